@@ -3,7 +3,7 @@ import { WebSocket } from "ws";
 import { PASSWORD } from "./api-session.js";
 import { steer } from "./steered-pools.js";
 
-// Real servers on a busy machine. tap reads the limit of a file, in ms, from a comment.
+// Real servers on a busy machine. The runner reads the limit of a file, in ms, from a comment.
 const LIMIT = { timeout: 120_000 };
 t.comment("timeout=120000");
 

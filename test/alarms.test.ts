@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import t from "tap";
 import { signIn } from "./signed-in.js";
 
-// Real programs on a busy machine. tap reads the limit of a file, in ms, from a comment.
+// Real programs on a busy machine. The runner reads the limit of a file, in ms, from a comment.
 const LIMIT = { timeout: 180_000 };
 t.comment("timeout=180000");
 

@@ -2,7 +2,7 @@ import t, { type Test } from "tap";
 import { ApiSession, startOver } from "./api-session.js";
 import { ConsoleClient, opened } from "./console-client.js";
 
-// Real programs on a busy machine. tap reads the limit of a file, in ms, from a comment.
+// Real programs on a busy machine. The runner reads the limit of a file, in ms, from a comment.
 const LIMIT = { timeout: 120_000 };
 t.comment("timeout=120000");
 

@@ -6,7 +6,7 @@ import t, { type Test } from "tap";
 import { RunningProgram } from "./running-program.js";
 import { simulate } from "./simulated.js";
 
-// Real programs on a busy machine. tap reads the limit of a file, in ms, from a comment.
+// Real programs on a busy machine. The runner reads the limit of a file, in ms, from a comment.
 const LIMIT = { timeout: 240_000 };
 t.comment("timeout=240000");
 

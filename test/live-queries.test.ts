@@ -3,7 +3,7 @@ import { FollowedQuery } from "./followed-query.js";
 import { RunningProgram } from "./running-program.js";
 import { StatusPage } from "./status-page.js";
 
-// Real programs on a busy machine. tap reads the limit of a file, in ms, from a comment.
+// Real programs on a busy machine. The runner reads the limit of a file, in ms, from a comment.
 const LIMIT = { timeout: 120_000 };
 t.comment("timeout=120000");
 

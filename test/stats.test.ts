@@ -2,7 +2,7 @@ import { setTimeout } from "node:timers/promises";
 import t from "tap";
 import { signIn } from "./signed-in.js";
 
-// Real programs on a busy machine. tap reads the limit of a file, in ms, from a comment.
+// Real programs on a busy machine. The runner reads the limit of a file, in ms, from a comment.
 const LIMIT = { timeout: 120_000 };
 t.comment("timeout=120000");
 

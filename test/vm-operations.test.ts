@@ -1,7 +1,7 @@
 import t from "tap";
 import { ApiSession, startOver, type Thing } from "./api-session.js";
 
-// Real programs on a busy machine. tap reads the limit of a file, in ms, from a comment.
+// Real programs on a busy machine. The runner reads the limit of a file, in ms, from a comment.
 const LIMIT = { timeout: 300_000 };
 t.comment("timeout=300000");
 

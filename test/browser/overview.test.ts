@@ -6,7 +6,7 @@ import { violations } from "./axe.js";
 import { serveBuilt } from "./built-page.js";
 import { complaintsOf, noBrowserReason, openBrowser } from "./chromium.js";
 
-// Real programs and a browser on a busy machine. tap reads the limit of a file, in ms, from a comment.
+// Real programs and a browser on a busy machine. The runner reads the limit of a file, in ms, from a comment.
 const LIMIT = { timeout: 240_000 };
 t.comment("timeout=240000");
 const skip = noBrowserReason() ?? false;

@@ -10,7 +10,7 @@ import {
 } from "./house.js";
 import { runClient, type Ended } from "./run-client.js";
 
-// These poll every few seconds. tap reads the limit of a file, in ms, from a comment, and its process has one of its own.
+// These poll every few seconds. The runner reads the limit of a file, in ms, from a comment, and its process has one of its own.
 t.comment("timeout=900000");
 t.setTimeout(900_000);
 const LIMIT = { timeout: 900_000 };

@@ -3,7 +3,7 @@ import { createInterface } from "node:readline";
 import t, { type Test } from "tap";
 import { clientFile, missing, openHouse, type House } from "./house.js";
 
-// Real programs on a busy machine. tap reads the limit of a file, in ms, from a comment.
+// Real programs on a busy machine. The runner reads the limit of a file, in ms, from a comment.
 t.comment("timeout=120000");
 
 const MCP = ["npm", "node_modules", ".bin", "xo-mcp"] as const;

@@ -4,7 +4,7 @@ import t from "tap";
 import { clientFile, missing, openHouse } from "./house.js";
 import { runClient } from "./run-client.js";
 
-// Real programs on a busy machine. tap reads the limit of a file, in ms, from a comment.
+// Real programs on a busy machine. The runner reads the limit of a file, in ms, from a comment.
 t.comment("timeout=180000");
 
 const AIOPS = ["python", "bin", "xcpng-aiops"] as const;

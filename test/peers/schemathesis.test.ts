@@ -5,7 +5,7 @@ import { clientFile, missing } from "../clients/house.js";
 import { RunningProgram } from "../running-program.js";
 import { runProgram } from "./run-program.js";
 
-// A minute of requests. tap reads the limit of a file, in ms, from a comment.
+// A minute of requests. The runner reads the limit of a file, in ms, from a comment.
 const LIMIT = { timeout: 115_000 };
 t.comment("timeout=120000");
 

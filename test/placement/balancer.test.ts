@@ -4,7 +4,7 @@ import { until } from "./fast-pools.js";
 import { uuidOf } from "./plan-outcome.js";
 import { startBalanced } from "./start-balanced.js";
 
-// Real programs on a busy machine. tap reads the limit of a file, in ms, from a comment.
+// Real programs on a busy machine. The runner reads the limit of a file, in ms, from a comment.
 const LIMIT = { timeout: 240_000 };
 t.comment("timeout=240000");
 

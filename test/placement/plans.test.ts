@@ -12,7 +12,7 @@ import {
 import { guestsOn, isUp } from "./pool-guard.js";
 import { complicate, Dice, randomOptions } from "./random-pool.js";
 
-// Real programs on a busy machine. tap reads the limit of a file, in ms, from a comment.
+// Real programs on a busy machine. The runner reads the limit of a file, in ms, from a comment.
 const LIMIT = { timeout: 240_000 };
 t.comment("timeout=480000");
 

@@ -1,9 +1,9 @@
-/** A text that is no filter. */
+/** Syntax error of a filter. */
 export class FilterSyntaxError extends Error {
   override readonly name = "FilterSyntaxError";
-  /** What was expected in place of what stands there: `a term`, `a closing quote`. */
+  /** What was expected at the position: `a term`, `a closing quote`. */
   readonly expected: string;
-  /** In UTF-16 units from 0; the text's length when it ends too early. */
+  /** In UTF-16 units from 0; the length of the text when it ended too early. */
   readonly position: number;
 
   constructor(expected: string, position: number) {

@@ -1,4 +1,7 @@
-/** A filter as read. Names with dots are one name; nesting is `property` in `property`. */
+/**
+ * The syntax tree of a filter, plain JSON. A name with dots is one name; nested
+ * properties are a `property` within a `property`.
+ */
 export type Filter =
   | { readonly kind: "and"; readonly terms: readonly Filter[] }
   | { readonly kind: "or"; readonly terms: readonly Filter[] }
@@ -11,7 +14,10 @@ export type Filter =
   | { readonly kind: "property"; readonly name: string; readonly term: Filter }
   /** `name?`: the property is truthy. */
   | { readonly kind: "truthy"; readonly name: string }
-  /** Part of a string, case ignored, down arrays and objects; `number`: equal to it as well. */
+  /**
+   * Matches strings that contain `text`, ignoring case, also nested in arrays
+   * and objects; with `number` also numbers equal to it.
+   */
   | { readonly kind: "text"; readonly text: string; readonly number?: number }
   | { readonly kind: "glob"; readonly pattern: string }
   | {

@@ -1,16 +1,17 @@
 import type { Filter } from "./filter.js";
 import { isRawText, numberOfRaw } from "./raw-text.js";
 
-// What groups without a term mean; the language has no shorter way to say it.
+// Empty groups, for which the language has no notation.
 const EVERYTHING = "|(a !a)";
 const NOTHING = "(a !a)";
 
-/** The text of a filter: what `parseFilter` gives reads as the same tree again. */
+/** Formats a filter: `parseFilter` of the result yields the same tree. */
 export function formatFilter(filter: Filter): string {
   if (filter.kind !== "and") return formatTerm(filter);
   return filter.terms.map(formatTerm).join(" ");
 }
 
+/** Formats a filter so that it can be part of a group or property. */
 function formatTerm(filter: Filter): string {
   switch (filter.kind) {
     case "and":
@@ -43,7 +44,8 @@ function formatGroup(
 }
 
 function formatText({ text, number }: { text: string; number?: number }) {
-  // A text in quotes is never a number, one without is whenever it can be.
+  // A quoted text is never a number; an unquoted one is a number whenever
+  // possible.
   const isNumber = numberOfRaw(text) !== undefined;
   return number !== undefined || (isRawText(text) && !isNumber)
     ? text

@@ -2,7 +2,7 @@ import type { Filter } from "./filter.js";
 import { FilterSyntaxError } from "./filter-syntax-error.js";
 import { numberOfRaw, rawGlob, rawText } from "./raw-text.js";
 
-/** Bounds of a text from outside. */
+/** Limits of filters. */
 export const filterLimits = {
   /** UTF-16 units. */
   length: 16_384,
@@ -18,19 +18,23 @@ const NAME = rawText();
 const GLOB = rawGlob();
 const OPERATOR = /[<>]=?/y;
 const QUOTED = /"((?:[^"\\]|\\[^])*)"/y;
-// Up to the first slash without a backslash, in a class as well.
+// Up to the first slash that is not escaped, also inside a class.
 const REGEX = /\/((?:[^/\\]|\\[^])*)\/(i?)/y;
 
-/** What was expected in place of a regular expression; undefined when it will do. */
+/**
+ * Checks a regular expression. Returns what was expected instead, undefined
+ * when it is valid.
+ */
 export type PatternCheck = (
   source: string,
   ignoreCase: boolean,
 ) => string | undefined;
 
 /**
- * Reads a filter. Terms beside each other become `and`; a group of one term is
- * that term; no term at all is an empty `and`.
- * @param checkPattern by default JavaScript's syntax; the server's engines take less
+ * Parses a filter. Terms next to each other become `and`; a group of one term
+ * is that term; no term at all is an empty `and`.
+ * @param checkPattern default: JavaScript syntax; the server accepts fewer
+ *   expressions
  * @throws FilterSyntaxError
  */
 export function parseFilter(
@@ -40,6 +44,7 @@ export function parseFilter(
   return new FilterParser(text, checkPattern).parse();
 }
 
+/** Recursive descent parser; `#at` is the current position. */
 class FilterParser {
   readonly #text: string;
   readonly #checkPattern: PatternCheck;
@@ -65,7 +70,7 @@ class FilterParser {
     return groupOf("and", terms);
   }
 
-  /** A term and the space behind it. */
+  /** Parses a term and the white space behind it. */
   #term(): Filter {
     if (++this.#terms > filterLimits.terms)
       this.#fail(`at most ${String(filterLimits.terms)} terms`);
@@ -165,6 +170,10 @@ class FilterParser {
     return found[1]!.replace(/\\([^])/g, "$1");
   }
 
+  /**
+   * Matches a sticky expression at the current position and moves behind the
+   * match.
+   */
   #match(pattern: RegExp): RegExpExecArray | null {
     pattern.lastIndex = this.#at;
     const found = pattern.exec(this.#text);
@@ -172,7 +181,7 @@ class FilterParser {
     return found;
   }
 
-  /** Over one character and the space behind it. */
+  /** Skips one character and the white space behind it. */
   #skipCharacter(): void {
     this.#at++;
     this.#skipSpace();

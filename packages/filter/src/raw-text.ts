@@ -1,23 +1,27 @@
+/** Letters, marks, digits and `_ - . $`: characters of unquoted text. */
 const CHARACTER = "\\p{L}\\p{M}\\p{Nd}_\\-.$";
 
 const RAW_TEXT = new RegExp(`^[${CHARACTER}]+$`, "u");
 
-/** Finds a text that stands without quotes, from `lastIndex` on. */
+/** Sticky expression for unquoted text. */
 export function rawText(): RegExp {
   return new RegExp(`[${CHARACTER}]+`, "uy");
 }
 
-/** The same with stars. */
+/** Sticky expression for unquoted text with stars. */
 export function rawGlob(): RegExp {
   return new RegExp(`[${CHARACTER}*]+`, "uy");
 }
 
-/** Whether a text can stand without quotes. */
+/** Whether a text can be written without quotes. */
 export function isRawText(text: string): boolean {
   return RAW_TEXT.test(text);
 }
 
-/** The number that a raw text writes, as JavaScript reads it; undefined for anything else. */
+/**
+ * The number that an unquoted text denotes, as JavaScript parses it; undefined
+ * if none.
+ */
 export function numberOfRaw(text: string): number | undefined {
   const number = Number(text);
   return text !== "" && Number.isFinite(number) ? number : undefined;

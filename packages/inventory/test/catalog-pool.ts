@@ -55,7 +55,7 @@ export async function catalogOf(
     await catalog.follow(className);
   const frames: Frame[] = [];
   catalog.feed.subscribe((frame) => frames.push(frame));
-  /** What has changed is told. */
+  /** Publishes pending changes. */
   const flush = (ms?: number) => flushed(test.inventory, test.clock, ms);
   const stop = async () => {
     catalog.stop();

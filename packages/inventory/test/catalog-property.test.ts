@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import t from "tap";
 import {
+  canonicalJson,
   createCatalog,
   digestToText,
   type Catalog,
@@ -23,7 +24,7 @@ const names = ["one", "two", "three"];
 const { views } = createTestViews();
 const types = views.flatMap((view) => view.types);
 
-/** Some pools, their inventory and its catalog, and readers of all tempers. */
+/** Some pools, their inventory and its catalog, and readers that read at different times. */
 class World {
   readonly histories = new Map<string, History>();
   readonly inventory: Inventory;
@@ -31,12 +32,12 @@ class World {
   readonly catalog: Catalog;
   readonly readers: CatalogReader[];
   /** Takes every frame as it comes, and complains. */
-  readonly witness: Witness;
+  readonly verifier: FrameVerifier;
   readonly #random: Random;
   readonly #isWatched: boolean;
   readonly #handles = new Map<string, PoolHandle>();
 
-  /** @param isWatched readers come at any time; else when all is calm */
+  /** @param isWatched readers read at any time; otherwise only when nothing is pending */
   constructor(random: Random, isWatched: boolean) {
     this.#random = random;
     this.#isWatched = isWatched;
@@ -54,7 +55,7 @@ class World {
       feedBytes: 1 << (13 + random(8)),
     });
     this.readers = [0, 1, 2].map(() => new CatalogReader(this.catalog));
-    this.witness = new Witness(this.catalog, !isWatched);
+    this.verifier = new FrameVerifier(this.catalog, !isWatched);
     for (const name of names)
       this.histories.set(name, new History(name, random));
   }
@@ -67,7 +68,7 @@ class World {
     await Promise.all(
       views.map(({ className }) => this.catalog.follow(className)),
     );
-    this.witness.begin();
+    this.verifier.begin();
     for (let round = 0; round < ROUNDS; round++) await this.#round();
     await this.#calm();
   }
@@ -111,7 +112,7 @@ class World {
       await new Promise((resolve) => setImmediate(resolve));
   }
 
-  /** Everything that has happened is told. */
+  /** Waits until all changes are published. */
   async #calm(): Promise<void> {
     for (const [name, handle] of this.#handles) {
       const { pool } = this.histories.get(name)!;
@@ -159,15 +160,15 @@ class World {
   }
 }
 
-/** A copy by frames alone, that knows what may follow what. */
-class Witness {
+/** A copy built from frames only, which checks that their order is valid. */
+class FrameVerifier {
   readonly problems: string[] = [];
   readonly #catalog: Catalog;
   readonly #isStrict: boolean;
   readonly #copy = new Map<string, string>();
   #revision = 0;
 
-  /** @param isStrict nobody reads between changes: then none may come out that is none */
+  /** @param isStrict no reads between changes: then every published change must be a real one */
   constructor(catalog: Catalog, isStrict: boolean) {
     this.#catalog = catalog;
     this.#isStrict = isStrict;
@@ -207,10 +208,15 @@ function identityOf(catalog: Catalog, key: string): string {
   return `${catalog.classOf(type!)} ${id}`;
 }
 
+/** Patched copies have no prototypes, so objects are compared as texts. */
+function textOf(object: unknown): string | undefined {
+  return object === undefined ? undefined : canonicalJson(object);
+}
+
 /** What is wrong with the world's catalog and readers, when all is calm. */
 async function problemsOf(world: World): Promise<string[]> {
-  const { catalog, readers, witness } = world;
-  const problems = [...witness.problems];
+  const { catalog, readers, verifier } = world;
+  const problems = [...verifier.problems];
   const objects = new Map<string, unknown>();
   for (const table of catalog.tables.values())
     for (const [key, object] of objectsOf(table)) objects.set(key, object);
@@ -230,7 +236,7 @@ async function problemsOf(world: World): Promise<string[]> {
   readers.forEach((reader, number) => {
     problems.push(...reader.problems);
     for (const key of new Set([...objects.keys(), ...reader.copy.keys()]))
-      if (!isDeepStrictEqual(reader.copy.get(key), objects.get(key)))
+      if (textOf(reader.copy.get(key)) !== textOf(objects.get(key)))
         problems.push(
           `reader ${number}: ${key}: ${JSON.stringify([reader.copy.get(key), objects.get(key)])}`,
         );

@@ -57,7 +57,7 @@ t.test("a change comes out once a window, as a patch", async (t) => {
 });
 
 t.test(
-  "what changes in a calm is told soon, what follows waits for the window",
+  "the first change is published soon, the next ones at the end of the window",
   async (t) => {
     const pool = createPool("a");
     const { frames, poll, flush, stop } = await catalogOf(pool);
@@ -83,14 +83,14 @@ t.test(
 t.test("add and remove within a window are nothing", async (t) => {
   const pool = createPool("a");
   const { frames, builds, poll, flush, stop } = await catalogOf(pool);
-  const told = [...builds].length;
+  const published = [...builds].length;
   pool.put("SR", refOf("new"), record("new"));
   await poll();
   pool.delete("SR", refOf("new"));
   await poll();
   await flush();
   t.equal(frames.length, 0);
-  t.equal(builds.size, told, "nothing was made");
+  t.equal(builds.size, published, "nothing was built");
   pool.delete("SR", refOf("sr"));
   await poll();
   pool.put("SR", refOf("sr"), record("sr"));
@@ -107,7 +107,7 @@ t.test("add and remove within a window are nothing", async (t) => {
 });
 
 t.test(
-  "a view is made anew when something that it has read changes, and only then",
+  "a view is rebuilt when something that it has read changes, and only then",
   async (t) => {
     const pool = createPool("a", "b");
     const disk = (more: object) => record("disk", { VM: refOf("a"), ...more });
@@ -150,7 +150,7 @@ t.test(
         pool.put("host", refOf("host"), record("host", busy));
       }),
       [],
-      "nobody reads the host's load",
+      "no view reads the host's load",
     );
     t.same(
       await after(() => {
@@ -242,30 +242,34 @@ t.test("an object that two pools share is shown once", async (t) => {
   await flush();
   t.equal(sr.count, 1);
   t.equal(sr.pool(sr.findId(uuidOf("sr"))), "q");
-  const told = frames.flatMap(({ changes }) => changes);
+  const published = frames.flatMap(({ changes }) => changes);
   t.match(
-    told.find(({ type }) => type === "SR"),
+    published.find(({ type }) => type === "SR"),
     { kind: "update", pool: "q" },
   );
   await handle.stop();
   await stop();
 });
 
-t.test("a pool that is lost and listed anew changes nothing", async (t) => {
-  const pool = createPool("a", "b");
-  const { catalog, clock, handle, frames, flush, stop } = await catalogOf(pool);
-  const { built } = catalog.stats;
-  pool.lose(new Error("cut off"));
-  await until(() => handle.status().staleSince !== undefined);
-  await flush();
-  clock.advance(60_000);
-  await until(() => handle.status().staleSince === undefined);
-  await flush();
-  t.equal(frames.length, 0);
-  t.equal(catalog.stats.built, built);
-  t.equal(catalog.tables.get("VM")!.count, 2);
-  await stop();
-});
+t.test(
+  "a pool that is disconnected and listed again changes nothing",
+  async (t) => {
+    const pool = createPool("a", "b");
+    const { catalog, clock, handle, frames, flush, stop } =
+      await catalogOf(pool);
+    const { built } = catalog.stats;
+    pool.lose(new Error("cut off"));
+    await until(() => handle.status().staleSince !== undefined);
+    await flush();
+    clock.advance(60_000);
+    await until(() => handle.status().staleSince === undefined);
+    await flush();
+    t.equal(frames.length, 0);
+    t.equal(catalog.stats.built, built);
+    t.equal(catalog.tables.get("VM")!.count, 2);
+    await stop();
+  },
+);
 
 t.test("one object is found by id or reference, followed or not", async (t) => {
   const pool = createPool("a");
@@ -313,7 +317,7 @@ t.test("a class that is followed while it is listed is complete", async (t) => {
   await handle.stop();
 });
 
-t.test("a frame is encoded once for each dress", async (t) => {
+t.test("a frame is encoded once per encoding", async (t) => {
   const pool = createPool("a");
   const { catalog, frames, poll, flush, stop } = await catalogOf(pool);
   pool.put("SR", refOf("s2"), record("s2"));

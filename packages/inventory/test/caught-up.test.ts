@@ -26,7 +26,7 @@ t.test("who has changed something can wait until it is here", async (t) => {
   pool.put("VM", refOf("a"), record("a", { name_label: "b" }));
   const caughtUp = watch(inventory.catchUp("p"));
   await turn();
-  t.notOk(caughtUp.isDone, "the pool has not told of it");
+  t.notOk(caughtUp.isDone, "the pool has not reported the change");
   await poll();
   await until(() => caughtUp.isDone);
   t.equal(
@@ -65,7 +65,7 @@ t.test("also while views of earlier changes are being made", async (t) => {
   await stop();
 });
 
-t.test("nobody waits for what does not come any more", async (t) => {
+t.test("callers do not wait for events after the end", async (t) => {
   const pool = createPool("a");
   const { inventory, catalog, handle } = await catalogOf(pool);
   await inventory.catchUp("unknown");

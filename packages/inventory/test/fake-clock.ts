@@ -1,6 +1,6 @@
 import type { WallClock } from "@xo-server/kit";
 
-/** Time that moves when told to. */
+/** A clock that the test advances. */
 export class FakeClock implements WallClock {
   #now = 1_000_000;
   readonly #timers = new Map<number, { due: number; callback: () => void }>();

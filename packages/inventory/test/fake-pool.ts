@@ -17,7 +17,7 @@ interface Change {
   readonly ref: string;
 }
 
-/** A pool in memory that lists and tells events by XAPI's rules (coalesced, add before mod before del). */
+/** A pool in memory that lists records and reports events by XAPI's rules (coalesced, add before mod before del). */
 export class FakePool implements PoolSource {
   readonly objects = new Map<string, Map<string, object>>();
   /** Listing these fails so, once or always. */
@@ -121,7 +121,7 @@ export class FakePool implements PoolSource {
     const records = [...this.objects.get(className)!];
     for (let from = 0; from < records.length; from += this.batchSize) {
       signal?.throwIfAborted();
-      // What is told is what was there when the answer began.
+      // The response contains what existed when it began.
       const items = records.slice(from, from + this.batchSize);
       onBatch(
         buildBatch(

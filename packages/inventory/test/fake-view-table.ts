@@ -16,7 +16,7 @@ export interface FakeObject extends ViewObject {
   readonly type: string;
 }
 
-/** Rows in memory that change when told to, by the rules of ViewTable. */
+/** Rows in memory that the test changes, by the rules of ViewTable. */
 export class FakeViewTable implements ViewTable {
   readonly className = "VM";
   /** Steps done in one turn of the event loop. */
@@ -98,7 +98,7 @@ export class FakeViewTable implements ViewTable {
       changes,
       summaries: new Map(),
       byteLength: 0,
-      encoded: (_dress, encode) => encode(frame),
+      encoded: (_encoding, encode) => encode(frame),
     };
     for (const one of this.#observers) one.flushed(frame);
   }

@@ -32,7 +32,7 @@ t.test("trees that the parser does not give keep their meaning", async (t) => {
   }
 });
 
-t.test("what is wrong is told with its place", async (t) => {
+t.test("errors have a position", async (t) => {
   t.throws(() => parseFilter("a: )"), {
     code: "FILTER_INVALID",
     message: "parse error: expected a term at position 3",

@@ -63,7 +63,7 @@ t.test("lists and counts are by class and pool", async (t) => {
   await inventory.stop();
 });
 
-t.test("what is held tells what the object is now", async (t) => {
+t.test("a handle reads the current object", async (t) => {
   const pool = poolWith("a");
   const { inventory, handle, poll } = await mirror(pool);
   const a = inventory.getObject("p", "VM", "OpaqueRef:a")!;
@@ -121,7 +121,7 @@ t.test("changes come in batches, each with its revision", async (t) => {
   await handle.stop();
 });
 
-t.test("a reader that was away too long is told to resync", async (t) => {
+t.test("a reader whose cursor is too old has to resync", async (t) => {
   const pool = poolWith();
   const { inventory, handle, poll } = await mirror(pool, { ringSize: 4 });
   for (let i = 0; i < 10; i++) pool.put("VM", `OpaqueRef:${i}`, vm(`${i}`));
@@ -155,7 +155,7 @@ t.test("the ring holds references of any length", async (t) => {
   await handle.stop();
 });
 
-t.test("a listener that throws disturbs nobody", async (t) => {
+t.test("an error of a listener does not affect others", async (t) => {
   const pool = poolWith();
   const { inventory, handle, lines, changes, poll } = await mirror(pool);
   const leave = inventory.subscribe(() => {
@@ -176,7 +176,7 @@ t.test("a listener that throws disturbs nobody", async (t) => {
   await handle.stop();
 });
 
-t.test("a status listener that throws disturbs nobody", async (t) => {
+t.test("an error of a status listener does not affect others", async (t) => {
   const { inventory, lines } = createTestInventory();
   const leave = inventory.onPoolStatus(() => {
     throw new Error("mine");

@@ -56,7 +56,7 @@ t.test("so many pools list at a time, the others in their order", async (t) => {
   await until(() => inventory.objects === 5);
 });
 
-t.test("a pool that hangs keeps nobody waiting for long", async (t) => {
+t.test("a hanging pool does not block the others for long", async (t) => {
   const pools = createPools(2);
   const { held, letGo } = holdListings(pools);
   const { inventory, clock } = createTestInventory({ parallelPools: 1 });

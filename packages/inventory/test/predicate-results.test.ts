@@ -69,7 +69,7 @@ t.test("a row is asked once, and again when its object changes", async (t) => {
   t.equal(
     table.passes(row, isOther),
     (table.object(row) as { other?: { x?: string } }).other?.x === "1",
-    "before it is told: of the object as it can be read",
+    "before it is published: for the object as it can be read",
   );
   await flush();
   t.notOk(table.passes(row, isOther), "what it was says nothing any more");

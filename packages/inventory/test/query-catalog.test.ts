@@ -37,7 +37,7 @@ const selections = [
 ];
 
 t.test(
-  `live copies of a mirrored pool are what the catalog tells (SEED=${seed})`,
+  `live copies of a mirrored pool equal the catalog (SEED=${seed})`,
   async (t) => {
     const random = new Random(seed);
     const pool = new FakePool(["pool", "host", "VM"]);
@@ -66,12 +66,12 @@ t.test(
     );
     const table = catalog.tables.get("VM")!;
     t.ok(queries.stats.columns > 10);
-    const told = new Map<number, FakeObject>();
+    const observed = new Map<number, FakeObject>();
     for (let row = 0; row < table.rows; row++)
-      if (table.isLive(row)) told.set(row, table.object(row) as FakeObject);
+      if (table.isLive(row)) observed.set(row, table.object(row) as FakeObject);
     table.observe({
-      rowSet: (row, view) => told.set(row, view as FakeObject),
-      rowRemoved: (row) => told.delete(row),
+      rowSet: (row, view) => observed.set(row, view as FakeObject),
+      rowRemoved: (row) => observed.delete(row),
       flushed: () => undefined,
     });
     /** Windows pass until nothing comes any more. */
@@ -95,7 +95,7 @@ t.test(
       }
       await poll();
       await settle();
-      const objects = [...told.values()];
+      const objects = [...observed.values()];
       for (const { copy, selection, offset, limit } of copies) {
         const naive = select(objects, selection, ["name_label"]);
         const about = `turn ${turn} ${JSON.stringify(selection)} from ${offset}`;

@@ -79,7 +79,7 @@ function create(names: readonly string[]) {
   return { table, queries, ask };
 }
 
-t.test("values that come often are told once", async (t) => {
+t.test("repeated values are sent once", async (t) => {
   const { ask } = create(["a", "b", "c", "d"]);
   const answer = await ask(new ColumnsCopy());
   t.match(answer, { total: 4, revision: 4 });
@@ -93,7 +93,7 @@ t.test("values that come often are told once", async (t) => {
   t.equal(answer.ids?.toString(), '["a","b","c","d"]');
 });
 
-t.test("who knows the rest hears of what differs only", async (t) => {
+t.test("only differences to the known state are sent", async (t) => {
   const { table, queries, ask } = create(["a", "b", "c"]);
   const copy = new ColumnsCopy();
   const paths = ["name_label", "power_state", "now.cpu"];
@@ -126,7 +126,7 @@ t.test("who knows the rest hears of what differs only", async (t) => {
   );
 });
 
-t.test("other objects: everything is told anew", async (t) => {
+t.test("other objects: everything is sent again", async (t) => {
   const { table, ask } = create(["a", "b"]);
   const copy = new ColumnsCopy();
   await ask(copy);
@@ -139,7 +139,7 @@ t.test("other objects: everything is told anew", async (t) => {
   t.equal(answer.columns.size, 2);
   await ask(copy, { known: '["elsewhere","2-00",1]' });
   t.same(copy.ids, ["z", "b"]);
-  t.ok(copy.sentBytes > 20, "what another process told is not known here");
+  t.ok(copy.sentBytes > 20, "the state of another process is not known here");
   await ask(copy, { known: "{" });
   t.ok(copy.sentBytes > 20);
 });

@@ -305,7 +305,7 @@ t.test(
       }
       for (const { live } of readers) live.close();
       queries.stop();
-      same(table.observers, 0, "nobody listens any more");
+      same(table.observers, 0, "there are no observers left");
       t.pass(`round ${round}`);
 
       async function allPages(selection: Selection): Promise<string[]> {

@@ -187,7 +187,7 @@ t.test("wrong questions get typed errors", async (t) => {
   );
 });
 
-t.test("a live query tells everything first, then what differs", async (t) => {
+t.test("a live query sends everything first, then differences", async (t) => {
   const { queries, table, flush } = create(["a", "c"]);
   const copy = new LiveCopy();
   await queries.live(
@@ -213,10 +213,10 @@ t.test("a live query tells everything first, then what differs", async (t) => {
   t.equal(copy.digest, copy.last.digest);
   table.put(vm("x", { power_state: "Halted", memory: 1 }));
   await flush();
-  t.equal(copy.updates.length, 3, "what nobody sees is not told");
+  t.equal(copy.updates.length, 3, "changes outside of the window are not sent");
 });
 
-t.test("only the fields that were asked for are told", async (t) => {
+t.test("only the requested fields are sent", async (t) => {
   const { queries, table, flush } = create(["a"]);
   const copy = new LiveCopy();
   const live = await queries.live(
@@ -237,7 +237,7 @@ t.test("only the fields that were asked for are told", async (t) => {
   t.equal(copy.digest, copy.last.digest);
 });
 
-t.test("a change of window or filter tells the difference only", async (t) => {
+t.test("a change of window or filter sends the difference only", async (t) => {
   const { queries } = create(["a", "b", "c", "d", "e"]);
   const copy = new LiveCopy();
   const live = await queries.live({ ...window, limit: 3 }, copy.listener);
@@ -276,7 +276,7 @@ t.test("a keystroke abandons the one before it", async (t) => {
   await Promise.all(strokes);
   const turnsOfAll = turns;
   t.same(copy.ids, ["vm5999"]);
-  t.equal(copy.updates.length, 2, "those in between are not told");
+  t.equal(copy.updates.length, 2, "those in between are not sent");
   turns = 0;
   await live.change({ search: "vm4999" });
   t.ok(
@@ -285,7 +285,7 @@ t.test("a keystroke abandons the one before it", async (t) => {
   );
 });
 
-t.test("readers with the same request share one update", async (t) => {
+t.test("subscribers with the same request share one update", async (t) => {
   const { queries, table, flush, errors } = create(["a"]);
   const seen: LiveUpdate[] = [];
   await queries.live(window, () => {
@@ -297,7 +297,7 @@ t.test("readers with the same request share one update", async (t) => {
   await flush();
   t.equal(seen.length, 6);
   t.ok(seen[3] === seen[4] && seen[4] === seen[5]);
-  t.equal(errors.length, 2, "and the one who throws disturbs nobody");
+  t.equal(errors.length, 2, "and an error of one does not affect others");
   t.match(queries.stats, { results: 1, subscriptions: 4 });
 });
 

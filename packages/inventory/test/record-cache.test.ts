@@ -94,7 +94,7 @@ t.test(
 );
 
 t.test(
-  "a record that changed is read anew, and replaces the old one",
+  "a changed record is parsed again and replaces the old one",
   async (t) => {
     const pool = createPool();
     const { inventory, handle, poll } = await mirror(pool);

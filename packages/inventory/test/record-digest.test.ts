@@ -25,7 +25,7 @@ function shuffled<T>(items: readonly T[], random: Random): T[] {
 }
 
 /** A mirror of a pool that has the same content, and listed it just now in another order. */
-async function anew(pool: FakePool, random: Random): Promise<Inventory> {
+async function relisted(pool: FakePool, random: Random): Promise<Inventory> {
   const copy = new FakePool(classes);
   copy.batchSize = 1 + random(20);
   for (const [className, objects] of pool.objects)
@@ -69,7 +69,7 @@ t.test("the digest follows every change, in whatever order", async (t) => {
       isRestless = false;
       await poll();
       const found = digests(inventory);
-      const expected = digests(await anew(pool, random));
+      const expected = digests(await relisted(pool, random));
       if (found.join() !== expected.join())
         t.same(found, expected, `seed ${seed}, round ${round}`);
     }

@@ -78,8 +78,8 @@ t.test("a pool that is not reached keeps its objects, stale", async (t) => {
   const pool = poolOf(5);
   const { handle, inventory, changes, clock, poll } = await mirror(pool);
   changes.length = 0;
-  const told: string[] = [];
-  inventory.onPoolStatus((id) => told.push(id));
+  const notified: string[] = [];
+  inventory.onPoolStatus((id) => notified.push(id));
   t.equal(handle.status().staleSince, undefined);
   const lostAt = clock.now();
   pool.setState("backing-off");
@@ -87,9 +87,9 @@ t.test("a pool that is not reached keeps its objects, stale", async (t) => {
   pool.setState("connecting");
   t.equal(handle.status().staleSince, lostAt, "since it was lost first");
   t.equal(inventory.objects, 5);
-  t.same(told, ["p"]);
+  t.same(notified, ["p"]);
   pool.setState("connected");
-  t.equal(handle.status().staleSince, lostAt, "nothing was told yet");
+  t.equal(handle.status().staleSince, lostAt, "no event has arrived yet");
   await poll();
   t.equal(handle.status().staleSince, undefined);
   t.same(changes, [], "nothing flickered");

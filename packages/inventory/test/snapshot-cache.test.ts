@@ -55,7 +55,7 @@ t.test(
   },
 );
 
-t.test("the pool then tells only what differs", async (t) => {
+t.test("the listing then causes only the differences", async (t) => {
   const directory = t.testdir();
   const pool = poolOf(20);
   const first = await run(directory, pool);
@@ -157,7 +157,7 @@ t.test("what goes is gone after a restart", async (t) => {
   await second.inventory.stop();
 });
 
-t.test("more removals than are noted: all is written anew", async (t) => {
+t.test("more removals than are recorded: the file is rewritten", async (t) => {
   const directory = t.testdir();
   const pool = poolOf(70_000);
   pool.batchSize = 10_000;

@@ -157,7 +157,7 @@ t.test("a file in the wrong place is not read", async (t) => {
 });
 
 t.test(
-  "with another key, nothing is read and all is written anew",
+  "with another key, nothing is read and the file is rewritten",
   async (t) => {
     const { pool, bytes, states } = await pastOf(t);
     const directory = join(t.testdirName, "key");
@@ -247,7 +247,7 @@ t.test("the lock of a server that was killed is taken over", async (t) => {
   }
 });
 
-t.test("a folder that cannot be made is told once, and no more", async (t) => {
+t.test("a folder that cannot be created is logged once", async (t) => {
   const home = t.testdir({ file: "" });
   const pool = poolOf(4);
   const { inventory, lines, clock, isRestored } = await run(

@@ -161,7 +161,7 @@ t.test(
     await until(() => inventory.objects === 12_000);
     t.ok(turns.length > 12_000 / 64 / 12, `${turns.length} turns`);
     t.ok(Math.max(...turns) <= 16, `${Math.max(...turns)} looks in a turn`);
-    t.ok(longestBatch < 1000, `${longestBatch} changes told at once`);
+    t.ok(longestBatch < 1000, `${longestBatch} changes in one batch`);
     await inventory.stop();
   },
 );

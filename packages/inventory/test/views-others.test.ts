@@ -70,7 +70,7 @@ t.test("a task", async (t) => {
   t.notOk("finished" in pending || "applies_to" in pending);
 });
 
-t.test("a patch on a host tells what the pool's patch is", async (t) => {
+t.test("a patch on a host has the fields of the pool's patch", async (t) => {
   const records = withFields(samplePool, "pool_patch", 1, {
     name_label: "XS70E001",
     name_description: "A fix",
@@ -106,7 +106,7 @@ t.test("a patch on a host tells what the pool's patch is", async (t) => {
 });
 
 t.test(
-  "a patch on a host that the pool has lost tells what it can",
+  "a patch on a host without the pool's patch has its own fields",
   async (t) => {
     t.match(
       view("host_patch", { name_label: "a", name_description: "b", size: "3" }),

@@ -61,7 +61,7 @@ t.test("a feature is there only where the licence lets it", async (t) => {
   });
 });
 
-t.test("the repositories of state files are told once", async (t) => {
+t.test("the repositories of state files are listed once", async (t) => {
   const ha_statefiles = [1, 2, 3, 9].map((number) => ref("VDI", number));
   const view = pool({ ha_enabled: true, ha_statefiles });
   t.equal(view.HA_enabled, true);
@@ -141,7 +141,7 @@ t.test("a host's memory is the machine's, in whole GiB", async (t) => {
   t.equal(host({ metrics: NULL }).power_state, "Unknown");
 });
 
-t.test("a host's times are null where nobody has noted them", async (t) => {
+t.test("a host's times are null when they are not recorded", async (t) => {
   const other_config = { boot_time: "soon", agent_start_time: "" };
   t.match(host({ other_config, license_params: { expiry: "never" } }), {
     startTime: null,

@@ -104,7 +104,7 @@ t.test("memory is in bytes, and of a running VM what it has", async (t) => {
   t.same(
     withGuest({ memory: { used: "1000", total: "3000" } }, actual).memory,
     { ...fixed, size: 3000, usage: 1000 },
-    "as the guest tells",
+    "as the guest reports",
   );
   t.same(vm(3, { metrics: NULL }).memory, { ...fixed, size: 2 * GIB });
 });
@@ -152,7 +152,7 @@ t.test("a guest cannot make its addresses without end", async (t) => {
   t.equal(Object.keys(addresses as object).length, 256);
 });
 
-t.test("the operating system is null when nobody told of it", async (t) => {
+t.test("the operating system is null when it is not reported", async (t) => {
   t.match(running().os_version, { distro: "debian", major: "12" });
   t.equal(halted().os_version, null);
 });
@@ -189,8 +189,8 @@ t.test("drivers without a version may be there all the same", async (t) => {
     managementAgentDetected: false,
     pvDriversDetected: true,
   });
-  const told = { "feature-static-ip-setting": "1" };
-  t.match(withGuest({ PV_drivers_version: {}, other: told }), {
+  const other = { "feature-static-ip-setting": "1" };
+  t.match(withGuest({ PV_drivers_version: {}, other }), {
     managementAgentDetected: true,
   });
   t.match(withGuest({ PV_drivers_detected: undefined }), {
@@ -394,7 +394,7 @@ t.test(
   },
 );
 
-t.test("a snapshot tells of what and when it is", async (t) => {
+t.test("a snapshot has its origin and time", async (t) => {
   const view = vm(6, { suspend_VDI: ref("VDI", 1) });
   t.match(view, {
     $snapshot_of: uuid("VM", 3),
@@ -408,7 +408,7 @@ t.test("a snapshot tells of what and when it is", async (t) => {
   );
 });
 
-t.test("a template tells what is made of it", async (t) => {
+t.test("a template has the settings of new VMs", async (t) => {
   t.match(vm(7, {}), {
     isDefaultTemplate: true,
     template_info: {

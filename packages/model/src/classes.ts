@@ -5,16 +5,16 @@ const nameByLowerCase = new Map(
 );
 
 /**
- * The datamodel's spelling of a class name: `vm` (as event.from writes it) to `VM`.
- * A class that this data model does not know comes back as it was given.
+ * Converts a class name to the spelling of the data model: `vm` (XAPI
+ * event.from) to `VM`. Unknown names are returned unchanged.
  */
 export function classNameOf(name: string): string {
   return nameByLowerCase.get(name.toLowerCase()) ?? name;
 }
 
 /**
- * The classes that a mirror of a pool holds: those that make events and can be
- * listed by `get_all_records` (removed ones are not among them).
+ * The classes that are mirrored: those with events and `get_all_records` (not
+ * removed in the data model).
  */
 export const mirroredClasses: readonly string[] = Object.entries(
   datamodel.classes,
@@ -25,10 +25,16 @@ export const mirroredClasses: readonly string[] = Object.entries(
   })
   .map(([name]) => name);
 
-/** How integers hide in a field: the field itself, a set of them, the values of a map. */
+/**
+ * Location of integers in a field: the field itself, the members of a set, the
+ * values of a map.
+ */
 export type IntegerPlace = "value" | "set" | "map";
 
-/** For each field of a class in which XML-RPC leaves integers untagged (XAPI writes `<value>42</value>`): where they are. */
+/**
+ * Fields of a class whose integers XML-RPC transmits as strings (XAPI writes
+ * `<value>42</value>`), with the location of the integers.
+ */
 export function integerFields(
   className: string,
 ): Readonly<Record<string, IntegerPlace>> {

@@ -1,7 +1,7 @@
 /**
- * The columns that lists, filters and cross references need, by class. A parser
- * worker reports where each lies in the record, so that nobody has to parse the
- * record to draw a row. Keep them few: each costs 8 bytes an object.
+ * Columns by class: fields that lists, filters and links need. Parser workers
+ * report the position of each in the record, so that a row can be shown without
+ * parsing the record. Each column costs 8 bytes per object.
  */
 export const columnsByClass: Readonly<Record<string, readonly string[]>> = {
   pool: ["uuid", "name_label", "master", "default_SR", "tags"],
@@ -59,7 +59,7 @@ export const columnsByClass: Readonly<Record<string, readonly string[]>> = {
   message: ["uuid", "name", "cls", "obj_uuid", "timestamp"],
 };
 
-/** Every class not named above: these where the record has them. */
+/** Columns of all other classes. */
 export const defaultColumns: readonly string[] = ["uuid", "name_label"];
 
 /** The columns that a parser worker reports for a class. */

@@ -1,6 +1,9 @@
 import { createRequire } from "node:module";
 
-/** A field of a XAPI record. `type` is the datamodel's own notation: `VM ref set`, `(string -> int) map`. */
+/**
+ * A field of a XAPI class. `type` uses the notation of the data model: `VM ref
+ * set`, `(string -> int) map`.
+ */
 export interface FieldModel {
   readonly type: string;
   /** Absent: `RO/runtime`. */
@@ -10,27 +13,27 @@ export interface FieldModel {
   readonly removed?: boolean;
 }
 
-/** A message (method) of a XAPI class. The session is not among `params`. */
+/** A message (method) of a XAPI class. `params` does not contain the session. */
 export interface MessageModel {
   readonly kind: string;
-  /** name, type and, where the parameter is optional, its default. */
+  /** Name, type and, for optional parameters, the default. */
   readonly params: readonly (readonly [string, string, unknown?])[];
   /** Absent: void. */
   readonly result?: string;
-  /** Has an `Async.` form. */
+  /** Whether the message has an `Async.` variant. */
   readonly async?: boolean;
   readonly sessionless?: boolean;
   readonly removed?: boolean;
-  /** The least role that may call it. */
+  /** The least privileged role that may call it. */
   readonly role?: string;
   readonly since?: string;
 }
 
 export interface ClassModel {
-  /** Does event.from tell of it? */
+  /** Whether event.from reports the class. */
   readonly events: boolean;
   readonly database: boolean;
-  /** Has `create` and `destroy` taking a whole record. */
+  /** Whether it has `create` and `destroy` with a whole record. */
   readonly constructible: boolean;
   readonly fields: Readonly<Record<string, FieldModel>>;
   readonly messages: Readonly<Record<string, MessageModel>>;
@@ -40,11 +43,11 @@ export interface Datamodel {
   readonly apiVersion: string;
   readonly schemaVersion: string;
   readonly enums: Readonly<Record<string, readonly string[]>>;
-  /** Error code to the names of its parameters. */
+  /** Names of parameters by error code. */
   readonly errors: Readonly<Record<string, readonly string[]>>;
-  /** Two sides that XAPI keeps in step: `["VBD.VM", "VM.VBDs"]`. */
+  /** Pairs of fields that XAPI keeps consistent: `["VBD.VM", "VM.VBDs"]`. */
   readonly relations: readonly (readonly [string, string])[];
-  /** Calls that work on a host in emergency mode. */
+  /** Calls that a host in emergency mode accepts. */
   readonly emergencyCalls: readonly string[];
   readonly httpActions: readonly {
     readonly name: string;
@@ -56,6 +59,6 @@ export interface Datamodel {
 
 const require = createRequire(import.meta.url);
 
-/** XAPI's data model as on the wire: API 2.23, database schema 5.909. */
+/** XAPI's data model as used on the wire: API 2.23, database schema 5.909. */
 export const datamodel =
   require("@xo-server/model/datamodel.json") as Datamodel;

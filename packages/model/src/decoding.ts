@@ -1,45 +1,57 @@
-/** How an answer is dressed. `json-in-xml`: look at what came, hosts of today answer plain XML-RPC there. */
+/**
+ * Encoding of a response. `json-in-xml`: the decoder detects the format,
+ * because current hosts respond with plain XML-RPC.
+ */
 export type WireEncoding = "json-rpc" | "xml-rpc" | "json-in-xml";
 
 /**
- * What the answer's value is.
- * - `value`: anything; it becomes a JavaScript value.
+ * Shape of the result.
+ * - `value`: anything; decoded to a JavaScript value.
  * - `records`: `get_all_records`, a map of reference to record.
  * - `events`: `event.from`, a struct of events, valid_ref_counts and token.
  */
 export type AnswerShape = "value" | "records" | "events";
 
-/** User calls go before event deltas, those before bulk loads. */
+/** Priority of decoding: calls of users before events before bulk loads. */
 export type DecodePriority = "call" | "event" | "bulk";
 
 export interface DecodeRequest {
   readonly encoding: WireEncoding;
   readonly shape: AnswerShape;
-  /** The class of the records, in the datamodel's spelling; needed for `records`. */
+  /**
+   * Class of the records in the spelling of the data model; required for
+   * `records`.
+   */
   readonly className?: string;
   readonly priority: DecodePriority;
-  /** Whose turn it is: one lane a XAPI connection; lanes of a priority take turns. */
+  /**
+   * Lane for fair scheduling: one per XAPI connection; lanes of the same
+   * priority are served in turns.
+   */
   readonly lane: string;
-  /** Length of the body in bytes where the pool announced it. */
+  /** Length of the body in bytes, if the pool sent it. */
   readonly contentLength?: number;
 }
 
-/** What stood around the records, or the value itself. */
+/** The result without the records of a batch. */
 export type DecodedAnswer =
   | {
       readonly outcome: "success";
-      /** The encoding that really came. */
+      /** The encoding that was received. */
       readonly encoding: WireEncoding;
       /** For shape `value`; undefined for the other shapes. */
       readonly value?: unknown;
       /** For shape `events`. */
       readonly token?: string;
-      /** For shape `events`: number of live objects by class, in the datamodel's spelling. */
+      /**
+       * For shape `events`: number of existing objects by class, in the
+       * spelling of the data model.
+       */
       readonly validRefCounts?: ReadonlyMap<string, number>;
     }
   | {
       readonly outcome: "failure";
       readonly encoding: WireEncoding;
-      /** XAPI's error: the code first, then its parameters. */
+      /** XAPI's error description: the code, then its parameters. */
       readonly error: readonly string[];
     };

@@ -1,61 +1,62 @@
 /**
- * THE table of errors that are ours. `message` may name members of the error's
- * data in braces; `http` and `jsonRpc` are what the two doors translate it to.
- * XAPI's own errors are XapiError and pass through with XAPI's codes.
+ * All error codes of the server. `message` may contain names of the error's data in
+ * braces; `http` is the status of REST responses, `jsonRpc` the code of JSON-RPC
+ * responses. XAPI's own errors are XapiError, with XAPI's codes.
  */
 export const errorTable = {
-  // The way to a pool
+  // Connections to pools
   CONNECTION_REFUSED: row("{address} refused the connection", 502, 9),
-  UNREACHABLE: row("{address} cannot be reached: {reason}", 502, 9),
-  CONNECTION_LOST: row("the connection to {address} broke off: {reason}", 502),
-  CONNECTION_TIMEOUT: row("{address} did not answer within {ms} ms", 504),
-  CALL_TIMEOUT: row("{method} did not answer within {ms} ms", 504),
+  UNREACHABLE: row("{address} is unreachable: {reason}", 502, 9),
+  CONNECTION_LOST: row("connection to {address} lost: {reason}", 502),
+  CONNECTION_TIMEOUT: row("no response from {address} within {ms} ms", 504),
+  CALL_TIMEOUT: row("no response to {method} within {ms} ms", 504),
   TLS_UNTRUSTED: row(
     "the certificate of {address} is not trusted ({reason}); its SHA-256 fingerprint is {fingerprint}",
     502,
   ),
   TLS_FINGERPRINT_MISMATCH: row(
-    "{address} shows a certificate with SHA-256 fingerprint {fingerprint}, pinned is {pinned}",
+    "the certificate of {address} has the SHA-256 fingerprint {fingerprint}, expected {pinned}",
     502,
   ),
-  PROXY_FAILED: row("the proxy {proxy} did not open a way: {reason}", 502),
-  NO_CANDIDATE: row(
-    "no member of the pool could be reached: {reasons}",
-    502,
-    9,
-  ),
+  PROXY_FAILED: row("proxy {proxy} failed to connect: {reason}", 502),
+  NO_CANDIDATE: row("no host of the pool is reachable: {reasons}", 502, 9),
   NOT_CONNECTED: row("not connected to {pool}", 503, 9),
-  // What a pool answers
-  BAD_ANSWER: row("{address} sent a bad answer: {reason}; it starts {start}"),
-  HTTP_STATUS: row("{address} answered HTTP {status} {text}", 502),
+  // Responses of pools
+  BAD_ANSWER: row(
+    "{address} sent an invalid response: {reason}; it starts with {start}",
+  ),
+  HTTP_STATUS: row("{address} responded with HTTP {status} {text}", 502),
   ANSWER_TOO_LARGE: row(
-    "the answer has {bytes} bytes, more than the limit of {limit}",
+    "the response has {bytes} bytes, the limit is {limit}",
     502,
   ),
   ANSWER_TOO_DEEP: row(
-    "the answer is nested deeper than the limit of {limit} levels",
+    "the response is nested deeper than the limit of {limit} levels",
     502,
   ),
   TASK_LOST: row(
-    "the task of {method} vanished before it ended: {reason}",
+    "the XAPI task of {method} disappeared before it ended: {reason}",
     502,
   ),
-  // What we ask
+  // Calls to pools
   REQUEST_TOO_LARGE: row(
-    "{method} has a body of {bytes} bytes, XAPI takes at most {limit}",
+    "the request body of {method} has {bytes} bytes, the limit of XAPI is {limit}",
     413,
   ),
   REQUEST_HEADER_TOO_LARGE: row(
-    "the request headers have {bytes} bytes, XAPI takes at most {limit}",
+    "the request headers have {bytes} bytes, the limit of XAPI is {limit}",
     431,
   ),
-  READ_ONLY: row("{method} would change the pool, and it is read-only", 403),
+  READ_ONLY: row(
+    "{method} would change the pool, which is connected read-only",
+    403,
+  ),
   ABORTED: row("{what} was aborted", 499),
   CLOSED: row("{what} is closed", 503),
-  QUEUE_FULL: row("{what} has {size} waiting, no more are taken", 503),
+  QUEUE_FULL: row("{what}: queue full ({size} waiting)", 503),
   PARSER_FAILED: row("the parser worker failed: {reason}", 500),
   UNSUPPORTED: row("{what} is not available: {reason}", 501),
-  // What a pool refuses, as clients of Xen Orchestra know it
+  // Errors that clients of Xen Orchestra know
   NO_HOSTS_AVAILABLE: row("no hosts available", 409, 7),
   POOL_REFUSED_LOGIN: row("authentication failed", 502, 8),
   PV_DRIVERS_MISSING: row("missing PV drivers", 409, 11),
@@ -71,18 +72,18 @@ export const errorTable = {
   HOST_OFFLINE: row("the host is offline", 409, 18),
   FORBIDDEN_OPERATION: row("forbidden operation: {operation}", 403, 5),
   CHECKSUM_MISMATCH: row(
-    "what came is not what was sent: its SHA-256 is {actual}, not {expected}",
+    "checksum mismatch: SHA-256 is {actual}, expected {expected}",
     422,
   ),
-  LEFT_BEHIND: row("{reason}; could not be removed: {left}", 500),
-  VMS_CANNOT_LEAVE: row("{count} VMs cannot leave their host: {reasons}", 409),
-  NO_HOST_FOR_VM: row("no host may take VM {vm}: {reasons}", 409, 7),
+  LEFT_BEHIND: row("{reason}; left behind: {left}", 500),
+  VMS_CANNOT_LEAVE: row("{count} VMs cannot be evacuated: {reasons}", 409),
+  NO_HOST_FOR_VM: row("no host can run VM {vm}: {reasons}", 409, 7),
   HOST_AGAINST_RULES: row(
-    "host {host} is against rules for VM {vm}: {reasons}",
+    "host {host} violates rules for VM {vm}: {reasons}",
     409,
   ),
   STOPPED_MIDWAY: row("{what} stopped at {where}: {reason}", 500),
-  INTERRUPTED: row("the server stopped meanwhile; {reason}", 500),
+  INTERRUPTED: row("interrupted by a stop of the server; {reason}", 500),
   SOME_FAILED: row("{what}: {failed} of {total} failed", 500),
   RESOURCES_EXHAUSTED: row("not enough resources in the set", 409, 24),
   AUDIT_ALTERED: row("audit record {seq} was altered: {reason}", 500, 23),
@@ -92,37 +93,37 @@ export const errorTable = {
     409,
     25,
   ),
-  // The program
+  // The process
   CONFIG_INVALID: row("{where}: {reason}", 500),
   PORT_IN_USE: row("{host}:{port} is in use by another program", 500),
-  // The store
+  // The database
   ALREADY_EXISTS: row("{type} already exists", 409, 16),
-  LIMIT_REACHED: row("no more than {limit} {what} are kept", 409),
+  LIMIT_REACHED: row("limit of {limit} {what} reached", 409),
   VALUE_TOO_LARGE: row("{what} has {bytes} bytes, the limit is {limit}", 413),
-  STORE_UNAVAILABLE: row("the store cannot be reached: {reason}", 503, 28),
+  STORE_UNAVAILABLE: row("the database is unavailable: {reason}", 503, 28),
   STORE_TOO_NEW: row(
-    "the store was written by a newer version of this program: {reason}",
+    "the database was written by a newer version of xo-server: {reason}",
     500,
   ),
   STORE_KEY_WRONG: row(
-    "the secrets of the store are encrypted with key {expected}, but {source} holds {found}",
+    "the secrets in the database are encrypted with key {expected}, but {source} contains key {found}",
     500,
   ),
   SECRET_DAMAGED: row("the secret {what} cannot be decrypted", 500),
-  PASSPHRASE_WRONG: row("the passphrase is wrong, or the file is damaged", 422),
-  IMPORT_INVALID: row("this is no exported configuration: {reason}", 422),
-  // The doors; -326xx are JSON-RPC 2.0's own codes, the others those that clients of Xen Orchestra know
+  PASSPHRASE_WRONG: row("wrong passphrase, or the file is damaged", 422),
+  IMPORT_INVALID: row("not an exported configuration: {reason}", 422),
+  // The API; -326xx are codes of JSON-RPC 2.0, the others codes of Xen Orchestra
   PARSE_ERROR: row("the message is not JSON: {reason}", 400, -32700),
-  INVALID_REQUEST: row("not a request: {reason}", 400, -32600),
+  INVALID_REQUEST: row("invalid request: {reason}", 400, -32600),
   UNKNOWN_METHOD: row("method not found: {method}", 404, -32601),
   INVALID_PARAMETERS: row("invalid parameters: {reason}", 422, 10),
   INTERNAL: row("internal error: {reason}", 500, -32603),
   TOO_MANY_REQUESTS: row("too many requests: {reason}", 429),
-  UNAUTHORIZED: row("not enough permissions: nobody has signed in", 401, 2),
-  NO_SESSION: row("nobody has signed in", 401),
+  UNAUTHORIZED: row("not enough permissions: authentication required", 401, 2),
+  NO_SESSION: row("authentication required", 401),
   CREDENTIALS_INVALID: row("invalid credentials", 401, 3),
   PROVIDER_UNAVAILABLE: row(
-    "{provider} cannot be asked who somebody is: {reason}",
+    "identity provider {provider} is unavailable: {reason}",
     503,
     28,
   ),
@@ -139,9 +140,9 @@ export type ErrorCode = keyof typeof errorTable;
 
 interface ErrorRow {
   readonly message: string;
-  /** Status that the HTTP door gives. */
+  /** Status of REST responses. */
   readonly http: number;
-  /** Code that the JSON-RPC door gives; -32000 is "server error". */
+  /** Code of JSON-RPC responses; -32000 is "server error". */
   readonly jsonRpc: number;
 }
 
@@ -149,10 +150,10 @@ function row(message: string, http = 502, jsonRpc = -32000): ErrorRow {
   return { message, http, jsonRpc };
 }
 
-/** What an error tells besides its code. Never put a secret here: it reaches logs and clients. */
+/** Details of an error. Must not contain secrets: it is logged and sent to clients. */
 export type ErrorData = Readonly<Record<string, unknown>>;
 
-/** An error of ours: a stable code of errorTable, data, and the cause where there is one. */
+/** An error with a stable code of errorTable, details and an optional cause. */
 export class XoError extends Error {
   readonly code: ErrorCode;
   readonly data: ErrorData;
@@ -168,7 +169,7 @@ export class XoError extends Error {
   }
 }
 
-/** An error that a pool answered: XAPI's code and parameters, passed on as they are. */
+/** An error response of XAPI, with its code and parameters. */
 export class XapiError extends Error {
   /** XAPI's code, such as `HANDLE_INVALID`. */
   readonly code: string;

@@ -1,10 +1,10 @@
 /**
- * Reads JSON as XAPI writes it: like JSON.parse, but bare `NaN`, `Infinity` and
- * `-Infinity` are numbers, and an integer past 2^53 becomes a BigInt so that no
+ * Parses JSON as XAPI writes it: like JSON.parse, but `NaN`, `Infinity` and
+ * `-Infinity` are numbers, and integers beyond 2^53 become BigInts, so that no
  * digit is lost (XAPI integers have 64 bits). `__proto__` is an ordinary key.
  *
- * For the rare record only (RecordFlag.lenient): it runs JSON.parse over a text
- * in which the odd tokens are dressed as strings, then undresses them.
+ * Only for rare records (RecordFlag.lenient): it quotes the non-standard
+ * tokens, calls JSON.parse and converts the quoted tokens.
  *
  * @throws SyntaxError where JSON.parse would.
  */
@@ -22,7 +22,10 @@ export function parseLenient(text: string): unknown {
   );
 }
 
-/** A whole string, or a bare word or number: strings are matched so that nothing inside them is. */
+/**
+ * A string, or a bare word or number. Strings are matched as a whole, so that
+ * nothing inside them is.
+ */
 const TOKEN =
   /"(?:[^"\\]|\\.)*"|-?(?:NaN|Infinity)|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/gs;
 
@@ -38,7 +41,7 @@ function parseToken(token: string): number | bigint {
   return BigInt(token);
 }
 
-/** A private-use character that the text has neither raw nor escaped. */
+/** A private-use character that occurs neither raw nor escaped in the text. */
 function unusedMark(text: string): string {
   for (let code = 0xe000; code < 0xf8ff; code++) {
     const mark = String.fromCharCode(code);

@@ -1,39 +1,48 @@
 /**
- * Records as bytes: what a parser worker hands to the main thread.
+ * Records as bytes, as parser workers transfer them to the main thread.
  *
- *   buffer   ...{"uuid":"a","name_label":"x"},"OpaqueRef:2":{"uuid":"b",...
- *               ^offset            length ^
- *   table    one row of RECORD_STRIDE numbers a record
- *   columns  for each record, for each column of its class: offset, length
+ *     buffer   ...{"uuid":"a","name_label":"x"},"OpaqueRef:2":{"uuid":"b",...
+ *                 ^offset            length ^
+ *     table    one row of RECORD_STRIDE integers per record
+ *     columns  for each record, for each column of its class: offset, length
  *
- * The buffer is transferred, never cloned; a record becomes an object only when
- * somebody reads it. All text is JSON in UTF-8, whatever the pool spoke.
+ * The buffer is transferred, never cloned; records are parsed only when they
+ * are read. The text is JSON in UTF-8, whatever encoding the pool used.
  */
 export interface RecordBatch {
-  /** Owned by whoever received the batch. All offsets count from its start, in bytes. */
+  /** Owned by the receiver of the batch. All offsets are bytes from its start. */
   readonly buffer: ArrayBuffer;
   /** Number of records. */
   readonly count: number;
   /** `count` rows of RECORD_STRIDE numbers; see RecordField. */
   readonly table: Int32Array;
-  /** Pairs offset, length of the JSON text of a column's value; length 0: the record has no such field. */
+  /**
+   * Pairs (offset, length) of the JSON text of a column's value; length 0: the
+   * record has no such field.
+   */
   readonly columns: Int32Array;
-  /** Class names in the datamodel's spelling; `table` refers to them by index. */
+  /**
+   * Class names in the spelling of the data model; `table` refers to them by
+   * index.
+   */
   readonly classes: readonly string[];
 }
 
-/** Where each fact of a record stands in its row of `table`. */
+/** Position of each field in a record's row of `table`. */
 export const RecordField = {
-  /** Offset of the reference's text, without quotes. */
+  /** Offset of the reference, without quotes. */
   refOffset: 0,
   refLength: 1,
-  /** 32-bit FNV-1a hash of the reference's bytes, see hashRef. */
+  /** 32-bit FNV-1a hash of the reference, see hashRef. */
   refHash: 2,
   /** Index into `classes`. */
   classIndex: 3,
   /** One of Operation. */
   operation: 4,
-  /** Offset and length of the record's JSON text; length 0 when there is none (`del`). */
+  /**
+   * Offset and length of the record's JSON; length 0 when there is none
+   * (`del`).
+   */
   offset: 5,
   length: 6,
   /** Bits of RecordFlag. */
@@ -47,16 +56,19 @@ export const RecordField = {
 
 export const RECORD_STRIDE = 11;
 
-/** What happened to the object. A listed record counts as `add`. */
+/** Kind of change, as in XAPI events. A listed record is an `add`. */
 export const Operation = { add: 0, mod: 1, del: 2 } as const;
 export type Operation = (typeof Operation)[keyof typeof Operation];
 
 export const RecordFlag = {
-  /** Not strict JSON: bare NaN or Infinity, or an integer past 2^53. Read it with parseLenient. */
+  /**
+   * The record is no strict JSON: it contains NaN or Infinity, or an integer
+   * beyond 2^53. Parse it with parseLenient.
+   */
   lenient: 1,
 } as const;
 
-/** 32-bit FNV-1a of `length` bytes from `offset`, as a signed number: what `refHash` holds. */
+/** 32-bit FNV-1a hash of `length` bytes from `offset`, as a signed integer. */
 export function hashRef(
   bytes: Uint8Array,
   offset: number,

@@ -1,10 +1,10 @@
-/** A reference as XAPI writes it: `OpaqueRef:` and a uuid (older pools: any text). */
+/** A XAPI reference: `OpaqueRef:` and a UUID (older pools: any string). */
 export type Ref = string;
 
-/** The reference that points nowhere. XAPI never sends `null` or an empty text for it. */
+/** The null reference. XAPI never sends `null` or an empty string for it. */
 export const NULL_REF: Ref = "OpaqueRef:NULL";
 
-/** Tells whether a value looks like a reference that points to something. */
+/** Whether a value is a reference other than the null reference. */
 export function isRef(value: unknown): value is Ref {
   return (
     typeof value === "string" &&

@@ -6,7 +6,7 @@ import {
   type ErrorData,
 } from "@xo-server/model";
 
-t.test("an error tells its code, its data and a sentence", async (t) => {
+t.test("an error has its code, its data and a message", async (t) => {
   const cause = new Error("ECONNREFUSED");
   const error = new XoError(
     "CONNECTION_REFUSED",

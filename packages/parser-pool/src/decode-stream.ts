@@ -308,14 +308,15 @@ export class DecodeStream {
     const { contentLength } = this.#request;
     const remaining = (contentLength ?? Infinity) - this.#received;
     // More bytes than Content-Length still need space.
-    const wanted = remaining > 0 ? remaining : MIN_SEGMENT_BYTES;
+    const needed = remaining > 0 ? remaining : MIN_SEGMENT_BYTES;
     const most = whole
       ? Math.max(segmentBytes, Math.min(this.#received, MAX_SEGMENT_BYTES))
       : segmentBytes;
-    if (!whole && wanted >= segmentBytes) return this.#settings.segments.take();
+    if (!whole && needed >= segmentBytes)
+      return this.#settings.segments.acquire();
     const known = contentLength !== undefined && whole;
     return new Segment(
-      known ? wanted : Math.min(wanted, most),
+      known ? needed : Math.min(needed, most),
       whole || this.#received === 0 ? 0 : HEADROOM,
     );
   }

@@ -82,13 +82,13 @@ export interface ParserPool {
    * Decodes the complete body of an answer to `rrd_updates`. The buffers of its
    * parts are transferred and cannot be used afterwards.
    * @param lane lane in the queue
-   * @param known key of a legend that the caller has: it is not decoded again
+   * @param knownLegend key of a legend that the caller has: it is not decoded again
    * @throws XoError BAD_ANSWER, ANSWER_TOO_LARGE, PARSER_FAILED, QUEUE_FULL, CLOSED
    */
   readXport(
     parts: readonly Uint8Array<ArrayBuffer>[],
     lane: string,
-    known?: string,
+    knownLegend?: string,
   ): Promise<XportTable>;
   /**
    * Decodes the complete body of an answer to `vm_rrd?json`: one table for each
@@ -152,8 +152,8 @@ class Pool implements ParserPool {
     return stream;
   }
 
-  async readXport(parts: Chunks, lane: string, known?: string) {
-    const [table] = await this.#readTables("xport", parts, lane, known);
+  async readXport(parts: Chunks, lane: string, knownLegend?: string) {
+    const [table] = await this.#readTables("xport", parts, lane, knownLegend);
     return table!;
   }
 

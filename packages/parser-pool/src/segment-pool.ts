@@ -26,7 +26,7 @@ export class SegmentPool {
   }
 
   /** A full-size segment with headroom. */
-  take(): Segment {
+  acquire(): Segment {
     const buffer = this.#buffers.pop();
     return new Segment(this.#segmentBytes, HEADROOM, buffer);
   }

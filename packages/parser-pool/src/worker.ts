@@ -29,10 +29,10 @@ const PAGE = 4096;
 function spareOf(
   { pieces }: DecodeTask,
   length: number,
-  taken: readonly ArrayBuffer[],
+  usedBuffers: readonly ArrayBuffer[],
 ): ArrayBuffer {
   for (const { bytes } of pieces)
-    if (bytes.byteLength === length && !taken.includes(bytes.buffer))
+    if (bytes.byteLength === length && !usedBuffers.includes(bytes.buffer))
       return bytes.buffer;
   const bytes = Buffer.allocUnsafeSlow(length);
   for (let at = 0; at < length; at += PAGE) bytes[at] = 0;

@@ -1,6 +1,9 @@
 import { createRequire } from "node:module";
 
-/** What `blocked-at` (1.2) exports: it calls back when a callback ran longer than `threshold` ms. */
+/**
+ * The function that `blocked-at` (1.2) exports: reports callbacks that run
+ * longer than `threshold` ms.
+ */
 export type BlockedAt = (
   onBlock: (
     ms: number,
@@ -10,23 +13,26 @@ export type BlockedAt = (
   options: { readonly threshold: number },
 ) => { stop(): void };
 
-/** Where a block began: the stack that created the asynchronous resource whose callback blocked. */
+/**
+ * Origin of a block: the stack that created the asynchronous resource whose
+ * callback blocked.
+ */
 export interface BlockTrace {
   readonly ms: number;
   readonly stack: readonly string[];
-  /** Kind of the resource, such as `Timeout` or `TCPWRAP`. */
+  /** Type of the resource, such as `Timeout` or `TCPWRAP`. */
   readonly resource: string | undefined;
 }
 
 export interface BlockTracer {
-  /** The longest block since the last call, then forgets. */
+  /** Returns the longest block since the last call and clears it. */
   take(): BlockTrace | undefined;
   stop(): void;
 }
 
 /**
- * Stacks of blocks, by async hooks: they make an await some 390 times dearer
- * (measured on Node 20), so this runs only while somebody looks for a block.
+ * Records stacks of blocks by async hooks, which make an await about 390 times
+ * as expensive (measured on Node 20): only for debugging.
  */
 export function startBlockTracer(
   thresholdMs: number,
@@ -53,13 +59,14 @@ export function startBlockTracer(
     },
     stop() {
       hook.stop();
-      // blocked-at sets it to Infinity for the whole process and leaves it there.
+      // blocked-at sets it to Infinity for the whole process and does not
+      // restore it.
       Error.stackTraceLimit = stackTraceLimit;
     },
   };
 }
 
-/** Loaded on demand: its import alone costs nothing, but who does not trace need not have it. */
+/** Loaded on demand: the package is needed only for tracing. */
 function loadBlockedAt(): BlockedAt {
   const require = createRequire(import.meta.url);
   return require("blocked-at") as BlockedAt;

@@ -1,11 +1,17 @@
-/** Buckets a power of two: neighbouring bounds differ by 9 %, which is how exact a percentile is. */
+/**
+ * Buckets per power of two: bounds differ by 9 %, which is the precision of
+ * quantiles.
+ */
 const BUCKETS_PER_OCTAVE = 8;
-/** The first bucket holds everything up to this value. In milliseconds: 10 us. */
+/** Upper bound of the first bucket. In milliseconds: 10 us. */
 const FIRST_BOUND = 0.01;
-/** 32 octaves over SMALLEST: up to 11 hours in milliseconds; the last bucket holds what is larger. */
+/**
+ * 32 octaves above FIRST_BOUND: up to 11 hours in milliseconds; the last bucket
+ * has no upper bound.
+ */
 const BUCKETS = 32 * BUCKETS_PER_OCTAVE;
 
-/** A distribution at a glance, ready for JSON. Zeroes when nothing was recorded. */
+/** Summary of a distribution, ready for JSON. Zeroes when nothing was recorded. */
 export interface HistogramSnapshot {
   readonly count: number;
   readonly sum: number;
@@ -16,8 +22,9 @@ export interface HistogramSnapshot {
 }
 
 /**
- * A distribution of non-negative numbers (milliseconds, as a rule) in fixed
- * memory: logarithmic buckets, each with its count and its sum.
+ * Distribution of non-negative numbers (usually milliseconds) in constant
+ * memory: logarithmic buckets, each with count and sum. The histogram of
+ * node:perf_hooks records integers only and has neither sums nor buckets.
  */
 export interface Histogram {
   readonly count: number;
@@ -27,14 +34,20 @@ export interface Histogram {
   readonly p50: number;
   readonly p90: number;
   readonly p99: number;
-  /** Negative numbers count as 0; what is not a number is not counted. */
+  /** Records a value. Negative numbers count as 0; NaN is ignored. */
   record(value: number): void;
-  /** The value that a share `q` (0..1) of all values does not exceed; at most 9 % too high, never over `max`. */
+  /**
+   * The value that a share `q` (0..1) of all values does not exceed; at most 9
+   * % too high, never above `max`.
+   */
   quantile(q: number): number;
-  /** Sum of the values above `threshold`; exact but for the bucket that `threshold` itself falls in. */
+  /**
+   * Sum of the values above `threshold`; exact except for the bucket of
+   * `threshold`.
+   */
   sumOver(threshold: number): number;
   countOver(threshold: number): number;
-  /** The buckets that hold anything, smallest first: for a Prometheus histogram. */
+  /** The non-empty buckets in ascending order, for a Prometheus histogram. */
   buckets(): readonly { readonly upTo: number; readonly count: number }[];
   snapshot(): HistogramSnapshot;
   reset(): void;
@@ -130,7 +143,10 @@ class LogHistogram implements Histogram {
     this.#max = 0;
   }
 
-  /** The bucket of the threshold goes by its mean: all of it is over, or none. */
+  /**
+   * The bucket of the threshold counts completely if its mean is above,
+   * otherwise not at all.
+   */
   #totalOver(threshold: number, amounts: Float64Array): number {
     if (threshold < 0) return amounts === this.#sums ? this.#sum : this.#count;
     const thresholdBucket = bucketOf(threshold);

@@ -16,41 +16,50 @@ import {
 } from "./histogram.js";
 import { createSections } from "./sections.js";
 
-/** Time that the event loop has spent waiting and working, in milliseconds, since the process began. */
+/**
+ * Time since the start of the process that the event loop has been idle and
+ * active, in milliseconds (performance.eventLoopUtilization).
+ */
 export interface LoopTimes {
   readonly idle: number;
   readonly active: number;
 }
 
 export interface LoopMonitorOptions {
-  /** Blocks at least this long are logged and told to listeners. */
+  /**
+   * Blocks of at least this length in milliseconds are logged and reported to
+   * listeners; default 50.
+   */
   readonly thresholdMs?: number;
-  /** How often the loop is probed. See the README for what it costs. */
+  /** Interval of probes in milliseconds; default 20. The README has the cost. */
   readonly probeMs?: number;
-  /** Stacks of blocks by `blocked-at`: very dear, only for the hunt. */
+  /**
+   * Record stacks of blocks with `blocked-at`; very expensive, only for
+   * debugging.
+   */
   readonly traceBlocks?: boolean;
   readonly logger?: Pick<Logger, "warn">;
   readonly clock?: MonotonicClock;
   readonly loopTimes?: () => LoopTimes;
-  /** The package `blocked-at`, loaded when blocks are traced. */
+  /** Replaces the package `blocked-at` in tests. */
   readonly blockedAt?: BlockedAt;
 }
 
-/** The loop did not come back for `ms`. */
+/** The event loop was blocked for `ms`. */
 export interface Block {
   readonly ms: number;
-  /** When it was noticed, by the monitor's clock. */
+  /** Time of detection by the monitor's clock. */
   readonly at: number;
-  /** The name of the longest section that ran meanwhile, where one was named. */
+  /** Label of the longest named section during the block, if any. */
   readonly running?: string;
-  /** With `traceBlocks`: where it began. */
+  /** With `traceBlocks`: the origin of the block. */
   readonly trace?: BlockTrace;
 }
 
 export interface LoopSnapshot {
-  /** How late the probe came, in milliseconds. */
+  /** Delay of the probes in milliseconds. */
   readonly delay: HistogramSnapshot;
-  /** Share of the time since the last snapshot that the loop worked, 0..1. */
+  /** Share of the time since the last snapshot that the loop was active, 0..1. */
   readonly utilization: number;
   readonly blocks: number;
   readonly blockedMs: number;
@@ -60,26 +69,35 @@ export interface LoopSnapshot {
 export interface LoopMonitor {
   start(): void;
   stop(): void;
-  /** How late each probe came, in milliseconds. */
+  /** Delay of each probe in milliseconds. */
   readonly histogram: Histogram;
-  /** The blocks of `thresholdMs` or more, in milliseconds. */
+  /** Blocks of at least `thresholdMs`, in milliseconds. */
   readonly blocks: Histogram;
-  /** Share of the time since the last call (of this or `snapshot`) that the loop worked, 0..1. */
+  /**
+   * Share of the time since the last call (of this or `snapshot`) that the loop
+   * was active, 0..1.
+   */
   utilization(): number;
-  /** The longest delay or block since the last call, in milliseconds, then starts anew. */
+  /**
+   * Returns the longest delay or block since the last call in milliseconds, and
+   * resets it.
+   */
   takeLongestMs(): number;
-  /** Tells of each block, after it; returns how to stop listening. */
+  /** Calls back after each block. @returns a function that unsubscribes */
   onBlock(listener: (block: Block) => void): () => void;
-  /** Runs `section` under a name, so that a block can say what ran. */
+  /**
+   * Runs a function as a named section, so that a block can be attributed to
+   * it. @returns its result
+   */
   runSection<Result>(label: string, section: () => Result): Result;
   snapshot(): LoopSnapshot;
 }
 
 /**
- * Watches the event loop with a timer that asks "how late am I?". (Node's own
- * monitorEventLoopDelay misses most of a block: it showed 180 ms where a timer
- * saw 580.) A block is measured from the loop's own account of its idle time,
- * because the timer alone does not see the part before it was due.
+ * Monitors the event loop with a timer that measures its own delay. (Node's
+ * monitorEventLoopDelay misses most of a block: it reported 180 ms where a
+ * timer measured 580.) The length of a block is derived from the loop's active
+ * time, because the timer does not see the part of a block before it was due.
  */
 export function createLoopMonitor(
   options: LoopMonitorOptions = {},
@@ -184,7 +202,10 @@ class TimerLoopMonitor implements LoopMonitor {
     this.#scheduleProbe();
   }
 
-  /** The loop was late by `lateMs` at least; at most, it worked without a pause since the last probe. */
+  /**
+   * The block took at least `lateMs`, and at most the active time since the
+   * last probe.
+   */
   #recordBlock(gapMs: number, lateMs: number): void {
     const activeMs = this.#loopTimes().active - this.#lastActive;
     const ms = Math.max(lateMs, Math.min(gapMs, activeMs));

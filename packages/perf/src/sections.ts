@@ -1,24 +1,30 @@
-/** How many finished sections are remembered between two probes. */
+/** Number of finished sections that are kept between two probes. */
 const RING_SIZE = 32;
-/** Shorter sections cannot explain a block. */
+/** Minimum length: shorter sections cannot explain a block. */
 const MIN_MS = 1;
 
-/** A stretch of the main thread's time that has a name. */
+/** A named section of the main thread's time. */
 export interface Section {
   readonly label: string;
   readonly startedAt: number;
   readonly ms: number;
 }
 
-/** Names what runs, so that a block can say what blocked. Two clock readings a section: about 0.1 us. */
+/**
+ * Records named sections, so that blocks can be attributed. A section costs two
+ * clock readings: about 0.1 us.
+ */
 export interface Sections {
-  /** Runs `section` under a name such as `inventory: apply batch` and gives its result on. */
+  /**
+   * Runs `section` under a label such as `inventory: apply batch` and returns
+   * its result.
+   */
   run<Result>(label: string, section: () => Result): Result;
-  /** The longest named section that ended after `time`, if any took a millisecond or more. */
+  /** The longest section of at least a millisecond that ended after `time`. */
   longestSince(time: number): Section | undefined;
 }
 
-/** A ring of the last sections; `now` in milliseconds, monotonic. */
+/** Keeps the last sections in a ring. @param now monotonic, in milliseconds */
 export function createSections(now: () => number): Sections {
   const ring: Section[] = [];
   let next = 0;

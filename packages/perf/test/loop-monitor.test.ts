@@ -1,3 +1,4 @@
+// own process
 import t from "tap";
 import {
   createLoopMonitor,
@@ -66,7 +67,7 @@ t.test("a process that was held up from outside was blocked too", async (t) => {
   t.equal(blocks[0]?.ms, 480, "what the timer saw");
 });
 
-t.test("the log line tells what was running longest", async (t) => {
+t.test("the log line names the longest section", async (t) => {
   const { clock, lines, monitor, blocks } = watch();
   monitor.runSection("inventory: compact", () => {
     clock.work(4);
@@ -107,7 +108,7 @@ t.test("a section of an earlier block is not blamed again", async (t) => {
   t.equal(blocks[0]?.running, undefined);
 });
 
-t.test("the longest since the last look starts anew", async (t) => {
+t.test("the longest delay is reset by each call", async (t) => {
   const { clock, monitor } = watch();
   clock.block(80);
   clock.block(200);
@@ -141,10 +142,10 @@ t.test("stopping leaves no timer, and starting twice is once", async (t) => {
   clock.block(1000);
   monitor.start();
   clock.wait(100);
-  t.same(lines, [], "what happened while nobody watched is not told");
+  t.same(lines, [], "blocks before the start are not reported");
 });
 
-t.test("a listener that has left hears nothing", async (t) => {
+t.test("an unsubscribed listener is not called", async (t) => {
   const { clock, monitor } = watch();
   let heard = 0;
   const leave = monitor.onBlock(() => heard++);

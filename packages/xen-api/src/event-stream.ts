@@ -45,7 +45,7 @@ export interface EventStreamOptions {
 interface EventAnswer extends StreamPosition {
   readonly batches: readonly RecordBatch[];
   /** Monotonic ms at which the answer began to arrive. */
-  readonly beganAt: number;
+  readonly startedAt: number;
   readonly generation: number;
 }
 
@@ -82,7 +82,7 @@ export class EventStream {
         yield { kind: "lost", reason: next };
         return;
       }
-      const { batches, token, validRefCounts, beganAt } = next;
+      const { batches, token, validRefCounts, startedAt: beganAt } = next;
       this.#options.onAnswer();
       yield { kind: "changes", batches, token, validRefCounts };
       await pause(clock, beganAt + throttleMs - clock.now(), signal);
@@ -179,7 +179,7 @@ export class EventStream {
     });
     const { token = this.#position.token, validRefCounts = new Map() } = answer;
     const { generation } = connected;
-    return { batches, token, validRefCounts, beganAt, generation };
+    return { batches, token, validRefCounts, startedAt: beganAt, generation };
   }
 
   async #afterFailure(

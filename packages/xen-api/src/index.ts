@@ -1,5 +1,3 @@
-import type { Timers } from "@xo-server/kit";
-
 export { createXapi } from "./create-xapi.js";
 export { DEFAULT_THROTTLE_MS } from "./options.js";
 export { isOlderToken } from "./event-token.js";
@@ -9,9 +7,6 @@ export type { PeerCertificate } from "./http/peer-certificate.js";
 export { isPermanent } from "./retry-policy.js";
 export type { BackoffOptions, TransportName, XapiOptions } from "./options.js";
 export type { TlsPolicy, TrustOnFirstUse } from "./http/tls-policy.js";
-/** For packages that do not import kit yet. */
-export type Clock = Timers & { now(): number };
-export type { Logger } from "@xo-server/kit";
 export type { DecodeHandlers, DecodeStream, Decoder } from "./decoder.js";
 export type {
   AsyncCallOptions,

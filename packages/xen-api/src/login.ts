@@ -57,7 +57,7 @@ export class Login {
   async probe(open: OpenSession, signal: AbortSignal): Promise<void> {
     const { rpc, probeTimeoutMs: timeoutMs } = this.#options;
     const { address, transport, encoding, session } = open;
-    const asked = rpc.send({
+    const response = rpc.send({
       address,
       transport,
       encoding,
@@ -69,7 +69,7 @@ export class Login {
       priority: "call",
       isIdempotent: true,
     });
-    const { answer } = await this.#scrubErrors(asked);
+    const { answer } = await this.#scrubErrors(response);
     if (answer.outcome === "failure")
       throw toXapiError(answer.error, "session.get_uuid");
   }

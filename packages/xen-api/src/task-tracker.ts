@@ -203,6 +203,7 @@ export class TaskTracker {
       try {
         token = await this.#pollOnce(signal, refs, token);
       } catch {
+        // The call executor has reported the error to the session; poll again after a pause.
         await pause(this.#options.clock, POLL_RETRY_MS, signal);
         token = "";
       }

@@ -17,8 +17,8 @@ export class TransportChoice {
   readonly #configured: "auto" | TransportName;
   #selected: Transport | undefined;
 
-  constructor(wanted: "auto" | TransportName) {
-    this.#configured = wanted;
+  constructor(configured: "auto" | TransportName) {
+    this.#configured = configured;
   }
 
   /** Transports to try, in order: the selected one, or all, best first. */

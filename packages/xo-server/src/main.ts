@@ -9,36 +9,36 @@ import { loadConfig, type LoadedConfig } from "./config/load-config.js";
 import { createLoggers, type Loggers } from "./log/logger.js";
 import { runUntilSignal } from "./lifecycle/run-until-signal.js";
 import { startServer } from "./boot/start-server.js";
-import { readSecret } from "./commands/read-secret.js";
+import { createSecretPrompt } from "./commands/prompt-secret.js";
 import { runStoreCommand } from "./commands/store-command.js";
 import { version } from "./config/version.js";
 
-/** What main cannot make itself. */
+/** Dependencies that the caller of main provides. */
 export interface MainOptions {
   readonly startDemoPools: StartDemoPools;
 }
 
-/** The program: `args` in (without node and script), exit code out. */
+/** Runs the program. @param args without node and script @returns the exit code */
 export async function main(
   args: readonly string[],
-  introductions: MainOptions,
+  options: MainOptions,
 ): Promise<ExitCode> {
   const invocation = parseCommandLine(args, version);
   switch (invocation.kind) {
-    case "say":
+    case "print":
       return print(invocation.text, invocation.code);
     case "example-config":
       return print(toExampleConfig(), ExitCode.ok);
     case "store": {
-      const said = await runStoreCommand({
+      const result = await runStoreCommand({
         ...invocation,
         readInput: () => text(process.stdin),
-        readSecret,
+        readSecret: createSecretPrompt(),
       });
-      return print(said.text, said.code);
+      return print(result.text, result.code);
     }
     case "start":
-      return start(invocation, introductions);
+      return start(invocation, options);
   }
 }
 
@@ -81,12 +81,12 @@ const codeOf: ReadonlyMap<ErrorCode, ExitCode> = new Map([
   ["UNSUPPORTED", ExitCode.unavailable],
 ]);
 
-/** Says why it does not start, in one line for each problem. */
+/** Logs why the server failed to start, one line per problem. */
 function fail(error: unknown, loggers: Loggers): ExitCode {
   const logger = loggers.named("xo:main");
   try {
     if (!(error instanceof XoError)) {
-      logger.error("could not start", { error });
+      logger.error("failed to start", { error });
       return ExitCode.internal;
     }
     const problems = (error.data["problems"] as string[] | undefined) ?? [

@@ -3,7 +3,7 @@ import { startAlarmBench, until } from "./alarm-bench.js";
 import { startHookSink } from "./hook-sink.js";
 import { startMailBox } from "./mail-box.js";
 
-// tap reads the limit of a file, in ms, from a comment.
+// The runner reads the limit of a file, in ms, from a comment.
 t.comment("timeout=120000");
 
 const vm = (id: string, more: object = {}) => ({

@@ -36,7 +36,7 @@ t.test("what stays is named; what had gone by itself is not", async (t) => {
     }),
     {
       code: "LEFT_BEHIND",
-      message: "SR_FULL(1); could not be removed: disk 1",
+      message: "SR_FULL(1); left behind: disk 1",
       cause: failure,
     },
   );

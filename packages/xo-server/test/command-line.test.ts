@@ -33,11 +33,11 @@ t.test("the demo is A, B and C unless named", async (t) => {
 });
 
 t.test("version and help are said, and all is well", async (t) => {
-  t.same(parse("--version"), { kind: "say", text: "1.2.3\n", code: 0 });
+  t.same(parse("--version"), { kind: "print", text: "1.2.3\n", code: 0 });
   for (const args of [["--help"], ["help"], ["start", "--help"]]) {
     const said = parse(...args);
-    t.match(said, { kind: "say", code: 0 });
-    t.match(said.kind === "say" && said.text, /Usage: xo-server/);
+    t.match(said, { kind: "print", code: 0 });
+    t.match(said.kind === "print" && said.text, /Usage: xo-server/);
   }
 });
 
@@ -51,7 +51,7 @@ t.test("what is wrong is said, with the code for it", async (t) => {
     [[], /Usage: xo-server/],
   ] as const) {
     const said = parse(...args);
-    t.match(said, { kind: "say", code: 64 });
-    t.match(said.kind === "say" && said.text, text);
+    t.match(said, { kind: "print", code: 64 });
+    t.match(said.kind === "print" && said.text, text);
   }
 });

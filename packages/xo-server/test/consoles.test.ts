@@ -207,10 +207,10 @@ t.test("it ends with the session, at the next look", async (t) => {
   const socket = attach(await fake.consoles.open({ ...ofVm, context }, never));
   context.session.isOver = true;
   fake.clock.pass(limits.pingMs);
-  t.same(socket.closes, [[1008, "the session is over"]]);
+  t.same(socket.closes, [[1008, "session expired"]]);
   await settled();
   t.same(fake.entries, ["console.open", "console.close"]);
-  t.match(fake.audited[1], { params: { reason: "the session is over" } });
+  t.match(fake.audited[1], { params: { reason: "session expired" } });
 });
 
 t.test(

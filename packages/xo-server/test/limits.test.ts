@@ -119,7 +119,7 @@ t.test("sockets are bound, in all and by address", async (t) => {
 });
 
 t.test("of too many guests the oldest is closed, no user", async (t) => {
-  const server = await startTestServer(t, "http: { maxGuestSockets: 2 }");
+  const server = await startTestServer(t, "http: { maxAnonymousSockets: 2 }");
   const user = await (await server.connect()).signIn();
   const [oldest] = [await server.connect(), await server.connect()];
   await server.connect();

@@ -110,7 +110,7 @@ t.test("an unknown key is refused, and the nearest named", async (t) => {
     'config.yaml:3: unknown key "prot" in http; did you mean "port"?',
   ]);
   t.match(problemsOf(t, "bananas: 1\n"), [
-    /^config\.yaml:1: unknown key "bananas"; the nearest known one is "\w+"/,
+    /^config\.yaml:1: unknown key "bananas"; the nearest known key is "\w+"/,
   ]);
 });
 
@@ -122,8 +122,8 @@ t.test("all problems are told at once, each with its line", async (t) => {
     ),
     [
       'config.yaml:2: log.level must be one of debug, info, warn, error, silent; did you mean "info"?',
-      "config.yaml:4: perf.thresholdMs must be a whole number, not a text",
-      "config.yaml:6: pools[0].hosts must be a list, not a text",
+      "config.yaml:4: perf.thresholdMs must be an integer, not a string",
+      "config.yaml:6: pools[0].hosts must be a list, not a string",
     ],
   );
 });
@@ -185,7 +185,7 @@ t.test("trust by fingerprint needs a fingerprint", async (t) => {
       t,
       "pools:\n  - hosts: [a]\n    password: p\n    tls: { trust: fingerprint }\n",
     ),
-    [/pools\[0\]\.tls trust is fingerprint, but there is no fingerprint/],
+    [/pools\[0\]\.tls trust: fingerprint requires a fingerprint/],
   );
 });
 
@@ -196,7 +196,9 @@ t.test("a file with passwords that others may read is warned of", async (t) => {
   const warnings = () =>
     loadConfig(file, {}, { env: {}, cwd: home, home }).warnings;
   chmodSync(file, 0o644);
-  t.match(warnings(), [/holds passwords and others may read it; chmod 600/]);
+  t.match(warnings(), [
+    /contains passwords and is readable by other users; run: chmod 600/,
+  ]);
   t.notMatch(warnings().join(), "hunter2");
   chmodSync(file, 0o600);
   t.same(warnings(), []);
@@ -220,4 +222,26 @@ t.test("a password is read from where the config says", async (t) => {
   await t.rejects(readPassword({ passwordFile: join(folder, "absent") }), {
     message: /cannot be read \(ENOENT\)/,
   });
+});
+
+t.test("deprecated keys are accepted with a warning", async (t) => {
+  const yaml = `
+http: { maxGuestSockets: 7 }
+inventory: { remember: false }
+jobs: { keptRunsOfJob: 3, keptRuns: 4 }
+activity: { entries: 16, hours: 2 }
+`;
+  const { config, warnings } = load(t, yaml);
+  t.equal(config.http.maxAnonymousSockets, 7);
+  t.equal(config.inventory.persist, false);
+  t.match(config.jobs, { maxRunsPerJob: 3, maxRuns: 4 });
+  t.match(config.activity, { maxEntries: 16, retentionHours: 2 });
+  t.equal(warnings.length, 6);
+  t.match(
+    warnings.join("\n"),
+    "inventory.remember is deprecated, use inventory.persist",
+  );
+  t.match(problemsOf(t, "inventory: { remember: true, persist: true }\n"), [
+    /^config\.yaml:1: inventory\.remember is the deprecated name of inventory\.persist/,
+  ]);
 });

@@ -148,13 +148,25 @@ t.test("catalog and queries have figures too", async (t) => {
       ...toQueryMetrics({ ...queries, results: 15, subscriptions: 16 }),
     ]),
   );
-  const values = [...families.values()].flatMap(({ samples }) => [
-    ...samples.values(),
-  ]);
+  const values = [...families.values()]
+    .filter(({ help }) => !help.startsWith("Deprecated"))
+    .flatMap(({ samples }) => [...samples.values()]);
   t.same(
     values.sort((a, b) => a - b),
     Array.from({ length: 17 }, (_, i) => i + 1),
   );
+});
+
+t.test("renamed metrics keep their old names for one release", async (t) => {
+  const { get } = await startTestServer(t);
+  const families = read(await (await get("/metrics")).text());
+  for (const [name, oldName] of [
+    ["xo_query_latest_metrics_bytes", "xo_query_now_bytes"],
+    ["xo_query_subscribers", "xo_query_readers"],
+  ] as const) {
+    t.match(families.get(oldName)?.help, `use ${name}`);
+    t.equal(families.get(oldName)?.kind, families.get(name)?.kind);
+  }
 });
 
 t.test("what is kept on disk has figures where it is kept", async (t) => {

@@ -11,7 +11,7 @@ t.test("each key has its own rate, and gets it back with time", async (t) => {
     rates.take(key, "one address");
     t.throws(() => rates.take(key, "one address"), {
       code: "TOO_MANY_REQUESTS",
-      message: "too many requests: 2 a second from one address",
+      message: "too many requests: more than 2 per second from one address",
       data: { retryAfterMs: 500 },
     });
   }

@@ -19,49 +19,55 @@ const ldap = { urls: ["ldaps://127.0.0.1"], base: "dc=example" };
 const oidc = { issuer: "https://id.example", clientId: "xo" };
 const fingerprint = Array.from({ length: 32 }, () => "AB").join(":");
 
-t.test("what signing in elsewhere needs is asked for", async (t) => {
-  const wrongs: readonly (readonly [config: object, expected: string])[] = [
-    [{ ldap: { ...ldap, base: "" } }, "ldap.base is missing"],
-    [
-      { ldap: { ...ldap, filter: "(uid=x)" } },
-      "ldap.filter must have {{name}}",
-    ],
-    [{ ldap: { ...ldap, bindDn: "cn=x" } }, "ldap.bindPassword of bindDn is"],
-    [
-      { ldap: { ...ldap, bindPassword: "x", bindPasswordEnv: "Y" } },
-      "ldap.bindPassword is said in more than one way",
-    ],
-    [{ ldap: { urls: ["http://x"] } }, "ldap.urls[0] must match"],
-    [{ ldap: { urls: ["ldap://a:b@x"] } }, "ldap.urls[0] must match"],
-    [
-      { ldap: { ...ldap, tls: { trust: "fingerprint" } } },
-      "ldap.tls.fingerprint must be 64",
-    ],
-    [
-      { ldap: { ...ldap, tls: { fingerprint } } },
-      "ldap.tls.fingerprint is only looked at",
-    ],
-    [{ oidc: { issuer: oidc.issuer } }, "oidc.clientId is missing"],
-    [
-      { oidc: { ...oidc, issuer: "http://id.example" } },
-      "oidc.issuer must be an https:// address",
-    ],
-    [
-      { oidc: { ...oidc, issuer: "http://127.0.0.1.example" } },
-      "oidc.issuer must be an https:// address",
-    ],
-    [
-      { oidc: { ...oidc, redirectUrl: "javascript:x" } },
-      "oidc.redirectUrl must be an http",
-    ],
-    [
-      { oidc: { ...oidc, clientSecret: "x", clientSecretFile: "/y" } },
-      "oidc.clientSecret is said in more than one way",
-    ],
-  ];
-  for (const [config, expected] of wrongs)
-    t.match(problemsOf(t, config), expected, expected);
-});
+t.test(
+  "incomplete settings of LDAP and OpenID Connect are reported",
+  async (t) => {
+    const wrongs: readonly (readonly [config: object, expected: string])[] = [
+      [{ ldap: { ...ldap, base: "" } }, "ldap.base is missing"],
+      [
+        { ldap: { ...ldap, filter: "(uid=x)" } },
+        "ldap.filter must contain {{name}}",
+      ],
+      [
+        { ldap: { ...ldap, bindDn: "cn=x" } },
+        "ldap.bindPassword is missing: required by bindDn",
+      ],
+      [
+        { ldap: { ...ldap, bindPassword: "x", bindPasswordEnv: "Y" } },
+        "ldap.bindPassword is configured in more than one way",
+      ],
+      [{ ldap: { urls: ["http://x"] } }, "ldap.urls[0] must match"],
+      [{ ldap: { urls: ["ldap://a:b@x"] } }, "ldap.urls[0] must match"],
+      [
+        { ldap: { ...ldap, tls: { trust: "fingerprint" } } },
+        "ldap.tls.fingerprint must be 64",
+      ],
+      [
+        { ldap: { ...ldap, tls: { fingerprint } } },
+        "ldap.tls.fingerprint requires trust: fingerprint",
+      ],
+      [{ oidc: { issuer: oidc.issuer } }, "oidc.clientId is missing"],
+      [
+        { oidc: { ...oidc, issuer: "http://id.example" } },
+        "oidc.issuer must be an https:// URL",
+      ],
+      [
+        { oidc: { ...oidc, issuer: "http://127.0.0.1.example" } },
+        "oidc.issuer must be an https:// URL",
+      ],
+      [
+        { oidc: { ...oidc, redirectUrl: "javascript:x" } },
+        "oidc.redirectUrl must be an http",
+      ],
+      [
+        { oidc: { ...oidc, clientSecret: "x", clientSecretFile: "/y" } },
+        "oidc.clientSecret is configured in more than one way",
+      ],
+    ];
+    for (const [config, expected] of wrongs)
+      t.match(problemsOf(t, config), expected, expected);
+  },
+);
 
 t.test("what is right is taken", async (t) => {
   for (const config of [
@@ -89,6 +95,6 @@ t.test("a config with secrets is better read by its owner only", async (t) => {
       {},
       { env: {}, cwd: home, home },
     );
-    t.match(warnings, [/others may read it/]);
+    t.match(warnings, [/is readable by other users/]);
   }
 });

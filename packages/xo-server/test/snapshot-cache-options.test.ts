@@ -59,7 +59,7 @@ t.test("the key may be elsewhere", async (t) => {
 });
 
 for (const [what, yaml] of [
-  ["it is not wanted", `inventory: { remember: false }\n${pools}`],
+  ["it is not wanted", `inventory: { persist: false }\n${pools}`],
   ["there is no pool", ""],
 ] as const)
   t.test(`nothing is kept nor made when ${what}`, async (t) => {

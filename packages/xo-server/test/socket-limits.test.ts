@@ -7,7 +7,7 @@ function setUp(maxSockets: number, perAddress: number, guests: number) {
   const limits = new SocketLimits({
     maxSockets,
     maxSocketsPerAddress: perAddress,
-    maxGuestSockets: guests,
+    maxAnonymousSockets: guests,
     hits,
   });
   const closed: string[] = [];

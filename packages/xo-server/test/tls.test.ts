@@ -190,7 +190,7 @@ t.test(
     const next = await createPair();
     write({ cert: next.cert });
     await until(() =>
-      /the old certificate stays.*not that of/.test(lines.join("")),
+      /the previous one stays in use.*does not match/.test(lines.join("")),
     );
     t.same(inUse, [pair.fingerprint], "half a change is none");
     write({ key: next.key });
@@ -232,7 +232,7 @@ t.test("a pair that cannot be served with is told at the start", async (t) => {
     });
   await t.rejects(start(join(folder, "crt")), {
     code: "CONFIG_INVALID",
-    message: /not that of/,
+    message: /does not match/,
   });
   await t.rejects(start(join(folder, "absent")), {
     message: /absent: no such file/,

@@ -93,7 +93,7 @@ export const routes: readonly RouteRecordRaw[] = [
   {
     path: "/placement/:tab?",
     meta: { page: "placement" },
-    component: () => import("./placement/PlacementPage.vue"),
+    component: () => import("./placement/page/PlacementPage.vue"),
     props: true,
   },
   {

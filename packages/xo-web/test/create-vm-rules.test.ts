@@ -9,7 +9,7 @@ import {
 } from "../src/create-vm/draft.js";
 import { familyOf } from "../src/create-vm/os-family.js";
 import {
-  isMakeable,
+  canCreate,
   problemsOf,
   totalsOf,
   type Place,
@@ -57,12 +57,12 @@ t.test(
   "a form that is filled in has no problem, an empty one says what is missing",
   (t) => {
     t.same(codes({}), {});
-    t.ok(isMakeable(problemsOf(good, place)));
+    t.ok(canCreate(problemsOf(good, place)));
     t.same(codes({ template: "", name: " " }), {
       template: "template",
       name: "name",
     });
-    t.notOk(isMakeable(problemsOf(emptyDraft, place)));
+    t.notOk(canCreate(problemsOf(emptyDraft, place)));
     t.end();
   },
 );
@@ -70,7 +70,7 @@ t.test(
 t.test("names, counts and sizes are checked", (t) => {
   t.same(codes({ name: "taken" }), { name: "nameTaken" });
   t.ok(
-    isMakeable(problemsOf({ ...good, name: "taken" }, place)),
+    canCreate(problemsOf({ ...good, name: "taken" }, place)),
     "XAPI lets two have one name",
   );
   t.same(codes({ count: 251, disks: [] }), { count: "count" });
@@ -86,7 +86,7 @@ t.test("disks of all VMs have to fit on their SR", (t) => {
   t.same(codes({ count: 10 }), {});
   t.same(codes({ count: 11 }), { "disk:0": "srFull" });
   const thin = { srs: [{ id: "sr", free: 1, isThin: true }] };
-  t.ok(isMakeable(problemsOf(good, { ...place, ...thin })), "thin ones may");
+  t.ok(canCreate(problemsOf(good, { ...place, ...thin })), "thin ones may");
   t.same(codes({}, { defaultSr: undefined }), { "disk:0": "noSr" });
   const shrunk = { ...disk, size: 5 * GIB, least: 10 * GIB };
   t.same(codes({ disks: [shrunk] }), { "disk:0": "diskSize" });

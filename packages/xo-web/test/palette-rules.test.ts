@@ -1,7 +1,14 @@
 import t from "tap";
 import { isObject, type Json } from "@xo-server/kit";
 import { readObjects, searchObjects } from "../src/palette/object-search.js";
-import { fitting } from "../src/palette/palette-entries.js";
+import { allActions } from "../src/actions/all-actions.js";
+import { de } from "../src/locale/de/all.js";
+import { en } from "../src/locale/en/all.js";
+import {
+  actionEntries,
+  fitting,
+  pageEntries,
+} from "../src/palette/palette-entries.js";
 import { fitOf, rank } from "../src/palette/ranking.js";
 import { objectOfPath } from "../src/palette/route-object.js";
 
@@ -103,4 +110,44 @@ t.test("a path tells the object whose page it is", async (t) => {
   t.equal(objectOfPath("/vms"), undefined);
   t.equal(objectOfPath("/settings/users"), undefined);
   t.equal(objectOfPath("/"), undefined);
+});
+
+t.test("terms of administrators find a page, in both languages", async (t) => {
+  const path = (typed: string, text = en as typeof de) =>
+    pageEntries(typed, text).map((entry) => entry.path);
+  for (const [typed, page] of [
+    ["detach disk", "/vdis"],
+    ["evacuate", "/hosts"],
+    ["affinity", "/placement/rules"],
+    ["disable HA", "/pools"],
+    ["acknowledge", "/"],
+    ["revoke token", "/settings/tokens"],
+    ["maintenance mode", "/hosts"],
+    ["migrate", "/vms"],
+  ] as const)
+    t.ok(path(typed).includes(page), typed);
+  for (const [typed, page] of [
+    ["evakuieren", "/hosts"],
+    ["Anti-Affinität", "/placement/rules"],
+    ["Token widerrufen", "/settings/tokens"],
+    ["Wartungsmodus", "/hosts"],
+  ] as const)
+    t.ok(path(typed, de).includes(page), typed);
+  t.notOk(path("").includes("/settings/tokens"), "only when it is searched");
+});
+
+t.test("an action is found by a synonym, after those by name", async (t) => {
+  const of = (type: string) =>
+    allActions.filter(({ types }) => types.includes(type));
+  const ids = (type: string, typed: string) =>
+    actionEntries(
+      of(type),
+      { id: "1", type, power_state: "Running", enabled: true },
+      { typed, text: en },
+    ).flatMap((entry) => (entry.kind === "action" ? [entry.action.id] : []));
+  t.ok(ids("VM", "power off").includes("vm.hardShutdown"));
+  t.ok(ids("VM", "clone").includes("vm.copy"));
+  t.equal(ids("host", "evacuate")[0], "host.evacuate");
+  t.ok(ids("host", "evacuate").includes("host.maintenance"));
+  t.ok(ids("pool", "high availability").includes("pool.disableHa"));
 });

@@ -21,8 +21,8 @@ import {
 import {
   reasonWords,
   toneOf,
-  type StandingReason,
-} from "../src/placement/balance/standing.js";
+  type BalancerStateReason,
+} from "../src/placement/balance/balancer-state.js";
 import type { Sentence } from "../src/placement/rule-text.js";
 
 const english = { text: en, formats: new Formats("en", en) };
@@ -83,7 +83,7 @@ t.test("numbers are read with a point or a comma", async (t) => {
 });
 
 /** Codes that the server tells. */
-const reasons: readonly StandingReason[] = [
+const reasons: readonly BalancerStateReason[] = [
   "balanced",
   "no-beneficial-migration",
   "imbalance",

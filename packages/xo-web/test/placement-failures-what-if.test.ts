@@ -12,7 +12,10 @@ import { draftWords } from "../src/placement/failures/draft-words.js";
 import { fleetOf } from "../src/placement/failures/fleet.js";
 import { toChanges } from "../src/placement/failures/to-changes.js";
 import { whatIfRows } from "../src/placement/failures/what-if-rows.js";
-import { standingOf, type WhereAnswer } from "../src/placement/why/standing.js";
+import {
+  rankCandidates,
+  type PlaceVmAnswer,
+} from "../src/placement/why/candidate-ranking.js";
 
 const GIB = 2 ** 30;
 const english = { text: en, formats: new Formats("en", en) };
@@ -170,7 +173,7 @@ const score = (headroom: number, hostAffinity = 0) => ({
   groups: 0,
   headroom,
 });
-const answer: WhereAnswer = {
+const answer: PlaceVmAnswer = {
   vm: "v",
   host: "a",
   candidates: [
@@ -184,17 +187,17 @@ const answer: WhereAnswer = {
 t.test(
   "where a VM could be: who takes it, who does not, and whether it is well where it is",
   async (t) => {
-    const { able, refused, verdict } = standingOf(answer, "a");
+    const { able, refused, verdict } = rankCandidates(answer, "a");
     t.same([able.length, refused.length, verdict], [3, 1, "best"]);
     t.match(able[0], { isHere: true, isBest: true });
-    t.equal(standingOf(answer, "c").verdict, "better");
-    t.equal(standingOf(answer, undefined).verdict, "start");
-    t.equal(standingOf(answer, "d").verdict, "better");
+    t.equal(rankCandidates(answer, "c").verdict, "better");
+    t.equal(rankCandidates(answer, undefined).verdict, "start");
+    t.equal(rankCandidates(answer, "d").verdict, "better");
   },
 );
 
 t.test("a little less room is no reason to move; a wish is", async (t) => {
-  t.equal(standingOf(answer, "b").verdict, "best");
+  t.equal(rankCandidates(answer, "b").verdict, "best");
   const wished = {
     ...answer,
     candidates: [
@@ -202,12 +205,12 @@ t.test("a little less room is no reason to move; a wish is", async (t) => {
       ...answer.candidates.slice(1),
     ],
   };
-  t.equal(standingOf(wished, "b").verdict, "better");
+  t.equal(rankCandidates(wished, "b").verdict, "better");
 });
 
 t.test("where no host takes it, none is the best", async (t) => {
   const candidates = answer.candidates.slice(3);
-  const { able, verdict } = standingOf({ vm: "v", candidates }, "d");
+  const { able, verdict } = rankCandidates({ vm: "v", candidates }, "d");
   t.equal(able.length, 0);
   t.equal(verdict, "none");
 });

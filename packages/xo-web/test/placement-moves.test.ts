@@ -19,7 +19,7 @@ import {
 import {
   nothingToDo,
   stoppedWords,
-} from "../src/placement/balance/standing-words.js";
+} from "../src/placement/balance/plan-notices.js";
 import type { Sentence } from "../src/placement/rule-text.js";
 
 const english = { text: en, formats: new Formats("en", en) };

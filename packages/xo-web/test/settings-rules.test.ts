@@ -2,8 +2,8 @@ import t from "tap";
 import { ConnectionLostError, RpcError } from "../src/api/rpc-error.js";
 import { qrPath } from "../src/settings/account/qr-path.js";
 import { toRequest, type AuditFilter } from "../src/settings/audit/audit.js";
-import { toFailure } from "../src/settings/failure.js";
-import { byUse, named, tokenState } from "../src/settings/people/people.js";
+import { toFailure } from "../src/forms/failure.js";
+import { byUse, named, tokenState } from "../src/settings/users/user.js";
 import {
   append,
   charts,

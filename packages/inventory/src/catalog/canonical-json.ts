@@ -10,7 +10,7 @@ const MAX_CACHED_KEYS = 128;
 interface Shape {
   readonly keys: readonly string[];
   readonly sorted: readonly string[];
-  /** The sorted keys as they stand before their values: `"key":`. */
+  /** The sorted keys as they precede their values: `"key":`. */
   readonly quoted: readonly string[];
 }
 

@@ -45,7 +45,10 @@ export class CatalogScheduler {
     return this.#isStopped;
   }
 
-  /** Something has changed: plans a flush unless one is planned. After a running flush `hasChanges` is asked. */
+  /**
+   * Something has changed: plans a flush unless one is planned. During a flush
+   * it does nothing: `hasChanges` is evaluated afterwards.
+   */
   schedule(): void {
     if (this.#timer !== undefined || this.#isFlushing || this.#isStopped)
       return;

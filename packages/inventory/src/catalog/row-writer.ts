@@ -50,7 +50,7 @@ export class RowWriter {
     const { rows, builder, counters } = this.#context;
     rows.setFlag(row, RowFlag.dirty, false);
     const built = builder.build(rows.pool(row), rows.ref(row));
-    if (built === "gone") {
+    if (built === "missing") {
       this.#deferRemoval(row);
       return;
     }

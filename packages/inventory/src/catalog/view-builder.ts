@@ -26,15 +26,15 @@ export class ViewBuilder {
   }
 
   /**
-   * @returns "gone" when the record does not exist, "hidden" when it is not
+   * @returns "missing" when the record does not exist, "hidden" when it is not
    *   shown
    */
-  build(pool: number, ref: Ref): BuiltView | "gone" | "hidden" {
+  build(pool: number, ref: Ref): BuiltView | "missing" | "hidden" {
     const { inventory, pools } = this.#sources;
     const { className } = this.#view;
     this.links.begin(pool);
     const record = inventory.peek(pools.name(pool), className, ref);
-    if (record === undefined) return "gone";
+    if (record === undefined) return "missing";
     const source = { ref, record, links: this.links };
     try {
       const id = this.#idOf(source);

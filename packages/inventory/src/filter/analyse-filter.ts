@@ -3,9 +3,9 @@ import { compileFilter } from "./compile-filter.js";
 import type { Predicate } from "./predicate.js";
 
 /**
- * A filter taken apart for columns. The test of a `path` gets the value at that
- * path, undefined where the path breaks off: it can be asked once for each
- * distinct value. The test of an `object` needs the whole object.
+ * A filter split up for evaluation by columns. The test of a `path` gets the
+ * value at that path, undefined where the path does not exist: it is evaluated
+ * once per distinct value. The test of an `object` needs the whole object.
  */
 export type FilterPlan =
   | { readonly kind: "and" | "or"; readonly parts: readonly FilterPlan[] }
@@ -18,13 +18,16 @@ export type FilterPlan =
   | {
       readonly kind: "object";
       readonly test: Predicate;
-      /** It will be asked again, by other questions. */
+      /**
+       * The same predicate is used by many queries (rights of a user): results
+       * are worth caching.
+       */
       readonly isLasting?: boolean;
     };
 
 /**
- * Of an object that is there, the plan holds exactly when `compileFilter(filter)`
- * does. An empty filter is an `and` without parts.
+ * Splits a filter. For every existing object the plan has the same result as
+ * `compileFilter(filter)`. An empty filter becomes an `and` without parts.
  * @throws XoError FILTER_INVALID like compileFilter
  */
 export function analyseFilter(filter: Filter): FilterPlan {
@@ -46,7 +49,7 @@ export function analyseFilter(filter: Filter): FilterPlan {
   }
 }
 
-/** What `term` says about the value at `path`. */
+/** Plan of a term for the value at a path. */
 function planProperty(path: readonly string[], term: Filter): FilterPlan {
   if (isGroup(term) && term.terms.every(isProperty))
     return {
@@ -55,8 +58,9 @@ function planProperty(path: readonly string[], term: Filter): FilterPlan {
     };
   if (term.kind === "truthy")
     return { kind: "path", path: [...path, term.name], test: Boolean };
-  // A property of nothing does not match, whatever its term says of undefined:
-  // where that term would match, the test has to see whether there is a parent.
+  // A property of a missing value never matches. If the inner term matches
+  // undefined, the test must distinguish a missing parent from a missing
+  // property.
   if (term.kind === "property" && !compileFilter(term.term)(undefined))
     return planProperty([...path, term.name], term.term);
   return { kind: "path", path, test: compileFilter(term) };

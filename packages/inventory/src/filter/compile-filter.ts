@@ -5,13 +5,14 @@ import { createGlob } from "./glob.js";
 import { createPattern } from "./pattern.js";
 import { propertyOf } from "./property-path.js";
 
-/** How far down a text is searched for: views are much flatter. */
+/** Depth limit of text searches; views are much flatter. */
 const MAX_DEPTH = 32;
 
 /**
- * A filter as a test of JSON values, with the meaning of CONTRACT 4. It makes no
- * garbage besides texts in lower case.
- * @throws XoError FILTER_INVALID for a regular expression that `parseFilter` would refuse
+ * Compiles a filter to a predicate on JSON values. Evaluation allocates nothing
+ * but lower-case strings.
+ * @throws XoError FILTER_INVALID for a regular expression that `parseFilter`
+ *   would reject
  */
 export function compileFilter(filter: Filter): Predicate {
   switch (filter.kind) {
@@ -36,7 +37,7 @@ export function compileFilter(filter: Filter): Predicate {
   }
 }
 
-/** Holds when all tests hold. */
+/** True when all tests are true. */
 export function every(tests: readonly Predicate[]): Predicate {
   return (value) => {
     for (const test of tests) if (!test(value)) return false;
@@ -73,7 +74,10 @@ function compare(operator: "<" | "<=" | ">" | ">=", number: number): Predicate {
   }
 }
 
-/** Numbers and texts that write one (`CPUs.cpu_count` of hosts is such); NaN, which no comparison holds for, else. */
+/**
+ * Numbers, and strings that contain one (such as `CPUs.cpu_count` of hosts);
+ * NaN for anything else, for which no comparison is true.
+ */
 function numberOf(value: unknown): number {
   if (typeof value === "number") return value;
   if (typeof value !== "string" || value.trim() === "") return NaN;
@@ -103,7 +107,7 @@ function patternOf(source: string, ignoreCase: boolean) {
   });
 }
 
-/** The value itself, or anything down its arrays and objects. */
+/** Applies a test to the value itself and to everything nested in it. */
 function deep(test: Predicate): Predicate {
   const search = (value: unknown, depth: number): boolean => {
     if (typeof value !== "object" || value === null) return test(value);

@@ -1,6 +1,6 @@
 import type { Filter } from "@xo-server/filter";
 
-/** The top-level properties that a filter looks at; undefined: it looks anywhere. */
+/** The top-level properties that a filter reads; undefined: any. */
 export function filterFields(filter: Filter): readonly string[] | undefined {
   switch (filter.kind) {
     case "and":
@@ -19,7 +19,7 @@ export function filterFields(filter: Filter): readonly string[] | undefined {
   }
 }
 
-/** What several tests look at together. */
+/** Union of the fields of several predicates; undefined: any. */
 export function unionOfFields(
   parts: readonly (readonly string[] | undefined)[],
 ): readonly string[] | undefined {

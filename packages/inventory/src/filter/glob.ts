@@ -1,7 +1,8 @@
 /**
- * A text in which `*` stands for anything. Not anchored, case ignored. The parts
- * between the stars are looked for one after the other, each as far left as it
- * stands: time grows with the text, whatever the pattern.
+ * Compiles a pattern in which `*` matches any text. Not anchored,
+ * case-insensitive. The parts between the stars are searched one after the
+ * other from the left, so that the time is linear in the text for every
+ * pattern.
  */
 export function createGlob(pattern: string): (text: string) => boolean {
   const parts = pattern

@@ -1,10 +1,13 @@
 import type { AST } from "@eslint-community/regexpp";
 import { RE2Set } from "re2js";
 
-/** Of the states that an engine keeps; beyond it, it goes on without. */
+/**
+ * Memory limit of the engine's state cache; beyond it, matching continues
+ * without the cache.
+ */
 const MEMORY_BYTES = 262_144;
 
-/** Both ends included. */
+/** Inclusive on both ends. */
 type Range = readonly [from: number, to: number];
 
 const MAX_CODE_POINT = 0x10ffff;
@@ -34,11 +37,13 @@ const WHITESPACE: readonly Range[] = [
 ];
 
 /**
- * An expression of JavaScript in the engine of RE2, whose time grows with the
- * text times the expression's size, whatever they are. Two letters differ: with
- * case ignored, the long s and the Kelvin sign are s and k here. Characters
- * beyond the Basic Multilingual Plane are one here, two in JavaScript.
- * @returns undefined for what such an engine cannot do: looking around and back, and huge repetitions
+ * Translates a JavaScript regular expression for RE2, whose time is bounded by
+ * the length of the text times the size of the expression. Known differences:
+ * with ignored case, the long s and the Kelvin sign match s and k here;
+ * characters beyond the Basic Multilingual Plane are one character here, two in
+ * JavaScript.
+ * @returns undefined for features that RE2 does not have: lookaround,
+ *   backreferences, and very large repetitions
  */
 export function createLinearPattern(
   pattern: AST.Pattern,
@@ -78,7 +83,10 @@ function sequenceSource(elements: readonly AST.Element[]): string | undefined {
   return source;
 }
 
-/** JavaScript reads two halves where RE2 reads one character. */
+/**
+ * A surrogate pair is two characters for JavaScript without the flag u and one
+ * for RE2.
+ */
 function surrogatePair(
   high: AST.Element | undefined,
   low: AST.Element | undefined,
@@ -148,7 +156,7 @@ function classElementSource(part: AST.CharacterClassElement): string {
       return rangesSource([[part.min.value, part.max.value]]);
     case "CharacterSet":
       return nestedClassSource(part);
-    // Only with the flag v
+    // Occur only with the flag v.
     case "CharacterClass":
     case "ClassStringDisjunction":
     case "ExpressionCharacterClass":
@@ -159,7 +167,7 @@ function classElementSource(part: AST.CharacterClassElement): string {
 function nestedClassSource(node: AST.CharacterSet): string {
   const negate = node.kind !== "any" && node.negate;
   if (!negate) return rangesSource(rangesOf(node));
-  // Written out, W would fold to word characters where case is ignored.
+  // As explicit ranges, \\W would match word characters when case is ignored.
   return node.kind === "word"
     ? "\\W"
     : rangesSource(complement(rangesOf(node)));
@@ -180,7 +188,7 @@ function rangesOf(node: AST.CharacterSet): readonly Range[] {
   }
 }
 
-/** What lies between sorted ranges. */
+/** The complement of sorted ranges. */
 function complement(ranges: readonly Range[]): Range[] {
   const gaps: Range[] = [];
   let from = 0;

@@ -3,14 +3,14 @@ import { every } from "./compile-filter.js";
 import type { Predicate } from "./predicate.js";
 import { propertyOf } from "./property-path.js";
 
-/** Of a pattern from outside: levels, and values in all. */
+/** Limits of a pattern: nesting, and number of values. */
 export const objectFilterLimits = { depth: 32, values: 1_024 };
 
 /**
- * The other filter of JSON-RPC (CONTRACT 1.5): a value matches when every
- * property of `pattern` matches its own. Lists match when each member of the
- * pattern's matches one of theirs, in any order; anything else must be equal.
- * `{}` matches every object, `[]` every list.
+ * The object filter of JSON-RPC clients: a value matches when every property of
+ * `pattern` matches. A list matches when each element of the pattern's list
+ * matches one of its elements, in any order; other values must be equal. `{}`
+ * matches every object, `[]` every list.
  * @throws XoError INVALID_PARAMETERS for a pattern beyond the limits
  */
 export function createObjectFilter(pattern: object): Predicate {

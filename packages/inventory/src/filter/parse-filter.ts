@@ -8,7 +8,8 @@ import { XoError } from "@xo-server/model";
 import { createPattern } from "./pattern.js";
 
 /**
- * Reads a filter (`@xo-server/filter`) whose regular expressions `compileFilter` takes.
+ * Parses a filter (packages/filter) and accepts only regular expressions that
+ * `compileFilter` supports.
  * @throws XoError FILTER_INVALID with the position, in UTF-16 units from 0
  */
 export function parseFilter(text: string): Filter {

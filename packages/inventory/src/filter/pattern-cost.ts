@@ -1,29 +1,36 @@
 import type { AST } from "@eslint-community/regexpp";
 
-/** `times` x (length of the text + 1) ^ `degree`; a degree of Infinity: exponential. */
+/**
+ * Upper bound `times` x (text length + 1) ^ `degree`; a degree of Infinity
+ * means exponential.
+ */
 export interface Growth {
   readonly times: number;
   readonly degree: number;
 }
 
-/** How a backtracking engine fares with an expression, from one place of the text: never worse than this. */
+/**
+ * Cost of a backtracking engine for an expression, starting at one position of
+ * the text: an upper bound for the worst text.
+ */
 export interface PatternCost {
-  /** Ways through it, the text being as unfortunate as can be. */
+  /** Number of paths through the expression for the worst text. */
   readonly ways: Growth;
-  /** Characters, classes and assertions that are compared on all of them. */
+  /** Characters, classes and assertions compared on all these paths. */
   readonly steps: Growth;
-  /** The same in the expression itself, repetitions written out. */
+  /** Their number in the expression, with repetitions expanded. */
   readonly size: number;
 }
 
 const ONE: Growth = { times: 1, degree: 0 };
 const SINGLE: PatternCost = { ways: ONE, steps: ONE, size: 1 };
 
+/** Worst-case cost of an expression. */
 export function costOf(pattern: AST.Pattern): PatternCost {
   return alternativesCost(pattern.alternatives);
 }
 
-/** The longest text on which a search for the expression ends within `steps`; negative: none does. */
+/** Length of the longest text that is searched within `steps`; negative: none. */
 export function maxTextLength(pattern: AST.Pattern, steps: number): number {
   const { times, degree } = costOf(pattern).steps;
   const power = degree + (isAnchored(pattern) ? 0 : 1);
@@ -33,7 +40,7 @@ export function maxTextLength(pattern: AST.Pattern, steps: number): number {
     : Math.floor((steps / times) ** (1 / power)) - 1;
 }
 
-/** Whether it is tried at the start of the text only. */
+/** Whether it can match only at the start of the text. */
 function isAnchored({ alternatives }: AST.Pattern): boolean {
   return alternatives.every(({ elements: [first] }) =>
     first?.type === "Assertion" ? first.kind === "start" : false,
@@ -51,7 +58,7 @@ function alternativesCost(list: readonly AST.Alternative[]): PatternCost {
     }));
 }
 
-/** Whether no text gets beyond the first character of more than one of them. */
+/** Whether at most one alternative can match beyond its first character. */
 function haveDistinctStarts(list: readonly AST.Alternative[]): boolean {
   const starts = list.flatMap(({ elements: [first] }) =>
     first?.type === "Character"

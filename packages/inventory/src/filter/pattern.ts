@@ -2,24 +2,33 @@ import { RegExpParser, type AST } from "@eslint-community/regexpp";
 import { createLinearPattern } from "./linear-pattern.js";
 import { costOf, maxTextLength } from "./pattern-cost.js";
 
-/** Tests a text. */
+/** Tests a string. */
 export type Pattern = (text: string) => boolean;
 
 export const patternLimits = {
-  /** Of an expression, in characters. */
+  /** Length of an expression in characters. */
   length: 1_000,
-  /** Characters, classes and assertions of an expression, with repetitions written out. */
+  /**
+   * Characters, classes and assertions of an expression, with repetitions
+   * expanded.
+   */
   size: 10_000,
-  /** Of a text, in UTF-16 units: what stands behind is not looked at. Expensive expressions see less, but at least `leastText`. */
+  /**
+   * Length of a text in UTF-16 units: the rest is ignored. Expensive
+   * expressions get shorter texts, but at least `minText`.
+   */
   text: 4_096,
   minText: 256,
 };
 
-// Both are some milliseconds at most.
+// Steps per test: a few milliseconds at most in either engine.
 const NATIVE_STEPS = 200_000;
 const LINEAR_STEPS = 400_000;
 
-/** Stands for what was cut off, so that no end is seen there. No text has this character. */
+/**
+ * Replaces the cut-off rest, so that `$` does not match there. No text contains
+ * this character.
+ */
 const CUT_MARK = "\uffff";
 
 const SIMPLER_PATTERN = "a simpler regular expression";
@@ -27,11 +36,11 @@ const SIMPLER_PATTERN = "a simpler regular expression";
 const syntax = new RegExpParser({ ecmaVersion: 2024 });
 
 /**
- * A regular expression from outside, in JavaScript's syntax. JavaScript's engine
- * can take forever, so it gets only texts that are short enough for the
- * expression at hand, by its form; the others go to an engine whose time grows
- * with the text. docs/decisions/006-two-engines-for-patterns.md tells why both.
- * @returns the pattern, or what was expected in its place
+ * Compiles a regular expression of a client, in JavaScript syntax. JavaScript's
+ * engine can take exponential time, so it is used only for texts that are short
+ * enough for the expression; longer ones are matched by RE2 in linear time. See
+ * docs/decisions/006-two-engines-for-patterns.md.
+ * @returns the pattern, or what was expected instead
  */
 export function createPattern(
   source: string,

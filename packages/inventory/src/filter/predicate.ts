@@ -1,6 +1,12 @@
-/** Tests a JSON value; undefined stands for a property that is not there. Never throws, never takes long. */
+/**
+ * A test of a JSON value; undefined stands for a missing property. Never
+ * throws; its time is bounded.
+ */
 export interface Predicate {
   (value: unknown): boolean;
-  /** Top-level properties of an object that decide: the test looks at no others. Absent: it may look anywhere. */
+  /**
+   * Top-level properties of an object that the test reads. Absent: it may read
+   * anything.
+   */
   readonly fields?: readonly string[] | undefined;
 }

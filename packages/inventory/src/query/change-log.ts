@@ -1,19 +1,22 @@
 import type { Column } from "./column.js";
 
-/** Somebody who still has to look at the changes after `seen`. */
+/** A consumer of the log that has processed the epochs up to `seen`. */
 export interface LogFollower {
-  /** The last closed epoch that was seen whole. */
+  /** Number of the last closed epoch that was processed completely. */
   readonly seen: number;
 }
 
-/** What changed between two frames. Rows are told as they are made; the frame at the end closes the epoch. */
+/**
+ * Changes between two frames. Rows are recorded when they are built; the frame
+ * at the end closes the epoch.
+ */
 class Epoch {
   readonly number: number;
-  /** Rows that were set. */
+  /** Rows that were set, for whatever change of the object. */
   readonly touched = new Set<number>();
-  /** Rows that have another object than before, or none. */
+  /** Rows that have another object than before, or none any more. */
   readonly replaced = new Set<number>();
-  /** Rows whose object went, with the log's version then. */
+  /** Rows whose object was removed, with the version of the log at that time. */
   readonly removed = new Map<number, number>();
   readonly byColumn = new Map<Column, Set<number>>();
   constructor(number: number) {
@@ -21,19 +24,23 @@ class Epoch {
   }
 }
 
-/** Which rows of a table changed, and in which columns: kept until all followers have seen it. Who begins to follow knows what there was before. */
+/**
+ * Records which rows of a table changed, and in which columns. Epochs are kept
+ * until all followers have processed them. Nothing is recorded while there is
+ * no follower.
+ */
 export class ChangeLog {
   readonly #followers = new Set<LogFollower>();
-  /** The last one is open: the frame that closes it is not there yet, its rows are. */
+  /** The last epoch is open: its frame has not been published yet. */
   readonly #epochs: Epoch[] = [new Epoch(1)];
   #version = 0;
 
-  /** Rises with everything that is noted. */
+  /** Increases with every recorded change. */
   get version(): number {
     return this.#version;
   }
 
-  /** Number of the last epoch that is closed. */
+  /** Number of the last closed epoch. */
   get closed(): number {
     return this.#open.number - 1;
   }
@@ -46,6 +53,10 @@ export class ChangeLog {
     this.#followers.delete(follower);
   }
 
+  /**
+   * The row's object was added or changed. @param isReplaced the row had
+   * another object before, or none
+   */
   recordSet(row: number, isReplaced: boolean): void {
     this.#version++;
     if (this.#followers.size === 0) return;
@@ -69,7 +80,10 @@ export class ChangeLog {
     else rows.add(row);
   }
 
-  /** So many rows have other values in a column that nobody notes which. @returns the version from which on that holds */
+  /**
+   * Records a change of so many rows of a column that they are not listed.
+   * @returns the version of the change
+   */
   recordBulkChange(): number {
     return ++this.#version;
   }
@@ -83,7 +97,11 @@ export class ChangeLog {
     while (this.#epochs[0]!.number <= oldestNeeded) this.#epochs.shift();
   }
 
-  /** Rows with another object than before, or other values in these columns; `touched`: other values anywhere in the object as well. */
+  /**
+   * Rows with another object, or with another value in one of the columns,
+   * since an epoch. With `touched`: also rows with any other change of the
+   * object.
+   */
   rows(
     columns: readonly Column[],
     since: number,
@@ -99,7 +117,7 @@ export class ChangeLog {
     return rows;
   }
 
-  /** Has the row's object gone since the log had this version? */
+  /** Whether the row's object was removed after this version of the log. */
   isRemoved(row: number, version: number): boolean {
     return this.#epochs.some(
       ({ removed }) => (removed.get(row) ?? 0) > version,

@@ -9,17 +9,20 @@ import type { SlicedTask } from "./sliced-task.js";
 
 export interface ClassIndexOptions {
   readonly table: ViewTable;
-  /** Paths that are kept ready, besides the type. */
+  /** Paths whose columns are always maintained, in addition to `type`. */
   readonly columns: readonly string[];
   readonly budget: ColumnBudget;
   readonly logger: Pick<Logger, "error">;
 }
 
-/** All that is known of one class for questions: its columns, the results that are kept, and the fields that are read. */
+/**
+ * Index of one class for queries: its columns, the cached results, and the
+ * projections in use.
+ */
 export class ClassIndex {
   readonly table: ViewTable;
   readonly columns: Columns;
-  /** By the question's key. */
+  /** By CompiledQuery.key. */
   readonly results = new Map<string, SharedResult>();
   readonly #options: ClassIndexOptions;
   readonly #readyPaths: readonly ValuePath[];
@@ -50,12 +53,18 @@ export class ClassIndex {
     budget.add(this.columns);
   }
 
-  /** Makes the columns that are to be ready; those of rows that were not told. */
+  /**
+   * Fills the maintained columns; to be called once. Rows that are set
+   * meanwhile are included by the observer.
+   */
   async begin(): Promise<void> {
     await this.table.run(this.#fillColumns());
   }
 
-  /** Of these fields; to be given back to `releaseProjection`. */
+  /**
+   * Returns the shared projection of these fields; it must be returned to
+   * `releaseProjection`.
+   */
   acquireProjection(fields: readonly string[] | undefined): Projection {
     const key = Projection.keyOf(fields);
     const projection =
@@ -97,7 +106,7 @@ export class ClassIndex {
     const { log } = this.columns;
     let done = -1;
     try {
-      // Frames that came meanwhile too.
+      // Again until no new frame was published meanwhile.
       while (done !== log.closed) {
         done = log.closed;
         for (const shared of [...this.results.values()]) {
@@ -110,7 +119,7 @@ export class ClassIndex {
     }
   }
 
-  /** One that fails disturbs no other. */
+  /** An error of one result is logged and does not affect others. */
   *#updateResult(shared: SharedResult): SlicedTask<void> {
     if (shared.isClosed) return;
     try {

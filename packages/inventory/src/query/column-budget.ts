@@ -1,7 +1,10 @@
 import type { Columns } from "./columns.js";
 import type { Column } from "./column.js";
 
-/** Bounds the columns of all classes: those used least lately go, unless somebody relies on them. */
+/**
+ * Bounds the memory of columns of all classes: the least recently used ones
+ * without users are dropped.
+ */
 export class ColumnBudget {
   readonly limitBytes: number;
   readonly #all = new Set<Columns>();
@@ -24,7 +27,7 @@ export class ColumnBudget {
     this.#all.delete(columns);
   }
 
-  /** Drops columns until the bound is kept; it cannot be while more than that is in use. */
+  /** Drops unused columns until the bound is met. Columns in use may exceed it. */
   enforce(): void {
     let bytes = this.byteLength;
     while (bytes > this.limitBytes) {

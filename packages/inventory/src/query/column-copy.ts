@@ -5,28 +5,28 @@ import { NumberColumn } from "./number-column.js";
 import { ValueColumn } from "./value-column.js";
 import type { SlicedTask } from "./sliced-task.js";
 
-/** Numbers, and values as JSON, that are written between two yields. */
+/** Number of integers, and of JSON values, written between two yields. */
 const NUMBER_STEP = 1_024;
 const VALUE_STEP = 64;
 
-/** Not known; any other number is a whole one from 0 on. */
+/** Marks a missing value; all others are integers from 0. */
 const UNKNOWN = -1;
 const MAX_VALUE = 2 ** 31 - 1;
 
 /**
- * What a column says of some rows, at the time when each was added. Codes keep
- * what they stand for until it is closed.
+ * A copy of a column's values of some rows, each as of the time when the row
+ * was added. Dictionary codes stay valid until it is closed.
  */
 export interface ColumnCopy {
   /** `changedAt` of the column before the first row was added. */
   readonly changedAt: number;
   add(row: number): void;
-  /** @param push takes the JSON, piece by piece */
+  /** @param push called with pieces of the JSON in order */
   write(push: (json: string) => void): SlicedTask<void>;
   close(): void;
 }
 
-/** @param maxRows rows */
+/** @param maxRows capacity */
 export function copyColumn(column: Column, maxRows: number): ColumnCopy {
   if (column instanceof ValueColumn) return new ValueCopy(column, maxRows);
   if (column instanceof NumberColumn) return new NumberCopy(column, maxRows);
@@ -61,7 +61,7 @@ class NumberCopy implements ColumnCopy {
   }
 
   close(): void {
-    // Nothing is held.
+    // Nothing to release.
   }
 }
 
@@ -82,7 +82,10 @@ class ValueCopy implements ColumnCopy {
     this.#codes[this.#count++] = this.#column.code(row);
   }
 
-  /** With indexes where a value comes twice and more, on average. */
+  /**
+   * With indexes into the distinct values when values occur at least twice on
+   * average.
+   */
   *write(push: (json: string) => void): SlicedTask<void> {
     const codes = this.#codes.subarray(0, this.#count);
     const { indexes, distinct } = yield* this.#index(codes);
@@ -102,7 +105,7 @@ class ValueCopy implements ColumnCopy {
     this.#column.dictionary.unhold();
   }
 
-  /** Which of the distinct codes each is. */
+  /** Distinct codes, and the index of each row's code among them. */
   *#index(codes: Int32Array): SlicedTask<{
     readonly indexes: Int32Array;
     readonly distinct: Int32Array;

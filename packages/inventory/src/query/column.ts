@@ -5,47 +5,59 @@ import type { SlicedTask } from "./sliced-task.js";
 
 let lastChange = 0;
 
-/** The next `changedAt`. */
+/**
+ * Returns the next value for `changedAt`; unique over all columns of the
+ * process.
+ */
 export function nextChange(): number {
   return ++lastChange;
 }
 
-/** One property of all objects of a table, by row. */
+/** The values of one property of all objects of a table, by row. */
 export interface Column {
   readonly path: ValuePath;
   readonly key: string;
-  /** Every row has been read. */
+  /** True when the values of all rows have been read. */
   isComplete: boolean;
-  /** Those that rely on it: it is not dropped. */
+  /** Number of users; a column with users is not dropped. */
   users: number;
-  /** Rises from use to use, over all columns. */
+  /** Time of the last use as a counter over all columns. */
   lastUse: number;
-  /** Rises, over all columns, whenever a row's value changes. */
+  /**
+   * Increases with every change of a value; unique over all columns of the
+   * process.
+   */
   readonly changedAt: number;
-  /** Version of the log when so many rows changed that nobody noted which; 0: never. */
+  /**
+   * Version of the change log at the last change of so many rows that they were
+   * not listed; 0: never.
+   */
   readonly bulkChangedAt: number;
-  /** By estimate. */
+  /** Estimated memory in bytes. */
   readonly byteLength: number;
-  /** Has the row's object been read? */
+  /** Whether the row's object has been read. */
   isSet(row: number): boolean;
-  /** Reads the object's value; true: it differs from before. */
+  /** Reads the value from an object. @returns whether it differs from before */
   set(row: number, object: unknown): boolean;
-  /** The row has no object any more; true: it had one. */
+  /** Clears a row whose object was removed. @returns whether it had a value */
   unset(row: number): boolean;
-  /** Null also for a row without an object. */
+  /** Sort value of the row; null also for a row without an object. */
   sortValue(row: number): SortValue;
-  /** Have the rows the same value for sure? Quick; false may be wrong. */
+  /** Fast check for equal values: true is certain, false may be wrong. */
   isSame(a: number, b: number): boolean;
-  /** To be closed. */
+  /** Opens a test of the column's values; it must be closed. */
   openTest(test: Predicate): ColumnTest;
-  /** Stable. What has nothing to sort by comes last in either direction. */
+  /** Stable sort. Rows without a sort value are last in either direction. */
   sort(rows: Int32Array, descending: boolean): SlicedTask<Int32Array>;
 }
 
-/** A test of a column's values. */
+/** A predicate on the values of a column. */
 export interface ColumnTest {
   holds(row: number): boolean;
-  /** After the first pass: answers for many distinct values are not worth their memory. */
+  /**
+   * Called after the first pass over all rows: drops cached results of columns
+   * with many distinct values.
+   */
   finishFirstPass(): void;
   close(): void;
 }

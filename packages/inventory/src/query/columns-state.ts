@@ -1,9 +1,13 @@
 import { digestToText, type Digest } from "../catalog/digest.js";
 
-/** What an answer by columns told: which objects, and each column as of when. */
+/**
+ * Identifies the content of a columns answer: which objects, and the version of
+ * each column.
+ */
 export interface ColumnsState {
-  /** Of the feed: numbers of another process mean nothing here. */
+  /** Epoch of the feed: versions of another process are not comparable. */
   readonly epoch: string;
+  /** MembersDigest.text of the objects. */
   readonly members: string;
   /** `changedAt` by path. */
   readonly columns: ReadonlyMap<string, number>;
@@ -17,7 +21,7 @@ export function toStateText(state: ColumnsState): string {
   ]);
 }
 
-/** Undefined for what is no state, or one of another process. */
+/** Undefined for an invalid state and for one of another process. */
 export function fromStateText(
   text: string | undefined,
   epoch: string,
@@ -33,7 +37,7 @@ export function fromStateText(
   return { epoch, members, columns };
 }
 
-/** Of births in their order; which objects there are can be told from it. */
+/** Digest of object serials in order: identifies the set of objects. */
 export class MembersDigest {
   #high = 0x243f6a88;
   #low = 0x13198a2e;
@@ -49,7 +53,7 @@ export class MembersDigest {
     this.#count++;
   }
 
-  /** Of those that were added. */
+  /** Count and digest of the serials that were added. */
   get text(): string {
     const digest: Digest = { high: this.#high, low: this.#low };
     return `${this.#count}-${digestToText(digest)}`;

@@ -9,19 +9,19 @@ import { ValueColumn } from "./value-column.js";
 import { pathKey, type ValuePath } from "./value-path.js";
 import type { SlicedTask } from "./sliced-task.js";
 
-/** Objects that are read between two yields: some microseconds each. */
+/** Objects read between two yields: a few microseconds each. */
 const STEP = 8;
 
 let lastUse = 0;
 
 export interface ColumnsListener {
   readonly onRow: (row: number) => void;
-  /** What is measured of these rows differs; `all`: of any. */
+  /** Metrics of these rows have changed; "all": of any row. */
   readonly onMetrics: (rows: Iterable<number> | "all") => void;
   readonly onFlush: () => void;
 }
 
-/** The columns of one table, kept up to date by what the table tells. */
+/** The columns of one table, updated as its observer. */
 export class Columns implements RowObserver {
   readonly table: ViewTable;
   readonly log = new ChangeLog();
@@ -30,7 +30,7 @@ export class Columns implements RowObserver {
   readonly #columns = new Map<string, Column>();
   readonly #onRow: (row: number) => void;
   readonly #onFlush: () => void;
-  /** By row, which of all objects that ever were there it has; 0: none. */
+  /** Serial number of each row's object; 0: none. */
   #serials = new Uint32Array(64);
   #lastSerial = 0;
 
@@ -55,24 +55,27 @@ export class Columns implements RowObserver {
     return this.#columns.size;
   }
 
-  /** A number for the row's object that no other object of this process gets. */
+  /** Number of the row's object, unique in this process. */
   objectSerial(row: number): number {
     return this.#serials[row] ?? 0;
   }
 
-  /** By estimate. */
+  /** Estimated memory in bytes. */
   get byteLength(): number {
     let bytes = this.#serials.byteLength + this.ids.byteLength;
     for (const column of this.#columns.values()) bytes += column.byteLength;
     return bytes;
   }
 
-  /** From now on these are kept: what is set reaches them; `take` reads what was there before. */
+  /**
+   * Starts maintaining columns: new values are recorded from now on; `acquire`
+   * reads the existing ones.
+   */
   maintain(paths: readonly ValuePath[]): void {
     for (const path of paths) this.#acquire(path).users--;
   }
 
-  /** Notes the rows that are there; to be run once, before anything is taken. */
+  /** Registers the existing rows; to be run once, before the first `acquire`. */
   *begin(): SlicedTask<void> {
     for (let row = 0; row < this.table.rows; row++) {
       if (this.table.isLive(row) && this.#assignSerial(row))
@@ -82,8 +85,8 @@ export class Columns implements RowObserver {
   }
 
   /**
-   * The columns of these paths, made where they are not there: one pass over
-   * all objects. They stay until they are given back to `release`.
+   * The columns of these paths. Missing ones are created by one pass over all
+   * objects. They stay until they are returned to `release`.
    */
   *acquire(paths: readonly ValuePath[]): SlicedTask<readonly Column[]> {
     const columns = paths.map((path) => this.#acquire(path));
@@ -101,7 +104,7 @@ export class Columns implements RowObserver {
     for (const column of columns) column.users--;
   }
 
-  /** Used least lately of those that nobody uses. */
+  /** The least recently used column without users. */
   get oldestUnused(): Column | undefined {
     for (const column of this.#columns.values())
       if (column.users === 0) return column;
@@ -147,7 +150,7 @@ export class Columns implements RowObserver {
     const column = this.#columns.get(key) ?? new ValueColumn(path);
     column.users++;
     column.lastUse = ++lastUse;
-    // To the end: the order of the map is that of the last uses.
+    // Re-inserted at the end: the map is ordered by last use.
     this.#columns.delete(key);
     this.#columns.set(key, column);
     return column;
@@ -166,7 +169,10 @@ export class Columns implements RowObserver {
     for (const column of columns) column.isComplete = true;
   }
 
-  /** True: the row had no object before. */
+  /**
+   * Assigns a serial to a row without one. @returns whether the row had no
+   * object before
+   */
   #assignSerial(row: number): boolean {
     if (row >= this.#serials.length) {
       const grown = new Uint32Array(Math.max(row + 1, 2 * row));

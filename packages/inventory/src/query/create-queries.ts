@@ -51,14 +51,27 @@ import type { SlicedTask } from "./sliced-task.js";
 
 export interface QueriesOptions {
   readonly clock?: WallClock;
-  /** Bytes of columns, by estimate; more only while live queries need more. Default: 256 MiB. */
+  /**
+   * Bound of columns in bytes (estimated), exceeded only while live queries
+   * need more. Default: 256 MiB.
+   */
   readonly columnBytes?: number;
   readonly logger?: Logger;
-  /** Different (filter, search, sort) that are kept up to date at a time; default: 2,000. Each costs 4 bytes an object that matches, and a bit for every object. */
+  /**
+   * Number of different results (filter, search, sort) that are kept up to
+   * date; default 2,000. Each costs 4 bytes per matching object and a bit per
+   * object.
+   */
   readonly maxResults?: number;
-  /** How long an answer is kept up to date when nobody reads it; default: 10,000. */
+  /**
+   * How long an unused result is kept up to date, in milliseconds; default
+   * 10,000.
+   */
   readonly lingerMs?: number;
-  /** Which columns of a class are kept ready, and which are searched; default: what its view says. */
+  /**
+   * Maintained columns and searched paths of a class; default: as its view
+   * declares.
+   */
   readonly columnsOf?: (className: string) => ClassColumns | undefined;
 }
 
@@ -67,6 +80,7 @@ export interface ClassColumns {
   readonly searched: readonly string[];
 }
 
+/** Creates the query engine of a catalog. */
 export function createQueries(
   catalog: Catalog,
   options: QueriesOptions = {},
@@ -83,7 +97,7 @@ class CatalogQueries implements Queries {
   readonly #indexes = new Map<string, Promise<ClassIndex>>();
   readonly #started = new Set<ClassIndex>();
   readonly #subscriptions = new Set<QuerySubscription>();
-  /** By class. */
+  /** By class name. */
   readonly #metricsTables = new Map<string, DeferredMetricsTable>();
   #isStopped = false;
 
@@ -153,7 +167,7 @@ class CatalogQueries implements Queries {
     listener: (update: LiveUpdate) => void,
   ): Promise<LiveQuery> {
     const subscription = new QuerySubscription(request, listener, {
-      open: (asked) => this.#open(asked),
+      open: (requested) => this.#open(requested),
       openWindow: (parts) => this.#openWindow(parts),
       onClose: () => this.#subscriptions.delete(subscription),
       logger: this.#logger,
@@ -172,7 +186,10 @@ class CatalogQueries implements Queries {
     const className = this.#classOf(type);
     const table = this.#metricsTableOf(className);
     this.#index(type).catch((error: unknown) => {
-      this.#logger.error("a class could not be followed", { className, error });
+      this.#logger.error("views of a class could not be built", {
+        className,
+        error,
+      });
     });
     return table;
   }
@@ -219,7 +236,10 @@ class CatalogQueries implements Queries {
     return openWindow(parts, this.#revision);
   }
 
-  /** Asks for what is the same in any order. */
+  /**
+   * Reads something that does not depend on the order; reuses a sorted result
+   * if one exists.
+   */
   async #withUnorderedResult<T>(
     selection: Selection,
     read: (result: Result) => SlicedTask<T>,
@@ -277,20 +297,20 @@ class CatalogQueries implements Queries {
     const table =
       this.#metricsTables.get(className) ??
       new DeferredMetricsTable((error) => {
-        this.#logger.error("what is measured could not be told", { error });
+        this.#logger.error("metrics could not be published", { error });
       });
     this.#metricsTables.set(className, table);
     return table;
   }
 
-  /** Of the type's class, which is followed from now on. */
+  /** The index of the type's class. The class is followed from now on. */
   async #index(type: string): Promise<ClassIndex> {
     const className = this.#catalog.classOf(type)!;
     const existing = this.#indexes.get(className);
     if (existing !== undefined) return existing;
     const index = this.#createIndex(className);
     this.#indexes.set(className, index);
-    // Whoever asked hears of it; the next one tries again.
+    // The caller gets the error; the next call tries again.
     index.catch(() => this.#indexes.delete(className));
     return index;
   }

@@ -4,16 +4,16 @@ import type { SortPath } from "./request.js";
 import type { Position } from "./row-order.js";
 import type { SortValue } from "./sort-value.js";
 
-/** Eight sort values of 256 characters, an id, and what base64 adds. */
+/** Eight sort values of 256 characters, an id, and the overhead of base64. */
 const MAX_LENGTH = 16_384;
 
-/** What tells one order from another, in the cursor. */
+/** Identifies the sort order in a cursor. */
 function orderHash(sort: readonly SortPath[]): string {
   const text = JSON.stringify(sort);
   return createHash("sha256").update(text).digest("base64url").slice(0, 8);
 }
 
-/** A position as text for clients: it means the same in another process. */
+/** Encodes a position as an opaque string for clients, valid across restarts. */
 export function toCursor(
   { values, id }: Position,
   sort: readonly SortPath[],
@@ -22,7 +22,10 @@ export function toCursor(
   return Buffer.from(text).toString("base64url");
 }
 
-/** @throws XoError INVALID_PARAMETERS for anything but a cursor of the same order */
+/**
+ * @throws XoError INVALID_PARAMETERS for an invalid cursor or one of another
+ *   order
+ */
 export function fromCursor(
   cursor: string,
   sort: readonly SortPath[],
@@ -46,7 +49,7 @@ function decode(cursor: string): readonly unknown[] {
     const parts = JSON.parse(text) as unknown;
     if (Array.isArray(parts)) return parts;
   } catch {
-    // Said below.
+    // The error is thrown below.
   }
   throw invalid("`after` is no cursor");
 }

@@ -9,16 +9,16 @@ import {
 } from "./sort-value.js";
 import type { SlicedTask } from "./sliced-task.js";
 
-/** The code of `undefined`: always there. */
+/** The code of `undefined`; it always exists. */
 export const MISSING = 0;
 
-/** A slot of a Map and of the arrays here, about, on a 64-bit machine. */
+/** Approximate bytes of a Map slot and of the array slots, on a 64-bit machine. */
 const ENTRY_BYTES = 64;
 
 /**
- * The distinct values of a column, each with a code and a count of its uses. A
- * code whose value is used no more is given to another value, but not while
- * somebody holds: who works in slices can rely on what a code stood for.
+ * The distinct values of a column, each with a code and a use count. The code
+ * of an unused value is reused, but not while the dictionary is held: sliced
+ * tasks can rely on the meaning of codes.
  */
 export class Dictionary {
   readonly #ranks = new Ranks({
@@ -28,7 +28,7 @@ export class Dictionary {
   readonly #values: unknown[] = [undefined];
   readonly #sortValues: (SortValue | undefined)[] = [null];
   readonly #primitives = new Map<unknown, number>([[undefined, MISSING]]);
-  /** By their JSON: lists and objects. */
+  /** Arrays and objects, by their canonical JSON. */
   readonly #compounds = new Map<string, number>();
   readonly #memos = new Set<Memo>();
   #uses = new Int32Array(64);
@@ -46,7 +46,7 @@ export class Dictionary {
     return this.#values.length;
   }
 
-  /** By estimate. */
+  /** Estimated memory in bytes. */
   get byteLength(): number {
     const { codes } = this;
     return this.#valueBytes + codes * ENTRY_BYTES + this.#ranks.byteLength;
@@ -56,12 +56,15 @@ export class Dictionary {
     return this.#values[code];
   }
 
-  /** Is this what the code stands for? Quick, and sure only for primitive values: false may be wrong for others. */
+  /**
+   * Fast check whether the code stands for the value; exact for primitive
+   * values only, false may be wrong for others.
+   */
   isValue(code: number, value: unknown): boolean {
     return this.#values[code] === value;
   }
 
-  /** The value's code, used once more. */
+  /** The value's code; increments its use count. */
   acquire(value: unknown): number {
     const isCompound = typeof value === "object" && value !== null;
     const json = isCompound ? canonicalJson(value) : undefined;
@@ -79,14 +82,14 @@ export class Dictionary {
     return added;
   }
 
-  /** One use less. */
+  /** Decrements the use count of a code. */
   release(code: number): void {
     if (code === MISSING || --this.#uses[code]! > 0) return;
     if (this.#holds > 0) this.#freedWhileHeld.push(code);
     else this.#remove(code);
   }
 
-  /** Until `unhold`, codes keep what they stand for. */
+  /** Until `unhold`, no code gets another value. */
   hold(): void {
     this.#holds++;
   }
@@ -114,7 +117,10 @@ export class Dictionary {
       : compareSortValues(this.sortValue(a), this.sortValue(b));
   }
 
-  /** By code: the place of its value among the distinct sort values. Those without one share the last place, that of MISSING. */
+  /**
+   * Ranks by code: position of the value among the distinct sort values. Values
+   * without a sort value share the last rank, that of MISSING.
+   */
   *rank(): SlicedTask<Int32Array> {
     this.hold();
     try {
@@ -125,7 +131,7 @@ export class Dictionary {
     }
   }
 
-  /** What a test says of each value; to be given back to `closeMemo`. */
+  /** Results of a predicate by value; must be returned to `closeMemo`. */
   openMemo(test: Predicate): Memo {
     const memo = new Memo(test, this.codes, (code) => this.#values[code]);
     this.#memos.add(memo);
@@ -169,7 +175,7 @@ export class Dictionary {
 function valueBytes(value: unknown): number {
   if (typeof value === "string") return 24 + value.length;
   if (typeof value !== "object" || value === null) return 8;
-  // The value, and its text as a key.
+  // The value and its JSON as a key.
   return 64 + 4 * canonicalJson(value).length;
 }
 

@@ -3,11 +3,11 @@ import { metricOf, metricNames, METRICS_FIELD } from "./metrics.js";
 import type { LatestMetrics } from "./latest-metrics.js";
 import { toPath } from "./value-path.js";
 
-/** Some fields of objects: their own top-level ones, and what is measured of them. */
+/** Extracts fields of objects: top-level fields, and `now.*` metrics. */
 export class FieldPicker {
   readonly #latest: LatestMetrics;
   readonly #metrics: readonly number[];
-  /** Of fields that stand before `now` in canonical JSON, and after it. */
+  /** Fields that sort before `now` in canonical JSON, and after it. */
   readonly #before: MemberPicker;
   readonly #after: MemberPicker;
 
@@ -25,12 +25,12 @@ export class FieldPicker {
     );
   }
 
-  /** Something measured is among them. */
+  /** Whether metrics are among the fields. */
   get hasMetrics(): boolean {
     return this.#metrics.length > 0;
   }
 
-  /** @returns canonical JSON of the object with these fields that are there */
+  /** @returns canonical JSON of the object with those of the fields that exist */
   pick(json: Buffer, row: number): Buffer {
     if (!this.hasMetrics) return this.#before.pick(json);
     const now = this.#latest.object(row, this.#metrics);
@@ -43,7 +43,7 @@ export class FieldPicker {
   }
 }
 
-/** In the order of canonical JSON. */
+/** Indexes of the requested metrics, sorted by name as in canonical JSON. */
 function metricsOf(fields: readonly string[]): number[] {
   const hasAll = fields.includes(METRICS_FIELD);
   const requested = metricNames.filter(

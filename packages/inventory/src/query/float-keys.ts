@@ -1,6 +1,6 @@
 import type { SlicedTask } from "./sliced-task.js";
 
-/** Keys that are made between two yields. */
+/** Keys computed between two yields. */
 const STEP = 4_096;
 
 type Read = (row: number) => number;
@@ -8,12 +8,16 @@ type Read = (row: number) => number;
 const number = new Float64Array(1);
 const halves = new Uint32Array(number.buffer);
 number[0] = 1;
-/** Where the half with the sign is: the order of bytes is the machine's. */
+/**
+ * Index of the half with the sign bit; depends on the byte order of the
+ * machine.
+ */
 const HIGH = halves[1] === 0 ? 0 : 1;
 
 /**
- * Halves of numbers as keys of 32 bits: rows that are sorted by the low ones, then
- * by the high ones, stand in the order of their numbers; NaN last in either direction.
+ * 32-bit halves of doubles as unsigned sort keys: sorting stably by the low
+ * halves, then by the high halves yields the order of the numbers, with NaN
+ * last in either direction.
  */
 export const floatKeys = {
   low: (rows: Int32Array, read: Read, descending: boolean) =>
@@ -34,10 +38,13 @@ function* keysOf(
   return keys;
 }
 
-/** Of a negative number all bits are turned round, of others the sign: then greater numbers have greater bits. */
+/**
+ * All bits of negative numbers are inverted, of others the sign bit: then
+ * greater numbers have greater bits.
+ */
 function keyOf(value: number, half: number, descending: boolean): number {
   if (Number.isNaN(value)) return -1;
-  // -0 is as much as 0.
+  // -0 sorts like 0.
   number[0] = value + 0;
   const isNegative = halves[HIGH]! >>> 31 === 1;
   const bits = halves[half]!;

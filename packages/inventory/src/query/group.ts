@@ -13,11 +13,15 @@ import { ValueColumn } from "./value-column.js";
 import type { ValuePath } from "./value-path.js";
 import type { SlicedTask } from "./sliced-task.js";
 
+/** Rows counted between two yields. */
 const STEP = 4_096;
-/** Distinct values that are put together between two yields. */
+/** Distinct values grouped between two yields. */
 const VALUE_STEP = 64;
 
-/** Counts a result's objects by their values at a path; those that most have first. */
+/**
+ * Counts the objects of a result by their values at a path; the largest groups
+ * first.
+ */
 export function* readGroups(
   result: Result,
   path: ValuePath,
@@ -26,7 +30,7 @@ export function* readGroups(
   try {
     const [column] = columns;
     if (column instanceof ValueColumn) return yield* groupBy(result, column);
-    throw invalid(`${path.join(".")} makes no groups`);
+    throw invalid(`${path.join(".")} cannot be grouped by`);
   } finally {
     result.columns.release(columns);
   }
@@ -112,7 +116,7 @@ function compareGroups(a: CountedGroup, b: CountedGroup): number {
   );
 }
 
-/** Of a list each member, once. */
+/** Group keys of a value: of a list each distinct member. */
 function keysOf(value: unknown): readonly unknown[] {
   if (!Array.isArray(value)) return [value];
   if (value.length === 0) return [undefined];

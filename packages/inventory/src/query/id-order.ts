@@ -2,11 +2,11 @@ import type { ViewTable } from "../catalog/catalog.js";
 import { Ranks } from "./ranks.js";
 import type { SlicedTask } from "./sliced-task.js";
 
-/** As many characters of an id fit in a double's 53 bits, 7 bits each. */
+/** Characters of an id that fit into the 53 bits of a double, 7 bits each. */
 const PREFIX_LENGTH = 7;
 
 /**
- * The rows of a table in the order of their ids. Most comparisons are those of
+ * The rows of a table in the order of their ids. Most comparisons use numeric
  * prefixes; ids stay in the table.
  */
 export class IdOrder {
@@ -14,7 +14,7 @@ export class IdOrder {
   readonly #ranks: Ranks;
   #prefixes = new Float64Array(64);
   #holds = 0;
-  /** While held: ids of rows whose object has gone, or is another one by now. */
+  /** During a refresh: the ids of rows whose object was removed or replaced. */
   readonly #removedIds = new Map<number, string>();
 
   constructor(table: ViewTable) {
@@ -31,7 +31,7 @@ export class IdOrder {
     return this.#prefixes.byteLength + this.#ranks.byteLength;
   }
 
-  /** As of the last refresh. */
+  /** Rows in the order of their ids, as of the last refresh. */
   get rows(): Int32Array {
     return this.#ranks.order;
   }
@@ -48,13 +48,13 @@ export class IdOrder {
     return compareTexts(this.#table.id(a), this.#table.id(b));
   }
 
-  /** The row has an object that it had not. */
+  /** The row got an object. */
   addRow(row: number): void {
     this.#ranks.mark(row);
     if (!this.#removedIds.has(row)) this.#setPrefix(row);
   }
 
-  /** The row's object goes; its id can still be read. */
+  /** The row's object is being removed; its id can still be read. */
   removeRow(row: number): void {
     this.#ranks.mark(row);
     if (this.#holds > 0 && !this.#removedIds.has(row))
@@ -94,7 +94,10 @@ export function compareTexts(a: string, b: string): number {
   return a === b ? 0 : a < b ? -1 : 1;
 }
 
-/** Never in another order than the texts; characters beyond ASCII count as equal. */
+/**
+ * Numeric prefix of an id: never contradicts the order of the texts; characters
+ * beyond ASCII compare as equal.
+ */
 function prefixOf(id: string): number {
   let prefix = 0;
   for (let i = 0; i < PREFIX_LENGTH; i++) {

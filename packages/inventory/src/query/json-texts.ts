@@ -1,12 +1,15 @@
 import { invalid, queryLimits } from "./request.js";
 
-/** Texts of one answer, each growing piece by piece: no step copies much, and all of them have a bound. */
+/**
+ * The JSON texts of one response, written in pieces: no step copies much, and
+ * their total size is bounded.
+ */
 export class JsonTexts {
   #bytesLeft: number = queryLimits.columnBytes;
 
   /**
    * @param write pushes the pieces of one text
-   * @throws XoError INVALID_PARAMETERS when the answer gets too large
+   * @throws XoError INVALID_PARAMETERS when the response exceeds the bound
    */
   *text(
     write: (push: (json: string) => void) => Generator<void, void, void>,
@@ -17,7 +20,7 @@ export class JsonTexts {
       this.#bytesLeft -= piece.length;
       if (this.#bytesLeft < 0)
         throw invalid(
-          `the answer is larger than ${queryLimits.columnBytes >> 20} MiB: ask for less`,
+          `the response is larger than ${queryLimits.columnBytes >> 20} MiB: request fewer objects or columns`,
         );
       pieces.push(piece);
     });

@@ -8,15 +8,15 @@ import type { SlicedTask } from "./sliced-task.js";
 export interface LatestMetricsOptions {
   readonly table: ViewTable;
   readonly log: ChangeLog;
-  /** These rows differ from now on; `all`: any may. */
+  /** Published values of these rows have changed; "all": of any row. */
   readonly onRows: (rows: Iterable<number> | "all") => void;
-  /** All that was set is seen. */
+  /** All values that were set are published. */
   readonly onPublished: () => void;
 }
 
-/** What is measured of the objects of one table. */
+/** The latest metrics of the objects of one table. */
 export class LatestMetrics {
-  /** By the number of the metric. */
+  /** By index in metricNames. */
   readonly columns = metricNames.map(
     (name) => new NumberColumn([METRICS_FIELD, name]),
   );
@@ -43,19 +43,22 @@ export class LatestMetrics {
     return row < 0 ? NaN : (this.columns[metric]?.nextValue(row) ?? NaN);
   }
 
-  /** @throws (rejects) what onRows and onPublished throw */
+  /**
+   * Publishes the values that were set. Rejects with errors of onRows and
+   * onPublished.
+   */
   async commit(): Promise<void> {
     if (this.#isPublishing) return;
     this.#isPublishing = true;
     await this.#options.table.run(this.#publish());
   }
 
-  /** Of an object that goes. */
+  /** Clears the metrics of an object that is being removed. */
   unset(row: number): void {
     for (const column of this.columns) column.unset(row);
   }
 
-  /** What is known of a row of these metrics; undefined: nothing is. */
+  /** The known metrics of a row; undefined when there are none. */
   object(
     row: number,
     metrics: readonly number[],
@@ -73,7 +76,7 @@ export class LatestMetrics {
 
   *#publish(): SlicedTask<void> {
     const { log, onRows, onPublished } = this.#options;
-    // What is set from here on belongs to the next commit, or to this one.
+    // Values set from here on belong to the next commit or to this one.
     this.#isPublishing = false;
     for (const column of this.columns) {
       const rows = column.publish();
@@ -87,7 +90,10 @@ export class LatestMetrics {
   }
 }
 
-/** Of a class that may not be followed yet: until then nothing is known of its objects. */
+/**
+ * The metrics table of a class that may not be followed yet: until then all
+ * values are discarded.
+ */
 export class DeferredMetricsTable implements MetricsTable {
   #metrics: LatestMetrics | undefined;
   readonly #onError: (error: unknown) => void;

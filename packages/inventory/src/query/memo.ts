@@ -3,13 +3,13 @@ import type { Predicate } from "../filter/predicate.js";
 const FALSE = 1;
 const TRUE = 2;
 
-/** What a test says of each distinct value: asked once, known by the value's code. */
+/** Results of a predicate by dictionary code: evaluated once per distinct value. */
 export class Memo {
   readonly #valueOf: (code: number) => unknown;
   readonly #test: Predicate;
   #results: Uint8Array;
 
-  /** @param codes how many there are; more may come */
+  /** @param codes current number of codes; more may be added */
   constructor(
     test: Predicate,
     codes: number,
@@ -27,7 +27,7 @@ export class Memo {
     return this.#evaluate(code);
   }
 
-  /** The code stands for another value from now on. */
+  /** The code has got another value. */
   invalidate(code: number): void {
     if (code < this.#results.length) this.#results[code] = 0;
   }

@@ -2,10 +2,13 @@ import type { SlicedTask } from "./sliced-task.js";
 
 export type Compare = (a: number, b: number) => number;
 
-/** Comparisons between two yields: some tens of microseconds. */
+/** Comparisons between two yields: some ten microseconds. */
 const STEP = 256;
 
-/** Stable; sorts in place with as much memory again. */
+/**
+ * Stable sort that overwrites `numbers` and allocates as much memory again.
+ * @returns the sorted numbers
+ */
 export function* mergeSort(
   numbers: Int32Array<ArrayBuffer>,
   compare: Compare,
@@ -19,6 +22,7 @@ export function* mergeSort(
   return from;
 }
 
+/** One pass of the merge sort: merges runs of `width` pairwise. */
 function* mergeRuns(
   from: Int32Array,
   to: Int32Array,
@@ -43,7 +47,10 @@ function* mergeRuns(
   }
 }
 
-/** Two sorted runs in one, those of `kept` that `isDropped` left out. */
+/**
+ * Merges two sorted runs, without those numbers of `kept` for which `isDropped`
+ * is true.
+ */
 export function* merge(
   kept: Int32Array,
   added: Int32Array,

@@ -1,15 +1,21 @@
 import type { ValuePath } from "./value-path.js";
 
-/** cpu: 0 to 1 of all the cores of the object; memory: bytes in use; disk, network: bytes a second, read and written. */
+/**
+ * Latest metrics of objects. cpu: share of all cores of the object, 0 to 1;
+ * memory: bytes in use; disk, network: bytes per second, read and written.
+ */
 export const metricNames = ["cpu", "memory", "disk", "network"] as const;
 
-/** What one step is worth where each is told as a whole number: 1/1000 of all cores, MiB, KiB a second. */
+/**
+ * Value of one step when metrics are sent as integers: 1/1000 of all cores,
+ * MiB, KiB/s.
+ */
 export const metricSteps = [0.001, 2 ** 20, 1024, 1024] as const;
 
-/** The member of objects that has them. */
+/** Member of objects that contains the metrics; part of the API. */
 export const METRICS_FIELD = "now";
 
-/** The metric that a path asks for; -1: it asks for something else. */
+/** Index of the metric that a path refers to; -1 for other paths. */
 export function metricOf([first, second, ...more]: ValuePath): number {
   if (first !== METRICS_FIELD || second === undefined || more.length > 0)
     return -1;

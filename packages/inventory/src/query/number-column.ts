@@ -6,14 +6,14 @@ import type { SortValue } from "./sort-value.js";
 import { pathKey, type ValuePath } from "./value-path.js";
 import type { SlicedTask } from "./sliced-task.js";
 
-/** With more changed rows than these nobody notes which. */
+/** With more changed rows than this they are not listed one by one. */
 const MAX_TRACKED = 512;
 
 const ALL_BITS = 0xffff_ffff;
 
 /**
- * Numbers by row that change all the time: no dictionary. What is set is seen
- * when it is published. NaN: missing.
+ * A column of frequently changing numbers, without a dictionary. Values become
+ * visible when they are published. NaN means missing.
  */
 export class NumberColumn implements Column {
   readonly path: ValuePath;
@@ -26,7 +26,10 @@ export class NumberColumn implements Column {
   #published = new Float64Array(64).fill(NaN);
   #next = new Float64Array(64).fill(NaN);
   readonly #changed = new Int32Array(MAX_TRACKED);
-  /** More than fit: any row. */
+  /**
+   * Number of changes since the last publish; above MAX_TRACKED any row may
+   * have changed.
+   */
   #changes = 0;
 
   constructor(path: ValuePath) {
@@ -38,17 +41,17 @@ export class NumberColumn implements Column {
     return this.#published.byteLength + this.#next.byteLength;
   }
 
-  /** As published; NaN: missing. */
+  /** The published value; NaN: missing. */
   value(row: number): number {
     return row < this.#published.length ? this.#published[row]! : NaN;
   }
 
-  /** As set last. */
+  /** The value set last; NaN: missing. */
   nextValue(row: number): number {
     return row < this.#next.length ? this.#next[row]! : NaN;
   }
 
-  /** @param number what is no finite number counts as missing */
+  /** @param number numbers that are not finite count as missing */
   setNext(row: number, number: number): void {
     const value = Number.isFinite(number) ? number : NaN;
     if (row >= this.#next.length) this.#grow(row);
@@ -59,8 +62,8 @@ export class NumberColumn implements Column {
   }
 
   /**
-   * What was set is seen from here on.
-   * @returns the rows that differ; `all`: too many to note
+   * Publishes the values that were set.
+   * @returns the changed rows; "all" when they are too many to list
    */
   publish(): Int32Array | "all" {
     const changes = this.#changes;
@@ -79,7 +82,7 @@ export class NumberColumn implements Column {
     return true;
   }
 
-  /** Objects have nothing of it. */
+  /** Metrics are not part of objects. */
   set(): boolean {
     return false;
   }

@@ -1,7 +1,10 @@
 import type { PreparedRequest, OpenWindow } from "./query-subscription.js";
 import { Window } from "./window.js";
 
-/** A window that readers with the same request share; the last one to close it takes it down. */
+/**
+ * Opens the window of a request, shared by all subscribers with the same
+ * request. The last `close` closes it.
+ */
 export function openWindow(
   { lease, range, fields }: PreparedRequest,
   revision: () => number,

@@ -5,16 +5,17 @@ import type { SortPath } from "./request.js";
 import type { Result } from "./result.js";
 import type { SlicedTask } from "./sliced-task.js";
 
-/** Objects that are encoded between two yields. */
+/** Objects encoded between two yields. */
 const STEP = 8;
 
 export interface PageRange {
-  /** Infinity: all. */
+  /** Number of objects at most; Infinity: all. */
   readonly limit: number;
+  /** Cursor of the previous page. */
   readonly after: string | undefined;
 }
 
-/** Reads a page of a result. Objects that go while it is read are left out. */
+/** Reads a page of a result. Objects that are removed meanwhile are left out. */
 export function* readPage(
   result: Result,
   projection: Projection,

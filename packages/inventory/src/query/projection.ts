@@ -4,13 +4,16 @@ import { PatchWriter } from "../catalog/patch-writer.js";
 import { FieldPicker } from "./field-picker.js";
 import type { LatestMetrics } from "./latest-metrics.js";
 
-/** An object as it was at one time, with the fields that were asked for; of another time it is another entry. */
+/**
+ * One version of an object with the requested fields. Another version is
+ * another entry.
+ */
 export interface Entry {
   readonly row: number;
   readonly id: string;
   readonly digest: Digest;
   readonly json: Buffer;
-  /** Windows that show it. */
+  /** Number of windows that contain it. */
   users: number;
 }
 
@@ -19,14 +22,17 @@ interface CachedPatch {
   readonly patch: Buffer | undefined;
 }
 
-/** Objects with some of their fields: encoded once for all who ask for the same fields, and kept while a window shows them. */
+/**
+ * Objects with some of their fields, encoded once for all subscribers with the
+ * same fields, and cached while a window contains them.
+ */
 export class Projection {
   readonly key: string;
   readonly #table: ViewTable;
-  /** Undefined: the whole object. */
+  /** Undefined for whole objects. */
   readonly #picker: FieldPicker | undefined;
   readonly #entries = new Map<number, Entry>();
-  /** Rows that changed since their entry was made. */
+  /** Rows that have changed since their entry was created. */
   readonly #stale = new Set<number>();
   readonly #writer = new PatchWriter();
   readonly #patches = new WeakMap<Entry, CachedPatch>();
@@ -49,7 +55,10 @@ export class Projection {
     return this.#entries.has(row) && !this.#stale.has(row);
   }
 
-  /** Of a row that has an object. The same entry as before where the fields are as before. */
+  /**
+   * The current entry of a row with an object. The same entry as before if no
+   * requested field has changed.
+   */
   entry(row: number): Entry {
     const existing = this.#entries.get(row);
     if (existing !== undefined && !this.#stale.delete(row)) return existing;
@@ -60,7 +69,7 @@ export class Projection {
     return created;
   }
 
-  /** No window shows the row's entry any more, or none ever did. */
+  /** Drops the row's entry if no window contains it. */
   release(row: number): void {
     const entry = this.#entries.get(row);
     if (entry === undefined || entry.users > 0) return;
@@ -68,29 +77,29 @@ export class Projection {
     this.#stale.delete(row);
   }
 
-  /** The row's object differs from now on. */
+  /** The row's object has changed. */
   invalidate(row: number): void {
     if (this.#entries.has(row)) this.#stale.add(row);
     this.release(row);
   }
 
-  /** What is measured of these rows differs from now on; `all`: of any. */
+  /** Metrics of these rows have changed; "all": of any row. */
   invalidateMetrics(rows: Iterable<number> | "all"): void {
     if (this.#picker?.hasMetrics !== true) return;
     const some = rows === "all" ? [...this.#entries.keys()] : rows;
     for (const row of some) this.invalidate(row);
   }
 
-  /** Canonical JSON of a row's object, not kept. */
+  /** Canonical JSON of a row's object with the requested fields, not cached. */
   encode(row: number): Buffer {
     const json = this.#table.json(row);
     return this.#picker === undefined ? json : this.#picker.pick(json, row);
   }
 
   /**
-   * RFC 7386 patch from one time's entry to another's, made once for all; undefined
-   * where none says it. Those of frames will not do: a reader may have seen an
-   * object between two frames.
+   * RFC 7386 patch from one entry to a later one, created once for all
+   * subscribers; undefined when no patch can express it. The patches of frames
+   * cannot be used: an object may have been read between two frames.
    */
   patch(from: Entry, to: Entry): Buffer | undefined {
     const cached = this.#patches.get(to);

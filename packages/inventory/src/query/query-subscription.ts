@@ -6,7 +6,7 @@ import type { Lease } from "./result-cache.js";
 import type { WindowState } from "./window-state.js";
 import type { Subscriber, Window, WindowRange } from "./window.js";
 
-/** A window that is being opened, or is open, for one reader. */
+/** A subscription's use of a window. */
 export interface OpenWindow {
   readonly window: Window;
   close(): void;
@@ -20,7 +20,10 @@ export interface PreparedRequest {
 }
 
 export interface QuerySubscriptionOptions {
-  /** Resolves with the use of a result for the request; throws for a wrong request. */
+  /**
+   * Resolves with a lease of the result for the request; rejects for an invalid
+   * request.
+   */
   readonly open: (request: LiveRequest) => Promise<PreparedRequest>;
   readonly openWindow: (parts: PreparedRequest) => OpenWindow;
   readonly onClose: (reader: QuerySubscription) => void;
@@ -28,17 +31,19 @@ export interface QuerySubscriptionOptions {
 }
 
 /**
- * One who reads a live query. A change abandons the one before it that is still
- * being worked on; until a change is done, the window before it is told.
+ * One subscription of a live query. `change` cancels a previous change that is
+ * still being prepared; until the new window is ready, updates of the previous
+ * one are sent.
  */
 export class QuerySubscription implements LiveQuery, Subscriber {
   window: Window | undefined;
   lastSent: WindowState | undefined;
   readonly #options: QuerySubscriptionOptions;
   readonly #listener: (update: LiveUpdate) => void;
-  /** What was asked for last, and what is told. */
+  /** The request made last, and the one whose window is subscribed. */
   #requested: LiveRequest;
   #current: LiveRequest;
+  /** Number of the last `change`: earlier ones are cancelled. */
   #generation = 0;
   #isClosed = false;
   #openWindow: OpenWindow | undefined;
@@ -64,7 +69,7 @@ export class QuerySubscription implements LiveQuery, Subscriber {
     try {
       await this.#openRequest(requested, () => generation !== this.#generation);
     } catch (error) {
-      // The one who changed it again does not care any more.
+      // A later change has replaced this one: its error is of no interest.
       if (generation !== this.#generation) return;
       this.#requested = this.#current;
       throw error;
@@ -100,7 +105,7 @@ export class QuerySubscription implements LiveQuery, Subscriber {
       prepared.lease.release();
       return;
     }
-    // While the result is made; after that the window gives its lease back.
+    // While the result is being built; later the window returns the lease.
     this.#cancel = () => {
       prepared.lease.release();
     };
@@ -137,7 +142,7 @@ export class QuerySubscription implements LiveQuery, Subscriber {
     this.#openWindow = open;
     this.#current = requested;
     previous?.close();
-    // Closed while it was told.
+    // Closed by its own listener.
     if (this.#isClosed) open.close();
   }
 }

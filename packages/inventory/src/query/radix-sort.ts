@@ -1,15 +1,15 @@
 import type { SlicedTask } from "./sliced-task.js";
 
-/** Rows that are moved between two yields. */
+/** Rows moved between two yields. */
 const STEP = 4_096;
 
 const RADIX_BITS = 16;
 const RADIX = 1 << RADIX_BITS;
 
 /**
- * Rows by a key each, as numbers without a sign: stable, what was in order before
- * stays so among equals.
- * @param maxKey no key is greater
+ * Stable radix sort of rows by unsigned 32-bit keys.
+ * @param keys by index of `rows`
+ * @param maxKey no key is greater: limits the number of passes
  */
 export function* sortByKeys(
   rows: Int32Array,
@@ -23,7 +23,7 @@ export function* sortByKeys(
   return sorted;
 }
 
-/** One pass of a radix sort, by 16 bits of the keys from `shift` on. */
+/** One pass: sorts by the 16 bits of the keys from `shift` on. */
 function* scatter(
   rows: Int32Array,
   keys: Int32Array<ArrayBuffer>,

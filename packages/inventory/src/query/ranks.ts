@@ -3,14 +3,15 @@ import type { SlicedTask } from "./sliced-task.js";
 
 export interface RankedItems {
   exists(number: number): boolean;
-  /** The same for the same numbers as long as a refresh runs, whatever changes meanwhile. */
+  /** Must be consistent during a refresh, whatever changes meanwhile. */
   readonly compare: Compare;
 }
 
 /**
- * Numbers (codes, rows) in the order of what they stand for. What is added,
- * replaced or gone is only marked; `refresh` sorts the marked ones and merges
- * them in. The arrays are replaced, not written to: who works in slices keeps his.
+ * Numbers (codes, rows) in the order of the values that they stand for. Added,
+ * replaced and removed ones are only marked; `refresh` sorts the marked ones
+ * and merges them in. Arrays are replaced, not overwritten: sliced tasks can
+ * keep using theirs.
  */
 export class Ranks {
   readonly #items: RankedItems;
@@ -38,11 +39,15 @@ export class Ranks {
     return this.#order;
   }
 
-  /** By number: its place among the distinct ones; equal ones have equal ranks. */
+  /**
+   * By number: its position among the distinct values; equal values have equal
+   * ranks.
+   */
   get ranks(): Int32Array<ArrayBuffer> {
     return this.#ranks;
   }
 
+  /** The number was added or removed, or its value has changed. */
   mark(number: number): void {
     if (number >= this.#isMarked.length) {
       const grown = new Uint8Array(Math.max(number + 1, 2 * number));
@@ -63,7 +68,7 @@ export class Ranks {
       const generation = ++this.#generation;
       const order = yield* this.#sort(marked, dropped);
       const ranks = yield* this.#assignRanks(order);
-      // Another refresh began meanwhile: it does not know these.
+      // Another refresh has started meanwhile, without these numbers.
       if (generation !== this.#generation)
         for (const number of marked) this.mark(number);
       else {

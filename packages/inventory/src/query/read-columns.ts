@@ -11,21 +11,24 @@ import type { Result } from "./result.js";
 import type { ValuePath } from "./value-path.js";
 import type { SlicedTask } from "./sliced-task.js";
 
-/** Rows that are copied between two yields, and ids that are read. */
+/** Rows copied, and ids read, between two yields. */
 const STEP = 512;
 const ID_STEP = 128;
 
 export interface ReadColumnsOptions {
-  /** By what the request calls them. */
+  /** Paths by their text in the request. */
   readonly paths: ReadonlyMap<string, ValuePath>;
   readonly limit: number;
-  /** What the reader has. */
+  /** State that the client has. */
   readonly known: ColumnsState | undefined;
-  /** Of the feed. */
+  /** Epoch of the feed. */
   readonly epoch: string;
 }
 
-/** Reads some properties of a result's objects. Objects that go while it is read are left out. */
+/**
+ * Reads properties of a result's objects. Objects that are removed meanwhile
+ * are left out.
+ */
 export function* readColumns(
   result: Result,
   options: ReadColumnsOptions,
@@ -44,7 +47,7 @@ export function* readColumns(
   }
 }
 
-/** Undefined: these are not the objects that the reader knows. */
+/** Undefined when the set of objects is not the one of the known state. */
 function* tryRead(
   result: Result,
   byPath: ReadonlyMap<string, Column>,
@@ -75,11 +78,11 @@ function* tryRead(
 
 interface CopyTargets {
   readonly copies: readonly ColumnCopy[];
-  /** To be filled. */
+  /** Filled with the ids, if given. */
   readonly ids: string[] | undefined;
 }
 
-/** @returns the digest of those that are still there */
+/** @returns the digest of the objects that still exist */
 function* copyRows(
   { columns }: Result,
   rows: Int32Array,

@@ -7,7 +7,7 @@ import type { Selection, SortKey } from "./query.js";
 import { pathsOf } from "./row-test.js";
 import { toPath, type ValuePath } from "./value-path.js";
 
-/** Bounds of what comes from outside; texts in characters. */
+/** Limits of requests; text lengths in UTF-16 code units. */
 export const queryLimits = {
   sortKeys: 8,
   fields: 256,
@@ -17,9 +17,9 @@ export const queryLimits = {
   searchLength: 1_024,
   pathLength: 256,
   pathParts: 8,
-  /** Distinct paths of a filter: each is a column. */
+  /** Distinct paths of a filter; each is a column. */
   filterPaths: 64,
-  /** Of an answer by columns. */
+  /** Limits of `columns` requests. */
   columnPaths: 8,
   columnRows: 200_000,
   columnBytes: 64 << 20,
@@ -30,23 +30,27 @@ export interface SortPath {
   readonly descending: boolean;
 }
 
-/** A selection as it is worked on. */
+/** A selection after validation. */
 export interface CompiledQuery {
-  /** Equal for questions with the same answer. */
+  /** Equal for queries with the same result. */
   readonly key: string;
   readonly type: string;
-  /** None but these can match. */
+  /** Only these objects can match; undefined: any. */
   readonly ids: readonly string[] | undefined;
   readonly plan: FilterPlan;
-  /** That the plan asks for. */
+  /** Paths that the plan reads. */
   readonly paths: readonly ValuePath[];
-  /** Undefined: in no order. */
+  /** Undefined: unordered. */
   readonly sort: readonly SortPath[] | undefined;
 }
 
 const DEFAULT_SORT: readonly SortKey[] = [{ by: "name_label" }];
 
-/** @param searched paths in which words are looked for */
+/**
+ * Validates a selection and compiles its filter and search.
+ * @param searched paths in which words are searched
+ * @throws XoError INVALID_PARAMETERS, FILTER_INVALID
+ */
 export function compileQuery(
   selection: Selection,
   searched: readonly string[],
@@ -74,7 +78,7 @@ export function compileQuery(
   };
 }
 
-/** The same question when only the number of objects matters, or what they have. */
+/** The same query when the order does not matter: counts, groups, columns. */
 export function withoutOrder(query: CompiledQuery): CompiledQuery {
   return { ...query, key: `${query.key} in no order`, sort: undefined };
 }
@@ -89,14 +93,17 @@ export function checkFields(
   return [...new Set(fields)].sort();
 }
 
-/** @throws XoError INVALID_PARAMETERS for anything but a whole number in the bounds, which are included */
+/**
+ * @throws XoError INVALID_PARAMETERS unless the value is an integer within the
+ *   bounds (inclusive)
+ */
 export function checkInteger(
   name: string,
   value: number,
   [min, max]: readonly [number, number],
 ): number {
   if (!Number.isInteger(value) || value < min || value > max)
-    throw invalid(`${name} is not a whole number from ${min} to ${max}`);
+    throw invalid(`${name} is not an integer from ${min} to ${max}`);
   return value;
 }
 
@@ -108,7 +115,7 @@ export function checkPath(text: string): ValuePath {
   return checkMetricPath(path);
 }
 
-/** By what the request calls them. */
+/** Paths by their text in the request. */
 export function checkColumnPaths(
   texts: readonly string[],
 ): ReadonlyMap<string, ValuePath> {
@@ -117,7 +124,10 @@ export function checkColumnPaths(
   return new Map(texts.map((text) => [text, checkPath(text)]));
 }
 
-/** Filters write `now.cpu`, one name, or `now:cpu`: the same is meant. */
+/**
+ * In filters `now.cpu` is one property name and `now:cpu` a nested one: both
+ * refer to the metric.
+ */
 function resolveMetricPaths(plan: FilterPlan): FilterPlan {
   switch (plan.kind) {
     case "and":
@@ -137,7 +147,10 @@ function resolveMetricPaths(plan: FilterPlan): FilterPlan {
   }
 }
 
-/** Only the single numbers are there. */
+/**
+ * Only single metrics can be used in filters and sort keys, not `now` as a
+ * whole.
+ */
 function checkMetricPath(path: ValuePath): ValuePath {
   if (path[0] !== METRICS_FIELD || metricOf(path) >= 0) return path;
   const names = metricNames
@@ -153,11 +166,11 @@ export function invalid(reason: string): XoError {
 function checkText(what: string, text: unknown): void {
   if (typeof text !== "string" || text.length > queryLimits.pathLength)
     throw invalid(
-      `${what} is a text of at most ${queryLimits.pathLength} characters`,
+      `${what} is a string of at most ${queryLimits.pathLength} characters`,
     );
 }
 
-/** Sorted, each once. */
+/** Sorted and distinct. */
 function checkIds(
   ids: readonly string[] | undefined,
 ): readonly string[] | undefined {
@@ -194,7 +207,10 @@ function toWords(search: string): string[] {
   return distinct;
 }
 
-/** Ids are random digits: a short word is in many of them, and nobody means that. */
+/**
+ * Ids are random hexadecimal digits: shorter words would match many of them by
+ * chance.
+ */
 const MIN_ID_SEARCH_LENGTH = 8;
 
 function searchPlan(word: string, searched: readonly string[]): FilterPlan {
@@ -213,7 +229,7 @@ function searchPlan(word: string, searched: readonly string[]): FilterPlan {
   };
 }
 
-/** Without making a text in lower case for each that is looked at. */
+/** Avoids allocating a lower-case copy of each text. */
 function createTextTest(word: string): (text: string) => boolean {
   const isAscii = /^[\x20-\x7e]*$/.test(word);
   if (!isAscii) return (text) => text.toLowerCase().includes(word);
@@ -221,7 +237,7 @@ function createTextTest(word: string): (text: string) => boolean {
   return (text) => pattern.test(text);
 }
 
-/** Down lists and objects by one level: tags, addresses. */
+/** Also one level into lists and objects: tags, addresses. */
 function hasText(value: unknown, has: (text: string) => boolean): boolean {
   if (typeof value === "string") return has(value);
   if (typeof value === "number") return has(String(value));
@@ -237,7 +253,7 @@ function distinctPaths(plan: FilterPlan): ValuePath[] {
   const paths = new Map(pathsOf(plan).map((path) => [path.join("\0"), path]));
   if (paths.size > queryLimits.filterPaths)
     throw invalid(
-      `a filter asks for at most ${queryLimits.filterPaths} properties`,
+      `a filter refers to at most ${queryLimits.filterPaths} properties`,
     );
   return [...paths.values()];
 }

@@ -9,9 +9,9 @@ import { SharedResult } from "./shared-result.js";
 export interface ResultCacheOptions {
   readonly clock: WallClock;
   readonly budget: ColumnBudget;
-  /** Results that are kept up to date, at most. */
+  /** Number of cached results at most. */
   readonly maxResults: number;
-  /** How long a result stays when nobody uses it. */
+  /** How long an unused result is kept up to date, in milliseconds. */
   readonly lingerMs: number;
 }
 
@@ -20,17 +20,23 @@ interface IdleResult {
   readonly drop: () => void;
 }
 
-/** The use of a result. Given back before the result is ready, the work for it ends, unless others wait for it as well. */
+/**
+ * A use of a result. Releasing it before the result is ready cancels the build,
+ * unless others use it.
+ */
 export interface Lease {
   readonly shared: SharedResult;
   readonly index: ClassIndex;
   release(): void;
 }
 
-/** Results by their questions: the same question is answered once, and the answer kept up to date. */
+/**
+ * Caches results by query: equal queries share one result that is kept up to
+ * date.
+ */
 export class ResultCache {
   readonly #options: ResultCacheOptions;
-  /** Nobody uses them; the one that was left first goes first. */
+  /** Unused results, the longest unused first. */
   readonly #idle = new Map<SharedResult, IdleResult>();
   #size = 0;
 
@@ -38,15 +44,16 @@ export class ResultCache {
     this.#options = options;
   }
 
-  /** Number of results that are kept. */
+  /** Number of cached results. */
   get count(): number {
     return this.#size;
   }
 
   /**
-   * To be given back. Where there is no room, a result is made for this use alone;
-   * `kept`: it has to stay up to date, so that room is needed.
-   * @throws XoError TOO_MANY_REQUESTS when `kept` and there is none
+   * Acquires the result of a query; the lease must be released. Without room in
+   * the cache, a result is created for this use only, unless `use` is "kept":
+   * live queries need a result that stays up to date.
+   * @throws XoError TOO_MANY_REQUESTS for "kept" without room
    */
   acquire(
     index: ClassIndex,
@@ -78,12 +85,12 @@ export class ResultCache {
     const hasRoom = this.#reserve();
     if (!hasRoom && use === "kept")
       throw new XoError("TOO_MANY_REQUESTS", {
-        reason: `${this.#options.maxResults} different live queries are kept already`,
+        reason: `${this.#options.maxResults} different live queries are active, which is the limit`,
       });
     const shared = new SharedResult(new Result(index.columns, query), (steps) =>
       index.table.run(steps),
     );
-    // Who waits for it hears of a failure; nobody may be waiting any more.
+    // Callers that wait for it get the error.
     shared.ready.catch(() => {
       this.#drop(index, shared);
     });

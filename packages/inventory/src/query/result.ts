@@ -9,26 +9,28 @@ import { spliceRows } from "./splice-rows.js";
 import type { SlicedTask } from "./sliced-task.js";
 
 /**
- * With more changed rows than these, all are tested and sorted anew, in slices:
- * those few take about two milliseconds. If as many change meanwhile, twice as many will do.
+ * With more changed rows than this, all rows are tested and sorted again, in
+ * slices; so few take about two milliseconds in one step. The limit doubles if
+ * as many change meanwhile.
  */
 const MAX_INCREMENTAL = 512;
 
-/** Rows that are tested between two yields, by columns and by whole objects. */
+/** Rows tested between two yields, by columns and by whole objects. */
 const STEP = 512;
 const OBJECT_STEP = 8;
 
 /**
- * The rows that answer a query, in its order. `build` makes it, `catchUp`
- * keeps it: it looks at changed rows only, and at those only where a column
- * changed that the query looks at.
+ * The rows that match a query, in its order. `build` fills it, `catchUp`
+ * updates it incrementally: only rows with a change in a column that the query
+ * reads are tested.
  */
 export class Result implements LogFollower {
   readonly columns: Columns;
   readonly query: CompiledQuery;
+  /** Last epoch of the change log that is included. */
   #seen = 0;
   #version = -1;
-  /** Version of the log when the rows were last tested and sorted anew. */
+  /** Version of the log when all rows were last tested and sorted. */
   #filledAt = -1;
   #acquired: readonly Column[] = [];
   #sortColumns: readonly Column[] = [];
@@ -42,12 +44,12 @@ export class Result implements LogFollower {
     this.query = query;
   }
 
-  /** Number of objects. */
+  /** Number of matching objects. */
   get count(): number {
     return this.#members.count;
   }
 
-  /** In order; not kept for a query without one. Replaced, not written to. */
+  /** Rows in order; empty for an unordered query. Replaced, not overwritten. */
   get rows(): Int32Array {
     return this.#rows;
   }
@@ -68,7 +70,7 @@ export class Result implements LogFollower {
     return this.#rows.byteLength + this.#members.byteLength;
   }
 
-  /** @returns false when it was given up on the way */
+  /** @returns false when it was cancelled */
   *build(isCancelled: () => boolean): SlicedTask<boolean> {
     if (isCancelled()) return false;
     const { columns, query } = this;
@@ -93,9 +95,7 @@ export class Result implements LogFollower {
     return true;
   }
 
-  /**
-   * Takes in what has changed. After it, up to the next yield, the rows are those of now.
-   */
+  /** Applies all changes. Until the next yield the rows are current. */
   *catchUp(): SlicedTask<void> {
     const { log } = this.columns;
     for (
@@ -123,7 +123,7 @@ export class Result implements LogFollower {
     this.#acquired = [];
   }
 
-  /** So much changed that it was not noted what. */
+  /** Whether a column had a change that was not recorded row by row. */
   get #hasBulkChange(): boolean {
     return this.#acquired.some(
       ({ bulkChangedAt }) => bulkChangedAt > this.#filledAt,

@@ -9,19 +9,22 @@ export interface OrderKey {
   readonly descending: boolean;
 }
 
-/** Where an object stands in an order; it need not be there any more. */
+/** Position of an object in an order; the object need not exist any more. */
 export interface Position {
   readonly values: readonly SortValue[];
   readonly id: string;
 }
 
-/** So few rows are sorted by comparing, in one go: below a millisecond. */
+/**
+ * Up to this number of rows are sorted by comparison, in one step: below a
+ * millisecond.
+ */
 const MAX_COMPARED = 512;
 
-/** Rows that are moved between two yields. */
+/** Rows moved between two yields. */
 const STEP = 4_096;
 
-/** Rows by the values of some columns; equal ones by id. */
+/** Order of rows by the values of columns; equal ones by id. */
 export class RowOrder {
   readonly #keys: readonly OrderKey[];
   readonly #ids: IdOrder;
@@ -51,7 +54,7 @@ export class RowOrder {
     };
   }
 
-  /** The number of rows, of those in this order, that stand at or before a position. */
+  /** Number of rows, sorted in this order, that are at or before a position. */
   rowsUpTo(rows: Int32Array, position: Position): number {
     let low = 0;
     let high = rows.length;
@@ -63,7 +66,7 @@ export class RowOrder {
     return low;
   }
 
-  /** Where a row belongs among rows in this order. */
+  /** Index at which a row belongs among rows in this order. */
   insertionIndex(row: number, rows: Int32Array): number {
     let low = 0;
     let high = rows.length;
@@ -76,8 +79,8 @@ export class RowOrder {
   }
 
   /**
-   * All rows of a set in order. Rows that change meanwhile may stand anywhere or
-   * be left out: the caller knows which, and puts them right.
+   * Sorts a set of rows. Rows that change meanwhile may be anywhere or missing:
+   * the caller corrects them from the change log.
    */
   *sort(set: RowSet): SlicedTask<Int32Array> {
     if (set.count <= MAX_COMPARED) return this.#sortFew(set);
@@ -105,7 +108,7 @@ export class RowOrder {
   }
 }
 
-/** What has nothing to sort by comes last in either direction. */
+/** Null is last in either direction. */
 function compareDirected(
   a: SortValue,
   b: SortValue,

@@ -1,4 +1,4 @@
-/** A set of rows, a bit each. */
+/** A set of rows, one bit per row. */
 export class RowSet {
   #words = new Uint32Array(64);
   #count = 0;

@@ -5,7 +5,7 @@ import { pathKey, type ValuePath } from "./value-path.js";
 
 type Test = (row: number) => boolean;
 
-/** The paths whose values a plan asks for. */
+/** The paths that a filter plan reads. */
 export function pathsOf(plan: FilterPlan): ValuePath[] {
   switch (plan.kind) {
     case "and":
@@ -20,16 +20,19 @@ export function pathsOf(plan: FilterPlan): ValuePath[] {
   }
 }
 
-/** A plan as a test of a table's rows: each distinct value is asked once. */
+/**
+ * A filter plan compiled for the rows of a table; predicates are evaluated once
+ * per distinct value.
+ */
 export class RowTest {
-  /** The test looks at more than its columns. */
+  /** The test reads whole objects, not only columns. */
   readonly readsObjects: boolean;
   readonly #columns: Columns;
   readonly #byPath: ReadonlyMap<string, Column>;
   readonly #pathTests: ColumnTest[] = [];
   readonly #test: Test;
 
-  /** @param own columns of all paths that the plan asks for */
+  /** @param own columns of all paths that the plan reads */
   constructor(plan: FilterPlan, columns: Columns, own: readonly Column[]) {
     this.#columns = columns;
     this.#byPath = new Map(own.map((column) => [column.key, column]));
@@ -37,12 +40,12 @@ export class RowTest {
     this.#test = this.#compile(plan);
   }
 
-  /** Of a row that has an object. */
+  /** Tests a row with an object. */
   holds(row: number): boolean {
     return this.#test(row);
   }
 
-  /** After the first pass: answers for many distinct values are not worth their memory. */
+  /** See ColumnTest.finishFirstPass. */
   finishFirstPass(): void {
     for (const test of this.#pathTests) test.finishFirstPass();
   }
@@ -96,7 +99,7 @@ function readsObjects(plan: FilterPlan): boolean {
   }
 }
 
-/** Whole objects last: they have to be read. */
+/** Tests of whole objects last: they are expensive. */
 function inOrderOfCost(parts: readonly FilterPlan[]): readonly FilterPlan[] {
   return [
     ...parts.filter((part) => !readsObjects(part)),

@@ -2,20 +2,26 @@ import type { Result } from "./result.js";
 import type { Window } from "./window.js";
 import type { SlicedTask } from "./sliced-task.js";
 
-/** Unread results follow changes only now and then: they are there in case somebody comes back. */
+/**
+ * An unused result is updated only every so many epochs: it is kept in case it
+ * is used again.
+ */
 const MAX_EPOCHS_BEHIND = 32;
 
-/** A result, who uses it, and the windows on it. It is given up when nobody waits for it any more. */
+/**
+ * A result with its users and windows. Building is cancelled when it has no
+ * more users.
+ */
 export class SharedResult {
   readonly result: Result;
-  /** False: it was given up. Rejects when building failed. */
+  /** Resolves to false when building was cancelled; rejects when it failed. */
   readonly ready: Promise<boolean>;
   readonly windows = new Map<string, Window>();
   users = 0;
   isReady = false;
   isClosed = false;
 
-  /** @param run in slices */
+  /** @param run runs steps in slices */
   constructor(
     result: Result,
     run: (steps: Generator<void, void, void>) => Promise<void>,
@@ -24,7 +30,7 @@ export class SharedResult {
     this.ready = run(this.#build()).then(() => this.isReady);
   }
 
-  /** Brings the result and its windows up to date, and tells those who look through them. */
+  /** Updates the result and its windows and notifies their subscribers. */
   *update(): SlicedTask<void> {
     const { result } = this;
     const behind = result.columns.log.closed - result.seen;
@@ -49,7 +55,7 @@ export class SharedResult {
       this.isReady = isBuilt && !this.isClosed;
     } finally {
       if (!this.isReady) this.close();
-      // What was taken while it was being closed.
+      // Releases columns acquired after it was closed.
       if (this.isClosed) this.result.close();
     }
   }

@@ -1,2 +1,5 @@
-/** Steps that end in a value: work in slices, done by `yield*` within Steps. */
+/**
+ * A computation in short steps with a result, run by `yield*` within Steps of
+ * the slicer.
+ */
 export type SlicedTask<T> = Generator<void, T, void>;

@@ -1,14 +1,17 @@
 /**
- * What a value sorts by; null: it has nothing to sort by and comes last in
- * either direction. Numbers come before texts. Values with equal sort values
- * are equal to the order, such as `VM1` and `vm01`.
+ * Sort key of a value; null: the value has none and is last in either
+ * direction. Numbers come before strings. Values with equal sort keys are equal
+ * for the order, such as `VM1` and `vm01`.
  */
 export type SortValue = number | string | null;
 
-/** Beyond so many characters texts count as equal: it bounds cursors. */
+/** Characters that are compared at most: bounds the size of cursors. */
 export const SORT_TEXT_LENGTH = 256;
 
-/** In natural order: case and accents ignored, numbers in texts by their value. Lists go by their members. */
+/**
+ * Sort key for natural order: ignores case and accents, compares numbers in
+ * texts by value. Lists are compared by their members.
+ */
 export function toSortValue(value: unknown): SortValue {
   if (typeof value === "string") return toSortText(value);
   if (typeof value === "number") return value;
@@ -19,7 +22,10 @@ export function toSortValue(value: unknown): SortValue {
   return toSortText(value.map(toMemberText).join("\0"));
 }
 
-/** Null after all others; the sign as sort functions want it. */
+/**
+ * Compares sort keys, null last. @returns a negative number, 0 or a positive
+ * number
+ */
 export function compareSortValues(a: SortValue, b: SortValue): number {
   if (a === b) return 0;
   if (a === null) return 1;
@@ -34,7 +40,7 @@ function toMemberText(member: unknown): string {
 
 const ZERO = 0x30;
 const NINE = 0x39;
-/** Digits grow by two characters a run: by three times at most. */
+/** Each run of digits grows by two characters: at most three times the length. */
 const out = Buffer.alloc(3 * SORT_TEXT_LENGTH);
 
 function toSortText(text: string): string {
@@ -42,7 +48,10 @@ function toSortText(text: string): string {
   return foldAscii(start) ?? foldAny(start);
 }
 
-/** The same as `foldAny`, ten times as fast; undefined for a text with other characters. */
+/**
+ * Like `foldAny` and ten times as fast; undefined for texts with other
+ * characters.
+ */
 function foldAscii(text: string): string | undefined {
   let length = 0;
   for (let at = 0; at < text.length;) {
@@ -78,7 +87,11 @@ function endOfDigits(text: string, start: number): number {
   return end;
 }
 
-/** Digits by their number first: among digits, so that texts with other characters there keep their place. */
+/**
+ * Writes a run of digits with its length first, so that longer numbers sort
+ * higher. The prefix `0` keeps numbers among the digits relative to other
+ * characters.
+ */
 function writeDigits(digits: string, to: number): number {
   let from = 0;
   while (from < digits.length - 1 && digits.charCodeAt(from) === ZERO) from++;

@@ -1,9 +1,9 @@
 import type { RowOrder } from "./row-order.js";
 
-/** So few are looked for one by one: that is one quick search each. */
+/** Up to this number of rows are located by one indexOf each. */
 const MAX_SEARCHED = 8;
 
-/** Rows in order, without some and with others; copied in whole stretches. */
+/** Removes and inserts rows of an ordered list; copies whole ranges. */
 export function spliceRows(
   rows: Int32Array,
   leaving: ReadonlySet<number>,

@@ -8,18 +8,21 @@ import type { SortValue } from "./sort-value.js";
 import { pathKey, type ValuePath } from "./value-path.js";
 import type { SlicedTask } from "./sliced-task.js";
 
-/** The code of a row without an object, or whose object was not read yet. */
+/** Code of a row without an object, or whose object has not been read yet. */
 const UNSET = -1;
 
-/** Answers of a test stay known where there are no more distinct values than these: 4 KB. */
+/**
+ * Results of a predicate stay cached for columns with up to this number of
+ * distinct values: 4 KB.
+ */
 const MAX_MEMOIZED = 4_096;
 
-/** Rows whose keys are made between two yields. */
+/** Rows whose keys are computed between two yields. */
 const STEP = 4_096;
 
 /**
- * One property of all objects of a table, dictionary-encoded: a code by row,
- * and the distinct values that the codes stand for.
+ * A dictionary-encoded column: a code per row, and the distinct values of the
+ * codes.
  */
 export class ValueColumn implements Column {
   readonly path: ValuePath;
@@ -41,7 +44,7 @@ export class ValueColumn implements Column {
     return this.#codes.byteLength + this.dictionary.byteLength;
   }
 
-  /** The code of a row's value; that of what is missing for a row without an object. */
+  /** The code of a row's value; MISSING for a row without an object. */
   code(row: number): number {
     return Math.max(this.#code(row), MISSING);
   }
@@ -110,7 +113,7 @@ export class ValueColumn implements Column {
   }
 }
 
-/** A test, and what it said of each distinct value. */
+/** A predicate with its results by distinct value. */
 class ValueTest implements ColumnTest {
   readonly #column: ValueColumn;
   readonly #test: Predicate;

@@ -1,12 +1,15 @@
-/** Where a value lies in an object: `["memory", "size"]`. A name with dots is one part. */
+/**
+ * Path of a value in an object: `["memory", "size"]`. A name with dots is one
+ * part.
+ */
 export type ValuePath = readonly string[];
 
-/** The path that a request writes with dots. */
+/** Parses the dotted notation of requests. */
 export function toPath(text: string): ValuePath {
   return text.split(".");
 }
 
-/** Equal for equal paths only. */
+/** Map key of a path. */
 export function pathKey(path: ValuePath): string {
   return JSON.stringify(path);
 }

@@ -7,7 +7,7 @@ import {
 import { isSameDigest, type Entry, type Projection } from "./projection.js";
 import type { LiveUpdate } from "./query.js";
 
-/** What a window showed at one time. */
+/** The content of a window at one time. */
 export interface WindowState {
   readonly projection: Projection;
   readonly offset: number;
@@ -22,7 +22,10 @@ export function digestOfEntries(entries: readonly Entry[]): Digest {
   return sum;
 }
 
-/** What a reader who knows `from` has to hear to know `to`. */
+/**
+ * The update that leads from one state to another; from undefined: the whole
+ * window.
+ */
 export function difference(
   from: WindowState | undefined,
   to: WindowState,

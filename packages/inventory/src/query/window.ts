@@ -8,10 +8,13 @@ import type { LiveUpdate } from "./query.js";
 import type { Result } from "./result.js";
 import type { SlicedTask } from "./sliced-task.js";
 
-/** Objects that are encoded between two yields: up to ten microseconds each. */
+/**
+ * Objects encoded, or subscribers notified, between two yields: up to ten
+ * microseconds each.
+ */
 const STEP = 8;
 
-/** So few objects are encoded in one go. */
+/** Up to this number of objects are encoded in one step. */
 const MAX_ENCODED_AT_ONCE = 32;
 
 export interface WindowRange {
@@ -19,25 +22,28 @@ export interface WindowRange {
   readonly limit: number;
 }
 
-/** Who looks through a window, and what he was lastSent last. */
+/** A subscriber of a window, and the state that was sent to it last. */
 export interface Subscriber {
   window: Window | undefined;
   lastSent: WindowState | undefined;
   notify(update: LiveUpdate): void;
 }
 
-/** A stretch of a result with some fields. Readers who want the same share it: what differs is found once. */
+/**
+ * A range of a result with some fields. Subscribers with the same request share
+ * it, so that each difference is computed once.
+ */
 export class Window {
   readonly result: Result;
   readonly projection: Projection;
-  /** Who has it open, looking already or about to. */
+  /** Subscribers that have it open or are opening it. */
   users = 0;
   readonly #range: WindowRange;
   readonly #subscribers = new Set<Subscriber>();
   readonly #revision: () => number;
   #state: WindowState | undefined;
 
-  /** @param revision that of the feed */
+  /** @param revision returns the current feed revision */
   constructor(
     [result, projection]: readonly [Result, Projection],
     range: WindowRange,
@@ -53,13 +59,16 @@ export class Window {
     return `${offset}+${limit} ${fields}`;
   }
 
-  /** Tells all what differs, if anything does. */
+  /** Sends the differences, if any, to all subscribers. */
   *update(): SlicedTask<void> {
     yield* this.#prepare();
     yield* this.#notify(this.#advance());
   }
 
-  /** One more who looks, instead of through another window: he hears at once what differs from what he was lastSent last. */
+  /**
+   * Moves a subscriber from its previous window to this one; it is sent the
+   * difference to the state that it has.
+   */
   *join(subscriber: Subscriber, isCancelled: () => boolean): SlicedTask<void> {
     yield* this.#prepare();
     if (isCancelled()) return;
@@ -81,14 +90,17 @@ export class Window {
     this.#subscribers.delete(subscriber);
   }
 
-  /** Nobody looks any more. */
+  /** To be called when there are no subscribers left. */
   close(): void {
     this.#setState(undefined);
-    // Encoded for somebody who has gone.
+    // Entries encoded for a cancelled request.
     for (const row of this.#rows()) this.projection.release(row);
   }
 
-  /** After it, up to the next yield, the result is that of now, and nearly all of the window encoded. */
+  /**
+   * Updates the result and encodes missing objects. Until the next yield the
+   * result is current and nearly all objects of the window are encoded.
+   */
   *#prepare(): SlicedTask<void> {
     yield* this.result.catchUp();
     for (
@@ -122,7 +134,10 @@ export class Window {
     return this.result.rows.subarray(offset, offset + limit);
   }
 
-  /** Looks anew: what those who look have to hear, by what they were lastSent. */
+  /**
+   * Reads the current state. @returns the updates by the state that subscribers
+   * have
+   */
   #advance(): ReadonlyMap<WindowState | undefined, LiveUpdate> {
     const updates = new Map<WindowState | undefined, LiveUpdate>();
     const before = this.#state;
@@ -135,7 +150,10 @@ export class Window {
     return updates;
   }
 
-  /** Entries are kept as long as they are shown. */
+  /**
+   * Counts the uses of entries, so that they are cached while a window contains
+   * them.
+   */
   #setState(after: WindowState | undefined): void {
     const before = this.#state;
     this.#state = after;
@@ -154,7 +172,7 @@ export class Window {
     let sent = 0;
     for (const subscriber of [...this.#subscribers]) {
       const update = updates.get(subscriber.lastSent);
-      // He left meanwhile, or was lastSent by another turn.
+      // It has left meanwhile, or has been notified by another call.
       if (update === undefined || subscriber.window !== this) continue;
       subscriber.lastSent = after;
       subscriber.notify(update);

@@ -22,6 +22,10 @@ export interface DirectoryLock {
 /**
  * Locks a directory for this process and creates it if needed. The lock of a
  * process that no longer runs (killed, power failure) is taken over.
+ *
+ * Not proper-lockfile: it takes over a lock whose mtime is not updated in time,
+ * which also happens to a process that is blocked or in a paused VM. Pid and
+ * start time are exact and need no timer.
  * @returns undefined when another running process holds the lock
  */
 export async function lockDirectory(
@@ -71,11 +75,12 @@ async function removeStale(
   path: string,
   stale: string | undefined,
 ): Promise<void> {
-  const aside = `${path}.${process.pid}`;
+  const renamedPath = `${path}.${process.pid}`;
   try {
-    await disk.rename(path, aside);
-    if ((await readIfPresent(disk, aside)) === stale) await disk.rm(aside);
-    else await disk.rename(aside, path);
+    await disk.rename(path, renamedPath);
+    if ((await readIfPresent(disk, renamedPath)) === stale)
+      await disk.rm(renamedPath);
+    else await disk.rename(renamedPath, path);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
   }

@@ -13,7 +13,7 @@ import { Semaphore } from "./semaphore.js";
 
 /**
  * Pools that are read or written at the same time: bounds the memory of frames
- * in flight.
+ * being processed.
  */
 const MAX_CONCURRENT = 4;
 const KEY_BYTES = 32;

@@ -5,7 +5,7 @@ import { isMap, setMember, toMaskedMap } from "./values/maps.js";
 import { toFlag, toText } from "./values/plain.js";
 import { put } from "./values/put.js";
 
-/** A graphics card of a host. */
+/** A graphics card of a host. Links are ids; unset links are absent. */
 export const pgpuView: View = {
   className: "PGPU",
   types: ["PGPU"],
@@ -16,7 +16,7 @@ export const pgpuView: View = {
   searched: ["id"],
 };
 
-/** A share of a card, given to a VM. */
+/** A virtual GPU of a VM. */
 export const vgpuView: View = {
   className: "VGPU",
   types: ["vgpu"],
@@ -27,7 +27,7 @@ export const vgpuView: View = {
   searched: ["id"],
 };
 
-/** Cards of one kind, across the pool. */
+/** Graphics cards of the same kind in a pool. */
 export const gpuGroupView: View = {
   className: "GPU_group",
   types: ["gpuGroup"],
@@ -38,7 +38,7 @@ export const gpuGroupView: View = {
   searched: ["id", "name_label", "name_description"],
 };
 
-/** A way to share a card. */
+/** A type of virtual GPU that cards can provide. */
 export const vgpuTypeView: View = {
   className: "VGPU_type",
   types: ["vgpuType"],
@@ -110,7 +110,7 @@ function buildVgpuType({ record, links }: ViewSource): ViewObject {
   return view;
 }
 
-/** How many of each type fit, by the type's id. */
+/** Maximum number of virtual GPUs by the id of their type. */
 function toCapacities(
   value: unknown,
   links: ViewLinks,

@@ -1,21 +1,27 @@
 import { isMap } from "./values/maps.js";
 
-/** Addresses of one family of one interface: a guest writes what it likes. */
+/**
+ * Number of addresses per interface and family: guests can report arbitrary
+ * data.
+ */
 const MAX_ADDRESSES = 256;
 
 export interface GuestAddresses {
-  /** By `N/ipv4/i` and `N/ipv6/i`: interface, family, and i from 0. */
+  /**
+   * By `N/ipv4/i` and `N/ipv6/i`: number of the interface, family, index from
+   * 0.
+   */
   readonly all: Readonly<Record<string, string>>;
-  /** The one by which a guest is called: the first of version 4, else of version 6. */
+  /** The main address: the first IPv4 address, otherwise the first IPv6 address. */
   readonly main: string | undefined;
 }
 
 const none: GuestAddresses = { all: Object.freeze({}), main: undefined };
 
 /**
- * A guest's addresses, from `networks` of its metrics, in the order of its
- * keys. `N/ip` is what old guest tools call a version 4 address; a value may
- * hold several, with white space between.
+ * A guest's addresses, from VM_guest_metrics.networks, in the order of its
+ * keys. Old guest tools report an IPv4 address as `N/ip`; a value may contain
+ * several addresses separated by white space.
  */
 export function readAddresses(networks: unknown): GuestAddresses {
   if (!isMap(networks)) return none;
@@ -61,7 +67,7 @@ function prefixOf(key: string): string | undefined {
     : undefined;
 }
 
-/** Most values are one address: no need to split those. */
+/** Most values are a single address and need no split. */
 function addressesIn(value: string): string[] {
   for (let i = 0; i < value.length; i++)
     if (value.charCodeAt(i) <= 0x20) return splitAtSpace(value);

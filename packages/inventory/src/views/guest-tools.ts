@@ -4,15 +4,15 @@ import { toInteger } from "./values/integer.js";
 import { memberOf, toNonEmptyText } from "./values/plain.js";
 import { put } from "./values/put.js";
 
-/** What guest tools say of themselves. */
+/** Version of the guest tools. */
 export interface ToolsVersion {
   readonly major: number;
   readonly minor: number;
-  /** `7.30` is 7.3, as clients have always had it. */
+  /** As a number for compatibility with clients: `7.30` becomes 7.3. */
   readonly version: number;
 }
 
-/** Version of the drivers in a running guest; false: it has none, or does not say. */
+/** Driver version of a running guest; false when the guest reports none. */
 export function readToolsVersion(
   guest: XapiRecord | undefined,
 ): ToolsVersion | false {
@@ -23,7 +23,7 @@ export function readToolsVersion(
   return { major, minor, version: Number(`${major}.${Math.abs(minor)}`) };
 }
 
-/** Fields of a running guest that has told something of itself. */
+/** Adds the fields of a running guest that reports metrics. */
 export function putTools(
   view: ViewObject,
   guest: XapiRecord,
@@ -40,7 +40,7 @@ export function putTools(
     put(view, "pvDriversUpToDate", guest.PV_drivers_up_to_date);
 }
 
-/** `7.30.0-1`: as much of it as there is. */
+/** Version in the form `7.30.0-1`; missing parts are left out. */
 function toDriversVersion(drivers: unknown): string {
   const micro = toNonEmptyText(memberOf(drivers, "micro"));
   const build = toNonEmptyText(memberOf(drivers, "build"));

@@ -7,7 +7,10 @@ import { toTextMap } from "./values/maps.js";
 import { memberOf, toNonEmptyText, toText } from "./values/plain.js";
 import { put } from "./values/put.js";
 
-/** Must the host start anew for its updates? XCP-ng installs packages, and notes when. */
+/**
+ * Whether the host has to reboot for its updates. XCP-ng reports no such list;
+ * there the last package installation is compared with the boot time.
+ */
 export function needsReboot(record: XapiRecord): boolean {
   const brand = memberOf(record.software_version, "product_brand");
   if (brand !== "XCP-ng") return isFilled(record.updates_requiring_reboot);
@@ -18,7 +21,10 @@ export function needsReboot(record: XapiRecord): boolean {
   return booted !== undefined && installed !== undefined && booted < installed;
 }
 
-/** What was installed beside the product: since 7.1 updates, before packs that the software's version tells. */
+/**
+ * Supplemental packs: since 7.1 they are pool updates, before they are in
+ * `software_version`.
+ */
 export function readSupplementalPacks(
   record: XapiRecord,
   links: ViewLinks,
@@ -42,7 +48,10 @@ function toUpdatePack(update: XapiRecord): ViewObject {
   return pack;
 }
 
-/** `"xs:main": "XenServer Pack, version 7.0.0, build 125380c"`: author and name, then what it says of itself. */
+/**
+ * Parses entries like `"xs:main": "XenServer Pack, version 7.0.0, build
+ * 125380c"`: the key is author and name.
+ */
 function readPacks(software: unknown): ViewObject[] {
   const packs: ViewObject[] = [];
   for (const [key, text] of Object.entries(toTextMap(software))) {

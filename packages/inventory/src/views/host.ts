@@ -112,7 +112,7 @@ function putHardware(view: ViewObject, record: XapiRecord): void {
   if (iommu !== undefined) chipset.iommu = iommu === "true";
   view.chipset_info = chipset;
   view.hvmCapable = isHvmCapable(record.capabilities);
-  // Before 7.5 these two stood in other_config.
+  // Before 7.5 these two were in other_config.
   view.iscsiIqn = toText(record.iscsi_iqn ?? memberOf(other, "iscsi_iqn"));
   view.multipathing =
     typeof record.multipathing === "boolean"
@@ -137,7 +137,10 @@ function powerStateOf(metrics: XapiRecord | undefined): string {
   return metrics.live === true ? "Running" : "Halted";
 }
 
-/** Bytes. The size is that of the machine, whatever the hypervisor keeps for itself: whole GiB. */
+/**
+ * In bytes. The total excludes the memory of the hypervisor; rounding up to
+ * whole GiB yields the memory of the machine.
+ */
 function toMemory(metrics: XapiRecord | undefined): ViewObject {
   const total = toInteger(metrics?.memory_total) ?? 0;
   const free = toInteger(metrics?.memory_free) ?? 0;
@@ -153,7 +156,7 @@ function toCpus({ cpu_info }: XapiRecord): ViewObject {
   return cpus;
 }
 
-/** `hvm-3.0-x86_64` and the like. */
+/** Capabilities are strings like `hvm-3.0-x86_64`. */
 function isHvmCapable(capabilities: unknown): boolean {
   return toTextList(capabilities).some((name) => name.startsWith("hvm"));
 }

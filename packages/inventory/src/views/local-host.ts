@@ -2,7 +2,10 @@ import type { XapiRecord } from "../store/record-rows.js";
 import type { ViewLinks } from "./view.js";
 import { firstOf, toList } from "./values/lists.js";
 
-/** The host that a storage repository belongs to; undefined for a shared one, and for one that hangs on none. */
+/**
+ * The host of a local storage repository; undefined for a shared one or one
+ * without a PBD.
+ */
 export function localHostOf(
   sr: XapiRecord,
   links: ViewLinks,
@@ -12,7 +15,10 @@ export function localHostOf(
   return pbd && links.id("host", pbd.host);
 }
 
-/** The host whose local storage holds a disk of the VM: there alone can it start. */
+/**
+ * The host whose local storage contains a disk of the VM: the VM can start only
+ * there.
+ */
 export function localHostOfDisks(
   vm: XapiRecord,
   links: ViewLinks,

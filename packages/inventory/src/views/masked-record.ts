@@ -5,16 +5,18 @@ import { isMap, setMember } from "./values/maps.js";
 import { isSecretName, MASK } from "./values/secret-names.js";
 import { maskText } from "./values/secret-texts.js";
 
-/** Fields with a whole record as one text: what is secret in it cannot be told from the rest. */
+/**
+ * Fields that contain a whole record as text: their secrets cannot be
+ * separated, so the text is masked completely.
+ */
 const recordCopies = new Set(["last_booted_record", "snapshot_metadata"]);
 
-/** Deeper than any field of XAPI is. */
+/** Nesting limit; fields of XAPI are not so deep. */
 const MAX_DEPTH = 16;
 
 /**
- * A record as XAPI has it, for experts: JSON values only, and no secrets. They are
- * masked by the name that they stand under, of a field or in a map, and by what
- * stands around them in a text.
+ * A XAPI record as JSON values, with secrets masked. A secret is recognised by
+ * the name of its field or map key, or by the text around it.
  */
 export function toMaskedRecord(record: XapiRecord): ViewObject {
   return maskedMap(record, 0);
@@ -29,7 +31,7 @@ function maskedMap(map: XapiRecord, depth: number): ViewObject {
 
 function maskedMember(name: string, value: unknown, depth: number): unknown {
   const isSecret = isSecretName(name) || recordCopies.has(name);
-  // Flags, numbers and empty texts give nothing away.
+  // Booleans, numbers and empty strings reveal nothing.
   const hasContent = typeof value === "string" ? value !== "" : isFilled(value);
   return isSecret && hasContent ? MASK : maskedValue(value, depth + 1);
 }

@@ -3,7 +3,10 @@ import { toSeconds } from "./values/instant.js";
 import { toNonEmptyText, toText } from "./values/plain.js";
 import { put } from "./values/put.js";
 
-/** CONTRACT 3.8. Alarms are messages too: REST takes them apart by name. */
+/**
+ * Messages of XAPI. Alarms are messages, too; the REST API distinguishes them
+ * by name.
+ */
 export const messageView: View = {
   className: "message",
   types: ["message"],
@@ -20,7 +23,7 @@ function build({ record }: ViewSource): ViewObject {
     name: toText(record.name),
   };
   put(view, "time", toSeconds(record.timestamp));
-  // A uuid already; the object may be gone.
+  // Already a UUID; the object may no longer exist.
   put(view, "$object", toNonEmptyText(record.obj_uuid));
   return view;
 }

@@ -50,7 +50,7 @@ function build({ record, links }: ViewSource): ViewObject {
   return view;
 }
 
-/** Does it go out through a bond, on any host? */
+/** Whether a PIF of the network is a bond, on any host. */
 function isBonded(pifs: unknown, links: ViewLinks): boolean {
   return toList(pifs).some((ref) =>
     isFilled(links.record("PIF", ref)?.bond_master_of),

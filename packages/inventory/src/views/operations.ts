@@ -1,7 +1,10 @@
 import type { ViewLinks } from "./view.js";
 import { isMap, setMember, toTextMap, type TextMap } from "./values/maps.js";
 
-/** What goes on with an object, by the id of the task; operations of tasks that are gone are left out. */
+/**
+ * Current operations by task id; operations of tasks that no longer exist are
+ * left out.
+ */
 export function readOperations(value: unknown, links: ViewLinks): TextMap {
   const operations: Record<string, string> = {};
   if (!isMap(value)) return operations;
@@ -14,5 +17,8 @@ export function readOperations(value: unknown, links: ViewLinks): TextMap {
   return operations;
 }
 
-/** The same by the reference of the task, as clients know it of everything but VMs. */
+/**
+ * Current operations by task reference: the form that clients expect for all
+ * objects but VMs.
+ */
 export const readRawOperations = toTextMap;

@@ -5,7 +5,7 @@ import { toTextList } from "./values/lists.js";
 import { toFlag, toText } from "./values/plain.js";
 import { put } from "./values/put.js";
 
-/** A patch on a host, of pools before 7.1. */
+/** A patch applied to a host, in pools before 7.1. */
 export const hostPatchView: View = {
   className: "host_patch",
   types: ["patch"],
@@ -23,7 +23,7 @@ export const hostPatchView: View = {
   searched: ["id", "name", "description"],
 };
 
-/** A patch that a pool has at hand. */
+/** A patch uploaded to a pool, before 7.1. */
 export const poolPatchView: View = {
   className: "pool_patch",
   types: ["pool_patch"],

@@ -20,7 +20,7 @@ function build({ record, links }: ViewSource): ViewObject {
     device_config: toMaskedMap(record.device_config),
     otherConfig: toMaskedMap(record.other_config),
   };
-  // Without `$`, unlike elsewhere: clients read them so.
+  // Without the prefix `$` of other link fields: clients expect these names.
   put(view, "host", links.id("host", record.host));
   put(view, "SR", links.id("SR", record.SR));
   return view;

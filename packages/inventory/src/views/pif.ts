@@ -5,7 +5,7 @@ import { firstOf, isFilled, toTextList } from "./values/lists.js";
 import { toFlag, toText } from "./values/plain.js";
 import { put } from "./values/put.js";
 
-/** What stands for "no VLAN", also where an old pool does not say. */
+/** XAPI's value for "no VLAN"; also used where an old pool does not report it. */
 const NO_VLAN = -1;
 
 /** CONTRACT 3.7. */
@@ -73,7 +73,10 @@ function putAddresses(view: ViewObject, record: XapiRecord): void {
   view.primaryAddressType = toText(record.primary_address_type);
 }
 
-/** `bondMaster`: the interface that this one is a part of; `bondSlaves`: the parts of this one. */
+/**
+ * `bondMaster`: the bond that this interface is a member of; `bondSlaves`: the
+ * members of this bond.
+ */
 function putBond(view: ViewObject, { record, links }: ViewSource): void {
   const above = links.record("Bond", record.bond_slave_of);
   const isMaster = isFilled(record.bond_master_of);

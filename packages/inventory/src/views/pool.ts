@@ -38,7 +38,7 @@ export const poolView: View = {
 function build({ record, links }: ViewSource): ViewObject {
   const master = links.record("host", record.master);
   const view: ViewObject = {
-    // A pool of one host has no name of its own.
+    // A pool of one host usually has no name.
     name_label: toNonEmptyText(record.name_label) ?? toText(master?.name_label),
     name_description: toText(record.name_description),
     tags: toTextList(record.tags),
@@ -62,7 +62,7 @@ function build({ record, links }: ViewSource): ViewObject {
   return view;
 }
 
-/** A feature is there only where the licence says so. */
+/** A feature is available only if its restriction is explicitly "false". */
 function isAllowed(restrictions: unknown, name: string): boolean {
   return memberOf(restrictions, name) === "false";
 }
@@ -74,7 +74,7 @@ function toCpus({ cpu_info }: XapiRecord): ViewObject {
   return cpus;
 }
 
-/** The repositories of the disks through which hosts watch each other. */
+/** Storage repositories of the HA state files. */
 function toHaSrs(statefiles: unknown, links: ViewLinks): string[] {
   const srs = new Set<string>();
   for (const ref of toList(statefiles)) {

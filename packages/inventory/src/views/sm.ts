@@ -3,7 +3,7 @@ import { toTextList } from "./values/lists.js";
 import { toIntegerMap, toTextMap } from "./values/maps.js";
 import { toText } from "./values/plain.js";
 
-/** CONTRACT 3.8: a kind of storage that the pool can drive. */
+/** A storage driver of the pool (storage manager plug-in). */
 export const smView: View = {
   className: "SM",
   types: ["SM"],
@@ -20,7 +20,7 @@ function build({ record }: ViewSource): ViewObject {
     name_description: toText(record.name_description),
     SM_type: toText(record.type),
     vendor: toText(record.vendor),
-    // Names of settings and what they mean, no values: nothing to mask.
+    // Names and descriptions of settings, without values: nothing to mask.
     configuration: toTextMap(record.configuration),
     driver_filename: toText(record.driver_filename),
     features: toIntegerMap(record.features),

@@ -8,7 +8,10 @@ import { toMaskedMap } from "./values/maps.js";
 import { memberOf, toFlag, toText } from "./values/plain.js";
 import { put } from "./values/put.js";
 
-/** Do disks take their whole size at once, or what is written to them? By kind of storage. */
+/**
+ * Allocation strategy by storage driver: thick disks occupy their whole size,
+ * thin disks only written data.
+ */
 const strategies = new Map<unknown, string>([
   ...["lvm", "lvmoiscsi", "lvmohba", "lvmofcoe"].map(asThick),
   ...["iscsi", "rawiscsi", "hba", "rawhba", "equal"].map(asThick),
@@ -71,7 +74,7 @@ function putSizes(view: ViewObject, record: XapiRecord): void {
   put(view, "usage", toInteger(record.virtual_allocation));
 }
 
-/** Undefined for kinds that allocate nothing (iso), or that nobody has told of. */
+/** Undefined for drivers that allocate nothing (iso) and for unknown ones. */
 function strategyOf(record: XapiRecord, links: ViewLinks): string | undefined {
   if (record.type !== "linstor") return strategies.get(record.type);
   const pbd = links.record("PBD", firstOf(record.PBDs));

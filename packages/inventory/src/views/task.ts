@@ -6,7 +6,7 @@ import { toTextList } from "./values/lists.js";
 import { memberOf, toNonEmptyText, toText } from "./values/plain.js";
 import { put } from "./values/put.js";
 
-/** CONTRACT 3.8: XAPI's own tasks. */
+/** A XAPI task. */
 export const taskView: View = {
   className: "task",
   types: ["task"],
@@ -41,7 +41,7 @@ function build({ ref, record, links }: ViewSource): ViewObject {
   put(view, "created", toSeconds(record.created));
   put(view, "finished", toSeconds(record.finished));
   put(view, "$host", links.id("host", record.resident_on));
-  // As its maker wrote it.
+  // Set by the client that created the task; passed on unchanged.
   put(
     view,
     "applies_to",

@@ -3,7 +3,7 @@ import { toMaskedMap } from "./values/maps.js";
 import { toFlag, toText } from "./values/plain.js";
 import { put } from "./values/put.js";
 
-/** A device in a host. */
+/** A USB device of a host. */
 export const pusbView: View = {
   className: "PUSB",
   types: ["PUSB"],
@@ -14,7 +14,7 @@ export const pusbView: View = {
   searched: ["id", "description"],
 };
 
-/** A device as a VM has it. */
+/** A USB device passed through to a VM. */
 export const vusbView: View = {
   className: "VUSB",
   types: ["VUSB"],
@@ -25,7 +25,7 @@ export const vusbView: View = {
   searched: ["id"],
 };
 
-/** Devices of a kind, of which a VM gets one. */
+/** A group of equivalent USB devices. */
 export const usbGroupView: View = {
   className: "USB_group",
   types: ["USB_group"],

@@ -11,7 +11,10 @@ import { put } from "./values/put.js";
 const DISK = "VDI";
 const SNAPSHOT = "VDI-snapshot";
 
-/** A chain of images is at most 30 long; a longer one is a mistake, or a circle. */
+/**
+ * Limit when following a chain of images: real chains have at most 30, a longer
+ * one is corrupt or circular.
+ */
 const MAX_CHAIN_LENGTH = 64;
 
 /** CONTRACT 3.6. */
@@ -41,7 +44,7 @@ export const vdiView: View = {
   searched: ["id", "name_label", "name_description", "tags"],
 };
 
-/** A pool that does not say means that the disk is managed. */
+/** An absent `managed` counts as true. */
 function typeOf(record: XapiRecord): string {
   if (record.is_a_snapshot === true) return SNAPSHOT;
   return record.managed === false ? "VDI-unmanaged" : DISK;
@@ -90,7 +93,7 @@ function parentOf(record: XapiRecord): string | undefined {
   return toNonEmptyText(memberOf(record.sm_config, "vhd-parent"));
 }
 
-/** Bytes on disk of the image and of all that it is made of. */
+/** Physical size in bytes of the image and its ancestors. */
 function toChainUsage(
   record: XapiRecord,
   links: ViewLinks,

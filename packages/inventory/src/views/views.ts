@@ -19,7 +19,10 @@ import { vifView } from "./vif.js";
 import { vmView } from "./vm.js";
 import { vtpmView } from "./vtpm.js";
 
-/** All that the outside can see; classes without a view are read by the views of others, or not at all. */
+/**
+ * All views. Classes without a view are visible only through views of other
+ * classes.
+ */
 export const views: readonly View[] = [
   poolView,
   hostView,
@@ -58,7 +61,7 @@ export function viewOf(className: string): View | undefined {
   return byClass.get(className);
 }
 
-/** The view that makes objects of this type. */
+/** The view of an object type. */
 export function viewOfType(type: string): View | undefined {
   return byType.get(type);
 }

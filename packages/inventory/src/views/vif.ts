@@ -47,7 +47,7 @@ function build({ record, links }: ViewSource): ViewObject {
   return view;
 }
 
-/** On unless it was turned off. */
+/** Enabled unless explicitly disabled. */
 function isChecksumming(otherConfig: unknown): boolean {
   const setting = memberOf(otherConfig, "ethtool-tx");
   return setting !== "false" && setting !== "off";

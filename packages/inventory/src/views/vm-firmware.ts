@@ -2,16 +2,19 @@ import type { XapiRecord } from "../store/record-rows.js";
 import { memberOf, toNonEmptyText } from "./values/plain.js";
 import { readXmlElements } from "./values/xml-elements.js";
 
-/** Firmwares that recommendations rule out, by the text of the recommendations: a fleet has a few dozen of them. */
+/**
+ * Unsupported firmwares by the text of the recommendations: a fleet has a few
+ * dozen different texts.
+ */
 const cache = new Map<string, ReadonlySet<string>>();
 const MAX_CACHED = 256;
 
 const PREFIX = "supports-";
 
-/** False only where the template's recommendations say that the guest cannot boot with its firmware. */
+/** False only if the template's recommendations exclude the VM's firmware. */
 export function isFirmwareSupported(record: XapiRecord): boolean {
   const { recommendations } = record;
-  // Most say nothing of firmware, and need no reading.
+  // Most recommendations do not mention firmware and need no parsing.
   if (typeof recommendations !== "string" || !recommendations.includes(PREFIX))
     return true;
   const firmware = toNonEmptyText(memberOf(record.HVM_boot_params, "firmware"));
@@ -27,7 +30,7 @@ function ruledOut(recommendations: string): ReadonlySet<string> {
   return firmwares;
 }
 
-/** `<restriction field="supports-bios" value="no"/>`. */
+/** Reads elements like `<restriction field="supports-bios" value="no"/>`. */
 function readRuledOut(recommendations: string): ReadonlySet<string> {
   const firmwares = new Set<string>();
   for (const { name, attributes } of readXmlElements(recommendations) ?? []) {

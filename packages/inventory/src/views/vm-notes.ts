@@ -4,10 +4,13 @@ import { memberOf, toNonEmptyText, toText } from "./values/plain.js";
 import { put } from "./values/put.js";
 import { readJson } from "./values/xo-json.js";
 
-/** Digits of the uuid under which clients keep what they know of this very VM: a copy has another uuid. */
+/**
+ * Digits of the UUID in the key under which clients store data of this VM: a
+ * copy of the VM has another UUID, so that the data does not apply to it.
+ */
 const OWN_KEY_LENGTH = 8;
 
-/** What clients and operators have written down about a VM, in its other_config. */
+/** Adds metadata that clients store in other_config. */
 export function putClientMetadata(view: ViewObject, record: XapiRecord): void {
   const other = record.other_config;
   put(view, "notes", toNonEmptyText(memberOf(other, "xo:notes")));
@@ -18,17 +21,24 @@ export function putClientMetadata(view: ViewObject, record: XapiRecord): void {
     view.docker = { enabled: monitor.toLowerCase() === "true" };
 }
 
-/** Addresses of PCI devices that the VM gets (`0000:04:00.0`, as in PCI.pci_id); undefined unless set. */
+/**
+ * Addresses of PCI devices passed through to the VM (`0000:04:00.0`, as in
+ * PCI.pci_id); undefined unless set.
+ */
 export function toNestedPcis(otherConfig: unknown): string[] | undefined {
   const text = toNonEmptyText(memberOf(otherConfig, "pci"));
-  // "0/0000:04:00.0,0/0000:05:00.0": each after its place on the guest's bus.
+  // "0/0000:04:00.0,0/0000:05:00.0": each is prefixed with its slot on the
+  // guest's bus.
   return text
     ?.split(",", 1024)
     .map((pci) => pci.slice(pci.indexOf("/") + 1).trim())
     .filter((address) => address !== "");
 }
 
-/** When, by whom and from which template it was made. */
+/**
+ * Date, user and template of the VM's creation, as stored by the client that
+ * created it.
+ */
 function toCreation(record: XapiRecord): ViewObject | undefined {
   const uuid = toText(record.uuid);
   const own = readJson(

@@ -8,7 +8,7 @@ const DEFAULT_VGA = "cirrus";
 /** MiB. */
 const DEFAULT_VIDEO_MEMORY = 4;
 
-/** The machine that the guest sees. */
+/** Adds the settings of the virtual hardware. */
 export function putPlatform(view: ViewObject, record: XapiRecord): void {
   const { platform } = record;
   const mode = modeOf(record);
@@ -28,7 +28,7 @@ export function putPlatform(view: ViewObject, record: XapiRecord): void {
   else if (mode === "pv") view.PV_args = toText(record.PV_args);
 }
 
-/** How the guest is scheduled; each absent unless set. */
+/** Adds the CPU scheduling settings; each is absent unless set. */
 export function putScheduling(view: ViewObject, record: XapiRecord): void {
   const params = record.VCPUs_params;
   put(view, "cpuCap", toNumber(memberOf(params, "cap")));
@@ -42,20 +42,20 @@ function putScreen(view: ViewObject, platform: unknown): void {
     toInteger(memberOf(platform, "videoram")) ?? DEFAULT_VIDEO_MEMORY;
 }
 
-/** Pools before 7.5 have no domain_type: there a boot policy means full virtualization. */
+/** Pools before 7.5 have no domain_type: there a boot policy means HVM. */
 function modeOf(record: XapiRecord): string {
   const mode = toNonEmptyText(record.domain_type);
   if (mode !== undefined && mode !== "unspecified") return mode;
   return record.HVM_boot_policy === "" ? "pv" : "hvm";
 }
 
-/** Flags of the platform are written either way. */
+/** Platform flags are "true" or "1". */
 function isOn(platform: unknown, name: string): boolean {
   const value = memberOf(platform, name);
   return value === "true" || value === "1";
 }
 
-/** `0,2` is [0, 2]; undefined unless set. */
+/** Parses `0,2` to [0, 2]; undefined unless set. */
 function toMask(mask: unknown): number[] | undefined {
   if (typeof mask !== "string" || mask === "") return undefined;
   return mask

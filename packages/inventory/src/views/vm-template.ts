@@ -6,7 +6,7 @@ import { put } from "./values/put.js";
 import { maskText } from "./values/secret-texts.js";
 import { readXmlElements, type XmlElement } from "./values/xml-elements.js";
 
-/** Did the template come with the product? */
+/** Whether the template is part of the product. */
 export function isDefaultTemplate(record: XapiRecord): boolean {
   return (
     record.is_default_template === true ||
@@ -14,7 +14,7 @@ export function isDefaultTemplate(record: XapiRecord): boolean {
   );
 }
 
-/** What a template says of the VMs that are made from it. */
+/** Adds the settings of a template for new VMs. */
 export function putTemplate(view: ViewObject, record: XapiRecord): void {
   const other = record.other_config;
   const info: ViewObject = {
@@ -39,7 +39,7 @@ function toDisks(xml: string): ViewObject[] {
   return elements.filter(({ name }) => name === "disk").map(toDisk);
 }
 
-/** Size in bytes; SR is a uuid, or "" for the pool's default. */
+/** Size in bytes; SR is a UUID, or "" for the default SR of the pool. */
 function toDisk({ attributes }: XmlElement): ViewObject {
   const disk: ViewObject = { bootable: attributes.get("bootable") === "true" };
   put(disk, "device", attributes.get("device"));

@@ -87,7 +87,7 @@ export const vmView: View = {
   ],
 };
 
-/** In this order: XAPI's snapshots are templates too. */
+/** Snapshots are checked before templates: in XAPI they have is_a_template, too. */
 function typeOf(record: XapiRecord): string {
   if (record.is_control_domain === true) return "VM-controller";
   if (record.is_a_snapshot === true || isSet(record.snapshot_of))
@@ -95,7 +95,10 @@ function typeOf(record: XapiRecord): string {
   return record.is_a_template === true ? TEMPLATE : "VM";
 }
 
-/** The templates that come with the product have the same uuid in every pool. */
+/**
+ * Default templates have the same UUID in every pool, so their id is prefixed
+ * with the pool's.
+ */
 function idOf({ record, links }: ViewSource): string | undefined {
   const uuid = toNonEmptyText(record.uuid);
   if (uuid === undefined || typeOf(record) !== TEMPLATE) return uuid;
@@ -107,7 +110,7 @@ function isSet(ref: unknown): boolean {
   return typeof ref === "string" && ref !== "" && ref !== "OpaqueRef:NULL";
 }
 
-/** The few facts that several fields hang on. */
+/** Values that several fields depend on. */
 interface Guest {
   readonly type: string;
   readonly isRunning: boolean;
@@ -181,7 +184,10 @@ function putLinks(view: ViewObject, { record, links }: ViewSource): void {
   put(view, "attachedPcis", toNestedPcis(record.other_config));
 }
 
-/** Where it runs; for the others the pool, or the one host that has their disks. */
+/**
+ * The host that the VM runs on. For others: the host with local storage of the
+ * VM, otherwise the pool.
+ */
 function containerOf(
   { record, links }: ViewSource,
   isRunning: boolean,
@@ -212,13 +218,13 @@ function putSnapshot(
 function toCpus(record: XapiRecord, { metrics, tools }: Guest): ViewObject {
   const cpus: ViewObject = {};
   put(cpus, "max", toInteger(record.VCPUs_max));
-  // Without tools the guest need not have taken all that it was given.
+  // Without tools the number of CPUs in use is not reliable.
   const running = tools ? toInteger(metrics?.VCPUs_number) : undefined;
   put(cpus, "number", running ?? toInteger(record.VCPUs_at_startup));
   return cpus;
 }
 
-/** All in bytes. */
+/** In bytes. */
 function toMemory(record: XapiRecord, facts: Guest): ViewObject {
   const { isRunning, metrics, guest } = facts;
   const dynamicMax = toInteger(record.memory_dynamic_max) ?? 0;

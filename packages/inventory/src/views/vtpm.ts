@@ -1,7 +1,7 @@
 import type { View, ViewObject, ViewSource } from "./view.js";
 import { put } from "./values/put.js";
 
-/** CONTRACT 3.8. What it holds is the VM's secret: only whose it is shows. */
+/** Only the link to the VM: the content of a VTPM is secret. */
 export const vtpmView: View = {
   className: "VTPM",
   types: ["VTPM"],

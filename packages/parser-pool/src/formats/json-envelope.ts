@@ -26,24 +26,24 @@ export type EnvelopeMembers = Readonly<Record<string, string>>;
  * @throws XoError BAD_ANSWER: neither success nor failure
  */
 export function parseFailure(
-  dialect: EnvelopeKind,
-  kept: EnvelopeMembers,
+  kind: EnvelopeKind,
+  members: EnvelopeMembers,
   hasValue: boolean,
 ): readonly string[] | undefined {
-  if (dialect === "json-rpc") {
-    const { error } = kept;
+  if (kind === "json-rpc") {
+    const { error } = members;
     if (error !== undefined && error !== "null")
       return jsonRpcError(parseLenient(error));
     if (!hasValue) throw badAnswer("neither result nor error");
     return undefined;
   }
-  if (kept["Status"] === '"Success"') {
+  if (members["Status"] === '"Success"') {
     if (!hasValue) throw badAnswer("no Value");
     return undefined;
   }
-  if (kept["Status"] !== '"Failure"')
+  if (members["Status"] !== '"Failure"')
     throw badAnswer("Status is neither Success nor Failure");
-  return errorStrings(parseLenient(kept["ErrorDescription"] ?? "null"));
+  return errorStrings(parseLenient(members["ErrorDescription"] ?? "null"));
 }
 
 /** 1.0, and errors before dispatch: an array, the code first. 2.0: an object with the code as `message` and the parameters as `data`. */
@@ -70,12 +70,12 @@ function errorStrings(error: unknown): readonly string[] {
  *
  * @throws XoError BAD_ANSWER
  */
-export function parseEventsEnvelope(kept: EnvelopeMembers): {
+export function parseEventsEnvelope(members: EnvelopeMembers): {
   token: string;
   counts: [string, number][];
 } {
-  const token = parseLenient(kept["token"] ?? "null");
-  const counts = parseLenient(kept["valid_ref_counts"] ?? "{}");
+  const token = parseLenient(members["token"] ?? "null");
+  const counts = parseLenient(members["valid_ref_counts"] ?? "{}");
   if (typeof token !== "string") throw badAnswer("no token");
   if (typeof counts !== "object" || counts === null)
     throw badAnswer("valid_ref_counts is not a struct");

@@ -107,9 +107,9 @@ export class JsonScanner {
   }
 
   /** The error to throw at `pos`, where `wanted` is expected. */
-  unexpected(pos: number, wanted: string): Error {
+  unexpected(pos: number, expected: string): Error {
     if (pos >= this.end) return this.missing();
-    return badAnswer(`${describeByte(this.bytes[pos])} instead of ${wanted}`);
+    return badAnswer(`${describeByte(this.bytes[pos])} instead of ${expected}`);
   }
 
   /** The error to throw at the end of the bytes. */

@@ -54,7 +54,7 @@ const builder = new BatchBuilder();
  */
 export class JsonSplitter {
   readonly #input: FormatInput;
-  readonly #dialect: EnvelopeKind;
+  readonly #envelopeKind: EnvelopeKind;
   readonly #scanner: JsonScanner;
   readonly #model: ClassLayout;
   readonly #events: EventReader;
@@ -71,7 +71,7 @@ export class JsonSplitter {
     dialect: EnvelopeKind,
   ) {
     this.#input = input;
-    this.#dialect = dialect;
+    this.#envelopeKind = dialect;
     this.#model = classes.classOf(input.className);
     const { bytes, end, final } = input;
     const { maxDepth } = classes;
@@ -118,10 +118,12 @@ export class JsonSplitter {
       case "envelope":
         return this.#unit(CLOSE_BRACE, "done", (at) => this.#member(at));
       case "records":
-        this.#plainRecords();
+        this.#splitInWebAssembly();
         return this.#unit(CLOSE_BRACE, "envelope", (at) => this.#record(at));
       case "struct":
-        return this.#unit(CLOSE_BRACE, "envelope", (at) => this.#part(at));
+        return this.#unit(CLOSE_BRACE, "envelope", (at) =>
+          this.#eventsMember(at),
+        );
       case "events":
         return this.#unit(CLOSE_BRACKET, "struct", (at) =>
           this.#events.read(at, EVENT_DEPTH),
@@ -180,9 +182,10 @@ export class JsonSplitter {
     const scanner = this.#scanner;
     const value = scanner.key(at);
     const name = scanner.text(scanner.keyStart, scanner.keyEnd);
-    if (name === VALUE_MEMBER[this.#dialect]) return this.#answerValue(value);
+    if (name === VALUE_MEMBER[this.#envelopeKind])
+      return this.#answerValue(value);
     const end = scanner.value(value, 1);
-    if (TEXT_MEMBERS[this.#dialect].includes(name))
+    if (TEXT_MEMBERS[this.#envelopeKind].includes(name))
       this.#state.members[name] = scanner.text(value, end);
     return end;
   }
@@ -206,7 +209,7 @@ export class JsonSplitter {
   }
 
   /** Splits records in WebAssembly until it stops. */
-  #plainRecords(): void {
+  #splitInWebAssembly(): void {
     const { bytes, end } = this.#input;
     const { columns: names, name: className } = this.#model;
     if (end - this.#used < MIN_WASM_BYTES) return;
@@ -252,7 +255,7 @@ export class JsonSplitter {
   }
 
   /** A member of the answer of event.from. */
-  #part(at: number): number {
+  #eventsMember(at: number): number {
     const scanner = this.#scanner;
     const value = scanner.key(at);
     const name = scanner.text(scanner.keyStart, scanner.keyEnd);
@@ -283,8 +286,9 @@ export class JsonSplitter {
       hasValue,
       hasUnexpectedValue: oddValue,
     } = this.#state;
-    const encoding = this.#dialect === "json-rpc" ? "json-rpc" : "json-in-xml";
-    const error = parseFailure(this.#dialect, kept, hasValue);
+    const encoding =
+      this.#envelopeKind === "json-rpc" ? "json-rpc" : "json-in-xml";
+    const error = parseFailure(this.#envelopeKind, kept, hasValue);
     if (error !== undefined) return { outcome: "failure", encoding, error };
     const { shape, bytes } = this.#input;
     if (oddValue) throw badAnswer(`the value is not a struct of ${shape}`);

@@ -162,17 +162,17 @@ export class JsonWalk {
       const word = view.getInt32(at, true);
       const q = word ^ 0x22222222;
       const b = word ^ 0x5c5c5c5c;
-      const odd =
+      const specialBytes =
         (((q - 0x01010101) & ~q) |
           ((b - 0x01010101) & ~b) |
           ((word - 0x20202020) & ~word)) &
         0x80808080;
-      if (odd === 0) {
+      if (specialBytes === 0) {
         at += 4;
         continue;
       }
       // The lowest bit set marks the first such byte.
-      at += (31 - Math.clz32(odd & -odd)) >> 3;
+      at += (31 - Math.clz32(specialBytes & -specialBytes)) >> 3;
       const c = bytes[at]!;
       if (c === QUOTE) return at + 1;
       if (c !== BACKSLASH) return this.#fail(at, "a character of a string");
@@ -262,9 +262,9 @@ export class JsonWalk {
     return same;
   }
 
-  #fail(at: number, wanted: string): number {
+  #fail(at: number, expected: string): number {
     this.failedAt = at;
-    this.expected = wanted;
+    this.expected = expected;
     return FAILED;
   }
 }

@@ -145,6 +145,7 @@ function load(): RecordUnits | null {
     const file = new URL("../split-records.wasm", import.meta.url);
     return new RecordUnits(new WebAssembly.Module(readFileSync(file)));
   } catch {
+    // The module is missing or needs SIMD: `stats().usesWebAssembly` shows this.
     return null;
   }
 }

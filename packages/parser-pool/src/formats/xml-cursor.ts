@@ -77,12 +77,12 @@ export class XmlCursor {
   }
 
   /** The error to throw at `pos`, where `wanted` is expected. */
-  unexpected(pos: number, wanted: string): Error {
+  unexpected(pos: number, expected: string): Error {
     const { bytes, end } = this;
     if (pos >= end) return this.missing();
     if (bytes[pos] !== LT)
-      return badAnswer(`${describeByte(bytes[pos])} instead of ${wanted}`);
-    return badAnswer(`${this.tag(pos)} instead of ${wanted}`);
+      return badAnswer(`${describeByte(bytes[pos])} instead of ${expected}`);
+    return badAnswer(`${this.tag(pos)} instead of ${expected}`);
   }
 
   /** The error to throw at the end of the bytes. */

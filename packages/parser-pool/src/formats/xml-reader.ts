@@ -161,7 +161,7 @@ class XmlReader {
       return;
     }
     // Back to the tag <value>, which the transcoder reads.
-    const end = this.#keepValue(at - VALUE.length);
+    const end = this.#storeValue(at - VALUE.length);
     this.#state.hasNoStatus = true;
     this.#enter("done", this.#closed(end, CLOSINGS["envelope"]!.slice(1)));
   }
@@ -207,13 +207,13 @@ class XmlReader {
 
   /** A member of the envelope. */
   #part(name: string, at: number): number {
-    if (name !== "Value") return this.#keep(name, at, 1);
+    if (name !== "Value") return this.#storeMember(name, at, 1);
     const cursor = this.#cursor;
     const { shape } = this.#input;
     const value = cursor.accept(at, VALUE);
     const struct =
       shape === "value" || value < 0 ? -1 : cursor.accept(value, STRUCT);
-    if (struct < 0) return this.#keepValue(at);
+    if (struct < 0) return this.#storeValue(at);
     this.#state.hasValue = true;
     this.#enter(shape === "records" ? "records" : "struct", struct);
     return struct;
@@ -221,13 +221,13 @@ class XmlReader {
 
   /** A member of the answer of event.from. */
   #eventsPart(name: string, at: number): number {
-    if (name !== "events") return this.#keep(name, at, 2);
+    if (name !== "events") return this.#storeMember(name, at, 2);
     const list = this.#closed(at, [VALUE, ARRAY, DATA]);
     this.#enter("events", list);
     return list;
   }
 
-  #keep(name: string, at: number, depth: number): number {
+  #storeMember(name: string, at: number, depth: number): number {
     const from = output.used;
     const end = this.#transcoder.value(at, undefined, depth);
     if (TEXT_MEMBERS.has(name))
@@ -237,7 +237,7 @@ class XmlReader {
   }
 
   /** The value of the answer, of any type; if the request names a class, a struct is a record of it. */
-  #keepValue(at: number): number {
+  #storeValue(at: number): number {
     const cursor = this.#cursor;
     const transcoder = this.#transcoder;
     const { className, shape } = this.#input;

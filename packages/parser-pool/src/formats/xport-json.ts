@@ -3,13 +3,13 @@ import { XportBuilder, type XportTable } from "./xport-table.js";
 
 /**
  * Decodes `{meta: {...}, data: [{t, values: [...]}]}` from the bytes.
- * @param known key of a legend that the caller has
+ * @param knownLegend key of a legend that the caller has
  * @throws XoError BAD_ANSWER, ANSWER_TOO_DEEP
  */
 export function readXportJson(
   bytes: Uint8Array,
   [start, end]: readonly [number, number],
-  known: string | undefined,
+  knownLegend: string | undefined,
 ): XportTable {
   const reader = new LooseJson(bytes, start, end);
   const builder = new XportBuilder();
@@ -18,7 +18,7 @@ export function readXportJson(
     else if (key === "data") reader.items(() => readRow(reader, builder));
     else reader.skip();
   });
-  return builder.table(known);
+  return builder.table(knownLegend);
 }
 
 function readMeta(reader: LooseJson, builder: XportBuilder): void {

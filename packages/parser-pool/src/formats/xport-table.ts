@@ -66,10 +66,10 @@ export class XportBuilder {
   }
 
   /**
-   * @param known key of a legend that the caller has
+   * @param knownLegend key of a legend that the caller has
    * @throws XoError BAD_ANSWER
    */
-  table(known?: string): XportTable {
+  table(knownLegend?: string): XportTable {
     const { step, end } = this;
     if (!(step > 0) || !Number.isSafeInteger(end))
       throw badAnswer("no step or no end");
@@ -82,7 +82,7 @@ export class XportBuilder {
       step,
       columns,
       legendKey: key,
-      ...(key === known ? {} : { legend: legend.text() }),
+      ...(key === knownLegend ? {} : { legend: legend.text() }),
     };
   }
 

@@ -12,13 +12,13 @@ const LONGEST_NAME = 8;
 /**
  * Decodes rrdtool's `<xport><meta>...</meta><data><row><t/><v/>...</row></data></xport>`
  * of hosts without JSON. None of its elements has attributes.
- * @param known key of a legend that the caller has
+ * @param knownLegend key of a legend that the caller has
  * @throws XoError BAD_ANSWER
  */
 export function readXportXml(
   bytes: Uint8Array,
   [start, end]: readonly [number, number],
-  known: string | undefined,
+  knownLegend: string | undefined,
 ): XportTable {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, end);
   const builder = new XportBuilder();
@@ -36,7 +36,7 @@ export function readXportXml(
     at = close + 1;
   }
   if (!isWhole) throw badAnswer("unexpected end");
-  return builder.table(known);
+  return builder.table(knownLegend);
 }
 
 /** The name in a tag, such as `v` or `/row`; "" for the declaration and longer ones. */

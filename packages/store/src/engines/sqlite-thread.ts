@@ -90,7 +90,7 @@ export class SqliteThread {
     });
     return new Promise((resolve, reject) => {
       let isGone = false;
-      const gone = (reason: string) => {
+      const onEnd = (reason: string) => {
         if (isGone) return;
         isGone = true;
         const failure = new SqliteFailure(0, reason);
@@ -99,8 +99,8 @@ export class SqliteThread {
         reject(failure);
         this.#rejectAll(failure);
       };
-      worker.on("error", (error: Error) => gone(error.message));
-      worker.on("exit", () => gone("the thread of the store has ended"));
+      worker.on("error", (error: Error) => onEnd(error.message));
+      worker.on("exit", () => onEnd("the thread of the store has ended"));
       worker.on("message", (answer: SqliteResponse | "open") => {
         if (answer === "open") resolve(worker);
         else this.#settle(answer);

@@ -12,7 +12,7 @@ interface Use {
 /** Last use of each token: collected in memory and written once a minute, since every request is a use. */
 export class TokenUses {
   readonly #context: RepositoryContext;
-  #noted = new Map<string, Use>();
+  #pending = new Map<string, Use>();
   #timer: unknown;
   #closed = false;
 
@@ -23,7 +23,7 @@ export class TokenUses {
   note(id: string, address: string | undefined): void {
     const { clock } = this.#context;
     if (this.#closed) return;
-    this.#noted.set(id, { time: clock.now(), address });
+    this.#pending.set(id, { time: clock.now(), address });
     this.#timer ??= clock.setTimeout(() => {
       this.#timer = undefined;
       void this.write();
@@ -32,19 +32,20 @@ export class TokenUses {
 
   /** A use that is not written yet. */
   timeOf(id: string): number | undefined {
-    return this.#noted.get(id)?.time;
+    return this.#pending.get(id)?.time;
   }
 
   /** Uses that cannot be written are retried with the next ones. */
   async write(): Promise<void> {
-    const noted = [...this.#noted];
-    this.#noted = new Map();
-    for (let i = 0; i < noted.length; i += CHUNK)
+    const uses = [...this.#pending];
+    this.#pending = new Map();
+    for (let i = 0; i < uses.length; i += CHUNK)
       try {
-        await this.#writeChunk(noted.slice(i, i + CHUNK));
+        await this.#writeChunk(uses.slice(i, i + CHUNK));
       } catch {
-        for (const [id, use] of noted.slice(i))
-          if (!this.#noted.has(id)) this.#noted.set(id, use);
+        // An unreachable database is logged by Availability.
+        for (const [id, use] of uses.slice(i))
+          if (!this.#pending.has(id)) this.#pending.set(id, use);
         return;
       }
   }

@@ -62,7 +62,7 @@ export class PasswordHasher {
     salt: Buffer,
     { ln, r, p }: ScryptCost,
   ): Promise<Buffer> {
-    await this.#enter();
+    await this.#acquire();
     try {
       return await new Promise((resolve, reject) => {
         const options = { N: 2 ** ln, r, p, maxmem: 2 ** ln * r * 128 * 2 };
@@ -75,11 +75,11 @@ export class PasswordHasher {
         );
       });
     } finally {
-      this.#leave();
+      this.#release();
     }
   }
 
-  async #enter(): Promise<void> {
+  async #acquire(): Promise<void> {
     if (this.#running < MAX_CONCURRENT) {
       this.#running++;
       return;
@@ -89,7 +89,7 @@ export class PasswordHasher {
     await new Promise<void>((resolve) => this.#waiting.push(resolve));
   }
 
-  #leave(): void {
+  #release(): void {
     const next = this.#waiting.shift();
     if (next === undefined) this.#running--;
     else next();

@@ -66,7 +66,7 @@ export async function testKeys(t: Test, harness: StoreHarness) {
     await t.rejects(bench.open({ key: { text: newKey() } }), {
       code: "STORE_KEY_WRONG",
       message:
-        /^the secrets of the store are encrypted with key [0-9a-f]{8}, but the key of the environment holds [0-9a-f]{8}$/,
+        /^the secrets in the database are encrypted with key [0-9a-f]{8}, but the key of the environment contains key [0-9a-f]{8}$/,
     });
     await rm(bench.keyFile);
     await t.rejects(bench.open(), {

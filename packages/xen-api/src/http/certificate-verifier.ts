@@ -25,7 +25,7 @@ export function createCertificateVerifier(
     };
   }
   if ("trustOnFirstUse" in policy) {
-    const known = new Map(
+    const pinnedByAddress = new Map(
       Object.entries(policy.known ?? {}).map(([at, print]) => [
         at,
         normalise(print),
@@ -36,13 +36,13 @@ export function createCertificateVerifier(
       ca: undefined,
       verify(address, socket) {
         const shown = fingerprintOf(socket);
-        const pinned = known.get(address);
+        const pinned = pinnedByAddress.get(address);
         if (pinned !== undefined && !accepted.has(shown)) {
           verifyFingerprint(address, shown, [pinned]);
           return;
         }
         if (pinned === shown) return;
-        known.set(address, shown);
+        pinnedByAddress.set(address, shown);
         policy.onFingerprint(address, shown);
       },
     };

@@ -5,7 +5,7 @@ import type { DialOptions } from "./dial.js";
 
 interface IdleConnection {
   readonly connection: Connection;
-  readonly since: number;
+  readonly idleSinceMs: number;
 }
 
 /** A connection idle for longer may be closed by the host at any moment; ms. Non-idempotent calls do not reuse it. */
@@ -44,19 +44,19 @@ export class ConnectionPool {
   /** After use: keeps the connection alive if possible, else closes it. */
   release(address: Address, connection: Connection): void {
     const name = addressName(address);
-    const kept = this.#idle.get(name) ?? [];
-    if (!connection.isReusable || kept.length >= this.#maxIdle) {
+    const idle = this.#idle.get(name) ?? [];
+    if (!connection.isReusable || idle.length >= this.#maxIdle) {
       this.#open.delete(connection);
       connection.destroy();
       return;
     }
-    kept.push({ connection, since: this.#clock.now() });
-    this.#idle.set(name, kept);
+    idle.push({ connection, idleSinceMs: this.#clock.now() });
+    this.#idle.set(name, idle);
     connection.onIdleEnd = () => {
       this.#open.delete(connection);
       this.#idle.set(
         name,
-        kept.filter((idle) => idle.connection !== connection),
+        idle.filter((idle) => idle.connection !== connection),
       );
     };
   }
@@ -72,7 +72,10 @@ export class ConnectionPool {
     const idle = this.#idle.get(addressName(address));
     const last = idle?.at(-1);
     if (idle === undefined || last === undefined) return undefined;
-    if (reuse === "recent" && this.#clock.now() - last.since > RECENT_IDLE_MS)
+    if (
+      reuse === "recent" &&
+      this.#clock.now() - last.idleSinceMs > RECENT_IDLE_MS
+    )
       return undefined;
     idle.pop();
     last.connection.onIdleEnd = undefined;

@@ -16,10 +16,10 @@ export async function upload(
   contentLength: number | undefined,
   response: Promise<ResponseHead>,
 ): Promise<ResponseHead | undefined> {
-  const isWhole = await write(body, socket, contentLength);
-  if (isWhole && contentLength === undefined) socket.end();
+  const isComplete = await write(body, socket, contentLength);
+  if (isComplete && contentLength === undefined) socket.end();
   const head = await response;
-  if (!isWhole && head.status < 300) return undefined;
+  if (!isComplete && head.status < 300) return undefined;
   const end = bodyEnd(head);
   const hasNoBody = end.by === "length" && end.length === 0;
   // XAPI sends 200 before it reads the body and closes the connection after processing it.

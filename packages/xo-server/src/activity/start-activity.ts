@@ -28,8 +28,8 @@ export function startActivity(
     inventory,
     clock,
     logger: loggers.named("xo:activity"),
-    maxEntries: config.activity.entries,
-    retentionMs: config.activity.hours * HOUR_MS,
+    maxEntries: config.activity.maxEntries,
+    retentionMs: config.activity.retentionHours * HOUR_MS,
     onChange: () => {
       listeners.notify();
     },

@@ -23,9 +23,9 @@ export interface ConsoleSocketOptions {
   readonly consoles: Pick<Consoles, "describe" | "open" | "stop">;
   readonly authenticator: Authenticator | undefined;
   readonly tickets: Pick<Tickets, "redeem">;
-  /** Of who has not signed in. */
+  /** Permission of anonymous clients. */
   readonly permission: Permission;
-  /** Consoles that one address may ask for a second. */
+  /** Console requests per second from one address. */
   readonly maxRequestsPerSecond: number;
   readonly clientAddresses: ClientAddresses;
   readonly hits: Pick<LimitHits, "count">;
@@ -33,19 +33,19 @@ export interface ConsoleSocketOptions {
   readonly logger: Logger;
 }
 
-/** With `/api` as the reference has it, or without: proxies take it away. */
+/** With `/api` as in Xen Orchestra, or without, as some proxies strip it. */
 const PATHS = ["/api/consoles/:id", "/consoles/:id"];
 const PATH = /^(?:\/api)?\/consoles\/([^/?#]+)\/?(?:\?(.*))?$/;
 
-/** What clients of RFB over WebSocket used to ask for. */
+/** Requested by older clients of RFB over WebSocket. */
 const SUBPROTOCOL = "binary";
 
-/** A text that is pasted, in one message; keys have ten bytes. */
+/** Pasted text is one message; a key press has ten bytes. */
 const MAX_MESSAGE_BYTES = 1024 * 1024;
 const MAX_FRAGMENTS = 1024;
 const MAX_CHUNKS = 16 * 1024;
 
-/** A request for a console, of either kind. */
+/** A console request, as a GET or as an upgrade. */
 interface ConsoleRequest {
   readonly id: string;
   readonly query: URLSearchParams;
@@ -53,10 +53,10 @@ interface ConsoleRequest {
 }
 
 /**
- * Consoles over WebSocket at `/api/consoles/<id>`, `?type=rfb` or `vt100`. Who
- * asks is known by a cookie, by `Authorization` or by `?ticket=`; all refusals
- * are HTTP answers, before there is a WebSocket. A plain GET there tells what
- * could be opened, or why nothing can: browsers do not say why an upgrade failed.
+ * Consoles over WebSocket at `/api/consoles/<id>`, `?type=rfb` or `vt100`. Clients
+ * authenticate by cookie, `Authorization` or `?ticket=`; errors are HTTP responses
+ * to the upgrade. A plain GET returns which consoles can be opened, or the error,
+ * because browsers do not expose the response to a failed upgrade.
  */
 export class ConsoleSocket {
   readonly #options: ConsoleSocketOptions;
@@ -68,7 +68,7 @@ export class ConsoleSocket {
     maxFragments: MAX_FRAGMENTS,
     maxBufferedChunks: MAX_CHUNKS,
     perMessageDeflate: false,
-    // Text goes to a terminal as it comes.
+    // Terminal data is passed on unchanged.
     skipUTF8Validation: true,
     handleProtocols: (offered) => offered.has(SUBPROTOCOL) && SUBPROTOCOL,
   });
@@ -78,7 +78,7 @@ export class ConsoleSocket {
     this.#rates = new RateLimits(options.maxRequestsPerSecond, options.clock);
   }
 
-  /** The plain GET. */
+  /** Adds the route of the plain GET. */
   addRoutes(app: FastifyInstance): void {
     const { consoles } = this.#options;
     for (const path of PATHS)
@@ -95,7 +95,7 @@ export class ConsoleSocket {
       });
   }
 
-  /** @returns false: the path is another's */
+  /** @returns false: the path is not that of a console */
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): boolean {
     const asked = readPath(request);
     if (asked === undefined) return false;
@@ -114,24 +114,24 @@ export class ConsoleSocket {
     head: Buffer,
   ): Promise<void> {
     const { consoles } = this.#options;
-    const gone = new AbortController();
+    const closed = new AbortController();
     socket.once("close", () => {
-      gone.abort();
+      closed.abort();
     });
     try {
       const context = await this.#callerOf(asked);
       const kind = readKind(asked.query);
       const opened = await consoles.open(
         { id: asked.id, kind, context },
-        gone.signal,
+        closed.signal,
       );
       let isAttached = false;
-      const dropped = () => {
+      const onClose = () => {
         if (!isAttached) opened.drop();
       };
-      if (gone.signal.aborted) dropped();
+      if (closed.signal.aborted) onClose();
       else {
-        gone.signal.addEventListener("abort", dropped);
+        closed.signal.addEventListener("abort", onClose);
         this.#sockets.handleUpgrade(asked.request, socket, head, (attached) => {
           isAttached = true;
           opened.attach(attached);
@@ -146,21 +146,16 @@ export class ConsoleSocket {
 
   /** @throws XoError TOO_MANY_REQUESTS, FORBIDDEN, CREDENTIALS_INVALID, INVALID_REQUEST */
   async #callerOf({ request, query }: ConsoleRequest): Promise<CallContext> {
-    const {
-      clientAddresses: outers,
-      authenticator,
-      permission,
-      tickets,
-      hits,
-    } = this.#options;
-    const { address, host } = outers.resolve(request);
+    const { clientAddresses, authenticator, permission, tickets, hits } =
+      this.#options;
+    const { address, host } = clientAddresses.resolve(request);
     try {
       this.#rates.take(toRateKey(address), "one address");
     } catch (error) {
       hits.count("request_rate_address");
       throw error;
     }
-    // The browser sends its cookie whoever's page asks: as for what changes something.
+    // Browsers send the cookie with cross-site upgrades: same check as for changes.
     checkSameSite("CONNECT", { ...request.headers, host });
     const ticket = query.get("ticket");
     const { context } =
@@ -195,8 +190,8 @@ export class ConsoleSocket {
         ? fromXapiError(error, () => undefined)
         : undefined;
     if (known !== undefined) return known;
-    this.#options.logger.error("a console could not be opened", { error });
-    return new XoError("INTERNAL", { reason: "the server's log tells more" });
+    this.#options.logger.error("failed to open a console", { error });
+    return new XoError("INTERNAL", { reason: "see the log of the server" });
   }
 }
 

@@ -4,14 +4,14 @@ import { XoError } from "@xo-server/model";
 import type { FastifyInstance } from "fastify";
 
 export interface OpenMetricsSource {
-  /** What readers must show; undefined: there is nothing to read. */
+  /** Bearer token of readers; undefined: the exporter is disabled. */
   readonly secret: () => string | undefined;
   readonly read: () => AsyncIterable<Buffer>;
 }
 
 const TYPE = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
-/** Figures of the pools, for Prometheus and its like. Whoever shows the secret sees all of them. */
+/** OpenMetrics endpoint for Prometheus. Every reader with the secret sees the metrics of all pools. */
 export function addOpenMetricsRoutes(
   app: FastifyInstance,
   { secret, read }: OpenMetricsSource,
@@ -21,12 +21,12 @@ export function addOpenMetricsRoutes(
     return { status: "ok" };
   });
   app.get("/openmetrics/metrics", async (request, reply) => {
-    const wanted = requireSecret(secret(), request.url);
+    const secretNow = requireSecret(secret(), request.url);
     const { authorization = "" } = request.headers;
     const [, shown] = /^Bearer +(.+)$/i.exec(authorization) ?? [];
     if (shown === undefined)
       return reply.code(401).send({ error: "Query is not authenticated" });
-    if (!isSame(shown, wanted))
+    if (!isEqual(shown, secretNow))
       return reply.code(401).send({
         error: "Authorization header does not match server setting",
       });
@@ -37,14 +37,14 @@ export function addOpenMetricsRoutes(
   });
 }
 
-/** @throws XoError NO_SUCH_OBJECT: it is switched off */
+/** @throws XoError NO_SUCH_OBJECT: the exporter is disabled */
 function requireSecret(secret: string | undefined, url: string): string {
   if (secret === undefined)
     throw new XoError("NO_SUCH_OBJECT", { type: "page", id: url });
   return secret;
 }
 
-function isSame(shown: string, wanted: string): boolean {
+function isEqual(a: string, b: string): boolean {
   const digest = (text: string) => createHash("sha256").update(text).digest();
-  return timingSafeEqual(digest(shown), digest(wanted));
+  return timingSafeEqual(digest(a), digest(b));
 }

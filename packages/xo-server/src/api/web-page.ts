@@ -1,7 +1,7 @@
 import fastifyStatic from "@fastify/static";
 import type { FastifyInstance } from "fastify";
 
-/** @param webRoot folder of the built page; undefined: it has not been built */
+/** @param webRoot folder of the built web page; undefined: not built */
 export async function addWebPage(
   app: FastifyInstance,
   webRoot: string | undefined,
@@ -17,15 +17,15 @@ export async function addWebPage(
   }
   await app.register(fastifyStatic, {
     root: webRoot,
-    // `x.js.br` or `x.js.gz` where the build has left them and the browser takes them.
+    // Serves `x.js.br` or `x.js.gz` of the build if the browser accepts the encoding.
     preCompressed: true,
     cacheControl: false,
     setHeaders(reply, path) {
-      // Vite puts a digest of the content into the names of assets, and into no other.
-      const isNamedByContent = /[\\/]assets[\\/]/.test(path);
+      // Only the names of assets contain a hash of their content (Vite).
+      const hasHashedName = /[\\/]assets[\\/]/.test(path);
       reply.setHeader(
         "cache-control",
-        isNamedByContent ? "public, max-age=31536000, immutable" : "no-cache",
+        hasHashedName ? "public, max-age=31536000, immutable" : "no-cache",
       );
     },
   });

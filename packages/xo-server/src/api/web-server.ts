@@ -34,18 +34,18 @@ export interface WebServerOptions extends Omit<
   readonly http: Config["http"];
   /** Undefined: plain HTTP. */
   readonly tls?: Tls | undefined;
-  /** Where it is counted how often limits are hit. */
+  /** Counts exceeded limits. */
   readonly hits?: LimitHits;
   readonly readHealth: () => Health;
-  /** What /metrics answers: see metrics/exposition. */
+  /** Returns the response of /metrics. */
   readonly readMetrics: () => string;
-  /** Figures of the pools; absent: there are none. */
+  /** Metrics of the pools; absent: no such route. */
   readonly openMetrics?: OpenMetricsSource;
-  /** Folder of the built page; undefined: it has not been built. */
+  /** Folder of the built web page; undefined: not built. */
   readonly webRoot: string | undefined;
-  /** What can be fetched once, by who knows its path; absent: nothing. */
+  /** Single-use downloads and uploads; absent: no such routes. */
   readonly paths?: OneTimePaths;
-  /** Screens and terminals; absent: there are none. */
+  /** Consoles of VMs and hosts; absent: no such routes. */
   readonly consoles?: Pick<ConsoleSocketOptions, "consoles" | "tickets">;
   readonly rest: Pick<
     RestApiOptions,
@@ -53,28 +53,28 @@ export interface WebServerOptions extends Omit<
   >;
 }
 
-/** The page, /health, /metrics and the API with its two doors. */
+/** The web page, /health, /metrics, JSON-RPC and REST. */
 export interface WebServer {
-  /** As it listens, such as `http://0.0.0.0:9000`. */
+  /** Such as `http://0.0.0.0:9000`. */
   readonly url: string;
-  /** Of the server that sends browsers to https; undefined: there is none. */
+  /** Port of the redirect server from http to https; undefined: none. */
   readonly redirectPort: number | undefined;
   stop(): Promise<void>;
 }
 
-/** Characters of a part of a path: ids, references, tags. */
+/** Characters of a path parameter at most: ids, references, tags. */
 const MAX_PARAMETER_LENGTH = 1024;
 
-/** @throws XoError PORT_IN_USE, CONFIG_INVALID (an address that is not ours, a port that is not for us) */
+/** @throws XoError PORT_IN_USE, CONFIG_INVALID: see toListenError */
 export async function startWebServer(
   options: WebServerOptions,
 ): Promise<WebServer> {
   const { http, tls, hits = new LimitHits() } = options;
-  const outers = new ClientAddresses(http.trustedProxies);
+  const clientAddresses = new ClientAddresses(http.trustedProxies);
   const app = createApp(http, (onRequest) =>
     createHttpServer({ http, tls, hits }, onRequest),
   );
-  addRequestHooks(app, { ...options, hits, outers });
+  addRequestHooks(app, { ...options, hits, clientAddresses });
   addErrors(app, options, hits);
   addHealth(app, options.readHealth);
   addMetrics(app, options.readMetrics);
@@ -85,13 +85,13 @@ export async function startWebServer(
   const consoles = addConsoles(app, {
     ...options,
     hits,
-    clientAddresses: outers,
+    clientAddresses,
   });
   await addWebPage(app, options.webRoot);
   const api = attachApiSocket(app.server, {
     ...options,
     hits,
-    clientAddresses: outers,
+    clientAddresses,
     limits: http,
     onOtherUpgrade: (request, socket, head) =>
       consoles?.upgrade(request, socket, head) ?? false,
@@ -122,9 +122,9 @@ function createApp(
       ignoreTrailingSlash: true,
       maxParamLength: MAX_PARAMETER_LENGTH,
     },
-    // Browsers keep connections open for the next request; a stopping server does not wait for it.
+    // A stopping server does not wait for idle keep-alive connections.
     forceCloseConnections: true,
-    // Routes have no schemas of fastify's: the dispatcher checks. Its compilers would cost 70 ms of each start.
+    // The dispatcher validates parameters. Fastify's schema compilers would add 70 ms to each start.
     schemaController: {
       compilersFactory: {
         buildValidator: notUsed,
@@ -136,13 +136,13 @@ function createApp(
 
 interface RequestHooksOptions extends Pick<WebServerOptions, "http" | "clock"> {
   readonly hits: LimitHits;
-  readonly outers: ClientAddresses;
+  readonly clientAddresses: ClientAddresses;
 }
 
-/** What is done with every request first, and said in every answer. */
+/** Hooks of all requests: client address, body timeout, security headers. */
 function addRequestHooks(
   app: FastifyInstance,
-  { http, hits, outers, clock }: RequestHooksOptions,
+  { http, hits, clientAddresses, clock }: RequestHooksOptions,
 ): void {
   const { hstsSeconds } = http.tls;
   const bodies = new BodyTimeout({
@@ -155,9 +155,11 @@ function addRequestHooks(
   app.addHook("preClose", async () => {
     bodies.stop();
   });
-  app.addHook("onRequest", async ({ raw }, reply) => {
-    const { isSecure } = outers.resolve(raw);
-    bodies.watch(raw);
+  app.decorateRequest("clientAddress");
+  app.addHook("onRequest", async (request, reply) => {
+    request.clientAddress = clientAddresses.resolve(request.raw);
+    const { isSecure } = request.clientAddress;
+    bodies.watch(request.raw);
     reply.headers(securityHeaders);
     if (isSecure) reply.headers(transportSecurity(hstsSeconds));
   });
@@ -209,7 +211,7 @@ async function startRedirect(
 }
 
 function notUsed(): never {
-  throw new XoError("INTERNAL", { reason: "routes have no schemas" });
+  throw new XoError("INTERNAL", { reason: "unexpected Fastify route schema" });
 }
 
 function addHealth(app: FastifyInstance, read: () => Health): void {
@@ -226,7 +228,7 @@ function addHealth(app: FastifyInstance, read: () => Health): void {
   }
 }
 
-/** Figures only, no names of pools or objects: there is no login here. */
+/** Without authentication, so without names of pools and objects. */
 function addMetrics(app: FastifyInstance, read: () => string): void {
   app.get("/metrics", async (_request, reply) =>
     reply
@@ -251,7 +253,7 @@ function addErrors(
     }
     hits.countError(error);
     const { statusCode = 500, message } = error;
-    // Too big, not readable, cut short: fastify knows the status best.
+    // Too large, malformed or incomplete: Fastify has chosen the status.
     if (statusCode < 500)
       return reply.code(statusCode).send({ code: "INVALID_REQUEST", message });
     logger.error(`${request.method} ${request.url} failed`, { error });

@@ -1,14 +1,14 @@
 import type { Rights } from "../rights/rights.js";
 
-/** Somebody who has signed in. */
+/** A signed-in user. */
 export interface AuthenticatedUser {
-  /** Of the user in the store. */
+  /** Id of the user in the store. */
   readonly id: string;
-  /** The name that they sign in with: an e-mail address, as a rule. */
+  /** The name used to sign in, usually an e-mail address. */
   readonly name: string;
   readonly isAdmin: boolean;
-  /** Ids of the groups that they are in. */
+  /** Ids of the user's groups. */
   readonly groups: readonly string[];
-  /** Of all roles that they and their groups have; renewed when these change. Admins have all. */
+  /** From all roles and ACLs of the user and their groups, as of now. Admins have all rights. */
   readonly rights: Rights;
 }

@@ -3,7 +3,7 @@ import { Rights } from "../rights/rights.js";
 import type { AuthenticatedUser } from "./authenticated-user.js";
 import { RightsCache } from "./rights-cache.js";
 
-/** Tables that say who somebody is and what they may do. */
+/** Tables that identities and rights are derived from. */
 const ACCOUNT_TABLES: ReadonlySet<string> = new Set([
   "users",
   "groups",
@@ -15,7 +15,7 @@ const ACCOUNT_TABLES: ReadonlySet<string> = new Set([
   "resource_sets",
 ]);
 
-/** The users of the store as callers: with groups and rights, made once and again when these change. */
+/** Users of the store with their groups and rights; cached until one of the tables changes. */
 export class AuthenticatedUsers {
   readonly #store: Store;
   readonly #rightsOf: RightsCache;
@@ -30,13 +30,13 @@ export class AuthenticatedUsers {
     });
   }
 
-  /** Undefined: there is no such user (any more). */
+  /** Undefined: no such user. */
   get(userId: string): AuthenticatedUser | undefined {
-    let person = this.#users.get(userId);
-    if (person !== undefined) return person;
-    person = this.#load(userId);
-    if (person !== undefined) this.#users.set(userId, person);
-    return person;
+    const cached = this.#users.get(userId);
+    if (cached !== undefined) return cached;
+    const user = this.#load(userId);
+    if (user !== undefined) this.#users.set(userId, user);
+    return user;
   }
 
   stop(): void {

@@ -1,34 +1,34 @@
 import type { PendingSignIn } from "./providers/provider.js";
 import type { Session } from "./session.js";
 
-/** Who signs in with a name. */
+/** A user name and a password, as sent by a client. */
 export interface Credentials {
   readonly name: string;
   readonly password: string;
-  /** One-time password, of users with a second factor. */
+  /** Two-factor code (TOTP), for users who have enrolled. */
   readonly otp?: string;
-  /** Comes with each request: a password that was right a moment ago is not looked at again. */
+  /** The client sends the password with each request (HTTP Basic): a recent successful verification is reused. */
   readonly isRepeated?: boolean;
 }
 
-/** Turns what a caller shows into a session. */
+/** Creates sessions from credentials. */
 export interface Authenticator {
   /**
-   * @param address of the caller: tries are throttled, uses are noted
+   * @param address of the client: attempts are throttled, the last use of a token is recorded
    * @throws XoError CREDENTIALS_INVALID
    */
   byToken(token: string, address: string): Promise<Session>;
   /** @throws XoError CREDENTIALS_INVALID */
   byPassword(credentials: Credentials, address: string): Promise<Session>;
-  /** Absent: nobody is sent elsewhere. */
+  /** Absent: no provider with a redirect is configured. */
   readonly redirect?: RedirectSignIn | undefined;
 }
 
-/** Sign-in at a provider, to which the browser is sent. */
+/** Sign-in at a provider to which the browser is redirected. */
 export interface RedirectSignIn {
-  /** What people call it. */
+  /** Shown on the sign-in page. */
   readonly label: string;
-  /** Where the provider sends people back to; empty: to the host that the browser asked. */
+  /** Callback URL; empty: derived from the host of the request. */
   readonly returnUrl: string;
   /** @throws XoError PROVIDER_UNAVAILABLE */
   begin(returnUrl: string): Promise<{
@@ -36,7 +36,7 @@ export interface RedirectSignIn {
     readonly pending: PendingSignIn;
   }>;
   /**
-   * @param url with which the browser came back
+   * @param url of the callback request, with its query
    * @throws XoError CREDENTIALS_INVALID with a `reason`, PROVIDER_UNAVAILABLE
    */
   finish(

@@ -2,31 +2,31 @@ import type { Store } from "@xo-server/store";
 import { systemClock } from "../clock.js";
 import type { StartOptions } from "../config/start-options.js";
 import { ExternalUsers } from "./external-users.js";
-import { LdapDirectory } from "./ldap/ldap-directory.js";
-import { OidcProvider } from "./oidc/oidc-provider.js";
+import type { LdapDirectoryOptions } from "./ldap/ldap-directory.js";
+import type { OidcProviderOptions } from "./oidc/oidc-provider.js";
 import { PasswordVerifier } from "./password-verifier.js";
 import type { AuthenticatedUsers } from "./authenticated-users.js";
 import { ProviderSignIn } from "./provider-sign-in.js";
 import { SignInService } from "./sign-in-service.js";
 import { SignInLog } from "./sign-in-log.js";
 
-/** The ways to sign in that the config names; passwords of our own are always one. */
-export function createSignInService(
+/** Local passwords, and the external identity providers of the config. */
+export async function createSignInService(
   store: Store,
   people: AuthenticatedUsers,
   options: Pick<StartOptions, "config" | "loggers" | "clock" | "env">,
-): SignInService {
+): Promise<SignInService> {
   const { loggers, clock = systemClock, env } = options;
   const { ldap, oidc } = options.config;
   const logger = loggers.named("xo:people");
   if (!ldap.startTls && ldap.urls.some((url) => url.startsWith("ldap:")))
-    logger.warn("LDAP without TLS: passwords go there in clear text");
+    logger.warn("LDAP without TLS: passwords are sent in clear text");
   const foreignPeople = new ExternalUsers({ store, logger });
   const log = new SignInLog(store, logger);
   const directory =
     ldap.urls.length === 0
       ? undefined
-      : new LdapDirectory({ ldap, clock, logger, env });
+      : await createDirectory({ ldap, clock, logger, env });
   const redirect =
     oidc.issuer === ""
       ? undefined
@@ -35,7 +35,7 @@ export function createSignInService(
           externalUsers: foreignPeople,
           users: people,
           log,
-          provider: new OidcProvider({ oidc, logger, env }),
+          provider: await createProvider({ oidc, logger, env }),
         });
   const passwords = new PasswordVerifier({
     store,
@@ -51,4 +51,16 @@ export function createSignInService(
     redirect,
     directory: directory?.policy.provider,
   });
+}
+
+// The providers are loaded on demand: their libraries take 100 ms CPU.
+
+async function createDirectory(options: LdapDirectoryOptions) {
+  const { LdapDirectory } = await import("./ldap/ldap-directory.js");
+  return new LdapDirectory(options);
+}
+
+async function createProvider(options: OidcProviderOptions) {
+  const { OidcProvider } = await import("./oidc/oidc-provider.js");
+  return new OidcProvider(options);
 }

@@ -11,7 +11,7 @@ const UNITS: readonly (readonly [names: RegExp, ms: number])[] = [
   [/^(y|yrs?|years?)$/, 365.25 * 86_400_000],
 ];
 
-/** @param duration milliseconds, or a text such as `1 hour`. @throws XoError INVALID_PARAMETERS */
+/** @param duration in ms, or a string such as `1 hour`. @throws XoError INVALID_PARAMETERS */
 export function toMilliseconds(duration: number | string): number {
   if (typeof duration === "number") return duration;
   const match = /^(\d{1,15}(?:\.\d{1,9})?) ?([a-z]{0,12})$/i.exec(
@@ -21,7 +21,7 @@ export function toMilliseconds(duration: number | string): number {
   const ms = UNITS.find(([names]) => unit !== undefined && names.test(unit));
   if (match === null || ms === undefined)
     throw new XoError("INVALID_PARAMETERS", {
-      reason: "a duration is a number of ms, or a text such as `1 hour`",
+      reason: "a duration is a number of ms, or a string such as `1 hour`",
       errors: [],
     });
   return Number(match[1]) * ms[1];

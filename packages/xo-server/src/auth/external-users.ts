@@ -5,7 +5,7 @@ import type { Logger } from "../log/logger.js";
 import type { ExternalIdentity, ProviderPolicy } from "./providers/provider.js";
 import { syncGroups } from "./sync-groups.js";
 
-/** Users that are looked through in one turn of the event loop. */
+/** Users that are compared before the event loop is yielded. */
 const USERS_PER_TURN = 500;
 
 export interface ExternalUsersOptions {
@@ -13,7 +13,7 @@ export interface ExternalUsersOptions {
   readonly logger: Logger;
 }
 
-/** Makes users here of people whom a provider elsewhere vouches for, and keeps groups and rights as it says. */
+/** Users of external identity providers: created at their first sign-in, with groups and permission kept in step with the provider. */
 export class ExternalUsers {
   readonly #options: ExternalUsersOptions;
 
@@ -22,8 +22,8 @@ export class ExternalUsers {
   }
 
   /**
-   * @throws XoError CREDENTIALS_INVALID with a `reason` when somebody else
-   *   has the name here; what the store throws when something must be changed
+   * @throws XoError CREDENTIALS_INVALID with a `reason` when another user has the
+   *   name; errors of the store when a record must be changed
    */
   async signIn(
     person: ExternalIdentity,
@@ -44,19 +44,19 @@ export class ExternalUsers {
     return store.users.get(user.id) ?? user;
   }
 
-  /** By the name first, which is one look; all users are looked through when somebody comes first, or was renamed. */
+  /** By name first, a single lookup; all users are compared at a first sign-in and after a rename. */
   async #find(
     { id, name }: ExternalIdentity,
     { provider }: ProviderPolicy,
   ): Promise<User | undefined> {
     const { users } = this.#options.store;
-    const isIt = (user: User) => externalIdOf(user, provider) === id;
+    const isMatch = (user: User) => externalIdOf(user, provider) === id;
     const named = users.findByName(name);
-    if (named !== undefined && isIt(named)) return named;
-    let seen = 0;
+    if (named !== undefined && isMatch(named)) return named;
+    let compared = 0;
     for (const user of users.list()) {
-      if (isIt(user)) return user;
-      if (++seen % USERS_PER_TURN === 0) await setImmediate();
+      if (isMatch(user)) return user;
+      if (++compared % USERS_PER_TURN === 0) await setImmediate();
     }
     return undefined;
   }
@@ -70,11 +70,13 @@ export class ExternalUsers {
     const named = store.users.findByName(name);
     if (named === undefined)
       return store.users.create({ name, authProviders: { [provider]: id } });
-    // Whoever was known to the provider by this name before is somebody else.
+    // A user linked to another id of this provider is a different person.
     if (!linkByName || externalIdOf(named, provider) !== undefined) {
-      logger.warn(`${provider} knows a ${name} who is not the user here`);
+      logger.warn(
+        `sign-in by ${provider} rejected: user "${name}" exists and is not linked`,
+      );
       throw new XoError("CREDENTIALS_INVALID", {
-        reason: `there is a user ${name} here who does not sign in by ${provider}`,
+        reason: `user "${name}" exists and is not linked to ${provider}`,
       });
     }
     return store.users.update(named.id, {
@@ -82,7 +84,7 @@ export class ExternalUsers {
     });
   }
 
-  /** Name and permission are as the provider says, but for users who have a password here. */
+  /** Takes over name and permission from the provider, except for users with a local password. */
   async #synchronize(
     user: User,
     { name, groups }: ExternalIdentity,

@@ -6,7 +6,7 @@ import { builtInRoles } from "../rights/built-in-roles.js";
 
 const ADMIN = "admin";
 
-/** What must be in a store before anybody can do anything: an admin, and the built-in roles. */
+/** Creates the built-in roles, and an admin if there is none. */
 export async function createInitialAccounts(
   store: Pick<Store, "users" | "roles">,
   logger: Logger,
@@ -28,27 +28,27 @@ async function createAdmin(
   logger: Logger,
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<void> {
-  const given = env["XO_ADMIN_PASSWORD"];
-  const password = given || createPassword();
+  const configured = env["XO_ADMIN_PASSWORD"];
+  const password = configured || createPassword();
   const admin = { name: ADMIN, password, permission: "admin" } as const;
   if (!(await unlessExists(users.create(admin)))) return;
-  // The one time that it can be known. `xo-server user password admin` makes another.
+  // Only the hash is stored. `xo-server user password admin` resets the password.
   logger.warn(
-    given
-      ? `First start: sign in as "${ADMIN}" with the password of $XO_ADMIN_PASSWORD`
-      : `First start: sign in as "${ADMIN}" with the password ${password} (not shown again)`,
+    configured
+      ? `Initial admin user "${ADMIN}" created with the password from $XO_ADMIN_PASSWORD`
+      : `Initial admin user "${ADMIN}" created. Initial admin password: ${password} (not shown again)`,
   );
 }
 
-/** 120 bits of chance. */
+/** 120 random bits, base64url. */
 export function createPassword(): string {
   return randomBytes(15).toString("base64url");
 }
 
-/** Of several servers that start at once on one store, one is first. @returns whether it was this one */
-async function unlessExists(made: Promise<unknown>): Promise<boolean> {
+/** Several servers may start at the same time on one database. @returns whether this one created the record */
+async function unlessExists(created: Promise<unknown>): Promise<boolean> {
   try {
-    await made;
+    await created;
     return true;
   } catch (error) {
     if (error instanceof XoError && error.code === "ALREADY_EXISTS")

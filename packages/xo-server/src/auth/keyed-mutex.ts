@@ -1,20 +1,20 @@
 import { XoError } from "@xo-server/model";
 
-/** Waiting for one name at most. */
+/** Waiting calls per key at most. */
 const MAX_WAITING = 100;
 
-/** Work that is done one after the other where it has the same name. */
+/** Runs work with the same key one at a time, in the order of the calls. */
 export class KeyedMutex {
   readonly #queues = new Map<
     string,
     { last: Promise<unknown>; size: number }
   >();
 
-  /** @throws XoError TOO_MANY_REQUESTS, what `work` throws */
+  /** @throws XoError TOO_MANY_REQUESTS; errors of `work` */
   async run<T>(name: string, work: () => Promise<T>): Promise<T> {
     const lane = this.#queues.get(name) ?? { last: Promise.resolve(), size: 0 };
     if (lane.size >= MAX_WAITING)
-      throw new XoError("TOO_MANY_REQUESTS", { reason: "tries to sign in" });
+      throw new XoError("TOO_MANY_REQUESTS", { reason: "sign-in attempts" });
     this.#queues.set(name, lane);
     lane.size++;
     const mine = lane.last.then(work);

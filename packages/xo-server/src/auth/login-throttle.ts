@@ -1,32 +1,32 @@
 import type { Clock } from "../clock.js";
 
-/** After a failure; twice as long after each further one. */
+/** Delay after the first failure, in ms; doubles with each further failure. */
 const FIRST_DELAY_MS = 2_000;
 const MAX_DELAY_MS = 60_000;
-/** Failures of an address that cost nothing: many people may sit behind one. */
+/** Failures of one address before its attempts are delayed: many users may share an address. */
 const UNDELAYED_ADDRESS_FAILURES = 10;
-/** Without a failure for so long, all is forgotten. */
+/** Failures are removed this long after the last one. */
 const EXPIRE_MS = 15 * 60_000;
-/** Names and addresses that are remembered; the ones that failed longest ago go first. */
+/** Names and addresses at most; those with the oldest failure are removed first. */
 const MAX_KEYS = 10_000;
 
 interface Failures {
   readonly count: number;
-  /** Of the last one. */
+  /** Of the last failure, in ms since the epoch. */
   readonly time: number;
 }
 
-/** Slows down who guesses passwords, by the user and by the address that they guess from. */
+/** Delays password attempts after failures, by user name and by client address. */
 export class LoginThrottle {
   readonly #clock: Pick<Clock, "now">;
-  /** In the order of their last failures. */
+  /** In the order of the last failure. */
   readonly #failures = new Map<string, Failures>();
 
   constructor(clock: Pick<Clock, "now">) {
     this.#clock = clock;
   }
 
-  /** Milliseconds until a try is looked at; 0: now. */
+  /** Milliseconds until the next attempt is accepted; 0: now. */
   waitMs(user: string, address: string): number {
     return Math.max(
       this.#waitOf(userKey(user), 0),
@@ -44,7 +44,7 @@ export class LoginThrottle {
       this.#failures.delete(this.#failures.keys().next().value!);
   }
 
-  /** The address keeps its failures: who has an account could otherwise guess those of others without a pause. */
+  /** The failures of the address stay: otherwise the owner of one account could guess passwords of others without delay. */
   recordSuccess(user: string): void {
     this.#failures.delete(userKey(user));
   }
@@ -66,7 +66,7 @@ export class LoginThrottle {
 }
 
 function userKey(user: string): string {
-  // A name may be long: what is kept is bounded, too.
+  // Bounds the memory per entry.
   return `user ${user.toLowerCase().slice(0, 256)}`;
 }
 

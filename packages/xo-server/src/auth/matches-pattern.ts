@@ -1,8 +1,8 @@
 /**
- * Whether a value fits a pattern of the kind that tokens and ACLs use: members
- * of an object must each fit, members of an array must each fit a member of
- * the value, `__and`, `__or` and `__not` combine; anything else must be equal.
- * @param pattern of a bounded message: it is not deeper than the stack
+ * Whether a value matches a pattern as tokens and ACLs use them: each member of
+ * an object must match, each member of an array must match a member of the
+ * value, `__and`, `__or` and `__not` combine patterns; other values must be equal.
+ * @param pattern from a message of limited depth, so the recursion is bounded
  */
 export function matchesPattern(pattern: unknown, value: unknown): boolean {
   if (Array.isArray(pattern))

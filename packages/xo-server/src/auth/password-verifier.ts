@@ -7,20 +7,20 @@ import type { ExternalUsers } from "./external-users.js";
 export interface PasswordVerifierOptions {
   readonly store: Pick<Store, "users">;
   readonly externalUsers: ExternalUsers;
-  /** Absent: all passwords are here. */
+  /** Absent: all passwords are local. */
   readonly directory?: Directory | undefined;
 }
 
-/** The provider of passwords that are kept here. */
+/** Provider name of local passwords in the audit log. */
 const LOCAL = "password";
 
-/** Whose a password is, here or in a directory. */
+/** The user of a verified password, and who verified it. */
 export interface VerifiedUser {
   readonly user: User;
   readonly provider: string;
 }
 
-/** A password is held against the one that is kept here, then against the directory's. */
+/** Verifies a password against the local hash, then against the directory. */
 export class PasswordVerifier {
   readonly #options: PasswordVerifierOptions;
 
@@ -29,9 +29,9 @@ export class PasswordVerifier {
   }
 
   /**
-   * @returns undefined: it is neither's
-   * @throws XoError PROVIDER_UNAVAILABLE when only the directory could tell,
-   *   and what ForeignPeople.admit throws
+   * @returns undefined: neither accepts the password
+   * @throws XoError PROVIDER_UNAVAILABLE when only the directory could verify it;
+   *   errors of ExternalUsers.signIn
    */
   async verify({
     name,
@@ -45,18 +45,18 @@ export class PasswordVerifier {
     }
     if (directory === undefined || isLocalOnly(known, directory))
       return undefined;
-    const person = await this.#queryDirectory(
+    const identity = await this.#queryDirectory(
       directory,
       { name, password },
       known,
     );
-    if (person === undefined) return undefined;
+    if (identity === undefined) return undefined;
     const { policy } = directory;
-    const user = await foreignPeople.signIn(person, policy);
+    const user = await foreignPeople.signIn(identity, policy);
     return { user, provider: policy.provider };
   }
 
-  /** Which of them is asked about a name; those that are told apart by a comma. */
+  /** The providers that verify the password of a name, separated by commas. */
   providersOf(name: string): string {
     const { store, directory } = this.#options;
     const known = store.users.findByName(name);
@@ -67,7 +67,7 @@ export class PasswordVerifier {
       : `${LOCAL}, ${provider}`;
   }
 
-  /** While the directory is away, a wrong password of our own is still a wrong one: it is counted. */
+  /** While the directory is unavailable, a wrong local password still counts as a failure. */
   async #queryDirectory(
     directory: Directory,
     { name, password }: Credentials,
@@ -82,7 +82,7 @@ export class PasswordVerifier {
   }
 }
 
-/** Nothing is here that a password could be held against. */
+/** The user has no local password and is linked to the directory. */
 function isExternalOnly(
   user: User | undefined,
   { policy }: Directory,
@@ -92,7 +92,7 @@ function isExternalOnly(
   );
 }
 
-/** The directory cannot let anybody be this user. */
+/** The directory cannot sign in this user. */
 function isLocalOnly(user: User | undefined, { policy }: Directory): boolean {
   return (
     user !== undefined && !isLinked(user, policy.provider) && !policy.linkByName

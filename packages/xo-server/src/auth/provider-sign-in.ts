@@ -16,8 +16,8 @@ export interface ProviderSignInOptions {
 }
 
 /**
- * Whoever a provider vouches for is somebody here. A second factor is the
- * provider's to ask for.
+ * Creates sessions for users that an OpenID Connect provider has authenticated.
+ * Two-factor authentication is up to the provider.
  */
 export class ProviderSignIn implements RedirectSignIn {
   readonly label: string;
@@ -48,8 +48,8 @@ export class ProviderSignIn implements RedirectSignIn {
     const { policy } = provider;
     const entry = { address, provider: policy.provider };
     try {
-      const person = await provider.finish(url, pending);
-      const user = await foreignPeople.signIn(person, policy);
+      const identity = await provider.finish(url, pending);
+      const user = await foreignPeople.signIn(identity, policy);
       await log.write({ ...entry, user });
       return { userId: user.id, user: () => people.get(user.id) };
     } catch (error) {

@@ -1,13 +1,15 @@
 import type { Group, Store } from "@xo-server/store";
 import { Type, type Static } from "typebox";
 
-/** A group as clients know it. */
+/** A group in the API. */
 export const PublicGroup = Type.Object({
   id: Type.String(),
   name: Type.String(),
   users: Type.Array(Type.String(), { description: "Ids." }),
   provider: Type.Optional(
-    Type.String({ description: "Who says who is in it, such as ldap." }),
+    Type.String({
+      description: "Identity provider that manages its members, such as ldap.",
+    }),
   ),
 });
 export type PublicGroup = Static<typeof PublicGroup>;

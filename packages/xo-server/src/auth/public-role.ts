@@ -2,7 +2,7 @@ import type { Privilege, Role, Store } from "@xo-server/store";
 import { Type, type Static } from "typebox";
 import { builtInRoles } from "../rights/built-in-roles.js";
 
-/** A role as clients know it. */
+/** A role in the API. */
 export const PublicRole = Type.Object({
   id: Type.String(),
   name: Type.String(),
@@ -11,7 +11,7 @@ export const PublicRole = Type.Object({
 });
 export type PublicRole = Static<typeof PublicRole>;
 
-/** What a role allows or denies, as clients know it. */
+/** A privilege of a role in the API. */
 export const PublicPrivilege = Type.Object({
   id: Type.String(),
   roleId: Type.String(),
@@ -32,7 +32,7 @@ export function toPublicRole(role: Role): PublicRole {
   };
 }
 
-/** Those of a role that comes with the program are not in the store. */
+/** Privileges of built-in roles are part of the program, not of the store. */
 export function privilegesOf(
   { id, name, isTemplate }: Role,
   { privileges }: Pick<Store, "privileges">,

@@ -1,7 +1,7 @@
 import type { Token } from "@xo-server/store";
 import { Type, type Static } from "typebox";
 
-/** What a token is good for. The token itself is told once, when it is made. */
+/** A token in the API, without its secret, which is returned once, when the token is created. */
 export const PublicToken = Type.Object({
   id: Type.String(),
   user_id: Type.String(),

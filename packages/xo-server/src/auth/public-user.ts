@@ -1,20 +1,25 @@
 import type { Store, User } from "@xo-server/store";
 import { Type, type Static } from "typebox";
 
-/** A user as clients know it. */
+/** A user in the API. */
 export const PublicUser = Type.Object({
   id: Type.String(),
-  /** The same as `name`: JSON-RPC has the one, REST the other. */
+  /** Same as `name`: Xen Orchestra has `email` in JSON-RPC and `name` in REST. */
   email: Type.String(),
   name: Type.String(),
   permission: Type.String({ description: "admin or none" }),
   groups: Type.Array(Type.String(), { description: "Ids." }),
   preferences: Type.Record(Type.String(), Type.Unknown()),
-  hasPassword: Type.Boolean({ description: "One that is kept here." }),
-  hasTotp: Type.Boolean({ description: "A second factor is asked for." }),
+  hasPassword: Type.Boolean({
+    description: "Whether the user has a local password.",
+  }),
+  hasTotp: Type.Boolean({
+    description: "Whether two-factor authentication (TOTP) is required.",
+  }),
   authProviders: Type.Optional(
     Type.Record(Type.String(), Type.Object({ id: Type.String() }), {
-      description: "Who they are to the providers that vouch for them.",
+      description:
+        "Ids of the user at external identity providers, by provider.",
     }),
   ),
 });

@@ -7,7 +7,7 @@ import type { Privilege } from "../rights/privilege.js";
 import { Rights } from "../rights/rights.js";
 import { toSetPrivileges } from "../rights/set-privileges.js";
 
-/** Different rights that are kept; more of them are made again when they are needed. */
+/** Distinct rights that are cached; others are computed again. */
 const MAX_ENTRIES = 1_000;
 
 type Sources = Pick<
@@ -16,13 +16,13 @@ type Sources = Pick<
 >;
 
 /**
- * Rights of users, from the roles and ACLs that they and their groups have.
- * Who has the same gets the same object, so that readers with equal rights
- * share what is computed for them, and a change that is none goes unnoticed.
+ * Rights of users, from the roles and ACLs of the user and their groups. Users
+ * with equal rights get the same object: subscribers with the same rights share
+ * encodings, and a change without effect does not invalidate them.
  */
 export class RightsCache {
   readonly #store: Sources;
-  /** By what they are made of; in the order of their last use. */
+  /** By a hash of the privileges, least recently used first. */
   readonly #rights = new Map<string, Rights>();
 
   constructor(store: Sources) {
@@ -74,7 +74,7 @@ export class RightsCache {
   }
 }
 
-/** A selector that cannot be read selects nothing to allow, and everything to deny. */
+/** A selector that cannot be parsed matches nothing for `allow` and everything for `deny`. */
 function toUsable(stored: {
   readonly effect: "allow" | "deny";
   readonly resource: string;

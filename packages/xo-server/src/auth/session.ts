@@ -1,10 +1,10 @@
 import type { AuthenticatedUser } from "./authenticated-user.js";
 
-/** Somebody's stay, from signing in until signing out or until what they signed in with is over. */
+/** Lasts from sign-in to sign-out, or until the token or the user is deleted or expires. */
 export interface Session {
   readonly userId: string;
-  /** Of the token that it began with; it ends with that. */
+  /** The token used to sign in; the session ends with it. */
   readonly tokenId?: string;
-  /** Who it is, with the rights of now; undefined: the session is over. */
+  /** The user with their current rights; undefined: the session has ended. */
   user(): AuthenticatedUser | undefined;
 }

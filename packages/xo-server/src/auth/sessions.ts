@@ -3,17 +3,17 @@ import type { Clock } from "../clock.js";
 import type { Client } from "./client.js";
 import type { Session } from "./session.js";
 
-/** A token that has run out closes its connection within this, though nothing is said there. */
+/** Idle connections of expired tokens are closed within this time. */
 const CHECK_MS = 60_000;
 
-const SESSION_EXPIRED = "the session is over";
+const SESSION_EXPIRED = "session expired";
 
 export interface SessionsOptions {
   readonly store: Pick<Store, "onChange">;
   readonly clock: Clock;
 }
 
-/** The connections that somebody has signed in on. They follow what becomes of users, tokens and rights. */
+/** Signed-in connections; they are closed or updated when users, tokens or rights change. */
 export class Sessions {
   readonly #options: SessionsOptions;
   readonly #clients = new Set<Client>();
@@ -45,21 +45,21 @@ export class Sessions {
     this.#notifyRights(client);
   }
 
-  /** The connection stays. */
+  /** Signs out; the connection stays open. */
   end(client: Client): void {
     client.setSession(undefined);
     this.#clients.delete(client);
     this.#notifyRights(client);
   }
 
-  /** Whoever knew the old password is out. @param except who changed it */
+  /** Closes the connections of a user, after a password change. @param except the connection that changed it */
   closeSessionsOf(userId: string, except: Client): void {
     for (const client of this.#clients)
       if (client !== except && client.session?.userId === userId)
         this.#close(client);
   }
 
-  /** The connection has gone. */
+  /** Call when the connection has closed. */
   remove(client: Client): void {
     this.#clients.delete(client);
   }
@@ -69,7 +69,7 @@ export class Sessions {
     this.#options.clock.clearTimeout(this.#timer);
   }
 
-  /** One transaction changes several tables: one look is enough for all. */
+  /** One transaction changes several tables: one check covers all. */
   #checkSoon(): void {
     if (this.#isCheckQueued) return;
     this.#isCheckQueued = true;
@@ -100,6 +100,6 @@ export class Sessions {
   #close(client: Client): void {
     client.close(SESSION_EXPIRED);
     this.#clients.delete(client);
-    // The session stays with the client: what still arrives is not answered as if nobody had signed in.
+    // The client keeps its session: later messages must not be treated as anonymous.
   }
 }

@@ -4,15 +4,15 @@ import type { Logger } from "../log/logger.js";
 
 export interface SignInAttempt {
   readonly address: string;
-  /** `password` for those of our own. */
+  /** `password` for local passwords. */
   readonly provider: string;
-  /** The user here; absent: there is none. What was typed is not told: people type passwords into the wrong field. */
+  /** Absent: no such user. The name as typed is not recorded: it may be a password typed into the wrong field. */
   readonly user?: { readonly id: string; readonly name: string } | undefined;
-  /** Absent: it succeeded. */
+  /** Absent: success. */
   readonly error?: Error;
 }
 
-/** Writes tries to sign in to the audit log. */
+/** Writes sign-in attempts to the audit log. */
 export class SignInLog {
   readonly #store: Pick<Store, "audit">;
   readonly #logger: Logger;
@@ -22,7 +22,7 @@ export class SignInLog {
     this.#logger = logger;
   }
 
-  /** Never rejects: who may come in does so also while the store is away. */
+  /** Never rejects: sign-in works while the database is unavailable. */
   async write({
     address,
     provider,
@@ -41,7 +41,7 @@ export class SignInLog {
     try {
       await this.#store.audit.append(entry);
     } catch (problem) {
-      this.#logger.warn("A sign-in is not in the audit log", {
+      this.#logger.warn("failed to write a sign-in to the audit log", {
         entry,
         error: problem,
       });
@@ -49,7 +49,7 @@ export class SignInLog {
   }
 }
 
-/** The password was right. */
+/** The password was correct, the two-factor code is missing. */
 function detailOf(error: Error | undefined): object {
   return error instanceof XoError && error.data["otpRequired"] === true
     ? { otpRequired: true }

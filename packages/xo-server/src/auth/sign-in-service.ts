@@ -21,12 +21,12 @@ export interface SignInServiceOptions {
   readonly passwords: Pick<PasswordVerifier, "verify" | "providersOf">;
   readonly log: Pick<SignInLog, "write">;
   readonly clock: Pick<Clock, "now">;
-  /** The provider that is asked about passwords besides ours. */
+  /** The provider that verifies passwords besides the local ones. */
   readonly directory?: string | undefined;
   readonly redirect?: RedirectSignIn | undefined;
 }
 
-/** The ways to become somebody: a token, or a name with a password and, for some, a code. */
+/** Sign-in by token, or by name and password with an optional two-factor code. */
 export class SignInService implements Authenticator {
   readonly directory: string | undefined;
   readonly redirect: RedirectSignIn | undefined;
@@ -34,7 +34,7 @@ export class SignInService implements Authenticator {
   readonly #throttle: LoginThrottle;
   readonly #verifiedPasswords: VerifiedPasswords;
   readonly #stopListening: () => void;
-  /** Tries for one user come one after the other: guesses at the same time would all be first ones. */
+  /** Serializes attempts per user: concurrent guesses would all pass the throttle. */
   readonly #mutex = new KeyedMutex();
 
   constructor(options: SignInServiceOptions) {
@@ -67,8 +67,8 @@ export class SignInService implements Authenticator {
   }
 
   /**
-   * @throws XoError TOO_MANY_REQUESTS, STORE_UNAVAILABLE (a code of a second
-   *   factor is good once, and that is written down), PROVIDER_UNAVAILABLE
+   * @throws XoError TOO_MANY_REQUESTS, PROVIDER_UNAVAILABLE, STORE_UNAVAILABLE (the
+   *   use of a two-factor code is stored, because a code is valid once)
    */
   async byPassword(
     credentials: Credentials,
@@ -77,7 +77,7 @@ export class SignInService implements Authenticator {
     const { users: people } = this.#options;
     const userId = await this.#serialize(credentials, async () => {
       this.#checkThrottle(credentials, address);
-      // Not before: what guesses at a proof has to wait like any other guess.
+      // After the throttle: a guess against the cache is delayed like any other.
       return (
         this.#findVerified(credentials) ??
         (await this.#authenticate(credentials, address))
@@ -86,7 +86,7 @@ export class SignInService implements Authenticator {
     return { userId, user: () => people.get(userId) };
   }
 
-  /** For who has signed in and proves it again. @throws XoError CREDENTIALS_INVALID, TOO_MANY_REQUESTS, PROVIDER_UNAVAILABLE */
+  /** Verifies the password of a signed-in user again. @throws XoError CREDENTIALS_INVALID, TOO_MANY_REQUESTS, PROVIDER_UNAVAILABLE */
   async checkPassword(
     credentials: Credentials,
     address: string,
@@ -112,7 +112,7 @@ export class SignInService implements Authenticator {
   }
 
   #serialize<T>({ name }: Credentials, work: () => Promise<T>): Promise<T> {
-    // To directories names are the same in any case.
+    // Directories ignore the case of names.
     return this.#mutex.run(name.toLowerCase(), work);
   }
 
@@ -128,12 +128,12 @@ export class SignInService implements Authenticator {
   ): Promise<string> {
     const { name, password, isRepeated } = credentials;
     const { log, store, passwords } = this.#options;
-    const prove = this.#verifiedPasswords.begin(name, password);
+    const addVerified = this.#verifiedPasswords.begin(name, password);
     try {
       const { user, provider } = await this.#verify(credentials, address);
       await this.#checkSecondFactor(user, credentials, address);
       this.#throttle.recordSuccess(name);
-      if (isRepeated === true && !user.hasTotp) prove(user.id);
+      if (isRepeated === true && !user.hasTotp) addVerified(user.id);
       await log.write({ address, provider, user });
       return user.id;
     } catch (error) {

@@ -10,7 +10,7 @@ import { Sessions } from "./sessions.js";
 import type { SignInService } from "./sign-in-service.js";
 import { Tickets } from "./tickets.js";
 
-/** Who may come in, and who is in. */
+/** Users, sign-in, sessions and tickets of the server. */
 export interface AuthService {
   readonly users: AuthenticatedUsers;
   readonly signIn: SignInService;
@@ -28,8 +28,8 @@ export async function startAuth(
   const people = new AuthenticatedUsers(store);
   const sessions = new Sessions({ store, clock });
   const stopDropping = startTokenCleanup(store, clock);
-  const signIn = createSignInService(store, people, options);
-  stops.push("people", () => {
+  const signIn = await createSignInService(store, people, options);
+  stops.push("authentication", () => {
     stopDropping();
     signIn.stop();
     sessions.stop();

@@ -3,35 +3,35 @@ import type { Logger } from "../log/logger.js";
 
 export interface GroupSync {
   readonly userId: string;
-  /** Groups of no other are touched. */
+  /** Only groups of this provider are changed. */
   readonly provider: string;
-  /** Of the groups that the user is in, as the provider says. */
+  /** Names of the user's groups at the provider. */
   readonly names: readonly string[];
   readonly logger: Logger;
 }
 
-/** The longest name that the store keeps, in bytes. */
+/** Limit of the store, in bytes. */
 const MAX_NAME_BYTES = 1_024;
 const MAX_GROUPS = 1_000;
 
 /**
- * Makes a user a member of exactly the provider's groups that it names. A
- * group of ours with the same name is not one of them: whoever names groups
- * there could otherwise take any right here.
+ * Makes a user a member of exactly the named groups of the provider. A local group
+ * with the same name is not used: otherwise an administrator of the provider could
+ * obtain any right of this server.
  */
 export async function syncGroups(
   groups: Store["groups"],
   sync: GroupSync,
 ): Promise<void> {
   const { userId, provider } = sync;
-  const wanted = await toIds(groups, sync);
+  const expected = await toIds(groups, sync);
   const present = groups
     .groupsOf(userId)
     .filter((id) => groups.get(id)?.provider === provider);
-  // Rights go before others come.
+  // Removed before added: no moment with the rights of both.
   for (const id of present)
-    if (!wanted.has(id)) await groups.removeMember(id, userId);
-  for (const id of wanted)
+    if (!expected.has(id)) await groups.removeMember(id, userId);
+  for (const id of expected)
     if (!present.includes(id)) await groups.addMember(id, userId);
 }
 
@@ -45,7 +45,10 @@ async function toIds(
     const known =
       groups.findByName(name) ?? (await groups.create(name, provider));
     if (known.provider === provider) ids.add(known.id);
-    else logger.warn(`${provider} has a group ${name}, and so have we`);
+    else
+      logger.warn(
+        `group "${name}" of ${provider} ignored: a local group has the same name`,
+      );
   }
   return ids;
 }

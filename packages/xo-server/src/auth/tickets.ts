@@ -3,7 +3,7 @@ import { XoError } from "@xo-server/model";
 import type { Clock } from "../clock.js";
 import type { Session } from "./session.js";
 
-/** Time for a page to open its socket, in ms. */
+/** Time for the web page to open its WebSocket, in ms. */
 export const TICKET_LIFETIME_MS = 30_000;
 const MAX_TICKETS = 10_000;
 
@@ -13,13 +13,13 @@ interface Ticket {
 }
 
 /**
- * From a cookie to a socket: a page's token is in a cookie that its scripts
- * cannot read, and sockets read no cookies. A ticket is good once, and soon
- * not at all.
+ * Single-use tickets that authenticate a WebSocket: the token of the web page is in
+ * an HttpOnly cookie, which its scripts cannot read, and the WebSocket API ignores
+ * cookies (they would allow cross-site requests).
  */
 export class Tickets {
   readonly #clock: Pick<Clock, "now">;
-  /** In the order in which they were given out. */
+  /** In the order of issue. */
   readonly #tickets = new Map<string, Ticket>();
 
   constructor(clock: Pick<Clock, "now">) {
@@ -35,17 +35,17 @@ export class Tickets {
     return ticket;
   }
 
-  /** @throws XoError CREDENTIALS_INVALID: there is none, it was used, it is too old, or its session is over */
+  /** @throws XoError CREDENTIALS_INVALID: unknown, used or expired ticket, or its session has ended */
   redeem(ticket: string): Session {
-    const given = this.#tickets.get(ticket);
+    const issued = this.#tickets.get(ticket);
     this.#tickets.delete(ticket);
     if (
-      given === undefined ||
-      given.expiresAt <= this.#clock.now() ||
-      given.session.user() === undefined
+      issued === undefined ||
+      issued.expiresAt <= this.#clock.now() ||
+      issued.session.user() === undefined
     )
       throw new XoError("CREDENTIALS_INVALID");
-    return given.session;
+    return issued.session;
   }
 
   #removeExpired(): void {

@@ -3,20 +3,20 @@ import type { Clock } from "../clock.js";
 
 const INTERVAL_MS = 3_600_000;
 
-/** Deletes tokens that have run out, once an hour; they are good for nothing long before. @returns how to stop */
+/** Deletes expired tokens once an hour; they are rejected as soon as they expire. @returns a function that stops it */
 export function startTokenCleanup(
   { tokens }: Pick<Store, "tokens">,
   clock: Clock,
 ): () => void {
   let timer: unknown;
-  const dropLater = () => {
+  const scheduleNext = () => {
     timer = clock.setTimeout(() => {
-      // Should the store be away, the next time will do.
+      // If the database is unavailable, the next run deletes them.
       void tokens.deleteExpired().catch(() => undefined);
-      dropLater();
+      scheduleNext();
     }, INTERVAL_MS);
   };
-  dropLater();
+  scheduleNext();
   return () => {
     clock.clearTimeout(timer);
   };

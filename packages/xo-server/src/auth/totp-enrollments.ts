@@ -2,21 +2,21 @@ import { XoError } from "@xo-server/model";
 import type { Clock } from "../clock.js";
 import { createTotpSecret, findTotpStep } from "./totp.js";
 
-/** Time to type the first code. */
+/** Time to enter the first code, in ms. */
 const LIFETIME_MS = 10 * 60_000;
 const MAX_PENDING = 1_000;
 
-/** Second factors that are being set up: they count once a code has shown that the app has the secret. */
+/** Pending TOTP enrollments: they take effect when a code proves that the authenticator app has the secret. */
 export class TotpEnrollments {
   readonly #clock: Pick<Clock, "now">;
-  /** By user; in the order in which they were begun. */
+  /** By user id, oldest first. */
   readonly #secrets = new Map<string, { secret: string; time: number }>();
 
   constructor(clock: Pick<Clock, "now">) {
     this.#clock = clock;
   }
 
-  /** @returns a new secret; one that was begun before is forgotten */
+  /** @returns a new secret; it replaces a pending one of the user */
   begin(userId: string): string {
     const secret = createTotpSecret();
     this.#secrets.delete(userId);
@@ -26,12 +26,15 @@ export class TotpEnrollments {
     return secret;
   }
 
-  /** @throws XoError CREDENTIALS_INVALID for a wrong code, NO_SUCH_OBJECT when nothing has been begun */
+  /** @returns the secret. @throws XoError CREDENTIALS_INVALID for a wrong code, NO_SUCH_OBJECT: no pending enrollment */
   confirm(userId: string, otp: string): string {
     const begun = this.#secrets.get(userId);
     const now = this.#clock.now();
     if (begun === undefined || now - begun.time > LIFETIME_MS)
-      throw new XoError("NO_SUCH_OBJECT", { type: "enrolment", id: userId });
+      throw new XoError("NO_SUCH_OBJECT", {
+        type: "TOTP enrollment",
+        id: userId,
+      });
     if (findTotpStep(begun.secret, otp, now) === undefined)
       throw new XoError("CREDENTIALS_INVALID");
     this.#secrets.delete(userId);

@@ -1,12 +1,12 @@
 import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 
-/** Time-based one-time passwords (RFC 6238) as apps take them: SHA-1, 30 seconds, 6 digits. */
+/** Time-based one-time passwords (RFC 6238) with the parameters that authenticator apps support: SHA-1, 30 s, 6 digits. */
 
 const STEP_MS = 30_000;
 const DIGITS = 6;
-/** Steps that a clock may be off, to either side. */
+/** Accepted clock drift, in steps, in both directions. */
 const DRIFT = 1;
-/** RFC 4226 wants 128 bits at least, and recommends 160. */
+/** RFC 4226 requires 128 bits and recommends 160. */
 const SECRET_BYTES = 20;
 /** RFC 4648. */
 const BASE32 = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
@@ -16,13 +16,13 @@ export function createTotpSecret(): string {
   return toBase32(randomBytes(SECRET_BYTES));
 }
 
-/** What apps read from a QR code. */
+/** Content of the QR code (Key URI format). */
 export function toTotpUri(secret: string, user: string): string {
   const label = `${encodeURIComponent("xo-server")}:${encodeURIComponent(user)}`;
   return `otpauth://totp/${label}?secret=${secret}&issuer=xo-server`;
 }
 
-/** @returns the time step that the code is of; undefined: it is wrong */
+/** @returns the time step of the code; undefined: a wrong code */
 export function findTotpStep(
   secret: string,
   code: string,
@@ -37,7 +37,7 @@ export function findTotpStep(
   return undefined;
 }
 
-/** The code of one time, for tests and for who signs in by program. */
+/** The code at a time in ms, for tests and scripts. */
 export function totpCode(secret: string, nowMs: number): string {
   return codeOf(fromBase32(secret), Math.floor(nowMs / STEP_MS));
 }

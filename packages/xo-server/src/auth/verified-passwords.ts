@@ -1,20 +1,20 @@
 import { createHmac, randomBytes } from "node:crypto";
 import type { Clock } from "../clock.js";
 
-/** So long a password that was right is right without being looked at. */
+/** How long a verification is reused, in ms. */
 const LIFETIME_MS = 60_000;
 const MAX_ENTRIES = 1_000;
 
 /**
- * Passwords that were right a moment ago, for scripts that send one with each
- * request: a slow hash each time would be 50 ms of a processor. Kept is a code
- * of name and password, under a key that nobody but this process has, and all
- * are forgotten when anything about users changes.
+ * Cache of recently verified passwords, for scripts that send one with each
+ * request: the password hash takes 50 ms CPU. An entry is an HMAC of name and
+ * password under a random key of this process. The cache is cleared whenever a
+ * user changes.
  */
 export class VerifiedPasswords {
   readonly #clock: Pick<Clock, "now">;
   readonly #key = randomBytes(32);
-  /** In the order in which they were made. */
+  /** By HMAC, oldest first. */
   readonly #entries = new Map<string, { userId: string; until: number }>();
   #generation = 0;
 
@@ -22,7 +22,7 @@ export class VerifiedPasswords {
     this.#clock = clock;
   }
 
-  /** @returns whose they are; undefined: look at the password */
+  /** @returns the id of the user; undefined: the password must be verified */
   find(name: string, password: string): string | undefined {
     const proof = this.#entries.get(this.#codeOf(name, password));
     return proof !== undefined && proof.until > this.#clock.now()
@@ -30,7 +30,7 @@ export class VerifiedPasswords {
       : undefined;
   }
 
-  /** Before a password is looked at. @returns what to call when it was right; too late if users have changed meanwhile */
+  /** Call before the verification. @returns a function that adds the entry after a success, unless a user has changed in between */
   begin(name: string, password: string): (userId: string) => void {
     const generation = this.#generation;
     return (userId) => {

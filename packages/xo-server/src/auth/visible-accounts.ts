@@ -15,13 +15,13 @@ export type AccountStore = Pick<
   "users" | "groups" | "roles" | "grants" | "privileges"
 >;
 
-/** `type` as privileges name it. */
+/** Type of an account object in privileges. */
 type AccountType = "user" | "group" | "acl-role" | "acl-privilege";
 
 /**
- * Users, groups and roles as somebody may know of them: admins of all, others
- * of what their privileges name, of themselves, and of the groups and roles
- * that they have. What they may not know of is not there.
+ * Users, groups, roles and privileges that a user may read: admins all; other users
+ * those that their privileges name, themselves, and their own groups and roles.
+ * Invisible objects are reported as missing.
  */
 export class VisibleAccounts {
   readonly #store: AccountStore;
@@ -39,11 +39,11 @@ export class VisibleAccounts {
     );
   }
 
-  /** @throws XoError NO_SUCH_OBJECT, as all of these */
+  /** @throws XoError NO_SUCH_OBJECT, like all methods for a single object */
   user(id: string): PublicUser {
     const user = this.#store.users.get(id);
-    const seen = user && this.#visibleUser(toPublicUser(user, this.#store));
-    return seen ?? missing("user", id);
+    const visible = user && this.#visibleUser(toPublicUser(user, this.#store));
+    return visible ?? missing("user", id);
   }
 
   groups(): PublicGroup[] {
@@ -54,8 +54,9 @@ export class VisibleAccounts {
 
   group(id: string): PublicGroup {
     const group = this.#store.groups.get(id);
-    const seen = group && this.#visibleGroup(toPublicGroup(group, this.#store));
-    return seen ?? missing("group", id);
+    const visible =
+      group && this.#visibleGroup(toPublicGroup(group, this.#store));
+    return visible ?? missing("group", id);
   }
 
   roles(): PublicRole[] {
@@ -96,7 +97,7 @@ export class VisibleAccounts {
     return this.groups().filter(({ id }) => ids.has(id));
   }
 
-  /** Those of roles that were made here. */
+  /** Privileges of all roles but the built-in ones. */
   privileges(): PublicPrivilege[] {
     return Array.from(this.#store.roles.list())
       .filter(({ isTemplate }) => !isTemplate)
@@ -108,7 +109,7 @@ export class VisibleAccounts {
     return this.#privilegesOf(this.#store.roles.get(id)!);
   }
 
-  /** Of a user, those of groups included. */
+  /** Includes the privileges of the user's groups. */
   privilegesOfUser(id: string): PublicPrivilege[] {
     this.user(id);
     return [...this.#rolesOfUser(id)]
@@ -120,8 +121,9 @@ export class VisibleAccounts {
   privilege(id: string): PublicPrivilege {
     const roleId = this.#store.privileges.get(id)?.roleId;
     const role = this.#store.roles.get(roleId ?? builtInRoleIdOf(id));
-    const seen = role && this.#privilegesOf(role).find((one) => one.id === id);
-    return seen ?? missing("privilege", id);
+    const visible =
+      role && this.#privilegesOf(role).find((one) => one.id === id);
+    return visible ?? missing("privilege", id);
   }
 
   #subjectsOf(roleId: string, type: "user" | "group"): Set<string> {
@@ -143,7 +145,7 @@ export class VisibleAccounts {
     return isOwn || this.#may("user", user) ? user : undefined;
   }
 
-  /** Who is in it besides oneself, members are not told. */
+  /** Members of a group see themselves only. */
   #visibleGroup(group: PublicGroup): PublicGroup | undefined {
     if (this.#may("group", group)) return group;
     const { id, groups } = this.#viewer;
@@ -178,11 +180,11 @@ export class VisibleAccounts {
   }
 
   #select<T, U>(all: Iterable<T>, see: (one: T) => U | undefined): U[] {
-    return Array.from(all, see).filter((seen) => seen !== undefined);
+    return Array.from(all, see).filter((item) => item !== undefined);
   }
 }
 
-/** `<role>-<index>`: see privilegesOf. */
+/** Ids of built-in privileges are `<role id>-<index>`, see privilegesOf. */
 function builtInRoleIdOf(privilegeId: string): string {
   return privilegeId.replace(/-\d+$/, "");
 }

@@ -1,6 +1,6 @@
 import type { ServerOptions } from "./server-options.js";
 
-/** The first lines of the log. */
+/** Logs the path of the config, its warnings and whether pools are configured. */
 export function logConfigSummary({
   config,
   path,
@@ -9,16 +9,20 @@ export function logConfigSummary({
   demo,
 }: ServerOptions): void {
   const logger = loggers.named("xo:main");
-  logger.info(path === undefined ? "No config file" : `Config from ${path}`);
+  logger.info(
+    path === undefined
+      ? "No config file, using defaults"
+      : `Config from ${path}`,
+  );
   for (const warning of warnings) logger.warn(warning);
   if (demo !== undefined) {
     if (config.pools.length > 0)
       logger.info(
-        `Demo: the ${config.pools.length} pools of the config are not connected`,
+        `Demo mode: the ${config.pools.length} pools of the config are not connected`,
       );
   } else if (!config.pools.some((pool) => pool.enabled)) {
     logger.info(
-      "No pools yet: name some under `pools` in config.yaml (`xo-server example-config` prints one), or try --demo",
+      "No pools configured: add servers in the web page or under `pools` in config.yaml (`xo-server example-config` prints an example), or start with --demo",
     );
   }
 }

@@ -24,11 +24,11 @@ async function verify({ audit }: Store): Promise<CommandResult> {
   if (!verdict.intact) return broken(verdict);
   const { checked, pruned } = verdict;
   const before =
-    pruned === undefined ? "" : `, after ${pruned} that were pruned`;
-  return ok([`the audit log is intact: ${checked} entries${before}`]);
+    pruned === undefined ? "" : `, ${pruned} earlier entries pruned`;
+  return ok([`audit log intact: ${checked} entries${before}`]);
 }
 
-/** Rows that are read at a time. */
+/** Rows per page. */
 const PAGE = 1_000;
 
 async function list(
@@ -61,25 +61,26 @@ async function prune(
 ): Promise<CommandResult> {
   if (command.before > Date.now())
     throw new XoError("INVALID_PARAMETERS", {
-      reason: "the date has not come yet",
+      reason: "the date is in the future",
     });
   const pruned = await store.audit.prune(command.before);
   if (pruned.gone > 0) await writeAuditEntry(store, command);
-  const told = `${pruned.gone} entries are gone; the chain goes on from the last of them`;
-  if (pruned.intact) return ok([pruned.gone > 0 ? told : "nothing to prune"]);
+  const summary = `${pruned.gone} entries deleted; the hash chain continues from the last deleted entry`;
+  if (pruned.intact)
+    return ok([pruned.gone > 0 ? summary : "no entries to delete"]);
   const { text, code } = broken(pruned);
-  return { text: `${text}${pruned.gone} entries before it are gone\n`, code };
+  return { text: `${text}${pruned.gone} earlier entries deleted\n`, code };
 }
 
 function broken({
   broken: { seq, reason },
   checked,
 }: AuditVerdict & { intact: false }): CommandResult {
-  const text = `the audit log is broken at entry ${seq}: ${reason}; ${checked} before it are intact\n`;
+  const text = `audit log not intact: entry ${seq}: ${reason}; the ${checked} entries before are intact\n`;
   return { text, code: ExitCode.failed };
 }
 
-/** What clients said may have anything in it: nothing of it steers a terminal. */
+/** Control characters of client input must not reach the terminal. */
 function toLine(record: AuditRecord): string {
   const { seq, time, userName, address, operation, objectId, outcome } = record;
   return [

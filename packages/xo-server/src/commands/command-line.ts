@@ -5,7 +5,7 @@ import type { ConfigOverrides } from "../config/load-config.js";
 import { storeCommands } from "./store-command-line.js";
 import type { StoreCommand } from "./store-command-types.js";
 
-/** What the command line asks for. */
+/** A parsed command line. */
 export type Invocation =
   | {
       readonly kind: "start";
@@ -21,8 +21,8 @@ export type Invocation =
       readonly dataDir: string | undefined;
       readonly command: StoreCommand;
     }
-  /** There is nothing to do but to say this: help, version, or what is wrong. */
-  | { readonly kind: "say"; readonly text: string; readonly code: ExitCode };
+  /** Print a text and exit: help, version or a usage error. */
+  | { readonly kind: "print"; readonly text: string; readonly code: ExitCode };
 
 interface StartOptions {
   readonly config?: string;
@@ -35,19 +35,19 @@ interface StartOptions {
 }
 
 const AFTER_HELP = `
-Without --config: $XO_CONFIG, ./config.yaml, ~/.config/xo-server/config.yaml,
-/etc/xo-server/config.yaml; the first that exists. None is needed.
+Config file without --config: the first existing of $XO_CONFIG, ./config.yaml,
+~/.config/xo-server/config.yaml and /etc/xo-server/config.yaml. Optional.
 
-Ends with 0 when asked to (SIGTERM, Ctrl-C), 64 when the command line is wrong,
-69 when the port is taken, or the demo or the store is not there, 70 on an error
-nobody foresaw, 78 when the config is wrong, 124 when stopping takes longer than 5 s.`;
+Exit codes: 0 stopped by SIGTERM or Ctrl-C, 64 usage error, 69 unavailable (port
+in use, no database, no demo), 70 internal error, 78 invalid config, 124 the
+server did not stop within 5 s.`;
 
 /** @param args without node and the program */
 export function parseCommandLine(
   args: readonly string[],
   version: string,
 ): Invocation {
-  let said = "";
+  let output = "";
   let invocation: Invocation | undefined;
   const program = new Command("xo-server")
     .description("One server for any number of XenServer and XCP-ng pools.")
@@ -73,27 +73,27 @@ export function parseCommandLine(
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     const code = error.exitCode === 0 ? ExitCode.ok : ExitCode.usage;
-    return { kind: "say", text: said, code };
+    return { kind: "print", text: output, code };
   }
-  return invocation ?? { kind: "say", text: said, code: ExitCode.usage };
+  return invocation ?? { kind: "print", text: output, code: ExitCode.usage };
 
   function listen(command: Command): void {
     command.exitOverride().configureOutput({
-      writeOut: (text) => (said += text),
-      writeErr: (text) => (said += text),
+      writeOut: (text) => (output += text),
+      writeErr: (text) => (output += text),
     });
   }
 
   function startCommand(): Command {
     return new Command("start")
-      .description("start the server; it runs until SIGTERM or Ctrl-C")
+      .description("start the server; runs until SIGTERM or Ctrl-C")
       .option("--config <file>", "config file (YAML)")
       .option(
         "--demo [profiles]",
         "simulated pools instead of those of the config (default: A,B,C)",
         toProfiles,
       )
-      .option("--data <dir>", "where the server keeps its own files")
+      .option("--data <dir>", "directory of the server's own files")
       .option("--host <address>", "address to listen on")
       .option("--port <number>", "port to listen on", toPort)
       .option("--log-format <format>", "console or json")
@@ -131,10 +131,10 @@ function toStart(options: StartOptions): Invocation {
 function toProfiles(text: string): string[] {
   const profiles = text.split(",").map((name) => name.trim().toUpperCase());
   if (profiles.every((name) => /^[A-Z][A-Z0-9-]*$/.test(name))) return profiles;
-  throw new InvalidArgumentError("It is a list such as A,B,C.");
+  throw new InvalidArgumentError("Must be a list such as A,B,C.");
 }
 
 function toPort(text: string): number {
   if (/^\d{1,5}$/.test(text) && Number(text) <= 65535) return Number(text);
-  throw new InvalidArgumentError("It is a number from 0 to 65535.");
+  throw new InvalidArgumentError("Must be a number from 0 to 65535.");
 }

@@ -6,7 +6,7 @@ export function ok(lines: readonly string[]): CommandResult {
   return { text: lines.map((line) => `${line}\n`).join(""), code: ExitCode.ok };
 }
 
-/** Who has the machine can do all this; that it was done is written down. */
+/** Writes the command to the audit log. */
 export async function writeAuditEntry(
   store: Store,
   command: StoreCommand,

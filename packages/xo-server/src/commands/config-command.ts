@@ -9,7 +9,7 @@ import type {
 } from "./store-command-types.js";
 import { writeAuditEntry, ok } from "./command-result.js";
 
-/** In the environment, for who cannot be asked. */
+/** Environment variable with the passphrase, for use without a terminal. */
 export const PASSPHRASE = "XO_CONFIG_PASSPHRASE";
 
 type PassphraseOptions = Pick<StoreCommandOptions, "readSecret" | "env">;
@@ -36,7 +36,7 @@ async function exportTo(
 ): Promise<CommandResult> {
   const { file } = command;
   const passphrase = await choosePassphrase(options);
-  // Nothing that is there is overwritten, and nobody else can read it.
+  // Fails if the file exists; readable by the owner only.
   const handle = await open(file, "wx", 0o600);
   try {
     for await (const chunk of store.exportConfiguration(passphrase))
@@ -49,7 +49,7 @@ async function exportTo(
     await handle.close();
   }
   await writeAuditEntry(store, command);
-  return ok([`the configuration is in ${file}, encrypted`]);
+  return ok([`configuration exported to ${file} (encrypted)`]);
 }
 
 async function importFrom(
@@ -61,22 +61,20 @@ async function importFrom(
   const passphrase = await readPassphrase(options, "Passphrase");
   await store.importConfiguration(createReadStream(file), passphrase);
   await writeAuditEntry(store, command);
-  return ok([
-    `the configuration of ${file} is in the place of the one that was there`,
-  ]);
+  return ok([`imported ${file}; the existing configuration was replaced`]);
 }
 
 async function choosePassphrase(options: PassphraseOptions): Promise<string> {
   const passphrase = await readPassphrase(options, "New passphrase");
   if (passphrase.length < 8)
     throw new XoError("INVALID_PARAMETERS", {
-      reason: "the passphrase has less than 8 characters",
+      reason: "the passphrase must have at least 8 characters",
     });
   if ((options.env ?? process.env)[PASSPHRASE]) return passphrase;
-  if (passphrase === (await readPassphrase(options, "Once more")))
+  if (passphrase === (await readPassphrase(options, "Repeat passphrase")))
     return passphrase;
   throw new XoError("INVALID_PARAMETERS", {
-    reason: "the passphrases are not the same",
+    reason: "the passphrases do not match",
   });
 }
 
@@ -84,18 +82,18 @@ async function readPassphrase(
   { env = process.env, readSecret }: PassphraseOptions,
   question: string,
 ): Promise<string> {
-  const given = env[PASSPHRASE] ?? "";
-  if (given !== "") return given;
-  const told = (await readSecret?.(question)) ?? "";
-  if (told !== "") return told;
+  const configured = env[PASSPHRASE] ?? "";
+  if (configured !== "") return configured;
+  const typed = (await readSecret?.(question)) ?? "";
+  if (typed !== "") return typed;
   throw new XoError("INVALID_PARAMETERS", {
-    reason: `there is no passphrase, neither typed nor in ${PASSPHRASE}`,
+    reason: `no passphrase entered, and $${PASSPHRASE} is not set`,
   });
 }
 
 function toFileError(error: unknown): Error {
   const { code, path } = error as NodeJS.ErrnoException;
   if (code === undefined || path === undefined) return error as Error;
-  const reason = code === "EEXIST" ? "it is there already" : code;
+  const reason = code === "EEXIST" ? "file already exists" : code;
   return new XoError("INVALID_PARAMETERS", { reason: `${path}: ${reason}` });
 }

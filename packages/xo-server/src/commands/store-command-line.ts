@@ -8,20 +8,21 @@ interface StoreOptions {
   readonly stdin?: true;
 }
 
-/** Called with what was asked for. */
+/** Called with the parsed command. */
 export type OnStoreCommand = (
   command: StoreCommand,
   options: { readonly config?: string; readonly data?: string },
 ) => void;
 
 const AFTER_HELP = `
-They work on the store that the config names, also while a server runs on it:
-it takes notice within a second. Without --stdin a password is made and printed.`;
+The commands work on the database of the config, also while a server runs on it:
+the server applies changes within a second. Without --stdin a random password is
+generated and printed.`;
 
 const AFTER_CONFIG_HELP = `
-The file has everything but tasks and the audit log: servers with their
+The file contains everything but tasks and the audit log: servers with their
 passwords, users, rights, resource sets. It is encrypted with a passphrase, which
-is asked for, or taken from $XO_CONFIG_PASSPHRASE.`;
+is read from the terminal or from $XO_CONFIG_PASSPHRASE.`;
 
 /** `xo-server user ...`, `xo-server config ...` and `xo-server audit ...` */
 export function storeCommands(onCommand: OnStoreCommand): Command[] {
@@ -34,18 +35,18 @@ export function storeCommands(onCommand: OnStoreCommand): Command[] {
 
 function userCommand(onCommand: OnStoreCommand): Command {
   const user = new Command("user")
-    .description("list, add, remove users; set passwords")
+    .description("list, create, delete users; reset passwords")
     .addHelpText("after", AFTER_HELP);
   user.addCommand(
-    verb("list", "all users: name, permission, id").action(
+    verb("list", "list users: name, permission, id").action(
       (options: StoreOptions) => {
         onCommand({ verb: "user list" }, options);
       },
     ),
   );
   user.addCommand(
-    withPassword(verb("add <name>", "a new user"))
-      .option("--admin", "who may do everything")
+    withPassword(verb("add <name>", "create a user"))
+      .option("--admin", "with the permission admin")
       .action((name: string, options: StoreOptions) => {
         const { admin = false, stdin = false } = options;
         const choices = { isAdmin: admin, fromStdin: stdin };
@@ -54,15 +55,18 @@ function userCommand(onCommand: OnStoreCommand): Command {
   );
   user.addCommand(
     withPassword(
-      verb("password <name>", "a new password; ends tokens and second factor"),
+      verb(
+        "password <name>",
+        "reset the password; revokes all tokens, removes two-factor authentication",
+      ),
     ).action((name: string, options: StoreOptions) => {
       const { stdin = false } = options;
       onCommand({ verb: "user password", name, fromStdin: stdin }, options);
     }),
   );
   for (const [name, description] of [
-    ["remove", "removes a user, with tokens and rights"],
-    ["make-admin", "lets a user do everything"],
+    ["remove", "delete a user with their tokens and rights"],
+    ["make-admin", "grant a user the permission admin"],
   ] as const)
     user.addCommand(
       verb(`${name} <name>`, description).action(
@@ -76,11 +80,11 @@ function userCommand(onCommand: OnStoreCommand): Command {
 
 function configCommand(onCommand: OnStoreCommand): Command {
   const config = new Command("config")
-    .description("export or import the whole configuration")
+    .description("export or import the configuration")
     .addHelpText("after", AFTER_CONFIG_HELP);
   for (const [name, description] of [
-    ["export", "writes the configuration into a new file"],
-    ["import", "puts that of a file in the place of what is there"],
+    ["export", "export the configuration to a new file"],
+    ["import", "import a configuration, replacing the current one"],
   ] as const)
     config.addCommand(
       verb(`${name} <file>`, description).action(
@@ -102,22 +106,22 @@ interface AuditOptions extends StoreOptions {
 }
 
 function auditCommand(onCommand: OnStoreCommand): Command {
-  const audit = new Command("audit").description("the log of what was changed");
+  const audit = new Command("audit").description("audit log of changes");
   audit.addCommand(
     verb(
       "verify",
-      "finds the first entry that is not as it was written",
+      "verify the integrity of the audit log; reports the first altered entry",
     ).action((options: StoreOptions) => {
       onCommand({ verb: "audit verify" }, options);
     }),
   );
   audit.addCommand(
-    verb("list", "the newest entries")
-      .option("--user <name>", "whose")
-      .option("--operation <name>", "such as vm.start")
-      .option("--object <id>", "of what was changed")
-      .option("--limit <number>", "at most", toCount, 100)
-      .option("--json", "an entry a line, with all that it has")
+    verb("list", "list entries, newest first")
+      .option("--user <name>", "filter by user")
+      .option("--operation <name>", "filter by operation, such as vm.start")
+      .option("--object <id>", "filter by object")
+      .option("--limit <number>", "maximum number of entries", toCount, 100)
+      .option("--json", "one JSON object per line, with all fields")
       .action((options: AuditOptions) => {
         const { user, operation, object, limit, json = false } = options;
         onCommand(
@@ -134,10 +138,10 @@ function auditCommand(onCommand: OnStoreCommand): Command {
       }),
   );
   audit.addCommand(
-    verb("prune", "takes old entries away; the rest stays verifiable")
+    verb("prune", "delete old entries; the rest stays verifiable")
       .requiredOption(
         "--before <date>",
-        "such as 2026-01-31, or 2026-01-31T12:00:00Z",
+        "delete entries before this date, such as 2026-01-31 or 2026-01-31T12:00:00Z",
         toTime,
       )
       .action((options: AuditOptions) => {
@@ -150,14 +154,14 @@ function auditCommand(onCommand: OnStoreCommand): Command {
 
 function toCount(text: string): number {
   if (/^[1-9]\d{0,6}$/.test(text)) return Number(text);
-  throw new InvalidArgumentError("It is a number from 1 to 9999999.");
+  throw new InvalidArgumentError("Must be a number from 1 to 9999999.");
 }
 
-/** A day begins at midnight of UTC. */
+/** Dates without a time are midnight UTC. */
 function toTime(text: string): number {
   const time = /^\d{4}-\d\d-\d\d/.test(text) ? Date.parse(text) : NaN;
   if (!Number.isNaN(time)) return time;
-  throw new InvalidArgumentError("It is a date such as 2026-01-31.");
+  throw new InvalidArgumentError("Must be a date such as 2026-01-31.");
 }
 
 function verb(usage: string, description: string): Command {
@@ -167,12 +171,12 @@ function verb(usage: string, description: string): Command {
   return command
     .description(description)
     .option("--config <file>", "config file (YAML)")
-    .option("--data <dir>", "where the server keeps its own files");
+    .option("--data <dir>", "directory of the server's own files");
 }
 
 function withPassword(command: Command): Command {
   return command.option(
     "--stdin",
-    "the password is the first line of the standard input",
+    "read the password from the first line of the standard input",
   );
 }

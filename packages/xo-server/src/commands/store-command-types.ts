@@ -1,6 +1,6 @@
 import type { ExitCode } from "../lifecycle/exit-code.js";
 
-/** What the command line asks of the store, whether or not a server runs. */
+/** Commands on the database; a server may be running on it. */
 export type StoreCommand = UserCommand | ConfigCommand | AuditCommand;
 
 export type UserCommand =
@@ -40,9 +40,9 @@ export interface StoreCommandOptions {
   readonly configPath: string | undefined;
   readonly dataDir: string | undefined;
   readonly command: StoreCommand;
-  /** All that comes in, to its end. */
+  /** Reads the standard input to its end. */
   readonly readInput: () => Promise<string>;
-  /** Asks for something that is not to be seen. */
+  /** Prompts for a secret without echo. */
   readonly readSecret?: (question: string) => Promise<string>;
   readonly env?: Readonly<Record<string, string | undefined>>;
 }

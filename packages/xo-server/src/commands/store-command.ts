@@ -14,7 +14,7 @@ import type {
 } from "./store-command-types.js";
 import { writeAuditEntry, ok } from "./command-result.js";
 
-/** @returns what to say, and the exit code; errors of ours are said, too */
+/** @returns the output and the exit code; an XoError becomes output */
 export async function runStoreCommand(
   options: StoreCommandOptions,
 ): Promise<CommandResult> {
@@ -72,12 +72,12 @@ async function runUserCommand(
     case "user remove":
       await store.users.delete(find(store, command.name).id);
       await writeAuditEntry(store, command);
-      return ok([`${command.name} is gone, with tokens and rights`]);
+      return ok([`user "${command.name}" deleted`]);
     case "user make-admin": {
       const { id } = find(store, command.name);
       await store.users.update(id, { permission: "admin" });
       await writeAuditEntry(store, command);
-      return ok([`${command.name} is an admin`]);
+      return ok([`user "${command.name}" is an admin`]);
     }
   }
 }
@@ -90,11 +90,11 @@ async function addUser(
   readInput: ReadInput,
 ): Promise<CommandResult> {
   const { name, isAdmin } = command;
-  const { password, told } = await choosePassword(command, readInput);
+  const { password, lines } = await choosePassword(command, readInput);
   const permission = isAdmin ? "admin" : "none";
   await store.users.create({ name, password, permission });
   await writeAuditEntry(store, command);
-  return ok([`${name} can sign in`, ...told]);
+  return ok([`user "${name}" created`, ...lines]);
 }
 
 async function setPassword(
@@ -103,32 +103,32 @@ async function setPassword(
   readInput: ReadInput,
 ): Promise<CommandResult> {
   const { id, name, hasTotp } = find(store, command.name);
-  const { password, told } = await choosePassword(command, readInput);
+  const { password, lines } = await choosePassword(command, readInput);
   await store.users.setPassword(id, password);
-  // Whoever has lost the password has lost the telephone as well, or has an attacker behind.
+  // A lost password often means a lost device, or a compromised account.
   if (hasTotp) await store.users.setTotp(id, null);
   await store.tokens.deleteOfUser(id);
   await writeAuditEntry(store, command);
   return ok([
-    `${name} has a new password; tokens${hasTotp ? " and the second factor" : ""} are gone`,
-    ...told,
+    `password of user "${name}" reset; all tokens revoked${hasTotp ? ", two-factor authentication removed" : ""}`,
+    ...lines,
   ]);
 }
 
 async function choosePassword(
   { fromStdin }: { readonly fromStdin: boolean },
   readInput: ReadInput,
-): Promise<{ password: string; told: readonly string[] }> {
+): Promise<{ password: string; lines: readonly string[] }> {
   if (!fromStdin) {
     const password = createPassword();
-    return { password, told: [`password: ${password}`] };
+    return { password, lines: [`password: ${password}`] };
   }
   const [password = ""] = (await readInput()).split(/\r?\n/);
   if (password === "")
     throw new XoError("INVALID_PARAMETERS", {
-      reason: "there is no password on the standard input",
+      reason: "no password on the standard input",
     });
-  return { password, told: [] };
+  return { password, lines: [] };
 }
 
 function find({ users }: Store, name: string): User {
@@ -138,7 +138,7 @@ function find({ users }: Store, name: string): User {
 }
 
 function toLine({ id, name, permission, hasTotp }: User): string {
-  return [name, permission, hasTotp ? "second factor" : "", id]
+  return [name, permission, hasTotp ? "two-factor" : "", id]
     .filter((part) => part !== "")
     .join("  ");
 }

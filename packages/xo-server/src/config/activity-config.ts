@@ -1,9 +1,13 @@
 import { count, section } from "./config-parts.js";
 
 export const ActivityConfig = section(
-  "What is remembered of what happens in the pools.",
+  "Activity log: events of the pools, in memory.",
   {
-    entries: count(20_000, "The newest; about 400 bytes each.", 16),
-    hours: count(24, "Older ones are forgotten."),
+    maxEntries: count(
+      20_000,
+      "Maximum number of entries, about 400 bytes each. Older entries are removed.",
+      16,
+    ),
+    retentionHours: count(24, "Entries are removed after this time, in hours."),
   },
 );

@@ -1,7 +1,7 @@
 import type { MemoryBudget } from "@xo-server/inventory";
 import type { Config } from "./config.js";
 
-/** The bounds of the config; those that are 0 come from the memory that there is. */
+/** Cache limits of the config; 0 is replaced by a share of the available memory. */
 export function toCacheLimits(
   config: Pick<Config["inventory"], keyof MemoryBudget>,
   budget: MemoryBudget,

@@ -2,7 +2,7 @@ import type { Config } from "./config.js";
 import type { ConfigProblem } from "./config-problem.js";
 import { toNetwork } from "./network.js";
 
-/** What the schema cannot say. */
+/** Checks that a schema cannot express. */
 export function checkHttp({
   tls,
   trustedProxies,
@@ -16,15 +16,16 @@ function checkTls(tls: Config["http"]["tls"]): ConfigProblem[] {
   const problems: ConfigProblem[] = [];
   const wrong = (key: string, reason: string) =>
     problems.push({ path: [...path, key], reason });
-  if (hasOwn && tls.key === "") wrong("key", "is missing: the certificate's");
+  if (hasOwn && tls.key === "")
+    wrong("key", "is missing: http.tls.certificate needs a private key");
   if (hasOwn && tls.certificate === "")
-    wrong("certificate", "is missing: there is only a key");
+    wrong("certificate", "is missing: http.tls.key needs a certificate");
   if (hasOwn && tls.selfSigned)
-    wrong("selfSigned", "is true, but there is a certificate");
+    wrong("selfSigned", "cannot be used together with certificate");
   if (!hasOwn && !tls.selfSigned && tls.redirectPort !== 0)
-    wrong("redirectPort", "is set, but there is no certificate");
+    wrong("redirectPort", "requires certificate or selfSigned");
   if (!hasOwn && tls.hstsSeconds !== 0)
-    wrong("hstsSeconds", "needs a certificate of your own");
+    wrong("hstsSeconds", "requires certificate and key");
   return problems;
 }
 
@@ -34,7 +35,7 @@ function checkProxies(list: readonly string[]): ConfigProblem[] {
       ? [
           {
             path: ["http", "trustedProxies", index],
-            reason: `must be an address or a network such as 10.0.0.0/8, not ${text}`,
+            reason: `must be an IP address or a network such as 10.0.0.0/8, not ${text}`,
           },
         ]
       : [],

@@ -3,7 +3,7 @@ import type { ConfigProblem } from "./config-problem.js";
 
 type SignInConfig = Pick<Config, "ldap" | "oidc">;
 
-/** What the schema cannot say. */
+/** Checks that a schema cannot express. */
 export function checkSignIn({ ldap, oidc }: SignInConfig): ConfigProblem[] {
   return [
     ...(ldap.urls.length === 0 ? [] : checkLdap(ldap)),
@@ -21,15 +21,19 @@ function checkLdap(ldap: Config["ldap"]): ConfigProblem[] {
   const isPinned = tls.trust === "fingerprint";
   const isPin = /^([0-9A-F]{2}:?){31}[0-9A-F]{2}$/i.test(tls.fingerprint);
   return toProblems("ldap", [
-    [ldap.base === "", "base", "is missing: where people are searched"],
-    [!ldap.filter.includes("{{name}}"), "filter", "must have {{name}} in it"],
-    [ways > 1, "bindPassword", "is said in more than one way"],
-    [ways === 0 && ldap.bindDn !== "", "bindPassword", "of bindDn is missing"],
+    [ldap.base === "", "base", "is missing: the base DN of the user search"],
+    [!ldap.filter.includes("{{name}}"), "filter", "must contain {{name}}"],
+    [ways > 1, "bindPassword", "is configured in more than one way"],
+    [
+      ways === 0 && ldap.bindDn !== "",
+      "bindPassword",
+      "is missing: required by bindDn",
+    ],
     [isPinned && !isPin, "tls.fingerprint", "must be 64 hexadecimal digits"],
     [
       !isPinned && tls.fingerprint !== "",
       "tls.fingerprint",
-      "is only looked at with trust: fingerprint",
+      "requires trust: fingerprint",
     ],
   ]);
 }
@@ -40,12 +44,12 @@ function checkOidc(oidc: Config["oidc"]): ConfigProblem[] {
   const { issuer, redirectUrl } = oidc;
   return toProblems("oidc", [
     [oidc.clientId === "", "clientId", "is missing"],
-    [ways > 1, "clientSecret", "is said in more than one way"],
-    [!isSafe(issuer), "issuer", "must be an https:// address"],
+    [ways > 1, "clientSecret", "is configured in more than one way"],
+    [!isSafe(issuer), "issuer", "must be an https:// URL"],
     [
       redirectUrl !== "" && !isHttp(redirectUrl),
       "redirectUrl",
-      "must be an http:// or https:// address",
+      "must be an http:// or https:// URL",
     ],
   ]);
 }
@@ -66,7 +70,7 @@ function isHttp(address: string): boolean {
   return URL.canParse(address) && /^https?:$/.test(new URL(address).protocol);
 }
 
-/** Nobody listens in, and nobody answers in its place: TLS, or this very machine. */
+/** HTTPS, or HTTP on the local host. */
 function isSafe(address: string): boolean {
   if (!isHttp(address)) return false;
   const { protocol, hostname } = new URL(address);

@@ -4,13 +4,13 @@ import { join, resolve } from "node:path";
 import { XoError } from "@xo-server/model";
 import { LineCounter, isMap, isNode, isScalar, parseDocument } from "yaml";
 
-/** A config file as it was written, before anybody looked whether it is right. */
+/** A parsed config file, not validated. */
 export interface ConfigFile {
   readonly path: string;
   readonly content: unknown;
-  /** Group or others may read it. */
+  /** Readable by the group or by others. */
   readonly readableByOthers: boolean;
-  /** The line, from 1, on which a key stands; that of the nearest key around it when it does not stand there. */
+  /** Line of a key, from 1; the line of its nearest parent if the key is missing. */
   lineOf(path: readonly (string | number)[]): number;
 }
 
@@ -24,7 +24,7 @@ export function currentEnvironment(): Environment {
   return { env: process.env, cwd: process.cwd(), home: homedir() };
 }
 
-/** Where a config may stand when nobody says where; the first that exists counts. */
+/** Default paths of the config file; the first that exists is used. */
 export function defaultConfigPaths({ env, cwd, home }: Environment): string[] {
   const settings = env["XDG_CONFIG_HOME"] ?? join(home, ".config");
   return [
@@ -35,9 +35,9 @@ export function defaultConfigPaths({ env, cwd, home }: Environment): string[] {
 }
 
 /**
- * The file that was named (by --config, then by $XO_CONFIG), else the first of
- * the usual places; undefined when there is none of those.
- * @throws XoError CONFIG_INVALID when a named file is not there, or is not YAML
+ * The file of --config, else of $XO_CONFIG, else the first existing default path;
+ * undefined: none.
+ * @throws XoError CONFIG_INVALID: the named file does not exist, or is not YAML
  */
 export function findConfigFile(
   named: string | undefined,
@@ -62,7 +62,7 @@ function readConfigFile(path: string): ConfigFile {
   if (wrong !== undefined) {
     throw new XoError("CONFIG_INVALID", {
       where: `${path}:${wrong.linePos?.[0].line ?? 1}`,
-      // The message repeats the line itself below, and that line may hold a password.
+      // The rest of the message quotes the line, which may contain a password.
       reason: wrong.message.split(" at line ")[0],
     });
   }
@@ -96,7 +96,7 @@ function toContent(document: Document, path: string): unknown {
   try {
     return document.toJS() ?? {};
   } catch (error) {
-    // Aliases of aliases of aliases: the parser refuses to unfold them.
+    // Too many nested YAML aliases.
     throw new XoError(
       "CONFIG_INVALID",
       { where: path, reason: (error as Error).message },
@@ -117,7 +117,7 @@ function lineOf(
   return 1;
 }
 
-/** Where a key, or an item of a list, starts; undefined when it is not there. */
+/** Offset of a key or of an array item; undefined: missing. */
 function offsetOf(
   document: Document,
   path: readonly (string | number)[],

@@ -1,6 +1,6 @@
 import { Type, type TObject, type TProperties } from "typebox";
 
-/** A part of the config; absent means all its defaults. */
+/** A section of the config; absent: all its defaults. */
 export function section<T extends TProperties>(
   description: string,
   properties: T,
@@ -16,7 +16,7 @@ export function milliseconds(preset: number, description: string) {
   return Type.Integer({
     default: preset,
     minimum: 1,
-    // What a timer of Node can hold.
+    // Limit of timers in Node.js.
     maximum: 2 ** 31 - 1,
     description,
   });

@@ -1,14 +1,14 @@
 import type { ErrorObject } from "ajv";
 import { closest, distance } from "fastest-levenshtein";
 
-/** One thing wrong with the config. */
+/** A problem of the config. */
 export interface ConfigProblem {
-  /** Keys and indexes from the root; empty is the root. */
+  /** Keys and indexes from the root; empty: the root. */
   readonly path: readonly (string | number)[];
   readonly reason: string;
 }
 
-/** Where the problem is, as people write it: `pools[0].tls.trust`. */
+/** Human-readable path: `pools[0].tls.trust`. */
 export function toDottedPath(path: ConfigProblem["path"]): string {
   return path.reduce<string>((text, step) => {
     if (typeof step === "number") return `${text}[${step}]`;
@@ -16,7 +16,7 @@ export function toDottedPath(path: ConfigProblem["path"]): string {
   }, "");
 }
 
-/** Ajv's words in the words of who wrote the file. */
+/** A validation error of Ajv as a problem of the config file. */
 export function toConfigProblem(error: ErrorObject): ConfigProblem {
   const path = toPath(error.instancePath);
   const params = error.params as Record<string, unknown>;
@@ -56,10 +56,10 @@ function nearestOf(wrong: string, known: readonly string[]): string {
   const nearest = closest(wrong, known);
   return isTypingError(wrong, nearest)
     ? `did you mean "${nearest}"?`
-    : `the nearest known one is "${nearest}" (known are ${known.join(", ")})`;
+    : `the nearest known key is "${nearest}" (known keys: ${known.join(", ")})`;
 }
 
-/** What differs in more than half of its letters is no slip of the pen. */
+/** Whether at most half of the characters differ. */
 function isTypingError(wrong: string, right: string): boolean {
   return (
     distance(wrong.toLowerCase(), right.toLowerCase()) <=
@@ -69,9 +69,9 @@ function isTypingError(wrong: string, right: string): boolean {
 
 function notOneOf(error: ErrorObject): string {
   const allowed = (error.params["allowedValues"] as unknown[]).map(String);
-  const given = String(error.data);
-  const nearest = closest(given, allowed);
-  const hint = isTypingError(given, nearest)
+  const value = String(error.data);
+  const nearest = closest(value, allowed);
+  const hint = isTypingError(value, nearest)
     ? `; did you mean "${nearest}"?`
     : "";
   return `must be one of ${allowed.join(", ")}${hint}`;
@@ -80,23 +80,23 @@ function notOneOf(error: ErrorObject): string {
 const TYPE_NAMES: Readonly<Record<string, string>> = {
   array: "a list",
   boolean: "true or false",
-  integer: "a whole number",
-  object: "a group of keys",
-  string: "a text",
+  integer: "an integer",
+  object: "a section",
+  string: "a string",
 };
 
 function wrongType(expected: unknown, actual: unknown): string {
   const kind = Array.isArray(actual)
     ? "array"
     : actual === null
-      ? "nothing"
+      ? "empty"
       : Number.isInteger(actual)
         ? "integer"
         : typeof actual;
   return `must be ${TYPE_NAMES[String(expected)] ?? String(expected)}, not ${TYPE_NAMES[kind] ?? kind}`;
 }
 
-/** A JSON pointer's steps; those that are numbers become numbers. */
+/** Steps of a JSON pointer; digits become numbers. */
 function toPath(pointer: string): (string | number)[] {
   return pointer
     .split("/")

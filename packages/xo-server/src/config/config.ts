@@ -12,97 +12,105 @@ import { OidcConfig } from "./oidc-config.js";
 import { PoolConfig, transports } from "./pool-config.js";
 
 /**
- * Every key of the config, its default and its one comment. config.yaml.example
- * is this schema written out; a test compares the two.
+ * Every key of the config with its default and description. config.yaml.example is
+ * generated from this schema; a test compares the two.
  */
 
 const MIB = 1024 * 1024;
 
-const Log = section("What is logged, and how.", {
+const Log = section("Logging.", {
   format: Type.Enum(logFormats, {
     default: "console",
-    description: "console (for people) or json (one object a line).",
+    description: "console (human-readable) or json (one JSON object per line).",
   }),
   level: Type.Enum(logLevels, {
     default: "info",
-    description: "debug, info, warn, error or silent.",
+    description: "Minimum level: debug, info, warn, error or silent.",
   }),
 });
 
-const Perf = section("The detector of event-loop blocks (xo:perf lines).", {
-  thresholdMs: milliseconds(50, "Blocks longer than this are logged."),
-  probeMs: milliseconds(20, "Interval of the timer that notices a block."),
+const Perf = section("Detection of event-loop blocks (log lines of xo:perf).", {
+  thresholdMs: milliseconds(50, "Log blocks longer than this, in ms."),
+  probeMs: milliseconds(
+    20,
+    "Interval of the timer that detects blocks, in ms.",
+  ),
   traceBlocks: Type.Boolean({
     default: false,
     description:
-      "Log the stack that blocked. Costs much (async hooks): for a search, not for every day.",
+      "Log the stack trace of a block. Expensive (async hooks): for debugging only.",
   }),
 });
 
-const ParserPool = section(
-  "The worker threads that read what the pools answer.",
-  {
-    place: Type.Enum(["auto", "worker", "main"], {
-      default: "auto",
-      description:
-        "Where: auto (small messages in place, others in a thread), worker (all in threads) or main (no threads, for comparison).",
-    }),
-    xml: Type.Enum(["reader", "expat", "xmlrpc"], {
-      default: "reader",
-      description:
-        "How XML is read: reader (our own, fastest), expat (optional native package, on the main thread only) or xmlrpc (the plain way).",
-    }),
-    minThreads: Type.Integer({
-      default: 1,
-      minimum: 0,
-      maximum: 256,
-      description: "Threads kept when there is nothing to do.",
-    }),
-    maxThreads: Type.Integer({
-      default: 0,
-      minimum: 0,
-      maximum: 256,
-      description: "Threads at most; 0: one less than there are processors.",
-    }),
-    idleTimeoutMs: milliseconds(
-      30_000,
-      "A thread without work for this long ends.",
-    ),
-    inlineBelowBytes: bytes(
-      128 * 1024,
-      "With place auto: smaller messages are read in place, the way to a thread would cost more.",
-      0,
-    ),
-    segmentBytes: bytes(
-      MIB,
-      "Size of the pieces in which a big answer is read, in bytes.",
-      4096,
-    ),
-    maxBodyBytes: bytes(1024 * MIB, "Answer of a pool at most, in bytes.", MIB),
-    maxDepth: count(512, "Nesting of an answer at most, in levels."),
-    queueLimit: count(10_000, "Pieces waiting for a thread at most."),
-  },
-);
+const ParserPool = section("Worker threads that parse responses of pools.", {
+  place: Type.Enum(["auto", "worker", "main"], {
+    default: "auto",
+    description:
+      "Where responses are parsed: auto (small ones on the main thread, others in a worker), worker (all in workers) or main (no workers, for comparison).",
+  }),
+  xml: Type.Enum(["reader", "expat", "xmlrpc"], {
+    default: "reader",
+    description:
+      "XML parser: reader (built-in, fastest), expat (optional native package, main thread only) or xmlrpc (npm package, slow).",
+  }),
+  minThreads: Type.Integer({
+    default: 1,
+    minimum: 0,
+    maximum: 256,
+    description: "Number of idle threads that are kept.",
+  }),
+  maxThreads: Type.Integer({
+    default: 0,
+    minimum: 0,
+    maximum: 256,
+    description:
+      "Maximum number of threads; 0: number of processors minus one.",
+  }),
+  idleTimeoutMs: milliseconds(
+    30_000,
+    "An idle thread ends after this time, in ms.",
+  ),
+  inlineBelowBytes: bytes(
+    128 * 1024,
+    "With place auto: responses smaller than this are parsed on the main thread, in bytes.",
+    0,
+  ),
+  segmentBytes: bytes(
+    MIB,
+    "Size of the buffers in which large responses are read, in bytes.",
+    4096,
+  ),
+  maxBodyBytes: bytes(
+    1024 * MIB,
+    "Maximum size of a response of a pool, in bytes.",
+    MIB,
+  ),
+  maxDepth: count(512, "Maximum nesting of a response, in levels."),
+  queueLimit: count(
+    10_000,
+    "Maximum number of buffers that wait for a thread.",
+  ),
+});
 
-const Inventory = section("The mirror of all pools.", {
+const Inventory = section("Mirror of the objects of all pools.", {
   recordCacheBytes: bytes(
     0,
-    "Heap for records that were read lately, in bytes; 0: 1/16 of the heap's limit, 16 to 256 MiB.",
+    "Heap size of the cache of decoded records, in bytes; 0: 1/16 of the heap limit, 16 to 256 MiB.",
     0,
   ),
   viewCacheBytes: bytes(
     0,
-    "Memory for objects as clients get them, in bytes; 0: 1/8 of the memory, 32 to 1024 MiB.",
+    "Memory of the cache of encoded objects, in bytes; 0: 1/8 of the memory, 32 to 1024 MiB.",
     0,
   ),
   feedBytes: bytes(
     0,
-    "Memory for the changes that clients who were away get, in bytes; 0: 1/64 of the memory, 8 to 128 MiB.",
+    "Memory for recent changes that reconnecting clients catch up with, in bytes; 0: 1/64 of the memory, 8 to 128 MiB.",
     0,
   ),
   columnBytes: bytes(
     0,
-    "Heap for what lists sort, filter and group by, in bytes; 0: 1/8 of the heap's limit, 32 to 512 MiB.",
+    "Heap size of the columns that lists sort, filter and group by, in bytes; 0: 1/8 of the heap limit, 32 to 512 MiB.",
     0,
   ),
   ringSize: Type.Integer({
@@ -110,104 +118,110 @@ const Inventory = section("The mirror of all pools.", {
     minimum: 0,
     maximum: 10_000_000,
     description:
-      "Changes of records remembered within the server, 74 bytes each; 0: 1/1024 of the memory, 1 to 5 MiB.",
+      "Number of recent record changes kept for internal readers, 74 bytes each; 0: 1/1024 of the memory, 1 to 5 MiB.",
   }),
-  parallelLists: count(4, "Classes of a pool that are listed at a time."),
+  parallelLists: count(
+    4,
+    "Number of classes of a pool that are listed concurrently.",
+  ),
   sliceMs: milliseconds(
     3,
-    "How long the event loop is held in one turn, whatever comes in.",
+    "Maximum time of one slice of work on the event loop, in ms.",
   ),
-  remember: Type.Boolean({
+  persist: Type.Boolean({
     default: true,
     description:
-      "Keep all objects on disk, encrypted, in dataDir: they are there at once after a restart.",
+      "Keep an encrypted copy of all objects in dataDir, so that they are available at once after a restart.",
   }),
   checkpointMs: milliseconds(
     5_000,
-    "What changed is written to disk so often; nothing while nothing changes.",
+    "Interval at which changes are written to this copy, in ms.",
   ),
   keyFile: Type.String({
     default: "",
     description:
-      "File with the key that they are encrypted with, 64 hexadecimal digits, made if it is not there; empty: inventory.key in dataDir. $XO_INVENTORY_KEY goes before.",
+      "File with the encryption key of this copy, 64 hexadecimal digits, created if missing; empty: inventory.key in dataDir. $XO_INVENTORY_KEY takes precedence.",
   }),
 });
 
-const Stats = section("What hosts measure of themselves and their VMs.", {
+const Stats = section("Metrics of hosts and VMs (RRDs).", {
   follow: Type.Boolean({
     default: true,
     description:
-      "Ask all hosts all the time: figures are there at once, and lists can be sorted by them. false: when somebody wants to know.",
+      "Poll all hosts continuously, so that metrics are available at once and lists can be sorted by them. false: poll on demand.",
   }),
   intervalMs: Type.Integer({
     default: 5_000,
     minimum: 1_000,
     maximum: 600_000,
-    description: "Each host is asked so often; hosts measure every 5 s.",
+    description: "Polling interval per host, in ms; hosts measure every 5 s.",
   }),
   memoryBytes: bytes(
     0,
-    "Memory for measurements, in bytes; with little of it less of the past is kept. 0: 1/16 of the memory, 64 to 1024 MiB.",
+    "Memory for metrics, in bytes; determines how much history is kept. 0: 1/16 of the memory, 64 to 1024 MiB.",
     0,
   ),
 });
 
 const StoreSection = section(
-  "Where users, tokens, rights and the audit log are kept.",
+  "Database of users, tokens, rights and the audit log.",
   {
     location: Type.String({
       default: "",
       description:
-        "A file (SQLite), or postgres://user:password@host/database for a database that servers share; empty: store.db in dataDir. $XO_STORE goes before.",
+        "File (SQLite), or postgres://user:password@host/database for a database shared by several servers; empty: store.db in dataDir. $XO_STORE takes precedence.",
     }),
     keyFile: Type.String({
       default: "",
       description:
-        "File with the key that secrets in it are encrypted with, made if it is not there; empty: store.key in dataDir. A key in $XO_STORE_KEY (32 bytes in base64) goes before.",
+        "File with the encryption key of secrets in the database, created if missing; empty: store.key in dataDir. A key in $XO_STORE_KEY (32 bytes in base64) takes precedence.",
     }),
     pollMs: milliseconds(
       1_000,
-      "How often it looks for changes of other servers, and of the command line.",
+      "Interval at which changes of other servers and of the command line are read, in ms.",
     ),
   },
 );
 
-const Backoff = section("Pauses between tries to reach a pool.", {
-  firstMs: milliseconds(500, "Before the second try at most."),
+const Backoff = section("Delays between attempts to connect to a pool.", {
+  firstMs: milliseconds(500, "Maximum delay before the second attempt, in ms."),
   maxMs: milliseconds(
     30_000,
-    "Any pause at most; each is twice the one before.",
+    "Maximum delay, in ms; the delay doubles with each attempt.",
   ),
   authMs: milliseconds(
     300_000,
-    "After a refused password: a locked account helps nobody.",
+    "Delay after a rejected password, in ms; avoids locking the account.",
   ),
 });
 
-const Xapi = section("How pools are spoken to.", {
+const Xapi = section("Connections to pools (XAPI).", {
   transport: Type.Enum(transports, {
     default: "auto",
     description:
-      "auto (the best that the pool speaks), json-rpc, json-in-xml or xml-rpc; a pool may differ.",
+      "auto (the fastest that the pool supports), json-rpc, json-in-xml or xml-rpc. Can be set per pool.",
   }),
   throttleMs: Type.Integer({
     default: DEFAULT_THROTTLE_MS,
     minimum: 0,
     maximum: 60_000,
     description:
-      "Pause between two answers with changes: the pool merges changes meanwhile.",
+      "Delay between two event.from calls, in ms; the pool merges the changes in between.",
   }),
-  connectTimeoutMs: milliseconds(30_000, "A connection is given up after."),
-  callTimeoutMs: milliseconds(300_000, "A call without an answer fails after."),
+  connectTimeoutMs: milliseconds(
+    30_000,
+    "Timeout of establishing a connection, in ms.",
+  ),
+  callTimeoutMs: milliseconds(300_000, "Timeout of a call, in ms."),
   eventTimeoutMs: milliseconds(
     45_000,
-    "A poll for events waits this long for a change.",
+    "Timeout parameter of event.from, in ms.",
   ),
-  maxConcurrentCalls: count(8, "Calls to one pool at the same time at most."),
-  maxQueuedCalls: count(
-    10_000,
-    "Calls to one pool waiting for their turn at most.",
+  maxConcurrentCalls: count(
+    8,
+    "Maximum number of concurrent calls to one pool.",
   ),
+  maxQueuedCalls: count(10_000, "Maximum number of queued calls to one pool."),
   backoff: Backoff,
 });
 
@@ -217,7 +231,7 @@ export const Config = Type.Object(
       default: "./data",
       minLength: 1,
       description:
-        "Where the server keeps its own files. Relative to where it is started.",
+        "Directory of the server's own files (database, keys, certificate). A relative path is resolved against the working directory.",
     }),
     http: HttpConfig,
     log: Log,
@@ -235,7 +249,8 @@ export const Config = Type.Object(
     activity: ActivityConfig,
     pools: Type.Array(PoolConfig, {
       default: [],
-      description: "The pools to connect. None: the server starts empty.",
+      description:
+        "Pools to connect at start. Servers can also be added in the web page.",
     }),
   },
   { additionalProperties: false },

@@ -1,4 +1,4 @@
-/** Freezes plain data all the way down and gives it back. */
+/** Freezes plain data recursively. @returns `data` */
 export function deepFreeze<T>(data: T): T {
   if (typeof data === "object" && data !== null && !Object.isFrozen(data)) {
     Object.freeze(data);

@@ -5,33 +5,34 @@ const KIB = 1024;
 const MIB = 1024 * KIB;
 
 const Tls = section(
-  "HTTPS, with a certificate of your own or one that is made here; neither: plain HTTP.",
+  "HTTPS, with a certificate file or a self-signed certificate; neither: plain HTTP.",
   {
     certificate: file(
-      "File with the certificate and those between it and its authority (PEM). Read again when it changes, and on SIGHUP.",
+      "File with the certificate and its intermediate certificates (PEM). Reloaded when it changes, and on SIGHUP.",
     ),
-    key: file("File with the certificate's key (PEM)."),
+    key: file("File with the private key of the certificate (PEM)."),
     selfSigned: Type.Boolean({
       default: false,
       description:
-        "Make a certificate at the first start: tls.crt and tls.key in dataDir. Clients pin its fingerprint, which is logged.",
+        "Generate a self-signed certificate at the first start: tls.crt and tls.key in dataDir. Its fingerprint is logged, for clients to pin.",
     }),
     minVersion: Type.Enum(["TLSv1.2", "TLSv1.3"], {
       default: "TLSv1.2",
-      description: "TLSv1.2 or TLSv1.3; what is older is refused.",
+      description: "Minimum TLS version: TLSv1.2 or TLSv1.3.",
     }),
     redirectPort: Type.Integer({
       default: 0,
       minimum: 0,
       maximum: 65535,
-      description: "Port that sends browsers from http to https; 0: none.",
+      description:
+        "Port of an HTTP server that redirects browsers to HTTPS; 0: none.",
     }),
     hstsSeconds: Type.Integer({
       default: 0,
       minimum: 0,
       maximum: 100_000_000,
       description:
-        "Browsers are told to use nothing but https with this host, on all ports, for so long (HSTS); only with a certificate of your own. 0: they are not.",
+        "Max-age of HTTP Strict Transport Security (HSTS), in seconds: browsers use HTTPS only for this host, on all ports. Requires a certificate file. 0: no HSTS.",
     }),
   },
 );
@@ -40,86 +41,98 @@ function file(description: string) {
   return Type.String({ default: "", description });
 }
 
-export const HttpConfig = section("The web page, the API and /health.", {
+export const HttpConfig = section("Web page, API, /health and /metrics.", {
   host: Type.String({
     default: "0.0.0.0",
     minLength: 1,
-    description: "Address to listen on; 127.0.0.1 for this machine only.",
+    description: "Address to listen on; 127.0.0.1: local connections only.",
   }),
   port: Type.Integer({
     default: 9000,
     minimum: 0,
     maximum: 65535,
-    description: "Port to listen on; 0 takes any free one.",
+    description: "Port to listen on; 0: any free port.",
   }),
   trustedProxies: Type.Array(Type.String({ minLength: 2, maxLength: 64 }), {
     default: [],
     maxItems: 256,
     description:
-      "Reverse proxies, as addresses or networks (10.0.0.0/8): what they say in X-Forwarded-* or Forwarded of who asks, and how, is believed.",
+      "Trusted reverse proxies, as addresses or networks (10.0.0.0/8). Client address, protocol and host are taken from their Forwarded or X-Forwarded-* headers.",
   }),
   maxConnections: count(
     20_000,
-    "Open connections at most; further ones are closed.",
+    "Maximum number of open connections; further ones are closed.",
   ),
   maxHeaderBytes: bytes(
     16 * KIB,
-    "Headers of a request at most, in bytes.",
+    "Maximum size of the headers of a request, in bytes.",
     1024,
   ),
   headersTimeoutMs: milliseconds(
     10_000,
-    "The headers of a request must be there within, and TLS be agreed on.",
+    "Timeout of the TLS handshake and of reading the request headers, in ms.",
   ),
   bodyTimeoutMs: milliseconds(
     30_000,
-    "A request whose body has stood still for so long is given up.",
+    "A request whose body makes no progress for this time is aborted, in ms.",
   ),
   maxBodyBytes: bytes(
     MIB,
-    "Body of a request at most, in bytes; images that are uploaded are not bound by it.",
+    "Maximum size of a request body, in bytes. Does not apply to uploads of VMs and disks.",
   ),
   maxDepth: count(
     64,
-    "Nesting of a request or message above 3 KiB at most, in levels.",
+    "Maximum nesting of a request or message larger than 3 KiB, in levels.",
     8,
   ),
   maxRequestsPerSecond: count(
     2000,
-    "Requests of the REST API a second from one address; more of them are refused.",
+    "Maximum rate of REST requests per address, per second; further ones are rejected (429).",
   ),
   maxRequestsPerUserPerSecond: count(
     1000,
-    "Requests of the REST API a second from one user; more of them are refused.",
+    "Maximum rate of REST requests per user, per second; further ones are rejected (429).",
   ),
-  maxSockets: count(15_000, "WebSockets at most; further ones are refused."),
-  maxSocketsPerAddress: count(2_000, "The same from one address."),
-  maxGuestSockets: count(
+  maxSockets: count(
+    15_000,
+    "Maximum number of WebSockets; further ones are rejected.",
+  ),
+  maxSocketsPerAddress: count(
     2_000,
-    "WebSockets of those who have not signed in; of more of them the oldest is closed.",
+    "Maximum number of WebSockets per address.",
+  ),
+  maxAnonymousSockets: count(
+    2_000,
+    "Maximum number of anonymous WebSockets; above, the oldest is closed.",
   ),
   maxMessageBytes: bytes(
     4 * MIB,
-    "WebSocket message from a client at most, in bytes.",
+    "Maximum size of a WebSocket message of a client, in bytes.",
   ),
   maxMessagesPerSecond: count(
     200,
-    "WebSocket messages a second that a client gets answered; more of them wait.",
+    "Maximum rate of WebSocket messages per connection, per second; further ones are delayed.",
   ),
   maxMessagesPerUserPerSecond: count(
     2_000,
-    "The same of all clients of one user, and of all guests of one address.",
+    "Maximum rate of WebSocket messages per user, or per address for anonymous clients, per second.",
   ),
   compressAboveBytes: bytes(
     0,
-    "WebSocket messages above this size are compressed for clients that can it; 0: none are.",
+    "WebSocket messages larger than this are compressed if the client supports it, in bytes; 0: no compression.",
     0,
   ),
   maxBufferedBytes: bytes(
     4 * MIB,
-    "Answers waiting for a slow client at most, in bytes; it is closed above that.",
+    "Maximum size of unsent responses to a slow client, in bytes; above, the connection is closed.",
   ),
-  maxEventStreams: count(1_000, "Readers of /rest/v0/events at most."),
-  maxEventStreamsPerUser: count(100, "The same of one user."),
+  maxEventStreams: count(
+    1_000,
+    "Maximum number of event streams (/rest/v0/events).",
+  ),
+  maxEventStreamsPerUser: count(
+    100,
+    "Maximum number of event streams per user.",
+  ),
   tls: Tls,
 });

@@ -1,6 +1,9 @@
 import { count, section } from "./config-parts.js";
 
-export const JobConfig = section("What is remembered of jobs.", {
-  keptRunsOfJob: count(100, "Runs of one job, the newest."),
-  keptRuns: count(10_000, "Runs of all jobs."),
+export const JobConfig = section("History of job runs, in the database.", {
+  maxRunsPerJob: count(
+    100,
+    "Maximum number of runs per job. Older runs are removed.",
+  ),
+  maxRuns: count(10_000, "Maximum number of runs of all jobs."),
 });

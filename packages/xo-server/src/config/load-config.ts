@@ -15,9 +15,10 @@ import {
   type ConfigProblem,
 } from "./config-problem.js";
 import { deepFreeze } from "./deep-freeze.js";
+import { renameDeprecatedKeys } from "./deprecated-keys.js";
 import type { PoolConfig } from "./pool-config.js";
 
-/** What the command line says goes before what the file says. */
+/** Options of the command line, which take precedence over the file. */
 export interface ConfigOverrides {
   readonly host?: string | undefined;
   readonly port?: number | undefined;
@@ -27,17 +28,17 @@ export interface ConfigOverrides {
 }
 
 export interface LoadedConfig {
-  /** Complete (defaults filled in), checked, and frozen all the way down. */
+  /** Complete with defaults, validated and deeply frozen. */
   readonly config: Config;
-  /** The file it came from; undefined: there is none, all is default. */
+  /** Path of the file; undefined: no file, all defaults. */
   readonly path: string | undefined;
-  /** To be told to the operator. */
+  /** For the log. */
   readonly warnings: readonly string[];
 }
 
 /**
- * Reads the config once, for the whole life of the process.
- * @throws XoError CONFIG_INVALID; `data.problems` has one line for each problem
+ * Reads the config, once per process.
+ * @throws XoError CONFIG_INVALID; `data.problems` has one line per problem
  */
 export function loadConfig(
   named?: string,
@@ -49,12 +50,17 @@ export function loadConfig(
     structuredClone(file?.content ?? {}),
     overrides,
   );
-  const problems = check(content);
+  const deprecated = renameDeprecatedKeys(content);
+  const problems =
+    deprecated.problems.length > 0 ? deprecated.problems : check(content);
   if (problems.length > 0) throw toError(problems, file, overrides);
   return {
     config: deepFreeze(content as Config),
     path: file?.path,
-    warnings: file === undefined ? [] : warningsAbout(file, content as Config),
+    warnings: [
+      ...deprecated.warnings,
+      ...(file === undefined ? [] : warningsAbout(file, content as Config)),
+    ],
   };
 }
 
@@ -88,7 +94,7 @@ function setIn(
     group[key!] = value;
     return;
   }
-  // What is no group is left for the check to complain about.
+  // Anything but a section is reported by the validation.
   const inner = (group[key!] ??= {});
   if (isGroup(inner)) setIn(inner, rest, value);
 }
@@ -97,17 +103,17 @@ function isGroup(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-// A section that is there but empty (`http:`) is null in YAML, and means all its defaults.
+// An empty section (`http:`) is null in YAML: all its defaults.
 const validate = new Ajv({
   allErrors: true,
   useDefaults: "empty",
   verbose: true,
   strictTypes: false,
-  // Checking the schema itself would cost 50 ms of each start; the tests do.
+  // Validating the schema itself would add 50 ms to each start; a test does it.
   validateSchema: false,
 }).compile(Config);
 
-/** Fills in the defaults, and tells all that is wrong. */
+/** Adds defaults. @returns all problems */
 function check(content: unknown): ConfigProblem[] {
   if (!validate(content)) return (validate.errors ?? []).map(toConfigProblem);
   const { http, ldap, oidc, pools } = content as Config;
@@ -120,7 +126,7 @@ function check(content: unknown): ConfigProblem[] {
 
 type CheckedPool = Config["pools"][number];
 
-/** What the schema cannot say. */
+/** Checks that a schema cannot express. */
 function checkPool(
   pool: CheckedPool,
   path: readonly (string | number)[],
@@ -140,8 +146,8 @@ function checkPool(
     problems.push({
       path: [...path, "tls"],
       reason: pinned
-        ? "trust is fingerprint, but there is no fingerprint"
-        : "a fingerprint is only looked at with trust: fingerprint",
+        ? "trust: fingerprint requires a fingerprint"
+        : "fingerprint requires trust: fingerprint",
     });
   }
   return problems;
@@ -152,18 +158,18 @@ function toError(
   file: ConfigFile | undefined,
   overrides: ConfigOverrides,
 ): XoError {
-  const told = problems.map((problem) => {
+  const located = problems.map((problem) => {
     const where = whereIs(problem, file, overrides);
     const key = toDottedPath(problem.path);
-    // An unknown key names itself.
+    // The reason of an unknown key contains its name.
     const reason = problem.reason.startsWith("unknown key")
       ? problem.reason
       : `${key} ${problem.reason}`.trim();
     return { where, reason };
   });
   return new XoError("CONFIG_INVALID", {
-    ...told[0]!,
-    problems: told.map(({ where, reason }) => `${where}: ${reason}`),
+    ...located[0]!,
+    problems: located.map(({ where, reason }) => `${where}: ${reason}`),
   });
 }
 
@@ -172,12 +178,12 @@ function whereIs(
   file: ConfigFile | undefined,
   overrides: ConfigOverrides,
 ): string {
-  const said = overridable.find(
+  const override = overridable.find(
     ({ name, path }) =>
       overrides[name] !== undefined &&
       path.join(".") === problem.path.join("."),
   );
-  if (said !== undefined) return said.option;
+  if (override !== undefined) return override.option;
   return file === undefined
     ? "config"
     : `${file.path}:${file.lineOf(problem.path)}`;
@@ -190,7 +196,7 @@ function warningsAbout(file: ConfigFile, config: Config): string[] {
     /^postgres(ql)?:\/\/[^/@]*:[^/@]+@/.test(config.store.location);
   return holdsPassword && file.readableByOthers
     ? [
-        `${file.path} holds passwords and others may read it; chmod 600 ${file.path}`,
+        `${file.path} contains passwords and is readable by other users; run: chmod 600 ${file.path}`,
       ]
     : [];
 }

@@ -1,13 +1,13 @@
 import { isIP } from "node:net";
 
-/** Addresses that begin with the same `bits`. */
+/** An IP network: addresses with the same first `bits`. */
 export interface Network {
   readonly address: string;
   readonly family: "ipv4" | "ipv6";
   readonly bits: number;
 }
 
-/** An address, or a network as in `10.0.0.0/8`; undefined: neither. */
+/** Parses an address or a network such as `10.0.0.0/8`; undefined: invalid. */
 export function toNetwork(text: string): Network | undefined {
   const [, address = "", bitsText] =
     /^([^/]+)(?:\/(\d{1,3}))?$/.exec(text) ?? [];

@@ -2,38 +2,38 @@ import { Type } from "typebox";
 import { milliseconds, section } from "./config-parts.js";
 import { secret, text } from "./secret-config.js";
 
-export const OidcConfig = section("Sign-in at an OpenID Connect provider.", {
+export const OidcConfig = section("Sign-in by OpenID Connect.", {
   issuer: text(
     "",
-    "Address of the provider, as in its discovery document. Empty: no OpenID Connect.",
+    "Issuer URL of the provider, as in its discovery document. Empty: no OpenID Connect.",
   ),
-  clientId: text("", "Who this server is there."),
-  ...secret("clientSecret", "Its secret there, if it has one"),
+  clientId: text("", "Client id of this server at the provider."),
+  ...secret("clientSecret", "Client secret; empty for a public client"),
   redirectUrl: text(
     "",
-    "Where the provider sends people back to, as registered there: https://this.server/signin/oidc/callback. Empty: that of the host that the browser asked.",
+    "Redirect URI as registered at the provider: https://this.server/signin/oidc/callback. Empty: derived from the host of the request.",
   ),
-  label: text("OpenID Connect", "How the way to sign in is called."),
-  scopes: text("openid profile email", "What is asked of the provider."),
-  nameClaim: text(
-    "preferred_username",
-    "Claim with the name that people get here.",
+  label: text("OpenID Connect", "Label of the button on the sign-in page."),
+  scopes: text(
+    "openid profile email",
+    "Requested scopes, separated by spaces.",
   ),
+  nameClaim: text("preferred_username", "Claim with the user name."),
   groupsClaim: text(
     "",
-    "Claim with the names of their groups, such as groups: these become groups here. Empty: groups are not looked at.",
+    "Claim with the names of the user's groups, such as groups. Empty: groups are not synchronized.",
   ),
   adminGroup: text(
     "",
-    "Name of the group whose members are admins; others are none then. Empty: rights are given here only.",
+    "Name of the group whose members are admins; other users lose the admin permission. Empty: not synchronized.",
   ),
   linkByName: Type.Boolean({
     default: false,
     description:
-      "Who signs in for the first time may become a user who is here already with the same name; false: is refused.",
+      "At the first sign-in, link to an existing user of the same name. false: reject the sign-in.",
   }),
   timeoutMs: milliseconds(
     5_000,
-    "An answer of the provider takes so long at most.",
+    "Timeout of a request to the provider, in ms.",
   ),
 });

@@ -12,7 +12,7 @@ const Tls = Type.Object(
     trust: Type.Enum(["verify", "fingerprint", "first-use", "insecure"], {
       default: "verify",
       description:
-        "verify (a known authority signed it), fingerprint (the one below), first-use (the one first seen) or insecure.",
+        "verify (signed by a trusted CA), fingerprint (pinned, see below), first-use (the first certificate is pinned) or insecure (not verified).",
     }),
     fingerprint: Type.Optional(
       Type.String({
@@ -27,11 +27,11 @@ const Tls = Type.Object(
   {
     default: {},
     additionalProperties: false,
-    description: "How the pool's certificate is trusted.",
+    description: "Verification of the pool's certificate.",
   },
 );
 
-/** One entry of `pools`. Exactly one of the three ways to give a password is needed; see readPassword. */
+/** An entry of `pools`. Exactly one of the three password keys is required; see readPassword. */
 export const PoolConfig = Type.Object(
   {
     label: Type.Optional(
@@ -39,61 +39,61 @@ export const PoolConfig = Type.Object(
         minLength: 1,
         maxLength: 200,
         examples: ["Paris"],
-        description: "Name shown to people; the first host when absent.",
+        description: "Display name; default: the first host.",
       }),
     ),
     hosts: Type.Array(Type.String({ minLength: 1, pattern: "^[^\\s@]+$" }), {
       minItems: 1,
       examples: [["192.168.1.1", "192.168.1.2"]],
       description:
-        "Members of the pool, the master first: name or address, with :port or http:// where needed.",
+        "Hosts of the pool, the coordinator first: name or address, optionally with :port or http://.",
     }),
     user: Type.String({
       default: "root",
       minLength: 1,
-      description: "Who signs in.",
+      description: "User name at the pool.",
     }),
     password: Type.Optional(
       Type.String({
         minLength: 1,
         examples: ["secret"],
         description:
-          "The password itself. Exactly one of these three is needed; better one of the two below.",
+          "Password. Exactly one of password, passwordFile and passwordEnv is required.",
       }),
     ),
     passwordFile: Type.Optional(
       Type.String({
         minLength: 1,
         examples: ["/run/secrets/paris"],
-        description: "A file whose first line is the password.",
+        description: "File whose first line is the password.",
       }),
     ),
     passwordEnv: Type.Optional(
       Type.String({
         minLength: 1,
         examples: ["PARIS_PASSWORD"],
-        description: "A variable of the environment that holds the password.",
+        description: "Environment variable with the password.",
       }),
     ),
     enabled: Type.Boolean({
       default: true,
-      description: "false: known, but not connected.",
+      description: "false: the pool is listed but not connected.",
     }),
     readOnly: Type.Boolean({
       default: false,
-      description: "true: refuse calls that would change the pool.",
+      description: "true: reject calls that would change the pool.",
     }),
     transport: Type.Optional(
       Type.Enum(transports, {
         examples: ["auto"],
-        description: "Instead of xapi.transport, for this pool.",
+        description: "Overrides xapi.transport for this pool.",
       }),
     ),
     proxy: Type.Optional(
       Type.String({
         pattern: "^https?://",
         examples: ["http://proxy.example:3128"],
-        description: "HTTP proxy on the way to the pool.",
+        description: "URL of an HTTP proxy for connections to the pool.",
       }),
     ),
     tls: Tls,

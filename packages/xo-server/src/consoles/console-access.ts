@@ -72,7 +72,7 @@ export class ConsoleAccess {
   /** Why somebody may not go on; what does not run any more has no console either. */
   objection(id: string, { client }: CallContext): string | undefined {
     const person = client.session?.user();
-    if (person === undefined) return "the session is over";
+    if (person === undefined) return "session expired";
     try {
       this.describe(id, {
         user: person,

@@ -1,6 +1,6 @@
-/** JSON that is encoded already: doors pass its bytes on as they are. */
+/** Encoded JSON that is sent unchanged. */
 export class RawJson {
-  /** UTF-8. Not to be changed. */
+  /** UTF-8. Shared: must not be modified. */
   readonly bytes: Buffer;
 
   constructor(bytes: Buffer) {
@@ -8,11 +8,11 @@ export class RawJson {
   }
 }
 
-/** JSON that is made while it is sent: the next part is asked for when there is room for it. */
+/** JSON that is encoded while it is sent: the next part is requested when the client has read enough. */
 export class JsonStream {
-  /** UTF-8, cut between characters. */
+  /** UTF-8, split between characters. */
   readonly parts: AsyncIterable<Buffer>;
-  /** Is told of each part that has been sent: its bytes may be used for another one then. */
+  /** Called when a part has been sent: its buffer may be reused. */
   readonly onSent: (part: Buffer) => void;
 
   constructor(
@@ -24,10 +24,10 @@ export class JsonStream {
   }
 }
 
-/** A member of an object whose value is encoded already. */
+/** An object member with an encoded value. */
 export type RawMember = readonly [name: string, value: Buffer];
 
-/** `{...head, name: value, ...}`: what is encoded is not touched again. */
+/** `{...head, name: value, ...}` without decoding the values. */
 export function joinObject(
   head: object,
   members: readonly RawMember[],

@@ -45,7 +45,7 @@ export interface StartedJobs {
  */
 export function startJobs(parts: StartJobsParts): StartedJobs {
   const { store, tasks, config, clock, logger, stops } = parts;
-  const { keptRunsOfJob: ofJob, keptRuns: ofAll } = config.jobs;
+  const { maxRunsPerJob: ofJob, maxRuns: ofAll } = config.jobs;
   const owner = createHash("sha256")
     .update(`jobs\n${hostname()}\n${resolve(config.dataDir)}`)
     .digest("base64url");

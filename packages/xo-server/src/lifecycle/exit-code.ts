@@ -1,20 +1,20 @@
-/** What the process answers to who started it. The numbers are those of sysexits.h where it has one. */
+/** Exit codes of the process; numbers of sysexits.h where it has one. */
 export const ExitCode = {
-  /** Ended as asked: SIGTERM, SIGINT, --help, --version. */
+  /** Success: stopped by SIGTERM or SIGINT, --help, --version. */
   ok: 0,
-  /** What was asked cannot be done, or the audit log is broken; why is said. */
+  /** The command failed, or the audit log is not intact. */
   failed: 1,
-  /** The command line is wrong. */
+  /** Usage error. */
   usage: 64,
-  /** The port is taken, or the demo's pools could not be started. */
+  /** Port in use, database unavailable, or the pools of the demo failed to start. */
   unavailable: 69,
-  /** Anything nobody foresaw. */
+  /** Unexpected error. */
   internal: 70,
-  /** The config is wrong. */
+  /** Invalid config. */
   config: 78,
-  /** Asked to end, but not done within the limit. */
+  /** The server did not stop in time. */
   stopTimeout: 124,
-  /** Ended at once by a second signal: 128 + the signal's number. */
+  /** Ended at once by a second signal: 128 + signal number. */
   interrupted: 130,
   terminated: 143,
 } as const;

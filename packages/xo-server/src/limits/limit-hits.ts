@@ -1,4 +1,4 @@
-/** What the doors refuse because it is too much of something. */
+/** Limits of the API that are counted. */
 export const limitNames = [
   "body_size",
   "body_timeout",
@@ -22,7 +22,7 @@ export const limitNames = [
 ] as const;
 export type LimitName = (typeof limitNames)[number];
 
-/** How often each limit was hit since the start. */
+/** Counts how often each limit was exceeded since the start. */
 export class LimitHits {
   readonly #counts = new Map<LimitName, number>(
     limitNames.map((name) => [name, 0]),
@@ -32,12 +32,12 @@ export class LimitHits {
     this.#counts.set(name, this.#counts.get(name)! + 1);
   }
 
-  /** Where it is the HTTP library that refuses. */
+  /** Counts errors of the HTTP library. */
   countError(error: Error & { readonly code?: unknown }): void {
     if (error.code === "FST_ERR_CTP_BODY_TOO_LARGE") this.count("body_size");
   }
 
-  /** By name; all are there, also those that were never hit. */
+  /** Counts of all limits by name, zeros included. */
   read(): Readonly<Record<string, number>> {
     return Object.fromEntries(this.#counts);
   }

@@ -3,10 +3,10 @@ import { XoError } from "@xo-server/model";
 import type { Clock } from "../clock.js";
 import { TokenBucket } from "./token-bucket.js";
 
-/** Callers that are remembered; who has asked longest ago is forgotten. */
+/** Keys at most; the least recently used are removed. */
 const MAX_KEYS = 10_000;
 
-/** How many things each caller may still do. */
+/** A rate limit per key: a token bucket each. */
 export class RateLimits {
   readonly perSecond: number;
   readonly #clock: Pick<Clock, "now">;
@@ -17,7 +17,7 @@ export class RateLimits {
     this.#clock = clock;
   }
 
-  /** The same for all who share a key. */
+  /** The bucket of a key. */
   bucketOf(key: string): TokenBucket {
     const bucket =
       this.#buckets.get(key) ??
@@ -30,20 +30,20 @@ export class RateLimits {
   }
 
   /**
-   * @param whose in the words of a message: `one address`
+   * @param whose for the error message: `one address`
    * @throws XoError TOO_MANY_REQUESTS
    */
   take(key: string, whose: string): void {
     const bucket = this.bucketOf(key);
     if (!bucket.take())
       throw new XoError("TOO_MANY_REQUESTS", {
-        reason: `${this.perSecond} a second from ${whose}`,
+        reason: `more than ${this.perSecond} per second from ${whose}`,
         retryAfterMs: bucket.waitMs(),
       });
   }
 }
 
-/** Whoever has an IPv6 address has 2^64 of them: they count as one. */
+/** IPv6 clients usually have a /64 network: its addresses share one limit. */
 export function toRateKey(address: string): string {
   if (!isIPv6(address)) return address;
   const [head = "", tail] = address.split("::");

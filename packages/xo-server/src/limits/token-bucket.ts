@@ -1,4 +1,4 @@
-/** Lets `perSecond` things pass in the mean, and up to a second's worth at once. */
+/** Token bucket: `perSecond` tokens per second on average, bursts of up to one second's tokens. */
 export class TokenBucket {
   readonly #perSecond: number;
   readonly #now: () => number;
@@ -13,18 +13,18 @@ export class TokenBucket {
     this.#filledAt = now();
   }
 
-  /** True: it may pass, and has been counted. What costs more than a second's worth passes when the bucket is full. */
+  /** @returns true: allowed, the tokens are taken. A cost above `perSecond` is allowed when the bucket is full. */
   take(cost = 1): boolean {
     if (this.waitMs(cost) > 0) return false;
     this.#tokens -= cost;
     return true;
   }
 
-  /** Milliseconds until it may pass; 0: now. */
+  /** Milliseconds until `take` succeeds; 0: now. */
   waitMs(cost = 1): number {
     this.#fill();
-    const lacking = Math.min(cost, this.#perSecond) - this.#tokens;
-    return Math.max(0, Math.ceil((lacking * 1000) / this.#perSecond));
+    const missing = Math.min(cost, this.#perSecond) - this.#tokens;
+    return Math.max(0, Math.ceil((missing * 1000) / this.#perSecond));
   }
 
   #fill(): void {

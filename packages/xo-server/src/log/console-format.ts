@@ -7,10 +7,9 @@ const COLOURS: Readonly<Record<string, string>> = {
 const RESET = "\u001b[0m";
 
 /**
- * A JSON line as people read it:
+ * Formats a JSON log line for humans:
  * `2026-11-21T06:00:00.000Z xo:main Web server listening on http://0.0.0.0:9000`.
- * Data follow as `key=value`; the level shows as a colour only, so that the
- * lines stay the same for `grep`.
+ * Data follow as `key=value`; the level is shown by the color of the name only.
  */
 export function toConsoleLine(jsonLine: string, colour: boolean): string {
   const { time, level, name, msg, ...data } = JSON.parse(jsonLine) as {
@@ -31,12 +30,12 @@ function toPairs(data: object): string[] {
   });
 }
 
-/** Nobody reads more than two decimals. */
+/** Rounds numbers to two decimals. */
 function brief(value: unknown): unknown {
   return typeof value === "number" ? Math.round(value * 100) / 100 : value;
 }
 
-/** A message from outside must not be able to forge a second line or steer a terminal. */
+/** Escapes control characters: external input must not forge log lines or control the terminal. */
 function oneLine(text: string): string {
   // eslint-disable-next-line no-control-regex
   return text.replace(/[\u0000-\u001f\u007f-\u009f]/g, (character) =>

@@ -1,14 +1,9 @@
 import { pino, type DestinationStream, type Logger as PinoLogger } from "pino";
+import type { Logger } from "@xo-server/kit";
 import { toConsoleLine } from "./console-format.js";
 import { redact } from "./redact.js";
 
-/** What every part of the program logs through. It is passed in, never imported. */
-export interface Logger {
-  debug(message: string, data?: object): void;
-  info(message: string, data?: object): void;
-  warn(message: string, data?: object): void;
-  error(message: string, data?: object): void;
-}
+export type { Logger };
 
 export const logFormats = ["console", "json"] as const;
 export type LogFormat = (typeof logFormats)[number];
@@ -16,32 +11,32 @@ export type LogFormat = (typeof logFormats)[number];
 export const logLevels = ["debug", "info", "warn", "error", "silent"] as const;
 export type LogLevel = (typeof logLevels)[number];
 
-/** Where finished lines go; `text` ends with a newline. */
+/** Destination of formatted lines; `text` ends with a newline. */
 export interface LogDestination {
   write(text: string): unknown;
-  /** Everything that was written has left the process. */
+  /** Blocks until everything written has left the process. */
   flush?(): void;
 }
 
 export interface LoggerOptions {
   readonly format?: LogFormat;
   readonly level?: LogLevel;
-  /** Standard output when absent. */
+  /** Default: standard output. */
   readonly destination?: LogDestination;
   /** Milliseconds since the epoch. */
   readonly now?: () => number;
-  /** Names in colour. Only a terminal is told apart by eye. */
+  /** Color the names, for terminals. */
   readonly colour?: boolean;
 }
 
 export interface Loggers {
-  /** The logger of one part, such as `xo:main`; its name leads each line, `data` are in each. */
+  /** The logger of a component, such as `xo:main`; `data` is added to each line. */
   named(name: string, data?: Readonly<Record<string, string>>): Logger;
-  /** Wait, blocking, until all lines are out: for the last moment of a process. */
+  /** Blocks until all lines are written; for the end of the process. */
   flush(): void;
 }
 
-/** One root for the program; each part gets a named child of it. */
+/** Creates the root logger; components use named children. */
 export function createLoggers(options: LoggerOptions = {}): Loggers {
   const destination = options.destination ?? toStandardOutput();
   const now = options.now ?? Date.now;
@@ -65,7 +60,7 @@ export function createLoggers(options: LoggerOptions = {}): Loggers {
   };
 }
 
-// pino takes the data first; the rest of the program says the message first.
+// pino takes the data first, Logger the message.
 function toLogger(log: PinoLogger): Logger {
   return {
     debug: (message, data) => log.debug(data ?? {}, message),
@@ -85,9 +80,9 @@ function toConsole(
 }
 
 function toStandardOutput(): LogDestination {
-  // Not synchronous: a terminal or pipe that is not read must not block the event loop.
+  // Asynchronous: a terminal or pipe that is not read must not block the event loop.
   const stream = pino.destination({ dest: 1, sync: false });
-  // The reader went away (`xo-server start | head`): there is nobody left to tell.
+  // The reader of the pipe has exited (`xo-server start | head`).
   stream.on("error", () => undefined);
   return {
     write: (text) => stream.write(text),
@@ -95,7 +90,7 @@ function toStandardOutput(): LogDestination {
       try {
         stream.flushSync();
       } catch {
-        // Not open yet, or closed: nothing can be flushed.
+        // Not open yet, or closed.
       }
     },
   };

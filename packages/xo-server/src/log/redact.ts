@@ -1,10 +1,10 @@
 const SECRET_KEY =
   /pass(word|phrase|wd)|secret|token|session|authori[sz]ation|cookie|credential|api-?key|private-?key/i;
 
-/** What stands in a log line in place of a secret. */
+/** Replaces secrets in log lines. */
 export const REDACTED = "[redacted]";
 
-/** Deeper data are not worth a log line. */
+/** Data nested deeper than this is not logged. */
 const MAX_DEPTH = 6;
 
 /**
@@ -27,7 +27,7 @@ export function redact(data: unknown, depth = 0): unknown {
   );
 }
 
-/** The stack is for errors nobody expected: those without a code of a table. */
+/** Only unexpected errors, which have no code, are logged with their stack. */
 function redactError(error: Error, depth: number): unknown {
   const code: unknown = Reflect.get(error, "code");
   return {

@@ -9,8 +9,12 @@ export interface ActivityFigures {
 export function toActivityMetrics(figures: ActivityFigures): Metric[] {
   const { size, most, written } = figures;
   return [
-    gauge("xo_activity_entries", "What is remembered of what happened.", size),
-    gauge("xo_activity_limit_entries", "The same at most.", most),
-    counter("xo_activity_total", "What happened since the start.", written),
+    gauge("xo_activity_entries", "Entries of the activity log.", size),
+    gauge(
+      "xo_activity_limit_entries",
+      "Maximum number of entries of the activity log.",
+      most,
+    ),
+    counter("xo_activity_total", "Entries written since the start.", written),
   ];
 }

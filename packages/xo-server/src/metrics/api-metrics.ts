@@ -1,26 +1,28 @@
 import type { LimitHits } from "../limits/limit-hits.js";
-import type { Tls } from "../api/tls/start-tls.js";
-import { byLabel, gauge, type Metric } from "./exposition.js";
+import { byLabel, gauge, withAlias, type Metric } from "./exposition.js";
 
 /** @param tls undefined: plain HTTP */
-export function toDoorMetrics(
+export function toApiMetrics(
   hits: LimitHits,
-  tls: Pick<Tls, "expiresAt"> | undefined,
+  tls: { readonly expiresAt: number } | undefined,
 ): Metric[] {
-  const refused = byLabel(
+  const limitHits = byLabel(
     {
       name: "xo_http_limit_hits_total",
-      help: "How often a limit of the doors was hit.",
+      help: "Requests and messages rejected or delayed by a limit, by limit.",
       kind: "counter",
     },
     "limit",
     hits.read(),
   );
-  if (tls === undefined) return [refused];
-  const end = gauge(
+  if (tls === undefined) return [limitHits];
+  const expiry = withAlias(
+    gauge(
+      "xo_tls_certificate_expiry_timestamp_seconds",
+      "Expiry of the TLS certificate, in seconds since the epoch.",
+      tls.expiresAt / 1000,
+    ),
     "xo_tls_certificate_end_timestamp_seconds",
-    "When the certificate ends, since the epoch.",
-    tls.expiresAt / 1000,
   );
-  return [refused, end];
+  return [limitHits, ...expiry];
 }

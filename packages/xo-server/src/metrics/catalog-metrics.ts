@@ -1,31 +1,31 @@
 import type { CatalogStats, QueryStats } from "@xo-server/inventory";
-import { counter, gauge, type Metric } from "./exposition.js";
+import { counter, gauge, withAlias, type Metric } from "./exposition.js";
 
 export function toCatalogMetrics(stats: CatalogStats): Metric[] {
   const { cache } = stats;
   const name = (what: string) => `xo_catalog_view_cache_${what}`;
   return [
-    gauge("xo_catalog_classes", "Classes whose views are kept.", stats.classes),
-    gauge("xo_catalog_objects", "Their objects.", stats.objects),
+    gauge("xo_catalog_classes", "Classes with views.", stats.classes),
+    gauge("xo_catalog_objects", "Objects with views.", stats.objects),
     gauge(
       "xo_catalog_table_bytes",
-      "Tables of rows and the index of dependencies.",
+      "Size of the row tables and of the dependency index.",
       stats.tableBytes,
     ),
-    gauge(name("objects"), "Encoded objects that are kept.", cache.objects),
-    gauge(name("bytes"), "Their size.", cache.bytes),
-    gauge(name("limit_bytes"), "The same at most.", cache.limitBytes),
-    counter(name("hits_total"), "Reads that it served.", cache.hits),
-    counter(name("misses_total"), "Reads that it did not.", cache.misses),
+    gauge(name("objects"), "Encoded objects in the cache.", cache.objects),
+    gauge(name("bytes"), "Size of the cache.", cache.bytes),
+    gauge(name("limit_bytes"), "Maximum size of the cache.", cache.limitBytes),
+    counter(name("hits_total"), "Cache hits.", cache.hits),
+    counter(name("misses_total"), "Cache misses.", cache.misses),
     gauge(
       "xo_catalog_feed_bytes",
-      "Changes of objects that are remembered.",
+      "Size of the retained changes.",
       stats.feedBytes,
     ),
-    counter("xo_catalog_views_built_total", "Views made.", stats.built),
+    counter("xo_catalog_views_built_total", "Views built.", stats.built),
     counter(
       "xo_catalog_views_unchanged_total",
-      "Those of them that turned out as before.",
+      "Built views that were equal to the previous ones.",
       stats.unchanged,
     ),
   ];
@@ -33,27 +33,33 @@ export function toCatalogMetrics(stats: CatalogStats): Metric[] {
 
 export function toQueryMetrics(stats: QueryStats): Metric[] {
   return [
-    gauge("xo_query_columns", "Columns that are kept.", stats.columns),
+    gauge("xo_query_columns", "Columns in memory.", stats.columns),
     gauge(
       "xo_query_column_bytes",
-      "Their size, by estimate.",
+      "Estimated size of the columns.",
       stats.columnBytes,
     ),
     gauge(
       "xo_query_column_limit_bytes",
-      "The same at most.",
+      "Maximum size of the columns.",
       stats.columnLimitBytes,
     ),
-    gauge(
+    ...withAlias(
+      gauge(
+        "xo_query_latest_metrics_bytes",
+        "Size of the latest metrics of objects that queries use.",
+        stats.metricsBytes,
+      ),
       "xo_query_now_bytes",
-      "Of what is measured of objects now.",
-      stats.metricsBytes,
     ),
-    gauge(
-      "xo_query_results",
-      "Different queries that are kept up to date.",
-      stats.results,
+    gauge("xo_query_results", "Distinct live queries.", stats.results),
+    ...withAlias(
+      gauge(
+        "xo_query_subscribers",
+        "Subscribers of live queries.",
+        stats.subscriptions,
+      ),
+      "xo_query_readers",
     ),
-    gauge("xo_query_readers", "Who reads them.", stats.subscriptions),
   ];
 }

@@ -1,6 +1,8 @@
-/** One figure with its help; several samples where it comes apart by labels. Units stand in names: seconds, bytes. */
+import { familyHead, sampleLine, toLabels } from "./sample-text.js";
+
+/** A metric with its samples. The unit is part of the name: seconds, bytes. */
 export interface Metric {
-  /** `xo_...`; a counter's ends in `_total`. */
+  /** `xo_...`; the name of a counter ends in `_total`. */
   readonly name: string;
   readonly help: string;
   readonly kind: "counter" | "gauge" | "histogram";
@@ -10,45 +12,23 @@ export interface Metric {
 export interface Sample {
   readonly value: number;
   readonly labels?: Readonly<Record<string, string>>;
-  /** Of a histogram's samples: `_bucket`, `_sum` or `_count`. */
+  /** In histograms: `_bucket`, `_sum` or `_count`. */
   readonly suffix?: string;
 }
 
-/** What `toExposition` writes. */
+/** Content type of `toExposition`. */
 export const EXPOSITION_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
-/** The text that Prometheus and its like read: https://prometheus.io/docs/instrumenting/exposition_formats/ */
+/** Encodes metrics in the Prometheus text format: https://prometheus.io/docs/instrumenting/exposition_formats/ */
 export function toExposition(metrics: readonly Metric[]): string {
   return metrics.map(toText).join("");
 }
 
-function toText({ name, help, kind, samples }: Metric): string {
-  const lines = samples.map(
-    ({ value, labels = {}, suffix = "" }) =>
-      `${name}${suffix}${toLabels(labels)} ${toNumber(value)}`,
+function toText(metric: Metric): string {
+  const lines = metric.samples.map(({ value, labels = {}, suffix = "" }) =>
+    sampleLine(metric.name + suffix, toLabels(labels), value),
   );
-  const head = [`# HELP ${name} ${escapeHelp(help)}`, `# TYPE ${name} ${kind}`];
-  return `${[...head, ...lines].join("\n")}\n`;
-}
-
-function toLabels(labels: Readonly<Record<string, string>>): string {
-  const pairs = Object.entries(labels).map(
-    ([label, value]) => `${label}="${escapeLabel(value)}"`,
-  );
-  return pairs.length === 0 ? "" : `{${pairs.join(",")}}`;
-}
-
-function toNumber(value: number): string {
-  if (value === Infinity) return "+Inf";
-  return value === -Infinity ? "-Inf" : String(value);
-}
-
-function escapeHelp(text: string): string {
-  return text.replaceAll("\\", "\\\\").replaceAll("\n", "\\n");
-}
-
-function escapeLabel(text: string): string {
-  return escapeHelp(text).replaceAll('"', '\\"');
+  return familyHead(metric) + lines.join("");
 }
 
 export function counter(name: string, help: string, value: number): Metric {
@@ -59,7 +39,7 @@ export function gauge(name: string, help: string, value: number): Metric {
   return { name, help, kind: "gauge", samples: [{ value }] };
 }
 
-/** A figure that comes apart by one label. */
+/** A metric with one sample per value of a label. */
 export function byLabel(
   { name, help, kind }: Omit<Metric, "samples">,
   label: string,
@@ -70,4 +50,10 @@ export function byLabel(
     labels: { [label]: key },
   }));
   return { name, help, kind, samples };
+}
+
+/** A renamed metric, and a copy under its old name, which is kept for one release. */
+export function withAlias(metric: Metric, oldName: string): Metric[] {
+  const help = `Deprecated, use ${metric.name}.`;
+  return [metric, { ...metric, name: oldName, help }];
 }

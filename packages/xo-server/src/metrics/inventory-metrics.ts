@@ -1,6 +1,12 @@
 import type { Inventory } from "@xo-server/inventory";
 import { poolStates, type PoolState } from "../status/status.js";
-import { byLabel, counter, gauge, type Metric } from "./exposition.js";
+import {
+  byLabel,
+  counter,
+  gauge,
+  withAlias,
+  type Metric,
+} from "./exposition.js";
 
 /** @param states of all pools */
 export function toInventoryMetrics(
@@ -12,7 +18,7 @@ export function toInventoryMetrics(
     toPoolMetric(states),
     counter(
       "xo_inventory_changes_total",
-      "Objects that came, changed or went.",
+      "Added, changed and removed objects.",
       revision,
     ),
     gauge(
@@ -20,29 +26,33 @@ export function toInventoryMetrics(
       "Buffers that hold records.",
       stats.segments,
     ),
-    gauge("xo_inventory_segment_bytes", "Their size.", stats.segmentBytes),
+    gauge(
+      "xo_inventory_segment_bytes",
+      "Size of these buffers.",
+      stats.segmentBytes,
+    ),
     gauge(
       "xo_inventory_segment_live_bytes",
-      "What of it is records and their references.",
+      "Part of these buffers that is in use.",
       stats.liveBytes,
     ),
     gauge(
       "xo_inventory_table_bytes",
-      "Tables of rows and their indexes.",
+      "Size of the row tables and indexes.",
       stats.tableBytes,
     ),
     gauge(
       "xo_inventory_feed_bytes",
-      "Changes of records that are remembered.",
+      "Size of the retained record changes.",
       stats.feedBytes,
     ),
     gauge(
       "xo_inventory_feed_limit_bytes",
-      "The same at most.",
+      "Maximum size of the retained record changes.",
       stats.feedLimitBytes,
     ),
     ...toRecordCacheMetrics(stats.cache),
-    ...toMemoryMetrics(stats.snapshotCache),
+    ...toSnapshotCacheMetrics(stats.snapshotCache),
   ];
 }
 
@@ -58,33 +68,37 @@ function toPoolMetric(states: readonly PoolState[]): Metric {
   );
 }
 
-/** Of what is kept on disk for the next run; none when nothing is. */
-function toMemoryMetrics(
-  memory: Inventory["stats"]["snapshotCache"],
+/** Metrics of the snapshot cache on disk; none if it is disabled. */
+function toSnapshotCacheMetrics(
+  cache: Inventory["stats"]["snapshotCache"],
 ): Metric[] {
-  if (memory === undefined) return [];
-  const name = (what: string) => `xo_inventory_memory_${what}`;
+  if (cache === undefined) return [];
+  const metric = (suffix: string, help: string, value: number) =>
+    withAlias(
+      gauge(`xo_inventory_snapshot_cache_${suffix}`, help, value),
+      `xo_inventory_memory_${suffix}`,
+    );
   return [
-    gauge(name("bytes"), "Objects on disk for the next run.", memory.bytes),
-    gauge(
-      name("restore_seconds"),
-      "What the slowest pool took to be read at the start.",
-      memory.restoreMs / 1000,
+    ...metric("bytes", "Size of the snapshot cache on disk.", cache.bytes),
+    ...metric(
+      "restore_seconds",
+      "Longest time to restore a pool at the start.",
+      cache.restoreMs / 1000,
     ),
-    gauge(
-      name("dropped_bytes"),
-      "Bytes found at the start that were not as they were written.",
-      memory.droppedBytes,
+    ...metric(
+      "dropped_bytes",
+      "Damaged bytes that were dropped at the start.",
+      cache.droppedBytes,
     ),
-    gauge(
-      name("checkpoint_timestamp_seconds"),
-      "When anything was last written; 0: not yet.",
-      (memory.lastCheckpointAt ?? 0) / 1000,
+    ...metric(
+      "checkpoint_timestamp_seconds",
+      "Time of the last checkpoint, in seconds since the epoch; 0: none.",
+      (cache.lastCheckpointAt ?? 0) / 1000,
     ),
-    gauge(
-      name("failing_pools"),
-      "Pools that cannot be written at the moment.",
-      memory.failing,
+    ...metric(
+      "failing_pools",
+      "Pools whose last checkpoint failed.",
+      cache.failing,
     ),
   ];
 }
@@ -92,15 +106,11 @@ function toMemoryMetrics(
 function toRecordCacheMetrics(cache: Inventory["stats"]["cache"]): Metric[] {
   const name = (what: string) => `xo_inventory_record_cache_${what}`;
   return [
-    gauge(name("records"), "Records read lately.", cache.records),
-    gauge(name("bytes"), "Heap that they take, by estimate.", cache.bytes),
-    gauge(name("limit_bytes"), "The same at most.", cache.limitBytes),
-    counter(name("hits_total"), "Reads that it served.", cache.hits),
-    counter(name("misses_total"), "Reads that it did not.", cache.misses),
-    counter(
-      name("evictions_total"),
-      "Records that made room for others.",
-      cache.evictions,
-    ),
+    gauge(name("records"), "Records in the cache.", cache.records),
+    gauge(name("bytes"), "Estimated heap size of the cache.", cache.bytes),
+    gauge(name("limit_bytes"), "Maximum size of the cache.", cache.limitBytes),
+    counter(name("hits_total"), "Cache hits.", cache.hits),
+    counter(name("misses_total"), "Cache misses.", cache.misses),
+    counter(name("evictions_total"), "Evicted records.", cache.evictions),
   ];
 }

@@ -7,14 +7,14 @@ export interface ProcessFigures {
   readonly version: string;
   readonly monitor: LoopMonitor;
   readonly parser: ParserFigures;
-  /** Pages and programs connected now. */
+  /** Connected WebSocket clients. */
   readonly clients: number;
 }
 
 /** Upper edges of the buckets of delays, in milliseconds. */
 const DELAY_EDGES_MS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000];
 
-/** What the process takes, and how its event loop is doing. */
+/** CPU, memory, event loop and parser threads of the process. */
 export function toProcessMetrics(figures: ProcessFigures): Metric[] {
   return [
     toBuildInfo(figures.version),
@@ -22,14 +22,14 @@ export function toProcessMetrics(figures: ProcessFigures): Metric[] {
     ...toMemoryMetrics(),
     ...toLoopMetrics(figures.monitor),
     ...toParserMetrics(figures.parser),
-    gauge("xo_api_clients", "Pages and programs connected.", figures.clients),
+    gauge("xo_api_clients", "Connected WebSocket clients.", figures.clients),
   ];
 }
 
 function toBuildInfo(version: string): Metric {
   return {
     name: "xo_build_info",
-    help: "Always 1; what runs is in the labels.",
+    help: "Always 1; versions are in the labels.",
     kind: "gauge",
     samples: [{ value: 1, labels: { version, node: process.version } }],
   };
@@ -51,7 +51,7 @@ function toCpuMetrics(): Metric[] {
     byLabel(
       {
         name: "xo_event_loop_seconds_total",
-        help: "Time that the event loop worked and waited.",
+        help: "Time that the event loop was active or idle.",
         kind: "counter",
       },
       "state",
@@ -59,7 +59,7 @@ function toCpuMetrics(): Metric[] {
     ),
     gauge(
       "xo_process_start_time_seconds",
-      "When the process began, since the epoch.",
+      "Start of the process, in seconds since the epoch.",
       performance.timeOrigin / 1000,
     ),
   ];
@@ -71,16 +71,20 @@ function toMemoryMetrics(): Metric[] {
   const memory = (what: string, help: string, bytes: number) =>
     gauge(`xo_process_${what}_bytes`, help, bytes);
   return [
-    memory("resident_memory", "Memory in RAM.", rss),
-    memory("heap_used", "JavaScript heap in use.", heapUsed),
-    memory("heap_total", "JavaScript heap taken from the system.", heapTotal),
+    memory("resident_memory", "Resident set size.", rss),
+    memory("heap_used", "Used JavaScript heap.", heapUsed),
+    memory("heap_total", "Allocated JavaScript heap.", heapTotal),
     memory(
       "heap_limit",
-      "JavaScript heap at most.",
+      "Maximum size of the JavaScript heap.",
       getHeapStatistics().heap_size_limit,
     ),
-    memory("external", "Memory off the heap that objects hold.", external),
-    memory("array_buffers", "Of it in buffers.", arrayBuffers),
+    memory("external", "Memory of objects outside of the heap.", external),
+    memory(
+      "array_buffers",
+      "Part of the external memory in ArrayBuffers.",
+      arrayBuffers,
+    ),
   ];
 }
 
@@ -88,7 +92,7 @@ function toLoopMetrics({ histogram, blocks }: LoopMonitor): Metric[] {
   return [
     toHistogram(
       "xo_event_loop_delay_seconds",
-      "How late a timer of the event loop came.",
+      "Delay of a timer of the event loop.",
       histogram,
     ),
     counter(
@@ -98,18 +102,18 @@ function toLoopMetrics({ histogram, blocks }: LoopMonitor): Metric[] {
     ),
     counter(
       "xo_event_loop_blocked_seconds_total",
-      "Time in such blocks.",
+      "Total time of these blocks.",
       blocks.sum / 1000,
     ),
     gauge(
       "xo_event_loop_longest_block_seconds",
-      "The longest of them.",
+      "Longest of these blocks.",
       blocks.max / 1000,
     ),
   ];
 }
 
-/** Milliseconds in, seconds out. */
+/** Converts a histogram of ms to seconds. */
 function toHistogram(name: string, help: string, of: Histogram): Metric {
   const buckets = DELAY_EDGES_MS.map((edge) => ({
     suffix: "_bucket",
@@ -127,17 +131,17 @@ function toHistogram(name: string, help: string, of: Histogram): Metric {
 
 function toParserMetrics(parser: ParserFigures): Metric[] {
   return [
-    gauge("xo_parser_threads", "Threads that read answers.", parser.threads),
-    gauge("xo_parser_queued", "Pieces that wait for a thread.", parser.queued),
-    counter("xo_parser_tasks_total", "Pieces that were read.", parser.tasks),
+    gauge("xo_parser_threads", "Parser threads.", parser.threads),
+    gauge("xo_parser_queued", "Buffers that wait for a thread.", parser.queued),
+    counter("xo_parser_tasks_total", "Parsed buffers.", parser.tasks),
     gauge(
       "xo_parser_wait_p99_seconds",
-      "Waits for a thread, 99 % were shorter, since the start.",
+      "99th percentile of the wait for a thread since the start.",
       parser.waitP99Ms / 1000,
     ),
     gauge(
       "xo_parser_run_p99_seconds",
-      "Reading a piece, 99 % were shorter, since the start.",
+      "99th percentile of the time to parse a buffer since the start.",
       parser.runP99Ms / 1000,
     ),
   ];

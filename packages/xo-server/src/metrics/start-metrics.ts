@@ -4,7 +4,6 @@ import type { LoopMonitor } from "@xo-server/perf";
 import type { Store } from "@xo-server/store";
 import type { Consoles } from "../consoles/consoles.js";
 import type { LimitHits } from "../limits/limit-hits.js";
-import type { Tls } from "../api/tls/start-tls.js";
 import type { Objects } from "../objects/start-objects.js";
 import type { Parser } from "../parser/parser.js";
 import type { Pools } from "../pools/pools.js";
@@ -13,7 +12,7 @@ import { version } from "../config/version.js";
 import { toActivityMetrics } from "./activity-metrics.js";
 import { toCatalogMetrics, toQueryMetrics } from "./catalog-metrics.js";
 import { toConsoleMetrics } from "./console-metrics.js";
-import { toDoorMetrics } from "./api-metrics.js";
+import { toApiMetrics } from "./api-metrics.js";
 import { toExposition } from "./exposition.js";
 import { toInventoryMetrics } from "./inventory-metrics.js";
 import { toProcessMetrics } from "./process-metrics.js";
@@ -31,13 +30,13 @@ export interface MetricsOptions {
   readonly clients: { readonly size: number };
   readonly activity: Pick<Activity, "journal">;
   readonly consoles: Pick<Consoles, "figures">;
-  /** How often the doors' limits were hit. */
+  /** Counts of exceeded limits. */
   readonly hits: LimitHits;
   /** Undefined: plain HTTP. */
-  readonly tls: Pick<Tls, "expiresAt"> | undefined;
+  readonly tls: { readonly expiresAt: number } | undefined;
 }
 
-/** @returns the figures of now as text for Prometheus, at each call */
+/** @returns a function that encodes the current metrics in the Prometheus text format */
 export function startMetrics(options: MetricsOptions): () => string {
   const { monitor, parser, store, inventory, objects, pools, clients } =
     options;
@@ -50,7 +49,7 @@ export function startMetrics(options: MetricsOptions): () => string {
         parser: parser.readFigures(),
         clients: clients.size,
       }),
-      ...toDoorMetrics(hits, tls),
+      ...toApiMetrics(hits, tls),
       ...toConsoleMetrics(consoles.figures),
       ...toStoreMetrics(store),
       ...toInventoryMetrics(

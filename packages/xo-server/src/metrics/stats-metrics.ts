@@ -4,34 +4,30 @@ import { counter, gauge, type Metric } from "./exposition.js";
 export function toStatsMetrics(figures: StatsFigures): Metric[] {
   const name = (what: string) => `xo_stats_${what}`;
   return [
-    gauge(
-      name("hosts"),
-      "Hosts whose measurements are followed.",
-      figures.hosts,
-    ),
+    gauge(name("hosts"), "Hosts whose metrics are polled.", figures.hosts),
     gauge(
       name("failing_hosts"),
-      "Those of them that did not answer the last time.",
+      "Polled hosts whose last poll failed.",
       figures.failing,
     ),
     gauge(
       name("lag_seconds"),
-      "From measurement to the figures that clients see, by the hosts' clocks.",
+      "Age of the latest metrics, by the clocks of the hosts.",
       figures.lagSeconds,
     ),
-    counter(name("answers_total"), "Answers of hosts.", figures.answers),
-    counter(
-      name("failures_total"),
-      "Questions that they did not answer.",
-      figures.failures,
-    ),
-    gauge(name("objects"), "Objects that are measured.", figures.objects),
+    counter(name("answers_total"), "Successful polls.", figures.answers),
+    counter(name("failures_total"), "Failed polls.", figures.failures),
+    gauge(name("objects"), "Objects with metrics.", figures.objects),
     gauge(
       name("rows"),
-      "Measurements of 5 s that each is kept with; 120 where there is room.",
+      "Retained data points of 5 s per object; 120 if memory allows.",
       figures.rows,
     ),
-    gauge(name("bytes"), "What is kept, by estimate.", figures.bytes),
-    gauge(name("limit_bytes"), "The same at most.", figures.limitBytes),
+    gauge(name("bytes"), "Estimated size of the metrics.", figures.bytes),
+    gauge(
+      name("limit_bytes"),
+      "Maximum size of the metrics.",
+      figures.limitBytes,
+    ),
   ];
 }

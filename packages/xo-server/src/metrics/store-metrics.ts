@@ -9,22 +9,18 @@ export function toStoreMetrics({
   return [
     gauge(
       "xo_store_up",
-      "1: users, rights and settings can be changed.",
+      "1: the database is available.",
       Number(state === "available"),
     ),
-    counter(
-      "xo_store_changes_total",
-      "Changes that were written.",
-      counters.changes,
-    ),
+    counter("xo_store_changes_total", "Committed changes.", counters.changes),
     counter(
       "xo_store_transactions_total",
-      "Transactions that it took.",
+      "Committed transactions.",
       counters.transactions,
     ),
     gauge(
       "xo_store_waiting_changes",
-      "Changes that wait to be written.",
+      "Changes that wait to be committed.",
       counters.waiting,
     ),
     gauge("xo_users", "Users.", users.size),

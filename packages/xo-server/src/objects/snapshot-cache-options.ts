@@ -16,7 +16,7 @@ export async function toSnapshotCacheOptions(
   logger: Logger,
   stored: readonly string[] = [],
 ): Promise<SnapshotCacheOptions | undefined> {
-  if (!inventory.remember || pools.length + stored.length === 0)
+  if (!inventory.persist || pools.length + stored.length === 0)
     return undefined;
   const path = inventory.keyFile || join(dataDir, "inventory.key");
   const key = await readInventoryKey({ path, logger });

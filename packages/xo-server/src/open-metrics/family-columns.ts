@@ -8,27 +8,32 @@ export interface FamilyColumn {
   readonly label: string;
 }
 
-const known = new WeakMap<Shape, ReadonlyMap<number, FamilyColumn[]>>();
+type ColumnsByFamily = ReadonlyMap<number, readonly FamilyColumn[]>;
 
-/** Columns of a shape by the number of their family; found once a shape. */
-export function familyColumns(
-  shape: Shape,
-): ReadonlyMap<number, readonly FamilyColumn[]> {
-  const before = known.get(shape);
-  if (before !== undefined) return before;
+/** Columns by the index of their family in measuredFamilies, computed once per shape. */
+export class FamilyColumns {
+  readonly #byShape = new WeakMap<Shape, ColumnsByFamily>();
+
+  of(shape: Shape): ColumnsByFamily {
+    const columns = this.#byShape.get(shape) ?? findColumns(shape);
+    this.#byShape.set(shape, columns);
+    return columns;
+  }
+}
+
+function findColumns(shape: Shape): ColumnsByFamily {
   const found = new Map<number, FamilyColumn[]>();
   for (const [column, name] of shape.names.entries()) {
-    const match = find(shape.type, name);
+    const match = findFamily(shape.type, name);
     if (match === undefined) continue;
-    const of = found.get(match.family) ?? [];
-    of.push({ column, label: match.label });
-    found.set(match.family, of);
+    const columns = found.get(match.family) ?? [];
+    columns.push({ column, label: match.label });
+    found.set(match.family, columns);
   }
-  known.set(shape, found);
   return found;
 }
 
-function find(type: string, name: string) {
+function findFamily(type: string, name: string) {
   for (const [family, one] of measuredFamilies.entries()) {
     if (one.type !== type) continue;
     const match = one.pattern.exec(name);

@@ -1,9 +1,9 @@
-/** A family of samples that XAPI's measurements are told as: CONTRACT 5. */
+/** A family of samples from RRD data sources: CONTRACT 5. */
 export interface MeasuredFamily {
   readonly type: "host" | "vm";
-  /** Name of the column; its first group is the label's value. */
+  /** Name of the RRD data source; its first group is the value of the label. */
   readonly pattern: RegExp;
-  /** A counter's ends in `_total`. */
+  /** The name of a counter ends in `_total`. */
   readonly name: string;
   readonly kind: "counter" | "gauge";
   readonly help: string;
@@ -13,10 +13,10 @@ export interface MeasuredFamily {
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
-/** From microseconds to seconds. */
+/** Microseconds to seconds. */
 const MICRO = 1e-6;
 
-interface More {
+interface FamilyOptions {
   readonly factor?: number;
   readonly label?: string;
 }
@@ -27,8 +27,8 @@ export const measuredFamilies: readonly MeasuredFamily[] = [
     label: "core",
   }),
   host(/^loadavg$/, "load_average", "load average"),
-  host(/^hostload$/, "load", "load of its processors"),
-  host(/^running_vcpus$/, "running_vcpus", "virtual CPUs that run"),
+  host(/^hostload$/, "load", "load of the processors"),
+  host(/^running_vcpus$/, "running_vcpus", "running virtual CPUs"),
   host(/^memory_free_kib$/, "memory_free_bytes", "free memory in bytes", {
     factor: KIB,
   }),
@@ -38,33 +38,33 @@ export const measuredFamilies: readonly MeasuredFamily[] = [
   host(
     /^memory_reclaimed$/,
     "memory_reclaimed_bytes",
-    "memory reclaimed by squeezing, in bytes",
+    "memory reclaimed by ballooning in bytes",
   ),
   host(
     /^memory_reclaimed_max$/,
     "memory_reclaimed_max_bytes",
-    "memory that squeezing could reclaim, in bytes",
+    "memory that ballooning could reclaim in bytes",
   ),
   ...network("host", (way) => new RegExp(`^pif_(?!aggr_)(.+)_${way}$`)),
   host(
     /^pif_aggr_rx$/,
     "network_aggregated_receive_bytes",
-    "bytes received each second on all interfaces",
+    "bytes received per second on all interfaces",
   ),
   host(
     /^pif_aggr_tx$/,
     "network_aggregated_transmit_bytes",
-    "bytes sent each second on all interfaces",
+    "bytes sent per second on all interfaces",
   ),
   ...disks("host", "sr", (what) => new RegExp(`^${what}_([0-9a-f]{8})$`)),
   vm(/^memory$/, "memory_bytes", "memory in bytes"),
   vm(
     /^memory_internal_free$/,
     "memory_internal_free_bytes",
-    "memory that the guest has free, in bytes",
+    "free memory in the guest in bytes",
     { factor: KIB },
   ),
-  vm(/^memory_target$/, "memory_target_bytes", "memory to come to, in bytes"),
+  vm(/^memory_target$/, "memory_target_bytes", "target of the memory in bytes"),
   vm(/^cpu_usage$/, "cpu_usage", "CPU usage ratio"),
   vm(/^cpu(\d+)$/, "cpu_core_usage", "CPU core usage ratio", {
     label: "core",
@@ -76,7 +76,7 @@ export const measuredFamilies: readonly MeasuredFamily[] = [
     vm(
       new RegExp(`^runstate_${state}$`),
       `runstate_${state}`,
-      `share of time in the state ${state}`,
+      `ratio of time in the run state ${state}`,
     ),
   ),
   ...network("vm", (way) => new RegExp(`^vif_(\\d+)_${way}$`)),
@@ -84,7 +84,7 @@ export const measuredFamilies: readonly MeasuredFamily[] = [
     vm(
       new RegExp(`^vif_(\\d+)_${way === "receive" ? "rx" : "tx"}_errors$`),
       `network_${way}_errors_total`,
-      `errors each second on an interface (${way})`,
+      `errors per second on an interface (${way})`,
       { label: "vif" },
     ),
   ),
@@ -92,12 +92,12 @@ export const measuredFamilies: readonly MeasuredFamily[] = [
     vm(
       new RegExp(`^vbd_(xvd[a-z]+)_${way}$`),
       `disk_${way}_bytes_total`,
-      `bytes of a disk each second (${way})`,
+      `bytes of a disk per second (${way})`,
       { label: "device" },
     ),
   ),
   ...disks("vm", "device", (what) => new RegExp(`^vbd_(xvd[a-z]+)_${what}$`)),
-  vm(/^vbd_(xvd[a-z]+)_inflight$/, "disk_inflight", "requests under way", {
+  vm(/^vbd_(xvd[a-z]+)_inflight$/, "disk_inflight", "requests in flight", {
     label: "device",
   }),
   vm(/^vbd_(xvd[a-z]+)_avgqu_sz$/, "disk_queue_size", "requests in the queue", {
@@ -105,20 +105,30 @@ export const measuredFamilies: readonly MeasuredFamily[] = [
   }),
 ];
 
-function host(pattern: RegExp, name: string, help: string, more: More = {}) {
-  return family("host", pattern, { name, help, ...more });
+function host(
+  pattern: RegExp,
+  name: string,
+  help: string,
+  options: FamilyOptions = {},
+) {
+  return family("host", pattern, { name, help, ...options });
 }
 
-function vm(pattern: RegExp, name: string, help: string, more: More = {}) {
-  return family("vm", pattern, { name, help, ...more });
+function vm(
+  pattern: RegExp,
+  name: string,
+  help: string,
+  options: FamilyOptions = {},
+) {
+  return family("vm", pattern, { name, help, ...options });
 }
 
 function family(
   type: "host" | "vm",
   pattern: RegExp,
-  more: More & { readonly name: string; readonly help: string },
+  options: FamilyOptions & { readonly name: string; readonly help: string },
 ): MeasuredFamily {
-  const { name, help, factor = 1, label } = more;
+  const { name, help, factor = 1, label } = options;
   return {
     type,
     pattern,
@@ -139,7 +149,7 @@ function network(
     family(type, toPattern(way), {
       name: `network_${what}_bytes_total`,
       label,
-      help: `bytes each second on an interface (${what})`,
+      help: `bytes per second on an interface (${what})`,
     });
   return [one("rx", "receive"), one("tx", "transmit")];
 }
@@ -157,33 +167,43 @@ function disks(
       label,
     });
   return [
-    one("iops_read", "iops_read", "reads each second"),
-    one("iops_write", "iops_write", "writes each second"),
-    one("iops_total", "iops_total", "requests each second"),
+    one("iops_read", "iops_read", "reads per second"),
+    one("iops_write", "iops_write", "writes per second"),
+    one("iops_total", "iops_total", "requests per second"),
     one(
       "io_throughput_read",
       "throughput_read_bytes",
-      "bytes read each second",
+      "bytes read per second",
       MIB,
     ),
     one(
       "io_throughput_write",
       "throughput_write_bytes",
-      "bytes written each second",
+      "bytes written per second",
       MIB,
     ),
     one(
       "io_throughput_total",
       "throughput_total_bytes",
-      "bytes each second",
+      "bytes per second",
       MIB,
     ),
-    one("read_latency", "read_latency_seconds", "time of a read", MICRO),
-    one("write_latency", "write_latency_seconds", "time of a write", MICRO),
-    one("latency", "latency_seconds", "time of a request", MICRO),
-    one("iowait", "iowait", "share of time that requests wait"),
-  ].map((told) =>
+    one(
+      "read_latency",
+      "read_latency_seconds",
+      "read latency in seconds",
+      MICRO,
+    ),
+    one(
+      "write_latency",
+      "write_latency_seconds",
+      "write latency in seconds",
+      MICRO,
+    ),
+    one("latency", "latency_seconds", "request latency in seconds", MICRO),
+    one("iowait", "iowait", "ratio of time that requests wait"),
+  ].map((metric) =>
     // `iops_total` is a rate of all requests, not a counter.
-    told.name.endsWith("iops_total") ? { ...told, kind: "gauge" } : told,
+    metric.name.endsWith("iops_total") ? { ...metric, kind: "gauge" } : metric,
   );
 }

@@ -1,5 +1,5 @@
 import type { ViewObject } from "@xo-server/inventory";
-import type { Family } from "./sample-text.js";
+import type { Family } from "./family.js";
 
 /** Names of pools, hosts and SRs by their ids. */
 export type Names = ReadonlyMap<string, string>;
@@ -9,12 +9,12 @@ export interface ObjectSample {
   readonly value: number;
 }
 
-/** A family that objects themselves tell. */
+/** A family computed from objects of the catalog. */
 export interface ObjectFamily extends Family {
   readonly type: string;
-  /** Top-level fields that it reads, besides the id. */
+  /** Top-level fields that `read` uses, besides the id. */
   readonly fields: readonly string[];
-  /** Undefined: this one does not tell. @param now in s */
+  /** Undefined: no sample. @param now in seconds since the epoch */
   readonly read: (
     object: ViewObject,
     names: Names,
@@ -36,7 +36,7 @@ export const objectFamilies: readonly ObjectFamily[] = [
     }),
   },
   {
-    ...gauge("xcp_host_uptime_seconds", "Seconds since it booted", "host"),
+    ...gauge("xcp_host_uptime_seconds", "Host uptime in seconds", "host"),
     fields: ["$pool", "name_label", "power_state", "startTime", "tags"],
     read: (host, names, now) =>
       uptime(host, now, labelsOf(host, names, "host_name")),
@@ -53,21 +53,17 @@ export const objectFamilies: readonly ObjectFamily[] = [
     }),
   },
   {
-    ...gauge("xcp_vm_uptime_seconds", "Seconds since it started", "VM"),
+    ...gauge("xcp_vm_uptime_seconds", "VM uptime in seconds", "VM"),
     fields: ["$pool", "name_label", "power_state", "startTime", "tags"],
     read: (vm, names, now) => uptime(vm, now, labelsOf(vm, names, "vm_name")),
   },
-  ofSr("xcp_sr_virtual_size_bytes", "Bytes allocated in an SR", "usage"),
-  ofSr("xcp_sr_physical_size_bytes", "Bytes that an SR has", "size"),
-  ofSr(
-    "xcp_sr_physical_usage_bytes",
-    "Bytes of an SR that are used",
-    "physical_usage",
-  ),
-  ofVdi("xcp_vdi_virtual_size_bytes", "Bytes of a disk", "size"),
+  ofSr("xcp_sr_virtual_size_bytes", "Allocated bytes of an SR", "usage"),
+  ofSr("xcp_sr_physical_size_bytes", "Size of an SR in bytes", "size"),
+  ofSr("xcp_sr_physical_usage_bytes", "Used bytes of an SR", "physical_usage"),
+  ofVdi("xcp_vdi_virtual_size_bytes", "Virtual size of a VDI in bytes", "size"),
   ofVdi(
     "xcp_vdi_physical_usage_bytes",
-    "Bytes that a disk takes in its SR",
+    "Physical usage of a VDI in bytes",
     "usage",
   ),
 ];
@@ -134,7 +130,7 @@ function labelsOf(object: ViewObject, names: Names, nameLabel: string) {
   };
 }
 
-/** Sorted, with commas between them. */
+/** Sorted tags, separated by commas. */
 export function tagsOf({ tags }: ViewObject): string {
   return Array.isArray(tags) ? tags.map(String).toSorted().join(",") : "";
 }

@@ -12,10 +12,11 @@ import { shortest } from "../stats/shortest.js";
 import type { Track } from "../stats/track.js";
 import type { PoolStatus } from "../status/status.js";
 import { pause } from "../tasks/pause.js";
-import { familyColumns } from "./family-columns.js";
+import { FamilyColumns } from "./family-columns.js";
 import { measuredFamilies, type MeasuredFamily } from "./measured-families.js";
 import { objectFamilies, tagsOf, text, type Names } from "./object-families.js";
-import { familyHead, sample, toLabels, type Family } from "./sample-text.js";
+import { openMetricsHead, type Family } from "./family.js";
+import { sampleLine, toLabels } from "../metrics/sample-text.js";
 
 export interface OpenMetricsOptions {
   readonly queries: Pick<Queries, "page">;
@@ -23,20 +24,21 @@ export interface OpenMetricsOptions {
   readonly stats: Pick<HostStats, "latest">;
   readonly inventory: Pick<Inventory, "runInSlices">;
   readonly listPools: () => readonly PoolStatus[];
-  /** The name by which a pool is listed, by the id of its object. */
+  /** Id of the pool connection by the id of the pool object. */
   readonly poolOf: (id: string) => string | undefined;
   readonly clock: Clock;
 }
 
-/** Prometheus waits for ten seconds; hosts that take longer tell the next time. */
-const WITHIN_MS = 6_000;
+/** Timeout of reading the metrics of all hosts, in ms; the scrape timeout of Prometheus is 10 s. */
+const TIMEOUT_MS = 6_000;
 
-/** Characters that are sent at a time. */
-const PART = 64 * 1024;
+/** Characters per part of the response. */
+const PART_LENGTH = 64 * 1024;
 
-/** Figures of all pools as OpenMetrics has them: CONTRACT 5. Made as fast as they are taken, in slices. */
+/** Metrics of all pools in OpenMetrics text: CONTRACT 5. Encoded in slices, as fast as the client reads. */
 export class OpenMetrics {
   readonly #options: OpenMetricsOptions;
+  readonly #columns = new FamilyColumns();
 
   constructor(options: OpenMetricsOptions) {
     this.#options = options;
@@ -45,33 +47,36 @@ export class OpenMetrics {
   async *read(): AsyncGenerator<Buffer> {
     const { inventory } = this.#options;
     const names = new Map<string, string>();
-    await this.#name("pool", names);
+    await this.#addNames("pool", names);
     yield Buffer.from(this.#pools(names));
-    await this.#name("host", names);
-    await this.#name("SR", names);
-    const told = await this.#measured();
+    await this.#addNames("host", names);
+    await this.#addNames("SR", names);
+    const tracks = await this.#readTracks();
     const labels = await this.#labels(names);
+    const columns = this.#columns;
     const parts: string[] = [];
     const write = async function* (steps: Steps) {
       await inventory.runInSlices("open metrics", steps);
       const all = parts.join("");
       parts.length = 0;
-      for (let at = 0; at < all.length; at += PART)
-        yield Buffer.from(all.slice(at, at + PART));
+      for (let at = 0; at < all.length; at += PART_LENGTH)
+        yield Buffer.from(all.slice(at, at + PART_LENGTH));
     };
     for (const [number, family] of measuredFamilies.entries())
-      yield* write(writeMeasured(family, number, { told, labels, parts }));
+      yield* write(
+        writeMeasured(family, number, { tracks, labels, columns, parts }),
+      );
     for (const family of objectFamilies) {
-      const objects = await this.#all(family.type, family.fields);
+      const objects = await this.#list(family.type, family.fields);
       const now = this.#options.clock.now() / 1000;
-      const tell = (object: ViewObject) => {
+      const writeObject = (object: ViewObject) => {
         const found = family.read(object, names, now);
         if (found !== undefined && Number.isFinite(found.value))
           parts.push(
-            sample(family.name, toLabels(found.labels), found.value, now),
+            sampleLine(family.name, toLabels(found.labels), found.value, now),
           );
       };
-      yield* write(writeEach(family, objects, tell, parts));
+      yield* write(writeEach(family, objects, { write: writeObject, parts }));
     }
     yield Buffer.from("# EOF\n");
   }
@@ -80,7 +85,7 @@ export class OpenMetrics {
     const family: Family = {
       name: "xcp_pool_connected",
       kind: "gauge",
-      help: "Whether a pool is followed (1) or not (0)",
+      help: "Whether a pool is connected (1) or not (0)",
     };
     const { listPools, poolOf } = this.#options;
     const ids = new Map([...names.keys()].map((id) => [poolOf(id), id]));
@@ -88,111 +93,118 @@ export class OpenMetrics {
       const isConnected = state === "watching" || state === "re-listing";
       const pool_id = ids.get(id) ?? id;
       const labels = { pool_id, pool_name: names.get(pool_id) ?? label };
-      return sample(family.name, toLabels(labels), isConnected ? 1 : 0);
+      return sampleLine(family.name, toLabels(labels), isConnected ? 1 : 0);
     });
-    return familyHead(family) + samples.join("");
+    return openMetricsHead(family) + samples.join("");
   }
 
-  async #name(type: string, names: Map<string, string>): Promise<void> {
-    for (const object of await this.#all(type, ["name_label"]))
+  async #addNames(type: string, names: Map<string, string>): Promise<void> {
+    for (const object of await this.#list(type, ["name_label"]))
       names.set(String(object["id"]), String(object["name_label"]));
   }
 
-  /** Of hosts that do not tell, nothing. */
-  async #measured(): Promise<Track[]> {
+  /** The latest metrics of running hosts; hosts that fail or are slow are omitted. */
+  async #readTracks(): Promise<Track[]> {
     const { objects, stats, clock } = this.#options;
-    const hosts = await this.#all("host", ["power_state"]);
-    const told: Track[] = [];
-    const early = new AbortController();
+    const hosts = await this.#list("host", ["power_state"]);
+    const tracks: Track[] = [];
+    const done = new AbortController();
     const all = Promise.all(
       hosts.map(async ({ id, power_state }) => {
         if (power_state !== "Running") return;
         try {
           const host = toStatsHost(objects.get(String(id), "host"));
-          for (const track of await stats.latest(host)) told.push(track);
+          for (const track of await stats.latest(host)) tracks.push(track);
         } catch {
-          // It shows as a host without figures.
+          // The host has no samples in this scrape.
         }
       }),
     );
-    await Promise.race([all, pause(clock, WITHIN_MS, early.signal)]);
-    early.abort();
-    return [...told];
+    await Promise.race([all, pause(clock, TIMEOUT_MS, done.signal)]);
+    done.abort();
+    return [...tracks];
   }
 
-  /** Labels of hosts and of VMs that run, by their ids. */
+  /** Encoded labels of hosts and running VMs, by id. */
   async #labels(names: Names): Promise<ReadonlyMap<string, string>> {
     const fields = ["$pool", "name_label", "tags", "$container"];
     const labels = new Map<string, string>();
-    for (const host of await this.#all("host", fields))
+    for (const host of await this.#list("host", fields))
       labels.set(String(host["id"]), toLabels(hostLabels(host, names)));
     for (const type of ["VM", "VM-controller"]) {
       const isUp = "power_state:/^(Running|Paused)$/";
-      for (const vm of await this.#all(type, fields, isUp))
+      for (const vm of await this.#list(type, fields, isUp))
         labels.set(String(vm["id"]), toLabels(vmLabels(vm, type, names)));
     }
     return labels;
   }
 
-  async #all(type: string, fields: readonly string[], filter = "") {
+  async #list(type: string, fields: readonly string[], filter = "") {
     const { queries, inventory } = this.#options;
-    const asked = { type, filter, sort: [], fields: ["id", ...fields] };
-    const { rows } = await queries.page(asked);
+    const request = { type, filter, sort: [], fields: ["id", ...fields] };
+    const { rows } = await queries.page(request);
     const objects: ViewObject[] = [];
     await inventory.runInSlices("open metrics", parseAll(rows, objects));
     return objects;
   }
 }
 
-/** Objects of a few fields between two looks at the clock. */
-const ROWS_A_STEP = 20;
+/** Objects per step of a slice. */
+const ROWS_PER_STEP = 20;
 
 function* parseAll(rows: readonly Buffer[], objects: ViewObject[]): Steps {
   for (const [i, row] of rows.entries()) {
     objects.push(JSON.parse(row.toString()) as ViewObject);
-    if (i % ROWS_A_STEP === ROWS_A_STEP - 1) yield;
+    if (i % ROWS_PER_STEP === ROWS_PER_STEP - 1) yield;
   }
 }
 
 interface Sources {
-  readonly told: readonly Track[];
+  readonly tracks: readonly Track[];
   readonly labels: ReadonlyMap<string, string>;
+  readonly columns: FamilyColumns;
   readonly parts: string[];
 }
 
 function* writeMeasured(
   family: MeasuredFamily,
   number: number,
-  { told, labels, parts }: Sources,
+  { tracks, labels, columns, parts }: Sources,
 ): Steps {
   const { name, factor, label } = family;
   let isFirst = true;
-  for (const [i, track] of told.entries()) {
-    if (i % ROWS_A_STEP === ROWS_A_STEP - 1) yield;
-    const whose = labels.get(track.uuid);
-    if (whose === undefined) continue;
-    for (const mine of familyColumns(track.shape).get(number) ?? []) {
-      const value = shortest(track.at(track.end, mine.column)) * factor;
+  for (const [i, track] of tracks.entries()) {
+    if (i % ROWS_PER_STEP === ROWS_PER_STEP - 1) yield;
+    const objectLabels = labels.get(track.uuid);
+    if (objectLabels === undefined) continue;
+    for (const column of columns.of(track.shape).get(number) ?? []) {
+      const value = shortest(track.at(track.end, column.column)) * factor;
       if (!Number.isFinite(value)) continue;
-      const own =
-        label === undefined ? "" : `,${toLabels({ [label]: mine.label })}`;
-      if (isFirst) parts.push(familyHead(family));
+      const columnLabel =
+        label === undefined ? "" : `,${toLabels({ [label]: column.label })}`;
+      if (isFirst) parts.push(openMetricsHead(family));
       isFirst = false;
-      parts.push(sample(name, whose + own, value, track.end));
+      parts.push(
+        sampleLine(name, objectLabels + columnLabel, value, track.end),
+      );
     }
   }
+}
+
+interface ObjectWriter {
+  readonly write: (object: ViewObject) => void;
+  readonly parts: string[];
 }
 
 function* writeEach(
   family: Family,
   objects: readonly ViewObject[],
-  tell: (object: ViewObject) => void,
-  parts: string[],
+  { write, parts }: ObjectWriter,
 ): Steps {
-  parts.push(familyHead(family));
+  parts.push(openMetricsHead(family));
   for (const [i, object] of objects.entries()) {
-    tell(object);
-    if (i % ROWS_A_STEP === ROWS_A_STEP - 1) yield;
+    write(object);
+    if (i % ROWS_PER_STEP === ROWS_PER_STEP - 1) yield;
   }
 }
 

@@ -299,7 +299,7 @@ function toKnownError(error: unknown, name: string, logger: Logger): Error {
   logger.error(`${name} failed`, { error });
   return new XoError(
     "INTERNAL",
-    { reason: "the server's log tells more" },
+    { reason: "see the log of the server" },
     error,
   );
 }

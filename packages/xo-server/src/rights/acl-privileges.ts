@@ -1,13 +1,13 @@
 import type { Predicate } from "@xo-server/inventory";
 
-/** Of the older kind of rights: what each level lets one do. */
+/** Actions of each ACL level (Xen Orchestra's older rights). */
 export const aclLevels: Readonly<Record<string, readonly string[]>> = {
   viewer: ["read"],
   operator: ["read", "operate"],
   admin: ["*"],
 };
 
-/** What an object belongs to, so that a right on that is one on the object, as in Xen Orchestra. */
+/** Fields with the owners of an object: a right on an owner includes the object, as in Xen Orchestra. */
 const OWNER_FIELDS = [
   "id",
   "$pool",
@@ -22,7 +22,7 @@ const OWNER_FIELDS = [
   "$snapshot_of",
 ] as const;
 
-/** A privilege whose selector is a test already. */
+/** A privilege with a compiled selector. */
 export interface AclPrivilege {
   readonly effect: "allow";
   readonly resource: "*";
@@ -30,7 +30,7 @@ export interface AclPrivilege {
   readonly selector: Predicate;
 }
 
-/** Rights on single objects, and on what belongs to them, as privileges: one an action, however many objects there are. */
+/** ACLs on objects, and on the objects they own, as privileges: one per action, for any number of objects. */
 export function toAclPrivileges(
   acls: Iterable<{ readonly object: string; readonly action: string }>,
 ): AclPrivilege[] {

@@ -13,24 +13,25 @@ const allow = (action: string): Privilege => ({
   action,
 });
 
-/** Roles that are there from the start and cannot be changed. */
+/** Predefined roles, which cannot be changed. */
 export const builtInRoles: readonly Role[] = [
   {
     id: "viewer",
     name: "viewer",
-    description: "Sees everything of the pools, changes nothing.",
+    description: "Reads all objects of pools, changes nothing.",
     privileges: [allow("read")],
   },
   {
     id: "operator",
     name: "operator",
-    description: "Sees everything; starts, stops, snapshots and moves VMs.",
+    description:
+      "Reads all objects of pools; starts, stops, snapshots and migrates VMs.",
     privileges: [allow("read"), allow("operate")],
   },
   {
     id: "admin",
     name: "admin",
-    description: "May do everything to the pools' objects.",
+    description: "Has all rights on the objects of pools.",
     privileges: [allow("*")],
   },
 ];

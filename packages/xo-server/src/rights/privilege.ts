@@ -1,11 +1,11 @@
-/** What roles are made of: one thing that may, or may not, be done to some objects. */
+/** Allows or denies an action on the objects of a resource type. */
 export interface Privilege {
   readonly effect: "allow" | "deny";
-  /** A type of objects such as `VM`; `*`: all of pools. People must be named: see `people`. */
+  /** An object type such as `VM`; `*`: all types of pools, see `accountResources`. */
   readonly resource: string;
-  /** Such as `read` or `operate:start`; `operate` means all that begin so, `*` all. */
+  /** Such as `read` or `operate:start`; `operate` includes all `operate:...`, `*` is every action. */
   readonly action: string;
-  /** Only objects that match, in the filter language; absent: all of the resource. */
+  /** Filter expression that objects must match; absent: all objects of the type. */
   readonly selector?: string;
 }
 
@@ -16,7 +16,7 @@ export function coversAction(granted: string, action: string): boolean {
   );
 }
 
-/** Who there is, and what they may do, is not told by a privilege for all objects. */
+/** Types of accounts and rights; `*` does not include them. */
 const accountResources: ReadonlySet<string> = new Set([
   "user",
   "group",
@@ -24,7 +24,7 @@ const accountResources: ReadonlySet<string> = new Set([
   "acl-privilege",
 ]);
 
-/** Case is ignored: other tools write `vm` where objects say `VM`. */
+/** Ignores case: other tools write `vm` for the type `VM`. */
 export function coversResource(granted: string, resource: string): boolean {
   if (granted === "*") return !accountResources.has(resource);
   return granted.toLowerCase() === resource.toLowerCase();

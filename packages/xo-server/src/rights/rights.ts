@@ -8,15 +8,14 @@ import {
 } from "@xo-server/inventory";
 import { coversAction, coversResource, type Privilege } from "./privilege.js";
 
-/** Which objects: all, none, or those that a predicate lets pass. */
+/** A set of objects: all, none, or those that match a predicate. */
 export type Extent = "all" | "none" | Predicate;
 
 /**
- * What somebody may do, from the privileges of all roles that they have. What
- * is denied is denied whatever else is allowed; what nothing allows is not
- * allowed. Selectors are compiled once; extents are made once a (action,
- * resource) and keep their identity, so that readers with the same rights
- * share what is computed for them.
+ * What a user may do, from the privileges of all their roles. `deny` takes
+ * precedence over `allow`; the default is not allowed. Selectors are compiled once.
+ * Extents are computed once per (action, resource) and keep their identity, so that
+ * subscribers with the same rights share encodings.
  */
 export class Rights {
   static readonly none = new Rights([]);
@@ -27,7 +26,7 @@ export class Rights {
   readonly #privileges: readonly CompiledPrivilege[];
   readonly #extents = new Map<string, Extent>();
 
-  /** @throws XoError FILTER_INVALID for a selector that is no filter */
+  /** @throws XoError FILTER_INVALID for a selector that is not a valid filter */
   constructor(privileges: readonly SelectingPrivilege[]) {
     this.#privileges = privileges.map(compile);
   }
@@ -59,7 +58,7 @@ export class Rights {
   }
 }
 
-/** A privilege; its selector may be a test already. */
+/** A privilege; its selector may be compiled. */
 export interface SelectingPrivilege extends Omit<Privilege, "selector"> {
   readonly selector?: string | Predicate;
 }
@@ -102,7 +101,7 @@ function without(allowed: Extent, denied: Extent): Extent {
   );
 }
 
-/** Whoever asks may read these of an object, and no more. */
+/** Declares which fields of an object the predicate reads. */
 function withFields(
   test: Predicate,
   fields: readonly string[] | undefined,

@@ -1,6 +1,6 @@
 import type { Predicate } from "@xo-server/inventory";
 
-/** What people of a resource set may do with its objects: make VMs of them, and no more. */
+/** Actions that members of a resource set may do with its objects: create VMs from them. */
 const USE_ACTIONS = [
   "operate:use",
   "operate:attach",
@@ -15,7 +15,7 @@ export interface SetPrivilege {
   readonly selector: Predicate;
 }
 
-/** Rights on the objects of resource sets themselves, not on what belongs to them; their pools can be read. */
+/** Rights on the objects of resource sets, not on objects they own; their pools are readable. */
 export function toSetPrivileges(
   sets: readonly {
     readonly objects: readonly string[];

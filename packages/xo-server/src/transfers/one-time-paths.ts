@@ -4,22 +4,22 @@ import { XoError } from "@xo-server/model";
 import type { Clock } from "../clock.js";
 import type { OpenTransfer, ReceiveTransfer } from "./transfer.js";
 
-/** What can be fetched, once. */
+/** A file that can be downloaded once. */
 export interface Download {
-  /** As `Content-Type` says it. */
+  /** Value of `Content-Type`. */
   readonly type: string;
   readonly body: AsyncIterable<Buffer>;
 }
 
 export interface OneTimePathsOptions {
   readonly clock: Clock;
-  /** Offers that nobody has taken up yet, at most. */
+  /** Unused offers at most. */
   readonly maxOffers?: number;
-  /** How long an offer stands, in ms. */
+  /** Lifetime of an unused offer, in ms. */
   readonly lifeMs?: number;
 }
 
-/** What a path stands for. */
+/** Transfer of a path, by kind. */
 export interface Offers {
   readonly download: OpenTransfer;
   readonly upload: ReceiveTransfer;
@@ -30,8 +30,8 @@ type Offer = { readonly [K in keyof Offers]?: Offers[K] };
 export const PATH_PREFIX = "/api/";
 
 /**
- * Paths that stand for one download or upload each: who knows one may use it,
- * once and soon. Nothing else is asked of them, so a path is as good as a password.
+ * Secret paths for one download or upload each. Knowing the path is the only
+ * authorization; it is valid once and for a minute.
  */
 export class OneTimePaths {
   readonly #clock: Clock;
@@ -58,7 +58,7 @@ export class OneTimePaths {
   }
 
   /**
-   * @param fileName ends the path: what a browser saves the file under
+   * @param fileName appended to the path: browsers save the file under this name
    * @throws XoError TOO_MANY_REQUESTS
    */
   offerDownload(download: OpenTransfer, fileName = ""): { $getFrom: string } {
@@ -72,7 +72,7 @@ export class OneTimePaths {
     return { $sendTo: this.#add({ upload }) };
   }
 
-  /** Undefined: there is none such any more. One of the other kind stays. */
+  /** Undefined: unknown, used or expired, or of the other kind, which stays valid. */
   take<K extends keyof Offers>(token: string, kind: K): Offers[K] | undefined {
     const found = this.#offers.get(token);
     const taken = found?.offer[kind] as Offers[K] | undefined;
@@ -91,7 +91,7 @@ export class OneTimePaths {
   #add(offer: Offer): string {
     if (this.#offers.size >= this.#most)
       throw new XoError("TOO_MANY_REQUESTS", {
-        reason: "too many transfers are waiting to be begun",
+        reason: "too many transfers have not been started",
       });
     const token = randomBytes(32).toString("base64url");
     const timer = this.#clock.setTimeout(() => {

@@ -13,24 +13,26 @@ import {
   toActivityPage,
   type ActivityEntry,
   type ActivityKind,
+  type ActivityPage,
 } from "./entry.js";
 
-export interface ActivityWish {
+export interface ActivityRequest {
   readonly object?: string | undefined;
   readonly pool?: string | undefined;
   /** Empty: all. */
   readonly kinds: readonly ActivityKind[];
-  /** Of one page. */
+  /** Entries per page. */
   readonly limit: number;
 }
 
 export type ActivityState = "loading" | "live" | "refused";
 
 export interface LiveActivity {
-  /** The newest first; what came since stands in `fresh`. */
+  /** The newest first, without `fresh`. */
   readonly entries: ShallowRef<readonly ActivityEntry[]>;
+  /** Entries since the last load. */
   readonly fresh: ShallowRef<readonly ActivityEntry[]>;
-  /** Puts what is fresh above the rest. */
+  /** Moves the fresh entries to `entries`. */
   readonly showFresh: () => void;
   readonly hasMore: ComputedRef<boolean>;
   readonly readMore: () => Promise<void>;
@@ -38,82 +40,43 @@ export interface LiveActivity {
   readonly error: Ref<string | undefined>;
 }
 
-/** More of what is new is not kept: the page begins anew then. */
-const MOST_FRESH = 500;
+/** With more fresh entries than this the log is loaded again. */
+const MAX_FRESH = 500;
 
-/** What happens, live, until the scope ends. Nothing is put above what is read without being asked. */
-export function useActivity(wish: () => ActivityWish): LiveActivity {
+type Read = (more: Readonly<Record<string, Json>>) => Promise<ActivityPage>;
+
+/** The activity log, live, until the scope ends. Entries do not move while they are read: new ones are `fresh`. */
+export function useActivity(request: () => ActivityRequest): LiveActivity {
   const { call, whenOpen, onNotification, subscribe } = useServer();
-  const entries = shallowRef<readonly ActivityEntry[]>([]);
-  const fresh = shallowRef<readonly ActivityEntry[]>([]);
-  const before = ref<number>();
-  const state = ref<ActivityState>("loading");
-  const error = ref<string>();
-  let isReading = false;
-  let isAskedAgain = false;
-  /** Counts wishes: answers to an older one are late. */
-  let epoch = 0;
   subscribe("activity");
-
-  const ask = async (more: Readonly<Record<string, Json>>) => {
-    const { object, pool, kinds, limit } = wish();
-    const told = await call("activity.list", {
+  const read: Read = async (more) => {
+    const { object, pool, kinds, limit } = request();
+    const answer = await call("activity.list", {
       ...(object === undefined ? {} : { object }),
       ...(pool === undefined ? {} : { pool }),
       ...(kinds.length === 0 ? {} : { kinds }),
       limit,
       ...more,
     });
-    return toActivityPage(told);
+    return toActivityPage(answer);
   };
+  const log = createLog();
+  const readFresh = createFreshReader(log, read);
 
-  async function begin(): Promise<void> {
-    const mine = ++epoch;
-    try {
-      const page = await ask({});
-      if (mine !== epoch) return;
-      entries.value = page.entries;
-      fresh.value = [];
-      before.value = page.before;
-      state.value = "live";
-      error.value = undefined;
-    } catch (reason) {
-      if (mine !== epoch || entries.value.length > 0) return;
-      state.value = "refused";
-      error.value = (reason as Error).message;
-    }
-  }
-
-  async function readNews(): Promise<void> {
-    if (isReading) {
-      isAskedAgain = true;
-      return;
-    }
-    isReading = true;
-    const mine = epoch;
-    const newest = fresh.value[0] ?? entries.value[0];
-    const after = newest?.seq ?? 0;
-    const page = await ask({ after, limit: MOST_FRESH }).catch(() => undefined);
-    isReading = false;
-    if (mine === epoch && page !== undefined)
-      if (page.before !== undefined) await begin();
-      else fresh.value = [...page.entries, ...fresh.value];
-    if (!isAskedAgain) return;
-    isAskedAgain = false;
-    await readNews();
-  }
-
-  // What has happened while the server was gone is fresh, where it still knows.
-  whenOpen(() => void (entries.value.length === 0 ? begin() : readNews()));
-  onNotification("activity", () => void readNews());
+  // After a reconnection the entries of the meantime are fresh, if the server still has them.
+  whenOpen(
+    () => void (log.entries.value.length === 0 ? load(log, read) : readFresh()),
+  );
+  onNotification("activity", () => void readFresh());
   watch(
-    () => JSON.stringify(wish()),
+    () => JSON.stringify(request()),
     () => {
-      entries.value = fresh.value = [];
-      state.value = "loading";
-      void begin();
+      log.entries.value = log.fresh.value = [];
+      log.state.value = "loading";
+      void load(log, read);
     },
   );
+  const { entries, fresh, state, error, before } = log;
   return {
     entries,
     fresh,
@@ -124,16 +87,81 @@ export function useActivity(wish: () => ActivityWish): LiveActivity {
       fresh.value = [];
     },
     hasMore: computed(() => before.value !== undefined),
-    async readMore() {
-      const from = before.value;
-      const mine = epoch;
-      if (from === undefined) return;
-      before.value = undefined;
-      const page = await ask({ before: from }).catch(() => undefined);
-      if (mine !== epoch) return;
-      before.value = page === undefined ? from : page.before;
-      if (page !== undefined)
-        entries.value = [...entries.value, ...page.entries];
-    },
+    readMore: () => readMore(log, read),
   };
+}
+
+interface Log extends Pick<
+  LiveActivity,
+  "entries" | "fresh" | "state" | "error"
+> {
+  /** Where the next page ends; undefined: there is none. */
+  readonly before: Ref<number | undefined>;
+  /** Counts loads: answers to a previous request are ignored. */
+  epoch: number;
+}
+
+function createLog(): Log {
+  return {
+    entries: shallowRef<readonly ActivityEntry[]>([]),
+    fresh: shallowRef<readonly ActivityEntry[]>([]),
+    state: ref<ActivityState>("loading"),
+    error: ref<string>(),
+    before: ref<number>(),
+    epoch: 0,
+  };
+}
+
+/** Replaces all entries by the newest page. */
+async function load(log: Log, read: Read): Promise<void> {
+  const epoch = ++log.epoch;
+  try {
+    const page = await read({});
+    if (epoch !== log.epoch) return;
+    log.entries.value = page.entries;
+    log.fresh.value = [];
+    log.before.value = page.before;
+    log.state.value = "live";
+    log.error.value = undefined;
+  } catch (reason) {
+    if (epoch !== log.epoch || log.entries.value.length > 0) return;
+    log.state.value = "refused";
+    log.error.value = (reason as Error).message;
+  }
+}
+
+/** @returns reads the entries since the newest; one read at a time, again if it was called meanwhile */
+function createFreshReader(log: Log, read: Read): () => Promise<void> {
+  let isReading = false;
+  let isRequested = false;
+  return async function readFresh(): Promise<void> {
+    if (isReading) {
+      isRequested = true;
+      return;
+    }
+    isReading = true;
+    const { epoch } = log;
+    const newest = log.fresh.value[0] ?? log.entries.value[0];
+    const after = newest?.seq ?? 0;
+    const page = await read({ after, limit: MAX_FRESH }).catch(() => undefined);
+    isReading = false;
+    if (epoch === log.epoch && page !== undefined)
+      if (page.before !== undefined) await load(log, read);
+      else log.fresh.value = [...page.entries, ...log.fresh.value];
+    if (!isRequested) return;
+    isRequested = false;
+    await readFresh();
+  };
+}
+
+async function readMore(log: Log, read: Read): Promise<void> {
+  const from = log.before.value;
+  const { epoch } = log;
+  if (from === undefined) return;
+  log.before.value = undefined;
+  const page = await read({ before: from }).catch(() => undefined);
+  if (epoch !== log.epoch) return;
+  log.before.value = page === undefined ? from : page.before;
+  if (page !== undefined)
+    log.entries.value = [...log.entries.value, ...page.entries];
 }

@@ -1,13 +1,13 @@
 import type { Points } from "./stats-answer.js";
 
-/** A line of a chart as it is drawn. */
+/** A line of a chart. */
 export interface ChartLine {
   readonly id: string;
   readonly label: string;
   readonly points: Points;
-  /** Which colour of the series, from 0 on. */
+  /** Index of the colour. */
   readonly colour: number;
-  /** Another object, or another time: dashed, and drawn over what is missing. */
+  /** Line of a comparison: dashed, gaps are bridged. */
   readonly isCompared?: boolean;
 }
 
@@ -33,7 +33,7 @@ export interface LineFigures {
   readonly highest: number | null;
 }
 
-/** Of the points in a span. */
+/** Indexes of the points in a span. */
 export function figuresOf(
   points: Points,
   times: readonly number[],

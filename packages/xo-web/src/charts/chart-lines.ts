@@ -4,13 +4,13 @@ import type { Line, Metric } from "./metrics.js";
 
 export interface LineNaming {
   readonly text: Messages;
-  /** Of members that are hosts. */
+  /** Name of a member host. */
   readonly nameOf: (id: string) => string;
-  /** Of what is compared. */
+  /** Name of the comparison. */
   readonly comparedName: string;
 }
 
-/** The lines of a metric's chart: what it is, its members, and what it is compared with. */
+/** The lines of a metric's chart: the metric, its members and the comparison. */
 export function chartLines(
   { lines }: Metric,
   compared: ReadonlyMap<string, Line> | undefined,

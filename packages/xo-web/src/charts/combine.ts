@@ -1,16 +1,16 @@
 import type { Points } from "./stats-answer.js";
 
-/** Point by point; null where none of them has a figure. */
+/** Point by point; null where all are null. */
 export function sum(all: readonly Points[]): Points {
   return fold(all, (total) => total);
 }
 
-/** Of those that have a figure. */
+/** Average of the points that are not null. */
 export function mean(all: readonly Points[]): Points {
   return fold(all, (total, count) => total / count);
 }
 
-/** Point by point; null where one is not known. */
+/** Point by point; null where one is null. */
 export function difference(from: Points, less: Points): Points {
   return from.map((value, i) => {
     const other = less[i] ?? null;
@@ -18,7 +18,7 @@ export function difference(from: Points, less: Points): Points {
   });
 }
 
-/** The points of one series at the times of another: each where it is nearest, null between. */
+/** The points of one series at the nearest times of another; null between. */
 export function onGrid(
   points: Points,
   from: { readonly end: number; readonly step: number },

@@ -2,16 +2,16 @@ import type { StatsSet } from "./metrics.js";
 import { metricsOf, type Line } from "./metrics.js";
 import { onGrid } from "./combine.js";
 
-/** What the figures are compared with. */
+/** The comparison of a chart. */
 export type Comparison =
   | { readonly kind: "nothing" }
-  /** The span of the same length that ended when this one began. */
+  /** The previous time span of the same length. */
   | { readonly kind: "before" }
   | { readonly kind: "object"; readonly id: string; readonly name: string };
 
 /**
- * Lines of another set at the times of the first, by the ids of the first's lines.
- * @param shift by how many s it is told later than it was
+ * Lines of another set at the times of the first set, by line ids.
+ * @param shift seconds by which the compared series is shifted
  */
 export function comparedLines(
   other: StatsSet,
@@ -19,7 +19,7 @@ export function comparedLines(
   shift: number,
 ): ReadonlyMap<string, Line> {
   const from = { end: other.end + shift, step: other.step };
-  // What an object has in all says nothing of how it does.
+  // Totals are not compared.
   const lines = metricsOf(other, false)
     .flatMap(({ lines }) => lines)
     .filter(({ word }) => word !== "total");

@@ -5,7 +5,7 @@ export interface CsvColumn {
   readonly points: Points;
 }
 
-/** Figures as a table: a row for each time, ISO 8601 in UTC; empty where nothing was measured. */
+/** CSV with a row for each time (ISO 8601, UTC); missing values are empty. */
 export function toCsv(
   times: readonly number[],
   columns: readonly CsvColumn[],
@@ -20,7 +20,7 @@ export function toCsv(
   return `${[head, ...rows].join("\r\n")}\r\n`;
 }
 
-/** Spreadsheets take what begins with one of these for a formula. */
+/** Spreadsheets interpret cells that begin with these characters as formulas. */
 const FORMULA = /^[=+\-@\t\r]/;
 
 function quoted(text: string): string {

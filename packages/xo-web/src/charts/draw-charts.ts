@@ -1,4 +1,4 @@
-/** A chart as it is on the screen. */
+/** A chart as drawn on the screen. */
 export interface ChartPicture {
   readonly heading: string;
   readonly canvas: HTMLCanvasElement;
@@ -19,7 +19,7 @@ const TITLE = 48;
 const LINE = 22;
 const FONT = 'Inter, system-ui, "Segoe UI", Roboto, sans-serif';
 
-/** All charts of a panel on one sheet, below each other, as a PNG. */
+/** Draws all charts of a panel below each other into one PNG. */
 export async function drawCharts(
   charts: readonly ChartPicture[],
   { heading, ground, text }: SheetLook,

@@ -13,7 +13,7 @@ export type Unit =
   | "milliseconds"
   | "number";
 
-/** What a line shows; the page has a word for each. */
+/** Id of a line; key of its label. */
 export type LineWord =
   | "usage"
   | "used"
@@ -26,7 +26,7 @@ export type LineWord =
 
 export interface Line {
   readonly id: string;
-  /** What it shows, or which of many it is: a core, a host. */
+  /** The line id, or the member (core or host). */
   readonly word?: LineWord;
   readonly core?: number;
   readonly member?: string;
@@ -37,27 +37,27 @@ export interface Metric {
   readonly id: MetricId;
   readonly unit: Unit;
   readonly lines: readonly Line[];
-  /** There are lines of single cores or hosts as well. */
+  /** Lines of single cores or hosts exist. */
   readonly hasMembers: boolean;
 }
 
-/** What is known of an object: of itself, or, of pools and SRs, what each host tells. */
+/** Statistics of an object; those of pools and SRs by host. */
 export interface StatsSet {
-  /** By the object's own id, or by those of hosts. */
+  /** By the id of the object, or of hosts. */
   readonly tracks: ReadonlyMap<string, StatsTrack>;
-  /** Of the grid that all are put on, in s. */
+  /** Interval of the common time grid in s. */
   readonly end: number;
   readonly step: number;
   readonly length: number;
 }
 
-/** Lines of members beyond these are left out: nobody can tell them apart. */
+/** Further member lines are left out: they could not be distinguished. */
 export const MOST_MEMBERS = 7;
 
 interface Recipe {
   readonly id: MetricId;
   readonly unit: Unit;
-  /** How hosts are put together. */
+  /** How the values of hosts are combined. */
   readonly across: (all: readonly Points[]) => Points;
   readonly lines: (
     track: StatsTrack,
@@ -111,7 +111,7 @@ const recipes: readonly Recipe[] = [
   },
 ];
 
-/** All metrics that there are figures of. @param withMembers single cores of a VM or host, single hosts of a pool or SR */
+/** All metrics with values. @param withMembers also single cores of a VM or host, single hosts of a pool or SR */
 export function metricsOf(set: StatsSet, withMembers: boolean): Metric[] {
   return recipes.flatMap((recipe) => {
     const lines = wholeLines(recipe, set);
@@ -129,7 +129,7 @@ export function metricsOf(set: StatsSet, withMembers: boolean): Metric[] {
   });
 }
 
-/** The times of a set's points, in s. */
+/** The times of the points of a set, in s since the epoch. */
 export function timesOf({ end, step, length }: StatsSet): number[] {
   return Array.from({ length }, (_, i) => end - (length - 1 - i) * step);
 }
@@ -149,7 +149,7 @@ function wholeLines(recipe: Recipe, set: StatsSet): Line[] {
   }));
 }
 
-/** The busiest, in the order in which they are told. */
+/** The busiest members in their original order. */
 function memberLines(recipe: Recipe, set: StatsSet): Line[] {
   const all =
     set.tracks.size > 1
@@ -206,7 +206,7 @@ function line(
   return all.length === 0 ? [] : [[word, combine(all)]];
 }
 
-/** Of the first prefix that there is something of. */
+/** Columns of the first prefix that has any. */
 function columns(track: StatsTrack, ...prefixes: string[]): Points[] {
   for (const prefix of prefixes) {
     const paths = pathsIn(track, prefix);

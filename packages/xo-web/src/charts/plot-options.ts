@@ -2,46 +2,46 @@ import type uPlot from "uplot";
 import type { ChartLine, TimeSpan } from "./chart-line.js";
 import { colourName } from "./chart-line.js";
 
-export interface PlotWish {
+export interface PlotSettings {
   readonly lines: readonly ChartLine[];
   readonly colours: ReadonlyMap<string, string>;
   /** In pixels. */
   readonly width: number;
   readonly height: number;
-  /** Charts with the same one share their cursor. */
+  /** Charts with the same key share their cursor. */
   readonly syncKey: string;
-  /** The least top of the axis. */
+  /** Minimum upper end of the axis. */
   readonly floor: number;
   readonly span: () => TimeSpan;
   readonly inUnit: (value: number) => string;
   readonly timeLabel: (s: number) => string;
-  /** Place of the points under the cursor; undefined: it is elsewhere. */
+  /** Index of the points at the cursor; undefined: none. */
   readonly onCursor: (index: number | undefined) => void;
   readonly onZoom: (span: TimeSpan) => void;
   readonly onBack: () => void;
 }
 
-/** Room for the words of the upright axis, in pixels. */
+/** Width of the vertical axis in pixels. */
 const AXIS = 68;
 const FONT = '12px Inter, system-ui, "Segoe UI", Roboto, sans-serif';
-/** What is dragged over fewer pixels was no drag. */
+/** Minimum distance of a drag in pixels. */
 const LEAST_DRAG = 6;
 
-/** How uPlot is to draw a chart. */
-export function plotOptions(wish: PlotWish): uPlot.Options {
-  const { colours, floor } = wish;
+/** Options of uPlot for a chart. */
+export function plotOptions(settings: PlotSettings): uPlot.Options {
+  const { colours, floor } = settings;
   return {
-    width: wish.width,
-    height: wish.height,
+    width: settings.width,
+    height: settings.height,
     legend: { show: false },
     padding: [10, 22, 0, 0],
     cursor: {
-      sync: { key: wish.syncKey, setSeries: false },
+      sync: { key: settings.syncKey, setSeries: false },
       drag: { x: true, y: false, setScale: false },
       y: false,
       bind: {
         dblclick: () => () => {
-          wish.onBack();
+          settings.onBack();
           return null;
         },
       },
@@ -49,7 +49,7 @@ export function plotOptions(wish: PlotWish): uPlot.Options {
     scales: {
       x: {
         range: () => {
-          const { from, to } = wish.span();
+          const { from, to } = settings.span();
           return [from, to];
         },
       },
@@ -57,17 +57,17 @@ export function plotOptions(wish: PlotWish): uPlot.Options {
         range: (_plot, _least, most) => [0, 1.06 * Math.max(most || 0, floor)],
       },
     },
-    series: [{}, ...wish.lines.map((line) => seriesOf(line, colours))],
+    series: [{}, ...settings.lines.map((line) => seriesOf(line, colours))],
     axes: [
       {
         ...axisOf(colours),
-        values: (_plot, times) => times.map(wish.timeLabel),
+        values: (_plot, times) => times.map(settings.timeLabel),
         space: 80,
         size: 28,
       },
       {
         ...axisOf(colours),
-        values: (_plot, values) => values.map(wish.inUnit),
+        values: (_plot, values) => values.map(settings.inUnit),
         space: 34,
         size: AXIS,
       },
@@ -75,7 +75,7 @@ export function plotOptions(wish: PlotWish): uPlot.Options {
     hooks: {
       setCursor: [
         ({ cursor }) => {
-          wish.onCursor(cursor.idx ?? undefined);
+          settings.onCursor(cursor.idx ?? undefined);
         },
       ],
       setSelect: [
@@ -85,7 +85,7 @@ export function plotOptions(wish: PlotWish): uPlot.Options {
           const from = plot.posToVal(left, "x");
           const to = plot.posToVal(left + width, "x");
           plot.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
-          wish.onZoom({ from, to });
+          settings.onZoom({ from, to });
         },
       ],
     },

@@ -1,17 +1,17 @@
-/** Gives a file to whoever is in front of the page. */
+/** Downloads a file in the browser. */
 export function saveFile(name: string, content: Blob): void {
   const url = URL.createObjectURL(content);
   const link = document.createElement("a");
   link.href = url;
   link.download = name;
   link.click();
-  // Once the browser has taken it.
+  // After the browser has started the download.
   setTimeout(() => {
     URL.revokeObjectURL(url);
   }, 10_000);
 }
 
-/** A name that every system takes. */
+/** A file name that is valid on all systems. */
 export function fileName(...parts: string[]): string {
   return parts
     .join("-")

@@ -1,16 +1,16 @@
-/** How coarse the server tells statistics. */
+/** Resolution of the statistics of the server. */
 export type Granularity = "seconds" | "minutes" | "hours" | "days";
 
 export type RangeId = "tenMinutes" | "twoHours" | "week" | "year";
 
-/** A span of time as hosts keep it. */
+/** A time span that hosts keep statistics of. */
 export interface StatRange {
   readonly id: RangeId;
   readonly granularity: Granularity;
-  /** Between two points, in s. */
+  /** Interval of the points in s. */
   readonly step: number;
   readonly points: number;
-  /** Where the span before this one is found, if hosts keep one: coarser. */
+  /** Granularity of the previous time span, if hosts keep it. */
   readonly before?: Granularity;
 }
 
@@ -48,7 +48,7 @@ export function spanOf({ step, points }: StatRange): number {
   return step * points;
 }
 
-/** How long figures stay news, in ms: a step, but nobody waits for an hour. */
+/** Refresh interval in ms: one step, at most an hour. */
 export function refreshMs({ step }: StatRange): number {
   return Math.min(step, 60) * 1000;
 }

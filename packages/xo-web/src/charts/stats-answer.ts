@@ -1,22 +1,22 @@
 import { isObject, type Json } from "@xo-server/kit";
 
-/** A value for each point of time, the oldest first; null: nothing was measured. */
+/** A value per point, oldest first; null: not measured. */
 export type Points = readonly (number | null)[];
 
-/** What the server tells of one object (`vm.stats`...). */
+/** The statistics of one object (answer of `vm.stats`...). */
 export interface StatsAnswer {
-  /** Of the last point, in s. */
+  /** Time of the last point, in s since the epoch. */
   readonly endTimestamp: number;
-  /** Between two points, in s. */
+  /** Interval of the points in s. */
   readonly interval: number;
   /** By path, such as `cpus.0`. */
   readonly columns: ReadonlyMap<string, Points>;
 }
 
-/** Looks at the outline only: the server is ours. Undefined for anything else. */
-export function toStatsAnswer(told: Json): StatsAnswer | undefined {
-  if (!isObject(told)) return undefined;
-  const { endTimestamp, interval, stats } = told;
+/** Checks the top level only. Undefined: not statistics. */
+export function toStatsAnswer(answer: Json): StatsAnswer | undefined {
+  if (!isObject(answer)) return undefined;
+  const { endTimestamp, interval, stats } = answer;
   if (typeof endTimestamp !== "number" || typeof interval !== "number")
     return undefined;
   const columns = new Map<string, Points>();

@@ -7,7 +7,7 @@ import { StatsTrack } from "./stats-track.js";
 
 export type StatsType = "VM" | "host" | "pool" | "SR";
 
-/** What the server's operation is called, and what it calls the object. */
+/** Operation and parameter by type of object. */
 const methods: Readonly<Record<StatsType, readonly [string, string]>> = {
   VM: ["vm.stats", "id"],
   host: ["host.stats", "host"],
@@ -15,62 +15,64 @@ const methods: Readonly<Record<StatsType, readonly [string, string]>> = {
   SR: ["sr.stats", "id"],
 };
 
-export interface StatsWish {
+export interface StatsRequest {
   readonly type: StatsType;
   readonly id: string;
   readonly granularity: Granularity;
 }
 
-/** Asks for the statistics of one object at one granularity: first for all, then for what is new. */
+/** Requests the statistics of one object at one granularity: first all, then new points. */
 export class StatsSource {
-  readonly #wish: StatsWish;
+  readonly #request: StatsRequest;
   readonly #call: Call;
   readonly #tracks = new Map<string, StatsTrack>();
-  /** What hosts said who told nothing, by host. */
+  /** Errors of hosts without statistics, by host. */
   readonly #errors = new Map<string, string>();
 
-  constructor(wish: StatsWish, call: Call) {
-    this.#wish = wish;
+  constructor(request: StatsRequest, call: Call) {
+    this.#request = request;
     this.#call = call;
   }
 
-  /** By host: why it tells nothing. */
+  /** Why a host has no statistics, by host. */
   get errors(): ReadonlyMap<string, string> {
     return this.#errors;
   }
 
-  /** @throws (rejects) what the call does */
+  /** @throws (rejects) the error of the call */
   async refresh(): Promise<StatsSet> {
-    const { type, id, granularity } = this.#wish;
+    const { type, id, granularity } = this.#request;
     const [method, key] = methods[type];
     const start = this.#start();
-    const told = await this.#call(method, {
+    const received = await this.#call(method, {
       [key]: id,
       granularity,
       ...(start === undefined ? {} : { start }),
     });
     this.#errors.clear();
-    if (type === "VM" || type === "host") this.#take(id, told);
-    else if (isObject(told))
-      for (const [host, stats] of Object.entries(told)) this.#take(host, stats);
+    if (type === "VM" || type === "host") this.#add(id, received);
+    else if (isObject(received))
+      for (const [host, stats] of Object.entries(received))
+        this.#add(host, stats);
     return this.#set();
   }
 
-  #take(id: string, told: Json): void {
-    const answer = toStatsAnswer(told);
+  #add(id: string, received: Json): void {
+    const answer = toStatsAnswer(received);
     if (answer === undefined) {
-      const error = isObject(told) ? told["error"] : undefined;
+      const error = isObject(received) ? received["error"] : undefined;
       const reason = isObject(error) ? error["message"] : undefined;
       if (typeof reason === "string") this.#errors.set(id, reason);
       return;
     }
     const track =
-      this.#tracks.get(id) ?? new StatsTrack(pointsOf[this.#wish.granularity]);
+      this.#tracks.get(id) ??
+      new StatsTrack(pointsOf[this.#request.granularity]);
     this.#tracks.set(id, track);
     track.take(answer);
   }
 
-  /** Everything up to here is known of all. */
+  /** Time in s up to which all tracks have points. */
   #start(): number | undefined {
     const ends = [...this.#tracks.values()].map(({ end }) => end);
     return ends.length === 0 ? undefined : Math.min(...ends);

@@ -1,16 +1,16 @@
 import type { Points, StatsAnswer } from "./stats-answer.js";
 
-/** What is known of one object at one granularity: it grows at the end, and goes at the beginning. */
+/** Statistics of one object at one granularity; new points are appended, old ones dropped. */
 export class StatsTrack {
   readonly #most: number;
   readonly #columns = new Map<string, (number | null)[]>();
   #length = 0;
-  /** Of the last point, in s; 0: nothing is known yet. */
+  /** Time of the last point in s since the epoch; 0: no points yet. */
   end = 0;
-  /** Between two points, in s. */
+  /** Interval of the points in s. */
   step = 0;
 
-  /** @param most points that are kept */
+  /** @param most points to keep */
   constructor(most: number) {
     this.#most = most;
   }
@@ -19,7 +19,7 @@ export class StatsTrack {
     return this.#length;
   }
 
-  /** Paths of columns with a figure somewhere. */
+  /** Paths of columns that are not empty. */
   get paths(): readonly string[] {
     return [...this.#columns.keys()];
   }
@@ -28,7 +28,7 @@ export class StatsTrack {
     return this.#columns.get(path);
   }
 
-  /** Takes what came after what is known; what is known already is left out. */
+  /** Appends the points that are newer than the last one. */
   take({ endTimestamp, interval, columns }: StatsAnswer): void {
     const news = lengthOf(columns);
     if (this.#length === 0 || interval !== this.step) this.#begin(interval);

@@ -24,7 +24,7 @@ export function inUnit(
   }
 }
 
-/** The top of an axis is at least this: what is next to nothing looks so. */
+/** Minimum upper end of an axis, so that small values look small. */
 export const floorOf: Readonly<Record<Unit, number>> = {
   percent: 10,
   bytes: 1e6,
@@ -34,7 +34,7 @@ export const floorOf: Readonly<Record<Unit, number>> = {
   number: 1,
 };
 
-/** Words for a time on an axis that shows so many seconds in all. */
+/** Label of a time on an axis, by its total length in s. */
 export function timeLabel(s: number, span: number, language: string): string {
   const at = new Date(s * 1000);
   if (span <= 2 * 3600 + 60)

@@ -9,8 +9,8 @@ import {
 import { useTheme } from "../shell/use-theme.js";
 
 /**
- * Colours of the theme as canvases take them, by the names of their variables;
- * told again when the theme changes. Empty before the component is mounted.
+ * Colours of the theme in a form for canvases, by the names of their variables;
+ * updated when the theme changes. Empty before the component is mounted.
  */
 export function useColours(
   names: readonly string[],
@@ -32,7 +32,7 @@ export function useColours(
   return colours;
 }
 
-/** `light-dark()` is settled only where it is a colour of something. */
+/** `light-dark()` is resolved only in the computed colour of an element. */
 function readColours(names: readonly string[]): ReadonlyMap<string, string> {
   const probe = document.createElement("span");
   document.body.append(probe);

@@ -2,10 +2,10 @@ import { shallowRef, watch, type ShallowRef } from "vue";
 import { isObject } from "@xo-server/kit";
 import { useServer } from "../live/use-server.js";
 
-/** Hosts that are asked for at a time. */
+/** Hosts per request. */
 const MOST = 100;
 
-/** Names of hosts by id, asked for once each. */
+/** Names of hosts by id, each requested once. */
 export function useHostNames(
   ids: () => readonly string[],
 ): ShallowRef<ReadonlyMap<string, string>> {

@@ -2,28 +2,30 @@ import { onScopeDispose, shallowRef, watch, type ShallowRef } from "vue";
 import { RpcError } from "../api/rpc-error.js";
 import { useServer } from "../live/use-server.js";
 import type { StatsSet } from "./metrics.js";
-import { StatsSource, type StatsWish } from "./stats-source.js";
+import { StatsSource, type StatsRequest } from "./stats-source.js";
 
 export interface LiveStats {
-  /** What is known; what was known stays while the server is gone. */
+  /** The statistics; kept while the connection is lost. */
   readonly set: ShallowRef<StatsSet | undefined>;
-  /** The server's words, when it could not tell. */
+  /** Message of the last failure. */
   readonly error: ShallowRef<string | undefined>;
-  /** By host: why it tells nothing. */
+  /** Why a host has no statistics, by host. */
   readonly silent: ShallowRef<ReadonlyMap<string, string>>;
 }
 
-/** What is asked for, and how long figures stay news. */
-export type LiveWish = StatsWish & { readonly refreshMs: number };
+/** The request, and its refresh interval. */
+export type LiveStatsRequest = StatsRequest & { readonly refreshMs: number };
 
-/** Statistics of one object, followed while somebody looks, until the scope ends. Undefined: none are wanted now. */
-export function useStats(wish: () => LiveWish | undefined): LiveStats {
+/** Live statistics of one object while the page is visible, until the scope ends. Undefined: none requested. */
+export function useStats(
+  request: () => LiveStatsRequest | undefined,
+): LiveStats {
   const { call, whenOpen } = useServer();
   const set = shallowRef<StatsSet>();
   const error = shallowRef<string>();
   const silent = shallowRef<ReadonlyMap<string, string>>(new Map());
   let source: StatsSource | undefined;
-  let wanted: LiveWish | undefined;
+  let wanted: LiveStatsRequest | undefined;
   let timer: ReturnType<typeof setTimeout> | undefined;
 
   async function ask(): Promise<void> {
@@ -31,14 +33,14 @@ export function useStats(wish: () => LiveWish | undefined): LiveStats {
     const asked = source;
     if (asked === undefined) return;
     try {
-      const told = document.hidden ? undefined : await asked.refresh();
+      const received = document.hidden ? undefined : await asked.refresh();
       if (asked !== source) return;
-      if (told !== undefined) set.value = told;
+      if (received !== undefined) set.value = received;
       silent.value = new Map(asked.errors);
       error.value = undefined;
     } catch (failure) {
       if (asked !== source) return;
-      // While the connection is gone, the page says so elsewhere.
+      // A banner reports a lost connection.
       if (failure instanceof RpcError) error.value = failure.message;
     }
     clearTimeout(timer);
@@ -46,7 +48,7 @@ export function useStats(wish: () => LiveWish | undefined): LiveStats {
   }
 
   watch(
-    wish,
+    request,
     (next, before) => {
       if (JSON.stringify(next) === JSON.stringify(before)) return;
       wanted = next;

@@ -1,8 +1,8 @@
 /**
- * Does something that makes `<style>` elements, such as opening a terminal of
- * xterm.js 6: their text, whenever it comes, goes into style sheets that are
- * adopted. A content policy without 'unsafe-inline' allows that, as it is done
- * by a script of ours, and refuses the elements.
+ * Runs code that creates `<style>` elements, such as opening a terminal of
+ * xterm.js 6: their text is redirected into adopted style sheets.
+ * A content policy without 'unsafe-inline' permits those,
+ * but not the elements.
  */
 export function withAdoptedStyles<T>(own: Document, run: () => T): T {
   const create = own.createElement.bind(own);
@@ -12,12 +12,12 @@ export function withAdoptedStyles<T>(own: Document, run: () => T): T {
   try {
     return run();
   } finally {
-    // What the prototype has is there again.
+    // Restores the method of the prototype.
     Reflect.deleteProperty(own, "createElement");
   }
 }
 
-/** Looks like a `<style>` to who writes to it and takes it away; is none. */
+/** A stand-in for a `<style>` element that can be written to and removed. */
 function createStyle(own: Document, element: HTMLElement): HTMLElement {
   const sheet = new CSSStyleSheet();
   own.adoptedStyleSheets.push(sheet);

@@ -12,7 +12,7 @@ import type { Answer, ConsoleSummary, Refusal } from "./summary.js";
  *     | refused
  *     +----------> refused --- over, retryNow ---> (asked again)
  * ```
- * `retryAt` is in the clock's milliseconds; undefined: it is being tried now, or only when told to.
+ * `retryAt` is in the clock's milliseconds; undefined: it is being tried now, or only on request.
  */
 export type LinkState =
   | { readonly name: "asking" }
@@ -35,11 +35,11 @@ export interface ConsoleLinkOptions {
   readonly clock?: MonotonicClock;
 }
 
-/** Between tries; each pause is twice the one before. */
+/** Delays between attempts, in ms; each is twice the previous one. */
 const FIRST_MS = 1_000;
 const LONGEST_MS = 15_000;
 
-/** What may be otherwise in a moment is asked again so often; what somebody must change is not. */
+/** Refusals that may be temporary are retried at this interval; others are not retried. */
 const AGAIN_MS: Readonly<Record<string, number>> = {
   VM_BAD_POWER_STATE: 3_000,
   NOT_CONNECTED: 5_000,
@@ -47,15 +47,15 @@ const AGAIN_MS: Readonly<Record<string, number>> = {
   TOO_MANY_REQUESTS: 10_000,
 };
 
-/** One that was open for less did not really work. */
+/** A connection that was open for less time counts as failed, in ms. */
 const WORKED_MS = 5_000;
 
-/** The way of a page to its console: asks, opens, and begins anew when it ends, until it is stopped. */
+/** The connection of the page to a console: requests access, opens it, and reconnects until it is stopped. */
 export class ConsoleLink {
   readonly #options: ConsoleLinkOptions;
   readonly #clock: MonotonicClock;
   #state: LinkState = { name: "asking" };
-  /** Counts questions, so that the answer to an old one is not taken for the new one's. */
+  /** Number of requests, to discard outdated answers. */
   #epoch = 0;
   #attempt = 0;
   #openedAt = 0;
@@ -66,9 +66,9 @@ export class ConsoleLink {
     this.#clock = options.clock ?? monotonicClock;
   }
 
-  /** Begins, or begins anew: with another kind, or as somebody else. */
+  /** Starts or restarts: with another kind of console or another user. */
   start(): void {
-    this.#tell({ name: "asking" });
+    this.#update({ name: "asking" });
     void this.#ask();
   }
 
@@ -82,14 +82,14 @@ export class ConsoleLink {
     this.#clock.clearTimeout(this.#timer);
   }
 
-  /** The socket is there. */
+  /** The socket is open. */
   opened(): void {
     if (this.#state.name !== "opening") return;
     this.#openedAt = this.#clock.now();
-    this.#tell({ name: "open", summary: this.#state.summary });
+    this.#update({ name: "open", summary: this.#state.summary });
   }
 
-  /** The socket is not there any more, or could not be opened. */
+  /** The socket was closed or could not be opened. */
   ended(): void {
     const { name } = this.#state;
     if (name !== "opening" && name !== "open") return;
@@ -102,14 +102,14 @@ export class ConsoleLink {
   async #ask(): Promise<void> {
     this.#clock.clearTimeout(this.#timer);
     const epoch = ++this.#epoch;
-    // What is shown stays until there is something else to show.
+    // The last state stays until the next one is known.
     if ("retryAt" in this.#state)
-      this.#tell({ ...this.#state, retryAt: undefined });
+      this.#update({ ...this.#state, retryAt: undefined });
     const answer = await this.#options.ask();
     if (epoch !== this.#epoch) return;
     if (answer.kind === "gone") this.#wait("gone");
     else if (answer.kind === "refused") this.#refuse(answer.refusal);
-    else this.#tell({ name: "opening", summary: answer.summary });
+    else this.#update({ name: "opening", summary: answer.summary });
   }
 
   #refuse(refusal: Refusal): void {
@@ -118,13 +118,13 @@ export class ConsoleLink {
       ? AGAIN_MS[refusal.code]
       : undefined;
     const retryAt = ms === undefined ? undefined : this.#clock.now() + ms;
-    this.#tell({ name: "refused", refusal, retryAt });
+    this.#update({ name: "refused", refusal, retryAt });
     if (ms !== undefined) this.#askIn(ms);
   }
 
   #wait(why: "gone" | "unopened" | "ended"): void {
     const ms = Math.min(FIRST_MS * 2 ** this.#attempt++, LONGEST_MS);
-    this.#tell({ name: "waiting", why, retryAt: this.#clock.now() + ms });
+    this.#update({ name: "waiting", why, retryAt: this.#clock.now() + ms });
     this.#askIn(ms);
   }
 
@@ -134,7 +134,7 @@ export class ConsoleLink {
     }, ms);
   }
 
-  #tell(state: LinkState): void {
+  #update(state: LinkState): void {
     this.#state = state;
     this.#options.onState(state);
   }

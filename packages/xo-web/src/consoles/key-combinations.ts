@@ -1,4 +1,4 @@
-/** X11's keysym, and the key's place on the keyboard as UI Events call it. */
+/** X11 keysym and KeyboardEvent.code. */
 type Key = readonly [keysym: number, code: string];
 
 const CTRL: Key = [0xffe3, "ControlLeft"];
@@ -6,13 +6,13 @@ const ALT: Key = [0xffe9, "AltLeft"];
 const WIN: Key = [0xffeb, "MetaLeft"];
 const SHIFT: Key = [0xffe1, "ShiftLeft"];
 
-/** Names of keys, as keyboards of a language show them. */
+/** Names of keys in a language. */
 export type KeyName =
   "ctrl" | "alt" | "shift" | "win" | "esc" | "tab" | "backspace" | "sysRq";
 
 export interface KeyCombination {
   readonly id: string;
-  /** Names of its keys; what is no KeyName is the same in all languages. */
+  /** Its keys; those that are not a KeyName are the same in all languages. */
   readonly names: readonly string[];
   readonly keys: readonly Key[];
 }
@@ -27,7 +27,7 @@ const terminal = (n: number): KeyCombination => ({
   keys: [CTRL, ALT, [0xffbd + n, `F${n}`]],
 });
 
-/** Keys that browsers and systems take for themselves, beside Ctrl+Alt+Del. */
+/** Key combinations that browsers and systems intercept. */
 export const keyCombinations: readonly KeyCombination[] = [
   { id: "esc", names: ["esc"], keys: [[0xff1b, "Escape"]] },
   { id: "altTab", names: ["alt", "tab"], keys: [ALT, [0xff09, "Tab"]] },
@@ -54,7 +54,7 @@ export const keyCombinations: readonly KeyCombination[] = [
   ...[1, 2, 3, 7].map(terminal),
 ];
 
-/** Presses the keys in their order, and lets them go in the other. */
+/** Presses the keys in order and releases them in reverse order. */
 export function pressAll(
   keys: readonly Key[],
   sendKey: (keysym: number, code: string, down: boolean) => void,

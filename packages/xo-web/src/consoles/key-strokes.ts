@@ -1,8 +1,8 @@
-/** A key as it is pressed on a keyboard with the US layout, which is what guests get. */
+/** A key of the US layout, which guests get. */
 export interface KeyStroke {
-  /** X11's number of what it means. */
+  /** X11 keysym. */
   readonly keysym: number;
-  /** Name of its place, as in KeyboardEvent.code; null: it has none there. */
+  /** Position as in KeyboardEvent.code; null: not on this layout. */
   readonly code: string | null;
   readonly shift: boolean;
 }
@@ -10,7 +10,7 @@ export interface KeyStroke {
 const RETURN = { keysym: 0xff0d, code: "Enter", shift: false };
 const TAB = { keysym: 0xff09, code: "Tab", shift: false };
 
-/** What keys say without and with Shift. */
+/** Characters of keys without and with Shift. */
 const PLACES: Readonly<Record<string, string>> = {
   Backquote: "`~",
   Digit1: "1!",
@@ -56,22 +56,22 @@ function add(code: string, character: string, shift: boolean): void {
 }
 
 /**
- * The keys that write a text: clipboards do not reach guests of Xen, keyboards do.
- * Characters that the layout does not have go as what they mean, and it is the guest's
- * business whether it can read them. Line ends of all kinds are one Return.
+ * The keys that type a text: Xen guests have no shared clipboard.
+ * Characters that the layout lacks are sent as keysyms; whether the guest
+ * supports them is unknown. All kinds of line ends are one Return.
  */
 export function toKeyStrokes(text: string): KeyStroke[] {
   return [...text.replace(/\r\n?/g, "\n")].flatMap((character) => {
     if (character === "\n") return [RETURN];
     if (character === "\t") return [TAB];
     const codePoint = character.codePointAt(0)!;
-    // Of the other control characters no key is what somebody meant to paste.
+    // Other control characters are not typed: no key was meant by them.
     if (codePoint < 0x20 || codePoint === 0x7f) return [];
     return [strokes.get(character) ?? unknown(codePoint)];
   });
 }
 
-/** Latin 1 has its own numbers among X11's; all others have those of Unicode. */
+/** Keysyms of Latin 1 are its code points; those of others are offset Unicode. */
 function unknown(codePoint: number): KeyStroke {
   const keysym = codePoint < 0x100 ? codePoint : 0x01000000 + codePoint;
   return { keysym, code: null, shift: false };

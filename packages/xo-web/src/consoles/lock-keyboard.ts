@@ -3,12 +3,12 @@ interface Keyboard {
 }
 
 /**
- * While the screen is full, Esc and what the system takes for itself go to the
- * guest too; holding Esc leaves it. Not all browsers can: with them, Esc leaves it at once.
+ * In full screen, Esc and key combinations of the system go to the
+ * guest; holding Esc leaves. In browsers without the API, Esc leaves at once.
  * https://wicg.github.io/keyboard-lock/
  */
 export async function lockKeyboard(): Promise<void> {
   const { keyboard } = navigator as { readonly keyboard?: Keyboard };
-  // Refused where the screen is not full any more.
+  // Rejected when full screen has ended meanwhile.
   await keyboard?.lock().catch(() => undefined);
 }

@@ -1,4 +1,4 @@
-/** What is used of noVNC 1.7: https://github.com/novnc/noVNC/blob/v1.7.0/docs/API.md */
+/** The used part of noVNC 1.7: https://github.com/novnc/noVNC/blob/v1.7.0/docs/API.md */
 declare module "@novnc/novnc" {
   export default class RFB extends EventTarget {
     constructor(

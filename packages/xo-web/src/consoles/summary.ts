@@ -1,7 +1,7 @@
-/** As XAPI calls them: a screen, or a terminal. */
+/** XAPI protocols: rfb (graphical), vt100 (serial). */
 export type ConsoleKind = "rfb" | "vt100";
 
-/** What there is to open. */
+/** The available consoles. */
 export interface ConsoleSummary {
   readonly id: string;
   /** `VM`, `VM-controller` or `host`. */
@@ -10,7 +10,7 @@ export interface ConsoleSummary {
   readonly kinds: readonly ConsoleKind[];
 }
 
-/** Why there is nothing: a code of the server's error table. */
+/** Why no console is available: a code of the error table (docs/errors.md). */
 export interface Refusal {
   readonly code: string;
   readonly message: string;
@@ -23,7 +23,7 @@ export type Answer =
   /** The server does not answer. */
   | { readonly kind: "gone" };
 
-/** Asks what could be opened; browsers do not tell why a WebSocket could not. */
+/** Requests the summary over HTTP, as browsers hide why a WebSocket was refused. */
 export async function fetchSummary(id: string): Promise<Answer> {
   try {
     const answer = await fetch(addressOf(id));
@@ -36,7 +36,7 @@ export async function fetchSummary(id: string): Promise<Answer> {
   }
 }
 
-/** Of the WebSocket. */
+/** URL of the WebSocket. */
 export function socketUrl(id: string, kind: ConsoleKind): string {
   const url = addressOf(id);
   url.protocol = url.protocol.replace("http", "ws");

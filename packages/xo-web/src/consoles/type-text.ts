@@ -1,6 +1,6 @@
 import { toKeyStrokes } from "./key-strokes.js";
 
-/** As noVNC's RFB.sendKey. */
+/** Signature of noVNC's RFB.sendKey. */
 export type SendKey = (
   keysym: number,
   code: string | null,
@@ -9,22 +9,22 @@ export type SendKey = (
 
 const SHIFT = [0xffe1, "ShiftLeft"] as const;
 
-/** Guests that are busy drop keys that come faster. */
+/** Delay in ms between keys: busy guests drop faster ones. */
 const PAUSE_MS = 8;
 
 export interface TypeTextOptions {
   readonly sendKey: SendKey;
   readonly pause?: (ms: number) => Promise<void>;
-  /** Aborted: the rest is not typed. */
+  /** On abort the remaining text is not typed. */
   readonly signal?: AbortSignal;
-  /** Of how many keys, how many have been pressed. */
+  /** Number of pressed keys and of all keys. */
   readonly onProgress?: (done: number, all: number) => void;
 }
 
 const sleep = (ms: number) =>
   new Promise<void>((resolve) => setTimeout(resolve, ms));
 
-/** Presses the keys of a text, one after the other. Resolves with true when all of it has been typed. */
+/** Types a text key by key. Resolves with true when it is complete. */
 export async function typeText(
   text: string,
   { sendKey, pause = sleep, signal, onProgress }: TypeTextOptions,

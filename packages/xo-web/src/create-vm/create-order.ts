@@ -7,8 +7,8 @@ export interface CreateOrder {
 }
 
 /**
- * The operation that makes what the form says.
- * @param template what the form was at first, to tell what was changed
+ * The operation that creates the VMs of the form.
+ * @param template the initial draft, to detect changes
  */
 export function createOrder(
   draft: Draft,
@@ -66,7 +66,7 @@ function bootOf({ boot, iso }: Draft): Record<string, Json> {
     : {};
 }
 
-/** Those of the template only where they were changed. */
+/** Disks and VIFs of the template are included only when changed. */
 function disksOf(
   { disks }: Draft,
   template: readonly DiskDraft[],

@@ -10,7 +10,7 @@ const families = [
 
 export type OsFamily = (typeof families)[number][0] | "rest";
 
-/** The family of systems that a template is for, by its name. */
+/** The operating system family of a template, by its name. */
 export function familyOf(name: string): OsFamily {
   return families.find(([, pattern]) => pattern.test(name))?.[0] ?? "rest";
 }

@@ -2,7 +2,7 @@ import type { Formats } from "../locale/formats.js";
 import { fill, type Messages } from "../locale/messages.js";
 import type { Problem } from "./problems.js";
 
-/** Of these the amount is a number of things, not of bytes. */
+/** Problems whose amount is a count, not bytes. */
 const COUNTED = new Set(["cpusOfHosts", "quota"]);
 
 export function problemWords(

@@ -1,9 +1,9 @@
 import type { Draft } from "./draft.js";
 import { namesOf } from "./draft.js";
 
-/** What the form is checked against. Bytes. */
+/** Data for the validation of the form; sizes in bytes. */
 export interface Place {
-  /** That take VMs. */
+  /** Hosts that accept VMs. */
   readonly hosts: readonly {
     readonly id: string;
     readonly memory: { readonly size: number; readonly usage: number };
@@ -12,14 +12,14 @@ export interface Place {
   readonly srs: readonly {
     readonly id: string;
     readonly free: number;
-    /** Disks take what is written to them only. */
+    /** Thin provisioning. */
     readonly isThin: boolean;
   }[];
   readonly defaultSr: string | undefined;
-  /** Names that are taken in the pool. */
+  /** Names of existing VMs of the pool. */
   readonly takenNames: ReadonlySet<string>;
   readonly takenMacs: ReadonlySet<string>;
-  /** Of the chosen resource set. */
+  /** Limits of the chosen resource set. */
   readonly limits: Readonly<Record<string, { readonly available: number }>>;
   readonly needsSet: boolean;
 }
@@ -49,7 +49,7 @@ export type ProblemCode =
 
 export interface Problem {
   readonly code: ProblemCode;
-  /** Worth knowing; it can be made all the same. */
+  /** A warning; the VMs can be created. */
   readonly isWarning?: boolean;
   /** Bytes, or a count. */
   readonly amount?: number;
@@ -58,7 +58,7 @@ export interface Problem {
 /** By field: `name`, `disk:<key>`, `vif:<key>`... */
 export type Problems = ReadonlyMap<string, Problem>;
 
-/** Bytes on all SRs, of memory, and vCPUs, of all VMs. */
+/** Storage and memory in bytes and vCPUs, of all VMs. */
 export function totalsOf(draft: Draft) {
   const { count, cpus, memory, disks } = draft;
   const disk = disks.reduce((sum, { size }) => sum + size, 0);
@@ -73,8 +73,8 @@ export function problemsOf(draft: Draft, place: Place): Problems {
   return problems;
 }
 
-/** Whether it can be made as it is. */
-export function isMakeable(problems: Problems): boolean {
+/** Whether the VMs can be created. */
+export function canCreate(problems: Problems): boolean {
   return [...problems.values()].every(({ isWarning }) => isWarning === true);
 }
 
@@ -126,9 +126,9 @@ function* checkDisks(draft: Draft, { srs, defaultSr }: Place): Found {
     if (wanted <= free) continue;
     const last = draft.disks.findLast(({ sr }) => (sr || defaultSr) === id);
     const problem = { code: "srFull", amount: wanted - free } as const;
-    // What is only promised may fit for long.
-    const told = isThin ? { ...problem, isWarning: true } : problem;
-    if (last !== undefined) yield [`disk:${last.key}`, told];
+    // Thin disks beyond the free space are a warning only.
+    const graded = isThin ? { ...problem, isWarning: true } : problem;
+    if (last !== undefined) yield [`disk:${last.key}`, graded];
   }
 }
 

@@ -4,7 +4,7 @@ import type { Vbd, Vdi, Vif } from "../objects/devices.js";
 import type { Network } from "../objects/infrastructure.js";
 import type { Template, TemplateParts } from "./draft.js";
 
-/** What a template has of its own, and where new VMs of its pool are connected. */
+/** Disks and VIFs of a template, and the default networks of its pool. */
 export async function readParts(
   call: Call,
   { id, $pool = "" }: Template,
@@ -22,7 +22,7 @@ export async function readParts(
   const disks = vbds.flatMap(({ VDI }) => (VDI === undefined ? [] : [VDI]));
   const anyOf = disks.map((disk) => `id:"${disk}"`).join(" ");
   const vdis = disks.length === 0 ? [] : await page<Vdi>("VDI", `|(${anyOf})`);
-  // The first bridge is where management usually is, with DHCP.
+  // The first bridge usually has the management interface and DHCP.
   const outside = networks
     .filter(({ PIFs }) => PIFs.length > 0)
     .sort((a, b) => (a.bridge < b.bridge ? -1 : 1));
@@ -31,7 +31,7 @@ export async function readParts(
   return { vbds, vdis, vifs, network: first?.id };
 }
 
-/** @returns undefined: there is none, or it may not be seen */
+/** @returns undefined: it does not exist or is not permitted */
 export async function readTemplate(
   call: Call,
   id: string,

@@ -7,7 +7,7 @@ const KEY = "new-vm";
 
 interface Kept {
   readonly draft: Draft;
-  /** As the template had it, to tell what was changed. */
+  /** The draft of the unchanged template, to detect changes. */
   readonly before: Draft;
   readonly templateName: string;
 }
@@ -18,7 +18,7 @@ const nothing: Kept = {
   templateName: "",
 };
 
-/** The form, kept in this tab over a reload until something is made of it. */
+/** The form, kept in the session storage until the VMs are created. */
 export function useDraft(call: Call): {
   readonly draft: Ref<Draft>;
   readonly before: ShallowRef<Draft>;
@@ -35,7 +35,7 @@ export function useDraft(call: Call): {
   async function choose(template: Template): Promise<void> {
     wanted = template.id;
     const parts = await readParts(call, template);
-    // Another one was chosen meanwhile.
+    // Another template was chosen meanwhile.
     if (wanted !== template.id) return;
     draft.value = draftFor(template, parts, draft.value);
     before.value = draft.value;
@@ -71,12 +71,12 @@ function recallDraft(): Kept {
   }
 }
 
-/** Without configurations: they may hold passwords. */
+/** Cloud configurations may contain passwords and are not stored. */
 function keepDraft(kept: Kept): void {
   const draft = { ...kept.draft, cloudConfig: "", networkConfig: "" };
   try {
     sessionStorage.setItem(KEY, JSON.stringify({ ...kept, draft }));
   } catch {
-    // Storage is forbidden or full: the form holds until the page is left.
+    // The session storage is forbidden or full: the form is lost on reload.
   }
 }

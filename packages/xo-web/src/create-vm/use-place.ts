@@ -17,7 +17,7 @@ export interface ResourceSet {
 type StorageRow = Sr & { readonly allocationStrategy?: string };
 type NetworkRow = Network & { readonly automatic?: boolean };
 
-/** Where the VM is made: what there is in its pool, live. */
+/** The live objects of the pool that a VM is created in. */
 export function usePlace(draft: Ref<Draft>): {
   readonly place: ComputedRef<Place>;
   readonly pool: ComputedRef<Pool | undefined>;
@@ -27,80 +27,10 @@ export function usePlace(draft: Ref<Draft>): {
   readonly isos: ComputedRef<readonly Vdi[]>;
   readonly sets: Ref<readonly ResourceSet[]>;
 } {
-  const { call, session, whenOpen } = useServer();
-  const inPool = () => `$pool:"${draft.value.pool}"`;
-  const ofPool = <T>(
-    type: string,
-    fields: readonly string[],
-    filter = () => "",
-  ) =>
-    useObjects<T>(() =>
-      draft.value.pool === ""
-        ? undefined
-        : {
-            type,
-            fields,
-            limit: 1_000,
-            filter: `${inPool()} ${filter()}`.trim(),
-            sort: [{ by: "name_label" }],
-          },
-    ).rows;
-
-  const pools = useObjects<Pool>(() =>
-    draft.value.pool === ""
-      ? undefined
-      : { type: "pool", filter: `id:"${draft.value.pool}"` },
-  ).rows;
-  const hosts = ofPool<Host>(
-    "host",
-    ["id", "name_label", "memory", "cpus"],
-    () => "enabled? power_state:Running",
-  );
-  const storage = ofPool<StorageRow>("SR", [
-    ...["id", "name_label", "content_type", "size", "physical_usage"],
-    ...["shared", "allocationStrategy", "SR_type"],
-  ]);
-  const networks = ofPool<NetworkRow>("network", [
-    ...["id", "name_label", "automatic", "PIFs"],
-  ]);
-  const isoSrs = computed(() =>
-    storage.value.filter(({ content_type }) => content_type === "iso"),
-  );
-  const isos = useObjects<Vdi>(() =>
-    isoSrs.value.length === 0
-      ? undefined
-      : {
-          type: "VDI",
-          limit: 2_000,
-          filter: `$SR:|(${isoSrs.value.map(({ id }) => `"${id}"`).join(" ")})`,
-          fields: ["id", "name_label"],
-          sort: [{ by: "name_label" }],
-        },
-  ).rows;
-  const srs = computed(() =>
-    storage.value.filter(({ content_type }) => content_type === "user"),
-  );
-
-  const same = ofPool<ObjectRow>("VM", ["id", "name_label"], () => {
-    // Parts of names: which are the same is seen below.
-    const [name = ""] = namesOf(draft.value, 1);
-    return `name_label:${JSON.stringify(name.slice(0, 200) || "\u0000")}`;
-  });
-  const macs = useObjects<Vif>(() => {
-    const wanted = draft.value.vifs.filter(({ mac }) => mac.length === 17);
-    if (wanted.length === 0) return undefined;
-    const filter = `MAC:|(${wanted.map(({ mac }) => JSON.stringify(mac)).join(" ")})`;
-    return { type: "VIF", filter, fields: ["id", "MAC"] };
-  }).rows;
-
-  const sets = ref<readonly ResourceSet[]>([]);
-  whenOpen(() => {
-    void call("resourceSet.getAll")
-      .then((answer) => {
-        sets.value = answer as unknown as ResourceSet[];
-      })
-      .catch(() => undefined);
-  });
+  const { session } = useServer();
+  const { pool, hosts, networks, srs, isos } = usePoolObjects(draft);
+  const { names, macs } = useTakenValues(draft);
+  const sets = useResourceSets();
 
   const place = computed<Place>(() => ({
     hosts: hosts.value,
@@ -109,20 +39,114 @@ export function usePlace(draft: Ref<Draft>): {
       free: Math.max(0, (sr.size ?? 0) - (sr.physical_usage ?? 0)),
       isThin: sr.allocationStrategy === "thin",
     })),
-    defaultSr: pools.value[0]?.default_SR,
-    takenNames: new Set(same.value.map(({ name_label = "" }) => name_label)),
-    takenMacs: new Set(macs.value.map(({ MAC }) => MAC.toLowerCase())),
+    defaultSr: pool.value?.default_SR,
+    takenNames: names.value,
+    takenMacs: macs.value,
     limits:
       sets.value.find(({ id }) => id === draft.value.resourceSet)?.limits ?? {},
     needsSet: session.user.value?.isAdmin === false && sets.value.length > 0,
   }));
+  return { place, hosts, srs, networks, isos, sets, pool };
+}
+
+function objectsOfPool<T>(
+  draft: Ref<Draft>,
+  type: string,
+  fields: readonly string[],
+  filter = () => "",
+) {
+  return useObjects<T>(() =>
+    draft.value.pool === ""
+      ? undefined
+      : {
+          type,
+          fields,
+          limit: 1_000,
+          filter: `$pool:"${draft.value.pool}" ${filter()}`.trim(),
+          sort: [{ by: "name_label" }],
+        },
+  ).rows;
+}
+
+function usePoolObjects(draft: Ref<Draft>) {
+  const pools = useObjects<Pool>(() =>
+    draft.value.pool === ""
+      ? undefined
+      : { type: "pool", filter: `id:"${draft.value.pool}"` },
+  ).rows;
+  const hosts = objectsOfPool<Host>(
+    draft,
+    "host",
+    ["id", "name_label", "memory", "cpus"],
+    () => "enabled? power_state:Running",
+  );
+  const networks = objectsOfPool<NetworkRow>(draft, "network", [
+    ...["id", "name_label", "automatic", "PIFs"],
+  ]);
+  const storage = objectsOfPool<StorageRow>(draft, "SR", [
+    ...["id", "name_label", "content_type", "size", "physical_usage"],
+    ...["shared", "allocationStrategy", "SR_type"],
+  ]);
+  const ofContent = (content: string) =>
+    storage.value.filter(({ content_type }) => content_type === content);
+  const isos = useObjects<Vdi>(() => {
+    const isoSrs = ofContent("iso");
+    if (isoSrs.length === 0) return undefined;
+    return {
+      type: "VDI",
+      limit: 2_000,
+      filter: `$SR:|(${isoSrs.map(({ id }) => `"${id}"`).join(" ")})`,
+      fields: ["id", "name_label"],
+      sort: [{ by: "name_label" }],
+    };
+  }).rows;
   return {
-    place,
     hosts,
-    srs,
     networks,
     isos,
-    sets,
     pool: computed(() => pools.value[0]),
+    srs: computed(() => ofContent("user")),
   };
+}
+
+/** Names and MAC addresses of existing VMs that could be the same as those of the draft. */
+function useTakenValues(draft: Ref<Draft>) {
+  const namesakes = objectsOfPool<ObjectRow>(
+    draft,
+    "VM",
+    ["id", "name_label"],
+    () => {
+      // The filter matches parts of names: the draft is compared with whole names later.
+      const [name = ""] = namesOf(draft.value, 1);
+      return `name_label:${JSON.stringify(name.slice(0, 200) || "\u0000")}`;
+    },
+  );
+  const vifs = useObjects<Vif>(() => {
+    const typed = draft.value.vifs.filter(({ mac }) => mac.length === 17);
+    if (typed.length === 0) return undefined;
+    const filter = `MAC:|(${typed.map(({ mac }) => JSON.stringify(mac)).join(" ")})`;
+    return { type: "VIF", filter, fields: ["id", "MAC"] };
+  }).rows;
+  return {
+    names: computed(
+      () => new Set(namesakes.value.map(({ name_label = "" }) => name_label)),
+    ),
+    macs: computed(
+      () => new Set(vifs.value.map(({ MAC }) => MAC.toLowerCase())),
+    ),
+  };
+}
+
+function useResourceSets(): Ref<readonly ResourceSet[]> {
+  const { call, whenOpen } = useServer();
+  const sets = ref<readonly ResourceSet[]>([]);
+  whenOpen(() => {
+    void call("resourceSet.getAll")
+      .then((answer) => {
+        sets.value = answer as unknown as ResourceSet[];
+      })
+      // Without resource sets the form has no field for them.
+      .catch(() => undefined);
+  });
+  return sets;
 }

@@ -6,7 +6,7 @@ import {
 } from "../actions/plan/action.js";
 import type { Messages } from "../locale/messages.js";
 
-/** An action that is offered by one page and nowhere else: it has a name of its own. */
+/** An action of a single page, with a label of its own. */
 export function ownAction(
   parts: Omit<ActionDefinition, "id"> & {
     readonly id: string;

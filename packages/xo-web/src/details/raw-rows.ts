@@ -1,19 +1,19 @@
 import { isObject, type Json } from "@xo-server/kit";
 
-/** A line of a record: a field, or a member of a map or list in it. */
+/** A row of a record: a field, or a member of a map or list. */
 export interface RawRow {
   /** `other_config.auto_poweron` */
   readonly path: string;
   readonly name: string;
   /** 0: a field. */
   readonly depth: number;
-  /** As JSON would write it, texts without quotes; undefined: its members follow. */
+  /** As JSON, strings without quotes; undefined: a map or list, its members follow. */
   readonly value?: string;
-  /** Members of a map or list. */
+  /** Number of members of a map or list. */
   readonly members?: number;
 }
 
-/** The fields of a record in the order of their names, members below what they are in. */
+/** The fields of a record by name; members follow their map or list. */
 export function toRawRows(record: Readonly<Record<string, Json>>): RawRow[] {
   const rows: RawRow[] = [];
   const names = Object.keys(record).sort((a, b) => (a < b ? -1 : 1));
@@ -22,7 +22,7 @@ export function toRawRows(record: Readonly<Record<string, Json>>): RawRow[] {
   return rows;
 }
 
-/** Rows that hold the words, with what they are in. */
+/** Rows that contain the words, with their parents. */
 export function searchRows(rows: readonly RawRow[], words: string): RawRow[] {
   const wanted = words.trim().toLowerCase();
   if (wanted === "") return [...rows];

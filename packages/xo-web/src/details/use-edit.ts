@@ -5,20 +5,21 @@ import { useToasts } from "../toasts/use-toasts.js";
 import { reasonOf } from "./reason-of.js";
 
 export interface EditOptions<T> {
-  /** What the server tells. */
+  /** The value of the server. */
   readonly value: () => T;
-  /** Name of what is edited. */
+  /** Name of the edited property. */
   readonly label: () => string;
-  /** Resolves when the server has done it. */
+  /** Resolves when the server has saved the value. */
   readonly save: (value: T) => Promise<unknown>;
 }
 
-/** The server tells of a change within its throttle pause; after this long what it tells is the truth again. */
-const TELLS_WITHIN_MS = 10_000;
+/** Changes arrive within the throttle pause of the server; after this time the value of the server is shown again. */
+const ARRIVES_WITHIN_MS = 10_000;
 
 /**
- * A value that is edited in place. What was chosen is shown at once; when the
- * server refuses, the old value is back, with its words. What was done can be undone.
+ * A value that is edited in place. The chosen value is shown at once; when the
+ * server refuses it, the old value is shown again, with the reason. A change can
+ * be undone.
  */
 export function useEdit<T>({ value, label, save }: EditOptions<T>) {
   const { text } = useLocale();
@@ -28,16 +29,16 @@ export function useEdit<T>({ value, label, save }: EditOptions<T>) {
   const hasFailed = ref(false);
   let timer: ReturnType<typeof setTimeout> | undefined;
 
-  function forget(): void {
+  function clear(): void {
     clearTimeout(timer);
     chosen.value = undefined;
   }
-  onScopeDispose(forget);
-  // What comes from the server after it has saved is newer than what was chosen.
+  onScopeDispose(clear);
+  // A value that arrives after saving is newer than the chosen one.
   watch(
     () => JSON.stringify(value()),
     () => {
-      if (!isSaving.value) forget();
+      if (!isSaving.value) clear();
     },
   );
 
@@ -49,21 +50,21 @@ export function useEdit<T>({ value, label, save }: EditOptions<T>) {
     hasFailed.value = false;
     try {
       await save(after);
-      timer = setTimeout(forget, TELLS_WITHIN_MS);
-      sayDone(() => change(before));
+      timer = setTimeout(clear, ARRIVES_WITHIN_MS);
+      showSuccess(() => change(before));
       return true;
     } catch (error) {
-      forget();
+      clear();
       hasFailed.value = true;
-      sayFailed(error, () => change(after));
+      showFailure(error, () => change(after));
       return false;
     } finally {
       isSaving.value = false;
-      if (JSON.stringify(value()) === JSON.stringify(after)) forget();
+      if (JSON.stringify(value()) === JSON.stringify(after)) clear();
     }
   }
 
-  function sayDone(undo: () => unknown): void {
+  function showSuccess(undo: () => unknown): void {
     show({
       tone: "good",
       text: fill(text.value.details.changed, { what: label() }),
@@ -71,7 +72,7 @@ export function useEdit<T>({ value, label, save }: EditOptions<T>) {
     });
   }
 
-  function sayFailed(error: unknown, again: () => unknown): void {
+  function showFailure(error: unknown, again: () => unknown): void {
     show({
       tone: "bad",
       text: fill(text.value.details.notChanged, { what: label() }),
@@ -81,7 +82,7 @@ export function useEdit<T>({ value, label, save }: EditOptions<T>) {
   }
 
   return {
-    /** What was chosen and is not told yet, else what the server tells. */
+    /** The chosen value until the server sends it, else the value of the server. */
     shown: computed(() =>
       chosen.value === undefined ? value() : chosen.value.value,
     ),

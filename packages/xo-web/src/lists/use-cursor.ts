@@ -17,123 +17,36 @@ export interface CursorParts {
   readonly isEmbedded: boolean;
   readonly toggleGroup: (id: string) => void;
   readonly toFilter: () => void;
-  /** A key has moved or chosen something in the list. */
+  /** A key has moved the cursor or changed the selection. */
   readonly onKeys: () => void;
 }
 
 export interface Cursor {
   /** The line of the cursor; -1: none. */
   readonly line: Ref<number>;
-  /** The object beside the list. */
+  /** The object in the preview beside the list. */
   readonly peeked: ShallowRef<ObjectRow | undefined>;
   readonly choose: (line: DrawnLine, isRange: boolean) => void;
   readonly clicked: (line: DrawnLine, event: MouseEvent) => void;
   readonly open: (line: DrawnLine) => void;
-  /** A key, while the list has the focus. */
+  /** A key press while the list has the focus. */
   readonly pressed: (event: KeyboardEvent) => void;
 }
 
-/** The line that keys are about, and what keys and clicks do with it. */
+/** The cursor of the list, moved by keys and clicks, and the commands on its line. */
 export function useCursor(parts: CursorParts): Cursor {
-  const { rows, chosen, view, box } = parts;
-  const router = useRouter();
   const cursor = ref(-1);
   const peeked = shallowRef<ObjectRow>();
-  /** Where a range begins. */
-  let anchor = -1;
-
-  function choose(line: DrawnLine, isRange: boolean): void {
-    if (line.row === undefined) return;
-    if (isRange && anchor >= 0) chosen.add(rowsBetween(anchor, line.line));
-    else chosen.toggle(line.row);
-    anchor = cursor.value = line.line;
-  }
-  function rowsBetween(one: number, other: number): ObjectRow[] {
-    const some: ObjectRow[] = [];
-    for (let at = Math.min(one, other); at <= Math.max(one, other); at++) {
-      const row = rows.at(at)?.row;
-      if (row !== undefined) some.push(row);
-    }
-    return some;
-  }
-
-  function moveTo(line: number): void {
-    const last = rows.lines.value.count - 1;
-    cursor.value = Math.min(Math.max(line, 0), last);
-    view.reveal(cursor.value);
-    if (peeked.value !== undefined)
-      peeked.value = rows.at(cursor.value)?.row ?? peeked.value;
-    box.value?.focus({ preventScroll: true });
-  }
-  function move(by: number, isRange: boolean): void {
-    const from = cursor.value;
-    moveTo(from + by);
-    if (!isRange || from < 0) return;
-    chosen.add(rowsBetween(from, cursor.value));
-    anchor = cursor.value;
-  }
-  function open(line: DrawnLine): void {
-    if (line.index < 0) parts.toggleGroup(line.section.key.slice(1));
-    if (line.row === undefined) return;
-    const path = pathOf(line.row.type, line.row.id);
-    if (path === undefined) peeked.value = line.row;
-    else void router.push(path);
-  }
-  /** @returns false: there was nothing to put away */
-  function putAway(): boolean {
-    if (peeked.value !== undefined) {
-      peeked.value = undefined;
-      box.value?.focus({ preventScroll: true });
-    } else if (countOf(chosen.selection.value) > 0) chosen.clear();
-    else return false;
-    return true;
-  }
-
-  /** @returns false: the key is not for the list now */
-  function obey(command: RowCommand): boolean {
-    const line = rows.at(cursor.value);
-    switch (command.kind) {
-      case "move":
-        move(command.by, command.isRange);
-        return true;
-      case "page":
-        moveTo(cursor.value + command.by * view.page.value);
-        return true;
-      case "to":
-        moveTo(command.end === "first" ? 0 : rows.lines.value.count - 1);
-        return true;
-      case "all":
-        chosen.all();
-        return true;
-      case "none":
-        return putAway();
-      case "open":
-      case "group":
-      case "choose":
-      case "peek":
-        return line !== undefined && obeyOn(line, command.kind);
-    }
-  }
-  function obeyOn(
-    line: DrawnLine,
-    kind: "open" | "group" | "choose" | "peek",
-  ): boolean {
-    const isHead = line.index < 0;
-    if (kind === "open") open(line);
-    else if (kind === "group" && isHead)
-      parts.toggleGroup(line.section.key.slice(1));
-    else if (kind === "group" || line.row === undefined) return false;
-    else if (kind === "choose") choose(line, false);
-    else peeked.value = peeked.value === undefined ? line.row : undefined;
-    return true;
-  }
+  const range = createRangeSelection(parts, cursor);
+  const open = createOpen(parts, peeked);
+  const perform = createCommands({ parts, cursor, peeked, range, open });
 
   if (!parts.isEmbedded)
     useListShortcuts({
-      obey: (command) => {
-        const isObeyed = obey(command);
-        if (isObeyed) parts.onKeys();
-        return isObeyed;
+      perform(command) {
+        const isDone = perform(command);
+        if (isDone) parts.onKeys();
+        return isDone;
       },
       toFilter: parts.toFilter,
     });
@@ -141,7 +54,7 @@ export function useCursor(parts: CursorParts): Cursor {
   return {
     line: cursor,
     peeked,
-    choose,
+    choose: range.choose,
     open,
     pressed(event) {
       const target = event.target as Element;
@@ -152,7 +65,7 @@ export function useCursor(parts: CursorParts): Cursor {
       const isControl = target.closest("button, a, input") !== null;
       if (command === undefined || (command.kind === "open" && isControl))
         return;
-      if (!obey(command)) return;
+      if (!perform(command)) return;
       event.preventDefault();
       parts.onKeys();
     },
@@ -161,8 +74,143 @@ export function useCursor(parts: CursorParts): Cursor {
       cursor.value = line.line;
       if (target.closest("a, button, input") !== null) return;
       if (event.shiftKey || event.ctrlKey || event.metaKey)
-        choose(line, event.shiftKey);
-      else anchor = line.line;
+        range.choose(line, event.shiftKey);
+      else range.setAnchor(line.line);
     },
   };
+}
+
+interface RangeSelection {
+  /** Selects or deselects a row; a range selects all rows from the anchor. */
+  readonly choose: (line: DrawnLine, isRange: boolean) => void;
+  /** Selects the rows from a line to the cursor. */
+  readonly extendFrom: (line: number) => void;
+  readonly setAnchor: (line: number) => void;
+}
+
+function createRangeSelection(
+  { rows, chosen }: CursorParts,
+  cursor: Ref<number>,
+): RangeSelection {
+  /** The line where a range begins; -1: none. */
+  let anchor = -1;
+  function rowsBetween(one: number, other: number): ObjectRow[] {
+    const some: ObjectRow[] = [];
+    for (let at = Math.min(one, other); at <= Math.max(one, other); at++) {
+      const row = rows.at(at)?.row;
+      if (row !== undefined) some.push(row);
+    }
+    return some;
+  }
+  return {
+    choose(line, isRange) {
+      if (line.row === undefined) return;
+      if (isRange && anchor >= 0) chosen.add(rowsBetween(anchor, line.line));
+      else chosen.toggle(line.row);
+      anchor = cursor.value = line.line;
+    },
+    extendFrom(line) {
+      chosen.add(rowsBetween(line, cursor.value));
+      anchor = cursor.value;
+    },
+    setAnchor(line) {
+      anchor = line;
+    },
+  };
+}
+
+/** Opens the page of a row, or expands a group. A row without a page is previewed. */
+function createOpen(
+  { toggleGroup }: CursorParts,
+  peeked: ShallowRef<ObjectRow | undefined>,
+): (line: DrawnLine) => void {
+  const router = useRouter();
+  return (line) => {
+    if (line.index < 0) toggleGroup(groupOf(line));
+    if (line.row === undefined) return;
+    const path = pathOf(line.row.type, line.row.id);
+    if (path === undefined) peeked.value = line.row;
+    else void router.push(path);
+  };
+}
+
+interface CommandParts {
+  readonly parts: CursorParts;
+  readonly cursor: Ref<number>;
+  readonly peeked: ShallowRef<ObjectRow | undefined>;
+  readonly range: RangeSelection;
+  readonly open: (line: DrawnLine) => void;
+}
+
+/** @returns performs a command; false: the command is not possible now */
+function createCommands(
+  commands: CommandParts,
+): (command: RowCommand) => boolean {
+  const { parts, cursor, peeked, range } = commands;
+  const { rows, chosen, view, box } = parts;
+
+  function moveTo(line: number): void {
+    const last = rows.lines.value.count - 1;
+    cursor.value = Math.min(Math.max(line, 0), last);
+    view.reveal(cursor.value);
+    if (peeked.value !== undefined)
+      peeked.value = rows.at(cursor.value)?.row ?? peeked.value;
+    box.value?.focus({ preventScroll: true });
+  }
+  /** Closes the preview, else clears the selection. */
+  function dismiss(): boolean {
+    if (peeked.value !== undefined) {
+      peeked.value = undefined;
+      box.value?.focus({ preventScroll: true });
+    } else if (countOf(chosen.selection.value) > 0) chosen.clear();
+    else return false;
+    return true;
+  }
+
+  return (command) => {
+    const from = cursor.value;
+    switch (command.kind) {
+      case "move":
+        moveTo(from + command.by);
+        if (command.isRange && from >= 0) range.extendFrom(from);
+        return true;
+      case "page":
+        moveTo(from + command.by * view.page.value);
+        return true;
+      case "to":
+        moveTo(command.end === "first" ? 0 : rows.lines.value.count - 1);
+        return true;
+      case "all":
+        chosen.all();
+        return true;
+      case "none":
+        return dismiss();
+      case "open":
+      case "group":
+      case "choose":
+      case "peek": {
+        const line = rows.at(from);
+        return line !== undefined && performOn(line, command.kind, commands);
+      }
+    }
+  };
+}
+
+function performOn(
+  line: DrawnLine,
+  kind: "open" | "group" | "choose" | "peek",
+  { parts, peeked, range, open }: CommandParts,
+): boolean {
+  const isHead = line.index < 0;
+  if (kind === "open") open(line);
+  else if (kind === "group" && isHead) parts.toggleGroup(groupOf(line));
+  else if (kind === "group" || line.row === undefined) return false;
+  else if (kind === "choose") range.choose(line, false);
+  else peeked.value = peeked.value === undefined ? line.row : undefined;
+  return true;
+}
+
+/** Section keys of groups have a prefix of one letter. */
+function groupOf(line: DrawnLine): string {
+  return line.section.key.slice(1);
 }

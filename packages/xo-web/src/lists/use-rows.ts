@@ -7,8 +7,8 @@ import { Lines, type RowRange, type Section } from "./sections.js";
 import type { RowsRequest, SectionView } from "./section-view.js";
 import type { Groups } from "./use-groups.js";
 
-/** Lines while it is not known how many there will be. */
-const WAITING = 16;
+/** Placeholder lines until the total is known. */
+const PLACEHOLDERS = 16;
 
 /** A line of the list, as it is drawn. */
 export interface DrawnLine {
@@ -24,14 +24,14 @@ export interface DrawnLine {
 export interface Rows {
   readonly lines: ComputedRef<Lines>;
   readonly at: (line: number) => DrawnLine | undefined;
-  /** For the readers of sections. */
-  readonly tellOf: (key: string) => (view: SectionView | undefined) => void;
+  /** Sets the view of a section. The same function for the same key, so that a reader is not updated. */
+  readonly setterOf: (key: string) => (view: SectionView | undefined) => void;
   readonly requestOf: (section: Section) => RowsRequest;
   readonly views: ReadonlyMap<string, SectionView>;
-  /** Of everything that matches, without groups; undefined: not known yet. */
+  /** Number of matching objects; undefined until it is known. */
   readonly total: ComputedRef<number | undefined>;
   readonly state: ComputedRef<WindowState>;
-  /** The server's words. */
+  /** The error of the server. */
   readonly refusal: ComputedRef<string | undefined>;
   readonly isHeldBack: ComputedRef<boolean>;
 }
@@ -43,28 +43,14 @@ export function useRows(
   groupBy: () => string | undefined,
 ): Rows {
   const views = shallowReactive(new Map<string, SectionView>());
-  /** The same function for the same section, so that its reader is left alone. */
-  const tells = new Map<string, (view: SectionView | undefined) => void>();
   const byId = computed(
     () => new Map(groups.list.value?.map((one) => [groupIdOf(one), one])),
   );
-  const sections = computed<readonly Section[]>(() => {
-    if (groupBy() === undefined)
-      return [
-        {
-          key: "",
-          hasHead: false,
-          isOpen: true,
-          count: countOf(views.get("")),
-        },
-      ];
-    return [...byId.value].map(([id, { count }]) => ({
-      key: `g${id}`,
-      hasHead: true,
-      isOpen: groups.isOpen(id),
-      count: views.get(`g${id}`)?.total ?? count,
-    }));
-  });
+  const sections = computed(() =>
+    groupBy() === undefined
+      ? [wholeSection(views)]
+      : groupSections(byId.value, groups, views),
+  );
   const lines = computed(() => new Lines(sections.value));
 
   return {
@@ -85,16 +71,7 @@ export function useRows(
         group: byId.value.get(section.key.slice(1)),
       };
     },
-    tellOf(key) {
-      const tell =
-        tells.get(key) ??
-        ((view) => {
-          if (view === undefined) views.delete(key);
-          else views.set(key, view);
-        });
-      tells.set(key, tell);
-      return tell;
-    },
+    setterOf: createSetters(views),
     state: computed(() => {
       const [view] = views.values();
       return view?.state ?? "loading";
@@ -123,13 +100,46 @@ export function useRows(
   };
 }
 
-/** While nothing is known there are lines to wait in. */
-function countOf(view: SectionView | undefined): number {
-  if (view?.state === "refused") return 0;
-  return view?.total ?? WAITING;
+/** The section of a list without groups. */
+function wholeSection(views: ReadonlyMap<string, SectionView>): Section {
+  const count = countOf(views.get(""));
+  return { key: "", hasHead: false, isOpen: true, count };
 }
 
-/** Ranges to read: without groups there is always one, which tells the total. */
+function groupSections(
+  byId: ReadonlyMap<string, Group>,
+  groups: Groups,
+  views: ReadonlyMap<string, SectionView>,
+): readonly Section[] {
+  return [...byId].map(([id, { count }]) => ({
+    key: `g${id}`,
+    hasHead: true,
+    isOpen: groups.isOpen(id),
+    count: views.get(`g${id}`)?.total ?? count,
+  }));
+}
+
+function createSetters(views: Map<string, SectionView>): Rows["setterOf"] {
+  const setters = new Map<string, (view: SectionView | undefined) => void>();
+  return (key) => {
+    const setter =
+      setters.get(key) ??
+      ((view) => {
+        if (view === undefined) views.delete(key);
+        else views.set(key, view);
+      });
+    setters.set(key, setter);
+    return setter;
+  };
+}
+
+/** Placeholder lines are counted until the total is known. */
+function countOf(view: SectionView | undefined): number {
+  if (view?.state === "refused") return 0;
+  return view?.total ?? PLACEHOLDERS;
+}
+
+/** Ranges to read. Without groups there is always one, because its answer has the total. */
 export function rangesToRead(
   lines: Lines,
   { first, end }: { readonly first: number; readonly end: number },

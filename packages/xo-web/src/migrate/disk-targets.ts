@@ -1,7 +1,7 @@
 import type { Vdi } from "../objects/devices.js";
 import type { Sr } from "../objects/infrastructure.js";
 
-/** SRs that disks can go to on a host, that with the most room first. */
+/** SRs of a host that accept disks, most free space first. */
 export function diskTargets(
   srs: readonly Sr[],
   reached: ReadonlySet<string>,
@@ -17,8 +17,8 @@ export function freeOf({ size = 0, physical_usage = 0 }: Sr): number {
 }
 
 /**
- * Where each disk goes unless somebody says otherwise: it stays where it is reached,
- * else the pool's default, else where there is most room.
+ * The proposed SR of each disk: it stays where it is reached,
+ * else the default of the pool, else the SR with the most free space.
  */
 export function proposeSrs(
   disks: readonly Vdi[],
@@ -36,7 +36,7 @@ export function proposeSrs(
   return proposed;
 }
 
-/** SRs that would be filled beyond what they have, and by how many bytes. */
+/** Missing bytes by SR, where disks do not fit. */
 export function overfull(
   disks: readonly Vdi[],
   chosen: Readonly<Record<string, string>>,
@@ -56,7 +56,7 @@ export function overfull(
   return lacking;
 }
 
-/** Networks of another pool for interfaces: of the same name, else the first. */
+/** Networks of another pool for VIFs: of the same name, else the first. */
 export function proposeNetworks(
   vifs: readonly { readonly id: string; readonly network: string }[],
   networks: readonly { readonly id: string; readonly name_label?: string }[],

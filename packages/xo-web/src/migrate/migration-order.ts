@@ -13,17 +13,17 @@ export interface Migration {
   readonly srs: Readonly<Record<string, string>>;
   /** Network by interface. */
   readonly networks: Readonly<Record<string, string>>;
-  /** That the data is sent through; undefined: that of the management. */
+  /** Network that carries the migration; undefined: the management network. */
   readonly network: string | undefined;
 }
 
-/** Whose they are: only these may be named in a VM's order. */
+/** Owners of disks and VIFs: a call may name only those of its VM. */
 export interface Owners {
   readonly vbds: readonly Vbd[];
   readonly vifs: readonly Vif[];
 }
 
-/** The operations of a migration, and those that take it back. */
+/** The operations of a migration, and those that undo it. */
 export function planMigration(
   vms: readonly Vm[],
   given: Migration,
@@ -65,7 +65,7 @@ function pick(
   );
 }
 
-/** VMs of which the same is wanted are one step. */
+/** VMs with the same operation are one step. */
 function merged(steps: readonly Step[]): readonly Step[] {
   const found = new Map<string, Step>();
   for (const step of steps) {
@@ -76,7 +76,7 @@ function merged(steps: readonly Step[]): readonly Step[] {
   return [...found.values()];
 }
 
-/** Disks that have moved are not sent back and forth for a click. */
+/** Storage migrations have no undo. */
 function backOf({ movesDisks }: Migration) {
   return (vms: readonly ObjectRow[]): readonly Step[] | undefined => {
     const wereRunning = vms.every((vm) => vm["power_state"] === "Running");

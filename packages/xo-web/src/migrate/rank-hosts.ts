@@ -2,20 +2,20 @@ import type { Host } from "../objects/infrastructure.js";
 import type { NowFigures } from "../api/object-row.js";
 import type { Vm } from "../objects/vm.js";
 
-/** What is known of where VMs could go. Ids. */
+/** Candidate hosts and their reachable SRs and networks, by ids. */
 export interface Surroundings {
   readonly hosts: readonly (Host & { readonly now?: NowFigures })[];
-  /** SRs that a host reaches. */
+  /** SRs by host. */
   readonly srsOf: ReadonlyMap<string, ReadonlySet<string>>;
-  /** Networks that a host has an interface to. */
+  /** Networks by host. */
   readonly networksOf: ReadonlyMap<string, ReadonlySet<string>>;
   /** SRs with disks of the VMs. */
   readonly usedSrs: ReadonlySet<string>;
-  /** Networks that their interfaces are on, without those that are inside of hosts only. */
+  /** Networks of the VIFs, without internal networks. */
   readonly usedNetworks: ReadonlySet<string>;
 }
 
-/** Why a host cannot take them. */
+/** Why a host refuses the VMs. */
 export type HostRefusal =
   | { readonly why: "down" | "disabled" | "here" | "cpu" | "halted" }
   | { readonly why: "memory"; readonly lacks: number }
@@ -24,7 +24,7 @@ export type HostRefusal =
 export interface Target {
   readonly host: Host & { readonly now?: NowFigures };
   readonly isOtherPool: boolean;
-  /** Disks have to move, as the host does not reach them or is of another pool. */
+  /** Storage migration is required: the host does not reach the disks, or is in another pool. */
   readonly movesDisks: boolean;
   readonly refusal: HostRefusal | undefined;
   /** Bytes, now and with the VMs. */
@@ -37,7 +37,7 @@ export interface Target {
   readonly cpu: { readonly now: number; readonly after: number } | undefined;
 }
 
-/** Hosts, the best first; those that cannot take the VMs last. */
+/** Hosts by rank; refusing hosts last. */
 export function rankHosts(
   vms: readonly Vm[],
   around: Surroundings,
@@ -73,7 +73,7 @@ function toTarget(
   return { ...target, refusal: refusalOf(vms, target, around, willMove) };
 }
 
-/** What does not run needs none there. */
+/** Halted VMs need no memory. */
 function memoryOf({ power_state, memory }: Vm): number {
   return power_state === "Running" ? memory.dynamic[0] || memory.size : 0;
 }
@@ -101,7 +101,7 @@ function refusalOf(
   if (!host.enabled) return { why: "disabled" };
   const isHere = vms.every(({ $container }) => $container === host.id);
   if (isHere && !movesDisks) return { why: "here" };
-  // XAPI moves a halted VM's disks, or the VM to another pool; else it is at home in all of its pool.
+  // A halted VM has no host: only its disks or its pool can change.
   const onlyHalted = vms.every(({ power_state }) => power_state !== "Running");
   if (onlyHalted && !movesDisks) return { why: "halted" };
   const lacks = memory.after - memory.size;
@@ -114,7 +114,7 @@ function refusalOf(
     : undefined;
 }
 
-/** Running VMs do not go from one maker's CPUs to another's. */
+/** Live migration requires CPUs of the same vendor. */
 function hasOtherCpu(
   vms: readonly Vm[],
   host: Host,
@@ -136,7 +136,7 @@ function compare(a: Target, b: Target): number {
   return roomOf(b) - roomOf(a) || (a.host.id < b.host.id ? -1 : 1);
 }
 
-/** The scarcer of memory and CPU that stays free, 0 to 1. */
+/** Free memory or CPU after the migration, whichever is scarcer, 0 to 1. */
 export function roomOf({ memory, cpu }: Target): number {
   const free = memory.size > 0 ? 1 - memory.after / memory.size : 0;
   return Math.min(free, 1 - (cpu?.after ?? 0));

@@ -1,4 +1,3 @@
-import { Plus } from "@lucide/vue";
 import {
   computed,
   onMounted,
@@ -11,13 +10,12 @@ import { useObject } from "../live/use-object.js";
 import { useServer } from "../live/use-server.js";
 import { useLocale } from "../locale/use-locale.js";
 import type { ObjectRow } from "../api/object-row.js";
-import { sidePages } from "../navigation/side-pages.js";
 import { mainTypes, minorTypes, readObjects } from "./object-search.js";
 import {
   actionEntries,
   fitting,
   objectEntries,
-  type Entry,
+  pageEntries,
   type EntryGroup,
 } from "./palette-entries.js";
 import { recentObjects } from "./recent-objects.js";
@@ -79,21 +77,7 @@ export function useEntries(
           text: text.value,
         }),
   );
-  const pages = computed(() => {
-    const all = [...sidePages.flatMap(({ pages }) => pages), newVm];
-    const entries = all.map(({ page, path, icon }) => ({
-      kind: "page" as const,
-      key: `page ${path}`,
-      path,
-      icon,
-      label: text.value.shell.pages[page],
-    }));
-    return fitting<Entry & { kind: "page" }>(
-      entries,
-      typed.value,
-      ({ label }) => label,
-    );
-  });
+  const pages = computed(() => pageEntries(typed.value, text.value));
 
   const isSearching = computed(() => answered.value !== wanted());
   /** Until the next are there, those of before that fit as well. */
@@ -129,8 +113,6 @@ export function useEntries(
     isSearching,
   };
 }
-
-const newVm = { page: "newVm", path: "/new/vm", icon: Plus } as const;
 
 function some(groups: readonly EntryGroup[]): readonly EntryGroup[] {
   return groups.filter(({ entries }) => entries.length > 0);

@@ -1,6 +1,6 @@
 import type { ObjectRow } from "../api/object-row.js";
 
-/** The parts of the page, as they stand in its tabs. */
+/** The tabs of the page in their order. */
 export const placementTabs = [
   "failures",
   "recommendations",
@@ -10,12 +10,12 @@ export const placementTabs = [
 ] as const;
 export type PlacementTab = (typeof placementTabs)[number];
 
-/** What an address names; else the first. */
+/** The tab of an address, else the first. */
 export function placementTab(named: string): PlacementTab {
   return placementTabs.find((tab) => tab === named) ?? placementTabs[0];
 }
 
-/** Where nobody has said which: the one of last time, else the first by name. */
+/** The default pool: the last one chosen, else the first by name. */
 export function placementPool(
   pools: readonly ObjectRow[],
   last: string | undefined,
@@ -27,7 +27,7 @@ export function placementPool(
   );
 }
 
-/** The way to a part of the page, with the pool that is looked at. */
+/** Path of a tab with the chosen pool. */
 export function placementPath(tab: string, pool: string | undefined): string {
   const path = `/placement/${tab}`;
   return pool === undefined ? path : `${path}?pool=${encodeURIComponent(pool)}`;

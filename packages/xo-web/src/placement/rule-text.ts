@@ -9,13 +9,13 @@ import type {
 import type { Formats } from "../locale/formats.js";
 import type { Messages } from "../locale/messages.js";
 
-/** An object of the server, or a placement rule (`type: "rule"`), that a sentence names. */
+/** An object or a placement rule (`type: "rule"`) that a sentence mentions. */
 export interface Mention {
   readonly type: string;
   readonly id: string;
 }
 
-/** Words with what they name in their midst; `SentenceText.vue` shows it, with links. */
+/** Text with mentions; `SentenceText.vue` renders them as links. */
 export type Sentence = readonly (string | Mention)[];
 
 export interface Wording {
@@ -23,12 +23,12 @@ export interface Wording {
   readonly formats: Formats;
 }
 
-/** Hosts that are named; more are counted. */
+/** Hosts that are named; further ones are counted. */
 const NAMED = 4;
 
 type Filling = string | Mention | readonly Mention[];
 
-/** Puts values in place of `{name}`; what is not given stays as it is. */
+/** Replaces `{name}` by values; unknown names stay. */
 export function sentenceOf(
   template: string,
   values: Readonly<Record<string, Filling>>,
@@ -46,7 +46,7 @@ function listed(mentions: readonly Mention[]): Sentence {
   return mentions.flatMap((one, i) => (i === 0 ? [one] : [", ", one]));
 }
 
-/** Why a host does not take a VM; the host is the subject. */
+/** Why a host refuses a VM; the host is the subject. */
 export function ruleSentence(rule: Rule, { text, formats }: Wording): Sentence {
   const { refusals } = text.placementFailures;
   switch (rule.rule) {
@@ -79,7 +79,7 @@ export function ruleSentence(rule: Rule, { text, formats }: Wording): Sentence {
   }
 }
 
-/** One of the rules that cannot all hold. */
+/** One of the conflicting rules. */
 export function conflictSentence(
   rule: ConflictRule,
   { text, formats }: Wording,
@@ -116,7 +116,7 @@ export function conflictSentence(
   }
 }
 
-/** Said before the rules of a conflict. */
+/** Introduction of a conflict. */
 export function conflictLead(
   { rules, size }: Conflict,
   { text }: Wording,
@@ -126,18 +126,18 @@ export function conflictLead(
   return size === "smallest" ? conflicts.lead : conflicts.leadIrreducible;
 }
 
-/** Of a rule that keeps hosts out, without the particulars. */
+/** Short name of a rule that refuses hosts. */
 export function ruleName(rule: string, text: Messages): string {
   const { ruleNames } = text.placementFailures;
   return Object.hasOwn(ruleNames, rule) ? ruleNames[rule as RuleName] : rule;
 }
 
-/** What an action of a plan is for. */
+/** The purpose of an action. */
 export function purposeWords(purpose: Purpose, text: Messages): string {
   return text.placementFailures.purposes[purpose];
 }
 
-/** What speaks for a host, the weightiest first; what is 0 is left out, save the room. */
+/** The score of a host by weight; zero parts are left out, except free capacity. */
 export function scoreWords(score: Score, { text, formats }: Wording): string[] {
   const { scores } = text.placementFailures;
   const signed = (value: number) =>
@@ -152,7 +152,7 @@ export function scoreWords(score: Score, { text, formats }: Wording): string[] {
   ];
 }
 
-/** Why a VM cannot move while it runs: XAPI's code in words, or itself. */
+/** Why a VM cannot be migrated live: text of XAPI's code, else the code. */
 export function pinnedWords(code: string, text: Messages): string {
   const { pinned } = text.placementFailures;
   return Object.hasOwn(pinned, code)
@@ -177,7 +177,7 @@ function mentionOf(
   }
 }
 
-/** Of GPUs `GROUP/TYPE`, of SR-IOV the id of the network. */
+/** GPUs: `GROUP/TYPE`; SR-IOV: the id of the network. */
 function deviceOf(kind: string): Mention {
   const [group = kind, type] = kind.split("/");
   return { type: type === undefined ? "network" : "gpuGroup", id: group };

@@ -2,7 +2,7 @@ import { shallowRef, watch, type ShallowRef } from "vue";
 import { isObject, type Json } from "@xo-server/kit";
 import { useServer } from "../live/use-server.js";
 
-/** Names of the placement rules of a pool by id, as they were when the page came. Until they are known, and where they may not be seen: none. */
+/** Names of the placement rules of a pool by id, loaded once per connection; empty while loading or without permission. */
 export function useRuleNames(
   pool: () => string | undefined,
 ): Readonly<ShallowRef<ReadonlyMap<string, string>>> {

@@ -1,4 +1,4 @@
-/** The parts of the settings, as they stand in the list beside them. */
+/** The sections of the settings in the order of their list. */
 export const sectionGroups = [
   { group: "you", sections: ["account"] },
   { group: "pools", sections: ["servers"] },
@@ -10,7 +10,7 @@ export const sectionGroups = [
 export type SectionGroup = (typeof sectionGroups)[number]["group"];
 export type Section = (typeof sectionGroups)[number]["sections"][number];
 
-/** Everybody has an account, and may see how the server is doing. */
+/** Sections that do not need the rights of an administrator. */
 const forAll: ReadonlySet<Section> = new Set(["account", "performance"]);
 
 export interface VisibleGroup {
@@ -18,7 +18,7 @@ export interface VisibleGroup {
   readonly sections: readonly Section[];
 }
 
-/** What is not for them is not offered. */
+/** The sections that a user may open. */
 export function visibleGroups(isAdmin: boolean): readonly VisibleGroup[] {
   return sectionGroups
     .map(({ group, sections }): VisibleGroup => {
@@ -31,7 +31,7 @@ export function visibleGroups(isAdmin: boolean): readonly VisibleGroup[] {
     .filter(({ sections }) => sections.length > 0);
 }
 
-/** The section of an address; undefined: there is none, or not for them. */
+/** The section of an address; undefined: it does not exist or is not permitted. */
 export function findSection(
   name: string | undefined,
   isAdmin: boolean,

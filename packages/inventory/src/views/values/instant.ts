@@ -5,9 +5,10 @@ const LETTER_T = 0x54;
 const LETTER_Z = 0x5a;
 
 /**
- * A XAPI date (`20260101T00:00:00Z`, also with dashes or without Z: both UTC)
- * in seconds since 1970; a fraction is cut off.
- * @returns undefined for what is no date, and for 1970 itself, which is XAPI's "never"
+ * Parses a XAPI date (`20260101T00:00:00Z`, also with dashes or without Z: both
+ * are UTC) to seconds since the epoch; fractions are cut off.
+ * @returns undefined for invalid dates and for 1970-01-01, which XAPI uses for
+ *   "never"
  */
 export function toSeconds(value: unknown): number | undefined {
   if (typeof value !== "string") return undefined;
@@ -27,17 +28,20 @@ export function toSeconds(value: unknown): number | undefined {
   return seconds > 0 ? seconds : undefined;
 }
 
-/** Seconds since 1970 as XAPI's maps have them (`"1790000000."`), whole; undefined for none. */
+/**
+ * Parses seconds since the epoch as in XAPI's maps (`"1790000000."`) to an
+ * integer; undefined when invalid.
+ */
 export function toWholeSeconds(value: unknown): number | undefined {
   if (typeof value !== "string") return undefined;
   const seconds = Math.floor(Number.parseFloat(value));
   return seconds > 0 && seconds < MAX_SECONDS ? seconds : undefined;
 }
 
-/** The last second that a JavaScript Date can hold. */
+/** Greatest value of a JavaScript Date, in seconds. */
 const MAX_SECONDS = 8.64e12;
 
-/** `00:00:00` and then the end, a Z or a fraction. */
+/** Whether `00:00:00` follows, then the end, a Z or a fraction. */
 function isTimeShaped(text: string, at: number): boolean {
   const end = at + 8;
   if (text.charCodeAt(at + 2) !== COLON || text.charCodeAt(at + 5) !== COLON)
@@ -48,7 +52,7 @@ function isTimeShaped(text: string, at: number): boolean {
   return tail === DOT && text.charCodeAt(text.length - 1) === LETTER_Z;
 }
 
-/** NaN where there is anything else. */
+/** NaN when there are other characters. */
 function digits(text: string, at: number, count: number): number {
   let number = 0;
   for (let i = at; i < at + count; i++) {

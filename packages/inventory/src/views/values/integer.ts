@@ -1,16 +1,16 @@
 /**
- * Furthest from zero that is sent: the last double below 2^63, so that a
- * reader with 64-bit integers can hold whatever comes.
+ * Greatest absolute value that is sent: the last double below 2^63, so that
+ * clients with 64-bit integers can hold it.
  */
 const LIMIT = 2 ** 63 - 1024;
 
-/** Digits of the longest 64-bit integer, and its sign. */
+/** Characters of the longest 64-bit integer, including the sign. */
 const MAX_DIGITS = 20;
 
 /**
- * A XAPI integer as a whole number. It comes as a number (JSON-RPC), as text
- * (XML-RPC) or, past 2^53, as BigInt; from there on the nearest double is given.
- * @returns undefined for what is no whole number
+ * Converts a XAPI integer: a number (JSON-RPC), a string (XML-RPC) or, above
+ * 2^53, a BigInt; the last becomes the nearest double.
+ * @returns undefined for anything else
  */
 export function toInteger(value: unknown): number | undefined {
   if (typeof value === "number")
@@ -20,7 +20,10 @@ export function toInteger(value: unknown): number | undefined {
   return typeof value === "bigint" ? clamp(Number(value)) : undefined;
 }
 
-/** A XAPI float, or a number in a map of texts; undefined for NaN and infinity, which JSON cannot carry. */
+/**
+ * Converts a XAPI float or a number in a map of strings; undefined for NaN and
+ * infinity, which JSON cannot represent.
+ */
 export function toNumber(value: unknown): number | undefined {
   if (typeof value === "string" && value.trim() === "") return undefined;
   if (typeof value !== "number" && typeof value !== "string") return undefined;
@@ -29,7 +32,7 @@ export function toNumber(value: unknown): number | undefined {
 }
 
 function clamp(value: number): number {
-  // No -0: it has no text of its own.
+  // Adding 0 turns -0 into 0.
   return Math.min(Math.max(value, -LIMIT), LIMIT) + 0;
 }
 

@@ -1,21 +1,24 @@
-/** The texts of a list. The list itself where it has nothing else: not to be changed. */
+/**
+ * The strings of a list; the list itself if it contains nothing else: must not
+ * be changed.
+ */
 export function toTextList(value: unknown): readonly string[] {
   if (!Array.isArray(value)) return [];
   const list = value as readonly unknown[];
   return isTextList(list) ? list : list.filter(isText);
 }
 
-/** Has the list anything in it? */
+/** Whether the value is a non-empty list. */
 export function isFilled(value: unknown): boolean {
   return Array.isArray(value) && value.length > 0;
 }
 
-/** The first of a list; undefined where there is none. */
+/** The first element; undefined for anything but a list. */
 export function firstOf(value: unknown): unknown {
   return Array.isArray(value) ? (value as unknown[])[0] : undefined;
 }
 
-/** The list, empty where it is none. */
+/** The list; [] for anything else. */
 export function toList(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? (value as unknown[]) : [];
 }

@@ -5,8 +5,8 @@ import { maskText, mayHoldSecret } from "./secret-texts.js";
 export type TextMap = Readonly<Record<string, string>>;
 
 /**
- * The texts of a map; {} for anything that is no map. The map itself where it
- * has nothing else: not to be changed.
+ * The string members of a map; {} for anything but a map. The map itself if it
+ * has no others: must not be changed.
  */
 export function toTextMap(value: unknown): TextMap {
   if (!isMap(value)) return {};
@@ -15,7 +15,10 @@ export function toTextMap(value: unknown): TextMap {
   return value as TextMap;
 }
 
-/** The same; secrets are masked, by the name that they stand under or by what stands around them. */
+/**
+ * Like toTextMap, with secrets masked: recognised by their key or by the text
+ * around them.
+ */
 export function toMaskedMap(value: unknown): TextMap {
   if (!isMap(value)) return {};
   for (const key in value)
@@ -23,12 +26,12 @@ export function toMaskedMap(value: unknown): TextMap {
   return value as TextMap;
 }
 
-/** The whole numbers of a map. */
+/** The integer members of a map. */
 export function toIntegerMap(value: unknown): Readonly<Record<string, number>> {
   return isMap(value) ? copyOf(value, (_key, member) => toInteger(member)) : {};
 }
 
-/** Sets an own member, whatever the key: `__proto__` is a key like any other here. */
+/** Sets an own member; also for the key `__proto__`. */
 export function setMember<T>(
   map: Record<string, T>,
   key: string,
@@ -48,7 +51,10 @@ export function isMap(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** The members for which `convert` gives something. */
+/**
+ * A copy with the converted members; those for which `convert` returns
+ * undefined are left out.
+ */
 function copyOf<T>(
   map: Record<string, unknown>,
   convert: (key: string, value: unknown) => T | undefined,

@@ -1,9 +1,9 @@
-/** The text, or "" for anything else: a name that an older pool lacks is an empty name. */
+/** The string, or "" for anything else, such as a name that an older pool lacks. */
 export function toText(value: unknown): string {
   return typeof value === "string" ? value : "";
 }
 
-/** The text; undefined for "" and for anything else. */
+/** The string; undefined for "" and for anything else. */
 export function toNonEmptyText(value: unknown): string | undefined {
   return typeof value === "string" && value !== "" ? value : undefined;
 }
@@ -12,12 +12,12 @@ export function toFlag(value: unknown): boolean {
   return value === true;
 }
 
-/** A flag in a map of texts, such as other_config. */
+/** A flag in a map of strings, such as other_config. */
 export function hasFlag(map: unknown, key: string): boolean {
   return memberOf(map, key) === "true";
 }
 
-/** A member of a map by its own key; undefined where there is no map. */
+/** An own member of a map; undefined for anything but a map. */
 export function memberOf(map: unknown, key: string): unknown {
   if (typeof map !== "object" || map === null) return undefined;
   return Object.hasOwn(map, key)

@@ -1,6 +1,8 @@
-import type { ViewObject } from "../view.js";
-
-/** Sets a field, unless there is nothing to say: absent rather than undefined. */
-export function put(view: ViewObject, field: string, value: unknown): void {
+/** Sets a field unless the value is undefined. */
+export function put(
+  view: Record<string, unknown>,
+  field: string,
+  value: unknown,
+): void {
   if (value !== undefined) view[field] = value;
 }

@@ -1,10 +1,10 @@
-/** What stands instead of a secret: clients of the existing product know this text. */
+/** Replacement for secrets, the text that clients of Xen Orchestra expect. */
 export const MASK = "* obfuscated *";
 
 /**
- * Part of the names under which storage drivers, authentication plugins and
- * users keep secrets in maps (`chappassword`, `cifspassword_secret`,
- * `s3_secret_key`, ...). Rather too much masked than too little.
+ * Parts of keys under which storage drivers, authentication plug-ins and users
+ * store secrets (`chappassword`, `cifspassword_secret`, `s3_secret_key`, ...).
+ * Masking too much is preferred to masking too little.
  */
 const secretParts = [
   "password",
@@ -24,15 +24,18 @@ const secretParts = [
   "api-key",
 ];
 
-/** Names that are too short to look for inside others (`passthrough`). */
+/** Keys that are too short to match inside others (`passthrough`). */
 const secretWords = new Set(["pass", "pwd", "pw", "auth_key"]);
 
-/** Names met lately: most of a fleet's maps have the same few. Bounded, as users choose names. */
+/**
+ * Cache of results: most maps of a fleet have the same few keys. Bounded,
+ * because users choose keys.
+ */
 const cache = new Map<string, boolean>();
 const MAX_CACHED = 4096;
 const MAX_CACHED_LENGTH = 128;
 
-/** Is what stands under this name in a map to be kept secret? Case does not matter. */
+/** Whether the value of this key is a secret; case is ignored. */
 export function isSecretName(name: string): boolean {
   const cached = cache.get(name);
   if (cached !== undefined) return cached;

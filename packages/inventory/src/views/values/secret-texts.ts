@@ -1,10 +1,10 @@
 import { MASK } from "./secret-names.js";
 
-/** `://someone:secret@` in the address of a repository, `password=secret` among the options of a mount. */
+/** Matches `://user:secret@` in URLs, and `password=secret` in mount options. */
 const URL_PASSWORD = /(:\/\/[^:@/\s]{0,256}:)[^@/\s]+(?=@)/g;
 const OPTION_PASSWORD = /((?:password|passwd|(?<![a-z])pass)=)[^,\s]+/gi;
 
-/** The text without passwords that are part of it. Most texts have nothing to look for. */
+/** Masks passwords in a text. Most texts contain none. */
 export function maskText(text: string): string {
   if (!mayHoldSecret(text)) return text;
   return text
@@ -12,7 +12,7 @@ export function maskText(text: string): string {
     .replace(OPTION_PASSWORD, `$1${MASK}`);
 }
 
-/** A quick look, for all texts of a map. */
+/** Fast check that excludes most texts. */
 export function mayHoldSecret(text: string): boolean {
   return text.includes("://") || text.includes("=");
 }

@@ -1,25 +1,28 @@
-/** An element of a small XML text: its name and attributes, as written. */
+/** An element of an XML text: name and attributes as written. */
 export interface XmlElement {
   readonly name: string;
   readonly attributes: ReadonlyMap<string, string>;
 }
 
-/** Characters and elements: a template's texts are far smaller. */
+/** Limits in characters and elements; texts of templates are far smaller. */
 const MAX_LENGTH = 65_536;
 const MAX_ELEMENTS = 256;
 
-/** `</name>`, or `<name a="b" c='d'>` and `<name .../>`: matched where it begins, without a way back. */
+/**
+ * Match `</name>`, or `<name a="b" c='d'>` and `<name .../>`, at the current
+ * position and without backtracking.
+ */
 const CLOSING = /<\/([\w:.-]{1,64})\s*>/y;
 const OPENING = /<([\w:.-]{1,64})/y;
 const ATTRIBUTE = /\s+([\w:.-]{1,64})\s*=\s*(?:"([^"<]*)"|'([^'<]*)')/y;
 const OPENING_END = /\s*(\/?)>/y;
 
 /**
- * The elements of a small XML text in document order, as templates carry it
- * (disks, recommendations). Strict and short: a declaration and comments are
- * passed over, text between tags is dropped, entities stay as written, and a
- * document type or section makes the whole unreadable.
- * @returns undefined for what is not well-formed or too long
+ * The elements of a small XML text in document order, as in templates (disks,
+ * recommendations). A strict subset: declarations and comments are skipped,
+ * text content is dropped, entities are not decoded, document types and CDATA
+ * sections are rejected.
+ * @returns undefined when the text is not well-formed or too long
  */
 export function readXmlElements(
   text: string,
@@ -36,7 +39,7 @@ export function readXmlElements(
   return open.length === 0 ? elements : undefined;
 }
 
-/** @returns where it ends, or -1 */
+/** Reads one tag, comment or declaration. @returns the offset behind it, or -1 */
 function readMarkup(
   text: string,
   at: number,

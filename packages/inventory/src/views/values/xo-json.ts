@@ -1,9 +1,12 @@
 import { memberOf } from "./plain.js";
 
-/** Characters: what clients keep in other_config is far smaller. */
+/** Limit in characters; data of clients in other_config is far smaller. */
 const MAX_LENGTH = 65_536;
 
-/** JSON that a client wrote into a map of texts; undefined when there is none, or none that can be read. */
+/**
+ * JSON that a client stored in a map of strings; undefined when absent or
+ * invalid.
+ */
 export function readJson(map: unknown, key: string): unknown {
   const text = memberOf(map, key);
   if (typeof text !== "string" || text.length > MAX_LENGTH) return undefined;

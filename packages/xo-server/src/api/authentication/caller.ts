@@ -11,20 +11,20 @@ import { builtInRoles } from "../../rights/built-in-roles.js";
 import { Rights } from "../../rights/rights.js";
 import type { RequestCredentials } from "./credentials.js";
 
-/** Whoever a request is answered for. */
+/** The caller of a REST request. */
 export interface Caller {
   readonly context: CallContext;
-  /** @throws XoError UNAUTHORIZED where nobody may read without having signed in */
+  /** @throws XoError UNAUTHORIZED: anonymous, and anonymous clients may not read */
   readonly rights: () => Rights;
 }
 
-/** What is shown to all in a demo. */
+/** Rights of anonymous clients of a demo. */
 const viewerRights = new Rights(
   builtInRoles.find(({ id }) => id === "viewer")!.privileges,
 );
 
 /**
- * @param anonymous what callers may who have not signed in
+ * @param anonymous permission of anonymous clients
  * @throws XoError CREDENTIALS_INVALID
  */
 export async function toCaller(
@@ -39,7 +39,7 @@ export async function toCaller(
   return toSessionCaller(session, address, anonymous);
 }
 
-/** @param session of who has just signed in; undefined: nobody has */
+/** @param session undefined: anonymous */
 export function toSessionCaller(
   session: Session | undefined,
   address: string,
@@ -68,7 +68,7 @@ async function signIn(
     : authenticator.byPassword(shown, address);
 }
 
-/** A single request: nothing can be sent to it later. */
+/** A REST request as a client: it cannot receive notifications. */
 class RequestClient implements Client {
   #session: Session | undefined;
 
@@ -89,6 +89,6 @@ class RequestClient implements Client {
   }
 
   close(): void {
-    // It ends by itself.
+    // The response ends the request.
   }
 }

@@ -1,7 +1,7 @@
 import { XoError } from "@xo-server/model";
 import type { Credentials } from "../../auth/authenticator.js";
 
-/** What a request shows of who asks. */
+/** Credentials of a request. */
 export type RequestCredentials =
   | { readonly kind: "nothing" }
   | { readonly kind: "token"; readonly token: string }
@@ -12,11 +12,11 @@ export interface RequestHeaders {
   readonly cookie?: string | undefined;
 }
 
-/** In this order: SDKs set the first, pages of today the other. */
+/** In this order: SDKs send the first, the web page of Xen Orchestra the second. */
 export const TOKEN_COOKIE = "authenticationToken";
 const COOKIES = [TOKEN_COOKIE, "token"];
 
-/** @throws XoError INVALID_REQUEST for two ways at once, and for what cannot be read */
+/** @throws XoError INVALID_REQUEST: several authentication methods, or a malformed header */
 export function readCredentials(
   { authorization, cookie = "" }: RequestHeaders,
   otp: string | undefined,
@@ -69,7 +69,7 @@ function malformed(): XoError {
   });
 }
 
-/** Of several with a name the first counts: the one with the longest path. */
+/** Of several cookies with one name the first counts, which has the longest path (RFC 6265, 5.4). */
 export function readCookies(text: string): ReadonlyMap<string, string> {
   const cookies = new Map<string, string>();
   for (const part of text.split(";")) {

@@ -2,9 +2,8 @@ import type { IncomingHttpHeaders } from "node:http";
 import { XoError } from "@xo-server/model";
 
 /**
- * Refuses changes that another site's page asks of a browser. Browsers say where
- * a request comes from and pages cannot change what they say; programs say
- * nothing and have no cookie that they did not put there.
+ * Rejects cross-site changes (CSRF), by Sec-Fetch-Site or Origin, which scripts of a
+ * page cannot set. Other programs send neither header, and hold no cookies of a browser.
  * @throws XoError FORBIDDEN
  */
 export function checkSameSite(
@@ -13,7 +12,7 @@ export function checkSameSite(
 ): void {
   if (method === "GET" || method === "HEAD" || method === "OPTIONS") return;
   if (isSameSite(headers)) return;
-  throw new XoError("FORBIDDEN", { reason: "the request is another site's" });
+  throw new XoError("FORBIDDEN", { reason: "cross-site request" });
 }
 
 function isSameSite(headers: IncomingHttpHeaders): boolean {

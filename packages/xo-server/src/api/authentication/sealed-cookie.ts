@@ -2,23 +2,22 @@ import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
 import type { Clock } from "../../clock.js";
 import type { PendingSignIn } from "../../auth/providers/provider.js";
 
-/** Time to sign in at the provider. */
+/** Time to sign in at the provider, in ms. */
 export const PENDING_LIFETIME_MS = 10 * 60_000;
-/** Sign-ins that came back and may not come back again. */
+/** States of completed sign-ins that are remembered against replay. */
 const MAX_USED_STATES = 10_000;
 
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
 
 /**
- * Sign-ins that are under way, each in a cookie of the browser that began it,
- * encrypted: however many are begun, nothing of them is kept here. Each comes
- * back once.
+ * Pending sign-ins at a provider, each in an encrypted cookie of the browser that
+ * began it, so that the server stores nothing for them. Each cookie is valid once.
  */
 export class SealedCookies {
   readonly #clock: Pick<Clock, "now">;
   readonly #key = randomBytes(32);
-  /** States, with the time until which they would be good; in that order. */
+  /** Expiry by state, in that order. */
   readonly #used = new Map<string, number>();
 
   constructor(clock: Pick<Clock, "now">) {
@@ -36,7 +35,7 @@ export class SealedCookies {
     );
   }
 
-  /** @returns undefined: it is not one of ours, or too old, or has been used */
+  /** @returns undefined: not sealed by this process, expired or used */
   redeem(cookie: string): PendingSignIn | undefined {
     const found = this.#open(cookie);
     const now = this.#clock.now();

@@ -1,10 +1,10 @@
 import { XoError, errorTable } from "@xo-server/model";
 import type { FastifyReply, FastifyRequest } from "fastify";
 
-/** A browser shows its own question for a password with 401: the way in is another one here. */
+/** Instead of 401, which makes browsers ask for a password (HTTP Basic). */
 const FORBIDDEN = 403;
 
-/** Tells people, or programs, why a sign-in elsewhere came to nothing. */
+/** Sends the error of a sign-in at a provider, as HTML or JSON. */
 export function sendSignInError(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -24,8 +24,8 @@ function toPage(reason: string): string {
 <html lang="en">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
-<title>Not signed in</title>
-<h1>Not signed in</h1>
+<title>Sign-in failed</title>
+<h1>Sign-in failed</h1>
 <p>${escape(reason)}</p>
 <p><a href="/signin/oidc">Try again</a> or <a href="/">sign in another way</a>.</p>
 </html>

@@ -2,7 +2,6 @@ import { XoError } from "@xo-server/model";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Clock } from "../../clock.js";
 import type { RedirectSignIn } from "../../auth/authenticator.js";
-import { outerOf } from "../http/client-address.js";
 import { toSessionCaller } from "./caller.js";
 import { readCookies } from "./credentials.js";
 import type { LoginOptions } from "./login-options.js";
@@ -10,7 +9,7 @@ import { createTokenCookie } from "./token-cookie.js";
 import { PENDING_LIFETIME_MS, SealedCookies } from "./sealed-cookie.js";
 import { sendSignInError } from "./sign-in-page.js";
 
-/** Where the browser is sent to the provider, and where it comes back to. */
+/** Start and callback of a sign-in at the provider. */
 const PATH = "/signin/oidc";
 const RETURN_PATH = `${PATH}/callback`;
 const COOKIE = "xo-signin";
@@ -19,7 +18,7 @@ export interface SignInRoutesOptions extends LoginOptions {
   readonly clock: Pick<Clock, "now">;
 }
 
-/** Sign-in at a provider: there, back with a code, and on to the page with a cookie. */
+/** Sign-in at a provider: redirect to the provider, callback with a code, redirect to the web page with a cookie. */
 export function addSignInRoutes(
   app: FastifyInstance,
   options: SignInRoutesOptions,
@@ -50,7 +49,7 @@ export function addSignInRoutes(
     RETURN_PATH,
     answer(async (exchange) => {
       const { request, reply } = exchange;
-      // Whatever comes of it, the browser is done with this one.
+      // The cookie is valid once, also if the sign-in fails.
       reply.header("set-cookie", toCookie(request, ""));
       const cookie = await finish(exchange, cookies, options);
       return reply.header("set-cookie", cookie).redirect("/");
@@ -64,22 +63,22 @@ interface Exchange {
   readonly provider: RedirectSignIn;
 }
 
-/** @returns the cookie of who has signed in */
+/** @returns the cookie with the new token */
 async function finish(
   { request, provider }: Exchange,
   cookies: SealedCookies,
   { dispatcher, anonymous }: SignInRoutesOptions,
 ): Promise<string> {
-  const { address, isSecure } = outerOf(request.raw);
+  const { address, isSecure } = request.clientAddress;
   const sealed = readCookies(request.headers.cookie ?? "").get(COOKIE);
   const pending = cookies.redeem(sealed ?? "");
   if (pending === undefined)
     throw toInvalidCredentials(
-      "this browser has not begun to sign in, or long ago",
+      "no pending sign-in in this browser, or it has expired",
     );
   const { search, searchParams } = new URL(request.url, "http://here");
   if (searchParams.get("state") !== pending.state)
-    throw toInvalidCredentials("this is the answer to another sign-in");
+    throw toInvalidCredentials("the response belongs to another sign-in");
   const url = returnUrlOf(request, provider) + search;
   const session = await provider.finish(url, pending, address);
   const { context } = toSessionCaller(session, address, anonymous);
@@ -98,15 +97,15 @@ function returnUrlOf(
   { returnUrl }: RedirectSignIn,
 ): string {
   if (returnUrl !== "") return returnUrl;
-  const { isSecure, host } = outerOf(request.raw);
+  const { isSecure, host } = request.clientAddress;
   const url = `${isSecure ? "https" : "http"}://${host}${RETURN_PATH}`;
   if (host !== undefined && URL.canParse(url)) return url;
-  throw new XoError("INVALID_REQUEST", { reason: "no host" });
+  throw new XoError("INVALID_REQUEST", { reason: "no Host header" });
 }
 
-/** For the way back from another site, so not Strict; empty: it is forgotten. */
+/** SameSite=Lax, because the callback comes from another site. @param value empty: deletes the cookie */
 function toCookie(request: FastifyRequest, value: string): string {
-  const { isSecure } = outerOf(request.raw);
+  const { isSecure } = request.clientAddress;
   const seconds = value === "" ? 0 : PENDING_LIFETIME_MS / 1000;
   const secure = isSecure ? "; Secure" : "";
   return `${COOKIE}=${value}; Path=${PATH}; Max-Age=${seconds}; HttpOnly; SameSite=Lax${secure}`;

@@ -1,14 +1,14 @@
 import { XoError } from "@xo-server/model";
 
-/** What is wrong with one thing that was given. */
+/** Why one parameter is invalid. */
 export interface InputFault {
   readonly message: string;
   readonly value?: unknown;
 }
 
 /**
- * @param faults by where it stood: `limit` of the query, `body.name_label`
- * @returns an error that this door answers with 422 and the faults
+ * @param faults by location: `limit` of the query, `body.name_label`
+ * @returns an error that REST reports as 422 with the faults
  */
 export function invalidInput(
   faults: Readonly<Record<string, InputFault>>,

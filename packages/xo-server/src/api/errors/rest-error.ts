@@ -9,7 +9,7 @@ export interface RestError {
   };
 }
 
-/** The table of errors, for this door: CONTRACT 2.4. Undefined: an error that nobody foresaw. */
+/** Maps errors to REST responses: CONTRACT 2.4. Undefined: an unexpected error. */
 export function toRestError(error: Error): RestError | undefined {
   if (error instanceof XoError) return fromXoError(error);
   if (error instanceof XapiError)
@@ -21,7 +21,7 @@ export function toRestError(error: Error): RestError | undefined {
       },
     };
   const { statusCode, message } = error as Error & { statusCode?: unknown };
-  // Too big, not readable, cut short: fastify knows the status best.
+  // Too large, malformed or incomplete: Fastify has chosen the status.
   return typeof statusCode === "number" && statusCode < 500
     ? { status: statusCode, body: { error: message } }
     : undefined;
@@ -36,7 +36,7 @@ function fromXoError({ code, message, data }: XoError): RestError {
 type Body = RestError["body"];
 type Data = XoError["data"];
 
-/** Where clients read more than the message. */
+/** Errors whose body has more than a message. */
 const bodies: Readonly<
   Partial<Record<XoError["code"], (message: string, data: Data) => Body>>
 > = {

@@ -1,6 +1,6 @@
 import { XapiError, XoError, type ErrorCode } from "@xo-server/model";
 
-/** Errors of XAPI that clients of Xen Orchestra know under codes of their own, and what XAPI's parameters mean. */
+/** XAPI errors for which Xen Orchestra has its own codes, with the names of XAPI's parameters. */
 const rows: Readonly<
   Record<string, readonly [code: ErrorCode, ...params: string[]]>
 > = {
@@ -18,15 +18,15 @@ const rows: Readonly<
   VM_MISSING_PV_DRIVERS: ["PV_DRIVERS_MISSING", "objectId"],
 };
 
-/** What the parameters alone do not tell. */
+/** Data that is not among XAPI's parameters. */
 const more: Readonly<Record<string, object>> = {
   PIF_VLAN_EXISTS: { type: "PIF", objectType: "PIF" },
   VM_LACKS_FEATURE_SHUTDOWN: { feature: "shutdown" },
 };
 
 /**
- * @param idOf the id by which clients know what XAPI calls by a reference
- * @returns the same error as one of ours; undefined: XAPI's own code passes through
+ * @param idOf the id of the object with an opaque reference
+ * @returns the corresponding XoError; undefined: the XAPI error is passed on
  */
 export function fromXapiError(
   error: XapiError,

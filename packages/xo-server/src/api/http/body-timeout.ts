@@ -3,20 +3,20 @@ import type { Clock } from "../../clock.js";
 
 export interface BodyTimeoutOptions {
   readonly timeoutMs: number;
-  /** Called with a request that is about to be given up. */
+  /** Called before the connection of a request is closed. */
   readonly onTimeout: (request: IncomingMessage) => void;
   readonly clock: Clock;
 }
 
 interface Watched {
   bytesRead: number;
-  movedAt: number;
+  progressedAt: number;
 }
 
 /**
- * Gives up requests whose bodies stand still: a caller that sends a byte now and
- * then would hold a connection for good. Uploads take as long as they take; that
- * ours is the slow side is not held against them.
+ * Closes connections whose request body makes no progress, so that clients which
+ * send a byte now and then cannot hold connections. The duration of an upload is
+ * not limited, and backpressure of the server does not count as a stall.
  */
 export class BodyTimeout {
   readonly #options: BodyTimeoutOptions;
@@ -27,15 +27,15 @@ export class BodyTimeout {
     this.#options = options;
   }
 
-  /** To be called as soon as the headers are there. */
+  /** Call when the headers have been received. */
   watch(request: IncomingMessage): void {
     const { headers, socket } = request;
     const hasBody =
       headers["transfer-encoding"] !== undefined ||
       Number(headers["content-length"] ?? 0) > 0;
     if (!hasBody || request.complete) return;
-    const movedAt = this.#options.clock.now();
-    this.#watched.set(request, { bytesRead: socket.bytesRead, movedAt });
+    const progressedAt = this.#options.clock.now();
+    this.#watched.set(request, { bytesRead: socket.bytesRead, progressedAt });
     request.once("close", () => {
       this.#watched.delete(request);
     });
@@ -60,25 +60,26 @@ export class BodyTimeout {
   }
 
   #check(): void {
-    const { clock, timeoutMs, onTimeout: onStuck } = this.#options;
+    const { clock, timeoutMs, onTimeout } = this.#options;
     const now = clock.now();
     for (const [request, watched] of this.#watched) {
       if (request.complete) this.#watched.delete(request);
-      else if (this.#hasProgressed(request, watched)) watched.movedAt = now;
-      else if (now - watched.movedAt >= timeoutMs) {
+      else if (this.#hasProgressed(request, watched))
+        watched.progressedAt = now;
+      else if (now - watched.progressedAt >= timeoutMs) {
         this.#watched.delete(request);
-        onStuck(request);
+        onTimeout(request);
         request.socket.destroy();
       }
     }
   }
 
-  /** By a kilobyte at least, from one look to the next, or what came before waits for us. */
+  /** At least 1 KiB since the last check, or received data that the server has not read yet. */
   #hasProgressed(request: IncomingMessage, watched: Watched): boolean {
     const { bytesRead } = request.socket;
-    const isOurTurn = request.readableLength > 0;
-    const hasMoved = isOurTurn || bytesRead - watched.bytesRead >= 1024;
-    if (hasMoved) watched.bytesRead = bytesRead;
-    return hasMoved;
+    const isServerBusy = request.readableLength > 0;
+    const hasProgressed = isServerBusy || bytesRead - watched.bytesRead >= 1024;
+    if (hasProgressed) watched.bytesRead = bytesRead;
+    return hasProgressed;
   }
 }

@@ -3,36 +3,36 @@ import { BlockList, isIP } from "node:net";
 import type { TLSSocket } from "node:tls";
 import { toNetwork } from "../../config/network.js";
 
-/** A request as its caller made it: before any reverse proxy that is trusted. */
+/** Where a request comes from, behind trusted reverse proxies. */
 export interface ClientAddress {
-  /** Without a port; IPv4 as IPv4. */
+  /** Without port; IPv4-mapped IPv6 addresses as IPv4. */
   readonly address: string;
-  /** TLS as far as that proxy, or as far as here. */
+  /** Whether the client uses TLS, to the outermost trusted proxy or to this server. */
   readonly isSecure: boolean;
-  /** With the port where it is not the usual one. */
+  /** Host header, with the port unless it is the default one. */
   readonly host: string | undefined;
 }
 
-/** What the nearest proxy says of one hop before it. */
+/** One hop of a Forwarded or X-Forwarded-* header. */
 interface Hop {
   readonly address: string | undefined;
   readonly proto: string | undefined;
   readonly host: string | undefined;
 }
 
-const outers = new WeakMap<IncomingMessage, ClientAddress>();
-
-/** Found out once, by `OuterReader.note`, before a request goes anywhere. */
-export function outerOf(request: IncomingMessage): ClientAddress {
-  return outers.get(request) ?? toDirectAddress(request);
+declare module "fastify" {
+  interface FastifyRequest {
+    /** Set by the first `onRequest` hook of the server. */
+    clientAddress: ClientAddress;
+  }
 }
 
-/** Tells who asks behind reverse proxies. What others say of themselves counts for nothing. */
+/** Resolves client addresses. Forwarded headers count only if they come from a trusted proxy. */
 export class ClientAddresses {
   readonly #trusted = new BlockList();
   readonly #isEmpty: boolean;
 
-  /** @param proxies addresses and networks, checked with the config */
+  /** @param proxies addresses and networks, validated with the config */
   constructor(proxies: readonly string[]) {
     this.#isEmpty = proxies.length === 0;
     for (const text of proxies) {
@@ -43,12 +43,6 @@ export class ClientAddresses {
   }
 
   resolve(request: IncomingMessage): ClientAddress {
-    const outer = this.#read(request);
-    outers.set(request, outer);
-    return outer;
-  }
-
-  #read(request: IncomingMessage): ClientAddress {
     const direct = toDirectAddress(request);
     if (this.#isEmpty || !this.#isTrusted(direct.address)) return direct;
     const claims = [
@@ -57,23 +51,24 @@ export class ClientAddresses {
     ].filter((hops) => hops.length > 0);
     const [first, second] = claims.map((hops) => this.#follow(hops, direct));
     if (first === undefined) return direct;
-    // A proxy sets one of the two; the other is its client's own and may be made up.
-    const isDoubtful = second !== undefined && second.address !== first.address;
-    return isDoubtful ? direct : first;
+    // A proxy sets one of the two headers; the other may be forged by the client.
+    const isAmbiguous =
+      second !== undefined && second.address !== first.address;
+    return isAmbiguous ? direct : first;
   }
 
-  /** From hop to hop, as long as the one who tells is trusted. */
+  /** Follows the hops from the nearest one while they are trusted. */
   #follow(hops: readonly Hop[], direct: ClientAddress): ClientAddress {
-    let outer = direct;
+    let client = direct;
     for (const { address, proto, host } of hops.toReversed()) {
-      if (address === undefined || !this.#isTrusted(outer.address)) break;
-      outer = {
+      if (address === undefined || !this.#isTrusted(client.address)) break;
+      client = {
         address,
-        isSecure: proto === undefined ? outer.isSecure : proto === "https",
-        host: host ?? outer.host,
+        isSecure: proto === undefined ? client.isSecure : proto === "https",
+        host: host ?? client.host,
       };
     }
-    return outer;
+    return client;
   }
 
   #isTrusted(address: string): boolean {
@@ -91,7 +86,7 @@ function toDirectAddress({ socket, headers }: IncomingMessage): ClientAddress {
   };
 }
 
-/** An IPv4 address that came over an IPv6 socket is the same as over another. */
+/** IPv4-mapped IPv6 addresses as IPv4, without zone, in lower case. */
 function normalise(address: string): string {
   const bare = address.replace(/^::ffff:(?=\d+\.)/i, "").replace(/%.*$/, "");
   return bare.toLowerCase();
@@ -99,7 +94,7 @@ function normalise(address: string): string {
 
 type Headers = IncomingMessage["headers"];
 
-/** Scheme and host are those of the whole way, as its last proxy tells them. */
+/** Scheme and host are those that the nearest proxy sent. */
 function readXForwarded(headers: Headers): Hop[] {
   const proto = lastOf(headers["x-forwarded-proto"])?.toLowerCase();
   const host = lastOf(headers["x-forwarded-host"]);
@@ -131,7 +126,7 @@ function readForwarded(text: string | undefined): Hop[] {
   });
 }
 
-/** An address, with a port or without; undefined: a name that hides one, or nonsense. */
+/** An address with or without port; undefined: an obfuscated identifier or invalid. */
 function readNode(text: string): string | undefined {
   const bare =
     /^\[([^\]]+)\](?::\w+)?$/.exec(text)?.[1] ??

@@ -17,16 +17,16 @@ export interface HttpServerOptions {
   readonly hits: LimitHits;
 }
 
-/** A connection on which nothing comes for so long between two requests is closed; longer than proxies keep theirs. */
+/** Idle connections are closed after this; longer than the usual keep-alive of reverse proxies. */
 const KEEP_ALIVE_MS = 72_000;
 
-/** Peers that have vanished without a word are found by the system's own probes. */
+/** TCP keep-alive probes detect clients that have disappeared. */
 const KEEP_ALIVE_PROBE_MS = 60_000;
 
-/** How often Node looks for headers that are late. */
+/** How often Node.js checks for overdue headers. */
 const TIMEOUT_CHECK_MS = 2_000;
 
-/** The server under all doors, plain or secure, with the bounds of what comes before a request is one. */
+/** The HTTP or HTTPS server, with limits on connections and headers. */
 export function createHttpServer(
   { http, tls, hits }: HttpServerOptions,
   onRequest: RequestListener,
@@ -34,7 +34,7 @@ export function createHttpServer(
   const settings = {
     maxHeaderSize: http.maxHeaderBytes,
     headersTimeout: http.headersTimeoutMs,
-    // Of the whole request, uploads too: bodies are guarded by how they move, see body-guard.
+    // A limit on the whole request would end uploads; bodies have BodyTimeout.
     requestTimeout: 0,
     connectionsCheckingInterval: Math.min(
       TIMEOUT_CHECK_MS,
@@ -43,7 +43,7 @@ export function createHttpServer(
     keepAliveTimeout: KEEP_ALIVE_MS,
     keepAlive: true,
     keepAliveInitialDelay: KEEP_ALIVE_PROBE_MS,
-    // Not lenient about what proxies and servers have read differently.
+    // Strict parsing: lenient parsing allows request smuggling.
     insecureHTTPParser: false,
     requireHostHeader: true,
   };
@@ -74,17 +74,17 @@ const clientErrors: Readonly<
 > = {
   HPE_HEADER_OVERFLOW: {
     status: 431,
-    text: "the headers are too large",
+    text: "request headers too large",
     limit: "header_size",
   },
   ERR_HTTP_REQUEST_TIMEOUT: {
     status: 408,
-    text: "the headers took too long",
+    text: "timeout while reading the request headers",
     limit: "header_timeout",
   },
 };
 
-/** Not a request, or not one that can be read in one way only. */
+/** Responds to a connection whose request cannot be parsed. */
 function rejectConnection(
   error: NodeJS.ErrnoException,
   socket: Duplex,
@@ -96,7 +96,11 @@ function rejectConnection(
     socket.destroy();
     return;
   }
-  endWithResponse(socket, known?.status ?? 400, known?.text ?? "not a request");
-  // What else it sends is not read.
+  endWithResponse(
+    socket,
+    known?.status ?? 400,
+    known?.text ?? "malformed request",
+  );
+  // The rest of the input is not read.
   (socket as Socket).destroySoon();
 }

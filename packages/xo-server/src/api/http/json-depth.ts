@@ -2,15 +2,14 @@ const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
 /**
- * So short a text cannot be nested deeper than programs bear: each level has two
- * brackets. Looking at every small message would cost a third of parsing it.
+ * A string this short cannot be nested too deep for a parser: each level has two
+ * brackets. Scanning every small message would cost a third of parsing it.
  */
 const UNCHECKED_CHARACTERS = 3072;
 
 /**
- * Whether JSON is nested deeper than `most` levels; what is no JSON may be told
- * either way. It stops at the first level too many, so that a text of nothing but
- * brackets costs no more than these.
+ * Whether JSON is nested deeper than `maxDepth` levels; for invalid JSON the result
+ * is arbitrary. The scan stops at the first level above the limit.
  */
 export function isDeeperThan(text: string, maxDepth: number): boolean {
   if (text.length <= Math.max(UNCHECKED_CHARACTERS, maxDepth)) return false;
@@ -26,14 +25,14 @@ export function isDeeperThan(text: string, maxDepth: number): boolean {
   return false;
 }
 
-/** Of the quote that ends the string; the end of the text where there is none. */
+/** Index of the closing quote; the end of the text if there is none. */
 function endOfString(text: string, start: number): number {
   let end = text.indexOf('"', start + 1);
   while (end !== -1 && isEscaped(text, end)) end = text.indexOf('"', end + 1);
   return end === -1 ? text.length : end;
 }
 
-/** Behind an odd number of backslashes. */
+/** Preceded by an odd number of backslashes. */
 function isEscaped(text: string, at: number): boolean {
   let before = at;
   while (text.charCodeAt(before - 1) === BACKSLASH) before--;

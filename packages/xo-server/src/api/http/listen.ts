@@ -6,7 +6,7 @@ export interface Endpoint {
   readonly port: number;
 }
 
-/** @throws XoError as of `toListenError` */
+/** @throws see `toListenError` */
 export async function listen(
   server: Server,
   { host, port }: Endpoint,
@@ -29,14 +29,14 @@ export async function listen(
   }
 }
 
-const NOT_OUR_ADDRESS = new Set([
+const FOREIGN_ADDRESS_CODES = new Set([
   "EADDRNOTAVAIL",
   "EAI_AGAIN",
   "EINVAL",
   "ENOTFOUND",
 ]);
 
-/** PORT_IN_USE, CONFIG_INVALID (an address that is not ours, a port that is not for us), or the error as it is. */
+/** @returns XoError PORT_IN_USE, CONFIG_INVALID (not an address of this machine, privileged port), or the error itself */
 export function toListenError(
   error: NodeJS.ErrnoException,
   { host, port }: Endpoint,
@@ -47,8 +47,8 @@ export function toListenError(
   if (error.code === "EADDRINUSE")
     return new XoError("PORT_IN_USE", { host, port }, error);
   if (error.code === "EACCES")
-    return invalid(portKey, `this user may not listen on port ${port}`);
-  if (NOT_OUR_ADDRESS.has(error.code ?? ""))
+    return invalid(portKey, `permission denied to listen on port ${port}`);
+  if (FOREIGN_ADDRESS_CODES.has(error.code ?? ""))
     return invalid("http.host", `${host} is not an address of this machine`);
   return error;
 }

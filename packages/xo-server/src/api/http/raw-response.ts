@@ -2,7 +2,7 @@ import { STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
 import { securityHeaders } from "./security-headers.js";
 
-/** The last words on a connection on which there is no answer to write to: a refused upgrade, a request that cannot be read. */
+/** Sends an HTTP response on a raw socket and ends it: for rejected upgrades and unreadable requests. */
 export function endWithResponse(
   socket: Duplex,
   status: number,

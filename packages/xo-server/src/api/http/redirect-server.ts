@@ -18,13 +18,13 @@ export interface RedirectOptions extends Pick<
   "host" | "headersTimeoutMs" | "maxHeaderBytes" | "maxConnections"
 > {
   readonly port: number;
-  /** Port of the server that speaks TLS. */
+  /** Port of the HTTPS server. */
   readonly securePort: number;
 }
 
 /**
- * Sends browsers from http to https. Only what is read is sent on: a program that
- * posts a password in the open shall notice.
+ * Redirects http to https. Only GET and HEAD are redirected, so that a program that
+ * posts a password in clear text gets an error.
  * @throws XoError PORT_IN_USE, CONFIG_INVALID
  */
 export async function startRedirectServer(
@@ -73,7 +73,7 @@ function redirect(
   response.end();
 }
 
-/** Undefined: the request does not say which host it wants, or what. */
+/** Undefined: no valid Host header or path. */
 function toTarget(
   host: string | undefined,
   url: string,
@@ -83,7 +83,7 @@ function toTarget(
   if (host === undefined || !url.startsWith("/") || !URL.canParse(base))
     return undefined;
   const target = new URL(base);
-  // More than a host: somebody tries something.
+  // More than a host name: a crafted header.
   if (target.pathname !== "/" || target.username !== "") return undefined;
   return `https://${target.hostname}${port === 443 ? "" : `:${port}`}${url}`;
 }

@@ -1,6 +1,6 @@
 /**
- * What may run, be loaded and be asked: the page comes from here and talks to
- * here only. Nothing is allowed inline, neither script nor style.
+ * Content security policy of the web page: everything is loaded from this server,
+ * nothing is inline.
  */
 export const PAGE_POLICY = [
   "default-src 'none'",
@@ -16,13 +16,13 @@ export const PAGE_POLICY = [
   "frame-ancestors 'none'",
 ].join("; ");
 
-/** Data is not a page: shown in a browser it runs and loads nothing. */
+/** Policy of data: opened in a browser, it runs and loads nothing. */
 export const DATA_POLICY =
   "default-src 'none'; frame-ancestors 'none'; sandbox";
 
 /**
- * Sent with every answer. What is here is not to be framed, sniffed, opened by
- * other sites' windows or told about elsewhere.
+ * Sent with every response: no framing, no content sniffing, no access from windows
+ * of other origins, no referrer.
  */
 export const securityHeaders: Readonly<Record<string, string>> = {
   "content-security-policy": PAGE_POLICY,
@@ -35,7 +35,7 @@ export const securityHeaders: Readonly<Record<string, string>> = {
   "x-frame-options": "DENY",
 };
 
-/** Browsers come back with https only. @param seconds 0: they are not told to */
+/** HTTP Strict Transport Security (RFC 6797). @param seconds 0: no header */
 export function transportSecurity(
   seconds: number,
 ): Readonly<Record<string, string>> {

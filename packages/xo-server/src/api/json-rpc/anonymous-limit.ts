@@ -1,7 +1,7 @@
 import type { Socket } from "node:net";
 import type { WebSocket } from "ws";
 
-/** Signing in, and what guests ask, is much smaller. */
+/** Messages of anonymous clients, such as signing in, are much smaller. */
 const MAX_ANONYMOUS_BYTES = 256 * 1024;
 
 const MESSAGE_TOO_BIG = 1009;
@@ -25,7 +25,7 @@ export function limitAnonymousMessage(
     raw.off("data", onData);
     socket.off("message", onMessage);
     if (isAllowed()) return;
-    socket.close(MESSAGE_TOO_BIG, "sign in before sending so much");
+    socket.close(MESSAGE_TOO_BIG, "message too large before signing in");
     socket.terminate();
   };
   raw.on("data", onData);

@@ -15,41 +15,41 @@ import { TokenBucket } from "../../limits/token-bucket.js";
 
 export interface ApiClientOptions {
   readonly socket: WebSocket;
-  /** Under it. */
+  /** The connection below the WebSocket. */
   readonly connection?: CorkableConnection;
-  /** Of who is at the other end, without the port. */
+  /** IP address of the client, without the port. */
   readonly address: string;
-  /** What the address counts as. */
+  /** Key of the address in rate limits. */
   readonly rateKey: string;
   readonly jsonRpc: JsonRpcHandler;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Of who has not signed in. */
+  /** Permission of anonymous clients. */
   readonly permission: Permission;
   readonly maxMessagesPerSecond: number;
   readonly maxBufferedBytes: number;
   readonly maxDepth: number;
-  /** What all clients of a user, or all guests of an address, may send together. */
+  /** Shared by all clients of a user, or by all anonymous clients of an address. */
   readonly userRates: RateLimits;
   readonly limits: Pick<SocketLimits, "setAnonymous">;
   readonly hits: LimitHits;
 }
 
-/** A calm end, in the words of RFC 6455. */
+/** Close codes of RFC 6455, 7.4.1. */
 const GOING_AWAY = 1001;
 const UNSUPPORTED_DATA = 1003;
 const POLICY_VIOLATION = 1008;
 
-/** Of a batch, a request has so many characters at least. */
+/** Length of the shortest request, to estimate the size of a batch. */
 const MIN_REQUEST_CHARACTERS = 32;
 const MAX_BATCH = 100;
 
-/** After so many messages of one client, others have their turn. */
+/** Messages of one client that are handled before the event loop is yielded. */
 const MESSAGES_PER_TURN = 64;
 
 /**
- * One WebSocket connection of the API. Messages above the rate are not refused:
- * they wait, and the socket is not read meanwhile.
+ * One WebSocket connection of the API. Messages above the rate limit are delayed,
+ * not rejected: the socket is paused meanwhile.
  */
 export class ApiClient implements Client, LimitedSocket {
   readonly rateKey: string;
@@ -57,11 +57,11 @@ export class ApiClient implements Client, LimitedSocket {
   readonly #options: ApiClientOptions;
   readonly #bucket: TokenBucket;
   readonly #sendQueue: SendQueue;
-  /** Already read from the socket when it was paused; no more than one chunk of it. */
+  /** Received before the socket was paused: at most one chunk. */
   readonly #waiting: string[] = [];
   #session: Session | undefined;
   #timer: unknown;
-  #leftInTurn = MESSAGES_PER_TURN;
+  #remainingInTurn = MESSAGES_PER_TURN;
 
   constructor(options: ApiClientOptions) {
     this.#options = options;
@@ -88,7 +88,7 @@ export class ApiClient implements Client, LimitedSocket {
       options.clock.clearTimeout(this.#timer);
     });
     this.#socket.on("error", (error) => {
-      if (isTooBig(error)) options.hits.count("message_size");
+      if (isTooLarge(error)) options.hits.count("message_size");
       options.logger.debug(`${options.address}: ${error.message}`);
     });
   }
@@ -119,21 +119,21 @@ export class ApiClient implements Client, LimitedSocket {
       this.#socket.close(UNSUPPORTED_DATA, "text frames only");
       return;
     }
-    // `binaryType` is left at its default, so that it is one buffer.
+    // One Buffer, as `binaryType` has its default.
     this.#waiting.push((data as Buffer).toString("utf8"));
-    if (this.#timer === undefined && this.#leftInTurn > 0) this.#drain();
+    if (this.#timer === undefined && this.#remainingInTurn > 0) this.#drain();
   }
 
   #drain(): void {
     this.#timer = undefined;
     let waitMs = 0;
-    while (this.#waiting.length > 0 && this.#leftInTurn > 0) {
+    while (this.#waiting.length > 0 && this.#remainingInTurn > 0) {
       waitMs = this.#takeTokens(costOf(this.#waiting[0]!));
       if (waitMs > 0) break;
-      this.#leftInTurn--;
+      this.#remainingInTurn--;
       void this.#handle(this.#waiting.shift()!);
     }
-    if (this.#leftInTurn === 0) {
+    if (this.#remainingInTurn === 0) {
       this.#endTurn();
       return;
     }
@@ -151,12 +151,12 @@ export class ApiClient implements Client, LimitedSocket {
   #endTurn(): void {
     this.#socket.pause();
     setImmediate(() => {
-      this.#leftInTurn = MESSAGES_PER_TURN;
+      this.#remainingInTurn = MESSAGES_PER_TURN;
       this.#drain();
     });
   }
 
-  /** From what this client may send, and from what it shares with others; both or none. @returns ms until it can, 0: done */
+  /** Takes tokens from the bucket of the client and from the shared one; both or none. @returns ms to wait; 0: taken */
   #takeTokens(cost: number): number {
     const { userRates } = this.#options;
     const shared = userRates.bucketOf(this.#session?.userId ?? this.rateKey);
@@ -170,8 +170,8 @@ export class ApiClient implements Client, LimitedSocket {
 
   async #handle(text: string): Promise<void> {
     if (this.#session !== undefined && this.#session.user() === undefined) {
-      // Clients of Xen Orchestra expect no answer then.
-      this.#socket.close(POLICY_VIOLATION, "the session is over");
+      // Xen Orchestra closes the connection without a response.
+      this.#socket.close(POLICY_VIOLATION, "session expired");
       return;
     }
     const {
@@ -195,13 +195,15 @@ export class ApiClient implements Client, LimitedSocket {
     if (this.#socket.readyState !== this.#socket.OPEN) return;
     const { logger, address, hits } = this.#options;
     hits.count("slow_reader");
-    logger.warn(`${address} does not read its answers, closing`);
-    this.#socket.close(POLICY_VIOLATION, "answers are not being read");
+    logger.warn(
+      `closing the connection of ${address}: responses are not being read`,
+    );
+    this.#socket.close(POLICY_VIOLATION, "responses are not being read");
     this.#socket.terminate();
   }
 }
 
-/** A batch costs as much as the requests that it may hold. */
+/** Upper bound of the number of requests in a message. */
 function costOf(text: string): number {
   if (!/^\s*\[/.test(text)) return 1;
   const most = Math.ceil(text.length / MIN_REQUEST_CHARACTERS);
@@ -210,7 +212,7 @@ function costOf(text: string): number {
 
 function toDepthError(limit: number): string {
   const { code, message, data } = new XoError("INVALID_REQUEST", {
-    reason: `it is nested deeper than ${limit} levels`,
+    reason: `the message is nested deeper than ${limit} levels`,
   });
   const error = {
     code: errorTable[code].jsonRpc,
@@ -220,7 +222,7 @@ function toDepthError(limit: number): string {
   return JSON.stringify({ jsonrpc: "2.0", id: null, error });
 }
 
-function isTooBig(error: Error & { code?: unknown }): boolean {
+function isTooLarge(error: Error & { code?: unknown }): boolean {
   return (
     error.code === "WS_ERR_UNSUPPORTED_MESSAGE_LENGTH" ||
     error.code === "WS_ERR_TOO_MANY_BUFFERED_PARTS"

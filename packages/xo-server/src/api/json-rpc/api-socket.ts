@@ -20,7 +20,7 @@ export interface ApiSocketOptions {
     | "compressAboveBytes"
     | "maxBufferedBytes"
     | "maxDepth"
-    | "maxGuestSockets"
+    | "maxAnonymousSockets"
     | "maxMessageBytes"
     | "maxMessagesPerSecond"
     | "maxMessagesPerUserPerSecond"
@@ -28,12 +28,12 @@ export interface ApiSocketOptions {
     | "maxSocketsPerAddress"
   >;
   readonly jsonRpc: JsonRpcHandler;
-  /** Of who has not signed in. */
+  /** Permission of anonymous clients. */
   readonly permission: Permission;
   readonly onClose: (client: ApiClient) => void;
-  /** Updated here: the clients that are connected, for the status and for metrics. */
+  /** Filled with the connected clients, for status and metrics. Default: a set of its own. */
   readonly connected?: Set<ApiClient>;
-  /** Takes upgrades on other paths. @returns false: it does not know the path. Default: nobody takes any. */
+  /** Handles upgrades on other paths. @returns false: unknown path. Default: all are rejected. */
   readonly onOtherUpgrade?: (
     request: IncomingMessage,
     socket: Duplex,
@@ -47,28 +47,28 @@ export interface ApiSocketOptions {
 
 /** JSON-RPC 2.0 over WebSocket at `/api/`. */
 export interface ApiSocket {
-  /** Says goodbye to all clients; who does not answer is cut off. */
+  /** Closes all connections; terminates those that do not close in time. */
   stop(): Promise<void>;
 }
 
-/** Clients add the slash; a person with a command line forgets it. */
+/** Clients of Xen Orchestra send the trailing slash. */
 const PATHS = new Set(["/api/", "/api"]);
 
 const CLOSE_TIMEOUT_MS = 1000;
 
-/** Each is an object, however small: a message of single bytes would take a hundred times its size. */
+/** Each fragment or chunk is an object: a message of single bytes would need a hundred times its size. */
 const MAX_FRAGMENTS = 1024;
 const MAX_CHUNKS = 16 * 1024;
 
 /**
- * No cookie and no header says who opens a socket, on any origin: signing in is
- * the first message. A page of another site gets no further than a stranger.
+ * Cookies and headers do not authenticate a connection: the client signs in by a
+ * message. So a page of another origin is anonymous.
  */
 export function attachApiSocket(
   server: Server,
   options: ApiSocketOptions,
 ): ApiSocket {
-  const { clock, logger, clientAddresses: outers } = options;
+  const { clock, logger, clientAddresses } = options;
   const clients = options.connected ?? new Set<ApiClient>();
   const limits = new SocketLimits({ ...options.limits, hits: options.hits });
   const userRates = new RateLimits(
@@ -76,8 +76,8 @@ export function attachApiSocket(
     clock,
   );
   const sockets = createSockets(options.limits);
-  const welcome = (webSocket: WebSocket, request: IncomingMessage) => {
-    const { address } = outers.resolve(request);
+  const accept = (webSocket: WebSocket, request: IncomingMessage) => {
+    const { address } = clientAddresses.resolve(request);
     const client = new ApiClient({
       ...options,
       ...options.limits,
@@ -95,28 +95,28 @@ export function attachApiSocket(
       options.hits.count("message_size");
       return false;
     });
-    logger.debug(`${address} connected`);
+    logger.debug(`client ${address} connected`);
     webSocket.on("close", (code) => {
       clients.delete(client);
       limits.remove(client);
       options.onClose(client);
-      logger.debug(`${address} disconnected (${code})`);
+      logger.debug(`client ${address} disconnected (${code})`);
     });
   };
   server.on("upgrade", (request, socket, head) => {
-    // A socket that breaks while it is being upgraded has no other listener yet.
+    // During the upgrade the socket has no other listener for errors.
     socket.on("error", () => undefined);
     const isHere = PATHS.has(request.url ?? "");
     if (!isHere && options.onOtherUpgrade?.(request, socket, head) === true)
       return;
-    const { address } = outers.resolve(request);
+    const { address } = clientAddresses.resolve(request);
     const refusal = isHere
       ? limits.rejectionReason(toRateKey(address))
       : undefined;
     if (!isHere) rejectUnknownPath(socket, request);
     else if (refusal !== undefined)
       endWithResponse(socket, 503, refusal, { "retry-after": "10" });
-    else sockets.handleUpgrade(request, socket, head, welcome);
+    else sockets.handleUpgrade(request, socket, head, accept);
   });
   return {
     stop: () => stopAll(sockets, clients, clock),
@@ -134,11 +134,11 @@ function createSockets({
     maxBufferedChunks: MAX_CHUNKS,
     perMessageDeflate: compressAboveBytes > 0 && {
       threshold: compressAboveBytes,
-      // Otherwise each client holds a window of its own for its whole life.
+      // Otherwise each connection keeps a compression window in memory.
       serverNoContextTakeover: true,
       clientNoContextTakeover: true,
     },
-    // What a client offers is not looked at: none of them needs one.
+    // No subprotocol: CONTRACT 1.1.
     handleProtocols: () => false,
   });
 }
@@ -147,7 +147,7 @@ function rejectUnknownPath(socket: Duplex, { url }: IncomingMessage): void {
   endWithResponse(
     socket,
     404,
-    `no WebSocket at ${JSON.stringify(url)}, it is at /api/`,
+    `no WebSocket at ${JSON.stringify(url)}, use /api/`,
   );
 }
 
@@ -161,7 +161,7 @@ async function stopAll(
     for (const client of clients) client.terminate();
   }, CLOSE_TIMEOUT_MS);
   await new Promise<void>((resolve) => {
-    // Without a server of its own it calls back when its last client has gone.
+    // With `noServer` the callback runs when the last client has disconnected.
     sockets.close(() => {
       resolve();
     });

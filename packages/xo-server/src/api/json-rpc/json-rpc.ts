@@ -18,23 +18,23 @@ import {
 } from "../../encoding/raw-json.js";
 import { fromXapiError } from "../errors/xapi-errors.js";
 
-/** Requests of one batch at most. */
+/** Requests per batch at most. */
 const MAX_BATCH = 100;
 
-/** Text in, text out: JSON-RPC 2.0 with batches and notifications. */
+/** Handles JSON-RPC 2.0 messages, with batches and notifications. */
 export interface JsonRpcHandler {
-  /** JSON as text, or its UTF-8; undefined: nothing is to be answered. Never rejects. */
+  /** @returns the response; undefined: none is sent. Never rejects. */
   handle(text: string, context: CallContext): Promise<Message | undefined>;
 }
 
-/** The id by which clients know what XAPI calls by a reference. */
+/** The id of the object with an opaque reference. */
 export type IdOf = (ref: string) => string | undefined;
 
 export function createJsonRpcHandler(
   dispatcher: Dispatcher,
   idOf: IdOf = () => undefined,
 ): JsonRpcHandler {
-  // All errors are translated below; the library's own way of telling is not needed.
+  // Errors are translated below; the library would print them.
   const server = new JSONRPCServer<CallContext>({
     errorListener: () => undefined,
   });
@@ -45,7 +45,7 @@ export function createJsonRpcHandler(
   return {
     async handle(text, context) {
       const message = parse(text);
-      // Nearly all that comes. The library asks the same of it and does the same, in four times the time.
+      // Fast path for single requests: the library does the same in four times the time.
       const response = isRequest(message)
         ? await handleOne(parts, message, context)
         : await receive(server, message, context);
@@ -111,7 +111,7 @@ function isRequest(message: unknown): message is JSONRPCRequest {
   return message !== null && isJSONRPCRequest(message);
 }
 
-/** What is no JSON stands as the error that tells of it. */
+/** @returns the error if the text is not JSON */
 function parse(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
@@ -134,15 +134,15 @@ async function receive(
     return toErrorResponse(null, new XoError("INVALID_REQUEST", { reason }));
   }
   const answers = await server.receive(message.map(toRequest), context);
-  // The library answers a batch of one with a bare response; the specification wants a list.
+  // The library returns a single response for a batch of one; the specification requires an array.
   return answers === null || Array.isArray(answers) || message.length === 0
     ? answers
     : [answers];
 }
 
 /**
- * The library looks into what it takes for an object; anything else becomes an
- * object that is no request.
+ * The library reads members without checking the type; anything but an object
+ * becomes an empty object, which is an invalid request.
  */
 function toRequest(message: unknown): JSONRPCRequest {
   if (typeof message !== "object" || message === null)
@@ -151,7 +151,7 @@ function toRequest(message: unknown): JSONRPCRequest {
   return isAbsentId(id) ? others : { ...others, id };
 }
 
-/** A null id is none: clients of Xen Orchestra take it so, as JSON-RPC 1 did. */
+/** A null id counts as absent, as in JSON-RPC 1.0 and in Xen Orchestra. */
 function isAbsentId(id: JSONRPCRequest["id"]): id is undefined | null {
   return id === undefined || id === null;
 }
@@ -174,7 +174,7 @@ async function handleOne(
   }
 }
 
-/** The table of errors, for this door. */
+/** Maps errors to JSON-RPC error responses. */
 function toErrorResponse(
   id: NonNullable<JSONRPCRequest["id"]> | null,
   error: Error,
@@ -206,7 +206,7 @@ function translateOwn({ code, message, data }: XoError): Translated {
   const { jsonRpc } = errorTable[code];
   if (code === "UNKNOWN_METHOD")
     return { code: jsonRpc, message, data: data["method"] };
-  // Clients know this one by its message; the reason stands in the data.
+  // Clients match this message (CONTRACT 1.4); the reason is in the data.
   if (code === "INVALID_PARAMETERS")
     return {
       code: jsonRpc,

@@ -4,7 +4,7 @@ import type { JsonStream } from "../../encoding/raw-json.js";
 
 export type Message = string | Buffer | JsonStream;
 
-/** What is under a WebSocket: it can hold back what is written, to send it in one go. */
+/** The socket below a WebSocket. Corked writes are sent together. */
 export interface CorkableConnection {
   cork(): void;
   uncork(): void;
@@ -12,25 +12,25 @@ export interface CorkableConnection {
 
 export interface SendQueueOptions {
   readonly socket: WebSocket;
-  /** Absent: each message is a write of its own. */
+  /** Absent: each message is a separate write. */
   readonly connection?: CorkableConnection | undefined;
   readonly clock: Clock;
-  /** Waiting to go out at most; beyond, `onStuck` is called. */
+  /** Unsent bytes at most; above, `onStalled` is called. */
   readonly maxBufferedBytes: number;
-  /** The other end does not read. */
+  /** The client does not read. */
   readonly onStalled: () => void;
 }
 
-/** Of one stream, so much is made ahead of what the other end takes. */
+/** Bytes of a stream that are produced before the client has read the previous ones. */
 const READ_AHEAD_BYTES = 1024 * 1024;
 
-/** Notifications are skipped while more than this waits to go out: what is old is not worth a queue. */
+/** Notifications are skipped while more bytes than this are unsent: they would be outdated when sent. */
 const SKIP_ABOVE_BYTES = 256 * 1024;
 
-/** A stream of which nothing is taken for so long has nobody at its other end. */
+/** A stream without progress for this long counts as stalled. */
 const STALL_TIMEOUT_MS = 60_000;
 
-/** What a stream that waits for its turn counts for. */
+/** Size of a waiting stream in the limit of unsent bytes. */
 const WAITING_STREAM_BYTES = 64 * 1024;
 
 const EMPTY = Buffer.alloc(0);
@@ -38,9 +38,9 @@ const text = { binary: false } as const;
 const fragment = { binary: false, compress: false, fin: false } as const;
 
 /**
- * What goes out on one WebSocket. A stream is one text message in fragments,
- * each made when there is room; between them nothing else may go, so what comes
- * meanwhile waits, within a bound.
+ * Messages to one WebSocket, in order. A stream is one text message in fragments,
+ * produced as the client reads. No other message may be sent between fragments
+ * (RFC 6455, 5.4), so messages wait until the stream has ended.
  */
 export class SendQueue {
   readonly #options: SendQueueOptions;
@@ -70,17 +70,17 @@ export class SendQueue {
       this.#options.onStalled();
   }
 
-  /** False: too much is waiting already, nothing was sent. */
+  /** @returns false: skipped, because too many bytes are unsent */
   trySend(message: Buffer): boolean {
     const { socket } = this.#options;
     if (!this.#isOpen() || this.#isStreaming) return false;
     if (socket.bufferedAmount > SKIP_ABOVE_BYTES) return false;
-    // Not gathered: what is told to thousands is told in slices, and the writes are most of the work.
+    // Not corked: notifications to thousands of clients are sent in slices, and the writes are most of the work.
     socket.send(message, text);
     return true;
   }
 
-  /** What is sent in one turn of the event loop leaves in one write to the network: one call into the system, not one a message. */
+  /** Messages of one turn of the event loop are one write to the network: one system call instead of one per message. */
   #cork(): void {
     const { connection: wire } = this.#options;
     if (wire === undefined || this.#isCorked) return;
@@ -94,7 +94,7 @@ export class SendQueue {
     return socket.readyState === socket.OPEN;
   }
 
-  /** What a stream is ahead is not held against its reader. */
+  /** Read-ahead of a stream does not count as unsent. */
   #limit(): number {
     const { maxBufferedBytes } = this.#options;
     return this.#isStreaming
@@ -117,7 +117,7 @@ export class SendQueue {
       }
       if (this.#isOpen()) socket.send(EMPTY, { ...fragment, fin: true });
     } catch {
-      // Half a message cannot be taken back; who waits for its end shall know.
+      // A partial message cannot be revoked: terminating tells the client that it is incomplete.
       socket.terminate();
     }
     this.#isStreaming = false;
@@ -133,17 +133,17 @@ export class SendQueue {
     }
   }
 
-  /** Resolves when there is room for the next part. */
+  /** Resolves when the next part may be produced. */
   async #sendPart(part: Buffer, onSent: (part: Buffer) => void): Promise<void> {
-    const { socket, clock, onStalled: onStuck } = this.#options;
+    const { socket, clock, onStalled } = this.#options;
     if (socket.bufferedAmount + part.length <= READ_AHEAD_BYTES) {
       socket.send(part, fragment, () => {
         onSent(part);
       });
       return;
     }
-    const timer = clock.setTimeout(onStuck, STALL_TIMEOUT_MS);
-    // Also called, with an error, when the socket closes.
+    const timer = clock.setTimeout(onStalled, STALL_TIMEOUT_MS);
+    // The callback is also called, with an error, when the socket closes.
     await new Promise<void>((resolve) => {
       socket.send(part, fragment, () => {
         onSent(part);

@@ -1,26 +1,26 @@
 import type { Config } from "../../config/config.js";
 import type { LimitHits } from "../../limits/limit-hits.js";
 
-/** Who has a socket, as far as limits go. */
+/** A connection, as far as limits are concerned. */
 export interface LimitedSocket {
-  /** Those with the same one count together. */
+  /** Connections with the same key share a limit. */
   readonly rateKey: string;
-  /** Ends it, calmly, with a reason for its log. */
+  /** Closes the connection with a reason. */
   close(reason: string): void;
 }
 
 export interface SocketLimitsOptions extends Pick<
   Config["http"],
-  "maxSockets" | "maxSocketsPerAddress" | "maxGuestSockets"
+  "maxSockets" | "maxSocketsPerAddress" | "maxAnonymousSockets"
 > {
   readonly hits: LimitHits;
 }
 
-/** How many sockets there are: in all, from one address, of who has not signed in. */
+/** Counts connections in total, per address and anonymous. */
 export class SocketLimits {
   readonly #options: SocketLimitsOptions;
   readonly #byAddress = new Map<string, number>();
-  /** The oldest first. */
+  /** Oldest first. */
   readonly #anonymous = new Set<LimitedSocket>();
   readonly #all = new Set<LimitedSocket>();
 
@@ -28,7 +28,7 @@ export class SocketLimits {
     this.#options = options;
   }
 
-  /** Why there is no room for one more; undefined: there is. */
+  /** Why one more connection is rejected; undefined: it is accepted. */
   rejectionReason(rateKey: string): string | undefined {
     const { maxSockets, maxSocketsPerAddress, hits } = this.#options;
     if (this.#all.size >= maxSockets) {
@@ -42,7 +42,7 @@ export class SocketLimits {
     return undefined;
   }
 
-  /** A new one is a guest. */
+  /** Adds a connection, as an anonymous one. */
   add(client: LimitedSocket): void {
     this.#all.add(client);
     const { rateKey } = client;
@@ -51,21 +51,21 @@ export class SocketLimits {
   }
 
   /**
-   * With too many guests the oldest goes: who comes to sign in does so at once,
-   * and would otherwise be kept out by those who only sit there.
+   * With too many anonymous connections the oldest is closed: clients sign in right
+   * after connecting, and idle anonymous connections must not keep them out.
    */
   setAnonymous(client: LimitedSocket, isAnonymous: boolean): void {
-    // Who has gone is signed out after that.
+    // A closed connection is signed out afterwards.
     if (!isAnonymous || !this.#all.has(client)) {
       this.#anonymous.delete(client);
       return;
     }
     this.#anonymous.add(client);
-    if (this.#anonymous.size <= this.#options.maxGuestSockets) return;
+    if (this.#anonymous.size <= this.#options.maxAnonymousSockets) return;
     const [oldest] = this.#anonymous;
     this.#anonymous.delete(oldest!);
     this.#options.hits.count("guest_sockets");
-    oldest!.close("too many have not signed in");
+    oldest!.close("too many anonymous connections");
   }
 
   remove(client: LimitedSocket): void {

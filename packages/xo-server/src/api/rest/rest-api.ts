@@ -7,7 +7,6 @@ import type { Dispatcher } from "../../operations/dispatcher.js";
 import type { Operation, Permission } from "../../operations/operation.js";
 import type { Authenticator } from "../../auth/authenticator.js";
 import type { LimitHits } from "../../limits/limit-hits.js";
-import { outerOf } from "../http/client-address.js";
 import { DATA_POLICY } from "../http/security-headers.js";
 import { Admission } from "./routing/admission.js";
 import { toCaller } from "../authentication/caller.js";
@@ -37,13 +36,13 @@ export interface RestApiOptions {
   readonly objects: Pick<Objects, "catalog" | "queries">;
   readonly operations: readonly Operation[];
   readonly dispatcher: Dispatcher;
-  /** Undefined: nobody can sign in. */
+  /** Undefined: sign-in is not available. */
   readonly authenticator?: Authenticator | undefined;
-  /** Undefined: nothing is done to objects here. */
+  /** Undefined: no actions, tasks and tags. */
   readonly tasks?: Tasks | undefined;
-  /** Undefined: no bytes are carried here. */
+  /** Undefined: no uploads and downloads. */
   readonly paths?: OneTimePaths | undefined;
-  /** Of callers who have not signed in. */
+  /** Permission of anonymous clients. */
   readonly permission: Permission;
   readonly maxRequestsPerSecond: number;
   readonly maxRequestsPerUserPerSecond: number;
@@ -56,17 +55,17 @@ export interface RestApiOptions {
   readonly logger: Logger;
 }
 
-/** The REST API, under /rest/v0, and the sign-in of its clients. */
+/** Adds the REST API under /rest/v0, and the sign-in of its clients. */
 export async function addRestApi(
   app: FastifyInstance,
   options: RestApiOptions,
 ): Promise<void> {
   const { dispatcher, authenticator, permission: anonymous } = options;
   const admission = new Admission(options);
-  const dress = (door: FastifyInstance) => {
-    addJsonBodies(door, options);
-    addErrors(door, options);
-    door.addHook("onRequest", async (request, reply) => {
+  const addCommonParts = (rest: FastifyInstance) => {
+    addJsonBodies(rest, options);
+    addErrors(rest, options);
+    rest.addHook("onRequest", async (request, reply) => {
       reply.header("cache-control", "no-store");
       reply.header("content-security-policy", DATA_POLICY);
       admission.admit(request);
@@ -74,34 +73,34 @@ export async function addRestApi(
   };
   const login = { authenticator, anonymous, dispatcher };
   const logIn = createLoginHandler(login);
-  await app.register(async (door) => {
-    dress(door);
-    door.post(LOGIN_PATH, logIn);
-    addSignInRoutes(door, { ...login, clock: options.clock });
+  await app.register(async (rest) => {
+    addCommonParts(rest);
+    rest.post(LOGIN_PATH, logIn);
+    addSignInRoutes(rest, { ...login, clock: options.clock });
   });
   await app.register(
-    async (door) => {
-      dress(door);
-      decorateRequests(door);
-      addAuthentication(door, { authenticator, anonymous, admission });
+    async (rest) => {
+      addCommonParts(rest);
+      decorateRequests(rest);
+      addAuthentication(rest, { authenticator, anonymous, admission });
       const routes = new RouteTable();
       routes.post(LOGIN_PATH, logIn);
-      addRoutes(door, routes, options);
-      serve(door, routes);
+      addRoutes(rest, routes, options);
+      serve(rest, routes);
     },
     { prefix: REST_ROOT },
   );
 }
 
 function addRoutes(
-  door: FastifyInstance,
+  rest: FastifyInstance,
   routes: RouteTable,
   options: RestApiOptions,
 ): void {
   const { objects, dispatcher, tasks, paths } = options;
   const operations = restOperations(options.operations);
   const onClose = (stop: () => void) => {
-    door.addHook("preClose", async () => {
+    rest.addHook("preClose", async () => {
       stop();
     });
   };
@@ -112,7 +111,7 @@ function addRoutes(
   const parts = { objects, dispatcher, tasks };
   addOperationRoutes(routes, operations, parts);
   if (paths !== undefined)
-    addBinaryRoutes(door, routes, { ...parts, operations, paths });
+    addBinaryRoutes(rest, routes, { ...parts, operations, paths });
   addEventRoutes(routes, { ...options, onClose });
   if (tasks === undefined) return;
   addTaskRoutes(routes, { objects, tasks, dispatcher, onClose });
@@ -120,18 +119,20 @@ function addRoutes(
 }
 
 function addAuthentication(
-  door: FastifyInstance,
+  rest: FastifyInstance,
   parts: Pick<RestApiOptions, "authenticator"> & {
     readonly anonymous: Permission;
     readonly admission: Admission;
   },
 ): void {
   const { authenticator, anonymous, admission } = parts;
-  door.addHook("onRequest", async (request) => {
+  rest.addHook("onRequest", async (request) => {
     const otp = readText(queryOf(request), "otp");
-    const shown = readCredentials(request.headers, otp);
-    const who = { authenticator, anonymous };
-    const caller = await toCaller(shown, outerOf(request.raw).address, who);
+    const credentials = readCredentials(request.headers, otp);
+    const caller = await toCaller(credentials, request.clientAddress.address, {
+      authenticator,
+      anonymous,
+    });
     admission.admitUser(caller.context.user?.id);
     request.caller = caller;
   });
@@ -141,7 +142,7 @@ function addAuthentication(
  * Serves the routes of the table by one wildcard route. The route is found in an
  * `onRequest` hook, so that the body of a request without a route is not read.
  */
-function serve(door: FastifyInstance, routes: RouteTable): void {
+function serve(rest: FastifyInstance, routes: RouteTable): void {
   const find = async (request: FastifyRequest, reply: FastifyReply) => {
     const path = request.url.split("?")[0]!;
     const route = routes.find(request.method, path.slice(REST_ROOT.length));
@@ -171,15 +172,15 @@ function serve(door: FastifyInstance, routes: RouteTable): void {
   };
   const handler: RouteHandler = (request, reply) =>
     request.routeHandler!(request, reply);
-  for (const url of ["", "/*"]) door.all(url, { onRequest: find }, handler);
-  door.setNotFoundHandler(refuse);
+  for (const url of ["", "/*"]) rest.all(url, { onRequest: find }, handler);
+  rest.setNotFoundHandler(refuse);
 }
 
 function addErrors(
-  door: FastifyInstance,
+  rest: FastifyInstance,
   { logger, hits }: Pick<RestApiOptions, "logger" | "hits">,
 ): void {
-  door.setErrorHandler(async (error: Error, request, reply) => {
+  rest.setErrorHandler(async (error: Error, request, reply) => {
     hits.countError(error);
     const known = toRestError(error);
     if (known === undefined)

@@ -16,8 +16,8 @@ export interface CertificateWatchOptions extends CertificateFiles {
 }
 
 /**
- * Files are looked at, not watched: those that an agent or an orchestrator
- * replaces are links to links, of which the notifications of file systems miss some.
+ * Files are polled, not watched: agents and orchestrators replace symbolic links,
+ * and file system notifications miss some of these changes.
  */
 const POLL_MS = 5_000;
 
@@ -33,7 +33,7 @@ export async function readCertificate({
   return toKeyPair(cert, keyText, certificate);
 }
 
-/** A file that cannot be read is told by its name. */
+/** @throws XoError CONFIG_INVALID with the path */
 async function readText(path: string): Promise<string> {
   try {
     return await readFile(path, "utf8");
@@ -47,8 +47,8 @@ async function readText(path: string): Promise<string> {
 }
 
 /**
- * Reads the pair anew when a file changes. One that is broken, or half
- * replaced, is told of and not taken: the old one goes on.
+ * Reloads the key pair when a file changes. An invalid or partially replaced pair
+ * is logged and ignored: the previous one stays in use.
  */
 export class CertificateWatch {
   readonly #options: CertificateWatchOptions;
@@ -62,7 +62,7 @@ export class CertificateWatch {
     this.#scheduleCheck();
   }
 
-  /** Reads the files whether they seem to have changed or not. Never rejects. */
+  /** Reads the files, changed or not. Never rejects. */
   async reload(): Promise<void> {
     const { logger, onChange } = this.#options;
     try {
@@ -71,7 +71,9 @@ export class CertificateWatch {
       if (!this.#isStopped) onChange(pair);
     } catch (error) {
       const { message } = error as Error;
-      logger.error(`the old certificate stays: ${message}`);
+      logger.error(
+        `failed to reload the TLS certificate, the previous one stays in use: ${message}`,
+      );
     }
   }
 
@@ -90,16 +92,16 @@ export class CertificateWatch {
   }
 
   async check(): Promise<void> {
-    const mark = await fileVersionsOf(this.#options);
-    if (mark !== this.#versions && !this.#isStopped) await this.reload();
+    const versions = await fileVersionsOf(this.#options);
+    if (versions !== this.#versions && !this.#isStopped) await this.reload();
   }
 }
 
-/** Differs when one of the files has been written or replaced. */
+/** Changes when one of the files is written or replaced. */
 export async function fileVersionsOf(files: CertificateFiles): Promise<string> {
-  const marks = [files.certificate, files.key].map(async (path) => {
+  const versions = [files.certificate, files.key].map(async (path) => {
     const found = await stat(path).catch(() => undefined);
     return `${found?.ino} ${found?.mtimeMs} ${found?.size}`;
   });
-  return (await Promise.all(marks)).join(", ");
+  return (await Promise.all(versions)).join(", ");
 }

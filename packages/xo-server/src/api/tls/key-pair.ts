@@ -2,7 +2,7 @@ import { X509Certificate, createPrivateKey } from "node:crypto";
 import { createSecureContext, type SecureVersion } from "node:tls";
 import { XoError } from "@xo-server/model";
 
-/** A certificate (with those between it and its authority) and its key, as PEM. */
+/** A certificate with its intermediate certificates, and its private key, as PEM. */
 export interface KeyPair {
   readonly cert: string;
   readonly key: string;
@@ -12,13 +12,13 @@ export interface KeyPair {
   readonly expiresAt: number;
 }
 
-/** @throws XoError CONFIG_INVALID for what is no certificate, no key, or not the key of this certificate */
+/** @throws XoError CONFIG_INVALID: not a valid certificate or key, or they do not match */
 export function toKeyPair(cert: string, key: string, where: string): KeyPair {
   try {
     const certificate = new X509Certificate(cert);
     if (!certificate.checkPrivateKey(createPrivateKey(key)))
-      throw new Error("the key is not that of the certificate");
-    // What a key can be and OpenSSL still refuses to serve with: too short, for one.
+      throw new Error("the private key does not match the certificate");
+    // OpenSSL rejects some valid keys, such as short ones.
     createSecureContext({ cert, key });
     const expiresAt = Date.parse(certificate.validTo);
     return { cert, key, fingerprint: certificate.fingerprint256, expiresAt };
@@ -34,7 +34,7 @@ export interface SecureSettings {
   readonly minVersion: SecureVersion;
 }
 
-/** What a TLS server is made and renewed with. */
+/** Options for creating a TLS server and for setSecureContext. */
 export function toSecureSettings(
   { cert, key }: KeyPair,
   minVersion: SecureVersion,

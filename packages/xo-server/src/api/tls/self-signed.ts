@@ -7,15 +7,15 @@ import { toKeyPair, type KeyPair } from "./key-pair.js";
 
 export interface SelfSignedOptions {
   readonly dataDir: string;
-  /** What the server listens on. */
+  /** Address that the server listens on. */
   readonly host: string;
   readonly clock: Pick<Clock, "now">;
 }
 
-/** Who trusts it has pinned it; an early end would only break that. */
+/** Clients pin the certificate; an early expiry would only break them. */
 const VALID_YEARS = 10;
 
-/** The pair in `dataDir`; made if it is not there, or has ended. */
+/** The key pair in `dataDir`; generated if missing or expired. */
 export async function loadSelfSigned(
   options: SelfSignedOptions,
 ): Promise<KeyPair> {
@@ -26,11 +26,11 @@ export async function loadSelfSigned(
   };
   const found = await read(paths);
   if (found !== undefined && found.expiresAt > clock.now()) return found;
-  const made = await generateKeyPair(options);
+  const generated = await generateKeyPair(options);
   await mkdir(dataDir, { recursive: true });
-  await writeAtomically(paths.key, made.key, 0o600);
-  await writeAtomically(paths.cert, made.cert, 0o644);
-  return made;
+  await writeAtomically(paths.key, generated.key, 0o600);
+  await writeAtomically(paths.cert, generated.cert, 0o644);
+  return generated;
 }
 
 interface Paths {
@@ -38,7 +38,7 @@ interface Paths {
   readonly key: string;
 }
 
-/** Undefined: nothing is there. @throws XoError CONFIG_INVALID for what is there and broken: it is not overwritten */
+/** Undefined: no such files. @throws XoError CONFIG_INVALID: invalid files; they are not overwritten */
 async function read({ cert, key }: Paths): Promise<KeyPair | undefined> {
   try {
     const [certText, keyText] = await Promise.all([
@@ -56,7 +56,7 @@ async function generateKeyPair({
   host,
   clock,
 }: SelfSignedOptions): Promise<KeyPair> {
-  // A quarter of a second of modules that a server with a certificate never needs.
+  // Loaded on demand: 250 ms of modules.
   const { generate } = await import("selfsigned");
   const begin = new Date(clock.now());
   const end = new Date(begin);
@@ -80,7 +80,7 @@ async function generateKeyPair({
   return toKeyPair(cert, key, "tls.crt");
 }
 
-/** By which clients may call this machine. */
+/** Names and addresses of this machine. */
 function namesOf(host: string): Set<string> {
   const addresses = Object.values(networkInterfaces())
     .flatMap((list) => list ?? [])
@@ -96,7 +96,7 @@ function toAltName(name: string) {
     : { type: 7 as const, ip: name };
 }
 
-/** Whole or not at all; never readable for others, not even for a moment. */
+/** Atomically, and never readable by others. */
 async function writeAtomically(
   path: string,
   content: string,

@@ -20,11 +20,11 @@ export interface TlsOptions {
   readonly dataDir: string;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Where SIGHUP comes from; default: the process. */
+  /** Source of SIGHUP; default: the process. */
   readonly signals?: Pick<EventEmitter, "on" | "off">;
 }
 
-/** The certificate of the server, now and after it has been replaced. */
+/** The current TLS certificate of the server. */
 export class Tls {
   readonly minVersion: SecureVersion;
   readonly #logger: Logger;
@@ -36,7 +36,7 @@ export class Tls {
     this.#pair = pair;
     this.minVersion = minVersion;
     this.#logger = logger;
-    this.#log("The certificate has");
+    this.#log("TLS certificate loaded");
   }
 
   get settings(): SecureSettings {
@@ -48,7 +48,7 @@ export class Tls {
     return this.#pair.expiresAt;
   }
 
-  /** New connections of this server are made with what is taken from now on. */
+  /** New connections of `server` use the current certificate, also after it has been replaced. */
   attach(server: Pick<Server, "setSecureContext">): void {
     this.#server = server;
     server.setSecureContext(this.settings);
@@ -57,7 +57,7 @@ export class Tls {
   replace(pair: KeyPair): void {
     this.#pair = pair;
     this.#server?.setSecureContext(this.settings);
-    this.#log("A new certificate is in use, it has");
+    this.#log("TLS certificate replaced");
   }
 
   stopWith(stop: () => void): void {
@@ -68,16 +68,16 @@ export class Tls {
     this.#stop();
   }
 
-  #log(what: string): void {
+  #log(event: string): void {
     const { fingerprint, expiresAt } = this.#pair;
     const until = new Date(expiresAt).toISOString().slice(0, 10);
     this.#logger.info(
-      `${what} SHA-256 fingerprint ${fingerprint}, good until ${until}`,
+      `${event}: SHA-256 fingerprint ${fingerprint}, valid until ${until}`,
     );
   }
 }
 
-/** Undefined: the config wants plain HTTP. @throws XoError CONFIG_INVALID */
+/** Undefined: plain HTTP. @throws XoError CONFIG_INVALID */
 export async function startTls(options: TlsOptions): Promise<Tls | undefined> {
   const { http, dataDir, clock, logger } = options;
   const { certificate, key, selfSigned, minVersion } = http.tls;
@@ -100,7 +100,7 @@ export async function startTls(options: TlsOptions): Promise<Tls | undefined> {
   return tls;
 }
 
-/** @returns the way to stop all of it */
+/** @returns a function that stops the watch */
 function reloadAtSignal(
   watch: CertificateWatch,
   signals: Pick<EventEmitter, "on" | "off">,

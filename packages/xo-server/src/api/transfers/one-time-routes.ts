@@ -14,23 +14,23 @@ import {
 
 type Request = FastifyRequest<{ Params: { token: string } }>;
 
-/** Where the paths lead. A name may follow the token: it is what a browser saves the file under. */
+/** Routes of one-time paths. A file name may follow the token: browsers save the file under it. */
 export function addOneTimePaths(
   app: FastifyInstance,
   paths: OneTimePaths,
 ): void {
-  app.register(async (door) => {
-    addStreamBodies(door);
-    addErrors(door);
+  app.register(async (transfers) => {
+    addStreamBodies(transfers);
+    addErrors(transfers);
     for (const url of [`${PATH_PREFIX}:token`, `${PATH_PREFIX}:token/*`]) {
-      door.get(url, async (request: Request, reply) => {
+      transfers.get(url, async (request: Request, reply) => {
         const open = takeOffer(paths, request.params.token, "download");
         return sendDownload(reply, await open(readRange(request)));
       });
-      door.post(url, async (request: Request, reply) => {
+      transfers.post(url, async (request: Request, reply) => {
         const receive = takeOffer(paths, request.params.token, "upload");
         const result = await receiveUpload(request, reply, receive);
-        // As clients of Xen Orchestra read it: an answer of the API, to no request.
+        // Clients of Xen Orchestra expect a JSON-RPC response.
         return reply
           .type("application/json")
           .send(JSON.stringify({ jsonrpc: "2.0", id: 0, result }));
@@ -39,8 +39,8 @@ export function addOneTimePaths(
   });
 }
 
-function addErrors(door: FastifyInstance): void {
-  door.setErrorHandler(async (error: Error, _request, reply) => {
+function addErrors(app: FastifyInstance): void {
+  app.setErrorHandler(async (error: Error, _request, reply) => {
     const known = toRestError(error);
     if (known === undefined) throw error;
     const { status, body } = known;

@@ -4,15 +4,15 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Continuation, OpenDownload } from "../../transfers/transfer.js";
 import type { Offers, OneTimePaths } from "../../transfers/one-time-paths.js";
 
-/** Bodies are streams here, whatever they say that they are; none is parsed, none is limited. */
-export function addStreamBodies(door: FastifyInstance): void {
-  door.removeAllContentTypeParsers();
-  door.addContentTypeParser("*", (_request, payload, done) => {
+/** Request bodies are passed on as streams, with any content type and without a size limit. */
+export function addStreamBodies(app: FastifyInstance): void {
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser("*", (_request, payload, done) => {
     done(null, payload);
   });
 }
 
-/** @throws XoError NO_SUCH_OBJECT: there is none such any more */
+/** @throws XoError NO_SUCH_OBJECT: unknown, used or expired */
 export function takeOffer<K extends keyof Offers>(
   paths: OneTimePaths,
   token: string,
@@ -27,8 +27,8 @@ export function takeOffer<K extends keyof Offers>(
 }
 
 /**
- * Where a client wants to go on, by `Range: bytes=1000-` and `If-Range`.
- * Undefined: all is wanted, or it is asked for in a way that may be passed over.
+ * Where a client resumes a download, by `Range: bytes=1000-` and `If-Range`.
+ * Undefined: the whole file; other ranges may be ignored (RFC 9110, 14.2).
  */
 export function readRange({
   headers,
@@ -63,40 +63,41 @@ function describeLength(
     reply
       .code(206)
       .header("content-range", `bytes ${from}-${length - 1}/${length}`);
-  // What is told after a body goes with chunks, and these with no length (RFC 9112).
+  // Trailers need chunked encoding, which excludes Content-Length (RFC 9112, 6.2).
   if (sha256 !== undefined)
     reply.trailer("repr-digest", async () => toDigest(sha256()));
   else if (length !== undefined) reply.header("content-length", length - from);
 }
 
-/** As RFC 9530 writes it. */
+/** Digest field of RFC 9530. */
 function toDigest(sha256: Buffer): string {
   return `sha-256=:${sha256.toString("base64")}:`;
 }
 
 /** @throws XoError INVALID_PARAMETERS */
 function readDigest(headers: FastifyRequest["headers"]): Buffer | undefined {
-  const told = headers["repr-digest"] ?? headers["content-digest"];
-  if (told === undefined) return undefined;
+  const digest = headers["repr-digest"] ?? headers["content-digest"];
+  if (digest === undefined) return undefined;
   const [, base64] =
-    /(?:^|,)\s*sha-256=:([A-Za-z\d+/]{43}=):/.exec(String(told)) ?? [];
+    /(?:^|,)\s*sha-256=:([A-Za-z\d+/]{43}=):/.exec(String(digest)) ?? [];
   if (base64 !== undefined) return Buffer.from(base64, "base64");
   throw new XoError("INVALID_PARAMETERS", {
     reason: "a digest must be sha-256=:...:, in base64",
   });
 }
 
-/** Of a body that is refused, so much is read for the answer's sake: many clients look for one only when they have sent all. */
+/** Bytes of a rejected body that are read: many clients read the response only after sending all of it. */
 const MAX_DRAINED_BYTES = 64 * 2 ** 20;
 
-/** A body that is refused is answered at once, and what is left of a large one is not read. */
+/** Passes the body to `receive`. After an error the rest of a large body is not read. */
 export async function receiveUpload(
   { body, headers, raw }: FastifyRequest,
   reply: FastifyReply,
   receive: Offers["upload"],
 ): Promise<unknown> {
-  const told = headers["content-length"];
-  const length = told === undefined ? undefined : Number(told);
+  const contentLength = headers["content-length"];
+  const length =
+    contentLength === undefined ? undefined : Number(contentLength);
   const stream = (body as Readable | undefined) ?? raw;
   try {
     const sha256 = readDigest(headers);
@@ -104,7 +105,7 @@ export async function receiveUpload(
   } catch (error) {
     if (length === undefined || length > MAX_DRAINED_BYTES)
       reply.header("connection", "close");
-    // Node does so itself only where nobody has begun to read.
+    // Node.js discards the body only if reading has not begun.
     else stream.unpipe().resume();
     throw error;
   }

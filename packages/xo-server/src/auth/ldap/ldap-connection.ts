@@ -5,7 +5,7 @@ import type { Clock } from "../../clock.js";
 import type { Config } from "../../config/config.js";
 import { createLdapTrust, type LdapTrust } from "./ldap-trust.js";
 
-/** What a directory says in one sign-in at most. */
+/** Received bytes per connection at most. */
 const MAX_BYTES = 4 * 1024 * 1024;
 
 export interface LdapConnectionOptions {
@@ -15,8 +15,8 @@ export interface LdapConnectionOptions {
 }
 
 /**
- * Does `work` over a connection of its own, which ends with it, or after
- * `timeoutMs`, or when the directory says more than anybody asked for.
+ * Runs `work` on a new connection, which is closed afterwards, after `timeoutMs`,
+ * or when the directory sends more than MAX_BYTES.
  * @throws XoError CONNECTION_TIMEOUT, TLS_FINGERPRINT_MISMATCH,
  *   ANSWER_TOO_LARGE, CONFIG_INVALID; errors of ldapts and of sockets
  */
@@ -66,7 +66,7 @@ function createClient(
   };
   return new Client({
     url,
-    // To ldapts these mean that TLS is spoken from the start.
+    // With tlsOptions ldapts uses TLS from the start of the connection.
     ...(url.startsWith("ldaps:") ? { tlsOptions: trust.options } : {}),
     createConnection: ((port: number, host: string) =>
       bounded(connect(port, host))) as typeof connect,

@@ -17,9 +17,9 @@ import { readConfigSecret } from "../providers/read-secret.js";
 import { withLdapConnection } from "./ldap-connection.js";
 import { fillFilter, isCanonicalName, memberFilter } from "./ldap-filter.js";
 
-/** Groups of one person at most. */
+/** Groups of one user at most. */
 const MAX_GROUPS = 1_000;
-/** Sign-ins that ask the directory at the same time at most. */
+/** Concurrent sign-ins by LDAP at most. */
 const MAX_CONCURRENT = 64;
 
 export interface LdapDirectoryOptions {
@@ -29,11 +29,11 @@ export interface LdapDirectoryOptions {
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;
 }
 
-/** A directory that speaks LDAP: finds a person's entry, and tries the password on it. */
+/** An LDAP directory: searches the entry of a user and binds with the password. */
 export class LdapDirectory implements Directory {
   readonly policy: ProviderPolicy;
   readonly #options: LdapDirectoryOptions;
-  /** The last that answered first. */
+  /** Ordered: the URL that answered last comes first. */
   #urls: readonly string[];
   #running = 0;
 
@@ -48,7 +48,7 @@ export class LdapDirectory implements Directory {
     name: string,
     password: string,
   ): Promise<ExternalIdentity | undefined> {
-    // A bind with a name and no password succeeds: it means nobody (RFC 4513, 5.1.2).
+    // A bind with a name and an empty password succeeds as anonymous (RFC 4513, 5.1.2).
     if (password === "" || !isCanonicalName(name)) return undefined;
     if (this.#running >= MAX_CONCURRENT)
       throw new XoError("TOO_MANY_REQUESTS", { reason: "sign-ins by LDAP" });
@@ -62,7 +62,7 @@ export class LdapDirectory implements Directory {
     }
   }
 
-  /** Asks one server after the other until one answers. */
+  /** Tries the servers in order until one answers. */
   async #query<T>(work: (client: Client) => Promise<T>): Promise<T> {
     const { ldap, clock, logger } = this.#options;
     const reasons: string[] = [];
@@ -72,7 +72,7 @@ export class LdapDirectory implements Directory {
         this.#urls = [url, ...this.#urls.filter((other) => other !== url)];
         return answer;
       } catch (error) {
-        logger.warn(`The directory ${url} does not answer`, { error });
+        logger.warn(`LDAP server ${url} failed`, { error });
         reasons.push(toReason(error));
       }
     const reason = [...new Set(reasons)].join("; ");
@@ -88,11 +88,11 @@ export class LdapDirectory implements Directory {
     const entry = await this.#findEntry(client, name);
     if (entry === undefined) return undefined;
     if (!(await this.#isPassword(client, entry.dn, password))) return undefined;
-    const person = this.#toIdentity(entry);
+    const identity = this.#toIdentity(entry);
     if (this.#options.ldap.groups.base === "")
-      return { ...person, groups: undefined };
+      return { ...identity, groups: undefined };
     await this.#bindAsService(client);
-    return { ...person, groups: await this.#findGroups(client, entry) };
+    return { ...identity, groups: await this.#findGroups(client, entry) };
   }
 
   async #bindAsService(client: Client): Promise<void> {
@@ -111,11 +111,11 @@ export class LdapDirectory implements Directory {
       filter: fillFilter(ldap.filter, { name }),
       attributes: [ldap.nameAttribute, ldap.idAttribute, groups.memberIs],
       explicitBufferAttributes: [ldap.idAttribute],
-      // One more than there may be.
+      // A second entry means that the name is ambiguous.
       sizeLimit: 2,
     });
     if (searchEntries.length < 2) return searchEntries[0];
-    logger.warn("A name means more than one entry of the directory", { name });
+    logger.warn("LDAP search for a user name is ambiguous", { name });
     return undefined;
   }
 
@@ -130,8 +130,8 @@ export class LdapDirectory implements Directory {
     } catch (error) {
       if (error instanceof InvalidCredentialsError) return false;
       if (!(error instanceof ResultCodeError)) throw error;
-      // Locked, expired, may not sign in: the directory knows why.
-      this.#options.logger.warn(`The directory refuses ${dn}`, { error });
+      // The account is locked or expired, or may not sign in.
+      this.#options.logger.warn(`LDAP bind as ${dn} failed`, { error });
       return false;
     }
   }
@@ -164,17 +164,17 @@ export class LdapDirectory implements Directory {
   }
 }
 
-/** Names of attributes are the same in any case, to directories. */
+/** Attribute names are case-insensitive. */
 function valuesOf(entry: Entry, attribute: string): (string | Buffer)[] {
-  const wanted = attribute.toLowerCase();
+  const lowerName = attribute.toLowerCase();
   const found = Object.entries(entry).find(
-    ([name]) => name.toLowerCase() === wanted,
+    ([name]) => name.toLowerCase() === lowerName,
   );
   const value = found?.[1] ?? [];
   return Array.isArray(value) ? value : [value];
 }
 
-/** What is no text, as ids of Active Directory are not, in hexadecimal digits. */
+/** Binary values, such as objectGUID of Active Directory, in hexadecimal. */
 function toText(value: string | Buffer): string {
   if (typeof value === "string") return value;
   const text = value.toString("utf8");
@@ -183,7 +183,7 @@ function toText(value: string | Buffer): string {
     : value.toString("hex");
 }
 
-/** For who signs in: what they cannot change in few words, nothing about the inside. */
+/** A short reason for the user, without internal details. */
 function toReason(error: unknown): string {
   if (error instanceof XoError) return error.code;
   if (error instanceof ResultCodeError) return error.name;

@@ -1,8 +1,8 @@
 import { Filter } from "ldapts";
 
 /**
- * The filter of the config with values in place of their names in braces,
- * escaped (RFC 4515): whatever a value is, it is compared, never read.
+ * The filter of the config with `{{name}}` replaced by escaped values (RFC 4515),
+ * so that a value cannot change the filter.
  */
 export function fillFilter(
   template: string,
@@ -13,7 +13,7 @@ export function fillFilter(
   );
 }
 
-/** Members of the groups that `filter` finds. */
+/** Matches the groups of `filter` that have the member. */
 export function memberFilter(
   filter: string,
   attribute: string,
@@ -22,14 +22,14 @@ export function memberFilter(
   return `(&${filter}(${attribute}=${Filter.escape(member)}))`;
 }
 
-/** Control and invisible characters, which directories leave out of comparisons (RFC 4518). */
+/** Control and invisible characters, which directories ignore in comparisons (RFC 4518). */
 const IGNORED = /\p{C}|\p{Zl}|\p{Zp}|\u034f|[\u180b-\u180e]|[\ufe00-\ufe0f]/u;
 const MAX_NAME_LENGTH = 256;
 
 /**
- * Whether there is no other way to write the name, case aside. Directories
- * take `ada`, ` ada ` and full-width letters for the same; tries to sign in are
- * counted by what was typed, so guesses must not come under ever new names.
+ * Whether a name is in its canonical form, apart from case. Directories treat
+ * `ada`, ` ada ` and full-width letters as equal, but failed sign-ins are counted
+ * by the name as typed: variants must not evade the throttle.
  */
 export function isCanonicalName(name: string): boolean {
   return (

@@ -6,15 +6,15 @@ import type { Config } from "../../config/config.js";
 
 type Tls = Config["ldap"]["tls"];
 
-/** How a connection to the directory becomes a safe one. */
+/** TLS options of a connection to the directory. */
 export interface LdapTrust {
   readonly options: ConnectionOptions;
-  /** tls.connect, but what shows another certificate than the pinned one hears nothing. */
+  /** tls.connect that closes the connection if the certificate is not the pinned one. */
   readonly connect: typeof connect;
 }
 
 /**
- * @param refuse is told why the directory is not trusted
+ * @param refuse called with the reason why the certificate is not trusted
  * @throws XoError CONFIG_INVALID for a file that cannot be read
  */
 export async function createLdapTrust(
@@ -32,7 +32,7 @@ export async function createLdapTrust(
     connect: ((...given: Parameters<typeof connect>) => {
       const socket = connect(...given);
       if (tls.trust !== "fingerprint") return socket;
-      // Before anybody else hears that the connection is there, and says something.
+      // Runs before other listeners of `secureConnect` can send credentials.
       socket.prependOnceListener("secureConnect", () => {
         const error = mismatch(socket, tls.fingerprint, host);
         if (error === undefined) return;
@@ -49,9 +49,9 @@ function mismatch(
   pinned: string,
   address: string,
 ): XoError | undefined {
-  const shown = socket.getPeerX509Certificate()?.fingerprint256 ?? "none";
-  if (bare(shown) === bare(pinned)) return undefined;
-  const data = { address, fingerprint: bare(shown), pinned: bare(pinned) };
+  const actual = socket.getPeerX509Certificate()?.fingerprint256 ?? "none";
+  if (bare(actual) === bare(pinned)) return undefined;
+  const data = { address, fingerprint: bare(actual), pinned: bare(pinned) };
   return new XoError("TLS_FINGERPRINT_MISMATCH", data);
 }
 

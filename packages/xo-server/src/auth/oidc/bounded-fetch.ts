@@ -1,15 +1,15 @@
 import { XoError } from "@xo-server/model";
 import type { CustomFetch } from "openid-client";
 
-/** Of an answer of the provider; keys and claims are some kilobytes. */
+/** Response of the provider at most; keys and claims are a few kilobytes. */
 const MAX_BYTES = 1024 * 1024;
 
-/** fetch, for answers of a size that is reasonable. @throws XoError ANSWER_TOO_LARGE */
+/** fetch with a limit on the size of the response body. @throws XoError ANSWER_TOO_LARGE */
 export const boundedFetch: CustomFetch = async (url, options) => {
-  const answer = await fetch(url, options as RequestInit);
-  if (answer.body === null) return answer;
+  const response = await fetch(url, options as RequestInit);
+  if (response.body === null) return response;
   let bytes = 0;
-  const bound = new TransformStream<Uint8Array, Uint8Array>({
+  const limiter = new TransformStream<Uint8Array, Uint8Array>({
     transform(chunk, controller) {
       bytes += chunk.length;
       if (bytes > MAX_BYTES)
@@ -17,8 +17,8 @@ export const boundedFetch: CustomFetch = async (url, options) => {
       controller.enqueue(chunk);
     },
   });
-  const { status, statusText, headers } = answer;
-  return new Response(answer.body.pipeThrough(bound), {
+  const { status, statusText, headers } = response;
+  return new Response(response.body.pipeThrough(limiter), {
     status,
     statusText,
     headers,

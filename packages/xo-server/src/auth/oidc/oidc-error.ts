@@ -5,21 +5,24 @@ import {
   ResponseBodyError,
 } from "openid-client";
 
-/** Codes of openid-client that are about what a person brought, not about how the provider is. */
+/** Codes of openid-client for an invalid response or token, as opposed to an unavailable provider. */
 const INVALID_RESPONSE = /^OAUTH_(JWT_|INVALID_RESPONSE|JSON_ATTRIBUTE)/;
 
-/** A failure on the way through the provider, as it may be told to who signs in. */
+/** A failed sign-in at the provider as an error that may be shown to the user. */
 export function toOidcError(error: unknown): XoError {
   if (error instanceof XoError && error.code === "CREDENTIALS_INVALID")
     return error;
   if (error instanceof AuthorizationResponseError)
-    return invalid(`the provider says ${toErrorCode(error.error)}`, error);
+    return invalid(
+      `the provider returned the error ${toErrorCode(error.error)}`,
+      error,
+    );
   if (error instanceof ResponseBodyError)
     return error.error === "invalid_grant"
-      ? invalid("the provider does not know this sign-in any more", error)
+      ? invalid("the authorization code is invalid or has expired", error)
       : unavailable(toErrorCode(error.error), error);
   if (error instanceof ClientError && INVALID_RESPONSE.test(error.code ?? ""))
-    return invalid("the provider's answer is not what was asked for", error);
+    return invalid("the response of the provider is not valid", error);
   return unavailable(reasonOf(error), error);
 }
 
@@ -32,9 +35,9 @@ function unavailable(reason: string, cause: unknown): XoError {
   return new XoError("PROVIDER_UNAVAILABLE", { provider, reason }, cause);
 }
 
-/** Error codes are words (RFC 6749, 5.2); whatever else somebody put there is not repeated. */
+/** Error codes are short identifiers (RFC 6749, 5.2); any other string is not repeated to the user. */
 function toErrorCode(code: string): string {
-  return /^[\w.-]{1,64}$/.test(code) ? code : "something that is no error code";
+  return /^[\w.-]{1,64}$/.test(code) ? code : "(not an error code)";
 }
 
 function reasonOf(error: unknown): string {

@@ -18,9 +18,9 @@ export interface OidcProviderOptions {
 }
 
 /**
- * An OpenID Connect provider: authorization code flow with PKCE, state and
- * nonce. What the provider offers is found out when the first person comes,
- * and again after anything failed: a provider that is away holds up nobody else.
+ * An OpenID Connect provider: authorization code flow with PKCE, state and nonce.
+ * The discovery document is read at the first sign-in and after each failure, so
+ * that an unavailable provider does not delay the start of the server.
  */
 export class OidcProvider {
   readonly policy: ProviderPolicy;
@@ -78,13 +78,13 @@ export class OidcProvider {
   ): Promise<ExternalIdentity> {
     const { nameClaim, groupsClaim } = this.#options.oidc;
     const claims = tokens.claims()!;
-    const isWhole = [nameClaim, groupsClaim].every(
+    const isComplete = [nameClaim, groupsClaim].every(
       (claim) => claim === "" || Object.hasOwn(claims, claim),
     );
-    const canAsk =
+    const hasUserInfo =
       configuration.serverMetadata().userinfo_endpoint !== undefined;
     const others =
-      isWhole || !canAsk
+      isComplete || !hasUserInfo
         ? {}
         : await oidc.fetchUserInfo(
             configuration,
@@ -99,7 +99,7 @@ export class OidcProvider {
       const { oidc: config, env } = this.#options;
       const secret = await readConfigSecret(config, "clientSecret", env);
       const execute = [oidc.enableNonRepudiationChecks];
-      // The config takes http for this very machine only.
+      // The config accepts http: for localhost only.
       if (config.issuer.startsWith("http:"))
         execute.push(oidc.allowInsecureRequests);
       return oidc.discovery(
@@ -121,13 +121,13 @@ export class OidcProvider {
     try {
       return await work();
     } catch (error) {
-      const told = toOidcError(error);
-      if (told.code !== "CREDENTIALS_INVALID") this.#configuration = undefined;
-      this.#options.logger.warn("Sign-in by OpenID Connect failed", {
+      const known = toOidcError(error);
+      if (known.code !== "CREDENTIALS_INVALID") this.#configuration = undefined;
+      this.#options.logger.warn("OpenID Connect sign-in failed", {
         error,
-        reason: told.data["reason"],
+        reason: known.data["reason"],
       });
-      throw told;
+      throw known;
     }
   }
 }

@@ -1,33 +1,33 @@
-/** Somebody as a provider elsewhere knows them. */
+/** A user as an external identity provider describes them. */
 export interface ExternalIdentity {
-  /** The provider's, never given to somebody else. */
+  /** Assigned by the provider, never reused for another user. */
   readonly id: string;
   readonly name: string;
-  /** Names of their groups; undefined: the provider is not asked for them. */
+  /** Names of the user's groups; undefined: groups are not synchronized. */
   readonly groups: readonly string[] | undefined;
 }
 
-/** What signing in somewhere else means here. */
+/** How identities of a provider map to users of this server. */
 export interface ProviderPolicy {
-  /** As users and groups are marked with it: `ldap`. */
+  /** Stored with users and groups: `ldap` or `oidc`. */
   readonly provider: string;
-  /** Its members are admins, others are not; empty: that is said here only. */
+  /** Its members are admins, other users are not; empty: the provider does not decide. */
   readonly adminGroup: string;
-  /** A first sign-in may take over a user of the same name. */
+  /** A first sign-in may be linked to an existing user of the same name. */
   readonly linkByName: boolean;
 }
 
-/** Knows people by name and password. */
+/** Verifies user names and passwords. */
 export interface Directory {
   readonly policy: ProviderPolicy;
   /**
-   * @returns undefined: nobody is called so, or the password is another
+   * @returns undefined: no such user, or a wrong password
    * @throws XoError PROVIDER_UNAVAILABLE
    */
   verify(name: string, password: string): Promise<ExternalIdentity | undefined>;
 }
 
-/** What a sign-in elsewhere is held against when it comes back: for the browser that began it only. */
+/** State of a sign-in at a provider; only the browser that began the sign-in holds it. */
 export interface PendingSignIn {
   readonly state: string;
   readonly nonce: string;

@@ -5,9 +5,9 @@ type SecretKeys<K extends string> = Readonly<
 >;
 
 /**
- * A secret from the way that its config names, read when it is needed: one
- * that has been changed is taken at once.
- * @returns empty: the config names none
+ * Reads a secret from the value, file or environment variable that the config
+ * names. Read at each use, so that a changed secret takes effect at once.
+ * @returns empty: the config names no secret
  * @throws XoError CONFIG_INVALID
  */
 export async function readConfigSecret<K extends string>(

@@ -1,7 +1,7 @@
 import type { Host } from "../../objects/infrastructure.js";
 import type { TextMap } from "../../api/object-row.js";
 
-/** What only the page of a host shows. Seconds since 1970. */
+/** Properties that only the page of a host uses. Times in seconds since the epoch. */
 export type HostDetails = Host & {
   readonly build: string;
   readonly bios_strings: TextMap;

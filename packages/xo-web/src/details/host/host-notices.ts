@@ -4,14 +4,14 @@ import type { HostDetails } from "./host-details.js";
 export interface HostNotice {
   readonly word: keyof Messages["host"]["notices"];
   readonly tone: "warn" | "bad";
-  /** ISO time that the words mention. */
+  /** ISO time that the text contains. */
   readonly at?: string;
 }
 
-/** Warned of before it ends. */
+/** Time before expiry from which a warning is shown. */
 const SOON_MS = 30 * 24 * 3_600_000;
 
-/** What an operator should know of a host before anything else. @param now milliseconds since 1970 */
+/** Warnings about a host. @param now ms since the epoch */
 export function hostNotices(
   host: HostDetails,
   now: number,
@@ -39,7 +39,7 @@ export function hostNotices(
   return notices;
 }
 
-/** @param ends seconds since 1970; 0 or less: never */
+/** @param ends seconds since the epoch; 0 or less: never */
 function endOf(ends: readonly number[], now: number) {
   const real = ends.filter((end) => end > 0);
   if (real.length === 0) return undefined;

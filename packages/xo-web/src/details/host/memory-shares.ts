@@ -1,4 +1,4 @@
-/** A VM's part of a host's memory. Bytes. */
+/** A share of the memory of a host, in bytes. */
 export interface MemoryUser {
   readonly id: string;
   readonly name: string;
@@ -11,20 +11,20 @@ export interface MemoryShare {
   readonly kind: "vm" | "control" | "others" | "free";
   readonly name: string;
   readonly bytes: number;
-  /** Place and width, 0 to 1 of the host's memory. */
+  /** Offset and width, 0 to 1 of the memory. */
   readonly from: number;
   readonly share: number;
-  /** VMs in it. */
+  /** Number of VMs in the share. */
   readonly count: number;
 }
 
-/** VMs that are shown one by one. */
+/** VMs with a share of their own. */
 const NAMED = 12;
 
 /**
- * Who has a host's memory: the control domain, the biggest VMs, the other VMs
- * and the hypervisor, what is free. They fill the whole.
- * @param usage of all together, as the host tells
+ * The memory of a host: control domain, largest VMs, other VMs
+ * and hypervisor, free memory. The shares add up to the whole.
+ * @param usage total, as the host reports it
  */
 export function memoryShares(
   { size, usage }: { readonly size: number; readonly usage: number },
@@ -36,7 +36,7 @@ export function memoryShares(
   const counted = [...(control ? [control] : []), ...named];
   const known = counted.reduce((sum, { bytes }) => sum + bytes, 0);
   const whole = Math.max(size, known, 1);
-  // Xen's own is in what the host tells as used; VMs have theirs whatever it tells.
+  // The used memory of the host includes Xen's own; that of VMs is known exactly.
   const rest = sorted.slice(NAMED).reduce((sum, { bytes }) => sum + bytes, 0);
   const others = Math.min(Math.max(usage - known, rest), whole - known);
   const parts: Omit<MemoryShare, "from" | "share">[] = [];

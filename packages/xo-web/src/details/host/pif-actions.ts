@@ -9,7 +9,7 @@ const pif = { types: ["PIF"], isForOne: true } as const;
 const modes = ["None", "DHCP", "Static"];
 const textOf = (value: unknown) => (typeof value === "string" ? value : "");
 
-/** What can be done to an interface of a host. */
+/** Actions on a PIF. */
 export const pifActions: readonly Action[] = [
   ownAction({
     ...pif,
@@ -54,7 +54,7 @@ export const pifActions: readonly Action[] = [
       method: "pif.reconfigureIp",
       params: {
         mode: mode ?? "None",
-        // Only a fixed address has these.
+        // Fields of a static address only.
         ...(mode === "Static"
           ? {
               ip: ip ?? "",

@@ -5,19 +5,19 @@ import { useLocale } from "../../locale/use-locale.js";
 import { reasonOf } from "../reason-of.js";
 
 /**
- * What the server answers to a question that is asked once, and when what it is
- * about has changed: the question is asked again when `question` differs.
+ * The answer to a question, requested at first and again
+ * whenever `question` changes.
  */
 export function useAnswer<T extends Json>(
   question: () => {
     readonly method: string;
     readonly params: Readonly<Record<string, Json>>;
-    /** Asked again when it differs. */
+    /** Requests again when it changes. */
     readonly version?: unknown;
   },
 ): {
   answer: Readonly<ShallowRef<T | undefined>>;
-  /** Why there is no answer. */
+  /** Why the request failed. */
   refusal: Readonly<ShallowRef<string | undefined>>;
   again: () => Promise<void>;
 } {
@@ -31,9 +31,9 @@ export function useAnswer<T extends Json>(
     const own = ++last;
     const { method, params } = question();
     try {
-      const told = await call(method, params);
+      const received = await call(method, params);
       if (own !== last) return;
-      answer.value = told as T;
+      answer.value = received as T;
       refusal.value = undefined;
     } catch (error) {
       if (own === last) refusal.value = reasonOf(error, text.value);

@@ -1,6 +1,6 @@
 import type { Network } from "../../objects/infrastructure.js";
 
-/** What only the page of a network shows. */
+/** Properties that only the page of a network uses. */
 export type NetworkDetails = Network & {
   readonly automatic: boolean;
   readonly defaultIsLocked: boolean;

@@ -1,27 +1,27 @@
 import type { Host, Sr } from "../../objects/infrastructure.js";
 import type { ColumnTable } from "../../topology/column-table.js";
 
-/** What a pool has, and what it has given to VMs. Bytes. */
+/** Capacity and allocation of a pool. Sizes in bytes. */
 export interface Capacity {
   readonly cores: number;
-  /** Of VMs that run. */
+  /** Of running VMs. */
   readonly vcpus: number;
   readonly memory: number;
   readonly memoryUsed: number;
-  /** Of VMs that run, as much as they may take. */
+  /** Of running VMs, at their maximum. */
   readonly memoryGiven: number;
   readonly running: number;
   readonly vms: number;
   readonly storage: number;
   readonly storageUsed: number;
   readonly storagePromised: number;
-  /** Hosts are up; its memory is enough for all that runs when the biggest host is gone. */
+  /** The other hosts have memory for all running VMs when the largest host fails. */
   readonly bearsOneLoss: boolean | undefined;
 }
 
 /**
  * @param vms columns power_state, CPUs.number, memory.size
- * @param srs those that hold disks
+ * @param srs with disks
  */
 export function capacityOf(
   hosts: readonly Host[],

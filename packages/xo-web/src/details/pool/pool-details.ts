@@ -1,7 +1,7 @@
 import type { Pool } from "../../objects/infrastructure.js";
 import type { TextMap } from "../../api/object-row.js";
 
-/** What only the page of a pool shows. */
+/** Properties that only the page of a pool uses. */
 export type PoolDetails = Pool & {
   readonly haSrs: readonly string[];
   readonly haRebootVmOnInternalShutdown: boolean;

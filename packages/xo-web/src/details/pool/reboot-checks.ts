@@ -1,15 +1,15 @@
 import type { Host } from "../../objects/infrastructure.js";
 import type { Messages } from "../../locale/messages.js";
 
-/** What stands against rebooting the hosts of a pool one after another, as far as the page can see. */
+/** Obstacles to a rolling reboot that the page can detect. */
 export interface RebootCheck {
   readonly word: keyof Messages["pool"]["checks"];
   readonly isMet: boolean;
-  /** Names of hosts, where the check is about some. */
+  /** Names of the hosts that the check concerns. */
   readonly hosts?: readonly string[];
 }
 
-/** @param bearsOneLoss the memory of the others holds all VMs when the biggest host is gone */
+/** @param bearsOneLoss the other hosts have memory for all VMs when the largest host fails */
 export function rebootChecks(
   hosts: readonly Host[],
   bearsOneLoss: boolean | undefined,

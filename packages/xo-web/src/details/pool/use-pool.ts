@@ -4,7 +4,7 @@ import type { Host, Network, Sr } from "../../objects/infrastructure.js";
 import { useColumns } from "../../topology/use-columns.js";
 import { capacityOf } from "./capacity.js";
 
-/** The hosts, storage and networks of a pool, live, and what they hold. */
+/** The live hosts, SRs and networks of a pool, and their capacity. */
 export function usePool(pool: () => string) {
   const filter = (more = "") => `$pool:${pool()}${more}`;
   const hosts = useObjects<Host>(() => ({

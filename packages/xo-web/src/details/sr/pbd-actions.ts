@@ -4,7 +4,7 @@ import { ownAction } from "../own-action.js";
 
 const pbd = { types: ["PBD"], isForOne: true } as const;
 
-/** What can be done to a host's connection to an SR. */
+/** Actions on a PBD. */
 export const pbdActions: readonly Action[] = [
   ownAction({
     ...pbd,

@@ -1,7 +1,7 @@
 import type { Sr } from "../../objects/infrastructure.js";
 
-/** What only the page of an SR shows. */
+/** Properties that only the page of an SR uses. */
 export type SrDetails = Sr & {
-  /** Absent for kinds that hold no disks. */
+  /** Absent for kinds without disks. */
   readonly allocationStrategy?: string;
 };

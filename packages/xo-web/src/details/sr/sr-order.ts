@@ -1,6 +1,6 @@
 import type { Sr } from "../../objects/infrastructure.js";
 
-/** Storage that holds disks first, then ISO libraries, drives last; each by name. */
+/** SRs with disks first, then ISO libraries, physical drives last; each by name. */
 export function byUse(a: Sr | undefined, b: Sr | undefined): number {
   const name = (sr: Sr | undefined) => sr?.name_label ?? "";
   if (name(a) === name(b)) return rankOf(a) - rankOf(b);

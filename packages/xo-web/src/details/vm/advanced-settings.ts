@@ -7,13 +7,13 @@ import { haChoices } from "./ha-choices.js";
 export type SettingId = keyof Messages["vm"]["settings"];
 
 interface SettingBase {
-  /** Its name, and the sentence that says what it does. */
+  /** Key of its name and description. */
   readonly id: SettingId;
-  /** Takes effect on, or can be changed of, a VM that does not run only. */
+  /** Can be changed only while the VM is halted. */
   readonly isForHalted?: boolean;
 }
 
-/** Something about a VM that can be changed, and the way in which the server is told. */
+/** A setting of a VM, and the parameters of `vm.set` that change it. */
 export type Setting = SettingBase &
   (
     | {
@@ -28,7 +28,7 @@ export type Setting = SettingBase &
         readonly min?: number;
         readonly max?: number;
         readonly unit?: string;
-        /** How many of the value make a unit. */
+        /** Value of one unit, such as 2**30 bytes of one GiB. */
         readonly factor?: number;
         readonly step?: number;
       }
@@ -45,10 +45,10 @@ export type Setting = SettingBase &
         readonly kind: "text";
         readonly value: string;
         readonly fields: (value: string) => Record<string, Json>;
-        /** Why a text is not taken. */
+        /** Pattern of valid texts. */
         readonly pattern?: RegExp;
       }
-    /** One of the objects of its pool, or none. */
+    /** Id of an object of the pool; empty: none. */
     | {
         readonly kind: "object";
         readonly type: "host" | "SR";
@@ -64,7 +64,7 @@ export interface SettingGroup {
 
 const GIB = 2 ** 30;
 
-/** All that is not on the general tab, grouped by what one wants to do. */
+/** The settings of the advanced tab, by group. */
 export function advancedSettings(vm: Vm, text: Messages): SettingGroup[] {
   const isVm = vm.type === "VM";
   return [
@@ -115,7 +115,7 @@ function startSettings(vm: Vm, text: Messages): Setting[] {
   ];
 }
 
-/** What XAPI then refuses, whoever asks. */
+/** Operations that XAPI refuses while they are blocked. */
 const blocks = [
   ["blockDelete", ["destroy"]],
   ["blockShutdown", ["clean_shutdown", "hard_shutdown", "shutdown"]],

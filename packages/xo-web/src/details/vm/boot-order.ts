@@ -1,4 +1,4 @@
-/** What a VM can boot from, as XAPI writes it: c disk, d CD, n network. */
+/** Boot devices in XAPI's letters: c disk, d CD, n network. */
 export const bootDevices = ["c", "d", "n"] as const;
 export type BootDevice = (typeof bootDevices)[number];
 
@@ -7,7 +7,7 @@ export interface BootStep {
   readonly isOn: boolean;
 }
 
-/** All devices: those of the order first, then those that are off. */
+/** All devices: enabled ones in order, then disabled ones. */
 export function bootSteps(order: string | undefined): BootStep[] {
   const on = new Set([...(order ?? "")].filter(isDevice));
   const off = bootDevices.filter((device) => !on.has(device));
@@ -24,7 +24,7 @@ export function toOrder(steps: readonly BootStep[]): string {
     .join("");
 }
 
-/** The steps with one moved by so many places. */
+/** The steps with one moved by an offset. */
 export function movedStep(
   steps: readonly BootStep[],
   from: number,

@@ -5,7 +5,7 @@ import { plugActions } from "./plug-actions.js";
 
 const GIB = 2 ** 30;
 
-/** Of a disk's place in a VM. */
+/** Actions on a VBD. */
 export const vbdActions: readonly Action[] = [
   ...plugActions("VBD", "vbd"),
   ownAction({

@@ -1,13 +1,13 @@
 import type { Vbd, Vdi } from "../../objects/devices.js";
 
-/** A disk in its place. */
+/** A VBD with its VDI. */
 export interface DiskRow {
   readonly vbd: Vbd;
-  /** Undefined: not known yet, or nobody may see it. */
+  /** Undefined: not loaded yet, or not permitted. */
   readonly vdi: Vdi | undefined;
 }
 
-/** Disks in the order of their places; CD drives are shown elsewhere. */
+/** Disks by position, without CD drives. */
 export function diskRows(
   vbds: readonly Vbd[],
   vdis: readonly Vdi[],
@@ -19,7 +19,7 @@ export function diskRows(
     .map((vbd) => ({ vbd, vdi: byId.get(vbd.VDI ?? "") }));
 }
 
-/** XAPI has numbers, and old names such as `xvda`. */
+/** XAPI's `userdevice` is a number, or an old name such as `xvda`. */
 function placeOf({ position }: Vbd): number {
   const place = Number(position);
   return Number.isNaN(place) ? Infinity : place;

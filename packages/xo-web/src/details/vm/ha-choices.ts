@@ -1,6 +1,6 @@
 import type { Messages } from "../../locale/messages.js";
 
-/** What XAPI does with a VM when its host fails. */
+/** Restart priorities of HA: what XAPI does with a VM when its host fails. */
 export function haChoices(
   text: Messages,
 ): { readonly value: string; readonly label: string }[] {

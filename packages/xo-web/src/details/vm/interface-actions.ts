@@ -5,7 +5,7 @@ import type { Messages } from "../../locale/messages.js";
 import { ownAction } from "../own-action.js";
 import { plugActions } from "./plug-actions.js";
 
-/** Of an interface. */
+/** Actions on a VIF. */
 export const vifActions: readonly Action[] = [
   ...plugActions("VIF", "vif"),
   ownAction({
@@ -50,7 +50,7 @@ export const vifActions: readonly Action[] = [
     operation: (vif, { network, mac, rateLimit, lockingMode }) => ({
       method: "vif.set",
       params: {
-        // What was not changed is not said: a network or an address that is said is set anew.
+        // Only changed fields are sent: XAPI recreates a VIF when network or address are set.
         ...(network === vif["$network"] || !network ? {} : { network }),
         ...(mac === vif["MAC"] || !mac ? {} : { mac }),
         rateLimit: rateLimit ?? null,

@@ -7,7 +7,7 @@ import { ownAction } from "../own-action.js";
 const halted = (object: ObjectRow, text: Messages) =>
   object["power_state"] === "Halted" ? text.vm.reasons.halted : undefined;
 
-/** Plugging and unplugging is the same for disks and interfaces. */
+/** Plug and unplug, shared by VBDs and VIFs. */
 export function plugActions(
   type: "VBD" | "VIF",
   noun: "vbd" | "vif",

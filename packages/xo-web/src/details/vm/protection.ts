@@ -1,13 +1,13 @@
 import type { JsonObject } from "@xo-server/kit";
 
-/** A job that takes snapshots, as `job.getAll` tells it. */
+/** A job that takes snapshots, as `job.getAll` returns it. */
 export interface SnapshotJob {
   readonly id: string;
   readonly name: string;
   readonly vms: readonly string[];
   readonly filter: string | undefined;
   readonly excludedTags: readonly string[];
-  /** Its schedules that are on. */
+  /** Its enabled schedules. */
   readonly schedules: readonly Schedule[];
 }
 
@@ -16,7 +16,7 @@ export interface Schedule {
   readonly timezone: string | undefined;
 }
 
-/** The server's own default. */
+/** The default of the server. */
 const EXCLUDED = ["xo:no-bak"];
 
 /** Jobs that take snapshots, with their schedules. */
@@ -41,7 +41,7 @@ export function toSnapshotJobs(
     }));
 }
 
-/** Whether it is for a VM: `ask` its filter, where that is what decides. */
+/** Whether the job includes a VM: listed, or by a filter that the server evaluates (`ask`). */
 export function coverOf(
   { vms, filter, excludedTags }: SnapshotJob,
   { id, tags = [] }: { id: string; tags?: readonly string[] | undefined },

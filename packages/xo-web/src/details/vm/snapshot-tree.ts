@@ -1,27 +1,27 @@
-/** What the tree needs of a snapshot. */
+/** Properties of a snapshot that the tree uses. */
 export interface SnapshotFacts {
   readonly id: string;
-  /** The snapshot that came before it. */
+  /** Parent snapshot. */
   readonly parent?: string | undefined;
-  /** Seconds since 1970. */
+  /** Seconds since the epoch. */
   readonly snapshot_time?: number | undefined;
 }
 
-/** A line of the tree: a snapshot, or what the VM is now. */
+/** A row of the tree: a snapshot, or the current state. */
 export interface TreeLine<T> {
-  /** Undefined: what the VM is now. */
+  /** Undefined: the current state. */
   readonly snapshot: T | undefined;
-  /** How many branches it lies off the first. */
+  /** Depth of the branch. */
   readonly depth: number;
-  /** The snapshot that it followed; undefined: none that is still there. */
+  /** Parent; undefined: none, or deleted. */
   readonly after: T | undefined;
 }
 
 /**
- * Snapshots in the order in which they followed each other, the oldest first. A
- * line of them has one depth; where it forks, the branch that leads to what the
- * VM is now stays, the others lie deeper and come first.
- * @param current parent of the VM: the snapshot that it is a continuation of
+ * Snapshots from parent to child, oldest first. A
+ * chain has one depth; at a fork the branch of the current state keeps
+ * its depth, the other branches are deeper and come first.
+ * @param current parent of the current state
  */
 export function snapshotTree<T extends SnapshotFacts>(
   snapshots: readonly T[],
@@ -32,7 +32,7 @@ export function snapshotTree<T extends SnapshotFacts>(
   const path = pathTo(byId.get(current ?? ""), parentOf);
   const children = new Map<T | undefined, T[]>();
   for (const one of snapshots) {
-    // A ring of parents is no tree: whoever is in it begins one.
+    // Parents in a cycle: each of them becomes a root.
     const parent = isInRing(one, parentOf) ? undefined : parentOf(one);
     children.set(parent, [...(children.get(parent) ?? []), one]);
   }
@@ -44,7 +44,7 @@ export function snapshotTree<T extends SnapshotFacts>(
   function addBelow(after: T | undefined, depth: number): void {
     const isNowHere = after === byId.get(current ?? "");
     const below = children.get(after) ?? [];
-    // Those that nothing came before are no branches of each other.
+    // Roots are not branches of each other.
     const main =
       after === undefined || isNowHere
         ? undefined

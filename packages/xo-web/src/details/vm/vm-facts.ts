@@ -2,7 +2,7 @@ import { isObject } from "@xo-server/kit";
 import type { ObjectRow } from "../../api/object-row.js";
 import type { Vm } from "../../objects/vm.js";
 
-/** What a VM's guest says of its tools; undefined: it does not run, so nothing is known. */
+/** State of the guest tools; undefined: the VM does not run. */
 export type ToolsState =
   | { readonly word: "none" | "agentOnly" }
   | { readonly word: "installed" | "outdated"; readonly version: string };
@@ -21,7 +21,7 @@ export function toolsOf(vm: ObjectRow): ToolsState | undefined {
   };
 }
 
-/** Where XenCenter, and so everybody else, keeps fields that people give objects. */
+/** Prefix of custom fields in `other_config`, as XenCenter stores them. */
 const PREFIX = "XenCenter.CustomFields.";
 
 export interface CustomField {
@@ -42,13 +42,13 @@ export function customFieldsOf(object: ObjectRow): CustomField[] {
     .sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/** Addresses of one interface of a VM. */
+/** Addresses of one VIF. */
 export interface InterfaceAddresses {
   readonly device: string;
   readonly addresses: readonly string[];
 }
 
-/** In the order of interfaces; version 4 before 6. */
+/** By device; IPv4 before IPv6. */
 export function addressesByDevice(
   vm: Pick<Vm, "addresses">,
 ): InterfaceAddresses[] {

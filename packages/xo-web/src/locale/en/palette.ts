@@ -19,4 +19,77 @@ export const palette = {
     back: "back",
     close: "close",
   },
+  /** Further search terms, by page. */
+  pageTerms: {
+    overview: "dashboard, alarms, acknowledge alarm, heat map",
+    vms: "virtual machines, start, shut down, force shutdown, reboot, suspend, pause, unpause, migrate, clone, copy, export, convert to template, attach disk, detach disk, eject CD",
+    hosts:
+      "servers, maintenance mode, evacuate, disable host, enable host, reboot, smart reboot, restart toolstack, eject from pool, power on",
+    pools:
+      "high availability, enable HA, disable HA, add host, join pool, rolling reboot, designate coordinator, default SR, emergency shutdown",
+    templates: "create VM, convert to VM",
+    snapshots: "revert, restore",
+    srs: "storage repositories, reclaim freed space, trim, rescan, new SR, forget SR, maintenance mode, NFS, iSCSI",
+    vdis: "VDI, virtual disks, attach disk, detach disk, resize, storage migration, migrate disk, import disk",
+    networks: "VLAN, bond, MTU, new network",
+    pifs: "physical interfaces, NIC, management interface",
+    topology: "cabling, network diagram",
+    storageMap: "snapshot chains, coalesce",
+    placement:
+      "affinity, anti-affinity, host affinity, rules, load balancer, evacuate, migrate, failover plan",
+    tasks: "progress, cancel",
+    activity: "events, history, log",
+    messages: "XAPI messages, alarms",
+    settings: "configuration, users, tokens, jobs, password, two-factor",
+    newVm: "create VM, install",
+    status: "server status, alarms, acknowledge alarm, connections",
+  },
+  /** Further search terms, by section of the settings. */
+  settingsTerms: {
+    account: "password, change password, two-factor, TOTP, theme, language",
+    servers: "connect a pool, disconnect, certificate",
+    users: "create user, LDAP, administrator",
+    groups: "members",
+    roles: "privileges, permissions, ACL, grant, revoke",
+    tokens: "create token, revoke token, API key",
+    jobs: "schedules, scheduled snapshots, retention, cron",
+    alarms: "thresholds, notifications, e-mail, webhook",
+    performance: "event loop, latency, memory",
+    audit: "who changed, history, log",
+    configuration: "backup, restore, export, import",
+  },
+  /** Further search terms, by tab of the placement. */
+  placementTerms: {
+    failures: "HA, host failures to tolerate, failover plan, what if",
+    recommendations:
+      "load balancing, consolidate, evacuate, migrate, rule violations",
+    rules:
+      "affinity, anti-affinity, host affinity, required, preferred, violations, enforce",
+    automatic: "load balancing, DRS, thresholds, dry run, policy",
+    history: "migrations of the load balancer",
+  },
+  /** Further search terms, by action. */
+  actionTerms: {
+    "vm.hardShutdown": "power off, hard shutdown, kill, stop",
+    "vm.hardReboot": "reset, hard reboot",
+    "vm.cleanShutdown": "shutdown, stop, power off",
+    "vm.cleanReboot": "restart",
+    "vm.unpause": "resume, continue",
+    "vm.where": "placement, affinity, why",
+    "vm.migrate": "move, live migration, storage migration, XenMotion",
+    "vm.copy": "clone, duplicate",
+    "vm.delete": "remove, destroy",
+    "host.maintenance": "maintenance mode, evacuate, disable",
+    "host.enable": "exit maintenance mode",
+    "host.detach": "remove from pool",
+    "pool.enableHa": "high availability",
+    "pool.disableHa": "high availability",
+    "pool.addHost": "join",
+    "pool.setMaster": "master",
+    "host.makeCoordinator": "master",
+    "sr.reclaim": "trim, discard",
+    "sr.leaveMaintenance": "end maintenance",
+    "vdi.migrate": "move, storage migration",
+    "vdi.resize": "grow, enlarge",
+  },
 };

@@ -1,16 +1,16 @@
 import { isObject, type Json } from "@xo-server/kit";
 import { RpcError } from "../../api/rpc-error.js";
 
-/** How far moves came that were not all made. */
+/** Progress of a plan that was not completed. */
 export interface Midway {
   readonly done: number;
   readonly skipped: number;
-  /** The VM whose move failed, by its id; undefined: somebody gave it up. */
+  /** The VM whose migration failed, by its id; undefined: the task was cancelled. */
   readonly vm: string | undefined;
   readonly reason: string;
 }
 
-/** What an error of `placement.apply` says of that; undefined: nothing was begun. */
+/** Progress from an error of `placement.apply`; undefined: nothing was started. */
 export function midwayOf(error: unknown): Midway | undefined {
   if (!(error instanceof RpcError)) return undefined;
   const data = error.data as Json | undefined;

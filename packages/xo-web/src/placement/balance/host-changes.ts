@@ -1,7 +1,7 @@
 import type { HostFigures } from "@xo-server/placement";
 import type { Recommendation } from "./recommendation.js";
 
-/** A host, as it is and as it would be. */
+/** A host before and after a plan. */
 export interface HostChange {
   readonly host: string;
   readonly before: HostFigures;
@@ -9,7 +9,7 @@ export interface HostChange {
   readonly isChanged: boolean;
 }
 
-/** Hosts with something that would differ first, the busiest of them first; so do the others. */
+/** Changed hosts first, each group by load. */
 export function hostChanges({
   figuresBefore = [],
   figuresAfter = [],
@@ -31,7 +31,7 @@ export function hostChanges({
     );
 }
 
-/** The fullest host by CPU and by memory; undefined: there are no figures. */
+/** The most loaded host by CPU or memory; undefined: no figures. */
 export function busiest(
   figures: readonly HostFigures[],
   by: "cpu" | "memory",

@@ -1,13 +1,13 @@
 import type { Action } from "@xo-server/placement";
 
-/** Which actions of a plan are to be done, by their place in it. */
+/** Indexes of the selected actions of a plan. */
 export type Chosen = ReadonlySet<number>;
 
 export function allOf(actions: readonly Action[]): Chosen {
   return new Set(actions.keys());
 }
 
-/** With what an action waits for, however far back, or without what waits for it. */
+/** Selects an action with all its predecessors, or deselects it with all its successors. */
 export function choose(
   actions: readonly Action[],
   chosen: Chosen,
@@ -26,7 +26,7 @@ export function choose(
   return new Set([...chosen].filter((i) => !touched.has(i)));
 }
 
-/** A plan of its own, of the chosen actions alone. */
+/** A plan of the selected actions only. */
 export function chosenActions(
   actions: readonly Action[],
   chosen: Chosen,
@@ -39,7 +39,7 @@ export function chosenActions(
   }));
 }
 
-/** Actions that wait for this one and were chosen: the first of them says what it is good for. */
+/** Selected actions that depend on this one. */
 export function waitersOf(
   actions: readonly Action[],
   index: number,

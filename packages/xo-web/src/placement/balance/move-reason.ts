@@ -4,7 +4,7 @@ import type { Mention, Sentence, Wording } from "../rule-text.js";
 import { waitersOf } from "./move-choice.js";
 import { thresholdsOf, type Recommendation } from "./recommendation.js";
 
-/** Why a VM moves, and what that leaves where it goes to. */
+/** Why a VM is migrated, and the load of the target afterwards. */
 export function moveReason(
   plan: Recommendation,
   index: number,
@@ -24,8 +24,8 @@ function causeOf(
   const { reasons } = wording.text.placement;
   const host: Mention = { type: "host", id: from ?? "" };
   if (purpose === "overload" && from !== undefined) {
-    const told = overload(plan, host, wording);
-    if (told !== undefined) return told;
+    const reason = overload(plan, host, wording);
+    if (reason !== undefined) return reason;
   }
   if (purpose === "make-room") {
     const [next] = waitersOf(plan.actions, index);
@@ -57,7 +57,7 @@ function overload(
   });
 }
 
-/** What there is more of than there should be; where that is both, the worse. */
+/** The overloaded resource; of two, the worse one. */
 function overBy(
   { cpu, memory }: HostFigures,
   cpuHigh: number,

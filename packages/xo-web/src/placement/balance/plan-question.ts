@@ -1,7 +1,7 @@
 import type { Json } from "@xo-server/kit";
 import type { Goal } from "./recommendation.js";
 
-/** Which operation answers what somebody wants of a pool. */
+/** The operation and parameters that plan for a goal. */
 export function planQuestion(
   pool: string,
   goal: Goal,

@@ -3,14 +3,14 @@ import type { Json } from "@xo-server/kit";
 export const modes = ["off", "dry-run", "automatic"] as const;
 export type Mode = (typeof modes)[number];
 
-/** How a pool is balanced, as `balancer.getPolicy` tells it. Shares are 0 to 1. */
+/** How a pool is balanced, as `balancer.getPolicy` returns it. Shares are 0 to 1. */
 export interface Policy {
   readonly mode: Mode;
   readonly goal: "performance" | "consolidate";
   readonly cpuHigh: number;
   readonly cpuLow: number;
   readonly memoryHigh: number;
-  /** What a move has to gain for each GiB. */
+  /** Required gain per GiB of migrated memory. */
   readonly migrationCost: number;
   readonly maxMigrationsPerRun: number;
   readonly parallel: number;
@@ -21,7 +21,7 @@ export interface Policy {
   readonly enforceRules: boolean;
 }
 
-/** What stands in the fields of the form: shares in percent, numbers as text. */
+/** Values of the form fields: shares in percent, numbers as typed. */
 export interface PolicyEntries {
   mode: Mode;
   goal: Policy["goal"];
@@ -36,7 +36,7 @@ export interface PolicyEntries {
   coolDown: string;
   /** Minutes. */
   hold: string;
-  /** With commas between them. */
+  /** Separated by commas. */
   excludedTags: string;
   enforceRules: boolean;
 }
@@ -62,7 +62,7 @@ export function toEntries(policy: Policy): PolicyEntries {
   };
 }
 
-/** What the server takes: whole numbers, or minutes that are whole seconds of a day. */
+/** Ranges that the server accepts: integers, or minutes of whole seconds. */
 const bounds = {
   maxMigrationsPerRun: { least: 1, most: 100, isWhole: true },
   parallel: { least: 1, most: 16, isWhole: true },
@@ -116,7 +116,7 @@ function tagsOf(text: string): string[] {
   return [...new Set(tags.filter((tag) => tag !== ""))];
 }
 
-/** As people write it, with a point or a comma; NaN: it is none. */
+/** Parses a number with a decimal point or comma; NaN: not a number. */
 export function toNumber(text: string): number {
   const given = text.trim().replace(",", ".");
   return given === "" ? NaN : Number(given);

@@ -1,19 +1,19 @@
 import type { Action, BalancePlan, Plan } from "@xo-server/placement";
 
-/** When a host has too much to do, and when enough has gone: shares from 0 to 1. */
+/** Thresholds of overload, upper and lower: shares from 0 to 1. */
 export interface Thresholds {
   readonly cpuHigh: number;
   readonly cpuLow: number;
   readonly memoryHigh: number;
 }
 
-/** As `placement.recommend` tells it; what a plan for empty hosts does not have is absent. */
+/** The answer of `placement.recommend` or `placement.planEvacuation`; the latter lacks optional properties. */
 export type Recommendation = Plan &
   Partial<Omit<BalancePlan, keyof Plan>> & {
     readonly policy?: Partial<Thresholds>;
   };
 
-/** What somebody wants of a pool. */
+/** The goal of a plan. */
 export const goals = [
   "performance",
   "consolidate",
@@ -22,7 +22,7 @@ export const goals = [
 ] as const;
 export type Goal = (typeof goals)[number];
 
-/** What an address says; else the first. */
+/** The goal of an address, else the first. */
 export function goalOf(named: unknown): Goal {
   return goals.find((goal) => goal === named) ?? goals[0];
 }
@@ -37,7 +37,7 @@ export function thresholdsOf({ policy }: Recommendation): Thresholds {
   return { ...usualThresholds, ...policy };
 }
 
-/** The same moves: whoever looks at them need not be shown others. */
+/** Plans with the same migrations. */
 export function isSamePlan(
   one: Recommendation | undefined,
   other: Recommendation,

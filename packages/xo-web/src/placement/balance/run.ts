@@ -14,7 +14,7 @@ interface Told {
   readonly message: string;
 }
 
-/** A move that the load balancer has made, or would have. */
+/** A migration of the balancer, done or, in a dry run, proposed. */
 export interface RunMove {
   readonly vm: string;
   readonly vmName: string;
@@ -28,7 +28,7 @@ export interface RunMove {
   readonly error?: Told;
 }
 
-/** What it did to a pool once, as `balancer.getHistory` tells it. Times in ms since 1970. */
+/** A run of the balancer, as `balancer.getHistory` returns it. Times in ms since the epoch. */
 export interface Run {
   readonly id: string;
   readonly status: RunStatus;
@@ -41,21 +41,21 @@ export interface Run {
   };
   readonly goal: "performance" | "consolidate";
   readonly moves: readonly RunMove[];
-  /** Moves of VMs that may not be seen. */
+  /** Number of migrations of VMs that the user may not see. */
   readonly hidden: number;
   readonly figuresBefore: readonly HostFigures[];
   /** As planned. */
   readonly figuresAfter: readonly HostFigures[];
-  /** As found when all of what is measured was of after the moves. */
+  /** As measured after the migrations. */
   readonly figuresMeasured?: readonly HostFigures[];
   readonly emptied: readonly string[];
-  /** Why it did not come to its end. */
+  /** Why the run stopped early. */
   readonly reason?: Told;
 }
 
 export interface RunPage {
   readonly runs: readonly Run[];
-  /** For the next page; absent: there is none. */
+  /** Cursor of the next page; absent: this is the last page. */
   readonly cursor?: string;
 }
 
@@ -84,7 +84,7 @@ export function moveTone({ status }: Pick<RunMove, "status">): string {
   return moveTones[status];
 }
 
-/** The newest page before older ones: what is in both is in the newer. */
+/** Merges the newest page with older ones, without duplicates. */
 export function joinRuns(
   newest: readonly Run[],
   older: readonly Run[],
@@ -93,7 +93,7 @@ export function joinRuns(
   return [...newest, ...older.filter(({ id }) => !known.has(id))];
 }
 
-/** Why a VM was moved, with the figures of then. */
+/** Why a VM was migrated, with the figures of that time. */
 export function runReason(
   { figuresBefore }: Pick<Run, "figuresBefore">,
   { purpose, from }: Pick<RunMove, "purpose" | "from">,
@@ -109,7 +109,7 @@ export function runReason(
   });
 }
 
-/** How full the fullest host was, was to be, and has become; undefined: there are no figures. */
+/** Load of the most loaded host before, as planned and after; undefined: no figures. */
 export function runFigures(
   { figuresBefore, figuresAfter, figuresMeasured = [] }: Run,
   by: "cpu" | "memory",

@@ -9,9 +9,9 @@ import { fill } from "../../locale/messages.js";
 import { useToasts } from "../../toasts/use-toasts.js";
 import { midwayOf } from "./apply-outcome.js";
 
-/** Has moves of a pool made, as one task; a toast tells of it from its beginning to its end. */
+/** Applies migrations of a plan as one task; a toast shows its progress. */
 export function useApply(pool: string): {
-  /** Resolves when it has ended, however. */
+  /** Resolves when the task has ended, also with a failure. */
   readonly run: (actions: readonly Action[]) => Promise<void>;
 } {
   const { call } = useServer();
@@ -32,8 +32,8 @@ export function useApply(pool: string): {
         text: formats.value.plural(words.applying, actions.length),
       });
       try {
-        const given = JSON.parse(JSON.stringify(actions)) as Json;
-        await call("placement.apply", { pool, actions: given }, LONG_MS);
+        const json = JSON.parse(JSON.stringify(actions)) as Json;
+        await call("placement.apply", { pool, actions: json }, LONG_MS);
         const done = formats.value.plural(words.applied, actions.length);
         toasts.show({ id, tone: "good", text: done, action });
       } catch (error) {

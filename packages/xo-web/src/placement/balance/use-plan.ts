@@ -9,8 +9,8 @@ import {
   type ShallowRef,
 } from "vue";
 import { useServer } from "../../live/use-server.js";
-import type { Failure } from "../../settings/failure.js";
-import { useAsked } from "../../settings/use-asked.js";
+import type { Failure } from "../../forms/failure.js";
+import { useRequest } from "../../forms/use-request.js";
 import { allOf, choose, chosenActions, type Chosen } from "./move-choice.js";
 import {
   isSamePlan,
@@ -20,26 +20,26 @@ import {
 import { planQuestion } from "./plan-question.js";
 
 const EVERY_MS = 30_000;
-/** Large pools take their time, and so does a server that is busy. */
+/** Timeout in ms; planning of large pools is slow. */
 const PATIENCE_MS = 120_000;
 
 export interface LivePlan {
   readonly plan: Readonly<ShallowRef<Recommendation | undefined>>;
   readonly failure: Readonly<ShallowRef<Failure | undefined>>;
   readonly chosen: Readonly<ShallowRef<Chosen>>;
-  /** Somebody has chosen, or looks closer: nothing else comes until `refresh`. */
+  /** The user has selected migrations or opened a dialog: no updates until `refresh`. */
   readonly isHeld: ComputedRef<boolean>;
-  /** A dialog is open over it. */
+  /** A dialog is open. */
   readonly isOpen: Ref<boolean>;
   readonly isAsking: Ref<boolean>;
   readonly choose: (index: number, isWanted: boolean) => void;
   readonly chooseAll: (isWanted: boolean) => void;
-  /** The actions that are chosen, as a plan of their own. */
+  /** The selected actions as a plan of their own. */
   readonly wanted: () => Recommendation["actions"];
   readonly refresh: () => Promise<void>;
 }
 
-/** What is recommended now, asked for again every 30 s while nobody chooses among it. */
+/** The recommended plan, refreshed every 30 s until the user selects migrations. */
 export function usePlan(
   pool: string,
   goal: Goal,
@@ -47,7 +47,7 @@ export function usePlan(
 ): LivePlan {
   const { view } = useServer();
   const { method, params } = planQuestion(pool, goal, hosts);
-  const asked = useAsked<Recommendation>((call) =>
+  const asked = useRequest<Recommendation>((call) =>
     call(method, params, PATIENCE_MS),
   );
   const plan = shallowRef<Recommendation>();
@@ -57,17 +57,18 @@ export function usePlan(
   const isAsking = ref(false);
   const isHeld = computed(() => isTouched.value || isOpen.value);
 
-  watch(asked.value, (told) => {
-    // What was asked for before somebody began to choose comes late.
-    if (told === undefined || isHeld.value) return;
-    if (!isSamePlan(plan.value, told)) chosen.value = allOf(told.actions);
-    plan.value = told;
+  watch(asked.value, (received) => {
+    // An answer that arrives after the user began to select is ignored.
+    if (received === undefined || isHeld.value) return;
+    if (!isSamePlan(plan.value, received))
+      chosen.value = allOf(received.actions);
+    plan.value = received;
   });
 
   async function refresh(): Promise<void> {
     isTouched.value = false;
     isAsking.value = true;
-    await asked.again();
+    await asked.reload();
     isAsking.value = false;
   }
   const timer = setInterval(() => {

@@ -1,21 +1,21 @@
 import { onScopeDispose } from "vue";
 import { useServer } from "../../live/use-server.js";
-import { useAsked, type Asked } from "../../settings/use-asked.js";
+import { useRequest, type RequestResult } from "../../forms/use-request.js";
 import type { Call } from "../../api/server-connection.js";
 
-/** What the server answers to a question, asked anew every so often while somebody looks. Until the scope ends. */
+/** Calls the server at an interval while the page is visible and connected, until the scope ends. */
 export function usePolled<T>(
-  ask: (call: Call) => Promise<unknown>,
+  send: (call: Call) => Promise<unknown>,
   everyMs: number,
-): Asked<T> {
+): RequestResult<T> {
   const { view } = useServer();
-  const asked = useAsked<T>(ask);
+  const result = useRequest<T>(send);
   const timer = setInterval(() => {
     if (view.value.connection.name === "open" && !document.hidden)
-      void asked.again();
+      void result.reload();
   }, everyMs);
   onScopeDispose(() => {
     clearInterval(timer);
   });
-  return asked;
+  return result;
 }

@@ -1,6 +1,6 @@
 import type { Protection } from "./fleet.js";
 
-/** Something that somebody wants to try. Ids; bytes. */
+/** A change of the pool that is simulated. Hosts and VMs by id, memory in bytes. */
 export type DraftChange =
   | {
       readonly kind: "addHosts";
@@ -27,7 +27,7 @@ export const draftKinds: readonly DraftKind[] = [
   ...(["addHosts", "removeHost", "addVms", "setMemory"] as const),
 ];
 
-/** The fields of the form; the texts of number fields are numbers by then. GiB. */
+/** Parsed values of the form fields; memory in GiB. */
 export interface DraftForm {
   readonly kind: DraftKind;
   readonly host: string;
@@ -39,10 +39,10 @@ export interface DraftForm {
 }
 
 const GIB = 2 ** 30;
-/** What one question may ask for. */
+/** Limits of one request. */
 const MOST = { addHosts: 16, addVms: 1_000 } as const;
 
-/** What the form says; undefined: it does not say enough. */
+/** The change of the form; undefined: incomplete. */
 export function draftOf(form: DraftForm): DraftChange | undefined {
   const { kind, host, vm, vcpus, protection } = form;
   const count = Math.floor(form.count);
@@ -63,7 +63,7 @@ export function draftOf(form: DraftForm): DraftChange | undefined {
   }
 }
 
-/** With one more; the same host or VM is not changed twice. */
+/** Adds a change; an earlier change of the same host or VM is replaced. */
 export function withDraft(
   drafts: readonly DraftChange[],
   next: DraftChange,

@@ -3,7 +3,7 @@ import type { Wording } from "../rule-text.js";
 import type { DraftChange } from "./draft-changes.js";
 import type { Fleet } from "./fleet.js";
 
-/** A change that is tried, in words. */
+/** A simulated change in words. */
 export function draftWords(
   change: DraftChange,
   { hostOf, vm }: Fleet,

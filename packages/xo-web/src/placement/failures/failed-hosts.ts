@@ -1,19 +1,19 @@
 import type { Survival } from "@xo-server/placement";
 import type { Fleet } from "./fleet.js";
 
-/** Which hosts fail, from the page's address. */
+/** The failed hosts of an address. */
 export function readFailed(query: unknown): readonly string[] {
   const [first] = Array.isArray(query) ? (query as unknown[]) : [query];
   if (typeof first !== "string") return [];
   return [...new Set(first.split(",").filter((id) => id !== ""))];
 }
 
-/** For the page's address; undefined: nothing. */
+/** The parameter of the address; undefined: none. */
 export function writeFailed(ids: readonly string[]): string | undefined {
   return ids.length === 0 ? undefined : ids.join(",");
 }
 
-/** Those that there are and that have not failed already. */
+/** Existing hosts that have not failed yet. */
 export function ableToFail(
   ids: readonly string[],
   { hostOf }: Fleet,
@@ -26,9 +26,9 @@ export function toggled(ids: readonly string[], id: string): readonly string[] {
 }
 
 /**
- * One more that fails: the next of the worst case while what has failed is part
- * of it, else the one with the most that has to restart.
- * @returns undefined: there is none left
+ * The next host to fail: that of the worst case while the failed hosts are part
+ * of it, else the host with the most memory of protected VMs.
+ * @returns undefined: no host is left
  */
 export function nextToFail(
   failed: readonly string[],

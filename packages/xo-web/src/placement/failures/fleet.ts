@@ -10,7 +10,7 @@ export interface FleetHost {
   /** Bytes. */
   readonly memory: { readonly size: number; readonly used: number };
   readonly vms: number;
-  /** Bytes of VMs that restart when it fails. */
+  /** Memory in bytes of VMs that restart when the host fails. */
   readonly protectedBytes: number;
 }
 
@@ -19,21 +19,21 @@ export interface FleetVm {
   /** Bytes. */
   readonly memory: number;
   readonly protection: Protection;
-  /** Seconds after which VMs of the next order may start. */
+  /** Seconds until VMs of the next start order may start. */
   readonly delay: number;
-  /** Where it runs. */
+  /** Id of its host. */
   readonly host: string | undefined;
 }
 
-/** What a pool's VMs and hosts are now, for who looks at what happens when hosts fail. */
+/** The hosts and VMs of a pool for the failure simulator. */
 export interface Fleet {
   /** By name. */
   readonly hosts: readonly FleetHost[];
   readonly hostOf: ReadonlyMap<string, FleetHost>;
-  /** VMs that run. */
+  /** Running VMs. */
   readonly counts: Readonly<Record<Protection, number>>;
   readonly vm: (id: string) => FleetVm | undefined;
-  /** Differs when a plan could. */
+  /** Changes when a plan could change. */
   readonly stamp: string;
 }
 
@@ -48,7 +48,7 @@ export const hostFields = [
   ...["id", "type", "name_label", "power_state", "enabled", "memory"],
 ] as const;
 
-/** @param table of VMs with `vmPaths`; undefined: not known yet */
+/** @param table of VMs with `vmPaths`; undefined: not loaded yet */
 export function fleetOf(
   hosts: readonly Host[],
   table: ColumnTable | undefined,

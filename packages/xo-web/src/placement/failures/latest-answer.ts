@@ -1,12 +1,12 @@
 import type { MonotonicClock } from "@xo-server/kit";
 
 export interface LatestView<Q, A> {
-  /** The last one that came, and to what; kept while the next is being made. */
+  /** The last answer with its question; kept until the next answer. */
   readonly answer: A | undefined;
   readonly question: Q | undefined;
-  /** Something else is wanted by now, or the server is gone. */
+  /** The question has changed since, or the connection is lost. */
   readonly isStale: boolean;
-  /** Why what is wanted has no answer. */
+  /** Why the current question has no answer. */
   readonly failure: unknown;
 }
 
@@ -14,14 +14,13 @@ export interface LatestAnswerOptions<Q, A> {
   readonly ask: (question: Q) => Promise<A>;
   readonly onView: (view: LatestView<Q, A>) => void;
   readonly clock: MonotonicClock;
-  /** A question waits for so long whether another comes. */
+  /** Delay in ms before a question is sent; a newer one replaces it. */
   readonly calmMs: number;
 }
 
 /**
- * Answers to questions that change faster than they are answered: one is asked
- * at a time, the last one that was wanted is the next, and what has come stays
- * until then.
+ * Answers to questions that change faster than they are answered: one call at a
+ * time, the latest question next; the last answer stays until then.
  */
 export class LatestAnswer<Q, A> {
   readonly #options: LatestAnswerOptions<Q, A>;
@@ -31,46 +30,46 @@ export class LatestAnswer<Q, A> {
     isStale: false,
     failure: undefined,
   };
-  #wanted: Q | undefined;
+  #question: Q | undefined;
   #timer: unknown;
   #isBusy = false;
-  /** Counts what was wanted. */
+  /** Number of changes of the question. */
   #epoch = 0;
 
   constructor(options: LatestAnswerOptions<Q, A>) {
     this.#options = options;
   }
 
-  /** @param question undefined: none; what was told goes */
+  /** @param question undefined: none; the last answer is removed */
   want(question: Q | undefined): void {
-    this.#wanted = question;
+    this.#question = question;
     this.#epoch++;
     if (question === undefined) {
       this.#clearTimer();
       const nothing = { answer: undefined, question: undefined };
-      this.#tell({ ...nothing, isStale: false, failure: undefined });
+      this.#update({ ...nothing, isStale: false, failure: undefined });
       return;
     }
-    this.#tell({ isStale: this.#view.answer !== undefined });
+    this.#update({ isStale: this.#view.answer !== undefined });
     this.#soon(this.#options.calmMs);
   }
 
-  /** The same question anew, now: the server is back, or what it is about has changed. */
+  /** Sends the same question again: after a reconnection, or when its data changed. */
   again(): void {
-    if (this.#wanted === undefined) return;
+    if (this.#question === undefined) return;
     this.#epoch++;
     this.#soon(0);
   }
 
   close(): void {
-    this.#wanted = undefined;
+    this.#question = undefined;
     this.#epoch++;
     this.#clearTimer();
   }
 
   #soon(ms: number): void {
     this.#clearTimer();
-    // Who is busy asks again afterwards.
+    // A call is under way; the next one follows it.
     if (this.#isBusy) return;
     this.#timer = this.#options.clock.setTimeout(() => void this.#ask(), ms);
   }
@@ -80,14 +79,14 @@ export class LatestAnswer<Q, A> {
   }
 
   async #ask(): Promise<void> {
-    const question = this.#wanted;
+    const question = this.#question;
     if (question === undefined || this.#isBusy) return;
     const epoch = this.#epoch;
     this.#isBusy = true;
     try {
       const answer = await this.#options.ask(question);
-      if (this.#wanted !== undefined)
-        this.#tell({
+      if (this.#question !== undefined)
+        this.#update({
           answer,
           question,
           failure: undefined,
@@ -95,14 +94,14 @@ export class LatestAnswer<Q, A> {
         });
     } catch (failure) {
       if (epoch === this.#epoch)
-        this.#tell({ failure, isStale: this.#view.answer !== undefined });
+        this.#update({ failure, isStale: this.#view.answer !== undefined });
     }
     this.#isBusy = false;
     if (epoch !== this.#epoch) this.#soon(0);
   }
 
-  #tell(news: Partial<LatestView<Q, A>>): void {
-    this.#view = { ...this.#view, ...news };
+  #update(changes: Partial<LatestView<Q, A>>): void {
+    this.#view = { ...this.#view, ...changes };
     this.#options.onView(this.#view);
   }
 }

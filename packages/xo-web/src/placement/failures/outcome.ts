@@ -1,15 +1,15 @@
 import type { FailoverPlan, Unplaced } from "@xo-server/placement";
 import type { Fleet, FleetVm } from "./fleet.js";
 
-/** A line of what restarts: of an order, or of a VM. */
+/** A row of the restart list: a start order or a VM. */
 export type OutcomeLine =
   | {
       readonly kind: "order";
       readonly key: string;
-      /** XAPI `VM.order`; undefined: moves that make room before. */
+      /** XAPI `VM.order`; undefined: migrations that free memory first. */
       readonly order: number | undefined;
       readonly vms: number;
-      /** Seconds after which the next order may begin. */
+      /** Seconds until the next start order begins. */
       readonly delay: number;
     }
   | {
@@ -22,20 +22,20 @@ export type OutcomeLine =
       readonly to: string;
     };
 
-/** What comes to a host, less what leaves it. */
+/** VMs and memory that a host gains, less what leaves it. */
 export interface Arriving {
   /** Bytes. */
   readonly memory: number;
   readonly vms: number;
 }
 
-/** What comes of the failure of some hosts, as the page shows it. */
+/** The outcome of a failure simulation, as the page shows it. */
 export interface Outcome {
   readonly lines: readonly OutcomeLine[];
-  /** VMs that restart. */
+  /** Number of VMs that restart. */
   readonly restarts: number;
   readonly arriving: ReadonlyMap<string, Arriving>;
-  /** Those that must restart first. */
+  /** VMs with the priority `restart` first. */
   readonly unplaced: readonly (Unplaced & { readonly mustRestart: boolean })[];
   readonly lost: readonly string[];
   readonly plan: FailoverPlan;

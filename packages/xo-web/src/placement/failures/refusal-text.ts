@@ -2,7 +2,7 @@ import { errorMessage } from "../../actions/plan/error-message.js";
 import { RpcError } from "../../api/rpc-error.js";
 import type { Messages } from "../../locale/messages.js";
 
-/** Why the server does not answer a question; undefined: it does, or it is gone, which the page says anyway. */
+/** Why the server refused a request; undefined: it did not, or the connection is lost, which a banner reports. */
 export function refusalText(
   failure: unknown,
   text: Messages,

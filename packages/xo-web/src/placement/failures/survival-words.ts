@@ -26,13 +26,13 @@ export function survivalSentence(
     : { words: formats.plural(words.exact, failures), tone: "good" };
 }
 
-/** As many failures as were looked at are survived: more were not asked for. */
+/** All examined numbers of failures are survived. */
 export function isBeyond({ failures, isExact, steps }: Survival): boolean {
   if (isExact || failures === 0) return false;
   return steps.every((step) => step.holds === "yes");
 }
 
-/** What is wrong with what the pool is set to tolerate; undefined: nothing. */
+/** A warning about the configured number of failures; undefined: none. */
 export function toleranceWarning(
   tolerated: number,
   { failures, atMost, isExact }: Survival,
@@ -47,7 +47,7 @@ export function toleranceWarning(
   });
 }
 
-/** How a number of failures was decided. */
+/** How the result for a number of failures was proven. */
 export function stepWords(
   { failures, holds, by, sets }: SurvivalStep,
   { text, formats }: Wording,

@@ -3,7 +3,7 @@ import { isObject, type Json } from "@xo-server/kit";
 import type { Call } from "../../api/server-connection.js";
 import type { DraftChange } from "./draft-changes.js";
 
-/** What is not said of a VM that there is stays as it is. */
+/** Unspecified properties of an existing VM stay. */
 export type GivenChange =
   | Exclude<Change, { readonly kind: "vm" }>
   | {
@@ -12,8 +12,8 @@ export type GivenChange =
     };
 
 /**
- * Changes that are tried, as the server takes them: a new host has the networks
- * and SRs of the one that it is like, new VMs need neither.
+ * Simulated changes as parameters of the server: a new host has the networks
+ * and SRs of its model; new VMs need neither.
  */
 export async function toChanges(
   call: Call,
@@ -58,7 +58,7 @@ async function changesOf(
   }
 }
 
-/** With no VM on it, taking VMs. */
+/** An empty, enabled host. */
 async function readHost(
   call: Call,
   pool: string,
@@ -76,7 +76,7 @@ async function readHost(
     { ids: [textOf(host?.["controlDomain"])] },
     ["memory"],
   );
-  // Networks without any interface of a host are inside hosts: every host has them.
+  // Networks without PIFs are internal: every host has them.
   const inside = networks.filter(({ PIFs }) => listOf(PIFs).length === 0);
   return {
     id,

@@ -5,13 +5,13 @@ import type { Host } from "../../objects/infrastructure.js";
 import { useNames } from "../../objects/use-name.js";
 import { fleetOf, hostFields, vmPaths, type Fleet } from "./fleet.js";
 
-/** More hosts are not in a pool. */
+/** XAPI's maximum of hosts in a pool. */
 const MOST = 500;
 
 /** The hosts and VMs of a pool, live. */
 export function useFleet(pool: () => string): {
   fleet: ComputedRef<Fleet>;
-  /** Hosts and VMs are there. */
+  /** Hosts and VMs are loaded. */
   isKnown: ComputedRef<boolean>;
   isStale: ComputedRef<boolean>;
   refusal: ComputedRef<string | undefined>;

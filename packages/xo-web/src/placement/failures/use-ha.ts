@@ -5,7 +5,7 @@ import type { HaState } from "../../details/pool/pool-details.js";
 import { useObject } from "../../live/use-object.js";
 import type { Pool } from "../../objects/infrastructure.js";
 
-/** Whether hosts of a pool watch each other, and how many failures it is set to tolerate; undefined: not known, or not to be seen. */
+/** HA of a pool and its number of failures to tolerate; undefined: not loaded or not permitted. */
 export function useHa(
   pool: () => string,
 ): ComputedRef<

@@ -4,23 +4,23 @@ import type { Call } from "../../api/server-connection.js";
 import { useServer } from "../../live/use-server.js";
 import { LatestAnswer, type LatestView } from "./latest-answer.js";
 
-/** While somebody clicks through hosts. */
+/** Delay of questions while hosts are being selected. */
 const CALM_MS = 120;
 
-export interface LatestWish<Q, A> {
-  /** Undefined: none now. It is another one when its JSON is. */
+export interface LatestOptions<Q, A> {
+  /** Undefined: none now. Questions are compared by their JSON. */
   readonly question: () => Q | undefined;
   readonly ask: (question: Q, call: Call) => Promise<A>;
-  /** When it differs, the same is asked anew. */
+  /** When it changes, the same question is sent again. */
   readonly version?: () => unknown;
 }
 
-/** The answer to the last question that was wanted, until the scope ends. */
+/** The answer to the latest question, until the scope ends. */
 export function useLatest<Q, A>({
   question,
   ask,
   version = () => undefined,
-}: LatestWish<Q, A>): Readonly<ShallowRef<LatestView<Q, A>>> {
+}: LatestOptions<Q, A>): Readonly<ShallowRef<LatestView<Q, A>>> {
   const { call, whenOpen, view: server } = useServer();
   const view = shallowRef<LatestView<Q, A>>({
     answer: undefined,
@@ -49,7 +49,7 @@ export function useLatest<Q, A>({
   whenOpen(() => {
     latest.again();
   });
-  // What was known stays, and is old.
+  // Without a connection the last answer stays and is marked as stale.
   watch(
     () => server.value.connection.name,
     (name) => {

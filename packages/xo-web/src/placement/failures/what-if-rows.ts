@@ -7,11 +7,11 @@ export interface WhatIfRow {
   readonly label: string;
   readonly before: string;
   readonly after: string;
-  /** What matters got better or worse. */
+  /** Whether the figure improved or got worse. */
   readonly trend: "better" | "worse" | undefined;
 }
 
-/** The figures of a pool before and after changes that are tried. */
+/** The figures of a pool before and after the simulated changes. */
 export function whatIfRows(
   { before, after }: WhatIf,
   wording: Wording,

@@ -8,13 +8,13 @@ export const ruleKinds = [
 ] as const;
 export type RuleKind = (typeof ruleKinds)[number];
 
-/** As `placementRule.getAll` tells it. */
+/** A rule as `placementRule.getAll` returns it. */
 export interface PlacementRule {
   readonly id: string;
   readonly pool: string;
   readonly name: string;
   readonly kind: RuleKind;
-  /** Nothing breaks it; or else it is a wish. */
+  /** Required; otherwise preferred. */
   readonly required: boolean;
   readonly vms?: readonly string[];
   /** Instead of `vms`. */
@@ -22,13 +22,13 @@ export interface PlacementRule {
   readonly hosts?: readonly string[];
   /** Of a location; below 0: not on these hosts. */
   readonly score?: number;
-  /** Of a wish for VMs to be together or apart. */
+  /** Weight of a preferred affinity or anti-affinity. */
   readonly weight?: number;
-  /** "xapi": it comes from the pool and is changed there. */
+  /** "xapi": stored in the pool and changed there. */
   readonly source?: string;
 }
 
-/** What stands in the fields of the form: numbers as text, as people type. */
+/** Values of the form fields; numbers as typed. */
 export interface RuleEntries {
   name: string;
   kind: RuleKind;
@@ -39,7 +39,7 @@ export interface RuleEntries {
   hosts: readonly string[];
   /** Not on these hosts. */
   isAway: boolean;
-  /** How much a wish weighs. */
+  /** Weight of a preferred rule. */
   weight: string;
 }
 
@@ -80,7 +80,7 @@ export function faultsOf(entries: RuleEntries): RuleFaults {
   return faults;
 }
 
-/** What the operations take, without id and pool. What it does not have is left out. */
+/** Parameters of the operations, without id and pool. */
 export function toRule(entries: RuleEntries): Record<string, Json> {
   const {
     name,
@@ -106,7 +106,7 @@ export function toRule(entries: RuleEntries): Record<string, Json> {
   };
 }
 
-/** Made here, and not in the pool: it can be changed here. */
+/** Stored by the server, not in the pool: it can be changed here. */
 export function isOurs({ source }: PlacementRule): boolean {
   return source !== "xapi";
 }

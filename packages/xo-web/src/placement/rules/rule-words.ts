@@ -1,10 +1,10 @@
 import { sentenceOf, type Sentence, type Wording } from "../rule-text.js";
 import type { PlacementRule } from "./placement-rule.js";
 
-/** Hosts that are named; more are counted. */
+/** Hosts that are named; further ones are counted. */
 const NAMED = 4;
 
-/** What a rule wants, in a sentence. */
+/** A rule as a sentence. */
 export function ruleWords(
   { kind, hosts = [], score = 1, required: required }: PlacementRule,
   { text, formats }: Wording,

@@ -5,12 +5,12 @@ import type { Vm } from "../../objects/vm.js";
 import type { PlacedVm } from "./violations.js";
 import type { PlacementRule } from "./placement-rule.js";
 
-/** A window takes so many ids. */
+/** Ids that one query accepts. */
 const MOST_IDS = 1_000;
 const MOST_TAGGED = 5_000;
 const fields = ["id", "$container", "tags", "power_state"] as const;
 
-/** VMs that rules are about and that run, live. */
+/** The running VMs that rules apply to, live. */
 export function usePlacedVms(
   pool: () => string,
   rules: () => readonly PlacementRule[],

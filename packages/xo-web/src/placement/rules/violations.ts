@@ -1,13 +1,13 @@
 import type { PlacementRule } from "./placement-rule.js";
 
-/** A VM that runs, as far as rules look at it. */
+/** A running VM with the properties that rules use. */
 export interface PlacedVm {
   readonly id: string;
   readonly host: string;
   readonly tags: readonly string[];
 }
 
-/** Ids of VMs that are not where a rule, or a wish, has them. */
+/** Ids of the VMs that violate a required or preferred rule. */
 export function violationsOf(
   rule: PlacementRule,
   placed: readonly PlacedVm[],
@@ -19,19 +19,19 @@ export function violationsOf(
     return [...hosts.values()]
       .filter(({ length }) => length > 1)
       .flatMap((vms) => vms.map(({ id }) => id));
-  // Together: those that are not where most are.
+  // Affinity: the VMs outside of the host with the most members.
   const [, ...strays] = [...hosts.values()].sort((a, b) => b.length - a.length);
   return strays.flatMap((vms) => vms.map(({ id }) => id));
 }
 
-/** Of those that run. */
+/** The running VMs that a rule applies to. */
 export function membersOf(
   { tag, vms = [] }: PlacementRule,
   placed: readonly PlacedVm[],
 ): readonly PlacedVm[] {
   if (tag !== undefined) return placed.filter(({ tags }) => tags.includes(tag));
-  const wanted = new Set(vms);
-  return placed.filter(({ id }) => wanted.has(id));
+  const members = new Set(vms);
+  return placed.filter(({ id }) => members.has(id));
 }
 
 function misplaced(
@@ -47,9 +47,9 @@ function misplaced(
 function byHost(vms: readonly PlacedVm[]): Map<string, PlacedVm[]> {
   const hosts = new Map<string, PlacedVm[]>();
   for (const vm of vms) {
-    const there = hosts.get(vm.host);
-    if (there === undefined) hosts.set(vm.host, [vm]);
-    else there.push(vm);
+    const others = hosts.get(vm.host);
+    if (others === undefined) hosts.set(vm.host, [vm]);
+    else others.push(vm);
   }
   return hosts;
 }

@@ -1,15 +1,15 @@
 import { generate } from "lean-qr";
 
-/** A QR code as one path of squares of 1 by 1, with the quiet border that readers need around it. */
+/** A QR code as a path of 1 x 1 squares, with the required quiet zone. */
 export interface QrPath {
-  /** Of the whole, in squares. */
+  /** Size in squares. */
   readonly size: number;
   readonly path: string;
 }
 
 const BORDER = 4;
 
-/** @throws when the text is longer than a code can hold */
+/** @throws when the text does not fit into a code */
 export function qrPath(text: string): QrPath {
   const code = generate(text);
   const runs: string[] = [];

@@ -3,7 +3,7 @@ import type { Json } from "@xo-server/kit";
 export const severities = ["info", "warning", "critical"] as const;
 export type Severity = (typeof severities)[number];
 
-/** As `alarmRule.getAll` tells it. */
+/** An alarm rule as `alarmRule.getAll` returns it. */
 export interface AlarmRule {
   readonly id: string;
   readonly name: string;
@@ -58,7 +58,7 @@ export type Target =
       readonly isSigned?: boolean;
     };
 
-/** How a number is shown and typed: shares in percent, sizes in a unit. */
+/** Unit in which a number is shown and typed. */
 export type MetricUnit = "percent" | "MiB" | "MBps" | "plain";
 
 export const metrics: Readonly<Record<string, MetricUnit>> = {
@@ -82,7 +82,7 @@ export function unitOf(metric: string, isShare: boolean): MetricUnit {
   return known === "percent" && metric !== "now.cpu" ? "plain" : known;
 }
 
-/** What stands in the fields of the form. */
+/** Values of the form fields. */
 export interface RuleEntries {
   name: string;
   enabled: boolean;
@@ -91,7 +91,7 @@ export interface RuleEntries {
   type: string;
   filter: string;
   metric: string;
-  /** Path of what the metric is a share of; empty: of nothing. */
+  /** Path of the whole that the metric is a share of; empty: not a share. */
   of: string;
   comparison: ">" | "<";
   threshold: string;
@@ -108,7 +108,7 @@ export interface TargetEntries {
   /** Separated by commas. */
   addresses: string;
   url: string;
-  /** Empty: what is there stays. */
+  /** Empty: the stored secret stays. */
   secret: string;
   isSigned: boolean;
 }
@@ -173,7 +173,7 @@ export type RuleFault =
 
 const MAIL = /^[^\s@<>,;"]+@[^\s@<>,;"]+$/;
 
-/** What is wrong, by field; of targets by `target0`, `target1` ... */
+/** Faults by field; those of targets as `target0`, `target1` ... */
 export function faultsOf(
   entries: RuleEntries,
 ): Readonly<Record<string, RuleFault>> {
@@ -283,12 +283,12 @@ function isNumber(text: string, most = Infinity): boolean {
   return text.trim() !== "" && value >= 0 && value <= most;
 }
 
-/** 70 % is 0.7, whatever binary fractions make of it. */
+/** Removes errors of binary fractions: 70 % is 0.7. */
 function exact(value: number): number {
   return Number(value.toPrecision(12));
 }
 
-/** With a point or a comma. */
+/** The decimal separator is a point or a comma. */
 function toNumber(text: string): number {
   return Number(text.trim().replace(",", "."));
 }
@@ -297,7 +297,7 @@ function round(value: number): number {
   return Math.round(value * 1_000) / 1_000;
 }
 
-/** A threshold as people read it. */
+/** A threshold in the unit of its metric. */
 export function shownThreshold(
   { metric = "", of }: Condition,
   value: number,

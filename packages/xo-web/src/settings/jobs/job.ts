@@ -1,6 +1,6 @@
 import type { Json } from "@xo-server/kit";
 
-/** As `job.getAll` tells it. */
+/** A job as `job.getAll` returns it. */
 export interface Job {
   readonly id: string;
   readonly name: string;
@@ -43,7 +43,7 @@ export interface Schedule {
   readonly overlap: string;
 }
 
-/** What stands in the fields of the form: text, as people type. */
+/** Values of the form fields, as typed. */
 export interface JobEntries {
   type: Job["type"];
   name: string;
@@ -88,7 +88,7 @@ export type JobFault =
   "required" | "json" | "vector" | "vms" | "retention" | "number";
 export type JobFaults = Partial<Record<keyof JobEntries, JobFault>>;
 
-/** @param hasVms the job names VMs one by one: then it needs no filter */
+/** @param hasVms the job lists its VMs and needs no filter */
 export function faultsOf(entries: JobEntries, hasVms = false): JobFaults {
   const faults: JobFaults = {};
   if (entries.name.trim() === "") faults.name = "required";
@@ -109,9 +109,9 @@ export function faultsOf(entries: JobEntries, hasVms = false): JobFaults {
 }
 
 function isCount(text: string, least: number, most: number): boolean {
-  const given = text.trim();
-  if (given === "") return true;
-  const count = Number(given);
+  const trimmed = text.trim();
+  if (trimmed === "") return true;
+  const count = Number(trimmed);
   return Number.isInteger(count) && count >= least && count <= most;
 }
 
@@ -125,18 +125,14 @@ function paramsFault(text: string): "json" | "vector" | undefined {
   }
 }
 
-/** The parameter `job` of `job.create` and `job.set`; null takes something away. */
+/** The parameter `job` of `job.create` and `job.set`; null removes a property. */
 export function toJob(
   entries: JobEntries,
   before: Job | undefined,
 ): Readonly<Record<string, Json>> {
-  const gone = before === undefined ? {} : null;
+  const isNew = before === undefined;
   const optional = (key: string, value: Json | undefined) =>
-    value === undefined
-      ? gone === null
-        ? { [key]: null }
-        : {}
-      : { [key]: value };
+    value === undefined ? (isNew ? {} : { [key]: null }) : { [key]: value };
   const common = {
     type: entries.type,
     name: entries.name.trim(),
@@ -167,10 +163,10 @@ export function toJob(
   };
 }
 
-function toRetention(given: JobEntries["retention"]): Record<string, number> {
+function toRetention(entries: JobEntries["retention"]): Record<string, number> {
   return Object.fromEntries(
     retentionRules.flatMap((rule) => {
-      const count = toCount(given[rule]);
+      const count = toCount(entries[rule]);
       return count === undefined || count === 0 ? [] : [[rule, count]];
     }),
   );
@@ -180,7 +176,7 @@ function toCount(text: string): number | undefined {
   return text.trim() === "" ? undefined : Number(text);
 }
 
-/** Times that most schedules have; any other can be typed. */
+/** Common cron expressions; others can be typed. */
 export const presets = {
   hourly: "0 * * * *",
   nightly: "30 1 * * *",
@@ -189,7 +185,7 @@ export const presets = {
   monthly: "0 3 1 * *",
 } as const;
 
-/** A run as `jobRun.list` tells it. Times in ms. */
+/** A run as `jobRun.list` returns it. Times in ms since the epoch. */
 export interface JobRun {
   readonly id: string;
   readonly jobId: string;
@@ -227,6 +223,6 @@ export function toneOf({ status }: Pick<JobRun, "status">): string {
   return Object.hasOwn(tones, status) ? tones[status]! : "";
 }
 
-export function isGoing({ status }: Pick<JobRun, "status">): boolean {
+export function isRunning({ status }: Pick<JobRun, "status">): boolean {
   return status === "pending" || status === "queued";
 }

@@ -1,25 +1,25 @@
 import { isObject, type Json } from "@xo-server/kit";
 
-/** One thing that a run would do. */
+/** One item of the plan of a job. */
 export interface PlannedItem {
   /** The VM, or the operation. */
   readonly name: string;
   /** Name of the snapshot that it would take. */
   readonly creates?: string;
-  /** Names of those that it would delete. */
+  /** Names of the snapshots that it would delete. */
   readonly deletes: readonly string[];
-  /** Of an operation, as JSON. */
+  /** Parameters of the operation, as JSON. */
   readonly params?: string;
 }
 
-/** What `job.plan` answers, as a list. */
-export function toPlan(told: Json): readonly PlannedItem[] {
-  if (!isObject(told)) return [];
-  const { snapshots, calls } = told;
+/** The answer of `job.plan` as a list. */
+export function toPlan(answer: Json): readonly PlannedItem[] {
+  if (!isObject(answer)) return [];
+  const { snapshots, calls } = answer;
   if (Array.isArray(snapshots)) return snapshots.filter(isObject).map(toItem);
   if (!Array.isArray(calls)) return [];
   return calls.filter(isObject).map(({ method, params = {} }) => ({
-    name: words(method),
+    name: textOf(method),
     deletes: [],
     params: JSON.stringify(params),
   }));
@@ -27,16 +27,16 @@ export function toPlan(told: Json): readonly PlannedItem[] {
 
 function toItem(snapshot: Readonly<Record<string, Json>>): PlannedItem {
   const { vm, vmName, create } = snapshot;
-  const gone = snapshot["delete"];
+  const deleted = snapshot["delete"];
   return {
-    name: typeof vmName === "string" && vmName !== "" ? vmName : words(vm),
-    creates: words(create),
-    deletes: (Array.isArray(gone) ? gone : [])
+    name: typeof vmName === "string" && vmName !== "" ? vmName : textOf(vm),
+    creates: textOf(create),
+    deletes: (Array.isArray(deleted) ? deleted : [])
       .filter(isObject)
-      .map(({ name }) => words(name)),
+      .map(({ name }) => textOf(name)),
   };
 }
 
-function words(told: Json | undefined): string {
-  return typeof told === "string" ? told : "";
+function textOf(value: Json | undefined): string {
+  return typeof value === "string" ? value : "";
 }

@@ -1,6 +1,6 @@
 import { onScopeDispose, ref, watch, type Ref } from "vue";
 import { useServer } from "../../live/use-server.js";
-import { toFailure } from "../failure.js";
+import { toFailure } from "../../forms/failure.js";
 
 export interface SchedulePreview {
   /** The next times, in ms since the epoch; undefined: not known. */

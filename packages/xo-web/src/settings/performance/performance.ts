@@ -1,4 +1,4 @@
-/** What `system.getPerformance` answers: columns of the last hour, each number of the interval that ended at its time. */
+/** The answer of `system.getPerformance`: columns of the last hour; each number is of the interval that ended at its time. */
 export interface Performance {
   readonly intervalMs: number;
   /** In ms since the epoch. */
@@ -7,10 +7,10 @@ export interface Performance {
 }
 
 const HOUR_MS = 3_600_000;
-/** So many intervals without a word, and there is a gap: the server was away. */
+/** After so many intervals without data there is a gap: the server did not run. */
 const GAP = 3;
 
-/** The hour with what is new; what is older than an hour goes. */
+/** Appends new data and drops what is older than an hour. */
 export function append(
   before: Performance | undefined,
   news: Performance,
@@ -36,7 +36,7 @@ export function append(
   };
 }
 
-/** Times in s and columns as a chart takes them, with a hole where nothing is known. */
+/** Times in s and columns for a chart, with a null at each gap. */
 export function toChart({ intervalMs, times, columns }: Performance): {
   readonly times: readonly number[];
   readonly column: (name: string) => readonly (number | null)[];
@@ -67,11 +67,11 @@ export interface ChartPlan {
   readonly unit: "milliseconds" | "percent" | "number" | "bytes" | "perSecond";
   /** Columns, each a line. */
   readonly lines: readonly string[];
-  /** Numbers are multiplied: shares are shown in percent. */
+  /** Factor, such as 100 for shares in percent. */
   readonly times?: number;
 }
 
-/** What is shown, in this order. */
+/** The charts in their order. */
 export const charts: readonly ChartPlan[] = [
   {
     id: "loop",

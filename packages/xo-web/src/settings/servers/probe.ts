@@ -1,9 +1,9 @@
-/** What `server.probe` answers. Times in ms since the epoch. */
+/** The answer of `server.probe`. Times in ms since the epoch. */
 export interface Probe {
   readonly address: string;
   readonly isReachable: boolean;
   readonly problem?: ProbeProblem;
-  /** To be added in its place. */
+  /** Address to add instead, of a member that is not the coordinator. */
   readonly coordinator?: string;
   readonly certificate?: Certificate;
 }
@@ -29,11 +29,11 @@ export interface Certificate {
   readonly validTo: number;
   readonly isSelfSigned: boolean;
   readonly isTrusted: boolean;
-  /** In OpenSSL's word. */
+  /** Error code of OpenSSL. */
   readonly distrust?: string;
 }
 
-/** Why nobody vouches for a certificate, as the page words it. */
+/** Why a certificate is not trusted; key of the message. */
 export type Distrust =
   | "selfSigned"
   | "expired"
@@ -53,7 +53,7 @@ const distrusts: Readonly<Record<string, Distrust>> = {
   UNABLE_TO_GET_ISSUER_CERT_LOCALLY: "unknownAuthority",
 };
 
-/** @returns undefined: known authorities vouch for it */
+/** @returns undefined: the certificate is trusted */
 export function distrustOf({
   isTrusted,
   distrust = "",
@@ -62,15 +62,15 @@ export function distrustOf({
   return Object.hasOwn(distrusts, distrust) ? distrusts[distrust] : "unnamed";
 }
 
-/** What comes after a host was looked at. */
+/** The step after a probe. */
 export type AfterProbe =
-  /** The problem is in the way. */
+  /** The host cannot be added. */
   | "stop"
-  /** A person has to say whether it is the right certificate. */
+  /** The user has to confirm the certificate. */
   | "ask"
   | "connect";
 
-/** @param accepted fingerprint that was accepted before */
+/** @param accepted fingerprint that the user accepted earlier */
 export function afterProbe(probe: Probe, accepted?: string): AfterProbe {
   if (probe.problem !== undefined) return "stop";
   const { certificate } = probe;
@@ -88,13 +88,13 @@ const BARE_IPV6 = /^[0-9a-f:]*:[0-9a-f:.]*:[0-9a-f:.]*$/i;
 
 export type AddressFault = "empty" | "scheme" | "login" | "port" | "name";
 
-/** What is wrong with an address while it is typed; undefined: nothing. The server has the last word. */
+/** Checks an address while it is typed; the server checks it again. */
 export function addressFault(text: string): AddressFault | undefined {
-  const given = text.trim();
-  if (given === "") return "empty";
-  if (given.includes("@")) return "login";
-  if (BARE_IPV6.test(given)) return undefined;
-  const [, scheme, rest] = /^(?:([a-z]+):\/\/)?(.*?)\/?$/i.exec(given)!;
+  const trimmed = text.trim();
+  if (trimmed === "") return "empty";
+  if (trimmed.includes("@")) return "login";
+  if (BARE_IPV6.test(trimmed)) return undefined;
+  const [, scheme, rest] = /^(?:([a-z]+):\/\/)?(.*?)\/?$/i.exec(trimmed)!;
   if (scheme !== undefined && !/^https?$/i.test(scheme)) return "scheme";
   const [, name, port] = /^(\[.*\]|[^:]*)(?::(.*))?$/.exec(rest!) ?? [];
   if (port !== undefined && !(/^\d{1,5}$/.test(port) && isPort(Number(port))))

@@ -1,4 +1,4 @@
-/** What `server.getAll` tells of a pool that there is to connect to. */
+/** A server (pool connection) as `server.getAll` returns it. */
 export interface ServerRow {
   readonly id: string;
   readonly host: string;
@@ -22,12 +22,12 @@ export interface ServerError {
   readonly data?: Readonly<Record<string, string>>;
 }
 
-/** The code of what waits for somebody, where several members are away for different reasons. */
+/** The error code; of several unreachable members, the one that needs an administrator. */
 export function codeOf({ code, data }: ServerError): string {
   return data?.["cause"] ?? code;
 }
 
-/** What can be done about a pool that is away, besides waiting. */
+/** How an administrator can repair a lost connection; `wait`: nothing to do. */
 export type Remedy = "login" | "certificate" | "address" | "wait";
 
 const remedies: Readonly<Record<string, Remedy>> = {

@@ -2,7 +2,7 @@ import { computed, shallowRef, watch, type ComputedRef } from "vue";
 import type { PoolStatus } from "../../api/status.js";
 import type { ServerError } from "./server-row.js";
 
-/** Why a pool is away, from the first failed try until it is there: also while it is tried again. */
+/** The last connection error of a pool; kept during reconnection attempts, cleared on success. */
 export function useLastingError(
   pool: () => PoolStatus | undefined,
 ): ComputedRef<ServerError | undefined> {

@@ -1,9 +1,9 @@
 import { computed, reactive, ref, shallowRef } from "vue";
-import { useChange } from "../use-change.js";
+import { useChange, type Change } from "../../forms/use-change.js";
 import { addressFault, afterProbe, type Probe } from "./probe.js";
 import { codeOf, remedyFor, type ServerRow } from "./server-row.js";
 
-/** What a person writes about a pool. */
+/** Values of the form fields. */
 export interface PoolEntries {
   host: string;
   username: string;
@@ -13,9 +13,9 @@ export interface PoolEntries {
 }
 
 /**
- * The way of a pool into the server: what is written, a look at the host, its
- * certificate, and only then the password goes there.
- * @param server the one that is changed; absent: a new one
+ * Adds or edits a server: probes the host, lets the user accept its certificate,
+ * and only then sends the password.
+ * @param server absent: a new one
  */
 export function usePoolForm(server?: ServerRow) {
   const change = useChange();
@@ -28,7 +28,7 @@ export function usePoolForm(server?: ServerRow) {
   });
   const probe = shallowRef<Probe>();
   const step = ref<"entries" | "certificate">("entries");
-  /** Faults are told once somebody has tried. */
+  /** Faults are shown after the first submit. */
   const wasTried = ref(false);
 
   const fault = computed(() =>
@@ -38,7 +38,7 @@ export function usePoolForm(server?: ServerRow) {
     () => wasTried.value && server === undefined && entries.password === "",
   );
 
-  /** @returns id of the server, when it was made or changed */
+  /** @returns id of the server that was created or changed */
   async function submit(): Promise<string | undefined> {
     wasTried.value = true;
     if (addressFault(entries.host) !== undefined || lacksPassword.value)
@@ -46,10 +46,10 @@ export function usePoolForm(server?: ServerRow) {
     const host = entries.host.trim();
     if (server !== undefined && host === server.host && !isTrustLost(server))
       return save(server.fingerprint);
-    const looked = await change.run<Probe>("server.probe", { host }, 30_000);
-    if (looked === undefined) return undefined;
-    probe.value = looked.answer;
-    const next = afterProbe(looked.answer, server?.fingerprint);
+    const probed = await change.run<Probe>("server.probe", { host }, 30_000);
+    if (probed === undefined) return undefined;
+    probe.value = probed.answer;
+    const next = afterProbe(probed.answer, server?.fingerprint);
     if (next === "connect") return save(undefined);
     if (next === "ask") step.value = "certificate";
     return undefined;
@@ -62,29 +62,9 @@ export function usePoolForm(server?: ServerRow) {
   async function save(
     fingerprint: string | undefined,
   ): Promise<string | undefined> {
-    const { host, username, password, label, readOnly } = entries;
-    const given = { host: host.trim(), username: username.trim(), label };
-    const trust = fingerprint === undefined ? {} : { fingerprint };
-    if (server === undefined) {
-      const made = await change.run<string>("server.add", {
-        ...given,
-        password,
-        readOnly,
-        ...trust,
-      });
-      if (made === undefined) step.value = "entries";
-      return made?.answer;
-    }
-    const secret = password === "" ? {} : { password };
-    const done = await change.run("server.set", {
-      id: server.id,
-      ...given,
-      readOnly,
-      ...trust,
-      ...secret,
-    });
-    if (done === undefined) step.value = "entries";
-    return done && server.id;
+    const id = await saveServer(change, server, entries, fingerprint);
+    if (id === undefined) step.value = "entries";
+    return id;
   }
 
   function useCoordinator(): void {
@@ -97,9 +77,9 @@ export function usePoolForm(server?: ServerRow) {
     probe.value = undefined;
   }
 
-  const willLook = server !== undefined && isTrustLost(server);
+  const willProbe = server !== undefined && isTrustLost(server);
   return {
-    willLook,
+    willProbe,
     change,
     entries,
     probe,
@@ -113,7 +93,33 @@ export function usePoolForm(server?: ServerRow) {
   };
 }
 
-/** A pool whose certificate is the trouble is looked at again. */
+/** @returns id of the server; undefined: the call failed */
+async function saveServer(
+  change: Change,
+  server: ServerRow | undefined,
+  entries: PoolEntries,
+  fingerprint: string | undefined,
+): Promise<string | undefined> {
+  const { host, username, password, label, readOnly } = entries;
+  const properties = {
+    host: host.trim(),
+    username: username.trim(),
+    label,
+    readOnly,
+    ...(fingerprint === undefined ? {} : { fingerprint }),
+  };
+  if (server === undefined)
+    return (await change.run<string>("server.add", { ...properties, password }))
+      ?.answer;
+  const saved = await change.run("server.set", {
+    id: server.id,
+    ...properties,
+    ...(password === "" ? {} : { password }),
+  });
+  return saved && server.id;
+}
+
+/** After a certificate error the host is probed again. */
 function isTrustLost({ error }: ServerRow): boolean {
   return error !== undefined && remedyFor(codeOf(error)) === "certificate";
 }

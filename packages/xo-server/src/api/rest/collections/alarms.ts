@@ -8,7 +8,7 @@ const ALARM_NAMES = [
   "MULTIPATH_PERIODIC_ALERT",
 ];
 
-/** Messages that are alarms. */
+/** Matches messages that are alarms. */
 export const isAlarmFilter: Filter = {
   kind: "property",
   name: "name",
@@ -25,11 +25,11 @@ export function isAlarm({ name }: ViewObject): boolean {
   return typeof name === "string" && ALARM_NAMES.includes(name);
 }
 
-/** How XAPI writes what went over its bound: a share of 1, then the variable's configuration in XML. */
+/** Body of an ALARM message: a value from 0 to 1, then the configuration of the variable in XML. */
 const BODY =
   /^value:\s*(\d+(?:\.\d+)?)\s*config:\s*<variable>\s*<name value="([^"]*)"/;
 
-/** A message as an alarm: what it is about with its href, percent as text, time in ms. */
+/** A XAPI message as an alarm of Xen Orchestra's API: object with href, value in percent as a string, time in ms. */
 export function toAlarm(
   { $object, body, time, ...message }: ViewObject,
   catalog: Pick<Catalog, "get">,

@@ -24,14 +24,14 @@ export interface PageSources {
 
 export interface Selected {
   readonly collection: Collection;
-  /** What the reader may see of its type. */
+  /** Objects of the type that the caller may read. */
   readonly extent: Extent;
   readonly query: ListQuery;
-  /** Id of the object that messages are about. */
+  /** Id of the object whose messages are requested. */
   readonly about?: string;
 }
 
-/** The objects of a collection that a reader asks for and may see. */
+/** The requested objects of a collection that the caller may read. */
 export function readCollection(
   { catalog, queries }: PageSources,
   selected: Selected,
@@ -52,7 +52,7 @@ export function readCollection(
   );
 }
 
-/** Objects by their entries: those that the reader may see and asks for. */
+/** The requested ones of these entries that the caller may read. */
 export function readEntries(
   entries: readonly { readonly href: string; readonly entry: CatalogEntry }[],
   { query, extent }: { query: ListQuery; extent: (type: string) => Extent },
@@ -65,7 +65,7 @@ export function readEntries(
   return mapped(pageOf({ hrefs, rows }), query, (object) => object);
 }
 
-/** Objects of ours that are not in the catalog. */
+/** Objects that are not in the catalog, such as users and tasks. */
 export function readObjects(
   objects: readonly ViewObject[],
   toHrefOf: (object: ViewObject) => string,
@@ -99,7 +99,7 @@ function all(terms: readonly Filter[]): Filter {
   return { kind: "and", terms };
 }
 
-/** Compared by identity: who has the same rights shares one answer. */
+/** Predicates are compared by identity: callers with the same rights share a result. */
 function whereOf(extent: Extent): { where?: Predicate } {
   return typeof extent === "function" ? { where: extent } : {};
 }
@@ -111,32 +111,32 @@ function toRequest(
   const terms = filter === undefined ? own : [...own, filter];
   return {
     ...(terms.length === 0 ? {} : { filter: formatFilter(all(terms)) }),
-    // Objects are there as bytes: hrefs alone do not need them read.
+    // Without fields only ids are needed: the objects are not decoded.
     ...(typeof fields === "object" ? { fields } : {}),
     ...(limit === Infinity ? {} : { limit }),
   };
 }
 
-/** Pages of other objects than those that come in: filter, limit and fields are for what goes out. */
+/** Maps the objects of pages; filter, limit and fields apply to the results. */
 async function* mapped(
   pages: ObjectPages,
   { fields, filter, limit }: ListQuery,
   map: (object: ViewObject) => ViewObject,
 ): ObjectPages {
   const test = filter === undefined ? () => true : compileFilter(filter);
-  let left = limit;
+  let remaining = limit;
   for await (const page of pages) {
     const hrefs: string[] = [];
     const rows: Buffer[] = [];
     for (const [i, row] of page.rows.entries()) {
       const object = map(JSON.parse(row.toString()) as ViewObject);
       if (!test(object)) continue;
-      if (left-- <= 0) break;
+      if (remaining-- <= 0) break;
       hrefs.push(page.hrefs[i]!);
       rows.push(Buffer.from(JSON.stringify(pick(object, fields))));
     }
     yield { hrefs, rows };
-    if (left <= 0) return;
+    if (remaining <= 0) return;
   }
 }
 

@@ -15,7 +15,7 @@ import { toHref } from "../routing/rest-path.js";
 import type { RouteTable } from "../routing/route-table.js";
 import { sendList } from "../lists/send-list.js";
 
-/** Lists, single objects, and lists of what belongs to one object. */
+/** Routes of lists, single objects, and lists of an object's alarms, messages and disks. */
 export function addCollectionRoutes(
   routes: RouteTable,
   sources: ObjectSources,
@@ -77,7 +77,7 @@ async function sendObject(
   return reply.send(JSON.stringify(alarm));
 }
 
-/** What pools say about an object. */
+/** Messages or alarms of an object. */
 function sendMessagesOf(name: string): Send {
   const told = collections.find((one) => one.name === name)!;
   return async (collection, sources, { request, reply }) => {
@@ -89,7 +89,7 @@ function sendMessagesOf(name: string): Send {
   };
 }
 
-/** The disks of a VM, by way of its block devices. */
+/** The disks of a VM, by its VBDs. */
 async function sendDisks(
   collection: Collection,
   sources: ObjectSources,

@@ -1,12 +1,12 @@
 import { collectionExamples } from "./collection-examples.js";
 
-/** Objects of one type, as a folder of the REST API. Routes and the specification follow from it. */
+/** Objects of one type in the REST API. Routes and the OpenAPI document are derived from it. */
 export interface Collection {
-  /** In paths: `vms`. */
+  /** First path segment: `vms`. */
   readonly name: string;
-  /** Of its objects in the catalog. */
+  /** Type of its objects in the catalog. */
   readonly type: string;
-  /** Names by which tools built on the specification know its operations. */
+  /** OpenAPI operation ids, as in Xen Orchestra. */
   readonly operationIds: {
     readonly list: string;
     readonly get: string;
@@ -16,7 +16,7 @@ export interface Collection {
     readonly messages?: string;
   };
   readonly subCollections: readonly SubCollection[];
-  /** An object, for the specification: assistants take its keys as default fields. */
+  /** Example object of the OpenAPI document: MCP servers use its keys as default fields. */
   readonly example: Readonly<Record<string, unknown>>;
 }
 
@@ -25,7 +25,7 @@ export type SubCollection = "alarms" | "messages" | "vdis";
 const messageCollections = ["alarms", "messages"] as const;
 const diskCollections = ["alarms", "messages", "vdis"] as const;
 
-/** Alarms are taken out of them: see alarms. */
+/** `messages` does not contain alarms, see alarms.ts. */
 export const collections: readonly Collection[] = [
   define("pools", "pool", ["GetPools", "GetPool"], messageCollections),
   define("hosts", "host", ["GetHosts", "GetHost"], messageCollections),
@@ -66,7 +66,7 @@ export const collections: readonly Collection[] = [
   define("pbds", "PBD", ["GetPbds", "GetPbd"]),
   define("messages", "message", ["GetMessages", "GetMessage"]),
   define("alarms", "message", ["GetAlarms", "GetAlarm"]),
-  // Those of the real specification are named as those of `srs`: a name must be unique.
+  // Xen Orchestra uses the ids of `srs` here; ids must be unique.
   define("sms", "SM", ["GetSms", "GetSm"]),
   define("pcis", "PCI", ["GetPcis", "GetPci"]),
   define("pgpus", "PGPU", ["GetPgpus", "GetPgpu"]),
@@ -78,7 +78,7 @@ const byType = new Map(
     .map((collection) => [collection.type, collection]),
 );
 
-/** The folder that objects of a type are in; undefined: in none. */
+/** The collection of a type; undefined: none. */
 export function collectionOf(type: string): Collection | undefined {
   return byType.get(type);
 }

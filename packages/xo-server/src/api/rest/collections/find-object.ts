@@ -14,7 +14,7 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /**
  * An object of a collection by its id or XAPI reference; a template also by its
- * uuid, where only one has it.
+ * UUID, if it is unique.
  * @throws XoError NO_SUCH_OBJECT, FORBIDDEN with `missingPrivileges`
  */
 export async function findObject(

@@ -5,7 +5,7 @@ import { findObject, type ObjectSources } from "./find-object.js";
 import { callerOf, pathParameter } from "../routing/rest-request.js";
 import type { RouteTable } from "../routing/route-table.js";
 
-/** Folders whose objects have tags. */
+/** Collections whose objects have tags. */
 export const taggedCollections: readonly Collection[] = collections.filter(
   ({ example }) => Array.isArray(example["tags"]),
 );

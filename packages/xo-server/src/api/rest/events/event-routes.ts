@@ -13,7 +13,7 @@ export interface EventRoutesOptions extends Omit<
   readonly onClose: (stop: () => void) => void;
 }
 
-/** `/events`: changes as they happen (CONTRACT 2.5). */
+/** `/events`: server-sent events with changes (CONTRACT 2.5). */
 export function addEventRoutes(
   routes: RouteTable,
   { objects, onClose, ...options }: EventRoutesOptions,
@@ -31,16 +31,16 @@ export function addEventRoutes(
     raw.writeHead(200, {
       ...(reply.getHeaders() as Record<string, string>),
       "content-type": "text/event-stream",
-      // A reverse proxy would wait for more.
+      // Disables buffering of reverse proxies (nginx).
       "x-accel-buffering": "no",
     });
     streams.open(raw, caller);
   });
   routes.post("/events/{id}/subscriptions", async (request, reply) => {
-    const wish = readSubscription(request.body);
+    const subscription = readSubscription(request.body);
     const id = pathParameter(request, "id");
-    await streams.subscribe(id, callerOf(request), wish);
-    return reply.code(201).send({ id: wish.name });
+    await streams.subscribe(id, callerOf(request), subscription);
+    return reply.code(201).send({ id: subscription.name });
   });
   routes.delete("/events/{id}/subscriptions/{name}", async (request, reply) => {
     const id = pathParameter(request, "id");
@@ -59,7 +59,7 @@ function readSubscription(body: unknown): {
   const { collection, fields = "*" } = (body ?? {}) as Record<string, unknown>;
   if (typeof collection !== "string")
     throw invalidInput({
-      "body.collection": { message: "a text is required" },
+      "body.collection": { message: "a string is required" },
     });
   if (fields === "*") return { name: collection, fields };
   const isList =

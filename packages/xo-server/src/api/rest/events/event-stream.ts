@@ -10,9 +10,9 @@ export interface EventStreamOptions {
   readonly id: string;
   readonly caller: Caller;
   readonly response: ServerResponse;
-  /** Bytes that wait for a slow reader at most. */
+  /** Unsent bytes of a slow client at most. */
   readonly maxBufferedBytes: number;
-  /** It is cut off for that. */
+  /** Called before a slow client is disconnected. */
   readonly onSlow: () => void;
 }
 
@@ -21,7 +21,7 @@ interface Subscribed {
   readonly extent: Extent;
 }
 
-/** One reader of events. Who does not read is cut off: nothing is queued beyond the bound. */
+/** One event stream. A client that does not read is disconnected at `maxBufferedBytes`. */
 export class EventStream {
   readonly id: string;
   readonly #options: EventStreamOptions;
@@ -46,7 +46,7 @@ export class EventStream {
     this.#tasks = subscription;
   }
 
-  /** False: there was none. */
+  /** @returns false: no such subscription */
   unsubscribe(name: string): boolean {
     if (name === "task") {
       const had = this.#tasks !== undefined;
@@ -62,13 +62,13 @@ export class EventStream {
   }
 
   send({ changes, summaries }: Frame): void {
-    const fitting = [...this.#subscribed.values()].filter(({ subscription }) =>
+    const affected = [...this.#subscribed.values()].filter(({ subscription }) =>
       summaries.has(subscription.type),
     );
-    if (fitting.length === 0 || this.#endIfRightsChanged(fitting)) return;
+    if (affected.length === 0 || this.#endIfRightsChanged(affected)) return;
     const events: Buffer[] = [];
     for (const change of changes)
-      for (const { subscription } of fitting) {
+      for (const { subscription } of affected) {
         if (subscription.type !== change.type) continue;
         const event = subscription.encode(change);
         if (event !== undefined) events.push(event);
@@ -87,10 +87,10 @@ export class EventStream {
     this.#options.response.end();
   }
 
-  /** What a reader may see has changed: it comes again, and is asked again who it is. */
-  #endIfRightsChanged(fitting: readonly Subscribed[]): boolean {
+  /** Ends the stream when the rights of the client have changed: the client reconnects and authenticates again. */
+  #endIfRightsChanged(affected: readonly Subscribed[]): boolean {
     const rights = this.#rights();
-    const isSame = fitting.every(
+    const isSame = affected.every(
       ({ subscription, extent }) =>
         rights?.extent("read", subscription.type) === extent,
     );
@@ -98,7 +98,7 @@ export class EventStream {
     return !isSame;
   }
 
-  /** Those of now; undefined: the session is over. */
+  /** The current rights; undefined: the session has ended. */
   #rights(): Rights | undefined {
     const { caller } = this.#options;
     const { context } = caller;

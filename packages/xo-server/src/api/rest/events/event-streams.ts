@@ -9,6 +9,7 @@ import type { LimitHits } from "../../../limits/limit-hits.js";
 import { isAlarm, toAlarm } from "../collections/alarms.js";
 import type { Caller } from "../../authentication/caller.js";
 import { invalidInput } from "../../errors/invalid-input.js";
+import { ChangeEncodings } from "./change-encodings.js";
 import { EventStream } from "./event-stream.js";
 import { Subscription, type SubscriptionOptions } from "./subscription.js";
 import { TaskSubscription } from "./task-subscription.js";
@@ -16,10 +17,10 @@ import { TaskSubscription } from "./task-subscription.js";
 export interface EventStreamsOptions {
   readonly catalog: Pick<Catalog, "classOf" | "feed" | "follow" | "get">;
   readonly queries: Pick<Queries, "page">;
-  /** Absent: there are none. */
+  /** Absent: no task events. */
   readonly tasks?: Pick<Tasks, "list" | "watch"> | undefined;
   readonly maxBufferedBytes: number;
-  /** Streams at a time at most. */
+  /** Open streams at most. */
   readonly maxEventStreams: number;
   readonly maxEventStreamsPerUser: number;
   readonly hits: LimitHits;
@@ -34,13 +35,14 @@ function toUnknownCollection(name: string): XoError {
   });
 }
 
-/** Ids that are read at a time. */
+/** Ids per page. */
 const PAGE_SIZE = 1_000;
 
-/** Server-sent events: who reads them, and of what. */
+/** All event streams with their subscriptions. */
 export class EventStreams {
   readonly #options: EventStreamsOptions;
   readonly #streams = new Map<string, EventStream>();
+  readonly #encodings = new ChangeEncodings();
   readonly #unsubscribe: () => void;
   #unwatch: (() => void) | undefined;
   #timer: unknown;
@@ -52,7 +54,7 @@ export class EventStreams {
     });
   }
 
-  /** @throws XoError QUEUE_FULL: there are too many in all, or of this user */
+  /** @throws XoError QUEUE_FULL: too many streams in total or of this user */
   checkLimit(caller: Caller): void {
     const { maxEventStreams, maxEventStreamsPerUser, hits } = this.#options;
     const all = [...this.#streams.values()];
@@ -64,7 +66,7 @@ export class EventStreams {
     throw new XoError("QUEUE_FULL", { what: "/events", size });
   }
 
-  /** There is room for it. */
+  /** Call `checkLimit` first. */
   open(response: ServerResponse, caller: Caller): EventStream {
     const { maxBufferedBytes, hits } = this.#options;
     const id = randomUUID();
@@ -86,8 +88,8 @@ export class EventStreams {
   }
 
   /**
-   * Only of one's own stream.
-   * @throws XoError NO_SUCH_OBJECT, INVALID_PARAMETERS for a collection that there is not
+   * Subscribes a stream of the caller.
+   * @throws XoError NO_SUCH_OBJECT, INVALID_PARAMETERS: unknown collection
    */
   async subscribe(
     id: string,
@@ -105,6 +107,7 @@ export class EventStreams {
     if (className === undefined) throw toUnknownCollection(request.name);
     const extent = caller.rights().extent("read", type);
     const subscription = new Subscription({
+      encodings: this.#encodings,
       ...request,
       type,
       ...this.#filterOf(request.name, extent),
@@ -127,7 +130,7 @@ export class EventStreams {
     for (const stream of this.#streams.values()) stream.end();
   }
 
-  /** Ours: those of pools have another shape. */
+  /** Tasks of the server; XAPI tasks are objects of the catalog. */
   async #subscribeToTasks(
     stream: EventStream,
     caller: Caller,
@@ -166,7 +169,7 @@ export class EventStreams {
     }
   }
 
-  /** What the reader can have read elsewhere: its removal is told. */
+  /** The client may have read these objects by other requests: their removal must be sent. */
   async #addKnownIds(
     subscription: Subscription,
     extent: Extent,

@@ -7,14 +7,14 @@ import type { TaskView } from "../../../tasks/task-view.js";
 import { pick } from "../collections/collection-pages.js";
 import { toEvent } from "./subscription.js";
 
-/** Tasks that are remembered of one reader; the oldest are told anew. */
+/** Known tasks per client; a forgotten one is sent as added again. */
 const MAX_KNOWN = 10_000;
 
-/** What one stream is told of our tasks. */
+/** Task events of one stream. */
 export class TaskSubscription {
   readonly #reader: TaskReader;
   readonly #fields: readonly string[] | "*";
-  /** What the reader knows, by id: the chosen fields, as they were told. */
+  /** Encoded fields as last sent, by id. */
   readonly #known = new Map<string, string>();
 
   constructor(reader: TaskReader, fields: readonly string[] | "*") {
@@ -22,7 +22,7 @@ export class TaskSubscription {
     this.#fields = fields;
   }
 
-  /** The reader can have seen this task before. */
+  /** The client may have read this task before. */
   addKnown(task: TaskView): void {
     this.#known.delete(task.id);
     this.#known.set(task.id, this.#encode(task));
@@ -30,7 +30,7 @@ export class TaskSubscription {
       this.#known.delete(this.#known.keys().next().value!);
   }
 
-  /** A change as an event; undefined: it is nothing to this reader. */
+  /** Encodes a change as an event; undefined: not relevant for this client. */
   encode(change: TaskChange): Buffer | undefined {
     if (!mayRead(this.#reader, change)) return undefined;
     if (change.kind === "remove")

@@ -8,9 +8,9 @@ import {
   type QueryValues,
 } from "../routing/query-values.js";
 
-/** What a list is to have, and how it is to be written: CONTRACT 2.2. */
+/** Query of a list: CONTRACT 2.2. */
 export interface ListQuery {
-  /** Of each object; `*`: all; undefined: hrefs only. */
+  /** Requested keys; `*`: all; undefined: hrefs only. */
   readonly fields: readonly string[] | "*" | undefined;
   readonly filter: Filter | undefined;
   /** Infinity: all. */
@@ -41,7 +41,7 @@ export function readListQuery(query: QueryValues): ListQuery {
 function readFields(query: QueryValues): ListQuery["fields"] {
   const text = readText(query, "fields");
   if (text === undefined || text === "*") return text;
-  // `href` is always there.
+  // `href` is always included.
   const names = new Set(text.split(",").map((name) => name.trim()));
   const fields = [...names].filter((name) => name !== "" && name !== "href");
   if (fields.length > MAX_FIELDS)

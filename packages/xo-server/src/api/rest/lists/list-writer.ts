@@ -9,12 +9,12 @@ export const listTypes: Readonly<Record<ListQuery["format"], string>> = {
   markdown: "text/markdown; charset=utf-8",
 };
 
-/** With so many bytes an answer is begun, though more may come. */
+/** A part is sent when it has this many bytes, before the list is complete. */
 const MIN_PART_BYTES = 32 * 1024;
 
 /**
- * A list as the bytes of an answer, part by part.
- * @param fragments that it is put together in
+ * Encodes a list, part by part.
+ * @param fragments buffers of the parts
  */
 export function encodeList(
   pages: ObjectPages,
@@ -70,10 +70,10 @@ function writeHref(part: Fragment, { hrefs }: ObjectPage, row: number): void {
   part.addText(JSON.stringify(hrefs[row]));
 }
 
-/** `{}` has nothing that a comma would follow. */
+/** Length of `{}`, which needs no comma before the next member. */
 const EMPTY_OBJECT_BYTES = 2;
 
-/** An object as the bytes that it is, with its href before the last brace. */
+/** Copies an encoded object and inserts its href before the last brace. */
 function writeObject(
   part: Fragment,
   { hrefs, rows }: ObjectPage,

@@ -3,10 +3,10 @@ import type { ObjectPages } from "./object-pages.js";
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** Objects that are read and written in one go. */
+/** Objects that are encoded together. */
 const STEP = 32;
 
-/** A table of the keys of the first object, or the hrefs one a line. */
+/** A table with the keys of the first object, or one href per line. */
 export function encodeMarkdown(
   pages: ObjectPages,
   fields: ListQuery["fields"],
@@ -55,7 +55,7 @@ async function* inSteps(pages: ObjectPages) {
         .map((row) => JSON.parse(row.toString()) as Row);
 }
 
-/** In the order in which they were asked for. */
+/** In the order of the request. */
 function keysOf(row: Row, fields: readonly string[] | "*"): readonly string[] {
   return fields === "*"
     ? Object.keys(row)

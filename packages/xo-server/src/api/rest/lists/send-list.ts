@@ -6,15 +6,15 @@ import type { ListQuery } from "./list-query.js";
 import { encodeList, listTypes } from "./list-writer.js";
 import type { ObjectPages } from "./object-pages.js";
 
-/** Who takes nothing of a list for this long, in ms, is cut off. */
+/** The connection is closed if the client reads nothing for this long, in ms. */
 const IDLE_TIMEOUT_MS = 120_000;
 
-/** Lists take turns in them: as many bytes as lists have, made anew, are a full collection of the heap every few of them. */
+/** Shared buffers of all lists: allocating new ones causes a full garbage collection every few lists. */
 const fragments = new Fragments();
 
 /**
- * Answers with a list, as fast as the reader takes it. What fails before its
- * first bytes is an error of the request; what fails later cuts the answer off.
+ * Sends a list as fast as the client reads. An error before the first bytes is the
+ * response of the request; a later error closes the connection.
  */
 export async function sendList(
   reply: FastifyReply,
@@ -37,7 +37,7 @@ export async function sendList(
   return reply;
 }
 
-/** Each part is made when there is room for it; when it has left, its room is used again. */
+/** Each part is encoded when the client has read enough; its buffer is reused when it has been sent. */
 async function sendParts(
   raw: ServerResponse,
   parts: AsyncGenerator<Buffer, void, void>,
@@ -52,12 +52,12 @@ async function sendParts(
     }
     raw.end();
   } catch {
-    // Half a list shall not look like a whole one.
+    // An incomplete list must not look complete.
     raw.destroy();
   }
 }
 
-/** Resolves also when the reader has gone. */
+/** Also resolves when the connection closes. */
 async function waitForDrain(raw: ServerResponse): Promise<void> {
   if (raw.destroyed) return;
   const settled = new AbortController();

@@ -28,11 +28,11 @@ const watch: Json = {
   name: "watch",
   in: "query",
   description:
-    'With ndjson: goes on with a line `["update", task]` or `["remove", {id}]` for each change.',
+    'With ndjson: after the list, a line `["update", task]` or `["remove", {id}]` for each change.',
   schema: flag,
 };
 
-/** The tasks that actions begin, and tags. */
+/** Paths of tasks and tags. */
 export function describeActions(): ReadonlyMap<string, Json> {
   return new Map<string, Json>([
     ["/tasks", { get: describeTasks("GetTasks", "tasks", [watch]) }],
@@ -57,7 +57,7 @@ function describeTasks(
   const example = { ...task, href: toHref("tasks", exampleTask) };
   return {
     operationId,
-    summary: "What has been asked for lately, and how it ended",
+    summary: "List tasks, newest first, with their status and result",
     tags: [tag],
     "x-mcp-exposure": "allow",
     parameters: [...parameters, ...listParameters],
@@ -75,7 +75,7 @@ function describeTasksOf(name: string, operationId: string): [string, Json] {
 
 const getTask: Json = {
   operationId: "GetTask",
-  summary: "One task, by its id",
+  summary: "Get a task by its id",
   tags: ["tasks"],
   "x-mcp-exposure": "allow",
   parameters: [
@@ -83,7 +83,7 @@ const getTask: Json = {
     {
       name: "wait",
       in: "query",
-      description: "Answers when it has ended.",
+      description: "Respond when the task has ended.",
       schema: flag,
     },
   ],
@@ -106,8 +106,8 @@ function describeTags({ name, operationIds }: Collection): [string, Json] {
   return [
     `/${name}/{id}/tags/{tag}`,
     {
-      put: describe(`Put${noun}Tag`, "Gives it a tag"),
-      delete: describe(`Delete${noun}Tag`, "Takes a tag from it"),
+      put: describe(`Put${noun}Tag`, "Add a tag"),
+      delete: describe(`Delete${noun}Tag`, "Remove a tag"),
     },
   ];
 }

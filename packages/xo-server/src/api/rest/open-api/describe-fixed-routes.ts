@@ -8,13 +8,18 @@ import {
   type Json,
 } from "./parts.js";
 
-/** Routes that are neither a collection's nor an operation's. */
+/** Paths of routes that belong to no collection and no operation. */
 export function describeFixedRoutes(): ReadonlyMap<string, Json> {
   return new Map<string, Json>([
     [
       "/ping",
       {
-        get: describePublic("Ping", "Whether anybody is there", "allow", ping),
+        get: describePublic(
+          "Ping",
+          "Check that the server is running",
+          "allow",
+          ping,
+        ),
       },
     ],
     [
@@ -22,7 +27,7 @@ export function describeFixedRoutes(): ReadonlyMap<string, Json> {
       {
         get: describePublic(
           "GetMcpStatus",
-          "Whether assistants are welcome",
+          "Check whether MCP clients are enabled",
           "deny",
           mcp,
         ),
@@ -33,7 +38,7 @@ export function describeFixedRoutes(): ReadonlyMap<string, Json> {
       {
         get: describePublic(
           "GetGuiRoutes",
-          "Where the pages are",
+          "Get the paths of the user interfaces",
           "allow",
           pages,
         ),
@@ -41,7 +46,14 @@ export function describeFixedRoutes(): ReadonlyMap<string, Json> {
     ],
     [
       "/docs/swagger.json",
-      { get: describePublic("swaggerSpec", "This document", "deny", {}) },
+      {
+        get: describePublic(
+          "swaggerSpec",
+          "Get this OpenAPI document",
+          "deny",
+          {},
+        ),
+      },
     ],
     ["/auth/login", { post: login }],
     ["/auth/logout", { post: logout }],
@@ -82,7 +94,7 @@ const text = { type: "string" } as const;
 
 const login: Json = {
   operationId: "Login",
-  summary: "A cookie for a name and a password",
+  summary: "Sign in with a user name and password; sets a token cookie",
   tags: ["server"],
   "x-mcp-exposure": "deny",
   security: [],
@@ -98,7 +110,7 @@ const login: Json = {
 
 const logout: Json = {
   operationId: "Logout",
-  summary: "Deletes the token that was shown, and its cookie",
+  summary: "Sign out: delete the token of the request and its cookie",
   tags: ["server"],
   "x-mcp-exposure": "deny",
   responses: { ...success(204), ...failures([400, 401]) },
@@ -106,9 +118,9 @@ const logout: Json = {
 
 const openEvents: Json = {
   operationId: "OpenSseConnection",
-  summary: "Changes as they happen, as server-sent events",
+  summary: "Open a stream of changes (server-sent events)",
   tags: ["events"],
-  // Nothing that an assistant could read to its end.
+  // The response does not end: not usable by an MCP client.
   "x-mcp-exposure": "deny",
   responses: {
     ...success(200, { "text/event-stream": { schema: text } }),
@@ -118,7 +130,7 @@ const openEvents: Json = {
 
 const addSubscription: Json = {
   operationId: "AddSubscription",
-  summary: "Adds the objects of one type to a stream of events",
+  summary: "Subscribe an event stream to the objects of one type",
   tags: ["events"],
   "x-mcp-exposure": "deny",
   parameters: [pathParameter("id")],
@@ -126,7 +138,7 @@ const addSubscription: Json = {
     {
       collection: {
         ...text,
-        description: "A type, such as `VM` or `host`, or `alarm`.",
+        description: "An object type such as `VM` or `host`, or `alarm`.",
       },
       fields: {
         oneOf: [{ const: "*" }, { type: "array", items: text }],
@@ -143,7 +155,7 @@ const addSubscription: Json = {
 
 const removeSubscription: Json = {
   operationId: "RemoveSubscription",
-  summary: "Takes the objects of one type out of a stream of events",
+  summary: "Unsubscribe an event stream from the objects of one type",
   tags: ["events"],
   "x-mcp-exposure": "deny",
   parameters: [pathParameter("id"), pathParameter("subscriptionId")],

@@ -18,11 +18,11 @@ import {
 } from "../operations/rest-operation.js";
 import { pathNames } from "../operations/operation-parameters.js";
 
-/** An operation as the specification has it. */
+/** The OpenAPI description of an operation. */
 export function describeOperation(operation: RestOperation): Json {
   const { rest, summary, permission } = operation;
   const isPublic = permission === "none";
-  // What changes something may meet what is there already, or be more than fits.
+  // Changes may also fail by a conflict, a size limit or a full queue.
   const ofChanges = rest.method === "get" ? [] : [409, 413, 503];
   return {
     ...(isPublic ? { security: [] } : {}),
@@ -116,7 +116,8 @@ const bytes: Json = {
 const syncParameter: Json = {
   name: "sync",
   in: "query",
-  description: "Answers when it is done, without a task.",
+  description:
+    "Respond with the result when the action has finished, instead of a task.",
   schema: { type: "boolean" },
 };
 

@@ -15,13 +15,13 @@ const files = [
   ["/docs/page.css", "page.css", "text/css; charset=utf-8"],
 ] as const;
 
-/** The specification, and a page that shows it: three small files of ours, so that nothing comes from elsewhere. */
+/** The OpenAPI document, and a page that shows it, without external resources. */
 export function addDocs(
   routes: RouteTable,
   operations: readonly RestOperation[],
   hasActions: boolean,
 ): void {
-  // At the first request: it takes 20 ms, and most runs of the server never serve it.
+  // Built at the first request: it takes 20 ms and is rarely requested.
   let specification: string | undefined;
   routes.get("/", async (_request, reply) => reply.redirect(DOCS, 302));
   routes.get("/docs/swagger.json", async (_request, reply) =>

@@ -7,7 +7,7 @@ import { components, type Json } from "./parts.js";
 import { shownPath, type RestOperation } from "../operations/rest-operation.js";
 import { REST_ROOT } from "../routing/rest-path.js";
 
-/** The REST API as OpenAPI 3.1 has it: from the collections and the operations, and from nowhere else. */
+/** The OpenAPI 3.1 document, derived from the collections and the operations. */
 export function createOpenApi(
   operations: readonly RestOperation[],
   hasActions: boolean,
@@ -17,8 +17,7 @@ export function createOpenApi(
     info: {
       title: "xo-server",
       version,
-      description:
-        "Pools of XenServer and XCP-ng: their objects, and what can be done with them.",
+      description: "Manages pools of XenServer and XCP-ng.",
       license: { name: "Apache-2.0", identifier: "Apache-2.0" },
     },
     servers: [{ url: REST_ROOT }],

@@ -1,4 +1,4 @@
-/** JSON, as the specification has it. */
+/** A JSON object of the OpenAPI document. */
 export type Json = Readonly<Record<string, unknown>>;
 
 export type Exposure = "allow" | "confirm" | "deny";
@@ -6,20 +6,20 @@ export type Exposure = "allow" | "confirm" | "deny";
 const descriptions: Readonly<Record<number, string>> = {
   200: "Success",
   201: "Created",
-  204: "Done",
-  400: "The request cannot be read",
+  204: "No content",
+  400: "Bad request",
   401: "Invalid credentials",
   403: "Not enough privileges",
   404: "No such object",
-  409: "It is there already, or in another state",
-  413: "More than fits",
+  409: "The object already exists or is in another state",
+  413: "Too large",
   422: "Invalid parameters",
-  503: "Not now",
+  503: "Temporarily unavailable",
 };
 
 export const jsonType = "application/json";
 
-/** @param statuses of failures */
+/** Error responses with these statuses. */
 export function failures(statuses: readonly number[]): Json {
   return Object.fromEntries(
     statuses.map((status) => [
@@ -60,7 +60,7 @@ export const components: Json = {
       properties: {
         error: {
           description:
-            "What went wrong; for invalid parameters what is wrong with each.",
+            "Error message; for invalid parameters, an object with the fault of each parameter.",
           oneOf: [{ type: "string" }, { type: "object" }],
         },
         data: { type: "object" },
@@ -74,7 +74,7 @@ export const components: Json = {
         oneOf: [
           {
             type: "string",
-            description: "href, where no fields are asked for",
+            description: "href, if no fields are requested",
           },
           ref("schemas/Object"),
         ],
@@ -84,25 +84,28 @@ export const components: Json = {
   parameters: {
     fields: query(
       "fields",
-      "Keys of each object, separated by commas; `*`: all. Absent: hrefs only.",
+      "Keys of each object, separated by commas; `*`: all. Default: hrefs only.",
       { type: "string" },
     ),
     filter: query(
       "filter",
-      "Which objects, such as `power_state:running tags:(a b) !name_label:/re/`.",
+      "Filter expression, such as `power_state:running tags:(a b) !name_label:/re/`.",
       { type: "string" },
     ),
-    limit: query("limit", "Objects at most.", { type: "integer", minimum: 0 }),
-    ndjson: query("ndjson", "One object a line, as they come.", {
+    limit: query("limit", "Maximum number of objects.", {
+      type: "integer",
+      minimum: 0,
+    }),
+    ndjson: query("ndjson", "Stream of one JSON object per line.", {
       type: "boolean",
     }),
-    markdown: query("markdown", "A table for people and assistants.", {
+    markdown: query("markdown", "Markdown table.", {
       type: "boolean",
     }),
   },
 };
 
-/** Of all lists. */
+/** Query parameters of all lists. */
 export const listParameters: readonly Json[] = [
   "fields",
   "filter",
@@ -111,7 +114,7 @@ export const listParameters: readonly Json[] = [
   "markdown",
 ].map((name) => ref(`parameters/${name}`));
 
-/** @param example of one object */
+/** @param example one object of the list */
 export function listContent(example: unknown): Json {
   return {
     [jsonType]: {
@@ -133,5 +136,5 @@ function query(name: string, description: string, schema: Json): Json {
   return { name, in: "query", description, schema };
 }
 
-/** Of a task, in examples. */
+/** Id of a task in examples. */
 export const exampleTask = "mh0abc12-0123456789ab";

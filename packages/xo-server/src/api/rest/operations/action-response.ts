@@ -20,7 +20,7 @@ import { readBoolean } from "../routing/query-values.js";
 import { callerOf, queryOf } from "../routing/rest-request.js";
 import { REST_ROOT, toHref } from "../routing/rest-path.js";
 
-/** An action is answered with a task, or with `?sync` when it is done. */
+/** Responds to an action with a task at once, or with `?sync` with its result. */
 export async function startAction(
   operation: RestOperation,
   parts: OperationParts,
@@ -34,7 +34,7 @@ export async function startAction(
     parts,
     request,
   );
-  // What state it is in is told to who may do this.
+  // Checked first: the power state is only for callers who may run the action.
   const { permission, rest } = operation;
   if (entry !== undefined && typeof permission === "object")
     checkObject(context, permission, {
@@ -83,7 +83,7 @@ async function run(
   return call();
 }
 
-/** A refusal is the answer; errors of the work itself are the task's. */
+/** Throws if the call is rejected before it begins; later errors belong to the task. */
 async function untilAdmitted(work: Promise<unknown>): Promise<void> {
   const failed = work.then(
     () => undefined,
@@ -119,9 +119,9 @@ function sendResult(
       .header("location", toHref(creates, id))
       .send(created);
   }
-  const told = typeof result === "string" ? { id: result } : result;
-  const hasResult = typeof told === "object" && told !== null;
+  const body = typeof result === "string" ? { id: result } : result;
+  const hasResult = typeof body === "object" && body !== null;
   return status === 200 || hasResult
-    ? reply.code(200).send(told)
+    ? reply.code(200).send(body)
     : reply.code(204).send();
 }

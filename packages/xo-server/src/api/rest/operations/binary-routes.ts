@@ -38,14 +38,14 @@ export function addBinaryRoutes(
   routes: RouteTable,
   parts: Parts,
 ): void {
-  app.register(async (door) => {
-    addStreamBodies(door);
+  app.register(async (binary) => {
+    addStreamBodies(binary);
     for (const operation of parts.operations) {
       const { method, path, isTransfer } = operation.rest;
       if (isTransfer !== true) continue;
       const verbs = method === "get" ? ["GET", "HEAD"] : [method.toUpperCase()];
       for (const verb of verbs) routes.add(verb, path, undefined);
-      door.route({
+      binary.route({
         method: method.toUpperCase(),
         url: path.replace(/\{(\w+)\}/g, ":$1"),
         handler: (request, reply) =>
@@ -88,7 +88,9 @@ function toOffer(offered: unknown): {
   const { $getFrom, $sendTo } = offered as Readonly<Record<string, string>>;
   const path = $getFrom ?? $sendTo;
   if (path === undefined)
-    throw new XoError("INTERNAL", { reason: "no path was offered" });
+    throw new XoError("INTERNAL", {
+      reason: "the operation returned no transfer path",
+    });
   const [token = ""] = path.slice(PATH_PREFIX.length).split("/");
   return { kind: $getFrom === undefined ? "upload" : "download", token };
 }

@@ -18,14 +18,14 @@ type RoutedOperation = Pick<Operation, "params"> & { readonly rest: RestRoute };
 
 type Member = readonly [name: string, value: unknown];
 
-/** Names in braces. */
+/** Names of the parameters in braces. */
 export function pathNames(path: string): string[] {
   return [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!);
 }
 
 /**
- * Parameters of an operation from all places of a request; what is in the path
- * goes before. The dispatcher checks them.
+ * Parameters of an operation from path, query and body; the path takes precedence.
+ * The dispatcher validates them.
  * @throws XoError INVALID_PARAMETERS
  */
 export function collectParameters(
@@ -51,7 +51,7 @@ export function collectParameters(
   ]);
 }
 
-/** A parameter with another name here, or that is given already, is not taken by its own. */
+/** Rejects parameters that have another name in the body, or a fixed value. */
 function parameterOf(
   { body = {}, params = {} }: RestRoute,
   key: string,
@@ -80,7 +80,9 @@ function toValue(name: string, value: unknown, schema: unknown): unknown {
   if (type === "array")
     return Array.isArray(value) ? (value as unknown[]) : [value];
   if (typeof value !== "string")
-    throw invalidInput({ [name]: { message: "given more than once", value } });
+    throw invalidInput({
+      [name]: { message: "specified more than once", value },
+    });
   if (type === "boolean") return toBoolean(name, value);
   return type === "number" || type === "integer"
     ? toNumber(name, value)
@@ -94,7 +96,7 @@ interface SchemaError {
   readonly message?: string;
 }
 
-/** An error of the dispatcher's in the words of this door: what was wrong where. */
+/** Converts validation errors of the dispatcher: names and locations as in the request. */
 export function toInputError(
   error: unknown,
   { rest }: RoutedOperation,

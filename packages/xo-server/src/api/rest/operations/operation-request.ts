@@ -10,7 +10,7 @@ import { callerOf, queryOf } from "../routing/rest-request.js";
 export interface OperationParts {
   readonly objects: ObjectSources;
   readonly dispatcher: Dispatcher;
-  /** Undefined: nothing is done to objects here. */
+  /** Undefined: no actions, tasks and tags. */
   readonly tasks?: Tasks | undefined;
 }
 
@@ -21,11 +21,11 @@ export interface Exchange {
 
 export interface OperationRequest {
   readonly params: object;
-  /** What the path begins with. */
+  /** The object that the path begins with. */
   readonly entry: CatalogEntry | undefined;
 }
 
-/** @throws XoError INVALID_PARAMETERS; NO_SUCH_OBJECT: not in the folder that the path begins with */
+/** @throws XoError INVALID_PARAMETERS; NO_SUCH_OBJECT: not in the collection of the path */
 export async function readOperationRequest(
   operation: RestOperation,
   { objects }: OperationParts,
@@ -54,7 +54,7 @@ export async function readOperationRequest(
   };
 }
 
-/** `/users/me` is whoever asks. */
+/** `/users/me` is the current user. */
 function withMe(
   path: Readonly<Record<string, string>>,
   { rest }: RestOperation,

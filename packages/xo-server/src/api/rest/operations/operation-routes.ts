@@ -18,7 +18,7 @@ import { toHref } from "../routing/rest-path.js";
 import type { RouteHandler, RouteTable } from "../routing/route-table.js";
 import { sendList } from "../lists/send-list.js";
 
-/** Routes of the operations that say that they have one. */
+/** Routes of the operations that declare one. */
 export function addOperationRoutes(
   routes: RouteTable,
   operations: readonly RestOperation[],
@@ -32,9 +32,9 @@ export function addOperationRoutes(
   );
   for (const operation of operations) {
     const { method, path, isAction = false, isTransfer } = operation.rest;
-    // See binary-routes.
+    // See binary-routes.ts.
     if (isTransfer === true) continue;
-    // Without tasks there is nothing that could tell how an action ended.
+    // Without tasks the outcome of an action could not be reported.
     if (isAction && parts.tasks === undefined) continue;
     const handler: RouteHandler = (request, reply) =>
       isAction
@@ -46,7 +46,7 @@ export function addOperationRoutes(
 }
 
 interface Parts extends OperationParts {
-  /** Whose objects can be fetched by themselves. */
+  /** Collections with a route for single objects. */
   readonly folders: ReadonlySet<string | undefined>;
 }
 
@@ -56,7 +56,7 @@ async function answer(
   { request, reply }: Exchange,
 ): Promise<FastifyReply> {
   const query = queryOf(request);
-  // Before anything is done.
+  // Validated before the operation runs.
   const list = isList(operation) ? readListQuery(query) : undefined;
   const { params } = await readOperationRequest(operation, parts, request);
   const result = await parts.dispatcher
@@ -69,7 +69,7 @@ async function answer(
   const noun = nounOf(operation.rest);
   const objects = result as readonly ViewObject[];
   const href = (object: ViewObject) => toHref(noun, String(object["id"]));
-  // What cannot be fetched by itself is told at once.
+  // Objects without a route of their own are sent with all fields.
   const fields = parts.folders.has(noun) ? list.fields : "*";
   return sendList(reply, readObjects(objects, href, list), { ...list, fields });
 }

@@ -2,7 +2,7 @@ import type { Operation } from "../../../operations/operation.js";
 import type { RestRoute } from "../../../operations/rest-route.js";
 import { collections, type Collection } from "../collections/collections.js";
 
-/** An operation at one of its places in the REST API. */
+/** An operation with one of its REST routes. */
 export type RestOperation = Omit<Operation, "rest"> & {
   readonly rest: RestRoute;
 };
@@ -24,7 +24,7 @@ export function isList({ rest, result }: RestOperation): boolean {
   return rest.method === "get" && type === "array";
 }
 
-/** The folder that the path names: `users` for `/groups/{id}/users`. */
+/** The collection that the path names last: `users` for `/groups/{id}/users`. */
 export function nounOf({ path }: RestRoute): string {
   const parts = path.split("/").filter((part) => !part.startsWith("{"));
   return parts.at(-1) ?? "";
@@ -33,11 +33,11 @@ export function nounOf({ path }: RestRoute): string {
 /** The object that the path begins with. */
 export interface Subject {
   readonly collection: Collection;
-  /** Parameter that has its id. */
+  /** Path parameter with its id. */
   readonly parameter: string;
 }
 
-/** @returns undefined: it begins with none that the catalog has */
+/** @returns undefined: the path does not begin with an object of the catalog */
 export function subjectOf({ path }: RestRoute): Subject | undefined {
   const [, folder, parameter] = /^\/([^/]+)\/\{(\w+)\}/.exec(path) ?? [];
   const collection = collections.find(({ name }) => name === folder);
@@ -46,7 +46,7 @@ export function subjectOf({ path }: RestRoute): Subject | undefined {
     : { collection, parameter: parameter! };
 }
 
-/** For those who read the specification, the object that a path begins with is always `{id}`. */
+/** The path in the OpenAPI document, where the first object is always `{id}`. */
 export function shownPath(rest: RestRoute): string {
   const subject = subjectOf(rest);
   return subject === undefined

@@ -2,7 +2,6 @@ import type { FastifyRequest } from "fastify";
 import { XoError } from "@xo-server/model";
 import type { Clock } from "../../../clock.js";
 import type { LimitHits, LimitName } from "../../../limits/limit-hits.js";
-import { outerOf } from "../../http/client-address.js";
 import { RateLimits, toRateKey } from "../../../limits/rate-limits.js";
 import { checkSameSite } from "../../authentication/cross-site.js";
 
@@ -16,7 +15,7 @@ export interface AdmissionOptions {
 /** Characters of a URL at most: filters are in it. */
 const MAX_URL_LENGTH = 32_768;
 
-/** What is asked of every request before anybody looks at what it wants. */
+/** Rate limits, URL length and origin check of every request, before authentication. */
 export class Admission {
   readonly #addresses: RateLimits;
   readonly #users: RateLimits;
@@ -31,8 +30,8 @@ export class Admission {
   }
 
   /** @throws XoError TOO_MANY_REQUESTS, INVALID_REQUEST, FORBIDDEN */
-  admit({ raw, url, method }: FastifyRequest): void {
-    const { address, host } = outerOf(raw);
+  admit({ raw, url, method, clientAddress }: FastifyRequest): void {
+    const { address, host } = clientAddress;
     this.#counting("request_rate_address", () => {
       this.#addresses.take(toRateKey(address), "one address");
     });

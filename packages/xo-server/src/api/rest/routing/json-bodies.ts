@@ -8,13 +8,13 @@ export interface JsonBodiesOptions {
   readonly hits: LimitHits;
 }
 
-/** JSON and nothing else, so that no form of another site can be a request. Some clients say that a body is JSON and send none. */
+/** Accepts JSON bodies only, so that a form of another site is not a valid request. An empty body is allowed: some clients send the content type without a body. */
 export function addJsonBodies(
-  door: FastifyInstance,
+  app: FastifyInstance,
   { maxDepth, hits }: JsonBodiesOptions,
 ): void {
-  door.removeContentTypeParser(["application/json", "text/plain"]);
-  door.addContentTypeParser(
+  app.removeContentTypeParser(["application/json", "text/plain"]);
+  app.addContentTypeParser(
     "application/json",
     { parseAs: "string" },
     (_request, body, done) => {

@@ -1,13 +1,15 @@
 import { invalidInput } from "../../errors/invalid-input.js";
 
-/** Of a request, as it came: a repeated name has a list. */
+/** Decoded query of a request; a repeated name has an array. */
 export type QueryValues = Readonly<Record<string, unknown>>;
 
-/** @throws XoError INVALID_PARAMETERS for a name given twice */
+/** @throws XoError INVALID_PARAMETERS: the name is repeated */
 export function readText(query: QueryValues, name: string): string | undefined {
   const value = Object.hasOwn(query, name) ? query[name] : undefined;
   if (value === undefined || typeof value === "string") return value;
-  throw invalidInput({ [name]: { message: "given more than once", value } });
+  throw invalidInput({
+    [name]: { message: "specified more than once", value },
+  });
 }
 
 /** `true` and `false` only; absent is false. */
@@ -28,7 +30,7 @@ export function toNumber(name: string, value: string): number {
   throw invalidInput({ [name]: { message: "invalid float number", value } });
 }
 
-/** @throws XoError INVALID_PARAMETERS for anything but a whole number from 0 */
+/** @throws XoError INVALID_PARAMETERS: not an integer of at least 0 */
 export function readCount(
   query: QueryValues,
   name: string,
@@ -38,6 +40,6 @@ export function readCount(
   const value = toNumber(name, text);
   if (Number.isSafeInteger(value) && value >= 0) return value;
   throw invalidInput({
-    [name]: { message: "not a whole number from 0", value: text },
+    [name]: { message: "must be an integer, at least 0", value: text },
   });
 }

@@ -1,4 +1,4 @@
-/** Where the REST API begins. */
+/** Root path of the REST API. */
 export const REST_ROOT = "/rest/v0";
 
 /** @param collection such as `vms` */

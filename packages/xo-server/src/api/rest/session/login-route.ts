@@ -1,4 +1,3 @@
-import { outerOf } from "../../http/client-address.js";
 import { toCaller } from "../../authentication/caller.js";
 import type { LoginOptions } from "../../authentication/login-options.js";
 import type { RequestCredentials } from "../../authentication/credentials.js";
@@ -11,9 +10,9 @@ export const LOGIN_PATH = "/auth/login";
 /** Handles `POST /auth/login`: a name and a password for a token cookie. The Go SDK calls it. */
 export function createLoginHandler(options: LoginOptions): RouteHandler {
   return async (request, reply) => {
-    const shown = readLogin(request.body);
-    const caller = await toCaller(shown, outerOf(request.raw).address, options);
-    const { isSecure } = outerOf(request.raw);
+    const credentials = readLogin(request.body);
+    const { address, isSecure } = request.clientAddress;
+    const caller = await toCaller(credentials, address, options);
     const { context } = caller;
     const cookie = await createTokenCookie(
       options.dispatcher,
@@ -29,9 +28,13 @@ export function createLoginHandler(options: LoginOptions): RouteHandler {
 function readLogin(body: unknown): RequestCredentials {
   const { username, password, otp } = (body ?? {}) as Record<string, unknown>;
   if (typeof username !== "string")
-    throw invalidInput({ "body.username": { message: "a text is required" } });
+    throw invalidInput({
+      "body.username": { message: "a string is required" },
+    });
   if (typeof password !== "string")
-    throw invalidInput({ "body.password": { message: "a text is required" } });
+    throw invalidInput({
+      "body.password": { message: "a string is required" },
+    });
   return {
     kind: "password",
     name: username,

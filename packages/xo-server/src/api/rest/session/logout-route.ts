@@ -3,7 +3,7 @@ import { TOKEN_COOKIE } from "../../authentication/credentials.js";
 import { callerOf } from "../routing/rest-request.js";
 import type { RouteTable } from "../routing/route-table.js";
 
-/** The token that the request shows is deleted, and the browser told to forget its cookie. */
+/** Handles `POST /auth/logout`: deletes the token of the request and its cookie. */
 export function addLogoutRoute(
   routes: RouteTable,
   dispatcher: Dispatcher,

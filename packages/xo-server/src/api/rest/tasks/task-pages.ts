@@ -9,18 +9,18 @@ export function toTaskHref({ id }: ViewObject): string {
   return toHref("tasks", String(id));
 }
 
-/** Those of the tasks that a reader asks for, page by page as they are taken. */
+/** The requested tasks, page by page as they are consumed. */
 export async function* readTasks(
   tasks: AsyncIterable<readonly TaskView[]>,
   query: ListQuery,
 ): ObjectPages {
-  let left = query.limit;
+  let remaining = query.limit;
   for await (const some of tasks) {
-    const part = { ...query, limit: left };
+    const part = { ...query, limit: remaining };
     for await (const page of readObjects(some, toTaskHref, part)) {
-      left -= page.rows.length;
+      remaining -= page.rows.length;
       yield page;
     }
-    if (left <= 0) return;
+    if (remaining <= 0) return;
   }
 }

@@ -26,7 +26,7 @@ interface Exchange {
   readonly reply: FastifyReply;
 }
 
-/** Our tasks, which are not those of XAPI. */
+/** Routes of the server's own tasks, as opposed to XAPI tasks. */
 export function addTaskRoutes(
   routes: RouteTable,
   { objects, tasks, dispatcher, onClose }: TaskRoutesParts,
@@ -66,14 +66,14 @@ export function addTaskRoutes(
       const id = pathParameter(request, "id");
       const isMe = folder === "users" && id === "me";
       const objectId = isMe ? (context.user?.id ?? id) : id;
-      // Whether there is one, and whether the caller may know.
+      // Throws if the object does not exist or the caller may not read it.
       if (objectId !== context.user?.id)
         await dispatcher.call(operation, { id: objectId }, context);
       return send(tasks, { objectId }, { request, reply });
     });
 }
 
-/** Folders of objects that are not of pools, and what reads one of them. */
+/** Collections of accounts and servers: name, operation that reads one object, OpenAPI operation id. */
 export const accountCollections: readonly (readonly [
   string,
   string,
@@ -94,18 +94,18 @@ function send(
   return sendList(reply, pages, query);
 }
 
-/** Who has not signed in has none. */
+/** Anonymous clients have no tasks. */
 function readerOf(request: FastifyRequest): TaskReader {
   const { context, rights } = callerOf(request);
   rights();
   return context.user ?? { id: "", isAdmin: false };
 }
 
-/** Aborted when nobody waits for the answer any more. */
+/** Aborted when the connection closes. */
 function closeSignal({ raw }: FastifyReply): AbortSignal {
-  const gone = new AbortController();
+  const closed = new AbortController();
   raw.once("close", () => {
-    gone.abort();
+    closed.abort();
   });
-  return gone.signal;
+  return closed.signal;
 }

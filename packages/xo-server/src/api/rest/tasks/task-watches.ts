@@ -18,7 +18,7 @@ interface Exchange {
   readonly reply: FastifyReply;
 }
 
-/** `/tasks?ndjson=true&watch=true`: the tasks that there are, then what becomes of them, as fast as the reader takes it. */
+/** `/tasks?ndjson=true&watch=true`: all tasks, then their changes, as fast as the client reads. */
 export class TaskWatches {
   readonly #tasks: Pick<Tasks, "list" | "watch">;
   readonly #open = new Set<TaskMailbox>();
@@ -27,15 +27,15 @@ export class TaskWatches {
     this.#tasks = tasks;
   }
 
-  /** @throws XoError INVALID_REQUEST: not as lines; QUEUE_FULL */
+  /** @throws XoError INVALID_REQUEST: not ndjson; QUEUE_FULL */
   open({ request, reply }: Exchange, reader: TaskReader): void {
     const query = readListQuery(queryOf(request));
     if (query.format !== "ndjson")
       throw new XoError("INVALID_REQUEST", {
-        reason: "watch goes with ndjson=true",
+        reason: "watch requires ndjson=true",
       });
     const mailbox = new TaskMailbox();
-    // Before the list is read: nothing is missed in between.
+    // Subscribes before the list is read, so that no change is missed.
     const stop = this.#tasks.watch((change) => {
       if (mayRead(reader, change)) mailbox.put(change);
     });
@@ -54,10 +54,10 @@ export class TaskWatches {
     raw.writeHead(200, {
       ...(reply.getHeaders() as Record<string, string>),
       "content-type": "application/x-ndjson",
-      // A reverse proxy would wait for more.
+      // Disables buffering of reverse proxies (nginx).
       "x-accel-buffering": "no",
     });
-    // Who asks hears that all is well even if there is nothing to tell yet.
+    // The client gets the status before the first change.
     raw.flushHeaders();
     const options = { objectMode: false, highWaterMark: 16_384 };
     Readable.from(lines, options)
@@ -81,7 +81,7 @@ export class TaskWatches {
       if (shown.isFull) break;
     }
     for await (const change of mailbox.take()) {
-      // The session is over: who goes on watching signs in again.
+      // The session has ended: the client must sign in again.
       if (context.user !== undefined && !isSignedIn(context)) return;
       const line = shown.next(change);
       if (line !== undefined) yield Buffer.from(line);
@@ -93,10 +93,10 @@ function isSignedIn({ client }: CallContext): boolean {
   return client.session?.user() !== undefined;
 }
 
-/** Ids that are remembered of one reader; whoever has seen more is told of removals that are none. */
+/** Known ids per client; beyond, a removal may be sent for a task that was not. */
 const MAX_SHOWN = 10_000;
 
-/** What one reader has been told of. */
+/** Tasks that were sent to one client. */
 class ShownTasks {
   readonly #query: ListQuery;
   readonly #test: (task: ViewObject) => boolean;
@@ -110,7 +110,7 @@ class ShownTasks {
     this.#remaining = limit;
   }
 
-  /** The limit is one of what is told at the beginning. */
+  /** The limit applies to the initial list. */
   get isFull(): boolean {
     return this.#remaining <= 0;
   }
@@ -125,7 +125,7 @@ class ShownTasks {
     if (change.kind === "update" && this.#test(change.task))
       return this.#update(change.task);
     const id = change.kind === "update" ? change.task.id : change.id;
-    // One that does not match any more is gone for this reader.
+    // A task that no longer matches the filter is removed for this client.
     return this.#ids.delete(id) ? toLine(["remove", { id }]) : undefined;
   }
 
@@ -134,11 +134,11 @@ class ShownTasks {
     this.#ids.add(task.id);
     if (this.#ids.size > MAX_SHOWN)
       this.#ids.delete(this.#ids.values().next().value!);
-    const told =
+    const view =
       fields === undefined
         ? task
         : { ...pick(task, fields), href: toTaskHref(task) };
-    return toLine(["update", told]);
+    return toLine(["update", view]);
   }
 }
 

@@ -1,0 +1,28 @@
+import { createInterface } from "node:readline";
+import { readHiddenLine } from "@xo-server/kit";
+import { XoError } from "@xo-server/model";
+
+/** @throws XoError ABORTED: Ctrl-C was typed */
+export type PromptSecret = (question: string) => Promise<string>;
+
+/**
+ * Creates a prompt for secrets, without echo. Without a terminal each call reads
+ * one line of the standard input.
+ */
+export function createSecretPrompt(): PromptSecret {
+  let lines: AsyncIterator<string> | undefined;
+  return async (question) => {
+    const { stdin, stderr } = process;
+    if (!stdin.isTTY) {
+      lines ??= createInterface({ input: stdin })[Symbol.asyncIterator]();
+      const next = await lines.next();
+      return next.done === true ? "" : next.value;
+    }
+    stderr.write(`${question}: `);
+    const typed = await readHiddenLine(stdin);
+    stderr.write("\n");
+    if (typed === undefined)
+      throw new XoError("ABORTED", { what: "the command" });
+    return typed;
+  };
+}

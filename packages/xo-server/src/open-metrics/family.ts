@@ -1,0 +1,14 @@
+import { familyHead } from "../metrics/sample-text.js";
+
+export interface Family {
+  /** The name of a counter ends in `_total`. */
+  readonly name: string;
+  readonly kind: "counter" | "gauge";
+  readonly help: string;
+}
+
+/** OpenMetrics names the family of a counter without the `_total` of its samples. */
+export function openMetricsHead({ name, kind, help }: Family): string {
+  const family = kind === "counter" ? name.replace(/_total$/, "") : name;
+  return familyHead({ name: family, kind, help });
+}

@@ -1,0 +1,65 @@
+import { fill } from "../../locale/messages.js";
+import type { Wording } from "../rule-text.js";
+import { busiest } from "./host-changes.js";
+import {
+  thresholdsOf,
+  type Goal,
+  type Recommendation,
+} from "./recommendation.js";
+
+/** Outcome of a plan without migrations: a heading and the figures. */
+export interface PlanNotice {
+  readonly heading: string;
+  readonly lead: string;
+}
+
+/** The notice of a plan without migrations. */
+export function nothingToDo(
+  plan: Recommendation,
+  goal: Goal,
+  wording: Wording,
+): PlanNotice {
+  const { nothing } = wording.text.placement;
+  if (plan.unplaced.length > 0)
+    return { heading: nothing.impossible, lead: nothing.impossibleLead };
+  if (goal === "enforce-rules")
+    return { heading: nothing.rulesKept, lead: nothing.rulesKeptLead };
+  if (goal === "evacuate")
+    return { heading: nothing.evacuate, lead: nothing.evacuateLead };
+  if (plan.stopped === "no-beneficial-migration")
+    return { heading: nothing.noBetter, lead: figuresOf(plan, wording) };
+  return {
+    heading: goal === "consolidate" ? nothing.consolidated : nothing.balanced,
+    lead: figuresOf(plan, wording),
+  };
+}
+
+/** The most loaded hosts and the thresholds. */
+export function figuresOf(plan: Recommendation, wording: Wording): string {
+  const { text, formats } = wording;
+  const { nothing } = text.placement;
+  const before = plan.figuresBefore ?? [];
+  const cpu = busiest(before, "cpu");
+  const memory = busiest(before, "memory");
+  if (cpu === undefined || memory === undefined) return nothing.noFigures;
+  const { cpuHigh, memoryHigh } = thresholdsOf(plan);
+  return fill(nothing.figures, {
+    cpu: formats.share(cpu.cpu),
+    cpuHigh: formats.share(cpuHigh),
+    memory: formats.share(memory.memory),
+    memoryHigh: formats.share(memoryHigh),
+  });
+}
+
+/** A note that the plan reached its limit of migrations; undefined: it did not. */
+export function stoppedWords(
+  plan: Recommendation,
+  { text, formats }: Wording,
+): string | undefined {
+  if (plan.stopped !== "max-migrations" || plan.actions.length === 0)
+    return undefined;
+  return formats.plural(
+    text.placement.maxMigrationsPerRun,
+    plan.actions.length,
+  );
+}

@@ -1,0 +1,81 @@
+/** As `user.getAll`, `group.getAll`, `role.list` and `privilege.getAll` return them. Times in ms since the epoch. */
+export interface User {
+  readonly id: string;
+  readonly name: string;
+  readonly permission: string;
+  readonly groups: readonly string[];
+  readonly hasPassword: boolean;
+  readonly hasTotp: boolean;
+  readonly authProviders?: Readonly<Record<string, { readonly id: string }>>;
+}
+
+export interface Group {
+  readonly id: string;
+  readonly name: string;
+  readonly users: readonly string[];
+  /** The provider that manages the members, such as ldap. */
+  readonly provider?: string;
+}
+
+export interface Role {
+  readonly id: string;
+  readonly name: string;
+  readonly description?: string;
+  /** Built in and not editable. */
+  readonly isTemplate?: boolean;
+}
+
+export interface Privilege {
+  readonly id: string;
+  readonly roleId: string;
+  readonly effect: string;
+  readonly resource: string;
+  readonly action: string;
+  readonly selector?: string;
+}
+
+/** Access of one subject to one object, at one level. */
+export interface Acl {
+  readonly id: string;
+  readonly subject: string;
+  readonly object: string;
+  readonly action: string;
+}
+
+export interface Token {
+  readonly id: string;
+  readonly user_id: string;
+  readonly created_at: number;
+  readonly expiration: number;
+  readonly description?: string;
+  readonly client?: { readonly id: string };
+  readonly last_use?: { readonly timestamp: number; readonly ip?: string };
+}
+
+export type TokenState = "valid" | "ending" | "ended";
+
+const SOON_MS = 7 * 86_400_000;
+
+export function tokenState({ expiration }: Token, now: number): TokenState {
+  if (expiration <= now) return "ended";
+  return expiration - now < SOON_MS ? "ending" : "valid";
+}
+
+/** Most recently used first, never used last. */
+export function byUse(tokens: readonly Token[]): readonly Token[] {
+  const usedAt = ({ last_use }: Token) => last_use?.timestamp ?? 0;
+  return tokens.toSorted(
+    (a, b) => usedAt(b) - usedAt(a) || b.created_at - a.created_at,
+  );
+}
+
+/** Rows whose names contain the search text. */
+export function named<T extends { readonly name: string }>(
+  all: readonly T[],
+  search: string,
+): readonly T[] {
+  const text = search.trim().toLowerCase();
+  return all
+    .filter(({ name }) => name.toLowerCase().includes(text))
+    .toSorted((a, b) => a.name.localeCompare(b.name));
+}
