@@ -1,8 +1,8 @@
 import type { ExitCode } from "./exit-code.js";
 
-/** What went wrong on this side of the wire. */
+/** An error of the client side. */
 export class CliError extends Error {
-  /** Stable, for programs: `USAGE`, `NOT_SIGNED_IN`, ... */
+  /** Stable code for scripts: `USAGE`, `NOT_SIGNED_IN`, ... */
   readonly code: string;
   readonly exitCode: ExitCode;
   readonly hint: string | undefined;
@@ -19,21 +19,21 @@ export class CliError extends Error {
   }
 }
 
-/** What the server said no to. */
-export class Refusal extends Error {
-  /** Of the table of errors of our server where it tells, else by the code of JSON-RPC or HTTP. */
+/** An error response of the server. */
+export class RequestError extends Error {
+  /** Error code of xo-server; with other servers derived from the code of JSON-RPC or HTTP. */
   readonly code: string;
   readonly data: unknown;
 
   constructor(message: string, code: string, data?: unknown) {
     super(message);
-    this.name = "Refusal";
+    this.name = "RequestError";
     this.code = code;
     this.data = data;
   }
 }
 
-/** Whoever reads the output has had enough of it. */
+/** The reader of the output has closed the pipe. */
 export class OutputClosed extends Error {}
 
 export function usageError(message: string, hint?: string): CliError {
@@ -47,11 +47,11 @@ export function usageError(message: string, hint?: string): CliError {
 export function fileError(path: string, error: unknown): CliError {
   const { code, message } = error as NodeJS.ErrnoException;
   const reasons: Record<string, string> = {
-    ENOENT: "no such file or folder",
-    EACCES: "not allowed",
-    EISDIR: "it is a folder",
-    EEXIST: "it is there already",
-    ENOSPC: "the disk is full",
+    ENOENT: "no such file or directory",
+    EACCES: "permission denied",
+    EISDIR: "is a directory",
+    EEXIST: "file already exists",
+    ENOSPC: "no space left on device",
   };
   const reason = reasons[code ?? ""] ?? message;
   return new CliError(`${path}: ${reason}`, { code: "FILE", exitCode: 5 });

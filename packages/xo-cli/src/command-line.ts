@@ -13,54 +13,63 @@ import { watchCommand } from "./commands/watch.js";
 import { whoamiCommand } from "./commands/whoami.js";
 import type { GlobalOptions } from "./context.js";
 
-/** What the command line asks for. */
+/** A parsed command line. */
 export type Invocation =
   | {
-      readonly kind: "work";
+      readonly kind: "run";
       readonly options: GlobalOptions;
       readonly work: Work;
     }
-  /** There is nothing to do but to say this: help, version, or what is wrong. */
-  | { readonly kind: "say"; readonly text: string; readonly isWrong: boolean };
+  /** Print a text and exit: help, version or a usage error. */
+  | {
+      readonly kind: "print";
+      readonly text: string;
+      readonly isError: boolean;
+    };
 
 const AFTER_HELP = `
-The server is --server, $XO_SERVER, or the one registered last. $XO_TOKEN is a
-token to use instead of a registered one, $NO_COLOR takes the colours away.
+The server is --server, $XO_SERVER, or the default one (see xo-cli servers).
+$XO_TOKEN overrides the registered token, $NO_COLOR disables colors.
 
-Ends with 0 when done, 1 when the server said no, 2 when the command line is
-wrong, 3 when nobody has signed in, 4 when the server cannot be reached, 5 when a
-file cannot be read or written, 70 on an error nobody foresaw, 130 on Ctrl-C.`;
+Exit codes: 0 success, 1 request failed, 2 usage error, 3 authentication
+required, 4 server unreachable, 5 file error, 70 internal error, 130 Ctrl-C.`;
 
 /** @param args without node and the program */
 export function parseCommandLine(args: readonly string[]): Invocation {
-  let said = "";
+  let output = "";
   let invocation: Invocation | undefined;
   const program = createProgram((command, work) => {
-    invocation = { kind: "work", options: command.optsWithGlobals(), work };
+    invocation = { kind: "run", options: command.optsWithGlobals(), work };
   });
   for (const command of withSubcommands(program))
     command.exitOverride().configureOutput({
-      writeOut: (text) => (said += text),
-      writeErr: (text) => (said += text),
+      writeOut: (text) => (output += text),
+      writeErr: (text) => (output += text),
     });
   try {
     program.parse(args, { from: "user" });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
-    return { kind: "say", text: said, isWrong: error.exitCode !== 0 };
+    return { kind: "print", text: output, isError: error.exitCode !== 0 };
   }
-  return invocation ?? { kind: "say", text: said, isWrong: true };
+  return invocation ?? { kind: "print", text: output, isError: true };
 }
 
 export function createProgram(run: Run): Command {
   const program = new Command("xo-cli")
-    .description("Xen Orchestra from the command line.")
+    .description("Command-line client of xo-server and Xen Orchestra.")
     .version(version)
-    .option("--server <url>", "another server than the default")
-    .option("--json", "for programs: JSON on stdout, errors as JSON on stderr")
-    .option("--no-color", "no colours")
-    .option("--fingerprint <sha256>", "take this certificate and no other")
-    .option("--allow-unauthorized", "take any certificate")
+    .option("--server <url>", "server to use instead of the default one")
+    .option(
+      "--json",
+      "machine-readable output: JSON on stdout, errors as JSON on stderr",
+    )
+    .option("--no-color", "disable colors")
+    .option(
+      "--fingerprint <sha256>",
+      "accept only the certificate with this fingerprint",
+    )
+    .option("--allow-unauthorized", "accept any certificate (insecure)")
     .addHelpText("after", AFTER_HELP);
   const commands = [
     ...[registerCommand, unregisterCommand, serversCommand, whoamiCommand],

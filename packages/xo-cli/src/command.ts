@@ -1,8 +1,8 @@
 import type { Command } from "commander";
 import type { Context } from "./context.js";
 
-/** What a command line comes to. */
+/** The action of a command. */
 export type Work = (context: Context) => Promise<void>;
 
-/** Takes note of what is to be done; nothing is done while the command line is read. */
+/** Registers the action of the parsed command; it runs after parsing. */
 export type Run = (command: Command, work: Work) => void;

@@ -2,22 +2,22 @@ import type { Command, Option } from "commander";
 
 export type Shell = "bash" | "zsh" | "fish";
 
-/** After these a type of objects is wanted. */
+/** Commands whose argument is an object type. */
 const TYPED = new Set(["list", "watch"]);
 
-/** A word that can be typed, and what it is for. */
+/** A completion and its description. */
 interface Word {
   readonly text: string;
   readonly about: string;
 }
 
 interface Place {
-  /** The commands that stand before: `rest get`. */
+  /** The preceding commands: `rest get`. */
   readonly path: string;
   readonly words: readonly Word[];
 }
 
-/** @param program the commands as they are, so that nothing is told twice */
+/** Generates the script from the commander program. */
 export function toCompletion(
   shell: Shell,
   program: Command,
@@ -63,7 +63,7 @@ function toWord({ long, short, description }: Option): Word {
   return { text: long ?? short ?? "", about: description };
 }
 
-/** The commands that have been typed, options left out, as far as they are commands. */
+/** The script finds the command path by the typed words, ignoring options. */
 function toBash(places: readonly Place[]): string {
   const cases = places.map(
     ({ path, words }) =>
@@ -91,10 +91,10 @@ complete -o default -F _xo_cli xo-cli
 
 function toZsh(places: readonly Place[]): string {
   const cases = places.map(({ path, words }) => {
-    const told = words.map(({ text, about }) =>
+    const descriptions = words.map(({ text, about }) =>
       quote(`${text.replaceAll(":", "\\:")}:${about}`),
     );
-    return `    ${quote(path)}) options=(${told.join(" ")}) ;;`;
+    return `    ${quote(path)}) options=(${descriptions.join(" ")}) ;;`;
   });
   return `#compdef xo-cli
 _xo_cli() {

@@ -11,7 +11,7 @@ import { Server, type Target } from "./server/server.js";
 import { toServerUrl } from "./server/server-url.js";
 import type { Trust } from "./server/trust.js";
 
-/** What every command understands. */
+/** Options of all commands. */
 export interface GlobalOptions {
   readonly server?: string;
   readonly json?: boolean;
@@ -20,7 +20,7 @@ export interface GlobalOptions {
   readonly fingerprint?: string;
 }
 
-/** What a command works with. */
+/** The context of a command. */
 export class Context {
   readonly host: Host;
   readonly terminal: Terminal;
@@ -35,7 +35,7 @@ export class Context {
     this.configPath = configPath(host.env);
     this.terminal = new Terminal(host, {
       json: options.json === true,
-      colour: options.color !== false,
+      color: options.color !== false,
     });
   }
 
@@ -47,7 +47,7 @@ export class Context {
     return readServers(this.configPath);
   }
 
-  /** Of the command line, so far as it says. */
+  /** Trust options of the command line. */
   get trust(): Trust {
     const { allowUnauthorized, fingerprint } = this.options;
     return {
@@ -56,7 +56,7 @@ export class Context {
     };
   }
 
-  /** The server of the command line, of the environment, or the default one. */
+  /** The server of --server, of $XO_SERVER, or the default one. @throws CliError NOT_SIGNED_IN: none */
   async server(): Promise<Server> {
     const { env } = this.host;
     const { defaultUrl, servers } = await this.saved();
@@ -64,8 +64,8 @@ export class Context {
     const url = named === undefined ? defaultUrl : toServerUrl(named);
     if (url === undefined)
       throw signedOut(
-        "no server is known",
-        "xo-cli register URL, or --server URL",
+        "no server configured",
+        "use xo-cli register URL, or --server URL",
       );
     const known = servers.get(url);
     const trust = Object.keys(this.trust).length > 0 ? this.trust : known;
@@ -82,7 +82,7 @@ export class Context {
     return server;
   }
 
-  /** @param ms units of time between questions and tries */
+  /** Waits before a poll or a retry. */
   async delay(ms: number): Promise<void> {
     const { delay } = this.host;
     await (delay === undefined
@@ -90,12 +90,12 @@ export class Context {
       : delay(ms));
   }
 
-  /** Whether a token went with what was asked. */
+  /** Whether a token is used. */
   get isSignedIn(): boolean {
     return this.#servers.some(({ target }) => target.token !== undefined);
   }
 
-  /** Who still works has been given up on. */
+  /** After `close`: errors of pending requests are ignored. */
   get isClosed(): boolean {
     return this.#isClosed;
   }

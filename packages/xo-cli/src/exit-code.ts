@@ -1,20 +1,20 @@
-/** What the process answers to who started it. README.md explains them; programs rely on them. */
+/** Exit codes, a stable interface: see README.md. */
 export const ExitCode = {
-  /** Done; also when whoever reads the output has had enough of it. */
+  /** Success; also when the reader of the output closes the pipe. */
   ok: 0,
-  /** The server said no, or the task failed. */
+  /** The request or its task failed. */
   refused: 1,
-  /** The command line is wrong. */
+  /** Usage error. */
   usage: 2,
-  /** Nobody has signed in, or the token is not valid any more. */
+  /** Authentication required, or invalid credentials. */
   signedOut: 3,
-  /** The server cannot be reached, is not trusted, or went away. */
+  /** Server unreachable, not trusted, or connection lost. */
   unreachable: 4,
-  /** A file here cannot be read or written. */
+  /** A local file cannot be read or written. */
   file: 5,
-  /** Anything nobody foresaw. */
+  /** Unexpected error. */
   internal: 70,
-  /** Ctrl-C: 128 + the signal's number. */
+  /** Ctrl-C: 128 + signal number. */
   interrupted: 130,
   terminated: 143,
 } as const;

@@ -1,6 +1,6 @@
 import type { Readable, Writable } from "node:stream";
 
-/** A terminal has more than a stream: `tty.ReadStream`, `tty.WriteStream`. */
+/** The used members of `tty.ReadStream` and `tty.WriteStream`; streams of pipes lack some. */
 export type Input = Readable & {
   readonly isTTY?: boolean;
   setRawMode?(isRaw: boolean): unknown;
@@ -10,13 +10,13 @@ export type Output = Writable & {
   readonly columns?: number;
 };
 
-/** What surrounds the program. */
+/** The environment of the program. */
 export interface Host {
   readonly stdin: Input;
   readonly stdout: Output;
   readonly stderr: Output;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Aborted by a signal, with its name as the reason. */
+  /** Aborted by a signal; the reason is the name of the signal. */
   readonly interrupted: AbortSignal;
   /** Default: `setTimeout`. */
   readonly delay?: (ms: number) => Promise<void>;

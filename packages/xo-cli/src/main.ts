@@ -8,29 +8,29 @@ import { toPlainLines } from "./output/plain-text.js";
 import { toOutputError } from "./output/terminal.js";
 import { toReport } from "./report.js";
 
-/** The program: `args` in (without node and script), exit code out. */
+/** Runs the program. @param args without node and script @returns the exit code */
 export async function main(
   args: readonly string[],
   host: Host,
 ): Promise<ExitCode> {
   const invocation = parseCommandLine(args);
-  if (invocation.kind === "say") {
-    const { text, isWrong } = invocation;
-    (isWrong ? host.stderr : host.stdout).write(text);
-    return isWrong ? ExitCode.usage : ExitCode.ok;
+  if (invocation.kind === "print") {
+    const { text, isError } = invocation;
+    (isError ? host.stderr : host.stdout).write(text);
+    return isError ? ExitCode.usage : ExitCode.ok;
   }
   const context = new Context(host, invocation.options);
   try {
     await untilStopped(context, invocation.work);
     return ExitCode.ok;
   } catch (error) {
-    return await tell(context, error);
+    return await reportError(context, error);
   } finally {
     context.close();
   }
 }
 
-/** Ends early when somebody interrupts, or when nobody reads the output any more. */
+/** Ends early on a signal, and when the reader of the output closes the pipe. */
 async function untilStopped(context: Context, work: Work): Promise<void> {
   const { interrupted, stdout } = context.host;
   let stop: (error: Error) => void = () => undefined;
@@ -49,12 +49,15 @@ async function untilStopped(context: Context, work: Work): Promise<void> {
   } finally {
     interrupted.removeEventListener("abort", onInterrupt);
     stdout.off("error", onOutputError);
-    // What is still under way may find a closed pipe.
+    // Pending writes may fail with a closed pipe.
     stdout.on("error", () => undefined);
   }
 }
 
-async function tell(context: Context, error: unknown): Promise<ExitCode> {
+async function reportError(
+  context: Context,
+  error: unknown,
+): Promise<ExitCode> {
   if (error instanceof OutputClosed) return ExitCode.ok;
   const { terminal } = context;
   const report = toReport(error, context.isSignedIn);

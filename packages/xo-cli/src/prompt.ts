@@ -1,39 +1,34 @@
 import { createInterface } from "node:readline";
+import { readHiddenLine } from "@xo-server/kit";
 import { interruptedBy, usageError } from "./cli-error.js";
 import type { Host } from "./host.js";
 
-const ENTER = /[\r\n]/;
-const BACKSPACE = /[\b\u007f]/;
-const CTRL_C = "\u0003";
-const CTRL_D = "\u0004";
-
-/** Asks on stderr, so that results stay alone on stdout. @throws CliError where there is nobody to ask */
-export async function ask(host: Host, question: string): Promise<string> {
+/** Prompts on stderr, because stdout is for results. @throws CliError: stdin is not a terminal */
+export async function prompt(host: Host, question: string): Promise<string> {
   if (host.stdin.isTTY !== true)
     throw usageError(
-      `${question}? There is no terminal to ask on`,
-      "give it as an argument",
+      `cannot prompt for ${question.toLowerCase()}: no terminal`,
+      "pass it as an argument",
     );
   host.stderr.write(`${question}: `);
-  return firstLine(host);
+  return readFirstLine(host);
 }
 
-/** What is typed does not appear. Without a terminal it is the first line of stdin. */
-export async function askSecret(host: Host, question: string): Promise<string> {
+/** Prompts without echo. Without a terminal the answer is the first line of stdin. */
+export async function promptSecret(
+  host: Host,
+  question: string,
+): Promise<string> {
   const { stdin, stderr } = host;
-  if (stdin.isTTY !== true) return firstLine(host);
+  if (stdin.isTTY !== true) return readFirstLine(host);
   stderr.write(`${question}: `);
-  stdin.setRawMode?.(true);
-  try {
-    return await readSecret(host);
-  } finally {
-    stdin.setRawMode?.(false);
-    stdin.pause();
-    stderr.write("\n");
-  }
+  const typed = await readHiddenLine(stdin);
+  stderr.write("\n");
+  if (typed === undefined) throw interruptedBy("SIGINT");
+  return typed;
 }
 
-async function firstLine({ stdin }: Host): Promise<string> {
+async function readFirstLine({ stdin }: Host): Promise<string> {
   const lines = createInterface({ input: stdin, crlfDelay: Infinity });
   try {
     for await (const line of lines) return line;
@@ -41,31 +36,4 @@ async function firstLine({ stdin }: Host): Promise<string> {
   } finally {
     lines.close();
   }
-}
-
-function readSecret({ stdin }: Host): Promise<string> {
-  return new Promise((resolve, reject) => {
-    let typed: string[] = [];
-    const stop = (): void => {
-      stdin.off("data", onData);
-    };
-    const onData = (chunk: Buffer | string): void => {
-      for (const key of chunk.toString()) {
-        if (key === CTRL_C) {
-          stop();
-          reject(interruptedBy("SIGINT"));
-          return;
-        }
-        if (ENTER.test(key) || key === CTRL_D) {
-          stop();
-          resolve(typed.join(""));
-          return;
-        }
-        if (BACKSPACE.test(key)) typed = typed.slice(0, -1);
-        else typed.push(key);
-      }
-    };
-    stdin.on("data", onData);
-    stdin.resume();
-  });
 }

@@ -1,9 +1,9 @@
 import { XoError, errorTable } from "@xo-server/model";
-import { CliError, Refusal } from "./cli-error.js";
+import { CliError, RequestError } from "./cli-error.js";
 import { NO_TLS } from "./server/connection-error.js";
 import { ExitCode } from "./exit-code.js";
 
-/** An error for people and programs. */
+/** A reported error. */
 export interface Report {
   readonly code: string;
   readonly message: string;
@@ -13,20 +13,19 @@ export interface Report {
 }
 
 const HINTS: Readonly<Record<string, string>> = {
-  UNAUTHORIZED: "xo-cli register URL signs in",
-  CREDENTIALS_INVALID:
-    "user, password or code is wrong, or the token has expired",
+  UNAUTHORIZED: "sign in with xo-cli register URL",
+  CREDENTIALS_INVALID: "wrong user, password or code, or the token has expired",
   INVALID_PARAMETERS:
-    "xo-cli methods METHOD tells what it takes; numbers and lists are json:5, json:[...]",
-  UNKNOWN_METHOD: "xo-cli methods lists them",
-  FILTER_INVALID: "a filter is such as 'power_state:running tags:(a b)'",
-  FORBIDDEN: "xo-cli whoami tells as whom you are signed in",
+    "see xo-cli methods METHOD; write numbers and lists as json:5, json:[...]",
+  UNKNOWN_METHOD: "see xo-cli methods",
+  FILTER_INVALID: "example of a filter: 'power_state:running tags:(a b)'",
+  FORBIDDEN: "xo-cli whoami shows the current user",
   TLS_UNTRUSTED:
-    "if this is the server's own fingerprint, pin it: --fingerprint FINGERPRINT",
+    "if this is the fingerprint of the server, pin it: --fingerprint FINGERPRINT",
   TLS_FINGERPRINT_MISMATCH:
-    "somebody may be in between; if the certificate was renewed, register again",
-  CONNECTION_REFUSED: "does the server run, and is it the right port?",
-  CONNECTION_LOST: "the server ended, or something in between did",
+    "possible man-in-the-middle attack; if the certificate was renewed, register again",
+  CONNECTION_REFUSED: "check that the server is running, and the port",
+  CONNECTION_LOST: "the server or a proxy closed the connection",
 };
 
 const SIGNED_OUT = new Set([
@@ -35,29 +34,30 @@ const SIGNED_OUT = new Set([
   "NO_SESSION",
 ]);
 
-/** @param isSignedIn a server that says no to a stranger asks for signing in */
+/** @param isSignedIn false: FORBIDDEN is reported as UNAUTHORIZED */
 export function toReport(error: unknown, isSignedIn: boolean): Report {
   if (error instanceof CliError) {
     const { code, message, exitCode, hint } = error;
     return { code, message, exitCode, hint };
   }
-  if (error instanceof Refusal) return toRefusalReport(error, isSignedIn);
+  if (error instanceof RequestError)
+    return toRequestErrorReport(error, isSignedIn);
   if (error instanceof XoError) {
     const { code, message } = error;
     const isPlain = error.data["reason"] === NO_TLS;
-    const hint = isPlain ? "begin the URL with http://" : HINTS[code];
+    const hint = isPlain ? "use a URL with http://" : HINTS[code];
     return { code, message, hint, exitCode: ExitCode.unreachable };
   }
   const message = error instanceof Error ? error.message : String(error);
   return { code: "INTERNAL", message, exitCode: ExitCode.internal };
 }
 
-function toRefusalReport(
-  { code, message, data }: Refusal,
+function toRequestErrorReport(
+  { code, message, data }: RequestError,
   isSignedIn: boolean,
 ): Report {
-  const isStranger = code === "FORBIDDEN" && !isSignedIn;
-  const name = isStranger ? "UNAUTHORIZED" : code;
+  const isAnonymous = code === "FORBIDDEN" && !isSignedIn;
+  const name = isAnonymous ? "UNAUTHORIZED" : code;
   const details = toDetails(message, data);
   const isOurs = Object.hasOwn(errorTable, name) || name in HINTS;
   return {
@@ -69,7 +69,7 @@ function toRefusalReport(
   };
 }
 
-/** What is wrong, where the message does not say it: servers tell it in data, in their own words or in Ajv's. */
+/** Details that are in the data but not in the message: a reason or errors of Ajv. */
 function toDetails(message: string, data: unknown): string {
   const { errors, reason } = Object(data) as {
     errors?: unknown;

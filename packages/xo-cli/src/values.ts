@@ -1,15 +1,15 @@
 import { usageError } from "./cli-error.js";
 
-/** Parameters of a call, and the file that its data comes from or goes to. */
+/** Parameters of a call, and the file to upload or download. */
 export interface Values {
   readonly params: Readonly<Record<string, unknown>>;
-  /** Of `@=file` or `@file`. */
+  /** From `@=file` or `@file`. */
   readonly file: string | undefined;
 }
 
 /**
- * `name=value` words, as xo-cli always took them: `true` and `false` are booleans,
- * `json:...` is JSON, everything else is text.
+ * Parses `name=value` arguments like Xen Orchestra's xo-cli: `true` and `false` are
+ * booleans, `json:...` is JSON, everything else is a string.
  */
 export function toValues(words: readonly string[]): Values {
   const params: Record<string, unknown> = Object.create(
@@ -20,12 +20,12 @@ export function toValues(words: readonly string[]): Values {
     const at = word.indexOf("=");
     if (word.startsWith("@")) {
       file = word.slice(at === 1 ? 2 : 1);
-      if (file === "") throw usageError(`no file is named in ${word}`);
+      if (file === "") throw usageError(`no file name in ${word}`);
     } else if (at > 0) params[word.slice(0, at)] = toValue(word, at);
     else
       throw usageError(
         `${JSON.stringify(word)} is not name=value`,
-        "numbers, lists and objects are given as JSON: limit=json:5",
+        "write numbers, lists and objects as JSON: limit=json:5",
       );
   }
   return { params, file };

@@ -212,7 +212,7 @@ t.test("Ctrl-C leaves the task to itself, and says where it is", async (t) => {
   await cli.until(({ err }) => err.includes("5%"));
   cli.interrupt();
   t.equal(await cli.ended, 130);
-  t.match(cli.err, "the task goes on: xo-cli rest get tasks/0a-b");
+  t.match(cli.err, "the task continues: xo-cli rest get tasks/0a-b");
 });
 
 t.test("a server that goes away in the middle ends with 4", async (t) => {

@@ -26,7 +26,7 @@ t.test("a wrong command line ends with 2, on stderr", async (t) => {
 t.test("help and version are no errors", async (t) => {
   const help = await runCli(t, ["--help"]);
   t.equal(help.code, 0);
-  t.match(help.out, /^ {2}register .*\n[^]*Ends with 0 when done/m);
+  t.match(help.out, /^ {2}register .*\n[^]*Exit codes: 0 success/m);
   t.equal((await runCli(t, ["rest", "get", "--help"])).code, 0);
   t.match((await runCli(t, ["call", "--help"])).out, "json:...");
   t.match((await runCli(t, ["--version"])).out, /^\d+\.\d+\.\d+\n$/);
@@ -44,7 +44,7 @@ t.test("versions of the program and the server", async (t) => {
 t.test("without a server it says how to come to one", async (t) => {
   const cli = await runCli(t, ["list", "vm"]);
   t.equal(cli.code, 3);
-  t.match(cli.err, "hint: xo-cli register URL, or --server URL");
+  t.match(cli.err, "hint: use xo-cli register URL, or --server URL");
 });
 
 t.test("a URL may be as people write it", async (t) => {

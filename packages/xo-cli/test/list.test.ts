@@ -170,7 +170,7 @@ t.test("nothing is no error", async (t) => {
   const args = ["list", "vm", "--server", server.url];
   const cli = await runCli(t, args);
   t.equal(cli.code, 0);
-  t.same([cli.out, cli.err], ["", "nothing there\n"]);
+  t.same([cli.out, cli.err], ["", "No matching objects\n"]);
   t.equal((await runCli(t, [...args, "--json"])).out, "[]\n");
 });
 
@@ -205,7 +205,7 @@ t.test("a stranger whom the server shows nothing ends with 3", async (t) => {
   const args = ["list", "vm", "--server", server.url];
   const cli = await runCli(t, args);
   t.equal(cli.code, 3);
-  t.match(cli.err, /UNAUTHORIZED.*\nhint: xo-cli register/);
+  t.match(cli.err, /UNAUTHORIZED.*\nhint: sign in with xo-cli register/);
 });
 
 t.test("one object is shown whole, by id or uuid", async (t) => {

@@ -19,7 +19,7 @@ t.test("a certificate nobody vouches for is refused, and shown", async (t) => {
     const cli = await runCli(t, args, { env });
     t.equal(cli.code, 4);
     t.match(cli.err, `fingerprint is ${fingerprint} (TLS_UNTRUSTED)`);
-    t.match(cli.err, "hint: if this is the server's own fingerprint, pin it");
+    t.match(cli.err, "hint: if this is the fingerprint of the server, pin it");
   }
   t.same([server.calls, server.requests], [[], []], "nothing went out");
 });
@@ -73,12 +73,12 @@ t.test("a server without TLS is told apart", async (t) => {
   const url = server.url.replace("http:", "https:");
   const cli = await runCli(t, ["version", "--server", url]);
   t.equal(cli.code, 4);
-  t.match(cli.err, /does not speak TLS.*\nhint: begin the URL with http:/);
+  t.match(cli.err, /does not use TLS.*\nhint: use a URL with http:/);
 });
 
 t.test("a name that there is not is told", async (t) => {
   const args = ["version", "--server", "http://no-such-host.invalid"];
   const cli = await runCli(t, args);
   t.equal(cli.code, 4);
-  t.match(cli.err, "no-such-host.invalid cannot be reached");
+  t.match(cli.err, "no-such-host.invalid is unreachable");
 });

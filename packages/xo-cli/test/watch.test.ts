@@ -73,7 +73,9 @@ t.test("programs are told what is there, and what becomes of it", async (t) => {
 t.test("people are told the differences", async (t) => {
   const { server, env } = await start(t);
   const cli = new Cli(t, ["watch", "vm"], { env });
-  await cli.until(({ err }) => err === "following 2 VM objects; Ctrl-C ends\n");
+  await cli.until(
+    ({ err }) => err === "watching 2 VM objects; press Ctrl-C to stop\n",
+  );
   server.notify("query", {
     ...EMPTY,
     patches: { a: { power_state: "Running", memory: { size: 1024 } } },
@@ -148,7 +150,10 @@ t.test("a server that is not there at first is an error", async (t) => {
   await server.stop();
   const cli = await runCli(t, ["watch", "vm"], { env });
   t.equal(cli.code, 4);
-  t.match(cli.err, /CONNECTION_REFUSED\)\nhint: does the server run/);
+  t.match(
+    cli.err,
+    /CONNECTION_REFUSED\)\nhint: check that the server is running/,
+  );
 });
 
 t.test("it tries ever more rarely, and a refusal ends it", async (t) => {

@@ -7,7 +7,7 @@ import type { Server } from "../server/server.js";
 import { download, uploadText } from "../server/transfer.js";
 import { toValues } from "../values.js";
 import { toReadable } from "./get.js";
-import { tellMethod } from "./methods.js";
+import { printMethod } from "./methods.js";
 
 interface CallOptions {
   readonly help?: boolean;
@@ -16,25 +16,25 @@ interface CallOptions {
 }
 
 const VALUES = `
-Values: true and false are booleans, json:... is JSON, everything else is text:
+Values: true and false are booleans, json:... is JSON, everything else is a string:
   xo-cli call vm.set id=ID auto_poweron=true CPUs=json:4 name_label=db-1
-@=file names the file of a method that gives or takes one: vm.export vm=ID @=db-1.xva`;
+@=file is the file of a method that downloads or uploads one: vm.export vm=ID @=db-1.xva`;
 
 export function callCommand(run: Run): Command {
   const call: Command = new Command("call")
-    .description("call a method of the API")
-    .argument("[method]", "such as vm.start; xo-cli methods lists them")
+    .description("call an API method")
+    .argument("[method]", "such as vm.start; see xo-cli methods")
     .argument("[values...]", "name=value")
-    .option("--no-wait", "do not follow the task that the method begins")
+    .option("--no-wait", "do not wait for the task that the method starts")
     .helpOption(false)
-    .option("-h, --help", "help, of the method where one is named")
+    .option("-h, --help", "help, or the description of the method")
     .addHelpText("after", VALUES)
     .action(
       (method: string | undefined, words: string[], options: CallOptions) => {
         if (method === undefined) call.help({ error: options.help !== true });
         run(call, (context) =>
           options.help === true
-            ? tellMethod(context, method)
+            ? printMethod(context, method)
             : callMethod(context, { method, words, ...options }),
         );
       },
@@ -69,10 +69,10 @@ async function printResult(
 ): Promise<void> {
   const { terminal } = context;
   const id = wait ? taskIdOf(result) : undefined;
-  const told =
+  const output =
     id === undefined ? result : await followTask(context, server, id);
-  if (terminal.json) await terminal.jsonLine(told);
-  else await terminal.write(toReadable(told));
+  if (terminal.json) await terminal.jsonLine(output);
+  else await terminal.write(toReadable(output));
 }
 
 interface Transfer {
@@ -86,7 +86,10 @@ async function getFrom(
   { path, file }: Transfer,
 ): Promise<void> {
   if (file === undefined && terminal.isInteractive)
-    throw usageError("this is a file, not for a terminal", "add @=file");
+    throw usageError(
+      "the result is a file, which is not printed on a terminal",
+      "add @=file",
+    );
   const response = await server.rest.request({ method: "GET", path });
   await download(response, file, terminal);
   if (file !== undefined && terminal.json) await terminal.jsonLine({ file });
@@ -98,14 +101,14 @@ async function sendTo(
   { path, file }: Transfer,
 ): Promise<void> {
   if (file === undefined)
-    throw usageError("the method takes a file", "add @=file");
+    throw usageError("the method requires a file", "add @=file");
   const upload = { method: "POST", path, file };
   const answer = await uploadText(server.rest, upload, terminal);
   if (terminal.json) await terminal.jsonLine({ file, answer });
   else await terminal.write(toReadable(answer));
 }
 
-/** Of an answer that is nothing but the address of a file. */
+/** The path in a result that consists of a path only. */
 function pathOf(result: unknown, key: string): string | undefined {
   if (typeof result !== "object" || result === null) return undefined;
   const entries = Object.entries(result);

@@ -5,7 +5,7 @@ import { toCompletion } from "../completion-script.js";
 
 export function completionCommand(run: Run): Command {
   return new Command("completion")
-    .description("a script that teaches a shell what can be typed")
+    .description("shell completion script")
     .addArgument(
       new Argument("<shell>").choices(["bash", "zsh", "fish"] as const),
     )

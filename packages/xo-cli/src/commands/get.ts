@@ -1,6 +1,6 @@
 import { Command } from "commander";
 import { stringify } from "yaml";
-import { Refusal } from "../cli-error.js";
+import { RequestError } from "../cli-error.js";
 import type { Run } from "../command.js";
 import type { Context } from "../context.js";
 import type { Row } from "../objects/path.js";
@@ -9,8 +9,8 @@ import type { Rpc } from "../server/rpc.js";
 
 export function getCommand(run: Run): Command {
   return new Command("get")
-    .description("one object, whole")
-    .argument("<id>", "id or uuid")
+    .description("get an object with all its fields")
+    .argument("<id>", "id or UUID")
     .action((id: string, _options: object, command) => {
       run(command as Command, (context) => get(context, id));
     });
@@ -31,10 +31,10 @@ async function find(rpc: Rpc, id: string): Promise<Row> {
     if (first !== undefined) return first;
   }
   const data = { id, type: "object" };
-  throw new Refusal(`no such object: ${id}`, "NO_SUCH_OBJECT", data);
+  throw new RequestError(`no such object: ${id}`, "NO_SUCH_OBJECT", data);
 }
 
-/** For people. */
+/** Human-readable output: YAML. */
 export function toReadable(value: unknown): string {
   if (typeof value === "string") return `${toPlainLines(value)}\n`;
   return toPlainLines(stringify(value, { lineWidth: 0 }));

@@ -20,12 +20,12 @@ interface ListOptions {
 
 export function listCommand(run: Run): Command {
   return new Command("list")
-    .description("objects: all, or those of a type")
+    .description("list objects, optionally of one type")
     .argument("[type]", "VM, host, pool, SR, network, VDI, ...")
     .option("--filter <filter>", "such as 'power_state:running tags:(a b)'")
     .option("--fields <names>", "such as name_label,memory.size", toNames)
     .option("--sort <names>", "such as power_state,-memory.size", toSort)
-    .option("--limit <number>", "rows at most", toCount)
+    .option("--limit <number>", "maximum number of objects", toCount)
     .action((type: string | undefined, options: ListOptions, command) => {
       run(command as Command, (context) => list(context, type, options));
     });
@@ -39,8 +39,8 @@ async function list(
   const { terminal } = context;
   const type = name === undefined ? undefined : toType(name);
   const paths = fields ?? (terminal.json ? undefined : columnsOf(type));
-  const asked = paths === undefined ? undefined : topLevel(paths);
-  const question = { type, filter, sort, limit, fields: asked };
+  const fieldNames = paths === undefined ? undefined : topLevel(paths);
+  const question = { type, filter, sort, limit, fields: fieldNames };
   const rpc = await (await context.server()).signIn();
   const pages = readObjects(rpc, question satisfies Question);
   if (terminal.json || paths === undefined)
@@ -49,14 +49,14 @@ async function list(
     const heads = paths.map((title, at) => ({
       title,
       isKept: title === "id",
-      // Who names columns gets them.
+      // Requested columns are always shown.
       isOptional: fields === undefined && at > 0 && title !== "id",
     }));
     await printTable(context, pages, heads);
   }
 }
 
-/** An array with one row a line, begun before the last rows are there. */
+/** Prints an array with one row per line, page by page. */
 async function printJson(
   { terminal }: Context,
   pages: AsyncIterable<readonly Row[]>,
@@ -82,21 +82,21 @@ async function printTable(
   const all: Row[] = [];
   for await (const rows of pages) all.push(...rows);
   if (all.length === 0) {
-    await terminal.note("nothing there");
+    await terminal.note("No matching objects");
     return;
   }
   const cells = all.map((row) =>
     heads.map(({ title }) => toCell(title, valueAt(row, title))),
   );
   const [head, ...lines] = toTable(heads, cells, terminal.columns);
-  await terminal.line([terminal.colours.bold(head), ...lines].join("\n"));
+  await terminal.line([terminal.colors.bold(head), ...lines].join("\n"));
 }
 
 export function toNames(text: string): string[] {
   const names = text.split(",").map((name) => name.trim());
   if (names.every((name) => name !== "")) return names;
   throw new InvalidArgumentError(
-    "It is a list such as name_label,memory.size.",
+    "Must be a list such as name_label,memory.size.",
   );
 }
 
@@ -110,5 +110,5 @@ function toSort(text: string): SortKey[] {
 
 function toCount(text: string): number {
   if (/^\d{1,9}$/.test(text)) return Number(text);
-  throw new InvalidArgumentError("It is a whole number.");
+  throw new InvalidArgumentError("Must be an integer.");
 }

@@ -1,5 +1,5 @@
 import { Command } from "commander";
-import { Refusal } from "../cli-error.js";
+import { RequestError } from "../cli-error.js";
 import type { Run } from "../command.js";
 import type { Context } from "../context.js";
 import { toCell } from "../output/cell.js";
@@ -15,17 +15,17 @@ import {
 
 export function methodsCommand(run: Run): Command {
   return new Command("methods")
-    .description("what can be called, and with which parameters")
+    .description("list API methods and their parameters")
     .argument(
       "[pattern]",
-      "a whole name for its help, or part of one, * for anything",
+      "name of a method for its description, or part of a name; * matches anything",
     )
     .action((pattern: string | undefined, _options: object, command) => {
-      run(command as Command, (context) => tellMethods(context, pattern));
+      run(command as Command, (context) => printMethods(context, pattern));
     });
 }
 
-async function tellMethods(
+async function printMethods(
   context: Context,
   pattern: string | undefined,
 ): Promise<void> {
@@ -36,7 +36,7 @@ async function tellMethods(
     .filter(([name]) => name === pattern || fits(name))
     .sort(([a], [b]) => (a < b ? -1 : 1));
   if (found.length === 0)
-    throw new Refusal(`no method fits ${pattern}`, "UNKNOWN_METHOD");
+    throw new RequestError(`no method matches ${pattern}`, "UNKNOWN_METHOD");
   const one = pattern === undefined ? undefined : all.get(pattern);
   if (terminal.json)
     await terminal.jsonLine(
@@ -46,8 +46,8 @@ async function tellMethods(
   else await terminal.write(found.map(toEntry).join(""));
 }
 
-/** Help of one method, asked for with `call METHOD --help`. */
-export async function tellMethod(
+/** Prints the description of a method, for `call METHOD --help`. */
+export async function printMethod(
   context: Context,
   name: string,
 ): Promise<void> {
@@ -98,7 +98,9 @@ function toHelp(name: string, info: MethodInfo): string {
     [
       `xo-cli call ${usageOf(name, info)}`,
       ...(description === undefined ? [] : ["", description]),
-      ...(permission === undefined ? [] : ["", `Permission: ${permission}`]),
+      ...(permission === undefined
+        ? []
+        : ["", `Required permission: ${permission}`]),
       ...(table.length === 0 ? [] : ["", "Parameters:", ...table]),
       "",
     ].join("\n"),

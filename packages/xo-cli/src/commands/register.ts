@@ -2,11 +2,11 @@ import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import { Command } from "commander";
 import { writeServers, type SavedServer } from "../config/saved-servers.js";
-import { Refusal, usageError } from "../cli-error.js";
+import { RequestError, usageError } from "../cli-error.js";
 import type { Run } from "../command.js";
 import type { Context } from "../context.js";
 import { toPlainText } from "../output/plain-text.js";
-import { ask, askSecret } from "../prompt.js";
+import { prompt, promptSecret } from "../prompt.js";
 import type { Rpc } from "../server/rpc.js";
 import { toServerUrl } from "../server/server-url.js";
 import { nameOf } from "./whoami.js";
@@ -28,17 +28,23 @@ type User = Parameters<typeof nameOf>[0];
 export function registerCommand(run: Run): Command {
   return new Command("register")
     .description(
-      "sign in at a server, and remember the token; it becomes the default",
+      "sign in to a server and save the token; makes it the default server",
     )
     .argument("<url>", "such as https://xo.example.org")
-    .argument("[user]", "asked for when it is not given")
+    .argument("[user]", "prompted for if omitted")
     .argument(
       "[password]",
-      "better asked for, or in $XO_PASSWORD, or the first line of stdin",
+      "default: $XO_PASSWORD, a prompt, or the first line of stdin (all more secure)",
     )
-    .option("--token <token>", "a token instead (better in $XO_TOKEN)")
-    .option("--otp <code>", "of the second factor")
-    .option("--expires-in <duration>", "such as '1 hour' or '30 days'")
+    .option(
+      "--token <token>",
+      "token instead of a password (better: $XO_TOKEN)",
+    )
+    .option("--otp <code>", "two-factor code")
+    .option(
+      "--expires-in <duration>",
+      "lifetime of the token, such as '1 hour' or '30 days'",
+    )
     .action(
       (...all: [string, string?, string?, RegisterOptions?, Command?]) => {
         const [url, user, password, options, command] = all;
@@ -65,7 +71,7 @@ async function register(context: Context, given: Arguments): Promise<void> {
   if (terminal.json)
     await terminal.jsonLine({ server: url, id: user.id, name: nameOf(user) });
   else
-    await terminal.line(toPlainText(`signed in at ${url} as ${nameOf(user)}`));
+    await terminal.line(toPlainText(`signed in to ${url} as ${nameOf(user)}`));
 }
 
 async function signIn(
@@ -81,19 +87,19 @@ async function signIn(
     const user = (await rpc.call("session.signIn", { token: ready })) as User;
     return { user, token: ready };
   }
-  const email = given.user ?? (await ask(host, "User"));
+  const email = given.user ?? (await prompt(host, "User"));
   if (given.password !== undefined)
     await context.terminal.note(
-      "note: others on this machine can see a password on the command line; leave it out to be asked",
+      "note: a password on the command line is visible to other users of this machine; omit it to be prompted",
     );
   const password =
     given.password ??
     host.env["XO_PASSWORD"] ??
-    (await askSecret(host, "Password"));
+    (await promptSecret(host, "Password"));
   if (email === "" || password === "")
     throw usageError(
-      `no ${email === "" ? "user" : "password"} was given`,
-      "on a terminal it is asked for; else XO_PASSWORD, or stdin",
+      `no ${email === "" ? "user" : "password"}`,
+      "enter it on a terminal, or set $XO_PASSWORD, or use stdin",
     );
   const { otp } = given;
   const user = (await rpc.call("session.signIn", {
@@ -104,7 +110,7 @@ async function signIn(
   return { user, token: await createToken(rpc, given) };
 }
 
-/** Older servers take none of what describes a token. */
+/** Older servers reject client and description. */
 async function createToken(
   rpc: Rpc,
   { clientId, expiresIn }: { clientId: string; expiresIn?: string },
@@ -113,12 +119,12 @@ async function createToken(
     expiresIn === undefined
       ? {}
       : { expiresIn: /^\d+$/.test(expiresIn) ? Number(expiresIn) : expiresIn };
-  const description = `xo-cli at ${hostname()}`;
+  const description = `xo-cli on ${hostname()}`;
   try {
     const more = { client: { id: clientId }, description };
     return (await rpc.call("token.create", { ...more, ...duration })) as string;
   } catch (error) {
-    if (!(error instanceof Refusal) || error.code !== "INVALID_PARAMETERS")
+    if (!(error instanceof RequestError) || error.code !== "INVALID_PARAMETERS")
       throw error;
     return (await rpc.call("token.create", duration)) as string;
   }

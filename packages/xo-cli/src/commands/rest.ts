@@ -13,11 +13,12 @@ import { toValues, type Values } from "../values.js";
 import { toReadable } from "./get.js";
 
 const METHODS: Readonly<Record<string, string>> = {
-  get: "read: xo-cli rest get vms fields=name_label filter=power_state:running limit=5",
-  post: "create, or begin an action: xo-cli rest post vms/ID/actions/start",
-  put: "put: xo-cli rest put vms/ID/tags/production",
-  patch: "change: xo-cli rest patch vms/ID nameDescription='the database'",
-  del: "delete: xo-cli rest del vms/ID/tags/production",
+  get: "read, such as: xo-cli rest get vms fields=name_label filter=power_state:running limit=5",
+  post: "create, or start an action, such as: xo-cli rest post vms/ID/actions/start",
+  put: "add, such as: xo-cli rest put vms/ID/tags/production",
+  patch:
+    "change, such as: xo-cli rest patch vms/ID nameDescription='the database'",
+  del: "delete, such as: xo-cli rest del vms/ID/tags/production",
 };
 
 interface RestOptions {
@@ -26,7 +27,7 @@ interface RestOptions {
 }
 
 export function restCommand(run: Run): Command {
-  const rest = new Command("rest").description("ask the REST API");
+  const rest = new Command("rest").description("send a REST request");
   for (const [name, description] of Object.entries(METHODS)) {
     const one = rest
       .command(name)
@@ -38,9 +39,9 @@ export function restCommand(run: Run): Command {
           ? "name=value: the query"
           : "name=value: the body; @=file: a file as the body",
       )
-      .option("--output <file>", "write the answer into a file");
+      .option("--output <file>", "write the response to a file");
     if (name !== "get")
-      one.option("--no-wait", "do not follow the task of an action");
+      one.option("--no-wait", "do not wait for the task of an action");
     one.action((path: string, words: string[], options: RestOptions) => {
       const method = name === "del" ? "DELETE" : name.toUpperCase();
       run(one, (context) => ask(context, { method, path, words, ...options }));
@@ -104,7 +105,7 @@ function toPath(
   const path = text.replace(/^\/*(rest\/v0(\/|$))?/, "").replace(/#.*/, "");
   const url = new URL(`http://here/rest/v0/${path}`);
   if (!url.pathname.startsWith("/rest/v0"))
-    throw usageError(`${text} leads out of /rest/v0`);
+    throw usageError(`${text} is not below /rest/v0`);
   for (const [name, value] of Object.entries(query))
     url.searchParams.set(
       name,
@@ -113,12 +114,12 @@ function toPath(
   return url.pathname.slice(1) + url.search;
 }
 
-/** Line by line, as they come. */
+/** Prints lines as they are received. */
 async function printLines(
   { terminal }: Context,
   response: IncomingMessage,
 ): Promise<void> {
-  // A stream that breaks off ends the lines without a word of why.
+  // readline ends without an error when the stream breaks.
   const broken = new Promise<never>((_, reject) => {
     response.on("error", (error) => {
       reject(toAnswerError(error));
@@ -162,7 +163,10 @@ async function printOther(
     await terminal.write(toReadable(await readText(response)));
   else if (terminal.isInteractive && type !== "") {
     response.destroy();
-    throw usageError(`this is ${type}, not for a terminal`, "--output file");
+    throw usageError(
+      `the response is ${type}, which is not printed on a terminal`,
+      "--output file",
+    );
   } else await download(response, undefined, terminal);
 }
 

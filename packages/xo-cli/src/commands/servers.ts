@@ -1,6 +1,6 @@
 import { Command } from "commander";
 import { writeServers } from "../config/saved-servers.js";
-import { CliError, Refusal, usageError } from "../cli-error.js";
+import { CliError, RequestError, usageError } from "../cli-error.js";
 import type { Run } from "../command.js";
 import type { Context } from "../context.js";
 import { toCell } from "../output/cell.js";
@@ -10,19 +10,19 @@ import { XoError } from "@xo-server/model";
 
 export function serversCommand(run: Run): Command {
   return new Command("servers")
-    .description("where somebody has registered; * is the default")
-    .option("--use <url>", "make it the default")
+    .description("list registered servers; * is the default")
+    .option("--use <url>", "set the default server")
     .action((options: { readonly use?: string }, command) => {
       run(command as Command, async (context) => {
         if (options.use !== undefined) await use(context, options.use);
-        await tell(context);
+        await printServers(context);
       });
     });
 }
 
 export function unregisterCommand(run: Run): Command {
   return new Command("unregister")
-    .description("delete the token, at the server and here")
+    .description("revoke and delete the token of a server")
     .argument("[url]", "default: the default server")
     .action((url: string | undefined, _options: object, command) => {
       run(command as Command, (context) => unregister(context, url));
@@ -36,7 +36,7 @@ async function use(context: Context, text: string): Promise<void> {
   writeServers(context.configPath, { ...saved, defaultUrl });
 }
 
-async function tell(context: Context): Promise<void> {
+async function printServers(context: Context): Promise<void> {
   const { terminal } = context;
   const { servers, defaultUrl } = await context.saved();
   const all = [...servers].map(
@@ -53,7 +53,8 @@ async function tell(context: Context): Promise<void> {
     }),
   );
   if (terminal.json) await terminal.jsonLine(all);
-  else if (all.length === 0) await terminal.note("none; xo-cli register URL");
+  else if (all.length === 0)
+    await terminal.note("No registered servers; use xo-cli register URL");
   else {
     const heads = ["", "server", "user", "trust"].map((title) => ({ title }));
     const rows = all.map((one) => [
@@ -84,10 +85,10 @@ async function unregister(
     servers,
   });
   if (terminal.json) await terminal.jsonLine({ server: url });
-  else await terminal.line(`forgot ${url}`);
+  else await terminal.line(`unregistered ${url}`);
 }
 
-/** A server that is gone, or that has forgotten the token, is no reason to keep it here. */
+/** The local token is deleted even if the server is unreachable or does not know it. */
 async function deleteToken(
   context: Context,
   url: string,
@@ -99,20 +100,17 @@ async function deleteToken(
     await rpc.call("token.deleteOwn", { tokens: [token] });
   } catch (error) {
     if (
-      !(error instanceof Refusal) &&
+      !(error instanceof RequestError) &&
       !(error instanceof CliError) &&
       !(error instanceof XoError)
     )
       throw error;
     await context.terminal.note(
-      `warning: the token was not deleted at the server: ${error.message}`,
+      `warning: the token was not revoked at the server: ${error.message}`,
     );
   }
 }
 
 function unknown(url: string): CliError {
-  return usageError(
-    `nobody has registered with ${url}`,
-    "xo-cli servers lists them",
-  );
+  return usageError(`not registered: ${url}`, "see xo-cli servers");
 }

@@ -13,15 +13,15 @@ export const version = (
 
 export function versionCommand(run: Run): Command {
   return new Command("version")
-    .description("of this program and of the server")
+    .description("versions of xo-cli and of the server")
     .action((_options: object, command) => {
-      run(command as Command, tellVersions);
+      run(command as Command, printVersions);
     });
 }
 
-async function tellVersions(context: Context): Promise<void> {
+async function printVersions(context: Context): Promise<void> {
   const { terminal } = context;
-  const server = await askServer(context);
+  const server = await readServerVersion(context);
   if (terminal.json) {
     await terminal.jsonLine({ xoCli: version, ...server });
     return;
@@ -33,8 +33,8 @@ async function tellVersions(context: Context): Promise<void> {
     );
 }
 
-/** Nobody has to be signed in for it; undefined: no server is known. */
-async function askServer(context: Context) {
+/** Works without signing in; undefined: no server configured. */
+async function readServerVersion(context: Context) {
   let server;
   try {
     server = await context.server();

@@ -12,8 +12,12 @@ import { toNames } from "./list.js";
 const FIRST_DELAY_MS = 1000;
 const MAX_DELAY_MS = 30_000;
 
-/** What passes by itself; anything else is told at once. */
-const GONE = new Set(["CONNECTION_REFUSED", "CONNECTION_LOST", "UNREACHABLE"]);
+/** Temporary errors, which are retried; other errors end the command. */
+const TEMPORARY = new Set([
+  "CONNECTION_REFUSED",
+  "CONNECTION_LOST",
+  "UNREACHABLE",
+]);
 
 interface WatchOptions {
   readonly filter?: string;
@@ -22,10 +26,14 @@ interface WatchOptions {
 
 export function watchCommand(run: Run): Command {
   return new Command("watch")
-    .description("objects that come, change and go, until Ctrl-C")
+    .description("watch for object changes until Ctrl-C")
     .argument("[type]", "VM, host, pool, SR, network, VDI, ...")
     .option("--filter <filter>", "such as 'power_state:running tags:(a b)'")
-    .option("--fields <names>", "only these, such as power_state,tags", toNames)
+    .option(
+      "--fields <names>",
+      "fields to watch, such as power_state,tags",
+      toNames,
+    )
     .action((type: string | undefined, options: WatchOptions, command) => {
       run(command as Command, (context) => watch(context, type, options));
     });
@@ -38,16 +46,21 @@ async function watch(
 ): Promise<void> {
   const type = name === undefined ? undefined : toType(name);
   const paths = fields ?? (context.terminal.json ? undefined : columnsOf(type));
-  const asked =
+  const fieldNames =
     paths === undefined ? undefined : topLevel(["id", "name_label", ...paths]);
   const server = await context.server();
   const rows = new WatchedRows();
-  const watcher = new Watcher(context, { type, filter, fields: asked }, rows);
+  const watcher = new Watcher(
+    context,
+    { type, filter, fields: fieldNames },
+    rows,
+  );
   for (let wait = FIRST_DELAY_MS; ;) {
     try {
       await watcher.follow(await server.signIn());
     } catch (error) {
-      if (context.isClosed || !watcher.wasReady || !isGone(error)) throw error;
+      if (context.isClosed || !watcher.wasReady || !isTemporary(error))
+        throw error;
       if (watcher.isReady) wait = FIRST_DELAY_MS;
       await watcher.onLost(error);
       await context.delay(wait);
@@ -56,18 +69,18 @@ async function watch(
   }
 }
 
-function isGone(error: unknown): error is XoError {
-  return error instanceof XoError && GONE.has(error.code);
+function isTemporary(error: unknown): error is XoError {
+  return error instanceof XoError && TEMPORARY.has(error.code);
 }
 
-/** Tells of one connection after the other; the rows stay, so that only differences are told. */
+/** Watches over reconnections; the rows are kept, so that only differences are printed. */
 class Watcher {
   readonly #context: Context;
   readonly #followed: Followed;
   readonly #rows: WatchedRows;
-  /** Now. */
+  /** The current connection has received all rows. */
   isReady = false;
-  /** Once at least. */
+  /** Some connection has received all rows. */
   wasReady = false;
 
   constructor(context: Context, followed: Followed, rows: WatchedRows) {
@@ -80,13 +93,14 @@ class Watcher {
     const { terminal } = this.#context;
     return followRows(rpc, this.#followed, {
       rows: this.#rows,
-      tell: async (events) => {
-        // The rows of the beginning are news to programs only.
-        const news = terminal.json || this.wasReady ? events : [];
+      onEvents: async (events) => {
+        // The initial rows are printed in machine-readable output only.
+        const printed = terminal.json || this.wasReady ? events : [];
         const toLine = terminal.json
           ? toJsonEvent
-          : toEventLine(terminal.colours);
-        if (news.length > 0) await terminal.line(news.map(toLine).join("\n"));
+          : toEventLine(terminal.colors);
+        if (printed.length > 0)
+          await terminal.line(printed.map(toLine).join("\n"));
       },
       onReady: () => this.#onReady(),
     });
@@ -100,15 +114,15 @@ class Watcher {
     const { type } = this.#followed;
     const what = type === undefined ? "objects" : `${type} objects`;
     if (terminal.json) await terminal.jsonLine({ event: "ready", total });
-    else await terminal.note(`following ${total} ${what}; Ctrl-C ends`);
+    else await terminal.note(`watching ${total} ${what}; press Ctrl-C to stop`);
   }
 
   async onLost({ code, message }: XoError): Promise<void> {
-    if (!this.isReady) return; // it was told when it was lost
+    if (!this.isReady) return; // reported when the connection was lost
     this.isReady = false;
     const { terminal } = this.#context;
     if (terminal.json)
       await terminal.jsonLine({ event: "lost", code, message });
-    else await terminal.note(`${message}; trying again`);
+    else await terminal.note(`${message}; reconnecting`);
   }
 }

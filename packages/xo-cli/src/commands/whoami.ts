@@ -14,7 +14,7 @@ interface User {
 
 export function whoamiCommand(run: Run): Command {
   return new Command("whoami")
-    .description("who is signed in, and where")
+    .description("show the current user and server")
     .action((_options: object, command) => {
       run(command as Command, whoami);
     });
@@ -24,7 +24,7 @@ async function whoami(context: Context): Promise<void> {
   const server = await context.server();
   const { url, token } = server.target;
   if (token === undefined)
-    throw signedOut(`nobody has signed in at ${url}`, `xo-cli register ${url}`);
+    throw signedOut(`not signed in to ${url}`, `xo-cli register ${url}`);
   const rpc = await server.signIn();
   const user = (await rpc.call("session.getUser")) as User;
   const { id, permission = "none", groups = [] } = user;
@@ -34,7 +34,7 @@ async function whoami(context: Context): Promise<void> {
     await terminal.jsonLine({ server: url, id, name, permission, groups });
   else
     await terminal.line(
-      toPlainText(`${name} (${permission}) at ${url}, user ${id}`),
+      toPlainText(`${name} (${permission}) on ${url}, user ${id}`),
     );
 }
 

@@ -14,23 +14,23 @@ import { CliError, fileError } from "../cli-error.js";
 import { toServerUrl } from "../server/server-url.js";
 import type { Trust } from "../server/trust.js";
 
-/** A server that somebody has registered with. */
+/** A registered server. */
 export interface SavedServer extends Trust {
   readonly token: string;
   readonly user?: string;
 }
 
-/** What is remembered between calls. */
+/** Content of the config file. */
 export interface SavedServers {
-  /** Tells the server that tokens of this machine belong together. */
+  /** Client id of the tokens of this machine. */
   readonly clientId?: string;
   readonly defaultUrl?: string;
   readonly servers: ReadonlyMap<string, SavedServer>;
 }
 
 /**
- * The file. `server`, `token` and `allowUnauthorized` at the top are those of the
- * default server, as the xo-cli of Xen Orchestra writes and reads them: both use the same file.
+ * The file is shared with Xen Orchestra's xo-cli, which uses `server`, `token` and
+ * `allowUnauthorized` at the top level for its only server: here the default one.
  */
 interface ConfigFile {
   clientId?: string;
@@ -52,7 +52,7 @@ export function configPath(
   );
 }
 
-/** None is no error. @throws CliError */
+/** A missing file is empty. @throws CliError */
 export function readServers(path: string): SavedServers {
   const { clientId, server, token, allowUnauthorized, servers } =
     readConfig(path);
@@ -71,25 +71,25 @@ export function readServers(path: string): SavedServers {
   };
 }
 
-/** Whole or not at all, readable by nobody else. What others wrote into the file stays. */
+/** Writes atomically, readable by the owner only. Unknown keys are kept. */
 export function writeServers(path: string, saved: SavedServers): void {
   const { clientId, defaultUrl, servers } = saved;
   const file = readConfig(path);
   const first = defaultUrl === undefined ? undefined : servers.get(defaultUrl);
-  const news: ConfigFile = { ...file, servers: Object.fromEntries(servers) };
-  delete news.server;
-  delete news.token;
-  delete news.allowUnauthorized;
-  if (clientId !== undefined) news.clientId = clientId;
+  const content: ConfigFile = { ...file, servers: Object.fromEntries(servers) };
+  delete content.server;
+  delete content.token;
+  delete content.allowUnauthorized;
+  if (clientId !== undefined) content.clientId = clientId;
   if (defaultUrl !== undefined && first !== undefined) {
-    news.server = defaultUrl;
-    news.token = first.token;
-    if (first.allowUnauthorized === true) news.allowUnauthorized = true;
+    content.server = defaultUrl;
+    content.token = first.token;
+    if (first.allowUnauthorized === true) content.allowUnauthorized = true;
   }
   const draft = `${path}.${randomBytes(4).toString("hex")}`;
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-    writeFileSync(draft, `${JSON.stringify(news, undefined, 2)}\n`, {
+    writeFileSync(draft, `${JSON.stringify(content, undefined, 2)}\n`, {
       mode: 0o600,
       flag: "wx",
     });
@@ -100,14 +100,14 @@ export function writeServers(path: string, saved: SavedServers): void {
   }
 }
 
-/** Takes it from all others. @returns whether they could read it */
+/** Removes the permissions of group and others. @returns whether there were any */
 export function closeToOthers(path: string): boolean {
   try {
     if ((statSync(path).mode & 0o077) === 0) return false;
     chmodSync(path, 0o600);
     return true;
   } catch {
-    return false; // it is not there, or not ours
+    return false; // no such file, or owned by another user
   }
 }
 
@@ -123,11 +123,11 @@ function readConfig(path: string): ConfigFile {
     const file: unknown = JSON.parse(text);
     if (typeof file === "object" && file !== null) return file;
   } catch {
-    // told below; the parser's own message would quote the file
+    // reported below; the message of the parser would quote the file
   }
-  throw new CliError(`${path}: this is no JSON object`, {
+  throw new CliError(`${path}: not a JSON object`, {
     code: "FILE",
     exitCode: 5,
-    hint: "remove the file and register again",
+    hint: "delete the file and register again",
   });
 }

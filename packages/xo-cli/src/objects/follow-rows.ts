@@ -9,34 +9,34 @@ import type {
   WatchedRows,
 } from "./watched-rows.js";
 
-/** What is followed. */
+/** Selection of the watched objects. */
 export interface Followed {
   readonly type: string | undefined;
   readonly filter: string | undefined;
   readonly fields: readonly string[] | undefined;
 }
 
-/** Gets the events in their order; the server is not read while it is busy. */
-export type Teller = (events: readonly RowEvent[]) => Promise<void>;
+/** Receives events in order; the connection is paused until it resolves. */
+export type OnEvents = (events: readonly RowEvent[]) => Promise<void>;
 
-/** The most that a window of the server has. */
+/** Maximum size of a live query window of the server. */
 const MAX_ROWS = 10_000;
 
 const NAME = "watch";
 
 /**
- * Brings `rows` up to date and keeps them so.
- * @param onReady all rows that there are have been told
- * @throws XoError when the connection breaks; it does not end before
+ * Reads all rows, then follows their changes.
+ * @param onReady called when all rows have been received
+ * @throws XoError when the connection is lost; does not end otherwise
  */
 export async function followRows(
   rpc: Rpc,
   followed: Followed,
   {
     rows,
-    tell,
+    onEvents,
     onReady,
-  }: { rows: WatchedRows; tell: Teller; onReady: () => Promise<void> },
+  }: { rows: WatchedRows; onEvents: OnEvents; onReady: () => Promise<void> },
 ): Promise<never> {
   const waiting: { method: string; params: unknown }[] = [];
   let take = (method: string, params: unknown): void => {
@@ -46,7 +46,7 @@ export async function followRows(
     take(method, params);
   });
   const source = await begin(rpc, followed, rows);
-  await tell(source.first);
+  await onEvents(source.first);
   await onReady();
   let told = Promise.resolve();
   const failed = new Promise<never>((_, reject) => {
@@ -56,7 +56,7 @@ export async function followRows(
       if (events.length === 0) return;
       rpc.pause();
       told = told
-        .then(() => tell(events))
+        .then(() => onEvents(events))
         .finally(() => {
           rpc.resume();
         });
@@ -69,7 +69,7 @@ export async function followRows(
 
 interface Source {
   readonly first: readonly RowEvent[];
-  /** Of the notifications that tell more. */
+  /** Method of the notifications with changes. */
   readonly method: string;
   readonly take: (params: unknown) => RowEvent[];
 }
@@ -108,7 +108,7 @@ async function beginQuery(
   };
 }
 
-/** Servers without queries tell everything to everybody who has signed in. */
+/** Servers without live queries send the changes of all objects to signed-in clients. */
 async function beginAll(
   rpc: Rpc,
   { type, filter }: Followed,
@@ -117,19 +117,19 @@ async function beginAll(
   if (filter !== undefined)
     throw usageError(
       type === undefined
-        ? "a filter needs a type"
-        : "this server cannot follow a filter",
+        ? "a filter requires a type"
+        : "this server does not support filters in watch",
       "xo-cli watch VM --filter power_state:running",
     );
   const all = (await rpc.call(
     "xo.getAllObjects",
     type === undefined ? {} : { filter: { type } },
   )) as Record<string, Row>;
-  const isWanted = (row: Row): boolean =>
+  const isSelected = (row: Row): boolean =>
     type === undefined || row["type"] === type;
   return {
     first: rows.replace(new Map(Object.entries(all))),
     method: "all",
-    take: (params) => rows.takeAll(params as AllUpdate, isWanted),
+    take: (params) => rows.takeAll(params as AllUpdate, isSelected),
   };
 }

@@ -1,4 +1,4 @@
-/** As objects call it. */
+/** Types, spelled as in objects. */
 const TYPES = [
   ...["pool", "host", "VM", "VM-template", "VM-snapshot", "VM-controller"],
   ...["SR", "SM", "VDI", "VDI-snapshot", "VDI-unmanaged", "VBD", "VIF", "PIF"],
@@ -7,7 +7,7 @@ const TYPES = [
   ...["USB_group", "bond"],
 ];
 
-/** What a table shows of a type, where nobody says. */
+/** Default columns of a type. */
 const COLUMNS: Readonly<Record<string, readonly string[]>> = {
   pool: ["name_label", "HA_enabled", "cpus.cores", "master", "id"],
   host: [
@@ -51,7 +51,7 @@ const BY_NAME = new Map(
 
 export const knownTypes: readonly string[] = TYPES;
 
-/** `vm`, `VMs` and `VM` are the same. A type that is not known here may be known to the server. */
+/** `vm`, `VMs` and `VM` are equivalent. Unknown types are passed to the server. */
 export function toType(text: string): string {
   return BY_NAME.get(text.toLowerCase()) ?? text;
 }

@@ -1,6 +1,6 @@
 export type Row = Readonly<Record<string, unknown>>;
 
-/** The value at `memory.size`; undefined where there is none. */
+/** The value at a path such as `memory.size`; undefined: none. */
 export function valueAt(row: Row, path: string): unknown {
   let value: unknown = row;
   for (const name of path.split(".")) {
@@ -11,12 +11,12 @@ export function valueAt(row: Row, path: string): unknown {
   return value;
 }
 
-/** The members that a server has to be asked for. */
+/** Top-level members of the paths. */
 export function topLevel(paths: readonly string[]): string[] {
   return [...new Set(paths.map((path) => path.split(".")[0]!))];
 }
 
-/** An object with the paths as its names, for programs. */
+/** An object with the paths as keys, for machine-readable output. */
 export function pick(row: Row, paths: readonly string[]): Row {
   return Object.fromEntries(
     paths

@@ -1,4 +1,4 @@
-import { Refusal } from "../cli-error.js";
+import { RequestError } from "../cli-error.js";
 import type { Rpc } from "../server/rpc.js";
 import { valueAt, type Row } from "./path.js";
 
@@ -7,11 +7,11 @@ export interface SortKey {
   readonly descending?: boolean;
 }
 
-/** Which objects, in which order. */
+/** A query for objects. */
 export interface Question {
-  /** undefined: of all types. */
+  /** undefined: all types. */
   readonly type: string | undefined;
-  /** In the language of filters, such as `power_state:running tags:(a b)`. */
+  /** Filter expression, such as `power_state:running tags:(a b)`. */
   readonly filter: string | undefined;
   readonly sort: readonly SortKey[];
   readonly limit: number | undefined;
@@ -26,7 +26,7 @@ interface Page {
   readonly next?: string;
 }
 
-/** Page by page, so that the first rows are there before the last are known. */
+/** Reads page by page, so that output begins before the last page. */
 export async function* readObjects(
   rpc: Rpc,
   question: Question,
@@ -69,7 +69,7 @@ async function readPage(
   }
 }
 
-/** What servers without queries have: everything in one answer, sorted and cut here. */
+/** For servers without queries: all objects in one response, sorted and limited by the client. */
 async function readAll(rpc: Rpc, question: Question): Promise<readonly Row[]> {
   const { sort, limit } = question;
   const filter = toFilter(question);
@@ -86,13 +86,13 @@ async function readAll(rpc: Rpc, question: Question): Promise<readonly Row[]> {
 function toFilter({ type, filter }: Question): string | object | undefined {
   if (type === undefined) return filter;
   if (filter === undefined) return { type };
-  // A plain word would fit VM-template too.
+  // A plain `type:VM` matches VM-template as well.
   const exact = type.replace(/[^\w-]/g, "");
   return `type:/^${exact}$/ (${filter})`;
 }
 
 export function isUnknownMethod(error: unknown): boolean {
-  return error instanceof Refusal && error.code === "UNKNOWN_METHOD";
+  return error instanceof RequestError && error.code === "UNKNOWN_METHOD";
 }
 
 const collator = new Intl.Collator(undefined, { numeric: true });
@@ -101,7 +101,7 @@ function compare(a: Row, b: Row, keys: readonly SortKey[]): number {
   for (const { by, descending } of keys) {
     const [one, other] = [valueAt(a, by), valueAt(b, by)];
     if (one === other) continue;
-    // What has no value comes last, whatever the direction.
+    // Missing values come last in both directions.
     if (one === undefined || one === null) return 1;
     if (other === undefined || other === null) return -1;
     const order =

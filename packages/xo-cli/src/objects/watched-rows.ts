@@ -1,7 +1,7 @@
 import { applyMergePatch } from "@xo-server/kit";
 import type { Row } from "./path.js";
 
-/** What a live query of the server tells: everything first, then what differs. */
+/** An update of a live query: all rows first, then changes. */
 export interface QueryUpdate {
   readonly reset?: boolean;
   readonly total: number;
@@ -14,7 +14,7 @@ export interface QueryUpdate {
   readonly patches: Readonly<Record<string, unknown>>;
 }
 
-/** The notification `all`; 0 stands for what is gone. */
+/** Params of the notification `all`; 0: removed. */
 export interface AllUpdate {
   readonly type: "enter" | "exit";
   readonly items: Readonly<Record<string, Row | 0>>;
@@ -30,17 +30,17 @@ export type RowEvent =
     }
   | { readonly event: "remove"; readonly id: string; readonly before: Row };
 
-/** A copy of what is followed; every update comes out as what it changes. */
+/** The watched rows; converts updates to events. */
 export class WatchedRows {
   readonly #rows = new Map<string, Row>();
-  /** Of the window, in its order. */
+  /** Ids of the window, in order. */
   #ids: string[] = [];
 
   get size(): number {
     return this.#rows.size;
   }
 
-  /** Everything there is now: the first time, and after a gap. */
+  /** Replaces all rows: initially and after a gap. */
   replace(rows: ReadonlyMap<string, Row>): RowEvent[] {
     const gone = [...this.#rows.keys()].filter((id) => !rows.has(id));
     const events = gone.flatMap((id) => this.#remove(id));
@@ -48,7 +48,7 @@ export class WatchedRows {
     return events;
   }
 
-  /** The first answer, or one that says `reset`. */
+  /** The initial update, or one with `reset`. */
   begin({ splice, objects }: QueryUpdate): RowEvent[] {
     this.#ids = [...(splice?.insert ?? [])];
     const rows = this.#ids
@@ -78,10 +78,10 @@ export class WatchedRows {
     return events;
   }
 
-  takeAll({ type, items }: AllUpdate, isWanted: (row: Row) => boolean) {
+  takeAll({ type, items }: AllUpdate, isSelected: (row: Row) => boolean) {
     return Object.entries(items).flatMap(([id, row]) => {
       if (type === "exit" || row === 0) return this.#remove(id);
-      return isWanted(row) ? this.#put(id, row) : this.#remove(id);
+      return isSelected(row) ? this.#put(id, row) : this.#remove(id);
     });
   }
 

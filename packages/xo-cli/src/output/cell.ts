@@ -1,13 +1,13 @@
 import { toPlainText } from "./plain-text.js";
 
-/** One value in a table. */
+/** A table cell. */
 export interface Cell {
   readonly text: string;
-  /** Stands at the right; what is not there counts as one. */
+  /** Right-aligned; missing values too. */
   readonly isNumber: boolean;
 }
 
-/** Last words of paths whose values are bytes. */
+/** Last path segments of values in bytes. */
 const BYTES = new Set(["size", "usage", "physical_usage", "virtual_size"]);
 
 const UNITS = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];

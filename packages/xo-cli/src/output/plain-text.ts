@@ -1,12 +1,12 @@
 /**
- * Text of others for a terminal: without control characters, which could move the
- * cursor or rewrite what stands there, and without marks that turn the direction of writing.
+ * Removes control characters, which could control the terminal, and bidirectional
+ * formatting characters from external text.
  */
 export function toPlainText(text: string): string {
   return text.replace(CONTROLS, " ");
 }
 
-/** The same, with line ends and tabs kept. */
+/** Same, but keeps line breaks and tabs. */
 export function toPlainLines(text: string): string {
   return text.replace(CONTROLS, (one) => (/[\n\t]/.test(one) ? one : " "));
 }

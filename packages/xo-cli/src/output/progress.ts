@@ -4,7 +4,7 @@ import { toPlainText } from "./plain-text.js";
 const WIDTH = 24;
 const CLEAR_LINE = "\r\u001b[2K";
 
-/** A bar on stderr, where there is a terminal; else nothing. */
+/** A progress bar on stderr if it is a terminal. */
 export class Progress {
   readonly #terminal: Terminal;
   readonly #label: string;
@@ -15,7 +15,7 @@ export class Progress {
     this.#label = toPlainText(label);
   }
 
-  /** @param percent undefined: nobody knows */
+  /** @param percent undefined: unknown */
   async show(percent: number | undefined, detail = ""): Promise<void> {
     if (!this.#terminal.canRedraw) return;
     const text = `${bar(percent)} ${this.#label} ${detail}`.trimEnd();
@@ -33,8 +33,8 @@ export class Progress {
 
 function bar(percent: number | undefined): string {
   if (percent === undefined) return `[${"·".repeat(WIDTH)}]     `;
-  const sane = Math.min(100, Math.max(0, percent));
-  const done = Math.round((sane / 100) * WIDTH);
-  const figure = `${Math.round(sane)}%`.padStart(4);
+  const bounded = Math.min(100, Math.max(0, percent));
+  const done = Math.round((bounded / 100) * WIDTH);
+  const figure = `${Math.round(bounded)}%`.padStart(4);
   return `[${"█".repeat(done)}${"·".repeat(WIDTH - done)}] ${figure}`;
 }

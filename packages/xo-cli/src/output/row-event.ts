@@ -4,7 +4,7 @@ import { toPlainText } from "./plain-text.js";
 import { changedMembers, type RowEvent } from "../objects/watched-rows.js";
 import type { Row } from "../objects/path.js";
 
-/** One line for programs; `changed` names the top-level members that differ. */
+/** A machine-readable event; `changed` lists the changed top-level members. */
 export function toJsonEvent(one: RowEvent): string {
   const { event, id } = one;
   if (one.event === "remove") return JSON.stringify({ event, id });
@@ -16,9 +16,9 @@ export function toJsonEvent(one: RowEvent): string {
   );
 }
 
-/** One line for people: `~ db-1  power_state: Halted → Running`. */
+/** A human-readable event: `~ db-1  power_state: Halted → Running`. */
 export function toEventLine(
-  colours: Terminal["colours"],
+  colors: Terminal["colors"],
 ): (one: RowEvent) => string {
   return (one) => {
     const row = one.event === "remove" ? one.before : one.object;
@@ -26,11 +26,11 @@ export function toEventLine(
     const name = label || one.id;
     switch (one.event) {
       case "add":
-        return colours.green(`+ ${name}  ${one.id}`);
+        return colors.green(`+ ${name}  ${one.id}`);
       case "remove":
-        return colours.red(`- ${name}  ${one.id}`);
+        return colors.red(`- ${name}  ${one.id}`);
       case "change":
-        return `${colours.yellow("~")} ${name}  ${toDifference(one.before, one.object)}`;
+        return `${colors.yellow("~")} ${name}  ${toDifference(one.before, one.object)}`;
     }
   };
 }
@@ -46,7 +46,7 @@ function toDifference(before: Row, now: Row): string {
 
 type Difference = readonly [path: string, from: unknown, to: unknown];
 
-/** Down to the members that differ. */
+/** Changed members, recursively. */
 function differences(before: Row, now: Row, prefix = ""): Difference[] {
   return changedMembers(before, now).flatMap((name) => {
     const [from, to] = [before[name], now[name]];

@@ -3,22 +3,22 @@ import stringWidth from "string-width";
 import type { Cell } from "./cell.js";
 
 const GAP = 2;
-/** Narrower than this a column tells nothing. */
+/** Minimum width of a column. */
 const MIN_WIDTH = 6;
-/** So much of a column is worth more than another column. */
+/** Optional columns are omitted before others become narrower than this. */
 const FAIR_WIDTH = 14;
 
 export interface Column {
   readonly title: string;
-  /** Loses its end only when all others are at their narrowest: ids. */
+  /** Truncated only after all other columns have their minimum width: ids. */
   readonly isKept?: boolean;
-  /** Is left out, last ones first, where there is no room for all. */
+  /** Omitted if the line is too narrow, last ones first. */
   readonly isOptional?: boolean;
 }
 
 /**
- * Lines of a table with a head.
- * @param columns characters there are in a line; undefined: as many as it takes
+ * Formats a table with a header line.
+ * @param columns characters per line; undefined: unlimited
  */
 export function toTable(
   heads: readonly Column[],
@@ -64,7 +64,7 @@ function choose(
     : choose(heads.toSpliced(last, 1), wanted.toSpliced(last, 1), columns);
 }
 
-/** Takes from the widest first. */
+/** Shrinks the widest columns first. */
 function fit(
   heads: readonly Column[],
   wanted: readonly number[],

@@ -2,27 +2,27 @@ import pico from "picocolors";
 import { OutputClosed } from "../cli-error.js";
 import type { Host, Output } from "../host.js";
 
-export interface Look {
+export interface OutputStyle {
   readonly json: boolean;
-  readonly colour: boolean;
+  readonly color: boolean;
 }
 
-/** Where results (stdout) and everything else (stderr) go. */
+/** Output: results on stdout, everything else on stderr. */
 export class Terminal {
   readonly json: boolean;
-  readonly colours: ReturnType<typeof pico.createColors>;
+  readonly colors: ReturnType<typeof pico.createColors>;
   readonly #host: Host;
 
-  constructor(host: Host, { json, colour }: Look) {
+  constructor(host: Host, { json, color }: OutputStyle) {
     this.#host = host;
     this.json = json;
-    const wanted = colour && (host.env["NO_COLOR"] ?? "") === "";
-    this.colours = pico.createColors(
-      wanted && host.stdout.isTTY === true && host.env["TERM"] !== "dumb",
+    const isEnabled = color && (host.env["NO_COLOR"] ?? "") === "";
+    this.colors = pico.createColors(
+      isEnabled && host.stdout.isTTY === true && host.env["TERM"] !== "dumb",
     );
   }
 
-  /** Characters in a line; undefined: it is no terminal, lines are as long as they are. */
+  /** Characters per line; undefined: not a terminal. */
   get columns(): number | undefined {
     const { isTTY, columns } = this.#host.stdout;
     return isTTY === true ? (columns ?? 80) : undefined;
@@ -32,12 +32,12 @@ export class Terminal {
     return this.#host.stdout.isTTY === true;
   }
 
-  /** Whether lines on stderr may be drawn again: a progress bar. */
+  /** Whether stderr can show a progress bar. */
   get canRedraw(): boolean {
     return !this.json && this.#host.stderr.isTTY === true;
   }
 
-  /** Resolves when there is room for more. */
+  /** Resolves when the chunk has been written. */
   write(chunk: string | Uint8Array): Promise<void> {
     return writeTo(this.#host.stdout, chunk);
   }
@@ -50,7 +50,7 @@ export class Terminal {
     return this.line(JSON.stringify(value ?? null));
   }
 
-  /** A word to the person beside the result; programs get none. */
+  /** A message on stderr; none in machine-readable output. */
   async note(text: string): Promise<void> {
     if (!this.json) await this.error(text);
   }

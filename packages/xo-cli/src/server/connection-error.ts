@@ -1,31 +1,31 @@
 import { XoError } from "@xo-server/model";
 
-/** Node's ways of failing to connect, in the words of the table of errors. */
+/** Converts a connection error of Node.js to an XoError. */
 export function toConnectionError(address: string, error: Error): Error {
   if (error instanceof XoError) return error;
   const { code = "", message } = error as NodeJS.ErrnoException;
   if (code === "ECONNREFUSED")
     return new XoError("CONNECTION_REFUSED", { address }, error);
   if (code === "ECONNRESET" || code === "EPIPE") {
-    const reason = "the server closed it";
+    const reason = "closed by the server";
     return new XoError("CONNECTION_LOST", { address, reason }, error);
   }
   const reason = REASONS[code] ?? (message === "" ? code : message);
   return new XoError("UNREACHABLE", { address, reason }, error);
 }
 
-/** When an answer breaks off in its middle. Other errors stay what they are. */
+/** Converts an error while reading a response; other errors are returned unchanged. */
 export function toAnswerError(error: unknown): Error {
   const { code = "" } = error as NodeJS.ErrnoException;
   if (!["ECONNRESET", "ERR_STREAM_PREMATURE_CLOSE"].includes(code))
     return error as Error;
   const address = "the server";
-  const reason = "it closed in the middle of its answer";
+  const reason = "the response is incomplete";
   return new XoError("CONNECTION_LOST", { address, reason }, error);
 }
 
-const NO_NAME = "there is no such name";
-export const NO_TLS = "it does not speak TLS";
+const NO_NAME = "unknown host name";
+export const NO_TLS = "the server does not use TLS";
 
 const REASONS: Readonly<Record<string, string>> = {
   ENOTFOUND: NO_NAME,

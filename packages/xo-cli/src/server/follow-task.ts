@@ -1,11 +1,11 @@
 import type { IncomingMessage } from "node:http";
 import { createInterface } from "node:readline";
-import { Refusal } from "../cli-error.js";
+import { RequestError } from "../cli-error.js";
 import type { Context } from "../context.js";
 import { Progress } from "../output/progress.js";
 import type { Server } from "./server.js";
 
-/** As REST tells of it; times in ms. */
+/** A task of the REST API; times in ms. */
 export interface Task {
   readonly id: string;
   readonly status: string;
@@ -17,7 +17,7 @@ export interface Task {
 const FIRST_DELAY_MS = 100;
 const MAX_DELAY_MS = 2000;
 
-/** Until it has ended, with a bar on the terminal. @throws Refusal when it failed */
+/** Waits for a task, with a progress bar. @throws RequestError: the task failed */
 export async function followTask(
   context: Context,
   server: Server,
@@ -28,7 +28,7 @@ export async function followTask(
   const show = (task: Task): Promise<void> =>
     progress.show(task.progress, task.properties?.name ?? "");
   const onInterrupt = (): void => {
-    void terminal.note(`\nthe task goes on: xo-cli rest get tasks/${id}`);
+    void terminal.note(`\nthe task continues: xo-cli rest get tasks/${id}`);
   };
   host.interrupted.addEventListener("abort", onInterrupt);
   try {
@@ -36,7 +36,7 @@ export async function followTask(
     if (first.status !== "pending") return toSuccess(first);
     await show(first);
     const followed = { server, id, show };
-    // Who sees no bar is well served by asking now and then.
+    // Without a progress bar polling is sufficient.
     const hasEnded = terminal.canRedraw && (await watchTask(context, followed));
     const wait = hasEnded ? 0 : FIRST_DELAY_MS;
     return toSuccess(await pollTask(context, followed, wait));
@@ -52,7 +52,7 @@ interface Followed {
   readonly show: (task: Task) => Promise<void>;
 }
 
-/** Asks again and again, ever less often. @param wait before the first time, in ms */
+/** Polls with increasing intervals. @param wait before the first poll, in ms */
 async function pollTask(
   context: Context,
   { server, id, show }: Followed,
@@ -68,8 +68,8 @@ async function pollTask(
 }
 
 /**
- * Takes what the server tells until the task has ended.
- * @returns false: that is not to be had, or broke off; asking is left
+ * Watches a task until it has ended.
+ * @returns false: not supported, or the connection was lost; the caller polls
  */
 async function watchTask(
   context: Context,
@@ -80,27 +80,27 @@ async function watchTask(
     watch: "true",
     filter: `id:"${id}"`,
   });
-  let answer: IncomingMessage;
+  let response: IncomingMessage;
   try {
     const path = `rest/v0/tasks?${query.toString()}`;
-    answer = await server.rest.request({ method: "GET", path });
+    response = await server.rest.request({ method: "GET", path });
   } catch {
     return false;
   }
   try {
-    const lines = createInterface({ input: answer, crlfDelay: Infinity });
+    const lines = createInterface({ input: response, crlfDelay: Infinity });
     for await (const line of lines) {
       const task = toUpdate(line, id);
       if (task === undefined) continue;
       if (task.status !== "pending") return true;
       await show(task);
-      // A bar that is drawn more often is no better.
+      // Limits the rate of redraws.
       await context.delay(FIRST_DELAY_MS);
     }
   } catch {
-    // The connection broke off: asking tells what became of it.
+    // Connection lost: the caller polls.
   } finally {
-    answer.destroy();
+    response.destroy();
   }
   return false;
 }
@@ -121,26 +121,26 @@ function toSuccess(task: Task): Task {
   throw toFailure(task);
 }
 
-/** The id in an answer that names a task and nothing else. */
+/** The task id in a response that consists of a task id only. */
 export function taskIdOf(answer: unknown): string | undefined {
   if (typeof answer === "object" && answer !== null) {
     const { taskId } = answer as { taskId?: unknown };
     return typeof taskId === "string" ? taskId : undefined;
   }
-  // Older servers answer an action with the address of its task.
+  // Older servers respond to an action with the href of its task.
   return typeof answer === "string"
     ? /^\/rest\/v0\/tasks\/([\w-]+)$/.exec(answer)?.[1]
     : undefined;
 }
 
-function toFailure({ id, status, result }: Task): Refusal {
+function toFailure({ id, status, result }: Task): RequestError {
   const { message, code } = Object(result) as {
     message?: unknown;
     code?: unknown;
   };
-  const told = typeof message === "string" ? message : `it is ${status}`;
-  return new Refusal(
-    `task ${id}: ${told}`,
+  const reason = typeof message === "string" ? message : `status ${status}`;
+  return new RequestError(
+    `task ${id}: ${reason}`,
     typeof code === "string" ? code : "TASK_FAILED",
     result,
   );

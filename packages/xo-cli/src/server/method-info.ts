@@ -1,7 +1,7 @@
-import { Refusal } from "../cli-error.js";
+import { RequestError } from "../cli-error.js";
 import type { Rpc } from "./rpc.js";
 
-/** As `system.getMethodsInfo` tells. */
+/** Result of `system.getMethodsInfo`. */
 export interface MethodInfo {
   readonly description?: string;
   readonly permission?: string;
@@ -25,11 +25,11 @@ export async function readMethods(
   return new Map(Object.entries(all as Record<string, MethodInfo>));
 }
 
-/** @throws Refusal UNKNOWN_METHOD */
+/** @throws RequestError UNKNOWN_METHOD */
 export async function readMethod(rpc: Rpc, name: string): Promise<MethodInfo> {
   const info = (await readMethods(rpc)).get(name);
   if (info !== undefined) return info;
-  throw new Refusal(`no such method: ${name}`, "UNKNOWN_METHOD", { name });
+  throw new RequestError(`no such method: ${name}`, "UNKNOWN_METHOD", { name });
 }
 
 /** Such as `string`, `string|null`, `"RW"|"RO"`. */

@@ -8,11 +8,11 @@ import type { Readable } from "node:stream";
 import { XoError } from "@xo-server/model";
 import { toAnswerError, toConnectionError } from "./connection-error.js";
 import { addressOf } from "./server-url.js";
-import { Refusal } from "../cli-error.js";
+import { RequestError } from "../cli-error.js";
 
 export interface RestRequest {
   readonly method: string;
-  /** From the root of the server, with its query. */
+  /** Relative to the URL of the server, with the query. */
   readonly path: string;
   readonly body?: string | Readable;
   readonly headers?: Readonly<Record<string, string | number>>;
@@ -26,7 +26,7 @@ export interface RestOptions {
 
 const MAX_REDIRECTS = 3;
 
-/** HTTP at the same server, signed in by cookie. */
+/** REST client, authenticated by a cookie. */
 export class Rest {
   readonly #options: RestOptions;
 
@@ -34,7 +34,7 @@ export class Rest {
     this.#options = options;
   }
 
-  /** The answer, when its head is there and says yes. @throws Refusal, XoError */
+  /** @returns a successful response, with its body unread. @throws RequestError, XoError */
   async request(request: RestRequest): Promise<IncomingMessage> {
     let path = request.path;
     for (let hop = 0; ; hop++) {
@@ -42,13 +42,13 @@ export class Rest {
       const { statusCode = 0 } = response;
       if (statusCode < 300) return response;
       const next = this.#redirection(response);
-      // `/users/me` is one: method and body stay, and it leads nowhere else.
+      // Redirects such as that of `/users/me` keep method and body, and stay on the server.
       if (
         next === undefined ||
         hop === MAX_REDIRECTS ||
         (request.body !== undefined && typeof request.body !== "string")
       )
-        throw await toRefusal(response);
+        throw await toRequestError(response);
       response.resume();
       path = next;
     }
@@ -102,7 +102,7 @@ export class Rest {
   }
 }
 
-/** All of it. @throws XoError CONNECTION_LOST */
+/** Reads the whole body. @throws XoError CONNECTION_LOST */
 export async function readText(response: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];
   try {
@@ -136,8 +136,10 @@ const CODES: Readonly<Record<number, string>> = {
   429: "TOO_MANY_REQUESTS",
 };
 
-/** Of an answer that says no, in any of the shapes that servers have for it. */
-async function toRefusal(response: IncomingMessage): Promise<Refusal> {
+/** Converts an error response, in any of the shapes of xo-server and Xen Orchestra. */
+async function toRequestError(
+  response: IncomingMessage,
+): Promise<RequestError> {
   const { statusCode = 0, statusMessage = "" } = response;
   const text = await readText(response);
   const status = `${statusCode} ${statusMessage}`.trim();
@@ -145,20 +147,20 @@ async function toRefusal(response: IncomingMessage): Promise<Refusal> {
   try {
     body = Object(JSON.parse(text)) as typeof body;
   } catch {
-    // A page or nothing: that is no answer of the API.
+    // An HTML page or an empty body is not a response of the API.
     const code = statusCode === 401 ? "UNAUTHORIZED" : `HTTP_${statusCode}`;
-    return new Refusal(status, code);
+    return new RequestError(status, code);
   }
   const data = body.data;
   const own =
     (data as { code?: unknown } | null | undefined)?.code ?? body.code;
   const code =
     typeof own === "string" ? own : (CODES[statusCode] ?? `HTTP_${statusCode}`);
-  const told =
+  const message =
     typeof body.error === "string"
       ? body.error
       : body.error === undefined
         ? status
         : JSON.stringify(body.error);
-  return new Refusal(told, code, data);
+  return new RequestError(message, code, data);
 }

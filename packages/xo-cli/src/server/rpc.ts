@@ -3,25 +3,25 @@ import type { Agent } from "node:http";
 import { XoError } from "@xo-server/model";
 import { JSONRPCClient, JSONRPCErrorException } from "json-rpc-2.0";
 import { WebSocket } from "ws";
-import { Refusal } from "../cli-error.js";
+import { RequestError } from "../cli-error.js";
 import { toConnectionError } from "./connection-error.js";
 import { addressOf } from "./server-url.js";
 
-/** All objects of a large installation come in one message. */
+/** All objects of a large installation are one message. */
 const MAX_MESSAGE_BYTES = 1024 ** 3;
 
 const CONNECT_TIMEOUT_MS = 15_000;
 
 type Listener = (method: string, params: unknown) => void;
 
-/** JSON-RPC 2.0 over one WebSocket. When it breaks, everything that waits is told. */
+/** JSON-RPC 2.0 client over one WebSocket. Pending calls reject when the connection is lost. */
 export class Rpc {
   readonly #socket: WebSocket;
   readonly #client: JSONRPCClient;
   readonly #lost: Promise<never>;
   #listener: Listener = () => undefined;
 
-  /** @param url of the server, with a slash at its end. @throws XoError */
+  /** @param url of the server, with a trailing slash. @throws XoError */
   static async connect(url: string, agent: Agent): Promise<Rpc> {
     const socket = new WebSocket(`${url.replace("http", "ws")}api/`, [], {
       agent,
@@ -47,7 +47,7 @@ export class Rpc {
         reject(toConnectionError(address, error));
       });
       socket.on("close", (_code, words) => {
-        const reason = words.toString() || "the server closed it";
+        const reason = words.toString() || "closed by the server";
         reject(new XoError("CONNECTION_LOST", { address, reason }));
       });
     });
@@ -57,7 +57,7 @@ export class Rpc {
     });
   }
 
-  /** Rejects when the connection has broken. */
+  /** Rejects when the connection is lost. */
   get lost(): Promise<never> {
     return this.#lost;
   }
@@ -66,7 +66,7 @@ export class Rpc {
     this.#listener = listener;
   }
 
-  /** @throws Refusal, XoError CONNECTION_LOST */
+  /** @throws RequestError, XoError CONNECTION_LOST */
   async call(method: string, params: object = {}): Promise<unknown> {
     try {
       return (await Promise.race([
@@ -74,12 +74,12 @@ export class Rpc {
         this.#lost,
       ])) as unknown;
     } catch (error) {
-      if (error instanceof JSONRPCErrorException) throw toRefusal(error);
+      if (error instanceof JSONRPCErrorException) throw toRequestError(error);
       throw error;
     }
   }
 
-  /** No more is read; what has come already is told. */
+  /** Stops reading; received messages are still delivered. */
   pause(): void {
     this.#socket.pause();
   }
@@ -90,7 +90,7 @@ export class Rpc {
 
   close(): void {
     this.#socket.close();
-    // Nobody waits for the server's goodbye.
+    // Does not wait for the close frame of the server.
     this.#socket.terminate();
   }
 
@@ -99,7 +99,7 @@ export class Rpc {
     try {
       message = JSON.parse(text) as typeof message;
     } catch {
-      this.#socket.close(1007, "this is no JSON");
+      this.#socket.close(1007, "not JSON");
       return;
     }
     if (typeof message.method === "string")
@@ -108,7 +108,7 @@ export class Rpc {
   }
 }
 
-/** What servers that tell nothing better mean by their numbers. */
+/** Error codes of servers without symbolic codes (Xen Orchestra). */
 const CODES: Readonly<Record<number, string>> = {
   0: "UNSUPPORTED",
   1: "NO_SUCH_OBJECT",
@@ -119,8 +119,12 @@ const CODES: Readonly<Record<number, string>> = {
   [-32602]: "INVALID_PARAMETERS",
 };
 
-function toRefusal({ message, code, data }: JSONRPCErrorException): Refusal {
+function toRequestError({
+  message,
+  code,
+  data,
+}: JSONRPCErrorException): RequestError {
   const own = (data as { code?: unknown } | null | undefined)?.code;
   const name = typeof own === "string" ? own : (CODES[code] ?? `RPC_${code}`);
-  return new Refusal(message, name, data);
+  return new RequestError(message, name, data);
 }

@@ -1,6 +1,6 @@
 import { usageError } from "../cli-error.js";
 
-/** With the slash at the end; `https` where nothing is said. @throws CliError */
+/** @returns the URL with a trailing slash; default scheme: https. @throws CliError */
 export function toServerUrl(text: string): string {
   const withScheme = /^[a-z]+:\/\//i.test(text) ? text : `https://${text}`;
   let url: URL;
@@ -10,9 +10,11 @@ export function toServerUrl(text: string): string {
     throw usageError(`${JSON.stringify(text)} is not a URL`);
   }
   if (!/^https?:$/.test(url.protocol))
-    throw usageError(`${text}: a URL of a server begins with https://`);
+    throw usageError(
+      `${text}: the URL of a server must begin with https:// or http://`,
+    );
   if (url.username !== "" || url.password !== "")
-    throw usageError("user and password do not belong into the URL");
+    throw usageError("the URL must not contain user and password");
   const path = url.pathname.replace(/\/*$/, "/").replace(/\/api\/$/, "/");
   return url.origin + path;
 }

@@ -1,19 +1,19 @@
 import type { Agent } from "node:http";
-import { Refusal, signedOut } from "../cli-error.js";
+import { RequestError, signedOut } from "../cli-error.js";
 import { Rest } from "./rest.js";
 import { Rpc } from "./rpc.js";
 import { createAgent, type Trust } from "./trust.js";
 
-/** Where to go, and as whom. */
+/** A server and the credentials to use. */
 export interface Target {
-  /** With a slash at its end. */
+  /** With a trailing slash. */
   readonly url: string;
-  /** undefined: as somebody who has not signed in. */
+  /** undefined: anonymous. */
   readonly token: string | undefined;
   readonly trust: Trust;
 }
 
-/** Both doors of one server. */
+/** JSON-RPC and REST clients of one server. */
 export class Server {
   readonly target: Target;
   readonly rest: Rest;
@@ -27,7 +27,7 @@ export class Server {
     this.rest = new Rest({ url, token, agent: this.#agent });
   }
 
-  /** A connection of its own, nobody signed in. */
+  /** A new connection, not signed in. */
   async connect(): Promise<Rpc> {
     const rpc = await Rpc.connect(this.target.url, this.#agent);
     this.#open.add(rpc);
@@ -35,7 +35,7 @@ export class Server {
     return rpc;
   }
 
-  /** A connection, signed in where there is a token. @throws CliError NOT_SIGNED_IN */
+  /** A new connection, signed in if there is a token. @throws CliError NOT_SIGNED_IN */
   async signIn(): Promise<Rpc> {
     const rpc = await this.connect();
     const { token, url } = this.target;
@@ -43,10 +43,13 @@ export class Server {
     try {
       await rpc.call("session.signIn", { token });
     } catch (error) {
-      if (!(error instanceof Refusal) || error.code !== "CREDENTIALS_INVALID")
+      if (
+        !(error instanceof RequestError) ||
+        error.code !== "CREDENTIALS_INVALID"
+      )
         throw error;
       throw signedOut(
-        `${url} does not know the token any more`,
+        `the token of ${url} is invalid or has expired`,
         `xo-cli register ${url}`,
       );
     }

@@ -45,7 +45,7 @@ export interface Upload {
   readonly file: string;
 }
 
-/** @returns what the server says to it */
+/** @returns the response of the server */
 export async function upload(
   rest: Rest,
   { method, path, file }: Upload,

@@ -4,22 +4,22 @@ import { connect, type ConnectionOptions, type TLSSocket } from "node:tls";
 import { isIP } from "node:net";
 import { XoError } from "@xo-server/model";
 
-/** Which certificates are taken. Default: what the authorities of this machine vouch for. */
+/** Accepted certificates. Default: signed by a trusted CA. */
 export interface Trust {
-  /** Any: nothing protects from somebody in between. */
+  /** Accept any certificate: no protection against man-in-the-middle attacks. */
   readonly allowUnauthorized?: boolean;
   /** SHA-256, hexadecimal, with or without colons. */
   readonly fingerprint?: string;
 }
 
-/** Makes the connections of all doors of one server. */
+/** The HTTP agent of all connections to a server. */
 export function createAgent(url: string, trust: Trust): HttpAgent {
   return url.startsWith("https:") ? new TrustAgent(trust) : new HttpAgent();
 }
 
 type Callback = (error: Error | null, socket: TLSSocket) => void;
 
-/** Judges every certificate before the first byte of a request goes out. */
+/** Verifies the certificate before a request is sent. */
 class TrustAgent extends HttpsAgent {
   readonly #trust: Trust;
 
@@ -35,7 +35,7 @@ class TrustAgent extends HttpsAgent {
     const host = options.host ?? "localhost";
     const socket = connect({
       ...options,
-      // `check` judges, and can tell more about it.
+      // `check` verifies the certificate, with better error messages.
       rejectUnauthorized: false,
       ALPNProtocols: ["http/1.1"],
       ...(isIP(host) === 0 ? { servername: host } : {}),

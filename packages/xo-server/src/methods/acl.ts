@@ -19,7 +19,7 @@ const wordsOf = (level: string) =>
 
 export const aclGet = defineOperation({
   name: "acl.get",
-  summary: "All of these rights.",
+  summary: "Lists all ACLs.",
   params: Type.Object({}),
   result: Type.Array(
     Type.Object({
@@ -43,7 +43,7 @@ export const aclGet = defineOperation({
 
 export const aclAdd = defineOperation({
   name: "acl.add",
-  summary: "Gives a user or a group a right on an object.",
+  summary: "Grants an ACL on an object to a user or a group.",
   params: acl,
   result: Type.Boolean(),
   permission: "admin",
@@ -62,7 +62,7 @@ export const aclAdd = defineOperation({
 
 export const aclRemove = defineOperation({
   name: "acl.remove",
-  summary: "Takes such a right away.",
+  summary: "Revokes an ACL.",
   params: acl,
   result: Type.Boolean(),
   permission: "admin",
@@ -75,7 +75,7 @@ export const aclRemove = defineOperation({
 
 export const aclGetCurrentPermissions = defineOperation({
   name: "acl.getCurrentPermissions",
-  summary: "One's own rights of this kind, by object.",
+  summary: "Returns the ACLs of the current user by object.",
   params: Type.Object({}),
   result: Type.Record(
     Type.String(),
@@ -99,7 +99,7 @@ export const aclGetCurrentPermissions = defineOperation({
 
 export const roleGetAll = defineOperation({
   name: "role.getAll",
-  summary: "The levels of these rights.",
+  summary: "Lists the ACL levels.",
   params: Type.Object({}),
   result: Type.Array(
     Type.Object({

@@ -25,7 +25,7 @@ const PAGE = 500;
 
 export const auditGetRecords = defineOperation({
   name: "audit.getRecords",
-  summary: "What was changed, by whom and how it ended; newest first.",
+  summary: "Lists entries of the audit log, newest first.",
   params: Type.Object(
     {
       userId: text,
@@ -76,7 +76,7 @@ export const auditGetRecords = defineOperation({
 export const auditCheckIntegrity = defineOperation({
   name: "audit.checkIntegrity",
   summary:
-    "Whether the log is as it was written; how many records were looked at.",
+    "Verifies the integrity of the audit log and returns the number of verified records.",
   params: Type.Object({}),
   result: Type.Object({
     nValid: Type.Number(),

@@ -4,7 +4,7 @@ import { defineOperation } from "./define-operation.js";
 
 const passphrase = Type.Optional(
   Type.String({
-    description: "Of 8 characters or more; the file is encrypted with it.",
+    description: "Passphrase of the encrypted file, at least 8 characters.",
   }),
 );
 const closed = { additionalProperties: false } as const;
@@ -14,7 +14,7 @@ export const xoExportConfig = defineOperation({
   ...shared,
   name: "xo.exportConfig",
   summary:
-    "The configuration as an encrypted file: servers, users, rights, sets. Answers {$getFrom: path}.",
+    "Exports the configuration as an encrypted file: servers, users, rights, resource sets. Returns {$getFrom: path}.",
   params: Type.Object(
     {
       passphrase,
@@ -24,7 +24,7 @@ export const xoExportConfig = defineOperation({
       entries: Type.Optional(
         Type.Array(Type.String(), {
           maxItems: 0,
-          description: "All of them, always.",
+          description: "Ignored: the export is always complete.",
         }),
       ),
     },
@@ -44,7 +44,7 @@ export const xoImportConfig = defineOperation({
   ...shared,
   name: "xo.importConfig",
   summary:
-    "Puts an exported configuration in the place of the one that is there. Answers {$sendTo: path}.",
+    "Imports a configuration, replacing the current one. Returns {$sendTo: path}.",
   params: Type.Object({ passphrase }, closed),
   result: Type.Object({ $sendTo: Type.String() }),
   handler(given, { services }) {

@@ -17,7 +17,7 @@ const toPublic = (
 
 export const groupGetAll = defineOperation({
   name: "group.getAll",
-  summary: "All groups, with their users.",
+  summary: "Lists all groups with their users.",
   params: Type.Object({}),
   result: Type.Array(PublicGroup),
   permission: "admin",
@@ -29,7 +29,7 @@ export const groupGetAll = defineOperation({
 
 export const groupCreate = defineOperation({
   name: "group.create",
-  summary: "A new group.",
+  summary: "Creates a group.",
   params: Type.Object({ name }, closed),
   result: Type.String({ description: "Id of the group." }),
   ...change,
@@ -84,7 +84,7 @@ export const groupDelete = defineOperation({
 
 export const groupAddUser = defineOperation({
   name: "group.addUser",
-  summary: "Puts a user into a group.",
+  summary: "Adds a user to a group.",
   params: Type.Object({ id, userId }, closed),
   result: Type.Boolean(),
   ...change,
@@ -103,7 +103,7 @@ export const groupAddUser = defineOperation({
 
 export const groupRemoveUser = defineOperation({
   name: "group.removeUser",
-  summary: "Takes a user out of a group.",
+  summary: "Removes a user from a group.",
   params: Type.Object({ id, userId }, closed),
   result: Type.Boolean(),
   ...change,
@@ -122,7 +122,7 @@ export const groupRemoveUser = defineOperation({
 
 export const groupSetUsers = defineOperation({
   name: "group.setUsers",
-  summary: "Makes these the users of a group, and nobody else.",
+  summary: "Sets the users of a group.",
   params: Type.Object(
     { id, userIds: Type.Array(userId, { maxItems: 100_000 }) },
     closed,

@@ -13,7 +13,7 @@ const parts = {
   resource: Type.String({
     ...word,
     description:
-      "A type of objects, such as VM; `*`: all of pools. People are user, group, acl-role and acl-privilege, and must be named.",
+      "An object type, such as VM; `*`: all types of pools. The types user, group, acl-role and acl-privilege must be named.",
   }),
   action: Type.String({
     ...word,
@@ -23,7 +23,7 @@ const parts = {
 const selector = Type.Optional(
   Type.String({
     maxLength: 16_384,
-    description: "Only objects that match, as filters of lists do.",
+    description: "Filter expression that objects must match.",
   }),
 );
 const change = { permission: "admin", changes: true } as const;
@@ -39,7 +39,7 @@ function find(
 
 export const privilegeCreate = defineOperation({
   name: "privilege.create",
-  summary: "Lets a role allow, or deny, something more.",
+  summary: "Adds a privilege to a role.",
   params: Type.Object(
     { roleId: Type.String({ minLength: 1 }), ...parts, selector },
     closed,
@@ -86,7 +86,7 @@ export const privilegeSet = defineOperation({
 
 export const privilegeDelete = defineOperation({
   name: "privilege.delete",
-  summary: "Takes a privilege out of its role.",
+  summary: "Removes a privilege from its role.",
   params: Type.Object({ id }, closed),
   result: Type.Boolean(),
   ...change,

@@ -25,7 +25,7 @@ export function requireOwnRole(roles: Store["roles"], id: string): Role {
 
 export const roleCreate = defineOperation({
   name: "role.create",
-  summary: "A new role, which allows nothing yet.",
+  summary: "Creates a role without privileges.",
   params: Type.Object(
     { name, description: Type.Optional(description) },
     closed,
@@ -45,7 +45,7 @@ export const roleCreate = defineOperation({
 
 export const roleSet = defineOperation({
   name: "role.set",
-  summary: "Another name or description of a role.",
+  summary: "Changes the name or description of a role.",
   params: Type.Object(
     {
       id,
@@ -72,7 +72,7 @@ export const roleSet = defineOperation({
 
 export const roleDelete = defineOperation({
   name: "role.delete",
-  summary: "Deletes a role; who had it has it no more.",
+  summary: "Deletes a role and revokes it from all users and groups.",
   params: Type.Object({ id }, closed),
   result: Type.Boolean(),
   ...change,
@@ -92,7 +92,7 @@ export const roleDelete = defineOperation({
 
 export const roleCopy = defineOperation({
   name: "role.copy",
-  summary: "A new role that allows and denies what another does.",
+  summary: "Copies a role with its privileges.",
   params: Type.Object(
     {
       id,
@@ -175,7 +175,7 @@ const grantOperations = (["user", "group"] as const).flatMap((type) => {
   return [
     defineOperation({
       name: `role.addTo${noun}`,
-      summary: `Gives a ${type} a role.`,
+      summary: `Grants a role to a ${type}.`,
       ...shape,
       rest: { ...rest, method: "put", operationId: give },
       async handler(params, { services }) {
@@ -188,7 +188,7 @@ const grantOperations = (["user", "group"] as const).flatMap((type) => {
     }),
     defineOperation({
       name: `role.removeFrom${noun}`,
-      summary: `Takes a role away from a ${type}.`,
+      summary: `Revokes a role from a ${type}.`,
       ...shape,
       rest: { ...rest, method: "delete", operationId: take },
       async handler(params, { services }) {

@@ -35,7 +35,7 @@ const Probe = Type.Object({
   isReachable: Type.Boolean(),
   problem: Type.Optional(
     Type.Enum([...problems], {
-      description: "What is in the way of a login; absent: nothing.",
+      description: "Why a login would fail; absent: it would not.",
     }),
   ),
   coordinator: Type.Optional(
@@ -49,7 +49,7 @@ const LIMIT_MS = 5_000;
 export const serverProbe = defineOperation({
   name: "server.probe",
   summary:
-    "Whether there is a pool at an address, and its certificate; nobody is signed in, and of other programs nothing is told.",
+    "Checks whether a pool is reachable at an address and returns its certificate, without signing in. Nothing is reported about other programs.",
   params: Type.Object(
     {
       host: Type.String({

@@ -9,21 +9,23 @@ const id = Type.String({ minLength: 1, description: "Of a server." });
 const host = Type.String({
   minLength: 1,
   pattern: "^[^\\s@]+$",
-  description: "Name or address, with :port or http:// where needed.",
+  description: "Host name or address, optionally with :port or http://.",
 });
 const username = Type.String({ minLength: 1 });
 const password = Type.String({ minLength: 1 });
 const label = Type.String({ maxLength: 200 });
 const httpProxy = Type.String({ pattern: "^https?://" });
 const allowUnauthorized = Type.Boolean({
-  description: "Whatever certificate it shows.",
+  description: "Accept any certificate.",
 });
 const fingerprint = Type.String({
   pattern: "^([0-9A-Fa-f]{2}:?){31}[0-9A-Fa-f]{2}$",
   description:
-    "SHA-256 of a certificate that is accepted, as server.probe shows it; those of other members are pinned as they are first seen.",
+    "SHA-256 fingerprint of the accepted certificate, as returned by server.probe; certificates of other hosts are pinned at the first connection.",
 });
-const readOnly = Type.Boolean({ description: "It is looked at only." });
+const readOnly = Type.Boolean({
+  description: "Reject calls that would change the pool.",
+});
 const closed = { additionalProperties: false } as const;
 
 const example = {
@@ -82,7 +84,7 @@ async function list({
 
 export const serverGetAll = defineOperation({
   name: "server.getAll",
-  summary: "All pools that there are to connect to, and how they are.",
+  summary: "Lists all servers (pool connections) with their status.",
   params: Type.Object({}),
   result: Type.Array(PublicServer),
   permission: "admin",
@@ -98,7 +100,7 @@ export const serverGetAll = defineOperation({
 
 export const serverGet = defineOperation({
   name: "server.get",
-  summary: "One pool that there is to connect to, and how it is.",
+  summary: "Returns a server (pool connection) with its status.",
   params: Type.Object({ id }, closed),
   result: PublicServer,
   permission: "admin",
@@ -119,7 +121,7 @@ export const serverGet = defineOperation({
 
 export const serverAdd = defineOperation({
   name: "server.add",
-  summary: "Another pool to connect to; its id. It is connected at once.",
+  summary: "Adds a server (pool connection), connects it and returns its id.",
   params: Type.Object(
     {
       host,
@@ -173,7 +175,7 @@ export const serverAdd = defineOperation({
 
 export const serverSet = defineOperation({
   name: "server.set",
-  summary: "Changes how a pool is connected to; it is connected anew.",
+  summary: "Changes a server (pool connection) and reconnects it.",
   params: Type.Object(
     {
       id,
@@ -209,7 +211,8 @@ export const serverSet = defineOperation({
 
 export const serverRemove = defineOperation({
   name: "server.remove",
-  summary: "Disconnects a pool and forgets it; its objects go.",
+  summary:
+    "Disconnects and removes a server (pool connection); its objects are removed.",
   params: Type.Object({ id }, closed),
   ...change,
   rest: {
@@ -229,7 +232,7 @@ export const serverRemove = defineOperation({
 
 export const serverEnable = defineOperation({
   name: "server.enable",
-  summary: "Connects a pool, now and at each start.",
+  summary: "Connects a pool now, and at each start of the server.",
   params: Type.Object({ id }, closed),
   ...change,
   rest: {
@@ -244,7 +247,7 @@ export const serverEnable = defineOperation({
 
 export const serverDisable = defineOperation({
   name: "server.disable",
-  summary: "Disconnects a pool; its objects go.",
+  summary: "Disconnects a pool; its objects are removed.",
   params: Type.Object({ id }, closed),
   ...change,
   rest: {

@@ -15,7 +15,7 @@ export interface SessionTicketParts {
 export const sessionCreateTicket = defineOperation({
   name: "session.createTicket",
   summary:
-    "A ticket with which a socket is signed in as whoever asks, once, within half a minute; null for who has not signed in.",
+    "Creates a single-use ticket that signs in a WebSocket as the current user within 30 s; null for anonymous clients.",
   params: Type.Object({}),
   result: Type.Object({
     ticket: Type.Union([Type.String(), Type.Null()]),
@@ -37,7 +37,7 @@ export const sessionCreateTicket = defineOperation({
 
 export const sessionSignInWithTicket = defineOperation({
   name: "session.signInWithTicket",
-  summary: "Signs in on this connection with session.createTicket's ticket.",
+  summary: "Signs in this connection with a ticket of session.createTicket.",
   params: Type.Object({
     ticket: Type.String({ minLength: 1, maxLength: 100 }),
   }),

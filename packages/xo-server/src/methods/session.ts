@@ -31,7 +31,7 @@ function begin(
 export const sessionSignIn = defineOperation({
   name: "session.signIn",
   summary:
-    "Signs in on this connection, with {email or username, password, otp?} or {token}.",
+    "Signs in this connection with {email or username, password, otp?} or {token}.",
   // Clients send other things along.
   params: Type.Object(
     {
@@ -73,7 +73,7 @@ export const sessionSignIn = defineOperation({
 
 export const sessionSignInWithPassword = defineOperation({
   name: "session.signInWithPassword",
-  summary: "As session.signIn, for older clients.",
+  summary: "Same as session.signIn, for older clients.",
   params: Type.Object({ email: text, password: text }, closed),
   result: PublicUser,
   permission: "none",
@@ -90,7 +90,7 @@ export const sessionSignInWithPassword = defineOperation({
 
 export const sessionSignInWithToken = defineOperation({
   name: "session.signInWithToken",
-  summary: "As session.signIn, for older clients.",
+  summary: "Same as session.signIn, for older clients.",
   params: Type.Object({ token: text }, closed),
   result: PublicUser,
   permission: "none",
@@ -104,7 +104,7 @@ export const sessionSignInWithToken = defineOperation({
 
 export const sessionGetUser = defineOperation({
   name: "session.getUser",
-  summary: "Who has signed in on this connection.",
+  summary: "Returns the current user of this connection.",
   params: Type.Object({}),
   result: PublicUser,
   permission: "none",
@@ -118,7 +118,7 @@ export const sessionGetUser = defineOperation({
 
 export const sessionSignOut = defineOperation({
   name: "session.signOut",
-  summary: "Nobody is signed in any more; the connection stays.",
+  summary: "Signs out; the connection stays open.",
   params: Type.Object({}),
   result: Type.Boolean(),
   permission: "user",

@@ -3,17 +3,17 @@ import { defineOperation } from "./define-operation.js";
 
 const Provider = Type.Object({
   id: Type.String({ description: "Such as password, ldap or oidc." }),
-  name: Type.String({ description: "For people." }),
+  name: Type.String({ description: "Label." }),
   kind: Type.String({
     description:
-      "password: name and password are asked here; redirect: the browser goes to `url`.",
+      "password: sign in with name and password; redirect: open `url` in the browser.",
   }),
   url: Type.Optional(Type.String()),
 });
 
 export const sessionGetProviders = defineOperation({
   name: "session.getProviders",
-  summary: "The ways to sign in.",
+  summary: "Lists the sign-in methods.",
   params: Type.Object({}),
   result: Type.Object({ providers: Type.Array(Provider) }),
   permission: "none",

@@ -97,9 +97,9 @@ function userIdOf(given: string, context: OperationContext): string {
 export const tokenCreate = defineOperation({
   name: "token.create",
   summary:
-    "A token to sign in with; the one that the client has already, prolonged.",
+    "Creates an authentication token, or renews the existing token of the client.",
   params: Wanted,
-  result: Type.String({ description: "The token, told this once." }),
+  result: Type.String({ description: "The token; it is returned only once." }),
   permission: "user",
   changes: true,
   handler: async (options, context) =>
@@ -108,7 +108,7 @@ export const tokenCreate = defineOperation({
 
 export const tokenSet = defineOperation({
   name: "token.set",
-  summary: "Another description for a token of one's own.",
+  summary: "Changes the description of a token of the current user.",
   params: Type.Object(
     {
       id: Type.String({
@@ -137,7 +137,7 @@ export const tokenSet = defineOperation({
 
 export const tokenDelete = defineOperation({
   name: "token.delete",
-  summary: "Deletes tokens of anybody.",
+  summary: "Revokes tokens of any user.",
   params: which,
   result: Type.Boolean(),
   permission: "admin",
@@ -147,7 +147,7 @@ export const tokenDelete = defineOperation({
 
 export const tokenDeleteOwn = defineOperation({
   name: "token.deleteOwn",
-  summary: "Deletes tokens of one's own.",
+  summary: "Revokes tokens of the current user.",
   params: which,
   result: Type.Boolean(),
   permission: "user",
@@ -162,7 +162,8 @@ export const tokenDeleteOwn = defineOperation({
 
 export const userGetAuthenticationTokens = defineOperation({
   name: "user.getAuthenticationTokens",
-  summary: "One's own tokens; admins may name another user.",
+  summary:
+    "Lists the tokens of the current user; admins may name another user.",
   params: Type.Object(
     { id: Type.Optional(id) },
     { additionalProperties: false },
@@ -184,7 +185,8 @@ export const userGetAuthenticationTokens = defineOperation({
 
 export const userCreateAuthenticationToken = defineOperation({
   name: "user.createAuthenticationToken",
-  summary: "A token as token.create makes it, with what is known of it.",
+  summary:
+    "Creates a token as token.create does, and returns it with its details.",
   params: Type.Object({ id, ...wanted }, { additionalProperties: false }),
   result: Type.Object({ token: PublicToken }),
   permission: "user",
@@ -201,7 +203,7 @@ export const userCreateAuthenticationToken = defineOperation({
       method: "post",
       path: "/users/authentication_tokens",
       operationId: "PostDeprecatedAuthenticationTokens",
-      summary: "As /users/me/authentication_tokens, for older clients.",
+      summary: "Same as /users/me/authentication_tokens, for older clients.",
       exposure: "confirm",
       status: 201,
       params: { id: "me" },

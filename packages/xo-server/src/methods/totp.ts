@@ -20,10 +20,10 @@ const closed = { additionalProperties: false } as const;
 export const userEnrolTotp = defineOperation({
   name: "user.enrolTotp",
   summary:
-    "Begins to set up one's own second factor; user.confirmTotp ends it.",
+    "Starts the enrollment of two-factor authentication (TOTP); user.confirmTotp completes it.",
   params: Type.Object({ password }, closed),
   result: Type.Object({
-    secret: Type.String({ description: "In base32." }),
+    secret: Type.String({ description: "Base32." }),
     uri: Type.String({ description: "For a QR code." }),
   }),
   permission: "user",
@@ -40,8 +40,7 @@ export const userEnrolTotp = defineOperation({
 
 export const userConfirmTotp = defineOperation({
   name: "user.confirmTotp",
-  summary:
-    "From now on signing in by password needs a code; `otp` shows that there is one.",
+  summary: "Enables two-factor authentication (TOTP) with a first code.",
   params: Type.Object({ otp }, closed),
   result: Type.Boolean(),
   permission: "user",
@@ -59,7 +58,7 @@ export const userConfirmTotp = defineOperation({
 export const userRemoveTotp = defineOperation({
   name: "user.removeTotp",
   summary:
-    "Takes one's own second factor away, against the password; admins may name another user.",
+    "Removes two-factor authentication (TOTP) of the current user, who confirms with the password; admins may name another user.",
   params: Type.Object(
     {
       id: Type.Optional(Type.String({ minLength: 1 })),

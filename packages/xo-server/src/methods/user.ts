@@ -33,7 +33,7 @@ function find(
 
 export const userGetAll = defineOperation({
   name: "user.getAll",
-  summary: "All users.",
+  summary: "Lists all users.",
   params: Type.Object({}),
   result: Type.Array(PublicUser),
   permission: "admin",
@@ -45,7 +45,7 @@ export const userGetAll = defineOperation({
 
 export const userCreate = defineOperation({
   name: "user.create",
-  summary: "A new user, who signs in by password.",
+  summary: "Creates a user with a password.",
   params: Type.Object(
     { email: name, password, permission: Type.Optional(permission) },
     closed,
@@ -68,7 +68,7 @@ export const userCreate = defineOperation({
 
 export const userDelete = defineOperation({
   name: "user.delete",
-  summary: "Deletes a user with all that is the user's: tokens, rights.",
+  summary: "Deletes a user with their tokens and rights.",
   params: Type.Object({ id }, closed),
   result: Type.Boolean(),
   permission: "admin",
@@ -91,7 +91,7 @@ export const userDelete = defineOperation({
 export const userSet = defineOperation({
   name: "user.set",
   summary:
-    "Changes a user. Who is no admin may set own preferences. A new password ends the user's sessions and tokens.",
+    "Changes a user. Users without the permission admin may set their own preferences only. A new password ends the sessions of the user and revokes their tokens.",
   params: Type.Object(
     {
       id,
@@ -134,7 +134,7 @@ export const userSet = defineOperation({
 export const userRemoveAuthProvider = defineOperation({
   name: "user.removeAuthProvider",
   summary:
-    "A user does not sign in by a provider any more; the user's sessions and tokens end.",
+    "Unlinks a user from an identity provider; ends their sessions and revokes their tokens.",
   params: Type.Object(
     { id, authProvider: Type.String({ minLength: 1, maxLength: 256 }) },
     closed,
@@ -161,7 +161,7 @@ export const userRemoveAuthProvider = defineOperation({
 export const userChangePassword = defineOperation({
   name: "user.changePassword",
   summary:
-    "One's own password. Other sessions, and all tokens but the one in use, end.",
+    "Changes the password of the current user. Ends other sessions and revokes all tokens but the one in use.",
   params: Type.Object({ oldPassword: password, newPassword: password }, closed),
   result: Type.Boolean(),
   permission: "user",
