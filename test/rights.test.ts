@@ -106,7 +106,7 @@ t.test(
         const second = await start();
         const again = await second.connect({ token });
         t.equal(await ask(again, "query.count", vms), 1);
-        t.notMatch(second.server.output, /First start/);
+        t.notMatch(second.server.output, /Initial admin/);
         const boss = await second.connect({
           email: "admin",
           password: "correct horse",
