@@ -43,9 +43,9 @@ const pacemaker = { ms: 20_000, cpuMs: 18_000, outMs: 10_000, outCpuMs: 9_000 };
 
 t.test("targets are met or missed by the medians", async (t) => {
   const document = placementDocument(
-    reportOf([["story", "story, a rule", [story]]]),
+    reportOf([["story", "story, required", [story]]]),
   );
-  t.match(document, "a rule: full plan: at most 500 ms | 400 ms | met |");
+  t.match(document, "required: full plan: at most 500 ms | 400 ms | met |");
   t.match(document, "plan mended: at most 50 ms | 60.0 ms | **missed** |");
   t.match(document, "100,000 VMs: at most 10000 ms | - | not measured |");
 });
@@ -53,7 +53,7 @@ t.test("targets are met or missed by the medians", async (t) => {
 t.test("Pacemaker's time is reported as a multiple of ours", async (t) => {
   const document = placementDocument(
     reportOf([
-      ["story", "story, a rule", [story]],
+      ["story", "story, required", [story]],
       ["pacemaker", "crm_simulate", [pacemaker]],
     ]),
   );

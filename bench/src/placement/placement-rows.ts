@@ -75,7 +75,7 @@ function row<S extends string, Job>(
 function storyRows(size: { hosts: number; sets: number }): PlacementRow[] {
   const rule: Story = { ...size, required: true };
   return [
-    row("story", "story, a rule", rule),
+    row("story", "story, required", rule),
     // It takes a hundred times as long: three runs tell enough.
     row("pacemaker", "crm_simulate", { story: rule, timeoutMs: 600_000 }, 3),
     row("story", "story, preferred", { ...size, required: false }),
