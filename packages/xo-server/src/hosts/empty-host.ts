@@ -4,7 +4,8 @@ import type {
   HostEvacuationPlan,
 } from "../placement/evacuations.js";
 import { untrackedTask, type TaskContext } from "../tasks/task-context.js";
-import { allStuck, refuseStuck, stuckOn } from "./stuck-vms.js";
+import { undoAfter, type UndoStep } from "../operations/undo.js";
+import { allStuck, nameOf, refuseStuck, stuckOn } from "./stuck-vms.js";
 
 /** How guests find another host. */
 export interface LeaveParts {
@@ -111,9 +112,18 @@ export async function whileEmpty<T>(
       );
     return await run();
   } catch (error) {
-    if (object["enabled"] === true)
-      // What went wrong first is what is told.
-      await xapi.call("host.enable", [ref]).catch(() => undefined);
-    throw error;
+    throw await undoAfter(
+      error,
+      object["enabled"] === true ? [enableAgain(host)] : [],
+    );
   }
+}
+
+/** Enables a host that was disabled for an operation that failed. */
+export function enableAgain(host: PoolObject): UndoStep {
+  const { xapi, ref } = host;
+  return {
+    left: `host ${nameOf(host)} (disabled)`,
+    run: () => xapi.call("host.enable", [ref]),
+  };
 }

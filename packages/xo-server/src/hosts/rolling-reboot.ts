@@ -187,7 +187,10 @@ class RollingReboot {
     const { objects, work, signal } = this.#parts;
     const at = this.#at;
     const stopped = `${at}: ${error.message}`;
-    await this.#keep({ stopped }).catch(() => undefined);
+    await this.#keep({ stopped }).catch((cause: unknown) => {
+      const { message } = cause as Error;
+      work.warn(`where the reboot stopped could not be persisted: ${message}`);
+    });
     const hasAside = Object.keys(this.#plan.aside).length > 0;
     if (!hasAside || signal.aborted) return;
     await this.#putBack(objects).catch((cause: unknown) => {

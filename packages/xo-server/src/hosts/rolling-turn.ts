@@ -1,6 +1,12 @@
 import type { PoolObject } from "../objects/pool-objects.js";
 import type { TaskContext } from "../tasks/task-context.js";
-import { leaveOf, moveAway, type LeaveParts } from "./empty-host.js";
+import { undoAfter } from "../operations/undo.js";
+import {
+  enableAgain,
+  leaveOf,
+  moveAway,
+  type LeaveParts,
+} from "./empty-host.js";
 import { eachOf } from "./guests.js";
 import { goDown, untilBack, type RestartParts } from "./restart.js";
 import { isGone, type Turn } from "./rolling-plan.js";
@@ -37,7 +43,7 @@ export async function rebootInTurn(
   await startAgain(turn.host, down);
 }
 
-/** What went wrong first is what is told. */
+/** @throws the error of `run`; LEFT_BEHIND with it as cause, if VMs could not be started again */
 async function orStartAgain(
   host: string,
   parts: TurnParts,
@@ -47,8 +53,12 @@ async function orStartAgain(
     await run();
   } catch (error) {
     const quietly = { ...parts, at: () => undefined };
-    await startAgain(host, quietly).catch(() => undefined);
-    throw error;
+    throw await undoAfter(error, [
+      {
+        left: "VMs that were shut down for the reboot",
+        run: () => startAgain(host, quietly),
+      },
+    ]);
   }
 }
 
@@ -111,8 +121,7 @@ async function goDownEmpty(host: PoolObject, parts: TurnParts): Promise<void> {
     });
     await step(parts, "reboot", (own) => goDown(now(own), "host.reboot"));
   } catch (error) {
-    await xapi.call("host.enable", [ref]).catch(() => undefined);
-    throw error;
+    throw await undoAfter(error, [enableAgain(host)]);
   }
 }
 

@@ -1,10 +1,14 @@
 import type { PoolObject } from "../objects/pool-objects.js";
 import { guestsOf, toEach, withoutBlocks } from "./guests.js";
+import { undoAfter } from "../operations/undo.js";
+import { enableAgain } from "./empty-host.js";
 import { rebootAndWait, type RestartParts } from "./restart.js";
+import { nameOf } from "./stuck-vms.js";
 
 /**
- * Reboots a host with its guests suspended to disk meanwhile: they need no
- * other host. Whatever fails, those that were suspended are resumed.
+ * Suspends the VMs of a host to disk, reboots the host and resumes them. No
+ * other host is needed. After a failure the suspended VMs are resumed.
+ * @throws XoError LEFT_BEHIND: VMs are still suspended, or the host is disabled
  */
 export async function smartReboot(
   host: PoolObject,
@@ -35,11 +39,13 @@ async function rebootWithout(
     });
     await rebootAndWait(host, parts);
   } catch (error) {
-    if (object["enabled"] === true)
-      await xapi.call("host.enable", [ref]).catch(() => undefined);
-    // What went wrong first is what is told.
-    await resumeAll(suspended, host).catch(() => undefined);
-    throw error;
+    throw await undoAfter(error, [
+      ...(object["enabled"] === true ? [enableAgain(host)] : []),
+      {
+        left: `VMs of host ${nameOf(host)} (suspended)`,
+        run: () => resumeAll(suspended, host),
+      },
+    ]);
   }
   await resumeAll(suspended, host);
 }

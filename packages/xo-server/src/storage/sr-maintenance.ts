@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { XoError } from "@xo-server/model";
 import { eachOf } from "../hosts/guests.js";
 import type { PoolObject, PoolObjects } from "../objects/pool-objects.js";
+import { undoAfter } from "../operations/undo.js";
 import type { TaskContext } from "../tasks/task-context.js";
 
 /** In an SR's other_config, as other management servers know it: who reads objects sees by it that the SR is out of use. */
@@ -52,9 +53,12 @@ export async function enterMaintenance(
     await call(objects, users, ["VM", "VM.clean_shutdown"]);
     await call(objects, pbds, ["PBD", "PBD.unplug"]);
   } catch (error) {
-    // What went wrong first is what is told.
-    await giveBack(sr, taken, parts).catch(() => undefined);
-    throw error;
+    throw await undoAfter(error, [
+      {
+        left: `SR ${sr.id} (in maintenance)`,
+        run: () => giveBack(sr, taken, parts),
+      },
+    ]);
   }
 }
 
