@@ -38,7 +38,7 @@ async function lookAt(session: ApiSession) {
   };
 }
 
-for (const step of ["move VMs away", "reboot"])
+for (const step of ["evacuate", "reboot"])
   t.test(
     `a rolling reboot goes on after a server that died at "${step}"`,
     LIMIT,

@@ -96,11 +96,7 @@ t.test("a pool is rebooted, and is as it was before", LIMIT, async (t) => {
     "the coordinator first",
   );
   for (const { tasks } of steps)
-    t.same(namesOf(tasks), [
-      "move VMs away",
-      "reboot",
-      "wait until it is back",
-    ]);
+    t.same(namesOf(tasks), ["evacuate", "reboot", "wait for the host"]);
 });
 
 t.test(
@@ -140,7 +136,7 @@ t.test(
 
     const task = await roll(bench);
     t.equal(task.status, "success", JSON.stringify(task));
-    t.match(task.infos, [{ message: /^goes on with what was begun at/ }]);
+    t.match(task.infos, [{ message: /^resumes the rolling reboot of/ }]);
     const after = await lookAt(bench);
     for (const id of done!)
       t.equal(after.starts.get(id), between.starts.get(id), "not once more");
@@ -152,7 +148,7 @@ t.test(
     t.match(await roll(bench), {
       result: {
         code: "STOPPED_MIDWAY",
-        data: { where: /move VMs away$/, done: [] },
+        data: { where: /evacuate$/, done: [] },
       },
     });
     const refused = await roll(bench, { resume: false });
@@ -203,9 +199,9 @@ t.test("VMs that cannot leave are told before", LIMIT, async (t) => {
   );
   t.same(namesOf(pinned?.tasks), [
     "shut down VMs that cannot leave",
-    "move VMs away",
+    "evacuate",
     "reboot",
-    "wait until it is back",
+    "wait for the host",
     "start the VMs that were shut down",
   ]);
   t.same((await lookAt(bench)).places, before.places);

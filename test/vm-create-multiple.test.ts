@@ -131,7 +131,7 @@ t.test("several VMs are made at once", async (t) => {
       await api.rest("GET", "/tasks?fields=status,properties")
     ).json()) as TaskTree[];
     t.ok(
-      tasks.some(({ properties }) => properties.name === "Making of 3 VMs"),
+      tasks.some(({ properties }) => properties.name === "Creation of 3 VMs"),
       "as a task too, although it did not come over REST",
     );
   });

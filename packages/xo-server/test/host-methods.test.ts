@@ -348,7 +348,7 @@ t.test("what is in HA's way is told before", async (t) => {
   const failures = { pool: "p", hostFailuresToTolerate: 2 };
   await t.rejects(run("pool.setHaHostFailures", failures), {
     code: "INVALID_PARAMETERS",
-    message: /1 host failures at most/,
+    message: /at most 1 host failures/,
   });
 });
 
@@ -377,7 +377,7 @@ t.test("a rolling reboot ends at the first failure", async (t) => {
   await t.rejects(run("pool.rollingReboot", { pool: "p" }), {
     code: "STOPPED_MIDWAY",
     data: {
-      where: "h1: move VMs away",
+      where: "h1: evacuate",
       done: [],
       left: ["h1", "h2"],
       cause: { code: "NO_HOSTS_AVAILABLE" },

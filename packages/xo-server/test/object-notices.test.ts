@@ -166,7 +166,7 @@ t.test("nobody is told of what they may not see", async (t) => {
 t.test("what a listing has shown leaves, too", async (t) => {
   const { fake, notices } = setUp();
   const client = new Listener(taggedOnly("mine"));
-  notices.follow(client)!.tell("VM", "old");
+  notices.follow(client)!.noteSent("VM", "old");
   fake.bring(gone("old"), gone("never-seen"));
   await settle();
   t.same(client.heard, ["exit old"]);

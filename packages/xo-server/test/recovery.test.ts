@@ -188,9 +188,9 @@ function setUp(t: Test, extra: Partial<Operation> = {}) {
       people: { get: () => people },
       watch: new XapiTaskWatch({ pools, clock }),
     });
-    const recalled = await tasks.loadInterrupted();
-    const done = recovery.recover(recalled);
-    return { tasks, recalled, done };
+    const interrupted = await tasks.loadInterrupted();
+    const done = recovery.recover(interrupted);
+    return { tasks, interrupted, done };
   };
   const setPerson = (now: AuthenticatedUser | undefined) => (people = now);
   return {
@@ -383,8 +383,8 @@ t.test("tasks of another server are left alone", async (t) => {
   const id = await begin(open("there"), (xapi) =>
     xapi().callAsync("VM.start", [VM]),
   );
-  const { recalled } = await restart("here");
-  t.same(recalled, []);
+  const { interrupted } = await restart("here");
+  t.same(interrupted, []);
   t.match(store.rows.get(id), { status: "pending" });
 });
 

@@ -2,7 +2,7 @@ import { createParserPool } from "@xo-server/parser-pool";
 import t, { type Test } from "tap";
 import { loadConfig } from "../src/config/load-config.js";
 import { createLoggers } from "../src/log/logger.js";
-import { createForgetfulMemory } from "../src/pools/pool-memory.js";
+import { createVolatilePoolFacts } from "../src/pools/pool-facts.js";
 import {
   toDemoSettings,
   toPoolSettings,
@@ -16,7 +16,7 @@ function optionsOf(t: Test, pool: string, rest = "") {
     "config.yaml": `${rest}\npools: [{ hosts: [a.example], password: p, ${pool} }]\n`,
   });
   const { config } = loadConfig(undefined, {}, { env: {}, cwd: home, home });
-  const memory = createForgetfulMemory();
+  const memory = createVolatilePoolFacts();
   const [configured] = toPoolSettings(config.pools);
   const make = (settings = configured!) =>
     toXapiOptions({
@@ -98,7 +98,7 @@ t.test(
     const { tls } = make(settings);
     if (tls === undefined || !("trustOnFirstUse" in tls)) return t.fail("tls");
     t.match(tls, { known: { "xen1:443": "ab" }, accepted: ["ab"] });
-    memory.learn({ fingerprints: { "xen1:443": "cd", "xen2:443": "ef" } });
+    memory.update({ fingerprints: { "xen1:443": "cd", "xen2:443": "ef" } });
     const later = make(settings).tls;
     t.match(later, { known: { "xen1:443": "cd", "xen2:443": "ef" } });
   },

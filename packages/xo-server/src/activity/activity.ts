@@ -1,7 +1,10 @@
 import type { Catalog, Inventory, ViewTable } from "@xo-server/inventory";
 import type { Clock } from "../clock.js";
 import type { Logger } from "../log/logger.js";
-import type { Witness, WitnessedCall } from "../operations/witness.js";
+import type {
+  ActivityRecorder,
+  RecordedCall,
+} from "../operations/activity-recorder.js";
 import type { Actor, ActivityEvent } from "./activity-entry.js";
 import {
   listActivity,
@@ -44,7 +47,7 @@ const ON_DEMAND_CLASSES = ["SR", "VDI"];
 const CHECK_MS = 2_000;
 
 /** Records events of the pools' objects for operators. */
-export class Activity implements Witness {
+export class Activity implements ActivityRecorder {
   readonly journal: Journal;
   readonly #options: ActivityOptions;
   readonly #attribution: Attribution;
@@ -83,7 +86,7 @@ export class Activity implements Witness {
     for (const unobserve of this.#unobserve) unobserve();
   }
 
-  begin({ operation, params, context }: WitnessedCall) {
+  begin({ operation, params, context }: RecordedCall) {
     const { user: person, task: work } = context;
     if (person === undefined) return () => undefined;
     const taskId = work?.taskId;
@@ -192,7 +195,7 @@ function* readAll(table: ViewTable, watcher: RowWatcher) {
 }
 
 function objectsOf(
-  { permission }: WitnessedCall["operation"],
+  { permission }: RecordedCall["operation"],
   params: object,
 ): string[] {
   const named = ["id", "vm", "host", "VM"].map(

@@ -2,7 +2,7 @@ import { XoError } from "@xo-server/model";
 import type { PoolObjects } from "../objects/pool-objects.js";
 import type { Audit, AuditedCall } from "../operations/audit.js";
 import { onBehalfOf } from "../operations/on-behalf.js";
-import type { Witness } from "../operations/witness.js";
+import type { ActivityRecorder } from "../operations/activity-recorder.js";
 import type { AuthenticatedUser } from "../auth/authenticated-user.js";
 import { executeStep } from "../placement/plan-step.js";
 import { Rights } from "../rights/rights.js";
@@ -21,7 +21,7 @@ export const balancerUser: AuthenticatedUser = {
 export interface MigrateVmParts {
   readonly objects: PoolObjects;
   readonly audit: Audit;
-  readonly witness: Witness;
+  readonly witness: ActivityRecorder;
 }
 
 /** The run that a migration belongs to. */

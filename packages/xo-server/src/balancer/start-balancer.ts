@@ -9,7 +9,7 @@ import { RollingPlans } from "../hosts/rolling-plans.js";
 import type { Logger } from "../log/logger.js";
 import type { PoolObjects } from "../objects/pool-objects.js";
 import type { Audit } from "../operations/audit.js";
-import type { Witness } from "../operations/witness.js";
+import type { ActivityRecorder } from "../operations/activity-recorder.js";
 import type { PlacementService } from "../placement/placement-service.js";
 import type { Pools } from "../pools/pools.js";
 import type { Stats } from "../stats/start-stats.js";
@@ -29,7 +29,7 @@ export interface StartBalancerParts {
   readonly objects: PoolObjects;
   readonly pools: Pick<Pools, "list">;
   readonly audit: Audit;
-  readonly witness: Witness;
+  readonly witness: ActivityRecorder;
   /** dataDir distinguishes two servers on one machine. */
   readonly config: Pick<Config, "dataDir">;
   readonly clock: Clock;

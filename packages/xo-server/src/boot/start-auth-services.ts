@@ -40,7 +40,7 @@ export async function startAuthServices(
     sessions,
   });
   sessions.onRights((client) => {
-    views.readers.renew(client);
+    views.liveQueries.renew(client);
     views.notices.renew(client);
     consoles.renew(client);
   });

@@ -49,7 +49,7 @@ async function boot(options: ServerOptions, stops: StopStack): Promise<string> {
     objects: services.objects,
     logger,
     audit: core.audit,
-    witness: services.activity,
+    activity: services.activity,
     catchUp: (pools) => catchUp.with(pools),
   });
 

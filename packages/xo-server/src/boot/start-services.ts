@@ -6,7 +6,7 @@ import { startJobs, type StartedJobs } from "../jobs/start-jobs.js";
 import type { StopStack } from "../lifecycle/stop-stack.js";
 import type { Services } from "../methods/services.js";
 import { HostProber } from "../pools/host-prober.js";
-import { PoolDoors } from "../pools/pool-doors.js";
+import { PoolCredentials } from "../pools/pool-credentials.js";
 import type { Stats } from "../stats/start-stats.js";
 import type { ServerOptions } from "./server-options.js";
 import { startAuthServices } from "./start-auth-services.js";
@@ -86,14 +86,18 @@ function toPoolServices(core: Core) {
     inventory,
     catalog: views.catalog,
     queries: views.queries,
-    liveReaders: views.readers,
+    liveQueries: views.liveQueries,
     objectListing: views.listing,
     objectNotices: views.notices,
     objects,
     pools,
     storedPools,
     demoPools,
-    poolDoors: new PoolDoors({ pools, servers, stored: storedPools }),
+    poolCredentials: new PoolCredentials({
+      pools,
+      servers,
+      stored: storedPools,
+    }),
     hostProber: new HostProber(parser.decoder),
   };
 }

@@ -6,13 +6,13 @@ import type { Config } from "../config/config.js";
 import type { ServerOptions } from "./server-options.js";
 import type { StopStack } from "../lifecycle/stop-stack.js";
 
-/** Those of a demo, or of a test, are gone with it: they need not withstand anybody who steals them. */
+/** Passwords of a demo or a test are deleted with it: a cheap hash is enough. */
 const TEMPORARY_COST = { ln: 10, r: 8, p: 1 };
 
 /**
- * What must be there after a restart. A demo's is for this run only, and so is
- * that of a test that names none.
- * @throws XoError STORE_UNAVAILABLE, STORE_TOO_NEW, STORE_KEY_WRONG, CONFIG_INVALID
+ * The database. That of a demo, or of a test without a location, is temporary.
+ * @throws XoError STORE_UNAVAILABLE, STORE_TOO_NEW, STORE_KEY_WRONG,
+ * CONFIG_INVALID
  */
 export async function startStore(
   options: ServerOptions,
@@ -31,7 +31,7 @@ export async function startStore(
   return store;
 }
 
-/** Where the config and the environment say that it is. */
+/** Location and key from the config and the environment. */
 export function toStoreOptions(
   { dataDir, store }: Pick<Config, "dataDir" | "store">,
   env: Readonly<Record<string, string | undefined>> = process.env,

@@ -88,7 +88,7 @@ function forgetClient(client: Client, { core, started }: WebParts): void {
   services.alarmListeners.delete(client);
   services.activityListeners.delete(client);
   services.taskSubscriptions.delete(client);
-  services.liveReaders.forget(client);
+  services.liveQueries.forget(client);
   core.views.notices.forget(client);
   services.sessions.remove(client);
 }

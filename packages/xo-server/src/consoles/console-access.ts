@@ -14,7 +14,7 @@ export interface ConsoleAccessOptions {
   readonly inventory: Pick<Inventory, "get" | "list">;
 }
 
-/** What there is to open. */
+/** A console that can be opened. */
 export interface ConsoleSummary {
   readonly id: string;
   readonly type: string;
@@ -22,14 +22,14 @@ export interface ConsoleSummary {
   readonly kinds: readonly ConsoleKind[];
 }
 
-/** Types of objects with a console, by what one must be allowed to do: a control domain is its host. */
+/** The required privilege by type of object. The console of a control domain is that of its host. */
 const ACTIONS: Readonly<Record<string, string>> = {
   VM: "operate:console",
   "VM-controller": "administrate:console",
   host: "administrate:console",
 };
 
-/** Who may be in front of which console. */
+/** Checks who may open which console. */
 export class ConsoleAccess {
   readonly #options: ConsoleAccessOptions;
 
@@ -37,7 +37,7 @@ export class ConsoleAccess {
     this.#options = options;
   }
 
-  /** What the id is one of, whoever asks; `VM` where it is nothing that has a console. */
+  /** The type of the object; `VM` if it has no console. */
   typeOf(id: string): string {
     return this.#find(id)?.type ?? "VM";
   }
@@ -69,7 +69,10 @@ export class ConsoleAccess {
     };
   }
 
-  /** Why somebody may not go on; what does not run any more has no console either. */
+  /**
+   * Why a session must end: its user lost the right, or the VM does not run
+   * any more. Undefined: it may continue.
+   */
   objection(id: string, { client }: CallContext): string | undefined {
     const person = client.session?.user();
     if (person === undefined) return "session expired";

@@ -26,8 +26,8 @@ export class ConsoleCounts {
   }
 
   /**
-   * Takes a place.
-   * @returns how it is given back; to be called once
+   * Counts a console that is being opened.
+   * @returns to be called once, when the console has ended
    * @throws XoError TOO_MANY_REQUESTS
    */
   take(userId: string, objectId: string): () => void {

@@ -5,7 +5,7 @@ import type { CallContext } from "../operations/operation.js";
 import type { ConsoleTraffic } from "./console-session.js";
 import type { ConsoleKind } from "./console-target.js";
 
-/** Whose console, of what. */
+/** The caller, and the object. */
 export interface ConsoleSubject {
   readonly id: string;
   /** Such as `VM`. */
@@ -14,12 +14,12 @@ export interface ConsoleSubject {
   readonly context: CallContext;
 }
 
-/** One console in the audit log: an entry when it begins, or is refused, and one when it ends. */
+/** Writes a console session to the audit log: when it begins or is refused, and when it ends. */
 export class ConsoleRecord {
   readonly #audit: Audit;
   readonly #subject: ConsoleSubject;
   readonly #clock: Pick<Clock, "now">;
-  /** What both entries are found by. */
+  /** Common to both entries. */
   readonly #connection = randomUUID();
   readonly #begun: number;
 

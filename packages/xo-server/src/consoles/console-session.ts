@@ -11,23 +11,26 @@ export interface ConsoleSessionOptions {
   readonly stream: Duplex;
   readonly clock: Clock;
   readonly pingMs: number;
-  /** Asked now and then. @returns why it must end; undefined: it may go on */
+  /**
+   * Called periodically.
+   * @returns why the session must end; undefined: it may continue
+   */
   readonly objection: () => string | undefined;
 }
 
-/** What was carried. */
+/** Bytes transferred. */
 export interface ConsoleTraffic {
   readonly bytesToClient: number;
   readonly bytesFromClient: number;
 }
 
-/** What waits to go to a browser at most; the pool is not read meanwhile. */
+/** Bytes that wait for a browser at most; the pool is not read meanwhile. */
 const AHEAD_BYTES = 256 * 1024;
 
-/** Who does not take leave within this is cut off. */
+/** A client that does not close within this time, in ms, is disconnected. */
 const CLOSE_MS = 1_000;
 
-/** In the words of RFC 6455. */
+/** Close codes of RFC 6455. */
 const NORMAL = 1000;
 const GOING_AWAY = 1001;
 const POLICY_VIOLATION = 1008;
@@ -36,20 +39,20 @@ const LONGEST_REASON = 120;
 const BINARY = { binary: true, compress: false } as const;
 
 /**
- * One console in front of somebody: bytes from socket to socket, at the pace of
- * the slower side in each direction. It ends when either side does, or when it
- * is told to; once.
+ * One console session: copies bytes between two sockets, in each direction at
+ * the pace of the slower side. It ends once: when either side closes, or when
+ * `end` is called.
  */
 export class ConsoleSession implements Client {
-  /** Why it has ended. Never rejects. */
+  /** Resolves with the reason when the session has ended. Never rejects. */
   readonly ended: Promise<string>;
   readonly #options: ConsoleSessionOptions;
   #session: Session | undefined;
-  /** Held against the console last. */
+  /** When the right to the console was checked last. */
   #rights: Rights | undefined;
   #bytesToClient = 0;
   #bytesFromClient = 0;
-  /** Something has come from the client, or been taken by it, since the last look. */
+  /** The client has sent or received something since the last check. */
   #isAlive = true;
   #reason: string | undefined;
   #look: unknown;
@@ -80,18 +83,18 @@ export class ConsoleSession implements Client {
     this.#session = session;
   }
 
-  /** Nothing but the console's bytes goes out here. */
+  /** No notifications are sent on this socket. */
   trySend(): boolean {
     return false;
   }
 
-  /** @param reason what the client may not, or not any more; absent: the server is stopping */
+  /** @param reason why the client may not continue; absent: the server is stopping */
   close(reason?: string): void {
     if (reason === undefined) this.#end("the server is stopping", GOING_AWAY);
     else this.#end(reason, POLICY_VIOLATION);
   }
 
-  /** Somebody else is behind it, or the same with other rights; told far more often than that is so. */
+  /** The user or the rights of the client may have changed. Called far more often than they do. */
   renew(): void {
     const rights = this.#session?.user()?.rights;
     if (rights !== undefined && rights === this.#rights) return;
@@ -99,7 +102,7 @@ export class ConsoleSession implements Client {
     this.#lookNow();
   }
 
-  /** Ends it if there is a reason to. */
+  /** Ends the session if the client may not continue. */
   #lookNow(): void {
     const objection = this.#options.objection();
     if (objection !== undefined) this.close(objection);
@@ -125,7 +128,7 @@ export class ConsoleSession implements Client {
     };
     stream.on("close", breakOff);
     if (stream.destroyed) breakOff();
-    // After whoever read the head of the answer has let go.
+    // After the reader of the response head has removed its listeners.
     else stream.resume();
   }
 
@@ -144,7 +147,7 @@ export class ConsoleSession implements Client {
     socket.on("pong", () => {
       this.#isAlive = true;
     });
-    // What breaks is closed as well.
+    // A broken socket is closed as well.
     socket.on("error", () => undefined);
     socket.on("close", () => {
       this.#end("closed by the client", NORMAL);
@@ -179,7 +182,7 @@ export class ConsoleSession implements Client {
     socket.once("close", () => {
       clock.clearTimeout(cutOff);
     });
-    // Otherwise the goodbye of a client that was held back would not be heard.
+    // Otherwise the close frame of a paused client would not be received.
     socket.resume();
     socket.close(code, reason.slice(0, LONGEST_REASON));
     this.#settle(reason);

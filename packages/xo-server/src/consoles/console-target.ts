@@ -1,7 +1,7 @@
 import type { Inventory, XapiRecord } from "@xo-server/inventory";
 import { XoError, type Ref } from "@xo-server/model";
 
-/** As XAPI calls them: a screen over RFB, or the bytes of a terminal. */
+/** Protocols as XAPI names them: RFB for screens, VT100 for terminals. */
 export const consoleKinds = ["rfb", "vt100"] as const;
 export type ConsoleKind = (typeof consoleKinds)[number];
 
@@ -13,7 +13,7 @@ export interface ConsoleTarget {
   readonly hosts: readonly string[];
 }
 
-/** What has a console, as XAPI calls it. */
+/** The object whose console it is, in XAPI's terms. */
 export interface ConsoleOwner {
   /** As clients know it. */
   readonly id: string;

@@ -33,23 +33,23 @@ export interface ConsolesOptions {
   readonly clock: Clock;
 }
 
-/** What a console is asked for. */
+/** A request to open a console. */
 export interface ConsoleRequest {
-  /** Of a VM, or of a host: that of its control domain. */
+  /** Of a VM or a host; that of a host is its control domain's. */
   readonly id: string;
   readonly kind: ConsoleKind;
   readonly context: CallContext;
 }
 
-/** A console that waits for its client's socket. One of the two is called, once. */
+/** A console that waits for the socket of its client. One of the two functions is called, once. */
 export interface OpenedConsole {
-  /** From now on bytes go both ways. */
+  /** Starts to copy bytes. */
   attach(socket: WebSocket): void;
-  /** The client has gone before that. */
+  /** The client has disconnected before. */
   drop(): void;
 }
 
-/** Since the start. Bytes are those of consoles that have ended. */
+/** Since the start of the server. Bytes count when a console has ended. */
 export interface ConsoleFigures {
   readonly open: number;
   readonly opened: number;
@@ -58,7 +58,7 @@ export interface ConsoleFigures {
   readonly bytesFromClients: number;
 }
 
-/** The consoles that are open, and how one comes to be. */
+/** Opens consoles, and ends them when rights change. */
 export class Consoles {
   readonly #options: ConsolesOptions;
   readonly #access: ConsoleAccess;
@@ -66,7 +66,7 @@ export class Consoles {
   readonly #open = new Set<ConsoleSession>();
   /** Of all that are open or being opened. */
   readonly #running = new Set<AbortController>();
-  /** What has ended and is being written down. */
+  /** Sessions that have ended and are being written to the audit log. */
   readonly #endings = new Set<Promise<void>>();
   readonly #sums = {
     opened: 0,
@@ -92,9 +92,10 @@ export class Consoles {
   }
 
   /**
-   * All that can be refused is refused here.
-   * @param gone aborted: the client does not wait any longer
-   * @throws XoError as describe does; TOO_MANY_REQUESTS, STORE_UNAVAILABLE, NOT_CONNECTED, READ_ONLY, CONNECTION_TIMEOUT and those of the connection
+   * Opens a console. All refusals happen here.
+   * @param gone aborted: the client has disconnected
+   * @throws XoError as describe does; TOO_MANY_REQUESTS, STORE_UNAVAILABLE,
+   * NOT_CONNECTED, READ_ONLY, CONNECTION_TIMEOUT and those of the connection
    */
   async open(
     request: ConsoleRequest,
@@ -110,23 +111,23 @@ export class Consoles {
       return await this.#reserve({ request, owner, record }, gone);
     } catch (error) {
       this.#sums.refused++;
-      // Strangers are not worth an entry each: anybody could fill the log.
+      // Refusals of anonymous clients are not logged: they could fill the audit log.
       if (context.user !== undefined) await record.refused(error as Error);
       throw error;
     }
   }
 
-  /** Somebody else is behind a client now, or the same with other rights. */
+  /** The user of a client, or the user's rights, have changed. */
   renew(client: Client): void {
     if (client instanceof ConsoleSession) client.renew();
   }
 
-  /** Ends all of them; resolves when that is written down. */
+  /** Ends all consoles. Resolves when the audit log is written. */
   async stop(): Promise<void> {
     for (const session of this.#open) session.close();
     for (const running of this.#running)
       running.abort(new XoError("CLOSED", { what: "the server" }));
-    // What is told of an end is a promise away from it.
+    // The audit entry follows the end by a promise.
     await new Promise<void>((resolve) => setImmediate(resolve));
     await Promise.all(this.#endings);
   }
@@ -211,7 +212,7 @@ export class Consoles {
       this.#open.delete(session);
       this.#ended(opened, reason, session.traffic);
     });
-    // It ends with what it began with, and hears of other rights.
+    // The session follows the tokens and rights of its user.
     sessions.begin(session, context.client.session!);
   }
 
@@ -231,7 +232,7 @@ interface Opening {
   readonly request: ConsoleRequest;
   readonly owner: ConsoleOwner;
   readonly record: ConsoleRecord;
-  /** Gives its place back. */
+  /** Removes the console from the counts. */
   readonly release: () => void;
 }
 

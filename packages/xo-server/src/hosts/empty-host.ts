@@ -7,7 +7,7 @@ import { untrackedTask, type TaskContext } from "../tasks/task-context.js";
 import { undoAfter, type UndoStep } from "../operations/undo.js";
 import { allStuck, nameOf, refuseStuck, stuckOn } from "./stuck-vms.js";
 
-/** How guests find another host. */
+/** What an evacuation needs. */
 export interface LeaveParts {
   readonly objects: PoolObjects;
   /** Absent: XAPI finds one for each. */
@@ -17,11 +17,11 @@ export interface LeaveParts {
 }
 
 export interface EmptyOptions {
-  /** Leave the guests where they are. */
+  /** Does not evacuate. */
   readonly bypassEvacuate?: boolean;
-  /** Go on although not every guest could be moved: what comes next tells whether it needed to. */
+  /** Continues even if not every VM could be migrated; the next step fails if that was required. */
   readonly force?: boolean;
-  /** The network by which guests go; absent: that of management. */
+  /** The network for the migration traffic; absent: the management network. */
   readonly network?: PoolObject | undefined;
 }
 
@@ -89,9 +89,9 @@ export async function moveAway(
 }
 
 /**
- * Does something to a host that takes no guests and has none. If that fails,
- * it takes guests again, where it did before.
- * @throws XoError VMS_CANNOT_LEAVE: nothing was done; what the pool refused
+ * Runs code while a host is disabled and evacuated. After a failure the host
+ * is enabled again if it was.
+ * @throws XoError VMS_CANNOT_LEAVE: nothing was done; LEFT_BEHIND; XapiError
  */
 export async function whileEmpty<T>(
   host: PoolObject,

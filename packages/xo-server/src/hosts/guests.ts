@@ -1,14 +1,14 @@
 import type { PoolObject, PoolObjects } from "../objects/pool-objects.js";
 import { Semaphore } from "@xo-server/inventory";
 
-/** VMs that are in a host's memory, its own control domain left out. */
+/** VMs resident on a host, without its control domain. */
 export function guestsOf(host: PoolObject, objects: PoolObjects): PoolObject[] {
   return guestIdsOf(host)
     .map((id) => objects.get(id))
     .filter(({ type }) => type === "VM");
 }
 
-/** Their ids, without looking at each. */
+/** Ids of the VMs resident on a host, without reading each VM. */
 export function guestIdsOf({ object }: PoolObject): string[] {
   const { residentVms, controlDomain } = object;
   return (residentVms as readonly string[]).filter(
@@ -20,7 +20,7 @@ export function guestIdsOf({ object }: PoolObject): string[] {
 const AT_A_TIME = 4;
 
 /**
- * Does something to each of them, a few at a time, whatever becomes of the others.
+ * Runs code for each VM, a few at a time; failures do not stop the others.
  * @throws the first error, when all have ended
  */
 export function toEach(
@@ -30,7 +30,7 @@ export function toEach(
   return eachOf(vms, run);
 }
 
-/** The same, of anything. */
+/** The same for any items. */
 export async function eachOf<T>(
   all: readonly T[],
   run: (one: T) => Promise<unknown>,
@@ -43,10 +43,7 @@ export async function eachOf<T>(
     if (outcome.status === "rejected") throw outcome.reason;
 }
 
-/**
- * Does something while these operations of the VMs are not blocked; what
- * blocked them is put back.
- */
+/** Runs code while operations of VMs are unblocked, and blocks them again afterwards. */
 export async function withoutBlocks<T>(
   vms: readonly PoolObject[],
   operations: readonly string[],

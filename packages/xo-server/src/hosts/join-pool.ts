@@ -1,11 +1,11 @@
 import { XoError } from "@xo-server/model";
 import type { PoolObject } from "../objects/pool-objects.js";
-import type { PoolDoor } from "../pools/pool-doors.js";
+import type { PoolAddress } from "../pools/pool-credentials.js";
 import { ignoreGone, until, type RestartParts } from "./restart.js";
 
 export interface JoinParts extends RestartParts {
   /** @throws XoError NOT_CONNECTED: the pool is not followed */
-  readonly doorOf: (pool: PoolObject) => Promise<PoolDoor>;
+  readonly doorOf: (pool: PoolObject) => Promise<PoolAddress>;
   /** Follows a pool no more that is one no more. */
   readonly letGo: (pool: PoolObject) => Promise<void>;
 }

@@ -7,18 +7,18 @@ import {
 import { guestIdsOf, withoutBlocks } from "./guests.js";
 import { moveBack, type MoveParts } from "./move-back.js";
 
-/** Where a host's guests are noted down that have left it for a while: on the host, so that whoever ends it knows. */
+/** Key in the host's other_config: ids of the VMs evacuated for maintenance, to migrate back. */
 const KEY = "xo:evacuatedVms";
 
 export interface MaintenanceOptions extends EmptyOptions {
-  /** Guests that are moved although that is blocked. */
+  /** VMs that are migrated although migration is blocked on them. */
   readonly blocked: readonly PoolObject[];
 }
 
 /**
- * Moves all guests away from a host and has it take no more.
- * @throws XoError VMS_CANNOT_LEAVE: nothing was done; what the pool refused:
- *   then it takes guests as before
+ * Disables and evacuates a host.
+ * @throws XoError VMS_CANNOT_LEAVE: nothing was done; XapiError: the host is
+ * enabled as before
  */
 export async function enterMaintenance(
   host: PoolObject,
@@ -26,14 +26,14 @@ export async function enterMaintenance(
   { blocked, ...options }: MaintenanceOptions,
 ): Promise<void> {
   const moves = ["pool_migrate", "migrate_send"];
-  // Those of before stay noted down: it may be the second try.
+  // VMs of an earlier attempt are kept in the list.
   const guests = [...new Set([...notedOn(host), ...guestIdsOf(host)])];
   await withoutBlocks(blocked, moves, () =>
     whileEmpty(host, parts, options, () => note(host, guests)),
   );
 }
 
-/** Has a host take guests again. */
+/** Enables a host. */
 export async function leaveMaintenance(
   host: PoolObject,
   parts: MoveParts,
@@ -56,7 +56,7 @@ async function note(
   await xapi.call("host.add_to_other_config", [ref, KEY, value]);
 }
 
-/** Anybody may have written there. */
+/** Other clients may have written the value. */
 function notedOn({ object }: PoolObject): string[] {
   const text = (object["otherConfig"] as Readonly<Record<string, string>>)[KEY];
   if (text === undefined) return [];

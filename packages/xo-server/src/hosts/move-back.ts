@@ -8,9 +8,9 @@ export interface MoveParts {
 }
 
 /**
- * Moves those of the VMs that run elsewhere to this host, a few at a time. One
- * that does not want to stays where it is: the work is told of it.
- * @param vms ids; those that have gone or do not run are passed over
+ * Migrates VMs back to this host, a few at a time. A VM that cannot be
+ * migrated is a warning of the task.
+ * @param vms ids; VMs that are deleted or not running are skipped
  */
 export async function moveBack(
   host: PoolObject,

@@ -6,7 +6,7 @@ import { pause } from "../tasks/pause.js";
 export interface RestartParts {
   readonly objects: PoolObjects;
   readonly clock: Clock;
-  /** Aborted: nobody wants to wait any more. */
+  /** Aborted when the task is cancelled. */
   readonly signal: AbortSignal;
 }
 
@@ -14,7 +14,7 @@ const LOOK_EVERY_MS = 1_000;
 /** Large servers check their memory for a quarter of an hour. */
 const WITHIN_MS = 30 * 60_000;
 
-/** What a coordinator answers that goes down while it is asked. */
+/** Errors of calls to a coordinator that is going down. */
 const GONE: ReadonlySet<string> = new Set<ErrorCode>([
   "CALL_TIMEOUT",
   "CONNECTION_LOST",
@@ -40,8 +40,8 @@ export function ignoreGone(error: unknown): void {
 }
 
 /**
- * Reboots a host and waits until it takes guests again.
- * @throws XoError CALL_TIMEOUT, ABORTED; what the pool refused
+ * Reboots a host and waits until it is enabled again.
+ * @throws XoError CALL_TIMEOUT, ABORTED; XapiError
  */
 export async function rebootAndWait(
   host: PoolObject,
@@ -52,8 +52,8 @@ export async function rebootAndWait(
 }
 
 /**
- * Waits until a host has started anew and takes guests.
- * @param before time of its start before
+ * Waits until a host has started again and is enabled.
+ * @param before its start time before the reboot
  * @throws XoError CALL_TIMEOUT, ABORTED
  */
 export async function untilBack(
@@ -73,7 +73,7 @@ export async function untilBack(
   });
 }
 
-/** Restarts XAPI on a host; guests go on. */
+/** Restarts the toolstack of a host. VMs keep running. */
 export async function restartAgent(
   host: PoolObject,
   parts: RestartParts,

@@ -1,6 +1,6 @@
 import { XoError } from "@xo-server/model";
 import type { PoolObject, PoolObjects } from "../objects/pool-objects.js";
-import type { Aside } from "./pool-aside.js";
+import type { SuspendedSettings } from "./suspended-settings.js";
 import { guestIdsOf } from "./guests.js";
 
 export interface RollingOptions {
@@ -26,7 +26,7 @@ export interface RollingPlan extends RollingOptions {
   readonly turns: readonly Turn[];
   /** Ids of VMs that were shut down and are to be started, by host. */
   readonly shutDown: Readonly<Record<string, readonly string[]>>;
-  readonly aside: Aside;
+  readonly aside: SuspendedSettings;
   /** Why it ended before its end. */
   readonly stopped?: string;
 }

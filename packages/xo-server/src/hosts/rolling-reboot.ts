@@ -11,7 +11,11 @@ import {
 import type { Turn } from "./rolling-plan.js";
 import { moveBack } from "./move-back.js";
 import { movesEnded } from "./moves-ended.js";
-import { findAside, putAside, putBack } from "./pool-aside.js";
+import {
+  readAutomaticSettings,
+  suspendSettings,
+  restoreSettings,
+} from "./suspended-settings.js";
 import type { RestartParts } from "./restart.js";
 import { rebootInTurn, type TurnParts } from "./rolling-turn.js";
 import type { RollingPlans } from "./rolling-plans.js";
@@ -25,18 +29,21 @@ export interface RollingParts extends RestartParts {
 }
 
 export interface RollingRequest {
-  /** Absent: as before, where it goes on. */
+  /** Absent: as in the reboot that is resumed. */
   readonly shutdownPinnedVms?: boolean | undefined;
-  /** True: takes what was left of the last one over, whoever did it. False: begins anew. Absent: goes on where the last one stopped. */
+  /**
+   * True: resumes the last one, also of a server that crashed. False: starts a
+   * new one. Absent: resumes the last one if it stopped.
+   */
   readonly resume?: boolean | undefined;
 }
 
 /**
- * Reboots the hosts of a pool, one after another and the coordinator first;
- * guests move away before and back at the end. The first failure ends it: what
- * has not been rebooted is left as it is, and the next call goes on from there.
+ * Rolling reboot: evacuates and reboots the hosts of a pool one after another,
+ * the coordinator first, and migrates the VMs back at the end. It stops at the
+ * first failure; the next call resumes it.
  * @throws XoError INCORRECT_STATE, VMS_CANNOT_LEAVE: nothing was done;
- *   STOPPED_MIDWAY tells where
+ * STOPPED_MIDWAY: with the host and the step
  */
 export function rollingReboot(
   pool: PoolObject,
@@ -61,7 +68,7 @@ async function begin(
   if (left !== undefined && resume !== false) {
     const { stopped, ...going } = left;
     const since = new Date(left.since).toISOString();
-    parts.work.info(`goes on with what was begun at ${since}`, { stopped });
+    parts.work.info(`resumes the rolling reboot of ${since}`, { stopped });
     return shutdownPinnedVms === undefined
       ? going
       : { ...going, shutdownPinnedVms };
@@ -92,19 +99,19 @@ class RollingReboot {
       const hosts = this.#plan.turns.map(({ host }) => host);
       await movesEnded(hosts, this.#parts);
       await this.#rebootAll(left);
-      await this.#step("move VMs back", (own) => this.#moveBack(own));
-      await this.#step("put back what the pool does by itself", (own) =>
+      await this.#step("migrate VMs back", (own) => this.#moveBack(own));
+      await this.#step("restore HA and auto power-on", (own) =>
         this.#putBack(own),
       );
     } catch (error) {
       await this.#stop(error as Error);
       throw this.#toStop(error as Error);
     }
-    work.info(`${before} hosts were to be rebooted, all are`);
+    work.info(`${before} hosts rebooted`);
     await plans.forget(this.#plan.pool);
   }
 
-  /** Nothing is done unless every guest of every host can be got out of the way. */
+  /** Refuses the reboot unless every VM of every host can be evacuated or shut down. */
   async #checkGuests(turns: readonly Turn[]): Promise<void> {
     const { objects } = this.#parts;
     const hosts = turns.flatMap(({ host, startTime }) => {
@@ -120,11 +127,14 @@ class RollingReboot {
   async #begin(): Promise<number> {
     const { objects, work } = this.#parts;
     const pool = objects.get(this.#plan.pool, "pool");
-    // What was put aside before is not there to be found.
-    const aside = { ...this.#plan.aside, ...(await findAside(pool)) };
+    // Settings that were disabled before are not visible on the pool.
+    const aside = {
+      ...this.#plan.aside,
+      ...(await readAutomaticSettings(pool)),
+    };
     await this.#keep({ aside });
     await work.persistState({ pool: this.#plan.pool });
-    await putAside(pool, aside);
+    await suspendSettings(pool, aside);
     return turnsLeft(this.#plan, objects).length;
   }
 
@@ -178,11 +188,11 @@ class RollingReboot {
 
   async #putBack(objects: PoolObjects): Promise<void> {
     const pool = objects.get(this.#plan.pool, "pool");
-    await putBack(pool, this.#plan.aside, objects);
+    await restoreSettings(pool, this.#plan.aside, objects);
     await this.#keep({ aside: {} });
   }
 
-  /** The pool takes care of itself again, as far as it can with what has failed. */
+  /** Persists where it stopped, and restores HA and auto power-on. */
   async #stop(error: Error): Promise<void> {
     const { objects, work, signal } = this.#parts;
     const at = this.#at;
@@ -195,7 +205,7 @@ class RollingReboot {
     if (!hasAside || signal.aborted) return;
     await this.#putBack(objects).catch((cause: unknown) => {
       const { message } = cause as Error;
-      work.warn(`HA or auto power-on are still put aside: ${message}`);
+      work.warn(`HA or auto power-on is still disabled: ${message}`);
     });
   }
 
@@ -212,7 +222,7 @@ class RollingReboot {
     try {
       left = turnsLeft(this.#plan, objects).map(({ host }) => host);
     } catch {
-      // The pool cannot be looked at: then which are left it does not tell.
+      // The pool cannot be read: the error does not list the remaining hosts.
     }
     const done =
       left &&

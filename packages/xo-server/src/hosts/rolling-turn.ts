@@ -16,14 +16,17 @@ export interface TurnParts extends RestartParts {
   readonly work: TaskContext;
   readonly evacuations?: LeaveParts["evacuations"];
   readonly shutdownPinnedVms: boolean;
-  /** Ids of VMs that were shut down for it when it was tried before. */
+  /** Ids of VMs that an earlier attempt has shut down. */
   readonly shutDown: readonly string[];
   readonly keepShutDown: (vms: readonly string[]) => Promise<void>;
-  /** Hears of each step, in words. */
+  /** Called with the name of each step. */
   readonly at: (step: string) => void;
 }
 
-/** Empties a host, reboots it and waits until it takes guests again; then those start that were shut down for it. */
+/**
+ * Evacuates a host, reboots it, waits until it is enabled, and starts the VMs
+ * that were shut down for it.
+ */
 export async function rebootInTurn(
   turn: Turn,
   parts: TurnParts,
@@ -36,7 +39,7 @@ export async function rebootInTurn(
   const down = { ...parts, shutDown };
   await orStartAgain(turn.host, down, async () => {
     if (!isDown) await goDownEmpty(host(), down);
-    await step(down, "wait until it is back", (own) =>
+    await step(down, "wait for the host", (own) =>
       untilBack(turn.host, turn.startTime, own),
     );
   });
@@ -75,7 +78,7 @@ function step<T>(
   );
 }
 
-/** It went down when this was tried before, or has come back since. */
+/** An earlier attempt has rebooted the host, or is rebooting it. */
 function isRebooting({ object }: PoolObject, { startTime }: Turn): boolean {
   const { power_state, current_operations } = object;
   return (
@@ -107,13 +110,13 @@ async function shutDownPinned(
   return all;
 }
 
-/** Where it is not emptied, it takes guests as before. */
+/** After a failure the host is enabled again. */
 async function goDownEmpty(host: PoolObject, parts: TurnParts): Promise<void> {
   const now = (own: TurnParts) => own.objects.get(host.id, "host");
   const { xapi, ref } = host;
   await xapi.call("host.disable", [ref]);
   try {
-    await step(parts, "move VMs away", async (own) => {
+    await step(parts, "evacuate", async (own) => {
       const leave = await leaveOf(now(own), own);
       const stuck = allStuck(now(own), { stuck: [], leave }, own.objects);
       refuseStuck(stuck, leave?.conflict);
@@ -125,7 +128,7 @@ async function goDownEmpty(host: PoolObject, parts: TurnParts): Promise<void> {
   }
 }
 
-/** Those that run already, or have gone, are passed over. */
+/** VMs that run already or are deleted are skipped. */
 async function startAgain(host: string, parts: TurnParts): Promise<void> {
   const { objects, shutDown, keepShutDown } = parts;
   if (shutDown.length === 0) return;
@@ -134,7 +137,7 @@ async function startAgain(host: string, parts: TurnParts): Promise<void> {
     eachOf(shutDown, async (id) => {
       try {
         const vm = own.objects.get(id, "VM");
-        // As XAPI has it: the shutdown may not be known here yet.
+        // Read from XAPI: the mirror may not show the shutdown yet.
         const state = await vm.xapi.call("VM.get_power_state", [vm.ref]);
         if (state === "Halted")
           await vm.xapi.callAsync("VM.start_on", [vm.ref, ref, false, false]);

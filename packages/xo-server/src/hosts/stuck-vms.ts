@@ -2,7 +2,7 @@ import { XoError } from "@xo-server/model";
 import type { PoolObject, PoolObjects } from "../objects/pool-objects.js";
 import type { HostEvacuationPlan } from "../placement/evacuations.js";
 
-/** A VM that cannot be moved away from its host, in XAPI's words. */
+/** A VM that cannot be evacuated, with XAPI's reason. */
 export interface StuckVm {
   readonly vm: PoolObject;
   readonly host: PoolObject;
@@ -10,7 +10,7 @@ export interface StuckVm {
   readonly reason: readonly string[];
 }
 
-/** What a host would not get rid of, asked for before anything is moved. */
+/** VMs that prevent the evacuation of a host, according to XAPI. */
 export async function stuckOn(
   host: PoolObject,
   objects: PoolObjects,
@@ -23,8 +23,8 @@ export async function stuckOn(
 }
 
 /**
- * VMs that are to be shut down and cannot be: without tools nobody tells the
- * guest to. Cutting their power is left to somebody who knows what they do.
+ * VMs that cannot be shut down cleanly, for lack of guest tools. They are not
+ * hard shut down automatically.
  */
 export async function withoutShutdown(
   vms: readonly StuckVm[],
@@ -39,13 +39,13 @@ export async function withoutShutdown(
   return stuck;
 }
 
-/** In XAPI's words: no host has room for it as things are. A plan may make room. */
+/** XAPI's errors for lack of room on other hosts. A plan may make room. */
 const NO_ROOM: ReadonlySet<string | undefined> = new Set([
   "NO_HOSTS_AVAILABLE",
   "HOST_NOT_ENOUGH_FREE_MEMORY",
 ]);
 
-/** Those that cannot move, and those that a plan has no place for. */
+/** VMs that cannot be migrated, and VMs that the plan could not place. */
 export function allStuck(
   host: PoolObject,
   {
@@ -72,7 +72,7 @@ export function allStuck(
   return [...found, ...placeless];
 }
 
-/** Names in a sentence; the data tells more. */
+/** Names in the message; the data has more. */
 const MOST_NAMED = 5;
 const MOST_TOLD = 100;
 

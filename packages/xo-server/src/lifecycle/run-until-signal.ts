@@ -1,9 +1,9 @@
 import { ExitCode } from "./exit-code.js";
 import type { Logger } from "../log/logger.js";
 
-/** From the first signal to the end of the process. */
+/** Maximum time from the first signal to the end of the process, in ms. */
 const STOP_LIMIT_MS = 5000;
-/** What is left of it for the last log lines. */
+/** Reserve for the last log lines, in ms. */
 const MARGIN_MS = 300;
 
 const codeOfSecond = {
@@ -12,15 +12,15 @@ const codeOfSecond = {
 } as const;
 type StopSignal = keyof typeof codeOfSecond;
 
-/** What has been started; `stop` undoes it. */
+/** A started server. */
 export interface Running {
   stop(): Promise<void>;
 }
 
 /**
- * Starts, waits for SIGTERM or SIGINT, stops. A stop that takes longer than 5 s
- * is given up; a second signal ends the process at once.
- * @throws what `start` throws, after it has undone what it did
+ * Starts, waits for SIGTERM or SIGINT, and stops. A stop is abandoned after 5
+ * s; a second signal ends the process at once.
+ * @throws the error of `start`
  */
 export async function runUntilSignal(
   logger: Logger,
@@ -32,7 +32,7 @@ export async function runUntilSignal(
   try {
     running = await start(ending.signal);
   } catch (error) {
-    // Asked to end while starting: what was half started has been undone.
+    // A signal during the start: `start` has stopped what it had started.
     if (!ending.signal.aborted) throw error;
     logger.info("Stopped");
     return ended;
@@ -52,7 +52,7 @@ export async function runUntilSignal(
   return ExitCode.stopTimeout;
 }
 
-/** Resolves with the code to end with once the end has been asked for. */
+/** Resolves with the exit code when a signal has been received. */
 function listen(logger: Logger, ending: AbortController): Promise<ExitCode> {
   return new Promise((resolve) => {
     const onSignal = (signal: StopSignal) => {
@@ -64,14 +64,14 @@ function listen(logger: Logger, ending: AbortController): Promise<ExitCode> {
     process.on("SIGTERM", onSignal);
     process.on("SIGINT", onSignal);
     process.on("uncaughtException", (error) => {
-      // Nobody knows what was left half done: stop what can be stopped, and let the supervisor start anew.
+      // The state is undefined: stop, and let the supervisor restart the process.
       logger.error("uncaught exception, stopping", { error });
       if (ending.signal.aborted) return;
       ending.abort();
       resolve(ExitCode.internal);
     });
     process.on("unhandledRejection", (error) => {
-      // A promise nobody waited for: one call failed, the other pools go on.
+      // A promise without a handler: one call failed, other pools are not affected.
       logger.error("unhandled rejection", { error });
     });
   });

@@ -1,6 +1,6 @@
 import type { Logger } from "../log/logger.js";
 
-/** What was started, to be stopped in reverse. */
+/** Stop functions of what was started, called in reverse order. */
 export class StopStack {
   readonly #steps: { name: string; stop: () => void | Promise<void> }[] = [];
   readonly #logger: Logger;
@@ -9,12 +9,15 @@ export class StopStack {
     this.#logger = logger;
   }
 
-  /** Remembers how to stop what has just been started. */
+  /** Adds the stop function of what has just been started. */
   push(name: string, stop: () => void | Promise<void>): void {
     this.#steps.push({ name, stop });
   }
 
-  /** One after the other, the last started first. One that fails does not keep the others from being stopped. */
+  /**
+   * Stops one after another, the last started first. A failure does not keep
+   * the others from being stopped.
+   */
   async stop(): Promise<void> {
     for (let step = this.#steps.pop(); step; step = this.#steps.pop()) {
       this.#logger.debug(`stopping ${step.name}`);

@@ -19,7 +19,7 @@ export const xoExportConfig = defineOperation({
     {
       passphrase,
       compress: Type.Optional(
-        Type.Boolean({ description: "Taken, and not needed here." }),
+        Type.Boolean({ description: "Accepted and ignored." }),
       ),
       entries: Type.Optional(
         Type.Array(Type.String(), {

@@ -8,7 +8,7 @@ import { idOf, onId } from "./on-object.js";
 const PREFIX = "XenCenter.CustomFields.";
 
 const named = {
-  id: idOf("any object that XAPI keeps fields for"),
+  id: idOf("an object of any type with custom fields"),
   name: Type.String({ minLength: 1, maxLength: 256 }),
 };
 const valued = Type.Object({
@@ -40,7 +40,7 @@ const write = async (
 export const customFieldAdd = defineOperation({
   ...shared,
   name: "customField.add",
-  summary: "Gives an object a field that it does not have yet.",
+  summary: "Adds a custom field to an object.",
   params: valued,
   handler: ({ id, name, value }, context) => {
     if (Object.hasOwn(fieldsOf(context.objects.get(id)), PREFIX + name))
@@ -52,7 +52,7 @@ export const customFieldAdd = defineOperation({
 export const customFieldSet = defineOperation({
   ...shared,
   name: "customField.set",
-  summary: "Gives an object a field, or another value of it.",
+  summary: "Sets a custom field of an object.",
   params: valued,
   handler: ({ id, name, value }, context) => {
     fieldsOf(context.objects.get(id));
@@ -63,7 +63,7 @@ export const customFieldSet = defineOperation({
 export const customFieldRemove = defineOperation({
   ...shared,
   name: "customField.remove",
-  summary: "Takes a field from an object.",
+  summary: "Removes a custom field from an object.",
   params: Type.Object(named),
   handler: ({ id, name }, context) => {
     fieldsOf(context.objects.get(id));
@@ -79,11 +79,11 @@ function fieldsOf({ type, object }: PoolObject): object {
   if (typeof fields === "object" && fields !== null) return fields;
   throw new XoError("UNSUPPORTED", {
     what: `a field of a ${type}`,
-    reason: "XAPI keeps none",
+    reason: "XAPI has no such field",
   });
 }
 
-/** Fields that people give objects, by names of their own. */
+/** Custom fields of objects, with names chosen by users. */
 export const customFieldOperations = [
   customFieldAdd,
   customFieldSet,

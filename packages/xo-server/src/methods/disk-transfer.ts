@@ -18,7 +18,7 @@ const format = Type.Enum(["raw", "vhd"]);
 export const checksum = Type.Optional(
   Type.Enum(["sha256"], {
     description:
-      "Tells the SHA-256 of all bytes after them: in the trailer `Repr-Digest`, and in the task.",
+      "Returns the SHA-256 checksum of the data, in the trailer `Repr-Digest` and in the task.",
   }),
 );
 
@@ -26,12 +26,12 @@ const types = { raw: "application/octet-stream", vhd: "application/vhd" };
 
 export const diskExportContent = defineOperation({
   name: "disk.exportContent",
-  summary: "The contents of a disk, to be fetched from the path answered.",
+  summary: "Exports the contents of a disk. Returns the path of the download.",
   params: Type.Object({
     id: idOf("a disk"),
     format: Type.Optional(format),
     preferNbd: Type.Optional(
-      Type.Boolean({ description: "Taken, and not needed here." }),
+      Type.Boolean({ description: "Accepted and ignored." }),
     ),
     nbdConcurrency: Type.Optional(Type.Number()),
     checksum,
@@ -45,14 +45,14 @@ export const diskExportContent = defineOperation({
       path: "/vdis/{id}.{format}",
       operationId: "ExportVdiContent",
       isTransfer: true,
-      summary: "The contents of a disk",
+      summary: "Exports the contents of a disk",
     },
     {
       method: "get",
       path: "/vdi-snapshots/{id}.{format}",
       operationId: "ExportVdiSnapshotContent",
       isTransfer: true,
-      summary: "The contents of a snapshot of a disk",
+      summary: "Exports the contents of a disk snapshot",
     },
   ],
   handler: ({ id, format = "vhd", checksum }, context) => {
@@ -89,7 +89,7 @@ export const diskExportContent = defineOperation({
 export const diskImportContent = defineOperation({
   name: "disk.importContent",
   summary:
-    "Overwrites a disk with what is sent to the path answered. What is cut leaves it as far as it came.",
+    "Imports data into a disk, overwriting it. Returns the path of the upload. An interrupted upload leaves the disk partly overwritten.",
   params: Type.Object({
     id: idOf("a disk"),
     format: Type.Optional(format),
@@ -97,7 +97,7 @@ export const diskImportContent = defineOperation({
   result: sendTo,
   resume: () => {
     throw new XoError("INTERRUPTED", {
-      reason: "the disk holds part of what was sent",
+      reason: "the disk is partly overwritten",
     });
   },
   permission: onId("administrate:import-content", "VDI"),
@@ -107,7 +107,7 @@ export const diskImportContent = defineOperation({
     operationId: "ImportVdiContent",
     isTransfer: true,
     status: 204,
-    summary: "Overwrites a disk",
+    summary: "Imports data into a disk, overwriting it",
   },
   handler: ({ id, format = "vhd" }, context) => {
     const vdi = context.objects.get(id, "VDI");
@@ -144,11 +144,11 @@ const action = "administrate:create-vdi";
 
 export const diskImport = defineOperation({
   name: "disk.import",
-  summary: "A new disk of what is sent to the path answered.",
+  summary: "Imports data as a new disk. Returns the path of the upload.",
   params: Type.Object({
     name: Type.String({ minLength: 1 }),
     description: Type.Optional(Type.String()),
-    sr: idOf("the SR that it is put on"),
+    sr: idOf("the SR of the disk"),
     type: Type.Enum(["raw", "vhd", "iso"], {
       description: "ISO images are raw.",
     }),
@@ -165,14 +165,14 @@ export const diskImport = defineOperation({
 export const srImportVdi = defineOperation({
   name: "sr.importVdi",
   summary:
-    "A new disk of what is sent to the path answered: a dynamic VHD, or raw.",
+    "Imports a dynamic VHD or raw data as a new disk. Returns the path of the upload.",
   params: Type.Object({
-    id: idOf("the SR that it is put on"),
+    id: idOf("the SR of the disk"),
     name_label: Type.Optional(Type.String()),
     name_description: Type.Optional(Type.String()),
     raw: Type.Optional(
       Type.Union([Type.Boolean(), Type.Enum(["true", "false", ""])], {
-        description: "Given without a value it is true.",
+        description: "Without a value: true.",
       }),
     ),
   }),
@@ -187,7 +187,7 @@ export const srImportVdi = defineOperation({
     isTransfer: true,
     status: 201,
     exposure: "confirm",
-    summary: "A new disk: a dynamic VHD, or raw",
+    summary: "Imports a dynamic VHD or raw data as a new disk",
   },
   handler: ({ id: sr, raw = false, ...names }, context) =>
     offerImport(context, {
@@ -226,7 +226,7 @@ function offerImport(
   });
 }
 
-/** Of a disk that was being filled when the server ended. */
+/** The state of an import that was interrupted by the end of the server. */
 interface KeptDisk {
   readonly sr?: string;
   /** Absent: it was not made yet. */
@@ -235,7 +235,7 @@ interface KeptDisk {
   readonly isWhole?: boolean;
 }
 
-/** A disk that was whole stays; one that was not goes. */
+/** A complete disk is kept, an incomplete one deleted. */
 async function settleDisk(
   objects: PoolObjects,
   { sr, vdi, isWhole = false }: KeptDisk,
@@ -246,15 +246,15 @@ async function settleDisk(
   const isGone = await removeDisk(xapi, vdi);
   throw new XoError("INTERRUPTED", {
     reason: isGone
-      ? "part of the bytes had come, and the disk is removed"
-      : `part of the bytes had come; the disk ${vdi} could not be removed`,
+      ? "the upload was incomplete; the disk was deleted"
+      : `the upload was incomplete; the disk ${vdi} could not be deleted`,
   });
 }
 
-/** Nobody can go on with what was on its way. */
+/** An interrupted transfer cannot be resumed. */
 export function cutShort(): never {
   throw new XoError("INTERRUPTED", {
-    reason: "bytes were on their way; what had not come whole is not kept",
+    reason: "the transfer was interrupted; incomplete data was deleted",
   });
 }
 

@@ -1,25 +1,30 @@
 import { Type, type Static } from "typebox";
 import type { PoolObject } from "../objects/pool-objects.js";
 import { defineOperation } from "./define-operation.js";
-import { byteSize, toBytes } from "./byte-size.js";
+import { byteSize, toBytes } from "../vms/byte-size.js";
 import { idOf, idOfMade, NO_REF } from "./on-object.js";
 
 const newDisk = Type.Object({
   name: Type.String({ minLength: 1 }),
   size: byteSize,
-  sr: idOf("the SR that it is put on"),
+  sr: idOf("the SR of the disk"),
   // Some clients send an empty text for none.
-  vm: Type.Optional(Type.String({ description: "Id of a VM that gets it." })),
+  vm: Type.Optional(
+    Type.String({ description: "Id of a VM to attach the disk to." }),
+  ),
   bootable: Type.Optional(Type.Boolean()),
   mode: Type.Optional(Type.Enum(["RO", "RW"])),
   position: Type.Optional(
-    Type.String({ description: "In the VM; default: the first that is free." }),
+    Type.String({
+      description: "Position in the VM. Default: the first free one.",
+    }),
   ),
 });
 
 export const diskCreate = defineOperation({
   name: "disk.create",
-  summary: "Makes an empty disk, for a VM where one is given; its id.",
+  summary:
+    "Creates an empty disk, optionally attached to a VM, and returns its id.",
   params: newDisk,
   result: Type.String(),
   permission: {

@@ -16,7 +16,7 @@ interface File {
 const files: readonly File[] = [
   {
     operation: "host.getAuditLog",
-    summary: "What XAPI has written down of who did what, as text.",
+    summary: "Downloads the audit trail of a host, as text.",
     path: "/hosts/{id}/audit.txt",
     operationId: "GetAuditLog",
     handler: "/audit_log",
@@ -24,7 +24,7 @@ const files: readonly File[] = [
   },
   {
     operation: "host.getLogs",
-    summary: "A host's logs, as a compressed archive.",
+    summary: "Downloads the logs of a host, as a compressed archive.",
     path: "/hosts/{id}/logs.tgz",
     operationId: "GetHostLogs",
     handler: "/host_logs_download",

@@ -6,8 +6,10 @@ import { defineOperation, type OperationContext } from "./define-operation.js";
 import { idOf, onId } from "./on-object.js";
 
 const id = idOf("a host");
-/** What a plugin of the host says: its own affair. */
-const told = Type.Unknown({ description: "As the host's plugin says it." });
+/** The result of a host plugin. */
+const told = Type.Unknown({
+  description: "As the plugin of the host returns it.",
+});
 
 const on = ({ objects }: Pick<OperationContext, "objects">, id: string) =>
   objects.get(id, "host");
@@ -33,7 +35,7 @@ const isSmt = async (context: OperationContext, id: string) =>
 
 export const hostIsHyperThreadingEnabled = defineOperation({
   name: "host.isHyperThreadingEnabled",
-  summary: "Whether a host's cores run two threads each.",
+  summary: "Returns whether hyper-threading is enabled on a host.",
   params,
   result: Type.Boolean(),
   permission,
@@ -42,7 +44,7 @@ export const hostIsHyperThreadingEnabled = defineOperation({
 
 export const hostGetSmt = defineOperation({
   name: "host.getSmt",
-  summary: "Whether a host's cores run two threads each.",
+  summary: "Returns whether hyper-threading is enabled on a host.",
   params,
   permission,
   result: Type.Object({ enabled: Type.Boolean() }),
@@ -59,7 +61,7 @@ export const hostGetSmt = defineOperation({
 export const hostGetBiosInfo = defineOperation({
   name: "host.getBiosInfo",
   summary:
-    "Which firmware a host has. Whether there is a newer one nobody tells.",
+    "Returns the firmware (BIOS) version of a host. Newer versions are not looked up.",
   params,
   permission,
   result: Type.Object({}, { additionalProperties: Type.String() }),
@@ -68,7 +70,7 @@ export const hostGetBiosInfo = defineOperation({
 
 export const hostGetSmartctlInformation = defineOperation({
   name: "host.getSmartctlInformation",
-  summary: "What a host's disks say of themselves.",
+  summary: "Returns the SMART attributes of the disks of a host.",
   params: Type.Object({
     id,
     deviceNames: Type.Optional(Type.Array(Type.String())),
@@ -88,7 +90,8 @@ export const hostGetSmartctlInformation = defineOperation({
 
 export const hostIsHostServerTimeConsistent = defineOperation({
   name: "host.isHostServerTimeConsistent",
-  summary: "Whether a host's clock differs by less than two seconds from ours.",
+  summary:
+    "Returns whether the clock of a host differs by less than two seconds from that of the server.",
   params: Type.Object({ host: id }),
   result: Type.Boolean(),
   permission: { ...permission, id: ({ host }) => host },
@@ -104,7 +107,7 @@ export const hostIsHostServerTimeConsistent = defineOperation({
 
 export const hostIsPubKeyTooShort = defineOperation({
   name: "host.isPubKeyTooShort",
-  summary: "Whether a host's TLS key has fewer than 2,048 bits.",
+  summary: "Returns whether the TLS key of a host has fewer than 2,048 bits.",
   params,
   result: Type.Boolean(),
   permission,
@@ -133,7 +136,7 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch {
-    const reason = "the host's plugin did not answer JSON";
+    const reason = "the plugin of the host did not return JSON";
     throw new XoError("UNSUPPORTED", { what: "this", reason });
   }
 }
@@ -166,20 +169,22 @@ function toMs(datetime: unknown): number {
   return Date.parse(iso);
 }
 
-/** What hosts tell of themselves, by XAPI or by plugins that XCP-ng has. */
+/** Health of hosts, from XAPI and from plugins of XCP-ng. */
 export const hostHealthOperations = [
   hostIsHyperThreadingEnabled,
   hostGetSmt,
   hostGetBiosInfo,
-  plugin("host.getMdadmHealth", "How a host's software RAID is.", [
-    "raid.py",
-    "check_raid_pool",
-  ]),
-  plugin("host.getSmartctlHealth", "How a host's disks say they are.", [
-    "smartctl.py",
-    "health",
-  ]),
-  plugin("host.getBlockdevices", "Which disks a host has.", [
+  plugin(
+    "host.getMdadmHealth",
+    "Returns the state of the software RAID (mdadm) of a host.",
+    ["raid.py", "check_raid_pool"],
+  ),
+  plugin(
+    "host.getSmartctlHealth",
+    "Returns the SMART health of the disks of a host.",
+    ["smartctl.py", "health"],
+  ),
+  plugin("host.getBlockdevices", "Lists the block devices of a host.", [
     "lsblk.py",
     "list_block_devices",
   ]),

@@ -22,7 +22,7 @@ const of = (
 
 export const poolListMissingPatches = defineOperation({
   name: "pool.listMissingPatches",
-  summary: "Updates that a host has not installed yet.",
+  summary: "Lists the missing patches (updates) of a host.",
   params: Type.Object({ host: idOf("a host") }),
   result,
   permission: { ...onId("read", "host"), id: ({ host }) => host },
@@ -38,7 +38,7 @@ export const poolListMissingPatches = defineOperation({
 
 export const poolListMissingPatchesOfHosts = defineOperation({
   name: "pool.listMissingPatchesOfHosts",
-  summary: "Updates that some host of a pool has not installed yet.",
+  summary: "Lists the missing patches (updates) of the hosts of a pool.",
   params: Type.Object({ id: idOf("a pool") }),
   result,
   permission: onId("read", "pool"),

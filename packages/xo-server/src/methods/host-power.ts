@@ -17,10 +17,10 @@ import { actionRoute, idOf, onId } from "./on-object.js";
 const id = idOf("a host");
 const flag = (description: string) =>
   Type.Optional(Type.Boolean({ description }));
-const notNeeded = flag("Taken, and not needed here.");
-const force = flag("Goes on although not every VM could be moved.");
+const notNeeded = flag("Accepted and ignored.");
+const force = flag("Continues even if not every VM could be migrated.");
 const migrateBack = flag(
-  "Moves VMs back that maintenance has moved away and that still run.",
+  "Migrates back the running VMs that were evacuated when the host was disabled.",
 );
 
 const on = ({ objects }: Pick<OperationContext, "objects">, id: string) =>
@@ -48,14 +48,18 @@ const leaving = (
 export const hostDisable = defineOperation({
   ...shared,
   name: "host.disable",
-  summary: "Has a host take no more VMs; those that run there stay.",
+  summary:
+    "Disables a host: no new VMs are started on it. With `evacuate`, its VMs are migrated away.",
   params: Type.Object({
     id,
-    transient: flag("It takes VMs again after its next start. Default."),
-    evacuate: flag("Moves the VMs that run there to other hosts."),
+    transient: flag(
+      "The host is enabled again at its next start. Default: true.",
+    ),
+    evacuate: flag("Evacuates the host: migrates its VMs to other hosts."),
     vmsToForceMigrate: Type.Optional(
       Type.Array(Type.String({ minLength: 1 }), {
-        description: "Ids of VMs that are moved although that is blocked.",
+        description:
+          "Ids of VMs to migrate even if migration is blocked on them.",
       }),
     ),
     force,
@@ -85,7 +89,7 @@ export const hostDisable = defineOperation({
 export const hostEnable = defineOperation({
   ...shared,
   name: "host.enable",
-  summary: "Has a host take VMs again.",
+  summary: "Enables a host: VMs can be started on it again.",
   params: Type.Object({ id, migrateBack }),
   permission: may("enable"),
   rest: action("enable", "Enable"),
@@ -103,13 +107,14 @@ export const hostSetMaintenanceMode = defineOperation({
   ...shared,
   name: "host.setMaintenanceMode",
   summary:
-    "Moves all VMs away from a host and has it take no more, or ends that.",
+    "Puts a host into maintenance mode (disabled and evacuated), or ends it.",
   params: Type.Object({
     id,
     maintenance: Type.Boolean(),
     vmsToForceMigrate: Type.Optional(
       Type.Array(Type.String({ minLength: 1 }), {
-        description: "Ids of VMs that are moved although that is blocked.",
+        description:
+          "Ids of VMs to migrate even if migration is blocked on them.",
       }),
     ),
     migrateBack,
@@ -135,10 +140,10 @@ export const hostSetMaintenanceMode = defineOperation({
 export const hostEvacuate = defineOperation({
   ...shared,
   name: "host.evacuate",
-  summary: "Moves the VMs that run on a host to others.",
+  summary: "Evacuates a host: migrates its VMs to other hosts.",
   params: Type.Object({
     id,
-    network: Type.Optional(idOf("the network to use")),
+    network: Type.Optional(idOf("the network for the migration traffic")),
   }),
   permission: may("evacuate"),
   handler: async ({ id, network }, context) => {
@@ -155,12 +160,13 @@ export const hostEvacuate = defineOperation({
 export const hostRestart = defineOperation({
   ...shared,
   name: "host.restart",
-  summary: "Reboots a host; its VMs are moved to others, or suspended.",
+  summary:
+    "Reboots a host. Its VMs are migrated to other hosts, or suspended and resumed.",
   params: Type.Object({
     id,
     force,
-    suspendResidentVms: flag("Suspends VMs, and resumes them afterwards."),
-    bypassBlockedSuspend: flag("Also those whose suspension is blocked."),
+    suspendResidentVms: flag("Suspends the VMs, and resumes them afterwards."),
+    bypassBlockedSuspend: flag("Also VMs on which suspend is blocked."),
     bypassBackupCheck: notNeeded,
     bypassCurrentVmCheck: notNeeded,
     bypassVersionCheck: notNeeded,
@@ -169,11 +175,11 @@ export const hostRestart = defineOperation({
   rest: [
     action("clean_reboot", "CleanRebootHost", {
       exposure: "deny",
-      summary: "Moves a host's VMs away and reboots it",
+      summary: "Evacuates a host and reboots it",
     }),
     action("smart_reboot", "SmartRebootHost", {
       exposure: "deny",
-      summary: "Suspends a host's VMs, reboots it and resumes them",
+      summary: "Suspends the VMs of a host, reboots it and resumes them",
       params: { suspendResidentVms: true },
     }),
   ],
@@ -195,10 +201,10 @@ export const hostRestart = defineOperation({
 export const hostStop = defineOperation({
   ...shared,
   name: "host.stop",
-  summary: "Moves a host's VMs away and shuts it down.",
+  summary: "Evacuates a host and shuts it down.",
   params: Type.Object({
     id,
-    bypassEvacuate: flag("Its VMs are not moved: there must be none."),
+    bypassEvacuate: flag("Does not evacuate: no VM may run on the host."),
     bypassBackupCheck: notNeeded,
   }),
   permission: may("stop"),
@@ -214,7 +220,7 @@ export const hostStop = defineOperation({
 export const hostStart = defineOperation({
   ...shared,
   name: "host.start",
-  summary: "Switches a host on, in the way that its power-on mode says.",
+  summary: "Powers a host on, by its power-on mode.",
   params: Type.Object({ id }),
   permission: may("start"),
   rest: action("start", "StartHost"),
@@ -228,7 +234,8 @@ export const hostStart = defineOperation({
 export const hostEmergencyShutdownHost = defineOperation({
   ...shared,
   name: "host.emergencyShutdownHost",
-  summary: "Suspends a host's VMs, or cuts their power, and shuts it down.",
+  summary:
+    "Emergency shutdown of a host: suspends its VMs, or hard shuts them down, and shuts it down.",
   params: Type.Object({ host: id }),
   permission: { ...may("stop"), id: ({ host }) => host },
   rest: {
@@ -280,7 +287,7 @@ export const hostPowerOperations = [
     defineOperation({
       ...shared,
       name: `host.${verb}`,
-      summary: "Restarts XAPI on a host; its VMs go on.",
+      summary: "Restarts the toolstack (XAPI) of a host. Its VMs keep running.",
       params: Type.Object({ id, bypassBackupCheck: notNeeded }),
       permission: may("restart"),
       ...(index === 0

@@ -51,7 +51,7 @@ export const hostDetach = defineOperation({
   ...shared,
   name: "host.detach",
   summary:
-    "Ejects a host from its pool: it becomes a pool of its own, and its local disks are erased.",
+    "Ejects a host from its pool. It becomes a pool of its own, and its local storage is erased.",
   params: idOnly,
   permission: may("detach"),
   rest: denied("detach", "DetachHost"),
@@ -61,7 +61,7 @@ export const hostDetach = defineOperation({
 export const hostForget = defineOperation({
   ...shared,
   name: "host.forget",
-  summary: "Forgets a host that is down and does not come back.",
+  summary: "Forgets a host that is down permanently.",
   params: idOnly,
   permission: may("forget"),
   rest: denied("forget", "ForgetHost"),
@@ -74,7 +74,7 @@ export const hostForget = defineOperation({
 export const hostScanPifs = defineOperation({
   ...shared,
   name: "host.scanPifs",
-  summary: "Looks for new network interfaces of a host.",
+  summary: "Scans a host for new network interfaces (PIFs).",
   params: idOnly,
   permission: may("scan"),
   rest: actionRoute("/hosts/{id}/actions/scan_pifs", "HostScanPifs"),
@@ -84,8 +84,8 @@ export const hostScanPifs = defineOperation({
 export const hostManagementReconfigure = defineOperation({
   ...shared,
   name: "host.managementReconfigure",
-  summary: "Has a host use another interface for its management.",
-  params: Type.Object({ id, pif: idOf("an interface of the host") }),
+  summary: "Changes the management interface of a host.",
+  params: Type.Object({ id, pif: idOf("a PIF of the host") }),
   permission: may("set"),
   rest: actionRoute(
     "/hosts/{id}/actions/management_reconfigure",
@@ -105,7 +105,7 @@ export const hostManagementReconfigure = defineOperation({
 export const hostSetRemoteSyslogHost = defineOperation({
   ...shared,
   name: "host.setRemoteSyslogHost",
-  summary: "Has a host send its logs to another; null: to nobody.",
+  summary: "Sets the remote syslog server of a host; null removes it.",
   params: Type.Object({
     id,
     syslogDestination: Type.Union([Type.String({ minLength: 1 }), Type.Null()]),
@@ -125,11 +125,13 @@ export const hostSetRemoteSyslogHost = defineOperation({
 export const hostSetPowerOnMode = defineOperation({
   ...shared,
   name: "host.setPowerOnMode",
-  summary: "How a host is switched on; empty: it cannot be.",
+  summary:
+    "Sets the power-on mode of a host; empty: it cannot be powered on remotely.",
   params: Type.Object({
     id,
     powerOnMode: Type.String({
-      description: "Such as `wake-on-lan`; else a script on the coordinator.",
+      description:
+        "For example `wake-on-lan`, or the name of a script on the coordinator.",
     }),
     configuration: Type.Optional(Type.Record(Type.String(), Type.String())),
   }),
@@ -144,7 +146,7 @@ export const hostSetPowerOnMode = defineOperation({
 
 export const hostGetSchedulerGranularity = defineOperation({
   name: "host.getSchedulerGranularity",
-  summary: "What is given to one VM at a time: a thread, core or socket.",
+  summary: "Returns the scheduling granularity of a host: cpu, core or socket.",
   params: idOnly,
   result: Type.String(),
   permission: onId("read", "host"),
@@ -157,7 +159,8 @@ export const hostGetSchedulerGranularity = defineOperation({
 export const hostSetSchedulerGranularity = defineOperation({
   ...shared,
   name: "host.setSchedulerGranularity",
-  summary: "What is given to one VM at a time, from the next start on.",
+  summary:
+    "Sets the scheduling granularity of a host. Takes effect at its next start.",
   params: Type.Object({
     id,
     schedulerGranularity: Type.Enum(["cpu", "core", "socket"]),
@@ -174,7 +177,7 @@ export const hostSetControlDomainMemory = defineOperation({
   ...shared,
   name: "host.setControlDomainMemory",
   summary:
-    "How much memory a host keeps for its own control domain, from its next start on. It must be in maintenance.",
+    "Sets the memory of the control domain (dom0) of a host. Takes effect at its next start; the host must be disabled.",
   params: Type.Object({
     id,
     memory: Type.Integer({
@@ -203,7 +206,7 @@ export const hostSetControlDomainMemory = defineOperation({
 export const hostInstallCertificate = defineOperation({
   ...shared,
   name: "host.installCertificate",
-  summary: "Has a host use this certificate for TLS.",
+  summary: "Installs a TLS certificate on a host.",
   params: Type.Object({
     id,
     certificate: Type.String({ minLength: 1 }),
@@ -219,13 +222,13 @@ export const hostInstallCertificate = defineOperation({
   },
 });
 
-/** Not for assistants. */
+/** Not exposed to AI assistants. */
 function denied(verb: string, operationId: string): RestRoute {
   const route = actionRoute(`/hosts/{id}/actions/${verb}`, operationId);
   return { ...route, exposure: "deny" };
 }
 
-/** XAPI would refuse it too, in words that fewer clients know. */
+/** XAPI refuses it too, with an error that fewer clients know. */
 function checkDown({ id, object }: PoolObject): void {
   const actual = object["power_state"];
   if (actual === "Running")

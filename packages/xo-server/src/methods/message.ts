@@ -16,5 +16,5 @@ export const messageDelete = defineOperation({
   },
 });
 
-/** What pools tell of their objects, alarms too. */
+/** Messages of pools, including alarms. */
 export const messageOperations = [messageDelete];

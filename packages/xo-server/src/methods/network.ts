@@ -22,7 +22,9 @@ const described = {
   name: Type.String({ minLength: 1 }),
   description: Type.Optional(Type.String()),
   mtu: Type.Optional(Type.Integer({ minimum: 68, maximum: 65_535 })),
-  nbd: Type.Optional(Type.Boolean({ description: "For NBD, with TLS." })),
+  nbd: Type.Optional(
+    Type.Boolean({ description: "Enables NBD connections with TLS." }),
+  ),
 };
 
 const onPool = {
@@ -50,7 +52,7 @@ const make = async (
 export const networkCreate = defineOperation({
   name: "network.create",
   summary:
-    "Makes a network: with `pif` one of a VLAN on all hosts, else one inside each host; its id.",
+    "Creates a network and returns its id: with `pif` a VLAN on all hosts, otherwise a private network of each host.",
   params: Type.Object({
     ...described,
     pif: Type.Optional(idOf("a PIF of any host of the pool")),
@@ -74,7 +76,8 @@ export const networkCreate = defineOperation({
 
 export const networkCreateInternal = defineOperation({
   name: "network.createInternal",
-  summary: "Makes a network inside each host, with no way out; its id.",
+  summary:
+    "Creates a private network inside each host, without physical interface, and returns its id.",
   params: Type.Object(described),
   result: Type.String(),
   permission: onPool,
@@ -91,7 +94,7 @@ export const networkCreateInternal = defineOperation({
 export const networkCreateBonded = defineOperation({
   name: "network.createBonded",
   summary:
-    "Makes a network over PIFs bonded together, on each host those of the same networks.",
+    "Creates a bonded network: on each host, a bond of the PIFs of the same networks.",
   params: Type.Object({
     ...described,
     pifs: Type.Array(Type.String({ minLength: 1 }), {
@@ -121,7 +124,7 @@ export const networkCreateBonded = defineOperation({
 
 export const networkGetBondModes = defineOperation({
   name: "network.getBondModes",
-  summary: "Ways in which a bond can use its PIFs.",
+  summary: "Lists the modes of bonds.",
   params: Type.Object({}),
   result: Type.Array(Type.String()),
   permission: "user",
@@ -136,10 +139,14 @@ export const networkSet = defineOperation({
     name_label: Type.Optional(Type.String({ minLength: 1 })),
     name_description: Type.Optional(Type.String()),
     automatic: Type.Optional(
-      Type.Boolean({ description: "New VMs get an interface to it." }),
+      Type.Boolean({
+        description: "New VMs get a network interface on this network.",
+      }),
     ),
     defaultIsLocked: Type.Optional(
-      Type.Boolean({ description: "Interfaces let nothing through." }),
+      Type.Boolean({
+        description: "Locks network interfaces: they block all traffic.",
+      }),
     ),
     mtu: Type.Optional(Type.Integer({ minimum: 68, maximum: 65_535 })),
     nbd: Type.Optional(Type.Boolean()),
@@ -180,7 +187,7 @@ export const networkSet = defineOperation({
 export const networkDelete = defineOperation({
   name: "network.delete",
   summary:
-    "Deletes a network with its VLANs and bonds; refused while a running VM uses it.",
+    "Deletes a network with its VLANs and bonds. Refused while a running VM uses it.",
   params: Type.Object({ id: idOf("a network") }),
   result: Type.Boolean(),
   permission: onId("administrate:delete", "network"),

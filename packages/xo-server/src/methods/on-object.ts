@@ -4,17 +4,17 @@ import { Type } from "typebox";
 import type { PoolObjects } from "../objects/pool-objects.js";
 import type { RestRoute } from "../operations/rest-route.js";
 
-/** A parameter that names an object. */
+/** A parameter with the id of an object. */
 export function idOf(what: string) {
-  return Type.String({ minLength: 1, description: `Of ${what}.` });
+  return Type.String({ minLength: 1, description: `Id of ${what}.` });
 }
 
-/** The right to do something to the object that `id` names; `*`: its type is looked at by the handler. */
+/** The privilege for the object of the parameter `id`; `*`: the handler checks its type. */
 export function onId(action: string, resource: string) {
   return { action, resource, id: ({ id }: { readonly id: string }) => id };
 }
 
-/** `POST /srs/{id}/actions/scan`, known as ScanSr. */
+/** `POST /srs/{id}/actions/scan`, operation id ScanSr. */
 export function actionRoute(
   path: string,
   operationId: string,
@@ -30,7 +30,7 @@ export function actionRoute(
   };
 }
 
-/** `DELETE /srs/{id}`, known as DeleteSr. */
+/** `DELETE /srs/{id}`, operation id DeleteSr. */
 export function deleteRoute(path: string, operationId: string): RestRoute {
   return {
     method: "delete",
@@ -41,7 +41,7 @@ export function deleteRoute(path: string, operationId: string): RestRoute {
   };
 }
 
-/** XAPI's null. */
+/** XAPI's null reference. */
 export const NO_REF = "OpaqueRef:NULL";
 
 interface Made {
@@ -49,7 +49,10 @@ interface Made {
   readonly ref: unknown;
 }
 
-/** The id of what a call has just made. Who answers the call sees to it that it is known when it is told. */
+/**
+ * The id of an object that was just created. The dispatcher delays the
+ * response until the mirror shows it.
+ */
 export async function idOfMade(
   objects: PoolObjects,
   xapi: Xapi,

@@ -25,14 +25,14 @@ const define = (
 /** What connects hosts to storage. */
 export const pbdOperations = [
   define("connect", "plug", {
-    summary: "Connects a host to an SR.",
+    summary: "Connects a host to an SR (plugs its PBD).",
     rest: actionRoute("/pbds/{id}/actions/plug", "PlugPbd"),
   }),
   define("disconnect", "unplug", {
-    summary: "Disconnects a host from an SR.",
+    summary: "Disconnects a host from an SR (unplugs its PBD).",
     rest: actionRoute("/pbds/{id}/actions/unplug", "UnplugPbd"),
   }),
   define("delete", "destroy", {
-    summary: "Forgets how a host is connected to an SR.",
+    summary: "Deletes a PBD: the connection of a host to an SR.",
   }),
 ];

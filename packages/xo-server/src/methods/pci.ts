@@ -5,7 +5,7 @@ import { idOf, onId } from "./on-object.js";
 export const pciGetDom0AccessStatus = defineOperation({
   name: "pci.getDom0AccessStatus",
   summary:
-    "Whether a host uses a PCI device itself: now, or from its next start on.",
+    "Returns whether dom0 can access a PCI device: now, and after the next start of its host.",
   params: Type.Object({ id: idOf("a PCI device") }),
   result: Type.String({
     description: "enabled, disabled, enable_on_reboot or disable_on_reboot.",
@@ -20,7 +20,7 @@ export const pciGetDom0AccessStatus = defineOperation({
 export const pciDisableDom0Access = defineOperation({
   name: "pci.disableDom0Access",
   summary:
-    "Has a host leave PCI devices to VMs, or use them itself, from its next start on. Rebooting it is another call.",
+    "Enables or disables dom0 access to PCI devices (passthrough to VMs). Takes effect at the next start of the host; the host is not rebooted.",
   params: Type.Object({
     pcis: Type.Array(Type.String({ minLength: 1 }), {
       minItems: 1,
@@ -28,7 +28,7 @@ export const pciDisableDom0Access = defineOperation({
     }),
     disable: Type.Boolean(),
     forceReboot: Type.Optional(
-      Type.Boolean({ description: "Taken; see host.restart." }),
+      Type.Boolean({ description: "Accepted and ignored: see host.restart." }),
     ),
   }),
   result: Type.Boolean(),

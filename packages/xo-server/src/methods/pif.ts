@@ -16,7 +16,7 @@ const address = Type.Object({
   gateway: Type.Optional(Type.String()),
   dns: Type.Optional(Type.String()),
   ipv6: Type.Optional(
-    Type.String({ description: "With its length: 2001:db8::2/64." }),
+    Type.String({ description: "With prefix length: 2001:db8::2/64." }),
   ),
   ipv6Mode: Type.Optional(Type.Enum(ipv6Modes)),
 });
@@ -41,7 +41,7 @@ const call = async (
 const modes = (name: string, values: readonly string[]) =>
   defineOperation({
     name,
-    summary: "How an interface can get its address.",
+    summary: "Lists the IP configuration modes of physical interfaces.",
     params: Type.Object({}),
     result: Type.Array(Type.String()),
     permission: "user",
@@ -51,7 +51,7 @@ const modes = (name: string, values: readonly string[]) =>
 export const pifConnect = defineOperation({
   ...shared,
   name: "pif.connect",
-  summary: "Brings an interface of a host up.",
+  summary: "Connects (plugs) a physical interface of a host.",
   params: idOnly,
   permission: onId("administrate:connect", "PIF"),
   handler: ({ id }, context) => call(context, "plug", id),
@@ -60,7 +60,7 @@ export const pifConnect = defineOperation({
 export const pifDisconnect = defineOperation({
   ...shared,
   name: "pif.disconnect",
-  summary: "Takes an interface of a host down.",
+  summary: "Disconnects (unplugs) a physical interface of a host.",
   params: idOnly,
   permission: onId("administrate:disconnect", "PIF"),
   handler: ({ id }, context) => call(context, "unplug", id),
@@ -69,7 +69,7 @@ export const pifDisconnect = defineOperation({
 export const pifDelete = defineOperation({
   ...shared,
   name: "pif.delete",
-  summary: "Deletes a VLAN or a bond of a host, with its interface.",
+  summary: "Deletes a VLAN or bond of a host, with its PIF.",
   params: idOnly,
   permission: onId("administrate:delete", "PIF"),
   handler: async ({ id }, context) => {
@@ -85,7 +85,7 @@ export const pifDelete = defineOperation({
 export const pifEditPif = defineOperation({
   ...shared,
   name: "pif.editPif",
-  summary: "Gives a VLAN another tag, on all hosts.",
+  summary: "Changes the tag of a VLAN on all hosts.",
   params: Type.Object({
     id: idOf("the PIF of a VLAN"),
     vlan: Type.Union([
@@ -101,7 +101,8 @@ export const pifEditPif = defineOperation({
 export const pifReconfigureIp = defineOperation({
   ...shared,
   name: "pif.reconfigureIp",
-  summary: "Gives an interface of a host its address, or a way to get one.",
+  summary:
+    "Configures the IP address of a physical interface of a host: static, DHCP or none.",
   params: address,
   permission: onId("administrate:set", "PIF"),
   handler: ({ id, ...given }, context) => reconfigure(on(context, id), given),
@@ -115,7 +116,7 @@ async function retag(
 ): Promise<true> {
   const { xapi, object } = pif;
   if (object["vlan"] === -1)
-    throw new XoError("INVALID_PARAMETERS", { reason: "it is no VLAN" });
+    throw new XoError("INVALID_PARAMETERS", { reason: "it is not a VLAN" });
   const network = objects.get(String(object["$network"]), "network");
   const ids = network.object["PIFs"] as readonly string[];
   const trunk = await trunkOf(pif);

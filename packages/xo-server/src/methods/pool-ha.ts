@@ -9,13 +9,16 @@ const HaState = Type.Object({
   enabled: Type.Boolean(),
   heartbeatSrs: Type.Array(Type.String()),
   hostFailuresToTolerate: Type.Integer({
-    description: "Hosts that may fail, with all protected VMs started anew.",
+    description:
+      "Number of host failures to tolerate: all protected VMs can be restarted.",
   }),
   mostHostFailures: Type.Integer({
-    description: "To tolerate more there is not enough memory.",
+    description:
+      "Maximum number of host failures that the pool's memory allows.",
   }),
   planExistsFor: Type.Integer({
-    description: "Host failures that there is a plan for now.",
+    description:
+      "Number of host failures that the current failover plan covers.",
   }),
   overcommitted: Type.Boolean(),
   configuration: Type.Record(Type.String(), Type.String()),
@@ -43,16 +46,16 @@ const shared = {
 export const poolEnableHa = defineOperation({
   ...shared,
   name: "pool.enableHa",
-  summary: "Has the hosts of a pool watch each other and start VMs anew.",
+  summary: "Enables high availability (HA) of a pool.",
   params: Type.Object({
     pool,
     heartbeatSrs: Type.Array(Type.String({ minLength: 1 }), {
       description:
-        "Ids of shared SRs through which hosts see each other; none: the pool finds some.",
+        "Ids of shared SRs for the HA heartbeat. Default: chosen by the pool.",
     }),
     configuration: Type.Optional(
       Type.Record(Type.String(), Type.String(), {
-        description: "Such as {timeout: seconds}.",
+        description: "For example {timeout: seconds}.",
       }),
     ),
   }),
@@ -73,7 +76,7 @@ export const poolEnableHa = defineOperation({
 export const poolDisableHa = defineOperation({
   ...shared,
   name: "pool.disableHa",
-  summary: "Has the hosts of a pool watch each other no more.",
+  summary: "Disables high availability (HA) of a pool.",
   params: Type.Object({ pool }),
   handler: async ({ pool }, context) => {
     await on(context, pool).xapi.callAsync("pool.disable_ha", []);
@@ -84,7 +87,7 @@ export const poolDisableHa = defineOperation({
 export const poolSetHaHostFailures = defineOperation({
   ...shared,
   name: "pool.setHaHostFailures",
-  summary: "How many hosts may fail with all protected VMs started anew.",
+  summary: "Sets the number of host failures to tolerate (HA).",
   params: Type.Object({
     pool,
     hostFailuresToTolerate: Type.Integer({ minimum: 0, maximum: 64 }),
@@ -95,7 +98,7 @@ export const poolSetHaHostFailures = defineOperation({
     const most = Number(await xapi.call(method, []));
     if (asked > most)
       throw new XoError("INVALID_PARAMETERS", {
-        reason: `the pool can take ${most} host failures at most`,
+        reason: `the pool tolerates at most ${most} host failures`,
       });
     await xapi.callAsync("pool.set_ha_host_failures_to_tolerate", [
       ...[ref, String(asked)],
@@ -106,7 +109,8 @@ export const poolSetHaHostFailures = defineOperation({
 
 export const poolGetHaState = defineOperation({
   name: "pool.getHaState",
-  summary: "Whether hosts watch each other, and how many may fail.",
+  summary:
+    "Returns whether high availability (HA) is enabled, and how many host failures are tolerated.",
   params: Type.Object({ pool }),
   result: HaState,
   permission: onPool("read"),
@@ -126,7 +130,7 @@ export const poolGetHaState = defineOperation({
   },
 });
 
-/** Hosts that watch each other, and start VMs of one that has failed anew. */
+/** High availability: hosts monitor each other and restart the VMs of a failed host. */
 export const poolHaOperations = [
   poolEnableHa,
   poolDisableHa,

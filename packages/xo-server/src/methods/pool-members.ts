@@ -9,7 +9,7 @@ import { defineOperation, type OperationContext } from "./define-operation.js";
 import { actionRoute, idOf } from "./on-object.js";
 
 const force = Type.Optional(
-  Type.Boolean({ description: "Although CPUs differ." }),
+  Type.Boolean({ description: "Also if the CPUs of the hosts differ." }),
 );
 
 const shared = { result: Type.Boolean(), changes: true };
@@ -17,7 +17,7 @@ const shared = { result: Type.Boolean(), changes: true };
 export const poolSetPoolMaster = defineOperation({
   ...shared,
   name: "pool.setPoolMaster",
-  summary: "Makes a host the coordinator of its pool.",
+  summary: "Designates a host as the coordinator (master) of its pool.",
   params: Type.Object({ host: idOf("a host of the pool") }),
   permission: {
     action: "administrate:set",
@@ -42,7 +42,7 @@ export const poolMergeInto = defineOperation({
   ...shared,
   name: "pool.mergeInto",
   summary:
-    "Has pools of one host each join another pool; they are pools no more.",
+    "Merges pools of one host each into another pool: their hosts join it.",
   params: Type.Object({
     source: Type.Optional(idOf("a pool")),
     sources: Type.Optional(
@@ -50,7 +50,7 @@ export const poolMergeInto = defineOperation({
         description: "Ids of pools.",
       }),
     ),
-    target: idOf("the pool that they join"),
+    target: idOf("the pool to join"),
     force,
   }),
   permission: {
@@ -74,10 +74,10 @@ export const poolMergeInto = defineOperation({
 export const poolAddHost = defineOperation({
   ...shared,
   name: "pool.addHost",
-  summary: "Has a host that is a pool of its own join a pool.",
+  summary: "Adds a host, the only one of its pool, to another pool (join).",
   params: Type.Object({
     pool: idOf("a pool"),
-    host: idOf("a host of another pool, its only one"),
+    host: idOf("a host that is the only one of its pool"),
     force,
   }),
   permission: {
@@ -115,18 +115,18 @@ async function merge(
   { sources, target, force }: MergeRequest,
 ): Promise<void> {
   const { objects, services, signal, task } = context;
-  const { poolDoors, clock } = services;
+  const { poolCredentials: poolDoors, clock } = services;
   const connectionOf = ({ id }: PoolObject) => objects.connectionOf(id)!;
   const doorOf = (pool: PoolObject) => {
     const master = objects.get(String(pool.object["master"]), "host");
     const address = String(master.object["address"]);
-    return poolDoors.doorOf(connectionOf(pool), address);
+    return poolDoors.addressOf(connectionOf(pool), address);
   };
   for (const id of sources) context.check("administrate:detach", "pool", id);
   for (const id of sources) {
     const source = objects.get(id, "pool");
     const connection = connectionOf(source);
-    const letGo = () => poolDoors.letGo(connection);
+    const letGo = () => poolDoors.disconnectAndDisable(connection);
     const parts = { objects, clock, signal, doorOf, letGo };
     const into = objects.get(target, "pool");
     const hosts = (await hostsOfPool(services.queries, id)).map((host) =>

@@ -24,7 +24,7 @@ const onPool = (action: string) => ({
   id: ({ pool }: { pool: string }) => pool,
 });
 
-// Whoever may do this to a pool may do it to each of its hosts.
+// The privilege for the pool includes its hosts.
 const all = async (
   { services, objects }: Pick<OperationContext, "services" | "objects">,
   id: string,
@@ -60,15 +60,15 @@ export const poolRollingReboot = defineOperation({
   ...shared,
   name: "pool.rollingReboot",
   summary:
-    "Reboots the hosts of a pool one after another, VMs moved away meanwhile and back at the end. The first failure ends it; the next call goes on from there.",
+    "Rolling reboot of a pool: evacuates and reboots its hosts one after another, then migrates the VMs back. It stops at the first failure; the next call resumes it.",
   params: Type.Object({
     pool,
     shutdownPinnedVms: flag(
-      "VMs that cannot be moved are shut down, and started afterwards.",
+      "Shuts down VMs that cannot be migrated, and starts them afterwards.",
     ),
-    bypassBackupCheck: flag("Taken, and not needed here."),
+    bypassBackupCheck: flag("Accepted and ignored."),
     resume: flag(
-      "False: begins anew where one has stopped. True: also takes over what a server that has died was doing.",
+      "Default: resumes a rolling reboot that stopped. False: starts a new one. True: also resumes one of a server that has crashed.",
     ),
   }),
   permission: onPool("administrate:restart"),
@@ -83,7 +83,7 @@ export const poolEmergencyShutdown = defineOperation({
   ...shared,
   name: "pool.emergencyShutdown",
   summary:
-    "Suspends all VMs of a pool, or cuts their power, and shuts its hosts down.",
+    "Emergency shutdown of a pool: suspends its VMs, or hard shuts them down, and shuts down its hosts.",
   params: Type.Object({ pool }),
   permission: onPool("administrate:stop"),
   rest: action("emergency_shutdown", "EmergencyShutdown"),
@@ -97,7 +97,7 @@ export const poolEmergencyShutdown = defineOperation({
         emergencyShutdown(host, context.objects),
       );
     const ended = await Promise.allSettled(hosts.map(down));
-    // Without it nobody could shut down the others.
+    // The coordinator is shut down last: the calls go through it.
     const failed = ended.find(({ status }) => status === "rejected");
     if (failed?.status === "rejected") throw failed.reason;
     for (const host of master) await down(host);
@@ -108,7 +108,7 @@ export const poolEmergencyShutdown = defineOperation({
 export const poolManagementReconfigure = defineOperation({
   ...shared,
   name: "pool.managementReconfigure",
-  summary: "Has all hosts of a pool use another network for management.",
+  summary: "Changes the management network of all hosts of a pool.",
   params: Type.Object({ id: pool, network: idOf("a network of the pool") }),
   permission: onId("administrate:set", "pool"),
   rest: {
@@ -128,12 +128,13 @@ export const poolManagementReconfigure = defineOperation({
 export const poolRollingUpdate = defineOperation({
   ...shared,
   name: "pool.rollingUpdate",
-  summary: "Would install updates host after host; not built yet.",
+  summary:
+    "Rolling update of a pool. Not supported: the call fails with UNSUPPORTED.",
   params: Type.Object({
     pool,
-    rebootVm: flag("Not built yet."),
-    shutdownPinnedVms: flag("Not built yet."),
-    bypassBackupCheck: flag("Not built yet."),
+    rebootVm: flag("Accepted and ignored."),
+    shutdownPinnedVms: flag("Accepted and ignored."),
+    bypassBackupCheck: flag("Accepted and ignored."),
   }),
   permission: onPool("administrate:restart"),
   rest: action("rolling_update", "RollingUpdate"),

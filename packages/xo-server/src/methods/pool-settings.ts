@@ -30,7 +30,7 @@ const refOf = (
 export const poolSet = defineOperation({
   ...shared,
   name: "pool.set",
-  summary: "Changes settings of a pool. Null takes one away.",
+  summary: "Changes settings of a pool. Null removes one.",
   params: Type.Object({
     id: idOf("a pool"),
     name_label: text,
@@ -80,7 +80,7 @@ export const poolSet = defineOperation({
 export const poolSetDefaultSr = defineOperation({
   ...shared,
   name: "pool.setDefaultSr",
-  summary: "Has a pool put new disks into this SR unless told otherwise.",
+  summary: "Sets the default SR of a pool.",
   params: Type.Object({ sr: idOf("an SR of the pool") }),
   permission: {
     ...onId("read", "SR"),
@@ -98,7 +98,8 @@ export const poolSetDefaultSr = defineOperation({
 
 export const poolGetLicenseState = defineOperation({
   name: "pool.getLicenseState",
-  summary: "Edition of a pool, and when the first of its licences expires.",
+  summary:
+    "Returns the license edition of a pool, and when the first of its licenses expires.",
   params: Type.Object({ pool: idOf("a pool") }),
   result: Type.Object({}),
   permission: {

@@ -4,7 +4,8 @@ import { PoolStatus } from "../status/status.js";
 
 export const poolListStatus = defineOperation({
   name: "pool.listStatus",
-  summary: "Each pool: its state, how many objects it has, how fresh they are.",
+  summary:
+    "Lists the pools with their connection state, number of objects and age of the data.",
   params: Type.Object({
     state: Type.Optional(
       Type.String({ description: "Only pools in this state." }),

@@ -172,7 +172,7 @@ export const queryOpen = defineOperation({
   handler: async ({ name, ...request }, context) => {
     const terms = { name, readable: readableTo(context) };
     return new RawJson(
-      await context.services.liveReaders.open(context.client, terms, request),
+      await context.services.liveQueries.open(context.client, terms, request),
     );
   },
 });
@@ -192,7 +192,7 @@ export const queryChange = defineOperation({
   result: Type.Boolean(),
   permission: "viewer",
   handler: async ({ name, ...news }, { services, client }) => {
-    await services.liveReaders.change(client, name, news);
+    await services.liveQueries.change(client, name, news);
     return true;
   },
 });
@@ -204,7 +204,7 @@ export const queryClose = defineOperation({
   result: Type.Boolean(),
   permission: "viewer",
   handler: ({ name }, { services, client }) =>
-    services.liveReaders.close(client, name),
+    services.liveQueries.close(client, name),
 });
 
 /** The same question, about the objects that the caller may see. */

@@ -23,21 +23,21 @@ const example = {
 export const xoGetRawRecord = defineOperation({
   name: "xo.getRawRecord",
   summary:
-    "The record of XAPI behind an object, as it is known here now; secrets are masked.",
+    "Returns the XAPI record of an object from the mirror. Secrets are masked.",
   params: Type.Object({
     id: Type.String({
       minLength: 1,
-      description: "Of any object, or its reference.",
+      description: "Id or opaque reference of an object of any type.",
     }),
   }),
   result: Type.Object({
     id: Type.String(),
     type: Type.String(),
-    className: Type.String({ description: "XAPI's name of its class." }),
-    ref: Type.String({ description: "XAPI's name of the object." }),
+    className: Type.String({ description: "XAPI class of the object." }),
+    ref: Type.String({ description: "Opaque reference of the object." }),
     record: Type.Record(Type.String(), Type.Unknown()),
   }),
-  // Even without its secrets it tells of what no view shows.
+  // It has fields that no view shows.
   permission: "admin",
   rest: {
     method: "get",
@@ -55,11 +55,11 @@ export const xoGetRawRecord = defineOperation({
     const ref = object._xapiRef;
     const className = services.catalog.classOf(type)!;
     const record = services.inventory.peek(pool, className, ref);
-    // Between the record's going and the view's.
+    // The record is deleted before its view.
     if (record === undefined) throw new XoError("NO_SUCH_OBJECT", { type, id });
     return { id, type, className, ref, record: toMaskedRecord(record) };
   },
 });
 
-/** What XAPI itself says of objects. */
+/** XAPI records of objects. */
 export const rawRecordOperations = [xoGetRawRecord];

@@ -17,7 +17,7 @@ import type { AnswerCache } from "../dashboard/answer-cache.js";
 import type { MissingPatches } from "../hosts/missing-patches.js";
 import type { RollingPlans } from "../hosts/rolling-plans.js";
 import type { Jobs } from "../jobs/jobs.js";
-import type { LiveReaders } from "../objects/live-readers.js";
+import type { LiveQuerySubscriptions } from "../objects/live-query-subscriptions.js";
 import type { ObjectListing } from "../objects/object-listing.js";
 import type { ObjectNotices } from "../objects/object-notices.js";
 import type { PoolObjects } from "../objects/pool-objects.js";
@@ -27,7 +27,7 @@ import type { StartHostSelector } from "../placement/start-host-selector.js";
 import type { Plugins } from "../plugins/plugins.js";
 import type { DemoPools } from "../pools/demo-pools.js";
 import type { HostProber } from "../pools/host-prober.js";
-import type { PoolDoors } from "../pools/pool-doors.js";
+import type { PoolCredentials } from "../pools/pool-credentials.js";
 import type { Pools } from "../pools/pools.js";
 import type { StoredPools } from "../pools/stored-pools.js";
 import type { ResourceSets } from "../resource-sets/resource-sets.js";
@@ -50,7 +50,7 @@ export interface Services {
   /** Objects as clients see them. */
   readonly catalog: Catalog;
   readonly queries: Queries;
-  readonly liveReaders: LiveReaders;
+  readonly liveQueries: LiveQuerySubscriptions;
   readonly objectListing: ObjectListing;
   readonly objectNotices: ObjectNotices;
   /** Without a task: for what must be done even if the task is cancelled. */
@@ -60,7 +60,7 @@ export interface Services {
   /** Connections that are stored as servers. */
   readonly storedPools: StoredPools;
   readonly demoPools: DemoPools;
-  readonly poolDoors: PoolDoors;
+  readonly poolCredentials: PoolCredentials;
   readonly hostProber: HostProber;
 
   readonly users: AuthenticatedUsers;

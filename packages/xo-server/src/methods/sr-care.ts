@@ -12,7 +12,7 @@ import { idOf, onId } from "./on-object.js";
 
 const Told = Type.Object({
   unhealthyVdis: Type.Record(Type.String(), Type.Integer(), {
-    description: "Images that wait to be merged, by id of the disk.",
+    description: "Images that wait for coalescing, by id of the disk.",
   }),
   vdisWithUnknownVhdParent: Type.Array(Type.String()),
 });
@@ -44,12 +44,14 @@ const shared = {
 export const srEnableMaintenanceMode = defineOperation({
   ...shared,
   name: "sr.enableMaintenanceMode",
-  summary: "Shuts down the VMs that use an SR, and disconnects all hosts.",
+  summary:
+    "Puts an SR into maintenance mode: shuts down the VMs that use it and disconnects all hosts.",
   params: Type.Object({
     id: idOf("an SR"),
     vmsToShutdown: Type.Optional(
       Type.Array(Type.String({ minLength: 1 }), {
-        description: "Ids of VMs; that others use the SR is an error.",
+        description:
+          "Ids of the VMs to shut down. If other VMs use the SR, the call fails.",
       }),
     ),
   }),
@@ -67,7 +69,8 @@ export const srEnableMaintenanceMode = defineOperation({
 export const srDisableMaintenanceMode = defineOperation({
   ...shared,
   name: "sr.disableMaintenanceMode",
-  summary: "Connects hosts to an SR again, and starts the VMs of before.",
+  summary:
+    "Ends the maintenance mode of an SR: connects the hosts and starts the VMs that were shut down.",
   params: Type.Object({ id: idOf("an SR") }),
   handler: async ({ id }, context) => {
     await leaveMaintenance(on(context, id), {
@@ -80,7 +83,7 @@ export const srDisableMaintenanceMode = defineOperation({
 
 export const smGetFromSr = defineOperation({
   name: "sm.getFromSr",
-  summary: "The kind of storage that an SR is of.",
+  summary: "Returns the type of an SR.",
   params: Type.Object({ sr: idOf("an SR") }),
   result: Type.Object({}),
   permission: {
@@ -107,7 +110,7 @@ export const smGetFromSr = defineOperation({
 
 export const srGetVdiChainsInfo = defineOperation({
   name: "sr.getVdiChainsInfo",
-  summary: "Disks of an SR with images that wait to be merged.",
+  summary: "Lists the disks of an SR with images that wait for coalescing.",
   params: Type.Object({ id: idOf("an SR") }),
   result: Told,
   permission: onId("read", "SR"),
@@ -117,7 +120,8 @@ export const srGetVdiChainsInfo = defineOperation({
 
 export const srGetAllUnhealthyVdiChainsLength = defineOperation({
   name: "sr.getAllUnhealthyVdiChainsLength",
-  summary: "The same of all SRs that have such disks, by id of the SR.",
+  summary:
+    "Lists the disks of all SRs with images that wait for coalescing, by id of the SR.",
   params: Type.Object({}),
   result: Type.Record(Type.String(), Told),
   permission: "admin",
@@ -137,7 +141,7 @@ function toAnswer(info: ChainsInfo) {
   };
 }
 
-/** Storage that is taken out of use for a while, and what waits to be cleaned up on it. */
+/** Maintenance mode of SRs, and coalescing of disk images. */
 export const srCareOperations = [
   srEnableMaintenanceMode,
   srDisableMaintenanceMode,

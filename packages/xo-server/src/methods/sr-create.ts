@@ -3,7 +3,7 @@ import { Type, type TSchema } from "typebox";
 import type { Operation } from "../operations/operation.js";
 import type { Services } from "./services.js";
 import { defineOperation } from "./define-operation.js";
-import { byteSize, toBytes } from "./byte-size.js";
+import { byteSize, toBytes } from "../vms/byte-size.js";
 import { idOf } from "./on-object.js";
 import { makeSr, type NewSr } from "./sr-make.js";
 
@@ -12,7 +12,7 @@ const optional = Type.Optional(text);
 const texts = Type.Record(Type.String(), Type.String());
 
 const shared = {
-  host: idOf("a host; of storage of its own, the one that has it"),
+  host: idOf("a host; for local storage, the one that has it"),
   nameLabel: text,
   nameDescription: Type.Optional(Type.String()),
 };
@@ -20,7 +20,9 @@ const preferredImageFormat = Type.Optional(
   Type.Enum(["vhd", "qcow2", "vhd, qcow2", "qcow2, vhd"]),
 );
 const srUuid = Type.Optional(
-  Type.String({ description: "Of an SR that is there, to be taken back." }),
+  Type.String({
+    description: "UUID of an existing SR to reattach instead of creating one.",
+  }),
 );
 const nfs = { nfsVersion: optional, nfsOptions: optional };
 
@@ -45,7 +47,7 @@ interface Kind {
 const kinds: readonly Kind[] = [
   {
     name: "sr.createNfs",
-    summary: "Makes an SR on an NFS share; its id.",
+    summary: "Creates an NFS SR and returns its id.",
     params: { server: text, serverPath: text, ...nfs, srUuid },
     make: ({ server, serverPath, nfsVersion, nfsOptions }) => ({
       type: "nfs",
@@ -60,7 +62,7 @@ const kinds: readonly Kind[] = [
   },
   {
     name: "sr.createSmb",
-    summary: "Makes an SR on an SMB share; its id.",
+    summary: "Creates an SMB SR and returns its id.",
     params: { server: text, user: optional, password: optional, srUuid },
     make: ({ server, user: username, password }) => ({
       type: "smb",
@@ -70,7 +72,7 @@ const kinds: readonly Kind[] = [
   },
   {
     name: "sr.createIscsi",
-    summary: "Makes an SR on an iSCSI LUN; its id.",
+    summary: "Creates an SR on an iSCSI LUN (lvmoiscsi) and returns its id.",
     params: {
       target: text,
       targetIqn: text,
@@ -95,7 +97,8 @@ const kinds: readonly Kind[] = [
   },
   {
     name: "sr.createHba",
-    summary: "Makes an SR on a LUN of a Fibre Channel adapter; its id.",
+    summary:
+      "Creates an SR on a Fibre Channel LUN (lvmohba) and returns its id.",
     params: { scsiId: text, srUuid },
     make: ({ scsiId: SCSIid }) => ({
       type: "lvmohba",
@@ -105,19 +108,19 @@ const kinds: readonly Kind[] = [
   },
   {
     name: "sr.createLvm",
-    summary: "Makes an SR of logical volumes on a host's disk; its id.",
+    summary: "Creates a local LVM SR on a disk of a host and returns its id.",
     params: { device: text },
     make: ({ device }) => ({ type: "lvm", shared: false, device: { device } }),
   },
   {
     name: "sr.createExt",
-    summary: "Makes an SR of files on a host's disk; its id.",
+    summary: "Creates a local ext SR on a disk of a host and returns its id.",
     params: { device: text },
     make: ({ device }) => ({ type: "ext", shared: false, device: { device } }),
   },
   {
     name: "sr.createZfs",
-    summary: "Makes an SR in a ZFS pool of a host; its id.",
+    summary: "Creates an SR in a ZFS pool of a host and returns its id.",
     params: { location: text },
     make: ({ location }) => ({
       type: "zfs",
@@ -164,7 +167,7 @@ const isoTypes = ["local", "nfs", "smb"];
 export const srCreateIso = defineOperation({
   name: "sr.createIso",
   summary:
-    "Makes an SR of ISO images: `local` (a folder of the host), `nfs` or `smb`; its id.",
+    "Creates an ISO SR: `local` (a folder of the host), `nfs` or `smb`. Returns its id.",
   params: Type.Object({
     ...shared,
     path: text,
@@ -180,7 +183,7 @@ export const srCreateIso = defineOperation({
   handler: ({ path, type, user, password, ...given }, { objects }) => {
     if (type === "smb" && user === undefined)
       throw new XoError("INVALID_PARAMETERS", {
-        reason: "SMB wants a user",
+        reason: "SMB needs a user",
       });
     const devices: Readonly<Record<string, Given>> = {
       local: { legacy_mode: "true" },
@@ -200,7 +203,8 @@ export const srCreateIso = defineOperation({
 
 export const srCreate = defineOperation({
   name: "sr.create",
-  summary: "Makes an SR of any kind that the host has a driver for; its id.",
+  summary:
+    "Creates an SR of any type that the host has a driver for and returns its id.",
   params: Type.Object({
     host: shared.host,
     SR_type: text,
@@ -250,7 +254,7 @@ const LOCAL = new Set([
   "largeblock",
 ]);
 
-/** How storage comes to be. */
+/** Creation of SRs. */
 export const srCreateOperations = [
   ...kinds.map(defineKind),
   srCreateIso,

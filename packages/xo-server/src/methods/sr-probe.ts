@@ -45,7 +45,7 @@ function nfs({ server, serverPath, nfsVersion }: Given): Given {
 const probes: readonly Probe[] = [
   {
     name: "sr.probeNfs",
-    summary: "What an NFS server shares.",
+    summary: "Lists the exports of an NFS server.",
     params: { server: text, nfsVersion: optional },
     type: "nfs",
     device: nfs,
@@ -53,7 +53,7 @@ const probes: readonly Probe[] = [
   },
   {
     name: "sr.probeNfsExists",
-    summary: "The SRs that are on an NFS share.",
+    summary: "Lists the SRs on an NFS export.",
     params: { server: text, serverPath: text, nfsVersion: optional },
     type: "nfs",
     device: nfs,
@@ -61,7 +61,7 @@ const probes: readonly Probe[] = [
   },
   {
     name: "sr.probeIscsiIqns",
-    summary: "The targets of an iSCSI server.",
+    summary: "Lists the targets (IQNs) of an iSCSI server.",
     params: { target: text, port, ...chap },
     type: "lvmoiscsi",
     device: iscsi,
@@ -69,7 +69,7 @@ const probes: readonly Probe[] = [
   },
   {
     name: "sr.probeIscsiLuns",
-    summary: "The LUNs of an iSCSI target.",
+    summary: "Lists the LUNs of an iSCSI target.",
     params: { target: text, port, targetIqn: text, ...chap },
     type: "lvmoiscsi",
     device: iscsi,
@@ -86,7 +86,7 @@ const probes: readonly Probe[] = [
   },
   {
     name: "sr.probeIscsiExists",
-    summary: "The SRs that are on an iSCSI LUN.",
+    summary: "Lists the SRs on an iSCSI LUN.",
     params: { target: text, port, targetIqn: text, scsiId: text, ...chap },
     type: "lvmoiscsi",
     device: iscsi,
@@ -94,7 +94,7 @@ const probes: readonly Probe[] = [
   },
   {
     name: "sr.probeHba",
-    summary: "The LUNs that a host sees over Fibre Channel.",
+    summary: "Lists the Fibre Channel LUNs of a host.",
     params: {},
     type: "lvmohba",
     device: () => ({}),
@@ -111,7 +111,7 @@ const probes: readonly Probe[] = [
   },
   {
     name: "sr.probeHbaExists",
-    summary: "The SRs that are on a LUN of a Fibre Channel adapter.",
+    summary: "Lists the SRs on a Fibre Channel LUN.",
     params: { scsiId: text },
     type: "lvmohba",
     rows: uuid,
@@ -119,7 +119,7 @@ const probes: readonly Probe[] = [
   },
   {
     name: "sr.probeZfs",
-    summary: "The SRs that a host has in ZFS pools.",
+    summary: "Lists the SRs in ZFS pools of a host.",
     params: {},
     type: "zfs",
     device: () => ({}),
@@ -154,7 +154,7 @@ export const srProbeOperations = probes.map(
     defineOperation({
       name,
       summary,
-      params: Type.Object({ host: idOf("the host that asks"), ...params }),
+      params: Type.Object({ host: idOf("the host that probes"), ...params }),
       result: Type.Array(Type.Object({})),
       permission: {
         action: "administrate:create-sr",

@@ -21,7 +21,7 @@ const shared = {
 export const srSet = defineOperation({
   ...shared,
   name: "sr.set",
-  summary: "Changes the names of an SR.",
+  summary: "Changes the name and description of an SR.",
   params: Type.Object({
     id: idOf("an SR"),
     name_label: Type.Optional(Type.String({ minLength: 1 })),
@@ -38,7 +38,8 @@ export const srSet = defineOperation({
 export const srScan = defineOperation({
   ...shared,
   name: "sr.scan",
-  summary: "Looks for disks that came or went without XAPI.",
+  summary:
+    "Rescans an SR for disks that were added or removed outside of XAPI.",
   permission: onId("operate:scan", "SR"),
   rest: actionRoute("/srs/{id}/actions/scan", "ScanSr"),
   handler: async ({ id }, context) => {
@@ -51,7 +52,7 @@ export const srScan = defineOperation({
 export const srConnectAllPbds = defineOperation({
   ...shared,
   name: "sr.connectAllPbds",
-  summary: "Connects all hosts to an SR.",
+  summary: "Connects all hosts to an SR (plugs its PBDs).",
   permission: onId("administrate:connect", "SR"),
   handler: async ({ id }, context) =>
     switchPbds(context.objects, on(context, id), true),
@@ -60,7 +61,7 @@ export const srConnectAllPbds = defineOperation({
 export const srDisconnectAllPbds = defineOperation({
   ...shared,
   name: "sr.disconnectAllPbds",
-  summary: "Disconnects all hosts from an SR.",
+  summary: "Disconnects all hosts from an SR (unplugs its PBDs).",
   permission: onId("administrate:disconnect", "SR"),
   handler: async ({ id }, context) =>
     switchPbds(context.objects, on(context, id), false),
@@ -69,7 +70,7 @@ export const srDisconnectAllPbds = defineOperation({
 export const srForget = defineOperation({
   ...shared,
   name: "sr.forget",
-  summary: "Forgets an SR; what it holds stays on the storage.",
+  summary: "Forgets an SR. Its data stays on the storage.",
   permission: onId("administrate:forget", "SR"),
   rest: actionRoute("/srs/{id}/actions/forget", "ForgetSr"),
   handler: ({ id }, context) => end(context.objects, on(context, id), "forget"),
@@ -78,7 +79,7 @@ export const srForget = defineOperation({
 export const srDestroy = defineOperation({
   ...shared,
   name: "sr.destroy",
-  summary: "Wipes an SR, which must have no disks.",
+  summary: "Destroys an SR and its data. It must have no disks.",
   permission: onId("administrate:delete", "SR"),
   rest: deleteRoute("/srs/{id}", "DeleteSr"),
   handler: ({ id }, context) =>
@@ -88,11 +89,11 @@ export const srDestroy = defineOperation({
 export const srReclaimSpace = defineOperation({
   ...shared,
   name: "sr.reclaimSpace",
-  summary: "Gives space that disks have freed back to the storage.",
+  summary: "Reclaims freed space of an SR (trim).",
   params: Type.Object({
     id: idOf("an SR"),
     bypassBackupCheck: Type.Optional(
-      Type.Boolean({ description: "Taken, and not needed here." }),
+      Type.Boolean({ description: "Accepted and ignored." }),
     ),
   }),
   permission: onId("operate:reclaim-space", "SR"),
@@ -161,7 +162,7 @@ async function trim(
   return true;
 }
 
-/** Storage that is there; how it comes to be is in sr-create. */
+/** Existing SRs; creation is in sr-create. */
 export const srOperations = [
   srSet,
   srScan,

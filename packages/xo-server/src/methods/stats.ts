@@ -22,7 +22,7 @@ const how = {
   ),
 };
 const of = (what: string) =>
-  Type.String({ minLength: 1, description: `Of ${what}.` });
+  Type.String({ minLength: 1, description: `Id of ${what}.` });
 
 const read = {
   action: "read",

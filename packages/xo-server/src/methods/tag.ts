@@ -4,7 +4,10 @@ import { Type } from "typebox";
 import { defineOperation, type OperationContext } from "./define-operation.js";
 
 const params = Type.Object({
-  id: Type.String({ minLength: 1, description: "Of any object with tags." }),
+  id: Type.String({
+    minLength: 1,
+    description: "Id of an object of any type with tags.",
+  }),
   tag: Type.String({ minLength: 1, maxLength: 1024 }),
 });
 
@@ -17,7 +20,7 @@ async function changeTags(
   if (!Array.isArray(object["tags"]))
     throw new XoError("UNSUPPORTED", {
       what: `a tag of a ${type}`,
-      reason: "XAPI keeps none",
+      reason: "XAPI has no such field",
     });
   await xapi.call(`${objects.classOf(type)}.${verb}`, [ref, tag]);
   return true;
@@ -37,20 +40,20 @@ const shared = {
 export const tagAdd = defineOperation({
   ...shared,
   name: "tag.add",
-  summary: "Gives an object a tag.",
+  summary: "Adds a tag to an object.",
   handler: (params, context) => changeTags(context, params, "add_tags"),
 });
 
 export const tagRemove = defineOperation({
   ...shared,
   name: "tag.remove",
-  summary: "Takes a tag from an object.",
+  summary: "Removes a tag from an object.",
   handler: (params, context) => changeTags(context, params, "remove_tags"),
 });
 
 export const tagGetAllConfigured = defineOperation({
   name: "tag.getAllConfigured",
-  summary: "Tags that have a colour.",
+  summary: "Lists the tags that have a color.",
   params: Type.Object({}),
   result: Type.Array(
     Type.Object({ id: Type.String(), color: Type.Optional(Type.String()) }),
@@ -65,7 +68,7 @@ export const tagGetAllConfigured = defineOperation({
 
 export const tagSet = defineOperation({
   name: "tag.set",
-  summary: "Gives a tag a colour; without one, takes it away.",
+  summary: "Sets the color of a tag; without `color`, removes it.",
   params: Type.Object({
     id: Type.String({ minLength: 1, maxLength: 512 }),
     color: Type.Optional(Type.String({ pattern: "^#[0-9a-fA-F]{6}$" })),
@@ -92,5 +95,5 @@ const KEY = "tags/";
 /** Colours of tags, by the tag. They are the server's, whatever has the tag. */
 export const tagColorOperations = [tagGetAllConfigured, tagSet];
 
-/** Tags of any object that XAPI lets have some. */
+/** Tags of objects of any type with tags. */
 export const tagOperations = [tagAdd, tagRemove];

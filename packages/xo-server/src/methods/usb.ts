@@ -20,7 +20,8 @@ const onVusb = (name: string, verb: string, summary: string) =>
 
 export const vusbCreate = defineOperation({
   name: "vusb.create",
-  summary: "Gives a halted VM a device of a USB group; the VUSB's id.",
+  summary:
+    "Attaches a device of a USB group to a halted VM and returns the id of the VUSB.",
   params: Type.Object({ vm: idOf("a VM"), usbGroup: idOf("a USB group") }),
   result: Type.String(),
   permission: {
@@ -41,7 +42,7 @@ export const vusbCreate = defineOperation({
 export const pusbScan = defineOperation({
   ...shared,
   name: "pusb.scan",
-  summary: "Looks for USB devices that were plugged into a host.",
+  summary: "Scans a host for new USB devices.",
   params: Type.Object({ host: idOf("a host") }),
   permission: {
     action: "administrate:scan",
@@ -58,7 +59,7 @@ export const pusbScan = defineOperation({
 export const pusbSet = defineOperation({
   ...shared,
   name: "pusb.set",
-  summary: "Whether VMs can be given a USB device of a host.",
+  summary: "Enables or disables passthrough of a USB device of a host.",
   params: Type.Object({
     id: idOf("a PUSB"),
     enabled: Type.Optional(Type.Boolean()),
@@ -76,7 +77,7 @@ export const pusbSet = defineOperation({
 export const usbOperations = [
   vusbCreate,
   onVusb("unplug", "unplug", "Unplugs a USB device from a running VM."),
-  onVusb("destroy", "destroy", "Takes a USB device from a VM."),
+  onVusb("destroy", "destroy", "Detaches a USB device from a VM."),
   pusbScan,
   pusbSet,
 ];

@@ -16,14 +16,14 @@ const texts = Type.Record(Type.String(), Type.String());
 
 const newDrive = Type.Object({
   VM: idOf("a VM"),
-  VDI: Type.Optional(idOf("a disk; an empty drive has none")),
+  VDI: Type.Optional(idOf("a disk; absent: an empty CD drive")),
   type: Type.Optional(Type.Enum(["CD", "Disk", "Floppy"])),
   mode: Type.Optional(Type.Enum(["RO", "RW"])),
   bootable: Type.Optional(Type.Boolean()),
   empty: Type.Optional(Type.Boolean()),
   unpluggable: Type.Optional(Type.Boolean()),
   userdevice: Type.Optional(
-    Type.String({ description: "Default: the first place that is free." }),
+    Type.String({ description: "Default: the first free position." }),
   ),
   other_config: Type.Optional(texts),
   qos_algorithm_type: Type.Optional(Type.String()),
@@ -42,7 +42,7 @@ const shared = {
 export const vbdCreate = defineOperation({
   name: "vbd.create",
   summary:
-    "Gives a VM a disk, plugged where the VM runs and can take it; the VBD's id.",
+    "Attaches a disk to a VM and returns the id of the VBD. On a running VM it is plugged where possible (hot-plug).",
   params: newDrive,
   result: Type.String(),
   permission: {
@@ -65,7 +65,7 @@ export const vbdCreate = defineOperation({
     const record = { ...given, VM: ref, VDI: disk ?? NO_REF };
     const empty = given.empty ?? VDI === undefined;
     const vbd = await xapi.call("VBD.create", [newVbd({ ...record, empty })]);
-    // A guest without drivers gets it when it starts the next time.
+    // A guest without drivers sees the disk at its next start.
     if (!empty && object["power_state"] === "Running")
       await xapi.callAsync("VBD.plug", [vbd]).catch(ignoreRefusal);
     return idOfMade(context.objects, xapi, { type: "VBD", ref: vbd });
@@ -75,7 +75,7 @@ export const vbdCreate = defineOperation({
 export const vbdConnect = defineOperation({
   ...shared,
   name: "vbd.connect",
-  summary: "Plugs a disk into a running VM.",
+  summary: "Plugs a disk into a running VM (hot-plug).",
   permission: onId("operate:connect", "VBD"),
   rest: actionRoute("/vbds/{id}/actions/connect", "ConnectVbd"),
   handler: async ({ id }, context) => {
@@ -88,7 +88,7 @@ export const vbdConnect = defineOperation({
 export const vbdDisconnect = defineOperation({
   ...shared,
   name: "vbd.disconnect",
-  summary: "Unplugs a disk from a running VM; it stays the VM's.",
+  summary: "Unplugs a disk from a running VM. It stays attached.",
   permission: onId("operate:disconnect", "VBD"),
   rest: actionRoute("/vbds/{id}/actions/disconnect", "DisconnectVbd"),
   handler: ({ id }, context) => unplug(on(context, id)),
@@ -97,7 +97,8 @@ export const vbdDisconnect = defineOperation({
 export const vbdDelete = defineOperation({
   ...shared,
   name: "vbd.delete",
-  summary: "Takes a disk from a VM, unplugged where it is not; it stays.",
+  summary:
+    "Detaches a disk from a VM; a plugged one is unplugged first. The disk is not deleted.",
   permission: onId("administrate:delete", "VBD"),
   rest: deleteRoute("/vbds/{id}", "DeleteVbd"),
   handler: async ({ id }, context) => {
@@ -111,7 +112,7 @@ export const vbdDelete = defineOperation({
 export const vbdSet = defineOperation({
   ...shared,
   name: "vbd.set",
-  summary: "Moves a disk to another place of a halted VM.",
+  summary: "Changes the position of a disk of a halted VM.",
   params: Type.Object({
     id: idOf("a VBD"),
     position: Type.Optional(
@@ -130,7 +131,7 @@ export const vbdSet = defineOperation({
 export const vbdSetBootable = defineOperation({
   ...shared,
   name: "vbd.setBootable",
-  summary: "Says whether a VM may start from a disk.",
+  summary: "Sets whether a VM may boot from a disk.",
   params: Type.Object({ id: idOf("a VBD"), bootable: Type.Boolean() }),
   permission: onId("administrate:set", "VBD"),
   handler: async ({ id, bootable }, context) => {
@@ -140,7 +141,7 @@ export const vbdSetBootable = defineOperation({
   },
 });
 
-/** That it is plugged already is as good. */
+/** Already plugged counts as success. */
 function ignoreAttached(error: unknown): void {
   const isDone =
     error instanceof XapiError && error.code === "DEVICE_ALREADY_ATTACHED";
@@ -151,7 +152,7 @@ function ignoreRefusal(error: unknown): void {
   if (!(error instanceof XapiError)) throw error;
 }
 
-/** That it is unplugged already is as good. */
+/** Already unplugged counts as success. */
 async function unplug({ xapi, ref }: PoolObject): Promise<true> {
   try {
     await xapi.callAsync("VBD.unplug", [ref]);
@@ -163,7 +164,7 @@ async function unplug({ xapi, ref }: PoolObject): Promise<true> {
   return true;
 }
 
-/** The VM has stopped meanwhile, and nothing is plugged any more. */
+/** The VM has stopped meanwhile, and its devices are unplugged. */
 function ignoreHalted(error: unknown): void {
   const isHalted =
     error instanceof XapiError && error.code === "VM_BAD_POWER_STATE";

@@ -2,7 +2,7 @@ import { XoError } from "@xo-server/model";
 import { Type, type Static } from "typebox";
 import type { PoolObject } from "../objects/pool-objects.js";
 import { defineOperation } from "./define-operation.js";
-import { byteSize, toBytes } from "./byte-size.js";
+import { byteSize, toBytes } from "../vms/byte-size.js";
 import { createDisk } from "./disk.js";
 import { moveDisk } from "./move-disk.js";
 import {
@@ -17,7 +17,7 @@ import {
 const texts = Type.Record(Type.String(), Type.String());
 
 const newVdi = Type.Object({
-  sr: idOf("the SR that it is put on"),
+  sr: idOf("the SR of the disk"),
   virtual_size: byteSize,
   name_label: Type.Optional(Type.String()),
   name_description: Type.Optional(Type.String()),
@@ -43,7 +43,7 @@ const settings = Type.Object({
   tags: Type.Optional(Type.Array(Type.String())),
   size: Type.Optional(byteSize),
   cbt: Type.Optional(
-    Type.Boolean({ description: "Changed blocks are kept track of." }),
+    Type.Boolean({ description: "Enables changed block tracking (CBT)." }),
   ),
 });
 
@@ -51,7 +51,7 @@ const DISKS = ["VDI", "VDI-snapshot", "VDI-unmanaged"] as const;
 
 export const vdiCreate = defineOperation({
   name: "vdi.create",
-  summary: "Makes an empty disk; its id.",
+  summary: "Creates an empty disk and returns its id.",
   params: newVdi,
   result: Type.String(),
   permission: {
@@ -82,7 +82,7 @@ export const vdiCreate = defineOperation({
 
 export const vdiSet = defineOperation({
   name: "vdi.set",
-  summary: "Changes settings of a disk. It can grow, not shrink.",
+  summary: "Changes settings of a disk. Its size can grow, not shrink.",
   params: settings,
   result: Type.Boolean(),
   permission: onId("administrate:set", "*"),
@@ -99,7 +99,7 @@ export const vdiSet = defineOperation({
 
 export const vdiDelete = defineOperation({
   name: "vdi.delete",
-  summary: "Deletes a disk, or a snapshot of one.",
+  summary: "Deletes a disk or a disk snapshot.",
   params: Type.Object({ id: idOf("a disk") }),
   result: Type.Boolean(),
   permission: onId("administrate:delete", "*"),
@@ -117,10 +117,11 @@ export const vdiDelete = defineOperation({
 
 export const vdiMigrate = defineOperation({
   name: "vdi.migrate",
-  summary: "Moves a disk to another SR, VMs keep it; its new id.",
+  summary:
+    "Migrates a disk to another SR and returns its new id. It stays attached to its VMs.",
   params: Type.Object({
     id: idOf("a disk"),
-    sr_id: idOf("the SR that it goes to"),
+    sr_id: idOf("the target SR"),
     resourceSet: Type.Optional(Type.String()),
   }),
   result: Type.String(),
@@ -149,7 +150,7 @@ async function set(
   const before = Number(object["size"]);
   if (bytes !== undefined && bytes < before)
     throw new XoError("INVALID_PARAMETERS", {
-      reason: `a disk does not shrink: it has ${before} bytes, asked for are ${bytes}`,
+      reason: `shrinking disks is not supported (current size: ${before} bytes, requested: ${bytes} bytes)`,
     });
   if (bytes !== undefined && bytes > before)
     await xapi.callAsync("VDI.resize", [ref, String(bytes)]);

@@ -8,14 +8,14 @@ export const newVif = Type.Object({
   vm: idOf("a VM"),
   network: idOf("a network"),
   device: Type.Optional(
-    Type.String({ description: "Default: the first place that is free." }),
+    Type.String({ description: "Default: the first free position." }),
   ),
   MAC: Type.Optional(
-    Type.String({ description: "Default: one that nobody else has." }),
+    Type.String({ description: "Default: a random unused address." }),
   ),
   MTU: Type.Optional(Type.Integer({ minimum: 68, maximum: 65_535 })),
   currently_attached: Type.Optional(
-    Type.Boolean({ description: "Taken, and not needed: see vif.connect." }),
+    Type.Boolean({ description: "Accepted and ignored: see vif.connect." }),
   ),
   ipv4_allowed: Type.Optional(Type.Array(Type.String())),
   ipv6_allowed: Type.Optional(Type.Array(Type.String())),

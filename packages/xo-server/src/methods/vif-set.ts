@@ -5,7 +5,7 @@ import { idOf } from "./on-object.js";
 
 export const vifSettings = Type.Object({
   id: idOf("a VIF"),
-  network: Type.Optional(idOf("the network that it moves to")),
+  network: Type.Optional(idOf("the new network")),
   mac: Type.Optional(Type.String({ minLength: 1 })),
   allowedIpv4Addresses: Type.Optional(Type.Array(Type.String())),
   allowedIpv6Addresses: Type.Optional(Type.Array(Type.String())),
@@ -15,7 +15,7 @@ export const vifSettings = Type.Object({
   ),
   rateLimit: Type.Optional(
     Type.Union([Type.Number({ minimum: 0 }), Type.Null()], {
-      description: "In kB/s; null or 0: none.",
+      description: "In kB/s; null or 0: no limit.",
     }),
   ),
   resourceSet: Type.Optional(Type.String()),
@@ -44,7 +44,7 @@ export async function setVif(
   return vif;
 }
 
-/** XAPI keeps an interface's MAC address: another one means another interface. */
+/** XAPI cannot change the MAC address of a VIF: a new VIF is created. */
 async function replace(vif: PoolObject, mac: string): Promise<PoolObject> {
   const { xapi, ref, object } = vif;
   const isAttached = object["attached"] === true;
@@ -56,7 +56,7 @@ async function replace(vif: PoolObject, mac: string): Promise<PoolObject> {
       { ...record, MAC, currently_attached: false },
     ]) as Promise<Ref>;
   const made = await create(mac).catch(async (error: unknown) => {
-    // Better the old address than no interface.
+    // Restores the VIF with the old address.
     await create(object["MAC"]);
     throw error;
   });

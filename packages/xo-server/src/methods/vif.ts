@@ -19,7 +19,8 @@ const shared = {
 
 export const vifCreate = defineOperation({
   name: "vif.create",
-  summary: "Gives a VM an interface, without plugging it; its id.",
+  summary:
+    "Creates a network interface (VIF) of a VM, not plugged. Returns its id.",
   params: newVif,
   result: Type.String(),
   permission: {
@@ -45,7 +46,7 @@ export const vifCreate = defineOperation({
 export const vifConnect = defineOperation({
   ...shared,
   name: "vif.connect",
-  summary: "Plugs an interface into a running VM.",
+  summary: "Plugs a network interface into a running VM (hot-plug).",
   permission: onId("operate:connect", "VIF"),
   rest: actionRoute("/vifs/{id}/actions/connect", "ConnectVif"),
   handler: ({ id }, context) => plug(on(context, id)),
@@ -54,7 +55,8 @@ export const vifConnect = defineOperation({
 export const vifDisconnect = defineOperation({
   ...shared,
   name: "vif.disconnect",
-  summary: "Unplugs an interface from a running VM; it stays the VM's.",
+  summary:
+    "Unplugs a network interface from a running VM. The VIF is not deleted.",
   permission: onId("operate:disconnect", "VIF"),
   rest: actionRoute("/vifs/{id}/actions/disconnect", "DisconnectVif"),
   handler: ({ id }, context) => unplug(on(context, id)),
@@ -63,7 +65,8 @@ export const vifDisconnect = defineOperation({
 export const vifDelete = defineOperation({
   ...shared,
   name: "vif.delete",
-  summary: "Takes an interface from a VM, unplugged where it is not.",
+  summary:
+    "Deletes a network interface of a VM; a plugged one is unplugged first.",
   permission: onId("administrate:delete", "VIF"),
   rest: deleteRoute("/vifs/{id}", "DestroyVif"),
   handler: async ({ id }, context) => {
@@ -78,7 +81,7 @@ export const vifSet = defineOperation({
   ...shared,
   name: "vif.set",
   summary:
-    "Changes settings of an interface. With another MAC address it is a new one, with another id.",
+    "Changes settings of a network interface. A new MAC address creates a new VIF with another id.",
   params: vifSettings,
   permission: onId("operate:set", "VIF"),
   rest: {
@@ -102,7 +105,7 @@ export const vifSet = defineOperation({
 
 export const vifGetLockingModeValues = defineOperation({
   name: "vif.getLockingModeValues",
-  summary: "How an interface can be held to its addresses.",
+  summary: "Lists the locking modes of network interfaces.",
   params: Type.Object({}),
   result: Type.Array(Type.String()),
   permission: "user",
@@ -119,7 +122,7 @@ async function unplug({ xapi, ref }: PoolObject): Promise<true> {
   return true;
 }
 
-/** That it is so already is as good. */
+/** Already in this state counts as success. */
 function ignore(state: "ATTACHED" | "DETACHED"): (error: unknown) => void {
   return (error) => {
     const isDone =

@@ -5,21 +5,23 @@ import type { PoolObject, PoolObjects } from "../objects/pool-objects.js";
 import { defineOperation, type OperationContext } from "./define-operation.js";
 import { copyVm } from "../vms/copy-vm.js";
 import { addVm } from "../vms/destroy-vm.js";
-import { allOrNothing, untrackedXapi } from "../vms/made.js";
+import { withRollback, untrackedXapi } from "../vms/rollback.js";
 import { id } from "../vms/vm-parameters.js";
 import { idOfMade } from "./on-object.js";
 
 const name = Type.Optional(
-  Type.String({ description: "Of the copy; default: of its own." }),
+  Type.String({
+    description: "Name of the copy. Default: that of the source.",
+  }),
 );
 const compress = Type.Optional(
   Type.Union([Type.Boolean(), Type.Enum(["", "gzip", "native", "zstd"])], {
-    description: "Of the data on its way to another pool.",
+    description: "Compression of the data sent to another pool.",
   }),
 );
 const sr = Type.String({
   minLength: 1,
-  description: "Id of an SR, of this pool or of another.",
+  description: "Id of an SR, in this pool or in another.",
 });
 
 const shared = { result: Type.String(), changes: true };
@@ -30,15 +32,18 @@ const source = ({ objects }: Pick<OperationContext, "objects">, vm: string) =>
 export const vmClone = defineOperation({
   ...shared,
   name: "vm.clone",
-  summary: "Makes a VM like another one; its id.",
+  summary: "Clones a VM and returns the id of the clone.",
   params: Type.Object({
     id,
     name,
     full_copy: Type.Optional(
-      Type.Boolean({ description: "Shares no data with the other one." }),
+      Type.Boolean({ description: "Copies all data (full copy)." }),
     ),
     fast: Type.Optional(
-      Type.Boolean({ description: "Shares data with it (default)." }),
+      Type.Boolean({
+        description:
+          "Shares data with the source where the storage allows (fast clone). Default.",
+      }),
     ),
     sr: Type.Optional(sr),
     compress,
@@ -73,7 +78,8 @@ export const vmClone = defineOperation({
 export const vmCopy = defineOperation({
   ...shared,
   name: "vm.copy",
-  summary: "Copies a VM with all its data, also to another pool; its id.",
+  summary:
+    "Copies a VM with all its data, in its pool or to another one. Returns the id of the copy.",
   params: Type.Object({ vm: id, sr, name, compress }),
   permission: {
     action: "administrate:clone",
@@ -89,7 +95,7 @@ export const vmCopy = defineOperation({
 export const vmCopyToTemplate = defineOperation({
   ...shared,
   name: "vm.copyToTemplate",
-  summary: "Makes a template like a VM; its id.",
+  summary: "Creates a template from a copy of a VM and returns its id.",
   params: Type.Object({ id }),
   permission: {
     action: "administrate:clone",
@@ -98,7 +104,7 @@ export const vmCopyToTemplate = defineOperation({
   },
   handler: async ({ id }, context) => {
     const { xapi, ref, object } = source(context, id);
-    return allOrNothing(untrackedXapi(context.objects, id), async (made) => {
+    return withRollback(untrackedXapi(context.objects, id), async (made) => {
       const label = String(object["name_label"]);
       const copy = (await xapi.callAsync("VM.clone", [ref, label])) as Ref;
       addVm(made, copy);
@@ -113,7 +119,7 @@ export const vmCopyToTemplate = defineOperation({
 
 export const vmConvertFromTemplate = defineOperation({
   name: "vm.convertFromTemplate",
-  summary: "Makes a template a VM; one that came with the product stays.",
+  summary: "Converts a template to a VM. Default templates are refused.",
   params: Type.Object({ id }),
   result: Type.Boolean(),
   changes: true,
@@ -147,7 +153,7 @@ async function clone(
 ): Promise<string> {
   const { xapi, ref } = vm;
   const cleaner = untrackedXapi(objects, vm.id);
-  return allOrNothing(cleaner, async (made) => {
+  return withRollback(cleaner, async (made) => {
     if (!fast) {
       const copy = await copyVm(vm, { name, made, cleaner });
       return toldAsVm(objects, copy);
@@ -170,7 +176,7 @@ async function copy(
   { sr, name = nameOf(vm.object, "copy"), compress = false }: CopyWish,
 ): Promise<string> {
   const cleaner = untrackedXapi(objects, sr);
-  return allOrNothing(cleaner, async (made) => {
+  return withRollback(cleaner, async (made) => {
     const copy = await copyVm(vm, {
       name,
       sr: objects.get(sr, "SR"),
@@ -212,8 +218,8 @@ export const vmCopiesOperations = [
       name,
       summary:
         name === "vm.convert"
-          ? "Older name of vm.convertToTemplate."
-          : "Makes a halted VM a template.",
+          ? "Former name of vm.convertToTemplate."
+          : "Converts a halted VM to a template.",
       params: Type.Object({ id }),
       result: Type.Boolean(),
       changes: true,

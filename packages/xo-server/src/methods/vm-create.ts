@@ -4,15 +4,19 @@ import { defineOperation } from "./define-operation.js";
 import type { Tasks } from "../tasks/tasks.js";
 import type { TaskContext } from "../tasks/task-context.js";
 import { createParameters } from "../vms/create-parameters.js";
-import { makeVm } from "../vms/make-vm.js";
+import { createVmFromTemplate } from "../vms/create-from-template.js";
 import {
   createManyParameters,
-  madeVms,
-  makeVms,
-  toOrders,
+  createdVms,
+  createVms,
+  toEachParameters,
   type CreateManyParameters,
-} from "../vms/make-vms.js";
-import { allSettled, onlySettled, settleMakings } from "../vms/making.js";
+} from "../vms/create-several.js";
+import {
+  allCreated,
+  onlyCreated,
+  recoverCreations,
+} from "../vms/creation-journal.js";
 import { type ResourceSets } from "../vms/resource-sets.js";
 
 const route = {
@@ -37,13 +41,12 @@ const route = {
 
 export interface VmCreateOptions {
   readonly sets?: ResourceSets | undefined;
-  /** Default: nobody can follow the making of several. */
   readonly tasks?: Pick<Tasks, "run"> | undefined;
 }
 
 export const vmCreate = defineOperation({
   name: "vm.create",
-  summary: "Makes a VM from a template; its id.",
+  summary: "Creates a VM from a template and returns its id.",
   params: createParameters,
   result: Type.String(),
   permission: "user",
@@ -56,22 +59,22 @@ export const vmCreate = defineOperation({
   },
   handler: async (given, context) => {
     await context.task.persistState({ name: given.name_label });
-    return makeVm(given, {
+    return createVmFromTemplate(given, {
       objects: context.objects,
       sets: context.services.resourceSets,
       context,
     });
   },
   resume: async (_kept, _context, { steps }) =>
-    onlySettled(await settleMakings(_context.objects, steps)),
+    onlyCreated(await recoverCreations(_context.objects, steps)),
 });
 
 export const vmCreateMultiple = defineOperation({
   name: "vm.createMultiple",
   summary:
-    "Makes several VMs from a template, each wholly or not at all; their ids.",
+    "Creates several VMs from a template and returns their ids. Each VM is created completely or not at all.",
   params: createManyParameters,
-  result: madeVms,
+  result: createdVms,
   permission: "user",
   changes: true,
   rest: {
@@ -81,7 +84,7 @@ export const vmCreateMultiple = defineOperation({
   },
   handler: (given, context) =>
     asTask(given, { tasks: context.services.tasks, context }, (work) =>
-      makeVms(
+      createVms(
         given,
         {
           objects: context.objects.forTask(work),
@@ -92,7 +95,7 @@ export const vmCreateMultiple = defineOperation({
       ),
     ),
   resume: async ({ names }: { names: string[] }, _context, { steps }) =>
-    allSettled(await settleMakings(_context.objects, steps), names),
+    allCreated(await recoverCreations(_context.objects, steps), names),
 });
 
 interface Followers {
@@ -100,7 +103,7 @@ interface Followers {
   readonly context: HandlerContext;
 }
 
-/** One that clients can follow, whichever door it comes through. */
+/** Runs as a task that clients can follow, over JSON-RPC too. */
 async function asTask<T>(
   given: CreateManyParameters,
   { tasks, context }: Followers,
@@ -110,7 +113,7 @@ async function asTask<T>(
   if (work.taskId !== undefined || tasks === undefined) return run(work);
   const { template, pool = template } = given;
   const subject = {
-    name: `Making of ${toOrders(given).length} VMs`,
+    name: `Creation of ${toEachParameters(given).length} VMs`,
     objectId: pool,
     objectType: "pool",
     userId: person?.id,
@@ -121,5 +124,8 @@ async function asTask<T>(
   return result;
 }
 
-/** New VMs. Which rights are needed, template, resource set and all that is used tell. */
+/**
+ * Creation of VMs. The required rights depend on the template, the resource
+ * set and the objects used.
+ */
 export const vmCreateOperations = [vmCreate, vmCreateMultiple];

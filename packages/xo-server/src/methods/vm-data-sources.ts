@@ -14,7 +14,7 @@ const params = Type.Object({
     Type.String({
       minLength: 1,
       maxLength: 256,
-      description: "The same, as the path names it.",
+      description: "Same as `dataSource`, for the path of the REST API.",
     }),
   ),
 });
@@ -43,7 +43,7 @@ async function changeDataSource(
 
 const remove = {
   ...shared,
-  summary: "Forgets what was measured of a VM, and measures it no more.",
+  summary: "Stops recording a data source of a VM and deletes its archives.",
   handler: (given: Static<typeof params>, context: OperationContext) =>
     changeDataSource(context, given, "forget_data_source_archives"),
 };
@@ -51,7 +51,7 @@ const remove = {
 export const vmAddDataSource = defineOperation({
   ...shared,
   name: "vm.addDataSource",
-  summary: "Has something more measured of a VM.",
+  summary: "Starts recording a data source of a VM.",
   rest: route("put", "AddDataSource"),
   handler: (params, context) =>
     changeDataSource(context, params, "record_data_source"),

@@ -10,7 +10,8 @@ const TYPES = ["VM", "VM-template", "VM-snapshot"] as const;
 const routes: readonly RestRoute[] = [
   {
     ...deleteRoute("/vms/{id}", "DeleteVm"),
-    summary: "Deletes a VM with its disks and snapshots; its power goes",
+    summary:
+      "Deletes a VM with its disks and snapshots; a running VM gets a hard shutdown",
   },
   {
     ...deleteRoute("/vm-templates/{id}", "DeleteVmTemplate"),
@@ -25,15 +26,15 @@ const routes: readonly RestRoute[] = [
 export const vmDelete = defineOperation({
   name: "vm.delete",
   summary:
-    "Deletes a VM, template or snapshot, with its snapshots and the disks that no other VM has.",
+    "Deletes a VM, template or snapshot, with its snapshots and with the disks that no other VM uses.",
   params: Type.Object({
     id,
     deleteDisks: Type.Optional(Type.Boolean({ description: "Default." })),
     force: Type.Optional(
-      Type.Boolean({ description: "Both of the following." }),
+      Type.Boolean({ description: "Sets both of the following options." }),
     ),
     forceBlockedOperation: Type.Optional(
-      Type.Boolean({ description: "Also where `destroy` is blocked." }),
+      Type.Boolean({ description: "Also if `destroy` is blocked on the VM." }),
     ),
     forceDeleteDefaultTemplate: Type.Optional(Type.Boolean()),
   }),

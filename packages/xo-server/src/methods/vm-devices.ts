@@ -4,7 +4,7 @@ import type { PoolObject } from "../objects/pool-objects.js";
 import { defineOperation, type OperationContext } from "./define-operation.js";
 import { createConfigDrive } from "../vms/config-drive.js";
 import { ejectCd, insertCd } from "../vms/cd-drive.js";
-import { allOrNothing, untrackedXapi, type Made } from "../vms/made.js";
+import { withRollback, untrackedXapi, type Rollback } from "../vms/rollback.js";
 import { createDrive, createInterface } from "../vms/new-drives.js";
 import { PoolScope } from "../vms/pool-scope.js";
 import { id } from "../vms/vm-parameters.js";
@@ -24,12 +24,12 @@ const shared = { result: Type.Boolean(), changes: true };
 export const vmInsertCd = defineOperation({
   ...shared,
   name: "vm.insertCd",
-  summary: "Puts an image into a VM's CD drive.",
+  summary: "Inserts a CD (an ISO image) into the CD drive of a VM.",
   params: Type.Object({
     id,
     cd_id: idOf("an ISO image"),
     force: Type.Optional(
-      Type.Boolean({ description: "Throws out what is in it." }),
+      Type.Boolean({ description: "Ejects the CD that is in the drive." }),
     ),
   }),
   permission: onId("operate:insert-cd", "*"),
@@ -37,7 +37,7 @@ export const vmInsertCd = defineOperation({
     const vm = on(context, id);
     const scope = new PoolScope(context.objects, vm, context);
     const image = scope.use("read", "VDI", cd_id);
-    await allOrNothing(untrackedXapi(context.objects, id), (made) =>
+    await withRollback(untrackedXapi(context.objects, id), (made) =>
       insertCd(vm, image.ref, { force, made }),
     );
     return true;
@@ -47,7 +47,7 @@ export const vmInsertCd = defineOperation({
 export const vmEjectCd = defineOperation({
   ...shared,
   name: "vm.ejectCd",
-  summary: "Throws out what is in a VM's CD drive.",
+  summary: "Ejects the CD from the CD drive of a VM.",
   params: Type.Object({ id }),
   permission: onId("operate:eject-cd", "*"),
   handler: async ({ id }, context) => {
@@ -60,7 +60,8 @@ export const vmEjectCd = defineOperation({
 export const vmAttachDisk = defineOperation({
   ...shared,
   name: "vm.attachDisk",
-  summary: "Gives a VM a disk; a running one sees it at once.",
+  summary:
+    "Attaches a disk to a VM. On a running VM it is plugged at once (hot-plug).",
   params: Type.Object({
     vm: id,
     vdi: idOf("a disk"),
@@ -77,7 +78,7 @@ export const vmAttachDisk = defineOperation({
     const found = on(context, vm);
     const scope = new PoolScope(context.objects, found, context);
     const disk = scope.use("administrate:attach", "VDI", vdi);
-    await allOrNothing(untrackedXapi(context.objects, vm), async (made) => {
+    await withRollback(untrackedXapi(context.objects, vm), async (made) => {
       const vbd = await createDrive(found.xapi, {
         ...options,
         vm: found.ref,
@@ -92,7 +93,7 @@ export const vmAttachDisk = defineOperation({
 
 export const vmCreateInterface = defineOperation({
   name: "vm.createInterface",
-  summary: "Gives a VM a network interface; its id.",
+  summary: "Creates a network interface (VIF) of a VM and returns its id.",
   params: Type.Object({
     vm: id,
     network: idOf("a network"),
@@ -113,7 +114,7 @@ export const vmCreateInterface = defineOperation({
     const scope = new PoolScope(context.objects, found, context);
     const to = scope.use("operate:attach", "network", network);
     const { MTU } = to.object;
-    return allOrNothing(untrackedXapi(context.objects, vm), async (made) => {
+    return withRollback(untrackedXapi(context.objects, vm), async (made) => {
       const ref = await createInterface(found.xapi, {
         vm: found.ref,
         network: to.ref,
@@ -132,7 +133,7 @@ export const vmCreateInterface = defineOperation({
 export const vmCreateCloudInitConfigDrive = defineOperation({
   ...shared,
   name: "vm.createCloudInitConfigDrive",
-  summary: "Gives a VM a disk with a configuration for cloud-init.",
+  summary: "Creates a config drive for cloud-init and attaches it to a VM.",
   params: Type.Object({
     vm: id,
     sr: idOf("an SR"),
@@ -150,7 +151,7 @@ export const vmCreateCloudInitConfigDrive = defineOperation({
     const place = scope.use("operate:store", "SR", sr).ref;
     const { xapi, ref, object } = found;
     const uuid = String(object["uuid"]);
-    await allOrNothing(untrackedXapi(context.objects, vm), (made) =>
+    await withRollback(untrackedXapi(context.objects, vm), (made) =>
       createConfigDrive(
         { xapi, vm: { ref, uuid }, sr: place, made },
         { userData: config, networkConfig },
@@ -165,11 +166,11 @@ async function freeDevice({ xapi, ref }: PoolObject): Promise<string> {
   return (free as readonly string[])[0] ?? "0";
 }
 
-/** What cannot be plugged goes away again. */
+/** A device that cannot be plugged is deleted. */
 async function plugInto(
   { xapi, ref: vm }: PoolObject,
   { className, ref }: { readonly className: "VBD" | "VIF"; readonly ref: Ref },
-  made: Made,
+  made: Rollback,
 ): Promise<void> {
   made.add(`${className} ${ref}`, (cleaner) =>
     cleaner.callAsync(`${className}.destroy`, [ref]),
@@ -178,7 +179,7 @@ async function plugInto(
     await xapi.callAsync(`${className}.plug`, [ref]);
 }
 
-/** What is put into VMs: CDs, disks, interfaces, config drives. */
+/** Devices of VMs: CDs, disks, network interfaces, config drives. */
 export const vmDevicesOperations = [
   vmInsertCd,
   vmEjectCd,

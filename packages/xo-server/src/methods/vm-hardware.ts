@@ -29,7 +29,8 @@ const setPcis = async (
 export const vmAttachPcis = defineOperation({
   ...shared,
   name: "vm.attachPcis",
-  summary: "Gives a VM PCI devices of its host, from its next start on.",
+  summary:
+    "Attaches PCI devices of its host to a VM (PCI passthrough). Takes effect at the next start.",
   params: Type.Object({ id, pcis }),
   permission: onId("administrate:set", "VM"),
   handler: ({ id, pcis }, context) => {
@@ -44,7 +45,7 @@ export const vmAttachPcis = defineOperation({
 export const vmDetachPcis = defineOperation({
   ...shared,
   name: "vm.detachPcis",
-  summary: "Takes PCI devices, named by their addresses, from a VM.",
+  summary: "Detaches PCI devices, named by their addresses, from a VM.",
   params: Type.Object({ id, pciIds: pcis }),
   permission: onId("administrate:set", "VM"),
   handler: ({ id, pciIds }, context) =>
@@ -54,11 +55,11 @@ export const vmDetachPcis = defineOperation({
 export const vmCreateVgpu = defineOperation({
   ...shared,
   name: "vm.createVgpu",
-  summary: "Gives a halted VM a virtual GPU.",
+  summary: "Creates a virtual GPU (vGPU) of a halted VM.",
   params: Type.Object({
     vm: id,
-    gpuGroup: idOf("a group of GPUs"),
-    vgpuType: idOf("a kind of virtual GPU"),
+    gpuGroup: idOf("a GPU group"),
+    vgpuType: idOf("a vGPU type"),
   }),
   permission: {
     action: "administrate:set",
@@ -79,8 +80,8 @@ export const vmCreateVgpu = defineOperation({
 export const vmDeleteVgpu = defineOperation({
   ...shared,
   name: "vm.deleteVgpu",
-  summary: "Takes a virtual GPU from a halted VM.",
-  params: Type.Object({ vgpu: idOf("a virtual GPU") }),
+  summary: "Deletes a virtual GPU (vGPU) of a halted VM.",
+  params: Type.Object({ vgpu: idOf("a vGPU") }),
   permission: {
     action: "administrate:delete",
     resource: "vgpu",
@@ -97,7 +98,7 @@ export const vmCoalesceLeaf = defineOperation({
   ...shared,
   name: "vm.coalesceLeaf",
   summary:
-    "Merges the last image of a VM's disks into the one before; the VM is paused for it.",
+    "Coalesces the leaf images of a VM's disks. The VM is suspended meanwhile.",
   params: Type.Object({ id }),
   permission: onId("administrate:coalesce", "VM"),
   handler: async ({ id }, { objects }) => {
@@ -112,7 +113,7 @@ export const vmCoalesceLeaf = defineOperation({
 
 export const vmGetCloudInitConfig = defineOperation({
   name: "vm.getCloudInitConfig",
-  summary: "The configuration for cloud-init that a template comes with.",
+  summary: "Returns the cloud-init configuration of a template.",
   params: Type.Object({ template: idOf("a template") }),
   result: Type.String(),
   permission: {
@@ -134,11 +135,13 @@ export const vmGetCloudInitConfig = defineOperation({
 
 export const vmGetSecurebootReadiness = defineOperation({
   name: "vm.getSecurebootReadiness",
-  summary: "Whether a VM could boot securely: ready, or what is missing.",
+  summary: "Returns whether a VM is ready for Secure Boot, or what it lacks.",
   params: Type.Object({
     id,
     forceRefresh: Type.Optional(
-      Type.Boolean({ description: "Taken: it is always asked anew." }),
+      Type.Boolean({
+        description: "Accepted and ignored: the result is never cached.",
+      }),
     ),
   }),
   result: Type.String(),

@@ -18,21 +18,24 @@ const params = Type.Object({
     minLength: 1,
     description: "Id of a host, of this pool or of another.",
   }),
-  sr: optionalId("SR for its disks."),
+  sr: optionalId("Id of the SR for its disks."),
   mapVdisSrs: ids,
   mapVifsNetworks: ids,
-  migrationNetwork: optionalId("Network that the data is sent through."),
+  migrationNetwork: optionalId("Id of the network for the migration traffic."),
   force: Type.Optional(
-    Type.Boolean({ description: "Also where the CPUs of the hosts differ." }),
+    Type.Boolean({
+      description: "Also if the CPUs of the hosts are incompatible.",
+    }),
   ),
   bypassAssert: Type.Optional(
-    Type.Boolean({ description: "Taken, and not needed: XAPI checks." }),
+    Type.Boolean({ description: "Accepted and ignored: XAPI checks this." }),
   ),
 });
 
 export const vmMigrate = defineOperation({
   name: "vm.migrate",
-  summary: "Moves a VM to another host, with its disks where needed.",
+  summary:
+    "Migrates a VM to another host; with its disks (storage migration) where necessary.",
   params,
   result: Type.Boolean(),
   permission: {

@@ -40,7 +40,7 @@ const set = async (
 export const vmSet = defineOperation({
   ...shared,
   name: "vm.set",
-  summary: "Changes settings of a VM. Null takes an entry away.",
+  summary: "Changes settings of a VM. Null removes an entry.",
   params: Type.Object({ id, ...settingParameters }),
   permission: administrate,
   rest: {
@@ -62,13 +62,12 @@ export const vmSet = defineOperation({
 export const vmSetAndRestart = defineOperation({
   ...shared,
   name: "vm.setAndRestart",
-  summary:
-    "Changes settings of a VM that is shut down for it, and starts it again.",
+  summary: "Shuts a VM down, changes its settings and starts it again.",
   params: Type.Object({
     id,
     ...settingParameters,
     force: Type.Optional(
-      Type.Boolean({ description: "Without asking the guest." }),
+      Type.Boolean({ description: "Hard shutdown instead of a clean one." }),
     ),
   }),
   permission: administrate,
@@ -81,7 +80,7 @@ export const vmSetAndRestart = defineOperation({
 export const vmSetBootOrder = defineOperation({
   ...shared,
   name: "vm.setBootOrder",
-  summary: "Sets where a VM boots from: c disk, d CD, n network.",
+  summary: "Sets the boot order of a VM: c disk, d CD, n network.",
   params: Type.Object({
     vm: id,
     order: Type.String({ pattern: "^[cdn]{0,3}$" }),
@@ -99,7 +98,7 @@ export const vmSetBootOrder = defineOperation({
 
 export const vmGetHaValues = defineOperation({
   name: "vm.getHaValues",
-  summary: "Values of high_availability.",
+  summary: "Lists the values of the setting `high_availability`.",
   params: Type.Object({}),
   result: Type.Array(Type.String()),
   permission: "user",

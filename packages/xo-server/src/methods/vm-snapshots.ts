@@ -3,30 +3,30 @@ import { Type } from "typebox";
 import type { PoolObject, PoolObjects } from "../objects/pool-objects.js";
 import { defineOperation } from "./define-operation.js";
 import { addVm } from "../vms/destroy-vm.js";
-import { allOrNothing, untrackedXapi } from "../vms/made.js";
+import { withRollback, untrackedXapi } from "../vms/rollback.js";
 import { revertVm } from "../vms/revert-vm.js";
 import { takeSnapshot, type SnapshotKind } from "../vms/take-snapshot.js";
 import { id } from "../vms/vm-parameters.js";
 import { actionRoute, idOf, idOfMade, onId } from "./on-object.js";
 
 const snapshotBefore = Type.Optional(
-  Type.Boolean({ description: "Takes a snapshot of what it is now first." }),
+  Type.Boolean({ description: "Takes a snapshot of the current state first." }),
 );
 
 export const vmSnapshot = defineOperation({
   name: "vm.snapshot",
-  summary: "Takes a snapshot of a VM; its id.",
+  summary: "Takes a snapshot of a VM and returns its id.",
   params: Type.Object({
     id,
     name: Type.Optional(Type.String({ minLength: 1 })),
     description: Type.Optional(Type.String()),
     saveMemory: Type.Optional(
-      Type.Boolean({ description: "With what is in its memory." }),
+      Type.Boolean({ description: "Includes the memory of the VM." }),
     ),
     quiesce: Type.Optional(
       Type.Boolean({
         description:
-          "Its guest writes down first what it has in mind, where guest and pool can; else as ever.",
+          "Quiesces the guest first where guest and pool support it; otherwise a normal snapshot.",
       }),
     ),
   }),
@@ -43,7 +43,7 @@ export const vmSnapshot = defineOperation({
 
 export const vmRevert = defineOperation({
   name: "vm.revert",
-  summary: "Makes a VM what it was when a snapshot was taken.",
+  summary: "Reverts a VM to a snapshot.",
   params: Type.Object({ snapshot: idOf("a snapshot"), snapshotBefore }),
   result: Type.Boolean(),
   permission: {
@@ -62,10 +62,10 @@ export const vmRevert = defineOperation({
 
 export const vmRevertSnapshot = defineOperation({
   name: "vm.revertSnapshot",
-  summary: "Makes a VM what it was when a snapshot of it was taken.",
+  summary: "Reverts a VM to one of its snapshots.",
   params: Type.Object({
     id,
-    snapshot: idOf("a snapshot of it"),
+    snapshot: idOf("a snapshot of the VM"),
     snapshotBefore,
   }),
   result: Type.Boolean(),
@@ -79,7 +79,7 @@ export const vmRevertSnapshot = defineOperation({
     const found = context.objects.get(snapshot, "VM-snapshot");
     if (found.object["$snapshot_of"] !== id)
       throw new XoError("INVALID_PARAMETERS", {
-        reason: `${snapshot} is no snapshot of VM ${id}`,
+        reason: `${snapshot} is not a snapshot of VM ${id}`,
       });
     return revert(context.objects, found, snapshotBefore);
   },
@@ -109,7 +109,7 @@ async function snapshot(
   const vm = objects.get(id, "VM");
   const label = name ?? `${String(vm.object["name_label"])}_${now()}`;
   const { xapi } = vm;
-  return allOrNothing(untrackedXapi(objects, id), async (made) => {
+  return withRollback(untrackedXapi(objects, id), async (made) => {
     const ref = await takeSnapshot(vm, label, kind);
     addVm(made, ref, `snapshot ${ref}`);
     if (description !== undefined)

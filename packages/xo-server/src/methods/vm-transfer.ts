@@ -36,12 +36,12 @@ const folders = {
 export const vmExport = defineOperation({
   name: "vm.export",
   summary:
-    "A VM, a snapshot or a template with its disks as XVA, to be fetched from the path answered. Of one that runs, a snapshot taken for it.",
+    "Exports a VM, snapshot or template with its disks as XVA. Returns the path of the download. A running VM is exported from a temporary snapshot.",
   params: Type.Object({
     id: idOf("a VM, a snapshot or a template"),
     compress: Type.Optional(
       Type.Union([Type.Boolean(), Type.Enum([...compressions])], {
-        description: "true: gzip.",
+        description: "true: gzip compression.",
       }),
     ),
     format: Type.Optional(Type.Enum(["xva"])),
@@ -58,7 +58,7 @@ export const vmExport = defineOperation({
     path: `/${folder}/{id}.{format}`,
     operationId,
     isTransfer: true,
-    summary: "All of it, with its disks, as XVA",
+    summary: "Exports it with its disks as XVA",
   })),
   handler: ({ id, compress = false, checksum }, context) => {
     const vm = context.objects.get(id, "VM", "VM-snapshot", "VM-template");
@@ -85,12 +85,12 @@ export const vmExport = defineOperation({
 
 export const vmImport = defineOperation({
   name: "vm.import",
-  summary: "A new VM of the XVA that is sent to the path answered.",
+  summary: "Imports an XVA file as a new VM. Returns the path of the upload.",
   params: Type.Object({
-    sr: idOf("the SR that its disks are put on"),
+    sr: idOf("the SR for its disks"),
     type: Type.Optional(Type.Enum(["xva"])),
     data: Type.Optional(
-      Type.Object({}, { description: "Taken, and not needed for XVA." }),
+      Type.Object({}, { description: "Accepted and ignored for XVA." }),
     ),
   }),
   result: sendTo,
@@ -110,10 +110,10 @@ export const vmImport = defineOperation({
 
 export const poolImportVm = defineOperation({
   name: "pool.importVm",
-  summary: "A new VM of the XVA that is sent to the path answered.",
+  summary: "Imports an XVA file as a new VM. Returns the path of the upload.",
   params: Type.Object({
     id: idOf("a pool"),
-    sr: Type.Optional(idOf("an SR; default: the pool's")),
+    sr: Type.Optional(idOf("an SR; default: the default SR of the pool")),
   }),
   result: sendTo,
   resume: cutShort,
@@ -126,14 +126,14 @@ export const poolImportVm = defineOperation({
     isTransfer: true,
     status: 201,
     exposure: "confirm",
-    summary: "A new VM of an XVA",
+    summary: "Imports an XVA file as a new VM",
   },
   handler: ({ id, sr }, context) => {
     const pool = context.objects.get(id, "pool");
     const target = sr ?? (pool.object["default_SR"] as string | undefined);
     if (target === undefined)
       throw new XoError("INVALID_PARAMETERS", {
-        reason: "the pool has no default SR: name one",
+        reason: "the pool has no default SR: specify one",
       });
     context.check("administrate:create-vdi", "SR", target);
     const storage = context.objects.get(target, "SR");
@@ -156,7 +156,7 @@ function openVm(
   return openXapiStream(xapi, handler, work);
 }
 
-/** The snapshot goes when its bytes have ended, however they do. */
+/** The temporary snapshot is deleted when the export has ended, also after a failure. */
 async function openRunning(
   vm: PoolObject,
   asked: Asked,

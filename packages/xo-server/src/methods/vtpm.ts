@@ -4,7 +4,7 @@ import { idOf, idOfMade, onId } from "./on-object.js";
 
 export const vtpmCreate = defineOperation({
   name: "vtpm.create",
-  summary: "Gives a halted VM a TPM; the VTPM's id.",
+  summary: "Creates a virtual TPM (VTPM) of a halted VM and returns its id.",
   params: Type.Object({ id: idOf("a VM") }),
   result: Type.String(),
   permission: onId("administrate:create-vtpm", "VM"),
@@ -18,7 +18,7 @@ export const vtpmCreate = defineOperation({
 
 export const vtpmDestroy = defineOperation({
   name: "vtpm.destroy",
-  summary: "Takes a TPM from a halted VM, with the secrets that it keeps.",
+  summary: "Deletes the virtual TPM (VTPM) of a halted VM, with its secrets.",
   params: Type.Object({ id: idOf("a VTPM") }),
   result: Type.Boolean(),
   permission: onId("administrate:delete", "VTPM"),
@@ -30,5 +30,5 @@ export const vtpmDestroy = defineOperation({
   },
 });
 
-/** Chips that keep secrets for VMs. */
+/** Virtual TPMs of VMs. */
 export const vtpmOperations = [vtpmCreate, vtpmDestroy];

@@ -15,7 +15,7 @@ export interface XoMethodsOptions {
 export const xoGetAllObjects = defineOperation({
   name: "xo.getAllObjects",
   summary:
-    "All objects that match, by id; notifications `all` {type: enter | exit, items} follow. For less: query.page, query.open.",
+    "Returns all objects that match, by id. Afterwards the client gets notifications `all` {type: enter | exit, items}. For parts of a list: query.page, query.open.",
   params: Type.Object({
     filter: Type.Optional(
       Type.Union([Type.String({ maxLength: 16_384 }), Type.Object({})], {
@@ -26,7 +26,8 @@ export const xoGetAllObjects = defineOperation({
     limit: Type.Optional(Type.Number({ minimum: 0 })),
     ndjson: Type.Optional(
       Type.Boolean({
-        description: "Answers {$getFrom: path} of one object a line.",
+        description:
+          "Returns {$getFrom: path} of a download with one object per line.",
       }),
     ),
   }),
@@ -43,13 +44,13 @@ export const xoGetAllObjects = defineOperation({
           format: "lines",
         }),
       });
-    // Before the first object is read: nothing is missed in between.
+    // Subscribes before the first object is read: no change is missed.
     const outlook = context.services.objectNotices.follow(context.client);
     return new JsonStream(
       context.services.objectListing.list({
         ...request,
         format: "members",
-        outlook,
+        subscription: outlook,
       }),
       (part) => {
         context.services.objectListing.giveBack(part);
@@ -61,7 +62,7 @@ export const xoGetAllObjects = defineOperation({
 export const allSubscribe = defineOperation({
   name: "all.subscribe",
   summary:
-    "Notifications `all` {type: enter | exit, items} of what changes from now on. Who signs in gets them without asking.",
+    "Subscribes to notifications `all` {type: enter | exit, items} of changes of objects. Clients that sign in are subscribed automatically.",
   params: Type.Object({}),
   result: Type.Boolean(),
   permission: "viewer",
@@ -74,7 +75,7 @@ export const allSubscribe = defineOperation({
 export const allUnsubscribe = defineOperation({
   name: "all.unsubscribe",
   summary:
-    "No notifications `all` on this connection, not after signing in either; false when there were none.",
+    "Unsubscribes from notifications `all`, also after signing in. Returns false if there was no subscription.",
   params: Type.Object({}),
   result: Type.Boolean(),
   permission: "guest",
@@ -82,5 +83,5 @@ export const allUnsubscribe = defineOperation({
     services.objectNotices.unsubscribe(client),
 });
 
-/** All objects at once, and what becomes of them: for clients that keep a copy of everything. */
+/** All objects and their changes, for clients that keep a full copy. */
 export const xoOperations = [xoGetAllObjects, allSubscribe, allUnsubscribe];

@@ -2,7 +2,7 @@ import type { Catalog, Inventory } from "@xo-server/inventory";
 import type { Clock } from "../clock.js";
 import type { Logger } from "../log/logger.js";
 
-/** Events of a pool tell of a change within a second; nobody waits for ever for a pool that is behind. */
+/** Maximum wait, in ms. Events of a pool normally arrive within a second. */
 const MOST_MS = 5_000;
 
 export interface CatchUpOptions {
@@ -12,7 +12,7 @@ export interface CatchUpOptions {
   readonly logger: Pick<Logger, "debug">;
 }
 
-/** So that who has changed something reads it as it is now: scripts never look twice. */
+/** Delays the response to a change until the mirror shows it: scripts read the result at once. */
 export class CatchUp {
   readonly #options: CatchUpOptions;
 
@@ -20,7 +20,10 @@ export class CatchUp {
     this.#options = options;
   }
 
-  /** Resolves when the objects are as these pools have them by now; after five seconds in any case. Never rejects. */
+  /**
+   * Resolves when the mirror shows these pools as they are now, at the latest
+   * after five seconds. Never rejects.
+   */
   async with(pools: Iterable<string>): Promise<void> {
     const { inventory, catalog, clock, logger } = this.#options;
     const all = Array.from(pools, (pool) => inventory.catchUp(pool));

@@ -1,12 +1,12 @@
 import type { ViewTable } from "@xo-server/inventory";
 
-/** Bytes until a fragment is sent: large enough that sending costs little, small enough to be made in a moment. */
+/** Bytes of a fragment: large enough that sending costs little, small enough for one slice. */
 const FULL_BYTES = 256 * 1024;
 
-/** Bytes that a fragment has room for, so that few objects are too large for what is left. */
+/** Capacity of a fragment in bytes: few objects exceed what is left. */
 const ROOM_BYTES = FULL_BYTES + FULL_BYTES / 4;
 
-/** Rooms that are kept for the next fragments. */
+/** Buffers that are retained for reuse. */
 const MOST_KEPT = 32;
 
 const QUOTE = 0x22;
@@ -15,12 +15,12 @@ const COMMA = 0x2c;
 /** With its quotes and the colon. */
 const UUID_KEY_BYTES = 39;
 
-/** Part of a large answer, being put together. */
+/** A part of a large response, under construction. */
 export class Fragment {
   #bytes: Buffer;
   #length = 0;
 
-  /** @param room where it is put together */
+  /** @param room the buffer */
   constructor(room: Buffer = Buffer.allocUnsafeSlow(ROOM_BYTES)) {
     this.#bytes = room;
   }
@@ -69,7 +69,7 @@ export class Fragment {
     this.#length = at + 3 + length;
   }
 
-  /** What it has so far; nothing may be added any more. */
+  /** The bytes; nothing may be added afterwards. */
   finish(): Buffer {
     return this.#bytes.subarray(0, this.#length);
   }
@@ -86,8 +86,8 @@ export class Fragment {
 }
 
 /**
- * Fragments in rooms that are used again: as much as a list takes, made anew
- * each time, would be a full collection of the heap with every list.
+ * Reuses the buffers of fragments: allocating them for every list would cause
+ * a major garbage collection each time.
  */
 export class Fragments {
   readonly #free: Buffer[] = [];
@@ -97,7 +97,7 @@ export class Fragments {
     return new Fragment(this.#free.pop() ?? this.#makeRoom());
   }
 
-  /** Of a finished fragment, which nobody reads any more. What is none of them is let pass. */
+  /** Returns the buffer of a finished fragment for reuse. Other buffers are ignored. */
   giveBack(part: Buffer): void {
     const room = this.#own.get(part.buffer);
     if (room === undefined || this.#free.includes(room)) return;

@@ -5,7 +5,7 @@ import type {
   Steps,
   ViewTable,
 } from "@xo-server/inventory";
-import type { Outlook } from "./outlook.js";
+import type { SharedSubscription } from "./shared-subscription.js";
 import { Fragments, type Fragment } from "./fragment.js";
 import { toSelection, type ObjectSelection } from "./object-selection.js";
 import type { Readable } from "./readable.js";
@@ -18,15 +18,14 @@ export interface ListingRequest {
   readonly readable: Readable;
   /** `members`: one JSON object, by id. `lines`: one JSON object a line. */
   readonly format: "members" | "lines";
-  /** Of whoever asks; it is told what they are shown. */
-  readonly outlook?: Outlook | undefined;
+  /** The subscription of the client, which tracks the objects sent. */
+  readonly subscription?: SharedSubscription | undefined;
 }
 
 /**
- * Lists objects of all classes as the bytes that they are in the catalog: none
- * is parsed unless a filter or somebody's rights look into it, none is encoded
- * again. What is asked for is made in slices of the event loop, as fast as it is
- * taken and no faster.
+ * Lists objects of all classes as the bytes of the catalog: none is encoded
+ * again, and none is parsed unless a filter or rights need its content. The
+ * list is produced in slices of the event loop, as fast as it is consumed.
  */
 export class ObjectListing {
   readonly #catalog: Catalog;
@@ -43,7 +42,7 @@ export class ObjectListing {
     return this.#parts(request, toSelection(request.filter));
   }
 
-  /** A part that has been sent, which nobody reads any more. */
+  /** Returns the buffer of a part that has been sent. */
   giveBack(part: Buffer): void {
     this.#fragments.giveBack(part);
   }
@@ -148,8 +147,11 @@ class TableReader {
     if (request.format === "members") {
       if (!writing.isFirst) fragment.addComma();
       fragment.addKey(this.#table, row);
-      if (request.outlook?.remembers === true)
-        request.outlook.tell(this.#table.type(row), this.#table.id(row));
+      if (request.subscription?.tracksSent === true)
+        request.subscription.noteSent(
+          this.#table.type(row),
+          this.#table.id(row),
+        );
     }
     fragment.addBytes(this.#table.json(row));
     if (request.format === "lines") fragment.addText("\n");

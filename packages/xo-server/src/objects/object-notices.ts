@@ -3,12 +3,12 @@ import type { Clock } from "../clock.js";
 import type { Logger } from "../log/logger.js";
 import type { Client } from "../auth/client.js";
 import { Rights } from "../rights/rights.js";
-import { Outlook } from "./outlook.js";
+import { SharedSubscription } from "./shared-subscription.js";
 
-/** Who has just signed in may want something else first, or nothing of this. */
+/** Delay after signing in, in ms: the client may unsubscribe first. */
 const BEGIN_AFTER_MS = 1_000;
 
-/** Who had no room is asked again. */
+/** Retry interval for clients whose send queue was full, in ms. */
 const RETRY_MS = 100;
 
 export interface ObjectNoticesOptions {
@@ -20,39 +20,40 @@ export interface ObjectNoticesOptions {
 
 interface Follower {
   readonly client: Client;
-  readonly view: SharedOutlook;
-  /** It has asked for all objects, and keeps them, as far as we know. */
+  readonly group: SubscriptionGroup;
+  /** The client has listed all objects, and presumably keeps a copy. */
   hasCopy: boolean;
-  /** Of the last change that it has been told. */
+  /** Revision of the last change sent. */
   revision: number;
 }
 
-/** Undefined rights: whoever has not signed in, and sees everything (the demo). */
-interface SharedOutlook {
-  readonly outlook: Outlook;
+/** Undefined rights: anonymous clients of the demo, who see all objects. */
+interface SubscriptionGroup {
+  readonly subscription: SharedSubscription;
   readonly key: Rights | undefined;
   readers: number;
 }
 
 /**
- * Notifications `all` {type: enter | exit, items}: what changes, to all who
- * want them and may see it. Nothing is queued for anybody: who has no room keeps
- * its place in the catalog's feed. Who falls so far behind that the feed has
- * forgotten the place is disconnected; clients then connect anew and list.
+ * Sends changes of objects as notifications `all` {type: enter | exit, items}
+ * to all subscribers that may read them. Nothing is queued: a slow client
+ * keeps its revision in the catalog's feed. A client that falls behind the
+ * oldest revision of the feed is disconnected; it reconnects and lists the
+ * objects again.
  */
 export class ObjectNotices {
   readonly #options: ObjectNoticesOptions;
   readonly #followers = new Map<Client, Follower>();
-  readonly #outlooks = new Map<Rights | undefined, SharedOutlook>();
-  /** Clients that will be followers soon, with their timers. */
+  readonly #groups = new Map<Rights | undefined, SubscriptionGroup>();
+  /** Clients that will be subscribed after a delay, with their timers. */
   readonly #beginning = new Map<Client, unknown>();
   readonly #declined = new WeakSet<Client>();
   readonly #unsubscribe: () => void;
   #frames: Frame[] = [];
-  /** Frames up to here have been encoded for all outlooks. */
+  /** Frames up to this revision are encoded for all subscriptions. */
   #encoded: number;
   #isDelivering = false;
-  #outlooksMade = 0;
+  #groupsCreated = 0;
   #followsAll = false;
   #retry: unknown;
 
@@ -66,49 +67,49 @@ export class ObjectNotices {
   }
 
   /**
-   * From now on; called by whoever is about to list all objects to the client.
-   * @returns undefined for a client that has declined
+   * Subscribes a client that is about to get a list of all objects.
+   * @returns undefined for a client that has unsubscribed
    */
-  follow(client: Client): Outlook | undefined {
+  follow(client: Client): SharedSubscription | undefined {
     if (this.#declined.has(client)) return undefined;
     const follower = this.#follow(client);
     follower.hasCopy = true;
-    return follower.view.outlook;
+    return follower.group.subscription;
   }
 
-  /** The client asks for it itself. */
+  /** Subscribes a client at its request. */
   subscribe(client: Client): void {
     this.#declined.delete(client);
     this.#follow(client);
   }
 
-  /** The client wants none, also after signing in. False: it got none before. */
+  /** Unsubscribes a client, also after signing in. False: it was not subscribed. */
   unsubscribe(client: Client): boolean {
     this.#declined.add(client);
     return this.forget(client);
   }
 
-  /** Somebody else is behind a client now, or the same with other rights. */
+  /** The user of a client, or the user's rights, have changed. */
   renew(client: Client): void {
     const follower = this.#followers.get(client);
     if (client.session === undefined) this.forget(client);
     else if (follower === undefined) this.#beginSoon(client);
-    else if (this.#keyOf(client) !== follower.view.key) {
+    else if (this.#keyOf(client) !== follower.group.key) {
       this.forget(client);
       if (follower.hasCopy)
-        client.close("rights have changed, list the objects anew");
+        client.close("rights have changed, list the objects again");
       else this.#follow(client);
     }
   }
 
-  /** The client has gone. */
+  /** The client has disconnected. */
   forget(client: Client): boolean {
     this.#cancelBeginning(client);
     const follower = this.#followers.get(client);
     if (follower === undefined) return false;
     this.#followers.delete(client);
-    const { view } = follower;
-    if (--view.readers === 0) this.#outlooks.delete(view.key);
+    const { group } = follower;
+    if (--group.readers === 0) this.#groups.delete(group.key);
     return true;
   }
 
@@ -124,10 +125,10 @@ export class ObjectNotices {
     this.#cancelBeginning(client);
     const known = this.#followers.get(client);
     if (known !== undefined) return known;
-    const view = this.#outlookOf(client);
-    view.readers++;
+    const group = this.#groupOf(client);
+    group.readers++;
     const { revision } = this.#options.catalog.feed;
-    const follower = { client, view, revision, hasCopy: false };
+    const follower = { client, group, revision, hasCopy: false };
     this.#followers.set(client, follower);
     this.#followAll();
     return follower;
@@ -149,18 +150,18 @@ export class ObjectNotices {
     this.#beginning.delete(client);
   }
 
-  #outlookOf(client: Client): SharedOutlook {
+  #groupOf(client: Client): SubscriptionGroup {
     const key = this.#keyOf(client);
-    const known = this.#outlooks.get(key);
+    const known = this.#groups.get(key);
     if (known !== undefined) return known;
-    const name = String(++this.#outlooksMade);
-    const outlook =
+    const name = String(++this.#groupsCreated);
+    const subscription =
       key === undefined
-        ? new Outlook(name)
-        : new Outlook(name, (type) => key.extent("read", type));
-    const view = { outlook, key, readers: 0 };
-    this.#outlooks.set(key, view);
-    return view;
+        ? new SharedSubscription(name)
+        : new SharedSubscription(name, (type) => key.extent("read", type));
+    const group = { subscription, key, readers: 0 };
+    this.#groups.set(key, group);
+    return group;
   }
 
   /** Undefined: everything may be seen. */
@@ -173,14 +174,14 @@ export class ObjectNotices {
       : rights;
   }
 
-  /** Changes are told of classes that somebody looks at; from now on that is all of them. */
+  /** The feed has changes of followed classes only: follows all of them. */
   #followAll(): void {
     if (this.#followsAll) return;
     this.#followsAll = true;
     const { catalog, logger } = this.#options;
     for (const type of catalog.types)
       catalog.follow(catalog.classOf(type)!).catch((error: unknown) => {
-        logger.debug(`changes of ${type} are not told`, { error });
+        logger.debug(`changes of ${type} are not sent`, { error });
       });
   }
 
@@ -225,14 +226,14 @@ export class ObjectNotices {
   }
 
   *#encode(frame: Frame): Steps {
-    for (const { outlook } of this.#outlooks.values())
-      for (let part = 0; part < Outlook.partsOf(frame); part++) {
-        outlook.messages(frame, part);
+    for (const { subscription } of this.#groups.values())
+      for (let part = 0; part < SharedSubscription.partsOf(frame); part++) {
+        subscription.messages(frame, part);
         yield;
       }
   }
 
-  /** Tells a follower what it has room for. */
+  /** Sends a subscriber as many frames as its send queue takes. */
   #advance(follower: Follower): void {
     const { feed } = this.#options.catalog;
     const { epoch } = feed;
@@ -244,12 +245,12 @@ export class ObjectNotices {
     const frames = feed.since({ epoch, revision: follower.revision });
     if (frames === "resync") {
       this.forget(follower.client);
-      follower.client.close("too slow, list the objects anew");
+      follower.client.close("too slow, list the objects again");
       return;
     }
     for (const frame of frames) {
       if (frame.last > this.#encoded) return;
-      if (!tell(follower, frame)) {
+      if (!send(follower, frame)) {
         this.#retryLater();
         return;
       }
@@ -264,17 +265,17 @@ export class ObjectNotices {
   }
 }
 
-/** False: no room, some or all of it is still to be told. */
-function tell(follower: Follower, frame: Frame): boolean {
-  const { client, view } = follower;
-  let part = Outlook.partAt(
+/** False: the send queue is full; the rest is sent later. */
+function send(follower: Follower, frame: Frame): boolean {
+  const { client, group } = follower;
+  let part = SharedSubscription.partAt(
     frame,
     Math.max(frame.first, follower.revision + 1),
   );
-  for (; part < Outlook.partsOf(frame); part++) {
-    for (const message of view.outlook.messages(frame, part))
+  for (; part < SharedSubscription.partsOf(frame); part++) {
+    for (const message of group.subscription.messages(frame, part))
       if (!client.trySend(message)) return false;
-    follower.revision = Outlook.lastRevision(frame, part);
+    follower.revision = SharedSubscription.lastRevision(frame, part);
   }
   return true;
 }

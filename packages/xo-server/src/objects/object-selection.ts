@@ -5,9 +5,9 @@ import {
   type Predicate,
 } from "@xo-server/inventory";
 
-/** Which objects a client asks for. What is left out does not matter. */
+/** Selection of objects by type and filter. Absent members do not restrict. */
 export interface ObjectSelection {
-  /** The filter says exactly which type. */
+  /** The exact type, if the filter names one. */
   readonly type?: string;
   readonly test?: Predicate;
 }

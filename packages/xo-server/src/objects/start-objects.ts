@@ -9,7 +9,7 @@ import {
 } from "@xo-server/inventory";
 import { toCacheLimits } from "../config/cache-limits.js";
 import { systemClock } from "../clock.js";
-import { LiveReaders } from "./live-readers.js";
+import { LiveQuerySubscriptions } from "./live-query-subscriptions.js";
 import { ObjectListing } from "./object-listing.js";
 import { ObjectNotices } from "./object-notices.js";
 import type { StartOptions } from "../config/start-options.js";
@@ -19,7 +19,7 @@ import type { StopStack } from "../lifecycle/stop-stack.js";
 export interface Objects {
   readonly catalog: Catalog;
   readonly queries: Queries;
-  readonly readers: LiveReaders;
+  readonly liveQueries: LiveQuerySubscriptions;
   readonly listing: ObjectListing;
   readonly notices: ObjectNotices;
 }
@@ -48,6 +48,6 @@ export function startObjects(
     notices.stop();
   });
   const listing = new ObjectListing(catalog, inventory);
-  const readers = new LiveReaders(queries, clock);
-  return { catalog, queries, readers, listing, notices };
+  const readers = new LiveQuerySubscriptions(queries, clock);
+  return { catalog, queries, liveQueries: readers, listing, notices };
 }

@@ -4,11 +4,14 @@ import { redact } from "../log/redact.js";
 import type { Logger } from "../log/logger.js";
 import type { CallContext, Operation } from "./operation.js";
 
-/** Writes down what was changed, by whom, from where, and how it ended. */
+/** Records changes in the audit log: what, by whom, from where, with which outcome. */
 export interface Audit {
-  /** Nothing is changed that cannot be written down. @throws XoError STORE_UNAVAILABLE */
+  /**
+   * Called before a change: without audit log nothing is changed. @throws
+   * XoError STORE_UNAVAILABLE
+   */
   check(): void;
-  /** Never rejects: what has been changed cannot be taken back, so the log tells what the audit log could not. */
+  /** Never rejects: the change is done. An entry that cannot be written goes to the server log. */
   write(call: AuditedCall): Promise<void>;
 }
 

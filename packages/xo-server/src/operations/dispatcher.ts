@@ -15,7 +15,7 @@ import type {
 import { createCheck, type CheckParameters } from "./parameters.js";
 import { isRefusal } from "./refusal.js";
 import { touchedPools } from "./touched-pools.js";
-import type { Witness } from "./witness.js";
+import type { ActivityRecorder } from "./activity-recorder.js";
 
 export type { Dispatcher } from "./operation.js";
 
@@ -28,7 +28,7 @@ export interface DispatcherOptions<S> {
   /** Default: there is no audit log. */
   readonly audit?: Audit;
   /** Default: changes are not recorded. */
-  readonly witness?: Witness;
+  readonly activity?: ActivityRecorder;
   /** Resolves when the mirror shows these pools as they are now. Default: at once. */
   readonly catchUp?: (pools: ReadonlySet<string>) => Promise<void>;
 }
@@ -129,7 +129,7 @@ class OperationDispatcher<S> implements Dispatcher {
     params: object,
     context: HandlerContext<S>,
   ): Promise<unknown> {
-    const { witness, audit } = this.options;
+    const { activity: witness, audit } = this.options;
     const end = witness?.begin({ operation, params, context });
     try {
       const result =

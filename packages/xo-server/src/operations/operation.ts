@@ -7,10 +7,10 @@ import type { Client } from "../auth/client.js";
 import type { RestRoute } from "./rest-route.js";
 
 /**
- * What a caller may do; each includes the ones before. A `guest` has not signed
- * in: states and figures are shown to whoever opens the page, objects are not
- * (`viewer`: in the demo they are). A `user` has signed in: which objects there
- * are for them, their rights say. An `operator` may do that to all objects.
+ * Permission levels; each includes the ones before. A `guest` is anonymous and
+ * may read states and metrics, not objects (`viewer`: in the demo, objects
+ * too). A `user` has signed in and may read the objects that the user's rights
+ * allow. An `operator` may operate all objects.
  */
 export const permissions = [
   "none",

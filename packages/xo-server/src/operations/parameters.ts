@@ -3,7 +3,7 @@ import type { Ajv, ErrorObject, ValidateFunction } from "ajv";
 import type { Operation } from "./operation.js";
 
 /**
- * Checks what a caller gave, and fills in defaults.
+ * Checks parameters against the schema, and adds defaults.
  * @throws XoError INVALID_PARAMETERS
  */
 export type CheckParameters = (given: unknown) => object;

@@ -8,7 +8,7 @@ const REFUSALS: ReadonlySet<ErrorCode> = new Set([
   "STORE_UNAVAILABLE",
 ]);
 
-/** What a call is refused with before it has begun. */
+/** Errors that refuse a call before it begins. */
 export function isRefusal(error: unknown): error is XoError {
   return error instanceof XoError && REFUSALS.has(error.code);
 }

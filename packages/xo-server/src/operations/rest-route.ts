@@ -1,4 +1,4 @@
-/** Where an operation is found in the REST API. */
+/** Route of an operation in the REST API. */
 export interface RestRoute {
   readonly method: "get" | "post" | "put" | "patch" | "delete";
   /**
@@ -12,7 +12,10 @@ export interface RestRoute {
   readonly summary?: string;
   /** Whether an assistant may use it: at once, after confirmation, or not. Default: not. */
   readonly exposure?: "allow" | "confirm" | "deny";
-  /** Of success. 201: the result is an id or has one, and `Location` tells its object. Default: 200, 204 where there is no result. */
+  /**
+   * Status of success. 201: the result is or has an id, and `Location` is the
+   * path of its object. Default: 200, or 204 without a result.
+   */
   readonly status?: 200 | 201 | 204;
   /** The operation offers a one-time path: what can be done there is done here at once, in bytes. */
   readonly isTransfer?: boolean;

@@ -4,7 +4,7 @@ import type { DemoPools } from "./demo-pools.js";
 import { toPoolSettings } from "./pool-settings.js";
 import type { Pools } from "./pools.js";
 
-/** Only starts it: a pool that cannot be reached does not keep the server from being up. */
+/** Starts the connections without waiting for them: an unreachable pool does not delay the server. */
 export async function connectPools(
   { pools, demoPools }: { pools: Pools; demoPools: DemoPools },
   { config, demo }: StartOptions,

@@ -4,7 +4,7 @@ import type { Logger } from "../log/logger.js";
 import { toDemoSettings } from "./pool-settings.js";
 import type { Pools } from "./pools.js";
 
-/** `unavailable`: whoever started this program does not know the simulator. */
+/** `unavailable`: the program was started without the simulator. */
 export const demoStates = ["unavailable", "closed", "opening", "open"] as const;
 export type DemoState = (typeof demoStates)[number];
 
@@ -16,7 +16,7 @@ export interface DemoPoolsOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Simulated pools, from the command line or the page. Nothing of them is kept: after a restart they are gone. */
+/** Simulated pools, requested on the command line or the page. They are not persisted. */
 export class DemoPools {
   readonly #options: DemoPoolsOptions;
   #running: Demo | undefined;
@@ -33,7 +33,7 @@ export class DemoPools {
     return this.#state;
   }
 
-  /** Is it one of ours? */
+  /** Whether it is a simulated pool. */
   has(id: string): boolean {
     return this.#ids.includes(id);
   }
@@ -66,7 +66,7 @@ export class DemoPools {
     }
   }
 
-  /** Their objects go. False: there were none. */
+  /** Stops the simulator and removes the pools' objects. False: there were none. */
   async close(): Promise<boolean> {
     const running = this.#running;
     if (running === undefined) return false;
@@ -79,7 +79,7 @@ export class DemoPools {
     return true;
   }
 
-  /** At the end of the server: its pools have been let go already. */
+  /** At the end of the server, when its pools are disconnected. */
   async stop(): Promise<void> {
     await this.#running?.stop();
   }

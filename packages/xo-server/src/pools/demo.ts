@@ -1,4 +1,4 @@
-/** A pool that is not there, as whoever started it tells. */
+/** A simulated pool. */
 export interface DemoPool {
   readonly label: string;
   /** Such as `http://127.0.0.1:41234`. */
@@ -15,8 +15,8 @@ export interface Demo {
 }
 
 /**
- * Starts simulated pools in a process of their own. Comes from `bin`, the only
- * room that knows the simulator.
+ * Starts simulated pools in a process of their own. Passed by `bin`, the only
+ * package that imports the simulator.
  */
 export type StartDemoPools = (profiles: readonly string[]) => Demo;
 

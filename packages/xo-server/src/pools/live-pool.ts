@@ -22,7 +22,7 @@ interface Load {
   readonly bytes: number;
 }
 
-/** A session and a mirror, seen as one: what the status tells of them. */
+/** A XAPI session and its mirror, with their common status. */
 export class XapiPool implements LivePool {
   readonly #options: XapiPoolOptions;
   readonly #mirror: PoolHandle;
@@ -46,7 +46,7 @@ export class XapiPool implements LivePool {
         if (changed === id) this.#update();
       }),
     ];
-    // It goes on trying by itself; that the first try failed shows in its state.
+    // The client retries; the failure of the first attempt is in its state.
     xapi.connect().catch((error: unknown) => {
       logger.debug(`${xapi.label}: ${(error as Error).message}`);
     });
@@ -100,7 +100,7 @@ export class XapiPool implements LivePool {
     this.#since = clock.now();
     if (next === "failed" && xapi.state.name === "backing-off")
       logger.error(
-        `${xapi.label}: ${toErrorSummary(xapi.state.cause).message}; somebody has to see to it`,
+        `${xapi.label}: ${toErrorSummary(xapi.state.cause).message}; an administrator must correct this`,
       );
     if (next === "watching")
       this.#load ??= {

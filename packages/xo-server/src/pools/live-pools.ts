@@ -4,7 +4,7 @@ import { systemClock, type Clock } from "../clock.js";
 import type { Config } from "../config/config.js";
 import { XapiPool } from "./live-pool.js";
 import type { Loggers } from "../log/logger.js";
-import { createForgetfulMemory, openPoolMemory } from "./pool-memory.js";
+import { createVolatilePoolFacts, openPoolFacts } from "./pool-facts.js";
 import { readPassword } from "./pool-password.js";
 import type { PoolSettings } from "./pool-settings.js";
 import type { CreatePool, LivePool } from "./pools.js";
@@ -37,8 +37,8 @@ async function openPool(
   const logger = loggers.named("xen-api", { pool: settings.label });
   const password = await readPassword(settings);
   const memory = settings.isKept
-    ? await openPoolMemory(config.dataDir, settings.id, logger)
-    : createForgetfulMemory();
+    ? await openPoolFacts(config.dataDir, settings.id, logger)
+    : createVolatilePoolFacts();
   const xapi = createXapi(
     toXapiOptions({ settings, password, memory, config, decoder, logger }),
   );

@@ -4,12 +4,12 @@ import type { DemoPool } from "./demo.js";
 
 type PoolConfig = Config["pools"][number];
 
-/** A pool to connect, wherever it was named. */
+/** A pool to connect, of the config, the database or the demo. */
 export interface PoolSettings extends PoolConfig {
   /** Stays the same from start to start as long as label and hosts do. */
   readonly id: string;
   readonly label: string;
-  /** What was learned about the pool is kept for the next start. */
+  /** Facts about the pool are persisted. */
   readonly isKept: boolean;
 }
 

@@ -7,21 +7,21 @@ import { readPassword } from "./pool-password.js";
 import type { PoolSettings } from "./pool-settings.js";
 import type { PoolState, PoolStatus } from "../status/status.js";
 
-/** A pool that is being followed, or tried to be. */
+/** A connected pool, or one that is being connected. */
 export interface LivePool {
-  /** To steer it; absent: it can only be looked at. */
+  /** The client for calls; absent: the pool is read-only. */
   readonly xapi?: Xapi;
   status(): PoolStatus;
-  /** Logs out. Never later than a few seconds, whatever the pool does. */
+  /** Logs out, within a few seconds even if the pool does not respond. */
   stop(): Promise<void>;
 }
 
-/** What goes wrong after it resolved is the pool's own business and shows in its status. */
+/** Errors after it resolved are shown in the status of the pool. */
 export type CreatePool = (settings: PoolSettings) => Promise<LivePool>;
 
 export interface PoolsOptions {
   readonly createPool: CreatePool;
-  /** What was mirrored of a pool that is not followed any more goes. */
+  /** Removes the mirrored records of a pool that was disconnected. */
   readonly forgetPool?: (id: string) => Promise<void>;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -31,12 +31,12 @@ export interface PoolsOptions {
 export interface Pools {
   /** Returns at once. */
   connect(settings: readonly PoolSettings[]): void;
-  /** Its objects go. False: it was not being followed. */
+  /** Disconnects the pool and removes its objects. False: it was not connected. */
   disconnect(id: string): Promise<boolean>;
   list(): PoolStatus[];
   /** @throws XoError NOT_CONNECTED */
   xapi(id: string): Xapi;
-  /** What it is signed in with. @throws XoError NOT_CONNECTED, CONFIG_INVALID */
+  /** The credentials of the session. @throws XoError NOT_CONNECTED, CONFIG_INVALID */
   credentials(id: string): Promise<PoolCredentials>;
   stop(): Promise<void>;
 }
@@ -47,7 +47,7 @@ export interface PoolCredentials {
   readonly password: string;
 }
 
-/** Making a client takes half a millisecond: of a hundred at once the page would feel it. */
+/** Creating a client takes 0.5 ms; a hundred at once would block the event loop. */
 const POOLS_A_TURN = 8;
 
 const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve));
@@ -87,7 +87,7 @@ export function createPools(options: PoolsOptions): Pools {
   };
 }
 
-/** A pool from the moment it was named: being made, made, or impossible to make. */
+/** A pool connection: being created, created, or failed. */
 class PoolSlot {
   readonly #settings: PoolSettings;
   readonly #options: PoolsOptions;
@@ -96,7 +96,7 @@ class PoolSlot {
   #pool: LivePool | undefined;
   #error: ErrorSummary | null = null;
 
-  /** @param turn when to make it; absent: now */
+  /** @param turn resolves when it may be created; absent: now */
   constructor(
     settings: PoolSettings,
     options: PoolsOptions,

@@ -3,7 +3,7 @@ import { Type, type Static } from "typebox";
 import type { ErrorSummary } from "../status/error-summary.js";
 import type { PoolStatus } from "../status/status.js";
 
-/** A pool to connect to, as clients are told of it. */
+/** A server (pool connection) as clients see it. */
 export const PublicServer = Type.Object({
   id: Type.String(),
   host: Type.String(),

@@ -11,10 +11,10 @@ export interface StoredPoolsOptions {
   readonly logger: Logger;
 }
 
-/** The pools that were named over the API: they stand in the store, beside those of the config. */
+/** Pool connections that were added over the API and are stored in the database. */
 export class StoredPools {
   readonly #options: StoredPoolsOptions;
-  /** Of each server, what is being done to its connection: one thing after the other. */
+  /** Changes of each connection: one after another. */
   readonly #turns = new Map<string, Promise<unknown>>();
 
   /** Why servers are not even being connected. */
@@ -29,7 +29,10 @@ export class StoredPools {
     return this.#problems.get(id);
   }
 
-  /** At the start. One whose secrets cannot be read does not keep the others away. */
+  /**
+   * Connects all at the start. One with unreadable secrets does not keep the
+   * others from being connected.
+   */
   connectAll(): void {
     const { servers, pools, logger } = this.#options;
     const settings: PoolSettings[] = [];
@@ -48,7 +51,7 @@ export class StoredPools {
     pools.connect(settings);
   }
 
-  /** Brings the connection to what the store says of the server by now. */
+  /** Makes the connection match the stored server. */
   async apply(id: string): Promise<void> {
     const before = this.#turns.get(id) ?? Promise.resolve();
     const turn = before.catch(() => undefined).then(() => this.#apply(id));

@@ -6,26 +6,26 @@ import {
 } from "@xo-server/xen-api";
 import type { Config } from "../config/config.js";
 import type { Logger } from "../log/logger.js";
-import type { PoolMemory } from "./pool-memory.js";
+import type { PoolFactsFile } from "./pool-facts.js";
 import type { PoolSettings } from "./pool-settings.js";
 
 export interface XapiOptionsSource {
   readonly settings: PoolSettings;
   readonly password: string;
-  readonly memory: PoolMemory;
+  readonly memory: PoolFactsFile;
   readonly config: Config;
   readonly decoder: Decoder;
   readonly logger: Logger;
 }
 
-/** What the client of one pool is made with. */
+/** Options of the XAPI client of a pool. */
 export function toXapiOptions(source: XapiOptionsSource): XapiOptions {
   const { settings, password, memory, config, decoder, logger } = source;
   return {
     ...config.xapi,
     ...(settings.transport && { transport: settings.transport }),
     ...(settings.proxy && { proxy: settings.proxy }),
-    // Those of the config first: a person wrote them down.
+    // Addresses of the config first: an administrator wrote them.
     hosts: [...new Set([...settings.hosts, ...memory.facts.hosts])],
     user: settings.user,
     password,
@@ -35,14 +35,14 @@ export function toXapiOptions(source: XapiOptionsSource): XapiOptions {
     decoder,
     logger,
     onCandidates: (hosts) => {
-      memory.learn({ hosts });
+      memory.update({ hosts });
     },
   };
 }
 
 function toTlsPolicy(
   { hosts, tls: { trust, fingerprint } }: PoolSettings,
-  memory: PoolMemory,
+  memory: PoolFactsFile,
 ): TlsPolicy {
   switch (trust) {
     case "verify":
@@ -50,7 +50,7 @@ function toTlsPolicy(
     case "insecure":
       return { insecure: true };
     case "fingerprint":
-      // The check of the config saw to it that there is one.
+      // The config check guarantees one.
       return { fingerprint: fingerprint! };
     case "first-use":
       return {
@@ -63,7 +63,7 @@ function toTlsPolicy(
         ...(fingerprint && { accepted: [fingerprint] }),
         onFingerprint: (address, seen) => {
           const known = memory.facts.fingerprints;
-          memory.learn({ fingerprints: { ...known, [address]: seen } });
+          memory.update({ fingerprints: { ...known, [address]: seen } });
         },
       };
   }

@@ -30,12 +30,12 @@ export interface RecoveryOptions {
   readonly logger: Pick<Logger, "info" | "warn">;
 }
 
-/** Between two looks whether the pools are there, in ms. */
+/** Interval of the checks whether the pools are connected, in ms. */
 const LOOK_MS = 200;
-/** An object that no pool has by then is called gone, in ms. */
+/** Time after which an unknown object counts as deleted, in ms. */
 const OBJECT_MS = 60_000;
 
-/** A task of the last run, with all that is known of it. */
+/** A task of the previous run, with all that is known of it. */
 interface LostTask {
   readonly task: RunningTask;
   readonly xapiTasks: InterruptedXapiTasks;
@@ -43,7 +43,7 @@ interface LostTask {
   readonly person: AuthenticatedUser | undefined;
 }
 
-/** Brings the tasks of this server's last run to their end. */
+/** Resumes or ends the tasks of the previous run of the server. */
 export class Recovery {
   readonly #options: RecoveryOptions;
 
@@ -51,19 +51,19 @@ export class Recovery {
     this.#options = options;
   }
 
-  /** Resolves when all have ended, which takes as long as they do. Never rejects. */
-  async recover(recalled: readonly PendingTask[]): Promise<void> {
-    if (recalled.length === 0) return;
+  /** Resolves when all tasks have ended. Never rejects. */
+  async recover(interrupted: readonly PendingTask[]): Promise<void> {
+    if (interrupted.length === 0) return;
     const { watch, logger } = this.#options;
-    logger.info(`${recalled.length} tasks of the last run go on`);
+    logger.info(`${interrupted.length} tasks of the last run go on`);
     const all = await Promise.all(
-      recalled.map(async ({ task, end }) => ({
+      interrupted.map(async ({ task, end }) => ({
         task,
         end,
         lost: await this.#lookUp(task),
       })),
     );
-    // Before the first is looked for: none is taken for another's.
+    // Before the first search: no XAPI task is taken for that of another task.
     for (const { lost } of all)
       watch.addKnown(lost.xapiTasks.xapiTasks.values());
     await Promise.all(
@@ -89,7 +89,7 @@ export class Recovery {
     };
   }
 
-  /** @returns what tells the task how it has ended */
+  /** @returns sets the status of the task */
   async #outcome(lost: LostTask): Promise<() => void> {
     const { node: work } = lost.task;
     try {
@@ -116,7 +116,7 @@ export class Recovery {
       return this.#resume(lost, operation);
     const run = () => awaitXapiTasks(lost);
     if (operation?.changes !== true || person === undefined) return run();
-    // What pools have begun cannot be undone, whatever its caller may by now.
+    // XAPI tasks cannot be undone: the rights of the caller do not matter.
     const begun = { ...callOf(lost, operation), run, isOnlyReport: true };
     return this.#options.dispatcher.resume(
       begun,
@@ -124,9 +124,9 @@ export class Recovery {
     );
   }
 
-  /** @throws XoError FORBIDDEN_OPERATION: who began it is no more */
+  /** @throws XoError FORBIDDEN_OPERATION: the user was deleted */
   async #resume(lost: LostTask, operation: Operation): Promise<unknown> {
-    const { task, xapiTasks: flights, person } = lost;
+    const { task, xapiTasks, person } = lost;
     const { resume, resumesAtOnce = false } = operation;
     if (person === undefined)
       throw new XoError("FORBIDDEN_OPERATION", {
@@ -134,17 +134,20 @@ export class Recovery {
         reason: "the user who began it is no more",
       });
     if (resumesAtOnce) task.node.dropPendingParts();
-    else await flights.awaitOutcomes();
+    else await xapiTasks.awaitOutcomes();
     await this.#untilPoolConnected(task);
     const run: InterruptedCall["run"] = async (context) =>
-      resume!(task.persistedState as never, context, flights);
+      resume!(task.persistedState as never, context, xapiTasks);
     return this.#options.dispatcher.resume(
       { ...callOf(lost, operation), run },
       onBehalfOf(person, task.node),
     );
   }
 
-  /** Resolves when the pool of what it is about is followed; for what is about none, when all are that can be. */
+  /**
+   * Resolves when the pool of the task's object is connected; without an
+   * object, when all reachable pools are.
+   */
   async #untilPoolConnected({
     subject,
     node: work,
@@ -180,15 +183,16 @@ function callOf(
 }
 
 /**
- * Nobody goes on with it: what pools still do is waited for.
- * @throws XoError INTERRUPTED, with what was done; what the one call of the operation failed with
+ * Waits for the XAPI tasks of a task that is not resumed.
+ * @throws XoError INTERRUPTED with what was done; the error of the one call of
+ * the operation
  */
 async function awaitXapiTasks({
   task,
-  xapiTasks: flights,
+  xapiTasks,
   operation,
 }: LostTask): Promise<unknown> {
-  const landed = await flights.awaitOutcomes();
+  const landed = await xapiTasks.awaitOutcomes();
   const last = landed.at(-1)?.outcome;
   if (operation?.isOneCall?.(task.subject.params as never) === true) {
     if (last?.name === "success") return true;

@@ -5,10 +5,13 @@ import type { PoolObject, PoolObjects } from "../objects/pool-objects.js";
 import { undoAfter } from "../operations/undo.js";
 import type { TaskContext } from "../tasks/task-context.js";
 
-/** In an SR's other_config, as other management servers know it: who reads objects sees by it that the SR is out of use. */
+/**
+ * Key in the SR's other_config, as Xen Orchestra uses it: clients see by it
+ * that the SR is in maintenance.
+ */
 const KEY = "xo:maintenanceState";
 
-/** What was taken away from an SR, and is given back. JSON. */
+/** The VMs shut down and the PBDs unplugged for the maintenance. JSON. */
 interface Taken {
   /** Ids of VMs. */
   readonly shutdownVms: readonly string[];
@@ -22,10 +25,11 @@ export interface MaintenanceParts {
 }
 
 /**
- * Takes an SR out of use: VMs that use it are shut down, hosts disconnected.
- * What fails on the way puts everything back.
- * @param mayShutDown ids of VMs
- * @throws XoError INCORRECT_STATE: VMs use it beside those, or HA does; what the pool refused
+ * Puts an SR into maintenance mode: shuts down the VMs that use it, and
+ * unplugs its PBDs. A failure restores everything.
+ * @param mayShutDown ids of the VMs that may be shut down
+ * @throws XoError INCORRECT_STATE: other VMs use it, or HA does; LEFT_BEHIND;
+ * XapiError
  */
 export async function enterMaintenance(
   sr: PoolObject,
@@ -63,9 +67,9 @@ export async function enterMaintenance(
 }
 
 /**
- * Puts an SR into use again: hosts are connected, VMs that were shut down
- * start. One that does not is told of by the work.
- * @throws XoError INCORRECT_STATE: it is in use; what the pool refused
+ * Ends the maintenance mode of an SR: plugs the PBDs and starts the VMs that
+ * were shut down. A VM that does not start is a warning of the task.
+ * @throws XoError INCORRECT_STATE: it is not in maintenance; XapiError
  */
 export async function leaveMaintenance(
   sr: PoolObject,
@@ -99,7 +103,7 @@ async function giveBack(
   await write(sr, undefined);
 }
 
-/** Ids of VMs that have disks on it open now. */
+/** Ids of VMs whose disks on the SR are in use. */
 async function usersOf(
   sr: PoolObject,
   objects: PoolObjects,
@@ -147,7 +151,10 @@ async function write(
   await xapi.call("SR.add_to_other_config", [ref, KEY, value]);
 }
 
-/** Another server may have written it, in a form of its own: then what is known by ids is given back, and all hosts are connected. */
+/**
+ * Xen Orchestra may have written it in another format: then only what has
+ * known ids is restored, and all hosts are connected.
+ */
 function readTaken({ object }: PoolObject): Taken | undefined {
   const config = object["other_config"] as Readonly<Record<string, string>>;
   if (!Object.hasOwn(config, KEY)) return undefined;

@@ -1,19 +1,19 @@
 import type { Queries } from "@xo-server/inventory";
 
-/** What garbage collection has left to do on an SR. */
+/** What the garbage collection (coalescing) has left to do on an SR. */
 export interface ChainsInfo {
-  /** Images that wait to be merged, in the chain of each disk that has some: by the disk's id. */
+  /** Images that wait for coalescing in the chain of a disk, by the id of the disk. */
   readonly unhealthyVdis: Readonly<Record<string, number>>;
   /** Ids of disks whose parent is not on the SR. */
   readonly vdisWithUnknownVhdParent: readonly string[];
 }
 
-/** One image of a chain, as XAPI's storage manager tells of it. */
+/** One image of a chain, from the VDI's sm_config. */
 export interface Image {
   readonly id: string;
   readonly sr: string;
   readonly parent?: string | undefined;
-  /** That of a disk: no snapshot, no part of a chain alone. */
+  /** The image of a disk, not of a snapshot or of an inner node. */
   readonly isDisk: boolean;
 }
 
@@ -54,10 +54,7 @@ function toImage(id: string, type: string, json: Uint8Array): Image {
   return { id, sr, parent, isDisk: type === "VDI" };
 }
 
-/**
- * An image with one child only keeps nothing that the child could not keep: it
- * waits to be merged.
- */
+/** An image with only one child can be coalesced with it. */
 export class Chains {
   readonly #images: readonly Image[];
   readonly #byId = new Map<string, Image>();
@@ -69,7 +66,7 @@ export class Chains {
     this.#images = images;
   }
 
-  /** To be run to its end before it is asked. */
+  /** Steps to be run before results are read. */
   *find(): Generator<void, void, void> {
     for (const [index, image] of this.#images.entries()) {
       const { id, parent } = image;
@@ -84,7 +81,7 @@ export class Chains {
     }
   }
 
-  /** SRs with something that is told of. */
+  /** SRs with results. */
   srs(): string[] {
     return [...new Set([...this.#unhealthy.keys(), ...this.#unknown.keys()])];
   }
@@ -120,5 +117,5 @@ export class Chains {
 
 /** Images: about 100 us of work. */
 const A_STEP = 100;
-/** What comes from a pool may point in a circle. */
+/** Parents from a pool may form a cycle. */
 const LONGEST = 256;

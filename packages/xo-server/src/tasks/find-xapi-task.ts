@@ -2,17 +2,17 @@ import { XapiError, type Ref } from "@xo-server/model";
 import type { Xapi } from "@xo-server/xen-api";
 import type { XapiTask } from "./xapi-task.js";
 
-/** What was found of a call whose task this server never heard of. */
+/** What was found of a call whose task reference is not known. */
 export type FoundXapiTask =
   | { readonly ref: Ref }
-  /** Tasks that it may be, and no way to tell; none: the pool was not asked. */
+  /** Number of tasks that it may be; 0: the call did not reach the pool. */
   | {
       readonly count: number;
       readonly pending: number;
       readonly succeeded: number;
     };
 
-/** By how much the clocks of a pool and of this server may differ, in ms. */
+/** Clocks of a pool and of the server may differ by this, in ms. */
 const SKEW_MS = 30_000;
 
 interface TaskRecord {
@@ -22,15 +22,15 @@ interface TaskRecord {
 }
 
 /**
- * Looks among the tasks of a pool for the one of a call that the server died
- * in: of the same method, not older than the call, and of no other flight. One
- * that the object names among its operations is it; another client's is not.
- * @param known references of all other flights
- * @throws XapiError, XoError: the pool could not be asked
+ * Finds the XAPI task of a call during which the server crashed: one of the
+ * same method, not older than the call, and not known otherwise. A task that
+ * is in the object's current_operations is preferred.
+ * @param known references of all other XAPI tasks
+ * @throws XapiError, XoError: the pool could not be read
  */
 export async function findXapiTask(
   xapi: Xapi,
-  flight: XapiTask,
+  xapiTask: XapiTask,
   known: ReadonlySet<string>,
 ): Promise<FoundXapiTask> {
   const all = (await xapi.call("task.get_all_records")) as Record<
@@ -38,12 +38,12 @@ export async function findXapiTask(
     TaskRecord
   >;
   const possible = Object.entries(all).filter(
-    ([ref, task]) => !known.has(ref) && fits(task, flight),
+    ([ref, task]) => !known.has(ref) && fits(task, xapiTask),
   );
   const operations =
     possible.length === 0
       ? new Set<string>()
-      : await operationsOf(xapi, flight);
+      : await operationsOf(xapi, xapiTask);
   const ours = possible.filter(([ref]) => operations.has(ref));
   if (ours.length === 1) return { ref: ours[0]![0] };
   const having = (status: string) =>
@@ -55,15 +55,15 @@ export async function findXapiTask(
   };
 }
 
-function fits({ name_label: name, created }: TaskRecord, flight: XapiTask) {
+function fits({ name_label: name, created }: TaskRecord, xapiTask: XapiTask) {
   const at = toTime(created);
   return (
-    name === `Async.${flight.method}` &&
-    (at === undefined || at >= flight.begunAt - SKEW_MS)
+    name === `Async.${xapiTask.method}` &&
+    (at === undefined || at >= xapiTask.begunAt - SKEW_MS)
   );
 }
 
-/** XAPI: `20261121T15:04:05Z`, in milliseconds since the epoch. */
+/** XAPI's `20261121T15:04:05Z` in milliseconds since the epoch. */
 function toTime(text: unknown): number | undefined {
   const parts = /^(\d{4})-?(\d\d)-?(\d\d)T(.+)$/.exec(String(text));
   if (parts === null) return undefined;
@@ -72,7 +72,7 @@ function toTime(text: unknown): number | undefined {
   return Number.isNaN(at) ? undefined : at;
 }
 
-/** References of the tasks that do something to the object now. */
+/** References of the tasks in the object's current_operations. */
 async function operationsOf(
   xapi: Xapi,
   { method, object }: XapiTask,
@@ -85,7 +85,7 @@ async function operationsOf(
     ]);
     return new Set(Object.keys(operations as object));
   } catch (error) {
-    // It is gone, or its class has no such field.
+    // The object was deleted, or its class has no such field.
     if (error instanceof XapiError) return new Set();
     throw error;
   }

@@ -12,11 +12,11 @@ export interface ForeignTasksOptions {
   readonly tell: TaskListener;
 }
 
-/** Between two looks, in ms. */
+/** Interval of the checks, in ms. */
 const LOOK_MS = 1_000;
-/** By how much clocks of servers may differ, in ms. */
+/** Clocks of servers may differ by this, in ms. */
 const SKEW_MS = 10_000;
-/** Tasks whose end or removal is still to be heard of. */
+/** Pending tasks, until their end or deletion is seen. */
 const MOST_KNOWN = 1_000;
 
 interface Known {
@@ -24,7 +24,7 @@ interface Known {
   readonly userId: string | undefined;
 }
 
-/** Tells what becomes of the tasks of the other servers that share the store, while somebody listens. */
+/** Reports changes of tasks of other servers on the same database, while there are listeners. */
 export class ForeignTasks {
   readonly #options: ForeignTasksOptions;
   readonly #known = new Map<string, Known>();

@@ -8,14 +8,14 @@ import { XAPI_TASK_KEY, type XapiTask } from "./xapi-task.js";
 import type { TaskNode } from "./task-node.js";
 import type { TaskContext } from "./task-context.js";
 
-/** What is known of the last run, for an operation that goes on. */
+/** What is known of the previous run, for an operation that is resumed. */
 export interface InterruptedTask {
-  /** What was kept in small pieces, by key. */
+  /** Persisted steps by key. */
   readonly steps: ReadonlyMap<string, unknown>;
   /**
-   * Waits for what pools still do; what they have ended is told as well.
-   * @param part id of the part that is meant, with its parts; absent: all
-   * @param into where its flights show; absent: where they did
+   * Waits for the XAPI tasks; those that have ended are returned too.
+   * @param part id of a part, with its parts; absent: all
+   * @param into the task that shows them; absent: where they were shown before
    */
   awaitOutcomes(
     part?: string,
@@ -23,10 +23,10 @@ export interface InterruptedTask {
   ): Promise<readonly EndedXapiTask[]>;
 }
 
-/** Flights of a task of the last run. */
+/** XAPI tasks of a task of the previous run. */
 export class InterruptedXapiTasks implements InterruptedTask {
   readonly steps: ReadonlyMap<string, unknown>;
-  /** By the ids of the parts that they are, the first begun first. */
+  /** By the ids of their parts, in the order of their starts. */
   readonly xapiTasks: ReadonlyMap<string, XapiTask>;
   readonly #work: TaskNode;
   readonly #watch: XapiTaskWatch;
@@ -50,41 +50,44 @@ export class InterruptedXapiTasks implements InterruptedTask {
       ([id]) => part === undefined || id === part || id.startsWith(`${part}.`),
     );
     return Promise.all(
-      meant.map(([id, flight]) => {
-        const name = `XAPI: ${flight.method}`;
+      meant.map(([id, xapiTask]) => {
+        const name = `XAPI: ${xapiTask.method}`;
         return into === undefined
           ? this.#awaitInPart(
               this.#work.find(id) ?? this.#work.addPart(name, id),
-              flight,
+              xapiTask,
             )
-          : this.#awaitAsNewPart(name, flight, into);
+          : this.#awaitAsNewPart(name, xapiTask, into);
       }),
     );
   }
 
-  async #awaitInPart(part: TaskNode, flight: XapiTask): Promise<EndedXapiTask> {
-    const outcome = await this.#watch.awaitOutcome(flight, part);
-    if (part.status !== "pending") return { xapiTask: flight, outcome };
-    const error = errorOf({ xapiTask: flight, outcome });
+  async #awaitInPart(
+    part: TaskNode,
+    xapiTask: XapiTask,
+  ): Promise<EndedXapiTask> {
+    const outcome = await this.#watch.awaitOutcome(xapiTask, part);
+    if (part.status !== "pending") return { xapiTask, outcome };
+    const error = errorOf({ xapiTask, outcome });
     if (error === undefined) part.succeed(undefined);
     else if (outcome.name === "failure") part.fail(error);
     else part.interrupt(error);
-    return { xapiTask: flight, outcome };
+    return { xapiTask, outcome };
   }
 
   async #awaitAsNewPart(
     name: string,
-    flight: XapiTask,
+    xapiTask: XapiTask,
     into: TaskContext,
   ): Promise<EndedXapiTask> {
     let outcome: TaskOutcome = { name: "not-begun" };
     const run = async (part: TaskContext) => {
-      outcome = await this.#watch.awaitOutcome(flight, part);
-      const error = errorOf({ xapiTask: flight, outcome });
+      outcome = await this.#watch.awaitOutcome(xapiTask, part);
+      const error = errorOf({ xapiTask, outcome });
       if (error !== undefined) throw error;
     };
     await into.part(name, run).catch(() => undefined);
-    return { xapiTask: flight, outcome };
+    return { xapiTask, outcome };
   }
 }
 
@@ -98,9 +101,9 @@ function errorOf(landed: EndedXapiTask): Error | undefined {
 function xapiTasksIn(
   steps: ReadonlyMap<string, unknown>,
 ): ReadonlyMap<string, XapiTask> {
-  const flights: [string, XapiTask][] = [];
-  for (const [key, flight] of steps)
+  const xapiTasks: [string, XapiTask][] = [];
+  for (const [key, xapiTask] of steps)
     if (key.startsWith(XAPI_TASK_KEY))
-      flights.push([key.slice(XAPI_TASK_KEY.length), flight as XapiTask]);
-  return new Map(flights.sort(([, a], [, b]) => a.begunAt - b.begunAt));
+      xapiTasks.push([key.slice(XAPI_TASK_KEY.length), xapiTask as XapiTask]);
+  return new Map(xapiTasks.sort(([, a], [, b]) => a.begunAt - b.begunAt));
 }

@@ -1,19 +1,19 @@
 import type { TaskOutcome } from "./xapi-task-watch.js";
 import type { XapiTask } from "./xapi-task.js";
 
-/** A flight of a task that was interrupted, and what became of it. */
+/** A XAPI task of an interrupted task, and how it ended. */
 export interface EndedXapiTask {
   readonly xapiTask: XapiTask;
   readonly outcome: TaskOutcome;
 }
 
-/** Names of one kind, at most: a task may have had thousands of flights. */
+/** Names of one kind at most: a task may have had thousands of XAPI tasks. */
 const MOST_NAMED = 20;
 
-/** Says precisely what was done of a task that nobody goes on with. */
+/** Describes what was done and what was not done of an interrupted task that is not resumed. */
 export function reportInterruption(landed: readonly EndedXapiTask[]): string {
-  const wasDone = ({ xapiTask: flight }: EndedXapiTask) =>
-    flight.ended?.status === "success";
+  const wasDone = ({ xapiTask }: EndedXapiTask) =>
+    xapiTask.ended?.status === "success";
   const is = (name: TaskOutcome["name"]) => (one: EndedXapiTask) =>
     one.outcome.name === name && !wasDone(one);
   return [

@@ -2,7 +2,7 @@ import { XapiError } from "@xo-server/model";
 import type { Xapi } from "@xo-server/xen-api";
 import type { XapiTask } from "./xapi-task.js";
 
-/** In which power state a VM is when XAPI has done what it was asked for. */
+/** The power state of a VM after a XAPI method has succeeded. */
 const powerStateGoals: ReadonlyMap<string, string> = new Map([
   ["VM.start", "Running"],
   ["VM.start_on", "Running"],
@@ -15,15 +15,15 @@ const powerStateGoals: ReadonlyMap<string, string> = new Map([
   ["VM.hard_shutdown", "Halted"],
 ]);
 
-/** How the object of a flight is now. */
+/** The current state of the object of a XAPI task. */
 export interface GoalState {
-  /** For people. */
+  /** Human-readable. */
   readonly text: string;
-  /** Absent: what was to become of it is not seen on it. */
+  /** Absent: the object does not show whether the method succeeded. */
   readonly isReached?: boolean;
 }
 
-/** @throws XoError: the pool could not be asked */
+/** @throws XoError: the pool could not be read */
 export async function readGoalState(
   xapi: Xapi,
   { method, object }: XapiTask,

@@ -6,45 +6,45 @@ import type { StepJournal } from "./step-journal.js";
 import { TaskNode } from "./task-node.js";
 import { bounded, toView } from "./task-view.js";
 
-/** What is being done, for whom, to what. */
+/** What a task does, for whom, to which object. */
 export interface TaskSubject {
   readonly name: string;
   readonly objectType: string;
   readonly objectId: string;
   readonly userId: string | undefined;
-  /** Without secrets: they are shown. */
+  /** Shown to clients: without secrets. */
   readonly params: object;
-  /** Name of the declared operation that it is: what it is resumed by. */
+  /** Name of the operation: its `resume` continues the task after a restart. */
   readonly operation?: string;
 }
 
 export interface RunningTaskOptions {
-  /** What tells this server's tasks from those of others. */
+  /** Distinguishes tasks of this server from those of others. */
   readonly owner: string;
   readonly clock: Pick<Clock, "now">;
   readonly onChange: (task: RunningTask) => void;
-  /** Resolves when it is written down as it is. */
+  /** Resolves when the task is persisted. */
   readonly onKeep: (task: RunningTask) => Promise<void>;
   readonly steps: Pick<StepJournal, "of">;
 }
 
-/** What is stored of a task, besides the columns of its row. */
+/** Persisted besides the columns of the task's row. */
 interface StoredBody {
   readonly properties?: Partial<TaskSubject>;
   readonly kept?: object;
 }
 
-/** A task of this server that has not ended. */
+/** A running task of this server. */
 export class RunningTask {
   readonly id: string;
   readonly node: TaskNode;
   readonly subject: TaskSubject;
-  /** What its operation has kept for after a restart. */
+  /** The state that its operation has persisted. */
   readonly persistedState: object | undefined;
   readonly #owner: string;
   readonly #abort = new AbortController();
 
-  /** @param before the same task, of this server's last run */
+  /** @param before the same task in the previous run of the server */
   constructor(
     subject: TaskSubject,
     { owner, clock, onChange, onKeep, steps }: RunningTaskOptions,
@@ -54,7 +54,7 @@ export class RunningTask {
     this.subject = subject;
     this.persistedState = (before?.body as StoredBody | undefined)?.kept;
     this.#owner = owner;
-    // Everything that a bulk has under way listens.
+    // Each running call of a bulk adds a listener.
     setMaxListeners(0, this.#abort.signal);
     const params = bounded(subject.params);
     this.node = new TaskNode({
@@ -72,7 +72,7 @@ export class RunningTask {
     });
   }
 
-  /** One that this server's last run has left. */
+  /** Restores a task that the previous run of the server left pending. */
   static restore(before: Task, options: RunningTaskOptions): RunningTask {
     const { properties = {} } = before.body as StoredBody;
     const { objectType = "", params = {}, operation } = properties;
@@ -87,12 +87,12 @@ export class RunningTask {
     return new RunningTask(subject, options, before);
   }
 
-  /** Somebody has given it up. */
+  /** The task was cancelled. */
   get isAborted(): boolean {
     return this.#abort.signal.aborted;
   }
 
-  /** Those who do it hear of it; how it ends is theirs to say. */
+  /** Aborts the signal; the code of the task decides how it ends. */
   abort(): void {
     if (this.#abort.signal.aborted) return;
     this.node.noteAbortion();

@@ -3,24 +3,24 @@ import type { Store, TaskStep } from "@xo-server/store";
 import { systemClock, type Clock } from "../clock.js";
 import type { Logger } from "../log/logger.js";
 
-/** Where a task writes what must be known of it after a restart. */
+/** Writes the steps of a task that are read again after a restart. */
 export interface StepWriter {
-  /** The server stops. */
+  /** The server is stopping. */
   readonly isClosed: boolean;
-  /** Resolves when it is on the disk, or cannot be: the work goes on without. */
+  /** Resolves when the step is on disk, or could not be written: the task continues without. */
   put(key: string, body: object): Promise<void>;
-  /** The same, with what others write, or a moment later. */
+  /** The same, delayed to share a write with others. */
   putSoon(key: string, body: object): Promise<void>;
 }
 
-/** For what nobody follows. */
+/** For work without a task. */
 export const noSteps: StepWriter = {
   isClosed: false,
   put: () => Promise.resolve(),
   putSoon: () => Promise.resolve(),
 };
 
-/** What may wait is written within this, in ms. */
+/** Delayed steps are written within this time, in ms. */
 const SOON_MS = 200;
 
 export interface StepJournalOptions {
@@ -30,12 +30,12 @@ export interface StepJournalOptions {
 }
 
 /**
- * Writes the steps of all tasks. One write is under way at a time; what comes
- * meanwhile shares the next, so that a hundred steps at once cost little more
- * than one. Of each step only its newest state is written.
+ * Writes the steps of all tasks, one write at a time. Steps that arrive
+ * meanwhile share the next write: a hundred at once cost little more than one.
+ * Of each step only the newest state is written.
  */
 export class StepJournal {
-  /** For tasks of which nothing is kept. */
+  /** For tasks whose steps are not persisted. */
   static nowhere(): StepJournal {
     const store = {
       put: () => Promise.resolve(),
@@ -52,7 +52,7 @@ export class StepJournal {
   readonly #written = new Set<string>();
   #last: Promise<void> = Promise.resolve();
   #next: Promise<void> | undefined;
-  /** What may wait for others. */
+  /** Delayed steps. */
   #soon: Promise<void> | undefined;
   #tellSoon: (() => void) | undefined;
   #isClosed = false;
@@ -87,12 +87,12 @@ export class StepJournal {
       for (const { key, body } of page) steps.set(key, body);
       after = page.at(-1)?.key;
     } while (after !== undefined);
-    // They are there, whoever wrote them.
+    // They may be those of another server.
     if (steps.size > 0) this.#written.add(taskId);
     return steps;
   }
 
-  /** The task has ended: nobody asks for its steps any more. */
+  /** The task has ended: its steps are deleted. */
   async forget(taskId: string): Promise<void> {
     if (!this.#written.delete(taskId) || this.#isClosed) return;
     for (const [id, step] of this.#waiting)
@@ -105,7 +105,7 @@ export class StepJournal {
     }
   }
 
-  /** Nothing is written from now on: what is in flight is as it is. */
+  /** Nothing is written from now on: XAPI tasks under way stay recorded as pending. */
   close(): void {
     this.#isClosed = true;
   }
@@ -133,7 +133,7 @@ export class StepJournal {
   }
 
   async #flush(): Promise<void> {
-    // What others do in this turn comes along.
+    // Steps of the same turn of the event loop share the write.
     await nextTurn();
     this.#next = undefined;
     const tellSoon = this.#tellSoon;
@@ -144,7 +144,7 @@ export class StepJournal {
       await this.#options.store.put(steps);
     } catch (error) {
       this.#options.logger.warn(
-        "what is in flight is not written down: it would not be found again",
+        "what is in xapiTask is not written down: it would not be found again",
         { steps: steps.length, error },
       );
     }

@@ -1,7 +1,7 @@
 import type { Task } from "@xo-server/store";
 import type { TaskView } from "./task-view.js";
 
-/** What becomes of a task. */
+/** A change of a task. */
 export type TaskChange =
   | {
       readonly kind: "update";
@@ -16,7 +16,7 @@ export type TaskChange =
 
 export type TaskListener = (change: TaskChange) => void;
 
-/** Who asks for tasks: admins see all, others their own. */
+/** A reader of tasks: administrators see all, other users their own. */
 export interface TaskReader {
   readonly id: string;
   readonly isAdmin: boolean;

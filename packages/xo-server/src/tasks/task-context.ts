@@ -2,7 +2,7 @@ import { XapiTaskLog } from "./xapi-task-log.js";
 import type { XapiTaskSubject } from "./xapi-task.js";
 import { noSteps } from "./step-journal.js";
 
-/** Of what a piece of work does many times. */
+/** Counts of a task with many calls. */
 export interface TaskCounts {
   readonly total: number;
   readonly succeeded: number;
@@ -11,45 +11,39 @@ export interface TaskCounts {
   readonly waiting: number;
 }
 
-/**
- * Something that is being done, from inside: whoever does it tells how far it
- * is, and hears when nobody wants it any more.
- */
+/** A task as the code that runs in it sees it: for progress, messages, parts and cancellation. */
 export interface TaskContext {
-  /** Of the task that clients know; absent: nobody follows it. */
+  /** Id of the task that clients see; absent: there is none. */
   readonly taskId?: string;
-  /** Aborted when somebody gave the task up. */
+  /** Aborted when the task is cancelled. */
   readonly signal: AbortSignal;
   /** @param fraction 0 to 1; without it, the progress is that of the part under way */
   progress(fraction: number): void;
   info(message: string, data?: object): void;
   warn(message: string, data?: object): void;
-  /** A part with a progress and an end of its own. */
+  /** Runs a part with its own progress and status. */
   part<T>(name: string, run: (part: TaskContext) => Promise<T>): Promise<T>;
-  /** A part that is a task of a pool: it is found again when the server has died. */
+  /** Runs a part that is a XAPI task: it is found again after a crash of the server. */
   runXapiTask<T>(
     name: string,
     subject: XapiTaskSubject,
     run: (part: TaskContext, log: XapiTaskLog) => Promise<T>,
   ): Promise<T>;
-  /** How far each of the many is. */
+  /** Sets the counts of a task with many calls. */
   reportCounts(counts: TaskCounts): void;
   /**
-   * Written down before it resolves, in the place of what was kept before: the
-   * operation's `resume` gets it when the server has died meanwhile.
+   * Persists the state that the `resume` of the operation gets after a crash
+   * of the server. Replaces the former state; resolves when it is on disk.
    * @param state JSON without secrets
    */
   persistState(state: object): Promise<void>;
-  /**
-   * The same in small pieces: what was kept by this key is replaced, the rest
-   * stays. Parts do it for the task that they are of.
-   */
+  /** Persists one step by key; other keys stay. Parts persist into their task. */
   persistStep(key: string, state: object): Promise<void>;
-  /** The same, a moment later: where the last moment may be lost. */
+  /** The same, delayed: the last steps may be lost in a crash. */
   persistStepSoon(key: string, state: object): void;
 }
 
-/** Nobody follows it: nothing of it is written down. */
+/** Persists nothing. */
 const untrackedXapiTaskLog = (): XapiTaskLog =>
   new XapiTaskLog({
     subject: { pool: "", method: "" },
@@ -58,7 +52,7 @@ const untrackedXapiTaskLog = (): XapiTaskLog =>
     clock: Date,
   });
 
-/** What nobody follows. */
+/** For calls without a task: progress and messages are dropped. */
 export const untrackedTask: TaskContext = {
   signal: new AbortController().signal,
   progress: () => undefined,

@@ -9,17 +9,20 @@ export interface TaskJournalOptions {
   readonly logger: Pick<Logger, "warn">;
 }
 
-/** A change of a task is written down within this, in ms. */
+/** Changes of a task are written within this time, in ms. */
 const WRITE_MS = 1_000;
-/** What could not be written is tried again after this, in ms. */
+/** A failed write is retried after this time, in ms. */
 const RETRY_MS = 5_000;
 /** Tasks that have ended and could not be written. */
 const MOST_UNWRITTEN = 1_000;
 
-/** Writes tasks down: when they begin, now and then, and when they end. The work goes on even if the store is gone. */
+/**
+ * Writes tasks to the database: when they begin, periodically, and when they
+ * end. Tasks continue if the database is unavailable.
+ */
 export class TaskJournal {
   readonly #options: TaskJournalOptions;
-  /** The last write of each task: they come one after the other. */
+  /** The last write of each task: writes of one task are sequential. */
   readonly #writes = new Map<RunningTask, Promise<void>>();
   readonly #timers = new Map<RunningTask, unknown>();
   readonly #unwritten = new Map<string, RunningTask>();
@@ -29,7 +32,7 @@ export class TaskJournal {
     this.#options = options;
   }
 
-  /** Has ended, and is not in the store as it ended. */
+  /** Has ended, but its end is not in the database yet. */
   unwritten(id: string): RunningTask | undefined {
     return this.#unwritten.get(id);
   }
@@ -44,7 +47,7 @@ export class TaskJournal {
     this.#timers.set(task, timer);
   }
 
-  /** As it is when its turn comes. */
+  /** With its state at the time of the write. */
   write(task: RunningTask): Promise<void> {
     const before = this.#writes.get(task) ?? Promise.resolve();
     const write = before.then(() => this.#put(task));

@@ -1,11 +1,12 @@
 import type { TaskChange } from "./task-changes.js";
 
-/** Tasks whose news wait for a slow reader at most. */
+/** Changed tasks that wait for a slow reader at most. */
 const MOST_WAITING = 10_000;
 
 /**
- * What a reader of tasks has not taken yet: of each task only the newest, so
- * that a slow one costs no more than a fast one. Who lets too many wait is out.
+ * Changes that a reader has not read yet: of each task only the newest, so
+ * that slow readers cost no more than fast ones. A reader with too many is
+ * disconnected.
  */
 export class TaskMailbox {
   readonly #waiting = new Map<string, TaskChange>();

@@ -20,14 +20,14 @@ export interface TaskNodeOptions {
   readonly clock: Pick<Clock, "now">;
   readonly steps: StepWriter;
   readonly onChange: () => void;
-  /** Resolves when the whole task is written down as it is. */
+  /** Resolves when the whole task is persisted. */
   readonly onKeep: () => Promise<void>;
-  /** As it was when the server stopped. */
+  /** The task at the time when the server stopped. */
   readonly before?: TaskView;
   readonly kept?: object | undefined;
 }
 
-/** Infos and warnings of one task that are kept; the oldest go. */
+/** Infos and warnings of one task at most; the oldest are dropped. */
 const MOST_NOTES = 50;
 
 /** A task or a part of one, while it runs: a tree. */
@@ -88,7 +88,7 @@ export class TaskNode implements TaskContext {
     return this.#endedAt;
   }
 
-  /** Parts that are kept. */
+  /** Number of retained parts. */
   get size(): number {
     return this.#parts.size;
   }
@@ -130,7 +130,7 @@ export class TaskNode implements TaskContext {
         log.end({ status: "success" });
         return result;
       } catch (error) {
-        // The server stops, the pool goes on: how it ends is seen at the next start.
+        // The server is stopping, the XAPI task continues: the next start finds its outcome.
         if (steps.isClosed) return new Promise<never>(() => undefined);
         log.end(toXapiTaskEnd(error as Error));
         throw error;
@@ -156,7 +156,7 @@ export class TaskNode implements TaskContext {
     return this.#addPart({ id, properties: { name } });
   }
 
-  /** Of all parts, and theirs. */
+  /** Searches all parts, recursively. */
   find(id: string): TaskNode | undefined {
     for (const part of this.#parts) {
       const found = part.id === id ? part : part.find(id);
@@ -165,11 +165,11 @@ export class TaskNode implements TaskContext {
     return undefined;
   }
 
-  /** It ends as `run` does. */
+  /** Runs the part; its status is that of the promise. */
   async run<T>(run: (part: TaskContext) => Promise<T>): Promise<T> {
     try {
       const result = await run(this);
-      // What a step gives as text is a reference of XAPI, never an id; clients take `result.id` for one.
+      // A string result of a step is an opaque reference, not an id; clients would take `result.id` for an id.
       this.succeed(typeof result === "string" ? undefined : result);
       return result;
     } catch (error) {
@@ -187,13 +187,13 @@ export class TaskNode implements TaskContext {
     this.#end("failure", toFailure(error));
   }
 
-  /** The server stopped meanwhile, and nobody goes on with it. */
+  /** The server stopped meanwhile, and the task is not resumed. */
   interrupt(error: Error): void {
     this.interruptParts();
     this.#end("interrupted", toFailure(error));
   }
 
-  /** Those that are still called pending. */
+  /** Marks the parts that are still pending. */
   interruptParts(): void {
     for (const part of this.#parts) {
       part.interruptParts();
@@ -201,7 +201,7 @@ export class TaskNode implements TaskContext {
     }
   }
 
-  /** Those that are pending are begun anew. */
+  /** Removes pending parts: they are started again. */
   dropPendingParts(): void {
     for (const part of this.#parts)
       if (part.status === "pending") this.#parts.drop(part);
@@ -212,7 +212,7 @@ export class TaskNode implements TaskContext {
     this.#changed();
   }
 
-  /** As `body`, with what nobody is shown. */
+  /** As `body`, with the persisted state, which is not shown to clients. */
   stored(): Readonly<Record<string, unknown>> {
     return {
       ...this.body(),
@@ -222,7 +222,7 @@ export class TaskNode implements TaskContext {
     };
   }
 
-  /** All but what the row of a task has columns for. */
+  /** All but the columns of the task's row. */
   body(): Readonly<Record<string, unknown>> {
     const asked = this.#abortionAskedAt;
     return {
@@ -248,7 +248,10 @@ export class TaskNode implements TaskContext {
     };
   }
 
-  /** What comes after a restart never has an id that was given before: the last ones may not have been written down. */
+  /**
+   * Ids of parts after a restart differ from all ids before: the last parts
+   * may not have been persisted.
+   */
   #nextId(): string {
     const run = this.#options.before === undefined ? "" : `${this.#resumedAt}-`;
     return `${this.id}.${run}${++this.#partsCreated}`;
@@ -268,7 +271,7 @@ export class TaskNode implements TaskContext {
       signal,
       clock,
       steps,
-      // What a part keeps is not resumed: only the operation as a whole is.
+      // Only the operation as a whole is resumed, not a part.
       onKeep: () => Promise.resolve(),
       onChange: () => {
         this.#noteChange(part);

@@ -1,11 +1,11 @@
 import type { Task } from "@xo-server/store";
 
-/** Parts that have ended and are kept, of one task. */
+/** Ended parts of one task that are retained at most. */
 const MOST_ENDED = 50;
 
 /**
- * Parts of one task: all that are under way, and of those that have ended the
- * last ones. What failed stays longer than what succeeded.
+ * Parts of one task: all that are running, and the last of those that have
+ * ended. Failed parts are retained longer than successful ones.
  */
 export class TaskParts<P extends { readonly status: Task["status"] }> {
   readonly #parts = new Set<P>();
@@ -28,7 +28,7 @@ export class TaskParts<P extends { readonly status: Task["status"] }> {
     this.#parts.delete(part);
   }
 
-  /** One of them has ended. */
+  /** A part has ended. */
   noteEnd(part: P): void {
     this.#ended.add(part);
     if (this.#ended.size <= MOST_ENDED) return;

@@ -30,7 +30,7 @@ export type TaskBody = Readonly<Record<string, unknown>>;
 
 export function toView(task: Task): TaskView {
   const { id, status, startedAt, updatedAt, endedAt } = task;
-  // What an operation keeps for itself is nobody else's business.
+  // The persisted state of an operation is internal.
   const { kept, ...body } = task.body as TaskBody & { kept?: unknown };
   void kept;
   return {
@@ -73,7 +73,7 @@ function shortened(params: readonly string[]): readonly string[] {
 export function toFailure(error: Error): object {
   const told = error instanceof XapiError || error instanceof XoError;
   return {
-    // What nobody foresaw may tell things that a client must not know.
+    // Messages of unexpected errors may hold internals: they are not shown to clients.
     message: told ? error.message.slice(0, MOST_MESSAGE) : "internal error",
     name: error.name,
     ...(told ? { code: error.code } : {}),

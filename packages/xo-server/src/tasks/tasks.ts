@@ -36,20 +36,20 @@ export type TaskStore = Pick<
 
 export interface TasksOptions {
   readonly store: TaskStore;
-  /** Default: what pools do for tasks is not found again after a restart. */
+  /** Default: XAPI tasks are not found again after a restart. */
   readonly steps?: StepJournal;
-  /** Other servers have tasks in the same store. */
+  /** Other servers have tasks in the same database. */
   readonly isShared?: boolean;
-  /** What tells this server's tasks from those of others. */
+  /** Distinguishes tasks of this server from those of others. */
   readonly owner: string;
   readonly clock: Clock;
   readonly logger: Pick<Logger, "warn">;
 }
 
-/** One of the last run. */
+/** A pending task of the previous run. */
 export interface PendingTask {
   readonly task: RunningTask;
-  /** @param how says so to the task's work */
+  /** @param how sets the status of the task */
   readonly end: (how: () => void) => void;
 }
 
@@ -57,17 +57,17 @@ export interface TaskQuestion {
   readonly objectId?: string;
 }
 
-/** Between two looks at the store for what other servers do, or ask for, in ms. */
+/** Interval of reading the database for tasks and cancellations of other servers, in ms. */
 const LOOK_MS = 1_000;
-/** Between two words about a task of more parts than this, in ms. */
+/** Interval of notifications about a task with more than FEW_PARTS parts, in ms. */
 const TELL_MS = 250;
 const FEW_PARTS = 10;
-/** Of a list, read at a time. */
+/** Rows of a list that are read at a time. */
 const PAGE = 250;
-/** Who listens, at most: every change is told to each. */
+/** Listeners at most: each is notified of every change. */
 const MOST_LISTENERS = 1_000;
 
-/** Work that a client does not wait for. */
+/** Tasks that clients can follow and cancel. */
 export class Tasks {
   readonly #options: TasksOptions;
   readonly #running = new Map<
@@ -78,7 +78,7 @@ export class Tasks {
   readonly #foreign: ForeignTasks;
   readonly #steps: StepJournal;
   readonly #listeners = new Set<TaskListener>();
-  /** Tasks of which is told when a timer ends. */
+  /** Timers of delayed notifications by task id. */
   readonly #notifyTimers = new Map<string, unknown>();
   #unwantedTimer: unknown;
   #isLeaving = false;
@@ -95,7 +95,7 @@ export class Tasks {
     });
   }
 
-  /** Something is about to be done. Nobody hears of it before it is followed. */
+  /** Prepares a task. Clients see it when `follow` is called. */
   prepare(subject: TaskSubject): RunningTask {
     return new RunningTask(subject, this.#runningOptions);
   }
@@ -109,24 +109,27 @@ export class Tasks {
         this.#notifySoon(task);
         if (task.node.status === "pending") this.#journal.writeLater(task);
       },
-      // One that is not followed yet is written down when it is.
+      // A task that is only prepared is persisted by `follow`.
       onKeep: async (task) => {
         if (this.#running.has(task.id)) await this.#journal.write(task);
       },
     };
   }
 
-  /** Those that this server's last run has left pending, as they were. They are pending here until somebody says how each ends. */
+  /**
+   * Loads the tasks that the previous run of this server left pending. They
+   * stay pending until `end` is called for each.
+   */
   async loadInterrupted(): Promise<readonly PendingTask[]> {
     const { store, owner } = this.#options;
-    const recalled: PendingTask[] = [];
+    const interrupted: PendingTask[] = [];
     let page: readonly Task[] = [];
     do {
       page = await store.listPending(owner, page.at(-1)?.id);
       for (const before of page)
-        recalled.push(this.#loadInterruptedOne(before));
+        interrupted.push(this.#loadInterruptedOne(before));
     } while (page.length > 0);
-    return recalled;
+    return interrupted;
   }
 
   #loadInterruptedOne(before: Task): PendingTask {
@@ -140,8 +143,8 @@ export class Tasks {
   }
 
   /**
-   * Does something as a task that clients can follow.
-   * @returns when it is written down that it has begun
+   * Runs code as a task that clients can follow.
+   * @returns when the start of the task is persisted
    */
   async run<T>(
     subject: TaskSubject,
@@ -153,7 +156,7 @@ export class Tasks {
     return { id: task.id, result };
   }
 
-  /** @returns when it is written down that it has begun */
+  /** @returns when the start of the task is persisted */
   async follow(task: RunningTask, result: Promise<unknown>): Promise<void> {
     const begun = this.#journal.write(task);
     const decided = result.then(
@@ -187,7 +190,7 @@ export class Tasks {
     return task.node.view();
   }
 
-  /** Newest first, read as they are taken. */
+  /** Newest first; pages are read on demand. */
   async *list(
     reader: TaskReader,
     about: TaskQuestion = {},
@@ -207,7 +210,7 @@ export class Tasks {
   }
 
   /**
-   * Whoever does it hears that it is not wanted. The server that runs it does so within a second.
+   * Cancels a task. A task of another server is cancelled within a second.
    * @throws XoError NO_SUCH_OBJECT, FORBIDDEN_OPERATION: it has ended
    */
   async abort(id: string, reader: TaskReader): Promise<void> {
@@ -235,7 +238,10 @@ export class Tasks {
     this.#notify({ kind: "remove", id, userId });
   }
 
-  /** Those that have ended. @returns how many there were */
+  /**
+   * Deletes ended tasks.
+   * @returns their number
+   */
   async deleteEnded(reader: TaskReader): Promise<number> {
     const gone = await this.#options.store.deleteEnded(
       reader.isAdmin ? undefined : reader.id,
@@ -260,7 +266,10 @@ export class Tasks {
     };
   }
 
-  /** The server stops: what is under way now is left as it is, and recalled at the next start. */
+  /**
+   * The server is stopping: running tasks stay pending in the database, and
+   * are loaded at the next start.
+   */
   async suspendAll(): Promise<void> {
     this.#isLeaving = true;
     this.#steps.close();
@@ -308,7 +317,7 @@ export class Tasks {
     return task?.node.view() ?? toView(stored);
   }
 
-  /** One of many parts now and then, for all of them are told each time. */
+  /** Tasks with many parts are sent at intervals, because each notification contains all parts. */
   #notifySoon(task: RunningTask): void {
     const { node: work, id } = task;
     const isSmall = work.size <= FEW_PARTS;
@@ -334,7 +343,7 @@ export class Tasks {
     for (const listener of this.#listeners) listener(change);
   }
 
-  /** What other servers were asked to give up, and runs here. */
+  /** Cancels tasks of this server that other servers were asked to cancel. */
   #lookForUnwanted(): void {
     const { isShared, clock, store, owner, logger } = this.#options;
     if (isShared !== true || this.#unwantedTimer !== undefined) return;

@@ -10,15 +10,18 @@ import type { StepWriter } from "./step-journal.js";
 
 export interface XapiTaskLogOptions {
   readonly subject: XapiTaskSubject;
-  /** Id of the part of the task that it is. */
+  /** Id of the part of our task that shows the XAPI task. */
   readonly part: string;
   readonly steps: StepWriter;
   readonly clock: Pick<Clock, "now">;
 }
 
-/** Writes down what becomes of a task of a pool: before the pool is asked, when it has told the task, and when that has ended. */
+/**
+ * Persists the state of a XAPI task: before the call, when its reference is
+ * known, and when it has ended.
+ */
 export class XapiTaskLog {
-  /** Resolves when it is written down how it ended. */
+  /** Resolves when the end is persisted. */
   readonly persisted: Promise<void>;
   readonly #key: string;
   readonly #steps: StepWriter;
@@ -32,19 +35,19 @@ export class XapiTaskLog {
     this.persisted = new Promise((resolve) => (this.#setWritten = resolve));
   }
 
-  /** Resolves when it is written down that the pool is about to be asked. */
+  /** Resolves when it is persisted that the call is about to be made. */
   begin(): Promise<void> {
     return this.#write({});
   }
 
-  /** The pool has told its task. */
+  /** The reference of the XAPI task is known. */
   noteReference(ref: Ref): void {
     void this.#write({ ref });
   }
 
   end(ended: XapiTaskEnd): void {
     this.#xapiTask = { ...this.#xapiTask, ended };
-    // The pool keeps the task until then: a server that dies before finds it.
+    // XAPI's task is destroyed only afterwards: after a crash it is found again.
     void this.#steps.putSoon(this.#key, this.#xapiTask).then(this.#setWritten);
   }
 

@@ -8,11 +8,11 @@ import { readGoalState, type GoalState } from "./power-state-goal.js";
 import { pause } from "./pause.js";
 import type { TaskContext } from "./task-context.js";
 
-/** What became of a task of a pool that was in flight when the server died. */
+/** How a XAPI task ended that was running when the server crashed. */
 export type TaskOutcome =
   | { readonly name: "success" }
   | { readonly name: "failure"; readonly error: Error }
-  /** The pool was never asked. */
+  /** The call never reached the pool. */
   | { readonly name: "not-begun" }
   | { readonly name: "unknown"; readonly reason: string };
 
@@ -21,46 +21,49 @@ export interface XapiTaskWatchOptions {
   readonly clock: Clock;
 }
 
-/** Between two looks whether a pool is connected, in ms. */
+/** Interval of the checks whether a pool is connected, in ms. */
 const LOOK_MS = 200;
 
-/** Finds again what pools do for work of this server's last run, and waits for its end. */
+/** Finds the XAPI tasks of the previous run of the server, and waits for their ends. */
 export class XapiTaskWatch {
   readonly #options: XapiTaskWatchOptions;
-  /** References that flights of the last run have. */
+  /** References of XAPI tasks of the previous run. */
   readonly #known = new Set<string>();
 
   constructor(options: XapiTaskWatchOptions) {
     this.#options = options;
   }
 
-  /** They are of the last run. */
-  addKnown(flights: Iterable<XapiTask>): void {
-    for (const { ref } of flights) if (ref !== undefined) this.#known.add(ref);
+  /** Adds XAPI tasks of the previous run: they are not taken for others. */
+  addKnown(xapiTasks: Iterable<XapiTask>): void {
+    for (const { ref } of xapiTasks)
+      if (ref !== undefined) this.#known.add(ref);
   }
 
   /**
-   * Waits for its pool, and for its end.
-   * @param part its progress is the flight's; when it is aborted, the pool cancels
+   * Waits for the pool, and for the end of the XAPI task.
+   * @param part shows its progress; when the part is aborted, the XAPI task is
+   * cancelled
    */
   async awaitOutcome(
-    flight: XapiTask,
+    xapiTask: XapiTask,
     part: TaskContext,
   ): Promise<TaskOutcome> {
-    if (flight.ended !== undefined) return toOutcome(flight.ended, flight);
-    const xapi = await this.#connected(flight.pool, part.signal);
+    if (xapiTask.ended !== undefined)
+      return toOutcome(xapiTask.ended, xapiTask);
+    const xapi = await this.#connected(xapiTask.pool, part.signal);
     if (typeof xapi === "string") return { name: "unknown", reason: xapi };
-    if (flight.ref !== undefined)
-      return this.#follow(xapi, { ...flight, ref: flight.ref }, part);
-    const found = await findXapiTask(xapi, flight, this.#known);
+    if (xapiTask.ref !== undefined)
+      return this.#follow(xapi, { ...xapiTask, ref: xapiTask.ref }, part);
+    const found = await findXapiTask(xapi, xapiTask, this.#known);
     if ("ref" in found) {
       this.#known.add(found.ref);
-      return this.#follow(xapi, { ...flight, ref: found.ref }, part);
+      return this.#follow(xapi, { ...xapiTask, ref: found.ref }, part);
     }
-    return judge(found, flight, await readGoalState(xapi, flight));
+    return judge(found, xapiTask, await readGoalState(xapi, xapiTask));
   }
 
-  /** @returns why it will not be */
+  /** @returns the client, or why the pool will not be connected */
   async #connected(pool: string, signal: AbortSignal): Promise<Xapi | string> {
     const { pools, clock } = this.#options;
     while (!signal.aborted) {
@@ -70,7 +73,7 @@ export class XapiTaskWatch {
         const xapi = pools.xapi(pool);
         if (xapi.state.name === "connected") return xapi;
       } catch {
-        // It is being made.
+        // The connection is being created.
       }
       await pause(clock, LOOK_MS, signal);
     }
@@ -79,11 +82,11 @@ export class XapiTaskWatch {
 
   async #follow(
     xapi: Xapi,
-    flight: XapiTask & { readonly ref: Ref },
+    xapiTask: XapiTask & { readonly ref: Ref },
     part: TaskContext,
   ): Promise<TaskOutcome> {
-    const { ref, isStream } = flight;
-    // Its connection is gone, and nobody will send or read the rest.
+    const { ref, isStream } = xapiTask;
+    // The connection of a stream is lost: the rest is neither sent nor read.
     const signal = isStream === true ? AbortSignal.abort() : part.signal;
     const onProgress = (fraction: number) => {
       part.progress(fraction);
@@ -94,7 +97,7 @@ export class XapiTaskWatch {
       return { name: "success" };
     } catch (error) {
       if (error instanceof XoError && error.code === "TASK_LOST") {
-        const { text } = await readGoalState(xapi, flight);
+        const { text } = await readGoalState(xapi, xapiTask);
         const reason = `the pool knows its task no more${text}`;
         return { name: "unknown", reason };
       }
@@ -114,8 +117,9 @@ function toOutcome(ended: XapiTaskEnd, { method }: XapiTask): TaskOutcome {
 }
 
 /**
- * What became of a call whose task cannot be told from others: its object shows
- * it, where such a task has ended well, or where none is still under way.
+ * The outcome of a call whose task cannot be distinguished from others, by the
+ * state of its object: if one of these tasks has succeeded, or if none is
+ * pending.
  */
 function judge(
   { count, pending, succeeded }: Exclude<FoundXapiTask, { readonly ref: Ref }>,
@@ -129,7 +133,7 @@ function judge(
   return { name: "unknown", reason };
 }
 
-/** A task that has ended is of no use to anybody. */
+/** Destroys a XAPI task that has ended. */
 function forget(xapi: Xapi, ref: Ref): void {
   xapi.call("task.destroy", [ref]).catch(() => undefined);
 }

@@ -1,24 +1,24 @@
 import { XapiError, type Ref } from "@xo-server/model";
 
-/** What a pool is about to do for a piece of work. */
+/** A XAPI task that is about to be started. */
 export interface XapiTaskSubject {
   /** Id of the pool. */
   readonly pool: string;
-  /** As XAPI calls it: `VM.start`; of a stream, what its task is called. */
+  /** XAPI's method, such as `VM.start`; of a stream, the label of its task. */
   readonly method: string;
-  /** What it is done to, where the first parameter says so. */
+  /** The object, where the first parameter is one. */
   readonly object?: Ref;
-  /** A task that is there already. */
+  /** Reference of a task that exists already. */
   readonly ref?: Ref;
-  /** It ends with the connection that this server has: nobody goes on with it. */
+  /** A stream: it ends with the connection and is not resumed. */
   readonly isStream?: boolean;
 }
 
-/** A task of a pool that work waits for, as it is written down. */
+/** A XAPI task that a task waits for, as it is persisted. */
 export interface XapiTask extends XapiTaskSubject {
   /** Milliseconds since the epoch. */
   readonly begunAt: number;
-  /** Absent: the pool has not told it, and has perhaps not been asked. */
+  /** Absent: not known; the call may not have reached the pool. */
   readonly ref?: Ref;
   /** Absent: under way. */
   readonly ended?: XapiTaskEnd;
@@ -28,7 +28,7 @@ export type XapiTaskEnd =
   | { readonly status: "success" }
   | {
       readonly status: "failure";
-      /** As the pool said it; absent: it was not the pool. */
+      /** XAPI's error; absent: the error is not XAPI's. */
       readonly xapi?: readonly [code: string, ...params: string[]];
       readonly message: string;
     };
@@ -40,10 +40,13 @@ export function toXapiTaskEnd(error: Error): XapiTaskEnd {
     : { status: "failure", message };
 }
 
-/** Key of a step: what comes after it is the id of the part that the flight is. */
+/**
+ * Prefix of the key of a persisted step; the id of the part follows. Databases
+ * hold it: it must not change.
+ */
 export const XAPI_TASK_KEY = "flight/";
 
-/** The first parameter of most methods is what they are done to. */
+/** The first parameter of most methods is the object. */
 export function objectOfParams(
   params: readonly unknown[] = [],
 ): Ref | undefined {

@@ -10,7 +10,7 @@ export class Checksum {
   readonly #expected: Buffer | undefined;
   #digest: Buffer | undefined;
 
-  /** @param expected what it ought to be; absent: it is only told */
+  /** @param expected the checksum to compare with; absent: it is only computed */
   constructor(expected?: Buffer) {
     this.#expected = expected;
   }
@@ -23,7 +23,7 @@ export class Checksum {
     this.#hash.update(bytes);
   }
 
-  /** Of all that came. No more may come then. */
+  /** The checksum of all bytes. No bytes may follow. */
   digest(): Buffer {
     return (this.#digest ??= this.#hash.digest());
   }

@@ -3,8 +3,8 @@ import { XoError } from "@xo-server/model";
 import type { Meter } from "./meter.js";
 
 /**
- * Has a meter draw a request's body. What breaks off ends the meter with an
- * error; a meter that ends leaves the request as it is, so that it can be answered.
+ * Pipes the body of a request into a meter. If the request is aborted, the
+ * meter fails; if the meter ends, the request stays usable for its response.
  */
 export function feed(body: Readable, meter: Meter): void {
   const stop = () => {
@@ -18,7 +18,7 @@ export function feed(body: Readable, meter: Meter): void {
   else meter.draw(body);
 }
 
-/** The same with an answer's body, that nobody wants any more when the meter has ended. */
+/** The same for the body of a response, which is destroyed when the meter has ended. */
 export function drain(body: Readable, meter: Meter): void {
   body.once("error", (error) => meter.destroy(error));
   body.once("close", () => {

@@ -5,26 +5,26 @@ import type { Checksum } from "./checksum.js";
 
 export interface MeterOptions {
   readonly clock: Clock;
-  /** Nothing may stand still for longer, in ms. */
+  /** The transfer fails if no byte moves for this time, in ms. */
   readonly idleMs: number;
-  /** For the error, should it. */
+  /** Name of the transfer, for the error. */
   readonly what: string;
   readonly onBytes?: (bytes: number) => void;
-  /** Called when all bytes have come; the end waits for it, and fails with it. */
+  /** Called when all bytes have arrived. The end waits for the promise and fails with it. */
   readonly finished?: (() => Promise<void>) | undefined;
   /** Absent: it is not computed. */
   readonly checksum?: Checksum | undefined;
-  /** So many bytes at the beginning are counted, and not let through. */
+  /** Bytes at the beginning that are counted but not passed on. */
   readonly skip?: number;
 }
 
-/** Bytes that wait for whoever reads. */
+/** Bytes that wait for the reader. */
 const HIGH_WATER_BYTES = 256 * 1024;
 
 /**
- * Lets the bytes of another stream through, counts them, and gives up when
- * nothing moves any more. What it draws from is paused while its reader is slow.
- * That the other breaks off is for whoever has it to say.
+ * Passes the bytes of another stream on, counts them, and fails when no byte
+ * moves for the idle limit. The source is paused while the reader is slow.
+ * Errors of the source are reported by its owner.
  */
 export class Meter extends Readable {
   readonly #options: MeterOptions;
@@ -33,7 +33,7 @@ export class Meter extends Readable {
   #movedAt: number;
   #timer: unknown;
   #toSkip: number;
-  /** While the sum may turn out wrong: without it nobody can take what came for the whole. */
+  /** Held back until the checksum is known: without it the received data is incomplete. */
   #held: Buffer | undefined;
 
   constructor(options: MeterOptions) {
@@ -64,7 +64,7 @@ export class Meter extends Readable {
     done: (error?: Error | null) => void,
   ): void {
     this.#rest();
-    // Somebody may want to read the rest of it.
+    // The rest of the body may still be read.
     this.#source?.pause().off("data", this.#take).off("end", this.#finish);
     done(error);
   }
@@ -97,7 +97,7 @@ export class Meter extends Readable {
     await finished?.();
   }
 
-  /** Undefined: nothing is left of it. */
+  /** Undefined: no bytes are left. */
   #skip(chunk: Buffer): Buffer | undefined {
     if (this.#toSkip === 0) return chunk;
     const skipped = Math.min(this.#toSkip, chunk.length);

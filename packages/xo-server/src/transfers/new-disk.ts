@@ -4,7 +4,7 @@ import type { PoolObject } from "../objects/pool-objects.js";
 import { FOOTER_BYTES, readVhdSize } from "./vhd-footer.js";
 import { peek } from "./peek.js";
 import type { Delivery, TransferTask } from "./transfer.js";
-import { whenLetGo } from "./when-let-go.js";
+import { whenLetGo } from "./retry-while-in-use.js";
 import { sendToXapi } from "./xapi-streams.js";
 
 export type DiskFormat = "raw" | "vhd";
@@ -17,8 +17,9 @@ export interface IncomingDisk {
 }
 
 /**
- * A new disk with these contents. Where they do not come whole it is not left behind.
- * @returns its reference
+ * Creates a disk with these contents. If they are incomplete, the disk is
+ * deleted.
+ * @returns its opaque reference
  */
 export async function receiveDisk(
   { xapi }: PoolObject,
@@ -41,7 +42,7 @@ export async function receiveDisk(
     );
     await work.persistState({ vdi, isWhole: true });
   } catch (error) {
-    // A pool that cannot be reached is asked again when it can be; nobody waits for that.
+    // Deleting is retried while the pool is unreachable; the caller does not wait for that.
     await Promise.race([removeDisk(xapi, vdi), pause(REMOVED_WITHIN_MS)]);
     throw error;
   }
@@ -73,10 +74,10 @@ async function sizeOf(
   });
 }
 
-/** The caller hears of the failure after this long, in ms, removed or not. */
+/** The failure is reported after this time, in ms, even if the disk is not deleted yet. */
 const REMOVED_WITHIN_MS = 5_000;
 
-/** @returns false: XAPI does not let go of it, and it stays */
+/** @returns false: the disk is still in use and stays */
 export async function removeDisk(
   xapi: PoolObject["xapi"],
   vdi: string,

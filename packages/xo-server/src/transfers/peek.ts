@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import type { Readable } from "node:stream";
 
-/** The first bytes of a stream that nobody reads yet, which stay in it; fewer where there are no more. */
+/** Reads the first bytes of an unread stream, and puts them back; fewer if the stream is shorter. */
 export async function peek(stream: Readable, count: number): Promise<Buffer> {
   for (;;) {
     const bytes = stream.read(count) as Buffer | null;
@@ -15,7 +15,10 @@ export async function peek(stream: Readable, count: number): Promise<Buffer> {
   }
 }
 
-/** Waits for whichever comes first, and listens no longer. @throws the stream's error */
+/**
+ * Resolves at the first of these events, and removes the listeners.
+ * @throws the stream's error
+ */
 async function untilMore(stream: Readable): Promise<void> {
   const waiting = new AbortController();
   const { signal } = waiting;

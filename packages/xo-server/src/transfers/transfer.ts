@@ -1,21 +1,24 @@
 import type { Readable } from "node:stream";
 import type { CallContext } from "../operations/operation.js";
 
-/** What is carried, for whom: for the task, and for the audit log. */
+/** Description of a transfer, for its task and the audit log. */
 export interface TransferSubject {
-  /** Name of the operation that it is the work of. */
+  /** Name of the operation. */
   readonly operation: string;
-  /** What it is about, in a few words. */
+  /** Name of the task. */
   readonly name: string;
   readonly object: { readonly id: string; readonly type: string };
-  /** Without secrets: they are shown. */
+  /** Shown to clients: without secrets. */
   readonly params: object;
   readonly context: CallContext;
-  /** Tells the SHA-256 of all bytes when they have come: in the task, the audit log, and after the body. Default: it does not. */
+  /**
+   * Computes the SHA-256 of all bytes, for the task, the audit log and the
+   * trailer of the body. Default: no.
+   */
   readonly hasChecksum?: boolean;
 }
 
-/** How the work of a transfer hears of its end, and tells how it goes. */
+/** The task of a transfer: its cancellation and its progress. */
 export interface TransferTask {
   /** Aborted when the task is cancelled. */
   readonly signal: AbortSignal;
@@ -25,52 +28,52 @@ export interface TransferTask {
   persistState(state: object): Promise<void>;
 }
 
-/** Bytes that can be fetched. */
+/** Source of a download. */
 export interface Source {
   /** As `Content-Type` says it. */
   readonly type: string;
   readonly body: Readable;
-  /** Bytes, where they are known before. */
+  /** Size in bytes, if known before. */
   readonly length?: number;
-  /** Resolves when the other side has said that this was all; rejects where it was not. */
+  /** Resolves when the pool has confirmed that the data is complete; rejects if not. */
   readonly finished?: () => Promise<void>;
-  /** Names bytes that never change: a download that was cut can go on where it was. */
+  /** Entity tag of bytes that never change: an interrupted download can be resumed. */
   readonly etag?: string;
 }
 
-/** Bytes that come in. */
+/** An upload. */
 export interface Delivery {
   readonly body: Readable;
-  /** Bytes, where they were announced. */
+  /** Size in bytes, if the client has sent it. */
   readonly length: number | undefined;
-  /** SHA-256 that the sender says all of it has. The end is held back until it has. */
+  /** Expected SHA-256. The end is held back until the data matches. */
   readonly sha256?: Buffer | undefined;
 }
 
-/** A download that is ready to be read. It ends with an error where it is not whole. */
+/** A download that is ready to be read. It ends with an error if it is incomplete. */
 export interface OpenDownload {
   readonly type: string;
   readonly body: Readable;
-  /** Of all, in bytes, also where only the rest is sent. */
+  /** Total size in bytes, also for a partial response. */
   readonly length?: number;
   readonly fileName?: string;
   readonly etag?: string;
-  /** The first byte that is sent; absent: all are. */
+  /** Offset of the first byte sent; absent: all bytes. */
   readonly from?: number;
-  /** SHA-256 of all, to be asked for when the body has ended; absent: nobody wants to know. */
+  /** Returns the SHA-256 of all bytes after the end of the body; absent: not requested. */
   readonly sha256?: () => Buffer;
 }
 
-/** How a client wants to go on with a download that was cut. */
+/** The range that a client requests to resume a download. */
 export interface Continuation {
-  /** The first byte wanted. */
+  /** Offset of the first byte. */
   readonly from: number;
-  /** The bytes that it has are of this; absent: of whatever there is. */
+  /** Entity tag of the bytes that the client has (If-Range); absent: any. */
   readonly etag?: string | undefined;
 }
 
-/** @param rest where only the rest is wanted; all is sent where that cannot be */
+/** @param rest the requested range; all bytes are sent if the range is not possible */
 export type OpenTransfer = (rest?: Continuation) => Promise<OpenDownload>;
 
-/** @returns what the operation results in */
+/** @returns the result of the operation */
 export type ReceiveTransfer = (delivery: Delivery) => Promise<unknown>;

@@ -18,26 +18,26 @@ import type {
 
 export interface TransfersOptions {
   readonly paths: OneTimePaths;
-  /** Default: nothing is written down. */
+  /** Default: no audit log. */
   readonly audit?: Audit;
-  /** Default: nobody can follow them. */
+  /** Default: transfers have no tasks. */
   readonly tasks?: Pick<Tasks, "prepare" | "follow">;
-  /** Resolves when what was made beside this object can be read. Default: at once. */
+  /** Resolves when the mirror shows the pool of this object as it is now. Default: at once. */
   readonly caughtUp?: (id: string) => Promise<void>;
   readonly clock: Clock;
-  /** A transfer ends when nothing has moved for so long, in ms. */
+  /** A transfer fails if no byte moves for this time, in ms. */
   readonly idleMs?: number;
 }
 
-/** A slow reader is let be; one that has gone without a word is not. */
+/** Longer than pauses of slow readers; ends transfers of clients that have vanished. */
 const IDLE_MS = 300_000;
 
-/** How one ended. */
+/** Outcome of a transfer. */
 interface Outcome {
   readonly bytes: number;
   readonly result?: unknown;
   readonly error?: Error;
-  /** Of all bytes, where it was asked for. */
+  /** Checksum of all bytes, if requested. */
   readonly sha256?: Buffer;
 }
 
@@ -46,14 +46,14 @@ interface Ending {
   readonly length: number | undefined;
   readonly finished?: Source["finished"] | undefined;
   readonly checksum?: Checksum | undefined;
-  /** Bytes at the beginning that are not wanted. */
+  /** Bytes at the beginning that are skipped. */
   readonly skip?: number;
 }
 
 /**
- * Streams between a client and a pool. Who made the path has been checked; each
- * is a task, and is written to the audit log when it has ended, with its bytes.
- * No byte is kept: the slower side sets the pace.
+ * Streams data between clients and pools. Rights are checked when the path is
+ * created. Each transfer is a task, and is written to the audit log with its
+ * size when it has ended. No data is stored: the slower side sets the pace.
  */
 export class Transfers {
   readonly #options: TransfersOptions;
@@ -62,7 +62,7 @@ export class Transfers {
     this.#options = options;
   }
 
-  /** @throws XoError TOO_MANY_REQUESTS, STORE_UNAVAILABLE: it could not be written down */
+  /** @throws XoError TOO_MANY_REQUESTS, STORE_UNAVAILABLE: the audit log cannot be written */
   offerDownload(
     subject: TransferSubject & { readonly fileName: string },
     open: (work: TransferTask) => Promise<Source>,
@@ -78,7 +78,7 @@ export class Transfers {
     );
   }
 
-  /** @throws XoError TOO_MANY_REQUESTS, STORE_UNAVAILABLE: it could not be written down */
+  /** @throws XoError TOO_MANY_REQUESTS, STORE_UNAVAILABLE: the audit log cannot be written */
   offerUpload(
     subject: TransferSubject,
     receive: (delivery: Delivery, work: TransferTask) => Promise<unknown>,
@@ -139,7 +139,7 @@ export class Transfers {
     const { work, end } = this.#begin(subject);
     const checksum = sha256 === undefined ? undefined : new Checksum(sha256);
     const meter = this.#meter(subject, work, { length, checksum });
-    // Whoever reads it sees the error; nobody does before it is read.
+    // Readers get the error; before there is a reader, it is not an unhandled rejection.
     meter.on("error", () => undefined);
     feed(body, meter);
     try {
@@ -205,7 +205,7 @@ export class Transfers {
     ended.catch(() => undefined);
     if (task !== undefined) {
       void tasks!.follow(task, ended);
-      // What comes of it where the server dies is the operation's to say.
+      // After a crash of the server, the `resume` of the operation cleans up.
       void task.node.persistState({});
     }
     return {
@@ -241,7 +241,7 @@ function toHex(sha256: Buffer | undefined): { readonly sha256?: string } {
   return sha256 === undefined ? {} : { sha256: sha256.toString("hex") };
 }
 
-/** All is sent where the bytes may have changed meanwhile, or there are not so many. */
+/** All bytes are sent if they may have changed, or if the offset is beyond the end. */
 function firstByte(
   { length, etag }: Source,
   rest: Continuation | undefined,
@@ -260,7 +260,7 @@ function checkWhole(bytes: number, length: number | undefined): void {
     });
 }
 
-/** A reader that goes away shows as an early end. */
+/** A client that disconnects shows as a premature close. */
 function toReason(error: Error): Error {
   if (error instanceof XoError || error instanceof XapiError) return error;
   return new XoError("ABORTED", { what: "the transfer" }, error);

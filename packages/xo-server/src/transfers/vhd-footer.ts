@@ -7,9 +7,9 @@ const COOKIE = "conectix";
 const DYNAMIC = 3;
 
 /**
- * The size of the disk in a VHD, from its first bytes.
+ * Reads the size of the disk in a VHD from its first bytes.
  * @returns bytes
- * @throws XoError INVALID_PARAMETERS for what is no VHD, or one that cannot be read from its start
+ * @throws XoError INVALID_PARAMETERS: not a VHD, or not a dynamic one
  */
 export function readVhdSize(footer: Buffer): number {
   const isVhd =

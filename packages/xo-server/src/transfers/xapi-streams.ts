@@ -4,17 +4,20 @@ import { XapiError, XoError, type Ref } from "@xo-server/model";
 import type { Xapi } from "@xo-server/xen-api";
 import type { Source, TransferTask } from "./transfer.js";
 
-/** A handler of XAPI's, and what its task is called. */
+/** A stream handler of XAPI, and the label of its task. */
 export interface Handler {
   readonly path: string;
   readonly query: Readonly<Record<string, string>>;
   readonly label: string;
 }
 
-/** How long the task of a stream that failed gets to tell the reason, in ms. */
+/** Time to wait for the reason in the task of a failed stream, in ms. */
 const REASON_WITHIN_MS = 2_000;
 
-/** How long XAPI gets, in ms, to say that what it sent was all. An export that breaks off ends as one that does not. */
+/**
+ * Time to wait for XAPI's task to end after the last byte, in ms. A truncated
+ * export ends like a complete one; only the task distinguishes them.
+ */
 const END_WITHIN_MS = 15_000;
 
 async function lostIn(ms: number, method: string): Promise<never> {
@@ -23,7 +26,7 @@ async function lostIn(ms: number, method: string): Promise<never> {
   throw new XoError("TASK_LOST", { method, reason });
 }
 
-/** @throws XapiError that the handler's task tells; XoError of the connection */
+/** @throws XapiError of the handler's task; XoError of the connection */
 export async function openXapiStream(
   xapi: Xapi,
   { path, query, label }: Handler,
@@ -53,13 +56,13 @@ export interface Parcel extends Handler {
   readonly body: Readable;
   /** Bytes; without it the body ends with the connection. */
   readonly length: number | undefined;
-  /** Of the handler's result, in the data model's words. */
+  /** Type of the handler's result, as in XAPI's data model. */
   readonly resultType?: string;
 }
 
 /**
- * @returns the result that the handler's task tells
- * @throws XapiError that it tells; XoError of the connection, ABORTED
+ * @returns the result of the handler's task
+ * @throws XapiError of the task; XoError of the connection, ABORTED
  */
 export async function sendToXapi(
   xapi: Xapi,
@@ -86,11 +89,11 @@ interface StreamTask {
   readonly ref: Ref;
   readonly signal: AbortSignal;
   readonly result: Promise<unknown>;
-  /** Ends the task; what it told, where it did, is the reason. */
+  /** Ends the task. Its error, if it has one, is the reason of the failure. */
   reasonFor(error: unknown): Promise<unknown>;
 }
 
-/** Handlers answer 200 before they have done anything: what goes wrong then is told in their task alone. */
+/** Handlers respond 200 before they start: later errors are only in their task. */
 async function startTask(
   xapi: Xapi,
   label: string,

@@ -2,12 +2,12 @@ import type { Readable } from "node:stream";
 import { XoError } from "@xo-server/model";
 import { peek } from "./peek.js";
 
-/** Name of the first file of the archive. */
+/** Name of the first file in the archive. */
 const FIRST = Buffer.from("ova.xml\0", "latin1");
 const GZIP = Buffer.from([0x1f, 0x8b]);
 const ZSTD = Buffer.from([0x28, 0xb5, 0x2f, 0xfd]);
 
-/** @throws XoError INVALID_PARAMETERS for what cannot be an XVA, by its first bytes */
+/** @throws XoError INVALID_PARAMETERS: the first bytes are not those of an XVA file */
 export async function checkXva(body: Readable): Promise<void> {
   const start = await peek(body, 16);
   const begins = (bytes: Buffer) =>

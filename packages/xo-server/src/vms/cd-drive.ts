@@ -1,7 +1,7 @@
 import { XapiError, type Ref } from "@xo-server/model";
 import type { Xapi } from "@xo-server/xen-api";
 import type { PoolObject } from "../objects/pool-objects.js";
-import type { Made } from "./made.js";
+import type { Rollback } from "./rollback.js";
 import { createDrive } from "./new-drives.js";
 import { isRunning, readDrives, readRecord } from "./xapi-records.js";
 
@@ -12,7 +12,7 @@ export interface InsertOptions {
   /** Throws out what is in it. */
   readonly force: boolean;
   /** A drive that had to be added. */
-  readonly made: Made;
+  readonly made: Rollback;
 }
 
 /**

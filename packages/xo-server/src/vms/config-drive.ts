@@ -1,7 +1,7 @@
 import { XoError, type Ref } from "@xo-server/model";
 import type { Xapi } from "@xo-server/xen-api";
 import { FAT_CAPACITY, writeFatImage } from "./fat-image.js";
-import type { Made } from "./made.js";
+import type { Rollback } from "./rollback.js";
 import { createDisk, createDrive } from "./new-drives.js";
 import { writeDisk } from "./write-disk.js";
 
@@ -45,7 +45,7 @@ export interface ConfigDriveParts {
   readonly xapi: Xapi;
   readonly vm: { readonly ref: Ref; readonly uuid: string };
   readonly sr: Ref;
-  readonly made: Made;
+  readonly made: Rollback;
 }
 
 /** @returns references of the drive and its disk */

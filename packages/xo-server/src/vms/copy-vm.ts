@@ -4,7 +4,7 @@ import type { PoolObject } from "../objects/pool-objects.js";
 import { untrackedTask } from "../tasks/task-context.js";
 import { openXapiStream, sendToXapi } from "../transfers/xapi-streams.js";
 import { addVm } from "./destroy-vm.js";
-import { allOrNothing, type Made } from "./made.js";
+import { withRollback, type Rollback } from "./rollback.js";
 import { isRunning, readRecord } from "./xapi-records.js";
 
 export interface CopyOptions {
@@ -12,7 +12,7 @@ export interface CopyOptions {
   /** Where its disks go; of another pool, the copy goes there. Absent: where they are. */
   readonly sr?: PoolObject;
   /** Of the pool that the copy goes to. */
-  readonly made: Made;
+  readonly made: Rollback;
   /** The VM's pool: see allOrNothing. */
   readonly cleaner: Xapi;
   /** What XAPI makes of the data on its way to another pool. */
@@ -41,10 +41,10 @@ async function afterwards<T>(
   snapshot: Ref,
   act: () => Promise<T>,
 ): Promise<T> {
-  return allOrNothing(cleaner, async (made) => {
+  return withRollback(cleaner, async (made) => {
     addVm(made, snapshot, `snapshot ${snapshot}`);
     const result = await act();
-    const left = await made.takeBack(cleaner);
+    const left = await made.run(cleaner);
     if (left.length === 0) return result;
     const reason = "the VM is copied";
     throw new XoError("LEFT_BEHIND", { reason, left: left.join(", ") });
@@ -71,7 +71,7 @@ const COMPRESSIONS = { "": "false", gzip: "true", zstd: "zstd" } as const;
 
 interface Shipment {
   readonly sr: PoolObject;
-  readonly made: Made;
+  readonly made: Rollback;
   readonly compression: keyof typeof COMPRESSIONS;
 }
 

@@ -1,5 +1,5 @@
 import { Type, type Static } from "typebox";
-import { byteSize as size } from "../methods/byte-size.js";
+import { byteSize as size } from "./byte-size.js";
 import { settingParameters } from "./vm-parameters.js";
 
 const optionalId = Type.Optional(Type.String({ minLength: 1 }));

@@ -3,10 +3,10 @@ import type { Xapi } from "@xo-server/xen-api";
 import { insertCd } from "./cd-drive.js";
 import { createConfigDrive } from "./config-drive.js";
 import { addVm } from "./destroy-vm.js";
-import type { Made } from "./made.js";
+import type { Rollback } from "./rollback.js";
 import type { NewVm } from "./new-vm.js";
-import { placeCards } from "./place-cards.js";
-import { placeDisks, type DiskPlace } from "./place-disks.js";
+import { createVifs } from "./create-vifs.js";
+import { createDisks, type NewDiskContext } from "./create-disks.js";
 import { entryCalls, type Call } from "./setting-calls.js";
 import {
   disksOf,
@@ -23,16 +23,16 @@ export interface CreatedVm {
   readonly configDrive: { readonly vbd: Ref; readonly vdi: Ref } | undefined;
 }
 
-/** What it is done with beside the plan. */
+/** Options besides the plan. */
 export interface CreateVmOptions {
-  readonly made: Made;
-  /** Its settings, when it is known what the template gave it. */
+  readonly made: Rollback;
+  /** Calls for its settings, computed from the record of the clone. */
   readonly toSettings: (vm: VmRecord) => readonly Call[];
-  /** It is there, and half-made from now on. */
+  /** Called when the VM exists and is incomplete. */
   readonly onHalf: (vm: Ref) => Promise<void>;
 }
 
-/** Makes a VM, not started yet. */
+/** Creates a VM and does not start it. */
 export async function createVm(
   plan: NewVm,
   { made, toSettings, onHalf }: CreateVmOptions,
@@ -45,9 +45,9 @@ export async function createVm(
   const vm = await readRecord(xapi, "VM", ref);
   for (const [message, ...params] of toSettings(vm))
     await xapi.call(`VM.${message}`, [ref, ...params]);
-  const place: DiskPlace = { ...plan, xapi, vm: ref, made };
-  if (plan.disks !== undefined) await placeDisks(place, plan.disks);
-  await placeCards(plan, ref, vm);
+  const place: NewDiskContext = { ...plan, xapi, vm: ref, rollback: made };
+  if (plan.disks !== undefined) await createDisks(place, plan.disks);
+  await createVifs(plan, ref, vm);
   await installFrom(plan, place, vm);
   await furnish(plan, ref);
   const configDrive = await configure(plan, place, vm.uuid);
@@ -62,7 +62,7 @@ async function copyTemplate(plan: NewVm): Promise<Ref> {
   return made as Ref;
 }
 
-/** Templates without disks tell in other_config which ones they want; who names disks decides alone. */
+/** Templates without disks describe them in other_config; explicit disks take precedence. */
 async function provision(plan: NewVm, ref: Ref): Promise<void> {
   const { xapi } = plan.template;
   const { install } = plan;
@@ -79,7 +79,7 @@ async function provision(plan: NewVm, ref: Ref): Promise<void> {
 
 async function installFrom(
   { install }: NewVm,
-  { xapi, vm: ref, made }: DiskPlace,
+  { xapi, vm: ref, rollback: made }: NewDiskContext,
   { HVM_boot_policy, HVM_boot_params }: VmRecord,
 ): Promise<void> {
   if (install === undefined) return;
@@ -108,7 +108,7 @@ async function furnish(plan: NewVm, ref: Ref): Promise<void> {
 
 async function configure(
   { config, defaultSr, disks = [] }: NewVm,
-  { xapi, vm, made }: DiskPlace,
+  { xapi, vm, rollback: made }: NewDiskContext,
   uuid: string,
 ): Promise<CreatedVm["configDrive"]> {
   if (config === undefined) return undefined;

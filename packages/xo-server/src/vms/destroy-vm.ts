@@ -1,6 +1,6 @@
 import { XoError, type Ref } from "@xo-server/model";
 import type { Xapi } from "@xo-server/xen-api";
-import { isGone, type Made } from "./made.js";
+import { isGone, type Rollback } from "./rollback.js";
 import {
   disksOf,
   isSet,
@@ -49,7 +49,7 @@ export async function destroyVm(
 }
 
 /** It goes with its disks where what it is made for fails. @param what it is called if it stays */
-export function addVm(made: Made, ref: Ref, what = `VM ${ref}`): void {
+export function addVm(made: Rollback, ref: Ref, what = `VM ${ref}`): void {
   const options = {
     deleteDisks: true,
     bypassBlock: true,

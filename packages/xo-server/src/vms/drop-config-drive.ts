@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Ref } from "@xo-server/model";
 import type { Xapi } from "@xo-server/xen-api";
 import type { CreatedVm } from "./create-vm.js";
-import { isGone } from "./made.js";
+import { isGone } from "./rollback.js";
 import { isRunning, isSet, readRecord } from "./xapi-records.js";
 
 export interface Patience {

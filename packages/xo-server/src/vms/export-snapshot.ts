@@ -1,8 +1,8 @@
 import type { Ref } from "@xo-server/model";
 import type { Xapi } from "@xo-server/xen-api";
-import { whenLetGo } from "../transfers/when-let-go.js";
+import { whenLetGo } from "../transfers/retry-while-in-use.js";
 import { destroyVm } from "./destroy-vm.js";
-import { isGone } from "./made.js";
+import { isGone } from "./rollback.js";
 import { readRecord } from "./xapi-records.js";
 
 /**

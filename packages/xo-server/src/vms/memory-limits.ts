@@ -1,6 +1,6 @@
 import { XoError } from "@xo-server/model";
 
-/** Bytes. XAPI wants staticMin <= dynamicMin <= dynamicMax <= staticMax. */
+/** Bytes. XAPI requires staticMin <= dynamicMin <= dynamicMax <= staticMax. */
 export interface MemoryLimits {
   readonly staticMin: number;
   readonly dynamicMin: number;
@@ -9,7 +9,7 @@ export interface MemoryLimits {
 }
 
 /** Bytes. */
-export interface MemoryWish {
+export interface MemoryChange {
   readonly min?: number | undefined;
   readonly max?: number | undefined;
   readonly staticMax?: number | undefined;
@@ -22,15 +22,15 @@ export interface MemoryWish {
  */
 export function toMemoryLimits(
   now: MemoryLimits,
-  wish: MemoryWish,
+  change: MemoryChange,
   isRunning: boolean,
 ): MemoryLimits {
-  const dynamicMax = wish.max ?? Math.min(now.dynamicMax, ceiling(wish));
-  const fixed = wish.max !== undefined && !isRunning;
+  const dynamicMax = change.max ?? Math.min(now.dynamicMax, ceiling(change));
+  const fixed = change.max !== undefined && !isRunning;
   const dynamicMin =
-    wish.min ?? (fixed ? dynamicMax : Math.min(now.dynamicMin, dynamicMax));
+    change.min ?? (fixed ? dynamicMax : Math.min(now.dynamicMin, dynamicMax));
   const staticMax =
-    wish.staticMax ??
+    change.staticMax ??
     (fixed ? dynamicMax : Math.max(now.staticMax, dynamicMax));
   assertOrder("memoryMin", dynamicMin, { memoryMax: dynamicMax });
   assertOrder("memoryMax", dynamicMax, { memoryStaticMax: staticMax });
@@ -53,7 +53,7 @@ export function toMemoryCalls(
   return [["set_memory_dynamic_range", ...range.map(String)]];
 }
 
-function ceiling({ staticMax = Infinity }: MemoryWish): number {
+function ceiling({ staticMax = Infinity }: MemoryChange): number {
   return staticMax;
 }
 

@@ -1,6 +1,6 @@
 import { NULL_REF, type Ref } from "@xo-server/model";
 import type { Xapi } from "@xo-server/xen-api";
-import type { Made } from "./made.js";
+import type { Rollback } from "./rollback.js";
 
 export interface NewDisk {
   readonly sr: Ref;
@@ -18,7 +18,7 @@ export const MADE_FOR = "xo:made_for";
 export async function createDisk(
   xapi: Xapi,
   { sr, size, name, description = "", vm }: NewDisk,
-  made: Made,
+  made: Rollback,
 ): Promise<Ref> {
   const record = {
     name_label: name,

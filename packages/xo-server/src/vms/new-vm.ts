@@ -3,18 +3,18 @@ import type { PoolObject, PoolObjects } from "../objects/pool-objects.js";
 import type { HandlerContext } from "../operations/operation.js";
 import type { GuestConfig } from "./config-drive.js";
 import type { CreateParameters, GivenCard } from "./create-parameters.js";
-import { checkDiskWishes, readDiskWishes } from "./disk-wishes.js";
-import type { PlacedDisk } from "./place-disks.js";
+import { checkDiskSpecs, parseDiskSpecs } from "./disk-specs.js";
+import type { ResolvedDiskSpec } from "./create-disks.js";
 import { PoolScope } from "./pool-scope.js";
 import { findTemplate, readDiskSizes } from "./template.js";
 
-/** A VM to be made: every object looked up, every right checked, nothing done yet. */
+/** A plan of a new VM: all objects are resolved and all rights checked; nothing is done yet. */
 export interface NewVm {
   readonly template: PoolObject;
   readonly name: string;
   readonly isClone: boolean;
   /** Undefined: those that the template has, or tells to make. */
-  readonly disks: readonly PlacedDisk[] | undefined;
+  readonly disks: readonly ResolvedDiskSpec[] | undefined;
   readonly defaultSr: Ref | undefined;
   /** Undefined: those that the template has. */
   readonly cards: readonly NewCard[] | undefined;
@@ -85,16 +85,16 @@ function planDisks(
   { VDIs, existingDisks }: CreateParameters,
   objects: PoolObjects,
   scope: PoolScope,
-): PlacedDisk[] | undefined {
+): ResolvedDiskSpec[] | undefined {
   if (VDIs === undefined && existingDisks === undefined) return undefined;
-  const wishes = readDiskWishes(VDIs ?? [], existingDisks);
-  checkDiskWishes(wishes, readDiskSizes(scope.anchor, objects));
-  return wishes.map((wish) => ({
-    ...wish,
+  const specs = parseDiskSpecs(VDIs ?? [], existingDisks);
+  checkDiskSpecs(specs, readDiskSizes(scope.anchor, objects));
+  return specs.map((spec) => ({
+    ...spec,
     sr:
-      wish.sr === undefined
+      spec.sr === undefined
         ? undefined
-        : scope.use("operate:store", "SR", wish.sr).ref,
+        : scope.use("operate:store", "SR", spec.sr).ref,
   }));
 }
 

@@ -2,9 +2,9 @@ import { XoError } from "@xo-server/model";
 import type { PoolObject, PoolObjects } from "../objects/pool-objects.js";
 import type { HandlerContext } from "../operations/operation.js";
 
-/** Objects of one pool that a call names, each checked against the caller's rights. */
+/** Objects of one pool that parameters name, each checked against the rights of the caller. */
 export class PoolScope {
-  /** What all others must be in one pool with. */
+  /** The object whose pool all others must be in. */
   readonly anchor: PoolObject;
   readonly #objects: PoolObjects;
   readonly #rights: Pick<HandlerContext, "check">;

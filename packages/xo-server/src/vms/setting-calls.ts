@@ -1,6 +1,6 @@
 import { NULL_REF, type Ref } from "@xo-server/model";
 import type { VmSettings } from "./vm-parameters.js";
-import { toBytes } from "../methods/byte-size.js";
+import { toBytes } from "./byte-size.js";
 import { toMemoryCalls, toMemoryLimits } from "./memory-limits.js";
 import { isRunning, type VmRecord } from "./xapi-records.js";
 

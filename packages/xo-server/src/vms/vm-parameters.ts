@@ -1,5 +1,5 @@
 import { Type, type Static } from "typebox";
-import { byteSize as size } from "../methods/byte-size.js";
+import { byteSize as size } from "./byte-size.js";
 
 const orNull = <T extends Parameters<typeof Type.Union>[0][number]>(type: T) =>
   Type.Optional(Type.Union([type, Type.Null()]));

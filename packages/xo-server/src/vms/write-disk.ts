@@ -22,7 +22,7 @@ export async function writeDisk(
       body: Readable.from([image]),
       length: image.length,
     },
-    // Its progress and its cancellation come with the task: see followed.
+    // Progress and cancellation are those of the XAPI task: see TrackedXapi.
     untrackedTask,
   );
 }

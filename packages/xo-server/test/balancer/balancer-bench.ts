@@ -10,7 +10,7 @@ import { defaultPolicy, type Policy } from "../../src/balancer/policy.js";
 import { recordOf, type RunRecord } from "../../src/balancer/run-record.js";
 import { PlanRunner } from "../../src/balancer/plan-runner.js";
 import { createAudit } from "../../src/operations/audit.js";
-import type { WitnessedCall } from "../../src/operations/witness.js";
+import type { RecordedCall } from "../../src/operations/activity-recorder.js";
 import { Tasks } from "../../src/tasks/tasks.js";
 import { FakeClock } from "../fake-clock.js";
 import { FakeTaskStore } from "../fake-task-store.js";
@@ -115,7 +115,7 @@ export class BalancerServer {
   readonly tasks: FakeTaskStore;
   readonly #tasks: Tasks;
   readonly audited: AuditEntry[] = [];
-  readonly witnessed: WitnessedCall[] = [];
+  readonly witnessed: RecordedCall[] = [];
   readonly warnings: string[] = [];
   #isStopping = false;
   #isEnded = false;
@@ -137,7 +137,7 @@ export class BalancerServer {
     const tasks = new Tasks({ store: this.tasks, owner, clock, logger });
     this.#tasks = tasks;
     const witness = {
-      begin: (call: WitnessedCall) => {
+      begin: (call: RecordedCall) => {
         this.witnessed.push(call);
         return () => undefined;
       },

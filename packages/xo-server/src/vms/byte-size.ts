@@ -4,7 +4,7 @@ import { Type } from "typebox";
 /** A number of bytes, or a text such as `10 GiB`. */
 export const byteSize = Type.Union(
   [Type.Integer({ minimum: 0 }), Type.String({ minLength: 1 })],
-  { description: "In bytes, or such as `10 GiB`." },
+  { description: "In bytes, or with a unit: `10 GiB`." },
 );
 
 const TEXT = /^\s*(\d+(?:\.\d+)?)\s*([kmgtp]?)(i?)b?\s*$/i;
@@ -21,5 +21,7 @@ export function toBytes(size: number | string): number {
   const power = POWERS.indexOf(unit.toLowerCase());
   const bytes = Math.round(Number(count) * (isDecimal ? 1000 : 1024) ** power);
   if (Number.isSafeInteger(bytes)) return bytes;
-  throw new XoError("INVALID_PARAMETERS", { reason: `no size: ${size}` });
+  throw new XoError("INVALID_PARAMETERS", {
+    reason: `not a valid size: "${size}" (for example 10 GiB)`,
+  });
 }

@@ -1,8 +1,8 @@
 import { XoError } from "@xo-server/model";
-import { toBytes } from "../methods/byte-size.js";
+import { toBytes } from "./byte-size.js";
 
 /** A disk as clients of Xen Orchestra send it; they have several names for one thing. */
-export interface GivenDisk {
+export interface DiskParameter {
   readonly userdevice?: string | number;
   readonly destroy?: boolean;
   readonly name_label?: string;
@@ -13,35 +13,38 @@ export interface GivenDisk {
   readonly sr?: string;
 }
 
-/** What is to become of one disk of a new VM. */
-export interface DiskWish {
-  /** Where a disk of the template is, or is to be added; absent: added at the first free place. */
+/** Specification of one disk of a new VM. */
+export interface DiskSpec {
+  /**
+   * Position of a template disk to change, or of a disk to add; absent: a disk
+   * is added at the first free position.
+   */
   readonly position: string | undefined;
   readonly destroy: boolean;
   readonly name: string | undefined;
   readonly description: string | undefined;
   /** Bytes. */
   readonly size: number | undefined;
-  /** Id; absent: where the template's is, or the pool's default. */
+  /** Id of the SR; absent: that of the template's disk, or the default SR of the pool. */
   readonly sr: string | undefined;
 }
 
 /**
  * @param existing the same by position, as older clients send it
- * @throws XoError INVALID_PARAMETERS for a size that is none
+ * @throws XoError INVALID_PARAMETERS: invalid size
  */
-export function readDiskWishes(
-  disks: readonly GivenDisk[],
-  existing: Readonly<Record<string, GivenDisk>> = {},
-): DiskWish[] {
+export function parseDiskSpecs(
+  disks: readonly DiskParameter[],
+  existing: Readonly<Record<string, DiskParameter>> = {},
+): DiskSpec[] {
   const byPosition = Object.entries(existing).map(([userdevice, disk]) => ({
     ...disk,
     userdevice,
   }));
-  return [...byPosition, ...disks].map(toWish);
+  return [...byPosition, ...disks].map(toDiskSpec);
 }
 
-function toWish(given: GivenDisk): DiskWish {
+function toDiskSpec(given: DiskParameter): DiskSpec {
   const { userdevice, size } = given;
   return {
     position: userdevice === undefined ? undefined : String(userdevice),
@@ -54,16 +57,16 @@ function toWish(given: GivenDisk): DiskWish {
 }
 
 /**
- * Before anything is made: disks can only grow, and a new one needs a size.
+ * Checks that disks only grow, and that new disks have a size.
  * @param sizes in bytes, of the template's disks by position
  * @throws XoError INVALID_PARAMETERS
  */
-export function checkDiskWishes(
-  wishes: readonly DiskWish[],
+export function checkDiskSpecs(
+  specs: readonly DiskSpec[],
   sizes: ReadonlyMap<string, number>,
 ): void {
   const seen = new Set<string>();
-  for (const { position, size, destroy } of wishes) {
+  for (const { position, size, destroy } of specs) {
     const before = position === undefined ? undefined : sizes.get(position);
     const name = `disk ${position ?? "to be added"}`;
     if (position !== undefined && seen.has(position))

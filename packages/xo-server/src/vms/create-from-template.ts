@@ -1,4 +1,4 @@
-import { toBytes } from "../methods/byte-size.js";
+import { toBytes } from "./byte-size.js";
 import type { PoolObjects } from "../objects/pool-objects.js";
 import type { HandlerContext } from "../operations/operation.js";
 import type { TaskContext } from "../tasks/task-context.js";
@@ -7,10 +7,10 @@ import type { CreateParameters } from "./create-parameters.js";
 import { CONFIG_DRIVE } from "./config-drive.js";
 import { createVm } from "./create-vm.js";
 import { dropConfigDrive } from "./drop-config-drive.js";
-import { allOrNothing, untrackedXapi, type Made } from "./made.js";
-import { MakingNote } from "./making.js";
+import { withRollback, untrackedXapi, type Rollback } from "./rollback.js";
+import { VmCreationJournal } from "./creation-journal.js";
 import { planNewVm, type NewVm } from "./new-vm.js";
-import { labelOf } from "./place-disks.js";
+import { labelOf } from "./create-disks.js";
 import {
   checkWith,
   type ResourceSets,
@@ -18,38 +18,38 @@ import {
 } from "./resource-sets.js";
 import { toSettingCalls, type GivenSettings } from "./setting-calls.js";
 
-/** What VMs are made with, and for whom. */
-export interface Workshop {
+/** What the creation of VMs needs. */
+export interface CreationContext {
   readonly objects: PoolObjects;
   readonly sets: ResourceSets;
   readonly context: HandlerContext;
-  /** What it is a part of. Default: the caller's. */
+  /** The task of this VM. Default: that of the caller. */
   readonly work?: TaskContext;
 }
 
 /**
- * A VM of a template, with all that was asked for, or nothing.
+ * Creates a VM from a template, completely or not at all.
  * @returns its id
- * @throws XoError NO_SUCH_OBJECT, FORBIDDEN, INVALID_PARAMETERS, before anything
- * is made; LEFT_BEHIND; XapiError
+ * @throws XoError NO_SUCH_OBJECT, FORBIDDEN, INVALID_PARAMETERS: nothing was
+ * created; LEFT_BEHIND; XapiError
  */
-export async function makeVm(
-  given: CreateParameters,
-  { objects, sets, context, work = context.task }: Workshop,
+export async function createVmFromTemplate(
+  params: CreateParameters,
+  { objects, sets, context, work = context.task }: CreationContext,
 ): Promise<string> {
   const set =
-    typeof given.resourceSet === "string"
-      ? sets.open(given.resourceSet, context)
+    typeof params.resourceSet === "string"
+      ? sets.open(params.resourceSet, context)
       : undefined;
   const rights = checkWith(set, context);
-  const { plan, scope } = planNewVm(given, objects, rights);
-  const settings = toSettings(given, plan, context);
+  const { plan, scope } = planNewVm(params, objects, rights);
+  const settings = toSettings(params, plan, context);
   const refOf = findNamed(settings, scope);
   const { xapi } = plan.template;
   const cleaner = untrackedXapi(objects, plan.template.id);
-  const note = new MakingNote(work, plan.template.id, plan.name);
-  const make = async (made: Made) => {
-    const giveBack = await set?.take(usageOf(given, plan));
+  const note = new VmCreationJournal(work, plan.template.id, plan.name);
+  const make = async (made: Rollback) => {
+    const giveBack = await set?.take(usageOf(params, plan));
     if (giveBack !== undefined) made.add("its share of the set", giveBack);
     await note.write("begun");
     const created = await createVm(plan, {
@@ -57,26 +57,26 @@ export async function makeVm(
       toSettings: (vm) => toSettingCalls(settings, vm, refOf),
       onHalf: (ref) => note.write("half", { ref, disks: disksOf(plan) }),
     });
-    if (given.auto_poweron === true)
+    if (params.auto_poweron === true)
       await allowAutoPowerOn(objects, plan.template);
     await note.write("whole", { id: created.uuid, starts: plan.starts });
     if (plan.starts)
       await xapi.callAsync("VM.start", [created.ref, false, false]);
     if (plan.dropsConfig)
-      // Goes on after the answer. A drive that stays is in sight of everybody.
+      // Continues after the response. A failure leaves the drive attached, visible in the list of disks.
       dropConfigDrive(cleaner, created).catch(() => undefined);
     await set?.own(created.uuid);
     return created.uuid;
   };
   try {
-    return await allOrNothing(cleaner, make);
+    return await withRollback(cleaner, make);
   } catch (error) {
     await note.write("gone");
     throw error;
   }
 }
 
-/** Names of those that are made for it. */
+/** Names of the disks created for the VM. */
 function disksOf({ disks = [], name }: NewVm): string[] {
   return [...disks.map((disk) => labelOf(disk, name)), CONFIG_DRIVE];
 }
@@ -87,7 +87,7 @@ function toSettings(
   { user: person }: HandlerContext,
 ): GivenSettings {
   return {
-    // Not the template's.
+    // Overrides the template's.
     name_description: "",
     ...given,
     ...(given.pv_args === undefined ? {} : { PV_args: given.pv_args }),
@@ -99,7 +99,7 @@ function toSettings(
   };
 }
 
-/** What is not given is as the template has it. */
+/** Missing values are those of the template. */
 function usageOf(given: CreateParameters, plan: NewVm): ResourceUsage {
   const { CPUs, memory } = plan.template.object as unknown as {
     readonly CPUs: { readonly number: number };

@@ -1,21 +1,24 @@
 import type { PoolObject, PoolObjects } from "../objects/pool-objects.js";
 
-/** What a pool does by itself, and must not while its hosts go down one by one. JSON. */
-export interface Aside {
+/**
+ * Automatic settings of a pool (HA, auto power-on) that are disabled during a
+ * rolling reboot. JSON.
+ */
+export interface SuspendedSettings {
   readonly autoPoweron?: true;
   readonly ha?: {
-    /** Ids of SRs through which hosts see each other. */
+    /** Ids of the heartbeat SRs. */
     readonly srs: readonly string[];
     readonly configuration: Readonly<Record<string, string>>;
   };
 }
 
-/** What there is to put aside. */
-export async function findAside({
+/** Reads the settings to disable. */
+export async function readAutomaticSettings({
   xapi,
   ref,
   object,
-}: PoolObject): Promise<Aside> {
+}: PoolObject): Promise<SuspendedSettings> {
   const autoPoweron = object["auto_poweron"] === true;
   const hasHa = object["HA_enabled"] === true;
   const configuration = hasHa
@@ -34,9 +37,9 @@ export async function findAside({
   };
 }
 
-export async function putAside(
+export async function suspendSettings(
   { xapi, ref, object }: PoolObject,
-  { autoPoweron, ha }: Aside,
+  { autoPoweron, ha }: SuspendedSettings,
 ): Promise<void> {
   if (autoPoweron === true)
     await xapi.call("pool.remove_from_other_config", [ref, "auto_poweron"]);
@@ -44,10 +47,10 @@ export async function putAside(
     await xapi.callAsync("pool.disable_ha", []);
 }
 
-/** @param pool as it is now: what is so already is passed over */
-export async function putBack(
+/** @param pool its current state: settings that are already restored are skipped */
+export async function restoreSettings(
   { xapi, ref, object }: PoolObject,
-  { autoPoweron, ha }: Aside,
+  { autoPoweron, ha }: SuspendedSettings,
   objects: PoolObjects,
 ): Promise<void> {
   if (autoPoweron === true) {

@@ -3,31 +3,34 @@ import type { Xapi } from "@xo-server/xen-api";
 import type { PoolObjects } from "../objects/pool-objects.js";
 import type { TaskContext } from "../tasks/task-context.js";
 import { destroyVm } from "./destroy-vm.js";
-import { isGone } from "./made.js";
+import { isGone } from "./rollback.js";
 import { MADE_FOR } from "./new-drives.js";
 import { readRecord } from "./xapi-records.js";
 
-/** `half`: it goes again where its making breaks off; `whole`: all is done but its start; `gone`: it failed, and is removed. */
+/**
+ * Persisted. `half`: deleted if the creation is interrupted; `whole`: complete
+ * except for its start; `gone`: failed and deleted.
+ */
 type Stage = "begun" | "half" | "whole" | "gone";
 
-interface Making {
-  /** Id of its template, by which its pool is found. */
+interface VmCreation {
+  /** Id of the template, which identifies the pool. */
   readonly template: string;
   readonly name: string;
   readonly stage: Stage;
   readonly ref?: Ref;
   readonly id?: string;
   readonly starts?: boolean;
-  /** Names of disks that are made for it. */
+  /** Names of the disks created for it. */
   readonly disks?: readonly string[];
 }
 
 const KEY = "making ";
 
-/** How far the making of one VM is, written down for a server that dies meanwhile. */
-export class MakingNote {
+/** Persists the progress of the creation of a VM, for recovery after a crash of the server. */
+export class VmCreationJournal {
   readonly #work: Pick<TaskContext, "persistStep">;
-  #making: Making;
+  #creation: VmCreation;
 
   constructor(
     work: Pick<TaskContext, "persistStep">,
@@ -35,65 +38,68 @@ export class MakingNote {
     name: string,
   ) {
     this.#work = work;
-    this.#making = { template, name, stage: "begun" };
+    this.#creation = { template, name, stage: "begun" };
   }
 
-  async write(stage: Stage, more: Partial<Making> = {}): Promise<void> {
-    this.#making = { ...this.#making, ...more, stage };
-    await this.#work.persistStep(`${KEY}${this.#making.name}`, this.#making);
+  async write(stage: Stage, more: Partial<VmCreation> = {}): Promise<void> {
+    this.#creation = { ...this.#creation, ...more, stage };
+    await this.#work.persistStep(
+      `${KEY}${this.#creation.name}`,
+      this.#creation,
+    );
   }
 }
 
-/** What became of the making of a VM in a run that broke off. */
-export interface Settled {
+/** Outcome of an interrupted creation of a VM. */
+export interface RecoveredCreation {
   readonly name: string;
-  /** Of a VM that is whole. */
+  /** Id of a complete VM. */
   readonly id?: string;
-  readonly said: string;
+  readonly report: string;
 }
 
-/** What is half-made goes, what is whole starts if it was to. */
-export async function settleMakings(
+/** Deletes incomplete VMs, and starts complete ones if requested. */
+export async function recoverCreations(
   objects: PoolObjects,
   steps: ReadonlyMap<string, unknown>,
-): Promise<Settled[]> {
-  const settled: Settled[] = [];
+): Promise<RecoveredCreation[]> {
+  const settled: RecoveredCreation[] = [];
   for (const [key, step] of steps)
     if (key.startsWith(KEY))
-      settled.push(await settle(objects, step as Making));
+      settled.push(await recover(objects, step as VmCreation));
   return settled;
 }
 
-async function settle(
+async function recover(
   objects: PoolObjects,
-  { template, name, stage, ref, id, starts, disks = [] }: Making,
-): Promise<Settled> {
+  { template, name, stage, ref, id, starts, disks = [] }: VmCreation,
+): Promise<RecoveredCreation> {
   const { xapi } = objects.get(template, "VM-template");
-  if (stage === "gone") return { name, said: `${name} was not made` };
+  if (stage === "gone") return { name, report: `${name} was not made` };
   if (ref === undefined)
     return {
       name,
-      said: `whether the pool has made a template "${name}", of which ${name} was to become, is not known`,
+      report: `whether the pool has made a template "${name}", of which ${name} was to become, is not known`,
     };
   if (stage === "whole" && id !== undefined) {
     const { power_state } = await readRecord(xapi, "VM", ref);
     if (starts === true && power_state === "Halted")
       await xapi.callAsync("VM.start", [ref, false, false]);
-    return { name, id, said: `${name} is made` };
+    return { name, id, report: `${name} is made` };
   }
   const all = { deleteDisks: true, bypassBlock: true };
   try {
     await destroyVm(xapi, ref, { ...all, evenDefaultTemplate: true });
   } catch (error) {
     if (!isGone(error))
-      return { name, said: `${name} is half-made and still there: ${ref}` };
+      return { name, report: `${name} is half-made and still there: ${ref}` };
   }
-  await removeLoose(xapi, ref, disks);
-  return { name, said: `${name} was half-made, and is removed` };
+  await deleteUnattached(xapi, ref, disks);
+  return { name, report: `${name} was half-made, and is removed` };
 }
 
-/** Disks that the server died between making and attaching. */
-async function removeLoose(
+/** Deletes disks that were created but not attached when the server crashed. */
+async function deleteUnattached(
   xapi: Xapi,
   vm: Ref,
   names: readonly string[],
@@ -108,17 +114,17 @@ async function removeLoose(
     }
 }
 
-/** @throws XoError INTERRUPTED: it is not made */
-export function onlySettled(settled: readonly Settled[]): string {
+/** @throws XoError INTERRUPTED: the VM was not created */
+export function onlyCreated(settled: readonly RecoveredCreation[]): string {
   const [one] = settled;
   if (one?.id !== undefined) return one.id;
-  const reason = one?.said ?? "nothing was made";
+  const reason = one?.report ?? "nothing was made";
   throw new XoError("INTERRUPTED", { reason });
 }
 
-/** @throws XoError INTERRUPTED: not all of these are made */
-export function allSettled(
-  settled: readonly Settled[],
+/** @throws XoError INTERRUPTED: not all VMs were created */
+export function allCreated(
+  settled: readonly RecoveredCreation[],
   names: readonly string[],
 ): { readonly id: string; readonly name: string }[] {
   const made = settled.flatMap(({ id, name }) =>
@@ -128,7 +134,7 @@ export function allSettled(
   const told = new Set(settled.map(({ name }) => name));
   const rest = names.filter((name) => !told.has(name));
   const reason = [
-    ...settled.map(({ said }) => said),
+    ...settled.map(({ report: said }) => said),
     ...(rest.length === 0 ? [] : [`not begun: ${rest.join(", ")}`]),
   ].join("; ");
   throw new XoError("INTERRUPTED", { reason, created: made });

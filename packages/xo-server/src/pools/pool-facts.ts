@@ -2,7 +2,7 @@ import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Logger } from "../log/logger.js";
 
-/** What was learned about a pool and is worth knowing at the next start. No secrets. */
+/** Facts about a pool that are persisted for the next start. No secrets. */
 export interface PoolFacts {
   /** Addresses of all members, as urls: one of them may be master when the others are gone. */
   readonly hosts: readonly string[];
@@ -10,22 +10,22 @@ export interface PoolFacts {
   readonly fingerprints: Readonly<Record<string, string>>;
 }
 
-export interface PoolMemory {
+export interface PoolFactsFile {
   readonly facts: PoolFacts;
   /** Written in the background; a write that fails is logged. */
-  learn(news: Partial<PoolFacts>): void;
-  /** Resolves when all that was learned is on disk. */
+  update(news: Partial<PoolFacts>): void;
+  /** Resolves when all facts are on disk. */
   settled(): Promise<void>;
 }
 
 const NOTHING: PoolFacts = { hosts: [], fingerprints: {} };
 
-/** Facts kept in `<dataDir>/pools/<id>.json`. What cannot be read there counts as nothing known. */
-export async function openPoolMemory(
+/** Facts in `<dataDir>/pools/<id>.json`. An unreadable file counts as empty. */
+export async function openPoolFacts(
   dataDir: string,
   id: string,
   logger: Logger,
-): Promise<PoolMemory> {
+): Promise<PoolFactsFile> {
   const path = join(dataDir, "pools", `${id}.json`);
   let facts = await read(path, logger);
   let writing = Promise.resolve();
@@ -33,7 +33,7 @@ export async function openPoolMemory(
     get facts() {
       return facts;
     },
-    learn(news) {
+    update(news) {
       facts = { ...facts, ...news };
       const text = `${JSON.stringify(facts, null, 2)}\n`;
       writing = writing.then(() => write(path, text, logger));
@@ -42,14 +42,14 @@ export async function openPoolMemory(
   };
 }
 
-/** For pools that are gone tomorrow. */
-export function createForgetfulMemory(): PoolMemory {
+/** In memory only, for pools of a demo. */
+export function createVolatilePoolFacts(): PoolFactsFile {
   let facts = NOTHING;
   return {
     get facts() {
       return facts;
     },
-    learn(news) {
+    update(news) {
       facts = { ...facts, ...news };
     },
     settled: () => Promise.resolve(),
@@ -60,10 +60,10 @@ async function read(path: string, logger: Logger): Promise<PoolFacts> {
   try {
     const found = JSON.parse(await readFile(path, "utf8")) as unknown;
     if (isPoolFacts(found)) return found;
-    logger.warn(`${path} is not what was written there, starting afresh`);
+    logger.warn(`${path} has unexpected content and is ignored`);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "ENOENT")
-      logger.warn(`${path} cannot be read, starting afresh`, { error });
+      logger.warn(`${path} cannot be read and is ignored`, { error });
   }
   return NOTHING;
 }
@@ -80,7 +80,7 @@ function isPoolFacts(value: unknown): value is PoolFacts {
   );
 }
 
-/** Whole or not at all: a power cut leaves the file of before. */
+/** Atomic: after a power failure the file is the old or the new one. */
 async function write(
   path: string,
   text: string,

@@ -10,35 +10,35 @@ import type { StatusSubscriber } from "../status/status-feed.js";
 import { joinObject } from "../encoding/raw-json.js";
 import type { Readable } from "./readable.js";
 
-/** A reader who did not keep up is told everything anew, when there is room. */
+/** A client that did not keep up gets a full update after this time, in ms. */
 const RETRY_MS = 1000;
 
-export interface LiveReaderOptions {
+export interface LiveQuerySubscriptionOptions {
   readonly queries: Queries;
   readonly clock: Clock;
   readonly client: StatusSubscriber;
-  /** What the client calls the query. */
+  /** The client's name of the query. */
   readonly name: string;
   readonly readable: Readable;
 }
 
 /**
- * One live query of one client. Updates go out as notifications `query`
- * {name, revision, ...}; nothing is queued here: when the client does not read,
- * the query is closed and begun again later, and the update says `reset`.
+ * One live query of one client. Updates are sent as notifications `query`
+ * {name, revision, ...}. Nothing is queued: if the client does not read, the
+ * query is closed and opened again later, and its first update has `reset`.
  */
-export class LiveReader {
-  readonly #options: LiveReaderOptions;
+export class LiveQuerySubscription {
+  readonly #options: LiveQuerySubscriptionOptions;
   #request: LiveRequest;
   #query: LiveQuery | undefined;
-  /** What the query was begun with. */
+  /** The predicate that the query was opened with. */
   #where: Predicate | undefined;
-  /** Counts what was begun: what an older one still brings is not told. */
+  /** Counts the queries opened: updates of older ones are dropped. */
   #begun = 0;
   #timer: unknown;
   #isClosed = false;
 
-  constructor(request: LiveRequest, options: LiveReaderOptions) {
+  constructor(request: LiveRequest, options: LiveQuerySubscriptionOptions) {
     this.#options = options;
     this.#request = request;
   }
@@ -49,14 +49,14 @@ export class LiveReader {
     return encodeUpdate(first);
   }
 
-  /** The difference comes as a notification. */
+  /** The difference is sent as a notification. */
   async change(news: Partial<LiveRequest>): Promise<void> {
     this.#request = { ...this.#request, ...news };
     if (this.#isAsAllowed()) await this.#query?.change(news);
     else this.#restart();
   }
 
-  /** The client's rights may be others now: then it is told everything anew. */
+  /** The rights of the client may have changed: then a full update is sent. */
   renew(): void {
     if (!this.#isAsAllowed()) this.#restart();
   }
@@ -81,24 +81,24 @@ export class LiveReader {
     let first: LiveUpdate | undefined;
     const query = await this.#options.queries.live(request, (update) => {
       if (first === undefined) first = update;
-      else if (begun === this.#begun) this.#tell(update, false);
+      else if (begun === this.#begun) this.#send(update, false);
     });
     if (this.#isClosed || begun !== this.#begun) query.close();
     else this.#query = query;
     return first!;
   }
 
-  /** What may no longer be seen is not told any more from here on. */
+  /** Objects that the client may no longer see are not sent from here on. */
   #restart(): void {
     if (this.#isClosed) return;
     this.#options.clock.clearTimeout(this.#timer);
     this.#timer = undefined;
     this.#query?.close();
     this.#query = undefined;
-    this.#beginAnew();
+    this.#beginAgain();
   }
 
-  #tell(update: LiveUpdate, isReset: boolean): void {
+  #send(update: LiveUpdate, isReset: boolean): void {
     if (this.#isClosed || this.#timer !== undefined) return;
     const { client, name } = this.#options;
     if (client.trySend(encodeNotification(name, update, isReset))) return;
@@ -110,16 +110,16 @@ export class LiveReader {
   #retryLater(): void {
     this.#timer = this.#options.clock.setTimeout(() => {
       this.#timer = undefined;
-      if (!this.#isClosed) this.#beginAnew();
+      if (!this.#isClosed) this.#beginAgain();
     }, RETRY_MS);
   }
 
-  #beginAnew(): void {
+  #beginAgain(): void {
     const begin = this.#begin();
     const begun = this.#begun;
     begin.then(
       (update) => {
-        if (begun === this.#begun) this.#tell(update, true);
+        if (begun === this.#begun) this.#send(update, true);
       },
       () => {
         if (begun === this.#begun && !this.#isClosed) this.#retryLater();
@@ -128,7 +128,7 @@ export class LiveReader {
   }
 }
 
-/** Readers of the same window under the same name get the same bytes. */
+/** Clients with the same window and the same name get the same bytes. */
 const encoded = new WeakMap<LiveUpdate, Map<string, Buffer>>();
 
 function encodeNotification(
@@ -136,16 +136,16 @@ function encodeNotification(
   update: LiveUpdate,
   isReset: boolean,
 ): Buffer {
-  const byDress = encoded.get(update) ?? new Map<string, Buffer>();
-  encoded.set(update, byDress);
-  const dress = `${isReset ? "reset" : ""}/${name}`;
-  let message = byDress.get(dress);
+  const byKey = encoded.get(update) ?? new Map<string, Buffer>();
+  encoded.set(update, byKey);
+  const key = `${isReset ? "reset" : ""}/${name}`;
+  let message = byKey.get(key);
   if (message === undefined) {
     const head = isReset ? { name, reset: true } : { name };
     message = joinObject({ jsonrpc: "2.0", method: "query" }, [
       ["params", encodeUpdate(update, head)],
     ]);
-    byDress.set(dress, message);
+    byKey.set(key, message);
   }
   return message;
 }

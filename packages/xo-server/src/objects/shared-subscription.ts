@@ -6,40 +6,43 @@ import {
 } from "@xo-server/inventory";
 import { joinObject, type RawMember } from "../encoding/raw-json.js";
 
-/** Changes that go into one notification at most. */
+/** Changes in one notification at most. */
 const PART = 256;
 
-/** What somebody may see of a type: everything, nothing, or what passes. */
+/** The readable objects of a type: all, none, or those that pass the predicate. */
 export type TypeExtent = (type: string) => "all" | "none" | Predicate;
 
-/** What a change is to somebody: a new or other object, one that is gone, or nothing of theirs. */
+/**
+ * A change as a subscriber sees it: an added or changed object, a removed one,
+ * or none of the readable objects.
+ */
 type Meaning = "enter" | "exit" | undefined;
 
 /**
- * How everybody with the same rights sees what changes: notifications `all`,
- * encoded once. Where rights look into objects, it remembers which ones have
- * been told, so that an object that is theirs no longer leaves.
+ * The notifications `all` of all clients with the same rights, encoded once.
+ * Where rights depend on the content of objects, it tracks which objects were
+ * sent, so that an object that becomes unreadable is sent as removed.
  */
-export class Outlook {
-  /** False: everything may be seen, nothing need be remembered. */
-  readonly remembers: boolean;
+export class SharedSubscription {
+  /** False: all objects are readable, nothing is tracked. */
+  readonly tracksSent: boolean;
   readonly #name: string;
   readonly #extent: TypeExtent;
-  readonly #told = new Set<string>();
+  readonly #sent = new Set<string>();
 
   /**
-   * @param name of no other outlook
-   * @param extent absent: everything may be seen
+   * @param name unique among the subscriptions
+   * @param extent absent: all objects are readable
    */
   constructor(name: string, extent?: TypeExtent) {
-    this.remembers = extent !== undefined;
+    this.tracksSent = extent !== undefined;
     this.#name = name;
     this.#extent = extent ?? (() => "all");
   }
 
-  /** Somebody has been shown the object. */
-  tell(type: string, id: string): void {
-    if (typeof this.#extent(type) === "function") this.#told.add(id);
+  /** The object was sent to a client. */
+  noteSent(type: string, id: string): void {
+    if (typeof this.#extent(type) === "function") this.#sent.add(id);
   }
 
   static partsOf(frame: Frame): number {
@@ -56,20 +59,21 @@ export class Outlook {
   }
 
   /**
-   * What is to be sent for a part of a frame. Asked for the first time, frames
-   * come in their order: what was told is remembered from one to the next.
+   * The messages for a part of a frame. The first call for each frame must be
+   * in the order of the frames, because sent objects are tracked from frame to
+   * frame.
    */
   messages(frame: Frame, part: number): readonly Buffer[] {
-    const dress = `all/${this.#name}/${part}/`;
+    const key = `all/${this.#name}/${part}/`;
     let sorted: Sorted | undefined;
     const encode = (kind: "enter" | "exit") =>
-      frame.encoded(`${dress}${kind}`, () => {
+      frame.encoded(`${key}${kind}`, () => {
         sorted ??= this.#sort(
           frame.changes.slice(part * PART, (part + 1) * PART),
         );
         return encodeItems(kind, sorted[kind]);
       });
-    // An object that becomes one of another type leaves and enters.
+    // An object whose type changes is removed and added.
     return [encode("exit"), encode("enter")].filter(({ length }) => length > 0);
   }
 
@@ -88,10 +92,10 @@ export class Outlook {
     if (extent === "none") return undefined;
     if (extent === "all") return json === undefined ? "exit" : "enter";
     if (json !== undefined && evaluatePredicate(extent, json)) {
-      this.#told.add(id);
+      this.#sent.add(id);
       return "enter";
     }
-    return this.#told.delete(id) ? "exit" : undefined;
+    return this.#sent.delete(id) ? "exit" : undefined;
   }
 }
 

@@ -3,25 +3,25 @@ import type { Store } from "@xo-server/store";
 import type { Pools } from "./pools.js";
 import type { StoredPools } from "./stored-pools.js";
 
-/** How a pool is signed in to, for a host that is to join it. */
-export interface PoolDoor {
+/** Address and credentials of a pool, for a host that joins it. */
+export interface PoolAddress {
   /** `address` or `address:port`. */
   readonly address: string;
   readonly user: string;
   readonly password: string;
 }
 
-export interface PoolDoorsOptions {
+export interface PoolCredentialsOptions {
   readonly pools: Pick<Pools, "credentials" | "disconnect" | "list">;
   readonly servers: Pick<Store["servers"], "get" | "update">;
   readonly stored: Pick<StoredPools, "apply">;
 }
 
-/** Pools as other pools see them, by the id of the connection. */
-export class PoolDoors {
-  readonly #options: PoolDoorsOptions;
+/** Credentials of pools for other pools, by the id of the connection. */
+export class PoolCredentials {
+  readonly #options: PoolCredentialsOptions;
 
-  constructor(options: PoolDoorsOptions) {
+  constructor(options: PoolCredentialsOptions) {
     this.#options = options;
   }
 
@@ -29,7 +29,7 @@ export class PoolDoors {
    * @param master address of the coordinator, as its pool knows it
    * @throws XoError NOT_CONNECTED, CONFIG_INVALID
    */
-  async doorOf(connection: string, master: string): Promise<PoolDoor> {
+  async addressOf(connection: string, master: string): Promise<PoolAddress> {
     const { pools } = this.#options;
     const status = pools.list().find(({ id }) => id === connection);
     if (status === undefined)
@@ -40,11 +40,8 @@ export class PoolDoors {
     return { address, ...(await pools.credentials(connection)) };
   }
 
-  /**
-   * What was a pool is none any more: it is not connected to, nor at the next
-   * start, unless config.yaml says so.
-   */
-  async letGo(connection: string): Promise<void> {
+  /** Disconnects a pool whose host has joined another one, and disables its stored server. */
+  async disconnectAndDisable(connection: string): Promise<void> {
     const { pools, servers, stored } = this.#options;
     if (servers.get(connection) === undefined) {
       await pools.disconnect(connection);

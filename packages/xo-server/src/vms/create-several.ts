@@ -5,12 +5,15 @@ import {
   createParameters,
   type CreateParameters,
 } from "./create-parameters.js";
-import { makeVm, type Workshop } from "./make-vm.js";
+import {
+  createVmFromTemplate,
+  type CreationContext,
+} from "./create-from-template.js";
 import { planNewVm } from "./new-vm.js";
 import { fillInAll, numberedNames, type Numbered } from "./numbered-names.js";
 import { checkWith } from "./resource-sets.js";
 
-/** A pool clones one template some times at once; more only wait there. */
+/** Concurrent creations: a pool queues more clones of one template. */
 const AT_ONCE = 4;
 const MOST = 250;
 
@@ -42,16 +45,16 @@ export const createManyParameters = Type.Object(
 );
 export type CreateManyParameters = Static<typeof createManyParameters>;
 
-export const madeVms = Type.Array(
+export const createdVms = Type.Array(
   Type.Object({ id: Type.String(), name: Type.String() }),
 );
-type MadeVm = Static<typeof madeVms>[number];
+type CreatedVmName = Static<typeof createdVms>[number];
 
 /**
- * What each of them is made with.
+ * The parameters of each VM.
  * @throws XoError INVALID_PARAMETERS
  */
-export function toOrders({
+export function toEachParameters({
   names,
   count,
   firstIndex,
@@ -70,7 +73,7 @@ export function toOrders({
   }));
 }
 
-/** What may tell one of them from the others. */
+/** Parameters with placeholders. */
 const FILLED: ReadonlySet<string> = new Set([
   ...["name_description", "cloudConfig", "networkConfig", "PV_args"],
   ...["VDIs", "existingDisks", "VIFs", "xenStoreData"],
@@ -87,40 +90,42 @@ function filled<T extends object>(shared: T, one: Numbered): T {
 }
 
 /**
- * Several at a time, each wholly or not at all; each is a part of the work.
- * @throws XoError SOME_FAILED tells which are there, and why the others are not; what one throws where only that is asked for
+ * Creates several VMs, some concurrently, each completely or not at all; each
+ * is a part of the task.
+ * @throws XoError SOME_FAILED with the created VMs and the failures; the error
+ * itself if only one VM was requested
  */
-export async function makeVms(
+export async function createVms(
   given: CreateManyParameters,
-  workshop: Workshop,
+  workshop: CreationContext,
   work: TaskContext,
-): Promise<MadeVm[]> {
-  const orders = toOrders(given);
+): Promise<CreatedVmName[]> {
+  const orders = toEachParameters(given);
   const { objects, sets, context } = workshop;
   const set =
     typeof given.resourceSet === "string"
       ? sets.open(given.resourceSet, context)
       : undefined;
-  // What is wrong with all of them is told before any is made.
+  // Errors common to all VMs are found before the first is created.
   planNewVm(orders[0]!, objects, checkWith(set, context));
   await work.persistState({
     names: orders.map(({ name_label }) => name_label),
   });
   const outcomes = await inTurns(orders, work, (order) =>
     work.part(order.name_label, (part) =>
-      makeVm(order, {
+      createVmFromTemplate(order, {
         ...workshop,
         objects: objects.forTask(part),
         work: part,
       }),
     ),
   );
-  return told(orders, outcomes);
+  return reportCreated(orders, outcomes);
 }
 
 type Outcome = PromiseSettledResult<string>;
 
-/** AT_ONCE at a time, until nobody wants it any more. */
+/** AT_ONCE at a time, until the task is cancelled. */
 async function inTurns(
   orders: readonly CreateParameters[],
   work: TaskContext,
@@ -148,11 +153,11 @@ async function settle(make: () => Promise<string>): Promise<Outcome> {
   return outcome;
 }
 
-function told(
+function reportCreated(
   orders: readonly CreateParameters[],
   outcomes: readonly Outcome[],
-): MadeVm[] {
-  const created: MadeVm[] = [];
+): CreatedVmName[] {
+  const created: CreatedVmName[] = [];
   const failures: object[] = [];
   for (const [i, outcome] of outcomes.entries()) {
     const name = orders[i]!.name_label;

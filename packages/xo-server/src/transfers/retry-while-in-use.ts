@@ -1,7 +1,10 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { XapiError } from "@xo-server/model";
 
-/** Pauses, in ms, in which XAPI lets go of what a stream that has ended was about. */
+/**
+ * Delays between retries, in ms: XAPI releases an object only some time after
+ * its stream has ended.
+ */
 const PAUSES_MS = [200, 500, 1_000, 2_000, 4_000];
 
 const BUSY: ReadonlySet<string> = new Set([
@@ -10,8 +13,8 @@ const BUSY: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Does something to an object that XAPI may still be busy with.
- * @throws XapiError when it is still busy after 8 s, or for another reason
+ * Retries while XAPI still uses the object.
+ * @throws XapiError if the object is still in use after 8 s, or another error
  */
 export async function whenLetGo<T>(run: () => Promise<T>): Promise<T> {
   for (const ms of PAUSES_MS)

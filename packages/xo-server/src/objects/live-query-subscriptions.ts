@@ -1,11 +1,11 @@
 import type { LiveRequest, Queries } from "@xo-server/inventory";
 import { XoError } from "@xo-server/model";
 import type { Clock } from "../clock.js";
-import { LiveReader } from "./live-reader.js";
+import { LiveQuerySubscription } from "./live-query-subscription.js";
 import type { StatusSubscriber } from "../status/status-feed.js";
 import type { Readable } from "./readable.js";
 
-/** What a client calls its query, and what it may see. */
+/** The client's name of a query, and the objects that it may see. */
 export interface LiveQueryTerms {
   readonly name: string;
   readonly readable: Readable;
@@ -14,11 +14,14 @@ export interface LiveQueryTerms {
 /** Live queries of one client at most. */
 const MOST = 64;
 
-/** The live queries of all clients, by client and by the name that it gave. */
-export class LiveReaders {
+/** The live queries of all clients, by client and name. */
+export class LiveQuerySubscriptions {
   readonly #queries: Queries;
   readonly #clock: Clock;
-  readonly #clients = new Map<StatusSubscriber, Map<string, LiveReader>>();
+  readonly #clients = new Map<
+    StatusSubscriber,
+    Map<string, LiveQuerySubscription>
+  >();
 
   constructor(queries: Queries, clock: Clock) {
     this.#queries = queries;
@@ -36,13 +39,14 @@ export class LiveReaders {
     request: LiveRequest,
   ): Promise<Buffer> {
     this.close(client, name);
-    const mine = this.#clients.get(client) ?? new Map<string, LiveReader>();
+    const mine =
+      this.#clients.get(client) ?? new Map<string, LiveQuerySubscription>();
     if (mine.size >= MOST)
       throw new XoError("INVALID_PARAMETERS", {
         reason: `a client has at most ${MOST} live queries`,
         errors: [],
       });
-    const reader = new LiveReader(request, {
+    const reader = new LiveQuerySubscription(request, {
       queries: this.#queries,
       clock: this.#clock,
       client,
@@ -80,13 +84,13 @@ export class LiveReaders {
     return reader !== undefined;
   }
 
-  /** The client's rights may be others now. */
+  /** The rights of the client may have changed. */
   renew(client: StatusSubscriber): void {
     for (const reader of this.#clients.get(client)?.values() ?? [])
       reader.renew();
   }
 
-  /** The client has gone. */
+  /** The client has disconnected. */
   forget(client: StatusSubscriber): void {
     for (const reader of this.#clients.get(client)?.values() ?? [])
       reader.close();

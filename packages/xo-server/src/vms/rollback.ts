@@ -4,20 +4,20 @@ import type { PoolObjects } from "../objects/pool-objects.js";
 
 type Undo = (xapi: Xapi) => Promise<unknown>;
 
-/** What has been made on the way, so that a failure leaves nothing half-made behind. */
-export class Made {
+/** Steps that undo what an operation has created, if the operation fails. */
+export class Rollback {
   readonly #undo: [what: string, undo: Undo][] = [];
 
-  /** @param what it is called if it cannot be removed */
+  /** @param what its name in the error, if it cannot be deleted */
   add(what: string, undo: Undo): void {
     this.#undo.push([what, undo]);
   }
 
   /**
-   * What was made first is removed first: a VM takes its disks with it, and can only be halted as a whole.
-   * @returns what is still there
+   * Undoes in the order of creation: destroying a VM destroys its disks.
+   * @returns what could not be deleted
    */
-  async takeBack(xapi: Xapi): Promise<string[]> {
+  async run(xapi: Xapi): Promise<string[]> {
     const left: string[] = [];
     for (const [what, undo] of this.#undo)
       try {
@@ -30,27 +30,28 @@ export class Made {
 }
 
 /**
- * Does the work; where it fails, what it has made goes away again.
- * @param cleaner the pool, on connections that the work's cancellation does not reach: see untrackedXapi
- * @throws the work's error; XoError LEFT_BEHIND where something could not be removed
+ * Runs code; if it fails, deletes what it has created.
+ * @param cleaner the pool, not cancelled with the task: see untrackedXapi
+ * @throws the error of the code; XoError LEFT_BEHIND if something could not be
+ * deleted
  */
-export async function allOrNothing<T>(
+export async function withRollback<T>(
   cleaner: Xapi,
-  work: (made: Made) => Promise<T>,
+  work: (rollback: Rollback) => Promise<T>,
 ): Promise<T> {
-  const made = new Made();
+  const made = new Rollback();
   try {
     return await work(made);
   } catch (error) {
-    const left = await made.takeBack(cleaner);
+    const left = await made.run(cleaner);
     if (left.length === 0) throw error;
     const reason = error instanceof Error ? error.message : "it failed";
-    const told = { reason, left: left.join(", ") };
-    throw new XoError("LEFT_BEHIND", told, error);
+    const data = { reason, left: left.join(", ") };
+    throw new XoError("LEFT_BEHIND", data, error);
   }
 }
 
-/** It may be gone but for a part. */
+/** It may be deleted except for a part. */
 function nameLeft(what: string, error: unknown): string {
   const isPart = error instanceof XoError && error.code === "LEFT_BEHIND";
   return isPart ? String(error.data["left"]) : what;
@@ -61,7 +62,7 @@ export function untrackedXapi(objects: PoolObjects, id: string): Xapi {
   return objects.untracked.get(id).xapi;
 }
 
-/** Somebody, or XAPI itself, has removed it. */
+/** The object no longer exists in XAPI. */
 export function isGone(error: unknown): boolean {
   return error instanceof XapiError && error.code === "HANDLE_INVALID";
 }

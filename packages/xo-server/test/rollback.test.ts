@@ -1,7 +1,7 @@
 import { XapiError } from "@xo-server/model";
 import type { Xapi } from "@xo-server/xen-api";
 import t from "tap";
-import { allOrNothing } from "../src/vms/made.js";
+import { withRollback } from "../src/vms/rollback.js";
 
 const xapi = {} as Xapi;
 const failure = new XapiError("SR_FULL", ["1"]);
@@ -9,7 +9,7 @@ const failure = new XapiError("SR_FULL", ["1"]);
 t.test("a failure takes back what was made, in order", async (t) => {
   const undone: string[] = [];
   await t.rejects(
-    allOrNothing(xapi, async (made) => {
+    withRollback(xapi, async (made) => {
       for (const what of ["VM", "disk"])
         made.add(what, async (cleaner) => {
           t.equal(cleaner, xapi);
@@ -25,7 +25,7 @@ t.test("a failure takes back what was made, in order", async (t) => {
 
 t.test("what stays is named; what had gone by itself is not", async (t) => {
   await t.rejects(
-    allOrNothing(xapi, async (made) => {
+    withRollback(xapi, async (made) => {
       made.add("VM", async () => {
         throw new XapiError("HANDLE_INVALID", ["VM", "x"]);
       });
@@ -43,7 +43,7 @@ t.test("what stays is named; what had gone by itself is not", async (t) => {
 });
 
 t.test("a success keeps everything", async (t) => {
-  const result = allOrNothing(xapi, async (made) => {
+  const result = withRollback(xapi, async (made) => {
     made.add("VM", async () => {
       t.fail("taken back");
     });

@@ -1,7 +1,7 @@
 import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
-import { openPoolMemory } from "../src/pools/pool-memory.js";
+import { openPoolFacts } from "../src/pools/pool-facts.js";
 
 const warnings: string[] = [];
 const logger = {
@@ -13,12 +13,12 @@ const logger = {
 
 t.test("what was learned is there at the next start", async (t) => {
   const dataDir = t.testdir({});
-  const memory = await openPoolMemory(dataDir, "paris", logger);
+  const memory = await openPoolFacts(dataDir, "paris", logger);
   t.same(memory.facts, { hosts: [], fingerprints: {} });
-  memory.learn({ hosts: ["https://192.0.2.1"] });
-  memory.learn({ fingerprints: { "192.0.2.1:443": "AB" } });
+  memory.update({ hosts: ["https://192.0.2.1"] });
+  memory.update({ fingerprints: { "192.0.2.1:443": "AB" } });
   await memory.settled();
-  const later = await openPoolMemory(dataDir, "paris", logger);
+  const later = await openPoolFacts(dataDir, "paris", logger);
   t.same(later.facts, {
     hosts: ["https://192.0.2.1"],
     fingerprints: { "192.0.2.1:443": "AB" },
@@ -31,17 +31,17 @@ t.test("a file that was spoiled counts as nothing known", async (t) => {
   for (const content of ["{", '{"hosts": 1}', '{"hosts": [1]}', "null"]) {
     const dataDir = t.testdir({ pools: { "paris.json": content } });
     warnings.length = 0;
-    const memory = await openPoolMemory(dataDir, "paris", logger);
+    const memory = await openPoolFacts(dataDir, "paris", logger);
     t.same(memory.facts, { hosts: [], fingerprints: {} });
-    t.match(warnings, [/paris\.json .* starting afresh/]);
+    t.match(warnings, [/paris\.json .* is ignored/]);
   }
 });
 
 t.test("a folder that cannot be written is told, and no more", async (t) => {
   const folder = t.testdir({ file: "" });
-  const memory = await openPoolMemory(join(folder, "file"), "paris", logger);
+  const memory = await openPoolFacts(join(folder, "file"), "paris", logger);
   warnings.length = 0;
-  memory.learn({ hosts: ["https://192.0.2.1"] });
+  memory.update({ hosts: ["https://192.0.2.1"] });
   await memory.settled();
   t.match(warnings, [/cannot be written/]);
   writeFileSync(join(folder, "file"), "still here");

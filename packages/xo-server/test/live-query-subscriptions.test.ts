@@ -1,6 +1,6 @@
 import type { LiveRequest, LiveUpdate, Queries } from "@xo-server/inventory";
 import t from "tap";
-import { LiveReaders } from "../src/objects/live-readers.js";
+import { LiveQuerySubscriptions } from "../src/objects/live-query-subscriptions.js";
 import { FakeClock } from "./fake-clock.js";
 
 const request: LiveRequest = { type: "VM", offset: 0, limit: 10 };
@@ -61,7 +61,10 @@ class FakeClient {
 function setUp() {
   const queries = new FakeQueries();
   const clock = new FakeClock();
-  const readers = new LiveReaders(queries as unknown as Queries, clock);
+  const readers = new LiveQuerySubscriptions(
+    queries as unknown as Queries,
+    clock,
+  );
   return { queries, clock, readers, client: new FakeClient() };
 }
 

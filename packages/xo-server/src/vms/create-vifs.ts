@@ -4,8 +4,8 @@ import type { NewVm } from "./new-vm.js";
 import { createInterface } from "./new-drives.js";
 import type { VmRecord } from "./xapi-records.js";
 
-/** Brings the interfaces of a new VM to what was wished. */
-export async function placeCards(
+/** Creates the VIFs of a new VM as specified. */
+export async function createVifs(
   { cards, keepsCards, template: { xapi } }: NewVm,
   vm: Ref,
   { VIFs }: VmRecord,

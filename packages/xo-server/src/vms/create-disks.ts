@@ -1,11 +1,11 @@
 import { XoError, type Ref } from "@xo-server/model";
 import type { Xapi } from "@xo-server/xen-api";
-import type { Made } from "./made.js";
+import type { Rollback } from "./rollback.js";
 import { createDisk, createDrive } from "./new-drives.js";
 import { disksOf, readDrives, readRecord, type Drive } from "./xapi-records.js";
 
-/** See DiskWish; its SR as XAPI knows it. */
-export interface PlacedDisk {
+/** A DiskSpec whose SR is an opaque reference. */
+export interface ResolvedDiskSpec {
   readonly position: string | undefined;
   readonly destroy: boolean;
   readonly name: string | undefined;
@@ -14,79 +14,79 @@ export interface PlacedDisk {
   readonly sr: Ref | undefined;
 }
 
-/** The new VM, which does not run, and where disks go that name no SR. */
-export interface DiskPlace {
+/** The new, halted VM, and the SR of disks without one. */
+export interface NewDiskContext {
   readonly xapi: Xapi;
   readonly vm: Ref;
   readonly name: string;
   readonly defaultSr: Ref | undefined;
-  readonly made: Made;
+  readonly rollback: Rollback;
 }
 
-/** Brings the disks of a new VM to what was wished. */
-export async function placeDisks(
-  place: DiskPlace,
-  wishes: readonly PlacedDisk[],
+/** Creates, changes and deletes disks of a new VM as specified. */
+export async function createDisks(
+  place: NewDiskContext,
+  specs: readonly ResolvedDiskSpec[],
 ): Promise<void> {
   const { VBDs } = await readRecord(place.xapi, "VM", place.vm);
   const disks = disksOf(await readDrives(place.xapi, VBDs));
-  for (const [index, wish] of wishes.entries()) {
+  for (const [index, spec] of specs.entries()) {
     const drive =
-      wish.position === undefined
+      spec.position === undefined
         ? undefined
-        : disks.find(({ userdevice }) => userdevice === wish.position);
+        : disks.find(({ userdevice }) => userdevice === spec.position);
     const isFirst = index === 0 && disks.length === 0;
-    if (drive !== undefined) await changeDisk(place, drive, wish);
-    else if (!wish.destroy) await addDisk(place, wish, isFirst);
+    if (drive !== undefined) await changeDisk(place, drive, spec);
+    else if (!spec.destroy) await addDisk(place, spec, isFirst);
   }
 }
 
 /** @param vm its name */
 export function labelOf(
-  { name, position }: Pick<PlacedDisk, "name" | "position">,
+  { name, position }: Pick<ResolvedDiskSpec, "name" | "position">,
   vm: string,
 ): string {
   return name ?? `${vm}_${position ?? "disk"}`;
 }
 
 async function addDisk(
-  { xapi, vm, name, defaultSr, made }: DiskPlace,
-  wish: PlacedDisk,
+  { xapi, vm, name, defaultSr, rollback: made }: NewDiskContext,
+  spec: ResolvedDiskSpec,
   bootable: boolean,
 ): Promise<void> {
-  const { position, description, size = 0, sr = defaultSr } = wish;
+  const { position, description, size = 0, sr = defaultSr } = spec;
   if (sr === undefined)
     throw new XoError("INVALID_PARAMETERS", {
       reason: "a disk names no SR, and the pool has no default",
     });
-  const disk = { sr, size, name: labelOf(wish, name), description, vm };
+  const disk = { sr, size, name: labelOf(spec, name), description, vm };
   const vdi = await createDisk(xapi, disk, made);
   await createDrive(xapi, { vm, vdi, position, bootable });
 }
 
 async function changeDisk(
-  place: DiskPlace,
+  place: NewDiskContext,
   drive: Drive,
-  wish: PlacedDisk,
+  spec: ResolvedDiskSpec,
 ): Promise<void> {
   const { xapi } = place;
-  if (wish.destroy) return removeDisk(xapi, drive);
+  if (spec.destroy) return removeDisk(xapi, drive);
   const { SR, virtual_size } = await readRecord(xapi, "VDI", drive.VDI);
   const vdi =
-    wish.sr === undefined || wish.sr === SR
+    spec.sr === undefined || spec.sr === SR
       ? drive.VDI
-      : await moveDisk(place, drive, wish.sr);
-  if (wish.name !== undefined)
-    await xapi.call("VDI.set_name_label", [vdi, wish.name]);
-  if (wish.description !== undefined)
-    await xapi.call("VDI.set_name_description", [vdi, wish.description]);
-  if (wish.size !== undefined && wish.size > Number(virtual_size))
-    await xapi.callAsync("VDI.resize", [vdi, String(wish.size)]);
+      : await moveDisk(place, drive, spec.sr);
+  if (spec.name !== undefined)
+    await xapi.call("VDI.set_name_label", [vdi, spec.name]);
+  if (spec.description !== undefined)
+    await xapi.call("VDI.set_name_description", [vdi, spec.description]);
+  if (spec.size !== undefined && spec.size > Number(virtual_size))
+    await xapi.callAsync("VDI.resize", [vdi, String(spec.size)]);
 }
 
-/** XAPI moves only disks of VMs that run; this one is a copy that nobody has written to yet. */
+/** XAPI migrates only disks of running VMs; this one is an unused clone and can be copied. */
 async function moveDisk(
-  { xapi, vm, made }: DiskPlace,
+  { xapi, vm, rollback: made }: NewDiskContext,
   drive: Drive,
   sr: Ref,
 ): Promise<Ref> {
