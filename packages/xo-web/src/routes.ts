@@ -3,11 +3,11 @@ import type { Messages } from "./locale/messages.js";
 
 declare module "vue-router" {
   interface RouteMeta {
-    /** Its name in titles and in the side bar. */
+    /** The page name, in titles and in the side bar. */
     page: keyof Messages["shell"]["pages"];
-    /** For whoever has not signed in, too. */
+    /** Also for users who have not signed in. */
     isPublic?: boolean;
-    /** Without the frame around it. */
+    /** Without header and side bar. */
     isBare?: boolean;
   }
 }
@@ -21,7 +21,7 @@ const vm = (type: string) => ({
   props: ({ params }: { params: object }) => ({ type, ...params }),
 });
 
-/** Every page, by its address. Each is a file that comes when it is wanted. */
+/** Every page, by its address. Each is loaded on demand. */
 export const routes: readonly RouteRecordRaw[] = [
   {
     path: "/",

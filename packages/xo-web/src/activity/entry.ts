@@ -9,17 +9,17 @@ export interface Related {
   readonly name: string;
 }
 
-/** Something that has happened, as `activity.list` tells it. */
+/** An event of the activity log (`activity.list`). */
 export interface ActivityEntry {
   readonly seq: number;
-  /** ms */
+  /** ms since the epoch */
   readonly time: number;
   readonly kind: ActivityKind;
   readonly objectId: string;
   readonly type: string;
   readonly name: string;
   readonly pool?: string;
-  /** Its name before. */
+  /** The previous name. */
   readonly was?: string;
   readonly of?: Related;
   readonly from?: Related;
@@ -33,19 +33,19 @@ export interface ActivityEntry {
 
 export interface ActivityPage {
   readonly entries: readonly ActivityEntry[];
-  /** For the next page; undefined: that was the last. */
+  /** `before` of the next page; undefined: this is the last page. */
   readonly before: number | undefined;
 }
 
-export function toActivityPage(told: Json): ActivityPage {
-  const { entries, before } = isObject(told) ? told : {};
+export function toActivityPage(answer: Json): ActivityPage {
+  const { entries, before } = isObject(answer) ? answer : {};
   return {
     entries: Array.isArray(entries) ? entries : [],
     before: typeof before === "number" ? before : undefined,
   };
 }
 
-/** The kinds of a filter, together as an operator thinks of them. */
+/** The event types of each filter. */
 export const kindGroups = {
   power: [
     ...["vm.started", "vm.stopped", "vm.suspended", "vm.resumed"],
@@ -72,7 +72,7 @@ export type KindGroup = keyof typeof kindGroups;
 
 export type ActivityTone = "good" | "bad" | "warn" | "idle" | "busy";
 
-/** How a kind is coloured; the words say the same. */
+/** The colour of an event type. */
 export function toneOf(kind: ActivityKind): ActivityTone {
   if (/\.(lost|left)$/.test(kind)) return "bad";
   if (/\.(removed|disabled)$/.test(kind)) return "warn";

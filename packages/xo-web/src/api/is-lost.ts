@@ -1,8 +1,8 @@
 import type { StatusView } from "./status-feed.js";
 
 /**
- * Whether the server is gone: it was there and is not live now, or it was never
- * there and the first try has failed. The first try itself worries nobody.
+ * Whether the connection is lost: after a first status, or after the first attempt has
+ * failed. The first attempt itself is not a lost connection.
  */
 export function isLost({ live, status, connection }: StatusView): boolean {
   if (live || connection.name === "idle") return false;

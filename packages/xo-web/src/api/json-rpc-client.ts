@@ -51,7 +51,7 @@ export class JsonRpcClient {
   readonly #options: Required<JsonRpcClientOptions>;
   #state: ConnectionState = { name: "idle" };
   #socket: Socket | undefined;
-  /** Counts connections, so that the last words of an old one are not taken for the new one's. */
+  /** Counts connections: events of a previous connection are ignored. */
   #epoch = 0;
   #attempt = 0;
   #timer: unknown;
@@ -86,19 +86,19 @@ export class JsonRpcClient {
     this.#enter({ name: "idle" });
   }
 
-  /** Tries at once instead of waiting out the pause. */
+  /** Connects at once instead of after the back-off. */
   retryNow(): void {
     if (this.#state.name === "waiting") this.#connect();
   }
 
-  /** Gives the connection up, as when the server is silent; a new one follows. */
+  /** Closes the connection and opens a new one, for example when the server does not respond. */
   reconnect(reason: string): void {
     if (this.#state.name !== "idle") this.#lost(reason);
   }
 
   /**
    * Rejects with RpcError (the server's own) or ConnectionLostError.
-   * @param timeoutMs for what takes its time
+   * @param timeoutMs default: the option timeoutMs
    */
   call(
     method: string,
@@ -158,8 +158,8 @@ export class JsonRpcClient {
       this.#lost("the server sent what is not JSON-RPC");
       return;
     }
-    // A server that takes connections only to close or refuse them must not be
-    // hurried: the pauses start anew only when it has said something of use.
+    // The back-off is reset by a useful message only: a server can accept
+    // connections and close them at once.
     if (message.kind !== "error") this.#attempt = 0;
     if (message.kind === "notification") {
       this.#options.onNotification(message.method, message.params);
@@ -194,7 +194,7 @@ export class JsonRpcClient {
     });
   }
 
-  /** Doubles up to the longest; between half and all of it, so that many pages do not come back at once. */
+  /** Exponential back-off with jitter (half to all of the delay), so that many pages do not reconnect at once. */
   #delayMs(): number {
     const { firstDelayMs, longestDelayMs, random } = this.#options;
     const doublings = Math.max(0, this.#attempt - 1);

@@ -1,6 +1,6 @@
 import { isObject, type Json, type JsonObject } from "@xo-server/kit";
 
-/** A message from the server, told apart. */
+/** A message from the server, by kind. */
 export type Incoming =
   | { kind: "result"; id: number; result: Json }
   | {
@@ -13,7 +13,7 @@ export type Incoming =
   | { kind: "notification"; method: string; params: Json }
   | { kind: "bad" };
 
-/** Reads one text frame of JSON-RPC 2.0. Never throws: what is none is `bad`. */
+/** Reads one text frame of JSON-RPC 2.0. Never throws: an invalid message is `bad`. */
 export function readMessage(text: string): Incoming {
   let message: unknown;
   try {

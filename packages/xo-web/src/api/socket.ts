@@ -1,4 +1,4 @@
-/** What a connection tells; after `closed` it tells nothing more. */
+/** The events of a connection; `closed` is the last one. */
 export interface SocketHandlers {
   opened(): void;
   received(text: string): void;

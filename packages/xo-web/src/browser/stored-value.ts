@@ -1,4 +1,4 @@
-/** Reads what this browser remembers; storage may be forbidden, then there is nothing. */
+/** Reads a value from the local storage; null if there is none, or storage is forbidden. */
 export function readStored(key: string): string | null {
   try {
     return localStorage.getItem(key);
@@ -7,12 +7,12 @@ export function readStored(key: string): string | null {
   }
 }
 
-/** Remembers a value in this browser, or forgets it when null. */
+/** Writes a value to the local storage; null removes it. */
 export function writeStored(key: string, value: string | null): void {
   try {
     if (value === null) localStorage.removeItem(key);
     else localStorage.setItem(key, value);
   } catch {
-    // Storage is forbidden or full: the choice holds until the page is closed.
+    // Storage is forbidden or full: the value applies until the page is closed.
   }
 }

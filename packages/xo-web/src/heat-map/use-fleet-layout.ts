@@ -4,7 +4,7 @@ import type { HeatSize } from "./heat-scale.js";
 import { inSlices } from "./in-slices.js";
 import { layOut, type FleetLayout, type LayoutBox } from "./lay-out.js";
 
-export interface LayoutWish {
+export interface LayoutRequest {
   readonly tables: FleetTables;
   readonly scope: FleetScope;
   readonly withHalted: boolean;
@@ -17,18 +17,18 @@ const STATIC = ["power_state", "$container", "$pool"];
 
 /** Where everything is on the map; made in slices when something came, went or has another size. */
 export function useFleetLayout(
-  wish: () => LayoutWish | undefined,
+  request: () => LayoutRequest | undefined,
 ): ShallowRef<FleetLayout | undefined> {
   const layout = shallowRef<FleetLayout>();
   let current: object = {};
 
   watch(
     () => {
-      const wanted = wish();
+      const wanted = request();
       return wanted === undefined ? "" : keyOf(wanted);
     },
     async (key) => {
-      const wanted = wish();
+      const wanted = request();
       const mine = (current = {});
       const isWanted = () => current === mine;
       if (key === "" || wanted === undefined) {
@@ -53,7 +53,13 @@ export function useFleetLayout(
   return layout;
 }
 
-function keyOf({ tables, scope, withHalted, size, box }: LayoutWish): string {
+function keyOf({
+  tables,
+  scope,
+  withHalted,
+  size,
+  box,
+}: LayoutRequest): string {
   const paths = [...STATIC, ...(size === "equal" ? [] : [pathOf(size)])];
   return JSON.stringify([
     tables.vms.stampOf(paths),

@@ -2,25 +2,25 @@ import { isObject, type Json } from "@xo-server/kit";
 
 type Values = readonly (string | number | boolean | null)[];
 
-/** Some properties of very many objects, by columns: what the answers to `query.columns` add up to. */
+/** A few properties of many objects, by column: the merged answers of `query.columns`. */
 export class ColumnTable {
-  /** For `known` of the next question; undefined: everything is to be told. */
+  /** `known` of the next request; undefined: the server sends all columns. */
   state: string | undefined;
-  /** Number of objects that match, told or not. */
+  /** Number of matching objects. */
   total = 0;
   ids: readonly string[] = [];
-  /** Rises when the objects are others, or stand in another order. */
+  /** Incremented when the objects or their order change. */
   membership = 0;
   readonly #values = new Map<string, Values>();
   readonly #numbers = new Map<string, Float64Array>();
-  /** By path, how often it was told. */
-  readonly #told = new Map<string, number>();
+  /** Number of updates, by path. */
+  readonly #versions = new Map<string, number>();
 
   get length(): number {
     return this.ids.length;
   }
 
-  /** @returns something differs */
+  /** @returns whether anything changed */
   take(answer: Json): boolean {
     if (!isObject(answer)) return false;
     const { state, total, ids, columns } = answer;
@@ -31,17 +31,17 @@ export class ColumnTable {
       this.ids = ids as string[];
       this.membership++;
     }
-    const told = isObject(columns) ? Object.entries(columns) : [];
-    for (const [path, column] of told) this.#take(path, column);
-    return Array.isArray(ids) || told.length > 0 || before !== this.total;
+    const changed = isObject(columns) ? Object.entries(columns) : [];
+    for (const [path, column] of changed) this.#take(path, column);
+    return Array.isArray(ids) || changed.length > 0 || before !== this.total;
   }
 
-  /** Texts, numbers, or null where an object has none; by the place of its id. */
+  /** Values in the order of `ids`; null: the object has no such property. */
   values(path: string): Values {
     return this.#values.get(path) ?? [];
   }
 
-  /** NaN where an object has none. */
+  /** Numbers in the order of `ids`; NaN: the object has no such property. */
   numbers(path: string): Float64Array {
     const known = this.#numbers.get(path);
     if (known !== undefined) return known;
@@ -55,15 +55,15 @@ export class ColumnTable {
     return numbers;
   }
 
-  /** Differs when the objects or one of these columns do. */
+  /** Changes with the objects and with these columns. */
   stampOf(paths: readonly string[]): string {
-    const told = paths.map((path) => this.#told.get(path) ?? 0);
-    return [this.membership, ...told].join(" ");
+    const versions = paths.map((path) => this.#versions.get(path) ?? 0);
+    return [this.membership, ...versions].join(" ");
   }
 
   #take(path: string, column: Json): void {
     if (!isObject(column) || !Array.isArray(column["values"])) return;
-    this.#told.set(path, (this.#told.get(path) ?? 0) + 1);
+    this.#versions.set(path, (this.#versions.get(path) ?? 0) + 1);
     const { indexes, step } = column;
     const values = column["values"] as Values;
     if (typeof step === "number") {

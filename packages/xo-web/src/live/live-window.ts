@@ -8,14 +8,14 @@ export interface SortKey {
   readonly descending?: boolean;
 }
 
-/** Which objects, in which order, and which of them. */
+/** The query, and the part of its result that is followed. */
 export interface WindowRequest {
-  /** As objects call it: `VM`, `host`... */
+  /** The type of the objects: `VM`, `host`... */
   readonly type: string;
   readonly filter?: string;
-  /** None but these, at most 1,000: found at once among however many. */
+  /** Only these objects, at most 1,000. */
   readonly ids?: readonly string[];
-  /** Words: each stands in a name, description, address, tag... */
+  /** Words, each of which must occur in a name, description, address or tag. */
   readonly search?: string;
   readonly sort?: readonly SortKey[];
   /** Top-level fields and `now.cpu`...; default: the whole object, without `now`. */
@@ -24,16 +24,16 @@ export interface WindowRequest {
   readonly limit: number;
 }
 
-/** loading: nothing came yet; stale: the server is gone, and this is what was known. */
+/** loading: before the first answer; stale: disconnected, with the last known rows. */
 export type WindowState = "loading" | "live" | "stale" | "refused";
 
 export interface WindowView {
   readonly rows: readonly Json[];
-  /** Place of the first row in the whole result. */
+  /** Position of the first row in the whole result. */
   readonly offset: number;
   readonly total: number | undefined;
   readonly state: WindowState;
-  /** The server's words, when it refused. */
+  /** The error of the server, in the state `refused`. */
   readonly error: string | undefined;
 }
 
@@ -46,25 +46,24 @@ export const emptyView: WindowView = {
 };
 
 export interface LiveWindowOptions {
-  /** No other window of this connection has it. */
+  /** Unique on the connection. */
   readonly name: string;
   readonly call: Call;
   readonly onView: (view: WindowView) => void;
 }
 
 /**
- * One window on the server's objects, kept up to date (query.open). A row that
- * nothing happened to stays the same object. Wishes may come faster than the
- * server answers: the last one holds.
+ * One window of a live query (query.open). A row that did not change stays the same
+ * object. Requests may come faster than the server answers: the last one is sent.
  */
 export class LiveWindow {
   readonly #options: LiveWindowOptions;
   #view = emptyView;
-  #wanted: WindowRequest | undefined;
-  /** The wish that was dealt with last, also by being refused. */
+  #requested: WindowRequest | undefined;
+  /** The last request that was answered or refused. */
   #settled: WindowRequest | undefined;
-  /** What the server has been told last; undefined: it follows nothing for us. */
-  #told: WindowRequest | undefined;
+  /** The request that the server follows; undefined: none. */
+  #sent: WindowRequest | undefined;
   #isBusy = false;
   #isOpening = false;
   #isConnected = false;
@@ -77,19 +76,19 @@ export class LiveWindow {
     this.#options = options;
   }
 
-  /** @param wanted undefined: nothing any more; what was shown goes */
+  /** @param wanted undefined: closes the query and clears the rows */
   request(wanted: WindowRequest | undefined): void {
-    const before = this.#wanted;
-    this.#wanted = wanted;
+    const before = this.#requested;
+    this.#requested = wanted;
     if (wanted === undefined || before?.type !== wanted.type) this.#clear();
     void this.#settle();
   }
 
-  /** For each connection on which somebody has signed in. */
+  /** Call it for each connection with a signed-in user. */
   connected(): void {
     this.#epoch++;
     this.#isConnected = true;
-    this.#told = this.#settled = undefined;
+    this.#sent = this.#settled = undefined;
     this.#isBusy = this.#isOpening = false;
     void this.#settle();
   }
@@ -97,15 +96,15 @@ export class LiveWindow {
   disconnected(): void {
     this.#epoch++;
     this.#isConnected = this.#isBusy = this.#isOpening = false;
-    this.#told = undefined;
-    if (this.#view.state === "live") this.#tell({ state: "stale" });
+    this.#sent = undefined;
+    if (this.#view.state === "live") this.#show({ state: "stale" });
   }
 
-  /** A notification `query`, of any window. */
+  /** Call it for each notification `query`, of any window. */
   notified(params: Json): void {
     if (!isObject(params) || params["name"] !== this.#options.name) return;
-    // What comes before the answer to an opening belongs to the one before.
-    if (!this.#isOpening && this.#told !== undefined) this.#take(params);
+    // A notification before the answer to query.open belongs to the previous query.
+    if (!this.#isOpening && this.#sent !== undefined) this.#take(params);
   }
 
   close(): void {
@@ -116,33 +115,33 @@ export class LiveWindow {
     if (this.#isBusy || !this.#isConnected) return;
     this.#isBusy = true;
     const epoch = this.#epoch;
-    while (epoch === this.#epoch && this.#wanted !== this.#settled) {
-      const wanted = this.#wanted;
-      await this.#ask(wanted, epoch);
+    while (epoch === this.#epoch && this.#requested !== this.#settled) {
+      const wanted = this.#requested;
+      await this.#send(wanted, epoch);
       if (epoch === this.#epoch) this.#settled = wanted;
     }
     if (epoch === this.#epoch) this.#isBusy = false;
   }
 
-  async #ask(wanted: WindowRequest | undefined, epoch: number): Promise<void> {
+  async #send(wanted: WindowRequest | undefined, epoch: number): Promise<void> {
     const { call, name } = this.#options;
-    const told = this.#told;
+    const sent = this.#sent;
     try {
-      if (wanted === undefined) await this.#leave();
-      else if (told !== undefined && canChange(told, wanted)) {
-        await call("query.change", changeFor(name, told, wanted));
-        if (epoch === this.#epoch) this.#told = wanted;
+      if (wanted === undefined) await this.#closeQuery();
+      else if (sent !== undefined && canChange(sent, wanted)) {
+        await call("query.change", changeFor(name, sent, wanted));
+        if (epoch === this.#epoch) this.#sent = wanted;
       } else await this.#open(wanted, epoch);
     } catch (error) {
       if (epoch === this.#epoch) this.#failed(error);
     }
   }
 
-  /** The server need not follow anything for us any more. */
-  async #leave(): Promise<void> {
+  /** Closes the query on the server. */
+  async #closeQuery(): Promise<void> {
     const { call, name } = this.#options;
-    if (this.#told === undefined) return;
-    this.#told = undefined;
+    if (this.#sent === undefined) return;
+    this.#sent = undefined;
     await call("query.close", { name }).catch(() => undefined);
   }
 
@@ -155,7 +154,7 @@ export class LiveWindow {
         ...(wanted as unknown as Record<string, Json>),
       });
       if (epoch !== this.#epoch) return;
-      this.#told = wanted;
+      this.#sent = wanted;
       if (isObject(update)) this.#take({ ...update, reset: true });
     } finally {
       if (epoch === this.#epoch) this.#isOpening = false;
@@ -163,13 +162,13 @@ export class LiveWindow {
   }
 
   #failed(error: unknown): void {
-    // Where the connection went, a new one begins anew.
+    // After a lost connection `connected` sends the request again.
     if (!(error instanceof RpcError)) return;
-    // What it was asked for before would go on otherwise.
-    void this.#leave();
+    // The previous query would continue otherwise.
+    void this.#closeQuery();
     this.#ids = [];
     this.#objects.clear();
-    this.#tell({
+    this.#show({
       rows: [],
       total: undefined,
       state: "refused",
@@ -178,7 +177,7 @@ export class LiveWindow {
   }
 
   #take(update: Readonly<Record<string, Json>>): void {
-    if (this.#wanted === undefined) return;
+    if (this.#requested === undefined) return;
     if (update["reset"] === true) this.#ids = [];
     const { splice, objects, patches, offset, total } = update;
     if (isObject(splice) && Array.isArray(splice["insert"]))
@@ -194,7 +193,7 @@ export class LiveWindow {
     const kept = new Map<string, Json>();
     for (const id of this.#ids) kept.set(id, this.#objects.get(id) ?? { id });
     this.#objects = kept;
-    this.#tell({
+    this.#show({
       rows: [...kept.values()],
       offset: typeof offset === "number" ? offset : 0,
       total: typeof total === "number" ? total : undefined,
@@ -210,21 +209,21 @@ export class LiveWindow {
     this.#options.onView(emptyView);
   }
 
-  #tell(news: Partial<WindowView>): void {
+  #show(news: Partial<WindowView>): void {
     this.#view = { ...this.#view, ...news };
     this.#options.onView(this.#view);
   }
 }
 
-function canChange(told: WindowRequest, wanted: WindowRequest): boolean {
+function canChange(sent: WindowRequest, wanted: WindowRequest): boolean {
   return (
-    told.type === wanted.type &&
-    told.fields?.join() === wanted.fields?.join() &&
-    (told.ids === undefined) === (wanted.ids === undefined) &&
-    // What was set cannot be unset by a change.
-    (told.filter === undefined) === (wanted.filter === undefined) &&
-    (told.search === undefined) === (wanted.search === undefined) &&
-    (told.sort === undefined) === (wanted.sort === undefined)
+    sent.type === wanted.type &&
+    sent.fields?.join() === wanted.fields?.join() &&
+    (sent.ids === undefined) === (wanted.ids === undefined) &&
+    // query.change cannot remove a parameter.
+    (sent.filter === undefined) === (wanted.filter === undefined) &&
+    (sent.search === undefined) === (wanted.search === undefined) &&
+    (sent.sort === undefined) === (wanted.sort === undefined)
   );
 }
 
@@ -239,17 +238,17 @@ const changeable = [
 
 function changeFor(
   name: string,
-  told: WindowRequest,
+  sent: WindowRequest,
   wanted: WindowRequest,
 ): Json {
   const changes: Record<string, Json> = { name };
   for (const key of changeable)
-    if (JSON.stringify(told[key]) !== JSON.stringify(wanted[key]))
+    if (JSON.stringify(sent[key]) !== JSON.stringify(wanted[key]))
       changes[key] = wanted[key] as Json;
   return changes;
 }
 
-/** What is as it was stays the same object, so that it is not drawn anew. */
+/** Keeps the object if its content is equal, so that it is not rendered again. */
 function mergeWhole(before: Json | undefined, after: Json): Json {
   return JSON.stringify(before) === JSON.stringify(after) ? before! : after;
 }

@@ -9,7 +9,7 @@ import { RpcError } from "../api/rpc-error.js";
 import { ColumnTable } from "./column-table.js";
 import { useServer } from "./use-server.js";
 
-export interface ColumnsWish {
+export interface ColumnsRequest {
   readonly type: string;
   readonly filter?: string;
   /** 8 at most. */
@@ -17,31 +17,31 @@ export interface ColumnsWish {
 }
 
 export interface LiveColumns {
-  /** Told again when something in it differs. What is in it is kept while another wish is being answered, if the type is the same. */
+  /** Triggered when its content changes. Kept until the answer to another request of the same type and filter. */
   readonly table: ShallowRef<ColumnTable | undefined>;
-  /** The server's words, when it refused. */
+  /** The error of the server. */
   readonly error: ShallowRef<string | undefined>;
 }
 
-/** However often is wished: what takes long to tell is asked for less often, so many times as long apart, up to a bound. */
-const PATIENCE = 4;
-const LONGEST_MS = 20_000;
+/** The interval is at least this multiple of the duration of the last request, up to MAX_INTERVAL_MS. */
+const DURATION_FACTOR = 4;
+const MAX_INTERVAL_MS = 20_000;
 
 /**
- * A few properties of all objects of a type, asked for every few seconds while
- * somebody looks; only what differs is told. Until the scope ends.
- * @param wish undefined: nothing is wanted now
+ * A few properties of all objects of a type, polled until the scope ends while the
+ * page is visible. The server sends only the columns that changed.
+ * @param request undefined: none
  */
 export function useColumns(
-  wish: () => ColumnsWish | undefined,
+  request: () => ColumnsRequest | undefined,
   everyMs = 5_000,
 ): LiveColumns {
   const { call, whenOpen } = useServer();
   const table = shallowRef<ColumnTable>();
   const error = shallowRef<string>();
-  let wanted: ColumnsWish | undefined;
+  let wanted: ColumnsRequest | undefined;
   let timer: ReturnType<typeof setTimeout> | undefined;
-  let asking: ColumnsWish | undefined;
+  let asking: ColumnsRequest | undefined;
 
   async function ask(): Promise<void> {
     clearTimeout(timer);
@@ -55,16 +55,16 @@ export function useColumns(
     });
     asking = undefined;
     const took = performance.now() - start;
-    const patience = Math.min(PATIENCE * took, LONGEST_MS);
-    const pause = asked === wanted ? Math.max(everyMs, patience) : 0;
+    const minimum = Math.min(DURATION_FACTOR * took, MAX_INTERVAL_MS);
+    const pause = asked === wanted ? Math.max(everyMs, minimum) : 0;
     clearTimeout(timer);
     timer = setTimeout(() => void ask(), pause);
   }
 
-  async function read(asked: ColumnsWish): Promise<void> {
+  async function read(asked: ColumnsRequest): Promise<void> {
     if (document.hidden) return;
     const known = table.value?.state;
-    const told = await call("query.columns", {
+    const answer = await call("query.columns", {
       type: asked.type,
       paths: [...asked.paths],
       ...(asked.filter === undefined ? {} : { filter: asked.filter }),
@@ -73,13 +73,13 @@ export function useColumns(
     if (asked !== wanted) return;
     error.value = undefined;
     table.value ??= new ColumnTable();
-    if (table.value.take(told)) triggerRef(table);
+    if (table.value.take(answer)) triggerRef(table);
   }
 
   watch(
-    () => JSON.stringify(wish()),
+    () => JSON.stringify(request()),
     () => {
-      const next = wish();
+      const next = request();
       const isSame =
         wanted?.type === next?.type && wanted?.filter === next?.filter;
       if (!isSame) table.value = undefined;
@@ -89,7 +89,7 @@ export function useColumns(
     { immediate: true },
   );
   whenOpen(() => {
-    // The server may be another process by now: its numbers are others.
+    // After a restart of the server its state tokens are different.
     asking = undefined;
     void ask();
   });

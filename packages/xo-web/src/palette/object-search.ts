@@ -4,17 +4,17 @@ import type { ObjectRow } from "../api/object-row.js";
 import { rank } from "./ranking.js";
 import type { ObjectName } from "./route-object.js";
 
-/** Types that are searched, in the order of equally good ones. */
+/** Searched types, in the order of equal matches. */
 export const mainTypes = [
   ...["pool", "host", "VM", "SR", "network", "VM-template"],
 ];
-/** The many that are seldom wanted: they are looked for when the others have been found. */
+/** Types with many objects: searched after the main types. */
 export const minorTypes = ["VDI", "VM-snapshot"];
 
-/** Of a type, of which all can be ranked here. */
-const OF_A_TYPE = 40;
-/** Of a type of which more fit: those whose names begin with it. */
-const THAT_BEGIN = 10;
+/** Objects per type that are ranked by the page. */
+const MAX_PER_TYPE = 40;
+/** Objects per type whose names begin with the text, if there are more than MAX_PER_TYPE. */
+const MAX_BY_PREFIX = 10;
 
 const fields = [
   ...["id", "type", "name_label", "$pool", "power_state", "enabled"],
@@ -23,8 +23,8 @@ const fields = [
 ];
 
 /**
- * Objects of these types for what was typed, the best first. Where more fit
- * than can be ranked here, those whose names begin with it are the best.
+ * Objects of these types that match the typed text, the best first. If more match
+ * than can be ranked, objects whose names begin with the text are included.
  */
 export async function searchObjects(
   call: Call,
@@ -53,7 +53,7 @@ async function searchType(
     type,
     search,
     fields,
-    limit: OF_A_TYPE,
+    limit: MAX_PER_TYPE,
   });
   if (total <= rows.length) return rows;
   const filter = `name_label:/^${escaped(search)}/i`;
@@ -61,13 +61,13 @@ async function searchType(
     type,
     filter,
     fields,
-    limit: THAT_BEGIN,
+    limit: MAX_BY_PREFIX,
   });
   const byId = new Map([...begin.rows, ...rows].map((row) => [row.id, row]));
   return [...byId.values()];
 }
 
-/** These objects as they are now; those that are gone are left out. */
+/** The current state of these objects; deleted ones are omitted. */
 export async function readObjects(
   call: Call,
   names: readonly ObjectName[],
@@ -85,7 +85,7 @@ export async function readObjects(
   return names.flatMap(({ id }) => byId.get(id) ?? []);
 }
 
-/** What may not be read, or is of a type that nobody knows, is not found. */
+/** Empty without permission, or for an unknown type. */
 async function readPage(
   call: Call,
   params: Readonly<Record<string, Json>>,

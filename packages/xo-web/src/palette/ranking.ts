@@ -1,9 +1,9 @@
-/** How well a name fits what was typed: 0 is best. */
+/** How well a name matches the typed text: 0 is best. */
 export type Fit = 0 | 1 | 2 | 3 | 4;
 
 const [EXACT, PREFIX, WORD, PART, OTHER] = [0, 1, 2, 3, 4] as const;
 
-/** The name itself, its beginning, that of a word in it, a part of it; or it fits by something else. */
+/** Exact name, prefix, prefix of a word, part of the name; OTHER: no match. */
 export function fitOf(name: string, typed: string): Fit {
   const whole = name.toLowerCase();
   const wanted = typed.trim().toLowerCase();
@@ -18,11 +18,11 @@ export function fitOf(name: string, typed: string): Fit {
 
 export interface Ranked {
   readonly name: string;
-  /** Of its type: pools before hosts before VMs. */
+  /** Position of its type: pools before hosts before VMs. */
   readonly place: number;
 }
 
-/** The best first; equally good ones by type, then name, with numbers in their order. */
+/** The best match first; equal matches by type, then by name (numeric). */
 export function rank<T extends Ranked>(
   found: readonly T[],
   typed: string,

@@ -22,22 +22,22 @@ import { recentObjects } from "./recent-objects.js";
 import type { ObjectName } from "./route-object.js";
 import { useObjectSearch } from "./use-object-search.js";
 
-/** Actions of the page's object, where nothing was typed yet. */
+/** Actions and pages that are shown with other groups. */
 const FEW = 5;
 const MOST_RECENT = 6;
 
 export interface PaletteEntries {
   readonly groups: ComputedRef<readonly EntryGroup[]>;
-  /** The object whose actions are shown, as it is now. */
+  /** The object whose actions are shown, live. */
   readonly subject: ComputedRef<ObjectRow | undefined>;
-  /** Something else was typed meanwhile, and is being looked for. */
+  /** The results are of a previous text. */
   readonly isSearching: ComputedRef<boolean>;
 }
 
 /**
- * What the palette shows.
- * @param chosen an object whose actions alone are wanted
- * @param around the object whose page it was called on
+ * The content of the palette.
+ * @param chosen the object whose actions are shown alone
+ * @param around the object of the current page
  */
 export function useEntries(
   typed: Ref<string>,
@@ -80,7 +80,7 @@ export function useEntries(
   const pages = computed(() => pageEntries(typed.value, text.value));
 
   const isSearching = computed(() => answered.value !== wanted());
-  /** Until the next are there, those of before that fit as well. */
+  /** Until the next results arrive, the previous ones that match. */
   const objects = computed(() =>
     isSearching.value
       ? fitting(found.value, typed.value, ({ name_label = "" }) => name_label)
@@ -91,7 +91,7 @@ export function useEntries(
     if (chosen.value !== undefined)
       return some([{ id: "actions", entries: actions.value }]);
     const isEmpty = typed.value.trim() === "";
-    // Below all others: what is found later moves nothing.
+    // The last group: late results do not move other groups.
     const isMinorKnown = !isEmpty && minor.answered.value === wanted();
     return some([
       { id: "actions", entries: actions.value.slice(0, FEW) },

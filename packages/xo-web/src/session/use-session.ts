@@ -9,27 +9,27 @@ import {
   type SignInOutcome,
 } from "./sign-in.js";
 
-/** Who has signed in. */
+/** The current user. */
 export interface User {
   readonly id: string;
   readonly name: string;
   readonly isAdmin: boolean;
-  /** Nobody in particular, who looks at a demo. */
+  /** An anonymous user of a demo. */
   readonly isGuest: boolean;
-  /** What the server keeps for them: saved views, for example. */
+  /** Stored on the server: saved views, for example. */
   readonly preferences: Readonly<Record<string, Json>>;
 }
 
 export interface Session {
-  /** null: nobody; undefined: not known yet. */
+  /** null: not signed in; undefined: not known yet. */
   readonly user: Readonly<ShallowRef<User | null | undefined>>;
-  /** For each connection that has been opened. */
+  /** Call it for each new connection. */
   readonly opened: (call: Call) => Promise<void>;
   readonly signIn: (form: SignInForm) => Promise<SignInOutcome>;
   readonly signOut: () => Promise<void>;
-  /** Goes on without signing in: a demo shows its objects to everybody. */
+  /** Continues without signing in: a demo shows its objects to anonymous users. */
   readonly continueAnonymously: () => void;
-  /** Changes some of the preferences, here and on the server. */
+  /** Changes some of the preferences, on the page and on the server. */
   readonly setPreferences: (
     changes: Readonly<Record<string, Json>>,
   ) => Promise<void>;
@@ -42,10 +42,10 @@ const anonymous: User = {
   isGuest: true,
   preferences: {},
 };
-/** Remembered for this tab of the browser. */
+/** Stored for this tab of the browser. */
 const key = "looks-around";
 
-/** Who is in front of the page. */
+/** The session of the page. */
 export function createSession(): Session {
   const user = shallowRef<User | null | undefined>(undefined);
   let call: Call | undefined;
@@ -63,7 +63,7 @@ export function createSession(): Session {
     user: user,
     async opened(given) {
       call = given;
-      // Who it is, is not known while the server is gone: what was known stays.
+      // Without a connection the last known user stays.
       await renew().catch(() => undefined);
     },
     async signIn(form) {
@@ -72,7 +72,7 @@ export function createSession(): Session {
       return outcome;
     },
     async signOut() {
-      // First on the socket, which stays open then.
+      // On the socket first: it stays open.
       await call?.("session.signOut").catch(() => undefined);
       await signOut();
       sessionStorage.removeItem(key);
@@ -97,9 +97,9 @@ export function createSession(): Session {
   };
 }
 
-function toUser(told: Json): User | null {
-  if (!isObject(told) || typeof told["email"] !== "string") return null;
-  const { id, email, permission, preferences } = told;
+function toUser(value: Json): User | null {
+  if (!isObject(value) || typeof value["email"] !== "string") return null;
+  const { id, email, permission, preferences } = value;
   return {
     id: typeof id === "string" ? id : "",
     name: email,

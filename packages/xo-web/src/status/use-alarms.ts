@@ -12,7 +12,7 @@ import { useServer } from "../live/use-server.js";
 
 export type Severity = "info" | "warning" | "critical";
 
-/** An alarm that is open, as the server tells it. Times in ms. */
+/** An open alarm. Times in ms since the epoch. */
 export interface OpenAlarm {
   readonly id: string;
   readonly ruleName: string;
@@ -26,31 +26,31 @@ export interface OpenAlarm {
 }
 
 export interface Alarms {
-  /** The newest first; undefined: whoever is in front of the page may not see any. */
+  /** The newest first; undefined: no permission. */
   readonly list: Readonly<ShallowRef<readonly OpenAlarm[] | undefined>>;
-  /** Not known by anybody who has not signed in. */
+  /** Only for a signed-in user. */
   readonly canAcknowledge: Readonly<Ref<boolean>>;
   acknowledge(id: string): Promise<void>;
 }
 
-/** More are not shown: they would be no list to work through. */
-const MOST = 100;
+/** Alarms that are shown. */
+const MAX_ALARMS = 100;
 
-/** The alarms that are open now, until the scope ends. */
+/** The open alarms, live, until the scope ends. */
 export function useAlarms(): Alarms {
   const { call, session, view, onNotification } = useServer();
   const list = shallowRef<readonly OpenAlarm[]>();
   let isAsking = false;
   let isOld = false;
 
-  /** What changes while the server is asked is asked for once more. */
+  /** One request at a time; again, if an alarm changed meanwhile. */
   async function ask(): Promise<void> {
     isOld = true;
     if (isAsking) return;
     isAsking = true;
     while (isOld) {
       isOld = false;
-      // While the server is gone, what was known stays.
+      // Without a connection the last known alarms stay.
       list.value = await read().catch((error: unknown) =>
         error instanceof RpcError ? undefined : list.value,
       );
@@ -60,12 +60,15 @@ export function useAlarms(): Alarms {
 
   async function read(): Promise<readonly OpenAlarm[] | undefined> {
     await call("alarm.subscribe");
-    const told = await call("alarm.getAll", { open: true, limit: MOST });
-    return Array.isArray(told) ? told.filter(isAlarm) : undefined;
+    const alarms = await call("alarm.getAll", {
+      open: true,
+      limit: MAX_ALARMS,
+    });
+    return Array.isArray(alarms) ? alarms.filter(isAlarm) : undefined;
   }
 
   onNotification("alarms", () => void ask());
-  // A demo shows them to everybody, so that it does not matter whether somebody has signed in.
+  // A demo shows alarms to anonymous users too.
   watch([session.user, () => view.value.connection.name], () => void ask(), {
     immediate: true,
   });
@@ -79,12 +82,12 @@ export function useAlarms(): Alarms {
   };
 }
 
-/** Looks at the outline only: the server is ours, but it may be of another version. */
-function isAlarm(told: Json): told is Json & OpenAlarm {
+/** Checks the outline only: the server can be of another version than the page. */
+function isAlarm(value: Json): value is Json & OpenAlarm {
   return (
-    isObject(told) &&
-    typeof told["id"] === "string" &&
-    typeof told["name"] === "string" &&
-    typeof told["beganAt"] === "number"
+    isObject(value) &&
+    typeof value["id"] === "string" &&
+    typeof value["name"] === "string" &&
+    typeof value["beganAt"] === "number"
   );
 }

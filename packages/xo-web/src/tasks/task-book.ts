@@ -1,10 +1,10 @@
 import { isObject, type Json } from "@xo-server/kit";
 import { toTaskItem, type TaskItem } from "./task.js";
 
-/** More are not kept: the oldest go. */
-const MOST = 500;
+/** Above this number the oldest are evicted. */
+const MAX_TASKS = 500;
 
-/** Our tasks, the newest first, as notifications change them. */
+/** The tasks of the server, the newest first, updated by notifications. */
 export class TaskBook {
   readonly #byId = new Map<string, TaskItem>();
 
@@ -14,49 +14,49 @@ export class TaskBook {
     );
   }
 
-  /** What `task.list` answers: all that there are. @returns those that have ended since they were last heard of */
+  /** Replaces all tasks by the answer of `task.list`. @returns tasks that have ended since the last update */
   reset(list: Json): readonly TaskItem[] {
     const before = new Map(this.#byId);
     this.#byId.clear();
     const items = Array.isArray(list) ? (list as readonly Json[]) : [];
     const ended: TaskItem[] = [];
-    for (const told of items) {
-      const task = this.#put(told);
+    for (const item of items) {
+      const task = this.#put(item);
       if (task && before.get(task.id)?.status === "pending" && hasEnded(task))
         ended.push(task);
     }
     return ended;
   }
 
-  /** A notification `task`. @returns those that have ended with it */
-  take(news: Json): readonly TaskItem[] {
-    if (!isObject(news)) return [];
-    const { update, remove } = news;
+  /** Applies a notification `task`. @returns tasks that it ended */
+  take(params: Json): readonly TaskItem[] {
+    if (!isObject(params)) return [];
+    const { update, remove } = params;
     const ended: TaskItem[] = [];
     const before = new Map(this.#byId);
-    for (const told of Array.isArray(update)
+    for (const item of Array.isArray(update)
       ? (update as readonly Json[])
       : []) {
-      const task = this.#put(told);
-      // What has begun and ended between two notifications has ended just now.
+      const task = this.#put(item);
+      // A task that started and ended between two notifications has just ended.
       if (task && before.get(task.id)?.status !== task.status && hasEnded(task))
         ended.push(task);
     }
     for (const id of Array.isArray(remove) ? remove : [])
       this.#byId.delete(String(id));
-    this.#forgetOld();
+    this.#evictOld();
     return ended;
   }
 
-  #put(told: Json): TaskItem | undefined {
-    const task = toTaskItem(told);
+  #put(json: Json): TaskItem | undefined {
+    const task = toTaskItem(json);
     if (task !== undefined) this.#byId.set(task.id, task);
     return task;
   }
 
-  #forgetOld(): void {
-    if (this.#byId.size <= MOST) return;
-    for (const { id } of this.tasks.slice(MOST)) this.#byId.delete(id);
+  #evictOld(): void {
+    if (this.#byId.size <= MAX_TASKS) return;
+    for (const { id } of this.tasks.slice(MAX_TASKS)) this.#byId.delete(id);
   }
 }
 

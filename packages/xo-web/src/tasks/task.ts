@@ -3,26 +3,26 @@ import type { ObjectRow } from "../api/object-row.js";
 
 export type TaskStatus = "pending" | "success" | "failure" | "interrupted";
 
-/** Something that is or was being done: one of ours, a part of one, or a task of a pool. Times in ms. */
+/** A task of the server, a subtask, or a XAPI task. Times in ms since the epoch. */
 export interface TaskItem {
   readonly id: string;
-  /** `pool`: XAPI's own. */
+  /** `ours`: of the server; `pool`: a XAPI task. */
   readonly source: "ours" | "pool";
   readonly status: TaskStatus;
   readonly isCancelled: boolean;
-  /** What is done, as the server calls it. */
+  /** The name of the task, from the server. */
   readonly name: string;
   /** 0 to 1. */
   readonly progress: number;
   readonly start: number;
   readonly end: number | undefined;
-  /** What it is done to. */
+  /** The object of the task. */
   readonly object: { readonly type: string; readonly id: string } | undefined;
   readonly userId: string | undefined;
-  /** The declared operation that it is. */
+  /** The API method. */
   readonly operation: string | undefined;
   readonly failure: TaskFailure | undefined;
-  /** Of many: how many have ended, and how. */
+  /** Progress of a bulk operation. */
   readonly counts: TaskCounts | undefined;
   readonly notes: readonly string[];
   readonly parts: readonly TaskItem[];
@@ -30,7 +30,7 @@ export interface TaskItem {
   readonly isCancellable: boolean;
 }
 
-/** The server's words, of what went wrong. */
+/** The error of the task. */
 export interface TaskFailure {
   readonly code?: string;
   readonly message: string;
@@ -42,11 +42,11 @@ export interface TaskCounts {
   readonly failed: number;
 }
 
-/** One of ours, as `task.list` has it; undefined: it is none. */
-export function toTaskItem(told: Json): TaskItem | undefined {
-  if (!isObject(told) || typeof told["id"] !== "string") return undefined;
-  const properties = objectAt(told, "properties");
-  const { id, start, end, status, progress } = told;
+/** Reads a task of `task.list`; undefined: not a task. */
+export function toTaskItem(task: Json): TaskItem | undefined {
+  if (!isObject(task) || typeof task["id"] !== "string") return undefined;
+  const properties = objectAt(task, "properties");
+  const { id, start, end, status, progress } = task;
   const { objectId, objectType, userId, operation } = properties;
   return {
     id,
@@ -63,16 +63,16 @@ export function toTaskItem(told: Json): TaskItem | undefined {
         : objectOfPart(textOf(properties["name"])),
     userId: typeof userId === "string" ? userId : undefined,
     operation: typeof operation === "string" ? operation : undefined,
-    failure: failureOf(told),
-    counts: countsOf(told["counts"]),
-    notes: notesOf(told),
-    parts: listAt(told, "tasks").flatMap((part) => toTaskItem(part) ?? []),
-    isCancelAsked: told["abortionRequestedAt"] !== undefined,
+    failure: failureOf(task),
+    counts: countsOf(task["counts"]),
+    notes: notesOf(task),
+    parts: listAt(task, "tasks").flatMap((part) => toTaskItem(part) ?? []),
+    isCancelAsked: task["abortionRequestedAt"] !== undefined,
     isCancellable: status === "pending",
   };
 }
 
-/** A task of a pool, as an object of the type `task`. */
+/** Reads a XAPI task, an object of the type `task`. */
 export function poolTaskItem(row: ObjectRow): TaskItem {
   const { id, status, progress, created, finished, result } = row;
   const isCancelled = status === "cancelled";
@@ -105,7 +105,7 @@ export function poolTaskItem(row: ObjectRow): TaskItem {
   };
 }
 
-/** Milliseconds that are left, where that can be said. */
+/** Estimated remaining time in ms; undefined: too early or ended. */
 export function leftOf(
   { status, progress, start }: TaskItem,
   now: number,
@@ -116,20 +116,20 @@ export function leftOf(
   return spent < 3_000 ? undefined : (spent * (1 - progress)) / progress;
 }
 
-/** The words that say best what has gone wrong in it: of the part that failed. */
+/** The error of the task, else of the subtask that failed. */
 export function reasonOf(task: TaskItem): TaskFailure | undefined {
   const part = task.parts.find(({ status }) => status === "failure");
   return task.failure ?? (part === undefined ? undefined : reasonOf(part));
 }
 
-/** `REST API: clean_shutdown VM` and `XAPI: Async.VM.start` without where it came from. */
+/** Removes the origin from `REST API: clean_shutdown VM` and `XAPI: Async.VM.start`. */
 export function plainName(name: string): string {
-  const [, door, rest = name] = /^(REST API|XAPI): (.*)/.exec(name) ?? [];
+  const [, origin, rest = name] = /^(REST API|XAPI): (.*)/.exec(name) ?? [];
   const words = rest.replace(/^Async\./, "");
-  return door === "REST API" ? words.replaceAll("_", " ") : words;
+  return origin === "REST API" ? words.replaceAll("_", " ") : words;
 }
 
-/** Of what is done to many: what that is. */
+/** The name of the task; of a bulk operation its method. */
 function nameOf(properties: Readonly<Record<string, Json>>): string {
   const { method } = objectAt(properties, "params");
   const name = textOf(properties["name"]);
@@ -138,7 +138,7 @@ function nameOf(properties: Readonly<Record<string, Json>>): string {
   return PART.exec(name)?.[1] ?? name;
 }
 
-/** A part of what is done to many: `vm.start`, and the object's id. */
+/** The name of a subtask of a bulk operation: the method and the id of the object. */
 const PART = /^([a-z]+\.\w+) ([0-9a-f]{8}-[0-9a-f-]{27})$/;
 const typesByNoun: Readonly<Record<string, string>> = {
   vm: "VM",
@@ -168,19 +168,19 @@ function isStatus(status: unknown): status is TaskStatus {
 }
 
 function failureOf(
-  told: Readonly<Record<string, Json>>,
+  task: Readonly<Record<string, Json>>,
 ): TaskFailure | undefined {
-  if (told["status"] === "success" || told["status"] === "pending")
+  if (task["status"] === "success" || task["status"] === "pending")
     return undefined;
-  const result = objectAt(told, "result");
+  const result = objectAt(task, "result");
   const code = textOf(result["code"]);
   const message = textOf(result["message"]) || code;
   if (message === "") return undefined;
   return code === "" ? { message } : { code, message };
 }
 
-function notesOf(told: Readonly<Record<string, Json>>): string[] {
-  return [...listAt(told, "warnings"), ...listAt(told, "infos")].flatMap(
+function notesOf(task: Readonly<Record<string, Json>>): string[] {
+  return [...listAt(task, "warnings"), ...listAt(task, "infos")].flatMap(
     (note) =>
       isObject(note) && typeof note["message"] === "string"
         ? [note["message"]]
@@ -188,9 +188,9 @@ function notesOf(told: Readonly<Record<string, Json>>): string[] {
   );
 }
 
-function countsOf(told: Json | undefined): TaskCounts | undefined {
-  if (told === undefined || !isObject(told)) return undefined;
-  const { total, succeeded, failed } = told;
+function countsOf(counts: Json | undefined): TaskCounts | undefined {
+  if (counts === undefined || !isObject(counts)) return undefined;
+  const { total, succeeded, failed } = counts;
   return {
     total: numberOf(total),
     succeeded: numberOf(succeeded),
