@@ -145,7 +145,7 @@ t.test("a job has the rights that its user has then", async (t) => {
   await admin.ask("user.delete", { id: eve });
   for (const [id, reason] of [
     [adas, /FORBIDDEN/],
-    [eves, /user of the job is gone|FORBIDDEN/],
+    [eves, /user of the job was deleted|FORBIDDEN/],
   ] as const) {
     t.ok((await admin.call("job.runNow", { id, wait: true })).error);
     const { runs } = (await admin.ask("jobRun.list", { jobId: id })) as {
