@@ -1,7 +1,5 @@
-import type { Clock } from "../src/clock.js";
-
 /** Time that stands still until it is told to pass. */
-export class FakeClock implements Clock {
+export class FakeClock implements WallClock {
   #now = Date.UTC(2026, 10, 21, 6);
   readonly #timers = new Map<object, { at: number; fn: () => void }>();
 
@@ -39,3 +37,4 @@ export class FakeClock implements Clock {
     this.#now = end;
   }
 }
+import type { WallClock } from "@xo-server/kit";

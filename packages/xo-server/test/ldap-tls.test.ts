@@ -1,9 +1,9 @@
+import { wallClock } from "@xo-server/kit";
 import { writeFileSync } from "node:fs";
 import { createServer, type AddressInfo, type Socket } from "node:net";
 import { join } from "node:path";
 import { once } from "node:events";
 import t, { type Test } from "tap";
-import { systemClock } from "../src/clock.js";
 import { loadConfig } from "../src/config/load-config.js";
 import { createLoggers } from "../src/log/logger.js";
 import { LdapDirectory } from "../src/auth/ldap/ldap-directory.js";
@@ -24,7 +24,7 @@ function createDirectory(t: Test, ldap: object): LdapDirectory {
   const { config } = loadConfig(undefined, {}, { env: {}, cwd: home, home });
   return new LdapDirectory({
     ldap: config.ldap,
-    clock: systemClock,
+    clock: wallClock,
     logger: silent.named("xo:test"),
   });
 }

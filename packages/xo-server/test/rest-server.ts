@@ -1,7 +1,6 @@
+import { wallClock, type WallClock } from "@xo-server/kit";
 import { XoError } from "@xo-server/model";
 import type { Test } from "tap";
-import type { Clock } from "../src/clock.js";
-import { systemClock } from "../src/clock.js";
 import { loadConfig } from "../src/config/load-config.js";
 import { createJsonRpcHandler } from "../src/api/json-rpc/json-rpc.js";
 import type { RestApiOptions } from "../src/api/rest/rest-api.js";
@@ -34,7 +33,7 @@ export interface RestServerOptions {
   /** Of callers who have not signed in; default: `viewer`. */
   readonly permission?: Permission;
   readonly yaml?: string;
-  readonly clock?: Clock;
+  readonly clock?: WallClock;
 }
 
 export interface RestServer {
@@ -90,7 +89,7 @@ export async function startRestServer(
     webRoot: undefined,
     rest: { ...rest, objects: objects.door, operations, dispatcher },
     onClose: () => undefined,
-    clock: options.clock ?? systemClock,
+    clock: options.clock ?? wallClock,
     logger,
   };
   const web = await startWebServer(parts as WebServerOptions);

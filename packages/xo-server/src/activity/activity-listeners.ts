@@ -1,4 +1,4 @@
-import type { Clock } from "../clock.js";
+import type { WallClock } from "@xo-server/kit";
 import type { StatusSubscriber } from "../status/status-feed.js";
 
 /**
@@ -16,12 +16,12 @@ const MESSAGE = Buffer.from(
  * they may read.
  */
 export class ActivityListeners {
-  readonly #clock: Clock;
+  readonly #clock: WallClock;
   /** Whether the client must be notified. */
   readonly #clients = new Map<StatusSubscriber, boolean>();
   #timer: unknown;
 
-  constructor(clock: Clock) {
+  constructor(clock: WallClock) {
     this.#clock = clock;
   }
 

@@ -1,5 +1,5 @@
+import type { WallClock } from "@xo-server/kit";
 import type { Catalog, Inventory, ViewTable } from "@xo-server/inventory";
-import type { Clock } from "../clock.js";
 import type { Logger } from "../log/logger.js";
 import type {
   ActivityRecorder,
@@ -25,7 +25,7 @@ export interface ActivityOptions {
     Inventory,
     "onPoolStatus" | "poolStatus" | "pools" | "runInSlices"
   >;
-  readonly clock: Clock;
+  readonly clock: WallClock;
   readonly logger: Pick<Logger, "warn">;
   readonly maxEntries: number;
   readonly retentionMs: number;

@@ -1,4 +1,4 @@
-import type { Clock } from "../clock.js";
+import type { WallClock } from "@xo-server/kit";
 import type { ActivityEntry, Actor, ActivityEvent } from "./activity-entry.js";
 
 /**
@@ -24,10 +24,10 @@ interface TrackedAction {
 
 /** Which user is changing, or has just changed, which object. */
 export class Attribution {
-  readonly #clock: Pick<Clock, "now">;
+  readonly #clock: Pick<WallClock, "now">;
   readonly #byObject = new Map<string, TrackedAction>();
 
-  constructor(clock: Pick<Clock, "now">) {
+  constructor(clock: Pick<WallClock, "now">) {
     this.#clock = clock;
   }
 

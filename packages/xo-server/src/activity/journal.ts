@@ -1,8 +1,8 @@
-import type { Clock } from "../clock.js";
+import type { WallClock } from "@xo-server/kit";
 import type { ActivityEntry, Actor, ActivityEvent } from "./activity-entry.js";
 
 export interface JournalOptions {
-  readonly clock: Pick<Clock, "now">;
+  readonly clock: Pick<WallClock, "now">;
   /** Maximum number of entries. */
   readonly maxEntries: number;
   /** Retention, in ms. */

@@ -1,5 +1,5 @@
+import { wallClock } from "@xo-server/kit";
 import type { Inventory } from "@xo-server/inventory";
-import { systemClock } from "../clock.js";
 import type { Objects } from "../objects/start-objects.js";
 import type { StartOptions } from "../config/start-options.js";
 import type { StopStack } from "../lifecycle/stop-stack.js";
@@ -21,7 +21,7 @@ export function startActivity(
   options: Pick<StartOptions, "config" | "loggers" | "clock">,
   stops: StopStack,
 ): StartedActivity {
-  const { config, loggers, clock = systemClock } = options;
+  const { config, loggers, clock = wallClock } = options;
   const listeners = new ActivityListeners(clock);
   const activity = new Activity({
     catalog,

@@ -1,4 +1,4 @@
-import type { Clock } from "../clock.js";
+import type { WallClock } from "@xo-server/kit";
 import type { StatusSubscriber } from "../status/status-feed.js";
 
 /** Interval of retries for clients with a full send buffer. */
@@ -13,12 +13,12 @@ const MESSAGE = Buffer.from(
  * that they may read.
  */
 export class AlarmListeners {
-  readonly #clock: Clock;
+  readonly #clock: WallClock;
   readonly #clients = new Set<StatusSubscriber>();
   #behind = new Set<StatusSubscriber>();
   #timer: unknown;
 
-  constructor(clock: Clock) {
+  constructor(clock: WallClock) {
     this.#clock = clock;
   }
 

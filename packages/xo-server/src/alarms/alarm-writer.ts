@@ -1,5 +1,5 @@
+import type { WallClock } from "@xo-server/kit";
 import type { Alarm, NewAlarm, NewNotice, Store } from "@xo-server/store";
-import type { Clock } from "../clock.js";
 import type { Logger } from "../log/logger.js";
 import { toBody } from "./alarm-body.js";
 import type { Match } from "./match.js";
@@ -8,7 +8,7 @@ import type { Rule } from "./rule.js";
 
 export interface AlarmWriterOptions {
   readonly store: Pick<Store, "alarms">;
-  readonly clock: Clock;
+  readonly clock: WallClock;
   readonly logger: Pick<Logger, "warn">;
   /** Called when alarms have changed or notices were queued. */
   readonly onWritten: () => void;

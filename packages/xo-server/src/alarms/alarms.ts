@@ -1,8 +1,8 @@
+import type { WallClock } from "@xo-server/kit";
 import { randomUUID } from "node:crypto";
 import { XoError } from "@xo-server/model";
 import type { Catalog, Queries } from "@xo-server/inventory";
 import type { Alarm, Store } from "@xo-server/store";
-import type { Clock } from "../clock.js";
 import type { Config } from "../config/config.js";
 import type { Logger } from "../log/logger.js";
 import type { PoolStatus } from "../status/status.js";
@@ -28,7 +28,7 @@ export interface AlarmsOptions {
   readonly catalog: Pick<Catalog, "get">;
   readonly listPools: () => readonly PoolStatus[];
   readonly mail: Config["mail"];
-  readonly clock: Clock;
+  readonly clock: WallClock;
   readonly logger: Pick<Logger, "warn">;
 }
 

@@ -1,6 +1,6 @@
+import type { WallClock } from "@xo-server/kit";
 import { XoError } from "@xo-server/model";
 import type { AlarmNotice, Store } from "@xo-server/store";
-import type { Clock } from "../clock.js";
 import type { Logger } from "../log/logger.js";
 import type { SendMail } from "./mail-sender.js";
 import type { NoticeBody } from "./notice.js";
@@ -9,7 +9,7 @@ import type { CallHook } from "./web-hook.js";
 
 export interface NoticeSenderOptions {
   readonly store: Pick<Store, "alarmRules" | "alarmNotices">;
-  readonly clock: Clock;
+  readonly clock: WallClock;
   readonly logger: Pick<Logger, "warn">;
   readonly sendMail: SendMail;
   readonly callHook: CallHook;

@@ -1,4 +1,4 @@
-import type { Clock } from "../clock.js";
+import type { WallClock } from "@xo-server/kit";
 import type { PoolState, PoolStatus } from "../status/status.js";
 import type {
   MatchHandler,
@@ -8,7 +8,7 @@ import type {
 
 export interface PoolWatcherOptions {
   readonly listPools: () => readonly PoolStatus[];
-  readonly clock: Clock;
+  readonly clock: WallClock;
 }
 
 /** There are about a hundred pools; a check takes microseconds. */

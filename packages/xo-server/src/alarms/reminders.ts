@@ -1,12 +1,12 @@
+import type { WallClock } from "@xo-server/kit";
 import type { Alarm, Store } from "@xo-server/store";
-import type { Clock } from "../clock.js";
 import type { Logger } from "../log/logger.js";
 import { toNoticeBody, toNotices } from "./notice.js";
 import type { Rule } from "./rule.js";
 
 export interface RemindersOptions {
   readonly store: Pick<Store, "alarms">;
-  readonly clock: Clock;
+  readonly clock: WallClock;
   readonly logger: Pick<Logger, "warn">;
   readonly onWritten: () => void;
 }

@@ -1,5 +1,5 @@
+import type { WallClock } from "@xo-server/kit";
 import type { Alarm } from "@xo-server/store";
-import type { Clock } from "../clock.js";
 import { bodyOf } from "./alarm-body.js";
 import type { Match, MatchHandler, ConditionWatcher } from "./match.js";
 import type { AlarmWriter } from "./alarm-writer.js";
@@ -7,7 +7,7 @@ import type { Rule } from "./rule.js";
 
 export interface RuleStateOptions {
   readonly writer: AlarmWriter;
-  readonly clock: Clock;
+  readonly clock: WallClock;
   /** Id of the pool connection of an object. */
   readonly poolOf: (objectId: string) => string | undefined;
   readonly isConnected: (pool: string) => boolean;

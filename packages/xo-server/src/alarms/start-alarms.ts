@@ -1,5 +1,5 @@
+import { wallClock } from "@xo-server/kit";
 import type { Store } from "@xo-server/store";
-import { systemClock } from "../clock.js";
 import type { Objects } from "../objects/start-objects.js";
 import type { StartOptions } from "../config/start-options.js";
 import type { PoolStatus } from "../status/status.js";
@@ -25,7 +25,7 @@ export function startAlarms(
   options: Pick<StartOptions, "config" | "loggers" | "clock">,
   stops: StopStack,
 ): StartedAlarms {
-  const { config, loggers, clock = systemClock } = options;
+  const { config, loggers, clock = wallClock } = options;
   const { queries, catalog } = objects;
   const alarms = new Alarms({
     store,

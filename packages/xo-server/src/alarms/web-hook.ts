@@ -1,6 +1,6 @@
+import type { WallClock } from "@xo-server/kit";
 import { createHmac } from "node:crypto";
 import { XoError } from "@xo-server/model";
-import type { Clock } from "../clock.js";
 import type { NoticeBody } from "./notice.js";
 import type { TargetSecret } from "./rule.js";
 
@@ -22,7 +22,7 @@ const TIMEOUT_MS = 10_000;
  * Sends notices as JSON by POST. Redirects are not followed, so that secret
  * headers only go to the configured URL.
  */
-export function createHookCaller(clock: Pick<Clock, "now">): CallHook {
+export function createHookCaller(clock: Pick<WallClock, "now">): CallHook {
   return async ({ id, url, secret, body }) => {
     const text = JSON.stringify({ id, ...body });
     const seconds = String(Math.floor(clock.now() / 1000));

@@ -1,9 +1,9 @@
+import type { WallClock } from "@xo-server/kit";
 import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import { XapiError, XoError, errorTable } from "@xo-server/model";
 import type { FastifyInstance } from "fastify";
 import { WebSocketServer } from "ws";
-import type { Clock } from "../clock.js";
 import { consoleKinds, type ConsoleKind } from "../consoles/console-target.js";
 import type { Consoles } from "../consoles/consoles.js";
 import type { Logger } from "../log/logger.js";
@@ -29,7 +29,7 @@ export interface ConsoleSocketOptions {
   readonly maxRequestsPerSecond: number;
   readonly clientAddresses: ClientAddresses;
   readonly hits: Pick<LimitHits, "count">;
-  readonly clock: Clock;
+  readonly clock: WallClock;
   readonly logger: Logger;
 }
 

@@ -1,5 +1,5 @@
+import { wallClock } from "@xo-server/kit";
 import type { Store } from "@xo-server/store";
-import { systemClock } from "../clock.js";
 import type { StartOptions } from "../config/start-options.js";
 import { ExternalUsers } from "./external-users.js";
 import type { LdapDirectoryOptions } from "./ldap/ldap-directory.js";
@@ -16,7 +16,7 @@ export async function createSignInService(
   people: AuthenticatedUsers,
   options: Pick<StartOptions, "config" | "loggers" | "clock" | "env">,
 ): Promise<SignInService> {
-  const { loggers, clock = systemClock, env } = options;
+  const { loggers, clock = wallClock, env } = options;
   const { ldap, oidc } = options.config;
   const logger = loggers.named("xo:people");
   if (!ldap.startTls && ldap.urls.some((url) => url.startsWith("ldap:")))

@@ -1,5 +1,3 @@
-import type { Clock } from "../clock.js";
-
 /** Delay after the first failure, in ms; doubles with each further failure. */
 const FIRST_DELAY_MS = 2_000;
 const MAX_DELAY_MS = 60_000;
@@ -18,11 +16,11 @@ interface Failures {
 
 /** Delays password attempts after failures, by user name and by client address. */
 export class LoginThrottle {
-  readonly #clock: Pick<Clock, "now">;
+  readonly #clock: Pick<WallClock, "now">;
   /** In the order of the last failure. */
   readonly #failures = new Map<string, Failures>();
 
-  constructor(clock: Pick<Clock, "now">) {
+  constructor(clock: Pick<WallClock, "now">) {
     this.#clock = clock;
   }
 
@@ -73,3 +71,4 @@ function userKey(user: string): string {
 function addressKey(address: string): string {
   return `address ${address}`;
 }
+import type { WallClock } from "@xo-server/kit";

@@ -1,5 +1,5 @@
+import type { WallClock } from "@xo-server/kit";
 import type { Store } from "@xo-server/store";
-import type { Clock } from "../clock.js";
 import type { Client } from "./client.js";
 import type { Session } from "./session.js";
 
@@ -10,7 +10,7 @@ const SESSION_EXPIRED = "session expired";
 
 export interface SessionsOptions {
   readonly store: Pick<Store, "onChange">;
-  readonly clock: Clock;
+  readonly clock: WallClock;
 }
 
 /** Signed-in connections; they are closed or updated when users, tokens or rights change. */

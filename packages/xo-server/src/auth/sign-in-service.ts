@@ -1,6 +1,6 @@
+import type { WallClock } from "@xo-server/kit";
 import { XoError } from "@xo-server/model";
 import type { Store, User } from "@xo-server/store";
-import type { Clock } from "../clock.js";
 import type {
   Authenticator,
   Credentials,
@@ -20,7 +20,7 @@ export interface SignInServiceOptions {
   readonly users: Pick<AuthenticatedUsers, "get">;
   readonly passwords: Pick<PasswordVerifier, "verify" | "providersOf">;
   readonly log: Pick<SignInLog, "write">;
-  readonly clock: Pick<Clock, "now">;
+  readonly clock: Pick<WallClock, "now">;
   /** The provider that verifies passwords besides the local ones. */
   readonly directory?: string | undefined;
   readonly redirect?: RedirectSignIn | undefined;

@@ -1,5 +1,5 @@
+import { wallClock } from "@xo-server/kit";
 import type { Store } from "@xo-server/store";
-import { systemClock } from "../clock.js";
 import type { StartOptions } from "../config/start-options.js";
 import type { StopStack } from "../lifecycle/stop-stack.js";
 import { startTokenCleanup } from "./token-cleanup.js";
@@ -23,7 +23,7 @@ export async function startAuth(
   options: Pick<StartOptions, "config" | "loggers" | "clock" | "env">,
   stops: StopStack,
 ): Promise<AuthService> {
-  const { loggers, clock = systemClock, env } = options;
+  const { loggers, clock = wallClock, env } = options;
   await createInitialAccounts(store, loggers.named("xo:people"), env);
   const people = new AuthenticatedUsers(store);
   const sessions = new Sessions({ store, clock });

@@ -1,6 +1,6 @@
+import type { WallClock } from "@xo-server/kit";
 import { randomBytes } from "node:crypto";
 import { XoError } from "@xo-server/model";
-import type { Clock } from "../clock.js";
 import type { Session } from "./session.js";
 
 /** Time for the web page to open its WebSocket, in ms. */
@@ -18,11 +18,11 @@ interface Ticket {
  * cookies (they would allow cross-site requests).
  */
 export class Tickets {
-  readonly #clock: Pick<Clock, "now">;
+  readonly #clock: Pick<WallClock, "now">;
   /** In the order of issue. */
   readonly #tickets = new Map<string, Ticket>();
 
-  constructor(clock: Pick<Clock, "now">) {
+  constructor(clock: Pick<WallClock, "now">) {
     this.#clock = clock;
   }
 

@@ -1,12 +1,12 @@
+import type { WallClock } from "@xo-server/kit";
 import type { Store } from "@xo-server/store";
-import type { Clock } from "../clock.js";
 
 const INTERVAL_MS = 3_600_000;
 
 /** Deletes expired tokens once an hour; they are rejected as soon as they expire. @returns a function that stops it */
 export function startTokenCleanup(
   { tokens }: Pick<Store, "tokens">,
-  clock: Clock,
+  clock: WallClock,
 ): () => void {
   let timer: unknown;
   const scheduleNext = () => {

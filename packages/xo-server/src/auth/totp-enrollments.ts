@@ -1,5 +1,5 @@
+import type { WallClock } from "@xo-server/kit";
 import { XoError } from "@xo-server/model";
-import type { Clock } from "../clock.js";
 import { createTotpSecret, findTotpStep } from "./totp.js";
 
 /** Time to enter the first code, in ms. */
@@ -8,11 +8,11 @@ const MAX_PENDING = 1_000;
 
 /** Pending TOTP enrollments: they take effect when a code proves that the authenticator app has the secret. */
 export class TotpEnrollments {
-  readonly #clock: Pick<Clock, "now">;
+  readonly #clock: Pick<WallClock, "now">;
   /** By user id, oldest first. */
   readonly #secrets = new Map<string, { secret: string; time: number }>();
 
-  constructor(clock: Pick<Clock, "now">) {
+  constructor(clock: Pick<WallClock, "now">) {
     this.#clock = clock;
   }
 

@@ -1,5 +1,5 @@
+import type { WallClock } from "@xo-server/kit";
 import { createHmac, randomBytes } from "node:crypto";
-import type { Clock } from "../clock.js";
 
 /** How long a verification is reused, in ms. */
 const LIFETIME_MS = 60_000;
@@ -12,13 +12,13 @@ const MAX_ENTRIES = 1_000;
  * user changes.
  */
 export class VerifiedPasswords {
-  readonly #clock: Pick<Clock, "now">;
+  readonly #clock: Pick<WallClock, "now">;
   readonly #key = randomBytes(32);
   /** By HMAC, oldest first. */
   readonly #entries = new Map<string, { userId: string; until: number }>();
   #generation = 0;
 
-  constructor(clock: Pick<Clock, "now">) {
+  constructor(clock: Pick<WallClock, "now">) {
     this.#clock = clock;
   }
 

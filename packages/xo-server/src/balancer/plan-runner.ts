@@ -1,7 +1,7 @@
+import type { WallClock } from "@xo-server/kit";
 import { XoError } from "@xo-server/model";
 import type { BalancePlan } from "@xo-server/placement";
 import type { BalancerRun, Store } from "@xo-server/store";
-import type { Clock } from "../clock.js";
 import type { Logger } from "../log/logger.js";
 import type { AuthenticatedUser } from "../auth/authenticated-user.js";
 import type { Tasks } from "../tasks/tasks.js";
@@ -58,7 +58,7 @@ export interface PlanRunnerParts extends MigrateVmParts {
   readonly store: Pick<Store, "balancerRuns">;
   readonly tasks: Pick<Tasks, "run">;
   readonly nameOf: (id: string) => string;
-  readonly clock: Pick<Clock, "now">;
+  readonly clock: Pick<WallClock, "now">;
   readonly logger: Pick<Logger, "info" | "warn">;
   /** During shutdown of the server migrations in progress are left to XAPI. */
   readonly isStopping: () => boolean;

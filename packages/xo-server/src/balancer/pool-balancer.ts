@@ -1,5 +1,5 @@
+import type { WallClock } from "@xo-server/kit";
 import type { Store } from "@xo-server/store";
-import type { Clock } from "../clock.js";
 import type { Logger } from "../log/logger.js";
 import {
   busy,
@@ -17,7 +17,7 @@ export interface PoolBalancerParts extends Omit<
   "lease" | "onState" | "store"
 > {
   readonly store: Pick<Store, "balancerRuns" | "balancerWatches">;
-  readonly clock: Clock;
+  readonly clock: WallClock;
   readonly logger: Pick<Logger, "warn">;
 }
 

@@ -1,5 +1,5 @@
+import type { WallClock } from "@xo-server/kit";
 import type { Store } from "@xo-server/store";
-import type { Clock } from "../clock.js";
 import type { BalancerState } from "./state.js";
 
 /** The state of a pool as other servers with the same database see it. */
@@ -15,7 +15,7 @@ export interface PoolLeaseParts {
   readonly pool: string;
   readonly owner: string;
   readonly store: Pick<Store, "balancerWatches">;
-  readonly clock: Clock;
+  readonly clock: WallClock;
   /** The state to publish. */
   readonly published: () => PublishedState;
   /** Another server has taken the lease. */

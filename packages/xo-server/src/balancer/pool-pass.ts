@@ -1,7 +1,7 @@
+import type { WallClock } from "@xo-server/kit";
 import { XoError } from "@xo-server/model";
 import type { BalancePlan } from "@xo-server/placement";
 import type { Store } from "@xo-server/store";
-import type { Clock } from "../clock.js";
 import { waitingStateOf, decide } from "./decide.js";
 import { FailedHosts } from "./failed-hosts.js";
 import {
@@ -43,7 +43,7 @@ export interface PoolPassParts {
   readonly runner: Pick<PlanRunner, "run">;
   readonly lease: Pick<PoolLease, "renew" | "isHeld">;
   readonly onState: (state: BalancerState) => void;
-  readonly clock: Pick<Clock, "now">;
+  readonly clock: Pick<WallClock, "now">;
 }
 
 /**

@@ -1,6 +1,6 @@
+import type { WallClock } from "@xo-server/kit";
 import { XapiError, XoError } from "@xo-server/model";
 import type { Store } from "@xo-server/store";
-import type { Clock } from "../clock.js";
 import type { Logger } from "../log/logger.js";
 import { PlanSchedule } from "../placement/plan-schedule.js";
 import type { PlanStep } from "../placement/plan-step.js";
@@ -15,7 +15,7 @@ export interface StopReason {
 
 export interface PoolRunParts {
   readonly store: Pick<Store, "balancerRuns">;
-  readonly clock: Pick<Clock, "now">;
+  readonly clock: Pick<WallClock, "now">;
   readonly logger: Pick<Logger, "warn">;
   /**
    * Called before each migration.

@@ -1,9 +1,9 @@
+import type { WallClock } from "@xo-server/kit";
 import { createHash } from "node:crypto";
 import { hostname } from "node:os";
 import { resolve } from "node:path";
 import type { Catalog, Inventory } from "@xo-server/inventory";
 import type { Store } from "@xo-server/store";
-import type { Clock } from "../clock.js";
 import type { Config } from "../config/config.js";
 import { RollingPlans } from "../hosts/rolling-plans.js";
 import type { Logger } from "../log/logger.js";
@@ -32,7 +32,7 @@ export interface StartBalancerParts {
   readonly witness: ActivityRecorder;
   /** dataDir distinguishes two servers on one machine. */
   readonly config: Pick<Config, "dataDir">;
-  readonly clock: Clock;
+  readonly clock: WallClock;
   readonly logger: Logger;
   readonly stops: StopStack;
 }

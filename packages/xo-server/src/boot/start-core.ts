@@ -1,9 +1,9 @@
+import { wallClock, type WallClock } from "@xo-server/kit";
 import type { Inventory } from "@xo-server/inventory";
 import type { LoopMonitor } from "@xo-server/perf";
 import type { Store } from "@xo-server/store";
 import type { ApiClient } from "../api/json-rpc/api-client.js";
 import { LimitHits } from "../limits/limit-hits.js";
-import { systemClock, type Clock } from "../clock.js";
 import { PoolObjects } from "../objects/pool-objects.js";
 import { startInventory } from "../objects/start-inventory.js";
 import { startObjects, type Objects } from "../objects/start-objects.js";
@@ -21,7 +21,7 @@ import type { StopStack } from "../lifecycle/stop-stack.js";
 
 /** The database, the pools and the mirror of their objects. */
 export interface Core {
-  readonly clock: Clock;
+  readonly clock: WallClock;
   readonly monitor: LoopMonitor;
   readonly parser: Parser;
   readonly store: Store;
@@ -42,7 +42,7 @@ export async function startCore(
   options: ServerOptions,
   stops: StopStack,
 ): Promise<Core> {
-  const { loggers, clock = systemClock } = options;
+  const { loggers, clock = wallClock } = options;
   const logger = loggers.named("xo:main");
   const monitor = startMonitor(options, stops);
   const parser = startParser(options, stops);

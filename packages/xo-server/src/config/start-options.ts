@@ -1,4 +1,4 @@
-import type { Clock } from "../clock.js";
+import type { WallClock } from "@xo-server/kit";
 import type { Loggers } from "../log/logger.js";
 import type { LoadedConfig } from "./load-config.js";
 
@@ -8,7 +8,7 @@ export interface StartOptions extends LoadedConfig {
   /** Profiles of simulated pools, in place of the pools of the config. */
   readonly demo?: readonly string[] | undefined;
   /** Default: the system clock. */
-  readonly clock?: Clock;
+  readonly clock?: WallClock;
   /** Environment variables, of which some hold secrets. Default: those of the process. */
   readonly env?: Readonly<Record<string, string | undefined>>;
 }

@@ -1,5 +1,5 @@
+import type { WallClock } from "@xo-server/kit";
 import { randomUUID } from "node:crypto";
-import type { Clock } from "../clock.js";
 import type { Audit } from "../operations/audit.js";
 import type { CallContext } from "../operations/operation.js";
 import type { ConsoleTraffic } from "./console-session.js";
@@ -18,7 +18,7 @@ export interface ConsoleSubject {
 export class ConsoleRecord {
   readonly #audit: Audit;
   readonly #subject: ConsoleSubject;
-  readonly #clock: Pick<Clock, "now">;
+  readonly #clock: Pick<WallClock, "now">;
   /** Common to both entries. */
   readonly #connection = randomUUID();
   readonly #begun: number;
@@ -26,7 +26,7 @@ export class ConsoleRecord {
   constructor(
     audit: Audit,
     subject: ConsoleSubject,
-    clock: Pick<Clock, "now">,
+    clock: Pick<WallClock, "now">,
   ) {
     this.#audit = audit;
     this.#subject = subject;

@@ -1,6 +1,6 @@
+import type { WallClock } from "@xo-server/kit";
 import type { Duplex } from "node:stream";
 import type { RawData, WebSocket } from "ws";
-import type { Clock } from "../clock.js";
 import type { Client } from "../auth/client.js";
 import type { Session } from "../auth/session.js";
 import type { Rights } from "../rights/rights.js";
@@ -9,7 +9,7 @@ export interface ConsoleSessionOptions {
   readonly socket: WebSocket;
   /** To the console, after XAPI's 200. */
   readonly stream: Duplex;
-  readonly clock: Clock;
+  readonly clock: WallClock;
   readonly pingMs: number;
   /**
    * Called periodically.

@@ -1,8 +1,8 @@
+import type { WallClock } from "@xo-server/kit";
 import type { Duplex } from "node:stream";
 import type { Inventory } from "@xo-server/inventory";
 import { XoError } from "@xo-server/model";
 import type { WebSocket } from "ws";
-import type { Clock } from "../clock.js";
 import type { Config } from "../config/config.js";
 import type { LimitHits } from "../limits/limit-hits.js";
 import type { FoundObject } from "../objects/found-object.js";
@@ -30,7 +30,7 @@ export interface ConsolesOptions {
   readonly sessions: Pick<Sessions, "begin" | "remove">;
   readonly audit: Audit;
   readonly hits: Pick<LimitHits, "count">;
-  readonly clock: Clock;
+  readonly clock: WallClock;
 }
 
 /** A request to open a console. */

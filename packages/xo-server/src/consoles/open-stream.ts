@@ -1,7 +1,7 @@
+import type { WallClock } from "@xo-server/kit";
 import type { Duplex } from "node:stream";
 import { XoError } from "@xo-server/model";
 import type { Xapi } from "@xo-server/xen-api";
-import type { Clock } from "../clock.js";
 import { pause } from "../tasks/pause.js";
 import type { ConsoleTarget } from "./console-target.js";
 
@@ -9,7 +9,7 @@ export interface OpenStreamParts {
   /** Asked before each try: what has just moved is somewhere else. @throws XoError */
   readonly find: () => ConsoleTarget;
   readonly xapi: Pick<Xapi, "connectStream">;
-  readonly clock: Clock;
+  readonly clock: WallClock;
   /** Aborted: the stream ends, opened or not. */
   readonly signal: AbortSignal;
 }

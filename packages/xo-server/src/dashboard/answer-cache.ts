@@ -1,5 +1,3 @@
-import type { Clock } from "../clock.js";
-
 interface Known {
   readonly since: number;
   readonly answer: Promise<object>;
@@ -8,17 +6,19 @@ interface Known {
 /** Time for which answers are reused, in ms. */
 const FRESH_MS = 5_000;
 
-export function createDashboardCache(clock: Pick<Clock, "now">): AnswerCache {
+export function createDashboardCache(
+  clock: Pick<WallClock, "now">,
+): AnswerCache {
   return new AnswerCache(clock, FRESH_MS);
 }
 
 /** Caches answers for a few seconds, per set of rights. */
 export class AnswerCache {
-  readonly #clock: Pick<Clock, "now">;
+  readonly #clock: Pick<WallClock, "now">;
   readonly #freshMs: number;
   readonly #cache = new WeakMap<object, Map<string, Known>>();
 
-  constructor(clock: Pick<Clock, "now">, freshMs: number) {
+  constructor(clock: Pick<WallClock, "now">, freshMs: number) {
     this.#clock = clock;
     this.#freshMs = freshMs;
   }
@@ -49,3 +49,4 @@ export class AnswerCache {
     return answers;
   }
 }
+import type { WallClock } from "@xo-server/kit";

@@ -1,5 +1,5 @@
+import type { WallClock } from "@xo-server/kit";
 import type { Inventory, Queries, ViewObject } from "@xo-server/inventory";
-import type { Clock } from "../clock.js";
 import type { MissingPatches } from "../hosts/missing-patches.js";
 import type { PoolObjects } from "../objects/pool-objects.js";
 import type { Readable } from "../objects/readable.js";
@@ -17,7 +17,7 @@ export interface DashboardsOptions {
   readonly patches: MissingPatches;
   readonly inventory: Pick<Inventory, "runInSlices">;
   readonly listPools: () => readonly PoolStatus[];
-  readonly clock: Clock;
+  readonly clock: WallClock;
 }
 
 const ALARMS =

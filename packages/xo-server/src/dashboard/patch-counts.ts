@@ -1,4 +1,4 @@
-import type { Clock } from "../clock.js";
+import type { WallClock } from "@xo-server/kit";
 import type { MissingPatches } from "../hosts/missing-patches.js";
 import type { PoolObject, PoolObjects } from "../objects/pool-objects.js";
 import { pause } from "../tasks/pause.js";
@@ -6,7 +6,7 @@ import { pause } from "../tasks/pause.js";
 export interface PatchCountsParts {
   readonly objects: Pick<PoolObjects, "get">;
   readonly patches: MissingPatches;
-  readonly clock: Clock;
+  readonly clock: WallClock;
 }
 
 /** Slower hosts are included in the next answer. */

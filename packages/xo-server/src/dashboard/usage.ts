@@ -1,5 +1,5 @@
+import type { WallClock } from "@xo-server/kit";
 import type { Inventory, Steps } from "@xo-server/inventory";
-import type { Clock } from "../clock.js";
 import type { PoolObjects } from "../objects/pool-objects.js";
 import type { HostStats } from "../stats/host-stats.js";
 import { toStatsHost } from "../stats/object-stats.js";
@@ -26,7 +26,7 @@ export interface UsageParts {
   readonly objects: Pick<PoolObjects, "get">;
   readonly stats: Pick<HostStats, "latest">;
   readonly inventory: Pick<Inventory, "runInSlices">;
-  readonly clock: Clock;
+  readonly clock: WallClock;
 }
 
 /** Slower hosts are included in the next answer. */

@@ -1,5 +1,5 @@
+import type { WallClock } from "@xo-server/kit";
 import { XoError } from "@xo-server/model";
-import type { Clock } from "../clock.js";
 import type { PoolObject } from "../objects/pool-objects.js";
 import { Semaphore } from "@xo-server/inventory";
 
@@ -20,11 +20,11 @@ interface Known {
  * plugin. It is asked at most every ten minutes, and once for all who ask.
  */
 export class MissingPatches {
-  readonly #clock: Pick<Clock, "now">;
+  readonly #clock: Pick<WallClock, "now">;
   readonly #known = new Map<string, Known>();
   readonly #turns = new Semaphore(AT_A_TIME);
 
-  constructor(clock: Pick<Clock, "now">) {
+  constructor(clock: Pick<WallClock, "now">) {
     this.#clock = clock;
   }
 

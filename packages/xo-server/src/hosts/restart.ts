@@ -1,11 +1,11 @@
+import type { WallClock } from "@xo-server/kit";
 import { XoError, type ErrorCode } from "@xo-server/model";
-import type { Clock } from "../clock.js";
 import type { PoolObject, PoolObjects } from "../objects/pool-objects.js";
 import { pause } from "../tasks/pause.js";
 
 export interface RestartParts {
   readonly objects: PoolObjects;
-  readonly clock: Clock;
+  readonly clock: WallClock;
   /** Aborted when the task is cancelled. */
   readonly signal: AbortSignal;
 }

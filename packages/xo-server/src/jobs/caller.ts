@@ -1,5 +1,5 @@
+import type { WallClock } from "@xo-server/kit";
 import { XapiError, XoError } from "@xo-server/model";
-import type { Clock } from "../clock.js";
 import type { Dispatcher } from "../operations/dispatcher.js";
 import { onBehalfOf } from "../operations/on-behalf.js";
 import type { AuthenticatedUsers } from "../auth/authenticated-users.js";
@@ -12,7 +12,7 @@ import { withSignal } from "./with-signal.js";
 export interface CallerOptions {
   readonly call: Dispatcher["call"];
   readonly people: Pick<AuthenticatedUsers, "get">;
-  readonly clock: Clock;
+  readonly clock: WallClock;
   readonly job: { readonly id: string; readonly userId?: string };
   readonly work: TaskContext;
   readonly log: CallLog;
@@ -119,11 +119,11 @@ export class Caller {
 /** Rejects some time after a signal was aborted. */
 class AbortDeadline {
   readonly #signal: AbortSignal;
-  readonly #clock: Clock;
+  readonly #clock: WallClock;
   #timer: unknown;
   #listener: (() => void) | undefined;
 
-  constructor(signal: AbortSignal, clock: Clock) {
+  constructor(signal: AbortSignal, clock: WallClock) {
     this.#signal = signal;
     this.#clock = clock;
   }

@@ -1,7 +1,7 @@
+import type { WallClock } from "@xo-server/kit";
 import type { Catalog } from "@xo-server/inventory";
 import { XoError } from "@xo-server/model";
 import type { Job, JobRunStatus, Store } from "@xo-server/store";
-import type { Clock } from "../clock.js";
 import type { PoolObjects } from "../objects/pool-objects.js";
 import type { Dispatcher } from "../operations/dispatcher.js";
 import type { AuthenticatedUsers } from "../auth/authenticated-users.js";
@@ -23,7 +23,7 @@ export interface JobRunnerOptions {
   readonly people: Pick<AuthenticatedUsers, "get">;
   readonly catalog: Catalog;
   readonly objects: PoolObjects;
-  readonly clock: Clock;
+  readonly clock: WallClock;
   readonly isStopping: () => boolean;
 }
 

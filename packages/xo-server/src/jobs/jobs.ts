@@ -1,3 +1,4 @@
+import type { WallClock } from "@xo-server/kit";
 import { XoError } from "@xo-server/model";
 import type {
   Job,
@@ -7,7 +8,6 @@ import type {
   Store,
 } from "@xo-server/store";
 import type { JobPlan, JobRunner } from "./job-runner.js";
-import type { Clock } from "../clock.js";
 import type { StartedRun, Runs } from "./runs.js";
 import { extractSecrets, type Secrets } from "./secrets.js";
 import { createTimes } from "./times.js";
@@ -21,7 +21,7 @@ export interface JobsOptions {
   readonly isOperation: (name: string) => boolean;
   /** Whether a user with this id exists. */
   readonly isUser: (id: string) => boolean;
-  readonly clock: Pick<Clock, "now">;
+  readonly clock: Pick<WallClock, "now">;
   /** Cancels a task, possibly of another server. */
   readonly abortTask: (taskId: string) => Promise<void>;
 }

@@ -1,4 +1,4 @@
-import type { Clock } from "../clock.js";
+import type { WallClock } from "@xo-server/kit";
 import type { Pools } from "../pools/pools.js";
 
 /** Interval of the check, in ms. */
@@ -11,7 +11,7 @@ const TIMEOUT_MS = 60_000;
  */
 export async function poolsReady(
   pools: Pick<Pools, "list">,
-  clock: Clock,
+  clock: WallClock,
   isStopping: () => boolean,
 ): Promise<void> {
   const end = clock.now() + TIMEOUT_MS;

@@ -1,12 +1,12 @@
+import type { WallClock } from "@xo-server/kit";
 import { XoError } from "@xo-server/model";
 import type { JobRun, JobRunEnd, Store } from "@xo-server/store";
-import type { Clock } from "../clock.js";
 import type { Logger } from "../log/logger.js";
 import type { RunOutcome } from "./job-runner.js";
 
 export interface RunEndsOptions {
   readonly store: Pick<Store, "jobRuns">;
-  readonly clock: Pick<Clock, "now">;
+  readonly clock: Pick<WallClock, "now">;
   readonly logger: Pick<Logger, "warn">;
   readonly keep: { readonly ofJob: number; readonly ofAll: number };
 }

@@ -1,6 +1,6 @@
+import type { WallClock } from "@xo-server/kit";
 import { XoError } from "@xo-server/model";
 import type { Job, JobRun, RunStart, Store } from "@xo-server/store";
-import type { Clock } from "../clock.js";
 import type { Logger } from "../log/logger.js";
 import type { Tasks } from "../tasks/tasks.js";
 import type { TaskContext } from "../tasks/task-context.js";
@@ -14,7 +14,7 @@ export interface RunsOptions {
   readonly runner: Pick<JobRunner, "run">;
   readonly tasks: Pick<Tasks, "run">;
   readonly owner: string;
-  readonly clock: Clock;
+  readonly clock: WallClock;
   readonly logger: Pick<Logger, "info" | "warn">;
   /** Maximum number of stored runs per job, and in total. */
   readonly keep: { readonly ofJob: number; readonly ofAll: number };

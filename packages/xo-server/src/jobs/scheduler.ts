@@ -1,6 +1,6 @@
+import type { WallClock } from "@xo-server/kit";
 import { XoError } from "@xo-server/model";
 import type { Schedule, Store } from "@xo-server/store";
-import type { Clock } from "../clock.js";
 import type { Logger } from "../log/logger.js";
 import { dueOf, type Due } from "./due.js";
 import type { Runs } from "./runs.js";
@@ -9,7 +9,7 @@ import { createTimes, type Times } from "./times.js";
 export interface SchedulerOptions {
   readonly store: Pick<Store, "jobs" | "schedules" | "onChange">;
   readonly runs: Pick<Runs, "begin" | "maintain">;
-  readonly clock: Clock;
+  readonly clock: WallClock;
   readonly logger: Pick<Logger, "warn">;
 }
 

@@ -1,6 +1,6 @@
+import type { WallClock } from "@xo-server/kit";
 import type { Catalog, ViewObject } from "@xo-server/inventory";
 import { XoError } from "@xo-server/model";
-import type { Clock } from "../clock.js";
 import type { PoolObjects } from "../objects/pool-objects.js";
 import type { AuthenticatedUser } from "../auth/authenticated-user.js";
 import type { Caller } from "./caller.js";
@@ -13,7 +13,7 @@ import { LocalDays, toDelete } from "./retention.js";
 export interface PolicyParts {
   readonly catalog: Catalog;
   readonly objects: PoolObjects;
-  readonly clock: Clock;
+  readonly clock: WallClock;
 }
 
 /** A snapshot job with its time zone. */

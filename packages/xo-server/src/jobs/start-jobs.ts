@@ -1,10 +1,10 @@
+import type { WallClock } from "@xo-server/kit";
 import { createHash } from "node:crypto";
 import { hostname } from "node:os";
 import { resolve } from "node:path";
 import type { Catalog } from "@xo-server/inventory";
 import { XoError } from "@xo-server/model";
 import type { Store } from "@xo-server/store";
-import type { Clock } from "../clock.js";
 import type { Config } from "../config/config.js";
 import type { Logger } from "../log/logger.js";
 import type { PoolObjects } from "../objects/pool-objects.js";
@@ -28,7 +28,7 @@ export interface StartJobsParts {
   readonly pools: Pick<Pools, "list">;
   /** dataDir distinguishes two servers on one machine. */
   readonly config: Pick<Config, "dataDir" | "jobs">;
-  readonly clock: Clock;
+  readonly clock: WallClock;
   readonly logger: Logger;
   readonly stops: StopStack;
 }

@@ -1,6 +1,6 @@
+import type { WallClock } from "@xo-server/kit";
 import { isIPv6 } from "node:net";
 import { XoError } from "@xo-server/model";
-import type { Clock } from "../clock.js";
 import { TokenBucket } from "./token-bucket.js";
 
 /** Keys at most; the least recently used are removed. */
@@ -9,10 +9,10 @@ const MAX_KEYS = 10_000;
 /** A rate limit per key: a token bucket each. */
 export class RateLimits {
   readonly perSecond: number;
-  readonly #clock: Pick<Clock, "now">;
+  readonly #clock: Pick<WallClock, "now">;
   readonly #buckets = new Map<string, TokenBucket>();
 
-  constructor(perSecond: number, clock: Pick<Clock, "now">) {
+  constructor(perSecond: number, clock: Pick<WallClock, "now">) {
     this.perSecond = perSecond;
     this.#clock = clock;
   }

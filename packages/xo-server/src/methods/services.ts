@@ -1,3 +1,4 @@
+import type { WallClock } from "@xo-server/kit";
 import type { Catalog, Inventory, Queries } from "@xo-server/inventory";
 import type { Store } from "@xo-server/store";
 import type { ActivityListeners } from "../activity/activity-listeners.js";
@@ -11,7 +12,6 @@ import type { SignInService } from "../auth/sign-in-service.js";
 import type { Tickets } from "../auth/tickets.js";
 import type { TotpEnrollments } from "../auth/totp-enrollments.js";
 import type { Balancer } from "../balancer/balancer.js";
-import type { Clock } from "../clock.js";
 import type { Dashboards } from "../dashboard/dashboards.js";
 import type { AnswerCache } from "../dashboard/answer-cache.js";
 import type { MissingPatches } from "../hosts/missing-patches.js";
@@ -42,7 +42,7 @@ import type { Transfers } from "../transfers/transfers.js";
 
 /** What operations work with. The dispatcher passes it to each handler. */
 export interface Services {
-  readonly clock: Clock;
+  readonly clock: WallClock;
   readonly store: Store;
 
   /** Records of all pools. */

@@ -1,5 +1,5 @@
+import type { WallClock } from "@xo-server/kit";
 import type { Catalog, Inventory } from "@xo-server/inventory";
-import type { Clock } from "../clock.js";
 import type { Logger } from "../log/logger.js";
 
 /** Maximum wait, in ms. Events of a pool normally arrive within a second. */
@@ -8,7 +8,7 @@ const MOST_MS = 5_000;
 export interface CatchUpOptions {
   readonly inventory: Pick<Inventory, "catchUp">;
   readonly catalog: Pick<Catalog, "settled">;
-  readonly clock: Clock;
+  readonly clock: WallClock;
   readonly logger: Pick<Logger, "debug">;
 }
 

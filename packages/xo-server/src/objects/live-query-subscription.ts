@@ -1,3 +1,4 @@
+import type { WallClock } from "@xo-server/kit";
 import type {
   LiveQuery,
   LiveRequest,
@@ -5,7 +6,6 @@ import type {
   Predicate,
   Queries,
 } from "@xo-server/inventory";
-import type { Clock } from "../clock.js";
 import type { StatusSubscriber } from "../status/status-feed.js";
 import { joinObject } from "../encoding/raw-json.js";
 import type { Readable } from "./readable.js";
@@ -15,7 +15,7 @@ const RETRY_MS = 1000;
 
 export interface LiveQuerySubscriptionOptions {
   readonly queries: Queries;
-  readonly clock: Clock;
+  readonly clock: WallClock;
   readonly client: StatusSubscriber;
   /** The client's name of the query. */
   readonly name: string;

@@ -1,6 +1,6 @@
+import type { WallClock } from "@xo-server/kit";
 import type { LiveRequest, Queries } from "@xo-server/inventory";
 import { XoError } from "@xo-server/model";
-import type { Clock } from "../clock.js";
 import { LiveQuerySubscription } from "./live-query-subscription.js";
 import type { StatusSubscriber } from "../status/status-feed.js";
 import type { Readable } from "./readable.js";
@@ -17,13 +17,13 @@ const MOST = 64;
 /** The live queries of all clients, by client and name. */
 export class LiveQuerySubscriptions {
   readonly #queries: Queries;
-  readonly #clock: Clock;
+  readonly #clock: WallClock;
   readonly #clients = new Map<
     StatusSubscriber,
     Map<string, LiveQuerySubscription>
   >();
 
-  constructor(queries: Queries, clock: Clock) {
+  constructor(queries: Queries, clock: WallClock) {
     this.#queries = queries;
     this.#clock = clock;
   }

@@ -1,5 +1,5 @@
+import type { WallClock } from "@xo-server/kit";
 import type { Catalog, Frame, Inventory, Steps } from "@xo-server/inventory";
-import type { Clock } from "../clock.js";
 import type { Logger } from "../log/logger.js";
 import type { Client } from "../auth/client.js";
 import { Rights } from "../rights/rights.js";
@@ -14,7 +14,7 @@ const RETRY_MS = 100;
 export interface ObjectNoticesOptions {
   readonly catalog: Catalog;
   readonly inventory: Pick<Inventory, "runInSlices">;
-  readonly clock: Clock;
+  readonly clock: WallClock;
   readonly logger: Logger;
 }
 

@@ -1,3 +1,4 @@
+import { wallClock } from "@xo-server/kit";
 import {
   createInventory,
   machineMemory,
@@ -5,7 +6,6 @@ import {
   type Inventory,
 } from "@xo-server/inventory";
 import type { LoopMonitor } from "@xo-server/perf";
-import { systemClock } from "../clock.js";
 import { toCacheLimits } from "../config/cache-limits.js";
 import type { StartOptions } from "../config/start-options.js";
 import type { StopStack } from "../lifecycle/stop-stack.js";
@@ -22,7 +22,7 @@ export interface InventorySources {
 /** The mirror of all pools. It begins with the snapshot cache of the previous run. */
 export async function startInventory(
   { monitor, storedIds, hasSnapshotCache }: InventorySources,
-  { config, loggers, clock = systemClock }: StartOptions,
+  { config, loggers, clock = wallClock }: StartOptions,
   stops: StopStack,
 ): Promise<Inventory> {
   const logger = loggers.named("xo:inventory");

@@ -1,3 +1,4 @@
+import { wallClock } from "@xo-server/kit";
 import {
   createCatalog,
   createQueries,
@@ -8,7 +9,6 @@ import {
   type Queries,
 } from "@xo-server/inventory";
 import { toCacheLimits } from "../config/cache-limits.js";
-import { systemClock } from "../clock.js";
 import { LiveQuerySubscriptions } from "./live-query-subscriptions.js";
 import { ObjectListing } from "./object-listing.js";
 import { ObjectNotices } from "./object-notices.js";
@@ -29,7 +29,7 @@ export function startObjects(
   {
     config,
     loggers,
-    clock = systemClock,
+    clock = wallClock,
   }: Pick<StartOptions, "config" | "loggers" | "clock">,
   stops: StopStack,
 ): Objects {

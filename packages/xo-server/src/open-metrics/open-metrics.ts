@@ -1,10 +1,10 @@
+import type { WallClock } from "@xo-server/kit";
 import type {
   Inventory,
   Queries,
   Steps,
   ViewObject,
 } from "@xo-server/inventory";
-import type { Clock } from "../clock.js";
 import type { PoolObjects } from "../objects/pool-objects.js";
 import type { HostStats } from "../stats/host-stats.js";
 import { toStatsHost } from "../stats/object-stats.js";
@@ -26,7 +26,7 @@ export interface OpenMetricsOptions {
   readonly listPools: () => readonly PoolStatus[];
   /** Id of the pool connection by the id of the pool object. */
   readonly poolOf: (id: string) => string | undefined;
-  readonly clock: Clock;
+  readonly clock: WallClock;
 }
 
 /** Timeout of reading the metrics of all hosts, in ms; the scrape timeout of Prometheus is 10 s. */

@@ -1,7 +1,7 @@
+import type { WallClock } from "@xo-server/kit";
 import type { Inventory } from "@xo-server/inventory";
 import { XoError } from "@xo-server/model";
 import type { Conflict, Plan, PoolModel, Unplaced } from "@xo-server/placement";
-import type { Clock } from "../clock.js";
 import type { PoolObject, PoolObjects } from "../objects/pool-objects.js";
 import type { TaskContext } from "../tasks/task-context.js";
 import { applyPlan } from "./apply-plan.js";
@@ -11,7 +11,7 @@ export interface EvacuationParts {
   readonly placement: Pick<PlacementService, "model" | "planner" | "rules">;
   readonly objects: PoolObjects;
   readonly inventory: Pick<Inventory, "catchUp">;
-  readonly clock: Clock;
+  readonly clock: WallClock;
 }
 
 export interface EvacuationCall {

@@ -1,4 +1,4 @@
-import { systemClock, type Clock } from "../clock.js";
+import { wallClock, type WallClock } from "@xo-server/kit";
 import type { PoolObjects } from "../objects/pool-objects.js";
 import type { TaskContext } from "../tasks/task-context.js";
 import { PlanSchedule } from "./plan-schedule.js";
@@ -19,7 +19,7 @@ export interface ExecutePlanOptions extends StepOptions {
   readonly work: TaskContext;
   /** When aborted, no more steps start; running ones finish. */
   readonly signal?: AbortSignal;
-  readonly clock?: Clock;
+  readonly clock?: WallClock;
   /** Maximum number of concurrent steps. */
   readonly parallel?: number;
   /** Maximum number of concurrent steps per host, as source or target. */
@@ -143,7 +143,7 @@ class PlanExecution {
   }
 
   #wait(ms: number): Promise<void> {
-    const { clock = systemClock, work, signal } = this.#options;
+    const { clock = wallClock, work, signal } = this.#options;
     if (ms === 0) return Promise.resolve();
     return new Promise((resolve) => {
       const end = () => {

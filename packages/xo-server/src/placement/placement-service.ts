@@ -1,7 +1,7 @@
+import type { WallClock } from "@xo-server/kit";
 import type { Inventory, Queries } from "@xo-server/inventory";
 import type { PoolModel } from "@xo-server/placement";
 import type { Store } from "@xo-server/store";
-import type { Clock } from "../clock.js";
 import type { PoolObjects } from "../objects/pool-objects.js";
 import { ModelReader } from "./model-reader.js";
 import { PlacementRules } from "./placement-rules.js";
@@ -12,7 +12,7 @@ export interface PlacementServiceParts {
   readonly queries: Pick<Queries, "metrics">;
   readonly poolObjects: PoolObjects;
   readonly store: Pick<Store, "placementRules">;
-  readonly clock: Clock;
+  readonly clock: WallClock;
 }
 
 /**

@@ -1,6 +1,6 @@
+import type { WallClock } from "@xo-server/kit";
 import { XoError } from "@xo-server/model";
 import { Worker } from "node:worker_threads";
-import type { Clock } from "../clock.js";
 import { buffersOf } from "./sliced-serialization.js";
 import type { PlannerResponse, PlannerRequest } from "./planner-worker.js";
 
@@ -12,14 +12,14 @@ const IDLE_MS = 30_000;
  * time.
  */
 export class PlannerThread {
-  readonly #clock: Clock;
+  readonly #clock: WallClock;
   readonly #file: URL;
   #worker: Worker | undefined;
   #idle: unknown;
   /** Number of the model that the thread holds. */
   #model: number | undefined;
 
-  constructor(clock: Clock, file: URL) {
+  constructor(clock: WallClock, file: URL) {
     this.#clock = clock;
     this.#file = file;
   }

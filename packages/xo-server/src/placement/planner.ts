@@ -1,3 +1,4 @@
+import { wallClock, type WallClock } from "@xo-server/kit";
 import { Semaphore, type Inventory } from "@xo-server/inventory";
 import { XoError } from "@xo-server/model";
 import type {
@@ -16,7 +17,6 @@ import type {
   WhatIf,
   WhatIfOptions,
 } from "@xo-server/placement";
-import { systemClock, type Clock } from "../clock.js";
 import {
   SlicedSerializer,
   SlicedDeserializer,
@@ -31,7 +31,7 @@ import type {
 
 export interface PlannerOptions {
   readonly inventory: Pick<Inventory, "runInSlices">;
-  readonly clock?: Clock;
+  readonly clock?: WallClock;
   /** Maximum duration of one request. */
   readonly timeLimitMs?: number;
   /** Module of the thread; tests replace it. */
@@ -56,7 +56,7 @@ const TIME_LIMIT_MS = 60_000;
  */
 export class Planner {
   readonly #inventory: Pick<Inventory, "runInSlices">;
-  readonly #clock: Clock;
+  readonly #clock: WallClock;
   readonly #timeLimitMs: number;
   readonly #thread: PlannerThread;
   readonly #turns = new Semaphore(1);
@@ -67,7 +67,7 @@ export class Planner {
 
   constructor({
     inventory,
-    clock = systemClock,
+    clock = wallClock,
     timeLimitMs = TIME_LIMIT_MS,
     file = new URL("./planner-worker.js", import.meta.url),
   }: PlannerOptions) {

@@ -1,6 +1,6 @@
+import type { WallClock } from "@xo-server/kit";
 import type { Inventory, PoolHandle } from "@xo-server/inventory";
 import type { Xapi } from "@xo-server/xen-api";
-import type { Clock } from "../clock.js";
 import { toErrorSummary } from "../status/error-summary.js";
 import type { Logger } from "../log/logger.js";
 import type { PoolSettings } from "./pool-settings.js";
@@ -12,7 +12,7 @@ export interface XapiPoolOptions {
   readonly settings: PoolSettings;
   readonly xapi: Xapi;
   readonly inventory: Inventory;
-  readonly clock: Clock;
+  readonly clock: WallClock;
   readonly logger: Logger;
 }
 

@@ -1,6 +1,6 @@
+import { wallClock, type WallClock } from "@xo-server/kit";
 import type { Inventory } from "@xo-server/inventory";
 import { createXapi, type Decoder } from "@xo-server/xen-api";
-import { systemClock, type Clock } from "../clock.js";
 import type { Config } from "../config/config.js";
 import { XapiPool } from "./live-pool.js";
 import type { Loggers } from "../log/logger.js";
@@ -15,7 +15,7 @@ export interface LivePoolsOptions {
   readonly decoder: Decoder;
   readonly inventory: Inventory;
   readonly loggers: Loggers;
-  readonly clock?: Clock;
+  readonly clock?: WallClock;
 }
 
 /** Real pools: a XAPI client and its mirror each. */
@@ -26,13 +26,7 @@ export function createLivePools(options: LivePoolsOptions): CreatePool {
 /** @throws XoError CONFIG_INVALID: there is no password */
 async function openPool(
   settings: PoolSettings,
-  {
-    config,
-    decoder,
-    inventory,
-    loggers,
-    clock = systemClock,
-  }: LivePoolsOptions,
+  { config, decoder, inventory, loggers, clock = wallClock }: LivePoolsOptions,
 ): Promise<LivePool> {
   const logger = loggers.named("xen-api", { pool: settings.label });
   const password = await readPassword(settings);

@@ -1,6 +1,6 @@
+import type { WallClock } from "@xo-server/kit";
 import { XoError } from "@xo-server/model";
 import type { Xapi } from "@xo-server/xen-api";
-import type { Clock } from "../clock.js";
 import { toErrorSummary, type ErrorSummary } from "../status/error-summary.js";
 import type { Logger } from "../log/logger.js";
 import { readPassword } from "./pool-password.js";
@@ -23,7 +23,7 @@ export interface PoolsOptions {
   readonly createPool: CreatePool;
   /** Removes the mirrored records of a pool that was disconnected. */
   readonly forgetPool?: (id: string) => Promise<void>;
-  readonly clock: Clock;
+  readonly clock: WallClock;
   readonly logger: Logger;
 }
 

@@ -1,5 +1,5 @@
+import type { WallClock } from "@xo-server/kit";
 import { XoError } from "@xo-server/model";
-import type { Clock } from "../clock.js";
 import type { Logger } from "../log/logger.js";
 import { onBehalfOf } from "../operations/on-behalf.js";
 import type {
@@ -26,7 +26,7 @@ export interface RecoveryOptions {
   readonly pools: Pick<Pools, "list">;
   readonly watch: XapiTaskWatch;
   readonly steps: Pick<StepJournal, "read">;
-  readonly clock: Clock;
+  readonly clock: WallClock;
   readonly logger: Pick<Logger, "info" | "warn">;
 }
 

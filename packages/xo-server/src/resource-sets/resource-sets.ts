@@ -1,7 +1,7 @@
+import type { WallClock } from "@xo-server/kit";
 import type { Catalog } from "@xo-server/inventory";
 import { XoError } from "@xo-server/model";
 import type { ResourceSet, Store } from "@xo-server/store";
-import type { Clock } from "../clock.js";
 import type { CallContext, HandlerContext } from "../operations/operation.js";
 import type { AuthenticatedUser } from "../auth/authenticated-user.js";
 import type {
@@ -19,7 +19,7 @@ import {
 export interface ResourceSetsOptions extends UsageSources {
   readonly catalog: Pick<Catalog, "follow" | "get">;
   readonly store: Pick<Store, "resourceSets" | "acls">;
-  readonly clock: Pick<Clock, "now">;
+  readonly clock: Pick<WallClock, "now">;
 }
 
 /** A resource set as clients see it; amounts are integers. */

@@ -1,8 +1,8 @@
+import type { WallClock } from "@xo-server/kit";
 import type { Readable } from "node:stream";
 import { XoError } from "@xo-server/model";
 import type { ParserPool, XportTable } from "@xo-server/parser-pool";
 import type { Xapi } from "@xo-server/xen-api";
-import type { Clock } from "../clock.js";
 import { collectBody } from "./collect-body.js";
 
 /** A host and how to request its metrics. */
@@ -31,7 +31,7 @@ export interface Measurements {
 
 export interface FetchParts {
   readonly parser: Pick<ParserPool, "readXport" | "readRrd">;
-  readonly clock: Clock;
+  readonly clock: WallClock;
 }
 
 /** 1,000 VMs of a host with 30 columns each, for 366 days: 240 MB. */
@@ -103,7 +103,7 @@ export async function fetchArchives(
 async function collectWithin(
   open: (signal: AbortSignal) => Promise<{ readonly body: Readable }>,
   { method, ms }: { readonly method: string; readonly ms: number },
-  clock: Clock,
+  clock: WallClock,
 ): Promise<readonly Uint8Array<ArrayBuffer>[]> {
   const abort = new AbortController();
   const timer = clock.setTimeout(() => {

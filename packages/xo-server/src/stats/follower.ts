@@ -1,5 +1,5 @@
+import type { WallClock } from "@xo-server/kit";
 import { Semaphore, type Inventory } from "@xo-server/inventory";
-import type { Clock } from "../clock.js";
 import type { Logger } from "../log/logger.js";
 import { pause } from "../tasks/pause.js";
 import type { StatsHost } from "./fetch-measurements.js";
@@ -19,7 +19,7 @@ export interface FollowerOptions {
   readonly live?: () => Promise<readonly StatsHost[]>;
   /** Interval of the requests to each host. */
   readonly intervalMs: number;
-  readonly clock: Clock;
+  readonly clock: WallClock;
   readonly logger: Pick<Logger, "debug" | "error">;
   /** In [0, 1). */
   readonly random?: () => number;

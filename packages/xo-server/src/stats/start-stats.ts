@@ -1,5 +1,5 @@
+import { wallClock } from "@xo-server/kit";
 import { machineMemory, type Inventory } from "@xo-server/inventory";
-import { systemClock } from "../clock.js";
 import type { PoolObjects } from "../objects/pool-objects.js";
 import type { Objects } from "../objects/start-objects.js";
 import type { Parser } from "../parser/parser.js";
@@ -34,7 +34,7 @@ const MISSED = 3;
 export function startStats(
   { xports }: Pick<Parser, "xports">,
   { inventory, objects, poolObjects, pools }: StatsSources,
-  { config, loggers, clock = systemClock }: StartOptions,
+  { config, loggers, clock = wallClock }: StartOptions,
   stops: StopStack,
 ): Stats {
   const { follow, intervalMs, memoryBytes } = config.stats;

@@ -1,5 +1,5 @@
+import type { WallClock } from "@xo-server/kit";
 import type { LoopMonitor } from "@xo-server/perf";
-import type { Clock } from "../clock.js";
 import type { Parser } from "../parser/parser.js";
 import type { StopStack } from "../lifecycle/stop-stack.js";
 import { PerformanceRing, type PerformanceSample } from "./performance-ring.js";
@@ -10,7 +10,7 @@ export interface PerformanceOptions {
   readonly monitor: LoopMonitor;
   readonly parser: Pick<Parser, "readFigures" | "readWaits" | "readRuns">;
   readonly readStatus: () => Status;
-  readonly clock: Clock;
+  readonly clock: WallClock;
   readonly stops: StopStack;
 }
 

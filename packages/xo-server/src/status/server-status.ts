@@ -1,5 +1,5 @@
+import type { WallClock } from "@xo-server/kit";
 import type { LoopMonitor } from "@xo-server/perf";
-import type { Clock } from "../clock.js";
 import { CounterRate } from "./counter-rate.js";
 import type { ParserFigures } from "../parser/parser.js";
 import { RecentDelays } from "./recent-delays.js";
@@ -12,7 +12,7 @@ export interface ServerStatusOptions {
   readonly readParser: () => ParserFigures;
   /** WebSocket clients. */
   readonly clients: { readonly size: number };
-  readonly clock: Clock;
+  readonly clock: WallClock;
 }
 
 export interface ServerStatusSource {

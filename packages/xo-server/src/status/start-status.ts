@@ -1,4 +1,4 @@
-import { systemClock } from "../clock.js";
+import { wallClock } from "@xo-server/kit";
 import type { StartOptions } from "../config/start-options.js";
 import type { StopStack } from "../lifecycle/stop-stack.js";
 import { version } from "../config/version.js";
@@ -14,7 +14,7 @@ export function startStatus({
   demo,
   stops,
   pools,
-  clock = systemClock,
+  clock = wallClock,
   ...rest
 }: Omit<ServerStatusOptions, "version" | "demo" | "clock"> &
   Pick<StartOptions, "demo" | "clock"> & {
@@ -43,7 +43,7 @@ export function startStatus({
 /** The status as revisions for subscribers. */
 export function startStatusFeed(
   read: () => Status,
-  { clock = systemClock }: StartOptions,
+  { clock = wallClock }: StartOptions,
   stops: StopStack,
 ): StatusFeed {
   const feed = createStatusFeed({ read, clock });

@@ -1,5 +1,4 @@
-import { createMergePatch } from "@xo-server/kit";
-import type { Clock } from "../clock.js";
+import { createMergePatch, type WallClock } from "@xo-server/kit";
 import type { Status } from "./status.js";
 
 /** A client that receives notifications. */
@@ -21,7 +20,7 @@ export interface StatusFeed {
 
 export interface StatusFeedOptions {
   readonly read: () => Status;
-  readonly clock: Clock;
+  readonly clock: WallClock;
   /** Minimum interval of notifications. */
   readonly intervalMs?: number;
 }

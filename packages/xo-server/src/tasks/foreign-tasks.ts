@@ -1,5 +1,5 @@
+import type { WallClock } from "@xo-server/kit";
 import type { Store } from "@xo-server/store";
-import type { Clock } from "../clock.js";
 import type { Logger } from "../log/logger.js";
 import type { TaskListener } from "./task-changes.js";
 import { toView } from "./task-view.js";
@@ -7,7 +7,7 @@ import { toView } from "./task-view.js";
 export interface ForeignTasksOptions {
   readonly store: Pick<Store["tasks"], "listForeign" | "whichOf">;
   readonly owner: string;
-  readonly clock: Clock;
+  readonly clock: WallClock;
   readonly logger: Pick<Logger, "warn">;
   readonly tell: TaskListener;
 }

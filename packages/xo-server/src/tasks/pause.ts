@@ -1,8 +1,6 @@
-import type { Clock } from "../clock.js";
-
 /** @returns after `ms`, or at once when the signal is aborted */
 export function pause(
-  clock: Pick<Clock, "setTimeout" | "clearTimeout">,
+  clock: Pick<WallClock, "setTimeout" | "clearTimeout">,
   ms: number,
   signal: AbortSignal,
 ): Promise<void> {
@@ -17,3 +15,4 @@ export function pause(
     if (signal.aborted) end();
   });
 }
+import type { WallClock } from "@xo-server/kit";

@@ -1,7 +1,7 @@
+import type { WallClock } from "@xo-server/kit";
 import { randomBytes } from "node:crypto";
 import { setMaxListeners } from "node:events";
 import type { Task } from "@xo-server/store";
-import type { Clock } from "../clock.js";
 import type { StepJournal } from "./step-journal.js";
 import { TaskNode } from "./task-node.js";
 import { bounded, toView } from "./task-view.js";
@@ -21,7 +21,7 @@ export interface TaskSubject {
 export interface RunningTaskOptions {
   /** Distinguishes tasks of this server from those of others. */
   readonly owner: string;
-  readonly clock: Pick<Clock, "now">;
+  readonly clock: Pick<WallClock, "now">;
   readonly onChange: (task: RunningTask) => void;
   /** Resolves when the task is persisted. */
   readonly onKeep: (task: RunningTask) => Promise<void>;
@@ -117,6 +117,6 @@ export class RunningTask {
   }
 }
 
-function makeId(clock: Pick<Clock, "now">): string {
+function makeId(clock: Pick<WallClock, "now">): string {
   return `${clock.now().toString(36)}-${randomBytes(6).toString("hex")}`;
 }

@@ -1,8 +1,8 @@
+import type { WallClock } from "@xo-server/kit";
 import { createHash } from "node:crypto";
 import { hostname } from "node:os";
 import { resolve } from "node:path";
 import type { Store } from "@xo-server/store";
-import type { Clock } from "../clock.js";
 import type { Logger } from "../log/logger.js";
 import type { StopStack } from "../lifecycle/stop-stack.js";
 import { StepJournal } from "./step-journal.js";
@@ -16,7 +16,7 @@ const STEPS_KEPT_MS = 24 * 3600 * 1000;
 const SWEEP_MS = 3600 * 1000;
 
 export interface StartTasksParts {
-  readonly clock: Clock;
+  readonly clock: WallClock;
   readonly logger: Logger;
   readonly stops: StopStack;
 }

@@ -1,6 +1,6 @@
+import { wallClock, type WallClock } from "@xo-server/kit";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Store, TaskStep } from "@xo-server/store";
-import { systemClock, type Clock } from "../clock.js";
 import type { Logger } from "../log/logger.js";
 
 /** Writes the steps of a task that are read again after a restart. */
@@ -25,7 +25,7 @@ const SOON_MS = 200;
 
 export interface StepJournalOptions {
   readonly store: Pick<Store["taskSteps"], "put" | "list" | "deleteOf">;
-  readonly clock: Pick<Clock, "setTimeout">;
+  readonly clock: Pick<WallClock, "setTimeout">;
   readonly logger: Pick<Logger, "warn">;
 }
 
@@ -43,7 +43,7 @@ export class StepJournal {
       deleteOf: () => Promise.resolve(),
     };
     const logger = { warn: () => undefined };
-    return new StepJournal({ store, logger, clock: systemClock });
+    return new StepJournal({ store, logger, clock: wallClock });
   }
 
   readonly #options: StepJournalOptions;

@@ -1,11 +1,11 @@
+import type { WallClock } from "@xo-server/kit";
 import type { Store } from "@xo-server/store";
-import type { Clock } from "../clock.js";
 import type { Logger } from "../log/logger.js";
 import type { RunningTask } from "./running-task.js";
 
 export interface TaskJournalOptions {
   readonly store: Pick<Store["tasks"], "put">;
-  readonly clock: Clock;
+  readonly clock: WallClock;
   readonly logger: Pick<Logger, "warn">;
 }
 

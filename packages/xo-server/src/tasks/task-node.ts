@@ -1,5 +1,5 @@
+import type { WallClock } from "@xo-server/kit";
 import type { Task } from "@xo-server/store";
-import type { Clock } from "../clock.js";
 import { XapiTaskLog } from "./xapi-task-log.js";
 import { toXapiTaskEnd, type XapiTaskSubject } from "./xapi-task.js";
 import type { StepWriter } from "./step-journal.js";
@@ -17,7 +17,7 @@ export interface TaskNodeOptions {
   readonly id: string;
   readonly properties: object;
   readonly signal: AbortSignal;
-  readonly clock: Pick<Clock, "now">;
+  readonly clock: Pick<WallClock, "now">;
   readonly steps: StepWriter;
   readonly onChange: () => void;
   /** Resolves when the whole task is persisted. */

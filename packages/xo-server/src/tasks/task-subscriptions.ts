@@ -1,4 +1,4 @@
-import type { Clock } from "../clock.js";
+import type { WallClock } from "@xo-server/kit";
 import type { Client } from "../auth/client.js";
 import { mayRead, type TaskChange } from "./task-changes.js";
 import type { TaskView } from "./task-view.js";
@@ -23,7 +23,7 @@ interface Subscriber {
 
 export interface TaskSubscriptionsOptions {
   readonly tasks: Pick<Tasks, "watch">;
-  readonly clock: Clock;
+  readonly clock: WallClock;
 }
 
 /** Notifications `task` {update, remove, reset?}: what becomes of tasks, to clients that may see them. */

@@ -1,7 +1,7 @@
+import type { WallClock } from "@xo-server/kit";
 import { XoError } from "@xo-server/model";
 import type { Store, Task } from "@xo-server/store";
 import { pause } from "./pause.js";
-import type { Clock } from "../clock.js";
 import type { Logger } from "../log/logger.js";
 import { ForeignTasks } from "./foreign-tasks.js";
 import {
@@ -42,7 +42,7 @@ export interface TasksOptions {
   readonly isShared?: boolean;
   /** Distinguishes tasks of this server from those of others. */
   readonly owner: string;
-  readonly clock: Clock;
+  readonly clock: WallClock;
   readonly logger: Pick<Logger, "warn">;
 }
 

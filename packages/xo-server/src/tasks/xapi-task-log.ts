@@ -1,5 +1,5 @@
+import type { WallClock } from "@xo-server/kit";
 import type { Ref } from "@xo-server/model";
-import type { Clock } from "../clock.js";
 import {
   XAPI_TASK_KEY,
   type XapiTask,
@@ -13,7 +13,7 @@ export interface XapiTaskLogOptions {
   /** Id of the part of our task that shows the XAPI task. */
   readonly part: string;
   readonly steps: StepWriter;
-  readonly clock: Pick<Clock, "now">;
+  readonly clock: Pick<WallClock, "now">;
 }
 
 /**

@@ -1,6 +1,6 @@
+import type { WallClock } from "@xo-server/kit";
 import { XapiError, XoError, type Ref } from "@xo-server/model";
 import type { Xapi } from "@xo-server/xen-api";
-import type { Clock } from "../clock.js";
 import type { Pools } from "../pools/pools.js";
 import { findXapiTask, type FoundXapiTask } from "./find-xapi-task.js";
 import type { XapiTask, XapiTaskEnd } from "./xapi-task.js";
@@ -18,7 +18,7 @@ export type TaskOutcome =
 
 export interface XapiTaskWatchOptions {
   readonly pools: Pick<Pools, "xapi" | "list">;
-  readonly clock: Clock;
+  readonly clock: WallClock;
 }
 
 /** Interval of the checks whether a pool is connected, in ms. */

@@ -1,10 +1,10 @@
+import type { WallClock } from "@xo-server/kit";
 import { Readable } from "node:stream";
 import { XoError } from "@xo-server/model";
-import type { Clock } from "../clock.js";
 import type { Checksum } from "./checksum.js";
 
 export interface MeterOptions {
-  readonly clock: Clock;
+  readonly clock: WallClock;
   /** The transfer fails if no byte moves for this time, in ms. */
   readonly idleMs: number;
   /** Name of the transfer, for the error. */

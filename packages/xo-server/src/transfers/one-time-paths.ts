@@ -1,7 +1,7 @@
+import type { WallClock } from "@xo-server/kit";
 import { randomBytes } from "node:crypto";
 import { Readable } from "node:stream";
 import { XoError } from "@xo-server/model";
-import type { Clock } from "../clock.js";
 import type { OpenTransfer, ReceiveTransfer } from "./transfer.js";
 
 /** A file that can be downloaded once. */
@@ -12,7 +12,7 @@ export interface Download {
 }
 
 export interface OneTimePathsOptions {
-  readonly clock: Clock;
+  readonly clock: WallClock;
   /** Unused offers at most. */
   readonly maxOffers?: number;
   /** Lifetime of an unused offer, in ms. */
@@ -34,7 +34,7 @@ export const PATH_PREFIX = "/api/";
  * authorization; it is valid once and for a minute.
  */
 export class OneTimePaths {
-  readonly #clock: Clock;
+  readonly #clock: WallClock;
   readonly #most: number;
   readonly #lifeMs: number;
   readonly #offers = new Map<string, { offer: Offer; timer: unknown }>();

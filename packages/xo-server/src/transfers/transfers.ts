@@ -1,6 +1,6 @@
+import type { WallClock } from "@xo-server/kit";
 import { finished as onceFinished } from "node:stream";
 import { XapiError, XoError } from "@xo-server/model";
-import type { Clock } from "../clock.js";
 import type { OneTimePaths } from "./one-time-paths.js";
 import type { Audit } from "../operations/audit.js";
 import type { Tasks } from "../tasks/tasks.js";
@@ -24,7 +24,7 @@ export interface TransfersOptions {
   readonly tasks?: Pick<Tasks, "prepare" | "follow">;
   /** Resolves when the mirror shows the pool of this object as it is now. Default: at once. */
   readonly caughtUp?: (id: string) => Promise<void>;
-  readonly clock: Clock;
+  readonly clock: WallClock;
   /** A transfer fails if no byte moves for this time, in ms. */
   readonly idleMs?: number;
 }

@@ -1,5 +1,5 @@
+import type { WallClock } from "@xo-server/kit";
 import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
-import type { Clock } from "../../clock.js";
 import type { PendingSignIn } from "../../auth/providers/provider.js";
 
 /** Time to sign in at the provider, in ms. */
@@ -15,12 +15,12 @@ const TAG_BYTES = 16;
  * began it, so that the server stores nothing for them. Each cookie is valid once.
  */
 export class SealedCookies {
-  readonly #clock: Pick<Clock, "now">;
+  readonly #clock: Pick<WallClock, "now">;
   readonly #key = randomBytes(32);
   /** Expiry by state, in that order. */
   readonly #used = new Map<string, number>();
 
-  constructor(clock: Pick<Clock, "now">) {
+  constructor(clock: Pick<WallClock, "now">) {
     this.#clock = clock;
   }
 

@@ -1,6 +1,6 @@
+import type { WallClock } from "@xo-server/kit";
 import { XoError } from "@xo-server/model";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import type { Clock } from "../../clock.js";
 import type { RedirectSignIn } from "../../auth/authenticator.js";
 import { toSessionCaller } from "./caller.js";
 import { readCookies } from "./credentials.js";
@@ -15,7 +15,7 @@ const RETURN_PATH = `${PATH}/callback`;
 const COOKIE = "xo-signin";
 
 export interface SignInRoutesOptions extends LoginOptions {
-  readonly clock: Pick<Clock, "now">;
+  readonly clock: Pick<WallClock, "now">;
 }
 
 /** Sign-in at a provider: redirect to the provider, callback with a code, redirect to the web page with a cookie. */

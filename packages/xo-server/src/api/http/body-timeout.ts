@@ -1,11 +1,11 @@
+import type { WallClock } from "@xo-server/kit";
 import type { IncomingMessage } from "node:http";
-import type { Clock } from "../../clock.js";
 
 export interface BodyTimeoutOptions {
   readonly timeoutMs: number;
   /** Called before the connection of a request is closed. */
   readonly onTimeout: (request: IncomingMessage) => void;
-  readonly clock: Clock;
+  readonly clock: WallClock;
 }
 
 interface Watched {

@@ -1,6 +1,6 @@
+import type { WallClock } from "@xo-server/kit";
 import { XoError, errorTable } from "@xo-server/model";
 import type { RawData, WebSocket } from "ws";
-import type { Clock } from "../../clock.js";
 import type { JsonRpcHandler } from "./json-rpc.js";
 import type { Logger } from "../../log/logger.js";
 import type { Client } from "../../auth/client.js";
@@ -22,7 +22,7 @@ export interface ApiClientOptions {
   /** Key of the address in rate limits. */
   readonly rateKey: string;
   readonly jsonRpc: JsonRpcHandler;
-  readonly clock: Clock;
+  readonly clock: WallClock;
   readonly logger: Logger;
   /** Permission of anonymous clients. */
   readonly permission: Permission;

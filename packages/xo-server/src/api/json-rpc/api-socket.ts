@@ -1,8 +1,8 @@
+import type { WallClock } from "@xo-server/kit";
 import type { IncomingMessage, Server } from "node:http";
 import type { Duplex } from "node:stream";
 import { WebSocketServer, type WebSocket } from "ws";
 import { ApiClient } from "./api-client.js";
-import type { Clock } from "../../clock.js";
 import type { Config } from "../../config/config.js";
 import { limitAnonymousMessage } from "./anonymous-limit.js";
 import type { JsonRpcHandler } from "./json-rpc.js";
@@ -41,7 +41,7 @@ export interface ApiSocketOptions {
   ) => boolean;
   readonly clientAddresses: ClientAddresses;
   readonly hits: LimitHits;
-  readonly clock: Clock;
+  readonly clock: WallClock;
   readonly logger: Logger;
 }
 
@@ -154,7 +154,7 @@ function rejectUnknownPath(socket: Duplex, { url }: IncomingMessage): void {
 async function stopAll(
   sockets: WebSocketServer,
   clients: ReadonlySet<ApiClient>,
-  clock: Clock,
+  clock: WallClock,
 ): Promise<void> {
   for (const client of clients) client.close();
   const cutOff = clock.setTimeout(() => {

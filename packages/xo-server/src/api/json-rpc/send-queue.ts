@@ -1,5 +1,5 @@
+import type { WallClock } from "@xo-server/kit";
 import type { WebSocket } from "ws";
-import type { Clock } from "../../clock.js";
 import type { JsonStream } from "../../encoding/raw-json.js";
 
 export type Message = string | Buffer | JsonStream;
@@ -14,7 +14,7 @@ export interface SendQueueOptions {
   readonly socket: WebSocket;
   /** Absent: each message is a separate write. */
   readonly connection?: CorkableConnection | undefined;
-  readonly clock: Clock;
+  readonly clock: WallClock;
   /** Unsent bytes at most; above, `onStalled` is called. */
   readonly maxBufferedBytes: number;
   /** The client does not read. */

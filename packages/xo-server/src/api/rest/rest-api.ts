@@ -1,6 +1,6 @@
+import type { WallClock } from "@xo-server/kit";
 import { XoError } from "@xo-server/model";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import type { Clock } from "../../clock.js";
 import type { Logger } from "../../log/logger.js";
 import type { Objects } from "../../objects/start-objects.js";
 import type { Dispatcher } from "../../operations/dispatcher.js";
@@ -51,7 +51,7 @@ export interface RestApiOptions {
   readonly maxEventStreams: number;
   readonly maxEventStreamsPerUser: number;
   readonly hits: LimitHits;
-  readonly clock: Clock;
+  readonly clock: WallClock;
   readonly logger: Logger;
 }
 

@@ -1,6 +1,6 @@
+import type { WallClock } from "@xo-server/kit";
 import { readFile, stat } from "node:fs/promises";
 import { XoError } from "@xo-server/model";
-import type { Clock } from "../../clock.js";
 import type { Logger } from "../../log/logger.js";
 import { toKeyPair, type KeyPair } from "./key-pair.js";
 
@@ -11,7 +11,7 @@ export interface CertificateFiles {
 
 export interface CertificateWatchOptions extends CertificateFiles {
   readonly onChange: (pair: KeyPair) => void;
-  readonly clock: Clock;
+  readonly clock: WallClock;
   readonly logger: Logger;
 }
 

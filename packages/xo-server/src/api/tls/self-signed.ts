@@ -1,15 +1,15 @@
+import type { WallClock } from "@xo-server/kit";
 import { readFile, writeFile, mkdir, rename } from "node:fs/promises";
 import { isIP } from "node:net";
 import { hostname, networkInterfaces } from "node:os";
 import { join } from "node:path";
-import type { Clock } from "../../clock.js";
 import { toKeyPair, type KeyPair } from "./key-pair.js";
 
 export interface SelfSignedOptions {
   readonly dataDir: string;
   /** Address that the server listens on. */
   readonly host: string;
-  readonly clock: Pick<Clock, "now">;
+  readonly clock: Pick<WallClock, "now">;
 }
 
 /** Clients pin the certificate; an early expiry would only break them. */

@@ -1,6 +1,6 @@
+import type { WallClock } from "@xo-server/kit";
 import type { EventEmitter } from "node:events";
 import type { SecureVersion, Server } from "node:tls";
-import type { Clock } from "../../clock.js";
 import type { Config } from "../../config/config.js";
 import type { Logger } from "../../log/logger.js";
 import {
@@ -18,7 +18,7 @@ import { loadSelfSigned } from "./self-signed.js";
 export interface TlsOptions {
   readonly http: Pick<Config["http"], "host" | "tls">;
   readonly dataDir: string;
-  readonly clock: Clock;
+  readonly clock: WallClock;
   readonly logger: Logger;
   /** Source of SIGHUP; default: the process. */
   readonly signals?: Pick<EventEmitter, "on" | "off">;

@@ -1,7 +1,7 @@
+import type { WallClock } from "@xo-server/kit";
 import { connect, type Socket } from "node:net";
 import { XoError } from "@xo-server/model";
 import { Client } from "ldapts";
-import type { Clock } from "../../clock.js";
 import type { Config } from "../../config/config.js";
 import { createLdapTrust, type LdapTrust } from "./ldap-trust.js";
 
@@ -11,7 +11,7 @@ const MAX_BYTES = 4 * 1024 * 1024;
 export interface LdapConnectionOptions {
   readonly ldap: Pick<Config["ldap"], "startTls" | "tls" | "timeoutMs">;
   readonly url: string;
-  readonly clock: Pick<Clock, "setTimeout" | "clearTimeout">;
+  readonly clock: Pick<WallClock, "setTimeout" | "clearTimeout">;
 }
 
 /**

@@ -1,3 +1,4 @@
+import type { WallClock } from "@xo-server/kit";
 import { XoError } from "@xo-server/model";
 import {
   InvalidCredentialsError,
@@ -5,7 +6,6 @@ import {
   type Client,
   type Entry,
 } from "ldapts";
-import type { Clock } from "../../clock.js";
 import type { Config } from "../../config/config.js";
 import type { Logger } from "../../log/logger.js";
 import type {
@@ -24,7 +24,7 @@ const MAX_CONCURRENT = 64;
 
 export interface LdapDirectoryOptions {
   readonly ldap: Config["ldap"];
-  readonly clock: Pick<Clock, "setTimeout" | "clearTimeout">;
+  readonly clock: Pick<WallClock, "setTimeout" | "clearTimeout">;
   readonly logger: Logger;
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;
 }

@@ -1,8 +1,8 @@
+import type { WallClock } from "@xo-server/kit";
 import { randomUUID } from "node:crypto";
 import type { ServerResponse } from "node:http";
 import type { Catalog, Queries, ViewObject } from "@xo-server/inventory";
 import { XoError } from "@xo-server/model";
-import type { Clock } from "../../../clock.js";
 import type { Extent } from "../../../rights/rights.js";
 import type { Tasks } from "../../../tasks/tasks.js";
 import type { LimitHits } from "../../../limits/limit-hits.js";
@@ -24,7 +24,7 @@ export interface EventStreamsOptions {
   readonly maxEventStreams: number;
   readonly maxEventStreamsPerUser: number;
   readonly hits: LimitHits;
-  readonly clock: Clock;
+  readonly clock: WallClock;
 }
 
 const PING_MS = 30_000;

@@ -1,6 +1,6 @@
+import type { WallClock } from "@xo-server/kit";
 import type { FastifyRequest } from "fastify";
 import { XoError } from "@xo-server/model";
-import type { Clock } from "../../../clock.js";
 import type { LimitHits, LimitName } from "../../../limits/limit-hits.js";
 import { RateLimits, toRateKey } from "../../../limits/rate-limits.js";
 import { checkSameSite } from "../../authentication/cross-site.js";
@@ -9,7 +9,7 @@ export interface AdmissionOptions {
   readonly maxRequestsPerSecond: number;
   readonly maxRequestsPerUserPerSecond: number;
   readonly hits: LimitHits;
-  readonly clock: Pick<Clock, "now">;
+  readonly clock: Pick<WallClock, "now">;
 }
 
 /** Characters of a URL at most: filters are in it. */

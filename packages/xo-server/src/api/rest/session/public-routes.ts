@@ -1,10 +1,10 @@
-import type { Clock } from "../../../clock.js";
+import type { WallClock } from "@xo-server/kit";
 import type { RouteTable } from "../routing/route-table.js";
 
 /** Routes without authentication. */
 export function addPublicRoutes(
   routes: RouteTable,
-  clock: Pick<Clock, "now">,
+  clock: Pick<WallClock, "now">,
 ): void {
   routes.get("/ping", async () => ({ result: "pong", timestamp: clock.now() }));
   // Checked by MCP servers at start. Assistants have the rights of the user they sign in as.
