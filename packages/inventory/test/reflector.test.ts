@@ -221,7 +221,7 @@ t.test("events that break off are a loss", async (t) => {
   pool.lose(new XoError("CALL_TIMEOUT", { method: "event.from", ms: 1 }));
   await until(() => handle.status().state === "backing-off");
   t.type(handle.status().staleSince, "number");
-  t.match(lines, [{ level: "warn", message: /event\.from did not answer/ }]);
+  t.match(lines, [{ level: "warn", message: /no response to event\.from/ }]);
   clock.advance(1000);
   await until(() => handle.status().state === "watching");
   t.equal(handle.status().staleSince, undefined);
