@@ -61,11 +61,11 @@ fi
 for name in npm python schemathesis xenapi java go; do
   [ "$(cat "$to/$name.version" 2>/dev/null)" = "$version" ] && continue
   rm -rf "${to:?}/$name" "$to/$name.version" "$to/$name.failed"
-  if GET_CLIENT=$name timeout 600 bash "$here/get-clients.sh" "$to" >"$to/$name.log" 2>&1; then
+  if GET_CLIENT=$name timeout 300 bash "$here/get-clients.sh" "$to" >"$to/$name.log" 2>&1; then
     echo "$version" >"$to/$name.version"
   else
     rm -rf "${to:?}/$name"
-    (grep -v '^ *$' "$to/$name.log" || echo "did not end within 600 s") | tail -n 1 >"$to/$name.failed"
+    (grep -v '^ *$' "$to/$name.log" || echo "did not end within 300 s") | tail -n 1 >"$to/$name.failed"
     echo "$name could not be installed: $(cat "$to/$name.failed")"
   fi
 done
