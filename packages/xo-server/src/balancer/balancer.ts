@@ -1,9 +1,9 @@
 import { Semaphore } from "@xo-server/inventory";
 import type { BalancePolicy } from "@xo-server/placement";
 import type { BalancerRunPage, Store } from "@xo-server/store";
-import { toCurrentState } from "./deprecated-names.js";
 import { toBalancePolicy, type BalancePlanner } from "./balancer-input.js";
-import { checkPolicy, toPolicy, type Policy } from "./policy.js";
+import { toCurrentState, toPolicy } from "./deprecated-names.js";
+import { checkPolicy, type Policy } from "./policy.js";
 import { PoolBalancer, type PoolBalancerParts } from "./pool-balancer.js";
 import type { StoredPolicy } from "./pool-pass.js";
 import type { PoolObservation } from "./pool-observation.js";

@@ -1,4 +1,5 @@
-import type { Policy } from "./policy.js";
+import type { BalancerRun } from "@xo-server/store";
+import { defaultPolicy, type Policy } from "./policy.js";
 import type { MoveRecord, RunRecord } from "./run-record.js";
 import type { PublishedState } from "./pool-lease.js";
 
@@ -47,6 +48,11 @@ export function toCurrentPolicy(body: unknown): Partial<Policy> {
   return policy as Partial<Policy>;
 }
 
+/** @param body stored JSON; members that it does not have get their defaults */
+export function toPolicy(body: unknown): Policy {
+  return { ...defaultPolicy, ...toCurrentPolicy(body) };
+}
+
 /** Members that clients of release 0.1 read. */
 export function toOldPolicyMembers(policy: Policy) {
   const { migrationCost, maxMigrationsPerRun, enforceRules } = policy;
@@ -74,6 +80,11 @@ export function toCurrentRecord(body: unknown): RunRecord {
       toCurrentMove(move as unknown as StoredMove),
     ),
   };
+}
+
+/** The record of a stored run. */
+export function recordOf(run: BalancerRun): RunRecord {
+  return toCurrentRecord(run.body);
 }
 
 function toCurrentMove(move: StoredMove): MoveRecord {

@@ -9,7 +9,8 @@ import type { TaskContext } from "../tasks/task-context.js";
 import { obstacleOf, migrateVm, type MigrateVmParts } from "./migrate-vm.js";
 import type { Policy } from "./policy.js";
 import { PoolRun, type RunEnd, type StopReason } from "./pool-run.js";
-import { recordOf, toRecord, type RunRecord } from "./run-record.js";
+import { recordOf } from "./deprecated-names.js";
+import { toRecord, type RunRecord } from "./run-record.js";
 import type { PoolRuns } from "./pool-runs.js";
 
 /** What triggered a run. */

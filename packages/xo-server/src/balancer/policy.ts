@@ -1,6 +1,5 @@
 import { XoError } from "@xo-server/model";
 import { Type, type Static } from "typebox";
-import { toCurrentPolicy } from "./deprecated-names.js";
 
 const seconds = (minimum: number, description: string) =>
   Type.Integer({ minimum, maximum: 86_400, description });
@@ -110,11 +109,6 @@ export const defaultPolicy: Policy = {
   excludedTags: [],
   enforceRules: true,
 };
-
-/** @param body stored JSON; members that it does not have get their defaults */
-export function toPolicy(body: unknown): Policy {
-  return { ...defaultPolicy, ...toCurrentPolicy(body) };
-}
 
 /** @throws XoError INVALID_PARAMETERS: the thresholds contradict each other */
 export function checkPolicy({ cpuHigh, cpuLow }: Policy): void {

@@ -1,6 +1,7 @@
 import type { BalancePlan, HostFigures } from "@xo-server/placement";
 import type { BalancerRun, Store } from "@xo-server/store";
-import { recordOf, type RunRecord } from "./run-record.js";
+import { recordOf } from "./deprecated-names.js";
+import type { RunRecord } from "./run-record.js";
 
 export interface PoolRunsParts {
   readonly pool: string;

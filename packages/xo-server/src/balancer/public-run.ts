@@ -1,6 +1,7 @@
 import type { Catalog, Predicate, ViewObject } from "@xo-server/inventory";
 import type { BalancerRun } from "@xo-server/store";
-import { recordOf, type MoveRecord, type RunRecord } from "./run-record.js";
+import { recordOf } from "./deprecated-names.js";
+import type { MoveRecord, RunRecord } from "./run-record.js";
 
 /** A run as clients get it. Times are ms since the epoch. */
 export interface PublicRun extends RunRecord {

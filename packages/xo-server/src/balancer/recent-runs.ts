@@ -1,6 +1,7 @@
 import type { BalancerRun } from "@xo-server/store";
 import type { Facts } from "./decide.js";
-import { recordOf, type MoveRecord } from "./run-record.js";
+import { recordOf } from "./deprecated-names.js";
+import type { MoveRecord } from "./run-record.js";
 
 type RunFacts = Pick<Facts, "movedAt" | "dryRunAt" | "failures" | "failedAt">;
 

@@ -1,6 +1,4 @@
 import type { Action, BalancePlan, HostFigures } from "@xo-server/placement";
-import type { BalancerRun } from "@xo-server/store";
-import { toCurrentRecord } from "./deprecated-names.js";
 import type { Policy } from "./policy.js";
 
 /**
@@ -101,8 +99,4 @@ export function toRecord(
       status: isDry ? "planned" : "waiting",
     })),
   };
-}
-
-export function recordOf(run: BalancerRun): RunRecord {
-  return toCurrentRecord(run.body);
 }

@@ -1,11 +1,12 @@
 import t from "tap";
 import {
   toCurrentPolicy,
+  toPolicy,
   toCurrentRecord,
   toCurrentState,
   toOldPolicyMembers,
 } from "../../src/balancer/deprecated-names.js";
-import { defaultPolicy, toPolicy } from "../../src/balancer/policy.js";
+import { defaultPolicy } from "../../src/balancer/policy.js";
 
 t.test("a policy of release 0.1 is read with its current names", async (t) => {
   const stored = {
