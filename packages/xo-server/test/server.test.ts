@@ -15,7 +15,10 @@ pools:
 t.test("it says where it listens, and how to add a pool", async (t) => {
   const { lines, host } = await startTestServer(t);
   t.match(lines.join(""), `xo:main Web server listening on http://${host}\n`);
-  t.match(lines.join(""), /No pools yet: name some under `pools`/);
+  t.match(
+    lines.join(""),
+    /No pools configured: add servers in the web page or under `pools`/,
+  );
 });
 
 t.test("it is ready once every pool came in, or failed", async (t) => {
