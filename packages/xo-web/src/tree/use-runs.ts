@@ -1,4 +1,11 @@
-import { onScopeDispose, shallowRef, triggerRef, watch, type Ref } from "vue";
+import {
+  onScopeDispose,
+  shallowRef,
+  triggerRef,
+  watch,
+  type Ref,
+  type ShallowRef,
+} from "vue";
 import type { Json } from "@xo-server/kit";
 import { windowAround, type RowWindow } from "../lists/row-window.js";
 import { LiveWindow } from "../live/live-window.js";
@@ -40,14 +47,16 @@ const MOST = 24;
 const FIELDS = ["id", "type", "name_label", "power_state"];
 const MORE = ["current_operations", "enabled", "inMaintenanceMode", "$pool"];
 
-/** Live windows on runs of a tree, until the scope ends. */
-export function useRuns(isHeld: Ref<boolean>): Runs {
-  const server = useServer();
-  const runs = shallowRef(new Map<string, Run>());
-  /** Replaced when one of them is another: rows change much more often. */
-  const totals = shallowRef<ReadonlyMap<string, number>>(new Map());
+/**
+ * Passes notifications and changes of the connection to the windows of all
+ * runs, and closes them when the scope ends.
+ * @returns whether the connection is open now
+ */
+function useConnectedRuns(
+  server: ReturnType<typeof useServer>,
+  runs: ShallowRef<Map<string, Run>>,
+): () => boolean {
   let isConnected = false;
-
   server.onNotification("query", (params: Json) => {
     for (const { live } of runs.value.values()) live.notified(params);
   });
@@ -64,13 +73,23 @@ export function useRuns(isHeld: Ref<boolean>): Runs {
     },
     { flush: "sync" },
   );
+  onScopeDispose(() => {
+    for (const { live } of runs.value.values()) live.close();
+  });
+  return () => isConnected;
+}
+
+/** Live windows on runs of a tree, until the scope ends. */
+export function useRuns(isHeld: Ref<boolean>): Runs {
+  const server = useServer();
+  const runs = shallowRef(new Map<string, Run>());
+  /** Replaced when one of them is another: rows change much more often. */
+  const totals = shallowRef<ReadonlyMap<string, number>>(new Map());
+  const isConnected = useConnectedRuns(server, runs);
   watch(isHeld, (holds) => {
     if (holds) return;
     for (const { held } of runs.value.values()) held.release();
     changed();
-  });
-  onScopeDispose(() => {
-    for (const { live } of runs.value.values()) live.close();
   });
 
   function follow(list: readonly WantedRun[]): void {
@@ -106,7 +125,7 @@ export function useRuns(isHeld: Ref<boolean>): Runs {
     });
     const run = { live, held };
     runs.value.set(key, run);
-    if (isConnected) live.connected();
+    if (isConnected()) live.connected();
     return run;
   }
 

@@ -107,22 +107,12 @@ export function useTree(seen: Ref<SeenLines>, isHeld: Ref<boolean>): Tree {
         : foundBranches(words.value, runs.totalOf);
     return new Outline(parts);
   });
-  watch(wantedRuns, runs.follow, { immediate: true });
-
-  function wantedRuns(): WantedRun[] {
-    const { first, end } = seen.value;
-    const visible = outline.value
-      .runsBetween(first, end)
-      .map(({ run: { key, request }, ...lines }) => ({
-        key,
-        request,
-        ...lines,
-      }));
-    const others = countedRuns(grouping.value, words.value).filter(
-      ({ key }) => !visible.some((run) => run.key === key),
-    );
-    return [...others.map((run) => ({ ...run, first: 0, end: 0 })), ...visible];
-  }
+  const counted = computed(() => countedRuns(grouping.value, words.value));
+  watch(
+    () => requiredRuns(outline.value, seen.value, counted.value),
+    runs.follow,
+    { immediate: true },
+  );
 
   return {
     grouping,
@@ -132,9 +122,7 @@ export function useTree(seen: Ref<SeenLines>, isHeld: Ref<boolean>): Tree {
     isLoading: computed(() =>
       words.value === "" && grouping.value !== "none"
         ? pools.state.value === "loading"
-        : countedRuns(grouping.value, words.value).some(
-            ({ key }) => runs.totalOf(key) === undefined,
-          ),
+        : counted.value.some(({ key }) => runs.totalOf(key) === undefined),
     ),
     error: computed(() => pools.error.value ?? hosts.error.value),
     rowOf: (line) =>
@@ -144,6 +132,21 @@ export function useTree(seen: Ref<SeenLines>, isHeld: Ref<boolean>): Tree {
       if (isAsked) stored = new Map(rememberOpen(stored, key, wanted));
     },
   };
+}
+
+/** Runs with visible lines, and those of which only the number of rows is needed. */
+function requiredRuns(
+  outline: Outline,
+  { first, end }: SeenLines,
+  counted: ReturnType<typeof countedRuns>,
+): WantedRun[] {
+  const visible = outline
+    .runsBetween(first, end)
+    .map(({ run: { key, request }, ...lines }) => ({ key, request, ...lines }));
+  const others = counted.filter(
+    ({ key }) => !visible.some((run) => run.key === key),
+  );
+  return [...others.map((run) => ({ ...run, first: 0, end: 0 })), ...visible];
 }
 
 function recallGrouping(): Grouping {
