@@ -35,7 +35,7 @@ function setUp() {
     set: async (key: string, value: unknown) => void settings.set(key, value),
     delete: async (key: string) => void settings.delete(key),
   };
-  const heard = new Map([["a", 5]]);
+  const received = new Map([["a", 5]]);
   const parts = {
     catalog: objects.catalog,
     inventory: {
@@ -49,8 +49,8 @@ function setUp() {
     stats: {
       tracks: {
         get: (pool: string, id: string) =>
-          pool === "pool" && heard.has(id)
-            ? { heardAt: heard.get(id) }
+          pool === "pool" && received.has(id)
+            ? { receivedAt: received.get(id) }
             : undefined,
       },
     },
