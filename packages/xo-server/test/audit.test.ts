@@ -90,7 +90,9 @@ t.test("users and tokens are there after a restart", async (t) => {
 t.test("the first start tells the password that it made, once", async (t) => {
   const folder = await dataFolder(t);
   const first = await startTestServer(t, yaml(folder), { env: {} });
-  const password = /with the password (\S+)/.exec(first.lines.join(""))?.[1];
+  const password = /Initial admin password: (\S+)/.exec(
+    first.lines.join(""),
+  )?.[1];
   await t.resolves((await first.connect()).signIn("admin", password));
   await first.stop();
   const second = await startTestServer(t, yaml(folder), { env: {} });
