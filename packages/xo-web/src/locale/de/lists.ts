@@ -11,7 +11,7 @@ export const lists: Messages["lists"] = {
     name_description: "Beschreibung",
     cpu: "CPU",
     memory: "RAM",
-    disk: "Festplatte",
+    disk: "Disk",
     network: "Netzwerk",
     mainIpAddress: "IP-Adresse",
     os: "OS",

@@ -3,7 +3,7 @@ import type { Messages } from "../en/messages.js";
 export const objects: Messages["objects"] = {
   states: {
     running: "Läuft",
-    halted: "Ausgeschaltet",
+    halted: "Aus",
     paused: "Pausiert",
     suspended: "Suspendiert",
     working: "Beschäftigt",

@@ -32,7 +32,7 @@ export const vm: Messages["vm"] = {
     cpus: "vCPUs",
     memory: "Arbeitsspeicher",
     boot: "Bootreihenfolge",
-    autoPowerOn: "Automatisch einschalten",
+    autoPowerOn: "Autostart",
     ha: "Hochverfügbarkeit",
     affinity: "Bevorzugter Host",
   },
@@ -81,9 +81,9 @@ export const vm: Messages["vm"] = {
     toJobs: "Jobs",
   },
   ha: {
-    none: "Ungeschützt (kein Neustart)",
-    bestEffort: "Best Effort (Neustart, wenn möglich)",
-    restart: "Geschützt (immer neu gestartet)",
+    none: "Ungeschützt",
+    bestEffort: "Best Effort",
+    restart: "Geschützt",
   },
   columns: {
     position: "Position",

@@ -79,9 +79,9 @@ export const vm = {
     toJobs: "Jobs",
   },
   ha: {
-    none: "Unprotected (not restarted)",
-    bestEffort: "Best effort (restarted if possible)",
-    restart: "Protected (always restarted)",
+    none: "Unprotected",
+    bestEffort: "Best effort",
+    restart: "Protected",
   },
   columns: {
     position: "Position",
