@@ -18,7 +18,9 @@ function start(t: Test, ...args: string[]): RunningProgram {
 t.test("without a config it starts, and says how to add a pool", async (t) => {
   const server = start(t);
   const url = await server.find(LISTENING);
-  await server.find(/No pools yet: name some under `pools` in config\.yaml/);
+  await server.find(
+    /No pools configured: add servers in the web page or under `pools` in config\.yaml/,
+  );
   t.match(await (await fetch(`${url}/health`)).json(), {
     ready: true,
     pools: { total: 0 },
@@ -104,7 +106,7 @@ t.test("pools that fail do not keep the server from being up", async (t) => {
     200,
     "failed, and tried again",
   );
-  await server.find(/may read it; chmod 600/);
+  await server.find(/chmod 600/);
   t.equal(await server.stop(), 0);
   t.notMatch(server.output, "hunter2");
 });

@@ -193,8 +193,8 @@ for (const goal of ["performance", "consolidate"] as const)
 holds(
   "no move is made that costs more than it gains",
   (model, policy) => {
-    const dear = { ...policy, moveCost: 1e3 };
-    const { actions } = planBalance(indexPool(model), dear);
+    const expensive = { ...policy, migrationCost: 1e3 };
+    const { actions } = planBalance(indexPool(model), expensive);
     return actions.map(({ vm: id, from, to }) => `${id} ${from} > ${to}`);
   },
   { goal: "consolidate" },

@@ -243,7 +243,7 @@ t.test(
   "a balanced pool stays unchanged: a second plan moves nothing",
   async (t) => {
     const property: Property = (model, random) => {
-      const policy = { ...randomPolicy(random, model), mostMoves: 1_000 };
+      const policy = { ...randomPolicy(random, model), maxMigrations: 1_000 };
       const plan = planBalance(indexPool(model), policy);
       const { homes } = afterPlan(model, plan);
       const vms = model.vms.map((vm) => {

@@ -45,7 +45,7 @@ export function toCurrentPolicy(body: unknown): Partial<Policy> {
   }
   if (policy["goal"] !== undefined)
     policy["goal"] = toCurrentValue(policy["goal"]);
-  return policy as Partial<Policy>;
+  return policy;
 }
 
 /** @param body stored JSON; members that it does not have get their defaults */

@@ -1,5 +1,5 @@
 import { XoError } from "@xo-server/model";
-import type { JobRun, Store } from "@xo-server/store";
+import type { JobRun } from "@xo-server/store";
 import { Type, type Static } from "typebox";
 import { defineOperation } from "./define-operation.js";
 
@@ -49,8 +49,6 @@ const Started = Type.Object({
   status: Type.String(),
   taskId: Type.Optional(Type.String()),
 });
-
-type JobRunStore = Pick<Store, "jobRuns">;
 
 const change = { permission: "admin", changes: true } as const;
 

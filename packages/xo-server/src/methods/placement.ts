@@ -11,17 +11,6 @@ import { applyPlan } from "../placement/apply-plan.js";
 import * as schemas from "../placement/schemas.js";
 import { idOf } from "./on-object.js";
 
-/** Policy of a pool without one. */
-const fallbackPolicy: BalancePolicy = {
-  goal: "performance",
-  cpuHigh: 0.85,
-  cpuLow: 0.65,
-  memoryHigh: 0.9,
-  migrationCost: 0.01,
-  maxMigrations: 5,
-  enforceRules: true,
-};
-
 const MAX_ACTIONS = 10_000;
 const MAX_CHANGES = 1_000;
 /**

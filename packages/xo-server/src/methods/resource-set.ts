@@ -128,11 +128,6 @@ export const resourceSetRecomputeAllLimits = defineOperation({
   handler: () => true,
 });
 
-type Update = (
-  id: string,
-  patch: Parameters<Store["resourceSets"]["update"]>[1],
-) => Promise<true>;
-
 const object = Type.String({
   minLength: 1,
   description: "Id of a template, a network, an SR.",

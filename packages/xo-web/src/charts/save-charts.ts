@@ -30,8 +30,13 @@ export async function savePng(
   file: string,
   heading: string,
   charts: readonly StatChart[],
-  canvasAt: (index: number) => HTMLCanvasElement | undefined,
-  colours: ReadonlyMap<string, string>,
+  {
+    canvasAt,
+    colours,
+  }: {
+    readonly canvasAt: (index: number) => HTMLCanvasElement | undefined;
+    readonly colours: ReadonlyMap<string, string>;
+  },
 ): Promise<void> {
   const pictures = charts.flatMap(({ heading, lines }, i) => {
     const canvas = canvasAt(i);
