@@ -1,5 +1,6 @@
 import js from "@eslint/js";
 import tseslint from "typescript-eslint";
+import wording from "./eslint-rules/denied-words.js";
 
 export default tseslint.config(
   {
@@ -37,7 +38,9 @@ export default tseslint.config(
       ...tseslint.configs.stylistic,
     ],
     languageOptions: { parserOptions: { projectService: true } },
+    plugins: { wording },
     rules: {
+      "wording/denied-words": "error",
       "max-params": ["error", 4],
       "no-restricted-syntax": [
         "error",

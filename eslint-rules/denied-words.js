@@ -1,6 +1,9 @@
 import { readFileSync } from "node:fs";
 
-/** Word to what to write in its place; see docs/glossary.md. */
+/**
+ * Word to what to write in its place; see docs/glossary.md. Words under
+ * `remaining` are still used in places, and become enforced when they are not.
+ */
 const denied = new Map(
   Object.entries(
     JSON.parse(
@@ -8,7 +11,7 @@ const denied = new Map(
         new URL("../docs/denied-words.json", import.meta.url),
         "utf8",
       ),
-    ),
+    ).enforced,
   ),
 );
 

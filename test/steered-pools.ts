@@ -77,7 +77,7 @@ export async function steer(
   };
 }
 
-/** Passes all on to the pool, and hears which messages are called. */
+/** Passes all calls on to the pool, and records their names. */
 async function listenIn(
   t: Test,
   url: string,

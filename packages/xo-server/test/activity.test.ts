@@ -319,7 +319,7 @@ t.test("who has asked us for it is told to admins and to them", async (t) => {
   t.equal(await by(), "vm.create", "what it has made is known at its end");
 });
 
-t.test("who listens hears of many changes as of one", async (t) => {
+t.test("many changes are one notification to a listener", async (t) => {
   const clock = new FakeClock();
   const listeners = new ActivityListeners(clock);
   const client = new FakeClient();

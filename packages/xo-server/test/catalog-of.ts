@@ -116,7 +116,7 @@ class FakeFrame implements Frame {
   readonly byteLength = 0;
   readonly first: number;
   readonly changes: readonly ViewChange[];
-  readonly #dresses = new Map<string, Buffer>();
+  readonly #encodings = new Map<string, Buffer>();
 
   constructor(first: number, changes: readonly ViewChange[]) {
     this.first = first;
@@ -127,9 +127,9 @@ class FakeFrame implements Frame {
     return this.first + this.changes.length - 1;
   }
 
-  encoded(dress: string, encode: (frame: Frame) => Buffer): Buffer {
-    const known = this.#dresses.get(dress) ?? encode(this);
-    this.#dresses.set(dress, known);
+  encoded(encoding: string, encode: (frame: Frame) => Buffer): Buffer {
+    const known = this.#encodings.get(encoding) ?? encode(this);
+    this.#encodings.set(encoding, known);
     return known;
   }
 }

@@ -114,7 +114,7 @@ export class FakeObjects {
         changes: [change],
         summaries: new Map([[type, { count: 0, digest: { high: 0, low: 0 } }]]),
         byteLength: 0,
-        encoded: (_dress, encodeFrame) =>
+        encoded: (_encoding, encodeFrame) =>
           encodeFrame(undefined as unknown as Frame),
       });
   }

@@ -172,7 +172,7 @@ t.test("what a listing has shown leaves, too", async (t) => {
   t.same(client.heard, ["exit old"]);
 });
 
-t.test("a session that is over hears no more", async (t) => {
+t.test("a session that has ended gets no more notifications", async (t) => {
   const { fake, notices } = setUp();
   const client = new Listener(Rights.all);
   notices.follow(client);
@@ -188,7 +188,7 @@ t.test("a session that is over hears no more", async (t) => {
   t.same(late.heard, []);
 });
 
-t.test("who signs out hears no more", async (t) => {
+t.test("a client that signs out gets no more notifications", async (t) => {
   const { fake, notices } = setUp();
   const client = new Listener(Rights.all);
   notices.follow(client);

@@ -171,7 +171,7 @@ t.test("errors of the work are the task's, in XAPI's words", async (t) => {
 });
 
 t.test(
-  "who may not, or asks for what is not there, hears so at once",
+  "a caller without the right, or with an unknown id, is refused at once",
   async (t) => {
     const { options, calls } = setUp();
     const { json } = await startRestServer(t, options);

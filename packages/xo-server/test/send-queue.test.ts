@@ -151,7 +151,7 @@ t.test("who takes nothing of a stream is cut off", async (t) => {
   clock.pass(2_000);
   t.equal(stuck(), 1);
   await settle();
-  t.ok(seen.isOver, "whoever made the stream hears of it");
+  t.ok(seen.isOver, "the creator of the stream is notified");
   t.equal(clock.waiting, 0);
   t.ok(socket.isTerminated);
 });
@@ -205,16 +205,19 @@ t.test("what is sent in one turn leaves in one write", async (t) => {
   t.same(wire.writes, [["a", "b", "c"], ["d"]]);
 });
 
-t.test("who made a stream hears which parts have been sent", async (t) => {
-  const { socket, outbox } = setUp();
-  const sent: string[] = [];
-  async function* make() {
-    yield Buffer.from("a");
-    yield Buffer.from("b");
-  }
-  outbox.send(new JsonStream(make(), (part) => sent.push(part.toString())));
-  await settle();
-  t.same(sent, [], "they wait to go out");
-  socket.take();
-  t.same(sent, ["a", "b"]);
-});
+t.test(
+  "the creator of a stream is notified of the parts that were sent",
+  async (t) => {
+    const { socket, outbox } = setUp();
+    const sent: string[] = [];
+    async function* make() {
+      yield Buffer.from("a");
+      yield Buffer.from("b");
+    }
+    outbox.send(new JsonStream(make(), (part) => sent.push(part.toString())));
+    await settle();
+    t.same(sent, [], "they wait to go out");
+    socket.take();
+    t.same(sent, ["a", "b"]);
+  },
+);

@@ -88,7 +88,7 @@ function startBench(t: Test) {
   return { clock, tasks, join, begin };
 }
 
-t.test("who subscribes hears what becomes of their tasks", async (t) => {
+t.test("a subscriber is notified of its tasks", async (t) => {
   const { clock, tasks, join, begin } = startBench(t);
   const tess = join("tess");
   const admin = join("root", true);
@@ -165,7 +165,7 @@ t.test("who lets too many wait is told to list them anew", async (t) => {
   t.equal(tess.told.at(-1)!.reset, undefined);
 });
 
-t.test("who has signed out hears nothing more", async (t) => {
+t.test("a client that has signed out gets no more notifications", async (t) => {
   const { clock, join, begin } = startBench(t);
   const tess = join("tess");
   await tess.call("task.subscribe");

@@ -21,7 +21,7 @@ export const balancerUser: AuthenticatedUser = {
 export interface MigrateVmParts {
   readonly objects: PoolObjects;
   readonly audit: Audit;
-  readonly witness: ActivityRecorder;
+  readonly recorder: ActivityRecorder;
 }
 
 /** The run that a migration belongs to. */
@@ -49,14 +49,14 @@ export async function migrateVm(
   move: MoveRecord,
   { pool, run, person }: MigrationContext,
   work: TaskContext,
-  { objects, audit, witness }: MigrateVmParts,
+  { objects, audit, recorder }: MigrateVmParts,
 ): Promise<void> {
   audit.check();
   const { vm, from, to, purpose } = move;
   const params = { vm, from, to, reason: purpose, pool, run };
   const context = { ...onBehalfOf(person, work), address: "balancer" };
   const call = { operation: MIGRATION, params, context };
-  const end = witness.begin(call);
+  const end = recorder.begin(call);
   try {
     await executeStep({ kind: "migrate", vm, from, to }, objects.forTask(work));
     end(true);

@@ -29,7 +29,7 @@ export interface StartBalancerParts {
   readonly objects: PoolObjects;
   readonly pools: Pick<Pools, "list">;
   readonly audit: Audit;
-  readonly witness: ActivityRecorder;
+  readonly recorder: ActivityRecorder;
   /** dataDir distinguishes two servers on one machine. */
   readonly config: Pick<Config, "dataDir">;
   readonly clock: WallClock;

@@ -61,7 +61,7 @@ export function startPlacementServices(
     pools,
     audit,
     config,
-    witness: activity,
+    recorder: activity,
   });
   const placing = {
     placement,

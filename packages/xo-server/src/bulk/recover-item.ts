@@ -7,7 +7,7 @@ import type { InterruptedTask } from "../tasks/interrupted-task.js";
 import type { TaskContext } from "../tasks/task-context.js";
 
 export interface SettleOptions {
-  readonly recalled: Pick<InterruptedTask, "awaitOutcomes">;
+  readonly interrupted: Pick<InterruptedTask, "awaitOutcomes">;
   /** The operation is a single XAPI task. */
   readonly isOneCall: boolean;
   /** Runs the item again: it had not started. */
@@ -27,9 +27,9 @@ export interface SettleOptions {
  */
 export async function recoverItem(
   part: string,
-  { recalled, isOneCall, again, tell, into }: SettleOptions,
+  { interrupted, isOneCall, again, tell, into }: SettleOptions,
 ): Promise<unknown> {
-  const outcomes = await recalled.awaitOutcomes(part, into);
+  const outcomes = await interrupted.awaitOutcomes(part, into);
   // The record of a XAPI task is written before the request is sent.
   const isUntouched =
     isOneCall && outcomes.every(({ outcome }) => outcome.name === "not-begun");

@@ -128,7 +128,7 @@ async function resumeBulk(
     run,
     settle: (id, begun, part) =>
       recoverItem(begun.part, {
-        recalled: interrupted,
+        interrupted,
         isOneCall: kept.isOneCall === true,
         into: part,
         tell: (end) =>

@@ -45,12 +45,12 @@ export const xoGetAllObjects = defineOperation({
         }),
       });
     // Subscribes before the first object is read: no change is missed.
-    const outlook = context.services.objectNotices.follow(context.client);
+    const subscription = context.services.objectNotices.follow(context.client);
     return new JsonStream(
       context.services.objectListing.list({
         ...request,
         format: "members",
-        subscription: outlook,
+        subscription,
       }),
       (part) => {
         context.services.objectListing.giveBack(part);

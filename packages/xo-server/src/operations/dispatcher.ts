@@ -129,8 +129,8 @@ class OperationDispatcher<S> implements Dispatcher {
     params: object,
     context: HandlerContext<S>,
   ): Promise<unknown> {
-    const { activity: witness, audit } = this.options;
-    const end = witness?.begin({ operation, params, context });
+    const { activity: recorder, audit } = this.options;
+    const end = recorder?.begin({ operation, params, context });
     try {
       const result =
         audit === undefined
@@ -295,7 +295,7 @@ async function run<S>(
 
 function toKnownError(error: unknown, name: string, logger: Logger): Error {
   if (error instanceof XoError || error instanceof XapiError) return error;
-  // What nobody foresaw may tell things that a caller must not know.
+  // An unexpected error may contain data that a caller must not see.
   logger.error(`${name} failed`, { error });
   return new XoError(
     "INTERNAL",

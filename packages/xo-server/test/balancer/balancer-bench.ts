@@ -137,7 +137,7 @@ export class BalancerServer {
     );
     const tasks = new Tasks({ store: this.tasks, owner, clock, logger });
     this.#tasks = tasks;
-    const witness = {
+    const recorder = {
       begin: (call: RecordedCall) => {
         this.witnessed.push(call);
         return () => undefined;
@@ -149,7 +149,7 @@ export class BalancerServer {
       clock,
       logger,
       audit,
-      witness,
+      recorder,
       objects: pool.objects,
       nameOf: (id) => `name of ${id}`,
       isStopping: () => this.#isStopping,

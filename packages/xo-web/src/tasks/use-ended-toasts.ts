@@ -10,7 +10,7 @@ import type { ServerTasks } from "./use-tasks.js";
 /** Those that end within this are one toast, in ms. */
 const GATHER_MS = 700;
 
-/** Operations on many, which whoever asked for them hears of from their beginning on. */
+/** Bulk operations: their caller follows them from the start. */
 const haveToasts: ReadonlySet<string> = new Set([
   "bulk.run",
   "vm.createMultiple",

@@ -76,17 +76,11 @@ export function useTree(seen: Ref<SeenLines>, isHeld: Ref<boolean>): Tree {
       .filter(({ id }) => isOpen(poolKey(id)))
       .slice(0, MOST_POOLS),
   );
-  const hosts = useObjects(() => {
-    const ids = openPools.value.map(({ id }) => id);
-    return ids.length === 0 || grouping.value !== "host"
-      ? undefined
-      : {
-          type: "host",
-          filter: `$pool:|(${ids.join(" ")})`,
-          fields: HOST_FIELDS,
-          limit: 10_000,
-        };
-  });
+  const hosts = useObjects(() =>
+    grouping.value === "host"
+      ? hostQuery(openPools.value.map(({ id }) => id))
+      : undefined,
+  );
   const runs = useRuns(isHeld);
   const counts = useCounts(["$pool", "$container", "tags"], (path) =>
     path === "tags" ? grouping.value === "tag" : grouping.value === "host",
@@ -131,6 +125,17 @@ export function useTree(seen: Ref<SeenLines>, isHeld: Ref<boolean>): Tree {
       choices.value = new Map(choices.value).set(key, wanted);
       if (isAsked) stored = new Map(rememberOpen(stored, key, wanted));
     },
+  };
+}
+
+/** The hosts of some pools. */
+function hostQuery(pools: readonly string[]) {
+  if (pools.length === 0) return undefined;
+  return {
+    type: "host",
+    filter: `$pool:|(${pools.join(" ")})`,
+    fields: HOST_FIELDS,
+    limit: 10_000,
   };
 }
 
