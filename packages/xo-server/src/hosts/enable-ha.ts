@@ -1,7 +1,7 @@
 import { XoError } from "@xo-server/model";
 import type { PoolObject, PoolObjects } from "../objects/pool-objects.js";
 
-/** Of each SR, for what hosts tell each other there and for the pool's database. [XenServer's guide: 356 MB] */
+/** Space on each SR for the heartbeat and the pool's database. [XenServer's guide: 356 MB] */
 const LEAST_BYTES = 356 * 2 ** 20;
 
 /**

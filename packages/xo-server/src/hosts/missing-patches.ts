@@ -3,7 +3,7 @@ import { XoError } from "@xo-server/model";
 import type { PoolObject } from "../objects/pool-objects.js";
 import { Semaphore } from "@xo-server/inventory";
 
-/** A package, as the updater of XCP-ng tells: name, version, release, description, size, changelog ... */
+/** A package, as the updater of XCP-ng reports it: name, version, release, description, size, changelog ... */
 export type MissingPatch = Readonly<Record<string, unknown>>;
 
 /** The updater reads its repositories: seconds, on the host. */
@@ -16,7 +16,7 @@ interface Known {
 }
 
 /**
- * What hosts have not installed yet. Only XCP-ng's tell, by their updater
+ * Packages that hosts have not installed. Only XCP-ng hosts report them, by their updater
  * plugin. It is asked at most every ten minutes, and once for all who ask.
  */
 export class MissingPatches {

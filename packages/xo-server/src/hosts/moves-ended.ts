@@ -6,7 +6,7 @@ import type { RestartParts } from "./restart.js";
 import { isGone } from "./rolling-plan.js";
 
 const LOOK_EVERY_MS = 1_000;
-/** A VM with much memory takes that long; then whoever goes on finds out what XAPI says. */
+/** Limit for the migration of a VM with much memory; after it the caller continues and gets XAPI's error. */
 const WITHIN_MS = 15 * 60_000;
 const MOVES = new Set(["pool_migrate", "migrate_send"]);
 

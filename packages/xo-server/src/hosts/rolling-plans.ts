@@ -31,7 +31,7 @@ export class RollingPlans {
 
   /**
    * What was left of the last one.
-   * @param takeOver also one of which nobody has said that it ended: its server is gone
+   * @param takeOver also a run without a recorded end: its server has stopped
    * @throws XoError INCORRECT_STATE: another server does it, or has died of it
    */
   left(

@@ -14,7 +14,7 @@ export const sendTo = Type.Object({ $sendTo: Type.String() });
 
 const format = Type.Enum(["raw", "vhd"]);
 
-/** To be told what the bytes hash to. */
+/** Requests the checksum of the bytes in a trailer. */
 export const checksum = Type.Optional(
   Type.Enum(["sha256"], {
     description:
@@ -69,7 +69,7 @@ export const diskExportContent = defineOperation({
     return context.services.transfers.offerDownload(subject, async (work) => ({
       type: types[format],
       ...(format === "raw" ? { length: Number(object["size"]) } : {}),
-      // A snapshot never changes; nor does how it is told as raw.
+      // A snapshot never changes; nor does its raw export.
       ...(format === "raw" && vdi.type === "VDI-snapshot"
         ? { etag: `"${vdi.id}.raw"` }
         : {}),

@@ -52,7 +52,7 @@ export interface NewDisk {
   readonly virtual_size: number;
 }
 
-/** An empty disk, with what XAPI wants to be told of each. @returns its reference */
+/** Creates an empty disk with the fields that XAPI requires. @returns its reference */
 export async function createDisk(
   { xapi, ref }: PoolObject,
   disk: NewDisk & Readonly<Record<string, unknown>>,
@@ -93,7 +93,7 @@ async function attach(
   }
 }
 
-/** A record of a VBD with what XAPI wants to be told of each. */
+/** A VBD record with the fields that XAPI requires. */
 export function newVbd(
   given: Readonly<Record<string, unknown>>,
 ): Readonly<Record<string, unknown>> {

@@ -40,7 +40,7 @@ export const hostFilesOperations = files.map(
       summary,
       params: Type.Object({ id: idOf("a host") }),
       result: getFrom,
-      // Logs tell of what others did.
+      // Logs contain the actions of other users.
       permission: onId("administrate:logs", "host"),
       rest: { ...route, method: "get", exposure: "deny", isTransfer: true },
       handler: ({ id }, context) => {

@@ -98,7 +98,7 @@ export const hostIsHostServerTimeConsistent = defineOperation({
   handler: async ({ host }, context) => {
     const { xapi, ref } = on(context, host);
     const time = toMs(await xapi.call("host.get_servertime", [ref]));
-    // Its clock is told in whole seconds.
+    // Host clocks are reported in whole seconds.
     return (
       Math.abs(time + 500 - context.services.clock.now()) < MOST_APART_MS + 500
     );

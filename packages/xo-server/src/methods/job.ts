@@ -181,7 +181,7 @@ function toPublic(job: Job): Static<typeof PublicJob> {
   };
 }
 
-/** What is done on somebody's behalf, when it is asked for or when a schedule says so. */
+/** Calls of operations for a user, on request or by a schedule. */
 export const jobOperations = [
   ...readOperations,
   ...changeOperations,

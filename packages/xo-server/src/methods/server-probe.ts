@@ -64,7 +64,7 @@ export const serverProbe = defineOperation({
   ),
   result: Probe,
   permission: "admin",
-  // It makes the server call somebody: who asked for that is written down.
+  // The server opens a connection on behalf of the caller: that goes to the audit log.
   changes: true,
   async handler({ host, httpProxy }, { signal, services }) {
     try {
@@ -107,7 +107,7 @@ function isTrusted({ distrust }: NonNullable<HostProbe["certificate"]>) {
   return distrust === undefined;
 }
 
-/** Nobody is there, or nobody can get there. */
+/** The host does not exist or is unreachable. */
 const AWAY: ReadonlySet<Problem> = new Set([
   "name-not-found",
   "refused",

@@ -282,7 +282,7 @@ function bare(fingerprint: string): string {
   return fingerprint.replaceAll(":", "").toLowerCase();
 }
 
-/** Pools to connect to. Those of config.yaml are told of, but changed there. */
+/** Connections to pools. Those of config.yaml are listed, but changed there. */
 export const serverOperations = [
   serverGetAll,
   serverGet,

@@ -127,7 +127,7 @@ const probes: readonly Probe[] = [
   },
 ];
 
-/** Drivers that miss a part of what they need tell in the error what it could be. */
+/** Drivers report the possible values of a missing parameter in their error. */
 const TOLD_IN_ERROR = /^SR_BACKEND_FAILURE_(96|101|107|90)$/;
 
 async function ask(call: () => Promise<unknown>): Promise<string> {

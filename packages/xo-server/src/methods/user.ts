@@ -191,7 +191,7 @@ async function setPassword(
   await endStays(context, userId, context);
 }
 
-/** Whoever came in the old way is out, but for who calls. */
+/** Ends all sessions with the old password, except that of the caller. */
 async function endStays(
   { services }: Pick<OperationContext, "services">,
   userId: string,

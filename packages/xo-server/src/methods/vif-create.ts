@@ -27,7 +27,7 @@ export const newVif = Type.Object({
   qos_algorithm_params: Type.Optional(texts),
 });
 
-/** An interface, with what XAPI wants to be told of each. @returns its id */
+/** Creates a VIF with the fields that XAPI requires. @returns its id */
 export async function createVif(
   objects: PoolObjects,
   given: Static<typeof newVif>,

@@ -163,7 +163,7 @@ function hostOf(
   return objects.get(String(master), "host").ref;
 }
 
-/** Hardware of hosts that VMs get, and what only their hosts can tell or do. */
+/** Host hardware that is assigned to VMs, and operations that only the host can do. */
 export const vmHardwareOperations = [
   vmAttachPcis,
   vmDetachPcis,

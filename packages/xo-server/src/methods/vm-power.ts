@@ -217,7 +217,7 @@ interface StartOptions {
   readonly host: PoolObject | undefined;
 }
 
-/** The mirror may be behind: XAPI's refusal tells the state that the VM is in. */
+/** The mirror may be behind: XAPI's error contains the real power state of the VM. */
 async function startOrResume(
   vm: PoolObject,
   options: StartOptions,

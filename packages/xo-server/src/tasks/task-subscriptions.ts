@@ -4,13 +4,13 @@ import { mayRead, type TaskChange } from "./task-changes.js";
 import type { TaskView } from "./task-view.js";
 import type { Tasks } from "./tasks.js";
 
-/** What becomes of tasks within this is told together, in ms. */
+/** Changes of tasks within this time are sent together, in ms. */
 const WINDOW_MS = 200;
 /** A client that does not read is tried again after. */
 const RETRY_MS = 1_000;
 /** Tasks of one message. */
 const A_MESSAGE = 50;
-/** Tasks whose news wait for a slow client at most: beyond that it is told to list them anew. */
+/** Changed tasks that wait for a slow client at most: above it the client is asked to list them again. */
 const MOST_WAITING = 2_000;
 
 interface Subscriber {
@@ -90,7 +90,7 @@ export class TaskSubscriptions {
   #send(subscriber: Subscriber): void {
     const { client, waiting, hasMissed } = subscriber;
     const person = client.session?.user();
-    // Somebody else may be behind the client by now.
+    // The connection may have another user by now.
     const told = [...waiting]
       .slice(0, A_MESSAGE)
       .filter(([, one]) => person !== undefined && mayRead(person, one));

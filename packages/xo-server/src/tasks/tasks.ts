@@ -175,7 +175,7 @@ export class Tasks {
 
   /**
    * @param wait until it is not pending any more, or the signal is aborted
-   * @returns undefined: there is none, or it is somebody else's
+   * @returns undefined: no such task, or it belongs to another user
    */
   async get(
     id: string,

@@ -9,7 +9,7 @@ import {
 } from "./setting-calls.js";
 import { readRecord } from "./xapi-records.js";
 
-/** What XAPI can be told not to do to a VM. */
+/** Operations that XAPI can block on a VM. */
 const operations: readonly string[] = datamodel.enums["vm_operations"] ?? [];
 
 /**

@@ -113,7 +113,7 @@ async function sendVm(
   ]);
 }
 
-/** @throws XoError INVALID_PARAMETERS: told where something goes that the VM does not have */
+/** @throws XoError INVALID_PARAMETERS: a target is given for a disk or interface that the VM does not have */
 function assertKnown(
   what: string,
   wishes: ReadonlyMap<string, Ref>,

@@ -13,7 +13,7 @@ export interface NewVm {
   readonly template: PoolObject;
   readonly name: string;
   readonly isClone: boolean;
-  /** Undefined: those that the template has, or tells to make. */
+  /** Undefined: those of the template. */
   readonly disks: readonly ResolvedDiskSpec[] | undefined;
   readonly defaultSr: Ref | undefined;
   /** Undefined: those that the template has. */

@@ -6,7 +6,7 @@ const TYPE = "VM-template";
 
 /**
  * By its id. A default template has the same uuid in every pool: which one is
- * meant, the pool tells, or anything else that the call names in it.
+ * meant, the pool says, or anything else that the call names in it.
  * @throws XoError NO_SUCH_OBJECT
  */
 export function findTemplate(

@@ -31,7 +31,7 @@ export interface BuilderRow {
   readonly value: string;
 }
 
-/** Where somebody begins. */
+/** The initial row. */
 export const newRow: BuilderRow = {
   kind: "row",
   path: "name_label",

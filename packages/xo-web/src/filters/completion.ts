@@ -11,7 +11,7 @@ export interface Completion {
   readonly isOpen: boolean;
 }
 
-/** A value that objects have, as the server told. */
+/** A value that objects have, as returned by the server. */
 export interface KnownValue {
   readonly value: string;
   /** In place of the value, such as a name of the object that it is the id of. */

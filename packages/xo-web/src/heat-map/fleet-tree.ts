@@ -1,7 +1,7 @@
 import type { ColumnTable } from "../live/column-table.js";
 import type { Steps } from "./in-slices.js";
 
-/** What is told of VMs, hosts and pools for the map. */
+/** Fields of VMs, hosts and pools that the map shows. */
 export interface FleetTables {
   readonly pools: ColumnTable;
   readonly hosts: ColumnTable;

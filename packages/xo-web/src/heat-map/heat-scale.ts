@@ -1,8 +1,8 @@
-/** What colours tell. */
+/** What colours stand for. */
 export const heatMetrics = ["cpu", "memory", "disk", "network"] as const;
 export type HeatMetric = (typeof heatMetrics)[number];
 
-/** What areas tell. */
+/** What areas stand for. */
 export const heatSizes = ["vcpus", "memory", "equal"] as const;
 export type HeatSize = (typeof heatSizes)[number];
 

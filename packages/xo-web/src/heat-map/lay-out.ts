@@ -150,7 +150,7 @@ interface CellsWish {
   readonly sizeOf: (vm: number) => number;
 }
 
-/** The largest first; those that are equal in the order in which they are told. */
+/** Largest first; equal ones in the order of the input. */
 function placeCells(
   { vms, rects }: Pick<FleetLayout, "vms" | "rects">,
   first: number,

@@ -3,7 +3,7 @@ import { useColumns } from "../live/use-columns.js";
 import type { FleetScope, FleetTables } from "./fleet-tree.js";
 import type { HeatMetric } from "./heat-scale.js";
 
-/** Names of more VMs than these would cost more than they tell: nobody could read them on the map. */
+/** Above this number of VMs no names are fetched: they would not be readable on the map. */
 const MOST_NAMES = 2_000;
 const NAMES_MS = 30_000;
 

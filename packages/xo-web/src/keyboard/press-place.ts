@@ -3,7 +3,7 @@ import type { PressPlace } from "./shortcuts.js";
 /** Inputs that take no letters. */
 const NO_TEXT = /^(checkbox|radio|button|submit|reset|file|range|color|image)$/;
 
-/** What a key would do at this element. Whoever takes all keys itself says `data-own-keys`. */
+/** How an element handles a key. An element that handles all keys itself has `data-own-keys`. */
 export function placeOf(target: EventTarget | null): PressPlace {
   if (!(target instanceof Element)) return "page";
   if (target.closest("canvas, .xterm, [data-own-keys]")) return "console";

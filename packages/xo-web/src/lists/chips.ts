@@ -87,7 +87,7 @@ function canonical(term: string): string {
   return formatFilter(parseFilter(term));
 }
 
-/** Terms that all must hold; undefined: it cannot be read, as while somebody types it. */
+/** Terms that all must match; undefined: the text cannot be parsed, for example while the user types. */
 function termsOf(filter: string): readonly Filter[] | undefined {
   try {
     const tree = parseFilter(filter);

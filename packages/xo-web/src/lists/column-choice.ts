@@ -1,7 +1,7 @@
 import { isObject, type Json } from "@xo-server/kit";
 import type { Column } from "./column.js";
 
-/** What somebody made of the columns of a type. */
+/** The user's choice of columns for a type. */
 export interface ColumnChoice {
   /** Ids, in their order; undefined: the usual ones. */
   readonly shown?: readonly string[];

@@ -10,7 +10,7 @@ interface More {
   readonly value?: (row: ObjectRow) => ColumnValue;
 }
 
-/** A column of the property that it is called after, unless told otherwise. */
+/** A column of the property with the same name, by default. */
 export function column(
   id: ColumnId,
   kind: ColumnKind,

@@ -7,7 +7,7 @@ export type ColumnId = keyof Messages["lists"]["columns"];
 /**
  * How a value is shown. name: the link to the object; state: word and colour; share: 0 to 1 as
  * a bar; used: bytes of bytes as a bar; rate: bytes a second; time: seconds since 1970;
- * about: the id of an object of a type that is not told.
+ * about: the id of an object whose type is not known.
  */
 export type ColumnKind =
   | "name"
@@ -44,11 +44,11 @@ export interface Column {
   readonly fields: readonly string[];
   /** What the server can order by; undefined: it has no order that says anything. */
   readonly sortBy?: string;
-  /** In rem, as long as nobody chooses another. */
+  /** Default width in rem. */
   readonly width: number;
   /** Takes of the room that is left. */
   readonly grows?: boolean;
-  /** Shown unless somebody chose otherwise. */
+  /** Shown by default. */
   readonly isShown?: boolean;
   /** Type of the object that the value names. */
   readonly of?: string;
@@ -67,7 +67,7 @@ export function isEndAligned({ kind }: Column): boolean {
   return endAligned.has(kind);
 }
 
-/** Whoever orders by a figure or a time looks for the highest. */
+/** Figures and times are sorted in descending order first. */
 export function isHighestFirst({ kind }: Column): boolean {
   return ["share", "used", "rate", "bytes", "time", "age"].includes(kind);
 }

@@ -23,7 +23,7 @@ const byType: Readonly<Record<string, readonly Column[]>> = {
   message,
 };
 
-/** What can be seen of objects of a type, in the order in which it stands unless somebody chose another. */
+/** Columns of a type, in their default order. */
 export function columnsOf(type: string): readonly Column[] {
   return (Object.hasOwn(byType, type) && byType[type]) || [name, id];
 }

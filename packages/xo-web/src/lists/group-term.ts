@@ -1,13 +1,13 @@
 import { formatFilter, type Filter } from "@xo-server/filter";
 import { filterNames } from "../filters/properties.js";
 
-/** As query.group tells them; without a key: those that have no such property. */
+/** A group as query.group returns it; without a key: objects without that property. */
 export interface Group {
   readonly key?: unknown;
   readonly count: number;
 }
 
-/** The same for the same group, whenever it is told. */
+/** The same for the same group in every response. */
 export function groupIdOf({ key }: Group): string {
   return key === undefined ? "" : JSON.stringify(key);
 }

@@ -161,7 +161,7 @@ export const message: readonly Column[] = [
   id,
 ];
 
-/** XAPI tells Mbit/s. */
+/** XAPI reports Mbit/s. */
 function speedOf(row: ObjectRow): string | undefined {
   const speed = numberOf(row["speed"]);
   if (speed === undefined || speed === 0) return undefined;

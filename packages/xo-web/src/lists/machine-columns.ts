@@ -39,7 +39,7 @@ const memorySize = column("memory.size", "bytes", 7);
 const system = column("os", "text", 8.5, {
   grows: true,
   sortBy: "os_version.name",
-  // Windows tells its directory and partition behind its name.
+  // Windows appends its directory and partition to its name.
   value: (row) =>
     textOf(valueAt(row, ["os_version", "name"]))?.split("|", 1)[0],
 });

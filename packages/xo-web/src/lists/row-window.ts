@@ -31,7 +31,7 @@ function coversWell(
 ): boolean {
   const before = offset === 0 ? Infinity : first - offset;
   const after = offset + limit - end;
-  // Far too many are not kept up to date for nobody.
+  // Bounds the rows that are kept up to date beyond the visible ones.
   return Math.min(before, after) >= margin / 2 && limit <= 6 * margin;
 }
 

@@ -18,7 +18,7 @@ export function countOf(selection: Selection): number {
   return selection.kind === "all" ? selection.count : selection.objects.size;
 }
 
-/** One more, or one less. Of all that match none can be left out: then only the others in sight stay. */
+/** Toggles one row. If all matching rows are selected, none can be left out: then the other visible rows stay selected. */
 export function toggle(selection: Selection, object: ObjectRow): Selection {
   const isIn = selection.kind === "some" && selection.objects.has(object.id);
   return isIn ? without(selection, object.id) : withAll(selection, [object]);

@@ -19,7 +19,7 @@ const none: ReadonlySet<string> = new Set();
 /**
  * The rule of the list: nothing moves under the pointer. While it is over the rows, or one of
  * them has the focus, live data changes what rows say but not where they stand: what is seen
- * keeps its order, rows that left stay (and say so), new ones wait. A button tells that the
+ * keeps its order, rows that left stay (marked), new ones wait. A button shows that the
  * order is another by now. The order of the server holds again when the pointer and the focus
  * have left, when the button is pressed, and when the person moves the rows himself: by
  * scrolling, or by another filter or order, as then they expect other rows.

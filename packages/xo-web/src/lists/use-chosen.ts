@@ -16,7 +16,7 @@ import {
 } from "./selection.js";
 import { readAll } from "./use-export.js";
 
-/** Chosen objects that are followed wherever they stand in the list; of more, those in sight are. */
+/** Selected objects are followed wherever they are in the list; above a limit, the visible ones are. */
 const FOLLOWED = 100;
 
 export interface Chosen {
@@ -39,7 +39,7 @@ export function useChosen(
   const { text } = useLocale();
   const toasts = useToasts();
   const selection = shallowRef<Selection>(nothing);
-  /** Whoever chooses otherwise meanwhile does not want all of them any more. */
+  /** A change of the selection in the meantime cancels it. */
   let turn = 0;
   const choose = (next: Selection) => {
     turn++;

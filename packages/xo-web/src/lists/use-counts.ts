@@ -1,7 +1,7 @@
 import { onScopeDispose, shallowRef, watch, type ShallowRef } from "vue";
 import { useServer } from "../live/use-server.js";
 
-/** Counted anew so often, and so long after the question became another. Milliseconds. */
+/** Interval of counting, and delay after a change of the query, in ms. */
 const AGAIN_MS = 5_000;
 const PAUSE_MS = 200;
 

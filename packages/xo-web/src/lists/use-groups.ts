@@ -4,7 +4,7 @@ import { RpcError } from "../api/rpc-error.js";
 import { isObject } from "@xo-server/kit";
 import { groupIdOf, type Group } from "./group-term.js";
 
-/** Groups are counted anew so often, milliseconds. */
+/** Interval of counting groups, in ms. */
 const AGAIN_MS = 5_000;
 
 export interface GroupRequest {

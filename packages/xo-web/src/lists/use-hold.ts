@@ -14,7 +14,7 @@ export interface Hold {
   readonly keys: (areUsed: boolean) => void;
 }
 
-/** Is somebody pointing at rows, or at work on them with keys? A finger points at nothing. */
+/** Whether the pointer is over the rows or a row has the focus. Touch has no pointer position. */
 export function useHold(): Hold {
   const isOver = ref(false);
   const hasKeys = ref(false);

@@ -42,7 +42,7 @@ function addressQuery(usual: ListQuery): ListQueryRef {
   let last = readQuery(route.query, usual);
 
   const query = computed(() => {
-    // Whoever leaves the page gets no other rows on the way out.
+    // No rows are requested while the page is being left.
     if (route.path === path) last = readQuery(route.query, usual);
     return wanted.value ?? last;
   });

@@ -7,16 +7,16 @@ import {
   type ShallowRef,
 } from "vue";
 
-/** Lines that are made before and behind those in sight, so that a fast scroll finds them. */
+/** Lines that are rendered before and after the visible ones, for fast scrolling. */
 const MARGIN = 8;
 
 export interface Viewport {
   readonly first: ComputedRef<number>;
   readonly end: ComputedRef<number>;
-  /** Lines in sight, whole ones. */
+  /** Fully visible lines. */
   readonly page: ComputedRef<number>;
   readonly width: ShallowRef<number>;
-  /** Lines that are on the page: those in sight and a margin. */
+  /** Rendered lines: the visible ones and a margin. */
   readonly drawn: ComputedRef<{ readonly first: number; readonly end: number }>;
   readonly scrolled: () => void;
   /** Moves as little as is needed to see the line. */
@@ -25,7 +25,7 @@ export interface Viewport {
 }
 
 /**
- * What of a long list of lines of one height is in sight of a box that scrolls. Pixels.
+ * The visible part of a long list of lines of one height in a scrolling box. Pixels.
  * @param covered by what stands over the lines: head and foot
  */
 export function useViewport(

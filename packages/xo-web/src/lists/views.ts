@@ -2,7 +2,7 @@ import { isObject, type Json } from "@xo-server/kit";
 import type { Messages } from "../locale/messages.js";
 import type { ListQuery } from "./list-query.js";
 
-/** A list as somebody wants to see it again. */
+/** A saved view of a list. */
 export interface View {
   readonly id: string;
   readonly name: string;
@@ -71,7 +71,7 @@ export function givenViewsOf(type: string): readonly GivenView[] {
   return (Object.hasOwn(byType, type) && byType[type]) || [given("all")];
 }
 
-/** Views of a type that somebody saved; what cannot be read is left out. */
+/** Saved views of a type; invalid ones are left out. */
 export function readViews(preference: Json | undefined, type: string): View[] {
   const lists = isObject(preference) ? preference : {};
   const list = Object.hasOwn(lists, type) ? lists[type] : undefined;

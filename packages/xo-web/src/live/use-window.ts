@@ -73,7 +73,7 @@ export function useWindow<T = ObjectRow>(
   };
 }
 
-/** A small set of related objects, such as the disks of a VM: 500 at most unless told otherwise. */
+/** A small set of related objects, such as the disks of a VM: by default at most 500. */
 export function useObjects<T = ObjectRow>(
   request: () =>
     | {

@@ -2,7 +2,7 @@ import type { NowFigures, ObjectRow, TextMap } from "../api/object-row.js";
 
 export type PowerState = "Running" | "Halted" | "Paused" | "Suspended";
 
-/** A VM, template or snapshot, as the server tells it. Bytes; seconds since 1970. */
+/** A VM, template or snapshot, as the server returns it. Sizes in bytes, times in seconds since the epoch. */
 export type Vm = ObjectRow & {
   readonly power_state: PowerState;
   /** The host where it runs, else the pool, or the one host with its disks. */

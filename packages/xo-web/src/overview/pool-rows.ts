@@ -6,7 +6,7 @@ export interface PoolLine {
   readonly name: string;
   /** Of the pool as an object; absent: nothing is known of it yet. */
   readonly id?: string;
-  /** Absent: it is not told to whoever looks. */
+  /** Absent: the user may not see it. */
   readonly state?: PoolState;
   readonly error?: string;
 }

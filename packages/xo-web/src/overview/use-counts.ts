@@ -13,7 +13,7 @@ export interface VmCounts {
   readonly running: ReadonlyMap<string, number>;
 }
 
-/** Numbers of VMs, counted by the server every few seconds while somebody looks. */
+/** Numbers of VMs, counted by the server every few seconds while the page is visible. */
 export function useVmCounts(): ShallowRef<VmCounts | undefined> {
   const { call, whenOpen } = useServer();
   const counts = shallowRef<VmCounts>();

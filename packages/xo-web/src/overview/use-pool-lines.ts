@@ -11,7 +11,7 @@ export function usePoolLines(
   const { call, view, whenOpen } = useServer();
   const poolOf = shallowRef<ReadonlyMap<string, string>>(new Map());
   whenOpen(() => {
-    // Who is not an administrator is not told; names will do.
+    // Only administrators get servers; for other users names are enough.
     call("server.getAll").then(
       (told) => {
         const servers = Array.isArray(told) ? told.filter(isObject) : [];

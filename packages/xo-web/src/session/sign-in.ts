@@ -40,7 +40,7 @@ export async function signOut(): Promise<void> {
 
 /**
  * What a socket is signed in with: sockets read no cookies.
- * @returns undefined: nobody has signed in in this browser, or their time is over
+ * @returns undefined: no stored session in this browser, or it has expired
  */
 export async function fetchTicket(): Promise<string | undefined> {
   const answer = await post("session/ticket");

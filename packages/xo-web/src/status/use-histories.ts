@@ -14,7 +14,7 @@ import { History } from "./history.js";
 const seconds = 120;
 
 export interface Histories {
-  /** Grows with every sample: who shows a history reads it to be told. */
+  /** Grows with every sample: reading it makes a component follow the history. */
   readonly tick: Readonly<ShallowRef<number>>;
   readonly eventLoopP99Ms: History;
   readonly changesPerSecond: History;

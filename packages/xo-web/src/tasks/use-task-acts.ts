@@ -13,7 +13,7 @@ export interface TaskActs {
   readonly clear: () => Promise<void>;
 }
 
-/** What can be done to tasks. What fails is told in a toast. */
+/** Actions on tasks. A failure is shown in a toast. */
 export function useTaskActs(): TaskActs {
   const { call } = useServer();
   const { text } = useLocale();

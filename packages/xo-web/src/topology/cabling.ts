@@ -99,7 +99,7 @@ function cableHost(
       network: network.id,
       port: port.pif.id,
       pif,
-      // What a host that is away said last tells nothing.
+      // The last known state of a disconnected host is not shown.
       trouble: isThere ? linkTrouble(port, pif, network) : undefined,
     });
   }

@@ -36,7 +36,7 @@ export function toChains(images: readonly Image[]): readonly Chain[] {
   );
 }
 
-/** A parent that nobody knows is an image, too; a circle ends where it began. */
+/** An unknown parent is an image as well; a cycle ends where it began. */
 function lengthOf(image: Image, byId: ReadonlyMap<string, Image>): number {
   const seen = new Set([image.id]);
   let parent = image.parent;

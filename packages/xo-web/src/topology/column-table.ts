@@ -1,6 +1,6 @@
 import { isObject, type Json } from "@xo-server/kit";
 
-/** A few properties of many objects, by columns, as query.columns tells them. */
+/** A few properties of many objects, by columns, as query.columns returns them. */
 export class ColumnTable {
   readonly ids: readonly string[];
   /** For `known` of the next question. */

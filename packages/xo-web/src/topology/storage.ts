@@ -36,7 +36,7 @@ export interface StoragePlace {
   readonly host: string | undefined;
   /** Hosts that should be connected, in the order of their names, and whether they are. */
   readonly hosts: readonly { readonly id: string; readonly isOn: boolean }[];
-  /** 0 to 1 of its size; undefined: it has none, or none is told. */
+  /** 0 to 1 of its size; undefined: unknown. */
   readonly used: number | undefined;
   /** What is promised to disks, in sizes of the SR. */
   readonly promised: number | undefined;

@@ -17,7 +17,7 @@ export interface ColumnsWish {
   readonly paths: readonly string[];
 }
 
-/** Between two questions; an answer tells only what differs. */
+/** Interval of requests; a response contains only the differences. */
 const PAUSE_MS = 4_000;
 
 /** A few properties of all objects that match, asked again and again until the scope ends. */

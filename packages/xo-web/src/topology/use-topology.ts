@@ -65,7 +65,7 @@ export function useTopology(pool: () => string | undefined) {
         new Set(hosts.rows.value.map(({ id }) => id)),
       ),
     ),
-    /** VMs come after that: nobody waits for them. */
+    /** VMs are fetched after that, without blocking the picture. */
     isLoading: computed(() =>
       windows.some(({ state }) => state.value === "loading"),
     ),

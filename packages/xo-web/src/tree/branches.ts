@@ -15,7 +15,7 @@ export interface TreeFacts {
   readonly byContainer: ReadonlyMap<string, number>;
   readonly byTag: ReadonlyMap<string, number>;
   readonly isOpen: (key: string) => boolean;
-  /** Objects of a run, where the server has told; else undefined. */
+  /** Number of objects of a run; undefined: not known yet. */
   readonly totalOf: (runKey: string) => number | undefined;
 }
 

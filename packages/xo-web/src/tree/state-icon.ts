@@ -10,7 +10,7 @@ import {
 } from "@lucide/vue";
 import type { ObjectState } from "../objects/object-state.js";
 
-/** A form for each state, so that colour is not all that tells them apart. */
+/** A shape for each state, so that states differ not only by colour. */
 const icons: Partial<Record<ObjectState["word"], LucideIcon>> = {
   running: Play,
   halted: Square,

@@ -9,7 +9,7 @@ const EVERY_MS = 10_000;
 
 /**
  * How many VMs there are for each value of each path: asked now and again, as long
- * as somebody looks at the page and wants them. Without a value: "".
+ * while the page is visible and they are shown. Without a value: "".
  */
 export function useCounts(
   paths: readonly string[],

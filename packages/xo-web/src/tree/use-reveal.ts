@@ -9,7 +9,7 @@ import type { Tree } from "./use-tree.js";
 const MOST = 5_000;
 
 /**
- * Opens what is above an object and shows it, as soon as the server has told where it is.
+ * Opens the ancestors of an object and scrolls to it, as soon as its position is known.
  * @param show scrolls to a line
  */
 export function useReveal(

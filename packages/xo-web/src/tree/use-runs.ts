@@ -23,7 +23,7 @@ export interface WantedRun {
 }
 
 export interface Runs {
-  /** Undefined until the server has told. */
+  /** Undefined until the server has answered. */
   readonly totalOf: (key: string) => number | undefined;
   /** Undefined: it has not come yet. */
   readonly rowAt: (key: string, place: number) => ObjectRow | undefined;

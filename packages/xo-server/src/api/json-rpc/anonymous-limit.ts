@@ -7,7 +7,7 @@ const MAX_ANONYMOUS_BYTES = 256 * 1024;
 const MESSAGE_TOO_BIG = 1009;
 
 /**
- * Ends a socket that sends much without ever ending a message, unless somebody has
+ * Closes a socket that sends data without ever completing a message, unless a user has
  * signed in on it: thousands of half messages of strangers would fill the memory.
  * @param isAllowed asked at the bound; after a yes nothing is watched any more
  */

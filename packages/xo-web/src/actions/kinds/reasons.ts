@@ -7,7 +7,7 @@ import { textOf } from "../plan/text-of.js";
 
 type Reason = string | undefined;
 
-/** It must be in one of these states. What a row does not tell is not held against it. */
+/** The object must be in one of these states. A state that the row does not contain is not checked. */
 export function unlessState(
   vm: ObjectRow,
   text: Messages,
@@ -19,7 +19,7 @@ export function unlessState(
 }
 
 /**
- * Somebody has blocked it, or it is going on already.
+ * An administrator has blocked the operation, or it is in progress already.
  * @param operation as XAPI calls it, such as `clean_shutdown`
  */
 export function blocked(

@@ -12,7 +12,7 @@ export function errorMessage(error: unknown, text: Messages): string {
   return fill(known, { reason: error.message });
 }
 
-/** Of an error that was told as data, as those of a bulk are. */
+/** Message of an error that was sent as data, such as those of a bulk operation. */
 export function failureMessage(
   { code, message }: { readonly code?: string; readonly message: string },
   text: Messages,

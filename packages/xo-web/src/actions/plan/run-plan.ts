@@ -44,7 +44,7 @@ export interface Runner {
   readonly clearTimeout?: (timer: never) => void;
 }
 
-/** Does what an action or its form wants, and tells in one toast what comes of it. It never rejects. */
+/** Runs the plan of an action and shows its outcome in one toast. Never rejects. */
 export async function runPlan(
   runner: Runner,
   action: Action,

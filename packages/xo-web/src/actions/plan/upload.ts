@@ -18,7 +18,7 @@ export interface Upload {
 /** Toasts change this often at most, in ms. */
 const OFTEN_MS = 300;
 
-/** Sends a file to the server and tells in a toast how far it is; it goes on when the dialog is closed. */
+/** Uploads a file and shows its progress in a toast; continues when the dialog is closed. */
 export async function sendFile(upload: Upload): Promise<void> {
   const { call, toasts, words, method, params, file } = upload;
   const { text, formats } = words();
@@ -75,7 +75,7 @@ interface Post {
   readonly signal: AbortSignal;
 }
 
-/** fetch tells nothing of how much was sent. */
+/** XMLHttpRequest: fetch reports no upload progress. */
 function post({ path, file, onProgress, signal }: Post): Promise<void> {
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest();

@@ -94,7 +94,7 @@ export const filters = {
       none: "is empty",
     },
   },
-  /** By path: what people call it, and what it tells. */
+  /** By path: the label of a property, and its description. */
   properties: {
     id: { name: "UUID", hint: "UUID of the object" },
     name_label: { name: "Name", hint: "Part of the name" },

@@ -78,7 +78,7 @@ export const placementFailures = {
     OTHER_OPERATION_IN_PROGRESS: "another operation in progress",
     HOST_NOT_LIVE: "host unreachable",
   },
-  /** What has been told, and is being asked anew. */
+  /** The last result, while a new one is being computed. */
   stale: "Recalculating",
   survival: {
     heading: "Tolerated host failures",
