@@ -126,7 +126,7 @@ const ID = "00000000-0000-4000-8000-000000000004";
 
 export const vmGetBackupJobs = defineOperation({
   name: "vm.getBackupJobs",
-  summary: "Backup jobs of a VM: none yet.",
+  summary: "Returns an empty list: backups are not supported.",
   params: Type.Object(
     { id: Type.String({ minLength: 1 }) },
     { additionalProperties: false },
@@ -154,7 +154,7 @@ function listAndGet(nothing: Nothing): Operation<Services>[] {
   return [
     defineOperation({
       name: getAll,
-      summary: `All ${what}: none yet.`,
+      summary: `Returns an empty list of ${what}: not supported.`,
       params: Type.Object({}),
       result: Type.Array(Type.Object({ id: Type.String() })),
       permission: "user",
@@ -166,7 +166,7 @@ function listAndGet(nothing: Nothing): Operation<Services>[] {
     }),
     defineOperation({
       name: get,
-      summary: `One of the ${what}: none yet.`,
+      summary: `Returns NO_SUCH_OBJECT: ${what} are not supported.`,
       params: Type.Object(
         { id: Type.String({ minLength: 1 }) },
         { additionalProperties: false },
