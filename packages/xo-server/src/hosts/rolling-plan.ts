@@ -26,6 +26,7 @@ export interface RollingPlan extends RollingOptions {
   readonly turns: readonly Turn[];
   /** Ids of VMs that were shut down and are to be started, by host. */
   readonly shutDown: Readonly<Record<string, readonly string[]>>;
+  /** Settings to restore at the end. The name is persisted: plans of earlier versions have it. */
   readonly aside: SuspendedSettings;
   /** Why it ended before its end. */
   readonly stopped?: string;

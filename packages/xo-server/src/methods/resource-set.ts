@@ -123,7 +123,7 @@ export const resourceSetDelete = defineOperation({
 export const resourceSetRecomputeAllLimits = defineOperation({
   ...change,
   name: "resourceSet.recomputeAllLimits",
-  summary: "Nothing: what is used is always counted anew.",
+  summary: "Does nothing: usage is always counted from the objects.",
   params: Type.Object({}),
   handler: () => true,
 });

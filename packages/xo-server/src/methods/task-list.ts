@@ -56,7 +56,7 @@ export const taskList = defineOperation({
 export const taskSubscribe = defineOperation({
   name: "task.subscribe",
   summary:
-    "From now on notifications `task` {update, remove, reset?} tell what becomes of our tasks; after `reset` list them anew.",
+    "Subscribes to notifications `task` {update, remove, reset?} about changed tasks; after `reset` list the tasks again.",
   params: Type.Object({}),
   result: Type.Boolean(),
   permission: "viewer",

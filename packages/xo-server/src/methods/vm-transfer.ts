@@ -180,7 +180,7 @@ async function openRunning(
 
 interface KeptSnapshot {
   readonly vm?: string;
-  /** Absent: there is none, or none yet. */
+  /** Absent: no snapshot has been created. */
   readonly snapshot?: Ref;
 }
 

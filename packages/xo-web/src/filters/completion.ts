@@ -23,7 +23,7 @@ export interface KnownValue {
 export interface CompletionFacts {
   readonly type: string;
   readonly messages: Messages["filters"];
-  /** Of the property at the caret; none yet is an empty list. */
+  /** Values of the property at the caret; empty until they are known. */
   readonly values: readonly KnownValue[];
   /** Seconds since 1970. */
   readonly now: number;

@@ -52,7 +52,7 @@ export function provideServer(): Server {
   const openings = new Set<() => void>();
   /** Number of scopes that follow a topic. */
   const followers = new Map<string, number>();
-  /** Id of the user whose session this connection has; undefined: none yet. */
+  /** Id of the user whose session this connection has; undefined: not signed in. */
   let signedIn: string | undefined;
   let lastQuery = 0;
 
