@@ -1,34 +1,37 @@
-import { once } from "node:events";
 import type { Readable } from "node:stream";
 
-/** Reads the first bytes of an unread stream, and puts them back; fewer if the stream is shorter. */
-export async function peek(stream: Readable, count: number): Promise<Buffer> {
-  for (;;) {
-    const bytes = stream.read(count) as Buffer | null;
-    if (bytes !== null) {
-      stream.unshift(bytes);
-      return bytes;
-    }
-    if (stream.errored !== null) throw stream.errored;
-    if (stream.readableEnded || stream.destroyed) return Buffer.alloc(0);
-    await untilMore(stream);
-  }
-}
-
 /**
- * Resolves at the first of these events, and removes the listeners.
+ * Reads the first bytes of an unread stream, and puts them back; fewer if the
+ * stream is shorter.
  * @throws the stream's error
  */
-async function untilMore(stream: Readable): Promise<void> {
-  const waiting = new AbortController();
-  const { signal } = waiting;
-  const all = ["readable", "end", "close"].map((event) =>
-    once(stream, event, { signal }),
-  );
-  try {
-    await Promise.race(all);
-  } finally {
-    waiting.abort();
-    void Promise.allSettled(all);
-  }
+export function peek(stream: Readable, count: number): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const settle = (act: () => void) => {
+      for (const event of EVENTS) stream.off(event, look);
+      act();
+    };
+    const look = () => {
+      const bytes = stream.read(count) as Buffer | null;
+      if (bytes !== null)
+        settle(() => {
+          stream.unshift(bytes);
+          resolve(bytes);
+        });
+      else if (stream.errored !== null)
+        settle(() => {
+          reject(stream.errored!);
+        });
+      else if (stream.readableEnded || stream.destroyed)
+        settle(() => {
+          resolve(Buffer.alloc(0));
+        });
+    };
+    // Attached once: while bytes are buffered, Node.js emits `readable` for each new listener,
+    // even if no bytes have arrived. A loop of `once` would never leave the microtask queue.
+    for (const event of EVENTS) stream.on(event, look);
+    look();
+  });
 }
+
+const EVENTS = ["readable", "end", "error", "close"] as const;
