@@ -114,8 +114,12 @@ function startServer(t: Test): Promise<string> {
   return server.find(/Web server listening on (http:\S+)/);
 }
 
+/** A wrong password first: the form reports it, and no dialog of the browser opens. */
 async function signIn(page: Page): Promise<void> {
   await page.getByLabel("User name or e-mail").fill("admin");
+  await page.getByLabel("Password").fill("wrong");
+  await page.keyboard.press("Enter");
+  await page.getByText("Wrong user name or password").waitFor();
   await page.getByLabel("Password").fill(PASSWORD);
   await page.keyboard.press("Enter");
 }

@@ -2,6 +2,7 @@ import t from "tap";
 import { FakeObjects } from "./fake-objects.js";
 import { as, startRestServer } from "./rest-server.js";
 import { startTestServer, ADMIN_PASSWORD } from "./test-server.js";
+import { isSentByPage } from "../src/api/rest/session/sent-by-page.js";
 import { FakeClock } from "./fake-clock.js";
 
 const basic = (name: string, password: string) => ({
@@ -34,6 +35,32 @@ t.test("who does not sign in, or wrongly, is told how", async (t) => {
     t.same(await answer.json(), { error: "invalid credentials" });
   }
 });
+
+t.test(
+  "a script of a page gets no challenge: browsers would ask",
+  async (t) => {
+    const { get } = await startRestServer(t, { permission: "guest" });
+    const login = (headers: Record<string, string>) =>
+      get("/auth/login", {
+        method: "POST",
+        body: JSON.stringify({ username: "admin", password: "no" }),
+        headers: { "content-type": "application/json", ...headers },
+      });
+    const challenge = (answer: Response) => {
+      t.equal(answer.status, 401);
+      return answer.headers.get("www-authenticate");
+    };
+    const fetched = {
+      "sec-fetch-mode": "cors",
+      "sec-fetch-site": "same-origin",
+    };
+    t.equal(challenge(await login(fetched)), null);
+    t.equal(challenge(await get("/vms", { headers: fetched })), null);
+    const script = { "x-requested-with": "XMLHttpRequest" };
+    t.equal(challenge(await get("/vms", { headers: script })), null);
+    t.equal(isSentByPage({ ...fetched, "sec-fetch-mode": "navigate" }), false);
+  },
+);
 
 t.test("some routes are public, but not for a wrong token", async (t) => {
   const { get } = await startRestServer(t, { permission: "guest" });

@@ -14,6 +14,8 @@ export interface SignInForm {
 }
 
 const root = "rest/v0";
+/** The server answers scripts without a challenge of HTTP Basic authentication. */
+const fromScript = { "x-requested-with": "XMLHttpRequest" };
 
 /** Name and password for a cookie that no script can read. */
 export async function signIn(form: SignInForm): Promise<SignInOutcome> {
@@ -65,7 +67,9 @@ interface Provider {
 
 /** @returns none where the server does not say */
 export async function fetchRedirectProviders(): Promise<RedirectProvider[]> {
-  const answer = await fetch(addressOf("signin/providers"));
+  const answer = await fetch(addressOf("signin/providers"), {
+    headers: fromScript,
+  });
   if (!answer.ok) return [];
   const { providers } = (await answer.json()) as { providers: Provider[] };
   return providers.flatMap(({ id, name, kind, url }) =>
@@ -80,12 +84,11 @@ function addressOf(path: string): URL {
 function post(path: string, body?: object): Promise<Response> {
   return fetch(addressOf(path), {
     method: "POST",
-    ...(body === undefined
-      ? {}
-      : {
-          headers: { "content-type": "application/json" },
-          body: JSON.stringify(body),
-        }),
+    headers: {
+      ...fromScript,
+      ...(body === undefined ? {} : { "content-type": "application/json" }),
+    },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
 }
 

@@ -28,6 +28,7 @@ import type { OneTimePaths } from "../../transfers/one-time-paths.js";
 import { addBinaryRoutes } from "./operations/binary-routes.js";
 import { toRestError } from "../errors/rest-error.js";
 import { restOperations } from "./operations/rest-operation.js";
+import { isSentByPage } from "./session/sent-by-page.js";
 import { REST_ROOT } from "./routing/rest-path.js";
 import { decorateRequests, queryOf } from "./routing/rest-request.js";
 import { RouteTable, type RouteHandler } from "./routing/route-table.js";
@@ -189,16 +190,13 @@ function addErrors(
       status: 500,
       body: { error: "internal error" },
     };
-    return addHints(reply, error, status).code(status).send(body);
+    if (status === 401 && !isSentByPage(request.headers))
+      reply.header("www-authenticate", 'Basic realm="xo"');
+    return addHints(reply, error).code(status).send(body);
   });
 }
 
-function addHints(
-  reply: FastifyReply,
-  error: Error,
-  status: number,
-): FastifyReply {
-  if (status === 401) reply.header("www-authenticate", 'Basic realm="xo"');
+function addHints(reply: FastifyReply, error: Error): FastifyReply {
   const ms = error instanceof XoError ? error.data["retryAfterMs"] : undefined;
   if (typeof ms === "number")
     reply.header("retry-after", Math.max(1, Math.ceil(ms / 1000)));
