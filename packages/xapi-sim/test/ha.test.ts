@@ -126,6 +126,21 @@ t.test("how many hosts may fail comes from memory", async (t) => {
   ]);
 });
 
+t.test("a large pool answers how many hosts may fail at once", async (t) => {
+  const pool = createTestPool({ hosts: 64, vms: 4_000 });
+  const { call, db } = pool;
+  for (const ref of db.refs("VM"))
+    db.update("VM", ref, { ha_restart_priority: "restart" });
+  const start = performance.now();
+  const most = (await call(
+    "pool.ha_compute_max_host_failures_to_tolerate",
+  )) as number;
+  // It took minutes, in which no pool of the process answered.
+  t.ok(performance.now() - start < 5_000);
+  t.equal(await call("pool.ha_failover_plan_exists", most), true);
+  t.equal(await call("pool.ha_failover_plan_exists", most + 1), false);
+});
+
 t.test("only a VM that can start anywhere is protected", async (t) => {
   const pool = createTestPool();
   const { call, db, failure } = pool;

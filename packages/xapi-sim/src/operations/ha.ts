@@ -2,7 +2,11 @@ import type { CallContext, OperationTable } from "../operation.js";
 import { XapiFailure } from "../xapi-failure.js";
 import { whileBusy } from "./busy.js";
 import { durations } from "./durations.js";
-import { failoverPlan, mostFailures } from "./failover-plan.js";
+import {
+  failoverPlan,
+  mostFailures,
+  mostFailuresSliced,
+} from "./failover-plan.js";
 import { invalidValue } from "./failures.js";
 import { flag, int, intParam, map, refs, text, textParam } from "./fields.js";
 import { refreshPool, refreshVdi } from "./refresh.js";
@@ -76,9 +80,10 @@ export const haOperations: OperationTable = {
   },
   "pool.ha_failover_plan_exists": ({ db }, params) =>
     Number(params[0]) <= mostFailures(db),
-  "pool.ha_compute_max_host_failures_to_tolerate": ({ db }) => mostFailures(db),
+  "pool.ha_compute_max_host_failures_to_tolerate": ({ db }) =>
+    mostFailuresSliced(db),
   "pool.ha_compute_hypothetical_max_host_failures_to_tolerate": ({ db }) =>
-    mostFailures(db),
+    mostFailuresSliced(db),
   "pool.ha_compute_vm_failover_plan": ({ db }, params) => {
     const [failed, vms] = params as readonly (readonly string[])[];
     const plan = failoverPlan(db, failed!);

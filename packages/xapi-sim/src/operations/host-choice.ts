@@ -27,13 +27,8 @@ export function bestHost(
   return best?.[0];
 }
 
-/** How many others of the VM's anti-affinity groups are on a host, on their way there, or planned for it. */
-export function groupMembersOn(
-  db: Database,
-  vm: string,
-  host: string,
-  planned: ReadonlyMap<string, string> = new Map(),
-): number {
+/** How many others of the VM's anti-affinity groups are on a host or on their way there. */
+export function groupMembersOn(db: Database, vm: string, host: string): number {
   return refs(db.get("VM", vm), "groups")
     .map((group) => db.get("VM_group", group))
     .filter((group) => text(group, "placement") === "anti_affinity")
@@ -44,7 +39,6 @@ export function groupMembersOn(
       const places = [
         text(record, "resident_on"),
         text(record, "scheduled_to_be_resident_on"),
-        planned.get(other),
       ];
       return places.includes(host);
     }).length;
