@@ -118,7 +118,7 @@ t.test("an admin registers and starts a VM, watching it", LIMIT, async (t) => {
     XO_PASSWORD: PASSWORD,
   });
   t.equal(registered.code, 0, registered.output);
-  t.match((await run(["whoami"])).output, `admin (admin) at ${url}/`);
+  t.match((await run(["whoami"])).output, `admin (admin) on ${url}/`);
   const [halted] = await list("vm", "--filter", "power_state:halted");
   const { id } = halted!;
   const watch = start(["watch", "vm", "--json", "--filter", `id:${id}`]);
