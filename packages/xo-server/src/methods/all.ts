@@ -3,6 +3,7 @@ import { aclOperations } from "./acl.js";
 import { activityOperations } from "./activity.js";
 import { alarmRuleOperations } from "./alarm-rule.js";
 import { alarmOperations } from "./alarm.js";
+import { allowedOperationsOperations } from "./allowed-operations.js";
 import { auditOperations } from "./audit.js";
 import { backupOperations } from "./backup.js";
 import { balancerOperations } from "./balancer.js";
@@ -82,6 +83,7 @@ export const operations: readonly Operation<Services>[] = [
   ...activityOperations,
   ...alarmRuleOperations,
   ...alarmOperations,
+  ...allowedOperationsOperations,
   ...auditOperations,
   ...backupOperations,
   ...balancerOperations,

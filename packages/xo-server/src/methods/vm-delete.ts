@@ -1,6 +1,8 @@
 import { Type } from "typebox";
+import { MAX_OBJECTS } from "../bulk/bulk-objects.js";
 import { defineOperation } from "./define-operation.js";
 import type { RestRoute } from "../operations/rest-route.js";
+import { DeletionSummary, summarizeDeletion } from "../vms/deletion-summary.js";
 import { destroyVm } from "../vms/destroy-vm.js";
 import { id } from "../vms/vm-parameters.js";
 import { deleteRoute, onId } from "./on-object.js";
@@ -60,4 +62,23 @@ export const vmDelete = defineOperation({
   },
 });
 
-export const vmDeleteOperations = [vmDelete];
+export const vmGetDeletionSummary = defineOperation({
+  name: "vm.getDeletionSummary",
+  summary:
+    "Counts what is deleted with VMs, templates or snapshots: disks, snapshots, bytes.",
+  params: Type.Object({
+    ids: Type.Array(id, { minItems: 1, maxItems: MAX_OBJECTS }),
+  }),
+  result: DeletionSummary,
+  permission: "user",
+  handler: ({ ids }, { services, user }) =>
+    summarizeDeletion(
+      ids,
+      services,
+      (type, object) =>
+        user !== undefined &&
+        (user.isAdmin || user.rights.may("read", type, object)),
+    ),
+});
+
+export const vmDeleteOperations = [vmDelete, vmGetDeletionSummary];
