@@ -1,3 +1,4 @@
+export { isPostgres } from "./database-creation.js";
 export { openStore } from "./open-store.js";
 export { limits } from "./schema/limits.js";
 export { tokenLifetime } from "./repositories/tokens.js";

@@ -6,9 +6,11 @@ import { collect, openFile, sealFile } from "./configuration/sealed-file.js";
 import type { Engine } from "./engines/engine.js";
 import { openPostgresEngine } from "./engines/postgres-engine.js";
 import { openSqliteEngine } from "./engines/sqlite-engine.js";
+import { checkContent, checkFile, isPostgres } from "./database-creation.js";
 import { createCachedTables } from "./cache/cached-tables.js";
 import { CacheSynchronizer } from "./cache/cache-synchronizer.js";
 import { migrate } from "./schema/migrations/migrate.js";
+import { AuditMark } from "./repositories/audit-mark.js";
 import { createRepositories } from "./repositories/create-repositories.js";
 import type { RepositoryContext } from "./repositories/repository-context.js";
 import {
@@ -22,11 +24,13 @@ import { PasswordHasher } from "./secrets/password-hasher.js";
 import type { Store } from "./store.js";
 
 /**
- * Opens the store; creates the database and the key file if they do not exist.
- * @throws XoError STORE_UNAVAILABLE, STORE_TOO_NEW, STORE_KEY_WRONG, CONFIG_INVALID
+ * Opens the store; creates the database and the key file if they do not exist
+ * and `create` permits it.
+ * @throws XoError STORE_MISSING, STORE_UNAVAILABLE, STORE_TOO_NEW, STORE_KEY_WRONG, CONFIG_INVALID
  */
 export async function openStore(options: StoreOptions): Promise<Store> {
   const settings = withDefaults(options);
+  await checkFile(settings);
   const engine = await openEngine(settings.location);
   const availability = new Availability({ engine, ...settings });
   try {
@@ -41,7 +45,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
 }
 
 function openEngine(location: string): Promise<Engine> {
-  return /^postgres(ql)?:\/\//.test(location)
+  return isPostgres(location)
     ? openPostgresEngine(location)
     : openSqliteEngine(location);
 }
@@ -51,6 +55,7 @@ async function startStore(
   engine: Engine,
   availability: Availability,
 ): Promise<Store> {
+  const isNew = await checkContent(engine, settings);
   await migrate(engine.writer);
   const source = createKeySource(settings.key);
   const context: RepositoryContext = {
@@ -62,6 +67,8 @@ async function startStore(
     hasher: new PasswordHasher(settings.scryptCost),
     clock: settings.clock,
     createId: settings.createId,
+    auditMark: createAuditMark(settings),
+    logger: settings.logger,
   };
   const { repositories, tokenUses } = createRepositories(context);
   const keyRotation = new KeyRotation({
@@ -79,7 +86,7 @@ async function startStore(
     Object.values(context.tables),
   );
   await synchronizer.loadAll();
-  await repositories.audit.prepare();
+  await repositories.audit.prepare(isNew);
   await keyRotation.finish();
   synchronizer.start();
   return toStore(context, settings.passphraseCost, {
@@ -88,6 +95,18 @@ async function startStore(
     keyRotation,
     synchronizer,
   });
+}
+
+function createAuditMark({
+  auditMark: file,
+  create,
+  clock,
+  logger,
+}: StoreSettings): AuditMark | undefined {
+  const createsFolder = create !== "never";
+  return file === ""
+    ? undefined
+    : new AuditMark({ file, createsFolder, clock, logger });
 }
 
 type Services = ReturnType<typeof createRepositories> & {
@@ -101,6 +120,8 @@ function toStore(
   { repositories, tokenUses, keyRotation, synchronizer }: Services,
 ): Store {
   const { engine, availability, committer, tables, vault, clock } = context;
+  // Fails while the disk is full: the journal stays, and is read at the next start.
+  const checkpoint = async () => engine.checkpoint?.().catch(() => undefined);
   return {
     ...repositories,
     engine: engine.name,
@@ -131,10 +152,13 @@ function toStore(
       ),
     importConfiguration: async (file, passphrase) =>
       importRows(context, await openFile(await collect(file), passphrase)),
+    checkpoint,
     async close() {
       synchronizer.stop();
       await tokenUses.close();
       await committer.idle();
+      await context.auditMark?.flush();
+      await checkpoint();
       availability.close();
       await engine.close();
     },

@@ -17,6 +17,16 @@ export interface StoreOptions {
   readonly location: string;
   /** Key that encrypts the secrets. */
   readonly key: KeyOptions;
+  /**
+   * Whether a missing or empty database is created. `first-start` (default): unless
+   * `traces`, the key file or `auditMark` show that there was one; `always`;
+   * `never`: for commands on the database of a server.
+   */
+  readonly create?: "first-start" | "always" | "never";
+  /** Files that a server with this database creates: they exist after its first start. */
+  readonly traces?: readonly string[];
+  /** File with the last entry of the audit log that this server wrote, to detect a database that lost entries. Empty (default): none. */
+  readonly auditMark?: string;
   /** Interval between two checks for changes of other processes, in ms. Default 1,000. */
   readonly pollMs?: number;
   /** Pause between two probes of an unreachable database, in ms. Default 100 to 10,000. */
@@ -35,6 +45,9 @@ export type StoreSettings = Required<StoreOptions>;
 
 export function withDefaults(options: StoreOptions): StoreSettings {
   return {
+    create: "first-start",
+    traces: [],
+    auditMark: "",
     pollMs: 1_000,
     backoff: { firstMs: 100, maxMs: 10_000 },
     scryptCost: defaultScryptCost,

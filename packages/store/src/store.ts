@@ -93,6 +93,12 @@ export interface Store {
     passphrase: string,
   ): Promise<void>;
 
+  /**
+   * Writes the journal of SQLite into the database file, so that a copy of this
+   * file alone has all changes until now. Without effect with PostgreSQL, and while
+   * the disk is full. Never rejects.
+   */
+  checkpoint(): Promise<void>;
   /** Waits for pending changes and closes the database. */
   close(): Promise<void>;
 }

@@ -1,10 +1,10 @@
 import { text } from "node:stream/consumers";
-import { XoError, type ErrorCode } from "@xo-server/model";
+import { XoError } from "@xo-server/model";
 import { raiseHeapGrowth } from "@xo-server/perf";
 import { parseCommandLine, type Invocation } from "./commands/command-line.js";
 import type { StartDemoPools } from "./pools/demo.js";
 import { toExampleConfig } from "./config/example-config.js";
-import { ExitCode } from "./lifecycle/exit-code.js";
+import { ExitCode, exitCodeOf } from "./lifecycle/exit-code.js";
 import { loadConfig, type LoadedConfig } from "./config/load-config.js";
 import { createLoggers, type Loggers } from "./log/logger.js";
 import { runUntilSignal } from "./lifecycle/run-until-signal.js";
@@ -43,7 +43,7 @@ export async function main(
 }
 
 async function start(
-  { configPath, overrides, demo }: Invocation & { kind: "start" },
+  { configPath, overrides, demo, isNewStore }: Invocation & { kind: "start" },
   { startDemoPools }: MainOptions,
 ): Promise<ExitCode> {
   raiseHeapGrowth();
@@ -63,7 +63,14 @@ async function start(
   });
   try {
     return await runUntilSignal(loggers.named("xo:main"), (signal) =>
-      startServer({ ...loaded, demo, startDemoPools, loggers, signal }),
+      startServer({
+        ...loaded,
+        demo,
+        isNewStore,
+        startDemoPools,
+        loggers,
+        signal,
+      }),
     );
   } catch (error) {
     return fail(error, loggers);
@@ -71,15 +78,6 @@ async function start(
     loggers.flush();
   }
 }
-
-const codeOf: ReadonlyMap<ErrorCode, ExitCode> = new Map([
-  ["CONFIG_INVALID", ExitCode.config],
-  ["STORE_KEY_WRONG", ExitCode.config],
-  ["STORE_TOO_NEW", ExitCode.config],
-  ["PORT_IN_USE", ExitCode.unavailable],
-  ["STORE_UNAVAILABLE", ExitCode.unavailable],
-  ["UNSUPPORTED", ExitCode.unavailable],
-]);
 
 /** Logs why the server failed to start, one line per problem. */
 function fail(error: unknown, loggers: Loggers): ExitCode {
@@ -93,7 +91,7 @@ function fail(error: unknown, loggers: Loggers): ExitCode {
       error.message,
     ];
     for (const problem of problems) logger.error(problem, { code: error.code });
-    return codeOf.get(error.code) ?? ExitCode.internal;
+    return exitCodeOf(error) ?? ExitCode.internal;
   } finally {
     loggers.flush();
   }

@@ -14,6 +14,7 @@ t.test("start takes its options", async (t) => {
       kind: "start",
       configPath: "c.yaml",
       demo: undefined,
+      isNewStore: false,
       overrides: {
         dataDir: "d",
         host: "::1",

@@ -1,7 +1,10 @@
-import { readFile, stat } from "node:fs/promises";
+import { copyFile, readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
-import t from "tap";
+import t, { type Test } from "tap";
+import { openStore } from "@xo-server/store";
 import { parseCommandLine } from "../src/commands/command-line.js";
+import { toStoreOptions } from "../src/boot/start-store.js";
+import { loadConfig } from "../src/config/load-config.js";
 import { ExitCode } from "../src/lifecycle/exit-code.js";
 import { runStoreCommand } from "../src/commands/store-command.js";
 import { startTestServer } from "./test-server.js";
@@ -27,8 +30,60 @@ async function xoServer(
   });
 }
 
+/** A data directory with a database, as after a first start. */
+async function createData(t: Test, name = "data"): Promise<string> {
+  const dataDir = join(t.testdir(), name);
+  await createDatabase(dataDir);
+  return dataDir;
+}
+
+async function createDatabase(dataDir: string): Promise<void> {
+  const { config } = loadConfig(
+    undefined,
+    { dataDir },
+    { env: {}, cwd: "/", home: "/" },
+  );
+  await (await openStore(toStoreOptions(config, {}))).close();
+}
+
+t.test("commands create neither a database nor a directory", async (t) => {
+  const home = t.testdir();
+  for (const line of ["audit verify", "user list", "user add ada"])
+    t.match(await xoServer(join(home, "typo"), line), {
+      code: ExitCode.noInput,
+      text: /store\.db does not exist: check --config and --data/,
+    });
+  t.same(await readdir(home), []);
+});
+
+t.test("an empty audit log is intact, with a warning", async (t) => {
+  const data = await createData(t);
+  t.match(await xoServer(data, "audit verify"), {
+    code: 0,
+    text: /^audit log intact: 0 entries\nwarning: /,
+  });
+});
+
+t.test("an older database is accepted on request only", async (t) => {
+  const data = await createData(t);
+  const file = join(data, "store.db");
+  await xoServer(data, "user add ada");
+  await copyFile(file, `${file}.old`);
+  await xoServer(data, "user add bob");
+  await copyFile(`${file}.old`, file);
+  t.match(await xoServer(data, "audit verify"), {
+    code: ExitCode.failed,
+    text: /entry 2: it is missing, 2 were written according to .*audit\.mark/,
+  });
+  t.match(await xoServer(data, "audit accept"), { code: 0 });
+  t.same(await xoServer(data, "audit verify"), {
+    code: 0,
+    text: "audit log intact: 2 entries\n",
+  });
+});
+
 t.test("a user is added, renewed and removed on the store", async (t) => {
-  const data = join(t.testdir(), "data");
+  const data = await createData(t);
   t.match(await xoServer(data, "user add ada --stdin", "first\n"), { code: 0 });
   t.match(await xoServer(data, "user add ada"), {
     code: ExitCode.failed,
@@ -68,7 +123,7 @@ t.test("a server that runs takes notice", async (t) => {
 });
 
 t.test("the audit log is verified", async (t) => {
-  const data = join(t.testdir(), "data");
+  const data = await createData(t);
   await xoServer(data, "user add ada --stdin", "hunter22");
   await xoServer(data, "user make-admin ada");
   t.same(await xoServer(data, "audit verify"), {
@@ -84,6 +139,8 @@ t.test("a configuration is exported and imported", async (t) => {
   const [one, two] = [join(home, "one"), join(home, "two")];
   const file = join(home, "config.xo");
   const words = "correct horse\n";
+  await createDatabase(one);
+  await createDatabase(two);
   await xoServer(one, "user add ada --stdin", "first\n");
   for (const [input, reason] of [
     ["", /no passphrase/],
@@ -121,7 +178,7 @@ t.test("a configuration is exported and imported", async (t) => {
 });
 
 t.test("the audit log is listed and pruned", async (t) => {
-  const data = join(t.testdir(), "data");
+  const data = await createData(t);
   for (const name of ["ada", "bob", "eve"])
     await xoServer(data, `user add ${name}`);
   await xoServer(data, "user remove bob");

@@ -21,5 +21,7 @@ export interface Engine {
   /** For transactions, one at a time: used by the committer only. */
   readonly writer: Kysely<Tables>;
   classify(error: unknown): FailureKind;
+  /** Writes the journal into the database file. Absent: there is none. */
+  checkpoint?(): Promise<void>;
   close(): Promise<void>;
 }

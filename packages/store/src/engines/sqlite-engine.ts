@@ -1,7 +1,7 @@
 import { mkdir, open } from "node:fs/promises";
 import { dirname } from "node:path";
 import { XoError } from "@xo-server/model";
-import { Kysely } from "kysely";
+import { Kysely, sql } from "kysely";
 import type { Tables } from "../schema/tables.js";
 import type { Engine, FailureKind } from "./engine.js";
 import { SqliteThreadDialect } from "./sqlite-dialect.js";
@@ -18,15 +18,20 @@ const UNAVAILABLE_CODES = new Set([0, 3, 5, 6, 8, 10, 11, 13, 14, 15, 26]);
 export async function openSqliteEngine(file: string): Promise<Engine> {
   await createPrivately(file);
   const thread = new SqliteThread(file);
+  const reader = new Kysely<Tables>({
+    dialect: new SqliteThreadDialect(thread, "reader"),
+  });
   return {
     name: "sqlite",
-    reader: new Kysely<Tables>({
-      dialect: new SqliteThreadDialect(thread, "reader"),
-    }),
+    reader,
     writer: new Kysely<Tables>({
       dialect: new SqliteThreadDialect(thread, "writer"),
     }),
     classify,
+    async checkpoint() {
+      // By the reader, as a checkpoint must not run in a transaction of the writer.
+      await sql`pragma wal_checkpoint(truncate)`.execute(reader);
+    },
     close: () => thread.close(),
   };
 }

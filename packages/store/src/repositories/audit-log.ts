@@ -11,6 +11,7 @@ import {
   type AuditEntry,
   type AuditRecord,
 } from "./audit-entry.js";
+import type { MarkedEntry } from "./audit-mark.js";
 import { walkAudit, type AuditVerdict } from "./audit-walk.js";
 import type { RepositoryContext } from "./repository-context.js";
 
@@ -29,7 +30,8 @@ export interface AuditPageOptions {
  * be changed, removed or inserted unnoticed; the last row is authenticated with a
  * key that is not in the database, so that the log cannot be truncated. Old rows
  * can be pruned: the last pruned row is authenticated in the same way and starts
- * the chain. (Restoring an older copy of the whole database is not detected.) In the database only: All methods throw
+ * the chain. A mark outside of the database (AuditMark) detects that an older copy
+ * of the whole database was restored. In the database only: all methods throw
  * XoError STORE_UNAVAILABLE while it is unreachable.
  */
 export class AuditLog {
@@ -43,8 +45,8 @@ export class AuditLog {
 
   /** Resolves when the entry is on disk. */
   async append(entry: AuditEntry): Promise<AuditRecord> {
-    const { committer, clock } = this.#context;
-    return committer.run(async (unit) => {
+    const { committer, clock, auditMark } = this.#context;
+    const record = await committer.run(async (unit) => {
       // Taking the number locks the head: other servers wait.
       const head = await unit.sql
         .updateTable("audit_head")
@@ -61,6 +63,8 @@ export class AuditLog {
       await this.#ends.write(unit, this.#ends.make("head", row));
       return toAuditRecord(row);
     });
+    auditMark?.raise(record);
+    return record;
   }
 
   /** Newest first. @throws XoError INVALID_PARAMETERS */
@@ -83,18 +87,22 @@ export class AuditLog {
 
   /** Verifies the chain, page by page, up to the first invalid row. Rows appended meanwhile are not checked. */
   async verify(): Promise<AuditVerdict> {
+    // Before the head, which may be raised meanwhile, and the mark with it.
+    const mark = await this.#context.auditMark?.read();
     const head = await this.#ends.read("head");
     const start = await this.#ends.read("start");
     if (!this.#ends.isSealed(start))
       return broken(0, start.seq, "the seal of what was pruned is not ours");
     let checked = 0;
     let last: Pick<AuditEnd, "seq" | "hash"> = start;
+    let marked = last;
     for await (const { rows, flaw } of walkAudit(
       this.#context,
       start,
       head.seq,
     )) {
       checked += rows.length;
+      marked = rows.find(({ seq }) => seq === mark?.seq) ?? marked;
       last = rows.at(-1) ?? last;
       if (flaw !== undefined) return broken(checked, flaw.seq, flaw.reason);
     }
@@ -105,6 +113,9 @@ export class AuditLog {
       return broken(checked, next, `it is missing, ${head.seq} were written`);
     if (last.hash !== head.hash)
       return broken(checked, next, "it is not the last one");
+    const missing = this.#findMissing(mark, { start, head, marked });
+    if (missing !== undefined)
+      return broken(checked, missing.seq, missing.reason);
     const pruned = start.seq === 0 ? {} : { pruned: start.seq };
     return { intact: true, checked, ...pruned };
   }
@@ -135,8 +146,35 @@ export class AuditLog {
     return { intact: true, checked: gone, gone };
   }
 
-  /** Creates the first head; only one of several starting servers does. */
-  async prepare(): Promise<void> {
+  /**
+   * Creates the first head (only one of several starting servers does), and
+   * compares the mark with the database.
+   * @param isNew the database was created by this start: an older mark is replaced
+   */
+  async prepare(isNew: boolean): Promise<void> {
+    await this.#createHead();
+    const { auditMark, logger } = this.#context;
+    if (auditMark === undefined) return;
+    const mark = await auditMark.read();
+    if (isNew || mark === undefined) {
+      await this.resetMark().catch((error: unknown) => auditMark.warn(error));
+      return;
+    }
+    const missing = this.#findMissing(mark, await this.#endsAround(mark));
+    if (missing === undefined) return;
+    auditMark.reject(mark);
+    logger.error(
+      "the database has lost entries of the audit log, and other changes with them: it is older than the last start; restore a newer copy, or accept it with `xo-server audit accept`",
+      { entry: missing.seq, reason: missing.reason },
+    );
+  }
+
+  /** Accepts the present content: the last entry becomes the marked one. */
+  async resetMark(): Promise<void> {
+    await this.#context.auditMark?.replace(await this.#ends.read("head"));
+  }
+
+  async #createHead(): Promise<void> {
     const head = this.#ends.make("head", { seq: 0, hash: GENESIS });
     await this.#context.committer.run((unit) =>
       unit.sql
@@ -164,6 +202,37 @@ export class AuditLog {
     }
   }
 
+  /** The marked entry, if it is not in the log. */
+  #findMissing(
+    mark: MarkedEntry | undefined,
+    { start, head, marked }: AroundMark,
+  ): { readonly seq: number; readonly reason: string } | undefined {
+    if (mark === undefined || mark.seq < start.seq) return undefined;
+    const file = this.#context.auditMark?.file;
+    if (mark.seq > head.seq)
+      return {
+        seq: head.seq + 1,
+        reason: `it is missing, ${mark.seq} were written according to ${file}`,
+      };
+    if (marked.seq === mark.seq && marked.hash === mark.hash) return undefined;
+    const reason = `it is not the entry that was written according to ${file}`;
+    return { seq: mark.seq, reason };
+  }
+
+  async #endsAround(mark: MarkedEntry): Promise<AroundMark> {
+    const { engine, availability } = this.#context;
+    const head = await this.#ends.read("head");
+    const start = await this.#ends.read("start");
+    const row = await availability.run(() =>
+      engine.reader
+        .selectFrom("audit")
+        .select(["seq", "hash"])
+        .where("seq", "=", mark.seq)
+        .executeTakeFirst(),
+    );
+    return { head, start, marked: row ?? start };
+  }
+
   /** @param last the last pruned row */
   async #recordPruned(last: AuditRow | undefined): Promise<void> {
     if (last === undefined) return;
@@ -172,6 +241,13 @@ export class AuditLog {
       await this.#ends.write(unit, this.#ends.make("start", last));
     });
   }
+}
+
+interface AroundMark {
+  readonly start: MarkedEntry;
+  readonly head: MarkedEntry;
+  /** The row with the number of the mark; another one: it does not exist. */
+  readonly marked: MarkedEntry;
 }
 
 /** @param checked number of valid rows before */

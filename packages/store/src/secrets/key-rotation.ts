@@ -26,7 +26,7 @@ export async function openVault(
   source: KeySource,
   engine: Engine,
 ): Promise<Vault> {
-  const known = await readCheck(engine);
+  const known = await readKeyCheck(engine);
   const keys = await source.load(known === undefined);
   const vault = new Vault(source.description, keys);
   if (known === undefined)
@@ -35,7 +35,7 @@ export async function openVault(
       .values({ id: CHECK_ID, value: sealCheck(vault) })
       .onConflict((conflict) => conflict.column("id").doNothing())
       .execute();
-  vault.open((await readCheck(engine)) ?? "", sealContext.keyCheck);
+  vault.open((await readKeyCheck(engine)) ?? "", sealContext.keyCheck);
   return vault;
 }
 
@@ -126,7 +126,10 @@ export class KeyRotation {
   }
 }
 
-async function readCheck(engine: Engine): Promise<string | undefined> {
+/** The known text, encrypted. @returns undefined: the first start is not completed */
+export async function readKeyCheck(
+  engine: Engine,
+): Promise<string | undefined> {
   const row = await engine.reader
     .selectFrom("meta")
     .select("value")

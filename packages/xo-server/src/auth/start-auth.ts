@@ -25,6 +25,8 @@ export async function startAuth(
 ): Promise<AuthService> {
   const { loggers, clock = wallClock, env } = options;
   await createInitialAccounts(store, loggers.named("xo:people"), env);
+  // A copy of the file of a young database would else contain nothing: all is in the journal.
+  await store.checkpoint();
   const people = new AuthenticatedUsers(store);
   const sessions = new Sessions({ store, clock });
   const stopDropping = startTokenCleanup(store, clock);

@@ -4,6 +4,8 @@ import type { CreatePool } from "../pools/pools.js";
 
 export interface ServerOptions extends StartOptions {
   readonly startDemoPools?: StartDemoPools;
+  /** A missing or empty database is created, also beside files of an earlier start. */
+  readonly isNewStore?: boolean;
   /** Aborted: the start is given up. */
   readonly signal?: AbortSignal;
   /** Default: connections of xen-api, mirrored by inventory. */

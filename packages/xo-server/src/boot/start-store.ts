@@ -1,7 +1,12 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { openStore, type Store, type StoreOptions } from "@xo-server/store";
+import { dirname, join } from "node:path";
+import {
+  isPostgres,
+  openStore,
+  type Store,
+  type StoreOptions,
+} from "@xo-server/store";
 import type { Config } from "../config/config.js";
 import type { ServerOptions } from "./server-options.js";
 import type { StopStack } from "../lifecycle/stop-stack.js";
@@ -11,7 +16,7 @@ const TEMPORARY_COST = { ln: 10, r: 8, p: 1 };
 
 /**
  * The database. That of a demo, or of a test without a location, is temporary.
- * @throws XoError STORE_UNAVAILABLE, STORE_TOO_NEW, STORE_KEY_WRONG,
+ * @throws XoError STORE_MISSING, STORE_UNAVAILABLE, STORE_TOO_NEW, STORE_KEY_WRONG,
  * CONFIG_INVALID
  */
 export async function startStore(
@@ -22,8 +27,10 @@ export async function startStore(
   const place = isTemporary(options)
     ? await makeTemporary(stops)
     : toStoreOptions(config, env);
+  const { isNewStore = false } = options;
   const store = await openStore({
     ...place,
+    create: isNewStore ? "always" : "first-start",
     ...(clock === undefined ? {} : { clock }),
     logger: loggers.named("xo:store"),
   });
@@ -33,17 +40,27 @@ export async function startStore(
 
 /** Location and key from the config and the environment. */
 export function toStoreOptions(
-  { dataDir, store }: Pick<Config, "dataDir" | "store">,
+  {
+    dataDir,
+    inventory,
+    store,
+  }: Pick<Config, "dataDir" | "inventory" | "store">,
   env: Readonly<Record<string, string | undefined>> = process.env,
 ): StoreOptions {
-  const location = env["XO_STORE"] || store.location;
+  const location =
+    env["XO_STORE"] || store.location || join(dataDir, "store.db");
   const key = env["XO_STORE_KEY"];
   return {
-    location: location || join(dataDir, "store.db"),
+    location,
     key:
       key === undefined || key === ""
         ? { file: store.keyFile || join(dataDir, "store.key") }
         : { text: key },
+    traces: [inventory.keyFile || join(dataDir, "inventory.key")],
+    auditMark: join(
+      isPostgres(location) ? dataDir : dirname(location),
+      "audit.mark",
+    ),
     pollMs: store.pollMs,
   };
 }

@@ -16,6 +16,8 @@ export function runAuditCommand(
       return list(store, command);
     case "audit prune":
       return prune(store, command);
+    case "audit accept":
+      return accept(store, command);
   }
 }
 
@@ -25,7 +27,26 @@ async function verify({ audit }: Store): Promise<CommandResult> {
   const { checked, pruned } = verdict;
   const before =
     pruned === undefined ? "" : `, ${pruned} earlier entries pruned`;
-  return ok([`audit log intact: ${checked} entries${before}`]);
+  const summary = `audit log intact: ${checked} entries${before}`;
+  return ok(
+    checked > 0 || pruned !== undefined
+      ? [summary]
+      : [
+          summary,
+          "warning: an empty audit log proves nothing; check --config and --data",
+        ],
+  );
+}
+
+async function accept(
+  store: Store,
+  command: AuditCommand & { verb: "audit accept" },
+): Promise<CommandResult> {
+  await store.audit.resetMark();
+  await writeAuditEntry(store, command);
+  return ok([
+    "the last entry of the audit log is the marked one now; entries that were lost before are not reported any more",
+  ]);
 }
 
 /** Rows per page. */

@@ -12,6 +12,8 @@ export type Invocation =
       readonly configPath: string | undefined;
       /** Profiles of the simulated pools; undefined: no demo. */
       readonly demo: readonly string[] | undefined;
+      /** Continue with an empty database in the place of a missing one. */
+      readonly isNewStore: boolean;
       readonly overrides: ConfigOverrides;
     }
   | { readonly kind: "example-config" }
@@ -28,6 +30,7 @@ interface StartOptions {
   readonly config?: string;
   readonly demo?: true | readonly string[];
   readonly data?: string;
+  readonly newStore?: true;
   readonly host?: string;
   readonly port?: number;
   readonly logFormat?: string;
@@ -38,8 +41,9 @@ const AFTER_HELP = `
 Config file without --config: the first existing of $XO_CONFIG, ./config.yaml,
 ~/.config/xo-server/config.yaml and /etc/xo-server/config.yaml. Optional.
 
-Exit codes: 0 stopped by SIGTERM or Ctrl-C, 64 usage error, 69 unavailable (port
-in use, no database, no demo), 70 internal error, 78 invalid config, 124 the
+Exit codes: 0 stopped by SIGTERM or Ctrl-C, 64 usage error, 66 the
+database of an earlier start is missing, 69 unavailable (port in use, database
+unreachable, no demo), 70 internal error, 78 invalid config, 124 the
 server did not stop within 5 s.`;
 
 /** @param args without node and the program */
@@ -94,6 +98,10 @@ export function parseCommandLine(
         toProfiles,
       )
       .option("--data <dir>", "directory of the server's own files")
+      .option(
+        "--new-store",
+        "continue with an empty database if that of an earlier start is missing",
+      )
       .option("--host <address>", "address to listen on")
       .option("--port <number>", "port to listen on", toPort)
       .option("--log-format <format>", "console or json")
@@ -118,6 +126,7 @@ function toStart(options: StartOptions): Invocation {
     kind: "start",
     configPath: options.config,
     demo: options.demo === true ? DEFAULT_DEMO : options.demo,
+    isNewStore: options.newStore === true,
     overrides: {
       host: options.host,
       port: options.port,

@@ -138,6 +138,14 @@ function auditCommand(onCommand: OnStoreCommand): Command {
       }),
   );
   audit.addCommand(
+    verb(
+      "accept",
+      "accept the log of a restored older database; records that in the log",
+    ).action((options: StoreOptions) => {
+      onCommand({ verb: "audit accept" }, options);
+    }),
+  );
+  audit.addCommand(
     verb("prune", "delete old entries; the rest stays verifiable")
       .requiredOption(
         "--before <date>",

@@ -24,6 +24,7 @@ export type ConfigCommand =
   | { readonly verb: "config import"; readonly file: string };
 
 export type AuditCommand =
+  | { readonly verb: "audit accept" }
   | { readonly verb: "audit verify" }
   | {
       readonly verb: "audit list";

@@ -1,7 +1,7 @@
 import { XoError } from "@xo-server/model";
 import { openStore, type Store, type User } from "@xo-server/store";
 import { loadConfig } from "../config/load-config.js";
-import { ExitCode } from "../lifecycle/exit-code.js";
+import { ExitCode, exitCodeOf } from "../lifecycle/exit-code.js";
 import { createPassword } from "../auth/initial-accounts.js";
 import { toStoreOptions } from "../boot/start-store.js";
 import { runAuditCommand } from "./audit-command.js";
@@ -21,7 +21,10 @@ export async function runStoreCommand(
   try {
     const { configPath, dataDir } = options;
     const { config } = loadConfig(configPath, { dataDir });
-    const store = await openStore(toStoreOptions(config));
+    const store = await openStore({
+      ...toStoreOptions(config),
+      create: "never",
+    });
     try {
       return await run(store, options);
     } finally {
@@ -29,9 +32,10 @@ export async function runStoreCommand(
     }
   } catch (error) {
     if (!(error instanceof XoError)) throw error;
-    const code =
-      error.code === "CONFIG_INVALID" ? ExitCode.config : ExitCode.failed;
-    return { text: `${error.message}\n`, code };
+    return {
+      text: `${error.message}\n`,
+      code: exitCodeOf(error) ?? ExitCode.failed,
+    };
   }
 }
 
@@ -47,6 +51,7 @@ async function run(
     case "audit verify":
     case "audit list":
     case "audit prune":
+    case "audit accept":
       return runAuditCommand(store, command);
     case "user list":
     case "user add":

@@ -1,3 +1,5 @@
+import { XoError, type ErrorCode } from "@xo-server/model";
+
 /** Exit codes of the process; numbers of sysexits.h where it has one. */
 export const ExitCode = {
   /** Success: stopped by SIGTERM or SIGINT, --help, --version. */
@@ -6,6 +8,8 @@ export const ExitCode = {
   failed: 1,
   /** Usage error. */
   usage: 64,
+  /** There is no database where one is expected. */
+  noInput: 66,
   /** Port in use, database unavailable, or the pools of the demo failed to start. */
   unavailable: 69,
   /** Unexpected error. */
@@ -19,3 +23,18 @@ export const ExitCode = {
   terminated: 143,
 } as const;
 export type ExitCode = (typeof ExitCode)[keyof typeof ExitCode];
+
+const codeOf: ReadonlyMap<ErrorCode, ExitCode> = new Map([
+  ["CONFIG_INVALID", ExitCode.config],
+  ["STORE_MISSING", ExitCode.noInput],
+  ["STORE_KEY_WRONG", ExitCode.config],
+  ["STORE_TOO_NEW", ExitCode.config],
+  ["PORT_IN_USE", ExitCode.unavailable],
+  ["STORE_UNAVAILABLE", ExitCode.unavailable],
+  ["UNSUPPORTED", ExitCode.unavailable],
+]);
+
+/** @returns undefined: an error without an exit code of its own */
+export function exitCodeOf(error: unknown): ExitCode | undefined {
+  return error instanceof XoError ? codeOf.get(error.code) : undefined;
+}

@@ -1,0 +1,89 @@
+import { stat } from "node:fs/promises";
+import { XoError } from "@xo-server/model";
+import type { Engine } from "./engines/engine.js";
+import type { StoreSettings } from "./options.js";
+import { readKeyCheck } from "./secrets/key-rotation.js";
+
+type CreationSettings = Pick<
+  StoreSettings,
+  "location" | "key" | "create" | "traces" | "auditMark"
+>;
+
+export function isPostgres(location: string): boolean {
+  return /^postgres(ql)?:\/\//.test(location);
+}
+
+/**
+ * A missing or empty SQLite file is not opened, so that nothing is created and a
+ * journal beside it is not deleted, unless a new database may be created.
+ * @throws XoError STORE_MISSING
+ */
+export async function checkFile(settings: CreationSettings): Promise<void> {
+  const { location } = settings;
+  if (isPostgres(location)) return;
+  const size = await sizeOf(location);
+  if (size === undefined) await checkCreation(settings, "does not exist");
+  else if (size === 0) await checkCreation(settings, "is empty");
+}
+
+/**
+ * @returns whether the database is new: its first start is not completed
+ * @throws XoError STORE_MISSING if it is empty but must not be created
+ */
+export async function checkContent(
+  engine: Engine,
+  settings: CreationSettings,
+): Promise<boolean> {
+  if (await hasTables(engine)) {
+    if ((await readKeyCheck(engine)) !== undefined) return false;
+    // Tables without a key check: the first start was interrupted.
+    await checkCreation({ ...settings, traces: [] }, "is empty", false);
+  } else await checkCreation(settings, "is empty");
+  return true;
+}
+
+async function checkCreation(
+  settings: CreationSettings,
+  state: string,
+  isKeyTrace = !isPostgres(settings.location),
+): Promise<void> {
+  const { create, location, key } = settings;
+  if (create === "always") return;
+  const where = isPostgres(location)
+    ? "the PostgreSQL database"
+    : `the database ${location}`;
+  if (create === "never")
+    throw new XoError("STORE_MISSING", {
+      where,
+      reason: state,
+      remedy:
+        "check --config and --data; only `xo-server start` creates a database",
+    });
+  // Several servers on PostgreSQL get their key before the first start.
+  const keyFile = isKeyTrace && "file" in key ? [key.file] : [];
+  for (const file of [settings.auditMark, ...keyFile, ...settings.traces])
+    if (file !== "" && (await sizeOf(file)) !== undefined)
+      throw new XoError("STORE_MISSING", {
+        where,
+        reason: `${state}, but ${file} of an earlier start exists`,
+        remedy: isPostgres(location)
+          ? "restore the database from a backup, or start once with --new-store to continue with an empty one"
+          : "restore the file, with its -wal file if there is one, or start once with --new-store to continue with an empty database",
+      });
+}
+
+async function hasTables(engine: Engine): Promise<boolean> {
+  const tables = await engine.reader.introspection.getTables();
+  return tables.some(({ name }) => name === "meta");
+}
+
+/** @returns undefined: there is no such file */
+async function sizeOf(file: string): Promise<number | undefined> {
+  try {
+    return (await stat(file)).size;
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT" || code === "ENOTDIR") return undefined;
+    throw new XoError("STORE_UNAVAILABLE", { reason: message });
+  }
+}
