@@ -428,3 +428,16 @@ t.test("named objects are found, come, change and go", async (t) => {
     { code: "INVALID_PARAMETERS" },
   );
 });
+
+t.test("with regular expressions a step tests one object", async (t) => {
+  const names = Array.from({ length: 500 }, (_, i) => `vm${i}`);
+  const { queries, table } = create(names);
+  table.stepsPerTurn = 1;
+  let turns = 0;
+  table.betweenTurns = () => {
+    turns++;
+  };
+  const type = "VM";
+  await queries.page({ type, filter: "name_label:/^vm/", fields: ["id"] });
+  t.ok(turns >= names.length, `${turns} turns`);
+});

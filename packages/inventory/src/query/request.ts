@@ -1,5 +1,6 @@
 import { XoError } from "@xo-server/model";
 import { analyseFilter, type FilterPlan } from "../filter/analyse-filter.js";
+import { hasPattern } from "../filter/has-pattern.js";
 import type { Predicate } from "../filter/predicate.js";
 import { parseFilter } from "../filter/parse-filter.js";
 import { METRICS_FIELD, metricOf, metricNames } from "./metrics.js";
@@ -38,6 +39,8 @@ export interface CompiledQuery {
   /** Only these objects can match; undefined: any. */
   readonly ids: readonly string[] | undefined;
   readonly plan: FilterPlan;
+  /** The filter has regular expressions: few rows are tested in one step. */
+  readonly hasPatterns: boolean;
   /** Paths that the plan reads. */
   readonly paths: readonly ValuePath[];
   /** Undefined: unordered. */
@@ -58,9 +61,10 @@ export function compileQuery(
   const { type, filter = "", where } = selection;
   const words = toWords(selection.search ?? "");
   const ids = checkIds(selection.ids);
+  const parsed = parseFilter(filter);
   const parts: FilterPlan[] = [
     { kind: "path", path: ["type"], test: (value) => value === type },
-    resolveMetricPaths(analyseFilter(parseFilter(filter))),
+    resolveMetricPaths(analyseFilter(parsed)),
     ...words.map((word) => searchPlan(word, searched)),
   ];
   if (ids !== undefined) parts.push(idPlan(ids));
@@ -73,6 +77,7 @@ export function compileQuery(
     type,
     ids,
     plan,
+    hasPatterns: hasPattern(parsed),
     paths: distinctPaths(plan),
     sort,
   };

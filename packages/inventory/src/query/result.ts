@@ -14,6 +14,8 @@ import type { SlicedTask } from "./sliced-task.js";
  * as many change meanwhile.
  */
 const MAX_INCREMENTAL = 512;
+/** The same with regular expressions, which may take a millisecond each. */
+const MAX_INCREMENTAL_PATTERNS = 8;
 
 /** Rows tested between two yields, by columns and by whole objects. */
 const STEP = 512;
@@ -99,7 +101,9 @@ export class Result implements LogFollower {
   *catchUp(): SlicedTask<void> {
     const { log } = this.columns;
     for (
-      let limit = MAX_INCREMENTAL;
+      let limit = this.query.hasPatterns
+        ? MAX_INCREMENTAL_PATTERNS
+        : MAX_INCREMENTAL;
       log.version !== this.#version;
       limit *= 2
     ) {
@@ -130,6 +134,11 @@ export class Result implements LogFollower {
     );
   }
 
+  get #rowsPerStep(): number {
+    if (this.query.hasPatterns) return 1;
+    return this.#test!.readsObjects ? OBJECT_STEP : STEP;
+  }
+
   #changed(): Set<number> {
     const which = this.#test!.readsObjects ? "touched" : "of columns";
     return this.columns.log.rows(this.#acquired, this.#seen, which);
@@ -139,7 +148,7 @@ export class Result implements LogFollower {
     const { table, log } = this.columns;
     const filledAt = log.version;
     const test = this.#test!;
-    const step = test.readsObjects ? OBJECT_STEP : STEP;
+    const step = this.#rowsPerStep;
     const members = new RowSet();
     const { ids } = this.query;
     const last = ids === undefined ? table.rows : ids.length;

@@ -75,9 +75,11 @@ export class ObjectListing {
   }
 }
 
-/** Rows that are passed over between two looks at the clock, and for how many of them one counts that is written. */
+/** Rows that are skipped between two yields, and for how many of them a written one counts. */
 const STEP = 64;
 const WRITTEN = 4;
+/** A filter may have regular expressions, which take milliseconds for one object. */
+const TESTED = STEP;
 
 /** What the tables of one listing share. */
 interface Listing {
@@ -112,6 +114,7 @@ class TableReader {
         this.#write(row, fragment);
         work += WRITTEN;
       } else work++;
+      if (this.#listing.selection.test !== undefined) work += TESTED;
       if (work < STEP) continue;
       work = 0;
       yield;
