@@ -2,11 +2,14 @@ import { XapiError } from "@xo-server/model";
 import { Type } from "typebox";
 import t, { type Test } from "tap";
 import { Bulk, type BulkPlan } from "../src/bulk/bulk.js";
+import { BulkRuns } from "../src/bulk/bulk-runs.js";
 import type { ItemState } from "../src/bulk/bulk-log.js";
+import { TurnLimiter } from "../src/bulk/turn-limiter.js";
 import { bulkOperations } from "../src/methods/bulk.js";
 import type { Services } from "../src/methods/services.js";
 import { onBehalfOf } from "../src/operations/on-behalf.js";
 import { defineOperation } from "../src/operations/operation.js";
+import { noClient } from "../src/auth/client.js";
 import type { AuthenticatedUser } from "../src/auth/authenticated-user.js";
 import { Rights } from "../src/rights/rights.js";
 import { StepJournal } from "../src/tasks/step-journal.js";
@@ -70,6 +73,8 @@ function createCalls() {
   return { open, begun, run };
 }
 
+const turns = new TurnLimiter();
+
 const many = (count: number) =>
   Array.from({ length: count }, (_, i) => `v${i}`);
 
@@ -81,7 +86,7 @@ t.test("so many at a time, each with an end of its own", async (t) => {
   const { tasks } = setUp(t);
   const { open, begun, run } = createCalls();
   const { id, result } = await tasks.run(subject, (work) =>
-    new Bulk({ plan, ids: many(5), work, run }).run(),
+    new Bulk({ plan, ids: many(5), work, run, turns }).run(),
   );
   result.catch(() => undefined);
   await untilSo(() => begun.length === 3);
@@ -119,7 +124,7 @@ t.test(
     const { tasks } = setUp(t);
     const { begun, run } = createCalls();
     const { id, result } = await tasks.run(subject, (work) =>
-      new Bulk({ plan, ids: many(9), work, run }).run(),
+      new Bulk({ plan, ids: many(9), work, run, turns }).run(),
     );
     result.catch(() => undefined);
     await untilSo(() => begun.length === 3);
@@ -137,7 +142,7 @@ t.test("with stopOnError none is begun after a failure", async (t) => {
   const { open, begun, run } = createCalls();
   const careful = { ...plan, stopOnError: true };
   const { id, result } = await tasks.run(subject, (work) =>
-    new Bulk({ plan: careful, ids: many(9), work, run }).run(),
+    new Bulk({ plan: careful, ids: many(9), work, run, turns }).run(),
   );
   result.catch(() => undefined);
   await untilSo(() => begun.length === 3);
@@ -160,7 +165,7 @@ t.test(
       if (id.endsWith("7")) throw new XapiError("SR_FULL", ["x".repeat(500)]);
     };
     const { id, result } = await tasks.run(subject, (work) =>
-      new Bulk({ plan: wide, ids: many(10_000), work, run }).run(),
+      new Bulk({ plan: wide, ids: many(10_000), work, run, turns }).run(),
     );
     result.catch(() => undefined);
     const task = await tasks.get(id, ada, wait);
@@ -196,6 +201,7 @@ t.test("after a restart only what had not ended is done", async (t) => {
       ids: many(5),
       work,
       states,
+      turns,
       run: async (id) => done.push(id),
       settle: async (id, { part }) => done.push(`${id} as ${part}`),
     }).run(),
@@ -208,7 +214,7 @@ t.test("after a restart only what had not ended is done", async (t) => {
 });
 
 /** The operation itself, through the dispatcher. */
-function setUpMethods(t: Test) {
+function setUpMethods(t: Test, bulkRuns = new BulkRuns()) {
   const { tasks } = setUp(t);
   const called: object[] = [];
   const one = defineOperation({
@@ -260,6 +266,7 @@ function setUpMethods(t: Test) {
     users: people as never,
     queries: queries as never,
     tasks,
+    bulkRuns,
   };
   const written: string[] = [];
   const dispatcher = createTestDispatcher<Services>(operations, {
@@ -272,7 +279,9 @@ function setUpMethods(t: Test) {
     },
     findObject: (id) => {
       const tags = id === "b" ? [] : ["mine"];
-      const json = Buffer.from(JSON.stringify({ id, type: "VM", tags }));
+      const json = Buffer.from(
+        JSON.stringify({ id, type: "VM", name_label: `VM ${id}`, tags }),
+      );
       return ["a", "b"].includes(id)
         ? { id, type: "VM", pool: "p", json }
         : undefined;
@@ -286,8 +295,8 @@ function setUpMethods(t: Test) {
       },
     },
   });
-  const ask = (params: object) =>
-    dispatcher.call("bulk.run", params, onBehalfOf(person));
+  const ask = (params: object, client = noClient) =>
+    dispatcher.call("bulk.run", params, { ...onBehalfOf(person), client });
   return { ask, called, written, tasks, asked, people };
 }
 
@@ -302,11 +311,12 @@ t.test("each is called as its caller would call it", async (t) => {
   });
   await t.rejects(answer, {
     code: "SOME_FAILED",
+    message: /^thing.do: 2 of 3 failed: VM b: .*; c: no such VM c/,
     data: {
       result: {
         succeeded: 1,
         failed: [
-          { id: "b", error: { code: "FORBIDDEN" } },
+          { id: "b", name: "VM b", error: { code: "FORBIDDEN" } },
           { id: "c", error: { code: "NO_SUCH_OBJECT" } },
         ],
       },
@@ -363,9 +373,67 @@ t.test("who is gone meanwhile does nothing more", async (t) => {
     params: { how: "" },
     sync: true,
   });
-  await t.rejects(answer, {
-    code: "SOME_FAILED",
-    data: { result: { failed: [{ error: { code: "UNAUTHORIZED" } }] } },
-  });
+  await t.rejects(answer, { code: "UNAUTHORIZED" });
   t.same(called, []);
+});
+
+t.test("a caller without the right stores nothing", async (t) => {
+  const { ask, called, tasks } = setUpMethods(t);
+  const params = { how: "" };
+  await t.rejects(ask({ method: "thing.do", ids: ["c", "d"], params }), {
+    code: "NO_SUCH_OBJECT",
+    data: { id: "c" },
+  });
+  await t.rejects(ask({ method: "thing.do", ids: ["b"], params }), {
+    code: "FORBIDDEN",
+  });
+  for await (const page of tasks.list(ada)) t.same(page, []);
+  t.same(called, []);
+});
+
+t.test("few items start in one turn of the event loop", async (t) => {
+  const perTurn: number[] = [];
+  let started = 0;
+  const bulkRuns = new BulkRuns({
+    perTurn: 16,
+    nextTurn: (callback) =>
+      setImmediate(() => {
+        perTurn.push(started);
+        started = 0;
+        callback();
+      }),
+  });
+  const { ask, people } = setUpMethods(t, bulkRuns);
+  const { get } = people;
+  // Looked up for each check of rights and each call.
+  people.get = () => {
+    started++;
+    return get();
+  };
+  const ids = many(5_000);
+  const request = { method: "thing.do", params: { how: "" }, sync: true };
+  const [none, some] = await Promise.allSettled([
+    ask({ ...request, ids, concurrency: 100 }),
+    ask({ ...request, ids: ["a", ...ids], concurrency: 100 }),
+  ]);
+  t.match(none, { reason: { code: "NO_SUCH_OBJECT" } });
+  t.match(some, { reason: { data: { result: { succeeded: 1 } } } });
+  t.ok(perTurn.length > 300, `${perTurn.length} turns`);
+  const most = Math.max(...perTurn);
+  t.ok(most <= 3 * 16, `${most} checks in one turn`);
+});
+
+t.test("a user runs ten bulk tasks at a time", async (t) => {
+  const { ask } = setUpMethods(t);
+  const request = { method: "thing.do", ids: ["a"], params: { how: "" } };
+  const client = { ...noClient };
+  const answers = await Promise.allSettled(
+    many(12).map(() => ask(request, client)),
+  );
+  const refused = answers.filter(({ status }) => status === "rejected");
+  t.equal(refused.length, 2);
+  t.match(refused[0], { reason: { code: "QUEUE_FULL" } });
+  await settle();
+  await settle();
+  await t.resolves(ask({ ...request, sync: true }, client));
 });

@@ -1,3 +1,4 @@
+import { BulkRuns } from "../bulk/bulk-runs.js";
 import type { StopStack } from "../lifecycle/stop-stack.js";
 import type { Services } from "../methods/services.js";
 import { CatchUp } from "../objects/catch-up.js";
@@ -11,7 +12,7 @@ import type { Core } from "./start-core.js";
 export interface TaskServices {
   readonly work: Pick<
     Services,
-    "tasks" | "taskSubscriptions" | "transfers" | "oneTimePaths"
+    "tasks" | "bulkRuns" | "taskSubscriptions" | "transfers" | "oneTimePaths"
   >;
   readonly catchUp: CatchUp;
   /** Tasks of the previous run, and the steps that they persisted. */
@@ -51,7 +52,13 @@ export async function startTaskServices(
     },
   });
   return {
-    work: { tasks, taskSubscriptions, transfers, oneTimePaths },
+    work: {
+      tasks,
+      bulkRuns: new BulkRuns(),
+      taskSubscriptions,
+      transfers,
+      oneTimePaths,
+    },
     catchUp,
     previousRun: { steps, interrupted },
   };

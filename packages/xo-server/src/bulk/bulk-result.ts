@@ -5,6 +5,9 @@ import type { TaskCounts } from "../tasks/task-context.js";
 /** Failure of one item. */
 export const BulkFailure = Type.Object({
   id: Type.String(),
+  name: Type.Optional(
+    Type.String({ description: "Name of the object when it failed." }),
+  ),
   error: Type.Object({
     code: Type.Optional(Type.String()),
     message: Type.String(),
@@ -88,12 +91,16 @@ export class BulkTally {
   }
 }
 
-export function toBulkFailure(id: string, error: unknown): BulkFailure {
+export function toBulkFailure(
+  { id, name }: { readonly id: string; readonly name?: string | undefined },
+  error: unknown,
+): BulkFailure {
   const { message } = error as Error;
   const reported = message.slice(0, MOST_CHARACTERS);
   const known = error instanceof XapiError || error instanceof XoError;
   return {
     id,
+    ...(name === undefined ? {} : { name: name.slice(0, MOST_CHARACTERS) }),
     error: known
       ? { code: error.code, message: reported }
       : { message: "internal error" },

@@ -1,7 +1,14 @@
 import { XoError } from "@xo-server/model";
 import type { TaskContext } from "../tasks/task-context.js";
 import { BulkLog, type ItemState } from "./bulk-log.js";
-import { BulkTally, toBulkFailure, type BulkResult } from "./bulk-result.js";
+import {
+  BulkTally,
+  toBulkFailure,
+  type BulkFailure,
+  type BulkResult,
+} from "./bulk-result.js";
+import { listFailures } from "./failure-list.js";
+import type { TurnLimiter } from "./turn-limiter.js";
 
 /** The stored description of a bulk task. */
 export interface BulkPlan {
@@ -27,6 +34,15 @@ export interface BulkOptions {
     part: TaskContext,
     isLast: boolean,
   ) => Promise<unknown>;
+  /** Shared by all bulk tasks. */
+  readonly turns: TurnLimiter;
+  /**
+   * Checks the parameters and rights of an item before anything is recorded
+   * for it. @throws what refuses it
+   */
+  readonly admit?: (id: string) => void;
+  /** Name of an object, for reports of its failure. */
+  readonly nameOf?: (id: string) => string | undefined;
   /** States of the previous process. Default: none has started. */
   readonly states?: ReadonlyMap<number, ItemState>;
   /** Recovers an item that was in progress when the server stopped. */
@@ -63,13 +79,19 @@ export class Bulk {
     this.#tell();
     const workers = Math.min(plan.concurrency, this.#order.length);
     await Promise.all(Array.from({ length: workers }, () => this.#serve()));
+    this.#tell();
     const result = this.#tally.result();
     const { failed, total } = this.#tally.counts();
     if (work.signal.aborted)
       throw new XoError("ABORTED", { what: plan.method, result });
     if (failed === 0) return result;
-    const what = plan.method;
-    throw new XoError("SOME_FAILED", { what, failed, total, result });
+    throw new XoError("SOME_FAILED", {
+      what: plan.method,
+      failed,
+      total,
+      reasons: listFailures(result.failed, failed),
+      result,
+    });
   }
 
   #takeOver(index: number, state: ItemState): void {
@@ -81,14 +103,35 @@ export class Bulk {
   }
 
   async #serve(): Promise<void> {
-    while (!this.#isStopped) {
+    for (;;) {
+      await this.#options.turns.next();
+      if (this.#isStopped) return;
       const index = this.#order[this.#next++];
       if (index === undefined) return;
       this.#tally.begin();
+      if (this.#isRefused(index)) continue;
       this.#tell();
       await this.#do(index);
       this.#tell();
     }
+  }
+
+  /** Refused items leave no trace but the failure: they are refused again after a restart. */
+  #isRefused(index: number): boolean {
+    const { ids, states, admit } = this.#options;
+    const id = ids[index]!;
+    if (admit === undefined || states?.has(index) === true) return false;
+    try {
+      admit(id);
+      return false;
+    } catch (error) {
+      this.#tally.fail(this.#toFailure(id, error));
+      return true;
+    }
+  }
+
+  #toFailure(id: string, error: unknown): BulkFailure {
+    return toBulkFailure({ id, name: this.#options.nameOf?.(id) }, error);
   }
 
   get #isStopped(): boolean {
@@ -106,7 +149,7 @@ export class Bulk {
       this.#tally.succeed();
       this.#writeEnd(index, { name: "succeeded" });
     } catch (error) {
-      const failure = toBulkFailure(id, error);
+      const failure = this.#toFailure(id, error);
       this.#tally.fail(failure);
       this.#writeEnd(index, { name: "failed", error: failure.error });
     }

@@ -230,7 +230,8 @@ function toEnded(run: JobRun, { status, body }: RunOutcome): Ended {
       reason: messageOf(error) ?? body.reason ?? "unknown",
     });
   const total = failed + succeeded;
-  throw new XoError("SOME_FAILED", { what, failed, total });
+  const reasons = `see the calls of run ${run.id}`;
+  throw new XoError("SOME_FAILED", { what, failed, total, reasons });
 }
 
 function messageOf(error: object | undefined): string | undefined {

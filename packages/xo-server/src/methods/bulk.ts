@@ -5,6 +5,7 @@ import { BulkLog, readBulkLog } from "../bulk/bulk-log.js";
 import { chooseObjects, MAX_OBJECTS } from "../bulk/bulk-objects.js";
 import { BulkResult } from "../bulk/bulk-result.js";
 import { recoverItem } from "../bulk/recover-item.js";
+import { noClient } from "../auth/client.js";
 import { withoutSecrets } from "../operations/audit.js";
 import {
   permissionOf,
@@ -86,14 +87,25 @@ export const bulkRun = defineOperation({
       ...(type === undefined ? {} : { type }),
     };
     const user = context.user!;
-    const chosen = await chooseObjects(choice, user, services.queries);
-    const run = (task: TaskContext) => begin(context, plan, chosen, task);
-    if (callTask.taskId !== undefined) return run(callTask);
-    const task = await services.tasks.run(subjectOf(plan, chosen, user), run);
-    if (sync) return task.result;
-    // The task reports its failure.
-    task.result.catch(() => undefined);
-    return { taskId: task.id };
+    const release =
+      context.client === noClient
+        ? () => undefined
+        : services.bulkRuns.start(user.id);
+    try {
+      const chosen = await chooseObjects(choice, user, services.queries);
+      await requireOneAdmitted(context, plan, chosen);
+      const run = (task: TaskContext) =>
+        begin(context, plan, chosen, task).finally(release);
+      if (callTask.taskId !== undefined) return await run(callTask);
+      const task = await services.tasks.run(subjectOf(plan, chosen, user), run);
+      if (sync) return await task.result;
+      // The task reports its failure.
+      task.result.catch(() => undefined);
+      return { taskId: task.id };
+    } catch (error) {
+      release();
+      throw error;
+    }
   },
   resumesAtOnce: true,
   resume: (kept: KeptPlan, context, interrupted) =>
@@ -112,7 +124,7 @@ async function resumeBulk(
   const { ids, states } = readBulkLog(interrupted.steps);
   if (ids.length !== kept.total)
     throw new XoError("INTERRUPTED", { reason: "none had begun" });
-  const call = callerOf(kept, context);
+  const { call, nameOf } = callerOf(kept, context);
   const run = (id: string, part: TaskContext, isLast = false) => {
     if (kept.hadSecrets)
       throw new XoError("INTERRUPTED", {
@@ -124,6 +136,8 @@ async function resumeBulk(
     plan: kept,
     ids,
     work: context.task,
+    turns: context.services.bulkRuns.turns,
+    nameOf,
     states,
     run,
     settle: (id, begun, part) =>
@@ -164,29 +178,68 @@ async function begin(
   const hadSecrets = JSON.stringify(params) !== JSON.stringify(plan.params);
   const kept: KeptPlan = { ...plan, params, total: ids.length, hadSecrets };
   await Promise.all([new BulkLog(task).writeIds(ids), task.persistState(kept)]);
-  const run = callerOf(plan, context);
-  return new Bulk({ plan, ids, work: task, run }).run();
+  const { call: run, admit, nameOf } = callerOf(plan, context);
+  const { turns } = context.services.bulkRuns;
+  const bulk = new Bulk({ plan, ids, work: task, turns, run, admit, nameOf });
+  return bulk.run();
 }
 
-/** Each is called with the rights that its caller has by then. */
+/**
+ * Nothing is stored for a caller who may do this to none of the objects.
+ * @throws the refusal of the first object, if all are refused
+ */
+async function requireOneAdmitted(
+  context: OperationContext,
+  plan: BulkPlan,
+  ids: readonly string[],
+): Promise<void> {
+  const { admit } = callerOf(plan, context);
+  const { turns } = context.services.bulkRuns;
+  let refusal: Error | undefined;
+  for (const id of ids) {
+    await turns.next();
+    try {
+      admit(id);
+      return;
+    } catch (error) {
+      refusal ??= error as Error;
+    }
+  }
+  if (refusal !== undefined) throw refusal;
+}
+
+/** Each item is called with the rights that the caller has by then. */
 function callerOf(
   { method, params, idParameter }: BulkPlan,
   context: OperationContext,
 ) {
-  const { client, address, dispatcher, services } = context;
-  return (id: string, work: TaskContext, isLast: boolean): Promise<unknown> => {
-    const person = services.users.get(context.user!.id);
-    if (person === undefined) throw new XoError("UNAUTHORIZED");
-    const permission = permissionOf(person);
-    const caller: CallContext = {
-      user: person,
-      permission,
-      client,
-      address,
-      task: work,
-      isPartOfBulk: !isLast,
-    };
-    return dispatcher.call(method, { ...params, [idParameter]: id }, caller);
+  const { client, address, dispatcher, services, user: caller } = context;
+  const paramsOf = (id: string) => ({ ...params, [idParameter]: id });
+  const callContext = (): CallContext => {
+    const user = services.users.get(caller!.id);
+    if (user === undefined) throw new XoError("UNAUTHORIZED");
+    return { user, permission: permissionOf(user), client, address };
+  };
+  return {
+    /** @throws XoError: the call would be refused */
+    admit(id: string): void {
+      dispatcher.admit(method, paramsOf(id), callContext());
+    },
+    call(id: string, task: TaskContext, isLast: boolean): Promise<unknown> {
+      const of = { ...callContext(), task, isPartOfBulk: !isLast };
+      return dispatcher.call(method, paramsOf(id), of);
+    },
+    /** Of objects that the caller may read. */
+    nameOf(id: string): string | undefined {
+      const found = context.objects.find(id);
+      const user = services.users.get(caller!.id);
+      const isVisible =
+        found !== undefined &&
+        user !== undefined &&
+        (user.isAdmin || user.rights.may("read", found.type, found.object));
+      const name = isVisible ? found.object["name_label"] : undefined;
+      return typeof name === "string" && name !== "" ? name : undefined;
+    },
   };
 }
 
@@ -205,6 +258,9 @@ function subjectOf(
   };
 }
 
+/** They are checked again for each object. */
+const MAX_PARAMS_LENGTH = 65_536;
+
 /** @throws XoError INVALID_PARAMETERS */
 function checkPlan(plan: BulkPlan, dispatcher: Dispatcher): BulkPlan {
   const { method, idParameter, params } = plan;
@@ -219,6 +275,8 @@ function checkPlan(plan: BulkPlan, dispatcher: Dispatcher): BulkPlan {
     throw invalid(`${method} has no parameter ${idParameter}`);
   if (Object.hasOwn(params, idParameter))
     throw invalid(`params must not have ${idParameter}`);
+  if (JSON.stringify(params).length > MAX_PARAMS_LENGTH)
+    throw invalid(`params has at most ${MAX_PARAMS_LENGTH} characters as JSON`);
   const isOneCall = operation.isOneCall?.(params as never) === true;
   return { ...plan, isOneCall };
 }

@@ -73,7 +73,7 @@ export const hostGetSmartctlInformation = defineOperation({
   summary: "Returns the SMART attributes of the disks of a host.",
   params: Type.Object({
     id,
-    deviceNames: Type.Optional(Type.Array(Type.String())),
+    deviceNames: Type.Optional(Type.Array(Type.String(), { maxItems: 1_000 })),
   }),
   result: told,
   permission,

@@ -58,6 +58,7 @@ export const hostDisable = defineOperation({
     evacuate: flag("Evacuates the host: migrates its VMs to other hosts."),
     vmsToForceMigrate: Type.Optional(
       Type.Array(Type.String({ minLength: 1 }), {
+        maxItems: 1_000,
         description:
           "Ids of VMs to migrate even if migration is blocked on them.",
       }),
@@ -113,6 +114,7 @@ export const hostSetMaintenanceMode = defineOperation({
     maintenance: Type.Boolean(),
     vmsToForceMigrate: Type.Optional(
       Type.Array(Type.String({ minLength: 1 }), {
+        maxItems: 1_000,
         description:
           "Ids of VMs to migrate even if migration is blocked on them.",
       }),

@@ -36,7 +36,7 @@ export const hostSet = defineOperation({
     name_description: Type.Optional(Type.String()),
     iscsiIqn: Type.Optional(Type.String()),
     multipathing: Type.Optional(Type.Boolean()),
-    tags: Type.Optional(Type.Array(Type.String())),
+    tags: Type.Optional(Type.Array(Type.String(), { maxItems: 1_000 })),
   }),
   permission: may("set"),
   handler: async ({ id, iscsiIqn, ...fields }, context) => {

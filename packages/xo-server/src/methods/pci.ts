@@ -23,6 +23,7 @@ export const pciDisableDom0Access = defineOperation({
     "Enables or disables dom0 access to PCI devices (passthrough to VMs). Takes effect at the next start of the host; the host is not rebooted.",
   params: Type.Object({
     pcis: Type.Array(Type.String({ minLength: 1 }), {
+      maxItems: 1_000,
       minItems: 1,
       description: "Ids of PCI devices.",
     }),

@@ -50,6 +50,7 @@ export const poolEnableHa = defineOperation({
   params: Type.Object({
     pool,
     heartbeatSrs: Type.Array(Type.String({ minLength: 1 }), {
+      maxItems: 1_000,
       description:
         "Ids of shared SRs for the HA heartbeat. Default: chosen by the pool.",
     }),

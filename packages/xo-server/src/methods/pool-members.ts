@@ -47,6 +47,7 @@ export const poolMergeInto = defineOperation({
     source: Type.Optional(idOf("a pool")),
     sources: Type.Optional(
       Type.Array(Type.String({ minLength: 1 }), {
+        maxItems: 1_000,
         description: "Ids of pools.",
       }),
     ),

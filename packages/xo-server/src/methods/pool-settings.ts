@@ -35,7 +35,7 @@ export const poolSet = defineOperation({
     id: idOf("a pool"),
     name_label: text,
     name_description: text,
-    tags: Type.Optional(Type.Array(Type.String())),
+    tags: Type.Optional(Type.Array(Type.String(), { maxItems: 1_000 })),
     auto_poweron: flag,
     migrationCompression: flag,
     haRebootVmOnInternalShutdown: flag,

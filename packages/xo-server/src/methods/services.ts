@@ -11,6 +11,7 @@ import type { Sessions } from "../auth/sessions.js";
 import type { SignInService } from "../auth/sign-in-service.js";
 import type { Tickets } from "../auth/tickets.js";
 import type { TotpEnrollments } from "../auth/totp-enrollments.js";
+import type { BulkRuns } from "../bulk/bulk-runs.js";
 import type { Balancer } from "../balancer/balancer.js";
 import type { Dashboards } from "../dashboard/dashboards.js";
 import type { AnswerCache } from "../dashboard/answer-cache.js";
@@ -71,6 +72,7 @@ export interface Services {
   readonly resourceSets: ResourceSets;
 
   readonly tasks: Tasks;
+  readonly bulkRuns: BulkRuns;
   readonly taskSubscriptions: TaskSubscriptions;
   readonly jobs: Jobs;
   readonly transfers: Transfers;

@@ -50,6 +50,7 @@ export const srEnableMaintenanceMode = defineOperation({
     id: idOf("an SR"),
     vmsToShutdown: Type.Optional(
       Type.Array(Type.String({ minLength: 1 }), {
+        maxItems: 1_000,
         description:
           "Ids of the VMs to shut down. If other VMs use the SR, the call fails.",
       }),

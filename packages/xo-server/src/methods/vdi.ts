@@ -21,7 +21,7 @@ const newVdi = Type.Object({
   virtual_size: byteSize,
   name_label: Type.Optional(Type.String()),
   name_description: Type.Optional(Type.String()),
-  tags: Type.Optional(Type.Array(Type.String())),
+  tags: Type.Optional(Type.Array(Type.String(), { maxItems: 1_000 })),
   type: Type.Optional(
     Type.Enum([
       ...["system", "user", "ephemeral", "suspend", "crashdump"],
@@ -40,7 +40,7 @@ const settings = Type.Object({
   id: idOf("a disk"),
   name_label: Type.Optional(Type.String()),
   name_description: Type.Optional(Type.String()),
-  tags: Type.Optional(Type.Array(Type.String())),
+  tags: Type.Optional(Type.Array(Type.String(), { maxItems: 1_000 })),
   size: Type.Optional(byteSize),
   cbt: Type.Optional(
     Type.Boolean({ description: "Enables changed block tracking (CBT)." }),

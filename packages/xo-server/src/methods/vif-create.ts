@@ -17,8 +17,8 @@ export const newVif = Type.Object({
   currently_attached: Type.Optional(
     Type.Boolean({ description: "Accepted and ignored: see vif.connect." }),
   ),
-  ipv4_allowed: Type.Optional(Type.Array(Type.String())),
-  ipv6_allowed: Type.Optional(Type.Array(Type.String())),
+  ipv4_allowed: Type.Optional(Type.Array(Type.String(), { maxItems: 256 })),
+  ipv6_allowed: Type.Optional(Type.Array(Type.String(), { maxItems: 256 })),
   locking_mode: Type.Optional(
     Type.Enum(["network_default", "locked", "unlocked", "disabled"]),
   ),

@@ -7,8 +7,12 @@ export const vifSettings = Type.Object({
   id: idOf("a VIF"),
   network: Type.Optional(idOf("the new network")),
   mac: Type.Optional(Type.String({ minLength: 1 })),
-  allowedIpv4Addresses: Type.Optional(Type.Array(Type.String())),
-  allowedIpv6Addresses: Type.Optional(Type.Array(Type.String())),
+  allowedIpv4Addresses: Type.Optional(
+    Type.Array(Type.String(), { maxItems: 256 }),
+  ),
+  allowedIpv6Addresses: Type.Optional(
+    Type.Array(Type.String(), { maxItems: 256 }),
+  ),
   attached: Type.Optional(Type.Boolean()),
   lockingMode: Type.Optional(
     Type.Enum(["network_default", "locked", "unlocked", "disabled"]),

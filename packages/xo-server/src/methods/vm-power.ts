@@ -217,19 +217,33 @@ interface StartOptions {
   readonly host: PoolObject | undefined;
 }
 
-/** The mirror may be behind: XAPI's error contains the real power state of the VM. */
+/**
+ * Takes the call that fits the power state in the mirror, so that XAPI has no
+ * failed task; if the mirror is behind, XAPI's error has the real power state.
+ */
 async function startOrResume(
   vm: PoolObject,
   options: StartOptions,
 ): Promise<true> {
+  const shown = String(vm.object["power_state"]).toLowerCase();
   try {
-    return await startOn("start", vm, options);
+    return await startFrom(shown, vm, options);
   } catch (error) {
-    const state = stateIn(error);
-    if (state === "suspended") return startOn("resume", vm, options);
-    if (state !== "paused") throw error;
-    return options.paused ? true : callVm(vm, "unpause");
+    const actual = stateIn(error);
+    if (actual === undefined || actual === shown || actual === "running")
+      throw error;
+    return startFrom(actual, vm, options);
   }
+}
+
+async function startFrom(
+  state: string,
+  vm: PoolObject,
+  options: StartOptions,
+): Promise<true> {
+  if (state === "suspended") return startOn("resume", vm, options);
+  if (state !== "paused") return startOn("start", vm, options);
+  return options.paused ? true : callVm(vm, "unpause");
 }
 
 function startOn(

@@ -1,5 +1,4 @@
 import { XapiError, XoError } from "@xo-server/model";
-import { Ajv } from "ajv";
 import type { Logger } from "../log/logger.js";
 import type { PoolObjects } from "../objects/pool-objects.js";
 import { untrackedTask } from "../tasks/task-context.js";
@@ -12,7 +11,11 @@ import type {
   InterruptedCall,
   Operation,
 } from "./operation.js";
-import { createCheck, type CheckParameters } from "./parameters.js";
+import {
+  createCheck,
+  createValidators,
+  type CheckParameters,
+} from "./parameters.js";
 import { isRefusal } from "./refusal.js";
 import { touchedPools } from "./touched-pools.js";
 import type { ActivityRecorder } from "./activity-recorder.js";
@@ -55,25 +58,30 @@ class OperationDispatcher<S> implements Dispatcher {
     operations: readonly Operation<S>[],
     options: DispatcherOptions<S>,
   ) {
-    const ajv = new Ajv({
-      allErrors: true,
-      useDefaults: true,
-      allowUnionTypes: true,
-      // Validating the schemas themselves would take 50 ms of each start; the tests do.
-      validateSchema: false,
-    });
+    const validators = createValidators();
     this.operations = operations;
     this.options = options;
     this.#entries = new Map(
       operations.map((operation) => [
         operation.name,
-        { operation, check: createCheck(ajv, operation) },
+        { operation, check: createCheck(validators, operation) },
       ]),
     );
   }
 
   find(name: string): Operation | undefined {
     return this.#entries.get(name)?.operation;
+  }
+
+  admit(name: string, given: unknown, context: CallContext): void {
+    const entry = this.#entries.get(name);
+    if (entry === undefined)
+      throw new XoError("UNKNOWN_METHOD", { method: name });
+    try {
+      admit(entry, given, new HandlerCall(context, this));
+    } catch (error) {
+      throw toKnownError(error, name, this.options.logger);
+    }
   }
 
   call(name: string, given: unknown, context: CallContext): Promise<unknown> {

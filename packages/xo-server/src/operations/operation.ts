@@ -153,6 +153,11 @@ export interface Dispatcher {
   readonly operations: readonly Operation[];
   find(name: string): Operation | undefined;
   /**
+   * Checks parameters and rights as `call` does, and runs nothing.
+   * @throws XoError or XapiError that `call` would throw before it begins
+   */
+  admit(name: string, params: unknown, context: CallContext): void;
+  /**
    * @param params an object; undefined, null and [] mean no parameters
    * @throws XoError or XapiError, nothing else
    */

@@ -1,5 +1,5 @@
 import { XoError } from "@xo-server/model";
-import type { Ajv, ErrorObject, ValidateFunction } from "ajv";
+import { Ajv, type ErrorObject, type ValidateFunction } from "ajv";
 import type { Operation } from "./operation.js";
 
 /**
@@ -8,23 +8,66 @@ import type { Operation } from "./operation.js";
  */
 export type CheckParameters = (given: unknown) => object;
 
+export interface Validators {
+  /** Reports all errors of small parameters. */
+  readonly detailed: Ajv;
+  /** Stops at the first error: a message may have a million wrong values. */
+  readonly quick: Ajv;
+}
+
+export function createValidators(): Validators {
+  const options = {
+    useDefaults: true,
+    allowUnionTypes: true,
+    // Validating the schemas themselves would take 50 ms of each start; the tests do.
+    validateSchema: false,
+  };
+  return {
+    detailed: new Ajv({ ...options, allErrors: true }),
+    quick: new Ajv(options),
+  };
+}
+
 export function createCheck(
-  ajv: Ajv,
+  { detailed, quick }: Validators,
   { name, params }: Pick<Operation, "name" | "params">,
 ): CheckParameters {
   const known = Object.keys(params.properties);
   const isOpen = Reflect.get(params, "additionalProperties") === true;
-  // At the first call: compiling those of all operations would hold each start for 200 ms.
-  let validate: ValidateFunction | undefined;
+  // At the first call: compiling those of all operations would take 200 ms of each start.
+  const validators = new Map<Ajv, ValidateFunction>();
+  const validatorOf = (ajv: Ajv): ValidateFunction => {
+    const validate =
+      validators.get(ajv) ??
+      ajv.compile({ additionalProperties: false, ...params });
+    validators.set(ajv, validate);
+    return validate;
+  };
   return (given) => {
-    validate ??= ajv.compile({ additionalProperties: false, ...params });
     const told = toObject(given);
     // Some clients send a dummy to methods that take nothing.
     if (known.length === 0 && !isOpen) return {};
+    const validate = validatorOf(isSmall(told) ? detailed : quick);
     const cleaned = readAlias(readQuestionMarks(told, known), known, name);
     if (validate(cleaned)) return cleaned;
     throw invalid(validate.errors ?? []);
   };
+}
+
+/** Values of parameters whose errors are all reported: 1 us each. */
+const SMALL = 2_000;
+
+function isSmall(params: object): boolean {
+  let left = SMALL;
+  const count = (value: unknown): void => {
+    if (left-- <= 0 || typeof value !== "object" || value === null) return;
+    for (const key in value) {
+      if (left <= 0) return;
+      count(Reflect.get(value, key));
+    }
+  };
+  count(params);
+  return left > 0;
 }
 
 type Members = Record<string, unknown>;

@@ -164,7 +164,9 @@ export const ActionInput = Type.Object(
     from: optional(id),
     to: id,
     order: optional(Type.Number({ minimum: 0 })),
-    after: optional(Type.Array(Type.Integer({ minimum: 0 }))),
+    after: optional(
+      Type.Array(Type.Integer({ minimum: 0 }), { maxItems: 10_000 }),
+    ),
     purpose: optional(Type.String({ maxLength: 32 })),
     score: optional(Type.Object({}, { additionalProperties: true })),
   },

@@ -104,7 +104,7 @@ export const createParameters = Type.Object(
     gpuGroup: optionalId,
     pv_args: Type.Optional(Type.String()),
     coreOs: Type.Optional(Type.Boolean()),
-    acls: Type.Optional(Type.Array(Type.Object({}, open))),
+    acls: Type.Optional(Type.Array(Type.Object({}, open), { maxItems: 1_000 })),
   },
   open,
 );

@@ -153,12 +153,15 @@ async function settle(make: () => Promise<string>): Promise<Outcome> {
   return outcome;
 }
 
+/** Failures that the message names. */
+const MAX_NAMED = 5;
+
 function reportCreated(
   orders: readonly CreateParameters[],
   outcomes: readonly Outcome[],
 ): CreatedVmName[] {
   const created: CreatedVmName[] = [];
-  const failures: object[] = [];
+  const failures: { readonly name: string; readonly message: string }[] = [];
   for (const [i, outcome] of outcomes.entries()) {
     const name = orders[i]!.name_label;
     if (outcome.status === "fulfilled")
@@ -172,12 +175,20 @@ function reportCreated(
     what: "making VMs",
     failed: failures.length,
     total: orders.length,
+    reasons: failures
+      .slice(0, MAX_NAMED)
+      .map(({ name, message }) => `${name}: ${message}`)
+      .join("; "),
     created,
     failures,
   });
 }
 
-function reasonOf(error: unknown): object {
+function reasonOf(error: unknown): {
+  readonly code: string;
+  readonly params?: readonly string[];
+  readonly message: string;
+} {
   if (error instanceof XapiError)
     return { code: error.code, params: error.params, message: error.message };
   if (error instanceof XoError)
