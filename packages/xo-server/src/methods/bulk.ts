@@ -222,15 +222,19 @@ function callerOf(
   };
   return {
     /** @throws XoError: the call would be refused */
-    admit(id: string): void {
+    admit: (id: string): void => {
       dispatcher.admit(method, paramsOf(id), callContext());
     },
-    call(id: string, task: TaskContext, isLast: boolean): Promise<unknown> {
+    call: (
+      id: string,
+      task: TaskContext,
+      isLast: boolean,
+    ): Promise<unknown> => {
       const of = { ...callContext(), task, isPartOfBulk: !isLast };
       return dispatcher.call(method, paramsOf(id), of);
     },
     /** Of objects that the caller may read. */
-    nameOf(id: string): string | undefined {
+    nameOf: (id: string): string | undefined => {
       const found = context.objects.find(id);
       const user = services.users.get(caller!.id);
       const isVisible =
