@@ -72,7 +72,7 @@ const door = createJsonRpcHandler(
     ],
     { logger },
   ),
-  (ref) => (ref === "OpaqueRef:1" ? "uuid-1" : undefined),
+  { idOf: (ref) => (ref === "OpaqueRef:1" ? "uuid-1" : undefined) },
 );
 
 const context: CallContext = {

@@ -111,7 +111,7 @@ t.test("all who see everything are told the same bytes", async (t) => {
 });
 
 t.test(
-  "who has signed in is told after a moment, unless it declines",
+  "a client that signs in and calls nothing is subscribed, unless it unsubscribes",
   async (t) => {
     const { fake, clock, notices } = setUp();
     const [eager, calm] = [new Listener(Rights.all), new Listener(Rights.all)];
@@ -134,6 +134,29 @@ t.test(
     fake.bring(vm("d"));
     await settle();
     t.same(calm.heard, ["enter d"]);
+  },
+);
+
+t.test(
+  "a client that calls other methods is subscribed only when it lists objects",
+  async (t) => {
+    const { fake, clock, notices } = setUp();
+    const page = new Listener(Rights.all);
+    notices.onCall(page, "session.signInWithTicket");
+    notices.renew(page);
+    notices.onCall(page, "query.open");
+    clock.pass(1_000);
+    // The user's rights have changed.
+    notices.renew(page);
+    clock.pass(1_000);
+    fake.bring(vm("a"));
+    await settle();
+    t.same(page.heard, []);
+    t.same(fake.followed, [], "no class is followed for it");
+    notices.follow(page);
+    fake.bring(vm("b"));
+    await settle();
+    t.same(page.heard, ["enter b"]);
   },
 );
 

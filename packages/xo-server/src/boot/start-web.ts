@@ -45,7 +45,12 @@ export async function startWeb(
     hits: limitHits,
     clock,
     logger: loggers.named("xo:http"),
-    jsonRpc: createJsonRpcHandler(dispatcher, (ref) => catalog.get(ref)?.id),
+    jsonRpc: createJsonRpcHandler(dispatcher, {
+      idOf: (ref) => catalog.get(ref)?.id,
+      onCall: (client, method) => {
+        views.notices.onCall(client, method);
+      },
+    }),
     paths: services.oneTimePaths,
     consoles: { consoles, tickets: services.tickets },
     readHealth: () => toHealth(readiness.isReady, pools.list(), store.state),

@@ -62,7 +62,7 @@ export const xoGetAllObjects = defineOperation({
 export const allSubscribe = defineOperation({
   name: "all.subscribe",
   summary:
-    "Subscribes to notifications `all` {type: enter | exit, items} of changes of objects. Clients that sign in are subscribed automatically.",
+    "Subscribes to notifications `all` {type: enter | exit, items} of changes of objects. Clients that list all objects (xo.getAllObjects) are subscribed automatically, and those that call nothing within 1 s after they have signed in.",
   params: Type.Object({}),
   result: Type.Boolean(),
   permission: "viewer",

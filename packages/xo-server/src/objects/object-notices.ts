@@ -5,7 +5,10 @@ import type { Client } from "../auth/client.js";
 import { Rights } from "../rights/rights.js";
 import { SharedSubscription } from "./shared-subscription.js";
 
-/** Delay after signing in, in ms: the client may unsubscribe first. */
+/**
+ * A client that signs in and calls nothing for this time, in ms, is subscribed:
+ * it has no other use of the connection (`xo-cli watch` of Xen Orchestra).
+ */
 const BEGIN_AFTER_MS = 1_000;
 
 /** Retry interval for clients whose send queue was full, in ms. */
@@ -48,6 +51,8 @@ export class ObjectNotices {
   /** Clients that will be subscribed after a delay, with their timers. */
   readonly #beginning = new Map<Client, unknown>();
   readonly #declined = new WeakSet<Client>();
+  /** Clients that have called other methods than those of their session. */
+  readonly #calling = new WeakSet<Client>();
   readonly #unsubscribe: () => void;
   #frames: Frame[] = [];
   /** Frames up to this revision are encoded for all subscriptions. */
@@ -87,6 +92,17 @@ export class ObjectNotices {
   unsubscribe(client: Client): boolean {
     this.#declined.add(client);
     return this.forget(client);
+  }
+
+  /**
+   * A client calls a method. One that calls other methods than those of its
+   * session gets notifications only if it lists all objects or subscribes:
+   * views of all classes are built for them.
+   */
+  onCall(client: Client, method: string): void {
+    if (method.startsWith("session.")) return;
+    this.#calling.add(client);
+    this.#cancelBeginning(client);
   }
 
   /** The user of a client, or the user's rights, have changed. */
@@ -135,7 +151,8 @@ export class ObjectNotices {
   }
 
   #beginSoon(client: Client): void {
-    if (this.#beginning.has(client) || this.#declined.has(client)) return;
+    const isOther = this.#declined.has(client) || this.#calling.has(client);
+    if (isOther || this.#beginning.has(client)) return;
     const { clock } = this.#options;
     this.#beginning.set(
       client,

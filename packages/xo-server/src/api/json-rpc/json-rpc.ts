@@ -7,6 +7,7 @@ import {
   type JSONRPCRequest,
   type JSONRPCResponse,
 } from "json-rpc-2.0";
+import type { Client } from "../../auth/client.js";
 import type { Dispatcher } from "../../operations/dispatcher.js";
 import type { CallContext } from "../../operations/operation.js";
 import type { Message } from "./send-queue.js";
@@ -30,15 +31,21 @@ export interface JsonRpcHandler {
 /** The id of the object with an opaque reference. */
 export type IdOf = (ref: string) => string | undefined;
 
+export interface JsonRpcOptions {
+  readonly idOf?: IdOf;
+  /** Called before each call of a method. */
+  readonly onCall?: (client: Client, method: string) => void;
+}
+
 export function createJsonRpcHandler(
   dispatcher: Dispatcher,
-  idOf: IdOf = () => undefined,
+  { idOf = () => undefined, onCall = () => undefined }: JsonRpcOptions = {},
 ): JsonRpcHandler {
   // Errors are translated below; the library would print them.
   const server = new JSONRPCServer<CallContext>({
     errorListener: () => undefined,
   });
-  const parts = { dispatcher, idOf };
+  const parts = { dispatcher, idOf, onCall };
   server.applyMiddleware(async (_next, request, context) =>
     handleOne(parts, request, context),
   );
@@ -159,14 +166,16 @@ function isAbsentId(id: JSONRPCRequest["id"]): id is undefined | null {
 interface Parts {
   readonly dispatcher: Dispatcher;
   readonly idOf: IdOf;
+  readonly onCall: (client: Client, method: string) => void;
 }
 
 async function handleOne(
-  { dispatcher, idOf }: Parts,
+  { dispatcher, idOf, onCall }: Parts,
   { id, method, params }: JSONRPCRequest,
   context: CallContext,
 ): Promise<JSONRPCResponse | null> {
   try {
+    onCall(context.client, method);
     const result = await dispatcher.call(method, params, context);
     return isAbsentId(id) ? null : createJSONRPCSuccessResponse(id, result);
   } catch (error) {
