@@ -16,7 +16,8 @@ export type {
 } from "./snapshot-cache/snapshot-cache.js";
 export type { PoolSource } from "./mirror/pool-source.js";
 export type { PoolStatus } from "./mirror/pool-mirror.js";
-export type { BackoffOptions, ReflectorState } from "./mirror/reflector.js";
+export type { BackoffOptions } from "./mirror/backoff.js";
+export type { ReflectorState } from "./mirror/reflector.js";
 export type { StoredObject } from "./store/stored-object.js";
 export type { XapiRecord } from "./store/record-rows.js";
 export type { Change, ChangeBatch, ChangeKind } from "./feed/change-ring.js";

@@ -1,4 +1,4 @@
-import { Operation } from "@xo-server/model";
+import { Operation, XapiError } from "@xo-server/model";
 import type { PoolSource } from "@xo-server/inventory";
 import type {
   EventsOptions,
@@ -32,6 +32,8 @@ export class FakePool implements PoolSource {
   /** Answers of events that have been dealt with: the consumer has come back for the next. */
   polls = 0;
   #generation = 1;
+  /** Changes of messages: the second half of the tokens. */
+  #messageGeneration = 1;
   readonly #changes: Change[] = [];
   readonly #created = new Map<string, number>();
   #state: StateName = "connected";
@@ -72,12 +74,14 @@ export class FakePool implements PoolSource {
     if (!table.has(ref))
       this.#created.set(`${className}/${ref}`, this.#generation);
     table.set(ref, record);
+    if (className === "message") this.#messageGeneration++;
     this.#changes.push({ at: this.#generation, className, ref });
   }
 
   delete(className: string, ref: string): void {
     if (!this.objects.get(className)!.delete(ref)) return;
     this.#generation++;
+    if (className === "message") this.#messageGeneration++;
     if (!this.forgetsDeletions)
       this.#changes.push({ at: this.#generation, className, ref });
   }
@@ -118,6 +122,13 @@ export class FakePool implements PoolSource {
   async #list(className: string, { onBatch, signal }: ListOptions) {
     await turn();
     const failure = this.listingErrors.get(className);
+    if (failure?.once === true) this.listingErrors.delete(className);
+    // XAPI reports an error instead of records, the connection may fail later.
+    if (failure?.error instanceof XapiError) throw failure.error;
+    if (!this.objects.has(className))
+      throw new XapiError("MESSAGE_METHOD_UNKNOWN", [
+        `${className}.get_all_records`,
+      ]);
     const records = [...this.objects.get(className)!];
     for (let from = 0; from < records.length; from += this.batchSize) {
       signal?.throwIfAborted();
@@ -137,7 +148,6 @@ export class FakePool implements PoolSource {
       this.whileListing();
       await turn();
     }
-    if (failure?.once === true) this.listingErrors.delete(className);
     if (failure !== undefined) throw failure.error;
     return { records: records.length, bytes: 0 };
   }
@@ -167,11 +177,11 @@ export class FakePool implements PoolSource {
       yield {
         kind: "changes",
         batches: items.length === 0 ? [] : [buildBatch(items)],
-        token: `${from},0`,
+        token: `${from},${this.#messageGeneration}`,
         validRefCounts: new Map(
           [...this.objects].map(([name, table]) => [
             name,
-            name === "message" ? 0 : table.size,
+            name === "message" || name === "role" ? 0 : table.size,
           ]),
         ),
       };

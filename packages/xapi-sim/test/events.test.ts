@@ -243,6 +243,7 @@ t.test(
     const gone = await from(client, ["message"], added.token);
     t.same(brief(gone), ["message del"]);
     t.equal(gone.valid_ref_counts["message"], 0);
+    t.equal(gone.valid_ref_counts["role"], 0);
   },
 );
 

@@ -9,7 +9,7 @@ import type {
 } from "../snapshot-cache/snapshot-cache.js";
 import type { PoolStatus } from "./pool-mirror.js";
 import type { PoolSource } from "./pool-source.js";
-import type { BackoffOptions } from "./reflector.js";
+import type { BackoffOptions } from "./backoff.js";
 import type { SectionRunner, Steps } from "../slicer/slicer.js";
 import type { StoredObject } from "../store/stored-object.js";
 

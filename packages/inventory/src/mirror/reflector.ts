@@ -1,17 +1,12 @@
 import { XoError } from "@xo-server/model";
-import { pause, type Logger, type WallClock } from "@xo-server/kit";
-import { isOlderToken } from "@xo-server/xen-api";
-import { listingOrder } from "./class-order.js";
-import { CountCheck } from "./count-check.js";
-import { inParallel } from "./in-parallel.js";
-import { listingFailure } from "./listing-failure.js";
+import { pause, type WallClock } from "@xo-server/kit";
+import { isOlderToken, type XapiEvents } from "@xo-server/xen-api";
+import { backoffMs } from "./backoff.js";
+import { ClassListings, type ClassListingsOptions } from "./class-listings.js";
 import type { ListingLimiter } from "./listing-limiter.js";
-import type { PoolSource } from "./pool-source.js";
 import { TokenWaiters } from "./token-waiters.js";
 import { untilConnected } from "./until-connected.js";
 import type { SnapshotStatus } from "../snapshot-cache/frame.js";
-import type { PoolStore } from "../store/pool-store.js";
-import type { Steps } from "../slicer/slicer.js";
 
 /** State of the mirror of a pool; the diagram is in docs/inventory.md. */
 export type ReflectorState =
@@ -22,12 +17,7 @@ export type ReflectorState =
   | "re-listing"
   | "stopped";
 
-export interface ReflectorOptions {
-  readonly label: string;
-  readonly source: PoolSource;
-  readonly store: PoolStore;
-  /** Runs steps in the pool's lane of the slicer, in the order of the calls. */
-  readonly run: (steps: Steps) => Promise<void>;
+export interface ReflectorOptions extends Omit<ClassListingsOptions, "now"> {
   /**
    * Loads the snapshot of the last run into the store; undefined when there is
    * none. Never rejects.
@@ -35,25 +25,11 @@ export interface ReflectorOptions {
   readonly restore: (
     signal: AbortSignal,
   ) => Promise<SnapshotStatus | undefined>;
-  /** Only these classes; default: all classes that the pool can list. */
-  readonly classes?: readonly string[];
   readonly throttleMs?: number;
   /** Limits concurrent listings; shared by all pools. */
   readonly listings: ListingLimiter;
-  /** Number of classes of a pool that are listed at a time. */
-  readonly parallelLists: number;
-  readonly backoff: BackoffOptions;
-  readonly random: () => number;
   readonly clock: WallClock;
-  readonly logger: Logger;
   readonly onState: () => void;
-}
-
-export interface BackoffOptions {
-  /** Wait after the first failure, in milliseconds. */
-  readonly firstMs: number;
-  /** Upper bound of the wait, in milliseconds. */
-  readonly maxMs: number;
 }
 
 /**
@@ -63,8 +39,7 @@ export interface BackoffOptions {
 export class Reflector {
   readonly #options: ReflectorOptions;
   readonly #abort = new AbortController();
-  readonly #mirrored = new Set<string>();
-  readonly #counts: CountCheck;
+  readonly #listings: ClassListings;
   readonly #waiters = new TokenWaiters();
   #state: ReflectorState = "connecting";
   #since: number;
@@ -76,11 +51,16 @@ export class Reflector {
   #attempts = 0;
   #restored: Promise<void> | undefined;
   #ended: Promise<void> | undefined;
+  /** Ends the wait for the next event, so that due classes are listed. */
+  #wake: (() => void) | undefined;
 
   constructor(options: ReflectorOptions) {
     this.#options = options;
     this.#since = options.clock.now();
-    this.#counts = new CountCheck({ now: () => options.clock.now() });
+    this.#listings = new ClassListings({
+      ...options,
+      now: () => options.clock.now(),
+    });
   }
 
   get state(): ReflectorState {
@@ -118,11 +98,17 @@ export class Reflector {
   }
 
   get mirrored(): ReadonlySet<string> {
-    return this.#mirrored;
+    return this.#listings.mirrored;
   }
 
   isMirrored(className: string): boolean {
-    return this.#mirrored.has(className);
+    return this.#listings.mirrored.has(className);
+  }
+
+  /** Lists the class soon, because it may differ from the pool. */
+  requestListing(className: string): void {
+    this.#listings.request(className);
+    this.#wake?.();
   }
 
   start(): void {
@@ -168,7 +154,7 @@ export class Reflector {
   async #restore(): Promise<void> {
     const restored = await this.#options.restore(this.#abort.signal);
     if (restored === undefined) return;
-    for (const name of restored.classes) this.#mirrored.add(name);
+    this.#listings.restore(restored.classes);
     this.#hasListed = true;
     this.#staleSince = restored.asOf;
     this.#options.onState();
@@ -213,97 +199,59 @@ export class Reflector {
    * @returns the token to watch from
    */
   async #list(): Promise<string> {
-    const { source, classes, parallelLists } = this.#options;
     this.#enter(this.#hasListed ? "re-listing" : "listing");
-    const token = await source.injectToken();
-    const listable = await source.listableClasses();
-    const requested = classes ?? listable;
-    this.#mirrored.clear();
-    for (const name of listable)
-      if (requested.includes(name)) this.#mirrored.add(name);
-    const order = listingOrder([...this.#mirrored]);
-    await inParallel(order, parallelLists, this.#abort.signal, (name, signal) =>
-      this.#listClass(name, signal),
-    );
-    this.#abort.signal.throwIfAborted();
-    await this.#dropUnlisted();
+    const token = await this.#options.source.injectToken();
+    await this.#listings.listAll(token, this.#abort.signal);
     this.#hasListed = true;
     this.#markFresh(token);
     return token;
   }
 
   /**
-   * Removes objects of classes that are no longer listed: from the snapshot,
-   * from before an upgrade, or not configured any more.
-   */
-  async #dropUnlisted(): Promise<void> {
-    const { store, run } = this.#options;
-    for (const className of store.counts.keys())
-      if (!this.#mirrored.has(className))
-        await run(store.sweep(store.beginListing(className)));
-  }
-
-  /**
-   * Lists one class and removes objects that the listing did not contain.
-   * @throws errors of the connection or session, which concern all classes
-   */
-  async #listClass(className: string, signal: AbortSignal): Promise<void> {
-    const { source, store, run, logger, label } = this.#options;
-    const listing = store.beginListing(className);
-    const applied: Promise<void>[] = [];
-    try {
-      await source.listRecords(className, {
-        signal,
-        priority: "bulk",
-        onBatch: (batch) => {
-          const done = run(store.apply(batch, listing));
-          // Awaited below, after the listing; until then a rejection must not
-          // count as unhandled.
-          done.catch(() => undefined);
-          applied.push(done);
-        },
-      });
-      await Promise.all(applied);
-      await run(store.sweep(listing));
-    } catch (error) {
-      await Promise.allSettled(applied);
-      const failure = listingFailure(error);
-      if (failure === "pool") throw error;
-      logger.warn(
-        `${label}: ${className} cannot be listed: ${(error as Error).message}`,
-      );
-      if (failure === "class") return;
-      this.#mirrored.delete(className);
-      await run(store.sweep(store.beginListing(className)));
-    }
-  }
-
-  /**
-   * Applies events until the watch is lost.
+   * Applies events until the watch is lost. Classes that are due are listed
+   * between two answers: events that come later are newer than the listing.
    * @throws when the event stream ends without having been aborted
    */
   async #watch(from: string): Promise<void> {
-    const { source, classes, throttleMs, store, run, logger, label } =
-      this.#options;
+    const { source, classes, throttleMs } = this.#options;
     const { signal } = this.#abort;
     this.#enter("watching");
-    const events = source.events({
+    const ended = new AbortController();
+    const stream = source.events({
       classes: classes ?? ["*"],
       from,
-      signal,
+      signal: AbortSignal.any([signal, ended.signal]),
       ...(throttleMs === undefined ? {} : { throttleMs }),
     });
-    for await (const event of events) {
-      if (event.kind === "lost") {
-        logger.info(`${label}: listing again: ${event.reason}`);
+    const events = stream[Symbol.asyncIterator]();
+    try {
+      await this.#follow(events);
+    } finally {
+      ended.abort();
+      // Not awaited: a poll in progress may take until its timeout to end.
+      events.return?.(undefined).catch(() => undefined);
+    }
+  }
+
+  async #follow(events: AsyncIterator<XapiEvents>): Promise<void> {
+    const { logger, label } = this.#options;
+    const { signal } = this.#abort;
+    let next = events.next();
+    while (!signal.aborted) {
+      const item = await this.#orDue(next);
+      if (item === "due") {
+        await this.#listings.listDue(signal);
+        this.#settle();
+        continue;
+      }
+      if (item.done === true) break;
+      if (item.value.kind === "lost") {
+        logger.info(`${label}: listing again: ${item.value.reason}`);
         this.#markStale();
         return;
       }
-      await Promise.all(event.batches.map((batch) => run(store.apply(batch))));
-      this.#attempts = 0;
-      this.#markFresh(event.token);
-      await this.#repair(event.validRefCounts);
-      await run(store.compact());
+      await this.#apply(item.value);
+      next = events.next();
     }
     if (!signal.aborted)
       throw new XoError("CONNECTION_LOST", {
@@ -312,23 +260,41 @@ export class Reflector {
       });
   }
 
-  /**
-   * Lists the classes for which XAPI has dropped deletions. The watch continues
-   * from its token: its events are newer than the listing.
-   */
-  async #repair(counts: ReadonlyMap<string, number>): Promise<void> {
-    const { store, logger, label } = this.#options;
-    const due = this.#counts.due(this.#mirrored, counts, (className) =>
-      store.count(className),
-    );
-    for (const className of due) {
-      logger.debug(
-        `${label}: ${className}: the pool has ${counts.get(className)}, the mirror ${store.count(className)}`,
-      );
-      const before = store.revision;
-      await this.#listClass(className, this.#abort.signal);
-      this.#counts.recordListing(className, store.revision > before);
+  /** Waits for the item, until a class is due. */
+  async #orDue<Item>(item: Promise<Item>): Promise<Item | "due"> {
+    const { clock } = this.#options;
+    const { nextDueAt } = this.#listings;
+    const timer = new AbortController();
+    const due = new Promise<"due">((resolve) => {
+      this.#wake = () => {
+        resolve("due");
+      };
+      if (nextDueAt === undefined) return;
+      void pause(clock, nextDueAt - clock.now(), timer.signal).then(this.#wake);
+    });
+    try {
+      return await Promise.race([item, due]);
+    } finally {
+      timer.abort();
+      this.#wake = undefined;
+      // Awaited again after the listing; until then a rejection must not count
+      // as unhandled.
+      item.catch(() => undefined);
     }
+  }
+
+  async #apply(event: XapiEvents & { kind: "changes" }): Promise<void> {
+    const { store, run } = this.#options;
+    await Promise.all(event.batches.map((batch) => run(store.apply(batch))));
+    this.#attempts = 0;
+    this.#markFresh(event.token);
+    await this.#listings.listDiffering(
+      event.token,
+      event.validRefCounts,
+      this.#abort.signal,
+    );
+    this.#settle();
+    await run(store.compact());
   }
 
   #onFailure(error: Error): void {
@@ -338,23 +304,34 @@ export class Reflector {
     logger.warn(`${label}: ${error.message}`);
   }
 
-  /** Waits an exponentially growing time with jitter: 50 to 100 % of the bound. */
   async #backOff(): Promise<void> {
     const { backoff, random, clock } = this.#options;
     this.#enter("backing-off");
-    const maxDelayMs = Math.min(
-      backoff.maxMs,
-      backoff.firstMs * 2 ** Math.min(this.#attempts - 1, 30),
+    await pause(
+      clock,
+      backoffMs(backoff, this.#attempts, random()),
+      this.#abort.signal,
     );
-    await pause(clock, maxDelayMs * (0.5 + random() / 2), this.#abort.signal);
   }
 
   /** The store is current up to this token. */
   #markFresh(token: string): void {
     this.#token = token;
     this.#waiters.advanceTo(token);
+    this.#settle();
+  }
+
+  /** The mirror is stale while a class has failed, with its error. */
+  #settle(): void {
+    const { error } = this.#listings;
     if (this.#options.source.state.name !== "connected") return;
-    this.#lastError = undefined;
+    const hasChanged = this.#lastError !== error;
+    this.#lastError = error;
+    if (error !== undefined) {
+      if (this.#staleSince === undefined) this.#markStale();
+      else if (hasChanged) this.#options.onState();
+      return;
+    }
     if (this.#staleSince === undefined) return;
     this.#staleSince = undefined;
     this.#options.onState();
