@@ -18,6 +18,7 @@ const entryPoints = {
   worker: "packages/parser-pool/dist/src/worker.js",
   "sqlite-worker": "packages/store/dist/src/engines/sqlite-worker.js",
   "planner-worker": "packages/xo-server/dist/src/placement/planner-worker.js",
+  "watchdog-worker": "packages/xo-server/dist/src/lifecycle/watchdog-worker.js",
 };
 
 /** Native code, packages that look for files beside their own, and what only tests of Fastify use. */

@@ -35,6 +35,23 @@ t.test("Ctrl-C ends it as well", async (t) => {
   t.equal(await server.stop("SIGINT"), 0);
 });
 
+t.test("it ends when its event loop is blocked, with the stack", async (t) => {
+  const block = "process.on('SIGUSR2', function block() { for (;;); })";
+  const cwd = t.testdir({ "config.yaml": "perf: { watchdogMs: 2000 }" });
+  const server = new RunningProgram(
+    t,
+    "xo-server",
+    ["start", "--host", "127.0.0.1", "--port", "0"],
+    { cwd, nodeArgs: ["--import", `data:text/javascript,${block}`] },
+  );
+  await server.find(LISTENING);
+  t.equal(await server.stop("SIGUSR2"), 75);
+  t.match(
+    server.output,
+    /xo:watchdog .*blocked for 2000 ms.*at process\.block/,
+  );
+});
+
 t.test("logs are JSON lines where asked for", async (t) => {
   const server = start(t, "--log-format", "json");
   await server.find(/"name":"xo:main","msg":"Web server listening on http:/);

@@ -21,11 +21,11 @@ export class RunningProgram {
     t: Test,
     name: string,
     args: readonly string[],
-    { env = {}, cwd = t.testdir({}) }: ProgramOptions = {},
+    { env = {}, cwd = t.testdir({}), nodeArgs = [] }: ProgramOptions = {},
   ) {
     // tap hooks itself into every Node process by NODE_OPTIONS, and its loader
     // (21.8, on Node 20) cannot load a program without an extension.
-    const clean = ["-u", "NODE_OPTIONS", process.execPath];
+    const clean = ["-u", "NODE_OPTIONS", process.execPath, ...nodeArgs];
     this.child = spawn("env", [...clean, join(root, "bin", name), ...args], {
       cwd,
       // No config of the machine that runs the tests.
@@ -84,6 +84,8 @@ export class RunningProgram {
 export interface ProgramOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
+  /** Options of node itself. */
+  readonly nodeArgs?: readonly string[];
 }
 
 function findRoot(from: string): string {

@@ -7,6 +7,7 @@ import { toExampleConfig } from "./config/example-config.js";
 import { ExitCode, exitCodeOf } from "./lifecycle/exit-code.js";
 import { loadConfig, type LoadedConfig } from "./config/load-config.js";
 import { createLoggers, type Loggers } from "./log/logger.js";
+import { startWatchdog, type Watchdog } from "./lifecycle/watchdog.js";
 import { runUntilSignal } from "./lifecycle/run-until-signal.js";
 import { startServer } from "./boot/start-server.js";
 import { createSecretPrompt } from "./commands/prompt-secret.js";
@@ -61,6 +62,7 @@ async function start(
     ...config.log,
     colour: process.stdout.isTTY && process.env["NO_COLOR"] === undefined,
   });
+  const watchdog = watch(config);
   try {
     return await runUntilSignal(loggers.named("xo:main"), (signal) =>
       startServer({
@@ -76,7 +78,14 @@ async function start(
     return fail(error, loggers);
   } finally {
     loggers.flush();
+    await watchdog?.stop();
   }
+}
+
+/** @returns undefined: switched off */
+function watch({ perf, log }: LoadedConfig["config"]): Watchdog | undefined {
+  const { watchdogMs: timeoutMs } = perf;
+  return timeoutMs === 0 ? undefined : startWatchdog({ timeoutMs, log });
 }
 
 /** Logs why the server failed to start, one line per problem. */

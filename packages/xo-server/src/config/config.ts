@@ -40,6 +40,13 @@ const Perf = section("Detection of event-loop blocks (log lines of xo:perf).", {
     description:
       "Log the stack trace of a block. Expensive (async hooks): for debugging only.",
   }),
+  watchdogMs: Type.Integer({
+    default: 60_000,
+    minimum: 0,
+    maximum: 2 ** 31 - 1,
+    description:
+      "The process logs its stack and ends with exit code 75 when its event loop has been blocked for this time, in ms, so that a supervisor restarts it; 0: never. Inactive while a debugger (node --inspect) can be attached.",
+  }),
 });
 
 const ParserPool = section("Worker threads that parse responses of pools.", {

@@ -14,6 +14,8 @@ export const ExitCode = {
   unavailable: 69,
   /** Unexpected error. */
   internal: 70,
+  /** The event loop was blocked; see the watchdog. EX_TEMPFAIL: a supervisor should restart the process. */
+  blocked: 75,
   /** Invalid config. */
   config: 78,
   /** The server did not stop in time. */

@@ -1,0 +1,119 @@
+import { write } from "node:fs";
+import { Session } from "node:inspector";
+import { setTimeout as pause } from "node:timers/promises";
+import { workerData } from "node:worker_threads";
+import { DEBUGGER, HEARTBEAT } from "./heartbeat.js";
+import type { WatchdogWorkerData } from "./watchdog.js";
+
+const { state, tickMs, timeoutMs, exitCode, log } =
+  workerData as WatchdogWorkerData;
+
+/** Time for the stack, for the log line and for the exit, in ms each. */
+const STEP_LIMIT_MS = 3_000;
+
+const SAMPLES = 10;
+const SAMPLE_INTERVAL_MS = 10;
+const MAX_FRAMES = 50;
+
+let lastBeat = -1;
+let missed = 0;
+
+// Counts ticks instead of comparing times: a process that was stopped (SIGSTOP,
+// a paused VM) has missed no heartbeat when it continues.
+setInterval(() => {
+  const beat = Atomics.load(state, HEARTBEAT);
+  const isIdle = beat !== lastBeat || Atomics.load(state, DEBUGGER) === 1;
+  lastBeat = beat;
+  missed = isIdle ? 0 : missed + 1;
+  if (missed * tickMs >= timeoutMs) {
+    missed = -Infinity;
+    void endProcess();
+  }
+}, tickMs);
+
+/** Logs the stack of the main thread, and ends the process. */
+async function endProcess(): Promise<void> {
+  const session = new Session();
+  session.connectToMainThread();
+  const stacks = new Set<string>();
+  await Promise.race([sampleStacks(session, stacks), pause(STEP_LIMIT_MS)]);
+  if (stacks.size === 0)
+    stacks.add("unknown: the main thread executes no JavaScript");
+  const reason = `the event loop has been blocked for ${timeoutMs} ms, ending the process`;
+  // A failure, such as too many open files, does not keep the process alive.
+  const logged = logError(reason, [...stacks]).catch(() => undefined);
+  await Promise.race([logged, pause(STEP_LIMIT_MS)]);
+  // Only the main thread can end the process with an exit code.
+  session.post("Runtime.evaluate", {
+    expression: `process.reallyExit(${exitCode})`,
+  });
+  await pause(STEP_LIMIT_MS);
+  // It executes no JavaScript: it is in a synchronous system call.
+  process.kill(process.pid, "SIGKILL");
+}
+
+/**
+ * Pauses the main thread several times: a single sample of a loop of microtasks
+ * may show the queue instead of the function.
+ * Pending while the main thread executes no JavaScript.
+ */
+async function sampleStacks(
+  session: Session,
+  stacks: Set<string>,
+): Promise<void> {
+  session.post("Debugger.enable");
+  for (let sample = 0; sample < SAMPLES; sample++) {
+    stacks.add(await pauseMainThread(session));
+    await pause(SAMPLE_INTERVAL_MS);
+  }
+}
+
+function pauseMainThread(session: Session): Promise<string> {
+  return new Promise((resolve) => {
+    session.once("Debugger.paused", ({ params: { callFrames } }) => {
+      const expression = `Error.stackTraceLimit = ${MAX_FRAMES}; new Error().stack`;
+      session.post(
+        "Debugger.evaluateOnCallFrame",
+        { callFrameId: callFrames[0]!.callFrameId, expression },
+        (
+          _error,
+          answer?: { readonly result: { readonly value?: unknown } },
+        ) => {
+          // A pause before that would be ignored.
+          session.once("Debugger.resumed", () => {
+            resolve(toFrames(String(answer?.result.value)));
+          });
+          session.post("Debugger.resume");
+        },
+      );
+    });
+    session.post("Debugger.pause");
+  });
+}
+
+/** Without the message and the frame of the evaluated expression. */
+function toFrames(stack: string): string {
+  const lines = stack.split("\n").map((line) => line.trim());
+  return lines.filter((line) => /^at (?!eval )/.test(line)).join("\n");
+}
+
+/** Resolves when the line is written; a pipe that is not read may block forever. */
+async function logError(
+  reason: string,
+  stacks: readonly string[],
+): Promise<void> {
+  if (log.level === "silent") return;
+  // Loaded on demand: the thread stays small.
+  const { createLoggers } = await import("../log/logger.js");
+  await new Promise<void>((resolve) => {
+    const destination = {
+      write: (text: string) => {
+        write(1, text, () => {
+          resolve();
+        });
+      },
+    };
+    const loggers = createLoggers({ ...log, destination });
+    loggers.named("xo:watchdog").error(reason, { stacks });
+  });
+}
