@@ -21,6 +21,8 @@ export interface BenchOptions {
   readonly folder?: string;
   readonly clock?: FakeClock;
   readonly objects?: MiniCatalog;
+  /** States of pools at the start. Default: the pool `p` is connected. */
+  readonly states?: Map<string, PoolState>;
   readonly people?: Readonly<Record<string, readonly Privilege[]>>;
 }
 
@@ -48,7 +50,8 @@ export async function startAlarmBench(t: Test, options: BenchOptions = {}) {
     key: { file: join(folder, "store.key") },
     clock,
   });
-  const states = new Map<string, PoolState>([["p", "watching"]]);
+  const states =
+    options.states ?? new Map<string, PoolState>([["p", "watching"]]);
   const lines: string[] = [];
   const { config } = loadConfig(
     undefined,

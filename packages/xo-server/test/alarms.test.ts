@@ -163,7 +163,8 @@ t.test(
     await bench.create({ on: CPU });
     bench.measure("a", "cpu", 0.95);
     bench.measure("b", "cpu", 0.95);
-    await bench.pass(500);
+    await bench.pass(4_000);
+    await bench.pass(11_000);
     await until(async () => (await bench.list()).length === 2);
     const open = async () =>
       (await bench.list())

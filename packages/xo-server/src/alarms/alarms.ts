@@ -13,7 +13,8 @@ import { createMailSender } from "./mail-sender.js";
 import { toNoticeBody } from "./notice.js";
 import { ObjectWatcher } from "./object-watcher.js";
 import { NoticeSender, errorText, secretOf } from "./notice-sender.js";
-import { isConnected, PoolWatcher } from "./pool-watcher.js";
+import { FollowedPools } from "./followed-pools.js";
+import { PoolWatcher } from "./pool-watcher.js";
 import { Reminders } from "./reminders.js";
 import { toRule, type Rule } from "./rule.js";
 import { RuleState } from "./rule-state.js";
@@ -25,7 +26,7 @@ export interface AlarmsOptions {
     "alarmRules" | "alarms" | "alarmNotices" | "onChange"
   >;
   readonly queries: Pick<Queries, "live" | "metrics">;
-  readonly catalog: Pick<Catalog, "get">;
+  readonly catalog: Pick<Catalog, "get" | "settled">;
   readonly listPools: () => readonly PoolStatus[];
   readonly mail: Config["mail"];
   readonly clock: WallClock;
@@ -53,6 +54,7 @@ export class Alarms {
   readonly #writer: AlarmWriter;
   readonly #sender: NoticeSender;
   readonly #reminders: Reminders;
+  readonly #pools: FollowedPools;
   readonly #active = new Map<string, ActiveRule>();
   readonly #listeners = new Set<() => void>();
   readonly #unsubscribe: () => void;
@@ -75,6 +77,12 @@ export class Alarms {
     };
     this.#writer = new AlarmWriter({ store, clock, logger, onWritten });
     this.#reminders = new Reminders({ store, clock, logger, onWritten });
+    this.#pools = new FollowedPools({
+      ...options,
+      onFollowed: (pool) => {
+        for (const { state } of this.#active.values()) state.poolFollowed(pool);
+      },
+    });
     this.#unsubscribe = store.onChange((table) => {
       if (table === "alarm_rules") void this.apply();
     });
@@ -82,12 +90,14 @@ export class Alarms {
 
   /** Continues with the alarms that are open in the database. */
   async start(): Promise<void> {
+    await this.#pools.start();
     await this.apply();
     this.#sender.wake();
   }
 
   async stop(): Promise<void> {
     this.#isStopped = true;
+    this.#pools.stop();
     this.#unsubscribe();
     await this.#applying;
     for (const { state } of this.#active.values()) state.stop();
@@ -200,7 +210,7 @@ export class Alarms {
         writer: this.#writer,
         clock: this.#options.clock,
         poolOf: (id) => this.#options.catalog.get(id)?.pool,
-        isConnected: (pool) => this.#isConnected(pool),
+        isFollowed: (pool) => this.#pools.isFollowed(pool),
       },
     );
     const followed: ActiveRule = { rule, state };
@@ -221,7 +231,7 @@ export class Alarms {
         return ObjectWatcher.start(on, state, {
           queries,
           catalog,
-          isFollowed: (pool) => this.#isConnected(pool),
+          isFollowed: (pool) => this.#pools.isFollowed(pool),
         });
       case "message":
       case "task":
@@ -229,10 +239,5 @@ export class Alarms {
       case "pool":
         return new PoolWatcher(state, { listPools, clock });
     }
-  }
-
-  #isConnected(pool: string): boolean {
-    const one = this.#options.listPools().find(({ id }) => id === pool);
-    return isConnected(one?.state);
   }
 }

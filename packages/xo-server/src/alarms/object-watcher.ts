@@ -23,7 +23,7 @@ type Objects = Extract<Condition, { kind: "statistic" | "object" }>;
 export interface ObjectWatcherOptions {
   readonly queries: Pick<Queries, "live" | "metrics">;
   readonly catalog: Pick<Catalog, "get">;
-  /** Whether the pool connection is up. */
+  /** Whether objects of the pool are current. */
   readonly isFollowed: (pool: string) => boolean;
 }
 
@@ -68,11 +68,11 @@ export class ObjectWatcher implements ConditionWatcher {
   }
 
   unmatchedState(key: string, { pool }: Match): UnmatchedState {
-    const entry = this.#options.catalog.get(key);
-    if (entry === undefined)
-      return pool === undefined || this.#options.isFollowed(pool)
-        ? "ended"
-        : "unknown";
+    const { catalog, isFollowed } = this.#options;
+    const entry = catalog.get(key);
+    const of = entry?.pool ?? pool;
+    if (of !== undefined && !isFollowed(of)) return "unknown";
+    if (entry === undefined) return "ended";
     if (this.#condition.kind === "object") return "ended";
     const { type, metric } = this.#condition;
     const index = nowMetricIndex(metric);

@@ -27,6 +27,8 @@ export class PoolWatcher implements ConditionWatcher {
   readonly #handler: MatchHandler;
   #timer: unknown;
   #disconnected = new Set<string>();
+  /** Pools that have connected, or failed to, since the start. */
+  readonly #attempted = new Set<string>();
 
   constructor(handler: MatchHandler, options: PoolWatcherOptions) {
     this.#handler = handler;
@@ -34,8 +36,11 @@ export class PoolWatcher implements ConditionWatcher {
     this.#check();
   }
 
-  unmatchedState(): UnmatchedState {
-    return "ended";
+  unmatchedState(key: string): UnmatchedState {
+    const pool = this.#options.listPools().find(({ id }) => id === key);
+    return pool !== undefined && DISCONNECTED.includes(pool.state)
+      ? "unknown"
+      : "ended";
   }
 
   stop(): void {
@@ -47,8 +52,13 @@ export class PoolWatcher implements ConditionWatcher {
     this.#timer = clock.setTimeout(() => {
       this.#check();
     }, CHECK_MS);
-    const disconnected = listPools().filter(({ state }) =>
-      DISCONNECTED.includes(state),
+    const pools = listPools();
+    // The first attempt after the start of the server is under way: unknown.
+    for (const { id, state, error } of pools)
+      if (state !== "connecting" || error !== null) this.#attempted.add(id);
+    const disconnected = pools.filter(
+      ({ id, state }) =>
+        DISCONNECTED.includes(state) && this.#attempted.has(id),
     );
     const ids = new Set(disconnected.map(({ id }) => id));
     for (const id of this.#disconnected)

@@ -10,7 +10,8 @@ export interface RuleStateOptions {
   readonly clock: WallClock;
   /** Id of the pool connection of an object. */
   readonly poolOf: (objectId: string) => string | undefined;
-  readonly isConnected: (pool: string) => boolean;
+  /** Whether objects of the pool are current. */
+  readonly isFollowed: (pool: string) => boolean;
 }
 
 /**
@@ -43,6 +44,8 @@ export class RuleState implements MatchHandler {
   /** In order of their start. */
   readonly #pending = new Map<string, Pending>();
   readonly #open = new Map<string, Match>();
+  /** Matching objects of pools that are not followed: evaluated again when they are. */
+  readonly #deferred = new Map<string, Match>();
   /** Keys of matches beyond the maximum. */
   readonly #omitted = new Set<string>();
   /** Open alarms whose object is unknown, with the time since when. */
@@ -89,6 +92,7 @@ export class RuleState implements MatchHandler {
     clock.clearTimeout(this.#timer);
     clock.clearTimeout(this.#unknownTimer);
     this.#pending.clear();
+    this.#deferred.clear();
   }
 
   matched(match: Match): void {
@@ -96,7 +100,8 @@ export class RuleState implements MatchHandler {
     this.#unknownSince.delete(key);
     if (this.#open.has(key)) return;
     const pending = this.#pending.get(key);
-    if (pending !== undefined) pending.match = match;
+    if (!this.#isCurrent(match)) this.#defer(match);
+    else if (pending !== undefined) pending.match = match;
     else if (this.#rule.forSeconds === 0) this.#raise(match);
     else {
       const since = this.#options.clock.now();
@@ -107,12 +112,14 @@ export class RuleState implements MatchHandler {
 
   inHysteresis({ key }: Match): void {
     this.#pending.delete(key);
+    this.#deferred.delete(key);
     this.#unknownSince.delete(key);
     this.#omitted.delete(key);
   }
 
   cleared(key: string): void {
     this.#pending.delete(key);
+    this.#deferred.delete(key);
     this.#omitted.delete(key);
     const match = this.#open.get(key);
     if (match === undefined) return;
@@ -127,6 +134,16 @@ export class RuleState implements MatchHandler {
     if (this.#knownSources.has(key) || at < since - (since % 1000)) return;
     this.#knownSources.add(key);
     this.#options.writer.recordEvent(this.#rule, this.#withPool(match), at);
+  }
+
+  /** The objects of the pool are current from now on. */
+  poolFollowed(pool: string): void {
+    for (const [key, match] of [...this.#deferred])
+      if (this.#withPool(match).pool === pool) {
+        this.#deferred.delete(key);
+        this.matched(match);
+      }
+    this.#resolve(pool);
   }
 
   /** Clears all open alarms without notices. */
@@ -179,8 +196,21 @@ export class RuleState implements MatchHandler {
     for (const [key, pending] of this.#pending) {
       if (pending.since > since) return;
       this.#pending.delete(key);
-      this.#raise(pending.match);
+      if (this.#isCurrent(pending.match)) this.#raise(pending.match);
+      else this.#defer(pending.match);
     }
+  }
+
+  /** An object as of an earlier moment, such as the previous run, neither raises nor clears an alarm. */
+  #isCurrent(match: Match): boolean {
+    if (this.#rule.on.kind === "pool") return true;
+    const { pool } = this.#withPool(match);
+    return pool === undefined || this.#options.isFollowed(pool);
+  }
+
+  #defer(match: Match): void {
+    this.#pending.delete(match.key);
+    this.#deferred.set(match.key, match);
   }
 
   #unmatchedState(key: string, match: Match) {
@@ -196,12 +226,14 @@ export class RuleState implements MatchHandler {
     }, UNKNOWN_CHECK_MS);
   }
 
-  #resolve(): void {
+  /** @param of only alarms of this pool */
+  #resolve(of?: string): void {
     const now = this.#options.clock.now();
     for (const [key, since] of [...this.#unknownSince]) {
       const match = this.#open.get(key)!;
+      if (of !== undefined && match.pool !== of) continue;
       const isThere =
-        match.pool === undefined || this.#options.isConnected(match.pool);
+        match.pool === undefined || this.#options.isFollowed(match.pool);
       // Time during which the pool is disconnected does not count.
       if (!isThere) this.#unknownSince.set(key, now);
       const isTooLong = isThere && now - since >= UNMEASURED_MS;
