@@ -1,3 +1,6 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { XoError } from "@xo-server/model";
 import t from "tap";
 import { StoredPools } from "../src/pools/stored-pools.js";
@@ -46,7 +49,12 @@ t.test("a server that is changed is connected anew", async (t) => {
   const admin = await (await connect()).signIn();
   const id = await admin.ask("server.add", rome);
   t.equal(pools.length, 1);
-  const news = { id, host: "192.0.2.3", readOnly: true, label: null };
+  const moved = { id, host: "192.0.2.3" };
+  t.match(await admin.call("server.set", moved), {
+    error: { code: 10, data: { reason: /^`password` is required to change `host`/ } },
+  });
+  t.match(await admin.ask("server.getAll"), [{ host: "192.0.2.2" }]);
+  const news = { ...moved, password: "new", readOnly: true, label: null };
   t.equal(await admin.ask("server.set", news), true);
   t.ok(pools[0]!.stopped);
   t.match(pools[1]!.current, { id, address: "192.0.2.3" });
@@ -127,6 +135,33 @@ t.test("a server can be left unconnected, and removed", async (t) => {
     });
 });
 
+t.test("servers on one database follow each other's pools", async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), "xo-shared-"));
+  t.teardown(() => rm(folder, { recursive: true }));
+  const yaml = `store: {location: ${join(folder, "store.db")}, keyFile: ${join(folder, "store.key")}, pollMs: 20}`;
+  const one = await startTestServer(t, yaml);
+  const other = await startTestServer(t, yaml);
+  const admin = await (await one.connect()).signIn();
+  const until = async (holds: () => boolean) => {
+    while (!holds()) await new Promise((resolve) => setTimeout(resolve, 5));
+  };
+  const id = await admin.ask("server.add", rome);
+  await until(() => other.pools.length === 1);
+  t.match(other.pools[0]!.current, { id, address: "192.0.2.2" });
+  await admin.ask("server.disable", { id });
+  await until(() => other.pools[0]!.stopped);
+  await admin.ask("server.enable", { id });
+  await until(() => other.pools.length === 2);
+  await admin.ask("server.set", { id, host: "192.0.2.4", password: "x" });
+  await until(() => other.pools.length === 3);
+  t.match(other.pools[2]!.current, { address: "192.0.2.4" });
+  await admin.ask("server.remove", { id });
+  await until(() => other.pools[2]!.stopped);
+  const asked = await (await other.connect()).signIn();
+  t.same(await asked.ask("server.getAll"), []);
+  t.equal(one.pools.length, 3, "one's own changes are applied once");
+});
+
 t.test("at the start, who is enabled is connected", async (t) => {
   const named = (id: string, enabled: boolean) => ({
     id,
@@ -149,6 +184,7 @@ t.test("at the start, who is enabled is connected", async (t) => {
         return { password: "hunter2", httpProxy: "http://proxy.example" };
       },
     } as never,
+    onForeignChange: () => () => undefined,
     pools: {
       connect: (settings) => void connected.push(...settings),
       disconnect: async () => false,

@@ -76,7 +76,12 @@ export async function startCore(
     inventory,
     views,
     pools,
-    storedPools: new StoredPools({ servers: store.servers, pools, logger }),
+    storedPools: new StoredPools({
+      servers: store.servers,
+      onForeignChange: (listener) => store.onForeignChange(listener),
+      pools,
+      logger,
+    }),
     demoPools: new DemoPools({ ...options, pools, logger }),
     objects: new PoolObjects(views.catalog, pools),
     clients: new Set(),

@@ -56,6 +56,7 @@ async function boot(options: ServerOptions, stops: StopStack): Promise<string> {
   // The mirror is read from disk, and the pools of a demo start, while the web server starts.
   const connecting = connectPools(core, options, stops).then(() => {
     core.storedPools.connectAll();
+    stops.push("stored pools", () => core.storedPools.stop());
   });
   connecting.catch(() => undefined);
   const readiness = { isReady: false };

@@ -175,7 +175,8 @@ export const serverAdd = defineOperation({
 
 export const serverSet = defineOperation({
   name: "server.set",
-  summary: "Changes a server (pool connection) and reconnects it.",
+  summary:
+    "Changes a server (pool connection) and reconnects it. Another host requires the password.",
   params: Type.Object(
     {
       id,
@@ -193,7 +194,9 @@ export const serverSet = defineOperation({
   ...change,
   handler: async ({ id, label, ...given }, context) => {
     const { allowUnauthorized, readOnly, fingerprint, ...patch } = given;
-    const options = changed(find(context, id).options, {
+    const server = find(context, id);
+    checkHostChange(server, patch);
+    const options = changed(server.options, {
       allowUnauthorized,
       readOnly,
       fingerprint:
@@ -259,6 +262,22 @@ export const serverDisable = defineOperation({
   },
   handler: ({ id }, context) => enable(context, id, false),
 });
+
+/**
+ * The stored password must not be sent to a host that was not meant to receive it.
+ * @throws XoError INVALID_PARAMETERS
+ */
+function checkHostChange(
+  server: Server,
+  { host = server.host, password }: { host?: string; password?: string },
+): void {
+  if (host === server.host || password !== undefined) return;
+  throw new XoError("INVALID_PARAMETERS", {
+    reason:
+      "`password` is required to change `host`: the stored password is not sent to another host",
+    errors: [],
+  });
+}
 
 /** What is undefined stays, what is null goes. */
 function changed(

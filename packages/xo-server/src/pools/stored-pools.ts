@@ -1,4 +1,4 @@
-import type { Store } from "@xo-server/store";
+import type { Server, Store } from "@xo-server/store";
 import type { Logger } from "../log/logger.js";
 import { toErrorSummary, type ErrorSummary } from "../status/error-summary.js";
 import type { PoolSettings } from "./pool-settings.js";
@@ -7,6 +7,7 @@ import type { Pools } from "./pools.js";
 
 export interface StoredPoolsOptions {
   readonly servers: Store["servers"];
+  readonly onForeignChange: Store["onForeignChange"];
   readonly pools: Pick<Pools, "connect" | "disconnect">;
   readonly logger: Logger;
 }
@@ -16,6 +17,10 @@ export class StoredPools {
   readonly #options: StoredPoolsOptions;
   /** Changes of each connection: one after another. */
   readonly #turns = new Map<string, Promise<unknown>>();
+
+  /** Content of the servers that were applied, by id. */
+  readonly #applied = new Map<string, string>();
+  #unsubscribe = () => undefined as unknown;
 
   /** Why servers are not even being connected. */
   readonly #problems = new Map<string, ErrorSummary>();
@@ -34,9 +39,10 @@ export class StoredPools {
    * others from being connected.
    */
   connectAll(): void {
-    const { servers, pools, logger } = this.#options;
+    const { servers, pools, logger, onForeignChange } = this.#options;
     const settings: PoolSettings[] = [];
-    for (const server of servers.list())
+    for (const server of servers.list()) {
+      this.#applied.set(server.id, contentOf(server));
       try {
         if (server.enabled)
           settings.push(
@@ -48,7 +54,36 @@ export class StoredPools {
           error,
         });
       }
+    }
     pools.connect(settings);
+    this.#unsubscribe = onForeignChange((table) => {
+      if (table === "servers") this.#applyChanged();
+    });
+  }
+
+  stop(): void {
+    this.#unsubscribe();
+  }
+
+  /** Servers that another process on the same database, or an import, has changed. */
+  #applyChanged(): void {
+    const { servers, logger } = this.#options;
+    const stored = new Map(Array.from(servers.list(), (one) => [one.id, one]));
+    const ids = new Set([...this.#applied.keys(), ...stored.keys()]);
+    for (const id of ids) {
+      const server = stored.get(id);
+      const content = server && contentOf(server);
+      if (this.#applied.get(id) === content) continue;
+      this.apply(id).catch((error: unknown) => {
+        this.#problems.set(id, toErrorSummary(error));
+        logger.error(
+          `${server?.label || server?.host || id} is not connected`,
+          {
+            error,
+          },
+        );
+      });
+    }
   }
 
   /** Makes the connection match the stored server. */
@@ -68,7 +103,14 @@ export class StoredPools {
     await pools.disconnect(id);
     this.#problems.delete(id);
     const server = servers.get(id);
+    if (server === undefined) this.#applied.delete(id);
+    else this.#applied.set(id, contentOf(server));
     if (server?.enabled === true)
       pools.connect([toStoredSettings(server, servers.credentials(id))]);
   }
+}
+
+/** A change of the password changes `updatedAt`. */
+function contentOf(server: Server): string {
+  return JSON.stringify(server);
 }
