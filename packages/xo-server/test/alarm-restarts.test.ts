@@ -42,10 +42,10 @@ t.test(
       bench.objects.put(vm("stays"), halted("a"), halted("b"));
       await bench.pass(5_000);
       bench.objects.put(halted("stays"), vm("b"));
-      bench.states.set("p", "listing" as never);
+      bench.states.set("p", "listing");
       await bench.pass(40_000);
       // The listing corrects the last of them after the pool is connected.
-      bench.states.set("p", "watching" as never);
+      bench.states.set("p", "watching");
       await bench.pass(1_000);
       bench.objects.put(vm("a"));
       await bench.pass(60_000);
@@ -77,7 +77,7 @@ t.test("what changed while the server was stopped is noticed", async (t) => {
   bench.objects.put(vm("a"), halted("b"));
   await bench.pass(90_000);
   t.equal(box.letters.length, 1, "the pool is not connected yet");
-  bench.states.set("p", "watching" as never);
+  bench.states.set("p", "watching");
   await bench.pass(4_000);
   await bench.pass(11_000);
   await until(() => box.letters.length === 3);
@@ -91,7 +91,7 @@ t.test("a pool that cannot be reached after a restart", async (t) => {
   await bench.create({ on: { kind: "pool" } });
   await bench.pass(20_000);
   t.same(await bench.list(), [], "the first attempt is under way");
-  bench.states.set("p", "backing-off" as never);
+  bench.states.set("p", "backing-off");
   await bench.pass(1_000);
   await bench.pass(500);
   await until(async () => (await bench.list()).length === 1);
@@ -100,7 +100,7 @@ t.test("a pool that cannot be reached after a restart", async (t) => {
   const restarted = await startAlarmBench(t, { ...bench, states: again });
   await restarted.pass(60_000);
   t.match(await restarted.list(), [{ endedAt: undefined }]);
-  restarted.states.set("p", "watching" as never);
+  restarted.states.set("p", "watching");
   await restarted.pass(31_000);
   await restarted.pass(11_000);
   t.match(await restarted.list(), [{ endedAt: Number }]);

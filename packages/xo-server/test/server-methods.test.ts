@@ -51,7 +51,10 @@ t.test("a server that is changed is connected anew", async (t) => {
   t.equal(pools.length, 1);
   const moved = { id, host: "192.0.2.3" };
   t.match(await admin.call("server.set", moved), {
-    error: { code: 10, data: { reason: /^`password` is required to change `host`/ } },
+    error: {
+      code: 10,
+      data: { reason: /^`password` is required to change `host`/ },
+    },
   });
   t.match(await admin.ask("server.getAll"), [{ host: "192.0.2.2" }]);
   const news = { ...moved, password: "new", readOnly: true, label: null };
