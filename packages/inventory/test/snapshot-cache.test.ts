@@ -55,6 +55,44 @@ t.test(
   },
 );
 
+t.test("a restore publishes only the last state of each object", async (t) => {
+  const directory = t.testdir();
+  const pool = poolOf(300);
+  const first = await run(directory, pool);
+  await until(first.isRestored);
+  await first.checkpoint();
+  for (let n = 1; n < 5; n++) {
+    for (let i = 0; i < 300; i++)
+      pool.put("VM", `OpaqueRef:${i}`, { uuid: `u${i}`, n });
+    pool.put("VM", `OpaqueRef:old${n}`, { uuid: `old${n}` });
+    if (n > 1) pool.delete("VM", `OpaqueRef:old${n - 1}`);
+    await first.poll();
+    await first.checkpoint();
+  }
+  await first.inventory.stop();
+
+  const second = await run(directory, pool, { isAway: true });
+  const published: string[] = [];
+  second.inventory.subscribe((batch) => {
+    for (const { kind, ref } of batch) published.push(`${kind} ${ref}`);
+  });
+  const seen = new Set<unknown>();
+  while (!second.isRestored()) {
+    for (const { record } of second.inventory.list("VM"))
+      seen.add(record?.["n"]);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  t.equal(published.length, 301, "each object once");
+  t.ok(published.every((one) => one.startsWith("add ")));
+  t.notOk(published.includes("add OpaqueRef:old1"));
+  t.ok(
+    [...seen].every((n) => n === 4 || n === undefined),
+    "no state of the past is read",
+  );
+  t.same(contentOf(second.inventory, "p"), contentOfPool(pool));
+  await second.inventory.stop();
+});
+
 t.test("the listing then causes only the differences", async (t) => {
   const directory = t.testdir();
   const pool = poolOf(20);

@@ -1,5 +1,7 @@
 import type { FileHandle } from "node:fs/promises";
-import type { PoolStore } from "../store/pool-store.js";
+import { silentLogger } from "@xo-server/kit";
+import { ChangeFeed } from "../feed/change-feed.js";
+import { PoolStore } from "../store/pool-store.js";
 import type { Steps } from "../slicer/slicer.js";
 import type { Disk } from "./disk.js";
 import { HEAD_BYTES, headProblem } from "./file-head.js";
@@ -32,9 +34,14 @@ export interface SnapshotContent {
   readonly problem?: string;
 }
 
+/** Changes kept for readers: frames are read into a store that has none. */
+const NO_READERS = 1;
+
 /**
- * Loads the frames of a file into a store. Stops without a status when `signal`
- * is aborted.
+ * Loads the frames of a file into a store. Frames are changes in the order in
+ * which they were written: they are applied to a store of their own, so that
+ * readers see only the last state of each object. Stops without a status when
+ * `signal` is aborted.
  */
 export async function readSnapshot(
   options: ReadSnapshotOptions,
@@ -62,19 +69,25 @@ async function readFrames(
     return { droppedBytes: size, problem: `dropped: ${unreadable}` };
   const cipher = await FrameCipher.create(key, head, poolId);
   const reader = new FrameReader(file, size, cipher);
+  const folded = new PoolStore({
+    poolId,
+    feed: new ChangeFeed(NO_READERS, silentLogger),
+    isMirrored: () => true,
+    onChanged: () => undefined,
+  });
   let status: SnapshotStatus | undefined;
   for await (const frame of reader.frames()) {
     if (signal.aborted) return { droppedBytes: 0 };
     status = frame.status ?? status;
-    await run(store.restore(frame.batch));
+    await run(folded.restore(frame.batch));
   }
   if (status === undefined) {
     // Without a complete checkpoint the store would show a part of the pool as
     // if it were all of it.
-    await run(store.clear());
     const problem = "dropped: it is damaged or was encrypted with another key";
     return { droppedBytes: size, problem };
   }
+  await run(store.adopt(folded));
   const { validBytes, frameCount } = reader;
   const droppedBytes = size - validBytes;
   return {

@@ -234,6 +234,11 @@ export class ClassTable extends RecordRows {
     this.table.set(row, Cell.mark, mark);
   }
 
+  /** Sets the revision of the object's last change. */
+  setRevision(row: number, revision: number): void {
+    this.table.revisions[row] = revision;
+  }
+
   /** Adds the row to the digest (1) or subtracts it (-1). */
   #addDigest(row: number, sign: 1 | -1): void {
     const { table } = this;

@@ -70,8 +70,8 @@ export interface PoolStoreStats extends SegmentStats {
 export class PoolStore {
   readonly #options: PoolStoreOptions;
   readonly #pool: number;
-  readonly #segments = new Segments();
-  readonly #tables = new PoolTables(this.#segments);
+  #segments = new Segments();
+  #tables = new PoolTables(this.#segments);
   readonly #mirrored = new Map<string, MirroredTable>();
   #mark = 0;
   #revision = 0;
@@ -167,6 +167,36 @@ export class PoolStore {
       batch,
       isLarge ? { className: "", mark: 0, isFirst: true } : undefined,
     );
+  }
+
+  /**
+   * Takes over all objects of another store, which must not be used
+   * afterwards. All of them are visible at once; the feed reports each as
+   * added. This store must be empty.
+   */
+  *adopt(other: PoolStore): Steps {
+    const { feed } = this.#options;
+    this.#segments = other.#segments;
+    this.#tables = other.#tables;
+    this.#mark = other.#mark;
+    this.#objects = other.#objects;
+    for (const [className, { table }] of other.#mirrored)
+      this.#mirrored.set(className, {
+        table,
+        owner: { pool: this.#pool, class: feed.numberOf(className) },
+      });
+    for (const mirrored of this.#mirrored.values()) {
+      const { table } = mirrored;
+      for (let from = 0; from < table.rows; from += ROWS_PER_STEP) {
+        const before = feed.revision;
+        const end = Math.min(table.rows, from + ROWS_PER_STEP);
+        for (let row = from; row < end; row++)
+          if (table.isLive(row))
+            table.setRevision(row, this.#pushRow(mirrored, "add", row));
+        this.#reportChanges(before);
+        yield;
+      }
+    }
   }
 
   /** Removes the objects that a complete listing did not contain. */
@@ -292,15 +322,24 @@ export class PoolStore {
   }
 
   #remove(target: MirroredTable, row: number): void {
-    const { table, owner } = target;
+    const { table } = target;
     this.#options.onRemove?.(table, row);
-    this.#revision = this.#options.feed.push(owner, "remove", {
+    this.#pushRow(target, "remove", row);
+    table.remove(row);
+    this.#objects--;
+  }
+
+  #pushRow(
+    { table, owner }: MirroredTable,
+    kind: ChangeKind,
+    row: number,
+  ): number {
+    this.#revision = this.#options.feed.push(owner, kind, {
       bytes: table.bytes(row),
       offset: table.refOffset(row),
       length: table.refLength(row),
     });
-    table.remove(row);
-    this.#objects--;
+    return this.#revision;
   }
 
   #push(
