@@ -16,6 +16,12 @@ export type {
 } from "./snapshot-cache/snapshot-cache.js";
 export type { PoolSource } from "./mirror/pool-source.js";
 export type { PoolStatus } from "./mirror/pool-mirror.js";
+export type { RecordDifference } from "./mirror/class-comparison.js";
+export type {
+  Verification,
+  VerifierStats,
+  VerifyOptions,
+} from "./mirror/pool-verifier.js";
 export type { BackoffOptions } from "./mirror/backoff.js";
 export type { ReflectorState } from "./mirror/reflector.js";
 export type { StoredObject } from "./store/stored-object.js";

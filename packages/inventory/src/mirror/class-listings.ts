@@ -38,7 +38,8 @@ export class ClassListings {
   readonly #failed: FailedClasses;
   readonly #counts: CountCheck;
   readonly #messages: MessageCheck;
-  readonly #requested = new Set<string>();
+  /** By class: called when the class was listed, or that has failed. */
+  readonly #requested = new Map<string, (() => void)[]>();
   #listable: ReadonlySet<string> = new Set();
 
   constructor(options: ClassListingsOptions) {
@@ -102,9 +103,15 @@ export class ClassListings {
     this.#messages.reset(token);
   }
 
-  /** The next `listDue` lists this class, because it may differ from the pool. */
-  request(className: string): void {
-    this.#requested.add(className);
+  /**
+   * The next `listDue` lists this class, because it may differ from the pool.
+   * @returns when that was tried
+   */
+  request(className: string): Promise<void> {
+    return new Promise((resolve) => {
+      const waiting = this.#requested.get(className) ?? [];
+      this.#requested.set(className, [...waiting, resolve]);
+    });
   }
 
   /**
@@ -113,9 +120,15 @@ export class ClassListings {
    * @throws errors of the connection or session
    */
   async listDue(signal: AbortSignal): Promise<void> {
-    const due = new Set([...this.#requested, ...this.#failed.due()]);
+    const requested = new Map(this.#requested);
     this.#requested.clear();
-    for (const className of due) await this.#list(className, signal);
+    const due = new Set([...requested.keys(), ...this.#failed.due()]);
+    try {
+      for (const className of due) await this.#list(className, signal);
+    } finally {
+      for (const waiting of requested.values())
+        for (const resolve of waiting) resolve();
+    }
   }
 
   /**

@@ -23,6 +23,7 @@ import { SnapshotCache } from "../snapshot-cache/snapshot-cache.js";
 import { ListingLimiter } from "./listing-limiter.js";
 import { PoolMirror, type PoolStatus } from "./pool-mirror.js";
 import type { PoolSource } from "./pool-source.js";
+import type { Verification, VerifyOptions } from "./pool-verifier.js";
 import { RecordCache } from "../store/record-cache.js";
 import { Slicer, type Steps } from "../slicer/slicer.js";
 import {
@@ -142,6 +143,16 @@ class PoolInventory implements Inventory {
     await this.#mirrors.get(poolId)?.catchUp();
   }
 
+  async verify(
+    poolId: string,
+    options: VerifyOptions = {},
+  ): Promise<Verification> {
+    const mirror = this.#mirrors.get(poolId);
+    if (mirror === undefined)
+      throw new XoError("NOT_CONNECTED", { pool: poolId });
+    return mirror.verify(options);
+  }
+
   onPoolStatus(listener: PoolStatusListener): () => void {
     this.#poolListeners.add(listener);
     return () => this.#poolListeners.delete(listener);
@@ -250,6 +261,12 @@ class PoolInventory implements Inventory {
       tableBytes: this.#sum(({ store }) => store.stats.tableBytes),
       feedBytes: this.#feed.byteLength,
       feedLimitBytes: this.#feed.limitBytes,
+      verification: {
+        records: this.#sum(({ verifierStats }) => verifierStats.records),
+        differences: this.#sum(
+          ({ verifierStats }) => verifierStats.differences,
+        ),
+      },
       cache: this.#cache.stats,
       ...(this.#snapshots === undefined
         ? {}

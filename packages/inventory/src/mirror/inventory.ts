@@ -8,6 +8,11 @@ import type {
   SnapshotCacheStats,
 } from "../snapshot-cache/snapshot-cache.js";
 import type { PoolStatus } from "./pool-mirror.js";
+import type {
+  Verification,
+  VerifierStats,
+  VerifyOptions,
+} from "./pool-verifier.js";
 import type { PoolSource } from "./pool-source.js";
 import type { BackoffOptions } from "./backoff.js";
 import type { SectionRunner, Steps } from "../slicer/slicer.js";
@@ -90,6 +95,8 @@ export interface InventoryStats {
   readonly tableBytes: number;
   readonly feedBytes: number;
   readonly feedLimitBytes: number;
+  /** Sums over all pools. */
+  readonly verification: VerifierStats;
   /** Present when snapshots are enabled. */
   readonly snapshotCache?: SnapshotCacheStats;
   /** Parsed records; bytes on the heap (estimated). */
@@ -135,6 +142,12 @@ export interface Inventory {
    * @throws the error of event.inject
    */
   catchUp(poolId: string): Promise<void>;
+  /**
+   * Lists classes of the pool and compares them with the mirror, by digests.
+   * Differences are repaired and logged.
+   * @throws XoError NOT_CONNECTED when the pool is not followed
+   */
+  verify(poolId: string, options?: VerifyOptions): Promise<Verification>;
   /**
    * Called when the state of a pool or its staleness has changed. @returns a
    * function that unsubscribes

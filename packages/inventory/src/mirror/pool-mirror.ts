@@ -6,6 +6,12 @@ import type {
   PoolSnapshot,
 } from "../snapshot-cache/pool-snapshot.js";
 import { PoolStore } from "../store/pool-store.js";
+import {
+  PoolVerifier,
+  type Verification,
+  type VerifierStats,
+  type VerifyOptions,
+} from "./pool-verifier.js";
 import { Rate } from "./rate.js";
 import {
   Reflector,
@@ -55,6 +61,7 @@ export class PoolMirror {
   readonly #reflector: Reflector;
   readonly #rate: Rate;
   readonly #snapshot: PoolSnapshot | undefined;
+  readonly #verifier: PoolVerifier;
   readonly #now: () => number;
   #isRestoring = false;
   #lastChangeAt: number | undefined;
@@ -93,6 +100,16 @@ export class PoolMirror {
       store,
       restore: (signal) => this.#restore(signal),
     });
+    const reflector = this.#reflector;
+    this.#verifier = new PoolVerifier({
+      ...options,
+      label,
+      store,
+      mirrored: () => reflector.mirrored,
+      isWatching: () => reflector.state === "watching",
+      catchUp: () => reflector.catchUp(),
+      repair: (className) => reflector.requestListing(className),
+    });
   }
 
   get changesPerSecond(): number {
@@ -124,7 +141,17 @@ export class PoolMirror {
     return this.#reflector.catchUp();
   }
 
+  /** See Inventory.verify. */
+  verify(options: VerifyOptions): Promise<Verification> {
+    return this.#verifier.verify(options);
+  }
+
+  get verifierStats(): VerifierStats {
+    return this.#verifier.stats;
+  }
+
   async stop(): Promise<void> {
+    this.#verifier.stop();
     await this.#reflector.stop();
     await this.#snapshot?.stop();
   }

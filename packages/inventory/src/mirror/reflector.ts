@@ -105,10 +105,14 @@ export class Reflector {
     return this.#listings.mirrored.has(className);
   }
 
-  /** Lists the class soon, because it may differ from the pool. */
-  requestListing(className: string): void {
-    this.#listings.request(className);
+  /**
+   * Lists the class soon, because it may differ from the pool.
+   * @returns when that was tried
+   */
+  requestListing(className: string): Promise<void> {
+    const listed = this.#listings.request(className);
     this.#wake?.();
+    return listed;
   }
 
   start(): void {

@@ -100,6 +100,14 @@ export class ClassTable extends RecordRows {
     );
   }
 
+  hasDigest(row: number, high: number, low: number): boolean {
+    const { table } = this;
+    return (
+      table.get(row, Cell.digestHigh) === high &&
+      table.get(row, Cell.digestLow) === low
+    );
+  }
+
   /**
    * Inserts records `from` to `to` of a batch whose buffer is a segment. Stops
    * at the first record that needs `insert` or `replace`: one without content,
