@@ -102,7 +102,7 @@ holds(
     return figuresAfter
       .filter(({ host: id }) => targets.has(id))
       .filter(
-        ({ cpu, memory }) =>
+        ({ cpu = 0, memory }) =>
           cpu > cpuLow + ROUNDING || memory > memoryHigh - 0.1 + ROUNDING,
       )
       .map(({ host: id, cpu, memory }) => `${id} has ${cpu}, ${memory}`);
@@ -116,7 +116,7 @@ holds(
     return actions
       .filter(({ purpose }) => purpose === "overload")
       .map(({ from }) => figures.get(from!)!)
-      .filter(({ cpu, memory }) => cpu <= cpuHigh && memory <= memoryHigh)
+      .filter(({ cpu = 0, memory }) => cpu <= cpuHigh && memory <= memoryHigh)
       .map(({ host: id, cpu, memory }) => `${id} had ${cpu}, ${memory}`);
   },
 );
@@ -132,7 +132,7 @@ holds(
       ...figuresAfter
         .filter(({ host: id }) => targets.has(id))
         .filter(
-          ({ cpu, memory }) =>
+          ({ cpu = 0, memory }) =>
             cpu > cpuLow + ROUNDING || memory > memoryHigh + ROUNDING,
         )
         .map(({ host: id, cpu, memory }) => `${id} has ${cpu}, ${memory}`),

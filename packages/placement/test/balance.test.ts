@@ -34,7 +34,7 @@ function told({ actions }: BalancePlan): readonly string[] {
 }
 
 function cpuAfter({ figuresAfter }: BalancePlan): readonly number[] {
-  return figuresAfter.map(({ cpu }) => Math.round(cpu * 1e3) / 1e3);
+  return figuresAfter.map(({ cpu = 0 }) => Math.round(cpu * 1e3) / 1e3);
 }
 
 /**
@@ -83,6 +83,56 @@ t.test("no VM is moved to a host that would exceed low", async (t) => {
   const plan = balance(withLoads([2, 2], [1], [1]), { excluded });
   t.same(told(plan), []);
   t.equal(plan.stopped, "no-beneficial-migration");
+});
+
+t.test("why VMs of a host that stays overloaded stay", async (t) => {
+  const reasons = (model: PoolModel, changes: Partial<BalancePolicy> = {}) => {
+    const { overloaded } = balance(model, changes);
+    return overloaded.flatMap(({ host: id, vms }) =>
+      vms.map(({ vm: one, why }) => `${id} ${one} ${why}`),
+    );
+  };
+  const model = withLoads([2, 1.8], [1]);
+  t.same(reasons(model, { migrationCost: 1, excluded: ["v01"] }), [
+    "h0 v00 no-capacity",
+    "h0 v01 excluded",
+  ]);
+  const idle = withLoads([1.9, 1.8], []);
+  const dear = balance(idle, { migrationCost: 1 });
+  const [{ cpu, vms } = { cpu: 0, vms: [] }] = dear.overloaded;
+  t.match([cpu, vms.length], [0.925, 2]);
+  for (const { why, gain = 0, cost = 0 } of vms)
+    t.ok(why === "cost" && gain > 0 && gain < cost);
+  const local = {
+    ...idle,
+    vms: idle.vms.map((one) => ({ ...one, srs: ["local"] })),
+    hosts: idle.hosts.map((one, i) => (i ? one : { ...one, srs: ["local"] })),
+  };
+  t.match(balance(local).overloaded[0]?.vms[0], {
+    why: "no-host",
+    refusals: [{ rule: "sr", hosts: 1 }],
+  });
+  t.same(balance(withLoads([1], [])).overloaded, []);
+});
+
+t.test("a host without metrics is neither relieved nor filled", async (t) => {
+  const model = withLoads([1.9, 1.8], [], []);
+  const unmeasured = (...ids: readonly string[]): PoolModel => ({
+    ...model,
+    hosts: model.hosts.map((one) =>
+      ids.includes(one.id) ? { ...one, isUnmeasured: true } : one,
+    ),
+  });
+  const plan = balance(unmeasured("h1"));
+  t.ok(plan.actions.length > 0 && plan.actions.every(({ to }) => to === "h2"));
+  const [, unknown] = plan.figuresBefore;
+  t.notOk("cpu" in unknown!, "an unknown figure is not 0");
+  t.same(told(balance(unmeasured("h0"))), []);
+  const low = withLoads([0.1], [0.1], [0.1]);
+  const consolidate = { goal: "consolidate" } as const;
+  t.not(balance(low, consolidate).actions.length, 0);
+  const hosts = low.hosts.map((one) => ({ ...one, isUnmeasured: true }));
+  t.same(told(balance({ ...low, hosts }, consolidate)), []);
 });
 
 t.test("the most overloaded host is relieved first", async (t) => {

@@ -98,6 +98,8 @@ const reasons: readonly BalancerStateReason[] = [
   "other-migrations",
   "no-plan",
   "failed",
+  "fruitless",
+  "stopped",
   "gave-up",
 ].map((code) => ({
   code,
@@ -164,7 +166,7 @@ function run(id: string, more: Partial<Run> = {}): Run {
     hidden: 0,
     emptied: [],
     figuresBefore: figures(0.91, 0.6),
-    figuresAfter: figures(0.62, 0.5),
+    figuresPlanned: figures(0.62, 0.5),
     ...more,
   };
 }

@@ -23,7 +23,7 @@ const {
   }),
 );
 const above = (list: typeof plan.figuresAfter) =>
-  list.filter(({ cpu }) => cpu > 0.85).length;
+  list.filter(({ cpu = 0 }) => cpu > 0.85).length;
 reportFigures({
   ms,
   cpuMs,

@@ -49,7 +49,12 @@ function leastUsedHosts(search: BalanceSearch): readonly number[] {
   const { assignment: assignment, thresholds: thresholds } = search;
   const { pool } = assignment;
   return [...pool.hosts.ids.keys()]
-    .filter((host) => pool.hostState[host] === UP && search.countOn(host) > 0)
+    .filter(
+      (host) =>
+        pool.hostState[host] === UP &&
+        thresholds.isMeasured(host) &&
+        search.countOn(host) > 0,
+    )
     .map((host) => ({
       host,
       share: Math.max(thresholds.cpu(host), thresholds.memory(host)),

@@ -1,6 +1,6 @@
 import type { Assignment } from "../assignment/assignment.js";
 import type { BalancePolicy } from "../model/balance.js";
-import { cpuShare, memoryShare } from "./utilization.js";
+import { cpuShare, isMeasured, memoryShare } from "./utilization.js";
 
 /** Difference between the thresholds at which memory relief starts and ends. */
 const MEMORY_HYSTERESIS = 0.1;
@@ -47,6 +47,7 @@ export class Thresholds {
   /** Whether a host stays below the "low" thresholds with this demand added. */
   staysBelowLow(host: number, more = NOTHING): boolean {
     return (
+      this.isMeasured(host) &&
       this.cpu(host, more) <= this.cpuLow + ROUNDING &&
       this.memory(host, more) <= this.memoryLow + ROUNDING
     );
@@ -58,13 +59,19 @@ export class Thresholds {
    */
   staysBelowMemoryHigh(host: number, more = NOTHING): boolean {
     return (
+      this.isMeasured(host) &&
       this.cpu(host, more) <= this.cpuLow + ROUNDING &&
       this.memory(host, more) <= this.memoryHigh
     );
   }
 
+  /** Whether the CPU use of a host is known. */
+  isMeasured(host: number): boolean {
+    return isMeasured(this.#assignment, host);
+  }
+
   exceedsCpu(host: number): boolean {
-    return this.cpu(host) > this.cpuHigh + ROUNDING;
+    return this.isMeasured(host) && this.cpu(host) > this.cpuHigh + ROUNDING;
   }
 
   exceedsMemory(host: number): boolean {

@@ -7,6 +7,11 @@ export function cpuShare({ pool, load }: Assignment, host: number): number {
   return cores > 0 ? load[host]! / cores : 0;
 }
 
+/** Whether the CPU use of a host is known. */
+export function isMeasured({ pool }: Assignment, host: number): boolean {
+  return pool.hostModels[host]!.isUnmeasured !== true;
+}
+
 /** Share of a host's memory in use. */
 export function memoryShare(
   { pool, freeMemory }: Assignment,
@@ -22,7 +27,9 @@ export function figuresOf(assignment: Assignment): HostFigures[] {
   return assignment.pool.hosts.ids.map((id, host) => ({
     host: id,
     vms: vms[host]!,
-    cpu: cpuShare(assignment, host),
+    ...(isMeasured(assignment, host)
+      ? { cpu: cpuShare(assignment, host) }
+      : {}),
     memory: memoryShare(assignment, host),
   }));
 }

@@ -1,5 +1,5 @@
 import type { Limits } from "./limits.js";
-import type { Plan } from "./plan.js";
+import type { Plan, Unplaced } from "./plan.js";
 
 /**
  * When hosts count as overloaded, and what a migration may cost. All shares are
@@ -44,9 +44,38 @@ export interface BalancePolicy {
  */
 export interface HostFigures {
   readonly host: string;
-  readonly cpu: number;
+  /** Absent: unknown, because the host has no current metrics. */
+  readonly cpu?: number;
   readonly memory: number;
   readonly vms: number;
+}
+
+/** A VM on an overloaded host, and why it is not migrated. */
+export interface StayingVm {
+  readonly vm: string;
+  /**
+   * pinned: it cannot be migrated; `reason` is XAPI's error code. excluded: the
+   * policy excludes it, for the moment or permanently. no-host: no other host
+   * accepts it. no-capacity: each host that accepts it would exceed a
+   * threshold. preference: a preferred rule would be violated. cost: the
+   * migration gains `gain`, which is not more than it costs, or another VM was
+   * preferred.
+   */
+  readonly why:
+    "pinned" | "excluded" | "no-host" | "no-capacity" | "preference" | "cost";
+  readonly reason?: string;
+  readonly refusals?: Unplaced["refusals"];
+  readonly gain?: number;
+  readonly cost?: number;
+}
+
+/** A host that stays overloaded, and its VMs with the highest demand. */
+export interface OverloadedHost {
+  readonly host: string;
+  /** Shares in use, 0 to 1. */
+  readonly cpu: number;
+  readonly memory: number;
+  readonly vms: readonly StayingVm[];
 }
 
 export interface BalancePlan extends Plan {
@@ -63,4 +92,6 @@ export interface BalancePlan extends Plan {
    * than it costs. max-migrations: the limit was reached.
    */
   readonly stopped: "balanced" | "no-beneficial-migration" | "max-migrations";
+  /** Hosts that stay overloaded; empty unless no-beneficial-migration. */
+  readonly overloaded: readonly OverloadedHost[];
 }

@@ -31,6 +31,11 @@ export interface HostModel {
    * the sum of the `load` of its VMs.
    */
   readonly load?: number;
+  /**
+   * There are no current metrics: its use of CPU is unknown. It is not relieved
+   * of CPU and receives no VMs for balance.
+   */
+  readonly isUnmeasured?: boolean;
   /** Ids of networks that a VM on this host can have an interface on. */
   readonly networks: readonly string[];
   /** Ids of SRs that are plugged there. */

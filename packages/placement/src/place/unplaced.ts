@@ -21,8 +21,11 @@ export function toUnplacedAll(
   }));
 }
 
-/** Calls `explain` only for rules that refuse under several names. */
-function countRefusals(
+/**
+ * Number of hosts that each rule excludes for a VM. Calls `explain` only for
+ * rules that refuse under several names.
+ */
+export function countRefusals(
   assignment: Assignment,
   rules: readonly HostRule[],
   vm: number,

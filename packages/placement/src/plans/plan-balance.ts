@@ -2,6 +2,7 @@ import { BalanceSearch } from "../balance/balance-search.js";
 import { consolidateHosts } from "../balance/consolidation.js";
 import { figuresOf } from "../balance/utilization.js";
 import { toMayMove } from "../balance/movable.js";
+import { explainOverload } from "../balance/staying-vms.js";
 import { OverloadRelief } from "../balance/relief.js";
 import { Assignment } from "../assignment/assignment.js";
 import type { BalancePlan, BalancePolicy } from "../model/balance.js";
@@ -38,6 +39,10 @@ export function planBalance(
     figuresBefore,
     figuresAfter,
     stopped,
+    overloaded:
+      stopped === "no-beneficial-migration"
+        ? explainOverload(new BalanceSearch(result, policy, 1))
+        : [],
     actions: toActions(now, moves),
     unplaced: [],
     isProven: false,

@@ -9,7 +9,7 @@ import {
   pauseReasonOf,
   type PoolObservation,
 } from "./pool-observation.js";
-import { vmsInCooldown, factsOf } from "./recent-runs.js";
+import { factsOf, vmsChanged, vmsInCooldown } from "./recent-runs.js";
 
 /** Everything that a decision about a pool is based on. */
 export interface BalancerInput {
@@ -64,7 +64,9 @@ export async function planPool(
   const { policy, now } = facts;
   const cooling = vmsInCooldown(runs, now - policy.coolDownSeconds * 1000);
   // Ids of VMs that no longer exist are ignored by the planner.
-  const excluded = [...new Set([...observation.staying, ...cooling])];
+  const excluded = [
+    ...new Set([...observation.staying, ...cooling, ...vmsChanged(runs, now)]),
+  ];
   const found = await placement.model(pool);
   return placement.planner.balance(found, toBalancePolicy(policy, excluded));
 }

@@ -1,5 +1,10 @@
 import type { Policy } from "./policy.js";
-import type { BalancerState, PauseReason } from "./state.js";
+import type {
+  BalancerState,
+  OverloadedHost,
+  PauseReason,
+  RunStop,
+} from "./state.js";
 
 /** What is known of a pool before planning. Times are ms since the epoch. */
 export interface Facts {
@@ -14,8 +19,12 @@ export interface Facts {
   readonly dryRunAt?: number | undefined;
   /** Consecutive failed runs since the last reset. */
   readonly failures: number;
-  /** End of the latest failed run. */
+  /** Consecutive runs that started no migration because VMs had changed. */
+  readonly fruitless: number;
+  /** End of the latest failed or fruitless run. */
   readonly failedAt?: number | undefined;
+  /** Why that run was not completed. */
+  readonly stop?: RunStop | undefined;
 }
 
 /** Result of planning. */
@@ -27,6 +36,8 @@ export interface PlanSummary {
    * for the first time.
    */
   readonly since?: number | undefined;
+  /** Hosts that stay overloaded. */
+  readonly overloaded?: readonly OverloadedHost[] | undefined;
 }
 
 export type Decision =
@@ -40,8 +51,12 @@ export type Decision =
 export const SETTLE_MS = 30_000;
 /** Consecutive failed runs after which the balancer stops until it is reset. */
 export const MAX_FAILURES = 3;
+/** Consecutive fruitless runs after which the balancer waits. */
+export const MAX_FRUITLESS = 3;
 /** Wait after the first failure; doubled with each further one. */
 const BACK_OFF_MS = 60_000;
+/** Longest wait after fruitless runs. */
+const MAX_BACK_OFF_MS = 1_800_000;
 
 /** The state in which no planning is done; undefined: planning is allowed. */
 export function waitingStateOf(facts: Facts): BalancerState | undefined {
@@ -54,11 +69,12 @@ export function waitingStateOf(facts: Facts): BalancerState | undefined {
 /** Decides what to do with a plan. */
 export function decide(
   { now, policy }: Pick<Facts, "now" | "policy">,
-  { moves, stopped, since = now }: PlanSummary,
+  { moves, stopped, since = now, overloaded = [] }: PlanSummary,
 ): Decision {
   if (moves === 0) {
     const why = stopped === "balanced" ? "balanced" : "no-beneficial-migration";
-    return { act: "rest", state: { state: "idle", why } };
+    const reasons = overloaded.length === 0 ? {} : { overloaded };
+    return { act: "rest", state: { state: "idle", why, ...reasons } };
   }
   const until = since + policy.holdSeconds * 1000;
   return now >= until
@@ -69,12 +85,20 @@ export function decide(
 function backOffState({
   now,
   failures,
+  fruitless,
   failedAt = now,
+  stop,
 }: Facts): BalancerState | undefined {
-  if (failures === 0) return undefined;
-  if (failures >= MAX_FAILURES) return { state: "back-off", failures };
-  const until = failedAt + BACK_OFF_MS * 2 ** (failures - 1);
-  return now < until ? { state: "back-off", failures, until } : undefined;
+  const why = stop === undefined ? {} : { stop };
+  if (failures >= MAX_FAILURES) return { state: "back-off", failures, ...why };
+  const waits = Math.max(failures, fruitless - MAX_FRUITLESS + 1);
+  if (waits <= 0) return undefined;
+  const wait = Math.min(BACK_OFF_MS * 2 ** (waits - 1), MAX_BACK_OFF_MS);
+  const until = failedAt + wait;
+  const count = failures || fruitless;
+  return now < until
+    ? { state: "back-off", failures: count, until, ...why }
+    : undefined;
 }
 
 function cooldownState(facts: Facts): BalancerState | undefined {

@@ -4,6 +4,7 @@ import type { Audit, AuditedCall } from "../operations/audit.js";
 import { onBehalfOf } from "../operations/on-behalf.js";
 import type { ActivityRecorder } from "../operations/activity-recorder.js";
 import type { AuthenticatedUser } from "../auth/authenticated-user.js";
+import { migrationObstacle } from "../placement/migration-obstacle.js";
 import { executeStep } from "../placement/plan-step.js";
 import { Rights } from "../rights/rights.js";
 import type { TaskContext } from "../tasks/task-context.js";
@@ -68,18 +69,19 @@ export async function migrateVm(
   await audit.write({ ...call, outcome: { result: true } });
 }
 
-/** Why a planned migration is no longer possible; undefined: it is. */
-export function obstacleOf(
+/**
+ * Why a planned migration is no longer possible, because the VM or its target
+ * has changed; undefined: it is possible.
+ */
+export function changeOf(
   { vm, from, to }: MoveRecord,
   objects: MigrateVmParts["objects"],
 ): string | undefined {
   try {
     const { object } = objects.get(vm, "VM");
-    if (object["power_state"] !== "Running")
-      return `VM is ${String(object["power_state"]).toLowerCase()} (only running VMs can be migrated)`;
+    const obstacle = migrationObstacle(object);
+    if (obstacle !== undefined) return obstacle.message;
     if (object["$container"] !== from) return "VM has moved to another host";
-    if (Object.keys(object["current_operations"] ?? {}).length > 0)
-      return "another operation is in progress on the VM";
     const { object: host } = objects.get(to, "host");
     return host["enabled"] === true ? undefined : "target host is disabled";
   } catch (error) {

@@ -6,6 +6,7 @@ import type {
 } from "@xo-server/inventory";
 import type { RollingPlans } from "../hosts/rolling-plans.js";
 import type { Pools } from "../pools/pools.js";
+import { migrationObstacle } from "../placement/migration-obstacle.js";
 import type { HostStats } from "../stats/host-stats.js";
 import type { PoolObservation, ObservedHost } from "./pool-observation.js";
 
@@ -107,14 +108,15 @@ function* observeHost(
 }
 
 function observeVm(
-  { id, tags, current_operations }: ViewObject,
+  { id, tags, power_state, current_operations }: ViewObject,
   excluded: ReadonlySet<string>,
   { moving, staying }: ObservedObjects,
 ): void {
   const operations = operationsIn(current_operations);
   if (operations.some((one) => MIGRATIONS.has(one))) moving.push(String(id));
   const isTagged = listIn(tags).some((tag) => excluded.has(tag));
-  if (isTagged || operations.length > 0) staying.push(String(id));
+  const obstacle = migrationObstacle({ power_state, current_operations });
+  if (isTagged || obstacle !== undefined) staying.push(String(id));
 }
 
 function listIn(value: unknown): readonly string[] {

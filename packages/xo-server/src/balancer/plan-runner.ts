@@ -6,7 +6,7 @@ import type { Logger } from "../log/logger.js";
 import type { AuthenticatedUser } from "../auth/authenticated-user.js";
 import type { Tasks } from "../tasks/tasks.js";
 import type { TaskContext } from "../tasks/task-context.js";
-import { obstacleOf, migrateVm, type MigrateVmParts } from "./migrate-vm.js";
+import { changeOf, migrateVm, type MigrateVmParts } from "./migrate-vm.js";
 import type { Policy } from "./policy.js";
 import { PoolRun, type RunEnd, type StopReason } from "./pool-run.js";
 import { recordOf } from "./deprecated-names.js";
@@ -150,26 +150,24 @@ export class PlanRunner {
     const end = await doing.run(plan.actions, policy.parallel, work);
     if (this.#parts.isStopping()) return run;
     const { nameOf, logger } = this.#parts;
+    const { reason } = doing.record;
     logger.info(`load balancer: ${nameOf(order.pool)}: ${end}`, {
       run: run.id,
+      ...(reason === undefined ? {} : { reason }),
     });
     return runs.end(run, doing.record, end);
   }
 
   #prepare(order: RunRequest, run: BalancerRun): PoolRun {
-    const { pool, stopReason: whyNot, onProgress: onMoving, cause } = order;
+    const { pool, stopReason, onProgress: onMoving, cause } = order;
     const { person } = cause;
     const record = recordOf(run);
     const total = record.moves.length;
     const vms = new Set(record.moves.map(({ vm }) => vm));
     return new PoolRun(run.id, record, {
       ...this.#parts,
-      check: async (move) => {
-        const message = obstacleOf(move, this.#parts.objects);
-        return message === undefined
-          ? whyNot(vms)
-          : { code: "changed", message: `${move.vmName}: ${message}` };
-      },
+      changeOf: (move) => changeOf(move, this.#parts.objects),
+      check: () => stopReason(vms),
       move: (move, part) =>
         migrateVm(move, { pool, run: run.id, person }, part, this.#parts),
       onChange: (done) => void onMoving({ run: run.id, done, total }),

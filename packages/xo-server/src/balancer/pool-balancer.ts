@@ -8,6 +8,7 @@ import {
   type PoolPassParts,
 } from "./pool-pass.js";
 import { toReason } from "./pool-run.js";
+import { isNotice, reasonOf } from "./public-reason.js";
 import type { Cause, RunResult } from "./plan-runner.js";
 import type { BalancerState } from "./state.js";
 import { PoolLease, type PublishedState } from "./pool-lease.js";
@@ -159,14 +160,16 @@ export class PoolBalancer {
   }
 
   #setState(state: BalancerState): void {
-    const { pool, logger, clock } = this.#parts;
+    const { pool, logger, clock, nameOf } = this.#parts;
     const before = this.#state;
     this.#state = state;
     if (before.state === state.state) return;
     this.#since = clock.now();
-    if (state.state === "back-off" && state.until === undefined)
-      logger.warn(
-        `load balancer: pool ${pool}: stopped after ${state.failures} consecutive failed runs`,
-      );
+    if (state.state !== "back-off" || !isNotice(state)) return;
+    const { message, vm } = reasonOf(state)!;
+    logger.warn(`load balancer: ${nameOf(pool)}: ${message}`, {
+      pool,
+      ...(vm === undefined ? {} : { vm }),
+    });
   }
 }

@@ -22,8 +22,8 @@ export interface PoolObservation {
   /** Ids of VMs that are being migrated. */
   readonly moving: readonly string[];
   /**
-   * Ids of VMs that must not be migrated: with an excluded tag, or with an
-   * operation in progress.
+   * Ids of VMs that must not be migrated: with an excluded tag, not running
+   * (paused), or with an operation in progress.
    */
   readonly staying: readonly string[];
 }

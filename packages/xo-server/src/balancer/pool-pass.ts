@@ -1,8 +1,8 @@
 import type { WallClock } from "@xo-server/kit";
 import { XoError } from "@xo-server/model";
 import type { BalancePlan } from "@xo-server/placement";
-import type { Store } from "@xo-server/store";
-import { waitingStateOf, decide } from "./decide.js";
+import type { BalancerRun, Store } from "@xo-server/store";
+import { decide, MAX_FRUITLESS, waitingStateOf } from "./decide.js";
 import { FailedHosts } from "./failed-hosts.js";
 import {
   planPool,
@@ -21,6 +21,8 @@ import type {
   RunResult,
 } from "./plan-runner.js";
 import { PoolRuns } from "./pool-runs.js";
+import { toOverloadedHosts } from "./overloaded-hosts.js";
+import { isFruitless, stopOf } from "./recent-runs.js";
 import type { BalancerState } from "./state.js";
 import type { PoolLease } from "./pool-lease.js";
 
@@ -41,6 +43,8 @@ export interface PoolPassParts {
   ) => Promise<PoolObservation>;
   readonly placement: BalancePlanner;
   readonly runner: Pick<PlanRunner, "run">;
+  /** Name of a VM or host by its id. */
+  readonly nameOf: (id: string) => string;
   readonly lease: Pick<PoolLease, "renew" | "isHeld">;
   readonly onState: (state: BalancerState) => void;
   readonly clock: Pick<WallClock, "now">;
@@ -134,24 +138,43 @@ export class PoolPass {
     return planPool(pool, input, await this.#runs.recent(), placement);
   }
 
-  async #planAndAct(input: BalancerInput): Promise<void> {
+  /**
+   * A run that started no migration because VMs had changed is followed by a
+   * new plan without these VMs; after MAX_FRUITLESS of them by a back-off.
+   */
+  async #planAndAct(first: BalancerInput): Promise<void> {
+    const since = this.#unbalancedSince;
+    let input = first;
+    for (let attempt = 1; ; attempt++) {
+      const run = await this.#planAndRun(input);
+      if (run === undefined) return;
+      input = await this.#observe();
+      const after = waitingStateOf(input.facts);
+      if (after !== undefined || !isFruitless(run) || attempt >= MAX_FRUITLESS)
+        return this.#parts.onState(after ?? stateAfter(run));
+      this.#unbalancedSince = since;
+    }
+  }
+
+  /** @returns undefined: nothing was due, and the state has been reported */
+  async #planAndRun(input: BalancerInput): Promise<BalancerRun | undefined> {
     const { now, policy } = input.facts;
     const plan = await this.#plan(input);
     await this.#runs.noteMeasured(plan);
     const moves = plan.actions.length;
     const since = this.#unbalancedSince;
-    const finding = { moves, stopped: plan.stopped, since };
+    const overloaded = toOverloadedHosts(plan, this.#parts.nameOf);
+    const finding = { moves, stopped: plan.stopped, since, overloaded };
     const verdict = decide(input.facts, finding);
     if (verdict.act === "rest") {
       this.#parts.onState(verdict.state);
       this.#unbalancedSince = moves > 0 ? (since ?? now) : undefined;
-      return;
+      return undefined;
     }
     const cause = { cause: "automatic", person: balancerUser } as const;
     const isDry = policy.mode === "dry-run";
-    await this.#carryOut(plan, input, { cause, isDry });
-    const after = waitingStateOf((await this.#observe()).facts);
-    this.#parts.onState(after ?? { state: "idle", why: "balanced" });
+    const { run } = await this.#carryOut(plan, input, { cause, isDry });
+    return run;
   }
 
   #carryOut(
@@ -208,6 +231,18 @@ export function busy(pool: string): XoError {
     actual: "migrating",
     expected: "idle",
   });
+}
+
+/** The state after a run when there is no reason to wait. */
+function stateAfter(run: BalancerRun): BalancerState {
+  const stop = stopOf(run);
+  return stop === undefined
+    ? {
+        state: "cooldown",
+        why: run.status === "dry-run" ? "dry-run" : "measuring",
+        until: run.endedAt ?? run.startedAt,
+      }
+    : { state: "idle", why: "stopped", stop };
 }
 
 /** The state after a pass that failed. */

@@ -19,9 +19,15 @@ export interface PoolRunParts {
   readonly logger: Pick<Logger, "warn">;
   /**
    * Called before each migration.
+   * @returns why this one must be skipped: the VM or its target has changed
+   *   since it was planned
+   */
+  readonly changeOf: (move: MoveRecord) => string | undefined;
+  /**
+   * Called before each migration.
    * @returns why it and all further ones must be skipped
    */
-  readonly check: (move: MoveRecord) => Promise<StopReason | undefined>;
+  readonly check: () => Promise<StopReason | undefined>;
   readonly move: (move: MoveRecord, work: TaskContext) => Promise<void>;
   /**
    * Called when a migration has ended.
@@ -37,6 +43,9 @@ export interface PoolRunParts {
  * slow each other down.
  */
 const PER_HOST = 2;
+
+/** Code of a migration that was skipped because the VM has changed. */
+export const VM_CHANGED = "changed";
 
 export type RunEnd = "success" | "failure" | "stopped";
 
@@ -81,7 +90,8 @@ export class PoolRun {
     );
     this.#record = { ...this.#record, moves: left };
     const failed = left.find(({ status }) => status === "failed");
-    const reason = failed?.error ?? this.#stopped;
+    const changed = left.find(({ error }) => error !== undefined);
+    const reason = failed?.error ?? this.#stopped ?? changed?.error;
     const isWhole = left.every(({ status }) => status === "done");
     if (reason !== undefined && !isWhole)
       this.#record = { ...this.#record, reason };
@@ -91,6 +101,8 @@ export class PoolRun {
 
   /**
    * After the first failure no more migrations start; those in progress finish.
+   * A migration that is skipped because its VM has changed stops only those
+   * that depend on it.
    */
   async #moveAll(schedule: PlanSchedule, work: TaskContext): Promise<void> {
     const running = new Set<Promise<void>>();
@@ -102,8 +114,8 @@ export class PoolRun {
         schedule.begin(index);
         const end = this.#move(index, work)
           .then(
-            () => {
-              schedule.end(index, true);
+            (isDone) => {
+              schedule.end(index, isDone);
             },
             () => {
               hasFailed = true;
@@ -124,11 +136,19 @@ export class PoolRun {
     return this.#stopped !== undefined;
   }
 
-  async #move(index: number, work: TaskContext): Promise<void> {
+  /** @returns false: it was skipped */
+  async #move(index: number, work: TaskContext): Promise<boolean> {
     const move = this.#record.moves[index]!;
-    const reason = await this.#parts.check(move).catch(toReason);
+    const reason = await this.#parts.check().catch(toReason);
     if (reason !== undefined) this.stop(reason);
-    if (this.#isOver(work)) return;
+    if (this.#isOver(work)) return false;
+    const change = this.#parts.changeOf(move);
+    if (change !== undefined) {
+      const message = `${move.vmName}: ${change}`;
+      const error = { code: VM_CHANGED, message };
+      await this.#set(index, { status: "skipped", error });
+      return false;
+    }
     const { vmName, toName } = move;
     await this.#set(index, { status: "migrating", startedAt: this.#now });
     try {
@@ -136,6 +156,7 @@ export class PoolRun {
         this.#parts.move(move, part),
       );
       await this.#set(index, { status: "done", endedAt: this.#now });
+      return true;
     } catch (error) {
       if (this.#parts.isStopping()) throw error;
       const failed = { status: "failed" as const, error: toReason(error) };

@@ -138,9 +138,14 @@ export class PoolRuns {
 
 /** Without figures, names and scores. */
 function summarize(run: BalancerRun): BalancerRun {
-  const { by, moves } = recordOf(run);
-  const few = moves.map(({ vm, status, endedAt }) => ({ vm, status, endedAt }));
-  return { ...run, body: { by, moves: few } };
+  const { by, moves, reason } = recordOf(run);
+  const few = moves.map(({ vm, status, endedAt, error }) => ({
+    vm,
+    status,
+    endedAt,
+    ...(error === undefined ? {} : { error }),
+  }));
+  return { ...run, body: { by, moves: few, reason } };
 }
 
 function isMoved(run: BalancerRun): boolean {

@@ -1,10 +1,22 @@
-import type { Catalog, Predicate, ViewObject } from "@xo-server/inventory";
 import type { BalancerRun } from "@xo-server/store";
 import { recordOf } from "./deprecated-names.js";
+import { isVisible, type MaySee } from "./visible-vms.js";
+import { stopMessage } from "./public-reason.js";
+import { stopOf } from "./recent-runs.js";
 import type { MoveRecord, RunRecord } from "./run-record.js";
 
-/** A run as clients get it. Times are ms since the epoch. */
-export interface PublicRun extends RunRecord {
+/**
+ * A run as clients get it. Times are ms since the epoch. `gain`, `stopped` and
+ * `figuresAfter` only for complete and dry runs: they are results of the plan,
+ * not of a run that did not execute it.
+ */
+export interface PublicRun
+  extends
+    Omit<RunRecord, "gain" | "stopped" | "figuresAfter">,
+    Partial<Pick<RunRecord, "gain" | "stopped" | "figuresAfter">> {
+  /** As planned, whether the run was complete or not. */
+  readonly figuresPlanned: RunRecord["figuresAfter"];
+  readonly gainPlanned: number;
   readonly id: string;
   readonly pool: string;
   readonly status: BalancerRun["status"];
@@ -15,30 +27,26 @@ export interface PublicRun extends RunRecord {
   readonly hidden: number;
 }
 
-/** Whether the caller may read a VM; undefined: all, deleted ones too. */
-export type MaySee = ((vm: string) => boolean) | undefined;
-
-export function toMaySee(
-  catalog: Pick<Catalog, "get">,
-  readable: Predicate | undefined,
-): MaySee {
-  if (readable === undefined) return undefined;
-  return (vm) => {
-    const entry = catalog.get(vm);
-    return (
-      entry !== undefined &&
-      readable(JSON.parse(entry.json.toString()) as ViewObject)
-    );
-  };
-}
-
 export function toPublicRun(run: BalancerRun, maySee: MaySee): PublicRun {
   const { id, pool, status, startedAt, endedAt, taskId } = run;
-  const record = recordOf(run);
-  const isSeen = ({ vm }: MoveRecord) => maySee?.(vm) ?? true;
+  const { gain, stopped, figuresAfter, reason, ...record } = recordOf(run);
+  const isComplete = status === "success" || status === "dry-run";
+  const stop = stopOf(run);
+  const isSeen = ({ vm }: MoveRecord) => isVisible(vm, maySee);
   const moves = record.moves.filter(isSeen);
   return {
     ...record,
+    ...(isComplete ? { gain, stopped, figuresAfter } : {}),
+    ...(reason === undefined
+      ? {}
+      : {
+          reason:
+            stop === undefined
+              ? reason
+              : { ...reason, message: stopMessage(stop, maySee) },
+        }),
+    figuresPlanned: figuresAfter,
+    gainPlanned: gain,
     id,
     pool,
     status,

@@ -1,9 +1,20 @@
 import type { BalancerRun } from "@xo-server/store";
 import type { Facts } from "./decide.js";
 import { recordOf } from "./deprecated-names.js";
+import { VM_CHANGED } from "./pool-run.js";
 import type { MoveRecord } from "./run-record.js";
+import type { RunStop } from "./state.js";
 
-type RunFacts = Pick<Facts, "movedAt" | "dryRunAt" | "failures" | "failedAt">;
+type RunFacts = Pick<
+  Facts,
+  "movedAt" | "dryRunAt" | "failures" | "fruitless" | "failedAt" | "stop"
+>;
+
+/**
+ * Time in ms during which a VM that changed between planning and migration is
+ * not planned again.
+ */
+const CHANGED_MS = 300_000;
 
 /**
  * What previous runs mean for the next decision.
@@ -17,11 +28,15 @@ export function factsOf(
   const moved = runs.find((run) => recordOf(run).moves.some(hasStarted));
   const dry = runs.find((run) => isAutomaticDryRun(run));
   const failed = failuresOf(runs, resetAt);
+  const fruitless = fruitlessOf(runs, resetAt);
+  const last = failed[0] ?? fruitless[0];
   return {
     movedAt: moved && endOf(moved),
     dryRunAt: dry && endOf(dry),
     failures: failed.length,
-    failedAt: failed[0] && endOf(failed[0]),
+    fruitless: fruitless.length,
+    failedAt: last && endOf(last),
+    stop: last && stopOf(last),
   };
 }
 
@@ -39,6 +54,61 @@ export function vmsInCooldown(
       if (hasStarted(move) && (move.endedAt ?? endOf(run)) > since)
         vms.add(move.vm);
   return vms;
+}
+
+/** VMs that a run skipped recently because they had changed since planning. */
+export function vmsChanged(
+  runs: readonly BalancerRun[],
+  now: number,
+): Set<string> {
+  const vms = new Set<string>();
+  for (const run of runs)
+    if (endOf(run) > now - CHANGED_MS)
+      for (const { vm, error } of recordOf(run).moves)
+        if (error?.code === VM_CHANGED) vms.add(vm);
+  return vms;
+}
+
+/**
+ * Why a run was not completed; undefined: it was. It names the VM that failed
+ * or changed, if there is one.
+ */
+export function stopOf(run: BalancerRun): RunStop | undefined {
+  const { moves, reason } = recordOf(run);
+  if (run.status !== "failure" && run.status !== "stopped") return undefined;
+  const { code = run.status, message = run.status } = reason ?? {};
+  const vm = moves.find(({ error }) => error !== undefined)?.vm;
+  return {
+    kind: run.status === "failure" ? "failed" : "stopped",
+    code,
+    message,
+    ...(vm === undefined ? {} : { vm }),
+  };
+}
+
+/** Whether a run started no migration because VMs had changed. */
+export function isFruitless(run: BalancerRun): boolean {
+  const { moves, reason } = recordOf(run);
+  return (
+    run.status === "stopped" &&
+    reason?.code === VM_CHANGED &&
+    !moves.some(hasStarted)
+  );
+}
+
+/** Consecutive automatic runs that started no migration, newest first. */
+function fruitlessOf(
+  runs: readonly BalancerRun[],
+  resetAt: number,
+): readonly BalancerRun[] {
+  const found: BalancerRun[] = [];
+  for (const run of runs) {
+    const { moves, by } = recordOf(run);
+    const hasEnded = run.startedAt < resetAt || run.status === "success";
+    if (hasEnded || moves.some(hasStarted)) break;
+    if (isFruitless(run) && by.cause === "automatic") found.push(run);
+  }
+  return found;
 }
 
 /** Consecutive failed runs, newest first, since the last success or reset. */

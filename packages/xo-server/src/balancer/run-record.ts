@@ -19,7 +19,7 @@ export interface MoveRecord extends Pick<Action, "purpose" | "score"> {
   /** ms since the epoch. */
   readonly startedAt?: number;
   readonly endedAt?: number;
-  /** Why it failed. */
+  /** Why it failed, or why it alone was skipped (VM_CHANGED). */
   readonly error?: { readonly code: string; readonly message: string };
 }
 
@@ -68,7 +68,7 @@ export function gainOf({
 }
 
 function sum(figures: readonly HostFigures[], share: "cpu" | "memory") {
-  return figures.reduce((total, one) => total + one[share] ** 2, 0);
+  return figures.reduce((total, one) => total + (one[share] ?? 0) ** 2, 0);
 }
 
 /** @param nameOf name of a VM or host by its id */

@@ -46,13 +46,13 @@ export function startBalancer(parts: StartBalancerParts): Balancer {
   let isStopping = false;
   const rolling = new RollingPlans(store.settings);
   const sources = { ...parts, stats: parts.stats.hosts, rolling };
+  const named = { ...parts, nameOf: (id: string) => nameOf(catalog, id) };
   const runner = new PlanRunner({
-    ...parts,
-    nameOf: (id) => nameOf(catalog, id),
+    ...named,
     isStopping: () => isStopping,
   });
   const balancer = new Balancer({
-    ...parts,
+    ...named,
     owner,
     runner,
     observe: (pool, tags) => observePool(pool, tags, sources),

@@ -35,7 +35,11 @@ export type BalancerState =
   | {
       readonly state: "idle";
       readonly why: "balanced" | "no-beneficial-migration";
+      /** Hosts that stay overloaded, and why. */
+      readonly overloaded?: readonly OverloadedHost[];
     }
+  /** The last run was stopped; the pool is evaluated again at the interval. */
+  | { readonly state: "idle"; readonly why: "stopped"; readonly stop: RunStop }
   | {
       readonly state: "pending";
       readonly until: number;
@@ -57,11 +61,49 @@ export type BalancerState =
       readonly until: number;
     }
   | { readonly state: "paused"; readonly reason: PauseReason }
-  /** Without `until`: until an administrator resets it. */
+  /**
+   * Without `until`: until an administrator resets it. `stop`: why the last run
+   * migrated nothing; absent in states of release 0.1.
+   */
   | {
       readonly state: "back-off";
       readonly failures: number;
       readonly until?: number;
+      readonly stop?: RunStop;
     };
+
+/** A host that stays overloaded. */
+export interface OverloadedHost {
+  readonly host: string;
+  readonly name: string;
+  /** Shares in use, 0 to 1. */
+  readonly cpu: number;
+  readonly memory: number;
+  /** VMs with the highest demand, at most five. */
+  readonly vms: readonly NamedVm[];
+}
+
+/** A VM that is not migrated away from an overloaded host. */
+export interface NamedVm {
+  readonly vm: string;
+  readonly name: string;
+  /** As StayingVm of the placement package. */
+  readonly why: string;
+  /** In English. */
+  readonly message: string;
+  readonly gain?: number;
+  readonly cost?: number;
+}
+
+/** Why a run ended before all its migrations were done. */
+export interface RunStop {
+  /** failed: a migration failed. stopped: no migration was started. */
+  readonly kind: "failed" | "stopped";
+  readonly code: string;
+  /** Names the VM. */
+  readonly message: string;
+  /** Id of the VM. */
+  readonly vm?: string;
+}
 
 export type StateName = BalancerState["state"];

@@ -16,6 +16,34 @@ const Policy = Type.Object({
   ...oldPolicyMembers,
 });
 
+const share = Type.Number({ description: "Share in use, 0 to 1." });
+
+const Overloaded = Type.Object(
+  {
+    host: Type.String(),
+    name: Type.String(),
+    cpu: share,
+    memory: share,
+    vms: Type.Array(
+      Type.Object({
+        vm: Type.String(),
+        name: Type.String(),
+        why: Type.String({
+          description:
+            "pinned, excluded, no-host, no-capacity, preference or cost.",
+        }),
+        message: Type.String(),
+        gain: Type.Optional(Type.Number()),
+        cost: Type.Optional(Type.Number()),
+      }),
+    ),
+  },
+  {
+    description:
+      "A host that stays overloaded; why its VMs with the highest demand stay.",
+  },
+);
+
 const Reason = Type.Object(
   {
     code: Type.String(),
@@ -28,6 +56,10 @@ const Reason = Type.Object(
     done: count,
     total: count,
     run: Type.Optional(Type.String()),
+    vm: Type.Optional(
+      Type.String({ description: "The VM that failed or changed." }),
+    ),
+    overloaded: Type.Optional(Type.Array(Overloaded)),
   },
   { description: "Why; docs/balancing.md lists the codes." },
 );
@@ -58,7 +90,11 @@ const Standing = Type.Object({
 const Figures = Type.Array(
   Type.Object({
     host: Type.String(),
-    cpu: Type.Number({ description: "Share of its cores in use, 0 to 1." }),
+    cpu: Type.Optional(
+      Type.Number({
+        description: "Share of its cores in use, 0 to 1. Absent: unknown.",
+      }),
+    ),
     memory: Type.Number({ description: "Share of its memory in use, 0 to 1." }),
     vms: Type.Integer(),
   }),
@@ -107,18 +143,29 @@ const Run = Type.Object({
     userName: Type.String(),
   }),
   goal: Type.String(),
-  stopped: Type.String({
-    description:
-      "balanced, no-beneficial-migration or max-migrations: why the plan has no more migrations.",
-  }),
+  stopped: Type.Optional(
+    Type.String({
+      description:
+        "Only of complete and dry runs: balanced, no-beneficial-migration or max-migrations: why the plan has no more migrations.",
+    }),
+  ),
   moves: Type.Array(Move),
   hidden: Type.Integer({
     description: "Number of migrations of VMs that the caller may not read.",
   }),
   figuresBefore: Figures,
-  figuresAfter: Figures,
+  figuresPlanned: Figures,
+  figuresAfter: Type.Optional({
+    ...Figures,
+    description: "As planned; only of complete and dry runs.",
+  }),
   figuresMeasured: Type.Optional(Figures),
-  gain: Type.Number({
+  gain: Type.Optional(
+    Type.Number({
+      description: "As gainPlanned; only of complete and dry runs.",
+    }),
+  ),
+  gainPlanned: Type.Number({
     description:
       "Planned decrease of the sum of squared shares in use, over all hosts; plus 1 for each evacuated host.",
   }),
@@ -160,6 +207,7 @@ export const historyExample = {
   goal: "performance",
   stopped: "max-migrations",
   gain: 0.12,
+  gainPlanned: 0.12,
   by: {
     cause: "automatic",
     userId: "load-balancer",
@@ -170,4 +218,5 @@ export const historyExample = {
   emptied: [],
   figuresBefore: figures,
   figuresAfter: figures,
+  figuresPlanned: figures,
 };

@@ -6,7 +6,8 @@ import {
   toOldPolicyMembers,
 } from "../balancer/deprecated-names.js";
 import { policyChangeMembers } from "../balancer/policy.js";
-import { toMaySee, toPublicRun } from "../balancer/public-run.js";
+import { toPublicRun } from "../balancer/public-run.js";
+import { toMaySee, type MaySee } from "../balancer/visible-vms.js";
 import { toPublicState } from "../balancer/public-state.js";
 import { balancerUser } from "../balancer/migrate-vm.js";
 import { readableTo } from "../objects/readable.js";
@@ -89,6 +90,9 @@ export const balancerSetPolicy = defineOperation({
 
 const policyOperations = [balancerGetPolicy, balancerSetPolicy];
 
+const maySee = (context: OperationContext) =>
+  toMaySee(context.services.catalog, readableTo(context)("VM"));
+
 export const balancerGetAll = defineOperation({
   name: "balancer.getAll",
   summary: "Lists pools with their load balancer policy and state.",
@@ -100,8 +104,9 @@ export const balancerGetAll = defineOperation({
     const standings = await context.services.balancer.statuses([
       ...pools.keys(),
     ]);
+    const may = maySee(context);
     return Array.from(standings, ([id, one]) =>
-      toStanding(id, pools.get(id) ?? "", one),
+      toStanding({ id, name: pools.get(id) ?? "" }, one, may),
     );
   },
 });
@@ -120,16 +125,15 @@ export const balancerGetState = defineOperation({
     exposure: "allow",
     example: stateExample,
   },
-  async handler({ pool: id }, { services }) {
-    const standings = await services.balancer.statuses([id]);
-    return toStanding(id, nameOf(services.catalog, id), standings.get(id)!);
+  async handler({ pool: id }, context) {
+    const { balancer, catalog } = context.services;
+    const standings = await balancer.statuses([id]);
+    const name = nameOf(catalog, id);
+    return toStanding({ id, name }, standings.get(id)!, maySee(context));
   },
 });
 
 const stateOperations = [balancerGetAll, balancerGetState];
-
-const maySee = (context: OperationContext) =>
-  toMaySee(context.services.catalog, readableTo(context)("VM"));
 
 export const balancerRun = defineOperation({
   name: "balancer.run",
@@ -204,13 +208,17 @@ function toCause({ user: person = balancerUser, task: work }: HandlerContext) {
   return { cause: "manual", person, work } as const;
 }
 
-function toStanding(id: string, name: string, standing: PoolStatus): Standing {
+function toStanding(
+  { id, name }: { readonly id: string; readonly name: string },
+  standing: PoolStatus,
+  may: MaySee,
+): Standing {
   const { policy, isSet } = standing;
   return {
     pool: id,
     name,
     policy: { pool: id, isSet, ...policy, ...toOldPolicyMembers(policy) },
-    ...toPublicState(standing),
+    ...toPublicState(standing, may),
   } as Standing;
 }
 

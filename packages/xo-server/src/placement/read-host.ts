@@ -35,7 +35,7 @@ export function readHost(
           : "disabled",
     memory: memoryOf(record, records),
     cores,
-    ...(Number.isFinite(cpu) && cpu >= 0 ? { load: cpu * cores } : {}),
+    ...(cpu >= 0 ? { load: cpu * cores } : { isUnmeasured: true }),
     networks: [...new Set([...networks, ...networksOf(record, records)])],
     srs: srsOf(record, records),
     devices: gpusOf(record, records),

@@ -66,7 +66,3 @@ export function memberIn(map: unknown, key: string): unknown {
     ? (map as Readonly<Record<string, unknown>>)[key]
     : undefined;
 }
-
-export function keysIn(map: unknown): readonly string[] {
-  return typeof map === "object" && map !== null ? Object.keys(map) : [];
-}

@@ -1,9 +1,9 @@
 import type { XapiRecord } from "@xo-server/inventory";
 import type { DeviceCount, RestartModel, VmModel } from "@xo-server/placement";
+import { migrationObstacle } from "./migration-obstacle.js";
 import { gpuKind } from "./read-host.js";
 import {
   numberIn,
-  keysIn,
   memberIn,
   stringsIn,
   type PoolRecords,
@@ -114,6 +114,8 @@ function gpusOf(record: XapiRecord, records: PoolRecords): DeviceCount[] {
  * checked last, because it has no reason.
  */
 function pinnedBy(record: XapiRecord): string | undefined {
+  const obstacle = migrationObstacle(record)?.code;
+  if (obstacle === "VM_BAD_POWER_STATE") return obstacle;
   if (memberIn(record.blocked_operations, "pool_migrate") !== undefined)
     return "OPERATION_BLOCKED";
   if (stringsIn(record.attached_PCIs).length > 0) return "VM_HAS_PCI_ATTACHED";
@@ -122,9 +124,7 @@ function pinnedBy(record: XapiRecord): string | undefined {
   const allowed = stringsIn(record.allowed_operations);
   if (allowed.length === 0 || allowed.includes("pool_migrate"))
     return undefined;
-  return keysIn(record.current_operations).length > 0
-    ? "OTHER_OPERATION_IN_PROGRESS"
-    : "VM_LACKS_FEATURE";
+  return obstacle ?? "VM_LACKS_FEATURE";
 }
 
 function restartOf(record: XapiRecord): RestartModel | undefined {

@@ -138,11 +138,33 @@ export const WhatIfResult = Type.Object({
 const HostFigures = Type.Array(
   Type.Object({
     host: id,
-    cpu: Type.Number(),
+    cpu: optional(
+      Type.Number({ description: "Absent: the host has no metrics." }),
+    ),
     memory: Type.Number(),
     vms: Type.Integer(),
   }),
 );
+
+const Staying = Type.Object({
+  vm: id,
+  why: Type.String({
+    description: "pinned, excluded, no-host, no-capacity, preference or cost.",
+  }),
+  reason: optional(Type.String()),
+  refusals: optional(
+    Type.Array(Type.Object({ rule: Type.String(), hosts: Type.Integer() })),
+  ),
+  gain: optional(Type.Number()),
+  cost: optional(Type.Number()),
+});
+
+const Overloaded = Type.Object({
+  host: id,
+  cpu: Type.Number(),
+  memory: Type.Number(),
+  vms: Type.Array(Staying),
+});
 
 /** The goal `enforce-rules` has no figures. */
 export const Recommendation = Type.Object({
@@ -151,6 +173,7 @@ export const Recommendation = Type.Object({
   figuresAfter: optional(HostFigures),
   emptied: optional(ids),
   stopped: optional(Type.String()),
+  overloaded: optional(Type.Array(Overloaded)),
   policy: Type.Object({}, { additionalProperties: true }),
 });
 

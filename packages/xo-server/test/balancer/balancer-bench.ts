@@ -105,7 +105,10 @@ export class BalancerBench {
       emptied: [],
       figuresBefore: figures,
       figuresAfter: figures,
-      stopped: actions.length === 0 ? "balanced" : "no-beneficial-migration",
+      overloaded: [],
+      stopped: this.wishes.every(([vm, to]) => this.pool.hostOf(vm) === to)
+        ? "balanced"
+        : "no-beneficial-migration",
     };
   }
 }
@@ -155,6 +158,7 @@ export class BalancerServer {
       isStopping: () => this.#isStopping,
     });
     this.balancer = new Balancer({
+      nameOf: (id) => `name of ${id}`,
       owner,
       store,
       runner,

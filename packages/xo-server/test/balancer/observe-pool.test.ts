@@ -21,6 +21,7 @@ const vm = (id: string, more: object = {}) => ({
   id,
   type: "VM",
   tags: [],
+  power_state: "Running",
   current_operations: {},
   ...more,
 });
@@ -62,7 +63,7 @@ function setUp() {
 t.test("hosts and VMs of a pool, and of no other, are seen", async (t) => {
   const { objects, parts } = setUp();
   objects.put(
-    host("a", { residentVms: ["dom0", "x", "y", "z", "gone"] }),
+    host("a", { residentVms: ["dom0", "x", "y", "z", "paused", "gone"] }),
     host("b", { enabled: false, current_operations: { r: "evacuate" } }),
     host("c", { power_state: "Halted" }),
     host("other", { $pool: "q" }),
@@ -71,13 +72,14 @@ t.test("hosts and VMs of a pool, and of no other, are seen", async (t) => {
     vm("x", { tags: ["stay"] }),
     vm("y", { current_operations: { t: "pool_migrate" } }),
     vm("z"),
+    vm("paused", { power_state: "Paused" }),
   );
   const sight = await observePool("pool", ["stay"], parts);
   const usual = { isUp: true, isEnabled: true, operations: [], vms: 0 };
   t.same(sight, {
     isConnected: true,
     hosts: [
-      { ...usual, id: "a", vms: 3, measuredAt: 5 },
+      { ...usual, id: "a", vms: 4, measuredAt: 5 },
       {
         ...usual,
         id: "b",
@@ -88,7 +90,7 @@ t.test("hosts and VMs of a pool, and of no other, are seen", async (t) => {
       { ...usual, id: "c", isUp: false, measuredAt: -Infinity },
     ],
     moving: ["y"],
-    staying: ["x", "y"],
+    staying: ["x", "y", "paused"],
   });
 });
 

@@ -52,6 +52,8 @@ t.test("a run that nothing is known of says nothing", async (t) => {
     movedAt: undefined,
     dryRunAt: undefined,
     failures: 0,
+    fruitless: 0,
+    stop: undefined,
     failedAt: undefined,
   });
 });

@@ -1,6 +1,8 @@
 import t from "tap";
 import { RECOVERY_MS } from "../../src/balancer/pool-observation.js";
-import { MINUTE, setUpOverloaded } from "./balancer-bench.js";
+import { toPublicRun } from "../../src/balancer/public-run.js";
+import { toPublicState } from "../../src/balancer/public-state.js";
+import { MINUTE, POOL, setUpOverloaded } from "./balancer-bench.js";
 
 t.test("set off, it begins no more", async (t) => {
   const bench = await setUpOverloaded(t);
@@ -94,6 +96,86 @@ t.test(
   },
 );
 
+t.test("a VM that changed is skipped; others are migrated", async (t) => {
+  const bench = await setUpOverloaded(t);
+  const { pool } = bench;
+  bench.wishes = [
+    ["x", "b"],
+    ["y", "b"],
+  ];
+  // Planned as running, paused when its migration is due.
+  pool.vms.get("x")!.isRunning = false;
+  const server = await bench.start();
+  await server.setKeen();
+  await bench.pass(0);
+  t.same(pool.asked, [["y", "b"]]);
+  const [run] = await server.history();
+  t.match(run, {
+    status: "stopped",
+    reason: { code: "changed", message: /^name of x: VM is halted/ },
+    moves: [
+      { status: "skipped", error: { code: "changed" } },
+      { status: "done" },
+    ],
+  });
+});
+
+t.test(
+  "runs that migrate nothing are planned again, then back off with a notice",
+  async (t) => {
+    const bench = await setUpOverloaded(t);
+    const { pool } = bench;
+    pool.addHosts("c");
+    pool.addVm("w", "a");
+    bench.wishes = ["w", "x", "y", "z"].map((vm) => [vm, "b"]);
+    for (const vm of pool.vms.values()) vm.isRunning = false;
+    const server = await bench.start();
+    await server.setKeen({ maxMigrationsPerRun: 1 });
+    await bench.pass(0);
+    const runs = await server.history();
+    t.same(
+      runs.flatMap(({ moves }) => moves.map(({ vm }) => vm)).sort(),
+      ["w", "x", "y"],
+      "planned again without the VM that had changed",
+    );
+    const { state, ...status } = toPublicState(await server.standing());
+    t.equal(state, "back-off");
+    t.match(status.reason, {
+      code: "fruitless",
+      failures: 3,
+      vm: "y",
+      message: /3 consecutive runs migrated nothing: name of y: VM is halted/,
+    });
+    t.equal(status.notice, status.reason?.message);
+    t.match(server.warnings, [/name of pool: 3 consecutive runs.*name of y/]);
+    await bench.pass(MINUTE / 2);
+    t.equal((await server.history()).length, 3, "nothing during the back-off");
+    for (const vm of pool.vms.values()) vm.isRunning = true;
+    await bench.pass(10 * MINUTE);
+    t.same(pool.hostOf("z"), "b", "continues without an administrator");
+  },
+);
+
+t.test("a stopped run is not shown as balanced", async (t) => {
+  const bench = await setUpOverloaded(t);
+  const { pool } = bench;
+  bench.wishes = [["x", "b"]];
+  pool.vms.get("x")!.isRunning = false;
+  const server = await bench.start();
+  await server.setKeen();
+  await bench.pass(0);
+  t.same(await server.state(), {
+    state: "idle",
+    why: "no-beneficial-migration",
+  });
+  const { runs } = await server.balancer.history(POOL, {});
+  const shown = toPublicRun(runs[0]!, undefined);
+  t.notOk("gain" in shown || "stopped" in shown || "figuresAfter" in shown);
+  t.match(shown.figuresPlanned, [{ host: "a" }, { host: "b" }]);
+  const hidden = toPublicRun(runs[0]!, () => false);
+  t.notMatch(hidden.reason?.message, /name of x/);
+});
+
 t.test(
   "a host that fails is recovered from before anything moves",
   async (t) => {
@@ -139,7 +221,11 @@ t.test("after three failed runs somebody has to look", async (t) => {
   await bench.pass(60 * MINUTE);
   t.equal((await server.history()).length, 3);
   const standing = await server.standing();
-  t.same(standing.published.state, { state: "back-off", failures: 3 });
+  t.match(standing.published.state, {
+    state: "back-off",
+    failures: 3,
+    stop: { kind: "failed", code: "VM_LACKS_FEATURE", vm: "x" },
+  });
   t.equal(standing.policy.mode, "automatic", "the mode stays");
   t.equal(server.warnings.length, 1);
   await server.stop();

@@ -213,6 +213,13 @@ t.test(
   },
 );
 
+t.test("a paused VM occupies its host and cannot be migrated", async (t) => {
+  const all = records();
+  all["VM"]!["a"]!["power_state"] = "Paused";
+  all["VM"]!["a"]!["allowed_operations"] = ["pool_migrate"];
+  t.match(read(all).vms[0], { host: "H", pinned: "VM_BAD_POWER_STATE" });
+});
+
 t.test("a VM on a host that is not known runs nowhere", async (t) => {
   const all = records();
   all["VM"]!["a"]!["resident_on"] = "gone";

@@ -112,6 +112,9 @@ export const placement: Messages["placement"] = {
     figures:
       "Höchste CPU-Auslastung eines Hosts: {cpu} (Schwellwert {cpuHigh}). Höchste RAM-Auslastung: {memory} (Schwellwert {memoryHigh}).",
     noFigures: "Noch keine Laststatistik verfügbar.",
+    notPlanned: "Nicht geplant: Messwerte fehlen",
+    unmeasured:
+      "Keine aktuellen Messwerte von {hosts}: Die CPU-Auslastung ist unbekannt, daher werden für den Lastausgleich keine Migrationen von oder zu ihnen geplant.",
   },
   unplaced: "VMs, die nicht platziert werden können",
   unplacedCount: {
@@ -264,9 +267,11 @@ export const placement: Messages["placement"] = {
       "no-statistics": "Keine neuen Messwerte von {hosts}.",
       "other-migrations": "Andere Migrationen laufen: {moves}.",
       "no-plan": "Es konnte kein Plan berechnet werden: {message}",
-      failed: "Nach {failures}: neuer Versuch in {time}.",
+      failed: "Nach {failures}: neuer Versuch in {time}. {message}",
+      fruitless: "Neuer Versuch in {time}: {message}",
+      stopped: "Wartet auf die nächste Prüfung: {message}",
       "gave-up":
-        "Angehalten nach {failures}. Zum Fortsetzen die Einstellungen speichern oder einen Lauf starten.",
+        "Angehalten nach {failures}. Zum Fortsetzen die Einstellungen speichern oder einen Lauf starten. {message}",
     },
     movesPlain: { one: "{n} Migration", other: "{n} Migrationen" },
     failures: {

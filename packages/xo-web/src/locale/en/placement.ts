@@ -105,6 +105,9 @@ export const placement = {
     figures:
       "Highest CPU usage of a host: {cpu} (threshold {cpuHigh}). Highest memory usage: {memory} (threshold {memoryHigh}).",
     noFigures: "No load statistics available yet.",
+    notPlanned: "Not planned: metrics are missing",
+    unmeasured:
+      "No current metrics from {hosts}: their CPU usage is unknown, so no migrations from or to them are planned for balance.",
   },
   unplaced: "VMs that cannot be placed",
   unplacedCount: {
@@ -250,9 +253,11 @@ export const placement = {
       "no-statistics": "No new statistics from {hosts}.",
       "other-migrations": "Other migrations in progress: {moves}.",
       "no-plan": "No plan could be calculated: {message}",
-      failed: "After {failures}: retry in {time}.",
+      failed: "After {failures}: retry in {time}. {message}",
+      fruitless: "Retry in {time}: {message}",
+      stopped: "Waiting for the next check: {message}",
       "gave-up":
-        "Stopped after {failures}. Save the settings or start a run to resume.",
+        "Stopped after {failures}. Save the settings or start a run to resume. {message}",
     },
     movesPlain: { one: "{n} migration", other: "{n} migrations" },
     failures: { one: "{n} failed run", other: "{n} consecutive failed runs" },

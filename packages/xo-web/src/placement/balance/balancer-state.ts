@@ -26,6 +26,8 @@ export interface BalancerStateReason {
   readonly failures?: number;
   readonly done?: number;
   readonly total?: number;
+  /** Hosts that stay overloaded; the message explains the first one. */
+  readonly overloaded?: readonly unknown[];
 }
 
 const tones: Readonly<Record<StateName, string>> = {

@@ -20,8 +20,8 @@ export function hostChanges({
       const after = then.get(before.host) ?? before;
       const isChanged =
         before.vms !== after.vms ||
-        Math.abs(before.cpu - after.cpu) >= 0.005 ||
-        Math.abs(before.memory - after.memory) >= 0.005;
+        hasChanged(before.cpu, after.cpu) ||
+        hasChanged(before.memory, after.memory);
       return { host: before.host, before, after, isChanged };
     })
     .sort(
@@ -31,17 +31,31 @@ export function hostChanges({
     );
 }
 
+function hasChanged(before = 0, after = 0): boolean {
+  return Math.abs(before - after) >= 0.005;
+}
+
 /** The most loaded host by CPU or memory; undefined: no figures. */
 export function busiest(
   figures: readonly HostFigures[],
   by: "cpu" | "memory",
-): HostFigures | undefined {
-  return figures.reduce<HostFigures | undefined>(
-    (best, one) => (best === undefined || one[by] > best[by] ? one : best),
-    undefined,
-  );
+): { readonly host: string; readonly share: number } | undefined {
+  let best: { host: string; share: number } | undefined;
+  for (const { host, [by]: share } of figures)
+    if (share !== undefined && (best === undefined || share > best.share))
+      best = { host, share };
+  return best;
 }
 
-function fullness({ cpu, memory }: HostFigures): number {
+/** Hosts whose use of CPU is unknown: they have no current metrics. */
+export function unmeasuredHosts({
+  figuresBefore = [],
+}: Recommendation): readonly string[] {
+  return figuresBefore
+    .filter(({ cpu }) => cpu === undefined)
+    .map(({ host }) => host);
+}
+
+function fullness({ cpu = 0, memory }: HostFigures): number {
   return Math.max(cpu, memory);
 }

@@ -52,14 +52,14 @@ function overload(
   const by = overBy(figures, cpuHigh, memoryHigh);
   return sentenceOf(by === "memory" ? reasons.memory : reasons.cpu, {
     host,
-    now: formats.share(figures[by]),
+    now: formats.share(figures[by] ?? 0),
     high: formats.share(by === "memory" ? memoryHigh : cpuHigh),
   });
 }
 
 /** The overloaded resource; of two, the worse one. */
 function overBy(
-  { cpu, memory }: HostFigures,
+  { cpu = 0, memory }: HostFigures,
   cpuHigh: number,
   memoryHigh: number,
 ): "cpu" | "memory" {

@@ -1,6 +1,6 @@
 import { fill } from "../../locale/messages.js";
-import type { Wording } from "../rule-text.js";
-import { busiest } from "./host-changes.js";
+import { sentenceOf, type Sentence, type Wording } from "../rule-text.js";
+import { busiest, unmeasuredHosts } from "./host-changes.js";
 import {
   thresholdsOf,
   type Goal,
@@ -28,6 +28,8 @@ export function nothingToDo(
     return { heading: nothing.evacuate, lead: nothing.evacuateLead };
   if (plan.stopped === "no-beneficial-migration")
     return { heading: nothing.noBetter, lead: figuresOf(plan, wording) };
+  if (unmeasuredHosts(plan).length > 0)
+    return { heading: nothing.notPlanned, lead: figuresOf(plan, wording) };
   return {
     heading: goal === "consolidate" ? nothing.consolidated : nothing.balanced,
     lead: figuresOf(plan, wording),
@@ -44,10 +46,22 @@ export function figuresOf(plan: Recommendation, wording: Wording): string {
   if (cpu === undefined || memory === undefined) return nothing.noFigures;
   const { cpuHigh, memoryHigh } = thresholdsOf(plan);
   return fill(nothing.figures, {
-    cpu: formats.share(cpu.cpu),
+    cpu: formats.share(cpu.share),
     cpuHigh: formats.share(cpuHigh),
-    memory: formats.share(memory.memory),
+    memory: formats.share(memory.share),
     memoryHigh: formats.share(memoryHigh),
+  });
+}
+
+/** A note about hosts without metrics; undefined: all have metrics. */
+export function unmeasuredWords(
+  plan: Recommendation,
+  { text }: Wording,
+): Sentence | undefined {
+  const hosts = unmeasuredHosts(plan);
+  if (hosts.length === 0) return undefined;
+  return sentenceOf(text.placement.nothing.unmeasured, {
+    hosts: hosts.map((id) => ({ type: "host", id })),
   });
 }
 

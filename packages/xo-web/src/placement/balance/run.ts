@@ -44,8 +44,8 @@ export interface Run {
   /** Number of migrations of VMs that the user may not see. */
   readonly hidden: number;
   readonly figuresBefore: readonly HostFigures[];
-  /** As planned. */
-  readonly figuresAfter: readonly HostFigures[];
+  /** As planned, whether the run was complete or not. */
+  readonly figuresPlanned: readonly HostFigures[];
   /** As measured after the migrations. */
   readonly figuresMeasured?: readonly HostFigures[];
   readonly emptied: readonly string[];
@@ -100,7 +100,7 @@ export function runReason(
   { text, formats }: Wording,
 ): Sentence {
   const figures = figuresBefore.find(({ host }) => host === from);
-  if (purpose !== "overload" || figures === undefined)
+  if (purpose !== "overload" || figures?.cpu === undefined)
     return [purposeWords(purpose, text)];
   return sentenceOf(text.placement.history.wasAt, {
     host: { type: "host", id: from },
@@ -111,20 +111,20 @@ export function runReason(
 
 /** Load of the most loaded host before, as planned and after; undefined: no figures. */
 export function runFigures(
-  { figuresBefore, figuresAfter, figuresMeasured = [] }: Run,
+  { figuresBefore, figuresPlanned, figuresMeasured = [] }: Run,
   by: "cpu" | "memory",
   { text, formats }: Wording,
 ): string | undefined {
   const share = (figures: readonly HostFigures[]): string => {
     const top = busiest(figures, by);
-    return top === undefined ? "" : formats.share(top[by]);
+    return top === undefined ? "?" : formats.share(top.share);
   };
   const { figures, measured } = text.placement.history;
   if (figuresBefore.length === 0) return undefined;
   const template = figuresMeasured.length > 0 ? measured : figures;
   return fill(template[by], {
     before: share(figuresBefore),
-    after: share(figuresAfter),
+    after: share(figuresPlanned),
     found: share(figuresMeasured),
   });
 }

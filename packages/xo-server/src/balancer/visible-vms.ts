@@ -1,0 +1,22 @@
+import type { Catalog, Predicate, ViewObject } from "@xo-server/inventory";
+
+/** Whether the caller may read a VM; undefined: all, deleted ones too. */
+export type MaySee = ((vm: string) => boolean) | undefined;
+
+export function toMaySee(
+  catalog: Pick<Catalog, "get">,
+  readable: Predicate | undefined,
+): MaySee {
+  if (readable === undefined) return undefined;
+  return (vm) => {
+    const entry = catalog.get(vm);
+    return (
+      entry !== undefined &&
+      readable(JSON.parse(entry.json.toString()) as ViewObject)
+    );
+  };
+}
+
+export function isVisible(vm: string, maySee: MaySee): boolean {
+  return maySee?.(vm) ?? true;
+}
