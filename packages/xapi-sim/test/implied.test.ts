@@ -78,7 +78,7 @@ t.test("get_all_where understands and, or, not and parentheses", async (t) => {
   const where = (expression: string) =>
     client.call("VM.get_all_where", expression);
   t.same(await where('field "name__label" = "one"'), [VM]);
-  t.same(await where('not (field "name_label" = "one")'), [OTHER_VM]);
+  t.same(await where('not (field "name__label" = "one")'), [OTHER_VM]);
   t.same(await where('field "is_a_template" = "false" and true or false'), [
     VM,
     OTHER_VM,
@@ -86,6 +86,32 @@ t.test("get_all_where understands and, or, not and parentheses", async (t) => {
   await t.rejects(where("field nonsense"), {
     message: /^INVALID_VALUE field nonsense/,
   });
+  // As a real XAPI: the database's names, not those of records.
+  for (const name of ["name_label", "nosuch", "name__description__x"])
+    await t.rejects(where(`field "${name}" = "x"`), {
+      message: `INTERNAL_ERROR missing field ${name} `,
+    });
+  t.same(await where('field "memory__static_max" = "4294967296"'), [VM]);
+});
+
+t.test("parameters of the wrong type are refused as in OCaml", async (t) => {
+  const { client } = await tinyPool(t);
+  const rejects = (call: readonly [string, ...unknown[]], text: string) =>
+    t.rejects(client.call(...call), {
+      message: `INTERNAL_ERROR Failure("${text}")`,
+    });
+  await rejects(
+    ["VM.set_tags", VM, "a"],
+    "Expecting Rpc.Enum, but found 'S(a)'",
+  );
+  await rejects(
+    ["VM.set_blocked_operations", VM, { bogus: "x" }],
+    "Unknown tag/contents",
+  );
+  await rejects(
+    ["Bond.create", NETWORK, [], "", "bogus", {}],
+    "Unmarshalling error in bond-mode",
+  );
 });
 
 t.test("a session may be asked for, as an object", async (t) => {

@@ -1,6 +1,7 @@
 import { datamodel } from "@xo-server/model";
 import { XapiFailure } from "../xapi-failure.js";
-import type { XapiMap, XapiRecord, XapiValue } from "../xapi-value.js";
+import { databaseText } from "../database-text.js";
+import type { XapiRecord } from "../xapi-value.js";
 
 type Predicate = (record: XapiRecord) => boolean;
 
@@ -110,15 +111,15 @@ class WhereParser {
     const text = token.text;
     if (!isField) return () => text;
     const name = this.#fieldName(text);
-    return (record) => toDatabaseText(record[name]!);
+    return (record) => databaseText(record[name]!);
   }
 
-  /** The database says `name__label` where records say `name_label`. */
   #fieldName(text: string): string {
     const fields = datamodel.classes[this.#className]!.fields;
-    for (const name of [text, text.replace(/__/g, "_")])
-      if (Object.hasOwn(fields, name)) return name;
-    bad(this.#expression);
+    const name = text.replace("__", "_");
+    if (!Object.hasOwn(fields, name) || databaseName(name) !== text)
+      throw new XapiFailure("INTERNAL_ERROR", ["missing field", text, ""]);
+    return name;
   }
 
   #take(word: string): boolean {
@@ -129,13 +130,9 @@ class WhereParser {
   }
 }
 
-/** XAPI's database keeps sets and maps as s-expressions: `('a' 'b')`, `(('k' 'v'))`. */
-function toDatabaseText(value: XapiValue): string {
-  if (Array.isArray(value))
-    return `(${(value as readonly XapiValue[]).map((v) => `'${toDatabaseText(v)}'`).join(" ")})`;
-  if (typeof value !== "object") return String(value);
-  const entries = Object.entries(value as XapiMap).map(
-    ([key, item]) => `('${key}' '${toDatabaseText(item)}')`,
-  );
-  return `(${entries.join(" ")})`;
+/** Groups of fields that the datamodel nests: the database says `name__label` where records say `name_label`. */
+const GROUPS = /^(name|memory|VCPUs|PV|HVM|actions|io)_(?!drivers)/;
+
+function databaseName(field: string): string {
+  return field.replace(GROUPS, "$1__");
 }

@@ -46,22 +46,26 @@ const runningWithoutAgent = list(
   "pause",
   "snapshot",
 );
+const runningPvWithoutAgent = running.filter(
+  (name) => name !== "changing_VCPUs_live",
+);
 const paused = list(
   "metadata_export",
   "changing_dynamic_range",
   "hard_reboot",
   "hard_shutdown",
   "unpause",
+  "checkpoint",
   "snapshot",
 );
 const suspended = list(
+  "destroy",
   "metadata_export",
   "export",
   "hard_shutdown",
   "resume_on",
   "resume",
-  "copy",
-  "clone",
+  "checkpoint",
   "snapshot",
 );
 const template = list(
@@ -99,6 +103,8 @@ export interface VmState {
   readonly isSnapshot: boolean;
   readonly isControlDomain: boolean;
   readonly agent: boolean;
+  /** PV guests need no tools. */
+  readonly isPv?: boolean;
 }
 
 export function vmOperations(state: VmState): readonly string[] {
@@ -107,7 +113,8 @@ export function vmOperations(state: VmState): readonly string[] {
   if (state.isTemplate) return template;
   switch (state.powerState) {
     case "Running":
-      return state.agent ? running : runningWithoutAgent;
+      if (state.agent) return running;
+      return state.isPv === true ? runningPvWithoutAgent : runningWithoutAgent;
     case "Paused":
       return paused;
     case "Suspended":
@@ -162,32 +169,33 @@ const diskPlugged = list(
   "unplug",
   "unplug_force",
 );
+const diskOfRunning = list("attach", "unpause", "pause");
 const cdPlugged = list("attach", "eject", "unpause", "pause");
 const cdEmpty = list("attach", "insert");
 const vbdUnplugged = list("attach", "plug");
-const vbdOfHalted = list("attach");
+const vbdUnpluggedOfOthers = list("attach");
 
-/** `vmRuns`: only then can a device be plugged or unplugged. */
+/** `canHotPlug`: the VM runs, with guest tools; only then can a device be plugged or unplugged. */
 export function vbdOperations(vbd: {
   readonly type: string;
   readonly empty: boolean;
   readonly attached: boolean;
-  readonly vmRuns: boolean;
+  readonly canHotPlug: boolean;
 }): readonly string[] {
   if (vbd.type === "CD") return vbd.empty ? cdEmpty : cdPlugged;
-  if (!vbd.vmRuns) return vbdOfHalted;
-  return vbd.attached ? diskPlugged : vbdUnplugged;
+  if (vbd.attached) return vbd.canHotPlug ? diskPlugged : diskOfRunning;
+  return vbd.canHotPlug ? vbdUnplugged : vbdUnpluggedOfOthers;
 }
 
 const vifPlugged = list("attach", "unplug");
 const vifUnplugged = list("attach", "plug");
-const vifOfHalted = list("attach");
+const vifOfOthers = list("attach");
 
 export function vifOperations(
   attached: boolean,
-  vmRuns: boolean,
+  canHotPlug: boolean,
 ): readonly string[] {
-  if (!vmRuns) return vifOfHalted;
+  if (!canHotPlug) return vifOfOthers;
   return attached ? vifPlugged : vifUnplugged;
 }
 

@@ -1,4 +1,4 @@
-import type { OperationTable } from "../operation.js";
+import type { CallContext, OperationTable } from "../operation.js";
 import { XapiFailure } from "../xapi-failure.js";
 import type { XapiValue } from "../xapi-value.js";
 import {
@@ -6,14 +6,14 @@ import {
   dataSourcesOfSr,
   dataSourcesOfVm,
 } from "./data-sources.js";
-import { textParam } from "./fields.js";
+import { text, textParam } from "./fields.js";
 
 /** What is measured of hosts, VMs and SRs, and how much it is now. */
 export const dataSourceOperations: OperationTable = {
   "host.get_data_sources": (context, params) =>
     dataSourcesOfHost(context, textParam(params, 0)),
   "VM.get_data_sources": (context, params) =>
-    dataSourcesOfVm(context, textParam(params, 0)),
+    dataSourcesOfVm(runningVm(context, params), textParam(params, 0)),
   "host.query_data_source": (context, params) =>
     valueOf(
       dataSourcesOfHost(context, textParam(params, 0)),
@@ -21,14 +21,21 @@ export const dataSourceOperations: OperationTable = {
     ),
   "VM.query_data_source": (context, params) =>
     valueOf(
-      dataSourcesOfVm(context, textParam(params, 0)),
+      dataSourcesOfVm(
+        // XAPI joins these two states by a semicolon.
+        runningVm(context, params, "running;paused"),
+        textParam(params, 0),
+      ),
       textParam(params, 1),
     ),
   "host.record_data_source": (context, params) => {
     checkSource(dataSourcesOfHost(context, textParam(params, 0)), params);
   },
   "VM.record_data_source": (context, params) => {
-    checkSource(dataSourcesOfVm(context, textParam(params, 0)), params);
+    checkSource(
+      dataSourcesOfVm(runningVm(context, params), textParam(params, 0)),
+      params,
+    );
   },
   "VM.forget_data_source_archives": (context, params) => {
     checkSource(dataSourcesOfVm(context, textParam(params, 0)), params);
@@ -45,6 +52,19 @@ export const dataSourceOperations: OperationTable = {
     checkSource(dataSourcesOfSr(context, textParam(params, 0)), params);
   },
 };
+
+/** @throws XapiFailure VM_BAD_POWER_STATE */
+function runningVm(
+  context: CallContext,
+  params: readonly XapiValue[],
+  expected = "running",
+): CallContext {
+  const vm = textParam(params, 0);
+  const state = text(context.db.get("VM", vm), "power_state").toLowerCase();
+  if (!expected.split(";").includes(state))
+    throw new XapiFailure("VM_BAD_POWER_STATE", [vm, expected, state]);
+  return context;
+}
 
 function checkSource(
   sources: readonly { readonly name_label: string }[],

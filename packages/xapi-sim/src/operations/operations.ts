@@ -14,6 +14,7 @@ import { vbdOperationTable } from "./vbd.js";
 import { vdiOperationTable } from "./vdi.js";
 import { vifOperationTable } from "./vif.js";
 import { vmCopyOperations } from "./vm-copies.js";
+import { vmFieldOperations } from "./vm-fields.js";
 import { vmMigrateOperations } from "./vm-migrate.js";
 import { vmMigrateSendOperations } from "./vm-migrate-send.js";
 import { vmPowerOperations } from "./vm-power.js";
@@ -28,6 +29,7 @@ export const operations: OperationTable = {
   ...vmMigrateOperations,
   ...vmMigrateSendOperations,
   ...vmResourceOperations,
+  ...vmFieldOperations,
   ...vbdOperationTable,
   ...vifOperationTable,
   ...vdiOperationTable,

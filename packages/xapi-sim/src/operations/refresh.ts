@@ -31,18 +31,28 @@ export function refreshVm(db: Database, ref: string): void {
         isSnapshot: flag(vm, "is_a_snapshot"),
         isControlDomain: flag(vm, "is_control_domain"),
         agent: hasAgent(db, ref),
+        isPv: isPv(vm),
       });
   db.update("VM", ref, { allowed_operations });
   for (const vbd of refs(vm, "VBDs")) refreshVbd(db, vbd);
   for (const vif of refs(vm, "VIFs")) refreshVif(db, vif);
 }
 
-/** Whether guest tools run: clean shutdown and migration need them. */
+/** Whether guest tools run: HVM guests need them for clean shutdown, migration and hot plug. */
 export function hasAgent(db: Database, vm: string): boolean {
   const metrics = refIn(db.get("VM", vm), "guest_metrics");
   if (metrics === undefined) return false;
   const record = db.find("VM_guest_metrics", metrics);
   return record !== undefined && flag(record, "PV_drivers_detected");
+}
+
+/** PV guests do all that without guest tools. */
+export function hasAgentOrIsPv(db: Database, vm: string): boolean {
+  return isPv(db.get("VM", vm)) || hasAgent(db, vm);
+}
+
+export function isPv(vm: XapiRecord): boolean {
+  return vm["domain_type"] === "pv";
 }
 
 /** The VBD and the disk behind it. */
@@ -56,7 +66,7 @@ export function refreshVbd(db: Database, ref: string): void {
           type: text(vbd, "type"),
           empty: flag(vbd, "empty"),
           attached: flag(vbd, "currently_attached"),
-          vmRuns: isLive(db, text(vbd, "VM")),
+          canHotPlug: canHotPlug(db, text(vbd, "VM")),
         }),
   });
   const vdi = refIn(vbd, "VDI");
@@ -71,7 +81,7 @@ export function refreshVif(db: Database, ref: string): void {
       ? []
       : vifOperations(
           flag(vif, "currently_attached"),
-          isLive(db, text(vif, "VM")),
+          canHotPlug(db, text(vif, "VM")),
         ),
   });
 }
@@ -138,8 +148,8 @@ export function isInUse(db: Database, vdi: string): boolean {
   });
 }
 
-function isLive(db: Database, vm: string): boolean {
-  const record = db.find("VM", vm);
-  const state = record === undefined ? "" : text(record, "power_state");
-  return state === "Running" || state === "Paused";
+function canHotPlug(db: Database, vm: string): boolean {
+  return (
+    db.find("VM", vm)?.["power_state"] === "Running" && hasAgentOrIsPv(db, vm)
+  );
 }

@@ -6,17 +6,19 @@ import { badPowerState } from "./failures.js";
 import { flag, map, refs, text } from "./fields.js";
 import { bestHost } from "./host-choice.js";
 import { freeMemory, memoryExpected, memoryNeeded } from "./host-memory.js";
-import { hasAgent } from "./refresh.js";
+import { hasAgent, hasAgentOrIsPv } from "./refresh.js";
 
 /** What an operation asks of a VM, in the order in which XAPI looks. */
 interface Demand {
   readonly states: readonly string[];
-  /** Also of templates and snapshots. */
+  /** Power states of a snapshot, where they differ: one with memory is suspended. */
+  readonly snapshotStates?: readonly string[];
+  /** Also of templates. */
   readonly templates?: boolean;
-  /** Also of snapshots: one with memory is as a suspended VM is. */
+  /** Also of snapshots. */
   readonly snapshots?: boolean;
-  /** Only with the guest's tools at work. */
-  readonly agent?: boolean;
+  /** While the VM runs, guest tools must run: in every guest, or in HVM guests only (PV guests need none). */
+  readonly tools?: "every" | "hvm";
   /** The VM goes on elsewhere, or later: with no device that cannot come along. */
   readonly moves?: boolean;
   /** Goes through although something else is going on. */
@@ -24,41 +26,57 @@ interface Demand {
 }
 
 const anyState = ["Halted", "Paused", "Suspended", "Running"];
+const anywhere = { templates: true, snapshots: true } as const;
 
 const demands = {
   start: { states: ["Halted"] },
   start_on: { states: ["Halted"] },
   pause: { states: ["Running"] },
   unpause: { states: ["Paused"] },
-  clean_shutdown: { states: ["Running"], agent: true },
-  clean_reboot: { states: ["Running"], agent: true },
+  clean_shutdown: { states: ["Running"], tools: "hvm" },
+  clean_reboot: { states: ["Running"], tools: "hvm" },
   hard_shutdown: {
     states: ["Paused", "Suspended", "Running"],
     anyTime: true,
     snapshots: true,
   },
   hard_reboot: { states: ["Paused", "Running"] },
-  suspend: { states: ["Running"], agent: true, moves: true },
+  suspend: { states: ["Running"], tools: "hvm", moves: true },
   resume: { states: ["Suspended"] },
   resume_on: { states: ["Suspended"] },
-  pool_migrate: { states: ["Running"], agent: true, moves: true },
+  pool_migrate: { states: ["Running"], tools: "hvm", moves: true },
   migrate_send: {
     states: ["Running", "Halted"],
-    agent: true,
+    tools: "hvm",
     moves: true,
     templates: true,
   },
   snapshot: { states: anyState },
-  checkpoint: { states: ["Running"], agent: true, moves: true },
-  clone: { states: ["Halted", "Suspended"], templates: true },
-  copy: { states: ["Halted", "Suspended"], templates: true },
-  revert: { states: ["Halted", "Suspended"], templates: true },
-  destroy: { states: ["Halted"], templates: true },
-  export: { states: ["Halted", "Suspended"], templates: true },
+  checkpoint: {
+    states: ["Paused", "Suspended", "Running"],
+    tools: "hvm",
+    moves: true,
+  },
+  clone: {
+    states: ["Halted"],
+    snapshotStates: ["Halted", "Suspended"],
+    ...anywhere,
+  },
+  copy: {
+    states: ["Halted"],
+    snapshotStates: ["Halted", "Suspended"],
+    ...anywhere,
+  },
+  revert: { states: ["Halted", "Suspended"], ...anywhere },
+  destroy: { states: ["Halted", "Suspended"], ...anywhere },
+  export: { states: ["Halted", "Suspended"], ...anywhere },
+  call_plugin: { states: ["Running"] },
   changing_VCPUs: { states: ["Halted"], templates: true },
-  changing_VCPUs_live: { states: ["Running"] },
+  changing_VCPUs_live: { states: ["Running"], tools: "every" },
   changing_static_range: { states: ["Halted"], templates: true },
   changing_dynamic_range: { states: ["Halted", "Running"], templates: true },
+  changing_shadow_memory: { states: ["Halted"], templates: true },
+  changing_shadow_memory_live: { states: ["Running"] },
 } as const satisfies Readonly<Record<string, Demand>>;
 
 export type CheckedOperation = keyof typeof demands;
@@ -68,6 +86,10 @@ const longCopies: ReadonlySet<string> = new Set(["clone", "copy", "export"]);
 
 function goTogether(one: string, other: string): boolean {
   return longCopies.has(one) && longCopies.has(other);
+}
+
+export function isCheckedOperation(name: string): name is CheckedOperation {
+  return Object.hasOwn(demands, name);
 }
 
 /** Raises what XAPI raises when a VM cannot do this now. */
@@ -82,33 +104,63 @@ export function assertVmMay(
     throw new XapiFailure("OPERATION_NOT_ALLOWED", [
       `Operation '${operation}' is not allowed on the control domain`,
     ]);
-  const fits =
-    demand.templates === true ||
-    (demand.snapshots === true && flag(vm, "is_a_snapshot"));
-  if (flag(vm, "is_a_template") && !fits)
+  assertKind(vm, { ref, operation }, demand);
+  assertFree(vm, { ref, operation }, demand);
+  const state = text(vm, "power_state");
+  const states =
+    (flag(vm, "is_a_snapshot") ? demand.snapshotStates : undefined) ??
+    demand.states;
+  if (!states.includes(state)) throw badPowerState(ref, states, state);
+  const blocked = map(vm, "blocked_operations")[operation];
+  if (blocked !== undefined)
+    throw new XapiFailure("OPERATION_BLOCKED", [ref, blocked as string]);
+  if (state === "Running" && lacksTools(db, ref, demand))
+    throw new XapiFailure("VM_LACKS_FEATURE", [ref]);
+  if (state !== "Halted" && demand.moves === true) assertMovable(vm, ref);
+  return vm;
+}
+
+interface Attempt {
+  readonly ref: string;
+  readonly operation: CheckedOperation;
+}
+
+/** @throws XapiFailure VM_IS_SNAPSHOT, VM_IS_TEMPLATE */
+function assertKind(
+  vm: XapiRecord,
+  { ref, operation }: Attempt,
+  demand: Demand,
+): void {
+  if (flag(vm, "is_a_snapshot")) {
+    if (demand.snapshots !== true)
+      throw new XapiFailure("VM_IS_SNAPSHOT", [ref, operation]);
+  } else if (flag(vm, "is_a_template") && demand.templates !== true)
     throw new XapiFailure("VM_IS_TEMPLATE", [ref, operation]);
+}
+
+/** @throws XapiFailure OTHER_OPERATION_IN_PROGRESS */
+function assertFree(
+  vm: XapiRecord,
+  { ref, operation }: Attempt,
+  demand: Demand,
+): void {
+  if (demand.anyTime === true) return;
   const [task, running] =
     Object.entries(map(vm, "current_operations")).find(
       ([, other]) => !goTogether(operation, other as string),
     ) ?? [];
-  if (task !== undefined && demand.anyTime !== true)
+  if (task !== undefined)
     throw new XapiFailure("OTHER_OPERATION_IN_PROGRESS", [
       "VM",
       ref,
       running as string,
       task,
     ]);
-  const state = text(vm, "power_state");
-  if (!demand.states.includes(state))
-    throw badPowerState(ref, demand.states, state);
-  const blocked = map(vm, "blocked_operations")[operation];
-  if (blocked !== undefined)
-    throw new XapiFailure("OPERATION_BLOCKED", [ref, blocked as string]);
-  if (state === "Halted") return vm;
-  if (demand.agent === true && !hasAgent(db, ref))
-    throw new XapiFailure("VM_LACKS_FEATURE", [ref]);
-  if (demand.moves === true) assertMovable(vm, ref);
-  return vm;
+}
+
+function lacksTools(db: Database, ref: string, { tools }: Demand): boolean {
+  if (tools === undefined) return false;
+  return tools === "every" ? !hasAgent(db, ref) : !hasAgentOrIsPv(db, ref);
 }
 
 /** Devices of one host hold a VM there [xapi_vm_lifecycle.ml, from memory]. */

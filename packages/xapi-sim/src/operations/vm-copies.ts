@@ -25,10 +25,12 @@ export const vmCopyOperations: OperationTable = {
       name: textParam(params, 1),
     }),
   "VM.copy": (context, params) => {
-    const sr = textParam(params, 2);
-    return derive(context, textParam(params, 0), "copy", {
+    const [vm, sr] = [textParam(params, 0), textParam(params, 2)];
+    // An unknown SR is no error where there is nothing to copy to it.
+    if (sr !== NULL_REF && hasDisks(context, vm)) context.db.get("SR", sr);
+    return derive(context, vm, "copy", {
       name: textParam(params, 1),
-      ...(sr === NULL_REF ? {} : { sr: (context.db.get("SR", sr), sr) }),
+      ...(sr === NULL_REF ? {} : { sr }),
     });
   },
   "VM.snapshot": (context, params) =>
@@ -56,6 +58,12 @@ export const vmCopyOperations: OperationTable = {
     destroyVm(context, vm);
   },
 };
+
+function hasDisks({ db }: CallContext, vm: string): boolean {
+  return refs(db.get("VM", vm), "VBDs").some(
+    (vbd) => text(db.get("VBD", vbd), "type") === "Disk",
+  );
+}
 
 async function derive(
   context: CallContext,
@@ -109,7 +117,7 @@ async function revert(context: CallContext, snapshot: string): Promise<void> {
     vm === undefined ||
     db.find("VM", vm) === undefined
   )
-    throw new XapiFailure("VM_REVERT_FAILED", [vm ?? NULL_REF, snapshot]);
+    throw new XapiFailure("VM_REVERT_FAILED", [snapshot, vm ?? NULL_REF]);
   await whileBusy(context, { className: "VM", ref: vm }, "revert", async () => {
     // What runs has no say: it is as after a power cut.
     if (refIn(db.get("VM", vm), "resident_on") !== undefined)
@@ -119,6 +127,7 @@ async function revert(context: CallContext, snapshot: string): Promise<void> {
     db.update("VM", vm, {
       ...revertedFields(record),
       power_state: text(record, "power_state"),
+      parent: snapshot,
     });
     for (const vbd of refs(record, "VBDs"))
       copyVbd(context, vbd, {
@@ -159,6 +168,7 @@ const kept = new Set([
   "VGPUs",
   "crash_dumps",
   "children",
+  "parent",
   "resident_on",
   "domid",
   "power_state",

@@ -1,13 +1,19 @@
+import { NULL_REF } from "@xo-server/model";
 import type { CallContext } from "../operation.js";
 import { flag, refIn, refs, text } from "./fields.js";
 import { refreshVdi } from "./refresh.js";
+import { takeSpace } from "./vdi-copies.js";
 
-/** The VM with its metrics, VBDs, VIFs, VTPMs and consoles. Its disks stay, as in XAPI. */
-export function destroyVm({ db }: CallContext, ref: string): void {
+/** The VM with its suspend image, metrics, VBDs, VIFs, VTPMs and consoles. Its disks stay, as in XAPI. */
+export function destroyVm(context: CallContext, ref: string): void {
+  const { db } = context;
+  dropSuspendImage(context, ref);
   const vm = db.get("VM", ref);
   const disks = refs(vm, "VBDs").map((vbd) => text(db.get("VBD", vbd), "VDI"));
   for (const [className, field] of parts)
     for (const part of refs(vm, field)) db.destroy(className, part);
+  for (const child of refs(vm, "children"))
+    db.update("VM", child, { parent: text(vm, "parent") });
   db.destroy("VM", ref);
   for (const [className, field] of metrics) {
     const part = refIn(vm, field);
@@ -30,6 +36,22 @@ const metrics = [
   ["VM_metrics", "metrics"],
   ["VM_guest_metrics", "guest_metrics"],
 ] as const;
+
+/** The image of a suspended VM's memory, unless a VM has it as a disk. */
+export function dropSuspendImage({ db }: CallContext, vm: string): void {
+  const image = refIn(db.get("VM", vm), "suspend_VDI");
+  if (image === undefined) return;
+  db.update("VM", vm, { suspend_VDI: NULL_REF });
+  if (
+    db.find("VDI", image) === undefined ||
+    refs(db.get("VDI", image), "VBDs").length > 0
+  )
+    return;
+  const { SR, physical_utilisation } = db.get("VDI", image);
+  if (db.find("SR", SR as string) !== undefined)
+    takeSpace({ db }, SR as string, -Number(physical_utilisation));
+  db.destroy("VDI", image);
+}
 
 /** The VM's disks and interfaces, to make room for those of a snapshot. Images in its CD drives stay. */
 export function destroyDevices({ db }: CallContext, ref: string): void {

@@ -7,6 +7,7 @@ import { guestMetricsFields } from "../fleet/guest-metrics.js";
 import { guestSystems } from "../fleet/guest-systems.js";
 import { flag, int, map, refIn, refs, text, without } from "./fields.js";
 import { deviceOf } from "./device-names.js";
+import { isPv } from "./refresh.js";
 import { endRun } from "../rrd/vm-runs.js";
 import { beginResidency, endResidency } from "../rrd/residency.js";
 import { memoryNeeded, releaseMemory } from "./host-memory.js";
@@ -33,7 +34,7 @@ export function buildDomain(
     resident_on: host,
     scheduled_to_be_resident_on: NULL_REF,
     domid: nextDomid(context, host),
-    domarch: "hvm",
+    domarch: isPv(vm) ? "x64" : "hvm",
   });
   openConsoles(context, ref, host);
 }
@@ -49,8 +50,8 @@ export function bootGuest(context: CallContext, ref: string): void {
     memory_actual: int(vm, "memory_dynamic_max"),
     VCPUs_number: int(vm, "VCPUs_at_startup"),
     state: ["running"],
-    hvm: true,
-    current_domain_type: "hvm",
+    hvm: !isPv(vm),
+    current_domain_type: isPv(vm) ? "pv" : "hvm",
   });
   const old = refIn(vm, "guest_metrics");
   const guest_metrics = db.create("VM_guest_metrics", {
@@ -146,8 +147,8 @@ export function moveDomain(
   openConsoles(context, ref, host);
 }
 
-function updateMetrics(
-  { db }: CallContext,
+export function updateMetrics(
+  { db }: Pick<CallContext, "db">,
   vm: XapiRecord,
   patch: XapiRecord,
 ): void {

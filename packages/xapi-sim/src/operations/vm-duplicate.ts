@@ -1,4 +1,5 @@
 import { NULL_REF } from "@xo-server/model";
+import { databaseText } from "../database-text.js";
 import { NEVER, toDatetime } from "../clock.js";
 import type { CallContext } from "../operation.js";
 import type { XapiRecord } from "../xapi-value.js";
@@ -46,6 +47,7 @@ export function duplicateVm(
     copyVbd(context, vbd, { copy, isSnapshot, derivation });
   for (const vif of refs(vm, "VIFs"))
     copyVif(context, vif, { copy, sameMac: isSnapshot });
+  if (isSnapshot) db.update("VM", source, { parent: copy });
   refreshVm(db, copy);
   return copy;
 }
@@ -86,6 +88,7 @@ const emptyLinks: XapiRecord = {
   crash_dumps: [],
   attached_PCIs: [],
   snapshots: [],
+  parent: NULL_REF,
   children: [],
   blobs: {},
   is_a_snapshot: false,
@@ -108,6 +111,7 @@ function snapshotFields(
     is_a_template: true,
     snapshot_of: source,
     snapshot_time: toDatetime(clock.now()),
+    snapshot_metadata: databaseText(vm),
     snapshot_info: {
       "disk-snapshot-type": quiet ? "crash_consistent" : "checkpoint",
       "power-state-at-snapshot": text(vm, "power_state"),

@@ -42,17 +42,17 @@ export const vmMigrateSendOperations: OperationTable = {
   "VM.assert_can_migrate": async (context, params) => {
     const vm = textParam(params, 0);
     const journey = journeyOf(params);
+    const elsewhere = isElsewhere(context, journey.dest);
     assertVmMay(context.db, vm, "migrate_send");
-    if (isElsewhere(context, journey.dest))
-      await assertCanMigrateToPool(context, vm, journey);
+    if (elsewhere) await assertCanMigrateToPool(context, vm, journey);
     else assertPossible(context, vm, planOf(context, params));
   },
   "VM.migrate_send": async (context, params) => {
     const vm = textParam(params, 0);
     const journey = journeyOf(params);
+    const elsewhere = isElsewhere(context, journey.dest);
     assertVmMay(context.db, vm, "migrate_send");
-    if (isElsewhere(context, journey.dest))
-      return migrateToPool(context, vm, journey);
+    if (elsewhere) return migrateToPool(context, vm, journey);
     const plan = planOf(context, params);
     const { host } = plan;
     assertPossible(context, vm, plan);

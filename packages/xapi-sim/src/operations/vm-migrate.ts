@@ -23,7 +23,11 @@ export const vmMigrateOperations: OperationTable = {
     return possibleHosts(db, textParam(params, 0));
   },
   "VM.assert_can_boot_here": ({ db }, params) => {
-    assertCanBootHere(db, textParam(params, 0), textParam(params, 1));
+    const [vm, host] = [textParam(params, 0), textParam(params, 1)];
+    db.get("VM", vm);
+    if (db.find("host", host) === undefined)
+      throw new XapiFailure("HOST_NOT_LIVE");
+    assertCanBootHere(db, vm, host);
   },
   "VM.retrieve_wlb_recommendations": () => ({}),
   "host.get_vms_which_prevent_evacuation": ({ db }, params) => {
@@ -49,6 +53,7 @@ export async function migrate(
   host: string,
 ): Promise<void> {
   const { db } = context;
+  db.get("host", host);
   assertVmMay(db, vm, "pool_migrate");
   const source = text(db.get("VM", vm), "resident_on");
   if (source === host) return;
@@ -87,8 +92,15 @@ function obstaclesOn(
   db: CallContext["db"],
   host: string,
 ): readonly (readonly [vm: string, reason: readonly string[]])[] {
+  const hasTarget = [...db.records("host")].some(
+    ([ref, other]) =>
+      ref !== host && other["enabled"] === true && isLive(db, ref),
+  );
   return guestsOf(db, host)
-    .map((vm) => [vm, obstacle(db, vm, host)] as const)
+    .map((vm) => {
+      const none = ["NO_HOSTS_AVAILABLE", vm];
+      return [vm, hasTarget ? obstacle(db, vm, host) : none] as const;
+    })
     .filter(([, reason]) => reason.length > 0);
 }
 
@@ -105,7 +117,7 @@ function obstacle(
     throw error;
   }
   const others = possibleHosts(db, vm).filter((other) => other !== host);
-  return others.length === 0 ? ["NO_HOSTS_AVAILABLE"] : [];
+  return others.length === 0 ? ["NO_HOSTS_AVAILABLE", vm] : [];
 }
 
 /** All guests move away, one after another, each to the host that suits it best. The host takes no new ones. */

@@ -5,7 +5,7 @@ import { durations } from "./durations.js";
 import { flag, int, refIn, refs, text, textParam } from "./fields.js";
 import { XapiFailure } from "../xapi-failure.js";
 import { createVmMessage } from "./messages.js";
-import { hasAgent, refreshVdi, refreshVm } from "./refresh.js";
+import { hasAgentOrIsPv, isPv, refreshVdi, refreshVm } from "./refresh.js";
 import { memoryNeeded, whileExpected } from "./host-memory.js";
 import {
   assertCanBootHere,
@@ -16,6 +16,7 @@ import {
 } from "./vm-checks.js";
 import { assertNotOpen } from "./vbd.js";
 import { takeSpace } from "./vdi-copies.js";
+import { dropSuspendImage } from "./vm-destroy.js";
 import { bootGuest, buildDomain, endDomain, renewDomain } from "./vm-domain.js";
 
 export const vmPowerOperations: OperationTable = {
@@ -39,7 +40,7 @@ export const vmPowerOperations: OperationTable = {
     const vm = textParam(params, 0);
     const clean =
       context.db.find("VM", vm)?.["power_state"] === "Running" &&
-      hasAgent(context.db, vm);
+      hasAgentOrIsPv(context.db, vm);
     return clean ? cleanShutdown(context, vm) : hardShutdown(context, vm);
   },
   "VM.clean_reboot": (context, params) =>
@@ -104,7 +105,7 @@ function launchAnywhere(
   return (context, params) => {
     const vm = textParam(params, 0);
     assertVmMay(context.db, vm, operation);
-    assertDisksFree(context, vm);
+    assertBootable(context, vm);
     const host = chooseHost(context.db, vm);
     return launch(context, vm, { host, paused: params[1] === true, operation });
   };
@@ -118,14 +119,33 @@ function launchOn(
   return (context, params) => {
     const [vm, host] = [textParam(params, 0), textParam(params, 1)];
     assertVmMay(context.db, vm, operation);
-    assertDisksFree(context, vm);
+    assertBootable(context, vm);
     assertCanBootHere(context.db, vm, host);
     return launch(context, vm, { host, paused: params[2] === true, operation });
   };
 }
 
-function assertDisksFree({ db }: CallContext, vm: string): void {
-  for (const vbd of refs(db.get("VM", vm), "VBDs")) assertNotOpen(db, vbd);
+/** @throws XapiFailure INVALID_VALUE: a PV guest without kernel; VDI_IN_USE */
+function assertBootable({ db }: CallContext, vm: string): void {
+  const record = db.get("VM", vm);
+  const boots = ["PV_bootloader", "PV_kernel"].some((name) => record[name]);
+  if (isPv(record) && !boots)
+    throw new XapiFailure("INVALID_VALUE", [
+      "kernel",
+      "",
+      "File does not exist",
+    ]);
+  const written = new Set<string>();
+  for (const ref of refs(record, "VBDs")) {
+    assertNotOpen(db, ref);
+    const vbd = db.get("VBD", ref);
+    const vdi = db.find("VDI", text(vbd, "VDI"));
+    if (vdi === undefined || flag(vdi, "sharable")) continue;
+    if (text(vbd, "mode") !== "RW") continue;
+    if (written.has(text(vbd, "VDI")))
+      throw new XapiFailure("VDI_IN_USE", [text(vbd, "VDI"), "attach"]);
+    written.add(text(vbd, "VDI"));
+  }
 }
 
 async function start(
@@ -227,21 +247,6 @@ async function resume(
       );
     },
   );
-}
-
-function dropSuspendImage({ db }: CallContext, vm: string): void {
-  const image = refIn(db.get("VM", vm), "suspend_VDI");
-  if (image === undefined) return;
-  db.update("VM", vm, { suspend_VDI: NULL_REF });
-  if (
-    db.find("VDI", image) === undefined ||
-    refs(db.get("VDI", image), "VBDs").length > 0
-  )
-    return;
-  const { SR, physical_utilisation } = db.get("VDI", image);
-  if (db.find("SR", SR as string) !== undefined)
-    takeSpace({ db }, SR as string, -Number(physical_utilisation));
-  db.destroy("VDI", image);
 }
 
 export function hostTitle(

@@ -21,7 +21,9 @@ import {
 } from "./fields.js";
 import { refreshVm } from "./refresh.js";
 import { freeMemory, memoryNeeded, releaseMemory } from "./host-memory.js";
-import { assertVmMay } from "./vm-checks.js";
+import { assertVmMay, isCheckedOperation } from "./vm-checks.js";
+import { updateMetrics } from "./vm-domain.js";
+import { domainTypeOf } from "./vm-fields.js";
 
 export const vmResourceOperations: OperationTable = {
   "VM.set_memory_static_max": memory(
@@ -71,27 +73,24 @@ export const vmResourceOperations: OperationTable = {
   "VM.compute_memory_overhead": ({ db }, params) =>
     int(db.get("VM", textParam(params, 0)), "memory_overhead"),
   "VM.maximise_memory": (_, params) => intParam(params, 1),
-  "VM.set_VCPUs_max": ({ db }, params) => {
-    const [vm, value] = [textParam(params, 0), intParam(params, 1)];
-    const record = assertVmMay(db, vm, "changing_VCPUs");
-    if (value < 1 || value < int(record, "VCPUs_at_startup"))
-      throw invalidValue("VCPUs_max", String(value));
-    db.update("VM", vm, { VCPUs_max: value });
-  },
-  "VM.set_VCPUs_at_startup": ({ db }, params) => {
-    const [vm, value] = [textParam(params, 0), intParam(params, 1)];
-    const record = assertVmMay(db, vm, "changing_VCPUs");
-    if (value < 1 || value > int(record, "VCPUs_max"))
-      throw invalidValue("VCPUs_at_startup", String(value));
-    db.update("VM", vm, { VCPUs_at_startup: value });
-  },
+  "VM.set_VCPUs_max": vcpus("VCPUs_max"),
+  "VM.set_VCPUs_at_startup": vcpus("VCPUs_at_startup"),
   "VM.set_VCPUs_number_live": ({ db }, params) => {
     const [vm, value] = [textParam(params, 0), intParam(params, 1)];
     const record = assertVmMay(db, vm, "changing_VCPUs_live");
     if (value < 1 || value > int(record, "VCPUs_max"))
-      throw invalidValue("VCPUs_number_live", String(value));
-    db.update("VM_metrics", text(record, "metrics"), { VCPUs_number: value });
+      throw invalidValue(
+        "VCPU values must satisfy: 0 < VCPUs ≤ VCPUs_max",
+        String(value),
+      );
+    updateMetrics({ db }, record, { VCPUs_number: value });
     db.update("VM", vm, { VCPUs_at_startup: value });
+  },
+  "VM.add_to_VCPUs_params_live": ({ db }, params) => {
+    const [vm, key, value] = params as readonly string[];
+    const record = assertVmMay(db, vm!, "changing_VCPUs_live");
+    const VCPUs_params = { ...map(record, "VCPUs_params"), [key!]: value! };
+    db.update("VM", vm!, { VCPUs_params });
   },
   "VM.get_allowed_VBD_devices": ({ db }, params) =>
     freePlaces(db, textParam(params, 0), {
@@ -105,11 +104,12 @@ export const vmResourceOperations: OperationTable = {
       className: "VIF",
       field: "VIFs",
       place: "device",
-      limit: 7,
+      limit: 16,
     }),
   "VM.assert_operation_valid": ({ db }, params) => {
     const [vm, operation] = [textParam(params, 0), textParam(params, 1)];
-    if (!allowed(db, vm).includes(operation))
+    if (isCheckedOperation(operation)) assertVmMay(db, vm, operation);
+    else if (!allowed(db, vm).includes(operation))
       throw new XapiFailure("OPERATION_NOT_ALLOWED", [
         `Operation '${operation}' is not valid for VM '${vm}'`,
       ]);
@@ -157,6 +157,22 @@ function setBiosStrings(db: Database, vm: string, strings: XapiMap): void {
   db.update("VM", vm, { bios_strings: strings });
 }
 
+/** @throws XapiFailure INVALID_VALUE; both fields have one text */
+function vcpus(field: "VCPUs_max" | "VCPUs_at_startup"): OperationHandler {
+  return ({ db }, params) => {
+    const [vm, value] = [textParam(params, 0), intParam(params, 1)];
+    const record = assertVmMay(db, vm, "changing_VCPUs");
+    const after: XapiRecord = { ...record, [field]: value };
+    const start = int(after, "VCPUs_at_startup");
+    if (value < 1 || start > int(after, "VCPUs_max"))
+      throw invalidValue(
+        "VCPU values must satisfy: 0 < VCPUs_at_startup ≤ VCPUs_max",
+        String(value),
+      );
+    db.update("VM", vm, { [field]: value });
+  };
+}
+
 type MemoryFields =
   | "memory_static_min"
   | "memory_static_max"
@@ -188,9 +204,7 @@ function memory(
         (name, i) => i > 0 && int(after, steps[i - 1]!) > int(after, name),
       )
     )
-      throw new XapiFailure("MEMORY_CONSTRAINT_VIOLATION", [
-        "Memory limits must satisfy: static_min <= dynamic_min <= dynamic_max <= static_max",
-      ]);
+      throw new XapiFailure("MEMORY_CONSTRAINT_VIOLATION_ORDER");
     takeMemory(db, record, after);
     db.update("VM", vm, {
       ...patch,
@@ -238,11 +252,15 @@ function createVm({ db, random }: CallContext, record: XapiRecord): string {
     mac_seed: random.uuid(),
     ...(record["other_config"] as XapiRecord | undefined),
   };
+  const { domain_type } = record;
   return db.create("VM", {
     ...record,
     other_config,
     metrics,
     domid: -1,
+    ...(domain_type === undefined || domain_type === "unspecified"
+      ? { domain_type: domainTypeOf(String(record["HVM_boot_policy"] ?? "")) }
+      : {}),
     allowed_operations: vmOperations({
       powerState: "Halted",
       isTemplate: flag(record, "is_a_template"),

@@ -26,10 +26,10 @@ export function readParam(type: FieldType, value: WireValue): XapiValue {
     case "enum":
       return readEnum(type.name, value);
     case "set":
-      if (value.t !== "array") expected("list", value);
+      if (value.t !== "array") expecting("Enum", value);
       return value.v.map((item) => readParam(type.of, item));
     case "map":
-      return readMap(type.value, value);
+      return readMap(type, value);
     case "record":
       return readRecord(type.className, value);
     case "option":
@@ -75,20 +75,30 @@ function readEnum(name: string, value: WireValue): string {
   const values = datamodel.enums[name] ?? [];
   const found = values.find((v) => v.toLowerCase() === text.toLowerCase());
   if (found === undefined)
-    throw internalError('Failure("Unknown tag/contents")');
+    throw internalError(
+      name === "bond_mode"
+        ? 'Failure("Unmarshalling error in bond-mode")'
+        : 'Failure("Unknown tag/contents")',
+    );
   return found;
 }
 
-function readMap(type: FieldType, value: WireValue): XapiMap {
-  if (value.t !== "struct") notDict(value);
+function readMap(
+  { key, value: itemType }: Extract<FieldType, { kind: "map" }>,
+  value: WireValue,
+): XapiMap {
+  if (value.t !== "struct") expecting("Dict", value);
   return Object.fromEntries(
-    value.v.map(([key, item]) => [key, readParam(type, item)]),
+    value.v.map(([name, item]) => [
+      key.kind === "enum" ? readEnum(key.name, { t: "string", v: name }) : name,
+      readParam(itemType, item),
+    ]),
   );
 }
 
 /** The record that a constructor takes: unknown members are ignored, missing optional ones filled in. */
 function readRecord(className: string, value: WireValue): XapiMap {
-  if (value.t !== "struct") notDict(value);
+  if (value.t !== "struct") expecting("Dict", value);
   const given = new Map(value.v);
   const record: Record<string, XapiValue> = {};
   const fields = datamodel.classes[className]?.fields ?? {};
@@ -111,9 +121,9 @@ function expected(what: string, value: WireValue): never {
   );
 }
 
-function notDict(value: WireValue): never {
+function expecting(what: "Enum" | "Dict", value: WireValue): never {
   throw internalError(
-    `Failure("Expecting Rpc.Dict, but found '${ocamlEscape(describe(value))}'")`,
+    `Failure("Expecting Rpc.${what}, but found '${ocamlEscape(describe(value))}'")`,
   );
 }
 
