@@ -75,14 +75,18 @@ const rows: readonly Row[] = [
   {
     method: "vm.snapshot",
     more: { saveMemory: true },
-    becomes: { Running: "Running" },
-    needs: "running",
+    becomes: {
+      Running: "Running",
+      Paused: "Paused",
+      Suspended: "Suspended",
+    },
+    needs: "paused, suspended, running",
   },
   {
     method: "vm.clone",
     more: { name: "a copy" },
-    becomes: { Halted: "Halted", Suspended: "Suspended" },
-    needs: "halted, suspended",
+    becomes: { Halted: "Halted" },
+    needs: "halted",
   },
   {
     method: "vm.clone",

@@ -1,3 +1,4 @@
+import type { OperationHandler } from "../operation.js";
 import { XapiFailure } from "../xapi-failure.js";
 
 /** Power states in errors are in lower case, several joined by `, `. */
@@ -21,6 +22,14 @@ export function notEnoughMemory(
     String(needed),
     String(available),
   ]);
+}
+
+/** A field that only XAPI's own parts write. */
+export function denied(className: string): OperationHandler {
+  return ({ db }, params) => {
+    db.get(className, params[0] as string);
+    throw new XapiFailure("PERMISSION_DENIED", [""]);
+  };
 }
 
 export function operationNotAllowed(reason: string): XapiFailure {

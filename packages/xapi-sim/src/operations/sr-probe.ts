@@ -1,5 +1,6 @@
 import type { OperationTable } from "../operation.js";
 import { XapiFailure } from "../xapi-failure.js";
+import { assertDriver } from "./sr.js";
 import { mapParam, textParam } from "./fields.js";
 
 /** What storage that is no SR yet says of itself, when it is asked. */
@@ -13,6 +14,7 @@ export const srProbeOperations: OperationTable = {
       case "lvmoiscsi":
         return probeIscsi(device);
       default:
+        assertDriver({ db }, textParam(params, 2));
         return NO_SR;
     }
   },

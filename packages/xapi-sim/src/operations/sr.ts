@@ -5,6 +5,7 @@ import { isoSrOperations, srOperations } from "./allowed-operations.js";
 import { whileBusy } from "./busy.js";
 import { assertCanHostStatefile } from "./ha.js";
 import { durations } from "./durations.js";
+import { denied } from "./failures.js";
 import { flag, mapParam, refs, text, textParam } from "./fields.js";
 import { refreshSr } from "./refresh.js";
 import {
@@ -46,7 +47,6 @@ export const srOperationTable: OperationTable = {
     return sr;
   },
   "SR.introduce": (context, params) => {
-    assertDriver(context, textParam(params, 3));
     return addSr(context, {
       uuid: textParam(params, 0),
       name_label: textParam(params, 1),
@@ -94,7 +94,11 @@ export const srOperationTable: OperationTable = {
   "SR.get_supported_types": ({ db }) => [
     ...new Set([...db.records("SM")].map(([, record]) => text(record, "type"))),
   ],
-  "SR.probe_ext": () => [],
+  "SR.probe_ext": ({ db }, params) => {
+    db.get("host", textParam(params, 0));
+    assertDriver({ db }, textParam(params, 2));
+    return [];
+  },
   "SR.get_live_hosts": ({ db }, params) =>
     refs(db.get("SR", textParam(params, 0)), "PBDs")
       .map((pbd) => db.get("PBD", pbd))
@@ -107,8 +111,8 @@ export const srOperationTable: OperationTable = {
   "PBD.create": ({ db }, params) => {
     const record = params[0] as XapiRecord;
     const [host, sr] = [text(record, "host"), text(record, "SR")];
-    db.get("host", host);
-    for (const pbd of refs(db.get("SR", sr), "PBDs")) {
+    // XAPI looks at neither the host nor the SR.
+    for (const pbd of refs(db.find("SR", sr) ?? { PBDs: [] }, "PBDs")) {
       if (text(db.get("PBD", pbd), "host") === host)
         throw new XapiFailure("PBD_EXISTS", [sr, host, pbd]);
       if (!flag(db.get("SR", sr), "shared"))
@@ -120,10 +124,11 @@ export const srOperationTable: OperationTable = {
     const ref = textParam(params, 0);
     if (flag(db.get("PBD", ref), "currently_attached"))
       throw new XapiFailure("OPERATION_NOT_ALLOWED", [
-        "The PBD is still plugged",
+        "PBD is currently attached",
       ]);
     db.destroy("PBD", ref);
   },
+  "PBD.set_device_config": denied("PBD"),
   "PBD.plug": async (context, params) => {
     const { db } = context;
     const ref = textParam(params, 0);
@@ -176,7 +181,11 @@ function addSr({ db }: CallContext, record: XapiRecord): string {
   });
 }
 
-function assertDriver({ db }: CallContext, type: string): void {
+/** @throws XapiFailure SR_UNKNOWN_DRIVER */
+export function assertDriver(
+  { db }: Pick<CallContext, "db">,
+  type: string,
+): void {
   for (const [, record] of db.records("SM"))
     if (text(record, "type") === type) return;
   throw new XapiFailure("SR_UNKNOWN_DRIVER", [type]);

@@ -6,7 +6,7 @@ import { whileBusy } from "./busy.js";
 import { durations } from "./durations.js";
 import { badPowerState } from "./failures.js";
 import { flag, refs, text, textParam } from "./fields.js";
-import { refreshVbd, refreshVdi } from "./refresh.js";
+import { hasAgentOrIsPv, refreshVbd, refreshVdi } from "./refresh.js";
 import { assertIdle } from "./sr-checks.js";
 import { deviceOf } from "./device-names.js";
 
@@ -15,11 +15,11 @@ export const vbdOperationTable: OperationTable = {
     const record = params[0] as XapiRecord;
     assertFits(db, record);
     const metrics = db.create("VBD_metrics", {});
-    const empty = text(record, "VDI") === NULL_REF;
+    const empty = flag(record, "empty");
     const vbd = db.create("VBD", {
       ...record,
+      ...(empty ? { VDI: NULL_REF } : {}),
       userdevice: placeFor(db, record),
-      empty,
       metrics,
       currently_attached: false,
     });
@@ -45,6 +45,7 @@ export const vbdOperationTable: OperationTable = {
     assertRuns(context, vbd);
     if (flag(vbd, "currently_attached"))
       throw new XapiFailure("DEVICE_ALREADY_ATTACHED", [ref]);
+    assertHotPlugs(context, vbd);
     if (flag(vbd, "empty")) throw new XapiFailure("VBD_IS_EMPTY", [ref]);
     assertIdle(context.db, "VBD", ref);
     assertNotOpen(context.db, ref);
@@ -56,15 +57,16 @@ export const vbdOperationTable: OperationTable = {
   "VBD.unplug": unplug,
   "VBD.unplug_force": unplug,
   "VBD.unplug_force_no_safety_check": unplug,
-  "VBD.assert_attachable": (context, params) => {
-    assertRuns(context, context.db.get("VBD", textParam(params, 0)));
+  "VBD.assert_attachable": ({ db }, params) => {
+    assertNotOpen(db, textParam(params, 0));
   },
   "VBD.insert": async (context, params) => {
     const [ref, vdi] = [textParam(params, 0), textParam(params, 1)];
     const vbd = context.db.get("VBD", ref);
     assertRemovable(vbd, ref);
-    assertImage(context.db, vdi);
     if (!flag(vbd, "empty")) throw new XapiFailure("VBD_NOT_EMPTY", [ref]);
+    // Any disk may be inserted, not only images.
+    context.db.get("VDI", vdi);
     assertIdle(context.db, "VBD", ref);
     await whileBusy(context, { className: "VBD", ref }, "insert", () =>
       context.delay(durations.plug),
@@ -106,6 +108,7 @@ async function unplug(
   assertRuns(context, vbd);
   if (!flag(vbd, "currently_attached"))
     throw new XapiFailure("DEVICE_ALREADY_DETACHED", [ref]);
+  assertHotPlugs(context, vbd);
   if (text(vbd, "type") === "Disk" && !flag(vbd, "unpluggable"))
     throw new XapiFailure("VBD_NOT_UNPLUGGABLE", [ref]);
   assertIdle(context.db, "VBD", ref);
@@ -124,24 +127,25 @@ function attach({ db }: CallContext, ref: string, attached: boolean): void {
   refreshVbd(db, ref);
 }
 
-function assertRuns({ db }: CallContext, vbd: XapiRecord): void {
-  const vm = text(vbd, "VM");
+type DbContext = Pick<CallContext, "db">;
+
+/** @throws XapiFailure VM_BAD_POWER_STATE: devices are plugged and unplugged while the VM runs */
+export function assertRuns({ db }: DbContext, device: XapiRecord): void {
+  const vm = text(device, "VM");
   const state = text(db.get("VM", vm), "power_state");
-  if (state !== "Running" && state !== "Paused")
-    throw badPowerState(vm, ["Running", "Paused"], state);
+  if (state !== "Running") throw badPowerState(vm, ["Running"], state);
+}
+
+/** @throws XapiFailure VM_MISSING_PV_DRIVERS: an HVM guest needs guest tools for it */
+export function assertHotPlugs({ db }: DbContext, device: XapiRecord): void {
+  const vm = text(device, "VM");
+  if (!hasAgentOrIsPv(db, vm))
+    throw new XapiFailure("VM_MISSING_PV_DRIVERS", [vm]);
 }
 
 function assertRemovable(vbd: XapiRecord, ref: string): void {
   if (text(vbd, "type") !== "CD")
     throw new XapiFailure("VBD_NOT_REMOVABLE_MEDIA", [ref]);
-}
-
-/** A drive takes images only. */
-function assertImage(db: CallContext["db"], vdi: string): void {
-  const { SR, type } = db.get("VDI", vdi);
-  const { content_type } = db.get("SR", SR as string);
-  if (content_type !== "iso")
-    throw new XapiFailure("VDI_IS_NOT_ISO", [vdi, type as string]);
 }
 
 /** One VM at a time writes to a disk, unless it is made to be shared. */
@@ -160,12 +164,18 @@ export function assertNotOpen(db: CallContext["db"], ref: string): void {
 function assertFits(db: CallContext["db"], record: XapiRecord): void {
   const vm = db.get("VM", text(record, "VM"));
   const vdi = text(record, "VDI");
-  if (vdi !== NULL_REF && text(record, "mode") === "RW")
-    if (flag(db.get("VDI", vdi), "read_only"))
-      throw new XapiFailure("VDI_READONLY", [vdi]);
+  if (flag(record, "empty")) {
+    if (text(record, "type") === "Disk")
+      throw new XapiFailure("VBD_NOT_REMOVABLE_MEDIA", ["in constructor"]);
+  } else if (
+    flag(db.get("VDI", vdi), "read_only") &&
+    text(record, "mode") === "RW"
+  )
+    throw new XapiFailure("VDI_READONLY", [vdi]);
   if (text(record, "type") === "CD" && text(record, "mode") !== "RO")
     throw new XapiFailure("VBD_CDS_MUST_BE_READONLY");
   const place = text(record, "userdevice");
+  if (!DEVICE.test(place)) throw new XapiFailure("INVALID_DEVICE", [place]);
   for (const ref of refs(vm, "VBDs"))
     if (
       place !== "autodetect" &&
@@ -173,6 +183,9 @@ function assertFits(db: CallContext["db"], record: XapiRecord): void {
     )
       throw new XapiFailure("DEVICE_ALREADY_EXISTS", [place]);
 }
+
+/** A number, a name of Linux, or the wish for a free one. */
+const DEVICE = /^(|autodetect|\d+|(xvd|hd|sd)[a-z]{1,2}\d*)$/;
 
 /** `autodetect` takes the first free place. */
 function placeFor(db: CallContext["db"], record: XapiRecord): string {

@@ -4,6 +4,7 @@ import { XapiFailure } from "../xapi-failure.js";
 import type { XapiRecord } from "../xapi-value.js";
 import { progressDuring, whileBusy } from "./busy.js";
 import { durations } from "./durations.js";
+import { denied } from "./failures.js";
 import {
   flag,
   int,
@@ -73,7 +74,9 @@ export const vdiOperationTable: OperationTable = {
   "VDI.copy": async (context, params) => {
     const [ref, sr, , into] = params as readonly string[];
     const vdi = context.db.get("VDI", ref!);
-    if (sr !== undefined && sr !== NULL_REF) assertHoldsDisks(context.db, sr);
+    const isInto = into !== undefined && into !== NULL_REF;
+    // Neither an SR nor a disk: an unknown SR.
+    if (!isInto) assertHoldsDisks(context.db, sr ?? NULL_REF);
     assertCopyable(context, ref!);
     return whileBusy(
       context,
@@ -81,11 +84,8 @@ export const vdiOperationTable: OperationTable = {
       "copy",
       async () => {
         await progressDuring(context, copyTime(vdi));
-        if (into !== undefined && into !== NULL_REF) return into;
-        return duplicateVdi(context, ref!, {
-          isSnapshot: false,
-          ...(sr === undefined || sr === NULL_REF ? {} : { sr }),
-        });
+        if (isInto) return into;
+        return duplicateVdi(context, ref!, { isSnapshot: false, sr: sr! });
       },
     );
   },
@@ -116,6 +116,11 @@ export const vdiOperationTable: OperationTable = {
     });
   },
   "VDI.update": () => undefined,
+  // Storage drivers write them, not clients.
+  "VDI.set_read_only": denied("VDI"),
+  "VDI.set_sharable": denied("VDI"),
+  "VDI.set_virtual_size": denied("VDI"),
+  "VDI.set_physical_utilisation": denied("VDI"),
   "VDI.enable_cbt": ({ db }, params) => {
     db.update("VDI", textParam(params, 0), { cbt_enabled: true });
   },
@@ -124,6 +129,8 @@ export const vdiOperationTable: OperationTable = {
   },
   "VDI.data_destroy": (context, params) => {
     const ref = textParam(params, 0);
+    if (!flag(context.db.get("VDI", ref), "cbt_enabled"))
+      throw new XapiFailure("VDI_NO_CBT_METADATA", [ref]);
     assertFree(context, ref, "data_destroy");
     context.db.update("VDI", ref, {
       type: "cbt_metadata",

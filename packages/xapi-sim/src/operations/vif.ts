@@ -4,10 +4,10 @@ import { XapiFailure } from "../xapi-failure.js";
 import type { XapiRecord } from "../xapi-value.js";
 import { whileBusy } from "./busy.js";
 import { durations } from "./durations.js";
-import { badPowerState } from "./failures.js";
 import { flag, refs, text, textParam } from "./fields.js";
 import { refreshVif } from "./refresh.js";
 import { assertIdle } from "./sr-checks.js";
+import { assertHotPlugs, assertRuns } from "./vbd.js";
 
 export const vifOperationTable: OperationTable = {
   "VIF.create": (context, params) => {
@@ -15,11 +15,10 @@ export const vifOperationTable: OperationTable = {
     const record = params[0] as XapiRecord;
     const device = text(record, "device");
     db.get("network", text(record, "network"));
-    if (!/^[0-6]$/.test(device))
+    if (!/^\d+$/.test(device))
       throw new XapiFailure("INVALID_DEVICE", [device]);
     const mac = text(record, "MAC");
-    if (mac !== "" && !isUnicast(mac))
-      throw new XapiFailure("MAC_INVALID", [mac]);
+    if (mac !== "" && !isMac(mac)) throw new XapiFailure("MAC_INVALID", [mac]);
     for (const ref of refs(db.get("VM", text(record, "VM")), "VIFs"))
       if (text(db.get("VIF", ref), "device") === device)
         throw new XapiFailure("DEVICE_ALREADY_EXISTS", [device]);
@@ -46,10 +45,12 @@ export const vifOperationTable: OperationTable = {
     if (db.find("VIF_metrics", metrics) !== undefined)
       db.destroy("VIF_metrics", metrics);
   },
-  "VIF.plug": (context, params) => plug(context, textParam(params, 0), true),
-  "VIF.unplug": (context, params) => plug(context, textParam(params, 0), false),
+  "VIF.plug": (context, params) =>
+    plug(context, textParam(params, 0), { attached: true }),
+  "VIF.unplug": (context, params) =>
+    plug(context, textParam(params, 0), { attached: false }),
   "VIF.unplug_force": (context, params) =>
-    plug(context, textParam(params, 0), false),
+    plug(context, textParam(params, 0), { attached: false, force: true }),
   "VIF.move": async (context, params) => {
     const [ref, network] = [textParam(params, 0), textParam(params, 1)];
     context.db.get("VIF", ref);
@@ -59,38 +60,24 @@ export const vifOperationTable: OperationTable = {
   },
   "VIF.set_ipv4_allowed": setAllowed(4),
   "VIF.set_ipv6_allowed": setAllowed(6),
-  "VIF.configure_ipv4": ({ db }, params) => {
-    db.update("VIF", textParam(params, 0), {
-      ipv4_configuration_mode: textParam(params, 1),
-      ipv4_addresses: textParam(params, 2) === "" ? [] : [textParam(params, 2)],
-      ipv4_gateway: textParam(params, 3),
-    });
-  },
-  "VIF.configure_ipv6": ({ db }, params) => {
-    db.update("VIF", textParam(params, 0), {
-      ipv6_configuration_mode: textParam(params, 1),
-      ipv6_addresses: textParam(params, 2) === "" ? [] : [textParam(params, 2)],
-      ipv6_gateway: textParam(params, 3),
-    });
-  },
+  "VIF.configure_ipv4": configure(4),
+  "VIF.configure_ipv6": configure(6),
 };
 
 async function plug(
   context: CallContext,
   ref: string,
-  attached: boolean,
+  { attached, force = false }: { attached: boolean; force?: boolean },
 ): Promise<void> {
   const { db } = context;
   const vif = db.get("VIF", ref);
-  const vm = text(vif, "VM");
-  const state = text(db.get("VM", vm), "power_state");
-  if (state !== "Running" && state !== "Paused")
-    throw badPowerState(vm, ["Running", "Paused"], state);
+  assertRuns(context, vif);
   if (flag(vif, "currently_attached") === attached)
     throw new XapiFailure(
       attached ? "DEVICE_ALREADY_ATTACHED" : "DEVICE_ALREADY_DETACHED",
       [ref],
     );
+  if (!force) assertHotPlugs(context, vif);
   assertIdle(db, "VIF", ref);
   const operation = attached ? "plug" : "unplug";
   await whileBusy(context, { className: "VIF", ref }, operation, async () => {
@@ -99,11 +86,44 @@ async function plug(
   });
 }
 
-/** Six bytes of which the first is no group's. */
-function isUnicast(mac: string): boolean {
+/** Six bytes; XAPI takes addresses of groups as well. */
+function isMac(mac: string): boolean {
+  return /^[0-9a-f]{2}(:[0-9a-f]{2}){5}$/i.test(mac);
+}
+
+/** @throws XapiFailure INVALID_CIDR_ADDRESS_SPECIFIED, INVALID_IP_ADDRESS_SPECIFIED, ADDRESS_VIOLATES_LOCKING_CONSTRAINT */
+function configure(family: 4 | 6): OperationTable[string] {
+  return ({ db }, params) => {
+    const [ref, mode, address, gateway] = params as readonly string[];
+    const vif = db.get("VIF", ref!);
+    if (mode === "Static") {
+      if (!isCidr(address!, family))
+        throw new XapiFailure("INVALID_CIDR_ADDRESS_SPECIFIED", ["address"]);
+      if (gateway !== "" && isIP(gateway!) !== family)
+        throw new XapiFailure("INVALID_IP_ADDRESS_SPECIFIED", ["gateway"]);
+      const [ip] = address!.split("/");
+      const isLocked = text(vif, "locking_mode") === "locked";
+      if (isLocked && !refs(vif, `ipv${family}_allowed`).includes(ip!))
+        throw new XapiFailure("ADDRESS_VIOLATES_LOCKING_CONSTRAINT", [
+          address!,
+        ]);
+    }
+    db.update("VIF", ref!, {
+      [`ipv${family}_configuration_mode`]: mode!,
+      [`ipv${family}_addresses`]: address === "" ? [] : [address!],
+      [`ipv${family}_gateway`]: gateway!,
+    });
+  };
+}
+
+/** An address with the length of its prefix: `10.0.0.5/24`. */
+export function isCidr(value: string, family: 4 | 6): boolean {
+  const [address, length, ...more] = value.split("/");
   return (
-    /^[0-9a-f]{2}(:[0-9a-f]{2}){5}$/i.test(mac) &&
-    parseInt(mac.slice(0, 2), 16) % 2 === 0
+    more.length === 0 &&
+    isIP(address!) === family &&
+    /^\d+$/.test(length ?? "") &&
+    Number(length) <= (family === 4 ? 32 : 128)
   );
 }
 

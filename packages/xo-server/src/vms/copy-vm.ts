@@ -5,7 +5,7 @@ import { untrackedTask } from "../tasks/task-context.js";
 import { openXapiStream, sendToXapi } from "../transfers/xapi-streams.js";
 import { addVm } from "./destroy-vm.js";
 import { withRollback, type Rollback } from "./rollback.js";
-import { isRunning, readRecord } from "./xapi-records.js";
+import { readRecord } from "./xapi-records.js";
 
 export interface CopyOptions {
   readonly name: string;
@@ -19,15 +19,16 @@ export interface CopyOptions {
   readonly compression?: "" | "gzip" | "zstd";
 }
 
-/** A full copy, of a running VM as it is now. @returns its reference and the pool that it is in */
+/** A full copy, of a VM that is not halted as it is now. @returns its reference and the pool that it is in */
 export async function copyVm(
   vm: PoolObject,
   options: CopyOptions,
 ): Promise<{ readonly xapi: Xapi; readonly ref: Ref }> {
   const { xapi } = vm;
-  if (!isRunning(await readRecord(xapi, "VM", vm.ref)))
+  const { power_state } = await readRecord(xapi, "VM", vm.ref);
+  if (power_state === "Halted" || vm.object["type"] !== "VM")
     return copyResting(vm, options);
-  // XAPI copies only what does not change meanwhile.
+  // XAPI copies halted VMs and snapshots only.
   const label = `${options.name} (being copied)`;
   const ref = (await xapi.callAsync("VM.snapshot", [vm.ref, label, []])) as Ref;
   return afterwards(options.cleaner, ref, () =>

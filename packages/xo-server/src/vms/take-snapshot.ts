@@ -3,7 +3,7 @@ import type { PoolObject } from "../objects/pool-objects.js";
 import type { TaskContext } from "../tasks/task-context.js";
 
 export interface SnapshotKind {
-  /** With what is in the VM's memory: it must run. */
+  /** With what is in the VM's memory: it must not be halted. */
   readonly saveMemory?: boolean;
   /** Asks the guest to write down first what it has in mind. */
   readonly quiesce?: boolean;
