@@ -16,6 +16,7 @@ import { diskTransferOperations } from "./disk-transfer.js";
 import { diskOperations } from "./disk.js";
 import { firstRunOperations } from "./first-run.js";
 import { groupOperations } from "./group.js";
+import { hostFilesOperations } from "./host-files.js";
 import { hostHealthOperations } from "./host-health.js";
 import { hostPatchesOperations } from "./host-patches.js";
 import { hostPowerOperations } from "./host-power.js";
@@ -48,6 +49,7 @@ import { sessionOperations } from "./session.js";
 import { signInProviderOperations } from "./sign-in-provider.js";
 import { srCareOperations } from "./sr-care.js";
 import { srCreateOperations } from "./sr-create.js";
+import { srProbeOperations } from "./sr-probe.js";
 import { srOperations } from "./sr.js";
 import { statsOperations } from "./stats.js";
 import { statusOperations } from "./status.js";
@@ -96,6 +98,7 @@ export const operations: readonly Operation<Services>[] = [
   ...diskOperations,
   ...firstRunOperations,
   ...groupOperations,
+  ...hostFilesOperations,
   ...hostHealthOperations,
   ...hostPatchesOperations,
   ...hostPowerOperations,
@@ -128,6 +131,7 @@ export const operations: readonly Operation<Services>[] = [
   ...signInProviderOperations,
   ...srCareOperations,
   ...srCreateOperations,
+  ...srProbeOperations,
   ...srOperations,
   ...statsOperations,
   ...statusOperations,
