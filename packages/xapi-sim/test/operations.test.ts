@@ -519,7 +519,12 @@ t.test(
     )) as string[];
     t.equal(pifs.length, 3);
     t.equal((db.get("network", network)["PIFs"] as string[]).length, 3);
-    t.strictSame(await failure("VLAN.create", bond, 777, network), [
+    t.strictSame(
+      (await failure("VLAN.create", bond, 777, network))[0],
+      "NETWORK_ALREADY_CONNECTED",
+    );
+    const other = db.create("network", {});
+    t.strictSame(await failure("VLAN.create", bond, 777, other), [
       "PIF_VLAN_EXISTS",
       bond,
     ]);

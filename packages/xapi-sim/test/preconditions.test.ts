@@ -436,9 +436,10 @@ const cases: readonly Case[] = [
     (pool) => {
       const pif = management(pool);
       const network = pool.db.get("PIF", slave(pool))["network"] as string;
+      const host = pool.db.get("PIF", pif)["host"] as string;
       return {
         call: ["VLAN.create", pif, 9, network],
-        error: ["NETWORK_ALREADY_CONNECTED", network],
+        error: ["NETWORK_ALREADY_CONNECTED", host],
       };
     },
   ],
@@ -621,7 +622,7 @@ t.test("a disk's size is whole blocks of its driver", async (t) => {
     "VDI.create",
     newDisk(nfs(pool), 5_000_000),
   )) as string;
-  t.equal(db.get("VDI", vdi)["virtual_size"], 5 * 2 ** 20);
+  t.equal(db.get("VDI", vdi)["virtual_size"], 6 * 2 ** 20);
   await call("VDI.resize", vdi, 7_500_000);
   t.equal(db.get("VDI", vdi)["virtual_size"], 8 * 2 ** 20);
 });

@@ -49,6 +49,18 @@ t.test("a changed password counts at once", async (t) => {
   await client.call("session.change_password", "password", "new");
   await t.rejects(new TestClient(pool.url).logIn());
   await new TestClient(pool.url).logIn("root", "new");
+  // The local superuser need not know the old one.
+  await client.call("session.change_password", "wrong", "newer");
+  await new TestClient(pool.url).logIn("root", "newer");
+});
+
+t.test("messages of an unknown object cannot be listed", async (t) => {
+  const { client } = await tinyPool(t);
+  const since = "19700101T00:00:00Z";
+  t.same(await client.call("message.get", "VM", "uuid-vm-1", since), {});
+  await t.rejects(client.call("message.get", "VM", "none", since), {
+    message: "UUID_INVALID",
+  });
 });
 
 t.test("a local session is good for emergency calls only", async (t) => {

@@ -39,6 +39,12 @@ export const messageMessages: CoreTable = {
   },
   "message.get": ({ db }, params) => {
     const [cls, uuid, since] = params as [string, string, string];
+    const className = classNameOf(cls);
+    if (
+      !Object.hasOwn(datamodel.classes, className) ||
+      db.byUuid(className, uuid) === undefined
+    )
+      throw new XapiFailure("UUID_INVALID");
     return select(
       db.records("message"),
       (record) =>

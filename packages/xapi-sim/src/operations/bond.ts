@@ -5,6 +5,7 @@ import { XapiFailure } from "../xapi-failure.js";
 import type { XapiRecord } from "../xapi-value.js";
 import { durations } from "./durations.js";
 import { flag, refIn, refs, text, textParam } from "./fields.js";
+import { assertFreeFor } from "./network.js";
 
 export const bondOperations: OperationTable = {
   "Bond.create": async (context, params) => {
@@ -102,6 +103,8 @@ function freeName(db: Database, host: string): string {
 function assertCanBond({ db, pool }: CallContext, wanted: NewBond): void {
   const { network, members } = wanted;
   db.get("network", network);
+  for (const member of members)
+    assertFreeFor(db, network, text(db.get("PIF", member), "host"));
   if (members.length < 2) throw new XapiFailure("PIF_BOND_NEEDS_MORE_MEMBERS");
   const hosts = new Set<string>();
   for (const member of members) {
@@ -116,9 +119,6 @@ function assertCanBond({ db, pool }: CallContext, wanted: NewBond): void {
       throw new XapiFailure("PIF_ALREADY_BONDED", [member]);
   }
   if (hosts.size > 1) throw new XapiFailure("PIF_CANNOT_BOND_CROSS_HOST");
-  for (const pif of refs(db.get("network", network), "PIFs"))
-    if (hosts.has(text(db.get("PIF", pif), "host")))
-      throw new XapiFailure("NETWORK_ALREADY_CONNECTED", [network, pif]);
 }
 
 function addressOf(pif: XapiRecord): XapiRecord {

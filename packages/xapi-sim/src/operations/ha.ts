@@ -61,9 +61,7 @@ export const haOperations: OperationTable = {
   },
   "host.emergency_ha_disable": (context) => {
     const { db, pool } = context;
-    if (!flag(db.get("pool", pool.poolRef), "ha_enabled"))
-      throw new XapiFailure("HA_NOT_ENABLED");
-    stopHa(context);
+    if (flag(db.get("pool", pool.poolRef), "ha_enabled")) stopHa(context);
   },
   "pool.set_ha_host_failures_to_tolerate": ({ db }, params) => {
     const [pool, wanted] = [textParam(params, 0), intParam(params, 1)];

@@ -1,8 +1,10 @@
+import { NULL_REF } from "@xo-server/model";
 import { toDatetime } from "../clock.js";
 import type { CallContext, OperationTable } from "../operation.js";
-import { XapiFailure } from "../xapi-failure.js";
+import { XapiFailure, internalError } from "../xapi-failure.js";
 import { progressDuring, whileBusy } from "./busy.js";
 import { durations } from "./durations.js";
+import { invalidValue } from "./failures.js";
 import { flag, int, map, refs, text, textParam } from "./fields.js";
 import { assertPlanHolds } from "./failover-plan.js";
 import { guestsOn, isLive } from "./host-choice.js";
@@ -34,16 +36,14 @@ export const hostOperationTable: OperationTable = {
     restart(context, textParam(params, 0), { comesBack: false }),
   "host.power_on": async (context, params) => {
     const host = textParam(params, 0);
-    if (isLive(context.db, host)) return;
+    if (isLive(context.db, host)) throw new XapiFailure("HOST_IS_LIVE", [host]);
     await progressDuring(context, durations.hostReboot);
     bootHost(context, host);
     context.pool.setReachable(host, true);
   },
-  "host.destroy": ({ db, pool }, params) => {
+  "host.destroy": ({ db }, params) => {
     const host = textParam(params, 0);
     const record = db.get("host", host);
-    if (host === pool.coordinatorRef())
-      throw new XapiFailure("HOST_CANNOT_DESTROY_SELF", [host]);
     if (isLive(db, host)) throw new XapiFailure("HOST_IS_LIVE", [host]);
     if (guestsOn({ db }, host).length > 0)
       throw new XapiFailure("HOST_HAS_RESIDENT_VMS", [host]);
@@ -75,7 +75,9 @@ export const hostOperationTable: OperationTable = {
     db.get("host", textParam(params, 0));
     return extensions.has(textParam(params, 1));
   },
-  "host.call_extension": (_, params) => {
+  "host.call_extension": ({ db }, params) => {
+    db.get("host", textParam(params, 0));
+    assertJson(textParam(params, 1));
     throw new XapiFailure("MESSAGE_METHOD_UNKNOWN", [textParam(params, 1)]);
   },
   "host.call_plugin": ({ db }, params) => {
@@ -99,10 +101,21 @@ export const hostOperationTable: OperationTable = {
   "host.get_uncooperative_domains": () => [],
   "host.certificate_list": () => [],
   "host.crl_list": () => [],
-  "host.get_server_certificate": () =>
-    "-----BEGIN CERTIFICATE-----\n-----END CERTIFICATE-----\n",
   "host.set_hostname_live": ({ db }, params) => {
-    db.update("host", textParam(params, 0), { hostname: textParam(params, 1) });
+    const [host, hostname] = [textParam(params, 0), textParam(params, 1)];
+    db.get("host", host);
+    if (hostname === "")
+      throw new XapiFailure("HOST_NAME_INVALID", ["empty hostname"]);
+    if (!/^[a-z0-9]([a-z0-9-.]*[a-z0-9])?$/i.test(hostname))
+      throw new XapiFailure("HOST_NAME_INVALID", [
+        "hostname contains invalid characters",
+      ]);
+    db.update("host", host, { hostname });
+  },
+  "host.set_iscsi_iqn": ({ db }, params) => {
+    const [host, iscsi_iqn] = [textParam(params, 0), textParam(params, 1)];
+    if (iscsi_iqn === "") throw invalidValue("value", "");
+    db.update("host", host, { iscsi_iqn });
   },
   "host.set_power_on_mode": ({ db }, params) => {
     db.update("host", textParam(params, 0), {
@@ -132,8 +145,40 @@ export const hostOperationTable: OperationTable = {
   "host.management_reconfigure": ({ db }, params) => {
     manageBy({ db }, textParam(params, 0));
   },
+  "host.local_management_reconfigure": () => {
+    throw new XapiFailure("NOT_IN_EMERGENCY_MODE");
+  },
+  "host.enable_local_storage_caching": ({ db }, params) => {
+    const [host, sr] = [textParam(params, 0), textParam(params, 1)];
+    assertDisabled(db, host);
+    db.get("SR", sr);
+    db.update("host", host, { local_cache_sr: sr });
+    db.update("SR", sr, { local_cache_enabled: true });
+  },
+  "host.disable_local_storage_caching": ({ db }, params) => {
+    const host = textParam(params, 0);
+    assertDisabled(db, host);
+    const sr = text(db.get("host", host), "local_cache_sr");
+    db.update("host", host, { local_cache_sr: NULL_REF });
+    if (db.find("SR", sr) !== undefined)
+      db.update("SR", sr, { local_cache_enabled: false });
+  },
   "host.get_ntp_synchronized": () => true,
 };
+
+function assertDisabled(db: CallContext["db"], host: string): void {
+  if (flag(db.get("host", host), "enabled"))
+    throw new XapiFailure("HOST_NOT_DISABLED");
+}
+
+/** A call of an extension that is not installed is read as JSON first. */
+function assertJson(call: string): void {
+  const word = /^[a-z]+/i.exec(call.trim())?.[0];
+  if (word === undefined || ["true", "false", "null"].includes(word)) return;
+  throw internalError(
+    `Yojson__Common.Json_error("Line 1, bytes 0-${call.length}:\\nInvalid token '${call}'")`,
+  );
+}
 
 /** XAPI keeps it in the boot loader's configuration. */
 const GRANULARITY = "sim:sched-gran";

@@ -5,13 +5,11 @@ import { durations } from "./durations.js";
 import { flag, int, intParam, refIn, refs, text, textParam } from "./fields.js";
 
 export const networkOperations: OperationTable = {
-  "network.create": ({ db, random }, params) => {
+  "network.create": ({ db }, params) => {
     const record = params[0] as XapiRecord;
     const wanted = record["bridge"];
     const bridge =
-      typeof wanted === "string" && wanted !== ""
-        ? wanted
-        : `xapi${random.integer(1e6)}`;
+      typeof wanted === "string" && wanted !== "" ? wanted : freeBridge(db);
     return db.create("network", { ...record, bridge });
   },
   "network.destroy": ({ db }, params) => {
@@ -28,7 +26,13 @@ export const networkOperations: OperationTable = {
     for (const vif of refs(network, "VIFs")) db.destroy("VIF", vif);
     db.destroy("network", ref);
   },
-  "network.attach": () => undefined,
+  "network.add_purpose": (context, params) => {
+    addPurpose(context, textParam(params, 0), textParam(params, 1));
+  },
+  "network.attach": ({ db }, params) => {
+    db.get("network", textParam(params, 0));
+    db.get("host", textParam(params, 1));
+  },
   "VLAN.create": (context, params) =>
     createVlan(context, {
       tagged: textParam(params, 0),
@@ -75,6 +79,41 @@ export const networkOperations: OperationTable = {
     plugPif(context, textParam(params, 0), false),
 };
 
+/** @throws XapiFailure NETWORK_ALREADY_CONNECTED: the host has an interface on the network */
+export function assertFreeFor(
+  db: CallContext["db"],
+  network: string,
+  host: string,
+): void {
+  for (const pif of refs(db.get("network", network), "PIFs"))
+    if (text(db.get("PIF", pif), "host") === host)
+      throw new XapiFailure("NETWORK_ALREADY_CONNECTED", [host, pif]);
+}
+
+/** `xapi0`, or the first number that no network of the pool has. */
+function freeBridge(db: CallContext["db"]): string {
+  const taken = new Set(
+    [...db.records("network")].map(([, network]) => text(network, "bridge")),
+  );
+  let number = 0;
+  while (taken.has(`xapi${number}`)) number++;
+  return `xapi${number}`;
+}
+
+/** @throws XapiFailure NETWORK_INCOMPATIBLE_PURPOSES: NBD is either with TLS or without */
+function addPurpose(
+  { db }: Pick<CallContext, "db">,
+  ref: string,
+  purpose: string,
+): void {
+  const purposes = refs(db.get("network", ref), "purpose");
+  const other = purpose === "nbd" ? "insecure_nbd" : "nbd";
+  if (purposes.includes(other))
+    throw new XapiFailure("NETWORK_INCOMPATIBLE_PURPOSES", [purpose, other]);
+  if (!purposes.includes(purpose))
+    db.update("network", ref, { purpose: [...purposes, purpose] });
+}
+
 export interface NewVlan {
   /** The PIF that carries it. */
   readonly tagged: string;
@@ -87,7 +126,7 @@ export function createVlan(
   { tagged, tag, network }: NewVlan,
 ): { vlan: string; pif: string } {
   const trunk = db.get("PIF", tagged);
-  db.get("network", network);
+  assertFreeFor(db, network, text(trunk, "host"));
   if (tag < 0 || tag > 4094)
     throw new XapiFailure("VLAN_TAG_INVALID", [String(tag)]);
   if (int(trunk, "VLAN") >= 0) throw new XapiFailure("PIF_IS_VLAN", [tagged]);
@@ -95,9 +134,6 @@ export function createVlan(
     (vlan) => int(db.get("VLAN", vlan), "tag") === tag,
   );
   if (exists) throw new XapiFailure("PIF_VLAN_EXISTS", [tagged]);
-  for (const other of refs(db.get("network", network), "PIFs"))
-    if (text(db.get("PIF", other), "host") === text(trunk, "host"))
-      throw new XapiFailure("NETWORK_ALREADY_CONNECTED", [network, other]);
   const pif = db.create("PIF", {
     device: text(trunk, "device"),
     host: text(trunk, "host"),

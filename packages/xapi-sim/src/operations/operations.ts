@@ -13,6 +13,14 @@ import { srProbeOperations } from "./sr-probe.js";
 import { vbdOperationTable } from "./vbd.js";
 import { vdiOperationTable } from "./vdi.js";
 import { vifOperationTable } from "./vif.js";
+import { certificateOperations } from "./certificates.js";
+import { externalAuthOperations } from "./external-auth.js";
+import { poolServiceOperations } from "./pool-services.js";
+import { roleOperations } from "./roles.js";
+import { snapshotScheduleOperations } from "./snapshot-schedules.js";
+import { updateOperations } from "./updates.js";
+import { vmDeviceOperations } from "./vm-devices.js";
+import { vmPluginOperations } from "./vm-plugins.js";
 import { vmCopyOperations } from "./vm-copies.js";
 import { vmFieldOperations } from "./vm-fields.js";
 import { vmMigrateOperations } from "./vm-migrate.js";
@@ -43,5 +51,13 @@ export const operations: OperationTable = {
   ...networkOperations,
   ...pifOperations,
   ...bondOperations,
+  ...certificateOperations,
+  ...externalAuthOperations,
+  ...poolServiceOperations,
+  ...roleOperations,
+  ...snapshotScheduleOperations,
+  ...updateOperations,
+  ...vmDeviceOperations,
+  ...vmPluginOperations,
   ...otherOperations,
 };

@@ -1,51 +1,35 @@
 import { toDatetime } from "../clock.js";
 import type { CallContext, OperationTable } from "../operation.js";
-import { XapiFailure } from "../xapi-failure.js";
-import { flag, refs, text, textParam } from "./fields.js";
+import { XapiFailure, internalError } from "../xapi-failure.js";
+import type { XapiMap } from "../xapi-value.js";
+import { refs, text, textParam } from "./fields.js";
 import { vmPowerOperations } from "./vm-power.js";
-import { vmCopyOperations } from "./vm-copies.js";
-import { refreshVm } from "./refresh.js";
 
 /** Classes with one or two messages of their own. */
 export const otherOperations: OperationTable = {
   "VM_appliance.start": (context, params) =>
-    onMembers(context, textParam(params, 0), "VM.start", [params[1]!, false]),
+    onMembers(
+      context,
+      textParam(params, 0),
+      ["start", "VM.start"],
+      [params[1]!, false],
+    ),
   "VM_appliance.clean_shutdown": (context, params) =>
-    onMembers(context, textParam(params, 0), "VM.clean_shutdown", []),
+    onMembers(
+      context,
+      textParam(params, 0),
+      ["clean_shutdown", "VM.clean_shutdown"],
+      [],
+    ),
   "VM_appliance.hard_shutdown": (context, params) =>
-    onMembers(context, textParam(params, 0), "VM.hard_shutdown", []),
+    onMembers(
+      context,
+      textParam(params, 0),
+      ["hard_shutdown", "VM.hard_shutdown"],
+      [],
+    ),
   "VM_appliance.shutdown": (context, params) =>
-    onMembers(context, textParam(params, 0), "VM.shutdown", []),
-  "VMSS.snapshot_now": async (context, params) => {
-    const schedule = context.db.get("VMSS", textParam(params, 0));
-    const time = toDatetime(context.clock.now());
-    for (const vm of refs(schedule, "VMs"))
-      await vmCopyOperations["VM.snapshot"]!(context, [
-        vm,
-        `[${text(schedule, "name_label")}] ${time}`,
-        [],
-      ]);
-    context.db.update("VMSS", textParam(params, 0), { last_run_time: time });
-    return "";
-  },
-  "VTPM.create": ({ db }, params) => {
-    const vm = textParam(params, 0);
-    const record = db.get("VM", vm);
-    if (text(record, "power_state") !== "Halted")
-      throw new XapiFailure("VM_BAD_POWER_STATE", [
-        vm,
-        "halted",
-        text(record, "power_state").toLowerCase(),
-      ]);
-    const vtpm = db.create("VTPM", {
-      VM: vm,
-      is_unique: params[1] === true,
-      allowed_operations: ["destroy"],
-    });
-    refreshVm(db, vm);
-    return vtpm;
-  },
-  "VTPM.get_contents": () => "",
+    onMembers(context, textParam(params, 0), ["shutdown", "VM.shutdown"], []),
   "blob.create": ({ db, clock }, params) =>
     db.create("blob", {
       mime_type: textParam(params, 0),
@@ -63,52 +47,60 @@ export const otherOperations: OperationTable = {
     addBlob(context, "pool", params as readonly string[]),
   "network.create_new_blob": (context, params) =>
     addBlob(context, "network", params as readonly string[]),
-  "secret.introduce": ({ db }, params) =>
-    db.create("secret", {
-      uuid: textParam(params, 0),
-      value: textParam(params, 1),
-    }),
-  "role.get_permissions": ({ db }, params) =>
-    permissionsOf(db, textParam(params, 0)),
-  "role.get_permissions_name_label": ({ db }, params) =>
-    permissionsOf(db, textParam(params, 0)).map((ref) =>
-      text(db.get("role", ref), "name_label"),
-    ),
-  "role.get_by_permission": ({ db }, params) =>
-    [...db.records("role")]
-      .filter(([, role]) =>
-        refs(role, "subroles").includes(textParam(params, 0)),
-      )
-      .map(([ref]) => ref),
-  "subject.get_permissions_name_label": ({ db }, params) =>
-    refs(db.get("subject", textParam(params, 0)), "roles")
-      .flatMap((role) => permissionsOf(db, role))
-      .map((ref) => text(db.get("role", ref), "name_label")),
+  "blob.destroy": ({ db }, params) => {
+    const ref = textParam(params, 0);
+    for (const className of ["VM", "host", "SR", "pool", "network"])
+      for (const [owner, record] of db.records(className)) {
+        const blobs = Object.entries(record["blobs"] as XapiMap);
+        const rest = blobs.filter(([, blob]) => blob !== ref);
+        if (rest.length < blobs.length)
+          db.update(className, owner, { blobs: Object.fromEntries(rest) });
+      }
+    db.destroy("blob", ref);
+  },
+  "secret.introduce": ({ db }, params) => {
+    const [uuid, value] = [textParam(params, 0), textParam(params, 1)];
+    if (db.byUuid("secret", uuid) !== undefined)
+      throw internalError(
+        `Db_exn.Uniqueness_constraint_violation("secret", "uuid", "${uuid}")`,
+      );
+    return db.create("secret", { uuid, value });
+  },
   "PCI.get_dom0_access_status": () => "enabled",
   "PUSB.scan": () => undefined,
 };
 
-function permissionsOf(db: CallContext["db"], role: string): readonly string[] {
-  const record = db.get("role", role);
-  return flag(record, "is_internal") ? [role] : refs(record, "subroles");
-}
-
-/** One member after another in the appliance's order; those that are already so are passed over. */
+/**
+ * One member after another in the appliance's order; those that are already so are passed over.
+ *
+ * @throws XapiFailure OPERATION_PARTIALLY_FAILED with the members that failed
+ */
 async function onMembers(
   context: CallContext,
   appliance: string,
-  message: string,
+  [operation, message]: readonly [operation: string, message: string],
   rest: Parameters<OperationTable[string]>[1],
 ): Promise<void> {
   const members = [...refs(context.db.get("VM_appliance", appliance), "VMs")];
   const order = (vm: string) => Number(context.db.get("VM", vm)["order"]);
   members.sort((a, b) => order(a) - order(b));
   const starts = message === "VM.start";
+  const failed: string[] = [];
   for (const vm of members) {
     const halted = text(context.db.get("VM", vm), "power_state") === "Halted";
-    if (halted === starts)
+    if (halted !== starts) continue;
+    try {
       await vmPowerOperations[message]!(context, [vm, ...rest]);
+    } catch (error) {
+      if (!(error instanceof XapiFailure)) throw error;
+      failed.push(vm);
+    }
   }
+  if (failed.length > 0)
+    throw new XapiFailure("OPERATION_PARTIALLY_FAILED", [
+      `VM_appliance.${operation}`,
+      ...failed,
+    ]);
 }
 
 function addBlob(

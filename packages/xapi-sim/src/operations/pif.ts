@@ -3,12 +3,34 @@ import type { Database } from "../database.js";
 import type { CallContext, OperationTable } from "../operation.js";
 import { XapiFailure } from "../xapi-failure.js";
 import type { XapiRecord } from "../xapi-value.js";
-import { flag, refIn, refs, text, textParam } from "./fields.js";
+import { invalidValue } from "./failures.js";
+import { flag, map, refIn, refs, text, textParam } from "./fields.js";
+import { isLive } from "./host-choice.js";
+import { assertFreeFor } from "./network.js";
+import { isCidr } from "./vif.js";
 
 /** Interfaces of hosts, and tunnels between them. Preconditions of xapi_pif.ml and xapi_tunnel.ml, from memory. */
 export const pifOperations: OperationTable = {
   "PIF.scan": ({ db }, params) => {
-    db.get("host", textParam(params, 0));
+    const host = textParam(params, 0);
+    if (db.find("host", host) === undefined || !isLive(db, host))
+      throw new XapiFailure("HOST_OFFLINE", [host]);
+  },
+  "PIF.introduce": ({ db }, params) => {
+    const [host, MAC, device] = params as readonly string[];
+    db.get("host", host!);
+    // All interfaces of a host are known to the pool, so there is no other to introduce.
+    throw new XapiFailure(
+      "COULD_NOT_FIND_NETWORK_INTERFACE_WITH_SPECIFIED_DEVICE_NAME_AND_MAC_ADDRESS",
+      [device!, MAC!],
+    );
+  },
+  "PIF.set_property": ({ db }, params) => {
+    const [ref, name, value] = params as readonly string[];
+    const properties = map(db.get("PIF", ref!), "properties");
+    if (name !== "gro" || !["on", "off"].includes(value!))
+      throw invalidValue("properties", `${name!} = ${value!}`);
+    db.update("PIF", ref!, { properties: { ...properties, [name]: value! } });
   },
   "PIF.forget": ({ db }, params) => {
     const ref = textParam(params, 0);
@@ -45,7 +67,8 @@ export const pifOperations: OperationTable = {
   "PIF.reconfigure_ipv6": (context, params) => {
     const [ref, mode, IPv6, gateway, DNS] = params as readonly string[];
     assertMayChange(context, ref!, mode!);
-    if (mode === "Static") assertAddress("IPv6", IPv6!.split("/")[0]!, 6);
+    if (mode === "Static" && !isCidr(IPv6!, 6))
+      throw new XapiFailure("INVALID_CIDR_ADDRESS_SPECIFIED", ["IPv6"]);
     context.db.update("PIF", ref!, {
       ipv6_configuration_mode: mode!,
       IPv6: IPv6 === "" ? [] : [IPv6!],
@@ -56,7 +79,7 @@ export const pifOperations: OperationTable = {
   "tunnel.create": ({ db }, params) => {
     const [transport, network] = [textParam(params, 0), textParam(params, 1)];
     const pif = db.get("PIF", transport);
-    db.get("network", network);
+    assertFreeFor(db, network, text(pif, "host"));
     assertCarriesTunnel(pif, transport);
     const access = db.create("PIF", {
       device: tunnelName(db, text(pif, "host")),

@@ -1,5 +1,5 @@
 import type { OperationTable } from "../operation.js";
-import { XapiFailure } from "../xapi-failure.js";
+import { XapiFailure, internalError } from "../xapi-failure.js";
 import { ejectHost } from "../peers/joined-hosts.js";
 import { durations } from "./durations.js";
 import { flag, map, refs, text, textParam } from "./fields.js";
@@ -17,9 +17,7 @@ export const poolOperationTable: OperationTable = {
     if (flag(db.get("pool", pool.poolRef), "ha_enabled"))
       throw new XapiFailure("HA_IS_ENABLED");
     if (host === pool.coordinatorRef())
-      throw new XapiFailure("OPERATION_NOT_ALLOWED", [
-        "The pool coordinator cannot be ejected",
-      ]);
+      throw internalError("Xapi_pool.Cannot_eject_master");
     const guests = refs(record, "resident_VMs").filter(
       (vm) => !flag(db.get("VM", vm), "is_control_domain"),
     );
@@ -56,17 +54,11 @@ export const poolOperationTable: OperationTable = {
   "pool.has_extension": () => false,
   "pool.recover_slaves": () => [],
   "pool.retrieve_wlb_recommendations": () => ({}),
-  "pool.certificate_list": () => [],
   "pool.crl_list": () => [],
   "pool.certificate_sync": () => undefined,
   "pool.rotate_secret": () => undefined,
   "pool.audit_log_append": () => undefined,
   "pool.send_test_post": () => "",
-  "pool.set_vswitch_controller": ({ db, pool }, params) => {
-    db.update("pool", pool.poolRef, {
-      vswitch_controller: textParam(params, 0),
-    });
-  },
   "pool.configure_repository_proxy": ({ db }, params) => {
     db.update("pool", textParam(params, 0), {
       repository_proxy_url: textParam(params, 1),

@@ -4,8 +4,8 @@ import type { XapiMap } from "../xapi-value.js";
 import { flag, int, map, refs, text, textIn } from "./fields.js";
 
 const MiB = 2 ** 20;
-/** Disks are whole blocks (of 2 MiB with SM's vhdutil; here of 1 MiB, as raw files are), at most so many [from memory]. */
-const BLOCK = MiB;
+/** Disks are whole blocks of VHD files, at most so many [SM's vhdutil.py, from memory]. */
+const BLOCK = 2 * MiB;
 const LARGEST = 2_088_960 * MiB;
 
 /** An error of a storage driver, as XAPI hands it on. */

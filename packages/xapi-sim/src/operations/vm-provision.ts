@@ -4,6 +4,7 @@ import { progressDuring, whileBusy } from "./busy.js";
 import { durations } from "./durations.js";
 import { flag, map, refIn, text, textParam } from "./fields.js";
 import { refreshVbd, refreshVm } from "./refresh.js";
+import { diskSize } from "./sr-checks.js";
 
 export const vmProvisionOperations: OperationTable = {
   "VM.provision": async (context, params) => {
@@ -69,7 +70,7 @@ function addDisk(
     name_label: `${text(db.get("VM", vm), "name_label")} ${disk.place}`,
     name_description: "Created by template provisioner",
     SR: sr,
-    virtual_size: disk.size,
+    virtual_size: diskSize(disk.size),
     type: "user",
     managed: true,
   });

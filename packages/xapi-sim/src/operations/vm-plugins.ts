@@ -1,0 +1,41 @@
+import type { OperationTable } from "../operation.js";
+import { XapiFailure } from "../xapi-failure.js";
+import { textParam } from "./fields.js";
+import { assertVmMay } from "./vm-checks.js";
+import { hasAgent } from "./refresh.js";
+
+/** What a guest's agent can be asked, [xapi_vm.ml, from memory]. */
+const agentFunctions = new Set([
+  "run-script",
+  "request-rdp-on",
+  "request-rdp-off",
+]);
+
+export const vmPluginOperations: OperationTable = {
+  "VM.call_plugin": ({ db }, params) => {
+    const [vm, plugin, fn] = params as readonly string[];
+    assertVmMay(db, vm!, "call_plugin");
+    if (plugin !== "guest-agent-operation")
+      throw new XapiFailure("XENAPI_MISSING_PLUGIN", [plugin!]);
+    if (!agentFunctions.has(fn!))
+      throw new XapiFailure("XENAPI_PLUGIN_FAILURE", [fn!, "", ""]);
+    if (!hasAgent(db, vm!)) throw new XapiFailure("VM_LACKS_FEATURE", [vm!]);
+    return "";
+  },
+  "VM.send_sysrq": ({ db }, params) => notImplemented(db, params, "send_sysrq"),
+  "VM.send_trigger": ({ db }, params) =>
+    notImplemented(db, params, "send_trigger"),
+  "VM.get_secureboot_readiness": ({ db }, params) => {
+    db.get("VM", textParam(params, 0));
+    return "not_supported";
+  },
+};
+
+function notImplemented(
+  db: Parameters<OperationTable[string]>[0]["db"],
+  params: Parameters<OperationTable[string]>[1],
+  name: string,
+): never {
+  db.get("VM", textParam(params, 0));
+  throw new XapiFailure("NOT_IMPLEMENTED", [name]);
+}
