@@ -24,9 +24,9 @@ function sharedSr(pool: TestPool): string {
 
 function snapshot(pool: TestPool, patch: XapiRecord = {}): string {
   const vm = pool.guest("Halted");
-  const { uuid: _, ...record } = pool.vm(vm);
   return pool.db.create("VM", {
-    ...record,
+    ...pool.vm(vm),
+    uuid: "uuid-snapshot",
     is_a_template: true,
     is_a_snapshot: true,
     snapshot_of: vm,

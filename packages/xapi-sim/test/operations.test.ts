@@ -223,7 +223,7 @@ t.test(
 t.test(
   "a snapshot with memory is as a suspended VM: what runs is cut off, and it is destroyed with its image",
   async (t) => {
-    const { call, guest, vm, db, failure } = createTestPool();
+    const { call, guest, vm, db } = createTestPool();
     const ref = guest("Running");
     const host = vm(ref)["resident_on"] as string;
     const snapshot = (await call("VM.checkpoint", ref, "live")) as string;

@@ -1,8 +1,8 @@
 import type { Database } from "../database.js";
 import type { CallContext, OperationTable } from "../operation.js";
 import { XapiFailure } from "../xapi-failure.js";
-import type { XapiMap, XapiRecord } from "../xapi-value.js";
-import { mapParam, refs, text, textParam } from "./fields.js";
+import type { XapiRecord } from "../xapi-value.js";
+import { mapParam, refs, text, textParam, without } from "./fields.js";
 import { permissionsOf } from "./roles.js";
 
 /** Users of a directory: hosts join it, subjects are its users and groups. Codes from memory but those of a test. */
@@ -78,11 +78,10 @@ const left = {
 function joiningOf(params: Parameters<OperationTable[string]>[1]): XapiRecord {
   const [, , service, type] = params as readonly string[];
   if (type !== "AD") throw new XapiFailure("AUTH_UNKNOWN_TYPE", [type!]);
-  const { pass: _, ...configuration } = mapParam(params, 1);
   return {
     external_auth_type: type,
     external_auth_service_name: service!,
-    external_auth_configuration: configuration as XapiMap,
+    external_auth_configuration: without(mapParam(params, 1), "pass"),
   };
 }
 

@@ -1,4 +1,3 @@
-import { NULL_REF } from "@xo-server/model";
 import type { CallContext, OperationTable } from "../operation.js";
 import { progressDuring, whileBusy } from "./busy.js";
 import { durations } from "./durations.js";

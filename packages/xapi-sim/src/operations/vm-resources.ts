@@ -259,7 +259,11 @@ function createVm({ db, random }: CallContext, record: XapiRecord): string {
     metrics,
     domid: -1,
     ...(domain_type === undefined || domain_type === "unspecified"
-      ? { domain_type: domainTypeOf(String(record["HVM_boot_policy"] ?? "")) }
+      ? {
+          domain_type: domainTypeOf(
+            (record["HVM_boot_policy"] ?? "") as string,
+          ),
+        }
       : {}),
     allowed_operations: vmOperations({
       powerState: "Halted",
