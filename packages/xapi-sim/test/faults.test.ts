@@ -1,5 +1,7 @@
 import t from "tap";
+import { once } from "node:events";
 import { request } from "node:http";
+import { connect } from "node:net";
 import { TestClient, exchange } from "./support/raw-client.js";
 import { VM, tinyPool } from "./support/tiny-pool.js";
 
@@ -64,6 +66,37 @@ t.test(
     pool.faults.set("delay", 100);
     pool.faults.set("trickle", 10_000);
     t.same(await client.call("VM.get_by_uuid", "uuid-vm-1"), VM);
+  },
+);
+
+t.test(
+  "hang and stall keep the connection open without an answer, drop closes it",
+  async (t) => {
+    const { pool } = await tinyPool(t);
+    const { hostname, port } = new URL(pool.url);
+    for (const [name, value, expected] of [
+      ["hang", true, 0],
+      ["stall", 100, 100],
+    ] as const) {
+      pool.faults.set(name, { value, times: 1 });
+      const socket = connect(Number(port), hostname);
+      let received = Buffer.alloc(0);
+      socket.on("data", (bytes) => {
+        received = Buffer.concat([received, bytes]);
+      });
+      socket.write(RAW);
+      // An answer after the fault shows that the first one had its turn.
+      await exchange(pool.url, RAW);
+      while (expected > 0 && body(received).length < expected)
+        await once(socket, "data");
+      t.equal(socket.readableEnded, false, `${name}: still open`);
+      t.equal(received.length === 0 ? 0 : body(received).length, expected);
+      socket.destroy();
+    }
+    pool.faults.set("drop", { value: true, times: 1 });
+    const dropped = await exchange(pool.url, RAW).catch(() => Buffer.alloc(0));
+    t.equal(dropped.length, 0);
+    t.ok((await exchange(pool.url, RAW)).length > 0, "only once");
   },
 );
 

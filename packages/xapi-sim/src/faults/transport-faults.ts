@@ -4,7 +4,10 @@
  * On answers: `delay` (ms), `trickle` (bytes a second), `cut` (the connection
  * breaks after so many bytes of the body), `truncated` (a complete HTTP answer
  * that lacks so many bytes at its end), `http500`, `badJson`, `badXml`,
- * `invalidUtf8`.
+ * `invalidUtf8`; `hang` (the answer never comes), `drop` (the connection is
+ * closed instead of an answer), `stall` (after so many bytes of the body nothing
+ * more comes). An answer that hangs or stalls does so until the client closes the
+ * connection, also after the fault is switched off.
  * On calls: `eventsLost` (event.from and event.next fail with EVENTS_LOST),
  * `sessionInvalid` (every session is forgotten), `booting` (HOST_STILL_BOOTING).
  * On members: `silent` (the coordinator takes connections and never answers).
@@ -18,6 +21,9 @@ export type FaultName =
   | "badJson"
   | "badXml"
   | "invalidUtf8"
+  | "hang"
+  | "drop"
+  | "stall"
   | "eventsLost"
   | "sessionInvalid"
   | "booting"
@@ -32,6 +38,9 @@ export const faultNames: readonly FaultName[] = [
   "badJson",
   "badXml",
   "invalidUtf8",
+  "hang",
+  "drop",
+  "stall",
   "eventsLost",
   "sessionInvalid",
   "booting",

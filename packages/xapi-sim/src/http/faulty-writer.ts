@@ -23,6 +23,12 @@ export class FaultyWriter {
    * @returns whether the connection can go on
    */
   async write(reply: Reply, method?: string): Promise<boolean> {
+    if (this.#faults.strike("hang", method) !== undefined)
+      return this.#waitForClose();
+    if (this.#faults.strike("drop", method) !== undefined) {
+      this.#socket.destroy();
+      return false;
+    }
     const delay = this.#faults.strike("delay", method);
     if (typeof delay === "number") await this.#wait(delay);
     if (this.#faults.strike("http500", method) !== undefined)
@@ -31,6 +37,9 @@ export class FaultyWriter {
     const cut = this.#faults.strike("cut", method);
     if (typeof cut === "number" && cut < bodyLength(reply.body))
       return this.#cut(reply, cut);
+    const stall = this.#faults.strike("stall", method);
+    if (typeof stall === "number" && stall < bodyLength(reply.body))
+      return this.#stall(reply, stall);
     const rate = this.#faults.strike("trickle", method);
     const pieces = [
       headText(reply.version, reply.status, reply.headers),
@@ -77,12 +86,32 @@ export class FaultyWriter {
   }
 
   async #cut(reply: Reply, bytes: number): Promise<false> {
+    await this.#writeStart(reply, bytes);
+    this.#socket.destroySoon();
+    return false;
+  }
+
+  async #stall(reply: Reply, bytes: number): Promise<false> {
+    await this.#writeStart(reply, bytes);
+    return this.#waitForClose();
+  }
+
+  /** The head and so many bytes of the body. */
+  #writeStart(reply: Reply, bytes: number): Promise<boolean> {
     const body = Buffer.concat([...gather(reply.body)]).subarray(0, bytes);
-    await writeChunks(this.#socket, [
+    return writeChunks(this.#socket, [
       headText(reply.version, reply.status, reply.headers),
       body,
     ]);
-    this.#socket.destroySoon();
+  }
+
+  /** Resolves when the client has closed the connection. */
+  async #waitForClose(): Promise<false> {
+    if (!this.#socket.destroyed) {
+      // The end of the stream is noticed only while it is read.
+      this.#socket.resume();
+      await new Promise((resolve) => this.#socket.once("close", resolve));
+    }
     return false;
   }
 
