@@ -35,7 +35,7 @@ t.test("pools that fail do not disturb the others", LIMIT, async (t) => {
     );
     t.match(pools["wrong-password"]!.error, {
       code: "SESSION_AUTHENTICATION_FAILED",
-      message: /refuses this user or password/,
+      message: /rejected the user name or password/,
     });
     t.match(pools["unreachable"]!.error, { code: "CONNECTION_REFUSED" });
     t.ok(pools["good"]!.objects > 1000);
@@ -76,6 +76,46 @@ t.test("pools that fail do not disturb the others", LIMIT, async (t) => {
     t.notMatch(server.output, `password: ${good!.password}`);
   });
 });
+
+t.test(
+  "a pool whose event.from fails while other calls work is stale until it answers again",
+  LIMIT,
+  async (t) => {
+    const [pool] = await simulate(t, "--churn", "5");
+    const cwd = t.testdir({
+      "config.yaml": [
+        "xapi: { eventTimeoutMs: 1000, eventGraceMs: 500, probeTimeoutMs: 500 }",
+        `pools: [{ label: P, hosts: ["${pool!.url}"], password: ${pool!.password} }]`,
+      ].join("\n"),
+    });
+    const args = ["start", "--host", "127.0.0.1", "--port", "0"];
+    const server = new RunningProgram(t, "xo-server", args, { cwd });
+    const page = await StatusPage.open(t, await server.find(LISTENING));
+    await page.until(({ pools }) => pools["p"]?.state === "watching");
+    for (const [fault, value] of [
+      ["hang", true],
+      ["drop", true],
+      ["stall", 10],
+      ["delay", 60_000],
+    ] as const) {
+      await setFault(pool!, fault, { value, method: "event.from" });
+      const { pools } = await page.until(
+        ({ pools }) => typeof pools["p"]?.staleSince === "string",
+      );
+      t.match(
+        pools["p"],
+        { state: "watching", error: { code: "EVENTS_SILENT" } },
+        fault,
+      );
+      await setFault(pool!, fault, false);
+      await page.until(({ pools }) => {
+        const { staleSince, error } = pools["p"]!;
+        return !staleSince && !error;
+      });
+    }
+    t.equal(count(server, /: connected/), 1, "in one session");
+  },
+);
 
 t.test(
   "a pool that falls silent does not keep the server from ending",

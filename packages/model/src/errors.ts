@@ -9,6 +9,7 @@ export const errorTable = {
   UNREACHABLE: row("{address} is unreachable: {reason}", 502, 9),
   CONNECTION_LOST: row("connection to {address} lost: {reason}", 502),
   CONNECTION_TIMEOUT: row("no response from {address} within {ms} ms", 504),
+  EVENTS_SILENT: row("no events from {pool} for {seconds} s: {reason}", 504),
   CALL_TIMEOUT: row("no response to {method} within {ms} ms", 504),
   TLS_UNTRUSTED: row(
     "the certificate of {address} is not trusted ({reason}); its SHA-256 fingerprint is {fingerprint}",

@@ -25,6 +25,10 @@ export interface CallRequest {
   readonly className?: string;
   readonly priority: DecodePriority;
   readonly timeoutMs: number;
+  /** See RpcRequest. */
+  readonly startTimeoutMs?: number;
+  /** See RpcRequest. */
+  readonly stallTimeoutMs?: number;
   readonly signal?: AbortSignal | undefined;
   readonly onAnswerStart?: (() => void) | undefined;
   readonly onBatch?: ((batch: RecordBatch) => void) | undefined;
@@ -139,6 +143,8 @@ export class CallExecutor {
       className,
       onAnswerStart: onBegin,
       onBatch,
+      startTimeoutMs,
+      stallTimeoutMs,
     } = request;
     const { address, encoding, session } = connected;
     const transport = request.transport ?? connected.transport;
@@ -150,6 +156,8 @@ export class CallExecutor {
         className,
         priority,
         signal,
+        startTimeoutMs,
+        stallTimeoutMs,
         onAnswerStart: onBegin,
         onBatch,
         isIdempotent: isSafe,

@@ -2,6 +2,7 @@ import type { Logger } from "@xo-server/kit";
 import { CallQueue } from "./call-queue.js";
 import { CallExecutor } from "./call-executor.js";
 import { Candidates } from "./candidates.js";
+import { EventPacing } from "./event-pacing.js";
 import { TokenOrigins } from "./event-token.js";
 import { ConnectionPool } from "./http/connection-pool.js";
 import type { ListingOptions } from "./listing.js";
@@ -47,6 +48,7 @@ export function createComponents(
   const { clock, callTimeoutMs, maxConcurrentCalls, maxQueuedCalls } = settings;
   const queue = new CallQueue(label, maxConcurrentCalls, maxQueuedCalls);
   const executor = new CallExecutor({ session, rpc, queue, clock });
+  const pacing = new EventPacing(clock);
   const isAuto = settings.transport === "auto";
   const listing: ListingOptions = {
     executor,
@@ -63,7 +65,8 @@ export function createComponents(
     executor,
     listing,
     origins: new TokenOrigins(),
-    tasks: new TaskTracker({ ...settings, ...shared, executor }),
+    pacing,
+    tasks: new TaskTracker({ ...settings, ...shared, executor, pacing }),
     streams: new Streams(session, dialing),
     /** Aborted when the client is disconnected. */
     closing: new AbortController(),
@@ -103,7 +106,8 @@ function createLogin(
   rpc: Rpc,
   { user, password }: XapiOptions,
 ): Login {
-  const { transport, originator, connectTimeoutMs } = shared.settings;
+  const { transport, originator, connectTimeoutMs, probeTimeoutMs } =
+    shared.settings;
   return new Login({
     ...shared,
     rpc,
@@ -113,6 +117,6 @@ function createLogin(
     choice: new TransportChoice(transport),
     // PAM on a busy host can be slow.
     timeoutMs: 3 * connectTimeoutMs,
-    probeTimeoutMs: connectTimeoutMs,
+    probeTimeoutMs,
   });
 }

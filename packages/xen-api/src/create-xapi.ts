@@ -47,7 +47,7 @@ export function createXapi(options: XapiOptions): Xapi {
     listRecords: (className, list) =>
       scrubErrors(listRecords(listing, className, list)),
     listableClasses: () => scrubErrors(listableClasses(listing)),
-    injectToken: () => scrubErrors(injectToken(components)),
+    injectToken: () => scrubErrors(requestToken(components)),
     events: (more = {}) => openEventStream(components, more, onCandidates),
     getStream: (more) => scrubErrors(components.streams.get(more)),
     putStream: (body, more) =>
@@ -78,6 +78,13 @@ async function call(
     priority: options.priority ?? "call",
     timeoutMs: options.timeoutMs ?? settings.callTimeoutMs,
   });
+}
+
+/** Whoever takes a token waits for its events: the stream polls without the usual pause. */
+async function requestToken(parts: XapiComponents): Promise<string> {
+  const token = await injectToken(parts);
+  parts.pacing.requestToken(token);
+  return token;
 }
 
 async function disconnect(parts: XapiComponents): Promise<void> {

@@ -8,6 +8,7 @@ import {
   type StreamPosition,
 } from "./event-policy.js";
 import { isRewoundInject, type TokenOrigins } from "./event-token.js";
+import type { EventPacing } from "./event-pacing.js";
 import {
   afterFailedCall,
   backoffMs,
@@ -31,6 +32,9 @@ export interface EventStreamOptions {
   readonly throttleMs: number;
   readonly eventTimeoutMs: number;
   readonly eventGraceMs: number;
+  readonly probeTimeoutMs: number;
+  readonly callTimeoutMs: number;
+  readonly pacing: EventPacing;
   readonly signal: AbortSignal | undefined;
   /** Called at the first `next()`. @returns a function that is called when the stream ends */
   readonly onStart: () => () => void;
@@ -49,6 +53,9 @@ interface EventAnswer extends StreamPosition {
   readonly generation: number;
 }
 
+/** Maximum pause after a failed poll, in ms: the calls of the session still work, so the pool is not overloaded by a retry. */
+const MAX_PAUSE_MS = 2_000;
+
 /** Long-polls event.from and yields its answers; see Xapi.events. The blocked call holds one connection. */
 export class EventStream {
   readonly #options: EventStreamOptions;
@@ -56,10 +63,16 @@ export class EventStream {
   #connected: Connected | undefined;
   #failures = 0;
   #badAnswers = 0;
+  #lastFailure: Error | undefined;
+  /** Monotonic ms of the last complete answer, at first of the start. */
+  #answeredAt: number;
+  /** Time from the request to its answer, without the time that XAPI waited for changes, in ms. */
+  #latencyMs = 0;
 
   constructor(options: EventStreamOptions) {
     this.#options = options;
     this.#position = { token: options.from };
+    this.#answeredAt = options.clock.now();
   }
 
   async *items(): AsyncGenerator<XapiEvents, void, undefined> {
@@ -74,19 +87,47 @@ export class EventStream {
   }
 
   async *#answers(): AsyncGenerator<XapiEvents, void, undefined> {
-    const { throttleMs, clock, signal } = this.#options;
+    const { throttleMs, pacing, signal } = this.#options;
     while (signal?.aborted !== true) {
-      const next = await this.#next();
+      const polling = this.#next();
+      if (await this.#isSilent(polling)) yield this.#silence();
+      const next = await polling;
       if (next === "ended") return;
       if (typeof next === "string") {
         yield { kind: "lost", reason: next };
         return;
       }
-      const { batches, token, validRefCounts, startedAt: beganAt } = next;
+      const { batches, token, validRefCounts, startedAt } = next;
       this.#options.onAnswer();
       yield { kind: "changes", batches, token, validRefCounts };
-      await pause(clock, beganAt + throttleMs - clock.now(), signal);
+      await pacing.untilNextPoll({ token, startedAt, throttleMs }, signal);
     }
+  }
+
+  /** Waits for the outcome of polls, but not longer than an answer of a working pool takes. */
+  async #isSilent(polling: Promise<unknown>): Promise<boolean> {
+    const { clock, session, eventTimeoutMs, eventGraceMs } = this.#options;
+    const settled = new AbortController();
+    const settle = () => {
+      settled.abort();
+    };
+    // #answers awaits the promise itself, with its error.
+    polling.then(settle, settle);
+    await pause(clock, eventTimeoutMs + eventGraceMs, settled.signal);
+    if (settled.signal.aborted || this.#isAborted()) return false;
+    // A lost session is reported by its state.
+    return session.state.name === "connected";
+  }
+
+  #silence(): XapiEvents {
+    const { clock, label } = this.#options;
+    const forMs = clock.now() - this.#answeredAt;
+    const reason = this.#lastFailure?.message ?? "no response to event.from";
+    const seconds = Math.round(forMs / 1000);
+    const error = this.#options.scrubError(
+      new XoError("EVENTS_SILENT", { pool: label, seconds, reason }),
+    );
+    return { kind: "silent", forMs, error };
   }
 
   /** The next answer, after as many attempts as needed, or the reason why the stream ends. */
@@ -140,6 +181,8 @@ export class EventStream {
     if (poll.generation !== connected.generation) return "again";
     this.#failures = 0;
     this.#badAnswers = 0;
+    this.#lastFailure = undefined;
+    this.#answeredAt = this.#options.clock.now();
     for (const batch of poll.batches) this.#options.onBatch(batch);
     const isEmpty = poll.batches.length === 0;
     if (isRewound(this.#position, poll, isEmpty, this.#options.classes)) {
@@ -156,30 +199,50 @@ export class EventStream {
   async #request(): Promise<EventAnswer> {
     const { executor, classes, eventTimeoutMs, eventGraceMs, clock, signal } =
       this.#options;
+    const { probeTimeoutMs, callTimeoutMs } = this.#options;
     const batches: RecordBatch[] = [];
-    let beganAt = clock.now();
+    const sentAt = clock.now();
+    let startedAt = sentAt;
     // After a failure do not block: an immediate answer shows the consumer that the pool is reachable again.
-    const waitMs = this.#failures > 0 ? 0 : eventTimeoutMs;
+    const isCheck = this.#failures > 0;
+    const waitMs = isCheck ? 0 : this.#waitMs();
     const { answer, connected } = await executor.request({
       method: "event.from",
       params: [classes, this.#position.token, waitMs / 1000],
       shape: "events",
       priority: "event",
-      timeoutMs: eventTimeoutMs + eventGraceMs,
+      timeoutMs: callTimeoutMs,
+      startTimeoutMs: isCheck ? probeTimeoutMs : eventTimeoutMs + eventGraceMs,
+      stallTimeoutMs: probeTimeoutMs,
       // A retry in another session would skip events; #checkSession must run first.
       isRetried: false,
       isBlocking: true,
       signal,
       onAnswerStart: () => {
-        beganAt = clock.now();
+        startedAt = clock.now();
       },
       onBatch: (batch) => {
         batches.push(batch);
       },
     });
+    this.#recordLatency(startedAt - sentAt, waitMs, batches.length === 0);
     const { token = this.#position.token, validRefCounts = new Map() } = answer;
     const { generation } = connected;
-    return { batches, token, validRefCounts, startedAt: beganAt, generation };
+    return { batches, token, validRefCounts, startedAt, generation };
+  }
+
+  /** Timeout parameter of a poll. A pool that answers slowly gets shorter polls, so that its answers still begin within the time limit. */
+  #waitMs(): number {
+    const { eventTimeoutMs, eventGraceMs } = this.#options;
+    const mostMs = eventTimeoutMs + eventGraceMs - 2 * this.#latencyMs;
+    return Math.max(0, Math.min(eventTimeoutMs, mostMs));
+  }
+
+  #recordLatency(tookMs: number, waitMs: number, isIdle: boolean): void {
+    const latencyMs = isIdle ? tookMs - waitMs : tookMs;
+    // An answer with changes may have waited for them: it only shows an upper bound.
+    if (isIdle || waitMs === 0 || latencyMs < this.#latencyMs)
+      this.#latencyMs = Math.max(0, latencyMs);
   }
 
   async #afterFailure(
@@ -191,6 +254,7 @@ export class EventStream {
     const kind = eventFailure(error);
     if (kind === "lost") return "events-lost";
     if (kind === "rewound") return "token-rewound";
+    this.#lastFailure = error;
     logger.debug(`${label}: event.from: ${error.message}`);
     if (kind === "bad-answer" && ++this.#badAnswers >= MAX_BAD_ANSWERS)
       return "events-lost";
@@ -205,7 +269,10 @@ export class EventStream {
     if (kind !== "call" || this.#failures > 0)
       await pause(
         clock,
-        backoffMs(error, this.#failures, backoff, random()),
+        Math.min(
+          MAX_PAUSE_MS,
+          backoffMs(error, this.#failures, backoff, random()),
+        ),
         signal,
       );
     this.#failures++;

@@ -1,5 +1,10 @@
 export { createXapi } from "./create-xapi.js";
-export { DEFAULT_THROTTLE_MS } from "./options.js";
+export {
+  DEFAULT_EVENT_GRACE_MS,
+  DEFAULT_EVENT_TIMEOUT_MS,
+  DEFAULT_PROBE_TIMEOUT_MS,
+  DEFAULT_THROTTLE_MS,
+} from "./options.js";
 export { isOlderToken } from "./event-token.js";
 export { hostName } from "./http/address.js";
 export { probeHost, type HostProbe, type ProbeOptions } from "./probe-host.js";

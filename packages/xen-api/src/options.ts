@@ -43,10 +43,12 @@ export interface XapiOptions {
   readonly connectTimeoutMs?: number;
   /** Time limit of a call, in ms. Default 300,000: some synchronous calls are slow. */
   readonly callTimeoutMs?: number;
-  /** Timeout parameter of event.from, in ms. Default 45,000; keep it below the idle timeout of proxies and firewalls in between. */
+  /** Timeout parameter of event.from, in ms: an idle pool answers this often. Default DEFAULT_EVENT_TIMEOUT_MS. */
   readonly eventTimeoutMs?: number;
-  /** Time after eventTimeoutMs at which a silent connection is considered dead, in ms. Default 10,000. */
+  /** Time after eventTimeoutMs at which the pool counts as silent and its coordinator is checked, in ms. Default DEFAULT_EVENT_GRACE_MS. */
   readonly eventGraceMs?: number;
+  /** Time limit of the call that checks a silent coordinator, and of a break within an answer of event.from, in ms. Default DEFAULT_PROBE_TIMEOUT_MS. */
+  readonly probeTimeoutMs?: number;
   /** Minimum time between two answers of event.from, in ms; XAPI coalesces changes meanwhile. Default DEFAULT_THROTTLE_MS. */
   readonly throttleMs?: number;
   /** Maximum size of an answer, in bytes. Default 2 GiB. */
@@ -68,3 +70,12 @@ export interface XapiOptions {
  * pause; 250 reduces the answers from 16 to 3 per second.
  */
 export const DEFAULT_THROTTLE_MS = 250;
+
+/**
+ * Defaults of `eventTimeoutMs`, `eventGraceMs` and `probeTimeoutMs`: a pool that
+ * no longer answers is reported after 13 s, and its coordinator given up after
+ * 18 s. The cost at rest is one call per pool every 10 s.
+ */
+export const DEFAULT_EVENT_TIMEOUT_MS = 10_000;
+export const DEFAULT_EVENT_GRACE_MS = 3_000;
+export const DEFAULT_PROBE_TIMEOUT_MS = 5_000;

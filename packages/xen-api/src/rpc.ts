@@ -11,6 +11,7 @@ import type { Decoder, DecodeStream } from "./decoder.js";
 import { addressName, type Address } from "./http/address.js";
 import type { Connection } from "./http/connection.js";
 import type { ConnectionPool } from "./http/connection-pool.js";
+import { CancellationScope } from "./cancellation-scope.js";
 import { ErrorPage } from "./http/error-page.js";
 import { MAX_REQUEST_BODY_BYTES, requestHead } from "./http/request-head.js";
 import { bodyEnd, type ResponseHead } from "./http/response-head.js";
@@ -30,6 +31,10 @@ export interface RpcRequest {
   readonly priority: DecodePriority;
   /** Time limit of the call. Default: none, only `signal` ends it. */
   readonly timeoutMs?: number | undefined;
+  /** Time limit until the answer begins to arrive, in ms. Default: none. */
+  readonly startTimeoutMs?: number | undefined;
+  /** Time limit without a byte of an answer that has begun, in ms; noticed after up to one and a half times as long. Default: none. */
+  readonly stallTimeoutMs?: number | undefined;
   /** The call rejects with the abort reason if that is an XoError, else with ABORTED. */
   readonly signal?: AbortSignal | undefined;
   /** Called when the answer begins to arrive. */
@@ -104,7 +109,10 @@ export class Rpc {
       scope.throwIfCancelled();
       const bytes = await connection.run({
         request: message,
-        onHead: (head) => reader.open(head),
+        onHead: (head) => {
+          scope.onAnswerStart(connection);
+          return reader.open(head);
+        },
         maxBodyBytes: this.#options.maxBodyBytes,
       });
       this.#connections.release(request.address, connection);
@@ -112,7 +120,8 @@ export class Rpc {
     } catch (error) {
       this.#connections.release(request.address, connection);
       reader.abort(error as Error);
-      const isStale = isReused && !connection.hasReceivedBytes && isLost(error);
+      const isStale =
+        isReused && connection.receivedBytes === 0 && isLost(error);
       if (isStale && request.isIdempotent && scope.reason === undefined)
         return undefined;
       throw error;
@@ -189,59 +198,6 @@ class AnswerReader {
   abort(reason: Error): void {
     this.#isReading = false;
     this.#stream?.abort(reason);
-  }
-}
-
-/** Cancels a call at its time limit or when the signal of its caller is aborted. */
-class CancellationScope {
-  readonly #controller = new AbortController();
-  readonly #timer: unknown;
-  readonly #request: RpcRequest;
-  readonly #clock: MonotonicClock;
-  reason: Error | undefined;
-  onCancel: ((reason: Error) => void) | undefined;
-
-  constructor(request: RpcRequest, clock: MonotonicClock) {
-    const { method, timeoutMs: ms, signal } = request;
-    this.#request = request;
-    this.#clock = clock;
-    this.#timer =
-      ms === undefined
-        ? undefined
-        : clock.setTimeout(() => {
-            this.#cancel(new XoError("CALL_TIMEOUT", { method, ms }));
-          }, ms);
-    signal?.addEventListener("abort", this.#onAbort, { once: true });
-    if (signal?.aborted === true) this.#onAbort();
-  }
-
-  get signal(): AbortSignal {
-    return this.#controller.signal;
-  }
-
-  throwIfCancelled(): void {
-    if (this.reason !== undefined) throw this.reason;
-  }
-
-  release(): void {
-    this.#clock.clearTimeout(this.#timer);
-    this.#request.signal?.removeEventListener("abort", this.#onAbort);
-  }
-
-  readonly #onAbort = () => {
-    const reason: unknown = this.#request.signal?.reason;
-    this.#cancel(
-      reason instanceof XoError
-        ? reason
-        : new XoError("ABORTED", { what: this.#request.method }),
-    );
-  };
-
-  #cancel(reason: Error): void {
-    if (this.reason !== undefined) return;
-    this.reason = reason;
-    this.#controller.abort(reason);
-    this.onCancel?.(reason);
   }
 }
 

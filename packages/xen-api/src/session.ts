@@ -1,5 +1,6 @@
 import { type Logger, type MonotonicClock, pause } from "@xo-server/kit";
 import { XapiError, XoError } from "@xo-server/model";
+import { raceCandidates } from "./candidate-race.js";
 import type { Candidates } from "./candidates.js";
 import {
   addressName,
@@ -199,49 +200,48 @@ export class Session {
     first: readonly Address[],
     failed: Address | undefined,
   ): Promise<Error | undefined> {
+    const { candidates, clock } = this.#options;
     const reasons: Error[] = [];
+    let rejected: Error | undefined;
+    let isConnected = false;
     const tried = new Set<string>();
-    for (const address of [
-      ...first,
-      ...this.#options.candidates.list(failed),
-    ]) {
-      const outcome = await this.#tryAddress(address, tried);
-      if (outcome === "connected" || this.#ended.signal.aborted)
-        return undefined;
-      if (outcome === "tried") continue;
-      reasons.push(outcome);
-      // All members share the password: trying each of them would lock the account sooner.
-      if (outcome instanceof XapiError && isPermanent(outcome)) return outcome;
-    }
-    if (reasons.length <= 1)
-      return reasons[0] ?? new XoError("NO_CANDIDATE", { reasons: "none" });
-    const lasting = reasons.every(isPermanent) ? reasons[0] : undefined;
-    return (
-      lasting ??
-      new XoError(
-        "NO_CANDIDATE",
-        { reasons: reasons.map(({ message }) => message).join("; ") },
-        // Unreachable members may return; the permanent error needs an administrator.
-        reasons.find(isPermanent),
-      )
-    );
+    await raceCandidates({
+      addresses: [...first, ...candidates.list(failed)],
+      clock,
+      signal: this.#ended.signal,
+      attempt: async (address, signal) => {
+        const outcome = await this.#tryAddress(address, tried, signal);
+        isConnected ||= outcome === "connected";
+        if (outcome === "connected") return outcome;
+        if (outcome === "tried" || signal.aborted) return "next";
+        reasons.push(outcome);
+        // All members share the password: trying each of them would lock the account sooner.
+        if (!(outcome instanceof XapiError && isPermanent(outcome)))
+          return "next";
+        rejected = outcome;
+        return "stop";
+      },
+    });
+    if (isConnected || this.#ended.signal.aborted) return undefined;
+    return rejected ?? commonReason(reasons);
   }
 
   /** Tries one address and follows HOST_IS_SLAVE to the coordinator. */
   async #tryAddress(
     start: Address,
     tried: Set<string>,
+    signal: AbortSignal,
   ): Promise<Error | "connected" | "tried"> {
     let address = start;
     for (let hop = 0; hop <= MAX_HOPS; hop++) {
       const url = addressUrl(address);
-      if (tried.has(url)) return "tried";
+      if (tried.has(url) || signal.aborted || this.#connected !== undefined)
+        return "tried";
       tried.add(url);
       this.#setState({ name: "connecting", address: addressName(address) });
       try {
-        await this.#adopt(
-          await this.#options.login.open(address, this.#ended.signal),
-        );
+        const open = await this.#options.login.open(address, signal);
+        await this.#adopt(open, signal);
         return "connected";
       } catch (error) {
         const named =
@@ -265,10 +265,14 @@ export class Session {
     });
   }
 
-  /** Makes a new session the current one. @throws XoError if it belongs to another pool */
-  async #adopt(open: OpenSession): Promise<void> {
+  /**
+   * Makes a new session the current one.
+   * @param signal aborted when another candidate was faster or the client is closed
+   * @throws XoError if it belongs to another pool
+   */
+  async #adopt(open: OpenSession, signal: AbortSignal): Promise<void> {
     const { candidates, login, logger, label } = this.#options;
-    if (this.#ended.signal.aborted) {
+    if (signal.aborted || this.#connected !== undefined) {
       await login.close(open, AbortSignal.timeout(LOGOUT_MS));
       throw this.#closed();
     }
@@ -353,4 +357,20 @@ export class Session {
     this.#state = state;
     for (const listener of this.#listeners) listener(state);
   }
+}
+
+/** The reason why no candidate leads to a session. */
+function commonReason(reasons: readonly Error[]): Error {
+  if (reasons.length <= 1)
+    return reasons[0] ?? new XoError("NO_CANDIDATE", { reasons: "none" });
+  const permanent = reasons.every(isPermanent) ? reasons[0] : undefined;
+  return (
+    permanent ??
+    new XoError(
+      "NO_CANDIDATE",
+      { reasons: reasons.map(({ message }) => message).join("; ") },
+      // Unreachable members may return; the permanent error needs an administrator.
+      reasons.find(isPermanent),
+    )
+  );
 }

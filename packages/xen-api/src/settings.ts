@@ -2,7 +2,13 @@ import { monotonicClock, silentLogger } from "@xo-server/kit";
 import { parseAddress } from "./http/address.js";
 import { parseProxy } from "./http/proxy.js";
 import { createCertificateVerifier } from "./http/certificate-verifier.js";
-import { DEFAULT_THROTTLE_MS, type XapiOptions } from "./options.js";
+import {
+  DEFAULT_EVENT_GRACE_MS,
+  DEFAULT_EVENT_TIMEOUT_MS,
+  DEFAULT_PROBE_TIMEOUT_MS,
+  DEFAULT_THROTTLE_MS,
+  type XapiOptions,
+} from "./options.js";
 
 export type Settings = ReturnType<typeof toSettings>;
 
@@ -21,8 +27,9 @@ export function toSettings(options: XapiOptions) {
     maxQueuedCalls: options.maxQueuedCalls ?? 10_000,
     connectTimeoutMs: options.connectTimeoutMs ?? 10_000,
     callTimeoutMs: options.callTimeoutMs ?? 300_000,
-    eventTimeoutMs: options.eventTimeoutMs ?? 45_000,
-    eventGraceMs: options.eventGraceMs ?? 10_000,
+    eventTimeoutMs: options.eventTimeoutMs ?? DEFAULT_EVENT_TIMEOUT_MS,
+    eventGraceMs: options.eventGraceMs ?? DEFAULT_EVENT_GRACE_MS,
+    probeTimeoutMs: options.probeTimeoutMs ?? DEFAULT_PROBE_TIMEOUT_MS,
     throttleMs: options.throttleMs ?? DEFAULT_THROTTLE_MS,
     maxBodyBytes: options.maxBodyBytes ?? 2 * 1024 ** 3,
     cancelGraceMs: options.cancelGraceMs ?? 30_000,

@@ -2,12 +2,14 @@ import { type Logger, type MonotonicClock, pause } from "@xo-server/kit";
 import { XapiError, XoError, type RecordBatch } from "@xo-server/model";
 import type { CallExecutor } from "./call-executor.js";
 import { toDeclaredType } from "./declared-type.js";
+import type { EventPacing } from "./event-pacing.js";
 import { isFinal, tasksIn, toTaskState, type TaskState } from "./task-state.js";
 import { TaskWatcher, type WatchRequest } from "./task-watcher.js";
 import { parseXmlFragment } from "./xmlrpc-value.js";
 
 export interface TaskTrackerOptions {
   readonly executor: CallExecutor;
+  readonly pacing: EventPacing;
   readonly clock: MonotonicClock;
   readonly logger: Logger;
   readonly label: string;
@@ -93,6 +95,7 @@ export class TaskTracker {
   async watch(request: WatchRequest, isNew = false): Promise<unknown> {
     const { signal } = request.options;
     const task = this.#register(request, isNew);
+    const onEnd = this.#options.pacing.expectTask();
     const cancel = () => {
       void this.#cancel(task);
     };
@@ -101,6 +104,7 @@ export class TaskTracker {
     try {
       return await this.#decode(await task.result, request);
     } finally {
+      onEnd();
       signal?.removeEventListener("abort", cancel);
     }
   }

@@ -87,6 +87,14 @@ export type XapiEvents =
       /** Number of existing objects by class. A mirror with another number has missed deletions, which XAPI can drop. */
       readonly validRefCounts: ReadonlyMap<string, number>;
     }
+  | {
+      /** The pool does not answer event.from: later changes are unknown. Once per failure; `changes` or `lost` follows when it answers again. */
+      readonly kind: "silent";
+      /** Time since the last complete answer, in ms. */
+      readonly forMs: number;
+      /** XoError EVENTS_SILENT */
+      readonly error: Error;
+    }
   | { readonly kind: "lost"; readonly reason: LostReason };
 
 export interface StreamOptions {

@@ -164,8 +164,11 @@ t.test(
     clock.advance(1);
     await until(() => socket.destroyed && clock.pending.includes(250));
     clock.advance(250);
-    await until(() => items.length === 1);
-    t.match(items, [{ kind: "changes", token: tokenOf(101) }]);
+    await until(() => items.length === 2);
+    t.match(items, [
+      { kind: "silent" },
+      { kind: "changes", token: tokenOf(101) },
+    ]);
     t.equal(xapi.counters.logins, 1);
   },
 );

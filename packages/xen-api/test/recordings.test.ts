@@ -50,7 +50,7 @@ async function make(xapi: Xapi, method: string): Promise<unknown> {
   if (method !== "event.from")
     return xapi.call(method, [], { idempotent: false });
   for await (const item of xapi.events()) {
-    if (item.kind === "lost") return item;
+    if (item.kind !== "changes") return item;
     return {
       records: item.batches.flatMap(readBatch),
       token: item.token,

@@ -1,6 +1,6 @@
 import t from "tap";
 import { XapiError, XoError } from "@xo-server/model";
-import type { XapiState } from "../src/index.js";
+import type { XapiEvents, XapiState } from "../src/index.js";
 import { clientOf, keepingLogger, startPool } from "./client.js";
 import { FakeClock, until } from "./fake-clock.js";
 import {
@@ -8,7 +8,9 @@ import {
   POOL,
   poolScript,
   SESSION,
+  TOKEN,
   type FakeReply,
+  type FakeScript,
 } from "./fake-xapi.js";
 
 const isLogin = (method: string) => method === "session.login_with_password";
@@ -310,6 +312,60 @@ t.test(
     });
     await until(() => states.at(-1)?.name === "connected");
     t.match(states.at(-1), { address: `127.0.0.3:${port}`, generation: 2 });
+  },
+);
+
+t.test(
+  "a coordinator that accepts calls and does not answer is given up after 18 s; members that name it do not delay the new one",
+  async (t) => {
+    const host = (address: string) => ({
+      uuid: address,
+      address,
+      name_label: address,
+    });
+    const addresses = [1, 2, 3, 4].map((n) => `127.0.0.${n}`);
+    const hosts = Object.fromEntries(
+      addresses.map((address) => [`OpaqueRef:${address}`, host(address)]),
+    );
+    const withHosts = poolScript(({ method }) =>
+      method === "host.get_all_records"
+        ? { value: hosts }
+        : method === "event.from"
+          ? { silent: true }
+          : undefined,
+    );
+    const old = await startPool(t, withHosts);
+    const kept: unknown[] = [];
+    const clock = new FakeClock();
+    const xapi = clientOf(t, old, {
+      clock,
+      onCandidates: (list) => kept.push(list),
+    });
+    await xapi.connect();
+    await until(() => kept.length > 0);
+    const { port } = old;
+    const slave: FakeScript = () => ({ error: ["HOST_IS_SLAVE", "127.0.0.1"] });
+    await startPool(t, slave, "127.0.0.2", port);
+    await startPool(t, slave, "127.0.0.3", port);
+    await startPool(t, withHosts, "127.0.0.4", port);
+    old.answer(() => ({ silent: true }));
+    const stream = xapi.events({ from: TOKEN });
+    const items: XapiEvents[] = [];
+    void (async () => {
+      for await (const item of stream) items.push(item);
+    })();
+    const start = clock.now();
+    const isBack = () =>
+      xapi.state.name === "connected" && xapi.state.generation === 2;
+    while (!isBack()) {
+      clock.advance(100);
+      for (let i = 0; i < 50; i++)
+        await new Promise((resolve) => setImmediate(resolve));
+    }
+    const tookMs = clock.now() - start;
+    t.ok(tookMs < 25_000, `followed after ${tookMs} ms`);
+    t.match(xapi.state, { address: `127.0.0.4:${port}` });
+    t.match(items[0], { kind: "silent" });
   },
 );
 

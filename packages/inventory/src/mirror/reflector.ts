@@ -45,6 +45,8 @@ export class Reflector {
   #since: number;
   #staleSince: number | undefined;
   #lastError: Error | undefined;
+  /** The pool does not answer event.from. */
+  #silence: Error | undefined;
   #token: string | undefined;
   #hasListed = false;
   /** Failed or lost watches since the last event that was applied. */
@@ -254,7 +256,8 @@ export class Reflector {
         this.#markStale();
         return;
       }
-      await this.#apply(item.value);
+      if (item.value.kind === "silent") this.#onSilence(item.value);
+      else await this.#apply(item.value);
       next = events.next();
     }
     if (!signal.aborted)
@@ -301,6 +304,14 @@ export class Reflector {
     await run(store.compact());
   }
 
+  /** The session may be alive: only this shows that changes are missed. */
+  #onSilence({ forMs, error }: XapiEvents & { kind: "silent" }): void {
+    const { logger, label, clock } = this.#options;
+    this.#silence = this.#lastError = error;
+    logger.warn(`${label}: ${error.message}`);
+    this.#markStale(clock.now() - forMs);
+  }
+
   #onFailure(error: Error): void {
     const { logger, label } = this.#options;
     this.#lastError = error;
@@ -321,13 +332,14 @@ export class Reflector {
   /** The store is current up to this token. */
   #markFresh(token: string): void {
     this.#token = token;
+    this.#silence = undefined;
     this.#waiters.advanceTo(token);
     this.#settle();
   }
 
-  /** The mirror is stale while a class has failed, with its error. */
+  /** The mirror is stale while a class has failed or events are missing, with that error. */
   #settle(): void {
-    const { error } = this.#listings;
+    const error = this.#silence ?? this.#listings.error;
     if (this.#options.source.state.name !== "connected") return;
     const hasChanged = this.#lastError !== error;
     this.#lastError = error;
@@ -341,9 +353,9 @@ export class Reflector {
     this.#options.onState();
   }
 
-  #markStale(): void {
+  #markStale(since = this.#options.clock.now()): void {
     if (!this.#hasListed || this.#staleSince !== undefined) return;
-    this.#staleSince = this.#options.clock.now();
+    this.#staleSince = since;
     this.#options.onState();
   }
 

@@ -74,9 +74,14 @@ export class Connection {
     return this.#isReusable && this.#running === undefined;
   }
 
-  /** Has a byte of the current (or last) answer arrived? */
-  get hasReceivedBytes(): boolean {
-    return this.#responseBytes > 0;
+  /** Bytes of the current (or last) answer that have arrived, head included. */
+  get receivedBytes(): number {
+    return this.#responseBytes;
+  }
+
+  /** Does the socket wait until the sink of the body has space? */
+  get isPaused(): boolean {
+    return this.#running?.body?.isPaused === true;
   }
 
   /**
@@ -163,7 +168,7 @@ export class Connection {
       else if (this.#isInSink) body.commit(length);
       else body.write(bytes.subarray(0, length));
     });
-    const paused = this.#running?.body?.isPaused === true;
+    const paused = this.isPaused;
     this.#finishWhenComplete();
     return !paused || this.#running === undefined;
   }

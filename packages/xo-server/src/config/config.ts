@@ -1,4 +1,9 @@
-import { DEFAULT_THROTTLE_MS } from "@xo-server/xen-api";
+import {
+  DEFAULT_EVENT_GRACE_MS,
+  DEFAULT_EVENT_TIMEOUT_MS,
+  DEFAULT_PROBE_TIMEOUT_MS,
+  DEFAULT_THROTTLE_MS,
+} from "@xo-server/xen-api";
 import { Type, type Static } from "typebox";
 import { logFormats, logLevels } from "../log/logger.js";
 import { ActivityConfig } from "./activity-config.js";
@@ -221,8 +226,16 @@ const Xapi = section("Connections to pools (XAPI).", {
   ),
   callTimeoutMs: milliseconds(300_000, "Timeout of a call, in ms."),
   eventTimeoutMs: milliseconds(
-    45_000,
-    "Timeout parameter of event.from, in ms.",
+    DEFAULT_EVENT_TIMEOUT_MS,
+    "Timeout parameter of event.from, in ms: an idle pool is called this often.",
+  ),
+  eventGraceMs: milliseconds(
+    DEFAULT_EVENT_GRACE_MS,
+    "A pool that has not answered event.from this long after its timeout is reported as stale, and its coordinator is checked, in ms.",
+  ),
+  probeTimeoutMs: milliseconds(
+    DEFAULT_PROBE_TIMEOUT_MS,
+    "Timeout of this check, in ms; without an answer the other hosts of the pool are tried. With the defaults a silent coordinator is noticed after 13 s and given up after 18 s.",
   ),
   maxConcurrentCalls: count(
     8,

@@ -228,6 +228,10 @@ export const general: Widened<typeof words> = {
       title: "Zeitüberschreitung der Anfrage",
       todo: "Der Host ist erreichbar, antwortet aber nicht rechtzeitig. Prüfen Sie seine Last oder starten Sie den Toolstack mit „xe-toolstack-restart“ neu.",
     },
+    EVENTS_SILENT: {
+      title: "Keine Ereignisse",
+      todo: "Der Pool sendet seine Änderungen nicht: Die Anzeige kann veraltet sein. Prüfen Sie die Last des Koordinators und dass kein Proxy und keine Firewall dazwischen untätige Verbindungen schließt.",
+    },
     NO_CANDIDATE: {
       title: "Kein Poolmitglied erreichbar",
       todo: "Prüfen Sie, ob mindestens der Koordinator läuft und von diesem Server erreichbar ist.",

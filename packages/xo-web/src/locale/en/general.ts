@@ -226,6 +226,10 @@ export const general = {
       title: "Request timeout",
       todo: "The host is reachable but does not respond in time. Check its load, or restart the toolstack with “xe-toolstack-restart”.",
     },
+    EVENTS_SILENT: {
+      title: "No events",
+      todo: "The pool does not send its changes: what is shown may be out of date. Check the load of the coordinator, and that no proxy or firewall in between closes idle connections.",
+    },
     NO_CANDIDATE: {
       title: "No pool member reachable",
       todo: "Check that at least the coordinator is running and reachable from this server.",
