@@ -1,3 +1,7 @@
+import type { OperationTable } from "./operation.js";
+import { operations as poolOperations } from "./operations/operations.js";
+import { joinMessages } from "./peers/join-pool.js";
+import { vmMigrateSendOperations } from "./peers/vm-migrate-send.js";
 import type { HttpHandler } from "./http-handler.js";
 import { consoleHandlers } from "./console/console-handlers.js";
 import { joinHandlers } from "./peers/join-handler.js";
@@ -6,7 +10,13 @@ import { rrdHandlers } from "./rrd/rrd-handlers.js";
 import { transferHandlers } from "./transfer/transfer-handlers.js";
 
 /** The effects of messages that the datamodel does not imply. */
-export { operations } from "./operations/operations.js";
+export const operations: OperationTable = {
+  ...poolOperations,
+  ...vmMigrateSendOperations,
+};
+
+/** Those that need more of the pool than an operation has. */
+export const coreMessages = joinMessages;
 
 /** What is served beside RPC. */
 export const httpHandlers: readonly HttpHandler[] = [

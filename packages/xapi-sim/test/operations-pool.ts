@@ -1,7 +1,7 @@
 import { Database, type Change } from "../src/database.js";
 import { generateFleet } from "../src/fleet/generate-fleet.js";
 import type { CallContext } from "../src/operation.js";
-import { operations } from "../src/operations/operations.js";
+import { operations } from "../src/plugins.js";
 import { createRandom } from "../src/random.js";
 import { XapiFailure } from "../src/xapi-failure.js";
 import type { XapiRecord, XapiValue } from "../src/xapi-value.js";

@@ -1,6 +1,6 @@
 import { NULL_REF, datamodel } from "@xo-server/model";
 import t from "tap";
-import { operations } from "../src/operations/operations.js";
+import { operations } from "../src/plugins.js";
 import { createTestPool } from "./operations-pool.js";
 
 t.test("every operation is a message of the datamodel", async (t) => {

@@ -1,5 +1,5 @@
 import t from "tap";
-import { operations } from "../src/operations/operations.js";
+import { operations } from "../src/plugins.js";
 import { hostMetrics, vmMetrics } from "../src/rrd/metrics.js";
 import { makeXport } from "../src/rrd/xport.js";
 import { createTestPool, NOW } from "./operations-pool.js";

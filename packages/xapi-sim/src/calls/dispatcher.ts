@@ -20,7 +20,7 @@ import { poolMessages } from "./pool-messages.js";
 import { requireCoordinator, sessionMessages } from "./session-messages.js";
 import { taskMessages } from "./task-messages.js";
 
-const coreMessages: CoreTable = {
+const ownMessages: CoreTable = {
   ...sessionMessages,
   ...eventMessages,
   ...taskMessages,
@@ -36,10 +36,13 @@ export class EarlyFailure extends XapiFailure {}
 /** Takes calls apart in XAPI's order: name, number of parameters, their types, session, then the effect. */
 export class Dispatcher {
   readonly #core: Core;
+  readonly #messages: CoreTable;
   readonly #operations: OperationTable;
 
-  constructor(core: Core, operations: OperationTable) {
+  /** @param messages what is served beside the messages of `calls` with all parts of the pool */
+  constructor(core: Core, operations: OperationTable, messages: CoreTable) {
     this.#core = core;
+    this.#messages = { ...ownMessages, ...messages };
     this.#operations = operations;
   }
 
@@ -178,8 +181,8 @@ export class Dispatcher {
     context: CoreContext,
   ): unknown {
     const { fullName } = method;
-    if (Object.hasOwn(coreMessages, fullName))
-      return coreMessages[fullName]!(context, params);
+    if (Object.hasOwn(this.#messages, fullName))
+      return this.#messages[fullName]!(context, params);
     if (Object.hasOwn(this.#operations, fullName))
       return this.#operations[fullName]!(context, params);
     return callGenerated(context, method, params);

@@ -1,5 +1,4 @@
-import { joinPool } from "../peers/join-pool.js";
-import { notifyMembers } from "../peers/joined-hosts.js";
+import { notifyMembers } from "../joined-hosts.js";
 import { requireCoordinator } from "./session-messages.js";
 import type { CoreTable } from "./core.js";
 import { XapiFailure } from "../xapi-failure.js";
@@ -9,10 +8,6 @@ export const poolMessages: CoreTable = {
   "pool.is_slave": ({ core, origin }) =>
     core.pool.following() !== undefined ||
     origin.hostRef !== core.pool.coordinatorRef(),
-  "pool.join": (context, params) =>
-    joinPool(context, params as readonly string[], false),
-  "pool.join_force": (context, params) =>
-    joinPool(context, params as readonly string[], true),
   "pool.designate_new_master": (context, [host]) => {
     requireCoordinator(context);
     const { core, db } = context;

@@ -4,7 +4,7 @@ import type {
   HandlerResponse,
   HttpHandler,
 } from "../http-handler.js";
-import { flag, map, refs, text } from "../operations/fields.js";
+import { flag, map, refs, text } from "../records/fields.js";
 import { RfbServer } from "./rfb-server.js";
 import { runTerminal } from "./terminal.js";
 

@@ -1,7 +1,7 @@
 import type { FleetBuilder } from "./fleet-builder.js";
 import type { FleetHost } from "./fleet-host.js";
 import { addConsoles } from "./consoles.js";
-import { controlDomainOperations } from "../operations/allowed-operations.js";
+import { controlDomainOperations } from "../records/allowed-operations.js";
 
 const MEMORY = 8 * 2 ** 30;
 const VCPUS = 16;

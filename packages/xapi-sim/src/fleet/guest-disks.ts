@@ -1,11 +1,9 @@
 import { NULL_REF } from "@xo-server/model";
+import { deviceName } from "../records/device-names.js";
 import type { DraftObject, FleetBuilder } from "./fleet-builder.js";
 import type { FleetHost } from "./fleet-host.js";
 import type { Guest, GuestDisk, GuestSurroundings } from "./guest.js";
-import {
-  vbdOperations,
-  vdiOperations,
-} from "../operations/allowed-operations.js";
+import { vbdOperations, vdiOperations } from "../records/allowed-operations.js";
 
 interface DiskOwner {
   readonly vm: DraftObject;
@@ -187,9 +185,4 @@ function addCdDrive(
 /** The place of a disk on the bus; the fourth belongs to the CD drive. */
 export function userDevice(position: number): string {
   return String(position < 3 ? position : position + 1);
-}
-
-/** `xvda` for place 0 on the bus. */
-export function deviceName(place: number): string {
-  return `xvd${String.fromCharCode(97 + (place % 26))}`;
 }

@@ -3,7 +3,7 @@ import type { DraftObject, FleetBuilder } from "./fleet-builder.js";
 import type { Guest, GuestSurroundings } from "./guest.js";
 import { guestAddress } from "./guest-metrics.js";
 import { macAddress } from "./networks.js";
-import { vifOperations } from "../operations/allowed-operations.js";
+import { vifOperations } from "../records/allowed-operations.js";
 
 const INTERFACES = [1, 1, 1, 1, 2, 2, 3];
 

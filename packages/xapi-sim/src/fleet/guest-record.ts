@@ -9,7 +9,7 @@ import type { Guest, GuestName } from "./guest.js";
 import type { GuestSystem } from "./guest-systems.js";
 import { guestBiosStrings, guestRecommendations } from "./guest-constants.js";
 import { emptyVm, guestPlatform } from "./templates.js";
-import { vmOperations } from "../operations/allowed-operations.js";
+import { vmOperations } from "../records/allowed-operations.js";
 
 interface VmPlan {
   readonly title: GuestName;

@@ -1,4 +1,4 @@
-import { LOAD_KEY } from "../rrd/loads.js";
+import { LOAD_KEY } from "./load-key.js";
 import type { DraftObject, FleetBuilder } from "./fleet-builder.js";
 import type { FleetHost } from "./fleet-host.js";
 import type { FleetProfile } from "./profiles.js";

@@ -8,7 +8,7 @@ import {
   addPciDevices,
   addProcessors,
 } from "./host-hardware.js";
-import { hostOperations } from "../operations/allowed-operations.js";
+import { hostOperations } from "../records/allowed-operations.js";
 import { addControlDomain } from "./control-domain.js";
 import { addCertificates } from "./certificates.js";
 

@@ -1,7 +1,7 @@
 import type { DraftObject, FleetBuilder } from "./fleet-builder.js";
 import type { FleetHost } from "./fleet-host.js";
 import { addSr } from "./storage-repository.js";
-import { vdiOperations } from "../operations/allowed-operations.js";
+import { vdiOperations } from "../records/allowed-operations.js";
 
 const GiB = 2 ** 30;
 

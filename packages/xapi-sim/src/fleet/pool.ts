@@ -5,7 +5,7 @@ import type { FleetStorage } from "./storage.js";
 import { restrictions } from "./guest-constants.js";
 import { cpuInfo } from "./hosts.js";
 import { POOL_ADMIN_ROLE, VM_OPERATOR_ROLE } from "./roles.js";
-import { poolOperations } from "../operations/allowed-operations.js";
+import { poolOperations } from "../records/allowed-operations.js";
 
 /** The pool itself. Its default SR is the first shared one. */
 export function addPool(

@@ -4,10 +4,7 @@ import type { Guest, GuestSurroundings } from "./guest.js";
 import { addBaseCopy, addVdi, userDevice } from "./guest-disks.js";
 import { addGuestMetrics } from "./guest-metrics.js";
 import { macAddress } from "./networks.js";
-import {
-  vmOperations,
-  vdiOperations,
-} from "../operations/allowed-operations.js";
+import { vmOperations, vdiOperations } from "../records/allowed-operations.js";
 
 const allowed_operations = vmOperations({
   powerState: "Halted",

@@ -7,7 +7,7 @@ import type { FleetHost } from "./fleet-host.js";
 import {
   isoSrOperations,
   srOperations,
-} from "../operations/allowed-operations.js";
+} from "../records/allowed-operations.js";
 
 /** Who reaches an SR, and by what. */
 export interface Reach {

@@ -1,7 +1,7 @@
 import type { FleetBuilder, FleetFields } from "./fleet-builder.js";
 import { guestRecommendations } from "./guest-constants.js";
 import { guestSystems, templateNames } from "./guest-systems.js";
-import { vmOperations } from "../operations/allowed-operations.js";
+import { vmOperations } from "../records/allowed-operations.js";
 
 const GiB = 2 ** 30;
 

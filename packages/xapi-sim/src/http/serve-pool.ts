@@ -2,7 +2,7 @@ import { X509Certificate } from "node:crypto";
 import { Dispatcher } from "../calls/dispatcher.js";
 import type { Core } from "../calls/core.js";
 import type { Membership } from "../membership.js";
-import { httpHandlers, operations } from "../plugins.js";
+import { coreMessages, httpHandlers, operations } from "../plugins.js";
 import type { PoolOptions } from "../pool-options.js";
 import { Connection } from "./connection.js";
 import type { Control } from "./control.js";
@@ -27,10 +27,8 @@ export function servePool(
     readonly certificate: string | undefined;
   },
 ): void {
-  const dispatcher = new Dispatcher(core, {
-    ...operations,
-    ...options.operations,
-  });
+  const table = { ...operations, ...options.operations };
+  const dispatcher = new Dispatcher(core, table, coreMessages);
   const routes = makeRoutes(options);
   const handlers = new HandlerServer(core);
   const { membership, control, certificate } = at;

@@ -1,7 +1,7 @@
 import { request as plain } from "node:http";
 import { request as secure } from "node:https";
 import type { Core } from "../calls/core.js";
-import { text } from "../operations/fields.js";
+import { text } from "../records/fields.js";
 import { HOST_KEY } from "../rrd/requested-host.js";
 import type { Reply } from "./reply.js";
 import type { RequestHead } from "./request-head.js";

@@ -4,7 +4,7 @@ import type { CallContext, OperationTable } from "../operation.js";
 import { XapiFailure } from "../xapi-failure.js";
 import type { XapiRecord } from "../xapi-value.js";
 import { durations } from "./durations.js";
-import { flag, refIn, refs, text, textParam } from "./fields.js";
+import { flag, refIn, refs, text, textParam } from "../records/fields.js";
 import { assertFreeFor } from "./network.js";
 
 export const bondOperations: OperationTable = {

@@ -1,5 +1,5 @@
 import type { CallContext } from "../operation.js";
-import { map, without } from "./fields.js";
+import { map, without } from "../records/fields.js";
 import {
   refreshHost,
   refreshPool,

@@ -3,7 +3,7 @@ import { toDatetime } from "../clock.js";
 import type { Database } from "../database.js";
 import type { OperationHandler, OperationTable } from "../operation.js";
 import { XapiFailure } from "../xapi-failure.js";
-import { text, textParam } from "./fields.js";
+import { text, textParam } from "../records/fields.js";
 import { serverCertificate } from "./server-certificate.js";
 
 /** Certificates of hosts, of certification authorities, and revocation lists. Names of files as in certificates.ml, from memory. */

@@ -6,7 +6,7 @@ import {
   dataSourcesOfSr,
   dataSourcesOfVm,
 } from "./data-sources.js";
-import { text, textParam } from "./fields.js";
+import { text, textParam } from "../records/fields.js";
 
 /** What is measured of hosts, VMs and SRs, and how much it is now. */
 export const dataSourceOperations: OperationTable = {

@@ -1,5 +1,5 @@
 import type { CallContext } from "../operation.js";
-import { text } from "./fields.js";
+import { text } from "../records/fields.js";
 import type { Metric } from "../rrd/metric.js";
 import { hostMetrics, srMetrics, vmMetrics } from "../rrd/metrics.js";
 

@@ -2,7 +2,7 @@ import type { Database } from "../database.js";
 import type { CallContext, OperationTable } from "../operation.js";
 import { XapiFailure } from "../xapi-failure.js";
 import type { XapiRecord } from "../xapi-value.js";
-import { mapParam, refs, text, textParam, without } from "./fields.js";
+import { mapParam, refs, text, textParam, without } from "../records/fields.js";
 import { permissionsOf } from "./roles.js";
 
 /** Users of a directory: hosts join it, subjects are its users and groups. Codes from memory but those of a test. */

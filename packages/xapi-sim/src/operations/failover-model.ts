@@ -1,6 +1,6 @@
 import { NULL_REF } from "@xo-server/model";
 import type { Database } from "../database.js";
-import { flag, refs, text } from "./fields.js";
+import { flag, refs, text } from "../records/fields.js";
 import { isLive } from "./host-choice.js";
 import { freeMemory, memoryNeeded } from "./host-memory.js";
 import { plugsOf } from "./vm-checks.js";

@@ -2,7 +2,7 @@ import { setImmediate } from "node:timers/promises";
 import type { Database } from "../database.js";
 import { XapiFailure } from "../xapi-failure.js";
 import { FailoverModel } from "./failover-model.js";
-import { flag, int } from "./fields.js";
+import { flag, int } from "../records/fields.js";
 
 /**
  * Where VMs of failed hosts would start again (`vms`; absent: the protected ones that

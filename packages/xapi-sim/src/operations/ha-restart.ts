@@ -1,7 +1,7 @@
 import type { CallContext } from "../operation.js";
 import { XapiFailure } from "../xapi-failure.js";
 import { failoverPlan, mostFailures } from "./failover-plan.js";
-import { flag, int, text } from "./fields.js";
+import { flag, int, text } from "../records/fields.js";
 import { guestsOn, isLive } from "./host-choice.js";
 import { createMessage } from "./messages.js";
 import { refreshVm } from "./refresh.js";

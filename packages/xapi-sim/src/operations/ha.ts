@@ -8,7 +8,15 @@ import {
   mostFailuresSliced,
 } from "./failover-plan.js";
 import { invalidValue } from "./failures.js";
-import { flag, int, intParam, map, refs, text, textParam } from "./fields.js";
+import {
+  flag,
+  int,
+  intParam,
+  map,
+  refs,
+  text,
+  textParam,
+} from "../records/fields.js";
 import { refreshPool, refreshVdi } from "./refresh.js";
 import { removeVdi } from "./vdi.js";
 import { addAllocation, takeSpace } from "./vdi-copies.js";

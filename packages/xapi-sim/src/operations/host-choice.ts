@@ -1,5 +1,5 @@
 import type { Database } from "../database.js";
-import { flag, refs, text } from "./fields.js";
+import { flag, refs, text } from "../records/fields.js";
 import { freeMemory, memoryExpected } from "./host-memory.js";
 
 /**

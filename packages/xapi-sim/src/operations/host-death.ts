@@ -1,7 +1,7 @@
 import type { CallContext, OperationTable } from "../operation.js";
 import { XapiFailure } from "../xapi-failure.js";
 import { durations } from "./durations.js";
-import { textParam } from "./fields.js";
+import { textParam } from "../records/fields.js";
 import { haltGuests, isHaEnabled } from "./ha-restart.js";
 import { guestsOn, isLive } from "./host-choice.js";
 import { returnHost, loseHost } from "./host-loss.js";

@@ -1,7 +1,7 @@
 import { toDatetime } from "../clock.js";
 import type { CallContext } from "../operation.js";
 import { durations } from "./durations.js";
-import { map, text } from "./fields.js";
+import { map, text } from "../records/fields.js";
 import { failOver, isHaEnabled, restartGuests } from "./ha-restart.js";
 import { guestsOn, isLive } from "./host-choice.js";
 import { createMessage } from "./messages.js";

@@ -2,7 +2,7 @@ import { NULL_REF } from "@xo-server/model";
 import type { Database } from "../database.js";
 import type { CallContext } from "../operation.js";
 import type { XapiRecord } from "../xapi-value.js";
-import { int, text } from "./fields.js";
+import { int, text } from "../records/fields.js";
 
 /** Bytes that a host needs to run the VM. */
 export function memoryNeeded(vm: XapiRecord): number {

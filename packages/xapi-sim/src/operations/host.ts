@@ -5,7 +5,7 @@ import { XapiFailure, internalError } from "../xapi-failure.js";
 import { progressDuring, whileBusy } from "./busy.js";
 import { durations } from "./durations.js";
 import { invalidValue } from "./failures.js";
-import { flag, int, map, refs, text, textParam } from "./fields.js";
+import { flag, int, map, refs, text, textParam } from "../records/fields.js";
 import { assertPlanHolds } from "./failover-plan.js";
 import { guestsOn, isLive } from "./host-choice.js";
 import { bootHost, loseHost, restartAgent, setLive } from "./host-loss.js";

@@ -1,6 +1,6 @@
 import { toDatetime } from "../clock.js";
 import type { CallContext } from "../operation.js";
-import { text } from "./fields.js";
+import { text } from "../records/fields.js";
 
 /** What a message is about, as message.cls has it. */
 export type MessageClass = "VM" | "Host" | "SR" | "Pool" | "VMSS" | "VDI";

@@ -2,7 +2,15 @@ import type { CallContext, OperationTable } from "../operation.js";
 import { XapiFailure } from "../xapi-failure.js";
 import type { XapiRecord } from "../xapi-value.js";
 import { durations } from "./durations.js";
-import { flag, int, intParam, refIn, refs, text, textParam } from "./fields.js";
+import {
+  flag,
+  int,
+  intParam,
+  refIn,
+  refs,
+  text,
+  textParam,
+} from "../records/fields.js";
 
 export const networkOperations: OperationTable = {
   "network.create": ({ db }, params) => {

@@ -24,7 +24,6 @@ import { vmPluginOperations } from "./vm-plugins.js";
 import { vmCopyOperations } from "./vm-copies.js";
 import { vmFieldOperations } from "./vm-fields.js";
 import { vmMigrateOperations } from "./vm-migrate.js";
-import { vmMigrateSendOperations } from "./vm-migrate-send.js";
 import { vmPowerOperations } from "./vm-power.js";
 import { vmProvisionOperations } from "./vm-provision.js";
 import { vmResourceOperations } from "./vm-resources.js";
@@ -35,7 +34,6 @@ export const operations: OperationTable = {
   ...vmCopyOperations,
   ...vmProvisionOperations,
   ...vmMigrateOperations,
-  ...vmMigrateSendOperations,
   ...vmResourceOperations,
   ...vmFieldOperations,
   ...vbdOperationTable,

@@ -2,7 +2,7 @@ import { toDatetime } from "../clock.js";
 import type { CallContext, OperationTable } from "../operation.js";
 import { XapiFailure, internalError } from "../xapi-failure.js";
 import type { XapiMap } from "../xapi-value.js";
-import { refs, text, textParam } from "./fields.js";
+import { refs, text, textParam } from "../records/fields.js";
 import { vmPowerOperations } from "./vm-power.js";
 
 /** Classes with one or two messages of their own. */

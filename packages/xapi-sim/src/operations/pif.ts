@@ -4,7 +4,7 @@ import type { CallContext, OperationTable } from "../operation.js";
 import { XapiFailure } from "../xapi-failure.js";
 import type { XapiRecord } from "../xapi-value.js";
 import { invalidValue } from "./failures.js";
-import { flag, map, refIn, refs, text, textParam } from "./fields.js";
+import { flag, map, refIn, refs, text, textParam } from "../records/fields.js";
 import { isLive } from "./host-choice.js";
 import { assertFreeFor } from "./network.js";
 import { isCidr } from "./vif.js";

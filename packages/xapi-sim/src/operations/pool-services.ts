@@ -2,7 +2,7 @@ import type { Database } from "../database.js";
 import type { CallContext, OperationTable } from "../operation.js";
 import { XapiFailure, internalError } from "../xapi-failure.js";
 import { operationNotAllowed } from "./failures.js";
-import { flag, map, text, textParam } from "./fields.js";
+import { flag, map, text, textParam } from "../records/fields.js";
 
 /** Services beside the pool: without them, calls are refused as on a pool that has none. */
 export const poolServiceOperations: OperationTable = {

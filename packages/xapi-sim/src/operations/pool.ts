@@ -1,8 +1,8 @@
 import type { OperationTable } from "../operation.js";
 import { XapiFailure, internalError } from "../xapi-failure.js";
-import { ejectHost } from "../peers/joined-hosts.js";
+import { ejectHost } from "../joined-hosts.js";
 import { durations } from "./durations.js";
-import { flag, map, refs, text, textParam } from "./fields.js";
+import { flag, map, refs, text, textParam } from "../records/fields.js";
 import { manageBy, removeHost } from "./host.js";
 import { removeLocalSrs } from "./sr.js";
 

@@ -9,9 +9,9 @@ import {
   vdiOperations,
   vifOperations,
   vmOperations,
-} from "./allowed-operations.js";
+} from "../records/allowed-operations.js";
 import type { XapiRecord } from "../xapi-value.js";
-import { flag, map, refIn, refs, text } from "./fields.js";
+import { flag, map, refIn, refs, text } from "../records/fields.js";
 
 /*
  * allowed_operations follow the state of an object, as XAPI's

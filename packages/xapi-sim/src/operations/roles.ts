@@ -1,6 +1,6 @@
 import type { Database } from "../database.js";
 import type { OperationTable } from "../operation.js";
-import { flag, refs, text, textParam } from "./fields.js";
+import { flag, refs, text, textParam } from "../records/fields.js";
 
 export const roleOperations: OperationTable = {
   "role.get_permissions": ({ db }, params) =>

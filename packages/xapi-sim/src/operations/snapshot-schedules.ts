@@ -3,7 +3,7 @@ import type { OperationTable } from "../operation.js";
 import { XapiFailure } from "../xapi-failure.js";
 import type { XapiMap, XapiRecord } from "../xapi-value.js";
 import { invalidValue } from "./failures.js";
-import { refs, text, textIn, textParam } from "./fields.js";
+import { refs, text, textIn, textParam } from "../records/fields.js";
 import { vmCopyOperations } from "./vm-copies.js";
 
 /** Schedules of snapshots (VMSS). */

@@ -1,7 +1,7 @@
 import type { Database } from "../database.js";
 import { XapiFailure } from "../xapi-failure.js";
 import type { XapiMap } from "../xapi-value.js";
-import { flag, int, map, refs, text, textIn } from "./fields.js";
+import { flag, int, map, refs, text, textIn } from "../records/fields.js";
 
 const MiB = 2 ** 20;
 /** Disks are whole blocks of VHD files, at most so many [SM's vhdutil.py, from memory]. */

@@ -1,7 +1,7 @@
 import type { OperationTable } from "../operation.js";
 import { XapiFailure } from "../xapi-failure.js";
 import { assertDriver } from "./sr.js";
-import { mapParam, textParam } from "./fields.js";
+import { mapParam, textParam } from "../records/fields.js";
 
 /** What storage that is no SR yet says of itself, when it is asked. */
 export const srProbeOperations: OperationTable = {

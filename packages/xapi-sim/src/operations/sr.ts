@@ -1,12 +1,15 @@
 import type { CallContext, OperationTable } from "../operation.js";
 import { XapiFailure } from "../xapi-failure.js";
 import type { XapiRecord, XapiValue } from "../xapi-value.js";
-import { isoSrOperations, srOperations } from "./allowed-operations.js";
+import {
+  isoSrOperations,
+  srOperations,
+} from "../records/allowed-operations.js";
 import { whileBusy } from "./busy.js";
 import { assertCanHostStatefile } from "./ha.js";
 import { durations } from "./durations.js";
 import { denied } from "./failures.js";
-import { flag, mapParam, refs, text, textParam } from "./fields.js";
+import { flag, mapParam, refs, text, textParam } from "../records/fields.js";
 import { refreshSr } from "./refresh.js";
 import {
   assertDevice,

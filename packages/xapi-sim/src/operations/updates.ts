@@ -1,7 +1,7 @@
 import { NULL_REF } from "@xo-server/model";
 import type { OperationTable } from "../operation.js";
 import { XapiFailure } from "../xapi-failure.js";
-import { intParam, refs, textParam } from "./fields.js";
+import { intParam, refs, textParam } from "../records/fields.js";
 
 /** Repositories of updates, and when they are asked. */
 export const updateOperations: OperationTable = {

@@ -5,10 +5,10 @@ import type { XapiRecord } from "../xapi-value.js";
 import { whileBusy } from "./busy.js";
 import { durations } from "./durations.js";
 import { badPowerState } from "./failures.js";
-import { flag, refs, text, textParam } from "./fields.js";
+import { flag, refs, text, textParam } from "../records/fields.js";
 import { hasAgentOrIsPv, refreshVbd, refreshVdi } from "./refresh.js";
 import { assertIdle } from "./sr-checks.js";
-import { deviceOf } from "./device-names.js";
+import { deviceOf } from "../records/device-names.js";
 
 export const vbdOperationTable: OperationTable = {
   "VBD.create": ({ db }, params) => {

@@ -3,9 +3,9 @@ import { toDatetime } from "../clock.js";
 import type { CallContext } from "../operation.js";
 import { XapiFailure } from "../xapi-failure.js";
 import type { XapiRecord } from "../xapi-value.js";
-import { writtenDisks } from "../transfer/written-disks.js";
+import { writtenDisks } from "../disks/written-disks.js";
 import { durations } from "./durations.js";
-import { int, map, text } from "./fields.js";
+import { int, map, text } from "../records/fields.js";
 import { refreshVdi } from "./refresh.js";
 
 /** Milliseconds that a full copy of a disk takes here. */

@@ -14,7 +14,7 @@ import {
   refs,
   text,
   textParam,
-} from "./fields.js";
+} from "../records/fields.js";
 import {
   assertHoldsDisks,
   assertIdle,

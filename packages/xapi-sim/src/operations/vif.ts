@@ -4,7 +4,7 @@ import { XapiFailure } from "../xapi-failure.js";
 import type { XapiRecord } from "../xapi-value.js";
 import { whileBusy } from "./busy.js";
 import { durations } from "./durations.js";
-import { flag, refs, text, textParam } from "./fields.js";
+import { flag, refs, text, textParam } from "../records/fields.js";
 import { refreshVif } from "./refresh.js";
 import { assertIdle } from "./sr-checks.js";
 import { assertHotPlugs, assertRuns } from "./vbd.js";

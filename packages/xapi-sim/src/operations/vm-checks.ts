@@ -3,7 +3,7 @@ import type { Database } from "../database.js";
 import { XapiFailure } from "../xapi-failure.js";
 import type { XapiRecord } from "../xapi-value.js";
 import { badPowerState } from "./failures.js";
-import { flag, map, refs, text } from "./fields.js";
+import { flag, map, refs, text } from "../records/fields.js";
 import { bestHost } from "./host-choice.js";
 import { freeMemory, memoryExpected, memoryNeeded } from "./host-memory.js";
 import { hasAgent, hasAgentOrIsPv } from "./refresh.js";

@@ -4,7 +4,7 @@ import { XapiFailure } from "../xapi-failure.js";
 import type { XapiRecord } from "../xapi-value.js";
 import { progressDuring, whileBusy } from "./busy.js";
 import { durations } from "./durations.js";
-import { flag, refIn, refs, text, textParam } from "./fields.js";
+import { flag, refIn, refs, text, textParam } from "../records/fields.js";
 import { createVmMessage } from "./messages.js";
 import { endDomain } from "./vm-domain.js";
 import { refreshVm } from "./refresh.js";

@@ -1,6 +1,6 @@
 import { NULL_REF } from "@xo-server/model";
 import type { CallContext } from "../operation.js";
-import { flag, refIn, refs, text } from "./fields.js";
+import { flag, refIn, refs, text } from "../records/fields.js";
 import { refreshVdi } from "./refresh.js";
 import { takeSpace } from "./vdi-copies.js";
 

@@ -3,7 +3,7 @@ import type { Database } from "../database.js";
 import type { OperationTable } from "../operation.js";
 import { XapiFailure } from "../xapi-failure.js";
 import { badPowerState } from "./failures.js";
-import { mapParam, refs, text, textParam } from "./fields.js";
+import { mapParam, refs, text, textParam } from "../records/fields.js";
 import { refreshVm } from "./refresh.js";
 
 /** Virtual TPMs, GPUs and USB devices of halted VMs. Codes from memory but those of a test. */

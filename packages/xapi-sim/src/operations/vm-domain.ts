@@ -5,8 +5,16 @@ import type { XapiRecord } from "../xapi-value.js";
 import { consoleLocation } from "../fleet/consoles.js";
 import { guestMetricsFields } from "../fleet/guest-metrics.js";
 import { guestSystems } from "../fleet/guest-systems.js";
-import { flag, int, map, refIn, refs, text, without } from "./fields.js";
-import { deviceOf } from "./device-names.js";
+import {
+  flag,
+  int,
+  map,
+  refIn,
+  refs,
+  text,
+  without,
+} from "../records/fields.js";
+import { deviceOf } from "../records/device-names.js";
 import { isPv } from "./refresh.js";
 import { endRun } from "../rrd/vm-runs.js";
 import { beginResidency, endResidency } from "../rrd/residency.js";

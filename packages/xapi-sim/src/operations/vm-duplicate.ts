@@ -3,7 +3,7 @@ import { databaseText } from "../database-text.js";
 import { NEVER, toDatetime } from "../clock.js";
 import type { CallContext } from "../operation.js";
 import type { XapiRecord } from "../xapi-value.js";
-import { flag, map, refIn, refs, text, without } from "./fields.js";
+import { flag, map, refIn, refs, text, without } from "../records/fields.js";
 import { refreshVm } from "./refresh.js";
 import { randomMac } from "./vif.js";
 import { duplicateVdi } from "./vdi-copies.js";

@@ -3,7 +3,7 @@ import type { Database } from "../database.js";
 import type { OperationHandler, OperationTable } from "../operation.js";
 import { XapiFailure } from "../xapi-failure.js";
 import { badPowerState, invalidValue } from "./failures.js";
-import { text, textParam } from "./fields.js";
+import { text, textParam } from "../records/fields.js";
 import { isPv, refreshVm } from "./refresh.js";
 import { assertVmMay } from "./vm-checks.js";
 

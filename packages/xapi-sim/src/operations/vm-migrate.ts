@@ -2,7 +2,7 @@ import type { CallContext, OperationTable } from "../operation.js";
 import { XapiFailure } from "../xapi-failure.js";
 import { progressDuring, whileBusy } from "./busy.js";
 import { durations } from "./durations.js";
-import { map, refs, text, textParam } from "./fields.js";
+import { map, refs, text, textParam } from "../records/fields.js";
 import { bestHost, isLive } from "./host-choice.js";
 import { whileExpected } from "./host-memory.js";
 import { createVmMessage } from "./messages.js";

@@ -1,6 +1,6 @@
 import type { OperationTable } from "../operation.js";
 import { XapiFailure } from "../xapi-failure.js";
-import { textParam } from "./fields.js";
+import { textParam } from "../records/fields.js";
 import { assertVmMay } from "./vm-checks.js";
 import { hasAgent } from "./refresh.js";
 

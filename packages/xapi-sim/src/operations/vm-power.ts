@@ -1,7 +1,7 @@
 import type { CallContext, OperationTable } from "../operation.js";
 import { progressDuring, whileBusy } from "./busy.js";
 import { durations } from "./durations.js";
-import { flag, int, refIn, refs, text, textParam } from "./fields.js";
+import { flag, int, refIn, refs, text, textParam } from "../records/fields.js";
 import { XapiFailure } from "../xapi-failure.js";
 import { createVmMessage } from "./messages.js";
 import { hasAgentOrIsPv, isPv, refreshVdi, refreshVm } from "./refresh.js";

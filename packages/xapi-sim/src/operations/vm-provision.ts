@@ -2,7 +2,7 @@ import type { CallContext, OperationTable } from "../operation.js";
 import { XapiFailure } from "../xapi-failure.js";
 import { progressDuring, whileBusy } from "./busy.js";
 import { durations } from "./durations.js";
-import { flag, map, refIn, text, textParam } from "./fields.js";
+import { flag, map, refIn, text, textParam } from "../records/fields.js";
 import { refreshVbd, refreshVm } from "./refresh.js";
 import { diskSize } from "./sr-checks.js";
 

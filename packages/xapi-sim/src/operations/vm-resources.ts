@@ -6,7 +6,7 @@ import type {
 } from "../operation.js";
 import { XapiFailure } from "../xapi-failure.js";
 import type { XapiMap, XapiRecord } from "../xapi-value.js";
-import { vmOperations } from "./allowed-operations.js";
+import { vmOperations } from "../records/allowed-operations.js";
 import { invalidValue } from "./failures.js";
 import {
   flag,
@@ -18,7 +18,7 @@ import {
   refs,
   text,
   textParam,
-} from "./fields.js";
+} from "../records/fields.js";
 import { refreshVm } from "./refresh.js";
 import { freeMemory, memoryNeeded, releaseMemory } from "./host-memory.js";
 import { assertVmMay, isCheckedOperation } from "./vm-checks.js";

@@ -1,6 +1,6 @@
 import { NULL_REF } from "@xo-server/model";
 import type { Database } from "../database.js";
-import { flag, refs, text } from "../operations/fields.js";
+import { flag, refs, text } from "../records/fields.js";
 import { ownVms } from "./join-checks.js";
 import type { SerializedObject } from "./migration-payload.js";
 

@@ -1,5 +1,5 @@
 import type { Database } from "../database.js";
-import { flag, map, refs, text, textIn } from "../operations/fields.js";
+import { flag, map, refs, text, textIn } from "../records/fields.js";
 import { XapiFailure } from "../xapi-failure.js";
 import type { XapiRecord } from "../xapi-value.js";
 

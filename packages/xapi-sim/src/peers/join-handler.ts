@@ -8,7 +8,7 @@ import { XapiFailure } from "../xapi-failure.js";
 import type { HostPayload } from "./host-payload.js";
 import { receiveHost } from "./receive-host.js";
 import { assertCanJoin, type Applicant } from "./join-checks.js";
-import { joinedHosts } from "./joined-hosts.js";
+import { joinedHosts } from "../joined-hosts.js";
 import { LineChannel } from "./line-channel.js";
 
 /** What a host says that wants to join. */

@@ -1,5 +1,5 @@
-import type { CoreContext } from "../calls/core.js";
-import { flag } from "../operations/fields.js";
+import type { CoreContext, CoreTable } from "../calls/core.js";
+import { flag } from "../records/fields.js";
 import { removeVdi } from "../operations/vdi.js";
 import { destroyVm } from "../operations/vm-destroy.js";
 import { durations } from "../operations/durations.js";
@@ -13,6 +13,13 @@ import {
 } from "./join-checks.js";
 import type { LineChannel } from "./line-channel.js";
 
+export const joinMessages: CoreTable = {
+  "pool.join": (context, params) =>
+    joinPool(context, params as readonly string[], false),
+  "pool.join_force": (context, params) =>
+    joinPool(context, params as readonly string[], true),
+};
+
 /** The response is sent before the host restarts as a member. */
 const LEAST_FUSE_MS = 100;
 
@@ -20,7 +27,7 @@ const LEAST_FUSE_MS = 100;
  * This pool's only host joins another simulated pool. The address is `host`, with
  * this host's own port, as real hosts have it, or `host:port`.
  */
-export async function joinPool(
+async function joinPool(
   context: CoreContext,
   [address, user, password]: readonly string[],
   force: boolean,

@@ -1,7 +1,7 @@
 import { NULL_REF } from "@xo-server/model";
 import type { Database } from "../database.js";
-import { refIn, refs, text } from "../operations/fields.js";
-import { writtenDisks, type DiskTrace } from "../transfer/written-disks.js";
+import { refIn, refs, text } from "../records/fields.js";
+import { writtenDisks, type DiskTrace } from "../disks/written-disks.js";
 import type { XapiRecord } from "../xapi-value.js";
 
 /** An object on its way to another pool; `ref` is its reference at home. */

@@ -1,6 +1,6 @@
 import { NULL_REF } from "@xo-server/model";
 import type { CallContext } from "../operation.js";
-import { flag, int, refs, text } from "../operations/fields.js";
+import { flag, int, refs, text } from "../records/fields.js";
 import { refreshVdi, refreshVm } from "../operations/refresh.js";
 import { removeVdi } from "../operations/vdi.js";
 import { addAllocation, takeSpace } from "../operations/vdi-copies.js";
@@ -12,7 +12,7 @@ import {
 } from "../operations/vm-checks.js";
 import { buildDomain } from "../operations/vm-domain.js";
 import { mapRefs } from "../transfer/ova.js";
-import { writtenDisks } from "../transfer/written-disks.js";
+import { writtenDisks } from "../disks/written-disks.js";
 import { XapiFailure } from "../xapi-failure.js";
 import type { XapiRecord } from "../xapi-value.js";
 import type {

@@ -1,7 +1,7 @@
 import { NULL_REF } from "@xo-server/model";
 import type { Database } from "../database.js";
 import { makeBond } from "../operations/bond.js";
-import { flag, map, refs, text } from "../operations/fields.js";
+import { flag, map, refs, text } from "../records/fields.js";
 import { createVlan } from "../operations/network.js";
 import { refreshHost, refreshVm } from "../operations/refresh.js";
 import { mapRefs } from "../transfer/ova.js";

@@ -1,6 +1,6 @@
 import type { Database } from "../database.js";
 import { hashText } from "../fleet/seeded-random.js";
-import { int, refs, text } from "../operations/fields.js";
+import { int, refs, text } from "../records/fields.js";
 import { runsOf } from "./vm-runs.js";
 import { loadOf, type Load } from "./loads.js";
 import { isWithin, noise, type Metric } from "./metric.js";

@@ -1,11 +1,9 @@
 import type { Database } from "../database.js";
+import { LOAD_KEY } from "../fleet/load-key.js";
 import { hashText } from "../fleet/seeded-random.js";
-import { int, map, text } from "../operations/fields.js";
+import { int, map, text } from "../records/fields.js";
 import type { XapiRecord } from "../xapi-value.js";
 import { noise, wave } from "./metric.js";
-
-/** Key of a VM's other_config: cores that it keeps busy, until `setLoad` says otherwise. */
-export const LOAD_KEY = "sim:load";
 
 /** Cores that a VM keeps busy at a moment, Unix seconds. */
 export type Load = (seconds: number) => number;

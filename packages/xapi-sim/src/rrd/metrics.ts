@@ -1,7 +1,7 @@
 import type { Database } from "../database.js";
-import { flag, int, refIn, refs, text } from "../operations/fields.js";
+import { flag, int, refIn, refs, text } from "../records/fields.js";
 import type { XapiRecord } from "../xapi-value.js";
-import { deviceOf } from "../operations/device-names.js";
+import { deviceOf } from "../records/device-names.js";
 import { hostCpuMetrics, vmCpuMetrics } from "./cpu-metrics.js";
 import { runsOf } from "./vm-runs.js";
 import { makeMetrics, type Metric, type Shape } from "./metric.js";

@@ -1,5 +1,5 @@
 import type { Database } from "../database.js";
-import { refIn, refs, text } from "../operations/fields.js";
+import { refIn, refs, text } from "../records/fields.js";
 import { startOf } from "./vm-runs.js";
 import { loadOf, type Load } from "./loads.js";
 

@@ -4,7 +4,7 @@ import type {
   HandlerResponse,
   HttpHandler,
 } from "../http-handler.js";
-import { refIn, text } from "../operations/fields.js";
+import { refIn, text } from "../records/fields.js";
 import { requestedHost } from "./requested-host.js";
 import { runsOf } from "./vm-runs.js";
 import type { Metric } from "./metric.js";

@@ -1,5 +1,5 @@
 import type { Database } from "../database.js";
-import { refIn, text } from "../operations/fields.js";
+import { refIn, text } from "../records/fields.js";
 import type { XapiRecord } from "../xapi-value.js";
 
 /** When a VM ran: Unix seconds. */

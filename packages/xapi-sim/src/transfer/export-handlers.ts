@@ -8,13 +8,13 @@ import type {
   HandlerResponse,
   HttpHandler,
 } from "../http-handler.js";
-import { int, refIn, refs, text } from "../operations/fields.js";
+import { int, refIn, refs, text } from "../records/fields.js";
 import { whileBusy } from "../operations/busy.js";
 import { assertVmMay } from "../operations/vm-checks.js";
 import { locationOn } from "../rrd/rrd-handlers.js";
 import { XapiFailure } from "../xapi-failure.js";
 import { collectObjects, writeOva } from "./ova.js";
-import { writtenDisks } from "./written-disks.js";
+import { writtenDisks } from "../disks/written-disks.js";
 import { createZstdPacker } from "./zstd.js";
 import { tarEnd, tarHeader, tarPadding } from "./tar.js";
 

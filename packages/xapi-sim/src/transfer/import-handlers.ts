@@ -8,7 +8,7 @@ import type {
   HandlerResponse,
   HttpHandler,
 } from "../http-handler.js";
-import { refIn } from "../operations/fields.js";
+import { refIn } from "../records/fields.js";
 import { XapiFailure } from "../xapi-failure.js";
 import { ArchiveTruncated, readTar } from "./tar.js";
 import { XvaImport } from "./xva-import.js";

@@ -1,7 +1,7 @@
 import { NULL_REF, datamodel } from "@xo-server/model";
 import type { Database } from "../database.js";
 import { fieldType } from "../field-type.js";
-import { refs, text } from "../operations/fields.js";
+import { refs, text } from "../records/fields.js";
 import { readParam } from "../rpc/param-reader.js";
 import type { WireValue } from "../rpc/wire-value.js";
 import { readXmlRequest } from "../rpc/xml-request.js";

@@ -6,17 +6,17 @@ import type {
   HandlerResponse,
   HttpHandler,
 } from "../http-handler.js";
-import { int, text } from "../operations/fields.js";
+import { int, text } from "../records/fields.js";
 import { refreshVdi } from "../operations/refresh.js";
 import { takeSpace } from "../operations/vdi-copies.js";
 import { XapiFailure } from "../xapi-failure.js";
 import type { XapiRecord } from "../xapi-value.js";
-import { rawDisk } from "./disk-content.js";
+import { rawDisk } from "../disks/disk-content.js";
 import { exportHead } from "./export-handlers.js";
 import { importHead, refuseChunked, targetSr } from "./import-handlers.js";
 import { vhdFile } from "./vhd.js";
 import { BadVhd, readVhd } from "./vhd-reader.js";
-import { writtenDisks } from "./written-disks.js";
+import { writtenDisks } from "../disks/written-disks.js";
 
 export const rawVdiHandlers: readonly HttpHandler[] = [
   {

@@ -1,6 +1,6 @@
 import { NULL_REF } from "@xo-server/model";
 import type { HandlerContext } from "../http-handler.js";
-import { flag, int, map, text, without } from "../operations/fields.js";
+import { flag, int, map, text, without } from "../records/fields.js";
 import { refreshVbd, refreshVm } from "../operations/refresh.js";
 import { isThick } from "../operations/sr-checks.js";
 import { addAllocation, takeSpace } from "../operations/vdi-copies.js";
@@ -8,10 +8,10 @@ import { removeVdi } from "../operations/vdi.js";
 import { randomMac } from "../operations/vif.js";
 import { XapiFailure } from "../xapi-failure.js";
 import type { XapiRecord } from "../xapi-value.js";
-import { MiB } from "./disk-content.js";
+import { MiB } from "../disks/disk-content.js";
 import { mapRefs, readOva, type OvaObject } from "./ova.js";
 import type { TarFile } from "./tar.js";
-import { writtenDisks } from "./written-disks.js";
+import { writtenDisks } from "../disks/written-disks.js";
 
 export interface ImportPlace {
   readonly sr: string;

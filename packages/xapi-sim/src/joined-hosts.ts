@@ -1,11 +1,15 @@
-import type { Database } from "../database.js";
-import type { LineChannel } from "./line-channel.js";
+import type { Database } from "./database.js";
+
+/** The way to a host that has joined. */
+export interface HostChannel {
+  send(message: Readonly<Record<string, string | boolean>>): void;
+}
 
 /** Channels to hosts that have joined from another simulator, by their reference here. */
-const byPool = new WeakMap<Database, Map<string, LineChannel>>();
+const byPool = new WeakMap<Database, Map<string, HostChannel>>();
 
-export function joinedHosts(db: Database): Map<string, LineChannel> {
-  const hosts = byPool.get(db) ?? new Map<string, LineChannel>();
+export function joinedHosts(db: Database): Map<string, HostChannel> {
+  const hosts = byPool.get(db) ?? new Map<string, HostChannel>();
   byPool.set(db, hosts);
   return hosts;
 }

@@ -1,20 +1,20 @@
 import type { CallContext } from "../operation.js";
-import { dial, PeerRefusal } from "../peers/dial.js";
-import { disksOf, serializeVm } from "../peers/migration-payload.js";
-import { PeerDisconnected, type LineChannel } from "../peers/line-channel.js";
-import type { ReceiveOrder } from "../peers/migration-receiver.js";
+import { dial, PeerRefusal } from "./dial.js";
+import { disksOf, serializeVm } from "./migration-payload.js";
+import { PeerDisconnected, type LineChannel } from "./line-channel.js";
+import type { ReceiveOrder } from "./migration-receiver.js";
 import { XapiFailure } from "../xapi-failure.js";
 import type { XapiMap } from "../xapi-value.js";
-import { progressDuring, whileBusy } from "./busy.js";
-import { durations } from "./durations.js";
-import { flag, refs, text, textIn } from "./fields.js";
-import { createVmMessage } from "./messages.js";
-import { badPowerState } from "./failures.js";
-import { removeVdi } from "./vdi.js";
-import { copyTime } from "./vdi-copies.js";
-import { assertStillRuns } from "./vm-checks.js";
-import { destroyVm } from "./vm-destroy.js";
-import { endDomain } from "./vm-domain.js";
+import { progressDuring, whileBusy } from "../operations/busy.js";
+import { durations } from "../operations/durations.js";
+import { flag, refs, text, textIn } from "../records/fields.js";
+import { createVmMessage } from "../operations/messages.js";
+import { badPowerState } from "../operations/failures.js";
+import { removeVdi } from "../operations/vdi.js";
+import { copyTime } from "../operations/vdi-copies.js";
+import { assertStillRuns } from "../operations/vm-checks.js";
+import { destroyVm } from "../operations/vm-destroy.js";
+import { endDomain } from "../operations/vm-domain.js";
 
 /** What VM.migrate_send is asked, where the destination is another pool. */
 export interface CrossPoolMigration {

@@ -2,21 +2,28 @@ import { NULL_REF } from "@xo-server/model";
 import type { CallContext, OperationTable } from "../operation.js";
 import { XapiFailure } from "../xapi-failure.js";
 import type { XapiMap, XapiValue } from "../xapi-value.js";
-import { progressDuring, whileBusy } from "./busy.js";
-import { durations } from "./durations.js";
-import { mapParam, refIn, refs, text, textIn, textParam } from "./fields.js";
-import { createVmMessage } from "./messages.js";
-import { refreshVbd, refreshVm } from "./refresh.js";
-import { removeVdi } from "./vdi.js";
-import { copyTime, duplicateVdi } from "./vdi-copies.js";
+import { progressDuring, whileBusy } from "../operations/busy.js";
+import { durations } from "../operations/durations.js";
+import {
+  mapParam,
+  refIn,
+  refs,
+  text,
+  textIn,
+  textParam,
+} from "../records/fields.js";
+import { createVmMessage } from "../operations/messages.js";
+import { refreshVbd, refreshVm } from "../operations/refresh.js";
+import { removeVdi } from "../operations/vdi.js";
+import { copyTime, duplicateVdi } from "../operations/vdi-copies.js";
 import {
   assertCanBootHere,
   assertEnoughMemory,
   assertHostRuns,
   assertVmMay,
-} from "./vm-checks.js";
-import { moveDomain } from "./vm-domain.js";
-import { hostTitle } from "./vm-power.js";
+} from "../operations/vm-checks.js";
+import { moveDomain } from "../operations/vm-domain.js";
+import { hostTitle } from "../operations/vm-power.js";
 import {
   assertCanMigrateToPool,
   migrateToPool,
