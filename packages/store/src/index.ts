@@ -9,6 +9,10 @@ export type { Acl, Acls } from "./repositories/acls.js";
 export type { AlarmNotice, NewNotice } from "./repositories/alarm-notices.js";
 export type { AlarmRule, NewAlarmRule } from "./repositories/alarm-rules.js";
 export type { Alarm, NewAlarm } from "./repositories/alarms.js";
+export type {
+  AuditChanges,
+  BegunChange,
+} from "./repositories/audit-changes.js";
 export type { AuditEntry, AuditRecord } from "./repositories/audit-entry.js";
 export type { AuditLog, AuditPageOptions } from "./repositories/audit-log.js";
 export type { AuditVerdict } from "./repositories/audit-walk.js";

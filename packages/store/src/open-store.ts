@@ -156,6 +156,7 @@ function toStore(
     async close() {
       synchronizer.stop();
       await tokenUses.close();
+      await repositories.auditChanges.close();
       await committer.idle();
       await context.auditMark?.flush();
       await checkpoint();

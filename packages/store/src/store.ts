@@ -4,6 +4,7 @@ import type { Acls } from "./repositories/acls.js";
 import type { AlarmNotices } from "./repositories/alarm-notices.js";
 import type { AlarmRules } from "./repositories/alarm-rules.js";
 import type { Alarms } from "./repositories/alarms.js";
+import type { AuditChanges } from "./repositories/audit-changes.js";
 import type { AuditLog } from "./repositories/audit-log.js";
 import type { BalancerPolicies } from "./repositories/balancer-policies.js";
 import type { BalancerRuns } from "./repositories/balancer-runs.js";
@@ -62,6 +63,7 @@ export interface Store {
   readonly tasks: Tasks;
   readonly taskSteps: TaskSteps;
   readonly audit: AuditLog;
+  readonly auditChanges: AuditChanges;
 
   readonly engine: "sqlite" | "postgres";
   readonly state: AvailabilityState;

@@ -15,6 +15,7 @@ import { Rights } from "../src/rights/rights.js";
 import { StepJournal } from "../src/tasks/step-journal.js";
 import { Tasks } from "../src/tasks/tasks.js";
 import type { TaskContext } from "../src/tasks/task-context.js";
+import { createFakeAudit } from "./fake-audit.js";
 import { FakeClock } from "./fake-clock.js";
 import { FakeStepStore } from "./fake-step-store.js";
 import { FakeTaskStore } from "./fake-task-store.js";
@@ -286,14 +287,14 @@ function setUpMethods(t: Test, bulkRuns = new BulkRuns()) {
         ? { id, type: "VM", pool: "p", json }
         : undefined;
     },
-    audit: {
+    audit: createFakeAudit({
       check: () => undefined,
       write: async ({ operation, params, outcome }) => {
         const id = (params as { id?: string }).id ?? "";
         const how = "error" in outcome ? "failure" : "success";
         written.push(`${operation.name} ${id} ${how}`.replace("  ", " "));
       },
-    },
+    }),
   });
   const ask = (params: object, client = noClient) =>
     dispatcher.call("bulk.run", params, { ...onBehalfOf(person), client });

@@ -3,6 +3,7 @@ import { XoError } from "@xo-server/model";
 import t from "tap";
 import type { WebSocket } from "ws";
 import type { OpenedConsole } from "../src/consoles/consoles.js";
+import { createFakeAudit } from "./fake-audit.js";
 import { FakeConsoles, failing, limits, personWith } from "./fake-consoles.js";
 
 const operator = personWith("op", "read", "operate");
@@ -236,14 +237,14 @@ t.test("it ends with its pool", async (t) => {
 t.test("a stop ends all, and waits until that is written down", async (t) => {
   const written: string[] = [];
   const fake = new FakeConsoles({
-    audit: {
+    audit: createFakeAudit({
       check: () => undefined,
       write: async ({ operation }) => {
         await settled();
         await settled();
         written.push(operation.name);
       },
-    },
+    }),
   });
   const sockets = [
     attach(await fake.consoles.open(ofVm, never)),
@@ -260,12 +261,12 @@ t.test("a stop ends all, and waits until that is written down", async (t) => {
 
 t.test("nothing is opened that cannot be written down", async (t) => {
   const fake = new FakeConsoles({
-    audit: {
+    audit: createFakeAudit({
       check: () => {
         throw new XoError("STORE_UNAVAILABLE", { reason: "away" });
       },
       write: async () => undefined,
-    },
+    }),
   });
   await t.rejects(fake.consoles.open(ofVm, never), {
     code: "STORE_UNAVAILABLE",

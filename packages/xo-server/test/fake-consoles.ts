@@ -11,6 +11,7 @@ import type { AuditedCall } from "../src/operations/audit.js";
 import type { Client } from "../src/auth/client.js";
 import type { Session } from "../src/auth/session.js";
 import { Rights } from "../src/rights/rights.js";
+import { createFakeAudit } from "./fake-audit.js";
 import { FakeClock } from "./fake-clock.js";
 
 type Records = Record<string, Record<string, Record<string, unknown>>>;
@@ -80,10 +81,10 @@ export class FakeConsoles {
         },
         remove: () => undefined,
       },
-      audit: {
+      audit: createFakeAudit({
         check: () => undefined,
         write: async (call: AuditedCall) => void this.audited.push(call),
-      },
+      }),
       hits: { count: (name: string) => this.hits.push(name) },
       clock: this.clock,
     };

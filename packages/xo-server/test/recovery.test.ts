@@ -15,6 +15,7 @@ import { Recovery } from "../src/recovery/recovery.js";
 import { StepJournal } from "../src/tasks/step-journal.js";
 import { Tasks } from "../src/tasks/tasks.js";
 import type { TaskContext } from "../src/tasks/task-context.js";
+import { createFakeAudit } from "./fake-audit.js";
 import { FakeClock } from "./fake-clock.js";
 import { FakeStepStore } from "./fake-step-store.js";
 import { FakeTaskStore } from "./fake-task-store.js";
@@ -172,11 +173,11 @@ function setUp(t: Test, extra: Partial<Operation> = {}) {
     const dispatcher = createTestDispatcher([operation], {
       logger: loud,
       findObject,
-      audit: {
+      audit: createFakeAudit({
         check: () => undefined,
         write: async ({ outcome }) =>
           void audit.push("error" in outcome ? "failure" : "success"),
-      },
+      }),
     });
     const recovery = new Recovery({
       dispatcher,

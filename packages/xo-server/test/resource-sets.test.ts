@@ -58,7 +58,7 @@ async function setUp(t: Test) {
     {
       logger,
       services: { store, resourceSets: sets },
-      audit: createAudit(store, logger),
+      audit: createAudit(store, "test"),
     },
   );
   const ids = new Map<string, string>();

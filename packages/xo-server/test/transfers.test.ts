@@ -10,6 +10,7 @@ import type { AuditedCall } from "../src/operations/audit.js";
 import { Tasks } from "../src/tasks/tasks.js";
 import type { Source } from "../src/transfers/transfer.js";
 import { Transfers } from "../src/transfers/transfers.js";
+import { createFakeAudit } from "./fake-audit.js";
 import { FakeClient } from "./fake-client.js";
 import { FakeClock } from "./fake-clock.js";
 import { FakeTaskStore } from "./fake-task-store.js";
@@ -43,13 +44,13 @@ async function setUp(t: Test) {
     clock,
     tasks,
     idleMs: 60_000,
-    audit: {
+    audit: createFakeAudit({
       check: () => undefined,
       write: async (call) => {
         written.push(call);
         onWritten();
       },
-    },
+    }),
   });
   const app = fastify({ forceCloseConnections: true });
   t.teardown(() => app.close());

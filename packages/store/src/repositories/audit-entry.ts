@@ -11,7 +11,8 @@ export interface AuditEntry {
   readonly objectId?: string;
   /** JSON; left out if larger than 16 KiB. */
   readonly parameters?: unknown;
-  readonly outcome: "success" | "failure";
+  /** `unknown`: the server ended during the change. */
+  readonly outcome: "success" | "failure" | "unknown";
   readonly errorCode?: string;
   readonly taskId?: string;
 }
@@ -58,10 +59,14 @@ export function toAuditRecord(row: AuditRow): AuditRecord {
     operation: row.operation,
     ...(row.object_id === null ? {} : { objectId: row.object_id }),
     parameters: JSON.parse(row.parameters_json) as unknown,
-    outcome: row.outcome === "success" ? "success" : "failure",
+    outcome: toOutcome(row.outcome),
     ...(row.error_code === null ? {} : { errorCode: row.error_code }),
     ...(row.task_id === null ? {} : { taskId: row.task_id }),
   };
+}
+
+function toOutcome(text: string): AuditEntry["outcome"] {
+  return text === "success" || text === "unknown" ? text : "failure";
 }
 
 /** SHA-256 of the previous hash and the columns of the row in this order. */

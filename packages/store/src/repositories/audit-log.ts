@@ -45,26 +45,41 @@ export class AuditLog {
 
   /** Resolves when the entry is on disk. */
   async append(entry: AuditEntry): Promise<AuditRecord> {
-    const { committer, clock, auditMark } = this.#context;
-    const record = await committer.run(async (unit) => {
-      // Taking the number locks the head: other servers wait.
-      const head = await unit.sql
-        .updateTable("audit_head")
-        .set({ seq: sql<number>`seq + 1` })
-        .where("id", "=", "head")
-        .returningAll()
-        .executeTakeFirstOrThrow();
-      const row = toAuditRow(entry, {
-        seq: head.seq,
-        time: clock.now(),
-        previous: head.hash,
-      });
-      await unit.sql.insertInto("audit").values(row).execute();
-      await this.#ends.write(unit, this.#ends.make("head", row));
-      return toAuditRecord(row);
-    });
+    const { committer, auditMark } = this.#context;
+    const record = await committer.run((unit) => this.#append(unit, entry));
     auditMark?.raise(record);
     return record;
+  }
+
+  /**
+   * Replaces a row of AuditChanges by its entry, in one transaction; without
+   * effect if an earlier attempt was committed, although it seemed to fail.
+   */
+  async replacePending(id: string, entry: AuditEntry): Promise<void> {
+    const { committer, auditMark } = this.#context;
+    const record = await committer.run(async (unit) =>
+      (await takePending(unit, id)) ? this.#append(unit, entry) : undefined,
+    );
+    if (record !== undefined) auditMark?.raise(record);
+  }
+
+  async #append(unit: WriteUnit, entry: AuditEntry): Promise<AuditRecord> {
+    const { clock } = this.#context;
+    // Taking the number locks the head: other servers wait.
+    const head = await unit.sql
+      .updateTable("audit_head")
+      .set({ seq: sql<number>`seq + 1` })
+      .where("id", "=", "head")
+      .returningAll()
+      .executeTakeFirstOrThrow();
+    const row = toAuditRow(entry, {
+      seq: head.seq,
+      time: clock.now(),
+      previous: head.hash,
+    });
+    await unit.sql.insertInto("audit").values(row).execute();
+    await this.#ends.write(unit, this.#ends.make("head", row));
+    return toAuditRecord(row);
   }
 
   /** Newest first. @throws XoError INVALID_PARAMETERS */
@@ -241,6 +256,16 @@ export class AuditLog {
       await this.#ends.write(unit, this.#ends.make("start", last));
     });
   }
+}
+
+/** @returns whether the row existed */
+async function takePending(unit: WriteUnit, id: string): Promise<boolean> {
+  const row = await unit.sql
+    .deleteFrom("audit_pending")
+    .where("id", "=", id)
+    .returning("id")
+    .executeTakeFirst();
+  return row !== undefined;
 }
 
 interface AroundMark {

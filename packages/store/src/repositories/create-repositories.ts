@@ -2,6 +2,7 @@ import { Acls } from "./acls.js";
 import { AlarmNotices } from "./alarm-notices.js";
 import { AlarmRules } from "./alarm-rules.js";
 import { Alarms } from "./alarms.js";
+import { AuditChanges } from "./audit-changes.js";
 import { AuditLog } from "./audit-log.js";
 import { BalancerPolicies } from "./balancer-policies.js";
 import { BalancerRuns } from "./balancer-runs.js";
@@ -29,6 +30,7 @@ import { Users } from "./users.js";
 /** One repository for each kind of data that the store holds. */
 export function createRepositories(context: RepositoryContext) {
   const tokenUses = new TokenUses(context);
+  const audit = new AuditLog(context);
   const repositories = {
     settings: new Settings(context),
     servers: new Servers(context),
@@ -54,7 +56,8 @@ export function createRepositories(context: RepositoryContext) {
     balancerRuns: new BalancerRuns(context),
     tasks: new Tasks(context),
     taskSteps: new TaskSteps(context),
-    audit: new AuditLog(context),
+    audit,
+    auditChanges: new AuditChanges(context, audit),
   };
   return { repositories, tokenUses };
 }

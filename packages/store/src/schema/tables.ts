@@ -33,6 +33,7 @@ export interface Tables {
   tasks: TaskRow;
   task_steps: TaskStepRow;
   audit: AuditRow;
+  audit_pending: AuditPendingRow;
   audit_head: AuditHeadRow;
 }
 
@@ -313,6 +314,15 @@ export interface TaskStepRow {
   task_id: string;
   body_json: string;
   written_at: number;
+}
+
+/** A change that was begun and has no entry in the audit log yet. */
+export interface AuditPendingRow {
+  id: string;
+  /** The server that makes the change. */
+  owner: string;
+  begun_at: number;
+  entry_json: string;
 }
 
 export interface AuditRow {

@@ -1,6 +1,7 @@
 import type { Test } from "tap";
 import { testAlarms } from "./alarms.js";
 import { testAudit } from "./audit.js";
+import { testAuditChanges } from "./audit-changes.js";
 import { testBalancer } from "./balancer.js";
 import { testBounds } from "./bounds.js";
 import { testCommits } from "./commits.js";
@@ -44,6 +45,7 @@ export async function testStore(t: Test, harness: StoreHarness): Promise<void> {
   await t.test("plugins", (t) => testPlugins(t, harness));
   await t.test("alarms", (t) => testAlarms(t, harness));
   await t.test("audit log", (t) => testAudit(t, harness));
+  await t.test("changes in the audit log", (t) => testAuditChanges(t, harness));
   await t.test("commits", (t) => testCommits(t, harness));
   await t.test("several processes", (t) => testSharing(t, harness));
   await t.test("limits", (t) => testBounds(t, harness));

@@ -22,7 +22,7 @@ export async function createSignInService(
   if (!ldap.startTls && ldap.urls.some((url) => url.startsWith("ldap:")))
     logger.warn("LDAP without TLS: passwords are sent in clear text");
   const foreignPeople = new ExternalUsers({ store, logger });
-  const log = new SignInLog(store, logger);
+  const log = new SignInLog(store);
   const directory =
     ldap.urls.length === 0
       ? undefined

@@ -1,6 +1,5 @@
 import { XoError } from "@xo-server/model";
 import type { Store } from "@xo-server/store";
-import type { Logger } from "../log/logger.js";
 
 export interface SignInAttempt {
   readonly address: string;
@@ -14,15 +13,13 @@ export interface SignInAttempt {
 
 /** Writes sign-in attempts to the audit log. */
 export class SignInLog {
-  readonly #store: Pick<Store, "audit">;
-  readonly #logger: Logger;
+  readonly #store: Pick<Store, "auditChanges">;
 
-  constructor(store: Pick<Store, "audit">, logger: Logger) {
+  constructor(store: Pick<Store, "auditChanges">) {
     this.#store = store;
-    this.#logger = logger;
   }
 
-  /** Never rejects: sign-in works while the database is unavailable. */
+  /** Never rejects: sign-in works while the database is unavailable; the entry is written later. */
   async write({
     address,
     provider,
@@ -38,14 +35,7 @@ export class SignInLog {
         ? ({ outcome: "success" } as const)
         : ({ outcome: "failure", errorCode: codeOf(error) } as const)),
     };
-    try {
-      await this.#store.audit.append(entry);
-    } catch (problem) {
-      this.#logger.warn("failed to write a sign-in to the audit log", {
-        entry,
-        error: problem,
-      });
-    }
+    await this.#store.auditChanges.end(undefined, entry);
   }
 }
 

@@ -57,16 +57,17 @@ export async function migrateVm(
   const params = { vm, from, to, reason: purpose, pool, run };
   const context = { ...onBehalfOf(person, work), address: "balancer" };
   const call = { operation: MIGRATION, params, context };
+  const audited = await audit.begin(call);
   const end = recorder.begin(call);
   try {
     await executeStep({ kind: "migrate", vm, from, to }, objects.forTask(work));
     end(true);
   } catch (error) {
     end();
-    await audit.write({ ...call, outcome: { error: error as Error } });
+    await audited({ error: error as Error });
     throw error;
   }
-  await audit.write({ ...call, outcome: { result: true } });
+  await audited({ result: true });
 }
 
 /**

@@ -7,7 +7,8 @@ import { LimitHits } from "../limits/limit-hits.js";
 import { PoolObjects } from "../objects/pool-objects.js";
 import { startInventory } from "../objects/start-inventory.js";
 import { startObjects, type Objects } from "../objects/start-objects.js";
-import { createAudit, type Audit } from "../operations/audit.js";
+import type { Audit } from "../operations/audit.js";
+import { startAudit } from "./start-audit.js";
 import { DemoPools } from "../pools/demo-pools.js";
 import { createLivePools } from "../pools/live-pools.js";
 import { createPools, type Pools } from "../pools/pools.js";
@@ -72,7 +73,7 @@ export async function startCore(
     monitor,
     parser,
     store,
-    audit: createAudit(store, loggers.named("xo:api")),
+    audit: await startAudit(store, options),
     inventory,
     views,
     pools,

@@ -1,7 +1,6 @@
 import { XoError } from "@xo-server/model";
-import type { AuditEntry, Store } from "@xo-server/store";
+import type { AuditEntry, BegunChange, Store } from "@xo-server/store";
 import { redact } from "../log/redact.js";
-import type { Logger } from "../log/logger.js";
 import type { CallContext, Operation } from "./operation.js";
 
 /** Records changes in the audit log: what, by whom, from where, with which outcome. */
@@ -11,20 +10,33 @@ export interface Audit {
    * XoError STORE_UNAVAILABLE
    */
   check(): void;
-  /** Never rejects: the change is done. An entry that cannot be written goes to the server log. */
+  /**
+   * Called before a change: it is recorded that the change begins.
+   * @returns to be called with the outcome. It never rejects, as the change is
+   * done: an entry that cannot be written now is written later
+   * @throws XoError STORE_UNAVAILABLE: the change must not be made
+   */
+  begin(call: AuditedChange): Promise<(outcome: Outcome) => Promise<void>>;
+  /** Records what was not begun. Never rejects, as `begin`. */
   write(call: AuditedCall): Promise<void>;
 }
 
-export interface AuditedCall {
+export interface AuditedChange {
   readonly operation: Pick<Operation, "name" | "permission">;
   readonly params: object;
   readonly context: CallContext;
+}
+
+export type Outcome = AuditedCall["outcome"];
+
+export interface AuditedCall extends AuditedChange {
   readonly outcome: { readonly result: unknown } | { readonly error: Error };
 }
 
 export function createAudit(
-  store: Pick<Store, "audit" | "state">,
-  logger: Logger,
+  store: Pick<Store, "auditChanges" | "state">,
+  /** See toOwnerId. */
+  owner: string,
 ): Audit {
   return {
     check() {
@@ -33,13 +45,14 @@ export function createAudit(
           reason: "the audit log cannot be written",
         });
     },
+    async begin(call) {
+      const id = await store.auditChanges.begin(owner, toChange(call));
+      return async (outcome) => {
+        await store.auditChanges.end(id, toEntry({ ...call, outcome }));
+      };
+    },
     async write(call) {
-      const entry = toEntry(call);
-      try {
-        await store.audit.append(entry);
-      } catch (error) {
-        logger.error("changed, but not in the audit log", { entry, error });
-      }
+      await store.auditChanges.end(undefined, toEntry(call));
     },
   };
 }
@@ -48,13 +61,9 @@ export function createAudit(
 const SECRET_PARAMETER =
   /^(otp|cloud_?config|network_?config|xenStoreData|httpProxy|configuration)$/i;
 
-function toEntry(call: AuditedCall): AuditEntry {
-  const { operation, params, context, outcome } = call;
+function toChange({ operation, params, context }: AuditedChange): BegunChange {
   const { user: person, address } = context;
   const objectId = objectIdOf(operation, params);
-  const taskId =
-    context.task?.taskId ??
-    ("result" in outcome ? textMember(outcome.result, "taskId") : undefined);
   return {
     ...(person === undefined ? {} : { userId: person.id }),
     ...(person === undefined ? {} : { userName: person.name }),
@@ -62,6 +71,15 @@ function toEntry(call: AuditedCall): AuditEntry {
     operation: operation.name,
     ...(objectId === undefined ? {} : { objectId }),
     parameters: withoutSecrets(params),
+  };
+}
+
+function toEntry({ outcome, ...call }: AuditedCall): AuditEntry {
+  const taskId =
+    call.context.task?.taskId ??
+    ("result" in outcome ? textMember(outcome.result, "taskId") : undefined);
+  return {
+    ...toChange(call),
     ...("error" in outcome
       ? { outcome: "failure", errorCode: codeOf(outcome.error) }
       : { outcome: "success" }),

@@ -276,20 +276,18 @@ async function runAudited<S>(
   { context, audit }: Audited<S>,
 ): Promise<unknown> {
   audit.check();
-  const call = { operation, params, context };
+  const end = await audit.begin({ operation, params, context });
+  let result: unknown;
   try {
-    const result = await run(operation, params, context);
-    await audit.write({ ...call, outcome: { result } });
-    return result;
+    result = await run(operation, params, context);
   } catch (error) {
-    const written = audit.write({
-      ...call,
-      outcome: { error: error as Error },
-    });
+    const written = end({ error: error as Error });
     // A refusal need not wait for that: REST distinguishes a refusal from a running task by how soon it comes.
     if (!isRefusal(error)) await written;
     throw error;
   }
+  await end({ result });
+  return result;
 }
 
 /** An operation without a result answers true: clients decode the answer into a boolean. */

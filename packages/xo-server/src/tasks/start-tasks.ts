@@ -1,9 +1,7 @@
 import type { WallClock } from "@xo-server/kit";
-import { createHash } from "node:crypto";
-import { hostname } from "node:os";
-import { resolve } from "node:path";
 import type { Store } from "@xo-server/store";
 import type { Logger } from "../log/logger.js";
+import { toOwnerId } from "../lifecycle/owner-id.js";
 import type { StopStack } from "../lifecycle/stop-stack.js";
 import { StepJournal } from "./step-journal.js";
 import { Tasks, type PendingTask } from "./tasks.js";
@@ -34,9 +32,7 @@ export async function startTasks(
   dataDir: string,
   { clock, logger, stops }: StartTasksParts,
 ): Promise<StartedTasks> {
-  const owner = createHash("sha256")
-    .update(`${hostname()}\n${resolve(dataDir)}`)
-    .digest("base64url");
+  const owner = toOwnerId(dataDir);
   const sweep = async () => {
     try {
       await store.tasks.deleteEndedBefore(clock.now() - KEPT_MS);

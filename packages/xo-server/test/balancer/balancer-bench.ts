@@ -134,9 +134,12 @@ export class BalancerServer {
     const audit = createAudit(
       {
         state: "available",
-        audit: { append: async (one: AuditEntry) => this.audited.push(one) },
+        auditChanges: {
+          begin: async () => "begun",
+          end: async (_id: string, one: AuditEntry) => this.audited.push(one),
+        },
       } as unknown as Store,
-      logger,
+      "test",
     );
     const tasks = new Tasks({ store: this.tasks, owner, clock, logger });
     this.#tasks = tasks;

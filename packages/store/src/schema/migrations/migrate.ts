@@ -14,6 +14,7 @@ import { alarms } from "./004-alarms.js";
 import { taskSteps } from "./005-task-steps.js";
 import { placementRules } from "./006-placement-rules.js";
 import { balancer } from "./007-balancer.js";
+import { auditPending } from "./008-audit-pending.js";
 
 /** All migrations in order. A released migration is never changed. */
 const migrations: Readonly<Record<string, Migration>> = {
@@ -24,6 +25,7 @@ const migrations: Readonly<Record<string, Migration>> = {
   "005-task-steps": taskSteps,
   "006-placement-rules": placementRules,
   "007-balancer": balancer,
+  "008-audit-pending": auditPending,
 };
 
 /**

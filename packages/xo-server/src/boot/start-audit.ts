@@ -1,0 +1,26 @@
+import type { Store } from "@xo-server/store";
+import { toOwnerId } from "../lifecycle/owner-id.js";
+import { createAudit, type Audit } from "../operations/audit.js";
+import type { ServerOptions } from "./server-options.js";
+
+/** The audit log; changes that the previous run did not end get entries with the outcome `unknown`. */
+export async function startAudit(
+  store: Store,
+  { config, loggers }: Pick<ServerOptions, "config" | "loggers">,
+): Promise<Audit> {
+  const owner = toOwnerId(config.dataDir);
+  const logger = loggers.named("xo:api");
+  try {
+    const count = await store.auditChanges.endInterrupted(owner);
+    if (count > 0)
+      logger.warn(
+        `${count} changes were under way when the server ended; the audit log has them with the outcome "unknown"`,
+      );
+  } catch (error) {
+    // Their rows stay for the next start.
+    logger.warn("interrupted changes could not be written to the audit log", {
+      error,
+    });
+  }
+  return createAudit(store, owner);
+}

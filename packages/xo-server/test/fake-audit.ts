@@ -1,0 +1,13 @@
+import type { Audit } from "../src/operations/audit.js";
+
+/** An audit log that writes the entry of a change at its end. */
+export function createFakeAudit({
+  check = () => undefined,
+  write,
+}: Pick<Audit, "write"> & Partial<Pick<Audit, "check">>): Audit {
+  return {
+    check,
+    write,
+    begin: async (call) => (outcome) => write({ ...call, outcome }),
+  };
+}
