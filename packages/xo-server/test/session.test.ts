@@ -152,3 +152,32 @@ t.test("tokens that have run out are deleted", async (t) => {
   while ((await list()).length > 1);
   t.equal((await list()).length, 1);
 });
+
+t.test("strangers cannot keep out who has signed in before", async (t) => {
+  const clock = new FakeClock();
+  const yaml = "http: { trustedProxies: [127.0.0.1] }";
+  const { get } = await startTestServer(t, yaml, { clock });
+  const signIn = async (address: string, password: string, name = "admin") => {
+    const answer = await get("/rest/v0/users/me", {
+      headers: {
+        authorization: `Basic ${btoa(`${name}:${password}`)}`,
+        "x-forwarded-for": address,
+      },
+      redirect: "manual",
+    });
+    await answer.text();
+    return answer.status;
+  };
+  t.not(await signIn("192.0.2.1", ADMIN_PASSWORD), 401);
+  for (let i = 0; i < 5; i++) {
+    t.equal(await signIn(`198.51.100.${i}`, "guess"), 401);
+    clock.pass(100);
+  }
+  t.equal(await signIn("203.0.113.1", ADMIN_PASSWORD), 401, "a new address");
+  t.not(await signIn("192.0.2.1", ADMIN_PASSWORD), 401);
+  const names = Array.from({ length: 102 }, (_, i) => `nobody${i}`);
+  const flood = names.map((name) => signIn("198.51.100.9", "guess", name));
+  clock.pass(61_000);
+  t.not(await signIn("203.0.113.7", ADMIN_PASSWORD), 401, "not behind a flood");
+  t.notOk((await Promise.all(flood)).some((status) => status === 200));
+});

@@ -19,6 +19,7 @@ function setUp(user: User = ada) {
     clock,
     store: {
       users: { findByName: () => user },
+      tokens: { ofUser: () => [] },
       onChange(listener: (table: string) => void) {
         listeners.push(listener);
         return () => undefined;

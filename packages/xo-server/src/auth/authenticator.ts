@@ -18,8 +18,15 @@ export interface Authenticator {
    * @throws XoError CREDENTIALS_INVALID
    */
   byToken(token: string, address: string): Promise<Session>;
-  /** @throws XoError CREDENTIALS_INVALID */
-  byPassword(credentials: Credentials, address: string): Promise<Session>;
+  /**
+   * @param gone aborted when the client has disconnected: a waiting attempt is given up
+   * @throws XoError CREDENTIALS_INVALID, TOO_MANY_REQUESTS, ABORTED
+   */
+  byPassword(
+    credentials: Credentials,
+    address: string,
+    gone?: AbortSignal,
+  ): Promise<Session>;
   /** Absent: no provider with a redirect is configured. */
   readonly redirect?: RedirectSignIn | undefined;
 }

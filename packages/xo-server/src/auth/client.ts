@@ -5,6 +5,8 @@ import type { StatusSubscriber } from "../status/status-feed.js";
 export interface Client extends StatusSubscriber {
   /** Undefined: anonymous. */
   readonly session: Session | undefined;
+  /** Aborted when the other end has disconnected. Absent: not known. */
+  readonly gone?: AbortSignal;
   setSession(session: Session | undefined): void;
   /** @param reason sent to the other end */
   close(reason?: string): void;

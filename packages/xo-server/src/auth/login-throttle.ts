@@ -14,7 +14,20 @@ interface Failures {
   readonly time: number;
 }
 
-/** Delays password attempts after failures, by user name and by client address. */
+/** An attempt as the throttle counts it. */
+export interface ThrottledAttempt {
+  readonly name: string;
+  readonly address: string;
+  /** The name has signed in from this address before. */
+  readonly isKnown: boolean;
+}
+
+/**
+ * Delays password attempts after failures, by user name and by client address (of
+ * IPv6 the /64 network). Attempts with a name that has signed in from an address
+ * before are counted for themselves: a stranger who knows the name delays
+ * strangers, not its user.
+ */
 export class LoginThrottle {
   readonly #clock: Pick<WallClock, "now">;
   /** In the order of the last failure. */
@@ -25,15 +38,19 @@ export class LoginThrottle {
   }
 
   /** Milliseconds until the next attempt is accepted; 0: now. */
-  waitMs(user: string, address: string): number {
+  waitMs({ name, address, isKnown }: ThrottledAttempt): number {
+    if (isKnown) return this.#waitOf(knownKey(name, address), 0);
     return Math.max(
-      this.#waitOf(userKey(user), 0),
+      this.#waitOf(userKey(name), 0),
       this.#waitOf(addressKey(address), UNDELAYED_ADDRESS_FAILURES),
     );
   }
 
-  recordFailure(user: string, address: string): void {
-    for (const key of [userKey(user), addressKey(address)]) {
+  recordFailure({ name, address, isKnown }: ThrottledAttempt): void {
+    const keys = isKnown
+      ? [knownKey(name, address)]
+      : [userKey(name), addressKey(address)];
+    for (const key of keys) {
       const count = (this.#find(key)?.count ?? 0) + 1;
       this.#failures.delete(key);
       this.#failures.set(key, { count, time: this.#clock.now() });
@@ -43,8 +60,9 @@ export class LoginThrottle {
   }
 
   /** The failures of the address stay: otherwise the owner of one account could guess passwords of others without delay. */
-  recordSuccess(user: string): void {
-    this.#failures.delete(userKey(user));
+  recordSuccess({ name, address }: ThrottledAttempt): void {
+    this.#failures.delete(userKey(name));
+    this.#failures.delete(knownKey(name, address));
   }
 
   #waitOf(key: string, free: number): number {
@@ -69,6 +87,12 @@ function userKey(user: string): string {
 }
 
 function addressKey(address: string): string {
-  return `address ${address}`;
+  return `address ${toRateKey(address)}`;
+}
+
+function knownKey(user: string, address: string): string {
+  return `known ${toPair(user, address)}`;
 }
 import type { WallClock } from "@xo-server/kit";
+import { toRateKey } from "../limits/rate-limits.js";
+import { toPair } from "./known-addresses.js";

@@ -6,7 +6,10 @@ import type {
   Credentials,
   RedirectSignIn,
 } from "./authenticator.js";
-import { LoginThrottle } from "./login-throttle.js";
+import { KnownAddresses, toPair } from "./known-addresses.js";
+import { LoginThrottle, type ThrottledAttempt } from "./login-throttle.js";
+import { SignInQueue } from "./sign-in-queue.js";
+import { toRateKey } from "../limits/rate-limits.js";
 import type { PasswordVerifier, VerifiedUser } from "./password-verifier.js";
 import { VerifiedPasswords } from "./verified-passwords.js";
 import type { AuthenticatedUsers } from "./authenticated-users.js";
@@ -36,12 +39,15 @@ export class SignInService implements Authenticator {
   readonly #stopListening: () => void;
   /** Serializes attempts per user: concurrent guesses would all pass the throttle. */
   readonly #mutex = new KeyedMutex();
+  readonly #queue = new SignInQueue();
+  readonly #knownAddresses: KnownAddresses;
 
   constructor(options: SignInServiceOptions) {
     this.#options = options;
     this.directory = options.directory;
     this.redirect = options.redirect;
     this.#throttle = new LoginThrottle(options.clock);
+    this.#knownAddresses = new KnownAddresses(options.store);
     this.#verifiedPasswords = new VerifiedPasswords(options.clock);
     this.#stopListening = options.store.onChange((table) => {
       if (table === "users") this.#verifiedPasswords.clear();
@@ -68,21 +74,25 @@ export class SignInService implements Authenticator {
 
   /**
    * @throws XoError TOO_MANY_REQUESTS, PROVIDER_UNAVAILABLE, STORE_UNAVAILABLE (the
-   *   use of a two-factor code is stored, because a code is valid once)
+   *   use of a two-factor code is stored, because a code is valid once), ABORTED
+   * @param gone aborted when the client has disconnected: the attempt is given up
    */
   async byPassword(
     credentials: Credentials,
     address: string,
+    gone?: AbortSignal,
   ): Promise<Session> {
     const { users: people } = this.#options;
-    const userId = await this.#serialize(credentials, async () => {
-      this.#checkThrottle(credentials, address);
-      // After the throttle: a guess against the cache is delayed like any other.
-      return (
+    const attempt = this.#toAttempt(credentials, address);
+    this.#checkThrottle(attempt);
+    // In its turn, after the throttle: a guess against the cache is delayed like any other.
+    const userId = await this.#enqueue(
+      attempt,
+      async () =>
         this.#findVerified(credentials) ??
-        (await this.#authenticate(credentials, address))
-      );
-    });
+        (await this.#authenticate(credentials, attempt)),
+      gone,
+    );
     return { userId, user: () => people.get(userId) };
   }
 
@@ -91,10 +101,8 @@ export class SignInService implements Authenticator {
     credentials: Credentials,
     address: string,
   ): Promise<void> {
-    await this.#serialize(credentials, async () => {
-      this.#checkThrottle(credentials, address);
-      await this.#verify(credentials, address);
-    });
+    const attempt = this.#toAttempt(credentials, address);
+    await this.#enqueue(attempt, () => this.#verify(credentials, attempt));
   }
 
   stop(): void {
@@ -111,28 +119,52 @@ export class SignInService implements Authenticator {
       : undefined;
   }
 
-  #serialize<T>({ name }: Credentials, work: () => Promise<T>): Promise<T> {
-    // Directories ignore the case of names.
-    return this.#mutex.run(name.toLowerCase(), work);
+  #toAttempt({ name }: Credentials, address: string): ThrottledAttempt {
+    const isKnown = this.#knownAddresses.has(name, address);
+    return { name, address, isKnown };
   }
 
-  #checkThrottle({ name }: Credentials, address: string): void {
-    const retryAfterMs = this.#throttle.waitMs(name, address);
+  /** The throttle is asked again at the end of the queue: the attempts before have failed meanwhile. */
+  #enqueue<T>(
+    attempt: ThrottledAttempt,
+    work: () => Promise<T>,
+    gone?: AbortSignal,
+  ): Promise<T> {
+    const { name, address, isKnown } = attempt;
+    const pair = toPair(name, address);
+    const lane = { key: isKnown ? pair : toRateKey(address), isKnown };
+    // Directories ignore the case of names.
+    const mutexKey = isKnown ? `known ${pair}` : name.toLowerCase();
+    const checked = () => {
+      this.#checkThrottle(attempt);
+      return work();
+    };
+    return this.#queue.run(
+      lane,
+      () => this.#mutex.run(mutexKey, checked),
+      gone,
+    );
+  }
+
+  #checkThrottle(attempt: ThrottledAttempt): void {
+    const retryAfterMs = this.#throttle.waitMs(attempt);
     if (retryAfterMs > 0)
       throw new XoError("CREDENTIALS_INVALID", { retryAfterMs });
   }
 
   async #authenticate(
     credentials: Credentials,
-    address: string,
+    attempt: ThrottledAttempt,
   ): Promise<string> {
+    const { address } = attempt;
     const { name, password, isRepeated } = credentials;
     const { log, store, passwords } = this.#options;
     const addVerified = this.#verifiedPasswords.begin(name, password);
     try {
-      const { user, provider } = await this.#verify(credentials, address);
-      await this.#checkSecondFactor(user, credentials, address);
-      this.#throttle.recordSuccess(name);
+      const { user, provider } = await this.#verify(credentials, attempt);
+      await this.#checkSecondFactor(user, credentials, attempt);
+      this.#throttle.recordSuccess(attempt);
+      this.#knownAddresses.add(name, address);
       if (isRepeated === true && !user.hasTotp) addVerified(user.id);
       await log.write({ address, provider, user });
       return user.id;
@@ -146,27 +178,26 @@ export class SignInService implements Authenticator {
 
   async #verify(
     credentials: Credentials,
-    address: string,
+    attempt: ThrottledAttempt,
   ): Promise<VerifiedUser> {
     const verified = await this.#options.passwords.verify(credentials);
-    return verified ?? this.#fail(credentials, address);
+    return verified ?? this.#fail(attempt);
   }
 
   async #checkSecondFactor(
     user: User,
     credentials: Credentials,
-    address: string,
+    attempt: ThrottledAttempt,
   ): Promise<void> {
     if (!user.hasTotp) return;
     const { otp } = credentials;
     if (otp === undefined)
       throw new XoError("CREDENTIALS_INVALID", { otpRequired: true });
-    if (!(await this.#isSecondFactor(user, otp)))
-      this.#fail(credentials, address);
+    if (!(await this.#isSecondFactor(user, otp))) this.#fail(attempt);
   }
 
-  #fail({ name }: Credentials, address: string): never {
-    this.#throttle.recordFailure(name, address);
+  #fail(attempt: ThrottledAttempt): never {
+    this.#throttle.recordFailure(attempt);
     throw new XoError("CREDENTIALS_INVALID");
   }
 

@@ -65,7 +65,11 @@ export const sessionSignIn = defineOperation({
     };
     return begin(
       context,
-      await context.services.signIn.byPassword(credentials, address),
+      await context.services.signIn.byPassword(
+        credentials,
+        address,
+        context.client.gone,
+      ),
       context,
     );
   },
@@ -83,6 +87,7 @@ export const sessionSignInWithPassword = defineOperation({
       await context.services.signIn.byPassword(
         { name: email, password },
         context.address,
+        context.client.gone,
       ),
       context,
     ),

@@ -18,24 +18,28 @@ export interface Caller {
   readonly rights: () => Rights;
 }
 
+export interface SignInOptions {
+  readonly authenticator: Authenticator | undefined;
+  /** Permission of anonymous clients. */
+  readonly anonymous: Permission;
+  /** Aborted when the client has disconnected. */
+  readonly gone?: AbortSignal | undefined;
+}
+
 /** Rights of anonymous clients of a demo. */
 const viewerRights = new Rights(
   builtInRoles.find(({ id }) => id === "viewer")!.privileges,
 );
 
 /**
- * @param anonymous permission of anonymous clients
  * @throws XoError CREDENTIALS_INVALID
  */
 export async function toCaller(
   shown: RequestCredentials,
   address: string,
-  {
-    authenticator,
-    anonymous,
-  }: { authenticator: Authenticator | undefined; anonymous: Permission },
+  { authenticator, anonymous, gone }: SignInOptions,
 ): Promise<Caller> {
-  const session = await signIn(shown, address, authenticator);
+  const session = await signIn(shown, address, { authenticator, gone });
   return toSessionCaller(session, address, anonymous);
 }
 
@@ -59,13 +63,13 @@ export function toSessionCaller(
 async function signIn(
   shown: RequestCredentials,
   address: string,
-  authenticator: Authenticator | undefined,
+  { authenticator, gone }: Pick<SignInOptions, "authenticator" | "gone">,
 ): Promise<Session | undefined> {
   if (shown.kind === "nothing") return undefined;
   if (authenticator === undefined) throw new XoError("CREDENTIALS_INVALID");
   return shown.kind === "token"
     ? authenticator.byToken(shown.token, address)
-    : authenticator.byPassword(shown, address);
+    : authenticator.byPassword(shown, address, gone);
 }
 
 /** A REST request as a client: it cannot receive notifications. */

@@ -59,6 +59,7 @@ export class ApiClient implements Client, LimitedSocket {
   readonly #sendQueue: SendQueue;
   /** Received before the socket was paused: at most one chunk. */
   readonly #waiting: string[] = [];
+  readonly #gone = new AbortController();
   #session: Session | undefined;
   #timer: unknown;
   #remainingInTurn = MESSAGES_PER_TURN;
@@ -84,6 +85,7 @@ export class ApiClient implements Client, LimitedSocket {
       this.#onMessage(data, isBinary);
     });
     this.#socket.on("close", () => {
+      this.#gone.abort();
       this.#waiting.length = 0;
       options.clock.clearTimeout(this.#timer);
     });
@@ -91,6 +93,10 @@ export class ApiClient implements Client, LimitedSocket {
       if (isTooLarge(error)) options.hits.count("message_size");
       options.logger.debug(`${options.address}: ${error.message}`);
     });
+  }
+
+  get gone(): AbortSignal {
+    return this.#gone.signal;
   }
 
   get session(): Session | undefined {

@@ -11,6 +11,7 @@ import { DATA_POLICY } from "../http/security-headers.js";
 import { Admission } from "./routing/admission.js";
 import { toCaller } from "../authentication/caller.js";
 import { addCollectionRoutes } from "./collections/collection-routes.js";
+import { createGoneSignal } from "../authentication/gone-signal.js";
 import { readCredentials } from "../authentication/credentials.js";
 import { addDocs } from "./open-api/docs-routes.js";
 import { addEventRoutes } from "./events/event-routes.js";
@@ -127,12 +128,14 @@ function addAuthentication(
   },
 ): void {
   const { authenticator, anonymous, admission } = parts;
-  rest.addHook("onRequest", async (request) => {
+  rest.addHook("onRequest", async (request, reply) => {
     const otp = readText(queryOf(request), "otp");
     const credentials = readCredentials(request.headers, otp);
     const caller = await toCaller(credentials, request.clientAddress.address, {
       authenticator,
       anonymous,
+      gone:
+        credentials.kind === "password" ? createGoneSignal(reply) : undefined,
     });
     admission.admitUser(caller.context.user?.id);
     request.caller = caller;

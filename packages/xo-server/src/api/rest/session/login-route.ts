@@ -1,4 +1,5 @@
 import { toCaller } from "../../authentication/caller.js";
+import { createGoneSignal } from "../../authentication/gone-signal.js";
 import type { LoginOptions } from "../../authentication/login-options.js";
 import type { RequestCredentials } from "../../authentication/credentials.js";
 import { invalidInput } from "../../errors/invalid-input.js";
@@ -12,7 +13,10 @@ export function createLoginHandler(options: LoginOptions): RouteHandler {
   return async (request, reply) => {
     const credentials = readLogin(request.body);
     const { address, isSecure } = request.clientAddress;
-    const caller = await toCaller(credentials, address, options);
+    const caller = await toCaller(credentials, address, {
+      ...options,
+      gone: createGoneSignal(reply),
+    });
     const { context } = caller;
     const cookie = await createTokenCookie(
       options.dispatcher,
