@@ -88,6 +88,14 @@ t.test("what is done to objects", { skip, ...LIMIT }, async (t) => {
     await page.keyboard.press("Control+a");
     const selection = page.getByRole("region", { name: "Selection" });
     await selection.getByText("3 selected").waitFor();
+    await selection.getByRole("button", { name: /^Suspend|^Reboot/ }).click();
+    await page.getByRole("dialog").getByText(some[0]!).waitFor();
+    await page.keyboard.press("Escape");
+    t.equal(
+      (await list("vms", query)).length,
+      3,
+      "what stops several is asked first",
+    );
     await selection.getByRole("button", { name: "More" }).click();
     await page.getByRole("menuitem", { name: /Force shutdown/ }).click();
     const dialog = page.getByRole("dialog");
@@ -96,6 +104,13 @@ t.test("what is done to objects", { skip, ...LIMIT }, async (t) => {
     await toast(page, "Force shutdown: 3 VMs")
       .filter({ hasText: "All 3 done" })
       .waitFor();
+    const bottom = (box: { y: number; height: number } | null) =>
+      box!.y + box!.height;
+    t.ok(
+      bottom(await toast(page, "Force shutdown").boundingBox()) <=
+        (await selection.boundingBox())!.y,
+      "toasts leave the bar free",
+    );
     for (const name of some)
       t.equal(
         (await list("vms", `name_label:/^${name}$/ power_state:Halted`)).length,

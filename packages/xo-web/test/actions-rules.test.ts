@@ -11,6 +11,7 @@ import { problemOf, type Field } from "../src/actions/plan/action-form.js";
 import { ConnectionLostError, RpcError } from "../src/api/rpc-error.js";
 import { de } from "../src/locale/de/all.js";
 import { en } from "../src/locale/en/all.js";
+import { Formats } from "../src/locale/formats.js";
 import type { ObjectRow } from "../src/api/object-row.js";
 
 const action = (id: string) => allActions.find((one) => one.id === id)!;
@@ -126,6 +127,38 @@ t.test("objects of which the same is wanted are one step", (t) => {
     name_label: "x",
     name_description: "",
   });
+  t.end();
+});
+
+t.test("what stops the work of several is confirmed with their number", (t) => {
+  const words = { text: en, formats: new Formats("en", en) };
+  const many = (n: number) =>
+    Array.from({ length: n }, (_, i) => vm({ id: `v${i}` }));
+  const asked = (id: string, n: number) => action(id).formOf?.(many(n), words);
+  for (const { id, types, isForOne } of allActions) {
+    const isStopping =
+      types.includes("VM") && /hutdown|eboot|uspend$|pause$|Pause$/.test(id);
+    if (!isStopping || id === "vm.unpause" || isForOne === true) continue;
+    t.match(asked(id, 2), { lead: String, typed: undefined }, id);
+    t.equal(asked(id, 11)?.typed, "11", id);
+  }
+  t.match(asked("vm.cleanShutdown", 1), { lead: String });
+  t.equal(asked("vm.suspend", 1), undefined, "it can be undone");
+  t.equal(asked("vm.start", 50), undefined);
+  t.equal(asked("host.stop", 3)?.typed, "3");
+  t.equal(asked("host.stop", 1)?.typed, "web");
+  t.equal(asked("vdi.delete", 2)?.typed, "2");
+  t.ok(asked("message.delete", 2), "asked for several");
+  t.end();
+});
+
+t.test("selected objects that are left out are counted by reason", (t) => {
+  const states = ["Running", "Halted", "Paused", "Running"];
+  const vms = states.map((power_state, i) => vm({ id: `v${i}`, power_state }));
+  t.same(action("vm.start").skipped(vms, en), [
+    { reason: "The VM is running", count: 2 },
+    { reason: "The VM is paused", count: 1 },
+  ]);
   t.end();
 });
 

@@ -75,6 +75,19 @@ t.test(
   },
 );
 
+t.test("objects that were left out are named at the end", async (t) => {
+  const { run, shown } = start(() => Promise.resolve(true));
+  const suspend = action("vm.suspend");
+  await run("vm.suspend", [], {
+    ...createPlan(suspend, vms.slice(0, 1), {}),
+    skipped: [{ reason: "The VM is halted", count: 2 }],
+  });
+  t.equal(
+    shown[0]?.detail,
+    "Done. 2 selected objects are skipped: The VM is halted",
+  );
+});
+
 t.test("an undo that fails says so", async (t) => {
   const { run, shown } = start((method) =>
     method === "vm.suspend"

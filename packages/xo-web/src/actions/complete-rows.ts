@@ -2,10 +2,11 @@ import { isObject } from "@xo-server/kit";
 import type { Call } from "../api/server-connection.js";
 import type { ObjectRow } from "../api/object-row.js";
 import { fieldsForActions } from "./fields.js";
-import { textOf } from "./plan/text-of.js";
 
 /** Objects of one question. */
 const A_PAGE = 200;
+/** Questions under way. */
+const AT_ONCE = 6;
 
 /**
  * Rows with what an action looks at: those that a list did not ask for are fetched.
@@ -19,23 +20,34 @@ export async function completeRows(
   const isOne = rows.length === 1;
   const lacking = rows.filter((row) => isOne || lacks(row));
   const found = new Map<string, ObjectRow>();
-  for (const [type, some] of byType(lacking))
-    for (let at = 0; at < some.length; at += A_PAGE) {
-      const ids = some.slice(at, at + A_PAGE).map(({ id }) => `id:${id}`);
-      const fields = isOne ? {} : { fields: [...fieldsForActions(type)] };
-      const filter = `|(${ids.join(" ")})`;
-      const answer = await call("query.page", {
-        type,
-        filter,
-        limit: ids.length,
-        ...fields,
-      }).catch(() => null);
-      const objects = isObject(answer) ? answer["rows"] : undefined;
-      for (const object of Array.isArray(objects) ? objects : [])
-        if (isObject(object))
-          found.set(textOf(object["id"]), object as ObjectRow);
-    }
+  const pages = [...byType(lacking)].flatMap(([type, some]) =>
+    Array.from({ length: Math.ceil(some.length / A_PAGE) }, (_, i) => ({
+      type,
+      ids: some.slice(i * A_PAGE, (i + 1) * A_PAGE).map(({ id }) => id),
+    })),
+  );
+  const readNext = async (): Promise<void> => {
+    for (let page = pages.shift(); page; page = pages.shift())
+      for (const row of await readPage(call, page, isOne))
+        found.set(row.id, row);
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, readNext));
   return rows.map((row) => ({ ...row, ...found.get(row.id) }));
+}
+
+async function readPage(
+  call: Call,
+  { type, ids }: { readonly type: string; readonly ids: readonly string[] },
+  isOne: boolean,
+): Promise<readonly ObjectRow[]> {
+  const answer = await call("query.page", {
+    type,
+    filter: `|(${ids.map((id) => `id:${id}`).join(" ")})`,
+    limit: ids.length,
+    ...(isOne ? {} : { fields: [...fieldsForActions(type)] }),
+  }).catch(() => null);
+  const rows = isObject(answer) ? answer["rows"] : undefined;
+  return Array.isArray(rows) ? (rows as unknown as ObjectRow[]) : [];
 }
 
 function lacks(row: ObjectRow): boolean {

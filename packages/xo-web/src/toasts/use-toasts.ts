@@ -19,8 +19,8 @@ export interface Toast {
 
 /** Visible toasts: above this number the oldest are removed. */
 const MAX_TOASTS = 4;
-/** 0: shown until it is dismissed or replaced. */
-const SHOWN_MS = { good: 6_000, plain: 6_000, busy: 0, bad: 0 } as const;
+/** 0: shown until it is dismissed or replaced. What has failed is in the tasks, too. */
+const SHOWN_MS = { good: 6_000, plain: 6_000, busy: 0, bad: 30_000 } as const;
 /** With an action, such as `Undo`. */
 const ACTION_MS = 12_000;
 
@@ -62,7 +62,8 @@ function createToasts(): Toasts {
 
   function startTimer({ id, tone, action }: Toast): void {
     clearTimeout(timers.get(id));
-    const ms = SHOWN_MS[tone] > 0 && action ? ACTION_MS : SHOWN_MS[tone];
+    const shownMs = SHOWN_MS[tone];
+    const ms = shownMs > 0 && action ? Math.max(ACTION_MS, shownMs) : shownMs;
     if (ms > 0)
       timers.set(
         id,

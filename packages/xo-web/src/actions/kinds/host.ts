@@ -33,6 +33,7 @@ export const hostActions: readonly Action[] = [
   defineAction({
     ...work,
     id: "host.maintenance",
+    isDisruptive: true,
     icon: Construction,
     isPrimary: true,
     place: "service",
@@ -86,6 +87,7 @@ export const hostActions: readonly Action[] = [
   defineAction({
     ...work,
     id: "host.evacuate",
+    isDisruptive: true,
     icon: MoveRight,
     refusalOf: unlessUp,
     formOf: (_, { text }) => ({ lead: text.actions.leads.evacuate }),
@@ -94,6 +96,7 @@ export const hostActions: readonly Action[] = [
   defineAction({
     ...power,
     id: "host.restart",
+    isDisruptive: true,
     icon: RotateCw,
     isPrimary: true,
     refusalOf: unlessUp,
@@ -115,6 +118,7 @@ export const hostActions: readonly Action[] = [
   defineAction({
     ...power,
     id: "host.smartRestart",
+    isDisruptive: true,
     icon: Sparkles,
     refusalOf: unlessUp,
     formOf: (_, { text }) => ({ lead: text.actions.leads.smartRestart }),
@@ -151,6 +155,7 @@ export const hostActions: readonly Action[] = [
   defineAction({
     ...power,
     id: "host.restartToolstack",
+    isDisruptive: true,
     icon: RefreshCw,
     refusalOf: unlessUp,
     formOf: (_, { text }) => ({ lead: text.actions.leads.toolstack }),

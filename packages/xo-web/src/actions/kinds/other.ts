@@ -31,6 +31,7 @@ export const otherActions: readonly Action[] = [
   defineAction({
     types: ["PIF"],
     id: "pif.disconnect",
+    isDisruptive: true,
     group: "work",
     isPrimary: true,
     icon: Unplug,

@@ -102,6 +102,7 @@ export const storageActions: readonly Action[] = [
     ...sr,
     group: "change",
     id: "sr.disconnect",
+    isDisruptive: true,
     icon: Unplug,
     formOf: (_, { text }) => ({ lead: text.actions.leads.disconnect }),
     operation: () => ({ method: "sr.disconnectAllPbds" }),

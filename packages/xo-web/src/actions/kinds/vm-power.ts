@@ -61,23 +61,27 @@ export const vmPowerActions: readonly Action[] = [
   defineAction({
     ...vm,
     id: "vm.cleanShutdown",
+    isDisruptive: true,
     icon: Power,
     isPrimary: true,
     refusalOf: (object, text) =>
       unlessState(object, text, "Running") ??
       blocked(object, text, "clean_shutdown") ??
       withoutTools(object, text),
+    formOf: (_, { text }) => ({ lead: text.actions.leads.cleanShutdown }),
     operation: to("vm.stop"),
   }),
   defineAction({
     ...vm,
     id: "vm.cleanReboot",
+    isDisruptive: true,
     icon: RotateCw,
     isPrimary: true,
     refusalOf: (object, text) =>
       unlessState(object, text, "Running") ??
       blocked(object, text, "clean_reboot") ??
       withoutTools(object, text),
+    formOf: (_, { text }) => ({ lead: text.actions.leads.cleanReboot }),
     operation: to("vm.restart"),
   }),
   defineAction({
@@ -118,20 +122,26 @@ export const vmPowerActions: readonly Action[] = [
   defineAction({
     ...vm,
     id: "vm.suspend",
+    isDisruptive: true,
     icon: Moon,
     refusalOf: (object, text) =>
       unlessState(object, text, "Running") ??
       blocked(object, text, "suspend") ??
       withoutTools(object, text),
+    formOf: (objects, { text }) =>
+      objects.length > 1 ? { lead: text.actions.leads.suspend } : undefined,
     operation: to("vm.suspend"),
     undo: back("vm.resume"),
   }),
   defineAction({
     ...vm,
     id: "vm.pause",
+    isDisruptive: true,
     icon: Pause,
     refusalOf: (object, text) =>
       unlessState(object, text, "Running") ?? blocked(object, text, "pause"),
+    formOf: (objects, { text }) =>
+      objects.length > 1 ? { lead: text.actions.leads.pause } : undefined,
     operation: to("vm.pause"),
     undo: back("vm.start"),
   }),

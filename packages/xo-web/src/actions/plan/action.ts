@@ -28,6 +28,14 @@ export interface Plan {
   readonly steps: readonly Step[];
   /** Default: the action's. */
   readonly undo?: Undo;
+  /** Selected objects that the action is not possible for. */
+  readonly skipped?: readonly Skipped[];
+}
+
+/** Selected objects that an action leaves out, by reason. */
+export interface Skipped {
+  readonly reason: string;
+  readonly count: number;
 }
 
 /**
@@ -64,6 +72,8 @@ export interface ActionDefinition {
   /** Of actions with the same place, one that can be done now is shown. */
   readonly place?: string;
   readonly tone?: "danger";
+  /** Ends or interrupts the work of guests: several are confirmed first, see `withConfirmation`. */
+  readonly isDisruptive?: boolean;
   /** To one object at a time only. */
   readonly isForOne?: boolean;
   /** To several at a time only: for one there is something better. */
@@ -106,6 +116,11 @@ export interface Action extends ActionDefinition {
     objects: readonly ObjectRow[],
     text: Messages,
   ) => readonly ObjectRow[];
+  /** The others of them, by reason. */
+  readonly skipped: (
+    objects: readonly ObjectRow[],
+    text: Messages,
+  ) => readonly Skipped[];
 }
 
 export function defineAction(parts: ActionDefinition): Action {
@@ -115,9 +130,19 @@ export function defineAction(parts: ActionDefinition): Action {
       : text.actions.reasons.otherType;
   return {
     ...parts,
+    ...withConfirmation(parts),
     label: (text) => text.actions.names[parts.id],
     possible: (objects, text) =>
       objects.filter((object) => cannot(object, text) === undefined),
+    skipped(objects, text) {
+      const counts = new Map<string, number>();
+      for (const object of objects) {
+        const reason = cannot(object, text);
+        if (reason !== undefined)
+          counts.set(reason, (counts.get(reason) ?? 0) + 1);
+      }
+      return Array.from(counts, ([reason, count]) => ({ reason, count }));
+    },
     refusal(objects, text) {
       if (parts.isForOne === true && objects.length > 1)
         return text.actions.reasons.oneOnly;
@@ -125,6 +150,33 @@ export function defineAction(parts: ActionDefinition): Action {
       for (const object of objects) reasons.add(cannot(object, text));
       if (reasons.has(undefined) || reasons.size === 0) return undefined;
       return reasons.size === 1 ? [...reasons][0] : text.actions.reasons.none;
+    },
+  };
+}
+
+/** Above this number of objects their number must be typed. */
+const TYPED_ABOVE = 10;
+
+/**
+ * What disrupts or destroys several objects is confirmed with their names: by
+ * typing their number if they are many, or if a single one must be typed.
+ */
+function withConfirmation({
+  formOf,
+  group,
+  tone,
+  isDisruptive = tone === "danger" || group === "danger",
+}: ActionDefinition): Pick<ActionDefinition, "formOf"> {
+  if (!isDisruptive) return formOf === undefined ? {} : { formOf };
+  return {
+    formOf(objects, words) {
+      const form = formOf?.(objects, words);
+      if (objects.length <= 1) return form;
+      const isTyped =
+        form?.typed !== undefined ||
+        group === "danger" ||
+        objects.length > TYPED_ABOVE;
+      return { ...form, ...(isTyped && { typed: String(objects.length) }) };
     },
   };
 }

@@ -10,6 +10,7 @@ import {
   type Action,
   type Localization,
   type Plan,
+  type Skipped,
   type Step,
 } from "./action.js";
 import { errorMessage } from "./error-message.js";
@@ -52,7 +53,7 @@ export async function runPlan(
 ): Promise<void> {
   const objects = plan.steps.flatMap(({ objects }) => objects);
   if (objects.length === 0) return;
-  const toast = new PlanToast(runner, action, objects);
+  const toast = new PlanToast(runner, action, plan);
   try {
     if (objects.length === 1) await runOne(runner, action, plan, toast);
     else await runMany(runner, action, plan, toast);
@@ -117,16 +118,18 @@ class PlanToast {
   readonly #runner: Runner;
   readonly #action: Action;
   readonly #objects: readonly ObjectRow[];
+  readonly #skipped: readonly Skipped[];
   readonly #begun: number;
   readonly #timer: unknown;
   #id: string | undefined;
 
-  constructor(runner: Runner, action: Action, objects: readonly ObjectRow[]) {
+  constructor(runner: Runner, action: Action, plan: Plan) {
     this.#runner = runner;
     this.#action = action;
-    this.#objects = objects;
+    this.#objects = plan.steps.flatMap(({ objects }) => objects);
+    this.#skipped = plan.skipped ?? [];
     this.#begun = this.#now();
-    const isMany = objects.length > 1;
+    const isMany = this.#objects.length > 1;
     this.#timer = (runner.setTimeout ?? setTimeout)(
       () => {
         this.#show({
@@ -166,7 +169,8 @@ class PlanToast {
       took < 2_000
         ? this.#text.done
         : fill(this.#text.doneAfter, { span: formats.span(took) });
-    this.#show({ tone: "good", detail, ...this.#next(undo, result) });
+    const whole = this.#withSkipped(detail);
+    this.#show({ tone: "good", detail: whole, ...this.#next(undo, result) });
   }
 
   failed(error: unknown): void {
@@ -188,12 +192,16 @@ class PlanToast {
     if (failures.length === 0) {
       const { formats } = this.#runner.words();
       const undo = (plan.undo ?? this.#action.undo)?.(this.#objects, undefined);
-      const detail = formats.plural(this.#text.allDone, succeeded);
+      const detail = this.#withSkipped(
+        formats.plural(this.#text.allDone, succeeded),
+      );
       this.#show({ tone: "good", detail, ...this.#next(undo, null) });
       return;
     }
     const failed = failures.length + leftOut;
-    const detail = fill(this.#text.someFailed, { succeeded, failed });
+    const detail = this.#withSkipped(
+      fill(this.#text.someFailed, { succeeded, failed }),
+    );
     const action = this.#action;
     const objects = this.#objects;
     const retry = onlyFailed(plan, failures);
@@ -202,6 +210,12 @@ class PlanToast {
     };
     const label = this.#text.details;
     this.#show({ tone: "bad", detail, action: { label, run } });
+  }
+
+  #withSkipped(detail: string): string {
+    return [detail, ...skippedLines(this.#skipped, this.#runner.words())].join(
+      ". ",
+    );
   }
 
   /** What can be done next: taking it back, or seeing what was made. */
@@ -267,6 +281,16 @@ function onlyFailed(plan: Plan, failures: readonly BulkFailure[]): Plan {
     objects: objects.filter(({ id }) => ids.has(id)),
   }));
   return { ...plan, steps: steps.filter(({ objects }) => objects.length > 0) };
+}
+
+/** `2 selected objects are skipped: the VM is running`, by reason. */
+export function skippedLines(
+  skipped: readonly Skipped[],
+  { text, formats }: Localization,
+): readonly string[] {
+  return skipped.map(({ reason, count }) =>
+    fill(formats.plural(text.actions.leftOut, count), { reason }),
+  );
 }
 
 /** `Start: web-1`, `Start: 12 objects`. */

@@ -14,6 +14,8 @@ export function useAnswer<T extends Json>(
     readonly params: Readonly<Record<string, Json>>;
     /** Requests again when it changes. */
     readonly version?: unknown;
+    /** Default: that of a call. */
+    readonly timeoutMs?: number;
   },
 ): {
   answer: Readonly<ShallowRef<T | undefined>>;
@@ -29,9 +31,9 @@ export function useAnswer<T extends Json>(
 
   async function again(): Promise<void> {
     const own = ++last;
-    const { method, params } = question();
+    const { method, params, timeoutMs } = question();
     try {
-      const received = await call(method, params);
+      const received = await call(method, params, timeoutMs);
       if (own !== last) return;
       answer.value = received as T;
       refusal.value = undefined;

@@ -5,8 +5,8 @@ export const actions: Messages["actions"] = {
     "vm.start": "Starten",
     "vm.resume": "Fortsetzen",
     "vm.unpause": "Pause beenden",
-    "vm.cleanShutdown": "Herunterfahren",
-    "vm.cleanReboot": "Neu starten",
+    "vm.cleanShutdown": "Herunterfahren…",
+    "vm.cleanReboot": "Neu starten…",
     "vm.startOn": "Starten auf…",
     "vm.startPaused": "Pausiert starten",
     "vm.suspend": "Suspendieren",
@@ -111,6 +111,13 @@ export const actions: Messages["actions"] = {
     notCancellable: "Die Aufgabe kann nicht abgebrochen werden",
   },
   leads: {
+    cleanShutdown:
+      "Das Gastsystem wird heruntergefahren. Seine Dienste sind nicht erreichbar, bis die VM wieder gestartet wird.",
+    cleanReboot:
+      "Das Gastsystem wird neu gestartet. Seine Dienste sind solange nicht erreichbar.",
+    suspend:
+      "Der Arbeitsspeicher der VMs wird gespeichert. Sie laufen nicht, bis sie fortgesetzt werden.",
+    pause: "Die VMs laufen nicht, bis die Pause beendet wird.",
     hardShutdown:
       "Die VM wird ohne Herunterfahren des Gastsystems ausgeschaltet. Nicht auf die Festplatte geschriebene Daten gehen verloren.",
     hardReboot:
@@ -213,7 +220,12 @@ export const actions: Messages["actions"] = {
       one: "Die VM läuft. Sie wird zuerst ausgeschaltet.",
       other: "{n} VMs laufen. Sie werden zuerst ausgeschaltet.",
     },
-    onlySome: "Nur die Festplatten der ersten {n} VMs sind aufgeführt.",
+    kept: {
+      one: "{n} Festplatte bleibt: Eine andere VM verwendet sie",
+      other: "{n} Festplatten bleiben: Andere VMs verwenden sie",
+    },
+    counting: "Festplatten und Snapshots werden gezählt…",
+    notCounted: "Die Festplatten konnten nicht gezählt werden: {reason}",
     keepDisks: "Festplatten behalten",
   },
   maintenance: {
@@ -292,6 +304,7 @@ export const actions: Messages["actions"] = {
     one: "{n} ausgewähltes Objekt wird übersprungen: {reason}",
     other: "{n} ausgewählte Objekte werden übersprungen: {reason}",
   },
+  reading: "Die ausgewählten Objekte werden gelesen…",
   typeIt: "Zum Bestätigen {name} eingeben",
   choose: "Auswählen…",
   searchObject: "Zum Suchen tippen",

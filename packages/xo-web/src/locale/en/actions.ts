@@ -3,8 +3,8 @@ export const actions = {
     "vm.start": "Start",
     "vm.resume": "Resume",
     "vm.unpause": "Unpause",
-    "vm.cleanShutdown": "Shut down",
-    "vm.cleanReboot": "Reboot",
+    "vm.cleanShutdown": "Shut down…",
+    "vm.cleanReboot": "Reboot…",
     "vm.startOn": "Start on…",
     "vm.startPaused": "Start paused",
     "vm.suspend": "Suspend",
@@ -111,6 +111,13 @@ export const actions = {
   },
   /** What something will do, asked before it is done. */
   leads: {
+    cleanShutdown:
+      "The guest is asked to shut down. Its services are unavailable until the VM is started again.",
+    cleanReboot:
+      "The guest is asked to reboot. Its services are unavailable meanwhile.",
+    suspend:
+      "The memory of the VMs is saved to disk. They do not run until they are resumed.",
+    pause: "The VMs do not run until they are unpaused.",
     hardShutdown:
       "The VM is powered off without a shutdown of the guest. Data that the guest has not written to disk is lost.",
     hardReboot:
@@ -205,7 +212,12 @@ export const actions = {
       one: "The VM is running. It is powered off first.",
       other: "{n} VMs are running. They are powered off first.",
     },
-    onlySome: "Only the disks of the first {n} VMs are listed.",
+    kept: {
+      one: "{n} disk is kept: another VM uses it",
+      other: "{n} disks are kept: other VMs use them",
+    },
+    counting: "Counting disks and snapshots…",
+    notCounted: "The disks could not be counted: {reason}",
     keepDisks: "Keep disks",
   },
   maintenance: {
@@ -284,6 +296,7 @@ export const actions = {
     one: "{n} selected object is skipped: {reason}",
     other: "{n} selected objects are skipped: {reason}",
   },
+  reading: "Reading the selected objects…",
   typeIt: "Type {name} to confirm",
   choose: "Select…",
   searchObject: "Type to search",
