@@ -12,7 +12,8 @@ t.comment("timeout=180000");
 const skip = noBrowserReason() ?? false;
 
 t.test("lists of objects", { skip, ...LIMIT }, async (t) => {
-  const { admin, list, url } = await startStorageBench(t);
+  const bench = await startStorageBench(t);
+  const { admin, list, url } = bench;
   const vms = await list("vms");
   const byName = (filter: (vm: (typeof vms)[number]) => boolean = () => true) =>
     vms
@@ -229,5 +230,18 @@ t.test("lists of objects", { skip, ...LIMIT }, async (t) => {
       t.same(await violations(page), [], path);
       t.same(complaints, [], path);
     }
+  });
+
+  // The last one: the pool does not return.
+  t.test("a lost pool shows in rows, header and alarms", async (t) => {
+    const { page, grid } = await open(t);
+    t.equal(await grid.locator(".row.lost").count(), 0);
+    await bench.poolProgram.stop("SIGKILL");
+    const header = page.getByRole("banner");
+    await header.getByText("1 pool not connected").waitFor();
+    await grid.locator(".row.lost").first().waitFor();
+    await page.goto(`${url}/#/`);
+    const alarms = page.getByRole("region", { name: "Alarms" });
+    await alarms.getByText("Pool not connected").waitFor();
   });
 });

@@ -5,6 +5,7 @@
 export interface ScriptedPool {
   id: string;
   label: string;
+  pool?: string | null;
   address: string;
   state: string;
   since: string;

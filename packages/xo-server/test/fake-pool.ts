@@ -11,6 +11,7 @@ export class FakePool implements LivePool {
     this.current = {
       id,
       label,
+      pool: null,
       address: hosts[0]!,
       state: "connecting",
       since: new Date(0).toISOString(),

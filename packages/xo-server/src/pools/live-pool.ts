@@ -31,6 +31,7 @@ export class XapiPool implements LivePool {
   #state: PoolState = "connecting";
   #since: number;
   #load: Load | undefined;
+  #uuid: string | undefined;
 
   constructor(options: XapiPoolOptions) {
     const { clock, xapi, inventory, settings, logger } = options;
@@ -64,6 +65,7 @@ export class XapiPool implements LivePool {
     return {
       id: settings.id,
       label: settings.label,
+      pool: this.#poolUuid() ?? null,
       address: "address" in state ? state.address : settings.hosts[0]!,
       state: this.#state,
       since: toIso(this.#since),
@@ -86,6 +88,15 @@ export class XapiPool implements LivePool {
     await Promise.all([xapi.disconnect(), this.#mirror.stop()]);
     for (const leave of this.#leave) leave();
     if (wasConnected) logger.info(`${xapi.label}: disconnected`);
+  }
+
+  /** A connection leads to one pool: its UUID is read once. */
+  #poolUuid(): string | undefined {
+    if (this.#uuid !== undefined) return this.#uuid;
+    const { settings, inventory } = this.#options;
+    for (const { uuid } of inventory.list("pool", { poolId: settings.id }))
+      return (this.#uuid = uuid);
+    return undefined;
   }
 
   #update(): void {

@@ -159,6 +159,7 @@ function statusOfUnmade(
   return {
     id,
     label,
+    pool: null,
     state,
     error,
     address: hosts[0]!,

@@ -39,6 +39,8 @@ const PoolError = Type.Object({
 export const PoolStatus = Type.Object({
   id: Text,
   label: Text,
+  /** UUID of the pool, `$pool` of its objects; null before the first listing. */
+  pool: nullable(Text),
   address: Text,
   state: Type.Enum(poolStates),
   since: Text,

@@ -47,7 +47,7 @@ async function readPage(
     ...(isOne ? {} : { fields: [...fieldsForActions(type)] }),
   }).catch(() => null);
   const rows = isObject(answer) ? answer["rows"] : undefined;
-  return Array.isArray(rows) ? (rows as unknown as ObjectRow[]) : [];
+  return Array.isArray(rows) ? (rows as readonly ObjectRow[]) : [];
 }
 
 function lacks(row: ObjectRow): boolean {

@@ -1,6 +1,6 @@
 /** Fields of a list's rows from which reasons are seen: asked for with the others. */
 export function fieldsForActions(type: string): readonly string[] {
-  return fields[type] ?? ["id", "type", "name_label"];
+  return fields[type] ?? ["id", "type", "$pool", "name_label"];
 }
 
 const ofVm = [

@@ -39,6 +39,10 @@ export interface PoolError {
 export interface PoolStatus {
   readonly id: string;
   readonly label: string;
+  /** UUID of the pool, `$pool` of its objects; absent before the first listing. */
+  readonly pool?: string | null;
+  /** The first listing or the snapshot cache is being read; absent: an older server. */
+  readonly isLoading?: boolean;
   readonly address: string;
   readonly state: PoolState;
   readonly since: string;

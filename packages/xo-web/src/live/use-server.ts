@@ -1,13 +1,16 @@
 import {
+  computed,
   inject,
   onScopeDispose,
   provide,
   watch,
+  type ComputedRef,
   type InjectionKey,
   type Ref,
 } from "vue";
 import type { Json } from "@xo-server/kit";
 import type { Call } from "../api/server-connection.js";
+import { poolHealth, type PoolHealth } from "../api/pool-health.js";
 import type { StatusView } from "../api/status-feed.js";
 import { createSession, type Session } from "../session/use-session.js";
 import { useConnection } from "./use-connection.js";
@@ -15,6 +18,8 @@ import { useConnection } from "./use-connection.js";
 /** The connection of the page and its session, for all components. */
 export interface Server {
   readonly view: Readonly<Ref<StatusView>>;
+  /** Which pools are lost or loading. */
+  readonly health: ComputedRef<PoolHealth>;
   readonly session: Session;
   /** Rejects with RpcError (an error of the server) or ConnectionLostError. */
   readonly call: Call;
@@ -79,6 +84,9 @@ export function provideServer(): Server {
 
   const server: Server = {
     view,
+    health: computed<PoolHealth>((before) =>
+      poolHealth(view.value.status, before),
+    ),
     session,
     call: connection.call,
     whenOpen,

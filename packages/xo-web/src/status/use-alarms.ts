@@ -28,6 +28,8 @@ export interface OpenAlarm {
 export interface Alarms {
   /** The newest first; undefined: no permission. */
   readonly list: Readonly<ShallowRef<readonly OpenAlarm[] | undefined>>;
+  /** Enabled alarm rules; undefined: no permission to read them. */
+  readonly rules: Readonly<ShallowRef<number | undefined>>;
   /** Only for a signed-in user. */
   readonly canAcknowledge: Readonly<Ref<boolean>>;
   acknowledge(id: string): Promise<void>;
@@ -40,6 +42,7 @@ const MAX_ALARMS = 100;
 export function useAlarms(): Alarms {
   const { call, session, view, onNotification } = useServer();
   const list = shallowRef<readonly OpenAlarm[]>();
+  const rules = shallowRef<number>();
   let isAsking = false;
   let isOld = false;
 
@@ -54,8 +57,17 @@ export function useAlarms(): Alarms {
       list.value = await read().catch((error: unknown) =>
         error instanceof RpcError ? undefined : list.value,
       );
+      rules.value = await countRules();
     }
     isAsking = false;
+  }
+
+  async function countRules(): Promise<number | undefined> {
+    if (session.user.value?.isAdmin !== true) return undefined;
+    const all = await call("alarmRule.getAll").catch(() => null);
+    if (!Array.isArray(all)) return undefined;
+    return all.filter((one) => isObject(one) && one["enabled"] !== false)
+      .length;
   }
 
   async function read(): Promise<readonly OpenAlarm[] | undefined> {
@@ -74,6 +86,7 @@ export function useAlarms(): Alarms {
   });
   return {
     list: readonly(list),
+    rules: readonly(rules),
     canAcknowledge: computed(() => session.user.value?.isGuest === false),
     async acknowledge(id) {
       await call("alarm.acknowledge", { id }).catch(() => undefined);

@@ -13,6 +13,12 @@ export const general: Widened<typeof words> = {
     offline: "Getrennt",
     hint: "Verbindung zum Server",
   },
+  poolHealth: {
+    lost: { one: "{n} Pool getrennt", other: "{n} Pools getrennt" },
+    loading: "Pools werden geladen: {done} von {total}",
+    notConnected: "Pool nicht verbunden",
+    lostState: "Letzter bekannter Stand: Der Pool ist nicht verbunden",
+  },
   banner: {
     lost: "Der Server antwortet nicht.",
     kept: "Letzte Aktualisierung: {age}.",
@@ -95,6 +101,7 @@ export const general: Widened<typeof words> = {
   alarms: {
     heading: "Alarme",
     none: "Keine Alarme.",
+    noRules: "Noch keine Alarmregeln: Nichts wird überwacht.",
     severities: { info: "Info", warning: "Warnung", critical: "Kritisch" },
     since: "seit {age}",
     value: "Wert {value}",

@@ -14,6 +14,12 @@ export const general = {
     offline: "Offline",
     hint: "Connection to the server",
   },
+  poolHealth: {
+    lost: { one: "{n} pool not connected", other: "{n} pools not connected" },
+    loading: "Loading pools: {done} of {total}",
+    notConnected: "Pool not connected",
+    lostState: "Last known state: the pool is not connected",
+  },
   banner: {
     lost: "The server does not respond.",
     kept: "Last update: {age}.",
@@ -94,6 +100,7 @@ export const general = {
   alarms: {
     heading: "Alarms",
     none: "No alarms.",
+    noRules: "No alarm rules yet: nothing is monitored.",
     severities: { info: "Info", warning: "Warning", critical: "Critical" },
     since: "since {age}",
     value: "value {value}",
