@@ -70,7 +70,8 @@ function toPrivilegePage(): string {
 A **role** is a list of privileges; users and groups have roles. A privilege allows or
 denies one **action** on one **resource** (a type of objects), for all objects or for
 those that match a **selector** in the [filter language](filters.md). What one privilege
-denies is denied, whatever others allow; what none allows is not allowed.
+denies is denied, whatever others allow; what none allows is not allowed. A denial for a
+VM includes its snapshots, VBDs, VIFs and disks.
 
 \`\`\`sh
 xo-cli call role.create name=web-team

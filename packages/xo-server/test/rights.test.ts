@@ -1,4 +1,6 @@
+import type { ViewObject } from "@xo-server/inventory";
 import t from "tap";
+import { toAclPrivileges } from "../src/rights/acl-privileges.js";
 import { builtInRoles } from "../src/rights/built-in-roles.js";
 import type { Privilege } from "../src/rights/privilege.js";
 import { Rights } from "../src/rights/rights.js";
@@ -120,3 +122,66 @@ t.test(
     t.equal(fieldsOf(read("tags:db"), read("web")), undefined, "anywhere");
   },
 );
+
+/** Two VMs on one network and one SR; the second has a snapshot. */
+const inventory: readonly (ViewObject & { readonly type: string })[] = [
+  { id: "net", type: "network" },
+  { id: "sr", type: "SR" },
+  ...["a", "b"].flatMap((vm) => [
+    { id: vm, type: "VM", tags: vm === "b" ? ["secret"] : [] },
+    { id: `${vm}-vif`, type: "VIF", $VM: vm, $network: "net" },
+    { id: `${vm}-vbd`, type: "VBD", VM: vm, VDI: `${vm}-vdi` },
+    { id: `${vm}-vdi`, type: "VDI", $SR: "sr", $VBDs: [`${vm}-vbd`] },
+  ]),
+  { id: "iso", type: "VDI", $SR: "isos", $VBDs: ["a-cd", "b-cd"] },
+  { id: "a-cd", type: "VBD", VM: "a", VDI: "iso", is_cd_drive: true },
+  { id: "b-cd", type: "VBD", VM: "b", VDI: "iso", is_cd_drive: true },
+  { id: "s", type: "VM-snapshot", $snapshot_of: "b" },
+  { id: "s-vbd", type: "VBD", VM: "s", VDI: "s-vdi" },
+  { id: "s-vdi", type: "VDI-snapshot", $SR: "sr", $VBDs: ["s-vbd"] },
+  { id: "message", type: "message", $object: "b" },
+  { id: "pif", type: "PIF", $host: "h", $network: "net" },
+];
+
+const find = (id: string) => {
+  const object = inventory.find((one) => one.id === id);
+  return object === undefined ? undefined : { type: object.type, object };
+};
+
+function readable(rights: Rights): string[] {
+  return inventory
+    .filter((object) => rights.may("read", object.type, object))
+    .map(({ id }) => String(id));
+}
+
+t.test("an ACL includes what belongs to the object", async (t) => {
+  const aclOf = (object: string) =>
+    readable(new Rights(toAclPrivileges([{ object, action: "viewer" }]), find));
+  t.same(aclOf("net"), ["net"], "not the VIFs of all VMs, nor PIFs");
+  t.same(aclOf("iso"), ["iso"], "not the CD drives of all VMs");
+  t.same(aclOf("a"), ["a", "a-vif", "a-vbd", "a-cd"]);
+  t.same(aclOf("sr"), ["sr", "a-vdi", "b-vdi", "s-vdi"], "all disks on it");
+});
+
+t.test("a deny includes what belongs to a VM", async (t) => {
+  const hidden = (...privileges: Privilege[]) => {
+    const shown = readable(new Rights([allow("*"), ...privileges], find));
+    return inventory
+      .map(({ id }) => String(id))
+      .filter((id) => !shown.includes(id));
+  };
+  const ofB = [
+    ...["b", "b-vif", "b-vbd", "b-vdi", "b-cd"],
+    ...["s", "s-vbd", "s-vdi", "message"],
+  ];
+  for (const selector of ["id:b", "tags:secret"])
+    t.same(hidden(deny("*", { resource: "VM", selector })), ofB, selector);
+  t.same(hidden(deny("read", { selector: "tags:secret" })), ofB, "of any type");
+  t.same(
+    hidden(deny("*", { resource: "VM-snapshot" })),
+    ["s", "s-vbd", "s-vdi"],
+    "of all snapshots",
+  );
+  t.same(hidden(deny("operate", { resource: "VM", selector: "id:b" })), []);
+  t.same(hidden(deny("*", { resource: "network" })), ["net"]);
+});

@@ -1,4 +1,5 @@
 import type { Store } from "@xo-server/store";
+import type { ObjectFinder } from "../rights/owners.js";
 import { Rights } from "../rights/rights.js";
 import type { AuthenticatedUser } from "./authenticated-user.js";
 import { RightsCache } from "./rights-cache.js";
@@ -22,9 +23,10 @@ export class AuthenticatedUsers {
   readonly #users = new Map<string, AuthenticatedUser>();
   readonly #stop: () => void;
 
-  constructor(store: Store) {
+  /** @param find see Rights */
+  constructor(store: Store, find?: ObjectFinder) {
     this.#store = store;
-    this.#rightsOf = new RightsCache(store);
+    this.#rightsOf = new RightsCache(store, find);
     this.#stop = store.onChange((table) => {
       if (ACCOUNT_TABLES.has(table)) this.#users.clear();
     });

@@ -4,6 +4,7 @@ import type { Store, Subject } from "@xo-server/store";
 import { toAclPrivileges } from "../rights/acl-privileges.js";
 import { builtInRoles } from "../rights/built-in-roles.js";
 import type { Privilege } from "../rights/privilege.js";
+import type { ObjectFinder } from "../rights/owners.js";
 import { Rights } from "../rights/rights.js";
 import { toSetPrivileges } from "../rights/set-privileges.js";
 
@@ -22,11 +23,14 @@ type Sources = Pick<
  */
 export class RightsCache {
   readonly #store: Sources;
+  readonly #find: ObjectFinder | undefined;
   /** By a hash of the privileges, least recently used first. */
   readonly #rights = new Map<string, Rights>();
 
-  constructor(store: Sources) {
+  /** @param find see Rights */
+  constructor(store: Sources, find?: ObjectFinder) {
     this.#store = store;
+    this.#find = find;
   }
 
   ofUser(id: string): Rights {
@@ -49,11 +53,10 @@ export class RightsCache {
     const key = keyOf([...privileges, ...acls, ...sets]);
     const rights =
       this.#rights.get(key) ??
-      new Rights([
-        ...privileges,
-        ...toAclPrivileges(acls),
-        ...toSetPrivileges(sets),
-      ]);
+      new Rights(
+        [...privileges, ...toAclPrivileges(acls), ...toSetPrivileges(sets)],
+        this.#find,
+      );
     this.#rights.delete(key);
     this.#rights.set(key, rights);
     if (this.#rights.size > MAX_ENTRIES)

@@ -2,6 +2,7 @@ import { wallClock } from "@xo-server/kit";
 import type { Store } from "@xo-server/store";
 import type { StartOptions } from "../config/start-options.js";
 import type { StopStack } from "../lifecycle/stop-stack.js";
+import type { ObjectFinder } from "../rights/owners.js";
 import { startTokenCleanup } from "./token-cleanup.js";
 import { createInitialAccounts } from "./initial-accounts.js";
 import { createSignInService } from "./create-sign-in.js";
@@ -18,16 +19,24 @@ export interface AuthService {
   readonly tickets: Tickets;
 }
 
+export interface AuthOptions extends Pick<
+  StartOptions,
+  "config" | "loggers" | "clock" | "env"
+> {
+  /** See Rights. */
+  readonly findObject: ObjectFinder;
+}
+
 export async function startAuth(
   store: Store,
-  options: Pick<StartOptions, "config" | "loggers" | "clock" | "env">,
+  options: AuthOptions,
   stops: StopStack,
 ): Promise<AuthService> {
   const { loggers, clock = wallClock, env } = options;
   await createInitialAccounts(store, loggers.named("xo:people"), env);
   // A copy of the file of a young database would else contain nothing: all is in the journal.
   await store.checkpoint();
-  const people = new AuthenticatedUsers(store);
+  const people = new AuthenticatedUsers(store, options.findObject);
   const sessions = new Sessions({ store, clock });
   const stopDropping = startTokenCleanup(store, clock);
   const signIn = await createSignInService(store, people, options);

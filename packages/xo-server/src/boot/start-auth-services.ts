@@ -27,7 +27,11 @@ export async function startAuthServices(
   stops: StopStack,
 ): Promise<AuthServices> {
   const { clock, store, audit, inventory, objects, pools, views } = core;
-  const started = await startAuth(store, options, stops);
+  const started = await startAuth(
+    store,
+    { ...options, findObject: (id) => objects.find(id) },
+    stops,
+  );
   const { users, signIn, sessions, tickets } = started;
   const consoles = new Consoles({
     config: options.config.consoles,

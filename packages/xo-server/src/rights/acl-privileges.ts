@@ -7,17 +7,20 @@ export const aclLevels: Readonly<Record<string, readonly string[]>> = {
   admin: ["*"],
 };
 
-/** Fields with the owners of an object: a right on an owner includes the object, as in Xen Orchestra. */
+/**
+ * Fields with the owners of an object: a right on an owner includes the object.
+ * VIFs and VBDs belong to their VM only: a right on a network or on an ISO
+ * image, which one needs for a VM of one's own, is no right on the devices of
+ * other VMs.
+ */
 const OWNER_FIELDS = [
   "id",
   "$pool",
   "$container",
   "$host",
   "$SR",
-  "$network",
   "$VM",
   "VM",
-  "VDI",
   "$object",
   "$snapshot_of",
 ] as const;

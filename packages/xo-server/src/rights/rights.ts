@@ -6,6 +6,7 @@ import {
   type Predicate,
   type ViewObject,
 } from "@xo-server/inventory";
+import { ownerFieldsOf, ownersOf, type ObjectFinder } from "./owners.js";
 import { coversAction, coversResource, type Privilege } from "./privilege.js";
 
 /** A set of objects: all, none, or those that match a predicate. */
@@ -13,7 +14,9 @@ export type Extent = "all" | "none" | Predicate;
 
 /**
  * What a user may do, from the privileges of all their roles. `deny` takes
- * precedence over `allow`; the default is not allowed. Selectors are compiled once.
+ * precedence over `allow`, and denies what belongs to the denied object too:
+ * snapshots, VBDs, VIFs and disks of a VM. The default is not allowed. Selectors
+ * are compiled once.
  * Extents are computed once per (action, resource) and keep their identity, so that
  * subscribers with the same rights share encodings.
  */
@@ -24,11 +27,19 @@ export class Rights {
   ]);
 
   readonly #privileges: readonly CompiledPrivilege[];
+  readonly #find: ObjectFinder;
   readonly #extents = new Map<string, Extent>();
 
-  /** @throws XoError FILTER_INVALID for a selector that is not a valid filter */
-  constructor(privileges: readonly SelectingPrivilege[]) {
+  /**
+   * @param find finds the owners of objects. Default: there are none
+   * @throws XoError FILTER_INVALID for a selector that is not a valid filter
+   */
+  constructor(
+    privileges: readonly SelectingPrivilege[],
+    find: ObjectFinder = () => undefined,
+  ) {
     this.#privileges = privileges.map(compile);
+    this.#find = find;
   }
 
   extent(action: string, resource: string): Extent {
@@ -42,19 +53,52 @@ export class Rights {
   }
 
   may(action: string, resource: string, object: ViewObject): boolean {
-    const extent = this.extent(action, resource);
-    return typeof extent === "function" ? extent(object) : extent === "all";
+    return contains(this.extent(action, resource), object);
   }
 
   #toExtent(action: string, resource: string): Extent {
-    const fitting = this.#privileges.filter(
-      (one) =>
-        coversAction(one.action, action) &&
-        coversResource(one.resource, resource),
-    );
-    const allowed = union(fitting.filter(({ effect }) => effect === "allow"));
-    const denied = union(fitting.filter(({ effect }) => effect === "deny"));
+    const allowed = union(this.#extentsOf("allow", action, resource));
+    const denied = union([
+      ...this.#extentsOf("deny", action, resource),
+      ...this.#deniedByOwners(action, resource),
+    ]);
     return without(allowed, denied);
+  }
+
+  #extentsOf(
+    effect: Privilege["effect"],
+    action: string,
+    resource: string,
+  ): Extent[] {
+    return this.#privileges
+      .filter(
+        (one) =>
+          one.effect === effect &&
+          coversAction(one.action, action) &&
+          coversResource(one.resource, resource),
+      )
+      .map(({ extent }) => extent);
+  }
+
+  /** Objects of which an owner is denied, if there is a `deny` for VMs. */
+  #deniedByOwners(action: string, resource: string): Extent[] {
+    const fields = ownerFieldsOf(resource);
+    const deniedVms = new Map(
+      vmTypes.map((type) => [
+        type,
+        union(this.#extentsOf("deny", action, type)),
+      ]),
+    );
+    const isNone = [...deniedVms.values()].every((one) => one === "none");
+    if (fields.length === 0 || isNone) return [];
+    const isDenied = (type: string, object: ViewObject, depth = 0): boolean =>
+      ownersOf(type, object, this.#find).some(
+        (owner) =>
+          contains(deniedVms.get(owner.type) ?? "none", owner.object) ||
+          (depth < MAX_DEPTH && isDenied(owner.type, owner.object, depth + 1)),
+      );
+    const test = (object: unknown) => isDenied(resource, object as ViewObject);
+    return [withFields(test, fields)];
   }
 }
 
@@ -78,8 +122,18 @@ function toExtent(selector: string | Predicate = ""): Extent {
   return withFields(compileFilter(filter), filterFields(filter));
 }
 
-function union(privileges: readonly CompiledPrivilege[]): Extent {
-  const extents = new Set(privileges.map(({ extent }) => extent));
+/** Types that denies of VMs start from. */
+const vmTypes = ["VM", "VM-template", "VM-snapshot"];
+
+/** A disk of a snapshot: VDI, VBD, snapshot, VM. */
+const MAX_DEPTH = 4;
+
+function contains(extent: Extent, object: ViewObject): boolean {
+  return typeof extent === "function" ? extent(object) : extent === "all";
+}
+
+function union(all: readonly Extent[]): Extent {
+  const extents = new Set(all);
   if (extents.has("all")) return "all";
   const tests = [...extents].filter((one) => typeof one === "function");
   if (tests.length === 0) return "none";

@@ -273,7 +273,8 @@ export const settings: Messages["settings"] = {
     editPrivilege: "Recht bearbeiten",
     takeOut: "Entfernen: {name}",
     effect: "Wirkung",
-    denyHint: "Hat Vorrang vor den Rechten aller anderen Rollen.",
+    denyHint:
+      "Hat Vorrang vor den Rechten aller anderen Rollen. Ein Verbot für eine VM umfasst ihre Snapshots, Festplatten, VBDs und VIFs.",
     action: "Aktion",
     actionHint:
       "„operate“ umfasst alle Aktionen mit diesem Präfix, „*“ alle Aktionen.",

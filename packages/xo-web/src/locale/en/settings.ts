@@ -266,7 +266,8 @@ export const settings = {
     editPrivilege: "Edit privilege",
     takeOut: "Remove: {name}",
     effect: "Effect",
-    denyHint: "Overrides the privileges of all other roles.",
+    denyHint:
+      "Overrides the privileges of all other roles. A denial for a VM includes its snapshots, disks, VBDs and VIFs.",
     action: "Action",
     actionHint:
       "“operate” includes all actions with this prefix, “*” all actions.",
