@@ -15,7 +15,7 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 /**
  * An object of a collection by its id or XAPI reference; a template also by its
  * UUID, if it is unique.
- * @throws XoError NO_SUCH_OBJECT, FORBIDDEN with `missingPrivileges`
+ * @throws XoError NO_SUCH_OBJECT, also for objects that the caller may not read
  */
 export async function findObject(
   sources: ObjectSources,
@@ -23,15 +23,14 @@ export async function findObject(
   id: string,
   rights: Rights,
 ): Promise<CatalogEntry> {
+  const { type } = collection;
+  const missing = new XoError("NO_SUCH_OBJECT", { type, id });
+  const extent = rights.extent("read", type);
+  if (extent === "none") throw missing;
   const entry =
     sources.catalog.get(id) ?? (await findByUuid(sources, collection, id));
-  const { type } = collection;
-  if (entry === undefined || !isOf(collection, entry))
-    throw new XoError("NO_SUCH_OBJECT", { type, id });
-  if (!isInExtent(rights.extent("read", type), entry))
-    throw new XoError("FORBIDDEN", {
-      missingPrivileges: [{ objectId: id, action: "read", resource: type }],
-    });
+  if (entry === undefined || !isOf(collection, entry)) throw missing;
+  if (!isInExtent(extent, entry)) throw missing;
   return entry;
 }
 
