@@ -97,5 +97,10 @@ t.test(
       lines[0],
       "2026-11-21T06:00:00.000Z x a\\n2026 xo:main forged\\u001b[2J\n",
     );
+    loggers.named("x").info("a", { b: "\u009b2J\u001b[2J", c: "\u202e" });
+    t.equal(
+      lines[1],
+      "2026-11-21T06:00:00.000Z x a b=\\u009b2J\\u001b[2J c=\\u202e\n",
+    );
   },
 );

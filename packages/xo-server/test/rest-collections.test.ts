@@ -123,6 +123,26 @@ t.test("markdown is a table of the first object's keys", async (t) => {
   );
 });
 
+t.test("names cannot become markup in markdown", async (t) => {
+  const names = [
+    String.raw`a\|b`,
+    "<img src=x onerror=alert(1)>",
+    "![x](http://e.example/x)",
+    "[x](javascript:alert(1))",
+  ];
+  const objects = new FakeObjects(
+    names.map((name_label, n) => vm(n, { name_label })),
+  );
+  const { get } = await startRestServer(t, { objects });
+  const answer = await get("/vms?markdown=true&fields=name_label");
+  t.same((await answer.text()).split("\n").slice(2, -1), [
+    String.raw`| a\\\|b |`,
+    "| &lt;img src=x onerror=alert(1)> |",
+    String.raw`| ![x]\(http://e.example/x) |`,
+    String.raw`| [x]\(javascript:alert(1)) |`,
+  ]);
+});
+
 t.test("one object has no href, and is found by id or reference", async (t) => {
   const { json } = await startRestServer(t, { objects: new FakeObjects(vms) });
   t.same(await json(`/vms/${uuid(7)}`), vms[7]);

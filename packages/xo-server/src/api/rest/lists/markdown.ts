@@ -71,6 +71,14 @@ function encodeCell(value: unknown): string {
   return escape(typeof value === "string" ? value : JSON.stringify(value));
 }
 
+/**
+ * As text that ends no cell and is neither HTML, link nor image: names are
+ * those that any user of a pool chose.
+ */
 function escape(text: string): string {
-  return text.replace(/\|/g, "\\|").replace(/\r?\n|\r/g, " ");
+  return text
+    .replace(/[\\|]/g, "\\$&")
+    .replace(/\]\(/g, "]\\(")
+    .replace(/</g, "&lt;")
+    .replace(/\r?\n|\r/g, " ");
 }
