@@ -143,7 +143,7 @@ function build(source: ViewSource): ViewObject {
     isFirmwareSupported: isFirmwareSupported(record),
     other: toMaskedMap(record.other_config),
     startDelay: toInteger(record.start_delay) ?? 0,
-    xenStoreData: toTextMap(record.xenstore_data),
+    xenStoreData: toMaskedMap(record.xenstore_data),
   };
   putLinks(view, source);
   put(view, "$container", containerOf(source, isRunning));

@@ -3,7 +3,7 @@ import { XoError } from "@xo-server/model";
 import type { NewPlacementRule, PlacementRule } from "@xo-server/store";
 import { Type, type Static } from "typebox";
 import type { PoolObjects } from "../objects/pool-objects.js";
-import type { HandlerContext } from "../operations/operation.js";
+import { isAllowed, type HandlerContext } from "../operations/operation.js";
 import { defineOperation, type OperationContext } from "./define-operation.js";
 import type { RestRoute } from "../operations/rest-route.js";
 import { xapiGroupsOf, type XapiGroup } from "../placement/xapi-groups.js";
@@ -82,17 +82,22 @@ const find = (
 ): PlacementRule => {
   const rule = services.store.placementRules.get(ruleId);
   if (rule !== undefined) return rule;
-  throw new XoError("NO_SUCH_OBJECT", { type: "placement rule", id: ruleId });
+  throw noSuchRule(ruleId);
 };
 
+const noSuchRule = (id: string) =>
+  new XoError("NO_SUCH_OBJECT", { type: "placement rule", id });
+
 /**
- * The rule, which the caller may change.
+ * The rule, which the caller may change. A rule of a pool that the caller may
+ * not read does not exist.
  * @throws XoError NO_SUCH_OBJECT, FORBIDDEN
  */
 function changeable(context: OperationContext, ruleId: string): PlacementRule {
-  const rule = context.services.store.placementRules.get(ruleId);
-  context.check("administrate:place", "pool", rule?.pool ?? ruleId);
-  return find(context, ruleId);
+  const rule = find(context, ruleId);
+  if (!maySee(rule.pool, context)) throw noSuchRule(ruleId);
+  context.check("administrate:place", "pool", rule.pool);
+  return rule;
 }
 
 const onRule = "user";
@@ -201,7 +206,7 @@ export const placementRuleGetAll = defineOperation({
     exposure: "allow",
     example: [{ id: EXAMPLE, name: "databases", kind: "anti-affinity" }],
   },
-  handler: (params, context) => {
+  handler: async (params, context) => {
     if (params.pool !== undefined) context.check("read", "pool", params.pool);
     const requested =
       params.pool === undefined
@@ -209,10 +214,11 @@ export const placementRuleGetAll = defineOperation({
             maySee(one, context),
           )
         : [params.pool];
-    return requested.flatMap((one) => [
+    const rules = requested.flatMap((one) => [
       ...Array.from(context.services.store.placementRules.list(one), toPublic),
       ...xapiGroups(context, one).map((group) => ofXapi(one, group)),
     ]);
+    return withoutHidden(rules, context);
   },
 });
 
@@ -237,6 +243,37 @@ function maySee(pool: string, rights: Pick<HandlerContext, "check">): boolean {
     if (error instanceof XoError) return false;
     throw error;
   }
+}
+
+/** Without the ids of VMs and hosts that the caller may not read. */
+async function withoutHidden(
+  rules: readonly PublicRule[],
+  { user, permission, objects }: OperationContext,
+): Promise<PublicRule[]> {
+  const isHidden = (type: "VM" | "host", id: string): boolean => {
+    if (user === undefined) return !isAllowed(permission, "viewer");
+    if (user.isAdmin || user.rights.extent("read", type) === "all")
+      return false;
+    const found = objects.find(id);
+    return found === undefined || !user.rights.may("read", type, found.object);
+  };
+  let count = 0;
+  const visible = async (type: "VM" | "host", ids: readonly string[]) => {
+    const shown: string[] = [];
+    for (const id of ids) {
+      if (!isHidden(type, id)) shown.push(id);
+      if (++count % CHECKS_PER_TURN === 0) await new Promise(setImmediate);
+    }
+    return shown;
+  };
+  const shown: PublicRule[] = [];
+  for (const { vms, hosts, ...rule } of rules)
+    shown.push({
+      ...rule,
+      ...(vms === undefined ? {} : { vms: await visible("VM", vms) }),
+      ...(hosts === undefined ? {} : { hosts: await visible("host", hosts) }),
+    });
+  return shown;
 }
 
 function toPublic({ vms, hosts, ...rule }: PlacementRule): PublicRule {

@@ -1,7 +1,7 @@
 import { XoError } from "@xo-server/model";
 import { toCurrentValue } from "../balancer/deprecated-names.js";
 import type { BalancePolicy, PoolModel } from "@xo-server/placement";
-import { Type } from "typebox";
+import { Type, type Static } from "typebox";
 import type { PoolObjects } from "../objects/pool-objects.js";
 import type { HandlerContext } from "../operations/operation.js";
 import { defineOperation, type OperationContext } from "./define-operation.js";
@@ -284,7 +284,7 @@ const balanceOperations = [placementRecommend, placementExplain];
 export const placementApply = defineOperation({
   name: "placement.apply",
   summary:
-    "Executes actions of a plan. Each action is checked again before it begins; the first failure ends the execution.",
+    "Executes actions of a plan; needs operate:start or operate:migrate on each VM and operate:place on each host too. Each action is checked again before it begins; the first failure ends the execution.",
   params: Type.Object({
     pool,
     actions: Type.Array(schemas.ActionInput, {
@@ -305,6 +305,7 @@ export const placementApply = defineOperation({
     isAction: true,
   },
   handler: async ({ pool, actions }, context) => {
+    await checkActions(actions, context);
     const named = actions.flatMap(({ vm, to, from = to }) => [vm, from, to]);
     await checkPools(new Set(named), pool, context.objects);
     const { task: work, signal } = context;
@@ -344,6 +345,31 @@ function checked(
 
 /** Objects checked per turn of the event loop: each is parsed, about 20 us. */
 const CHECKS_PER_TURN = 64;
+
+/**
+ * Each VM and each host takes the right that vm.start or vm.migrate takes.
+ * @throws XoError NO_SUCH_OBJECT, FORBIDDEN
+ */
+async function checkActions(
+  actions: readonly Static<typeof schemas.ActionInput>[],
+  rights: Pick<HandlerContext, "check">,
+): Promise<void> {
+  const hosts = new Map<string, string>();
+  for (const { from, to } of actions) {
+    if (from !== undefined && !hosts.has(from)) hosts.set(from, "read");
+    hosts.set(to, "operate:place");
+  }
+  let count = 0;
+  for (const { kind, vm } of actions) {
+    const action = kind === "start" ? "operate:start" : "operate:migrate";
+    rights.check(action, "VM", vm);
+    if (++count % CHECKS_PER_TURN === 0) await new Promise(setImmediate);
+  }
+  for (const [host, action] of hosts) {
+    rights.check(action, "host", host);
+    if (++count % CHECKS_PER_TURN === 0) await new Promise(setImmediate);
+  }
+}
 
 /** @throws XoError NO_SUCH_OBJECT; INVALID_PARAMETERS for an object of another pool */
 async function checkPools(

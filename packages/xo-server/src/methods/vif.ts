@@ -3,8 +3,9 @@ import { Type } from "typebox";
 import type { PoolObject } from "../objects/pool-objects.js";
 import { defineOperation, type OperationContext } from "./define-operation.js";
 import { actionRoute, deleteRoute, idOf, onId } from "./on-object.js";
+import { checkLocking } from "../vms/locking-rights.js";
 import { createVif, newVif } from "./vif-create.js";
-import { setVif, vifSettings } from "./vif-set.js";
+import { setVif, vifSettings, type VifChange } from "./vif-set.js";
 
 const lockingModes = ["network_default", "locked", "unlocked", "disabled"];
 
@@ -39,6 +40,16 @@ export const vifCreate = defineOperation({
   },
   handler: (given, context) => {
     context.check("operate:use", "network", given.network);
+    const locking = {
+      // The default of the network.
+      lockingMode:
+        given.locking_mode === "network_default"
+          ? undefined
+          : given.locking_mode,
+      allowedIpv4: given.ipv4_allowed,
+      allowedIpv6: given.ipv6_allowed,
+    };
+    checkLocking(locking, given.network, context);
     return createVif(context.objects, given);
   },
 });
@@ -93,7 +104,9 @@ export const vifSet = defineOperation({
   handler: async ({ id, network, attached, ...given }, context) => {
     if (network !== undefined) context.check("operate:use", "network", network);
     const to = network && context.objects.get(network, "network").ref;
-    const vif = await setVif(on(context, id), {
+    const found = on(context, id);
+    checkAdministrate(found, { network, ...given }, context);
+    const vif = await setVif(found, {
       ...given,
       ...(to ? { to } : {}),
     });
@@ -111,6 +124,29 @@ export const vifGetLockingModeValues = defineOperation({
   permission: "user",
   handler: () => lockingModes,
 });
+
+/**
+ * What decides with which addresses a VM may send needs more than operating
+ * its VIF; empty lists too, since they remove a restriction.
+ */
+function checkAdministrate(
+  { id, object }: PoolObject,
+  given: VifChange & { readonly network: string | undefined },
+  rights: Pick<OperationContext, "check">,
+): void {
+  const { mac, lockingMode, allowedIpv4Addresses, allowedIpv6Addresses } =
+    given;
+  const isLocking = [
+    lockingMode,
+    allowedIpv4Addresses,
+    allowedIpv6Addresses,
+  ].some((value) => value !== undefined);
+  if (isLocking || mac !== undefined)
+    rights.check("administrate:set", "VIF", id);
+  const network = given.network ?? object["$network"];
+  if (isLocking && typeof network === "string")
+    rights.check("operate:set-locking", "network", network);
+}
 
 async function plug({ xapi, ref }: PoolObject): Promise<true> {
   await xapi.callAsync("VIF.plug", [ref]).catch(ignore("ATTACHED"));

@@ -3,6 +3,8 @@ import { Type } from "typebox";
 import type { PoolObject } from "../objects/pool-objects.js";
 import { defineOperation, type OperationContext } from "./define-operation.js";
 import { createConfigDrive } from "../vms/config-drive.js";
+import { findCdImage } from "../vms/cd-image.js";
+import { checkLocking } from "../vms/locking-rights.js";
 import { ejectCd, insertCd } from "../vms/cd-drive.js";
 import { withRollback, untrackedXapi, type Rollback } from "../vms/rollback.js";
 import { createDrive, createInterface } from "../vms/new-drives.js";
@@ -36,7 +38,7 @@ export const vmInsertCd = defineOperation({
   handler: async ({ id, cd_id, force = false }, context) => {
     const vm = on(context, id);
     const scope = new PoolScope(context.objects, vm, context);
-    const image = scope.use("read", "VDI", cd_id);
+    const image = findCdImage(scope, context.objects, cd_id);
     await withRollback(untrackedXapi(context.objects, id), (made) =>
       insertCd(vm, image.ref, { force, made }),
     );
@@ -113,6 +115,12 @@ export const vmCreateInterface = defineOperation({
     const found = on(context, vm);
     const scope = new PoolScope(context.objects, found, context);
     const to = scope.use("operate:attach", "network", network);
+    const { allowedIpv4Addresses, allowedIpv6Addresses } = allowed;
+    checkLocking(
+      { allowedIpv4: allowedIpv4Addresses, allowedIpv6: allowedIpv6Addresses },
+      network,
+      context,
+    );
     const { MTU } = to.object;
     return withRollback(untrackedXapi(context.objects, vm), async (made) => {
       const ref = await createInterface(found.xapi, {
@@ -121,8 +129,8 @@ export const vmCreateInterface = defineOperation({
         device: String(position ?? (await freeDevice(found))),
         mac,
         mtu: typeof MTU === "number" ? MTU : undefined,
-        ipv4: allowed.allowedIpv4Addresses,
-        ipv6: allowed.allowedIpv6Addresses,
+        ipv4: allowedIpv4Addresses,
+        ipv6: allowedIpv6Addresses,
       });
       await plugInto(found, { className: "VIF", ref }, made);
       return idOfMade(context.objects, found.xapi, { type: "VIF", ref });

@@ -85,7 +85,8 @@ export const vmExport = defineOperation({
 
 export const vmImport = defineOperation({
   name: "vm.import",
-  summary: "Imports an XVA file as a new VM. Returns the path of the upload.",
+  summary:
+    "Imports an XVA file as a new VM. Returns the path of the upload. Needs administrate:import-vm on the pool too.",
   params: Type.Object({
     sr: idOf("the SR for its disks"),
     type: Type.Optional(Type.Enum(["xva"])),
@@ -102,7 +103,9 @@ export const vmImport = defineOperation({
   },
   handler: ({ sr }, context) => {
     const storage = context.objects.get(sr, "SR");
-    const pool = context.objects.get(String(storage.object["$pool"]), "pool");
+    const poolId = String(storage.object["$pool"]);
+    context.check("administrate:import-vm", "pool", poolId);
+    const pool = context.objects.get(poolId, "pool");
     const place = { operation: "vm.import", pool, storage };
     return offerImport(context, place);
   },

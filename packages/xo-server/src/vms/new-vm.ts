@@ -1,6 +1,7 @@
 import { XoError, type Ref } from "@xo-server/model";
 import type { PoolObject, PoolObjects } from "../objects/pool-objects.js";
 import type { HandlerContext } from "../operations/operation.js";
+import { findCdImage } from "./cd-image.js";
 import type { GuestConfig } from "./config-drive.js";
 import type { CreateParameters, GivenCard } from "./create-parameters.js";
 import { checkDiskSpecs, parseDiskSpecs } from "./disk-specs.js";
@@ -62,10 +63,10 @@ export function planNewVm(
     name: given.name_label,
     isClone: given.clone ?? true,
     disks: planDisks(given, objects, scope),
-    defaultSr: defaultSrOf(pool, objects),
+    defaultSr: planDefaultSr(given, pool, { scope, objects }),
     cards: given.VIFs?.map((card) => planCard(card, scope)),
     keepsCards: given.keepVIFs === true,
-    install: planInstallation(given, scope),
+    install: planInstallation(given, objects, scope),
     config: planConfig(given),
     dropsConfig: given.destroyCloudConfigVdiAfterBoot === true,
     biosHost:
@@ -98,12 +99,50 @@ function planDisks(
   }));
 }
 
-function defaultSrOf(
+/**
+ * The default SR of the pool, with the right to store on it if disks are
+ * created there. A disk that names no SR is no way around that right.
+ */
+function planDefaultSr(
+  given: CreateParameters,
   pool: PoolObject["object"],
-  objects: PoolObjects,
+  { scope, objects }: { scope: PoolScope; objects: PoolObjects },
 ): Ref | undefined {
   const id = pool["default_SR"];
-  return typeof id === "string" ? objects.get(id, "SR").ref : undefined;
+  if (typeof id !== "string") return undefined;
+  return usesDefaultSr(given, scope.anchor, objects)
+    ? scope.use("operate:store", "SR", id).ref
+    : objects.get(id, "SR").ref;
+}
+
+function usesDefaultSr(
+  { VDIs, existingDisks, cloudConfig }: CreateParameters,
+  template: PoolObject,
+  objects: PoolObjects,
+): boolean {
+  const existing = readDiskSizes(template, objects);
+  if (VDIs === undefined && existingDisks === undefined)
+    return (
+      describesDisks(template) || (Boolean(cloudConfig) && existing.size === 0)
+    );
+  const kept = parseDiskSpecs(VDIs ?? [], existingDisks).filter(
+    ({ destroy }) => !destroy,
+  );
+  const isNew = ({ position }: { readonly position: string | undefined }) =>
+    position === undefined || !existing.has(position);
+  return (
+    kept.some((spec) => spec.sr === undefined && isNew(spec)) ||
+    // The config drive is created where the first disk is.
+    (Boolean(cloudConfig) && kept.length === 0 && existing.size === 0)
+  );
+}
+
+/** XAPI creates the disks that a template without disks of its own describes. */
+function describesDisks({ object }: PoolObject): boolean {
+  const { disks = [] } = (object["template_info"] ?? {}) as {
+    readonly disks?: readonly unknown[];
+  };
+  return disks.length > 0;
 }
 
 function planCard(card: GivenCard, scope: PoolScope): NewCard {
@@ -115,24 +154,32 @@ function planCard(card: GivenCard, scope: PoolScope): NewCard {
       ? undefined
       : scope.use("operate:attach", "network", card.network);
   const MTU = network?.object["MTU"];
+  const ipv4 = card.allowedIpv4Addresses ?? card.ipv4_allowed;
+  const ipv6 = card.allowedIpv6Addresses ?? card.ipv6_allowed;
+  if (network !== undefined)
+    scope.checkLocking({ allowedIpv4: ipv4, allowedIpv6: ipv6 }, network.id);
   return {
     device: device === undefined ? undefined : String(device),
     network: network?.ref,
     mac: card.mac,
     mtu: card.mtu ?? (typeof MTU === "number" ? MTU : undefined),
-    ipv4: card.allowedIpv4Addresses ?? card.ipv4_allowed,
-    ipv6: card.allowedIpv6Addresses ?? card.ipv6_allowed,
+    ipv4,
+    ipv6,
   };
 }
 
 function planInstallation(
   { installation }: CreateParameters,
+  objects: PoolObjects,
   scope: PoolScope,
 ): Installation | undefined {
   if (installation === undefined) return undefined;
   const { method, repository = "" } = installation;
   if (method === "network") return { method, repository };
-  return { method: "cdrom", image: scope.use("read", "VDI", repository).ref };
+  return {
+    method: "cdrom",
+    image: findCdImage(scope, objects, repository).ref,
+  };
 }
 
 function planConfig({

@@ -1,5 +1,6 @@
 import { XoError } from "@xo-server/model";
 import type { PoolObject, PoolObjects } from "../objects/pool-objects.js";
+import { checkLocking, type LockingSettings } from "./locking-rights.js";
 import type { HandlerContext } from "../operations/operation.js";
 
 /** Objects of one pool that parameters name, each checked against the rights of the caller. */
@@ -17,6 +18,11 @@ export class PoolScope {
     this.#objects = objects;
     this.anchor = anchor;
     this.#rights = rights;
+  }
+
+  /** See checkLocking. */
+  checkLocking(settings: LockingSettings, network: string): void {
+    checkLocking(settings, network, this.#rights);
   }
 
   /** @throws XoError NO_SUCH_OBJECT, FORBIDDEN; INVALID_PARAMETERS: of another pool */

@@ -35,6 +35,16 @@ export const noResourceSets: ResourceSets = {
   },
 };
 
+/** Actions on its objects that a set lends. */
+const LENT: ReadonlySet<string> = new Set([
+  "read",
+  "administrate:create-vm",
+  "operate:attach",
+  "operate:place",
+  "operate:store",
+  "operate:use",
+]);
+
 /** The caller's rights, or those that a set lends. */
 export function checkWith(
   set: OpenResourceSet | undefined,
@@ -43,7 +53,8 @@ export function checkWith(
   if (set === undefined) return context;
   return {
     check(action, resource, id) {
-      if (!set.has(id)) context.check(action, resource, id);
+      if (!(set.has(id) && LENT.has(action)))
+        context.check(action, resource, id);
     },
   };
 }
