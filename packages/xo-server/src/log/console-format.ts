@@ -36,14 +36,14 @@ function brief(value: unknown): unknown {
   return typeof value === "number" ? Math.round(value * 100) / 100 : value;
 }
 
+// eslint-disable-next-line no-control-regex
+const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g;
+
 /** Escapes control characters and those that change the direction of text: external input must not forge log lines or control the terminal. */
 function oneLine(text: string): string {
-  // eslint-disable-next-line no-control-regex
-  return text.replace(
-    /[\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g,
-    (character) =>
-      character < " "
-        ? JSON.stringify(character).slice(1, -1)
-        : `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  return text.replace(CONTROL, (character) =>
+    character < " "
+      ? JSON.stringify(character).slice(1, -1)
+      : `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
   );
 }
