@@ -72,9 +72,9 @@ t.test("who may steer VMs may not use all for them", LIMIT, async (t) => {
     ...(
       [
         [sr, { VDIs: [{ SR: sr, size: GiB }] }],
-        [network, { VIFs: [{ network }] }],
-        [host, { affinityHost: host }],
-        [sr, { suspendSr: sr }],
+        [network, { VDIs: [], VIFs: [{ network }] }],
+        [host, { VDIs: [], affinityHost: host }],
+        [sr, { VDIs: [], suspendSr: sr }],
       ] as const
     ).map(
       ([used, more]) =>
