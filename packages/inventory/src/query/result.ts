@@ -14,8 +14,10 @@ import type { SlicedTask } from "./sliced-task.js";
  * as many change meanwhile.
  */
 const MAX_INCREMENTAL = 512;
-/** The same with regular expressions, which may take a millisecond each. */
-const MAX_INCREMENTAL_PATTERNS = 8;
+/** Rows whose regular expressions may be evaluated in one step. */
+const MAX_UNTESTED = 8;
+/** Passes over rows that change while the changed ones are tested. */
+const MAX_PASSES = 8;
 
 /** Rows tested between two yields, by columns and by whole objects. */
 const STEP = 512;
@@ -101,12 +103,11 @@ export class Result implements LogFollower {
   *catchUp(): SlicedTask<void> {
     const { log } = this.columns;
     for (
-      let limit = this.query.hasPatterns
-        ? MAX_INCREMENTAL_PATTERNS
-        : MAX_INCREMENTAL;
+      let limit = MAX_INCREMENTAL;
       log.version !== this.#version;
       limit *= 2
     ) {
+      if (this.query.hasPatterns) yield* this.#testChanged(limit);
       const changed = this.#changed();
       if (changed.size > limit || this.#hasBulkChange) {
         const seen = log.closed;
@@ -142,6 +143,25 @@ export class Result implements LogFollower {
   #changed(): Set<number> {
     const which = this.#test!.readsObjects ? "touched" : "of columns";
     return this.columns.log.rows(this.#acquired, this.#seen, which);
+  }
+
+  /**
+   * Tests changed rows one per step. A term's result is kept per distinct value,
+   * so that `apply`, which is one step, evaluates few regular expressions.
+   */
+  *#testChanged(limit: number): SlicedTask<void> {
+    const tested = new Set<number>();
+    for (let pass = 0; pass < MAX_PASSES; pass++) {
+      const changed = this.#changed();
+      if (changed.size > limit) return;
+      const due = [...changed].filter((row) => !tested.has(row));
+      if (due.length <= MAX_UNTESTED) return;
+      for (const row of due) {
+        if (this.columns.table.isLive(row)) this.#test!.holds(row);
+        tested.add(row);
+        yield;
+      }
+    }
   }
 
   *#fill(isCancelled: () => boolean): SlicedTask<boolean> {
