@@ -204,6 +204,7 @@ export function createFakeCatalog(table: FakeViewTable): Catalog {
     tables: new Map([["VM", table]]),
     get: () => undefined,
     settled: () => Promise.resolve(),
+    loaded: () => Promise.resolve(),
     feed: {
       epoch: "fake",
       get revision() {

@@ -37,6 +37,11 @@ export interface Catalog {
    * views and published.
    */
   settled(): Promise<void>;
+  /**
+   * Resolves when the tables have the objects of all pools that are not being
+   * loaded (`PoolStatus.isLoading`).
+   */
+  loaded(): Promise<void>;
   readonly feed: ViewFeed;
   readonly stats: CatalogStats;
   stop(): void;

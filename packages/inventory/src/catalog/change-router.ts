@@ -67,6 +67,7 @@ export class ChangeRouter {
       !isPool
     )
       return () => undefined;
+    const { loading } = this.#options.context;
     const content = this.#fieldDigestsOf(className, readers);
     // The id of a record of a class that is not followed may depend on its
     // content.
@@ -79,6 +80,8 @@ export class ChangeRouter {
       const kind = changes.kind(index);
       const ref = changes.ref(index);
       if (isPool) this.#options.onPoolChange(pool);
+      // Its records get their rows when they are complete.
+      if (loading.has(poolId)) return;
       const isCompared =
         followed?.onRecordChange(pool, ref, kind) ?? !mayChangeId;
       const isRead =

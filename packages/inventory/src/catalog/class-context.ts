@@ -2,6 +2,7 @@ import type { Logger } from "@xo-server/kit";
 import type { Inventory } from "../mirror/inventory.js";
 import type { View } from "../views/view.js";
 import type { DependencyIndex } from "./dependency-index.js";
+import type { LoadingPools } from "./loading-pools.js";
 import type { PoolDirectory } from "./pool-directory.js";
 import type { ViewRowTable } from "./view-row-table.js";
 import type { TypeSummaries } from "./type-summaries.js";
@@ -14,6 +15,7 @@ import type { ViewBuilder } from "./view-builder.js";
 export interface CatalogContext {
   readonly inventory: Inventory;
   readonly pools: PoolDirectory;
+  readonly loading: LoadingPools;
   readonly cache: ViewCache;
   readonly encoder: ViewEncoder;
   readonly feed: FrameRing;

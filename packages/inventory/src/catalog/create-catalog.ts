@@ -22,6 +22,7 @@ import type { CatalogContext } from "./class-context.js";
 import { ChangeRouter } from "./change-router.js";
 import { EntryFinder } from "./entry-finder.js";
 import { FollowedClass } from "./followed-class.js";
+import { LoadingPools } from "./loading-pools.js";
 import { PoolDirectory } from "./pool-directory.js";
 import { ViewCache } from "./view-cache.js";
 import { ViewEncoder } from "./view-encoder.js";
@@ -70,6 +71,9 @@ class InventoryCatalog implements Catalog {
   readonly #router: ChangeRouter;
   /** Numbers of pools whose own record has changed since the last flush. */
   readonly #changedPools = new Set<number>();
+  /** Numbers of pools that have been loaded since the last flush. */
+  readonly #loadedPools = new Set<number>();
+  #isAddingPools = false;
 
   constructor(inventory: Inventory, options: CatalogOptions) {
     const {
@@ -80,10 +84,21 @@ class InventoryCatalog implements Catalog {
     this.#views = new Map(views.map((view) => [view.className, view]));
     for (const { className, types } of views)
       for (const type of types) this.#classes.set(type, className);
+    const clock = options.clock ?? wallClock;
+    const pools = new PoolDirectory(inventory);
+    const loading = new LoadingPools({
+      inventory,
+      clock,
+      onLoaded: (poolId) => {
+        this.#loadedPools.add(pools.numberOf(poolId));
+        this.#scheduler.schedule();
+      },
+    });
     this.#context = {
       inventory,
       logger,
-      pools: new PoolDirectory(inventory),
+      pools,
+      loading,
       cache: new ViewCache(options.viewCacheBytes ?? 64 << 20, random),
       encoder: new ViewEncoder(),
       feed: new FrameRing({
@@ -94,7 +109,7 @@ class InventoryCatalog implements Catalog {
       counters: { built: 0, unchanged: 0 },
     };
     this.#scheduler = new CatalogScheduler({
-      clock: options.clock ?? wallClock,
+      clock,
       windowMs: options.windowMs ?? 50,
       runInSlices: (lane, steps) => inventory.runInSlices(lane, steps),
       flush: () => this.#flush(),
@@ -168,6 +183,11 @@ class InventoryCatalog implements Catalog {
     return this.#scheduler.settled();
   }
 
+  async loaded(): Promise<void> {
+    if (this.#loadedPools.size > 0 || this.#isAddingPools)
+      await this.#scheduler.settled();
+  }
+
   get stats(): CatalogStats {
     const { cache, counters, feed } = this.#context;
     let objects = 0;
@@ -189,6 +209,7 @@ class InventoryCatalog implements Catalog {
 
   stop(): void {
     this.#unsubscribe();
+    this.#context.loading.stop();
     this.#scheduler.stop();
   }
 
@@ -230,14 +251,21 @@ class InventoryCatalog implements Catalog {
     for (const pool of changed) pools.id(pool);
     const moved = pools.takeChangedIds();
     const followed = [...this.#followed.values()];
+    const loaded = [...this.#loadedPools];
+    this.#loadedPools.clear();
+    this.#isAddingPools = loaded.length > 0;
+    for (const pool of loaded)
+      for (const one of followed) yield* one.addPool(pool);
     for (const pool of changed)
       for (const one of followed) yield* one.markPool(pool, moved.has(pool));
     for (const one of followed) if (one.isDirty) yield* one.flush();
+    this.#isAddingPools = false;
   }
 
   #hasChanges(): boolean {
     return (
       this.#changedPools.size > 0 ||
+      this.#loadedPools.size > 0 ||
       [...this.#followed.values()].some(({ isDirty }) => isDirty)
     );
   }

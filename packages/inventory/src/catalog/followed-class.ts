@@ -20,6 +20,9 @@ import { ViewRows } from "./view-rows.js";
 /** Rows scanned in one step of the slicer. */
 const ROWS_PER_STEP = 4096;
 
+/** Records of a loaded pool that get a row in one step of the slicer. */
+const RECORDS_PER_STEP = 64;
+
 export interface FollowedClassOptions {
   readonly view: View;
   readonly context: CatalogContext;
@@ -141,11 +144,15 @@ export class FollowedClass {
     this.#markReaders(uuidHash(pool, uuid));
   }
 
-  /** Builds the views of all existing records, without publishing them. */
+  /**
+   * Builds the views of all existing records, without publishing them; those of
+   * pools that are being loaded follow with `addPool`.
+   */
   *fill(): Steps {
-    const { inventory, pools, rows, view, summaries } = this.#context;
+    const { inventory, loading, pools, rows, view, summaries } = this.#context;
     const { className } = view;
     for (const poolId of inventory.pools) {
+      if (loading.has(poolId)) continue;
       const pool = pools.numberOf(poolId);
       for (const { ref } of inventory.list(className, { poolId })) {
         const known = rows.findRef(pool, ref);
@@ -170,6 +177,20 @@ export class FollowedClass {
       yield;
     }
     yield* this.#finishFlush();
+  }
+
+  /** Marks all records of a pool as dirty that has been loaded. */
+  *addPool(pool: number): Steps {
+    const { inventory, pools, rows, view } = this.#context;
+    // Of an earlier, incomplete listing.
+    yield* this.markPool(pool, true);
+    const poolId = pools.name(pool);
+    let count = 0;
+    for (const { ref } of inventory.list(view.className, { poolId })) {
+      if (rows.findRef(pool, ref) < 0)
+        this.#markDirty(rows.allocate(pool, ref));
+      if (++count % RECORDS_PER_STEP === 0) yield;
+    }
   }
 
   /**

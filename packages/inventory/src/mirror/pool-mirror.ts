@@ -28,6 +28,11 @@ export interface PoolStatus {
   readonly since: number;
   /** Since when the objects may be out of date; absent while they are current. */
   readonly staleSince?: number;
+  /**
+   * The records are incomplete: the first listing, or the restore of the
+   * snapshot, is under way.
+   */
+  readonly isLoading: boolean;
   /** Last error of connection or listing; absent after the next success. */
   readonly lastError?: Error;
   readonly objects: number;
@@ -119,8 +124,10 @@ export class PoolMirror {
   get status(): PoolStatus {
     const { state, since, staleSince, lastError, token } = this.#reflector;
     const lastChangeAt = this.#lastChangeAt;
+    const isListing = state === "listing" && !this.#reflector.hasListed;
     return {
       state,
+      isLoading: this.#isRestoring || isListing,
       since,
       ...(staleSince === undefined ? {} : { staleSince }),
       ...(lastError === undefined ? {} : { lastError }),

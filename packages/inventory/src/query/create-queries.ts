@@ -259,6 +259,7 @@ class CatalogQueries implements Queries {
     query: CompiledQuery,
     read: (result: Result) => SlicedTask<T>,
   ): Promise<T> {
+    await this.#catalog.loaded();
     const lease = this.#results.acquire(index, query, "once");
     try {
       return await this.#read(lease, read);

@@ -1,0 +1,72 @@
+import type { WallClock } from "@xo-server/kit";
+import type { Inventory } from "../mirror/inventory.js";
+
+/** How long the views of a pool wait for its first listing at most, in milliseconds. */
+const MAX_WAIT_MS = 10_000;
+
+export interface LoadingPoolsOptions {
+  readonly inventory: Pick<Inventory, "poolStatus" | "onPoolStatus">;
+  readonly clock: WallClock;
+  /** The records of a pool are complete, or have been waited for long enough. */
+  readonly onLoaded: (poolId: string) => void;
+}
+
+/**
+ * Pools whose records are being loaded: by the first listing or from the
+ * snapshot. A view built from half of the records would be built again with
+ * each class that arrives.
+ */
+export class LoadingPools {
+  readonly #options: LoadingPoolsOptions;
+  readonly #unsubscribe: () => void;
+  /** By pool id: the timer of a pool that is loading; undefined: it is not. */
+  readonly #timers = new Map<string, unknown>();
+  /** Pools that have been waited for long enough. */
+  readonly #late = new Set<string>();
+
+  constructor(options: LoadingPoolsOptions) {
+    this.#options = options;
+    this.#unsubscribe = options.inventory.onPoolStatus((poolId) => {
+      this.#update(poolId);
+    });
+  }
+
+  /** Whether views of the pool have to wait. */
+  has(poolId: string): boolean {
+    if (!this.#timers.has(poolId)) this.#update(poolId);
+    return this.#timers.get(poolId) !== undefined;
+  }
+
+  stop(): void {
+    this.#unsubscribe();
+    for (const timer of this.#timers.values())
+      this.#options.clock.clearTimeout(timer);
+    this.#timers.clear();
+  }
+
+  #update(poolId: string): void {
+    const { inventory, clock, onLoaded } = this.#options;
+    const isLoading = inventory.poolStatus(poolId)?.isLoading ?? false;
+    if (!isLoading) this.#late.delete(poolId);
+    const timer = this.#timers.get(poolId);
+    const waits = isLoading && !this.#late.has(poolId);
+    if (waits === (timer !== undefined)) {
+      this.#timers.set(poolId, timer);
+      return;
+    }
+    if (waits) {
+      this.#timers.set(poolId, this.#startTimer(poolId));
+      return;
+    }
+    clock.clearTimeout(timer);
+    this.#timers.set(poolId, undefined);
+    onLoaded(poolId);
+  }
+
+  #startTimer(poolId: string): unknown {
+    return this.#options.clock.setTimeout(() => {
+      this.#late.add(poolId);
+      this.#update(poolId);
+    }, MAX_WAIT_MS);
+  }
+}

@@ -1,0 +1,87 @@
+import t from "tap";
+import { createCatalog, type ViewObject } from "@xo-server/inventory";
+import { createPool, flushed, refOf, uuidOf } from "./catalog-pool.js";
+import { createTestInventory } from "./mirror-pool.js";
+import { createTestViews } from "./test-views.js";
+import { until } from "./until.js";
+
+/** A catalog that follows all classes before there is a pool. */
+async function followedCatalog() {
+  const { inventory, clock } = createTestInventory();
+  const { views, builds } = createTestViews();
+  const catalog = createCatalog(inventory, { views, clock });
+  for (const { className } of views) await catalog.follow(className);
+  return { inventory, clock, catalog, builds };
+}
+
+t.test(
+  "views of a pool are built once, when its first listing is complete",
+  async (t) => {
+    const pool = createPool("a", "b", "c", "d");
+    const { inventory, clock, catalog, builds } = await followedCatalog();
+    const seen: number[] = [];
+    pool.whileListing = () => {
+      clock.advance(50);
+      seen.push(builds.size);
+    };
+    const handle = inventory.addPool("p", pool);
+    await until(() => handle.status().isLoading);
+    await until(() => handle.status().state === "watching");
+    t.equal(handle.status().isLoading, false);
+    t.ok(seen.length > 0 && seen.every((count) => count === 0));
+    await Promise.all([catalog.loaded(), flushed(inventory, clock)]);
+    t.equal(catalog.tables.get("VM")?.count, 4);
+    t.same([...new Set(builds.values())], [1]);
+    catalog.stop();
+    await handle.stop();
+  },
+);
+
+t.test("an object of a pool that is being listed can be read", async (t) => {
+  const pool = createPool("a", "b", "c", "d");
+  const { inventory, catalog } = await followedCatalog();
+  const names: unknown[] = [];
+  pool.whileListing = () => {
+    const entry = catalog.get(uuidOf("a"));
+    if (entry === undefined) return;
+    const { name_label } = JSON.parse(entry.json.toString()) as ViewObject;
+    names.push(name_label);
+  };
+  const handle = inventory.addPool("p", pool);
+  await until(() => handle.status().state === "watching");
+  t.ok(names.length > 0 && names.every((name) => name === "a"));
+  catalog.stop();
+  await handle.stop();
+});
+
+t.test(
+  "a listing that takes long shows what it has after ten seconds",
+  async (t) => {
+    const pool = createPool("a", "b", "c", "d", "e", "f", "g");
+    const { inventory, clock, catalog, builds } = await followedCatalog();
+    let goOn = (): void => undefined;
+    const held = new Promise<void>((resolve) => {
+      goOn = resolve;
+    });
+    const listRecords = pool.listRecords.bind(pool);
+    pool.listRecords = async (className, options) => {
+      if (className === "VBD") await held;
+      return listRecords(className, options);
+    };
+    const handle = inventory.addPool("p", pool);
+    await until(() => inventory.count("p", "VM") === 7);
+    await flushed(inventory, clock, 9_999);
+    t.equal(builds.size, 0);
+    await flushed(inventory, clock, 1);
+    await flushed(inventory, clock);
+    t.equal(catalog.tables.get("VM")?.count, 7);
+    // From now on changes count as of any other pool.
+    pool.put("VBD", refOf("disk"), { uuid: uuidOf("disk"), VM: refOf("a") });
+    goOn();
+    await until(() => handle.status().state === "watching");
+    await flushed(inventory, clock);
+    t.equal(catalog.tables.get("VBD")?.count, 1);
+    catalog.stop();
+    await handle.stop();
+  },
+);
