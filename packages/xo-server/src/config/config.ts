@@ -154,6 +154,14 @@ const Inventory = section("Mirror of the objects of all pools.", {
     description:
       "File with the encryption key of this copy, 64 hexadecimal digits, created if missing; empty: inventory.key in dataDir. $XO_INVENTORY_KEY takes precedence.",
   }),
+  verifyIntervalMs: Type.Integer({
+    default: 60_000,
+    minimum: 0,
+    // Limit of timers in Node.js.
+    maximum: 2 ** 31 - 1,
+    description:
+      "Interval at which the objects of one class of one pool are compared with the pool, in ms; 0: never.",
+  }),
 });
 
 const Stats = section("Metrics of hosts and VMs (RRDs).", {

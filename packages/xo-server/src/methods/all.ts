@@ -34,6 +34,7 @@ import { pluginOperations } from "./plugin.js";
 import { poolHaOperations } from "./pool-ha.js";
 import { poolMembersOperations } from "./pool-members.js";
 import { poolPowerOperations } from "./pool-power.js";
+import { poolVerifyOperations } from "./pool-verify.js";
 import { poolSettingsOperations } from "./pool-settings.js";
 import { poolOperations } from "./pool.js";
 import { privilegeOperations } from "./privilege.js";
@@ -116,6 +117,7 @@ export const operations: readonly Operation<Services>[] = [
   ...poolHaOperations,
   ...poolMembersOperations,
   ...poolPowerOperations,
+  ...poolVerifyOperations,
   ...poolSettingsOperations,
   ...poolOperations,
   ...privilegeOperations,

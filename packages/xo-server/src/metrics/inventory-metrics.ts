@@ -51,6 +51,16 @@ export function toInventoryMetrics(
       "Maximum size of the retained record changes.",
       stats.feedLimitBytes,
     ),
+    counter(
+      "xo_inventory_verified_records_total",
+      "Records that were compared with their pools.",
+      stats.verification.records,
+    ),
+    counter(
+      "xo_inventory_verification_differences_total",
+      "Objects that differed from their pools, and were repaired.",
+      stats.verification.differences,
+    ),
     ...toRecordCacheMetrics(stats.cache),
     ...toSnapshotCacheMetrics(stats.snapshotCache),
   ];

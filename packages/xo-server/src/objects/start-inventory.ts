@@ -9,6 +9,7 @@ import type { LoopMonitor } from "@xo-server/perf";
 import { toCacheLimits } from "../config/cache-limits.js";
 import type { StartOptions } from "../config/start-options.js";
 import type { StopStack } from "../lifecycle/stop-stack.js";
+import { VerificationSchedule } from "./verification-schedule.js";
 import { toSnapshotCacheOptions } from "./snapshot-cache-options.js";
 
 export interface InventorySources {
@@ -40,5 +41,13 @@ export async function startInventory(
     },
   });
   stops.push("inventory", () => inventory.stop());
+  const verification = new VerificationSchedule({
+    inventory,
+    intervalMs: config.inventory.verifyIntervalMs,
+    clock,
+    logger,
+  });
+  verification.start();
+  stops.push("comparison with pools", () => verification.stop());
   return inventory;
 }

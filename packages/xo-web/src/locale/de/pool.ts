@@ -18,6 +18,7 @@ export const pool: Messages["pool"] = {
     reboot: "Rollierender Neustart",
     settings: "Einstellungen",
     licence: "Lizenz",
+    verify: "Vergleich mit dem Pool",
   },
   facts: {
     coordinator: "Koordinator",
@@ -82,6 +83,22 @@ export const pool: Messages["pool"] = {
   },
   haAside: "HA ist während des rollierenden Neustarts deaktiviert.",
   serverChecks: "Vor Beginn prüft der Server, ob jede VM migriert werden kann.",
+  verify: {
+    start: "Vergleichen",
+    lead: "Vergleicht die Objekte, die der Server kennt, mit denen des Pools und korrigiert Abweichungen.",
+    running: "Objekte werden verglichen …",
+    equal:
+      "{records} Objekte in {classes} Klassen verglichen, keine Abweichung.",
+    differing:
+      "{records} Objekte in {classes} Klassen verglichen, {n} wichen ab und wurden neu gelesen:",
+    failed:
+      "Nicht verglichen, weil der Pool sie nicht auflisten konnte: {classes}",
+    kinds: {
+      missing: "fehlte auf dem Server",
+      deleted: "existierte nicht mehr",
+      different: "anderer Inhalt",
+    },
+  },
   notSet: "nicht festgelegt",
   inTopology: "In Topologie anzeigen",
   inStorageMap: "In Speicherübersicht anzeigen",

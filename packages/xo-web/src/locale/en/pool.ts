@@ -16,6 +16,7 @@ export const pool = {
     reboot: "Rolling reboot",
     settings: "Settings",
     licence: "Licence",
+    verify: "Comparison with the pool",
   },
   facts: {
     coordinator: "Coordinator",
@@ -79,6 +80,20 @@ export const pool = {
   haAside: "HA is disabled during the rolling reboot.",
   serverChecks:
     "The server checks that every VM can be migrated before the rolling reboot begins.",
+  verify: {
+    start: "Compare",
+    lead: "Compares the objects that the server holds with those of the pool, and repairs differences.",
+    running: "Comparing objects…",
+    equal: "Compared {records} objects in {classes} classes, no difference.",
+    differing:
+      "Compared {records} objects in {classes} classes, {n} differed and were read again:",
+    failed: "Not compared, because the pool could not list them: {classes}",
+    kinds: {
+      missing: "was missing on the server",
+      deleted: "no longer existed",
+      different: "other content",
+    },
+  },
   notSet: "not set",
   inTopology: "Show in topology",
   inStorageMap: "Show in storage map",
