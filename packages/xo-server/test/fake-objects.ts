@@ -56,7 +56,11 @@ export class FakeObjects {
           },
         },
       },
-      queries: { page: (request: PageRequest) => this.#page(request) },
+      queries: {
+        page: (request: PageRequest) => this.#page(request),
+        count: async (request: PageRequest) =>
+          (await this.#page(request)).total,
+      },
     };
     return fake as unknown as RestApiOptions["objects"];
   }

@@ -203,6 +203,25 @@ t.test(
   },
 );
 
+t.test("an empty body is none, whatever its type", async (t) => {
+  const { options } = setUp();
+  const { get } = await startRestServer(t, options);
+  const start = (type: string, body: string) =>
+    get("/vms/v/actions/start?sync=False", {
+      method: "POST",
+      headers: { ...as("operator").headers, "content-type": type },
+      body,
+    });
+  for (const type of [
+    "application/octet-stream",
+    "text/plain",
+    "application/x-www-form-urlencoded",
+    "application/json",
+  ])
+    t.equal((await start(type, "")).status, 202, type);
+  t.equal((await start("application/octet-stream", "{}")).status, 415);
+});
+
 t.test("with sync the answer waits", async (t) => {
   const { options, calls, end, fail } = setUp();
   const { get, json } = await startRestServer(t, options);

@@ -97,6 +97,22 @@ t.test("changes of what was subscribed to come as they happen", async (t) => {
   t.match(await reader.next(), { event: "update", data: { id: "h" } });
 });
 
+t.test("data begin with $subscription, as in Xen Orchestra", async (t) => {
+  const objects = new FakeObjects();
+  const server = await startRestServer(t, { objects });
+  for (const fields of ["*", ["id", "n"]]) {
+    const { reader, subscribe } = await open(t, server);
+    await subscribe({ collection: "VM", fields });
+    objects.set({ id: "v", type: "VM", n: 1 });
+    objects.remove("v");
+    for (const event of ["add", "remove"]) {
+      const next = await reader.next();
+      t.equal(next.event, event);
+      t.equal(Object.keys(next.data)[0], "$subscription");
+    }
+  }
+});
+
 t.test(
   "of an object only the chosen fields come, and only when they change",
   async (t) => {

@@ -95,6 +95,15 @@ t.test("assistants find examples and marks", async (t) => {
   });
 });
 
+t.test(
+  "only reading is allowed to assistants without a question",
+  async (t) => {
+    for (const { path, method, operation } of operationsOf(await read(t)))
+      if (method !== "get")
+        t.not(operation["x-mcp-exposure"], "allow", `${method} ${path}`);
+  },
+);
+
 t.test("what the contract names has its name and its mark", async (t) => {
   const path = fileURLToPath(
     new URL("../../../../../shared/contract/rest-routes.tsv", import.meta.url),

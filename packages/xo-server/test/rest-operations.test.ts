@@ -71,6 +71,9 @@ const operations: readonly Operation[] = [
     params: Type.Object({
       id: Type.String(),
       deep: Type.Optional(Type.Boolean()),
+      raw: Type.Optional(
+        Type.Union([Type.Boolean(), Type.Enum(["true", "false", ""])]),
+      ),
     }),
     result: Type.Object({}),
     permission: "viewer",
@@ -138,6 +141,11 @@ t.test("parameters come from path, query and body", async (t) => {
   t.equal(await answer.text(), "");
   t.same(calls.pop(), { id: "a b", name_label: "x", size: 3, isDry: true });
   t.same(await json("/things/b?deep=false"), { id: "b", deep: false });
+  t.same(await json("/things/b?deep=True"), { id: "b", deep: true });
+  t.same(await json("/things/b?deep=FALSE"), { id: "b", deep: false });
+  t.same(await json("/things/b?raw=True"), { id: "b", raw: true });
+  t.same(await json("/things/b?raw="), { id: "b", raw: "" });
+  await json("/things/b?deep=yes", {}, 422);
   const over = body({ id: "other", size: 1 }, "PATCH");
   await get("/things/own", over);
   t.match(calls.pop(), { id: "own" }, "the path goes before");

@@ -19,6 +19,10 @@ export class Groups {
     this.#context = context;
   }
 
+  get size(): number {
+    return this.#context.tables.groups.size;
+  }
+
   get(id: string): Group | undefined {
     const row = this.#context.tables.groups.get(id);
     return row && toGroup(row);

@@ -38,6 +38,8 @@ export async function startWeb(
     stats: services.hostStats,
     listPools: () => pools.list(),
     poolOf: (id) => objects.connectionOf(id),
+    accounts: store,
+    countPendingTasks: () => services.tasks.countPending(),
   });
   const web = await startWebServer({
     http: config.http,

@@ -329,7 +329,9 @@ function route(
   operationId: string,
   more: Partial<RestRoute>,
 ): RestRoute {
-  return { ...more, method, path, operationId, exposure: "allow" };
+  // Programs for language models may call GET routes without a confirmation, and no others.
+  const exposure = method === "get" ? "allow" : "confirm";
+  return { ...more, method, path, operationId, exposure };
 }
 
 /** Plans contain all hosts of a pool: the caller needs the right to read them. */

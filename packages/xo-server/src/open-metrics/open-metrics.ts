@@ -16,16 +16,27 @@ import { FamilyColumns } from "./family-columns.js";
 import { measuredFamilies, type MeasuredFamily } from "./measured-families.js";
 import { objectFamilies, tagsOf, text, type Names } from "./object-families.js";
 import { openMetricsHead, type Family } from "./family.js";
+import {
+  HOST_FIELDS,
+  SR_FIELDS,
+  writeServerFamilies,
+} from "./server-families.js";
 import { sampleLine, toLabels } from "../metrics/sample-text.js";
 
 export interface OpenMetricsOptions {
-  readonly queries: Pick<Queries, "page">;
+  readonly queries: Pick<Queries, "page" | "count">;
   readonly objects: Pick<PoolObjects, "get">;
   readonly stats: Pick<HostStats, "latest">;
   readonly inventory: Pick<Inventory, "runInSlices">;
   readonly listPools: () => readonly PoolStatus[];
   /** Id of the pool connection by the id of the pool object. */
   readonly poolOf: (id: string) => string | undefined;
+  readonly accounts: {
+    readonly users: { readonly size: number };
+    readonly groups: { readonly size: number };
+  };
+  /** Rejects while the database is unavailable. */
+  readonly countPendingTasks: () => Promise<number>;
   readonly clock: WallClock;
 }
 
@@ -78,6 +89,7 @@ export class OpenMetrics {
       };
       yield* write(writeEach(family, objects, { write: writeObject, parts }));
     }
+    yield Buffer.from(await this.#server());
     yield Buffer.from("# EOF\n");
   }
 
@@ -96,6 +108,24 @@ export class OpenMetrics {
       return sampleLine(family.name, toLabels(labels), isConnected ? 1 : 0);
     });
     return openMetricsHead(family) + samples.join("");
+  }
+
+  async #server(): Promise<string> {
+    const { queries, accounts, clock } = this.#options;
+    const count = (type: string) => queries.count({ type, filter: "" });
+    const figures = {
+      // Unknown while the database is unavailable; the other figures are not affected.
+      pendingTasks: await this.#options
+        .countPendingTasks()
+        .catch(() => undefined),
+      users: accounts.users.size,
+      groups: accounts.groups.size,
+      pools: await count("pool"),
+      vms: await count("VM"),
+      hosts: await this.#list("host", HOST_FIELDS),
+      srs: await this.#list("SR", SR_FIELDS),
+    };
+    return writeServerFamilies(figures, clock.now() / 1000);
   }
 
   async #addNames(type: string, names: Map<string, string>): Promise<void> {

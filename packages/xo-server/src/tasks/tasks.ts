@@ -209,6 +209,21 @@ export class Tasks {
     } while (cursor !== undefined);
   }
 
+  /** Of all users and servers. */
+  async countPending(): Promise<number> {
+    let count = 0;
+    let cursor: string | undefined;
+    do {
+      const page = await this.#options.store.list({
+        status: "pending",
+        ...(cursor === undefined ? {} : { cursor }),
+      });
+      count += page.tasks.length;
+      cursor = page.cursor;
+    } while (cursor !== undefined);
+    return count;
+  }
+
   /**
    * Cancels a task. A task of another server is cancelled within a second.
    * @throws XoError NO_SUCH_OBJECT, FORBIDDEN_OPERATION: it has ended

@@ -75,20 +75,21 @@ export class Subscription {
   }
 
   #encodeRemoval({ id, type }: ViewChange): Buffer {
-    const data = { id, type, $subscription: this.name };
+    const data = { $subscription: this.name, id, type };
     return toEvent("remove", Buffer.from(JSON.stringify(data)));
   }
 
   #encodeData(change: ViewChange): Buffer {
     const { fields, map, name } = this.#options;
     if (fields === "*" && map === undefined) {
-      const tail = `,"$subscription":${JSON.stringify(name)}}`;
-      return Buffer.concat([change.json!.subarray(0, -1), Buffer.from(tail)]);
+      // First, as in Xen Orchestra.
+      const start = `{"$subscription":${JSON.stringify(name)},`;
+      return Buffer.concat([Buffer.from(start), change.json!.subarray(1)]);
     }
     const object =
       map?.(this.#options.encodings.objectOf(change)) ??
       this.#options.encodings.objectOf(change);
-    const data = { ...pick(object, fields), $subscription: name };
+    const data = { $subscription: name, ...pick(object, fields) };
     return Buffer.from(JSON.stringify(data));
   }
 }

@@ -51,5 +51,5 @@ export class TaskSubscription {
 }
 
 function toData(object: object): Buffer {
-  return Buffer.from(JSON.stringify({ ...object, $subscription: "task" }));
+  return Buffer.from(JSON.stringify({ $subscription: "task", ...object }));
 }

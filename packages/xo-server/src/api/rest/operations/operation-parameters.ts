@@ -76,7 +76,7 @@ function toMembers(body: unknown): object {
 }
 
 function toValue(name: string, value: unknown, schema: unknown): unknown {
-  const type = (schema as { readonly type?: unknown }).type;
+  const { type, anyOf } = schema as Schema;
   if (type === "array")
     return Array.isArray(value) ? (value as unknown[]) : [value];
   if (typeof value !== "string")
@@ -84,9 +84,20 @@ function toValue(name: string, value: unknown, schema: unknown): unknown {
       [name]: { message: "specified more than once", value },
     });
   if (type === "boolean") return toBoolean(name, value);
+  if (/^(true|false)$/i.test(value) && anyOf?.some(isBoolean))
+    return toBoolean(name, value);
   return type === "number" || type === "integer"
     ? toNumber(name, value)
     : value;
+}
+
+interface Schema {
+  readonly type?: unknown;
+  readonly anyOf?: readonly Schema[];
+}
+
+function isBoolean({ type }: Schema): boolean {
+  return type === "boolean";
 }
 
 interface SchemaError {

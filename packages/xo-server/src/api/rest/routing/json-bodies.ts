@@ -1,5 +1,5 @@
 import { XoError } from "@xo-server/model";
-import type { FastifyInstance } from "fastify";
+import { errorCodes, type FastifyInstance } from "fastify";
 import { isDeeperThan } from "../../http/json-depth.js";
 import type { LimitHits } from "../../../limits/limit-hits.js";
 
@@ -8,7 +8,11 @@ export interface JsonBodiesOptions {
   readonly hits: LimitHits;
 }
 
-/** Accepts JSON bodies only, so that a form of another site is not a valid request. An empty body is allowed: some clients send the content type without a body. */
+/**
+ * Accepts JSON bodies only, so that a form of another site is not a valid
+ * request. An empty body is none, with any content type: aiohttp sends
+ * `application/octet-stream` without a body.
+ */
 export function addJsonBodies(
   app: FastifyInstance,
   { maxDepth, hits }: JsonBodiesOptions,
@@ -32,4 +36,11 @@ export function addJsonBodies(
       }
     },
   );
+  app.addContentTypeParser("*", ({ headers }, _payload, done) => {
+    if (headers["content-length"] === "0") done(null, undefined);
+    else
+      done(
+        new errorCodes.FST_ERR_CTP_INVALID_MEDIA_TYPE(headers["content-type"]),
+      );
+  });
 }

@@ -12,14 +12,16 @@ export function readText(query: QueryValues, name: string): string | undefined {
   });
 }
 
-/** `true` and `false` only; absent is false. */
+/** `true` and `false` only, in any case; absent is false. */
 export function readBoolean(query: QueryValues, name: string): boolean {
   return toBoolean(name, readText(query, name) ?? "false");
 }
 
 export function toBoolean(name: string, value: string): boolean {
-  if (value === "true") return true;
-  if (value === "false") return false;
+  // Clients in Python send `True` and `False`.
+  const lower = value.toLowerCase();
+  if (lower === "true") return true;
+  if (lower === "false") return false;
   throw invalidInput({ [name]: { message: "invalid boolean value", value } });
 }
 
