@@ -169,6 +169,77 @@ t.test("what is not whole does not look so", async (t) => {
   }
 });
 
+t.test("a client that closes after the last byte has all of it", async (t) => {
+  const { transfers, url, outcome } = await setUp(t);
+  const bytes = randomBytes(3 * MiB);
+  // Neither the body nor the task of the pool has ended when the client has every byte.
+  const body = new Readable({ read: () => undefined });
+  body.push(bytes);
+  let finish: () => void = () => undefined;
+  const { $getFrom } = transfers.offerDownload(
+    { ...subject, fileName: "x" },
+    async () => ({
+      type,
+      body,
+      length: bytes.length,
+      finished: () => new Promise((resolve) => (finish = resolve)),
+    }),
+  );
+  const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+    get(url + $getFrom, resolve).on("error", reject);
+  });
+  let received = 0;
+  for await (const chunk of answer.iterator({ destroyOnReturn: false })) {
+    received += (chunk as Buffer).length;
+    if (received === bytes.length) break;
+  }
+  answer.socket.destroy();
+  // Until the server knows that the connection is closed.
+  const { url: other, transfers: more } = await setUp(t);
+  const { $getFrom: next } = more.offerDownload(
+    { ...subject, fileName: "x" },
+    async () => ({ type, body: Readable.from([bytes]) }),
+  );
+  await (await fetch(other + next)).arrayBuffer();
+  body.push(null);
+  finish();
+  const { outcome: end, params } = await outcome();
+  t.notOk("error" in end, "it is a success");
+  t.match(params, { bytes: bytes.length });
+});
+
+t.test("a pool that fails after the last byte is a failure", async (t) => {
+  const { transfers, url, outcome } = await setUp(t);
+  const { $getFrom } = transfers.offerDownload(
+    { ...subject, fileName: "x" },
+    async () => ({
+      type,
+      body: Readable.from([randomBytes(MiB)]),
+      length: MiB,
+      finished: () => Promise.reject(new Error("the export failed")),
+    }),
+  );
+  const answer = await fetch(url + $getFrom);
+  t.equal((await answer.arrayBuffer()).byteLength, MiB);
+  t.match((await outcome()).outcome, { error: { code: "ABORTED" } });
+});
+
+t.test("more bytes than announced are a failure", async (t) => {
+  const { transfers, url, outcome } = await setUp(t);
+  const { $getFrom } = transfers.offerDownload(
+    { ...subject, fileName: "x" },
+    async () => ({
+      type,
+      body: Readable.from([randomBytes(MiB)]),
+      length: MiB - 1,
+    }),
+  );
+  const answer = await fetch(url + $getFrom);
+  const received = await answer.arrayBuffer().catch(() => undefined);
+  t.ok(answer.status !== 200 || received === undefined, "it is not complete");
+  t.match((await outcome()).outcome, { error: { code: "ABORTED" } });
+});
+
 t.test("nothing may stand still for ever", async (t) => {
   const { transfers, url, outcome, clock } = await setUp(t);
   const body = new Readable({ read: () => undefined });

@@ -18,14 +18,20 @@ export function feed(body: Readable, meter: Meter): void {
   else meter.draw(body);
 }
 
-/** The same for the body of a response, which is destroyed when the meter has ended. */
+/**
+ * The same for the body of a response. It is destroyed if the meter fails; if
+ * the meter ends before it, what follows is discarded.
+ */
 export function drain(body: Readable, meter: Meter): void {
   body.once("error", (error) => meter.destroy(error));
   body.once("close", () => {
     if (!body.readableEnded)
       meter.destroy(new XoError("ABORTED", { what: "the transfer" }));
   });
-  meter.once("close", () => body.destroy());
+  meter.once("close", () => {
+    if (meter.readableEnded) body.resume();
+    else body.destroy();
+  });
   if (body.destroyed) meter.destroy(body.errored ?? undefined);
   else meter.draw(body);
 }

@@ -12,6 +12,11 @@ export interface MeterOptions {
   readonly onBytes?: (bytes: number) => void;
   /** Called when all bytes have arrived. The end waits for the promise and fails with it. */
   readonly finished?: (() => Promise<void>) | undefined;
+  /**
+   * Size of the source in bytes: the stream ends with the last byte, not with
+   * the end of the source. Absent: it ends with the source.
+   */
+  readonly length?: number | undefined;
   /** Absent: it is not computed. */
   readonly checksum?: Checksum | undefined;
   /** Bytes at the beginning that are counted but not passed on. */
@@ -72,14 +77,21 @@ export class Meter extends Readable {
   readonly #take = (chunk: Buffer): void => {
     this.#bytes += chunk.length;
     this.#movedAt = this.#options.clock.now();
+    const { length = Infinity } = this.#options;
+    if (this.#bytes > length) {
+      this.destroy(tooLong(this.#bytes, length));
+      return;
+    }
     this.#options.onBytes?.(this.#bytes);
     this.#options.checksum?.update(chunk);
     const told = this.#holdBack(this.#skip(chunk));
     if (told !== undefined && !this.push(told)) this.#source?.pause();
+    if (this.#bytes === length) this.#finish();
   };
 
   readonly #finish = (): void => {
     this.#rest();
+    this.#source?.off("data", this.#take).off("end", this.#finish);
     this.#end().then(
       () => {
         if (this.#held !== undefined) this.push(this.#held);
@@ -129,4 +141,10 @@ export class Meter extends Readable {
   #rest(): void {
     this.#options.clock.clearTimeout(this.#timer);
   }
+}
+
+function tooLong(bytes: number, length: number): XoError {
+  return new XoError("ABORTED", {
+    what: `after ${bytes} of ${length} bytes, the transfer`,
+  });
 }

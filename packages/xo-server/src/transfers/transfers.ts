@@ -48,6 +48,8 @@ interface Ending {
   readonly checksum?: Checksum | undefined;
   /** Bytes at the beginning that are skipped. */
   readonly skip?: number;
+  /** Ends with the last byte of `length`, not with the end of the source. */
+  readonly isSized?: boolean;
 }
 
 /**
@@ -100,22 +102,31 @@ export class Transfers {
       const source = await open(work);
       const { type, body, length, finished, etag } = source;
       const from = firstByte(source, rest);
+      // Sent with Content-Length: the client may disconnect after the last byte.
+      const isSized = length !== undefined && checksum === undefined;
       const meter: Meter = this.#meter(subject, work, {
         length,
         checksum,
         skip: from,
+        isSized,
         finished: async () => {
           checkWhole(meter.bytes, length);
-          await finished?.();
+          if (!isSized) await finished?.();
         },
       });
-      drain(body, meter);
-      onceFinished(meter, (error) => {
-        void end({
+      const endDownload = async (interrupted: Error | undefined) => {
+        const error =
+          interrupted ?? (isSized ? await failureOf(finished) : undefined);
+        body.destroy();
+        await end({
           bytes: meter.bytes,
           ...(error ? { error: toReason(error) } : {}),
           ...(!error && checksum ? { sha256: checksum.digest() } : {}),
         });
+      };
+      drain(body, meter);
+      onceFinished(meter, (error) => {
+        void endDownload(error ?? undefined);
       });
       return {
         type,
@@ -159,12 +170,13 @@ export class Transfers {
   #meter(
     { name }: TransferSubject,
     work: TransferTask,
-    { length, ...ending }: Ending,
+    { length, isSized = false, ...ending }: Ending,
   ): Meter {
     const { clock, idleMs = IDLE_MS } = this.#options;
     let told = 0;
     return new Meter({
       ...ending,
+      length: isSized ? length : undefined,
       clock,
       idleMs,
       what: name,
@@ -250,6 +262,20 @@ function firstByte(
     return 0;
   const isSame = rest.etag === undefined || rest.etag === etag;
   return isSame && rest.from < length ? rest.from : 0;
+}
+
+/** @returns why a download of which all bytes were sent failed nevertheless */
+async function failureOf(
+  finished: Source["finished"],
+): Promise<Error | undefined> {
+  try {
+    await finished?.();
+    return undefined;
+  } catch (error) {
+    // That the task is not known to have ended does not matter: the size is known.
+    const isLost = error instanceof XoError && error.code === "TASK_LOST";
+    return isLost ? undefined : (error as Error);
+  }
 }
 
 /** @throws XoError ABORTED */
