@@ -1,4 +1,6 @@
 import { execFile } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import t, { type Test } from "tap";
@@ -138,3 +140,22 @@ t.test("an admin registers and starts a VM, watching it", LIMIT, async (t) => {
   t.equal((await run(["unregister"])).code, 0);
   t.equal((await run(["whoami"])).code, 3);
 });
+
+t.test(
+  "an upload that is refused early ends with the reason",
+  LIMIT,
+  async (t) => {
+    const { url, run, list, cwd } = await startDemo(t);
+    await run(["register", url, "admin"], { XO_PASSWORD: PASSWORD });
+    const [sr] = await list("sr", "--filter", "content_type:user");
+    const file = join(cwd, "random.raw");
+    await writeFile(file, randomBytes(16 * 2 ** 20));
+    // The response and the rest of the file are on the way at the same time.
+    for (let attempt = 0; attempt < 3; attempt++) {
+      const args = ["call", "vm.import", `sr=${sr!.id}`, `@=${file}`];
+      const { output, code } = await run(args);
+      t.match(output, /this is no XVA/);
+      t.equal(code, 1);
+    }
+  },
+);

@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { truncate } from "node:fs/promises";
 import { join } from "node:path";
 import t, { type Test } from "tap";
 import { FakeServer, json, RpcError, TOKEN } from "./fake-server.js";
@@ -124,6 +125,37 @@ t.test("a file is uploaded, and the answer shown", async (t) => {
   const absent = await call(["vm.import", `@=${join(dir, "b.xva")}`]);
   t.equal(absent.code, 5);
   t.equal((await call(["vm.import"])).code, 2);
+});
+
+t.test("of an import the id is printed", async (t) => {
+  const { server, call } = await start(t);
+  server.methods["vm.import"] = () => ({ $sendTo: "/api/t" });
+  server.routes["POST /api/t"] = (_request, response) => {
+    response.end('{"jsonrpc":"2.0","id":0,"result":"new-vm"}');
+  };
+  const file = join(t.testdir({ "a.xva": "data" }), "a.xva");
+  const cli = await call(["vm.import", `@=${file}`]);
+  t.equal(cli.out, "new-vm\n", cli.err);
+  const json = await call(["vm.import", `@=${file}`, "--json"]);
+  t.same(json.json, { file, result: "new-vm" });
+});
+
+t.test("an upload that is refused early ends with the reason", async (t) => {
+  const { server, call } = await start(t);
+  const size = 64 * 2 ** 20;
+  const file = join(t.testdir({ "a.xva": "" }), "a.xva");
+  await truncate(file, size);
+  server.methods["vm.import"] = () => ({ $sendTo: "/api/t" });
+  // Reads no more than the beginning.
+  server.earlyRoutes["POST /api/t"] = (request, response) => {
+    request.once("data", () => {
+      request.pause();
+      response.writeHead(422, { "content-type": "application/json" });
+      response.end('{"error":"not an XVA","data":{"code":"TEST"}}');
+    });
+  };
+  const cli = await call(["vm.import", `@=${file}`]);
+  t.match(cli.err, /not an XVA \(TEST\)/);
 });
 
 t.test("a task is followed to its end, with a bar on a terminal", async (t) => {

@@ -53,6 +53,8 @@ export class FakeServer {
   };
   /** By `GET /rest/v0/vms`, without the query. */
   readonly routes: Record<string, Route> = {};
+  /** Those that respond before the body is read. */
+  readonly earlyRoutes: Record<string, Route> = {};
   readonly calls: { method: string; params: Params }[] = [];
   readonly requests: { line: string; cookie: string; body: string }[] = [];
   readonly created: Params[] = [];
@@ -143,6 +145,11 @@ export class FakeServer {
     request: IncomingMessage,
     response: ServerResponse,
   ): Promise<void> {
+    const early = this.earlyRoutes[`${request.method} ${request.url}`];
+    if (early !== undefined) {
+      early(request, response, "");
+      return;
+    }
     let body = "";
     for await (const chunk of request) body += String(chunk);
     const line = `${request.method} ${request.url}`;

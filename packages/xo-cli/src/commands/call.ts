@@ -103,9 +103,22 @@ async function sendTo(
   if (file === undefined)
     throw usageError("the method requires a file", "add @=file");
   const upload = { method: "POST", path, file };
-  const answer = await uploadText(server.rest, upload, terminal);
-  if (terminal.json) await terminal.jsonLine({ file, answer });
-  else await terminal.write(toReadable(answer));
+  const result = toResult(await uploadText(server.rest, upload, terminal));
+  if (terminal.json) await terminal.jsonLine({ file, result });
+  else await terminal.write(toReadable(result));
+}
+
+/**
+ * The result of an upload. Its response is that of a JSON-RPC call; other
+ * servers may respond with text.
+ */
+function toResult(text: string): unknown {
+  try {
+    const response = JSON.parse(text) as { readonly result?: unknown } | null;
+    return response?.result ?? response;
+  } catch {
+    return text;
+  }
 }
 
 /** The path in a result that consists of a path only. */

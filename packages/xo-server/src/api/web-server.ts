@@ -20,6 +20,7 @@ import {
 } from "./open-metrics-routes.js";
 import { ClientAddresses } from "./http/client-address.js";
 import { addWebPage } from "./web-page.js";
+import { addUnreadBodies } from "./http/unread-body.js";
 import type { Health } from "../status/health.js";
 import { EXPOSITION_TYPE } from "../metrics/exposition.js";
 import { addRestApi, type RestApiOptions } from "./rest/rest-api.js";
@@ -139,7 +140,7 @@ interface RequestHooksOptions extends Pick<WebServerOptions, "http" | "clock"> {
   readonly clientAddresses: ClientAddresses;
 }
 
-/** Hooks of all requests: client address, body timeout, security headers. */
+/** Hooks of all requests: client address, body timeout, unread bodies, security headers. */
 function addRequestHooks(
   app: FastifyInstance,
   { http, hits, clientAddresses, clock }: RequestHooksOptions,
@@ -155,6 +156,7 @@ function addRequestHooks(
   app.addHook("preClose", async () => {
     bodies.stop();
   });
+  addUnreadBodies(app, clock);
   app.decorateRequest("clientAddress");
   app.addHook("onRequest", async (request, reply) => {
     request.clientAddress = clientAddresses.resolve(request.raw);

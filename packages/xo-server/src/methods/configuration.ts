@@ -50,7 +50,9 @@ export const xoImportConfig = defineOperation({
   handler(given, { services }) {
     const words = needPassphrase(given.passphrase);
     return services.oneTimePaths.offerUpload(async ({ body }) => {
-      await services.store.importConfiguration(body, words);
+      // The iterator does not destroy the request, which the response needs.
+      const chunks = body.iterator({ destroyOnReturn: false });
+      await services.store.importConfiguration(chunks, words);
       return true;
     });
   },

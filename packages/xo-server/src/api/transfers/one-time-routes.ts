@@ -29,7 +29,7 @@ export function addOneTimePaths(
       });
       transfers.post(url, async (request: Request, reply) => {
         const receive = takeOffer(paths, request.params.token, "upload");
-        const result = await receiveUpload(request, reply, receive);
+        const result = await receiveUpload(request, receive);
         // Clients of Xen Orchestra expect a JSON-RPC response.
         return reply
           .type("application/json")

@@ -86,27 +86,15 @@ function readDigest(headers: FastifyRequest["headers"]): Buffer | undefined {
   });
 }
 
-/** Bytes of a rejected body that are read: many clients read the response only after sending all of it. */
-const MAX_DRAINED_BYTES = 64 * 2 ** 20;
-
-/** Passes the body to `receive`. After an error the rest of a large body is not read. */
+/** Passes the body to `receive`. After an error the rest of the body is discarded; see unread-body.ts. */
 export async function receiveUpload(
   { body, headers, raw }: FastifyRequest,
-  reply: FastifyReply,
   receive: Offers["upload"],
 ): Promise<unknown> {
   const contentLength = headers["content-length"];
   const length =
     contentLength === undefined ? undefined : Number(contentLength);
   const stream = (body as Readable | undefined) ?? raw;
-  try {
-    const sha256 = readDigest(headers);
-    return await receive({ body: stream, length, sha256 });
-  } catch (error) {
-    if (length === undefined || length > MAX_DRAINED_BYTES)
-      reply.header("connection", "close");
-    // Node.js discards the body only if reading has not begun.
-    else stream.unpipe().resume();
-    throw error;
-  }
+  const sha256 = readDigest(headers);
+  return receive({ body: stream, length, sha256 });
 }

@@ -72,7 +72,7 @@ async function answer(
     return sendDownload(reply, await open(readRange(request)));
   }
   const receive = takeOffer(parts.paths, token, kind);
-  const result = await receiveUpload(request, reply, receive);
+  const result = await receiveUpload(request, receive);
   if (typeof result !== "string") return reply.code(204).send();
   const folder = operation.rest.creates ?? nounOf(operation.rest);
   return reply
