@@ -8,6 +8,7 @@ import { startStorageBench, type Row } from "./storage-bench.js";
 const LIMIT = { timeout: 120_000 };
 t.comment("timeout=120000");
 
+/** Disks are multiples of 2 MiB, as on real SRs. */
 const MiB = 2 ** 20;
 
 interface Offer {
@@ -206,7 +207,7 @@ t.test("bytes go in and out of pools", LIMIT, async (t) => {
         id,
         format: "raw",
       });
-      t.match(await post(over.$sendTo, randomBytes(MiB)), { result: true });
+      t.match(await post(over.$sendTo, randomBytes(2 * MiB)), { result: true });
     },
   );
 
