@@ -88,3 +88,5 @@ export type {
 export { metricNames } from "./query/metrics.js";
 export type { View, ViewLinks, ViewObject, ViewSource } from "./views/view.js";
 export { toMaskedRecord } from "./views/masked-record.js";
+export { isSecretName } from "./views/values/secret-names.js";
+export { maskText } from "./views/values/secret-texts.js";

@@ -1,8 +1,9 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, readFile, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openStore } from "@xo-server/store";
 import t, { type Test } from "tap";
+import { FakeClock } from "./fake-clock.js";
 import { ADMIN_PASSWORD, startTestServer } from "./test-server.js";
 
 /** `t.testdir` is emptied by each server that is started. */
@@ -87,14 +88,97 @@ t.test("users and tokens are there after a restart", async (t) => {
   t.notMatch(second.lines.join(""), /Initial admin/);
 });
 
-t.test("the first start tells the password that it made, once", async (t) => {
+t.test("a generated password is in a file, not in the log", async (t) => {
   const folder = await dataFolder(t);
-  const first = await startTestServer(t, yaml(folder), { env: {} });
-  const password = /Initial admin password: (\S+)/.exec(
-    first.lines.join(""),
-  )?.[1];
+  const place = `${yaml(folder)}\ndataDir: ${folder}/data`;
+  const first = await startTestServer(t, place, { env: {} });
+  const file = join(folder, "data", "initial-admin-password");
+  t.match(first.lines.join(""), `Its password is in ${file}`);
+  const password = (await readFile(file, "utf8")).trim();
+  t.equal((await stat(file)).mode & 0o777, 0o600);
+  t.notMatch(first.lines.join(""), password);
   await t.resolves((await first.connect()).signIn("admin", password));
   await first.stop();
-  const second = await startTestServer(t, yaml(folder), { env: {} });
+  await rm(file);
+  const second = await startTestServer(t, place, { env: {} });
   t.notMatch(second.lines.join(""), /Initial admin/);
+  await t.rejects(stat(file));
+});
+
+t.test("passwords have a minimum length", async (t) => {
+  const yaml = "auth: { minPasswordLength: 8 }";
+  const { connect } = await startTestServer(t, yaml);
+  const admin = await (await connect()).signIn();
+  const refused = {
+    error: {
+      code: 10,
+      data: { reason: "a password must have at least 8 characters" },
+    },
+  };
+  const short = { email: "ada", password: "7 chars" };
+  t.match(await admin.call("user.create", short), refused);
+  const id = await admin.ask("user.create", { ...short, password: "8 chars." });
+  t.match(await admin.call("user.set", { id, password: "short" }), refused);
+  const ada = await (await connect()).signIn("ada", "8 chars.");
+  const change = { oldPassword: "8 chars.", newPassword: "short" };
+  t.match(await ada.call("user.changePassword", change), refused);
+  await t.rejects(
+    startTestServer(t, yaml, { env: { XO_ADMIN_PASSWORD: "short" } }),
+    { code: "CONFIG_INVALID", message: /^\$XO_ADMIN_PASSWORD: a password/ },
+  );
+});
+
+t.test("refused calls are in the audit log, few of many", async (t) => {
+  const clock = new FakeClock();
+  const { connect } = await startTestServer(t, "", { clock });
+  const admin = await (await connect()).signIn();
+  await admin.ask("user.create", { email: "olga", password: "olga" });
+  const olga = await (await connect()).signIn("olga", "olga");
+  const forbidden = { error: { code: 2 } };
+  for (let i = 0; i < 30; i++)
+    t.match(
+      await olga.call("user.create", { email: `u${i}`, password: "secret" }),
+      forbidden,
+    );
+  t.match(await olga.call("user.getAll"), forbidden);
+  clock.pass(60_000);
+  const ofOlga = async () =>
+    (
+      (await admin.ask("audit.getRecords", {
+        filter: "subject:userName:olga",
+      })) as {
+        records: { event: string; data: object }[];
+      }
+    ).records.filter(({ event }) => event.startsWith("user."));
+  let records = await ofOlga();
+  while (records.length < 3) records = await ofOlga();
+  t.match(records.toReversed(), [
+    {
+      event: "user.create",
+      data: {
+        outcome: "failure",
+        errorCode: "FORBIDDEN",
+        parameters: { email: "u0", password: "[redacted]" },
+      },
+    },
+    { event: "user.getAll", data: { errorCode: "FORBIDDEN" } },
+    { event: "user.create", data: { parameters: { repeated: 29 } } },
+  ]);
+  t.equal(records.length, 3);
+});
+
+t.test("a token made with a token ends with it", async (t) => {
+  const { connect } = await startTestServer(t);
+  const admin = await (await connect()).signIn();
+  const token = await admin.ask("token.create", { expiresIn: "1 hour" });
+  const other = await connect();
+  await other.ask("session.signIn", { token });
+  await other.ask("token.create", { expiresIn: "180 days", description: "d" });
+  const all = (await admin.ask("user.getAuthenticationTokens")) as {
+    description?: string;
+    expiration: number;
+    created_at: number;
+  }[];
+  const made = all.find(({ description }) => description === "d")!;
+  t.ok(made.expiration - made.created_at <= 3_600_000);
 });

@@ -87,6 +87,22 @@ t.test("changes are written with object and task", async (t) => {
   ]);
 });
 
+t.test("secrets are redacted wherever they are", async (t) => {
+  const entries: AuditEntry[] = [];
+  const { call } = setUp(async (entry) => entries.push(entry));
+  const config = {
+    s3_access_key: "canary",
+    options: "vers=3,password=canary,ro",
+    PV_args: "console=hvc0 pass=canary",
+    proxy: "http://user:canary@proxy.example",
+    calls: [{ template: "password: canary", cloudConfig: "canary" }],
+    device_config: { chappassword: "canary", pass: "canary" },
+  };
+  await call("vm.change", { id: "x", config });
+  t.notMatch(JSON.stringify(entries), "canary");
+  t.match(entries[0]?.parameters, { config: { options: /^vers=3,.*,ro$/ } });
+});
+
 t.test("without a store nothing is changed, reading goes on", async (t) => {
   const { store, call } = setUp(async () => undefined);
   store.state = "unavailable";

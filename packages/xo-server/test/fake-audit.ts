@@ -8,6 +8,8 @@ export function createFakeAudit({
   return {
     check,
     write,
+    refuse: () => undefined,
+    stop: async () => undefined,
     begin: async (call) => (outcome) => write({ ...call, outcome }),
   };
 }

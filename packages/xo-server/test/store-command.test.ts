@@ -84,7 +84,13 @@ t.test("an older database is accepted on request only", async (t) => {
 
 t.test("a user is added, renewed and removed on the store", async (t) => {
   const data = await createData(t);
-  t.match(await xoServer(data, "user add ada --stdin", "first\n"), { code: 0 });
+  t.match(await xoServer(data, "user add ada --stdin", "short\n"), {
+    code: ExitCode.failed,
+    text: /at least 8 characters/,
+  });
+  t.match(await xoServer(data, "user add ada --stdin", "password 1\n"), {
+    code: 0,
+  });
   t.match(await xoServer(data, "user add ada"), {
     code: ExitCode.failed,
     text: "user already exists\n",
@@ -94,7 +100,11 @@ t.test("a user is added, renewed and removed on the store", async (t) => {
   t.match(text, /password: [\w-]{20}\n/, "made, and told");
   await xoServer(data, "user make-admin ada");
   t.match((await xoServer(data, "user list")).text, /^ada {2}admin/);
-  await xoServer(data, "user remove ada");
+  t.match(await xoServer(data, "user remove ada"), {
+    code: ExitCode.failed,
+    text: /last user with the permission admin; --force/,
+  });
+  await xoServer(data, "user remove ada --force");
   t.equal((await xoServer(data, "user list")).text, "");
   t.match(await xoServer(data, "user remove ada"), { code: ExitCode.failed });
   t.match(await xoServer(data, "user add eve --stdin", "\n"), {
@@ -112,13 +122,13 @@ t.test("a server that runs takes notice", async (t) => {
   await other.ask("session.signIn", { token });
   await xoServer(data, "user password admin --stdin", "from the console");
   t.equal(await other.closed, 1001, "tokens and what they opened are gone");
-  await xoServer(data, "user add bob --stdin", "bob's");
+  await xoServer(data, "user add bob --stdin", "bob's password");
   const names = async () =>
     ((await ada.ask("user.getAll")) as { name: string }[]).map(
       ({ name }) => name,
     );
   while (!(await names()).includes("bob"));
-  await t.resolves((await connect()).signIn("bob", "bob's"));
+  await t.resolves((await connect()).signIn("bob", "bob's password"));
   await t.resolves((await connect()).signIn("admin", "from the console"));
 });
 
@@ -141,7 +151,7 @@ t.test("a configuration is exported and imported", async (t) => {
   const words = "correct horse\n";
   await createDatabase(one);
   await createDatabase(two);
-  await xoServer(one, "user add ada --stdin", "first\n");
+  await xoServer(one, "user add ada --stdin", "password 1\n");
   for (const [input, reason] of [
     ["", /no passphrase/],
     ["short\n", /at least 8/],

@@ -70,6 +70,7 @@ export class Availability {
   /** The error to throw for a failure of the database. An unreachable database changes the state. */
   translateError(error: unknown): unknown {
     if (error instanceof XoError) return error;
+    if (this.#closed) return new XoError("CLOSED", { what: "the store" });
     if (this.#options.engine.classify(error) !== "unavailable") return error;
     const reason = error instanceof Error ? reasonOf(error) : "unknown";
     this.#becomeUnavailable(reason);

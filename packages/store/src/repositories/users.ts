@@ -119,13 +119,17 @@ export class Users {
   }
 
   /** @param secret TOTP secret; null removes the second factor */
-  async setTotp(id: string, secret: string | null): Promise<void> {
+  async setTotp(
+    id: string,
+    secret: string | null,
+    usedStep = 0,
+  ): Promise<void> {
     const { vault } = this.#context;
     const totp_sealed =
       secret === null
         ? null
         : vault.seal(checkText("the secret", secret), sealContext.totp(id));
-    await this.#set(id, { totp_sealed, totp_step: 0 });
+    await this.#set(id, { totp_sealed, totp_step: usedStep });
   }
 
   /** @throws XoError NO_SUCH_OBJECT, STORE_KEY_WRONG, SECRET_DAMAGED */

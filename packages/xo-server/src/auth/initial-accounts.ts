@@ -1,16 +1,26 @@
 import { randomBytes } from "node:crypto";
+import { mkdir, rm, writeFile } from "node:fs/promises";
+import { dirname } from "node:path";
 import { XoError } from "@xo-server/model";
 import type { Store } from "@xo-server/store";
 import type { Logger } from "../log/logger.js";
+import type { PasswordPolicy } from "./password-policy.js";
 import { builtInRoles } from "../rights/built-in-roles.js";
 
 const ADMIN = "admin";
 
-/** Creates the built-in roles, and an admin if there is none. */
+export interface InitialAccountsOptions {
+  readonly logger: Logger;
+  readonly policy: PasswordPolicy;
+  /** File for a generated password, mode 0600; undefined: it is logged. */
+  readonly passwordFile: string | undefined;
+  readonly env?: Readonly<Record<string, string | undefined>>;
+}
+
+/** Creates the built-in roles, and an admin if there is none. @throws XoError CONFIG_INVALID */
 export async function createInitialAccounts(
   store: Pick<Store, "users" | "roles">,
-  logger: Logger,
-  env: Readonly<Record<string, string | undefined>> = process.env,
+  options: InitialAccountsOptions,
 ): Promise<void> {
   for (const { name, description } of builtInRoles)
     if (store.roles.findByName(name) === undefined)
@@ -20,24 +30,51 @@ export async function createInitialAccounts(
   const hasAdmin = Array.from(store.users.list()).some(
     ({ permission }) => permission === "admin",
   );
-  if (!hasAdmin) await createAdmin(store, logger, env);
+  if (!hasAdmin) await createAdmin(store, options);
 }
 
+/** A log is read by others and kept for long: it does not get the password. */
 async function createAdmin(
   { users }: Pick<Store, "users">,
-  logger: Logger,
-  env: Readonly<Record<string, string | undefined>>,
+  { logger, policy, passwordFile, env = process.env }: InitialAccountsOptions,
 ): Promise<void> {
   const configured = env["XO_ADMIN_PASSWORD"];
+  if (configured) checkConfigured(configured, policy);
   const password = configured || createPassword();
+  const file = configured ? undefined : passwordFile;
+  // Before the user: a password that could not be written would be lost.
+  if (file !== undefined) await writePassword(file, password);
   const admin = { name: ADMIN, password, permission: "admin" } as const;
-  if (!(await unlessExists(users.create(admin)))) return;
-  // Only the hash is stored. `xo-server user password admin` resets the password.
-  logger.warn(
-    configured
-      ? `Initial admin user "${ADMIN}" created with the password from $XO_ADMIN_PASSWORD`
-      : `Initial admin user "${ADMIN}" created. Initial admin password: ${password} (not shown again)`,
-  );
+  if (!(await unlessExists(users.create(admin)))) {
+    if (file !== undefined) await rm(file, { force: true });
+    return;
+  }
+  const created = `Initial admin user "${ADMIN}" created`;
+  if (configured)
+    logger.warn(`${created} with the password from $XO_ADMIN_PASSWORD`);
+  else if (file === undefined)
+    logger.warn(`${created}. Initial admin password: ${password}`);
+  else
+    logger.warn(
+      `${created}. Its password is in ${file}: delete this file after the first sign-in`,
+    );
+}
+
+function checkConfigured(password: string, policy: PasswordPolicy): void {
+  try {
+    policy.check(password);
+  } catch (error) {
+    throw new XoError("CONFIG_INVALID", {
+      where: "$XO_ADMIN_PASSWORD",
+      reason: (error as XoError).data["reason"],
+    });
+  }
+}
+
+async function writePassword(file: string, password: string): Promise<void> {
+  await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+  await rm(file, { force: true });
+  await writeFile(file, `${password}\n`, { mode: 0o600, flag: "wx" });
 }
 
 /** 120 random bits, base64url. */

@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { wallClock } from "@xo-server/kit";
 import type { Store } from "@xo-server/store";
 import type { StartOptions } from "../config/start-options.js";
@@ -8,6 +9,7 @@ import { createInitialAccounts } from "./initial-accounts.js";
 import { createSignInService } from "./create-sign-in.js";
 import { AuthenticatedUsers } from "./authenticated-users.js";
 import { Sessions } from "./sessions.js";
+import type { PasswordPolicy } from "./password-policy.js";
 import type { SignInService } from "./sign-in-service.js";
 import { Tickets } from "./tickets.js";
 
@@ -21,8 +23,9 @@ export interface AuthService {
 
 export interface AuthOptions extends Pick<
   StartOptions,
-  "config" | "loggers" | "clock" | "env"
+  "config" | "loggers" | "clock" | "env" | "demo"
 > {
+  readonly passwordPolicy: PasswordPolicy;
   /** See Rights. */
   readonly findObject: ObjectFinder;
 }
@@ -32,8 +35,17 @@ export async function startAuth(
   options: AuthOptions,
   stops: StopStack,
 ): Promise<AuthService> {
-  const { loggers, clock = wallClock, env } = options;
-  await createInitialAccounts(store, loggers.named("xo:people"), env);
+  const { config, loggers, clock = wallClock, env } = options;
+  await createInitialAccounts(store, {
+    logger: loggers.named("xo:people"),
+    policy: options.passwordPolicy,
+    // The database of a demo is deleted with its users.
+    passwordFile:
+      options.demo === undefined
+        ? join(config.dataDir, "initial-admin-password")
+        : undefined,
+    ...(env === undefined ? {} : { env }),
+  });
   // A copy of the file of a young database would else contain nothing: all is in the journal.
   await store.checkpoint();
   const people = new AuthenticatedUsers(store, options.findObject);

@@ -26,8 +26,11 @@ export class TotpEnrollments {
     return secret;
   }
 
-  /** @returns the secret. @throws XoError CREDENTIALS_INVALID for a wrong code, NO_SUCH_OBJECT: no pending enrollment */
-  confirm(userId: string, otp: string): string {
+  /** @returns the secret, and the time step of the code, which is used up. @throws XoError CREDENTIALS_INVALID for a wrong code, NO_SUCH_OBJECT: no pending enrollment */
+  confirm(
+    userId: string,
+    otp: string,
+  ): { readonly secret: string; readonly step: number } {
     const begun = this.#secrets.get(userId);
     const now = this.#clock.now();
     if (begun === undefined || now - begun.time > LIFETIME_MS)
@@ -35,9 +38,9 @@ export class TotpEnrollments {
         type: "TOTP enrollment",
         id: userId,
       });
-    if (findTotpStep(begun.secret, otp, now) === undefined)
-      throw new XoError("CREDENTIALS_INVALID");
+    const step = findTotpStep(begun.secret, otp, now);
+    if (step === undefined) throw new XoError("CREDENTIALS_INVALID");
     this.#secrets.delete(userId);
-    return begun.secret;
+    return { secret: begun.secret, step };
   }
 }

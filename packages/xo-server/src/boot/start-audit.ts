@@ -1,12 +1,18 @@
 import type { Store } from "@xo-server/store";
 import { toOwnerId } from "../lifecycle/owner-id.js";
 import { createAudit, type Audit } from "../operations/audit.js";
+import type { StopStack } from "../lifecycle/stop-stack.js";
 import type { ServerOptions } from "./server-options.js";
 
 /** The audit log; changes that the previous run did not end get entries with the outcome `unknown`. */
 export async function startAudit(
   store: Store,
-  { config, loggers }: Pick<ServerOptions, "config" | "loggers">,
+  {
+    config,
+    loggers,
+    clock,
+  }: Pick<ServerOptions, "config" | "loggers" | "clock">,
+  stops: StopStack,
 ): Promise<Audit> {
   const owner = toOwnerId(config.dataDir);
   const logger = loggers.named("xo:api");
@@ -22,5 +28,7 @@ export async function startAudit(
       error,
     });
   }
-  return createAudit(store, owner);
+  const audit = createAudit(store, owner, clock);
+  stops.push("audit log", () => audit.stop());
+  return audit;
 }

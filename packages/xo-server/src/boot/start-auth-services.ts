@@ -1,4 +1,5 @@
 import { startAuth } from "../auth/start-auth.js";
+import { PasswordPolicy } from "../auth/password-policy.js";
 import { TotpEnrollments } from "../auth/totp-enrollments.js";
 import { Consoles } from "../consoles/consoles.js";
 import type { StopStack } from "../lifecycle/stop-stack.js";
@@ -15,6 +16,7 @@ export interface AuthServices {
     | "sessions"
     | "tickets"
     | "totpEnrollments"
+    | "passwordPolicy"
     | "resourceSets"
   >;
   readonly consoles: Consoles;
@@ -27,9 +29,12 @@ export async function startAuthServices(
   stops: StopStack,
 ): Promise<AuthServices> {
   const { clock, store, audit, inventory, objects, pools, views } = core;
+  const passwordPolicy = new PasswordPolicy(
+    options.demo === undefined ? options.config.auth : { minPasswordLength: 1 },
+  );
   const started = await startAuth(
     store,
-    { ...options, findObject: (id) => objects.find(id) },
+    { ...options, passwordPolicy, findObject: (id) => objects.find(id) },
     stops,
   );
   const { users, signIn, sessions, tickets } = started;
@@ -53,6 +58,7 @@ export async function startAuthServices(
     signIn,
     sessions,
     tickets,
+    passwordPolicy,
     totpEnrollments: new TotpEnrollments(clock),
     resourceSets: new ResourceSets({ ...views, store, clock }),
   };

@@ -73,7 +73,7 @@ export async function startCore(
     monitor,
     parser,
     store,
-    audit: await startAudit(store, options),
+    audit: await startAudit(store, options, stops),
     inventory,
     views,
     pools,

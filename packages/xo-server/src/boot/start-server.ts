@@ -1,3 +1,4 @@
+import { checkDataDir } from "./check-data-dir.js";
 import { logConfigSummary } from "./log-config-summary.js";
 import { startTls } from "../api/tls/start-tls.js";
 import { operations } from "../methods/all.js";
@@ -31,6 +32,7 @@ async function boot(options: ServerOptions, stops: StopStack): Promise<string> {
   const { config, loggers } = options;
   const logger = loggers.named("xo:api");
   logConfigSummary(options);
+  await checkDataDir(options);
 
   const core = await startCore(options, stops);
   const tls = await startTls({

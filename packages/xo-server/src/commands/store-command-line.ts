@@ -6,6 +6,7 @@ interface StoreOptions {
   readonly data?: string;
   readonly admin?: true;
   readonly stdin?: true;
+  readonly force?: true;
 }
 
 /** Called with the parsed command. */
@@ -64,17 +65,21 @@ function userCommand(onCommand: OnStoreCommand): Command {
       onCommand({ verb: "user password", name, fromStdin: stdin }, options);
     }),
   );
-  for (const [name, description] of [
-    ["remove", "delete a user with their tokens and rights"],
-    ["make-admin", "grant a user the permission admin"],
-  ] as const)
-    user.addCommand(
-      verb(`${name} <name>`, description).action(
-        (who: string, options: StoreOptions) => {
-          onCommand({ verb: `user ${name}`, name: who }, options);
-        },
-      ),
-    );
+  user.addCommand(
+    verb("remove <name>", "delete a user with their tokens and rights")
+      .option("--force", "also the last user with the permission admin")
+      .action((name: string, options: StoreOptions) => {
+        const isForced = options.force === true;
+        onCommand({ verb: "user remove", name, isForced }, options);
+      }),
+  );
+  user.addCommand(
+    verb("make-admin <name>", "grant a user the permission admin").action(
+      (name: string, options: StoreOptions) => {
+        onCommand({ verb: "user make-admin", name }, options);
+      },
+    ),
+  );
   return user;
 }
 

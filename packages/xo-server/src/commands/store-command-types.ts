@@ -16,7 +16,12 @@ export type UserCommand =
       readonly name: string;
       readonly fromStdin: boolean;
     }
-  | { readonly verb: "user remove"; readonly name: string }
+  | {
+      readonly verb: "user remove";
+      readonly name: string;
+      /** Also the last admin. */
+      readonly isForced: boolean;
+    }
   | { readonly verb: "user make-admin"; readonly name: string };
 
 export type ConfigCommand =

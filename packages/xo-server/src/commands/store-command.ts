@@ -3,6 +3,8 @@ import { openStore, type Store, type User } from "@xo-server/store";
 import { loadConfig } from "../config/load-config.js";
 import { ExitCode, exitCodeOf } from "../lifecycle/exit-code.js";
 import { createPassword } from "../auth/initial-accounts.js";
+import { isLastAdmin } from "../auth/last-admin.js";
+import { PasswordPolicy } from "../auth/password-policy.js";
 import { toStoreOptions } from "../boot/start-store.js";
 import { runAuditCommand } from "./audit-command.js";
 import { runConfigCommand } from "./config-command.js";
@@ -26,7 +28,7 @@ export async function runStoreCommand(
       create: "never",
     });
     try {
-      return await run(store, options);
+      return await run(store, options, new PasswordPolicy(config.auth));
     } finally {
       await store.close();
     }
@@ -42,6 +44,7 @@ export async function runStoreCommand(
 async function run(
   store: Store,
   options: StoreCommandOptions,
+  policy: PasswordPolicy,
 ): Promise<CommandResult> {
   const { command } = options;
   switch (command.verb) {
@@ -58,26 +61,35 @@ async function run(
     case "user password":
     case "user remove":
     case "user make-admin":
-      return runUserCommand(store, command, options.readInput);
+      return runUserCommand(store, command, {
+        policy,
+        readInput: options.readInput,
+      });
   }
 }
 
 async function runUserCommand(
   store: Store,
   command: UserCommand,
-  readInput: ReadInput,
+  source: PasswordSource,
 ): Promise<CommandResult> {
   switch (command.verb) {
     case "user list":
       return ok(Array.from(store.users.list(), toLine).toSorted());
     case "user add":
-      return addUser(store, command, readInput);
+      return addUser(store, command, source);
     case "user password":
-      return setPassword(store, command, readInput);
-    case "user remove":
-      await store.users.delete(find(store, command.name).id);
+      return setPassword(store, command, source);
+    case "user remove": {
+      const { id } = find(store, command.name);
+      if (!command.isForced && isLastAdmin(store.users, id))
+        throw new XoError("INVALID_PARAMETERS", {
+          reason: `"${command.name}" is the last user with the permission admin; --force deletes it`,
+        });
+      await store.users.delete(id);
       await writeAuditEntry(store, command);
       return ok([`user "${command.name}" deleted`]);
+    }
     case "user make-admin": {
       const { id } = find(store, command.name);
       await store.users.update(id, { permission: "admin" });
@@ -87,15 +99,18 @@ async function runUserCommand(
   }
 }
 
-type ReadInput = StoreCommandOptions["readInput"];
+/** Where passwords come from, and what they must fulfil. */
+interface PasswordSource extends Pick<StoreCommandOptions, "readInput"> {
+  readonly policy: PasswordPolicy;
+}
 
 async function addUser(
   store: Store,
   command: StoreCommand & { verb: "user add" },
-  readInput: ReadInput,
+  source: PasswordSource,
 ): Promise<CommandResult> {
   const { name, isAdmin } = command;
-  const { password, lines } = await choosePassword(command, readInput);
+  const { password, lines } = await choosePassword(command, source);
   const permission = isAdmin ? "admin" : "none";
   await store.users.create({ name, password, permission });
   await writeAuditEntry(store, command);
@@ -105,10 +120,10 @@ async function addUser(
 async function setPassword(
   store: Store,
   command: StoreCommand & { verb: "user password" },
-  readInput: ReadInput,
+  source: PasswordSource,
 ): Promise<CommandResult> {
   const { id, name, hasTotp } = find(store, command.name);
-  const { password, lines } = await choosePassword(command, readInput);
+  const { password, lines } = await choosePassword(command, source);
   await store.users.setPassword(id, password);
   // A lost password often means a lost device, or a compromised account.
   if (hasTotp) await store.users.setTotp(id, null);
@@ -122,7 +137,7 @@ async function setPassword(
 
 async function choosePassword(
   { fromStdin }: { readonly fromStdin: boolean },
-  readInput: ReadInput,
+  { readInput, policy }: PasswordSource,
 ): Promise<{ password: string; lines: readonly string[] }> {
   if (!fromStdin) {
     const password = createPassword();
@@ -133,6 +148,7 @@ async function choosePassword(
     throw new XoError("INVALID_PARAMETERS", {
       reason: "no password on the standard input",
     });
+  policy.check(password);
   return { password, lines: [] };
 }
 

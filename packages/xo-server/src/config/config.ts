@@ -4,6 +4,7 @@ import {
   DEFAULT_PROBE_TIMEOUT_MS,
   DEFAULT_THROTTLE_MS,
 } from "@xo-server/xen-api";
+import { AuthConfig } from "./auth-config.js";
 import { Type, type Static } from "typebox";
 import { logFormats, logLevels } from "../log/logger.js";
 import { ActivityConfig } from "./activity-config.js";
@@ -268,6 +269,7 @@ export const Config = Type.Object(
     inventory: Inventory,
     stats: Stats,
     store: StoreSection,
+    auth: AuthConfig,
     ldap: LdapConfig,
     oidc: OidcConfig,
     xapi: Xapi,

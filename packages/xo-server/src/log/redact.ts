@@ -1,5 +1,7 @@
-const SECRET_KEY =
-  /pass(word|phrase|wd)|secret|token|session|authori[sz]ation|cookie|credential|api-?key|private-?key/i;
+import { isSecretName, maskText } from "@xo-server/inventory";
+
+/** Besides the names of secrets in records of pools. */
+const SECRET_KEY = /session|authori[sz]ation|cookie/i;
 
 /** Replaces secrets in log lines. */
 export const REDACTED = "[redacted]";
@@ -7,22 +9,36 @@ export const REDACTED = "[redacted]";
 /** Data nested deeper than this is not logged. */
 const MAX_DEPTH = 6;
 
+/** Whether a member of an object is a secret. */
+export type IsSecret = (key: string, value: unknown) => boolean;
+
+/** One list of names for logs, the audit log and views of records. */
+export const isSecretMember: IsSecret = (key) =>
+  SECRET_KEY.test(key) || isSecretName(key);
+
 /**
  * A copy of `data` fit for a log: values under keys that name secrets are
- * replaced, errors become objects, and nothing is deeper than MAX_DEPTH.
+ * replaced, passwords in texts masked, errors become objects, and nothing is
+ * deeper than MAX_DEPTH.
  */
-export function redact(data: unknown, depth = 0): unknown {
+export function redact(
+  data: unknown,
+  depth = 0,
+  isSecret = isSecretMember,
+): unknown {
   if (data instanceof Error) return redactError(data, depth);
   if (typeof data === "bigint") return String(data);
+  if (typeof data === "string") return maskText(data);
   if (typeof data !== "object" || data === null) return data;
   if (depth >= MAX_DEPTH) return "[deep]";
-  if (Array.isArray(data)) return data.map((item) => redact(item, depth + 1));
+  if (Array.isArray(data))
+    return data.map((item) => redact(item, depth + 1, isSecret));
   return Object.fromEntries(
     Object.entries(data).map(([key, value]) => [
       key,
-      SECRET_KEY.test(key) && value !== undefined
+      value !== undefined && isSecret(key, value)
         ? REDACTED
-        : redact(value, depth + 1),
+        : redact(value, depth + 1, isSecret),
     ]),
   );
 }

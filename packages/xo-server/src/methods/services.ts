@@ -7,6 +7,7 @@ import type { AlarmListeners } from "../alarms/alarm-listeners.js";
 import type { Alarms } from "../alarms/alarms.js";
 import type { OneTimePaths } from "../transfers/one-time-paths.js";
 import type { AuthenticatedUsers } from "../auth/authenticated-users.js";
+import type { PasswordPolicy } from "../auth/password-policy.js";
 import type { Sessions } from "../auth/sessions.js";
 import type { SignInService } from "../auth/sign-in-service.js";
 import type { Tickets } from "../auth/tickets.js";
@@ -69,6 +70,7 @@ export interface Services {
   readonly sessions: Sessions;
   readonly tickets: Tickets;
   readonly totpEnrollments: TotpEnrollments;
+  readonly passwordPolicy: PasswordPolicy;
   readonly resourceSets: ResourceSets;
 
   readonly tasks: Tasks;

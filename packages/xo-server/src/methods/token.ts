@@ -51,18 +51,22 @@ export function personOf({ user: person }: CallContext): AuthenticatedUser {
 }
 
 function create(
-  { services }: Pick<OperationContext, "services">,
+  context: OperationContext,
   userId: string,
   options: Static<typeof Wanted>,
 ) {
+  const { services } = context;
   const { description, client, expiresIn } = options;
+  const wantedMs =
+    expiresIn === undefined
+      ? undefined
+      : checkLifetime(toMilliseconds(expiresIn));
+  const expiresInMs = boundLifetime(wantedMs, context);
   return services.store.tokens.create({
     userId,
     ...(description === undefined ? {} : { description }),
     ...(client === undefined ? {} : { clientId: client.id }),
-    ...(expiresIn === undefined
-      ? {}
-      : { expiresInMs: checkLifetime(toMilliseconds(expiresIn)) }),
+    ...(expiresInMs === undefined ? {} : { expiresInMs }),
   });
 }
 
@@ -97,7 +101,7 @@ function userIdOf(given: string, context: OperationContext): string {
 export const tokenCreate = defineOperation({
   name: "token.create",
   summary:
-    "Creates an authentication token, or renews the existing token of the client.",
+    "Creates an authentication token, or renews the existing token of the client. Created with a token, it expires with that one at the latest.",
   params: Wanted,
   result: Type.String({ description: "The token; it is returned only once." }),
   permission: "user",
@@ -224,6 +228,23 @@ function checkLifetime(ms: number): number {
     reason: `expiresIn is ${minMs} to ${maxMs} ms`,
     errors: [],
   });
+}
+
+/** A token that was created with another one does not outlive it. @throws XoError FORBIDDEN */
+function boundLifetime(
+  wantedMs: number | undefined,
+  { client, services }: OperationContext,
+): number | undefined {
+  const tokenId = client.session?.tokenId;
+  const token =
+    tokenId === undefined ? undefined : services.store.tokens.get(tokenId);
+  if (token === undefined) return wantedMs;
+  const restMs = token.expiresAt - services.clock.now();
+  if (restMs < tokenLifetime.minMs)
+    throw new XoError("FORBIDDEN", {
+      permission: "a token that is valid for another minute",
+    });
+  return Math.min(wantedMs ?? tokenLifetime.defaultMs, restMs);
 }
 
 /** Neither of both means none: a call that forgot to say which must not delete all. */

@@ -47,10 +47,9 @@ export const userConfirmTotp = defineOperation({
   changes: true,
   async handler({ otp }, context) {
     const { id } = personOf(context);
-    await context.services.store.users.setTotp(
-      id,
-      context.services.totpEnrollments.confirm(id, otp),
-    );
+    const { totpEnrollments, store } = context.services;
+    const { secret, step } = totpEnrollments.confirm(id, otp);
+    await store.users.setTotp(id, secret, step);
     return true;
   },
 });

@@ -3,6 +3,7 @@ import type { Store, User } from "@xo-server/store";
 import { Type } from "typebox";
 import type { CallContext } from "../operations/operation.js";
 import { defineOperation, type OperationContext } from "./define-operation.js";
+import { checkNotLastAdmin } from "../auth/last-admin.js";
 import { PublicUser, toPublicUser } from "../auth/public-user.js";
 import type { Sessions } from "../auth/sessions.js";
 import type { SignInService } from "../auth/sign-in-service.js";
@@ -62,6 +63,7 @@ export const userCreate = defineOperation({
     body: { name: "email" },
   },
   async handler({ email, ...rest }, { services }) {
+    services.passwordPolicy.check(rest.password);
     return (await services.store.users.create({ name: email, ...rest })).id;
   },
 });
@@ -83,6 +85,7 @@ export const userDelete = defineOperation({
   async handler({ id }, context) {
     // So that there is always an admin left.
     if (id === personOf(context).id) throw notOneself("deleted");
+    checkNotLastAdmin(context.services.store.users, id);
     await context.services.store.users.delete(id);
     return true;
   },
@@ -121,6 +124,9 @@ export const userSet = defineOperation({
       if (!isOwn || others.some((value) => value !== undefined))
         throw new XoError("FORBIDDEN", { permission: "admin" });
     if (isOwn && patch.permission === "none") throw notOneself("demoted");
+    if (patch.permission === "none")
+      checkNotLastAdmin(context.services.store.users, id);
+    if (password !== undefined) context.services.passwordPolicy.check(password);
     find(context, id);
     await context.services.store.users.update(id, {
       ...patch,
@@ -168,6 +174,7 @@ export const userChangePassword = defineOperation({
   changes: true,
   async handler({ oldPassword, newPassword }, context) {
     const { id, name } = personOf(context);
+    context.services.passwordPolicy.check(newPassword);
     if (context.services.store.users.get(id)?.hasPassword !== true)
       throw new XoError("INVALID_PARAMETERS", {
         reason: "the password is not kept here: change it where it is",

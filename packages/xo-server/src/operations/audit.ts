@@ -1,7 +1,11 @@
+import { backgroundWallClock, type WallClock } from "@xo-server/kit";
 import { XoError } from "@xo-server/model";
 import type { AuditEntry, BegunChange, Store } from "@xo-server/store";
-import { redact } from "../log/redact.js";
-import type { CallContext, Operation } from "./operation.js";
+import { isSecretMember, redact } from "../log/redact.js";
+import type { AuditedCall, AuditedChange, Outcome } from "./audited-call.js";
+import { RefusalLog } from "./refusal-log.js";
+
+export type { AuditedCall, AuditedChange, Outcome } from "./audited-call.js";
 
 /** Records changes in the audit log: what, by whom, from where, with which outcome. */
 export interface Audit {
@@ -19,25 +23,22 @@ export interface Audit {
   begin(call: AuditedChange): Promise<(outcome: Outcome) => Promise<void>>;
   /** Records what was not begun. Never rejects, as `begin`. */
   write(call: AuditedCall): Promise<void>;
-}
-
-export interface AuditedChange {
-  readonly operation: Pick<Operation, "name" | "permission">;
-  readonly params: object;
-  readonly context: CallContext;
-}
-
-export type Outcome = AuditedCall["outcome"];
-
-export interface AuditedCall extends AuditedChange {
-  readonly outcome: { readonly result: unknown } | { readonly error: Error };
+  /** Records a call that was refused for lack of a right, coalesced per user, operation and minute. */
+  refuse(call: AuditedChange, error: Error): void;
+  /** Resolves when coalesced refusals are written. */
+  stop(): Promise<void>;
 }
 
 export function createAudit(
   store: Pick<Store, "auditChanges" | "state">,
   /** See toOwnerId. */
   owner: string,
+  clock: WallClock = backgroundWallClock,
 ): Audit {
+  const write = async (call: AuditedCall) => {
+    await store.auditChanges.end(undefined, toEntry(call));
+  };
+  const refusals = new RefusalLog(write, clock);
   return {
     check() {
       if (store.state === "unavailable")
@@ -51,9 +52,9 @@ export function createAudit(
         await store.auditChanges.end(id, toEntry({ ...call, outcome }));
       };
     },
-    async write(call) {
-      await store.auditChanges.end(undefined, toEntry(call));
-    },
+    write,
+    refuse: (call, error) => refusals.add(call, error),
+    stop: () => refusals.stop(),
   };
 }
 
@@ -91,31 +92,36 @@ function objectIdOf(
   { permission }: AuditedCall["operation"],
   params: object,
 ): string | undefined {
-  return typeof permission === "object"
-    ? permission.id(params as never)
-    : textMember(params, "id");
+  if (typeof permission === "string") return textMember(params, "id");
+  try {
+    const id: unknown = permission.id(params as never);
+    return typeof id === "string" ? id : undefined;
+  } catch {
+    // Of a refused call the parameters were not checked.
+    return undefined;
+  }
 }
 
-/** As it may be shown and kept. */
+/** As it may be shown and stored. */
 export function withoutSecrets(params: object): object {
-  const members = Object.entries(params).map(([key, value]) => [
-    key,
-    SECRET_PARAMETER.test(key) || isText(key, value)
-      ? "[redacted]"
-      : ofAnother(key, value),
-  ]);
-  return redact(Object.fromEntries(members)) as object;
+  return redact(params, 0, isSecretParameter) as object;
 }
 
-/** What an operation passes on to another. */
-function ofAnother(key: string, value: unknown): unknown {
-  const isOne = key === "params" && typeof value === "object" && value !== null;
-  return isOne && !Array.isArray(value) ? withoutSecrets(value) : value;
+function isSecretParameter(key: string, value: unknown): boolean {
+  return (
+    SECRET_PARAMETER.test(key) ||
+    isSecretMember(key, value) ||
+    isTemplateText(key, value)
+  );
 }
 
-/** A template of a guest's configuration, not the id of one. */
-function isText(key: string, value: unknown): boolean {
-  return key === "template" && typeof value === "string" && /\n/.test(value);
+/** A template of a guest's configuration, not the id of a VM template. */
+function isTemplateText(key: string, value: unknown): boolean {
+  return (
+    key === "template" &&
+    typeof value === "string" &&
+    !/^(OpaqueRef:)?[\w-]{1,64}$/.test(value)
+  );
 }
 
 function textMember(value: unknown, name: string): string | undefined {

@@ -86,8 +86,8 @@ class OperationDispatcher<S> implements Dispatcher {
 
   call(name: string, given: unknown, context: CallContext): Promise<unknown> {
     return this.#handle(name, context, async (entry, handled) => {
-      const params = admit(entry, given, handled);
       const { operation } = entry;
+      const params = this.#admit(entry, given, handled);
       if (operation.changes !== true) return run(operation, params, handled);
       const touched = this.#touchedPools(operation, params, handled);
       const result = await this.#change(operation, params, handled);
@@ -128,6 +128,20 @@ class OperationDispatcher<S> implements Dispatcher {
       return await handle(entry, new HandlerCall(context, this));
     } catch (error) {
       throw toKnownError(error, name, this.options.logger);
+    }
+  }
+
+  /** Refusals of users for lack of a right go to the audit log. @returns the parameters, checked */
+  #admit(entry: Entry<S>, given: unknown, context: HandlerCall<S>): object {
+    try {
+      return admit(entry, given, context);
+    } catch (error) {
+      if (error instanceof XoError && error.code === "FORBIDDEN") {
+        const { operation } = entry;
+        const params = toObject(given);
+        this.options.audit?.refuse({ operation, params, context }, error);
+      }
+      throw error;
     }
   }
 
@@ -192,6 +206,13 @@ function byId<S>(
     : { ...permission, id: () => objectId };
 }
 
+/** Parameters that were not checked. */
+function toObject(given: unknown): object {
+  return typeof given === "object" && given !== null && !Array.isArray(given)
+    ? given
+    : {};
+}
+
 /** @returns the parameters, checked */
 function admit<S>(
   { operation, check }: Entry<S>,
@@ -216,6 +237,7 @@ class HandlerCall<S> implements HandlerContext<S> {
   readonly permission: CallContext["permission"];
   readonly client: CallContext["client"];
   readonly address: string;
+  readonly onBegin: CallContext["onBegin"];
   readonly task: HandlerContext["task"];
   readonly isPartOfBulk: boolean;
   readonly #dispatcher: OperationDispatcher<S>;
@@ -226,6 +248,7 @@ class HandlerCall<S> implements HandlerContext<S> {
     this.permission = context.permission;
     this.client = context.client;
     this.address = context.address;
+    this.onBegin = context.onBegin;
     this.isPartOfBulk = context.isPartOfBulk === true;
     this.task = context.task ?? untrackedTask;
     this.#dispatcher = dispatcher;
@@ -296,7 +319,9 @@ async function run<S>(
   params: object,
   context: HandlerContext<S>,
 ): Promise<unknown> {
-  return (await handler(params as never, context)) ?? true;
+  const result = handler(params as never, context);
+  context.onBegin?.();
+  return (await result) ?? true;
 }
 
 function toKnownError(error: unknown, name: string, logger: Logger): Error {

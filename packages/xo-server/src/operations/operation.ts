@@ -43,6 +43,8 @@ export interface CallContext {
   readonly address: string;
   /** The task that the call reports to; absent: no client follows it. */
   readonly task?: TaskContext;
+  /** Called when the call was admitted and its handler begins. */
+  readonly onBegin?: (() => void) | undefined;
   /** One of many calls: it may end before the mirror shows its changes. */
   readonly isPartOfBulk?: boolean;
 }

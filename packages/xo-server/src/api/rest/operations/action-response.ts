@@ -55,8 +55,16 @@ export async function startAction(
     params: withoutSecrets((request.body as object | undefined) ?? {}),
     operation: operation.name,
   });
-  const result = begin({ ...context, task: task.node });
-  await untilAdmitted(result);
+  let onBegin: () => void = () => undefined;
+  const begun = new Promise<void>((resolve) => {
+    onBegin = resolve;
+  });
+  const result = begin({
+    ...context,
+    task: task.node,
+    onBegin,
+  });
+  await untilAdmitted(result, begun);
   await parts.tasks!.follow(task, result);
   const taskId = task.id;
   return reply
@@ -84,12 +92,15 @@ async function run(
 }
 
 /** Throws if the call is rejected before it begins; later errors belong to the task. */
-async function untilAdmitted(work: Promise<unknown>): Promise<void> {
+async function untilAdmitted(
+  work: Promise<unknown>,
+  begun: Promise<void>,
+): Promise<void> {
   const failed = work.then(
     () => undefined,
     (error: unknown) => error,
   );
-  const error = await Promise.race([failed, nextTurn()]);
+  const error = await Promise.race([failed, begun.then(() => nextTurn())]);
   if (isRefusal(error)) throw error;
 }
 
