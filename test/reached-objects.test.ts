@@ -286,4 +286,19 @@ t.test("rights on objects that operations reach", async (t) => {
     );
     t.equal(record("VM", id)["power_state"], "Running");
   });
+
+  await t.test("force: false does not delete a running VM", async (t) => {
+    const { id } = vms.find((vm) => vm["power_state"] === "Running")!;
+    calls();
+    t.match(await api.call("vm.delete", { id, force: false }), {
+      error: {
+        code: 13,
+        data: { objectId: id, actual: "running", expected: "halted" },
+      },
+    });
+    t.notOk(calls().includes("VM.destroy"));
+    t.equal(record("VM", id)["power_state"], "Running");
+    await api.ask("vm.stop", { id, force: true });
+    t.equal(await api.ask("vm.delete", { id, force: false }), true);
+  });
 });

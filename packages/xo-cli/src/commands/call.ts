@@ -54,12 +54,17 @@ async function callMethod(
     );
   const server = await context.server();
   const rpc = await server.signIn();
-  const result = await rpc.call(method, params);
+  const result = await rpc.call(method, withSafeDefaults(method, params));
   const path = pathOf(result, "$getFrom");
   if (path !== undefined) await getFrom(context, server, { path, file });
   else if (pathOf(result, "$sendTo") !== undefined)
     await sendTo(context, server, { path: pathOf(result, "$sendTo")!, file });
   else await printResult(context, server, { result, wait });
+}
+
+/** The API deletes running VMs for older clients; here that takes `force=true`. */
+function withSafeDefaults(method: string, params: object): object {
+  return method === "vm.delete" ? { force: false, ...params } : params;
 }
 
 async function printResult(

@@ -33,7 +33,10 @@ export const vmDelete = defineOperation({
     id,
     deleteDisks: Type.Optional(Type.Boolean({ description: "Default." })),
     force: Type.Optional(
-      Type.Boolean({ description: "Sets both of the following options." }),
+      Type.Boolean({
+        description:
+          "true sets both of the following options. false refuses a running or paused VM. Default: a running VM gets a hard shutdown, as clients of Xen Orchestra expect.",
+      }),
     ),
     forceBlockedOperation: Type.Optional(
       Type.Boolean({ description: "Also if `destroy` is blocked on the VM." }),
@@ -45,18 +48,19 @@ export const vmDelete = defineOperation({
   changes: true,
   rest: routes,
   handler: async (
-    { id, deleteDisks = true, force = false, ...forced },
+    { id, deleteDisks = true, force, ...forced },
     { objects },
   ) => {
     const { xapi, ref } = objects.get(id, ...TYPES);
     const {
-      forceBlockedOperation = force,
-      forceDeleteDefaultTemplate = force,
+      forceBlockedOperation = force === true,
+      forceDeleteDefaultTemplate = force === true,
     } = forced;
     await destroyVm(xapi, ref, {
       deleteDisks,
       bypassBlock: forceBlockedOperation,
       evenDefaultTemplate: forceDeleteDefaultTemplate,
+      evenRunning: force !== false,
     });
     return true;
   },

@@ -3,6 +3,7 @@ import type { Xapi } from "@xo-server/xen-api";
 import { isGone, type Rollback } from "./rollback.js";
 import {
   disksOf,
+  isRunning,
   isSet,
   readDrives,
   readRecord,
@@ -15,12 +16,14 @@ export interface DestroyOptions {
   readonly bypassBlock: boolean;
   /** Also one that came with the product. */
   readonly evenDefaultTemplate: boolean;
+  /** Also one that runs or is paused. Default: true. */
+  readonly evenRunning?: boolean;
 }
 
 /**
  * A VM, template or snapshot with its snapshots; disks that others have too stay.
  * A VM that runs loses its power before.
- * @throws XoError FORBIDDEN_OPERATION; LEFT_BEHIND names disks and snapshots that stayed
+ * @throws XoError FORBIDDEN_OPERATION, VM_BAD_POWER_STATE; LEFT_BEHIND names disks and snapshots that stayed
  */
 export async function destroyVm(
   xapi: Xapi,
@@ -29,6 +32,12 @@ export async function destroyVm(
 ): Promise<void> {
   const vm = await readRecord(xapi, "VM", ref);
   assertAllowed(vm, options);
+  if (options.evenRunning === false && isRunning(vm))
+    throw new XoError("VM_BAD_POWER_STATE", {
+      objectId: vm.uuid,
+      actual: vm.power_state.toLowerCase(),
+      expected: "halted",
+    });
   const disks = options.deleteDisks ? await ownDisks(xapi, vm, ref) : [];
   // A snapshot with memory counts as suspended.
   if (vm.power_state !== "Halted")
