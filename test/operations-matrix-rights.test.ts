@@ -1,48 +1,13 @@
 import t from "tap";
 import { ApiSession, type Answer } from "./api-session.js";
+import { fillSchema, type Schema } from "./schema-values.js";
 import { steer } from "./steered-pools.js";
 
 t.comment("timeout=300000");
 
-interface Schema {
-  readonly type?: string;
-  readonly enum?: readonly unknown[];
-  readonly const?: unknown;
-  readonly anyOf?: readonly Schema[];
-  readonly minimum?: number;
-  readonly pattern?: string;
-  readonly optional?: boolean;
-  readonly items?: Schema;
-  readonly minItems?: number;
-  readonly properties?: Readonly<Record<string, Schema>>;
-  readonly required?: readonly string[];
-}
-
 interface MethodInfo {
   readonly permission?: string;
   readonly params: Readonly<Record<string, Schema>>;
-}
-
-/** A value that the schema takes; texts are the id. */
-function fill(schema: Schema, id: string): unknown {
-  if (schema.const !== undefined) return schema.const;
-  if (schema.enum !== undefined) return schema.enum[0];
-  if (schema.anyOf !== undefined) return fill(schema.anyOf[0]!, id);
-  const { type, minItems = 1, items = {}, required = [] } = schema;
-  if (type === "boolean") return true;
-  if (type === "integer" || type === "number") return schema.minimum ?? 1;
-  if (type === "array")
-    return Array.from({ length: minItems }, () => fill(items, id));
-  if (type === "object")
-    return Object.fromEntries(
-      required.map((key) => [key, fill(schema.properties?.[key] ?? {}, id)]),
-    );
-  return schema.pattern === undefined ? id : fitting(schema.pattern, id);
-}
-
-function fitting(pattern: string, id: string): string {
-  const tries = [id, "c", "1", "2001:db8::1", "192.0.2.1", "02:00:00:00:00:01"];
-  return tries.find((text) => new RegExp(pattern).test(text)) ?? id;
 }
 
 /** Permissions that are levels, and none about an object. */
@@ -86,7 +51,7 @@ t.test("without the right nothing reaches a pool", async (t) => {
     Object.fromEntries(
       Object.entries(params)
         .filter(([, schema]) => schema.optional !== true)
-        .map(([name, schema]) => [name, fill(schema, id)]),
+        .map(([name, schema]) => [name, fillSchema(schema, id)]),
     );
   t.ok(aboutObjects.length > 100, `${aboutObjects.length} operations`);
   const { generation } = database;

@@ -1,0 +1,166 @@
+import t from "tap";
+import { ApiSession, type Answer } from "./api-session.js";
+import { fillSchema, type Schema } from "./schema-values.js";
+import { steer } from "./steered-pools.js";
+
+t.comment("timeout=600000");
+
+interface MethodInfo {
+  readonly permission?: string;
+  readonly params: Readonly<Record<string, Schema & { optional?: boolean }>>;
+}
+
+/** In the texts of all objects that the callers have no right on. */
+const CANARY = "canary-of-others";
+
+/** These end the session of the caller. */
+const SKIPPED = new Set(["session.signOut"]);
+
+/** Types of the objects that parameters name, and that belong to others. */
+const TYPES = [
+  ...["VM", "VM-snapshot", "VM-template", "VDI", "SR"],
+  ...["network", "host", "pool", "VIF", "VBD", "PIF", "PBD"],
+];
+
+/** Classes whose records must stay as they are. */
+const CLASSES = [
+  ...["VM", "VDI", "SR", "network", "host", "pool", "VIF", "VBD", "PIF", "PBD"],
+];
+
+/** Calls of one session that wait for an answer. */
+const AT_ONCE = 16;
+
+const isString = ({ type, anyOf, items }: Schema): boolean =>
+  type === "string" ||
+  (anyOf ?? []).some(isString) ||
+  (items !== undefined && isString(items));
+
+t.test("operations reach nothing of others", async (t) => {
+  const { api, url, pools } = await steer(t, { hosts: 2, vms: 6 });
+  const { database } = pools[0]!;
+  const signUp = async (email: string) => {
+    const user = { email, password: "a word" };
+    const id = (await api.ask("user.create", user)) as string;
+    return { id, session: await ApiSession.open(t, url, email, "a word") };
+  };
+  const nobody = await signUp("nobody");
+  const owner = await signUp("owner");
+  const template = (
+    await api.all({ type: "VM-template", name_label: "Other install media" })
+  )[0]!.id;
+
+  const [foreign] = await api.all({ type: "VM", power_state: "Running" });
+  await api.ask("vm.snapshot", { id: foreign!.id });
+  // A description of each object of others can be recognized in any answer.
+  for (const className of ["VM", "VDI", "SR", "network", "host", "pool"])
+    for (const ref of [...database.table(className).rows.keys()])
+      database.update(className, ref, { name_description: CANARY });
+  await api.ask("vm.set", { id: foreign!.id, notes: CANARY });
+  const all = await api.all({});
+  const samples = TYPES.map((type) => {
+    const found = all.filter((object) => object.type === type);
+    const own = found.find(
+      (object) => object["VM"] === foreign!.id || object["$VM"] === foreign!.id,
+    );
+    return { type, id: (own ?? found[0])!.id };
+  });
+
+  /** The only VM that the owner has a right on; created again after its end. */
+  let own = "";
+  const ownVm = async (): Promise<string> => {
+    const found = own === "" ? [] : await api.all({ id: own, type: "VM" });
+    if (found.length > 0) return own;
+    own = (await api.ask("vm.create", {
+      name_label: "own",
+      template,
+      VDIs: [],
+      VIFs: [],
+    })) as string;
+    const acl = { subject: owner.id, object: own, action: "admin" };
+    await api.ask("acl.add", acl);
+    return own;
+  };
+
+  const infos = Object.entries(
+    (await api.ask("system.getMethodsInfo")) as Record<string, MethodInfo>,
+  ).filter(([method]) => !SKIPPED.has(method));
+  /** Names of parameters that may be ids. */
+  const idParams = ({ params }: MethodInfo) =>
+    Object.keys(params).filter(
+      (name) => isString(params[name]!) && params[name]!.enum === undefined,
+    );
+  const required = ({ params }: MethodInfo, id: string) =>
+    Object.fromEntries(
+      Object.entries(params)
+        .filter(([, schema]) => schema.optional !== true)
+        .map(([name, schema]) => [name, fillSchema(schema, id)]),
+    );
+
+  const before = new Map<string, string>();
+  const snapshotOf = (className: string, ref: string) =>
+    JSON.stringify(database.get(className, ref));
+  await ownVm();
+  for (const className of CLASSES)
+    for (const ref of [...database.table(className).rows.keys()])
+      before.set(`${className} ${ref}`, snapshotOf(className, ref));
+
+  const leaks: string[] = [];
+  let calls = 0;
+  let succeeded = 0;
+  const look = (method: string, params: object, answer: Answer) => {
+    calls++;
+    if (answer.error === undefined) succeeded++;
+    if (JSON.stringify(answer).includes(CANARY))
+      leaks.push(`${method} ${JSON.stringify(params)}`);
+  };
+  const run = async (
+    session: ApiSession,
+    requests: readonly (readonly [method: string, params: object])[],
+  ) => {
+    const waiting = requests.values();
+    const worker = async () => {
+      for (const [method, params] of waiting)
+        look(method, params, await session.call(method, params));
+    };
+    await Promise.all(Array.from({ length: AT_ONCE }, worker));
+  };
+
+  await t.test("for a user without rights", async () => {
+    await run(
+      nobody.session,
+      infos.flatMap(([method, info]) =>
+        samples.map(({ id }) => [method, required(info, id)] as const),
+      ),
+    );
+  });
+
+  await t.test("for the owner of another VM", async () => {
+    for (const [method, info] of infos) {
+      const names = idParams(info);
+      if (names.length < 2) continue;
+      const id = await ownVm();
+      const params = required(info, id);
+      await run(
+        owner.session,
+        names.flatMap((name) =>
+          samples.map((sample) => {
+            const value = fillSchema(info.params[name]!, sample.id);
+            return [method, { ...params, [name]: value }] as const;
+          }),
+        ),
+      );
+    }
+  });
+
+  t.same(leaks, [], "no answer has texts of others");
+  const changed = [...before].flatMap(([key, text]) => {
+    const [className, ref] = key.split(" ") as [string, string];
+    const isOwn = text.includes(`"${own}"`);
+    return isOwn || snapshotOf(className, ref) === text ? [] : [key];
+  });
+  t.same(changed, [], "nothing of others has changed");
+  t.ok(calls > 5_000, `${calls} calls`);
+  t.ok(succeeded > 100, `${succeeded} calls did something of their own`);
+  const shown = JSON.stringify(await api.call("xo.getAllObjects"));
+  t.ok(shown.includes(CANARY), "an administrator reads these texts");
+});
