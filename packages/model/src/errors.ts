@@ -86,7 +86,11 @@ export const errorTable = {
   STOPPED_MIDWAY: row("{what} stopped at {where}: {reason}", 500),
   INTERRUPTED: row("interrupted by a stop of the server; {reason}", 500),
   SOME_FAILED: row("{what}: {failed} of {total} failed: {reasons}", 500),
-  RESOURCES_EXHAUSTED: row("not enough resources in the set", 409, 24),
+  RESOURCES_EXHAUSTED: row(
+    "not enough resources in the set: {requested} {resourceType} requested, {available} left",
+    409,
+    24,
+  ),
   AUDIT_ALTERED: row("audit record {seq} was altered: {reason}", 500, 23),
   OPERATION_BLOCKED: row("operation blocked", 403, 19),
   INCORRECT_STATE: row(

@@ -4,6 +4,7 @@ import { TotpEnrollments } from "../auth/totp-enrollments.js";
 import { Consoles } from "../consoles/consoles.js";
 import type { StopStack } from "../lifecycle/stop-stack.js";
 import type { Services } from "../methods/services.js";
+import { CatchUp } from "../objects/catch-up.js";
 import { ResourceSets } from "../resource-sets/resource-sets.js";
 import type { ServerOptions } from "./server-options.js";
 import type { Core } from "./start-core.js";
@@ -53,6 +54,12 @@ export async function startAuthServices(
     views.notices.renew(client);
     consoles.renew(client);
   });
+  const catchUp = new CatchUp({
+    inventory,
+    catalog: views.catalog,
+    clock,
+    logger: options.loggers.named("xo:api"),
+  });
   const auth = {
     users,
     signIn,
@@ -60,7 +67,15 @@ export async function startAuthServices(
     tickets,
     passwordPolicy,
     totpEnrollments: new TotpEnrollments(clock),
-    resourceSets: new ResourceSets({ ...views, store, clock }),
+    resourceSets: new ResourceSets({
+      ...views,
+      store,
+      clock,
+      caughtUp: async (id) => {
+        const pool = objects.connectionOf(id);
+        if (pool !== undefined) await catchUp.with([pool]);
+      },
+    }),
   };
   return { auth, consoles };
 }

@@ -2,6 +2,7 @@ import { Type, type Static } from "typebox";
 import type { PoolObject } from "../objects/pool-objects.js";
 import { defineOperation } from "./define-operation.js";
 import { byteSize, toBytes } from "../vms/byte-size.js";
+import { withGrowth } from "../vms/set-growth.js";
 import { idOf, idOfMade, NO_REF } from "./on-object.js";
 
 const newDisk = Type.Object({
@@ -37,11 +38,16 @@ export const diskCreate = defineOperation({
     if (vm) context.check("administrate:attach-disk", "*", vm);
     const owner = vm && context.objects.get(vm, "VM", "VM-template");
     const storage = context.objects.get(sr, "SR");
-    const ref = await createDisk(storage, {
-      name_label: name,
-      virtual_size: toBytes(size),
-    });
-    if (owner) await attach(owner, ref, place);
+    const disk = { name_label: name, virtual_size: toBytes(size) };
+    const create = async () => {
+      const ref = await createDisk(storage, disk);
+      if (owner) await attach(owner, ref, place);
+      return ref;
+    };
+    const growth = { disk: disk.virtual_size };
+    const ref = await (owner
+      ? withGrowth(owner, growth, context, create)
+      : create());
     return idOfMade(context.objects, storage.xapi, { type: "VDI", ref });
   },
 });

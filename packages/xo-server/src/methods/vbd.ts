@@ -2,6 +2,7 @@ import { XapiError } from "@xo-server/model";
 import { Type } from "typebox";
 import type { PoolObject } from "../objects/pool-objects.js";
 import { defineOperation, type OperationContext } from "./define-operation.js";
+import { sizeOf, withGrowth } from "../vms/set-growth.js";
 import { newVbd } from "./disk.js";
 import {
   actionRoute,
@@ -60,11 +61,16 @@ export const vbdCreate = defineOperation({
   },
   handler: async ({ VM, VDI, ...given }, context) => {
     if (VDI !== undefined) context.check("administrate:attach", "*", VDI);
-    const { xapi, ref, object } = context.objects.get(VM, "VM", "VM-template");
+    const vm = context.objects.get(VM, "VM", "VM-template");
+    const { xapi, ref, object } = vm;
     const disk = VDI && context.objects.get(VDI, "VDI", "VDI-snapshot").ref;
     const record = { ...given, VM: ref, VDI: disk ?? NO_REF };
     const empty = given.empty ?? VDI === undefined;
-    const vbd = await xapi.call("VBD.create", [newVbd({ ...record, empty })]);
+    const isDisk = VDI !== undefined && given.type !== "CD";
+    const growth = { disk: isDisk ? sizeOf(VDI, context.objects) : 0 };
+    const vbd = await withGrowth(vm, growth, context, () =>
+      xapi.call("VBD.create", [newVbd({ ...record, empty })]),
+    );
     // A guest without drivers sees the disk at its next start.
     if (!empty && object["power_state"] === "Running")
       await xapi.callAsync("VBD.plug", [vbd]).catch(ignoreRefusal);

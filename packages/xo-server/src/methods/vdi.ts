@@ -3,6 +3,7 @@ import { Type, type Static } from "typebox";
 import type { PoolObject } from "../objects/pool-objects.js";
 import { defineOperation } from "./define-operation.js";
 import { byteSize, toBytes } from "../vms/byte-size.js";
+import { withDiskGrowth } from "../vms/set-growth.js";
 import { createDisk } from "./disk.js";
 import { moveDisk } from "./move-disk.js";
 import {
@@ -93,8 +94,16 @@ export const vdiSet = defineOperation({
     operationId: "UpdateVdi",
     exposure: "confirm",
   },
-  handler: ({ id, ...given }, { objects }) =>
-    set(objects.get(id, ...DISKS), given),
+  handler: ({ id, ...given }, context) => {
+    const disk = context.objects.get(id, ...DISKS);
+    const size = given.size === undefined ? 0 : toBytes(given.size);
+    return withDiskGrowth(
+      disk,
+      size - Number(disk.object["size"]),
+      context,
+      () => set(disk, given),
+    );
+  },
 });
 
 export const vdiDelete = defineOperation({

@@ -4,6 +4,7 @@ import type { Xapi } from "@xo-server/xen-api";
 import type { PoolObject, PoolObjects } from "../objects/pool-objects.js";
 import { defineOperation, type OperationContext } from "./define-operation.js";
 import { copyVm } from "../vms/copy-vm.js";
+import { withCopy } from "../vms/set-growth.js";
 import { addVm } from "../vms/destroy-vm.js";
 import { withRollback, untrackedXapi } from "../vms/rollback.js";
 import { id } from "../vms/vm-parameters.js";
@@ -65,13 +66,14 @@ export const vmClone = defineOperation({
   handler: (given, context) => {
     const { id: vm, full_copy = false, fast = !full_copy } = given;
     const options = { name: given.name, compress: given.compress };
-    if (given.sr === undefined)
-      return clone(context.objects, source(context, vm), { ...options, fast });
-    context.check("operate:store", "SR", given.sr);
-    return copy(context.objects, source(context, vm), {
-      ...options,
-      sr: given.sr,
-    });
+    const { sr } = given;
+    const from = source(context, vm);
+    if (sr !== undefined) context.check("operate:store", "SR", sr);
+    return withCopy(from, context, () =>
+      sr === undefined
+        ? clone(context.objects, from, { ...options, fast })
+        : copy(context.objects, from, { ...options, sr }),
+    );
   },
 });
 
@@ -88,7 +90,8 @@ export const vmCopy = defineOperation({
   },
   handler: ({ vm, ...options }, context) => {
     context.check("operate:store", "SR", options.sr);
-    return copy(context.objects, source(context, vm), options);
+    const from = source(context, vm);
+    return withCopy(from, context, () => copy(context.objects, from, options));
   },
 });
 
@@ -128,15 +131,19 @@ export const vmConvertFromTemplate = defineOperation({
     resource: "VM-template",
     id: ({ id }) => id,
   },
-  handler: async ({ id }, { objects }) => {
-    const { xapi, ref, object } = objects.get(id, "VM-template");
+  handler: async ({ id }, context) => {
+    const template = context.objects.get(id, "VM-template");
+    const { xapi, ref, object } = template;
     if (object["isDefaultTemplate"] === true)
       throw new XoError("FORBIDDEN_OPERATION", {
         operation: "convert",
         reason: "it is a default template",
         objectId: id,
       });
-    await xapi.call("VM.set_is_a_template", [ref, false]);
+    await withCopy(template, context, async () => {
+      await xapi.call("VM.set_is_a_template", [ref, false]);
+      return id;
+    });
     return true;
   },
 });

@@ -8,6 +8,7 @@ import { checkLocking } from "../vms/locking-rights.js";
 import { ejectCd, insertCd } from "../vms/cd-drive.js";
 import { withRollback, untrackedXapi, type Rollback } from "../vms/rollback.js";
 import { createDrive, createInterface } from "../vms/new-drives.js";
+import { sizeOf, withGrowth } from "../vms/set-growth.js";
 import { PoolScope } from "../vms/pool-scope.js";
 import { id } from "../vms/vm-parameters.js";
 import { isRunning, readRecord } from "../vms/xapi-records.js";
@@ -80,7 +81,8 @@ export const vmAttachDisk = defineOperation({
     const found = on(context, vm);
     const scope = new PoolScope(context.objects, found, context);
     const disk = scope.use("administrate:attach", "VDI", vdi);
-    await withRollback(untrackedXapi(context.objects, vm), async (made) => {
+    const growth = { disk: sizeOf(vdi, context.objects) };
+    const attach = async (made: Rollback) => {
       const vbd = await createDrive(found.xapi, {
         ...options,
         vm: found.ref,
@@ -88,7 +90,10 @@ export const vmAttachDisk = defineOperation({
         position: position === undefined ? undefined : String(position),
       });
       await plugInto(found, { className: "VBD", ref: vbd }, made);
-    });
+    };
+    await withGrowth(found, growth, context, () =>
+      withRollback(untrackedXapi(context.objects, vm), attach),
+    );
     return true;
   },
 });

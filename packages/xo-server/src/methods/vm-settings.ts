@@ -6,6 +6,12 @@ import {
   changeSettings,
   findNamed,
 } from "../vms/change-settings.js";
+import {
+  growthOfSettings,
+  moveToSet,
+  setOf,
+  withGrowth,
+} from "../vms/set-growth.js";
 import { PoolScope } from "../vms/pool-scope.js";
 import {
   id,
@@ -31,9 +37,21 @@ const set = async (
 ) => {
   const vm = context.objects.get(given.id, "VM", "VM-template", "VM-snapshot");
   const refOf = findNamed(given, new PoolScope(context.objects, vm, context));
-  if (given.auto_poweron === true) await allowAutoPowerOn(context.objects, vm);
+  const undoMove = await moveToSet(vm, given, context);
   const change = () => changeSettings(vm, given, refOf);
-  await (around === undefined ? change() : around(vm, change));
+  try {
+    await withGrowth(vm, growthOfSettings(vm, given), context, async () => {
+      if (given.auto_poweron === true)
+        await allowAutoPowerOn(context.objects, vm);
+      await (around === undefined ? change() : around(vm, change));
+    });
+  } catch (error) {
+    await undoMove();
+    throw error;
+  }
+  const setId = given.resourceSet ?? setOf(vm);
+  if (given.share === true && setId !== undefined)
+    await context.services.resourceSets.share(setId, vm.id);
   return true;
 };
 

@@ -1,10 +1,11 @@
 import { XoError } from "@xo-server/model";
 import { Type } from "typebox";
 import type { PoolObject, PoolObjects } from "../objects/pool-objects.js";
-import { defineOperation } from "./define-operation.js";
+import { defineOperation, type OperationContext } from "./define-operation.js";
 import { addVm } from "../vms/destroy-vm.js";
 import { withRollback, untrackedXapi } from "../vms/rollback.js";
 import { revertVm } from "../vms/revert-vm.js";
+import { growthOfRevert, withGrowth } from "../vms/set-growth.js";
 import { takeSnapshot, type SnapshotKind } from "../vms/take-snapshot.js";
 import { id } from "../vms/vm-parameters.js";
 import { actionRoute, idOf, idOfMade, onId } from "./on-object.js";
@@ -56,7 +57,7 @@ export const vmRevert = defineOperation({
     const found = context.objects.get(snapshot, "VM-snapshot");
     const vm = String(found.object["$snapshot_of"]);
     context.check("operate:revert", "VM", vm);
-    return revert(context.objects, found, snapshotBefore);
+    return revert(context, found, snapshotBefore);
   },
 });
 
@@ -81,18 +82,22 @@ export const vmRevertSnapshot = defineOperation({
       throw new XoError("INVALID_PARAMETERS", {
         reason: `${snapshot} is not a snapshot of VM ${id}`,
       });
-    return revert(context.objects, found, snapshotBefore);
+    return revert(context, found, snapshotBefore);
   },
 });
 
 async function revert(
-  objects: PoolObjects,
-  { xapi, ref, object }: PoolObject,
+  context: OperationContext,
+  snapshot: PoolObject,
   snapshotBefore = false,
 ): Promise<true> {
-  const { name_label } = objects.get(String(object["$snapshot_of"])).object;
-  const before = `${String(name_label)}_before_revert_${now()}`;
-  await revertVm(xapi, ref, snapshotBefore ? before : undefined);
+  const { xapi, ref, object } = snapshot;
+  const vm = context.objects.get(String(object["$snapshot_of"]));
+  const name = String(vm.object["name_label"]);
+  const before = `${name}_before_revert_${now()}`;
+  await withGrowth(vm, growthOfRevert(vm, snapshot), context, () =>
+    revertVm(xapi, ref, snapshotBefore ? before : undefined),
+  );
   return true;
 }
 

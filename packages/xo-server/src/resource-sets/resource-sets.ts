@@ -4,10 +4,13 @@ import { XoError } from "@xo-server/model";
 import type { ResourceSet, Store } from "@xo-server/store";
 import type { CallContext, HandlerContext } from "../operations/operation.js";
 import type { AuthenticatedUser } from "../auth/authenticated-user.js";
-import type {
-  OpenResourceSet,
-  ResourceSets as UsableSets,
-  ResourceUsage,
+import {
+  noGrowth,
+  type GrownShare,
+  type OpenResourceSet,
+  type ResourceSets as UsableSets,
+  type ResourceUsage,
+  type TakenShare,
 } from "../vms/resource-sets.js";
 import {
   noUsage,
@@ -20,6 +23,8 @@ export interface ResourceSetsOptions extends UsageSources {
   readonly catalog: Pick<Catalog, "follow" | "get">;
   readonly store: Pick<Store, "resourceSets" | "acls">;
   readonly clock: Pick<WallClock, "now">;
+  /** Resolves when the mirror shows the pool of a VM as it is now. Default: at once. */
+  readonly caughtUp?: (vmId: string) => Promise<void>;
 }
 
 /** A resource set as clients see it; amounts are integers. */
@@ -46,12 +51,19 @@ export interface PublicResourceSet extends Omit<
  */
 const TAKEN_MS = 3600 * 1000;
 
+/** The same for the growth of a VM. */
+const GROWN_MS = 60 * 1000;
+
 interface Taken extends ResourceUsage {
   readonly setId: string;
   readonly at: number;
   /** Set when the VM was created. */
   vmId?: string;
+  /** The use of an existing VM when it has grown. */
+  readonly expected?: ResourceUsage;
 }
+
+const usageNames = ["cpus", "memory", "disk"] as const;
 
 /**
  * Resource sets: quotas for creating VMs, their usage, and the owners of the
@@ -93,9 +105,10 @@ export class ResourceSets implements UsableSets {
     const taken: Taken[] = [];
     return {
       has: (objectId) => usable.has(objectId),
-      take: async (usage) => {
+      take: async (usage, vmId) => {
         const mine = await this.#take(id, usage);
-        taken.push(mine);
+        if (vmId === undefined) taken.push(mine);
+        else mine.vmId = vmId;
         return async () => void this.#taken.delete(mine);
       },
       own: async (vmId) => {
@@ -103,6 +116,44 @@ export class ResourceSets implements UsableSets {
         await this.#give(vmId, this.#find(id, context), context);
       },
     };
+  }
+
+  async grow(
+    setId: string,
+    vmId: string,
+    growth: ResourceUsage,
+  ): Promise<GrownShare> {
+    if (usageNames.every((name) => growth[name] <= 0)) return noGrowth;
+    const mine = await this.#take(setId, growth, vmId);
+    return {
+      giveBack: async () => void this.#taken.delete(mine),
+      done: async () => {
+        await this.#options.caughtUp?.(vmId);
+        this.#taken.delete(mine);
+      },
+    };
+  }
+
+  async takeFor(
+    setId: string,
+    usage: ResourceUsage,
+    context: HandlerContext,
+  ): Promise<TakenShare> {
+    const mine = await this.#take(setId, usage);
+    return {
+      giveBack: async () => void this.#taken.delete(mine),
+      own: async (vmId) => {
+        mine.vmId = vmId;
+        const set = this.#options.store.resourceSets.get(setId);
+        if (set !== undefined) await this.#give(vmId, set, context);
+      },
+    };
+  }
+
+  async share(setId: string, vmId: string): Promise<void> {
+    const { acls, resourceSets } = this.#options.store;
+    for (const subject of resourceSets.get(setId)?.subjects ?? [])
+      await acls.add({ subject, object: vmId, action: "admin" });
   }
 
   /** Ids of the pools of known objects. */
@@ -123,15 +174,23 @@ export class ResourceSets implements UsableSets {
     throw new XoError("NO_SUCH_OBJECT", { type: "resourceSet", id });
   }
 
-  async #take(setId: string, wanted: ResourceUsage): Promise<Taken> {
+  /** @param grownVm id of the VM of the set that grows; absent: a further VM */
+  async #take(
+    setId: string,
+    wanted: ResourceUsage,
+    grownVm?: string,
+  ): Promise<Taken> {
     const { store, clock } = this.#options;
     const used = (await readUsage(this.#options)).get(setId) ?? noUsage;
     // No await from here on, so that concurrent calls see the reservation.
     const limits = store.resourceSets.get(setId)?.limits ?? {};
     const sum = this.#sumOf(setId, used);
-    for (const [name, amount] of Object.entries({ ...wanted, vms: 1 })) {
+    for (const [name, amount] of Object.entries({
+      ...amountsOf(wanted),
+      vms: grownVm === undefined ? 1 : 0,
+    })) {
       const left = limitOf(limits, name) - sum[name as keyof typeof sum];
-      if (amount > left)
+      if (amount > 0 && amount > left)
         throw new XoError("RESOURCES_EXHAUSTED", {
           resourceSet: setId,
           resourceType: name,
@@ -139,7 +198,15 @@ export class ResourceSets implements UsableSets {
           available: Math.max(0, left),
         });
     }
-    const taken: Taken = { ...wanted, setId, at: clock.now() };
+    const before = grownVm === undefined ? undefined : used.byVm.get(grownVm);
+    const taken: Taken = {
+      ...wanted,
+      setId,
+      at: clock.now(),
+      ...(grownVm === undefined
+        ? {}
+        : { vmId: grownVm, expected: addUsage(before, wanted) }),
+    };
     this.#taken.add(taken);
     return taken;
   }
@@ -153,17 +220,31 @@ export class ResourceSets implements UsableSets {
     const sum = { cpus, memory, disk, vms };
     for (const one of this.#taken) {
       if (one.setId !== setId) continue;
-      const isThere = one.vmId !== undefined && used.ids.has(one.vmId);
-      if (isThere || one.at < this.#options.clock.now() - TAKEN_MS) {
+      const rest = this.#restOf(one, used);
+      if (rest === undefined) {
         this.#taken.delete(one);
         continue;
       }
-      sum.cpus += one.cpus;
-      sum.memory += one.memory;
-      sum.disk += one.disk;
-      sum.vms++;
+      for (const name of usageNames) sum[name] += rest[name];
+      if (one.expected === undefined) sum.vms++;
     }
     return sum;
+  }
+
+  /** What the mirror does not contain yet of a reservation; undefined: nothing. */
+  #restOf(one: Taken, { byVm }: SetUsage): ResourceUsage | undefined {
+    const { at, vmId = "", expected } = one;
+    const now = this.#options.clock.now();
+    const seen = byVm.get(vmId);
+    if (expected === undefined)
+      return seen !== undefined || at < now - TAKEN_MS ? undefined : one;
+    if (seen === undefined || at < now - GROWN_MS) return undefined;
+    const rest = {
+      cpus: Math.max(0, expected.cpus - seen.cpus),
+      memory: Math.max(0, expected.memory - seen.memory),
+      disk: Math.max(0, expected.disk - seen.disk),
+    };
+    return usageNames.some((name) => rest[name] > 0) ? rest : undefined;
   }
 
   /** Grants rights to the creator, or to all subjects of a shared set. */
@@ -180,6 +261,21 @@ export class ResourceSets implements UsableSets {
         action: "admin",
       });
   }
+}
+
+function amountsOf({ cpus, memory, disk }: ResourceUsage): ResourceUsage {
+  return { cpus, memory, disk };
+}
+
+function addUsage(
+  before: ResourceUsage = { cpus: 0, memory: 0, disk: 0 },
+  more: ResourceUsage,
+): ResourceUsage {
+  return {
+    cpus: before.cpus + more.cpus,
+    memory: before.memory + more.memory,
+    disk: before.disk + more.disk,
+  };
 }
 
 function isOneOf(

@@ -1,4 +1,5 @@
 import type { Catalog, Queries, ViewObject } from "@xo-server/inventory";
+import type { ResourceUsage } from "../vms/resource-sets.js";
 
 export interface UsageSources {
   readonly catalog: Pick<Catalog, "follow" | "get">;
@@ -11,8 +12,8 @@ export interface SetUsage {
   readonly memory: number;
   readonly disk: number;
   readonly vms: number;
-  /** Ids of these VMs. */
-  readonly ids: ReadonlySet<string>;
+  /** Of each VM, by its id. */
+  readonly byVm: ReadonlyMap<string, ResourceUsage>;
 }
 
 export const noUsage: SetUsage = {
@@ -20,7 +21,7 @@ export const noUsage: SetUsage = {
   memory: 0,
   disk: 0,
   vms: 0,
-  ids: new Set(),
+  byVm: new Map(),
 };
 
 /** VMs per step of a slice. */
@@ -45,7 +46,14 @@ export async function readUsage({
     for (const row of page.rows) {
       const vm = JSON.parse(row.toString()) as ViewObject;
       const setId = String(vm["resourceSet"]);
-      usage.set(setId, withVm(usage.get(setId) ?? noUsage, vm, catalog));
+      usage.set(
+        setId,
+        withVm(
+          usage.get(setId) ?? { ...noUsage, byVm: new Map() },
+          vm,
+          catalog,
+        ),
+      );
     }
     after = page.next;
   } while (after !== undefined);
@@ -64,12 +72,17 @@ function withVm(
   };
   const disks = new Set(($VBDs ?? []).flatMap((id) => diskOf(id, catalog)));
   const sizes = [...disks].map((id) => sizeOf(id, catalog));
+  const own: ResourceUsage = {
+    cpus: CPUs?.number ?? 0,
+    memory: memory?.dynamic?.[1] ?? 0,
+    disk: sizes.reduce((all, size) => all + size, 0),
+  };
   return {
-    cpus: sum.cpus + (CPUs?.number ?? 0),
-    memory: sum.memory + (memory?.dynamic?.[1] ?? 0),
-    disk: sizes.reduce((all, size) => all + size, sum.disk),
+    cpus: sum.cpus + own.cpus,
+    memory: sum.memory + own.memory,
+    disk: sum.disk + own.disk,
     vms: sum.vms + 1,
-    ids: new Set([...sum.ids, String(vm["id"])]),
+    byVm: (sum.byVm as Map<string, ResourceUsage>).set(String(vm["id"]), own),
   };
 }
 

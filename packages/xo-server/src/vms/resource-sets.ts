@@ -5,6 +5,40 @@ import type { HandlerContext } from "../operations/operation.js";
 export interface ResourceSets {
   /** @throws XoError NO_SUCH_OBJECT, FORBIDDEN: the caller is not one of its people */
   open(id: string, context: HandlerContext): OpenResourceSet;
+  /**
+   * Takes what an existing VM of the set needs in addition.
+   * @throws XoError RESOURCES_EXHAUSTED
+   */
+  grow(setId: string, vmId: string, growth: ResourceUsage): Promise<GrownShare>;
+  /**
+   * Takes what a copy of a VM of the set needs, whoever makes it.
+   * @throws XoError RESOURCES_EXHAUSTED
+   */
+  takeFor(
+    setId: string,
+    usage: ResourceUsage,
+    context: HandlerContext,
+  ): Promise<TakenShare>;
+  /** Grants all subjects of the set the rights of owners of a VM. */
+  share(setId: string, vmId: string): Promise<void>;
+}
+
+export interface GrownShare {
+  /** The VM did not grow. */
+  giveBack(): Promise<void>;
+  /** The VM has grown. Resolves when the mirror shows it: it is counted there. */
+  done(): Promise<void>;
+}
+
+export const noGrowth: GrownShare = {
+  giveBack: () => Promise.resolve(),
+  done: () => Promise.resolve(),
+};
+
+export interface TakenShare {
+  giveBack(): Promise<void>;
+  /** The VM was created: it belongs to the caller, or to all subjects of the set. */
+  own(vmId: string): Promise<void>;
 }
 
 export interface OpenResourceSet {
@@ -12,10 +46,11 @@ export interface OpenResourceSet {
   has(objectId: string): boolean;
   /**
    * Takes what a VM needs from what is left.
+   * @param vmId of a VM that exists; absent: it is created, see `own`
    * @returns gives it back
    * @throws XoError where it is not enough
    */
-  take(usage: ResourceUsage): Promise<() => Promise<void>>;
+  take(usage: ResourceUsage, vmId?: string): Promise<() => Promise<void>>;
   /** The VM was made of it: it belongs to who made it, or to all people of the set. */
   own(vmId: string): Promise<void>;
 }
@@ -33,6 +68,13 @@ export const noResourceSets: ResourceSets = {
   open(id) {
     throw new XoError("NO_SUCH_OBJECT", { type: "resourceSet", id });
   },
+  grow: () => Promise.resolve(noGrowth),
+  takeFor: () =>
+    Promise.resolve({
+      giveBack: () => Promise.resolve(),
+      own: () => Promise.resolve(),
+    }),
+  share: () => Promise.resolve(),
 };
 
 /** Actions on its objects that a set lends. */

@@ -87,9 +87,17 @@ export const settingParameters = {
   ),
   xenStoreData: orNull(reasons),
   creation: Type.Optional(Type.Object({ user: Type.Optional(Type.String()) })),
-  resourceSet: orNull(Type.String()),
+  resourceSet: orNull(
+    Type.String({
+      description:
+        "Id of a resource set. Users who are no administrators may name a set of their own only.",
+    }),
+  ),
   share: Type.Optional(
-    Type.Boolean({ description: "With all members of its resource set." }),
+    Type.Boolean({
+      description:
+        "Grants all subjects of its resource set rights on it. Administrators only.",
+    }),
   ),
 };
 

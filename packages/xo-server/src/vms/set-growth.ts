@@ -1,0 +1,202 @@
+import { XoError } from "@xo-server/model";
+import type { PoolObject, PoolObjects } from "../objects/pool-objects.js";
+import type { HandlerContext } from "../operations/operation.js";
+import { toBytes } from "./byte-size.js";
+import { toMemoryLimits } from "./memory-limits.js";
+import type { ResourceSets, ResourceUsage } from "./resource-sets.js";
+import type { VmSettings } from "./vm-parameters.js";
+
+type VmObject = Pick<PoolObject, "id" | "object">;
+
+const none: ResourceUsage = { cpus: 0, memory: 0, disk: 0 };
+
+/** CPUs and maximum memory of a VM, template or snapshot. */
+function computeOf({ object }: VmObject): ResourceUsage {
+  const { CPUs, memory } = object as {
+    readonly CPUs?: { readonly number?: number };
+    readonly memory?: { readonly dynamic?: readonly number[] };
+  };
+  return {
+    cpus: CPUs?.number ?? 0,
+    memory: memory?.dynamic?.[1] ?? 0,
+    disk: 0,
+  };
+}
+
+/** What a VM, template or snapshot uses of a set: CPUs, memory and its disks. */
+export function usageOf(
+  vm: VmObject,
+  objects: Pick<PoolObjects, "find">,
+): ResourceUsage {
+  const vbds = vm.object["$VBDs"];
+  const disks = new Set<string>();
+  for (const id of Array.isArray(vbds) ? (vbds as string[]) : []) {
+    const { VDI, is_cd_drive } = objects.find(id)?.object ?? {};
+    if (typeof VDI === "string" && is_cd_drive !== true) disks.add(VDI);
+  }
+  const sizes = [...disks].map((id) => sizeOf(id, objects));
+  const disk = sizes.reduce((sum, size) => sum + size, 0);
+  return { ...computeOf(vm), disk };
+}
+
+/** Size of a disk in bytes. */
+export function sizeOf(
+  vdi: string,
+  objects: Pick<PoolObjects, "find">,
+): number {
+  const size = objects.find(vdi)?.object["size"];
+  return typeof size === "number" ? size : 0;
+}
+
+/** What settings add to the use of a VM; never negative. */
+export function growthOfSettings(
+  vm: VmObject,
+  { CPUs, memory, memoryMin, memoryMax = memory, memoryStaticMax }: VmSettings,
+): ResourceUsage {
+  const now = computeOf(vm);
+  const change = {
+    min: memoryMin === undefined ? undefined : toBytes(memoryMin),
+    max: memoryMax === undefined ? undefined : toBytes(memoryMax),
+    staticMax:
+      memoryStaticMax === undefined ? undefined : toBytes(memoryStaticMax),
+  };
+  const limits = {
+    staticMin: 0,
+    dynamicMin: 0,
+    dynamicMax: now.memory,
+    staticMax: Math.max(now.memory, change.max ?? 0),
+  };
+  const isChanged = Object.values(change).some((bytes) => bytes !== undefined);
+  const next = isChanged
+    ? toMemoryLimits(limits, { ...change, min: undefined }, true).dynamicMax
+    : now.memory;
+  return {
+    cpus: Math.max(0, (CPUs ?? 0) - now.cpus),
+    memory: Math.max(0, next - now.memory),
+    disk: 0,
+  };
+}
+
+/** What a snapshot adds to the use of its VM when the VM is reverted to it. */
+export function growthOfRevert(
+  vm: VmObject,
+  snapshot: VmObject,
+): ResourceUsage {
+  const [now, next] = [computeOf(vm), computeOf(snapshot)];
+  return {
+    cpus: Math.max(0, next.cpus - now.cpus),
+    memory: Math.max(0, next.memory - now.memory),
+    disk: 0,
+  };
+}
+
+/** Who calls, and the sets. */
+export interface GrowthContext extends Pick<HandlerContext, "user"> {
+  readonly objects: Pick<PoolObjects, "find">;
+  readonly services: { readonly resourceSets: ResourceSets };
+}
+
+/**
+ * Runs what makes a VM larger; the growth is taken from its resource set, and
+ * returned if it fails. Administrators are not limited.
+ * @throws XoError RESOURCES_EXHAUSTED
+ */
+export async function withGrowth<T>(
+  vm: VmObject,
+  growth: Partial<ResourceUsage>,
+  { user, services }: GrowthContext,
+  run: () => Promise<T>,
+): Promise<T> {
+  const set = setOf(vm);
+  if (set === undefined || user?.isAdmin === true) return run();
+  const { resourceSets } = services;
+  const share = await resourceSets.grow(set, vm.id, { ...none, ...growth });
+  try {
+    const result = await run();
+    await share.done();
+    return result;
+  } catch (error) {
+    await share.giveBack();
+    throw error;
+  }
+}
+
+/** The same for a disk that grows: each VM that it is attached to. */
+export async function withDiskGrowth<T>(
+  vdi: VmObject,
+  bytes: number,
+  context: GrowthContext,
+  run: () => Promise<T>,
+): Promise<T> {
+  const vbds = vdi.object["$VBDs"];
+  const vms = new Map<string, VmObject>();
+  for (const id of Array.isArray(vbds) ? (vbds as string[]) : []) {
+    const vm = context.objects.find(
+      String(context.objects.find(id)?.object["VM"]),
+    );
+    if (vm?.type === "VM") vms.set(vm.id, vm);
+  }
+  const growth = { disk: Math.max(0, bytes) };
+  return [...vms.values()].reduce<() => Promise<T>>(
+    (next, vm) => () => withGrowth(vm, growth, context, next),
+    run,
+  )();
+}
+
+/**
+ * Runs what creates a VM from another of a resource set: the copy is in the
+ * same set, is counted there, and belongs to the caller.
+ * @param run creates the VM, returns its id
+ * @throws XoError RESOURCES_EXHAUSTED
+ */
+export async function withCopy(
+  source: VmObject,
+  context: HandlerContext & GrowthContext,
+  run: () => Promise<string>,
+): Promise<string> {
+  const set = setOf(source);
+  if (set === undefined || context.user?.isAdmin === true) return run();
+  const { resourceSets } = context.services;
+  const usage = usageOf(source, context.objects);
+  const taken = await resourceSets.takeFor(set, usage, context);
+  try {
+    const id = await run();
+    await taken.own(id);
+    return id;
+  } catch (error) {
+    await taken.giveBack();
+    throw error;
+  }
+}
+
+/** The id of a VM's resource set. */
+export function setOf({ object }: VmObject): string | undefined {
+  const set = object["resourceSet"];
+  return typeof set === "string" && set !== "" ? set : undefined;
+}
+
+/**
+ * Users who are no administrators may move a VM into a set of their own, where
+ * it is counted; they may not take it out of a set, nor share it.
+ * @returns to be called if the move fails
+ * @throws XoError FORBIDDEN, NO_SUCH_OBJECT, RESOURCES_EXHAUSTED
+ */
+export async function moveToSet(
+  vm: VmObject,
+  { resourceSet, share }: Pick<VmSettings, "resourceSet" | "share">,
+  context: HandlerContext & GrowthContext,
+): Promise<() => Promise<void>> {
+  const nothing = () => Promise.resolve();
+  if (context.user?.isAdmin === true) return nothing;
+  const present = setOf(vm);
+  const isMoved =
+    resourceSet !== undefined && resourceSet !== (present ?? null);
+  if (share === true || (isMoved && resourceSet === null))
+    throw new XoError("FORBIDDEN", { permission: "admin" });
+  if (!isMoved || typeof resourceSet !== "string") return nothing;
+  const { resourceSets } = context.services;
+  // Also the present set must be one of the caller's.
+  if (present !== undefined) resourceSets.open(present, context);
+  const set = resourceSets.open(resourceSet, context);
+  return set.take(usageOf(vm, context.objects), vm.id);
+}
