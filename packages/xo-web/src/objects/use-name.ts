@@ -20,6 +20,8 @@ const MAX_IDS_PER_CALL = 1_000;
 export class ObjectNames {
   readonly #call: Call;
   readonly #names = shallowReactive(new Map<string, string>());
+  /** Requested objects that do not exist, or that the user may not see. */
+  readonly #hidden = shallowReactive(new Set<string>());
   /** Ids by type, for the next request. */
   #pending = new Map<string, Set<string>>();
 
@@ -31,8 +33,13 @@ export class ObjectNames {
     return this.#names.get(id);
   }
 
+  isHidden(id: string): boolean {
+    return this.#hidden.has(id);
+  }
+
   /** For a name that is known already. */
   set(id: string, name: string): void {
+    this.#hidden.delete(id);
     if (this.#names.get(id) === name) return;
     this.#names.delete(id);
     this.#names.set(id, name);
@@ -64,11 +71,14 @@ export class ObjectNames {
       limit: some.length,
     }).catch(() => null);
     const rows = isObject(answer) ? answer["rows"] : undefined;
+    const left = new Set(some);
     for (const row of Array.isArray(rows) ? rows : []) {
       const { id, name_label } = isObject(row) ? row : {};
       if (typeof id === "string" && typeof name_label === "string")
         this.set(id, name_label);
+      if (typeof id === "string") left.delete(id);
     }
+    if (Array.isArray(rows)) for (const id of left) this.#hidden.add(id);
     if (ids.length > 0) await this.#read(type, ids);
   }
 }

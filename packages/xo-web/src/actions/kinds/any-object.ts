@@ -7,7 +7,7 @@ import {
 } from "../plan/action.js";
 
 /** Which operation changes the names of objects of a type. */
-const setters: Readonly<Record<string, string>> = {
+export const setters: Readonly<Record<string, string>> = {
   VM: "vm.set",
   "VM-template": "vm.set",
   "VM-snapshot": "vm.set",

@@ -33,6 +33,7 @@ export const hostActions: readonly Action[] = [
   defineAction({
     ...work,
     id: "host.maintenance",
+    needs: { method: "host.setMaintenanceMode" },
     isDisruptive: true,
     icon: Construction,
     isPrimary: true,

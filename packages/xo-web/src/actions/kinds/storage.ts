@@ -70,6 +70,7 @@ export const storageActions: readonly Action[] = [
     ...sr,
     group: "work",
     id: "sr.importDisk",
+    needs: { method: "disk.import", idParameter: "sr" },
     icon: Upload,
     isForOne: true,
     dialog: () => import("../dialogs/ImportDialog.vue"),
@@ -114,6 +115,7 @@ export const storageActions: readonly Action[] = [
     ...sr,
     group: "change",
     id: "sr.maintenance",
+    needs: { method: "sr.enableMaintenanceMode" },
     icon: Construction,
     isForOne: true,
     refusalOf: ({ inMaintenanceMode }, text) =>

@@ -21,6 +21,7 @@ export const vmWorkActions: readonly Action[] = [
   defineAction({
     ...vm,
     id: "vm.migrate",
+    needs: { method: "vm.migrate", idParameter: "vm" },
     icon: MoveRight,
     isPrimary: true,
     refusalOf: (object, text) =>
@@ -152,6 +153,7 @@ export const vmWorkActions: readonly Action[] = [
     types: all,
     group: "danger",
     id: "vm.delete",
+    needs: { method: "vm.delete" },
     icon: Trash2,
     tone: "danger",
     refusalOf: (object, text) =>

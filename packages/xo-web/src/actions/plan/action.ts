@@ -88,6 +88,8 @@ export interface ActionDefinition {
     objects: readonly ObjectRow[],
     words: Localization,
   ) => ActionForm | undefined;
+  /** The operation that the user needs a right to, where `dialog` or `run` call it. */
+  readonly needs?: OperationCall;
   readonly operation?: (object: ObjectRow, values: Values) => OperationCall;
   readonly undo?: Undo;
   /** Type of what it makes, where the server answers its id: the toast leads there. */

@@ -14,8 +14,6 @@ export function useAnswer<T extends Json>(
     readonly params: Readonly<Record<string, Json>>;
     /** Requests again when it changes. */
     readonly version?: unknown;
-    /** Default: that of a call. */
-    readonly timeoutMs?: number;
   },
 ): {
   answer: Readonly<ShallowRef<T | undefined>>;
@@ -31,9 +29,9 @@ export function useAnswer<T extends Json>(
 
   async function again(): Promise<void> {
     const own = ++last;
-    const { method, params, timeoutMs } = question();
+    const { method, params } = question();
     try {
-      const received = await call(method, params, timeoutMs);
+      const received = await call(method, params);
       if (own !== last) return;
       answer.value = received as T;
       refusal.value = undefined;

@@ -80,6 +80,7 @@ export const actions: Messages["actions"] = {
   },
   reasons: {
     otherType: "Für diesen Typ nicht verfügbar",
+    forbidden: "Dafür fehlt Ihnen die Berechtigung",
     oneOnly: "Nur für ein einzelnes Objekt",
     none: "Für kein ausgewähltes Objekt möglich",
     state: {

@@ -1,6 +1,7 @@
 import type { Messages } from "../en/messages.js";
 
 export const objects: Messages["objects"] = {
+  hidden: "Gelöscht oder mit Ihren Berechtigungen nicht sichtbar",
   states: {
     running: "Läuft",
     halted: "Aus",

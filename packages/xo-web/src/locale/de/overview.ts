@@ -20,6 +20,7 @@ export const overview: Messages["overview"] = {
   connected: "{n} verbunden",
   allEnabled: "alle aktiviert",
   enabled: "{n} aktiviert",
+  noRules: "Noch keine Alarmregeln",
   quiet: "keine Alarme",
   critical: "{n} kritisch",
   warning: "{n} Warnungen",

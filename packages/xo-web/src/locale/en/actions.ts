@@ -79,6 +79,7 @@ export const actions = {
   /** Why something cannot be done now. */
   reasons: {
     otherType: "Not available for this type",
+    forbidden: "You do not have the privilege for this",
     oneOnly: "Only for a single object",
     none: "Not possible for any selected object",
     state: {

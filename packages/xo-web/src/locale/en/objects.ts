@@ -1,4 +1,5 @@
 export const objects = {
+  hidden: "Deleted, or not visible with your privileges",
   states: {
     running: "Running",
     halted: "Halted",

@@ -18,6 +18,7 @@ export const overview = {
   connected: "{n} connected",
   allEnabled: "all enabled",
   enabled: "{n} enabled",
+  noRules: "No alarm rules yet",
   quiet: "no alarms",
   critical: "{n} critical",
   warning: "{n} warning",
