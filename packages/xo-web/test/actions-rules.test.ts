@@ -5,6 +5,7 @@ import {
   fitting,
   menuItems,
 } from "../src/actions/action-menu.js";
+import { nameOf } from "../src/actions/plan/action.js";
 import { errorMessage } from "../src/actions/plan/error-message.js";
 import { createPlan } from "../src/actions/plan/create-plan.js";
 import { problemOf, type Field } from "../src/actions/plan/action-form.js";
@@ -149,6 +150,11 @@ t.test("what stops the work of several is confirmed with their number", (t) => {
   t.equal(asked("host.stop", 1)?.typed, "web");
   t.equal(asked("vdi.delete", 2)?.typed, "2");
   t.ok(asked("message.delete", 2), "asked for several");
+  t.end();
+});
+
+t.test("a name cannot turn the direction of text", (t) => {
+  t.equal(nameOf(vm({ name_label: "\u202elive\u202c" })), "live");
   t.end();
 });
 

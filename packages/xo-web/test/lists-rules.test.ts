@@ -11,7 +11,7 @@ import {
 } from "../src/lists/column-choice.js";
 import type { Column } from "../src/lists/column.js";
 import { columnsOf, fieldsOf } from "../src/lists/columns.js";
-import { toCsv } from "../src/lists/csv.js";
+import { mentioned, toCsv } from "../src/lists/csv.js";
 import { groupPathsOf, groupTerm } from "../src/lists/group-term.js";
 import {
   readQuery,
@@ -223,8 +223,25 @@ t.test(
     };
     t.equal(
       toCsv(columns, ["Name", "Memory", "Tags", "Since"], [row]),
-      'Name,Memory,Tags,Since\r\n"\'=HYPERLINK(""x"")",7,a b,1970-01-01T00:00:00.000Z\r\n',
+      'Name,Memory (bytes),Tags,Since\r\n"\'=HYPERLINK(""x"")",7,a b,1970-01-01T00:00:00.000Z\r\n',
     );
     t.end();
   },
 );
+
+t.test("a file names objects and rounds figures", (t) => {
+  const columns = ["cpu", "$container"].map((id) => columnOf("VM", id));
+  const row = {
+    id: "v",
+    type: "VM",
+    $pool: "p",
+    $container: "h",
+    now: { cpu: 0.8817375898361206 },
+  };
+  t.same([...mentioned(columns, [row])], [["host", new Set(["h"])]]);
+  t.equal(
+    toCsv(columns, ["CPU", "Host"], [row], (id) => `host ${id}`),
+    "CPU (%),Host\r\n88.2,host h\r\n",
+  );
+  t.end();
+});

@@ -2,7 +2,7 @@ import t from "tap";
 import { de } from "../src/locale/de/all.js";
 import { en } from "../src/locale/en/all.js";
 import { Formats } from "../src/locale/formats.js";
-import { chooseLanguage } from "../src/locale/languages.js";
+import { chooseLanguage, regionalLanguage } from "../src/locale/languages.js";
 import { fill } from "../src/locale/messages.js";
 
 /** All texts with their paths, plural forms aside. */
@@ -69,6 +69,22 @@ t.test(
     t.equal(english.share(0.071), "7%");
     t.equal(english.plural(en.pools.count, 1), "1 pool");
     t.equal(english.plural(en.pools.count, 1200), "1,200 pools");
+  },
+);
+
+t.test("dates and times follow the region of the browser", async (t) => {
+  t.equal(regionalLanguage("en", ["fr-FR", "en-GB", "en-US"]), "en-GB");
+  t.equal(regionalLanguage("de", ["en-GB"]), "de");
+  const british = new Formats("en-GB", en);
+  t.match(british.moment("2026-06-03T15:00:00Z"), /^3 Jun/);
+});
+
+t.test(
+  "rates on an axis differ, and less than nothing has a unit",
+  async (t) => {
+    const english = new Formats("en", en);
+    t.equal(english.bytes(1_500_000), "1.5 MB");
+    t.equal(english.size(-5 * 2 ** 40), "-5 TiB");
   },
 );
 

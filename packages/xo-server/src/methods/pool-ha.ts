@@ -12,9 +12,9 @@ const HaState = Type.Object({
     description:
       "Number of host failures to tolerate: all protected VMs can be restarted.",
   }),
-  mostHostFailures: Type.Integer({
+  mostHostFailures: Type.Union([Type.Integer(), Type.Null()], {
     description:
-      "Maximum number of host failures that the pool's memory allows.",
+      "Maximum number of host failures that the pool's memory allows. Null: the pool did not compute it within 5 s.",
   }),
   planExistsFor: Type.Integer({
     description:
@@ -23,6 +23,9 @@ const HaState = Type.Object({
   overcommitted: Type.Boolean(),
   configuration: Type.Record(Type.String(), Type.String()),
 });
+
+/** Pools of many VMs compute this for minutes: what else is known is not delayed by it. */
+const MOST_FAILURES_MS = 5_000;
 
 const on = ({ objects }: Pick<OperationContext, "objects">, id: string) =>
   objects.get(id, "pool");
@@ -123,7 +126,9 @@ export const poolGetHaState = defineOperation({
       enabled: object["HA_enabled"] === true,
       heartbeatSrs: object["haSrs"] as string[],
       hostFailuresToTolerate: Number(await get("host_failures_to_tolerate")),
-      mostHostFailures: Number(await xapi.call(most, [])),
+      mostHostFailures: await xapi
+        .call(most, [], { timeoutMs: MOST_FAILURES_MS })
+        .then(Number, () => null),
       planExistsFor: Number(await get("plan_exists_for")),
       overcommitted: (await get("overcommitted")) === true,
       configuration: (await get("configuration")) as Record<string, string>,

@@ -13,6 +13,8 @@ export interface PlotSettings {
   /** Minimum upper end of the axis. */
   readonly floor: number;
   readonly span: () => TimeSpan;
+  /** Bytes in binary units. */
+  readonly isBinary: boolean;
   readonly inUnit: (value: number) => string;
   readonly timeLabel: (s: number) => string;
   /** Index of the points at the cursor; undefined: none. */
@@ -21,8 +23,19 @@ export interface PlotSettings {
   readonly onBack: () => void;
 }
 
-/** Width of the vertical axis in pixels. */
-const AXIS = 68;
+/** Minimum width of the vertical axis, width of a character and gap to the chart, in pixels. */
+const LEAST_AXIS = 68;
+const CHARACTER = 7;
+const AXIS_GAP = 16;
+/** Distances of marks of an axis of bytes: powers of two, so that labels are whole KiB, MiB or GiB. */
+const binarySteps = Array.from({ length: 50 }, (_, i) => 2 ** i);
+
+/** @param labels null: none are drawn yet */
+export function axisWidth(labels: readonly string[] | null): number {
+  const longest = Math.max(0, ...(labels ?? []).map(({ length }) => length));
+  return Math.max(LEAST_AXIS, longest * CHARACTER + AXIS_GAP);
+}
+
 const FONT = '12px Inter, system-ui, "Segoe UI", Roboto, sans-serif';
 /** Minimum distance of a drag in pixels. */
 const LEAST_DRAG = 6;
@@ -69,7 +82,8 @@ export function plotOptions(settings: PlotSettings): uPlot.Options {
         ...axisOf(colours),
         values: (_plot, values) => values.map(settings.inUnit),
         space: 34,
-        size: AXIS,
+        size: (_plot, labels) => axisWidth(labels),
+        ...(settings.isBinary ? { incrs: binarySteps } : {}),
       },
     ],
     hooks: {

@@ -1,19 +1,57 @@
 import type { ObjectRow } from "../api/object-row.js";
 import type { Column, ColumnValue } from "./column.js";
 
+/** Units of the columns of a file: bytes, not GiB, so that a table program can calculate with them. */
+const units: Partial<Readonly<Record<Column["kind"], string>>> = {
+  share: "%",
+  bytes: "bytes",
+  used: "bytes",
+  rate: "bytes/s",
+};
+
 /**
- * Rows as CSV (RFC 4180): values as the server has them (bytes, shares, ISO times), so that a
- * table program can reckon with them.
+ * Rows as CSV (RFC 4180): names of objects, rounded figures, ISO times. The unit of a
+ * figure is in the head of its column.
+ * @param nameOf name of a mentioned object; undefined: its id is written
  */
 export function toCsv(
   columns: readonly Column[],
   names: readonly string[],
   rows: readonly ObjectRow[],
+  nameOf: (id: string) => string | undefined = () => undefined,
 ): string {
+  const head = columns.map(({ kind }, i) => {
+    const unit = units[kind];
+    return quote(unit === undefined ? names[i]! : `${names[i]!} (${unit})`);
+  });
   const lines = rows.map((row) =>
-    columns.map((column) => quote(plain(column, column.value(row)))).join(),
+    columns
+      .map((column) => {
+        const value = plain(column, column.value(row));
+        const isMention = column.kind === "object" || column.kind === "about";
+        return quote(isMention ? (nameOf(value) ?? value) : value);
+      })
+      .join(),
   );
-  return [names.map(quote).join(), ...lines, ""].join("\r\n");
+  return [head.join(), ...lines, ""].join("\r\n");
+}
+
+/** Ids of the objects that rows mention, by type. */
+export function mentioned(
+  columns: readonly Column[],
+  rows: readonly ObjectRow[],
+): ReadonlyMap<string, ReadonlySet<string>> {
+  const ids = new Map<string, Set<string>>();
+  for (const column of columns) {
+    if (column.kind !== "object" || column.of === undefined) continue;
+    const some = ids.get(column.of) ?? new Set();
+    ids.set(column.of, some);
+    for (const row of rows) {
+      const value = column.value(row);
+      if (typeof value === "string" && value !== "") some.add(value);
+    }
+  }
+  return ids;
 }
 
 function plain(column: Column, value: ColumnValue): string {
@@ -21,11 +59,17 @@ function plain(column: Column, value: ColumnValue): string {
   if (typeof value === "number")
     return column.kind === "time" || column.kind === "age"
       ? new Date(value * 1000).toISOString()
-      : String(value);
+      : rounded(column, value);
   if (typeof value === "string" || typeof value === "boolean")
     return String(value);
   if ("length" in value) return value.join(" ");
-  return value.used === undefined ? "" : String(value.used);
+  return value.used === undefined ? "" : rounded(column, value.used);
+}
+
+/** Shares in percent to a tenth, bytes and rates as integers. */
+function rounded({ kind }: Column, value: number): string {
+  if (kind === "share") return String(Math.round(value * 1000) / 10);
+  return String(units[kind] === undefined ? value : Math.round(value));
 }
 
 /** A text that a table program would take for a formula is made one that it shows. */

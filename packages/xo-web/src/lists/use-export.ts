@@ -3,11 +3,13 @@ import { isObject, type Json } from "@xo-server/kit";
 import { useServer } from "../live/use-server.js";
 import type { ObjectRow } from "../api/object-row.js";
 import type { Column } from "./column.js";
-import { toCsv } from "./csv.js";
+import { mentioned, toCsv } from "./csv.js";
 import type { RowsRequest } from "./section-view.js";
 
 /** Rows of one question. */
 const A_PAGE = 5_000;
+/** Names of one question. */
+const NAMES_A_PAGE = 1_000;
 /** Rows of a file at most. */
 const MOST = 500_000;
 
@@ -32,6 +34,32 @@ export async function readAll(
     after = typeof next === "string" ? next : undefined;
   } while (after !== undefined && rows.length < most);
   return rows;
+}
+
+/** Names by id. What cannot be read is left out. */
+async function readNames(
+  call: (method: string, params: Json) => Promise<Json>,
+  ids: ReadonlyMap<string, ReadonlySet<string>>,
+): Promise<ReadonlyMap<string, string>> {
+  const names = new Map<string, string>();
+  for (const [type, all] of ids) {
+    const left = [...all];
+    while (left.length > 0) {
+      const some = left.splice(0, NAMES_A_PAGE);
+      const answer = await call("query.page", {
+        type,
+        ids: some,
+        fields: ["id", "name_label"],
+        limit: some.length,
+      }).catch(() => null);
+      const rows = isObject(answer) ? answer["rows"] : undefined;
+      for (const { id, name_label } of (Array.isArray(rows)
+        ? rows
+        : []) as readonly ObjectRow[])
+        if (name_label) names.set(id, name_label);
+    }
+  }
+  return names;
 }
 
 export interface CsvExport {
@@ -60,7 +88,9 @@ export function useExport(fileName: string): CsvExport {
             busy.value = count;
           },
         });
-        save(fileName, toCsv(columns, names, rows));
+        const found = await readNames(call, mentioned(columns, rows));
+        const csv = toCsv(columns, names, rows, (id) => found.get(id));
+        save(fileName, csv);
         return rows.length;
       } finally {
         busy.value = undefined;

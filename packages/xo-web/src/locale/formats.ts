@@ -90,6 +90,7 @@ export class Formats {
     const { B, kB, MB, GB, TB, PB } = this.#units;
     if (bytes < 1000) return fill(B, { n: this.count(bytes) });
     if (bytes < 1e6) return fill(kB, { n: this.count(bytes / 1e3) });
+    if (bytes < 9.95e6) return fill(MB, { n: this.rate(bytes / 1e6) });
     if (bytes < 1e9) return fill(MB, { n: this.count(bytes / 1e6) });
     if (bytes < 1e12) return fill(GB, { n: this.#digits(bytes / 1e9) });
     if (bytes < 1e15) return fill(TB, { n: this.#digits(bytes / 1e12) });
@@ -100,7 +101,7 @@ export class Formats {
   size(bytes: number): string {
     let value = bytes;
     let unit = 0;
-    for (; value >= 1024 && unit < binaryUnits.length - 1; unit++)
+    for (; Math.abs(value) >= 1024 && unit < binaryUnits.length - 1; unit++)
       value /= 1024;
     return `${this.number(value)} ${binaryUnits[unit]}`;
   }

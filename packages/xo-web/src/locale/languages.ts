@@ -22,3 +22,11 @@ export function chooseLanguage(preferred: readonly string[]): Language {
   }
   return "en";
 }
+
+/** The language with the region of the browser, such as en-GB: dates and times follow it. */
+export function regionalLanguage(
+  language: Language,
+  wanted: readonly string[],
+): string {
+  return wanted.find((one) => one.split("-", 1)[0] === language) ?? language;
+}

@@ -10,7 +10,12 @@ import { readStored, writeStored } from "../browser/stored-value.js";
 import { injectRequired } from "../injection.js";
 import { en } from "./en/all.js";
 import { Formats } from "./formats.js";
-import { chooseLanguage, loadMessages, type Language } from "./languages.js";
+import {
+  chooseLanguage,
+  loadMessages,
+  regionalLanguage,
+  type Language,
+} from "./languages.js";
 import type { Messages } from "./messages.js";
 
 const storageKey = "language";
@@ -43,7 +48,11 @@ export async function provideLocale(app: App): Promise<void> {
   app.provide(key, {
     text: computed(() => current.value.messages),
     formats: computed(
-      () => new Formats(current.value.language, current.value.messages),
+      () =>
+        new Formats(
+          regionalLanguage(current.value.language, navigator.languages),
+          current.value.messages,
+        ),
     ),
     language: computed(() => current.value.language),
     async setLanguage(language) {

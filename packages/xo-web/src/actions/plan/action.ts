@@ -3,6 +3,7 @@ import type { Json } from "@xo-server/kit";
 import type { Call } from "../../api/server-connection.js";
 import type { Formats } from "../../locale/formats.js";
 import type { Messages } from "../../locale/messages.js";
+import { plainName } from "../../objects/plain-name.js";
 import type { ObjectRow } from "../../api/object-row.js";
 import type { ActionForm, Values } from "./action-form.js";
 
@@ -188,5 +189,5 @@ export function nameOf(object: ObjectRow): string {
   const { name_label, id } = object;
   return name_label === undefined || name_label === ""
     ? id.slice(0, 8)
-    : name_label;
+    : plainName(name_label);
 }

@@ -16,7 +16,8 @@ export interface HaState {
   readonly enabled: boolean;
   readonly heartbeatSrs: readonly string[];
   readonly hostFailuresToTolerate: number;
-  readonly mostHostFailures: number;
+  /** null: the pool did not compute it in time. */
+  readonly mostHostFailures: number | null;
   readonly planExistsFor: number;
   readonly overcommitted: boolean;
 }

@@ -13,6 +13,7 @@ export const keyboard: Messages["keyboard"] = {
     go: "Gehe zu",
   },
   then: "{first}, dann {second}",
+  shift: "Umschalt",
   control: "Strg",
   enter: "Eingabe",
   escape: "Esc",

@@ -144,7 +144,7 @@ export const lists: Messages["lists"] = {
     button: "Gruppieren",
     none: "Keine Gruppen",
     by: "Nach {property}",
-    without: "ohne",
+    without: "(kein Wert)",
     open: "{name} aufklappen",
     close: "{name} zuklappen",
     openAll: "Alle Gruppen aufklappen",

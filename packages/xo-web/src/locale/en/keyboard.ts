@@ -11,6 +11,7 @@ export const keyboard = {
     go: "Go to",
   },
   then: "{first}, then {second}",
+  shift: "Shift",
   control: "Ctrl",
   enter: "Enter",
   escape: "Esc",

@@ -142,7 +142,7 @@ export const lists = {
     button: "Group",
     none: "No groups",
     by: "Group by {property}",
-    without: "none",
+    without: "(no value)",
     open: "Expand {name}",
     close: "Collapse {name}",
     openAll: "Expand all groups",
