@@ -12,13 +12,13 @@ t.comment("timeout=180000");
 const skip = noBrowserReason() ?? false;
 
 t.test("what is done to objects", { skip, ...LIMIT }, async (t) => {
-  const { admin, list, url } = await startStorageBench(t);
+  const { admin, addUser, list, url } = await startStorageBench(t);
   const browser = await openBrowser(t);
 
   const open = async (
     t: Test,
     path: string,
-    { scheme = "light", width = 1440 } = {},
+    { scheme = "light", width = 1440, user = admin } = {},
   ) => {
     const context = await browser.newContext({
       colorScheme: scheme as "light" | "dark",
@@ -26,7 +26,7 @@ t.test("what is done to objects", { skip, ...LIMIT }, async (t) => {
       viewport: { width, height: 900 },
     });
     t.teardown(() => context.close());
-    const [name = "", value = ""] = admin.cookie.split("=");
+    const [name = "", value = ""] = user.cookie.split("=");
     await context.addCookies([{ name, value, url }]);
     await serveBuilt(context, url);
     const page = await context.newPage();
@@ -186,6 +186,36 @@ t.test("what is done to objects", { skip, ...LIMIT }, async (t) => {
       [3, 3],
     );
     t.same(complaints, []);
+  });
+
+  t.test("a user is offered only what their rights allow", async (t) => {
+    const { id } = await vmOf("power_state:Running");
+    const bob = await addUser("bob", { [id]: "viewer" });
+    const { page } = await open(t, `/vms/${id}`, { user: bob });
+    await page.getByRole("heading", { level: 1 }).waitFor();
+    const side = page.getByRole("navigation", { name: "Pages" });
+    await side.getByRole("link", { name: "Hosts" }).waitFor({
+      state: "detached",
+    });
+    await bar(page).getByRole("button", { name: "More" }).click();
+    await page.getByRole("menuitem", { name: "Possible hosts" }).waitFor();
+    t.equal(await page.getByRole("menuitem").count(), 1);
+    await page.keyboard.press("Escape");
+    t.equal(await bar(page).getByRole("button").count(), 1, "only the menu");
+    t.equal(await page.getByRole("button", { name: /tag/i }).count(), 0);
+    t.equal(
+      await page.locator('main a[href^="#/hosts/"]').count(),
+      0,
+      "no link to the host",
+    );
+    const shots = process.env["PICTURES"];
+    if (shots !== undefined)
+      await page.screenshot({ path: `${shots}/bob.png` });
+    const carol = await addUser("carol", { [id]: "operator" });
+    const { page: other } = await open(t, `/vms/${id}`, { user: carol });
+    await bar(other)
+      .getByRole("button", { name: /^Shut down/ })
+      .waitFor();
   });
 
   t.test("the form is kept over a reload", async (t) => {
