@@ -1,5 +1,6 @@
 import type { Clock } from "./clock.js";
 import type { Database } from "./database.js";
+import type { PoolState } from "./pool-state.js";
 import type { Random } from "./random.js";
 import type { XapiValue } from "./xapi-value.js";
 
@@ -40,6 +41,7 @@ export interface TaskContext {
 
 export interface CallContext {
   readonly db: Database;
+  readonly state: PoolState;
   readonly pool: PoolContext;
   readonly session: SessionContext;
   /** Undefined for synchronous calls. */

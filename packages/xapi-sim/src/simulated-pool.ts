@@ -21,6 +21,7 @@ import {
   type InjectionConditions,
 } from "./faults/injected-errors.js";
 import type { PoolOptions } from "./pool-options.js";
+import { PoolState } from "./pool-state.js";
 import { createRandom } from "./random.js";
 import { setLoad } from "./rrd/loads.js";
 import { Sessions } from "./sessions.js";
@@ -144,7 +145,7 @@ function assemble(
     killHost: (hostRef) => killHost(systemContext(core), hostRef),
     reviveHost: (hostRef) => reviveHost(systemContext(core), hostRef),
     setLoad: (vmRef, cores) =>
-      setLoad(db, vmRef, { cores, now: core.clock.now() / 1000 }),
+      setLoad(core, vmRef, { cores, now: core.clock.now() / 1000 }),
     certificate: tls?.cert,
     promote: (hostRef) => membership.promote(hostRef, core.sessions),
     setChurn: (perSecond) => churn.set(perSecond),
@@ -233,6 +234,7 @@ function makeCore(
   const timers = new Timers(clock);
   return {
     db,
+    state: new PoolState(),
     clock,
     random,
     waiters,

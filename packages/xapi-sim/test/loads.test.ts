@@ -6,14 +6,14 @@ import { createTestPool, NOW, type TestPool } from "./operations-pool.js";
 
 const now = NOW / 1000;
 
-function cpuOf({ db }: TestPool, host: string, at = now): number {
-  const metrics = hostMetrics(db, host);
+function cpuOf(pool: TestPool, host: string, at = now): number {
+  const metrics = hostMetrics(pool, host);
   return metrics.find(({ name }) => name === "cpu_avg")!.valueAt(at);
 }
 
 /** Cores that a VM keeps busy. */
-function loadOf({ db }: TestPool, vm: string, at = now): number {
-  return vmMetrics(db, vm)
+function loadOf(pool: TestPool, vm: string, at = now): number {
+  return vmMetrics(pool, vm)
     .filter(({ name }) => /^cpu\d+$/.test(name))
     .reduce((sum, metric) => sum + metric.valueAt(at), 0);
 }
@@ -31,7 +31,7 @@ t.test("a host has to do what its VMs have to do", async (t) => {
     const cores = threads(pool, ref);
     t.ok(sum > 0 && sum < cores);
     t.ok(Math.abs(cpuOf(pool, ref) * cores - sum) < 1e-6);
-    const each = hostMetrics(pool.db, ref)
+    const each = hostMetrics(pool, ref)
       .filter(({ name }) => /^cpu\d+$/.test(name))
       .map((metric) => metric.valueAt(now));
     t.equal(each.length, cores);
@@ -47,7 +47,7 @@ t.test("what a VM has to do goes with it, and the past stays", async (t) => {
   const vm = pool.guest("Running");
   const from = db.get("VM", vm)["resident_on"] as string;
   const to = [...db.refs("host")].find((host) => host !== from)!;
-  setLoad(db, vm, { cores: 1, now: now - 60 });
+  setLoad(pool, vm, { cores: 1, now: now - 60 });
   const past = now - 30;
   const before = [from, to].map((host) => cpuOf(pool, host, past));
   const present = [from, to].map((host) => cpuOf(pool, host));
@@ -75,14 +75,14 @@ t.test("a load is what was said, from then on", async (t) => {
       pool.vm(ref)["VCPUs_at_startup"] === 4,
   )!;
   const earlier = loadOf(pool, vm, now - 100);
-  setLoad(db, vm, { cores: 3, now: now - 50 });
+  setLoad(pool, vm, { cores: 3, now: now - 50 });
   t.equal(loadOf(pool, vm, now - 100), earlier);
   for (let at = now - 45; at <= now; at += 5)
     t.ok(Math.abs(loadOf(pool, vm, at) - 3) <= 0.15 + 1e-9);
   t.not(loadOf(pool, vm, now), loadOf(pool, vm, now - 5), "give or take");
-  setLoad(db, vm, { cores: 17, now });
+  setLoad(pool, vm, { cores: 17, now });
   t.ok(loadOf(pool, vm) <= 4, "no more than it has VCPUs");
-  t.throws(() => setLoad(db, vm, { cores: NaN, now }), RangeError);
+  t.throws(() => setLoad(pool, vm, { cores: NaN, now }), RangeError);
   db.update("VM", vm, { other_config: { "sim:load": "1.5" } });
   t.ok(Math.abs(loadOf(pool, vm, now - 100) - 1.5) <= 0.075 + 1e-9);
 });

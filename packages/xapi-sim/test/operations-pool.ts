@@ -2,6 +2,7 @@ import { Database, type Change } from "../src/database.js";
 import { generateFleet } from "../src/fleet/generate-fleet.js";
 import type { CallContext } from "../src/operation.js";
 import { operations } from "../src/plugins.js";
+import { PoolState } from "../src/pool-state.js";
 import { createRandom } from "../src/random.js";
 import { XapiFailure } from "../src/xapi-failure.js";
 import type { XapiRecord, XapiValue } from "../src/xapi-value.js";
@@ -9,6 +10,7 @@ import type { XapiRecord, XapiValue } from "../src/xapi-value.js";
 /** A pool to call operations on: time stands still, and waiting takes none. */
 export interface TestPool {
   readonly db: Database;
+  readonly state: PoolState;
   readonly context: CallContext;
   /** What has changed since the last look: `mod VM`, `add message`. */
   readonly changes: () => readonly string[];
@@ -38,6 +40,7 @@ export function createTestPool({ hosts = 3, vms = 40 } = {}): TestPool {
   ): Promise<unknown> => operations[method]!(context, params);
   return {
     db,
+    state: context.state,
     context,
     call,
     changes: () =>
@@ -65,6 +68,7 @@ function createContext(
   const [poolRef] = [...db.refs("pool")];
   return {
     db,
+    state: new PoolState(),
     random,
     pool: {
       poolRef: poolRef!,

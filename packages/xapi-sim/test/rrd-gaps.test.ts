@@ -7,7 +7,6 @@ import { guestOf, startSide } from "./support/two-pools.js";
 
 t.test("a VM that was halted for a while has a gap, not zeros", async (t) => {
   const pool = createTestPool();
-  const { db } = pool;
   let now = NOW;
   const context = {
     ...pool.context,
@@ -15,7 +14,7 @@ t.test("a VM that was halted for a while has a gap, not zeros", async (t) => {
   };
   const vm = pool.guest("Running");
   const at = (seconds: number) => {
-    const metric = vmMetrics(db, vm).find(({ name }) => name === "cpu0")!;
+    const metric = vmMetrics(pool, vm).find(({ name }) => name === "cpu0")!;
     const { rows } = makeXport(
       [{ owner: "vm", uuid: "u", metric }],
       { start: seconds - 5, interval: 5 },
@@ -37,9 +36,10 @@ t.test("a VM that was halted for a while has a gap, not zeros", async (t) => {
 });
 
 t.test("a host reports each plugged SR with disks", async (t) => {
-  const { db } = createTestPool();
+  const pool = createTestPool();
+  const { db } = pool;
   const [host] = [...db.refs("host")];
-  const names = hostMetrics(db, host!).map(({ name }) => name);
+  const names = hostMetrics(pool, host!).map(({ name }) => name);
   for (const [, sr] of db.records("SR")) {
     const id = (sr["uuid"] as string).slice(0, 8);
     const here = (sr["PBDs"] as string[]).some(
@@ -83,7 +83,7 @@ t.test("data sources have the value of the last row", async (t) => {
   const pool = createTestPool();
   const vm = pool.guest("Running");
   const value = await pool.call("VM.query_data_source", vm, "cpu0");
-  const metric = vmMetrics(pool.db, vm).find(({ name }) => name === "cpu0")!;
+  const metric = vmMetrics(pool, vm).find(({ name }) => name === "cpu0")!;
   t.equal(value, metric.valueAt(Math.floor(NOW / 5000) * 5));
   const [sr] = [...pool.db.refs("SR")];
   const sources = (await pool.call("SR.get_data_sources", sr!)) as object[];

@@ -6,6 +6,7 @@ import type { Faults } from "../faults/transport-faults.js";
 import type { Listings } from "../listings.js";
 import type { InjectedErrors } from "../faults/injected-errors.js";
 import type { CallContext, PoolContext } from "../operation.js";
+import type { PoolState } from "../pool-state.js";
 import type { Random } from "../random.js";
 import type { Sessions } from "../sessions.js";
 import type { Tasks } from "../tasks.js";
@@ -16,6 +17,7 @@ import type { XapiValue } from "../xapi-value.js";
 /** The parts of a simulated pool that calls work with. */
 export interface Core {
   readonly db: Database;
+  readonly state: PoolState;
   readonly clock: Clock;
   readonly random: Random;
   readonly sessions: Sessions;

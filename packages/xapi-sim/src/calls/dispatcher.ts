@@ -134,13 +134,24 @@ export class Dispatcher {
     task?: CoreContext["task"],
   ): CoreContext {
     const core = this.#core;
-    const { db, pool, clock, random } = core;
+    const { db, state, pool, clock, random } = core;
     const delay = async (ms: number): Promise<void> => {
       const signal = task?.signal ?? new AbortController().signal;
       await core.waiters.delay(core.failureProfile.duration(ms), signal);
       if (signal.aborted) throw new XapiFailure("TASK_CANCELLED", [task!.ref]);
     };
-    return { core, origin, db, pool, session, task, clock, random, delay };
+    return {
+      core,
+      origin,
+      db,
+      state,
+      pool,
+      session,
+      task,
+      clock,
+      random,
+      delay,
+    };
   }
 
   async #run(

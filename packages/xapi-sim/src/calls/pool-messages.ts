@@ -10,7 +10,7 @@ export const poolMessages: CoreTable = {
     origin.hostRef !== core.pool.coordinatorRef(),
   "pool.designate_new_master": (context, [host]) => {
     requireCoordinator(context);
-    const { core, db } = context;
+    const { core, db, state } = context;
     const hostRef = host as string;
     const record = db.get("host", hostRef);
     if (hostRef === core.pool.coordinatorRef()) return;
@@ -18,7 +18,7 @@ export const poolMessages: CoreTable = {
     if (metrics?.["live"] === false)
       throw new XapiFailure("CANNOT_CONTACT_HOST", [hostRef]);
     core.pool.promote(hostRef);
-    notifyMembers(db, core.pool.urlOf(hostRef));
+    notifyMembers(state, core.pool.urlOf(hostRef));
   },
   "pool.emergency_transition_to_master": ({ core, origin }) => {
     core.pool.promote(origin.hostRef);

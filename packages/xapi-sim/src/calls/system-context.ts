@@ -3,10 +3,11 @@ import type { Core } from "./core.js";
 
 /** For what happens without anybody's call. */
 export function systemContext(core: Core): CallContext {
-  const { db, pool, clock, random, waiters, failureProfile } = core;
+  const { db, state, pool, clock, random, waiters, failureProfile } = core;
   const never = new AbortController().signal;
   return {
     db,
+    state,
     pool,
     clock,
     random,

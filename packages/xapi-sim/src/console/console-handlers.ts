@@ -8,9 +8,6 @@ import { flag, map, refs, text } from "../records/fields.js";
 import { RfbServer } from "./rfb-server.js";
 import { runTerminal } from "./terminal.js";
 
-/** Consoles in use, by reference: for pools that allow one connection each. */
-const inUse = new WeakMap<HandlerContext["db"], Map<string, string>>();
-
 export const consoleHandlers: readonly HttpHandler[] = [
   {
     name: "connect_console",
@@ -48,7 +45,7 @@ async function connectConsole(
     response.crash("Console.Failure");
     return;
   }
-  const holder = sessionsOf(context).get(found.console);
+  const holder = context.state.consoleUsers.get(found.console);
   if (holder !== undefined && limitsSessions(context)) {
     refuse(response, { user: holder, vm: found.vm });
     return;
@@ -149,7 +146,7 @@ async function serve(
     "HTTP/1.1 200 OK\r\nConnection: keep-alive\r\nCache-Control: no-cache, no-store\r\n\r\n",
   );
   stream.on("error", () => stream.destroy());
-  const users = sessionsOf(context);
+  const users = context.state.consoleUsers;
   users.set(found.console, session.userName);
   // The console of a VM that shuts down, reboots elsewhere or moves ends.
   const stop = db.onChange(({ operation, ref }) => {
@@ -166,10 +163,4 @@ async function serve(
     users.delete(found.console);
     stream.destroy();
   }
-}
-
-function sessionsOf({ db }: HandlerContext): Map<string, string> {
-  let users = inUse.get(db);
-  if (users === undefined) inUse.set(db, (users = new Map<string, string>()));
-  return users;
 }

@@ -1,4 +1,3 @@
-import type { Database } from "../database.js";
 import { diskBlock, exportedBlocks, MiB } from "./disk-content.js";
 
 /** MiBs that are kept, of all disks of a pool together; the oldest go first. */
@@ -12,7 +11,7 @@ export interface DiskTrace {
 }
 
 /** What was written to disks: they begin as pure functions of their uuids, and what is kept here lies over that. */
-class WrittenDisks {
+export class WrittenDisks {
   readonly #blocks = new Map<string, Buffer>();
   /** Copies, by uuid, and the disks of which they have the contents. */
   readonly #origins = new Map<string, string>();
@@ -78,13 +77,4 @@ class WrittenDisks {
       this.#blocks.delete(this.#blocks.keys().next().value!);
     return block;
   }
-}
-
-const byPool = new WeakMap<Database, WrittenDisks>();
-
-/** Those of a pool. */
-export function writtenDisks(db: Database): WrittenDisks {
-  const disks = byPool.get(db) ?? new WrittenDisks();
-  byPool.set(db, disks);
-  return disks;
 }

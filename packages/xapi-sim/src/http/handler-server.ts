@@ -125,11 +125,12 @@ export class HandlerServer {
     session: SessionContext,
     { io, task }: { io: HandlerIo; task: HandlerTask | undefined },
   ): HandlerContext {
-    const { db, pool, clock, random, waiters } = this.#core;
+    const { db, state, pool, clock, random, waiters } = this.#core;
     const { hostRef } = io;
     const signal = task?.signal ?? io.closed;
     return {
       db,
+      state,
       pool,
       session,
       clock,

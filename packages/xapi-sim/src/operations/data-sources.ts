@@ -16,19 +16,20 @@ export interface DataSource {
 }
 
 export function dataSourcesOfHost(
-  { db, clock }: CallContext,
+  context: CallContext,
   host: string,
 ): readonly DataSource[] {
-  db.get("host", host);
-  return hostMetrics(db, host).map((metric) => toSource(metric, clock.now()));
+  const now = context.clock.now();
+  return hostMetrics(context, host).map((metric) => toSource(metric, now));
 }
 
 export function dataSourcesOfVm(
-  { db, clock }: CallContext,
+  context: CallContext,
   vm: string,
 ): readonly DataSource[] {
-  if (text(db.get("VM", vm), "power_state") !== "Running") return [];
-  return vmMetrics(db, vm).map((metric) => toSource(metric, clock.now()));
+  const now = context.clock.now();
+  if (text(context.db.get("VM", vm), "power_state") !== "Running") return [];
+  return vmMetrics(context, vm).map((metric) => toSource(metric, now));
 }
 
 export function dataSourcesOfSr(

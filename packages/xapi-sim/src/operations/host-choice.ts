@@ -1,4 +1,5 @@
 import type { Database } from "../database.js";
+import type { PoolData } from "../pool-state.js";
 import { flag, refs, text } from "../records/fields.js";
 import { freeMemory, memoryExpected } from "./host-memory.js";
 
@@ -8,7 +9,7 @@ import { freeMemory, memoryExpected } from "./host-memory.js";
  * [xapi_vm_helpers.ml, from memory].
  */
 export function bestHost(
-  db: Database,
+  { db, state }: PoolData,
   vm: string,
   hosts: readonly string[],
 ): string | undefined {
@@ -17,7 +18,7 @@ export function bestHost(
       host,
       {
         members: groupMembersOn(db, vm, host),
-        free: freeMemory(db, host) - memoryExpected(db, host, vm),
+        free: freeMemory(db, host) - memoryExpected(state, host, vm),
       },
     ]),
   );

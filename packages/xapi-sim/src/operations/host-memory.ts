@@ -1,6 +1,6 @@
 import { NULL_REF } from "@xo-server/model";
 import type { Database } from "../database.js";
-import type { CallContext } from "../operation.js";
+import type { PoolData, PoolState } from "../pool-state.js";
 import type { XapiRecord } from "../xapi-value.js";
 import { int, text } from "../records/fields.js";
 
@@ -27,17 +27,14 @@ export function releaseMemory(db: Database, host: string, bytes: number): void {
   });
 }
 
-/** By host, what VMs on their way there will take, by VM. */
-const byPool = new WeakMap<Database, Map<string, Map<string, number>>>();
-
 /** Bytes that VMs which are about to start on a host, or to come there, will take; `except` is not counted. */
 export function memoryExpected(
-  db: Database,
+  { expectedMemory }: PoolState,
   host: string,
   except: string,
 ): number {
   let sum = 0;
-  for (const [vm, bytes] of byPool.get(db)?.get(host) ?? [])
+  for (const [vm, bytes] of expectedMemory.get(host) ?? [])
     if (vm !== except) sum += bytes;
   return sum;
 }
@@ -47,12 +44,11 @@ export function memoryExpected(
  * XAPI keeps it for who is in scheduled_to_be_resident_on.
  */
 export async function whileExpected(
-  { db }: Pick<CallContext, "db">,
+  { db, state }: PoolData,
   { vm, host }: { readonly vm: string; readonly host: string },
   work: () => Promise<void>,
 ): Promise<void> {
-  const hosts = byPool.get(db) ?? new Map<string, Map<string, number>>();
-  byPool.set(db, hosts);
+  const hosts = state.expectedMemory;
   const expected = hosts.get(host) ?? new Map<string, number>();
   hosts.set(host, expected);
   expected.set(vm, memoryNeeded(db.get("VM", vm)));

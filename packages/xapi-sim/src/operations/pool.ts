@@ -26,7 +26,7 @@ export const poolOperationTable: OperationTable = {
     await context.delay(durations.poolChange);
     removeLocalSrs(context, host);
     removeHost({ db }, host, text(record, "control_domain"));
-    ejectHost(db, host);
+    ejectHost(context.state, host);
   },
   "pool.management_reconfigure": ({ db }, params) => {
     const network = textParam(params, 0);

@@ -3,7 +3,6 @@ import { toDatetime } from "../clock.js";
 import type { CallContext } from "../operation.js";
 import { XapiFailure } from "../xapi-failure.js";
 import type { XapiRecord } from "../xapi-value.js";
-import { writtenDisks } from "../disks/written-disks.js";
 import { durations } from "./durations.js";
 import { int, map, text } from "../records/fields.js";
 import { refreshVdi } from "./refresh.js";
@@ -43,7 +42,7 @@ export function duplicateVdi(
     snapshot_time: isSnapshot ? toDatetime(clock.now()) : "19700101T00:00:00Z",
     cbt_enabled: isSnapshot && vdi["cbt_enabled"] === true,
   });
-  writtenDisks(db).copy(text(vdi, "uuid"), uuid);
+  context.state.disks.copy(text(vdi, "uuid"), uuid);
   refreshVdi(db, copy);
   return copy;
 }

@@ -1,5 +1,6 @@
 import { NULL_REF } from "@xo-server/model";
 import type { Database } from "../database.js";
+import type { PoolData } from "../pool-state.js";
 import { XapiFailure } from "../xapi-failure.js";
 import type { XapiRecord } from "../xapi-value.js";
 import { badPowerState } from "./failures.js";
@@ -184,14 +185,15 @@ export function assertStillRuns(db: Database, ref: string): void {
  * disks and networks, its memory.
  */
 export function assertCanBootHere(
-  db: Database,
+  pool: PoolData,
   ref: string,
   host: string,
 ): void {
+  const { db } = pool;
   const vm = db.get("VM", ref);
   assertHostRuns(db, host);
   assertSeesResources(db, ref, host);
-  assertEnoughMemory(db, { vm, ref }, host);
+  assertEnoughMemory(pool, { vm, ref }, host);
 }
 
 /** @throws XapiFailure VM_REQUIRES_SR, VM_REQUIRES_NETWORK */
@@ -216,12 +218,12 @@ export function assertHostRuns(db: Database, host: string): void {
 
 /** @throws XapiFailure HOST_NOT_ENOUGH_FREE_MEMORY; what other VMs are on their way with is taken */
 export function assertEnoughMemory(
-  db: Database,
+  { db, state }: PoolData,
   { vm, ref }: Booting,
   host: string,
 ): void {
   const needed = memoryNeeded(vm);
-  const available = freeMemory(db, host) - memoryExpected(db, host, ref);
+  const available = freeMemory(db, host) - memoryExpected(state, host, ref);
   if (needed > available)
     throw new XapiFailure("HOST_NOT_ENOUGH_FREE_MEMORY", [
       String(needed),
@@ -275,10 +277,10 @@ function assertSeesNetworks(
 }
 
 /** Hosts that could run the VM now. */
-export function possibleHosts(db: Database, vm: string): readonly string[] {
-  return [...db.refs("host")].filter((host) => {
+export function possibleHosts(pool: PoolData, vm: string): readonly string[] {
+  return [...pool.db.refs("host")].filter((host) => {
     try {
-      assertCanBootHere(db, vm, host);
+      assertCanBootHere(pool, vm, host);
       return true;
     } catch (error) {
       if (error instanceof XapiFailure) return false;
@@ -288,11 +290,11 @@ export function possibleHosts(db: Database, vm: string): readonly string[] {
 }
 
 /** The host that XAPI would take: the VM's affinity where possible, else the one with fewest of its group, then with most free memory. */
-export function chooseHost(db: Database, vm: string): string {
-  const hosts = possibleHosts(db, vm);
-  const affinity = text(db.get("VM", vm), "affinity");
+export function chooseHost(pool: PoolData, vm: string): string {
+  const hosts = possibleHosts(pool, vm);
+  const affinity = text(pool.db.get("VM", vm), "affinity");
   if (hosts.includes(affinity)) return affinity;
-  const host = bestHost(db, vm, hosts);
+  const host = bestHost(pool, vm, hosts);
   if (host === undefined) throw new XapiFailure("NO_HOSTS_AVAILABLE");
   return host;
 }

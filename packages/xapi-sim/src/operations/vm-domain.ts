@@ -98,8 +98,8 @@ export function endDomain(
   const host = refIn(vm, "resident_on");
   if (host !== undefined) {
     releaseMemory(db, host, memoryNeeded(vm));
-    endResidency(db, ref, context.clock.now() / 1000);
-    endRun(db, vm, context.clock.now() / 1000);
+    endResidency(context, ref, context.clock.now() / 1000);
+    endRun(context, vm, context.clock.now() / 1000);
   }
   for (const vbd of refs(vm, "VBDs")) attachDisk(context, vbd, false);
   for (const vif of refs(vm, "VIFs"))
@@ -124,8 +124,8 @@ export function endDomain(
 export function renewDomain(context: CallContext, ref: string): void {
   const vm = context.db.get("VM", ref);
   const host = text(vm, "resident_on");
-  endResidency(context.db, ref, context.clock.now() / 1000);
-  endRun(context.db, vm, context.clock.now() / 1000);
+  endResidency(context, ref, context.clock.now() / 1000);
+  endRun(context, vm, context.clock.now() / 1000);
   context.db.update("VM", ref, {
     domid: nextDomid(context, host),
     power_state: "Running",
@@ -142,8 +142,8 @@ export function moveDomain(
   const { db, clock } = context;
   const vm = db.get("VM", ref);
   const source = text(vm, "resident_on");
-  endResidency(db, ref, clock.now() / 1000);
-  beginResidency(db, ref, clock.now() / 1000);
+  endResidency(context, ref, clock.now() / 1000);
+  beginResidency(context.state, ref, clock.now() / 1000);
   releaseMemory(db, source, memoryNeeded(vm));
   releaseMemory(db, host, -memoryNeeded(vm));
   db.update("VM", ref, {

@@ -1,4 +1,5 @@
 import type { CallContext, OperationTable } from "../operation.js";
+import type { PoolData } from "../pool-state.js";
 import { XapiFailure } from "../xapi-failure.js";
 import { progressDuring, whileBusy } from "./busy.js";
 import { durations } from "./durations.js";
@@ -18,24 +19,25 @@ import { hostTitle } from "./vm-power.js";
 export const vmMigrateOperations: OperationTable = {
   "VM.pool_migrate": (context, params) =>
     migrate(context, textParam(params, 0), textParam(params, 1)),
-  "VM.get_possible_hosts": ({ db }, params) => {
-    db.get("VM", textParam(params, 0));
-    return possibleHosts(db, textParam(params, 0));
+  "VM.get_possible_hosts": (context, params) => {
+    context.db.get("VM", textParam(params, 0));
+    return possibleHosts(context, textParam(params, 0));
   },
-  "VM.assert_can_boot_here": ({ db }, params) => {
+  "VM.assert_can_boot_here": (context, params) => {
+    const { db } = context;
     const [vm, host] = [textParam(params, 0), textParam(params, 1)];
     db.get("VM", vm);
     if (db.find("host", host) === undefined)
       throw new XapiFailure("HOST_NOT_LIVE");
-    assertCanBootHere(db, vm, host);
+    assertCanBootHere(context, vm, host);
   },
   "VM.retrieve_wlb_recommendations": () => ({}),
-  "host.get_vms_which_prevent_evacuation": ({ db }, params) => {
-    return Object.fromEntries(obstaclesOn(db, textParam(params, 0)));
+  "host.get_vms_which_prevent_evacuation": (context, params) => {
+    return Object.fromEntries(obstaclesOn(context, textParam(params, 0)));
   },
-  "host.assert_can_evacuate": ({ db }, params) => {
-    const reasons = obstaclesOn(db, textParam(params, 0)).map(([, reason]) =>
-      reason.join(","),
+  "host.assert_can_evacuate": (context, params) => {
+    const reasons = obstaclesOn(context, textParam(params, 0)).map(
+      ([, reason]) => reason.join(","),
     );
     if (reasons.length > 0)
       throw new XapiFailure("CANNOT_EVACUATE_HOST", [
@@ -58,7 +60,7 @@ export async function migrate(
   const source = text(db.get("VM", vm), "resident_on");
   if (source === host) return;
   assertReaches(db, source);
-  assertCanBootHere(db, vm, host);
+  assertCanBootHere(context, vm, host);
   await whileBusy(
     context,
     { className: "VM", ref: vm },
@@ -68,7 +70,7 @@ export async function migrate(
         await progressDuring(context, durations.migrate);
         assertStillRuns(db, vm);
         assertReaches(db, source);
-        assertCanBootHere(db, vm, host);
+        assertCanBootHere(context, vm, host);
       });
       moveDomain(context, vm, host);
     },
@@ -89,9 +91,10 @@ function guestsOf(db: CallContext["db"], host: string): readonly string[] {
 
 /** The guests that cannot leave, with what keeps them. */
 function obstaclesOn(
-  db: CallContext["db"],
+  pool: PoolData,
   host: string,
 ): readonly (readonly [vm: string, reason: readonly string[]])[] {
+  const { db } = pool;
   const hasTarget = [...db.records("host")].some(
     ([ref, other]) =>
       ref !== host && other["enabled"] === true && isLive(db, ref),
@@ -99,24 +102,20 @@ function obstaclesOn(
   return guestsOf(db, host)
     .map((vm) => {
       const none = ["NO_HOSTS_AVAILABLE", vm];
-      return [vm, hasTarget ? obstacle(db, vm, host) : none] as const;
+      return [vm, hasTarget ? obstacle(pool, vm, host) : none] as const;
     })
     .filter(([, reason]) => reason.length > 0);
 }
 
 /** Why a guest cannot leave its host: error code and parameters; empty where it can. */
-function obstacle(
-  db: CallContext["db"],
-  vm: string,
-  host: string,
-): readonly string[] {
+function obstacle(pool: PoolData, vm: string, host: string): readonly string[] {
   try {
-    assertVmMay(db, vm, "pool_migrate");
+    assertVmMay(pool.db, vm, "pool_migrate");
   } catch (error) {
     if (error instanceof XapiFailure) return [error.code, ...error.params];
     throw error;
   }
-  const others = possibleHosts(db, vm).filter((other) => other !== host);
+  const others = possibleHosts(pool, vm).filter((other) => other !== host);
   return others.length === 0 ? ["NO_HOSTS_AVAILABLE", vm] : [];
 }
 
@@ -129,7 +128,7 @@ async function evacuate(context: CallContext, host: string): Promise<void> {
   if (operations.includes("evacuate"))
     throw new XapiFailure("HOST_EVACUATE_IN_PROGRESS", [host]);
   // One guest that cannot leave keeps all where they are [xapi_host.ml, from memory].
-  const [stuck] = obstaclesOn(db, host);
+  const [stuck] = obstaclesOn(context, host);
   if (stuck !== undefined) {
     const [code, ...params] = stuck[1];
     throw new XapiFailure(code!, params);
@@ -144,12 +143,12 @@ async function evacuate(context: CallContext, host: string): Promise<void> {
       const guests = guestsOf(db, host);
       for (const [index, vm] of guests.entries()) {
         const target = bestHost(
-          db,
+          context,
           vm,
-          possibleHosts(db, vm).filter((other) => other !== host),
+          possibleHosts(context, vm).filter((other) => other !== host),
         );
         // A guest that cannot move is a reason to fail, with XAPI's error for it.
-        assertCanBootHere(db, vm, target ?? host);
+        assertCanBootHere(context, vm, target ?? host);
         await migrate({ ...context, task: undefined }, vm, target ?? host);
         context.task?.progress((index + 1) / guests.length);
       }

@@ -105,7 +105,7 @@ function launchAnywhere(
     const vm = textParam(params, 0);
     assertVmMay(context.db, vm, operation);
     assertBootable(context, vm);
-    const host = chooseHost(context.db, vm);
+    const host = chooseHost(context, vm);
     return launch(context, vm, { host, paused: params[1] === true, operation });
   };
 }
@@ -119,7 +119,7 @@ function launchOn(
     const [vm, host] = [textParam(params, 0), textParam(params, 1)];
     assertVmMay(context.db, vm, operation);
     assertBootable(context, vm);
-    assertCanBootHere(context.db, vm, host);
+    assertCanBootHere(context, vm, host);
     return launch(context, vm, { host, paused: params[2] === true, operation });
   };
 }
@@ -160,7 +160,7 @@ async function start(
       await whileExpected(context, { vm, host }, async () => {
         await progressDuring(context, durations.start);
         // The host may be gone meanwhile.
-        assertCanBootHere(context.db, vm, host);
+        assertCanBootHere(context, vm, host);
       });
       buildDomain(context, vm, host);
       bootGuest(context, vm);
@@ -231,7 +231,7 @@ async function resume(
     async () => {
       await whileExpected(context, { vm, host }, async () => {
         await progressDuring(context, durations.resume);
-        assertCanBootHere(context.db, vm, host);
+        assertCanBootHere(context, vm, host);
       });
       buildDomain(context, vm, host);
       context.db.update("VM", vm, {

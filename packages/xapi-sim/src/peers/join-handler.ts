@@ -8,7 +8,6 @@ import { XapiFailure } from "../xapi-failure.js";
 import type { HostPayload } from "./host-payload.js";
 import { receiveHost } from "./receive-host.js";
 import { assertCanJoin, type Applicant } from "./join-checks.js";
-import { joinedHosts } from "../joined-hosts.js";
 import { LineChannel } from "./line-channel.js";
 
 /** What a host says that wants to join. */
@@ -36,7 +35,7 @@ export const joinHandlers: readonly HttpHandler[] = [
 async function welcome(
   _: HandlerRequest,
   response: HandlerResponse,
-  { db, pool, hostRef }: HandlerContext,
+  { db, state, pool, hostRef }: HandlerContext,
 ): Promise<void> {
   const channel = new LineChannel(response.raw("HTTP/1.1 200 OK\r\n\r\n"));
   const request = (await channel.receive()) as unknown as
@@ -50,7 +49,7 @@ async function welcome(
       ]);
     assertCanJoin(db, request.applicant);
     const host = receiveHost(db, request.payload, request.address);
-    joinedHosts(db).set(host, channel);
+    state.joinedHosts.set(host, channel);
     channel.send({ host });
   } catch (error) {
     const isXapiFailure = error instanceof XapiFailure;

@@ -1,7 +1,8 @@
 import { NULL_REF } from "@xo-server/model";
 import type { Database } from "../database.js";
+import type { PoolData } from "../pool-state.js";
 import { refIn, refs, text } from "../records/fields.js";
-import { writtenDisks, type DiskTrace } from "../disks/written-disks.js";
+import type { DiskTrace } from "../disks/written-disks.js";
 import type { XapiRecord } from "../xapi-value.js";
 
 /** An object on its way to another pool; `ref` is its reference at home. */
@@ -22,10 +23,12 @@ export interface MigrationPayload {
 /** Blocks that are carried along at most: what was written lately. */
 const MOST_BLOCKS = 32;
 
-export function serializeVm(db: Database, vm: string): MigrationPayload {
+export function serializeVm(
+  { db, state: { disks } }: PoolData,
+  vm: string,
+): MigrationPayload {
   const packer = new Packer(db);
   packer.vm(vm);
-  const disks = writtenDisks(db);
   const traces = packer.objects
     .filter(({ className }) => className === "VDI")
     .map(({ record }) => text(record, "uuid"))
@@ -35,7 +38,9 @@ export function serializeVm(db: Database, vm: string): MigrationPayload {
 
 /** Disks of the VM and of its snapshots, without what is in CD drives. */
 export function disksOf(db: Database, vm: string): readonly string[] {
-  return serializeVm(db, vm).objects.flatMap(({ className, ref }) =>
+  const packer = new Packer(db);
+  packer.vm(vm);
+  return packer.objects.flatMap(({ className, ref }) =>
     className === "VDI" ? [ref] : [],
   );
 }

@@ -12,7 +12,6 @@ import {
 } from "../operations/vm-checks.js";
 import { buildDomain } from "../operations/vm-domain.js";
 import { mapRefs } from "../transfer/ova.js";
-import { writtenDisks } from "../disks/written-disks.js";
 import { XapiFailure } from "../xapi-failure.js";
 import type { XapiRecord } from "../xapi-value.js";
 import type {
@@ -103,7 +102,7 @@ export class MigrationReceiver {
       if (className === "VIF" && text(record, "VM") === payload.vm)
         this.#assertNetwork(ref);
     }
-    if (live) assertEnoughMemory(db, { vm, ref: payload.vm }, host);
+    if (live) assertEnoughMemory(this.#context, { vm, ref: payload.vm }, host);
   }
 
   /** By the map, else the pool's default SR [xapi_vm_migrate.ml, from memory]. */
@@ -147,7 +146,7 @@ export class MigrationReceiver {
       managed: true,
     });
     const origin = text(record, "uuid");
-    writtenDisks(db).adopt(
+    this.#context.state.disks.adopt(
       uuid,
       Object.hasOwn(traces, origin) ? traces[origin]! : { origin, blocks: {} },
     );
@@ -225,7 +224,7 @@ export class MigrationReceiver {
   #run(vm: string, host: string): void {
     const { db } = this.#context;
     assertHostRuns(db, host);
-    assertEnoughMemory(db, { vm: db.get("VM", vm), ref: vm }, host);
+    assertEnoughMemory(this.#context, { vm: db.get("VM", vm), ref: vm }, host);
     buildDomain(this.#context, vm, host);
     this.#made.push(
       ...refs(db.get("VM", vm), "consoles").map((ref) => ({

@@ -92,7 +92,7 @@ function assertMayTravel(
 
 /** Asks the other pool to take the VM in; it has room for the disks then. */
 async function announce(
-  { db }: CallContext,
+  { db, state }: CallContext,
   vm: string,
   { dest, disks, networks, copy }: CrossPoolMigration,
 ): Promise<LineChannel> {
@@ -103,7 +103,7 @@ async function announce(
     copy,
     srs: disks as ReceiveOrder["srs"],
     networks: networks as ReceiveOrder["networks"],
-    payload: serializeVm(db, vm),
+    payload: serializeVm({ db, state }, vm),
   };
   try {
     await channel.ask(order as unknown as Record<string, unknown>);

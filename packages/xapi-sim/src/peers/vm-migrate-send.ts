@@ -132,14 +132,15 @@ function assertReachable(
 }
 
 function assertPossible(
-  { db }: CallContext,
+  context: CallContext,
   vm: string,
   { host, disks, networks }: MovePlan,
 ): void {
+  const { db } = context;
   const source = refIn(db.get("VM", vm), "resident_on");
   assertHostRuns(db, host);
   if (source !== undefined && source !== host)
-    assertEnoughMemory(db, { vm: db.get("VM", vm), ref: vm }, host);
+    assertEnoughMemory(context, { vm: db.get("VM", vm), ref: vm }, host);
   for (const [vdi, sr] of Object.entries(disks)) {
     db.get("VDI", vdi);
     db.get("SR", sr as string);
@@ -170,7 +171,7 @@ async function move(
     db.update("VIF", vif, { network });
   const source = refIn(db.get("VM", vm), "resident_on");
   if (source === undefined || source === host) return;
-  assertCanBootHere(db, vm, host);
+  assertCanBootHere(context, vm, host);
   moveDomain(context, vm, host);
 }
 

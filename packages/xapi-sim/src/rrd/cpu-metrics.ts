@@ -1,4 +1,4 @@
-import type { Database } from "../database.js";
+import type { PoolData } from "../pool-state.js";
 import { hashText } from "../fleet/seeded-random.js";
 import { int, refs, text } from "../records/fields.js";
 import { runsOf } from "./vm-runs.js";
@@ -7,10 +7,10 @@ import { isWithin, noise, type Metric } from "./metric.js";
 import { loadOn } from "./residency.js";
 
 /** The CPUs of a host: what its VMs and domain 0 have to do, as evenly as Xen spreads it. */
-export function hostCpuMetrics(db: Database, ref: string): readonly Metric[] {
-  const host = db.get("host", ref);
+export function hostCpuMetrics(pool: PoolData, ref: string): readonly Metric[] {
+  const host = pool.db.get("host", ref);
   const count = refs(host, "host_CPUs").length;
-  const each = eachOf(loadOn(db, ref), count);
+  const each = eachOf(loadOn(pool, ref), count);
   const seed = hashText(text(host, "uuid"));
   return [
     ...processors(count, each, seed).map((valueAt, i) =>
@@ -21,11 +21,11 @@ export function hostCpuMetrics(db: Database, ref: string): readonly Metric[] {
 }
 
 /** The CPUs of a VM, with gaps where it did not run. */
-export function vmCpuMetrics(db: Database, ref: string): readonly Metric[] {
-  const vm = db.get("VM", ref);
+export function vmCpuMetrics(pool: PoolData, ref: string): readonly Metric[] {
+  const vm = pool.db.get("VM", ref);
   const count = int(vm, "VCPUs_at_startup");
-  const runs = runsOf(db, vm);
-  const load = eachOf(loadOf(db, ref), count);
+  const runs = runsOf(pool, vm);
+  const load = eachOf(loadOf(pool, ref), count);
   const each: Load = (seconds) =>
     isWithin(runs, seconds) ? load(seconds) : NaN;
   const seed = hashText(text(vm, "uuid"));

@@ -1,4 +1,4 @@
-import type { Database } from "../database.js";
+import type { PoolData } from "../pool-state.js";
 import { LOAD_KEY } from "../fleet/load-key.js";
 import { hashText } from "../fleet/seeded-random.js";
 import { int, map, text } from "../records/fields.js";
@@ -8,39 +8,29 @@ import { noise, wave } from "./metric.js";
 /** Cores that a VM keeps busy at a moment, Unix seconds. */
 export type Load = (seconds: number) => number;
 
-/** From a moment on, Unix seconds, a VM keeps so many cores busy. */
-interface Setting {
-  readonly from: number;
-  readonly cores: number;
-}
-
 /** Of each VM that many are remembered. */
 const MOST_SETTINGS = 16;
 /** A load that is said varies by so much of it, up and down. */
 const JITTER = 0.05;
 
-const byPool = new WeakMap<Database, Map<string, readonly Setting[]>>();
-
 /** From `now` on, Unix seconds, the VM keeps so many cores busy, give or take a twentieth, and never more than its VCPUs. */
 export function setLoad(
-  db: Database,
+  { db, state }: PoolData,
   vm: string,
   { cores, now }: { readonly cores: number; readonly now: number },
 ): void {
   db.get("VM", vm);
   if (!(cores >= 0)) throw new RangeError("a VM keeps 0 or more cores busy");
-  const settings = byPool.get(db) ?? new Map<string, readonly Setting[]>();
-  byPool.set(db, settings);
-  const before = settings.get(vm) ?? [];
-  settings.set(vm, [...before, { from: now, cores }].slice(-MOST_SETTINGS));
+  const before = state.loads.get(vm) ?? [];
+  state.loads.set(vm, [...before, { from: now, cores }].slice(-MOST_SETTINGS));
 }
 
 /** A VM's load at any time: what was said of it, or what its uuid makes of it. */
-export function loadOf(db: Database, ref: string): Load {
+export function loadOf({ db, state }: PoolData, ref: string): Load {
   const vm = db.get("VM", ref);
   const seed = hashText(`${text(vm, "uuid")}:load`);
   const vcpus = int(vm, "VCPUs_at_startup");
-  const settings = byPool.get(db)?.get(ref) ?? [];
+  const settings = state.loads.get(ref) ?? [];
   const usual = usualLoad(vm, seed);
   return (seconds) => {
     const setting = settings.findLast(({ from }) => from <= seconds);

@@ -1,5 +1,5 @@
 import { hashText } from "../fleet/seeded-random.js";
-import type { Run } from "./vm-runs.js";
+import type { Run } from "../pool-state.js";
 
 /** One thing that is measured of a host, VM or SR. Values are a pure function of owner, name and time: nothing is stored. */
 export interface Metric {

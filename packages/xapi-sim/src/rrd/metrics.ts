@@ -1,4 +1,5 @@
 import type { Database } from "../database.js";
+import type { PoolData } from "../pool-state.js";
 import { flag, int, refIn, refs, text } from "../records/fields.js";
 import type { XapiRecord } from "../xapi-value.js";
 import { deviceOf } from "../records/device-names.js";
@@ -6,7 +7,8 @@ import { hostCpuMetrics, vmCpuMetrics } from "./cpu-metrics.js";
 import { runsOf } from "./vm-runs.js";
 import { makeMetrics, type Metric, type Shape } from "./metric.js";
 
-export function hostMetrics(db: Database, host: string): readonly Metric[] {
+export function hostMetrics(pool: PoolData, host: string): readonly Metric[] {
+  const { db } = pool;
   const record = db.get("host", host);
   const memory = db.find("host_metrics", text(record, "metrics"));
   const total = memory === undefined ? 0 : int(memory, "memory_total");
@@ -44,11 +46,12 @@ export function hostMetrics(db: Database, host: string): readonly Metric[] {
       .filter((pbd) => flag(pbd, "currently_attached"))
       .flatMap((pbd) => srTraffic(db.get("SR", text(pbd, "SR")))),
   ]);
-  return [...hostCpuMetrics(db, host), ...others];
+  return [...hostCpuMetrics(pool, host), ...others];
 }
 
 /** Of a VM that runs, or that has run. */
-export function vmMetrics(db: Database, vm: string): readonly Metric[] {
+export function vmMetrics(pool: PoolData, vm: string): readonly Metric[] {
+  const { db } = pool;
   const record = db.get("VM", vm);
   const memory = int(record, "memory_dynamic_max");
   const runs = refIn(record, "resident_on") !== undefined;
@@ -78,9 +81,9 @@ export function vmMetrics(db: Database, vm: string): readonly Metric[] {
       ...disks.flatMap(diskTraffic),
       ...nics.flatMap((nic) => traffic(`vif_${nic}`)),
     ],
-    runsOf(db, record),
+    runsOf(pool, record),
   );
-  return [...vmCpuMetrics(db, vm), ...others];
+  return [...vmCpuMetrics(pool, vm), ...others];
 }
 
 export function srMetrics(db: Database, sr: string): readonly Metric[] {

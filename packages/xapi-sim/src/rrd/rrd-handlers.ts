@@ -108,9 +108,11 @@ function columnsFor(
   );
   return [
     ...(query.get("host") === "true"
-      ? own("host", host, hostMetrics(db, hostRef))
+      ? own("host", host, hostMetrics(context, hostRef))
       : []),
-    ...vms.flatMap((ref) => own("vm", uuidOf("VM", ref), vmMetrics(db, ref))),
+    ...vms.flatMap((ref) =>
+      own("vm", uuidOf("VM", ref), vmMetrics(context, ref)),
+    ),
     ...srs.flatMap((ref) => own("sr", uuidOf("SR", ref), srMetrics(db, ref))),
   ];
 }
@@ -129,7 +131,7 @@ function hostDocument(
   context: HandlerContext,
 ): void {
   send(request, response, {
-    metrics: hostMetrics(context.db, requestedHost(request.query, context)),
+    metrics: hostMetrics(context, requestedHost(request.query, context)),
     now: context.clock.now(),
   });
 }
@@ -148,7 +150,7 @@ function vmDocument(
   }
   const vm = db.byUuid("VM", uuid);
   const last =
-    vm === undefined ? undefined : runsOf(db, db.get("VM", vm)).at(-1);
+    vm === undefined ? undefined : runsOf(context, db.get("VM", vm)).at(-1);
   if (vm === undefined || last === undefined) {
     response.bare(404);
     return;
@@ -160,7 +162,7 @@ function vmDocument(
     response.bare(302, [["Location", locationOn(address, request)]]);
   else
     send(request, response, {
-      metrics: vmMetrics(db, vm),
+      metrics: vmMetrics(context, vm),
       // An archive ends with the VM's last run.
       now: Math.min(context.clock.now(), last.to * 1000),
     });

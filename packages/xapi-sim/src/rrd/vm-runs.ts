@@ -1,34 +1,33 @@
 import type { Database } from "../database.js";
+import type { PoolData, Run } from "../pool-state.js";
 import { refIn, text } from "../records/fields.js";
 import type { XapiRecord } from "../xapi-value.js";
-
-/** When a VM ran: Unix seconds. */
-export interface Run {
-  readonly from: number;
-  readonly to: number;
-}
 
 /** Of each VM that many are remembered. */
 const MOST_RUNS = 16;
 /** How long a halted VM ran that has been so from the start of the simulation. */
 const LAST_RUN_SECONDS = 6 * 3600;
 
-const byPool = new WeakMap<Database, Map<string, Run[]>>();
-
 /** Notes that the VM's present run ends now. @param now Unix seconds */
-export function endRun(db: Database, vm: XapiRecord, now: number): void {
+export function endRun(
+  { db, state }: PoolData,
+  vm: XapiRecord,
+  now: number,
+): void {
   const from = startOf(db, vm);
   if (from === undefined || from >= now) return;
-  const runs = byPool.get(db) ?? new Map<string, Run[]>();
-  byPool.set(db, runs);
+  const { runs } = state;
   const before = runs.get(text(vm, "uuid")) ?? [];
   const all = [...before, { from, to: now }].slice(-MOST_RUNS);
   runs.set(text(vm, "uuid"), all);
 }
 
 /** All runs that are known, the oldest first; the present one has no end. */
-export function runsOf(db: Database, vm: XapiRecord): readonly Run[] {
-  const past = byPool.get(db)?.get(text(vm, "uuid")) ?? [];
+export function runsOf(
+  { db, state: { runs } }: PoolData,
+  vm: XapiRecord,
+): readonly Run[] {
+  const past = runs.get(text(vm, "uuid")) ?? [];
   const from = startOf(db, vm);
   const state = text(vm, "power_state");
   if (state === "Running" || state === "Paused")

@@ -14,7 +14,6 @@ import { assertVmMay } from "../operations/vm-checks.js";
 import { locationOn } from "../rrd/rrd-handlers.js";
 import { XapiFailure } from "../xapi-failure.js";
 import { collectObjects, writeOva } from "./ova.js";
-import { writtenDisks } from "../disks/written-disks.js";
 import { createZstdPacker } from "./zstd.js";
 import { tarEnd, tarHeader, tarPadding } from "./tar.js";
 
@@ -80,7 +79,7 @@ async function exportVm(
 
 /** ova.xml, then of each disk a directory of MiBs with a checksum each. */
 function* archiveOf(
-  { db, clock, task }: HandlerContext,
+  { db, state, clock, task }: HandlerContext,
   vm: string,
 ): Generator<Buffer> {
   const now = Math.floor(clock.now() / 1000);
@@ -91,7 +90,7 @@ function* archiveOf(
     .filter(
       ({ className, ref }) => className === "VDI" && isDiskOf(db, vm, ref),
     );
-  const contents = writtenDisks(db);
+  const contents = state.disks;
   for (const [index, { ref, id }] of disks.entries()) {
     const vdi = db.get("VDI", ref);
     const uuid = text(vdi, "uuid");

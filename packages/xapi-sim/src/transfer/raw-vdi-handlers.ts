@@ -16,7 +16,6 @@ import { exportHead } from "./export-handlers.js";
 import { importHead, refuseChunked, targetSr } from "./import-handlers.js";
 import { vhdFile } from "./vhd.js";
 import { BadVhd, readVhd } from "./vhd-reader.js";
-import { writtenDisks } from "../disks/written-disks.js";
 
 export const rawVdiHandlers: readonly HttpHandler[] = [
   {
@@ -53,7 +52,7 @@ async function exportVdi(
   const base = query.get("base");
   const disk = { uuid: text(vdi, "uuid"), size: int(vdi, "virtual_size") };
   const created = Math.floor(clock.now() / 1000);
-  const contents = writtenDisks(db);
+  const contents = context.state.disks;
   const blockAt = (index: number) => contents.block(disk.uuid, index);
   const bytes =
     format === "raw"
@@ -110,7 +109,7 @@ async function receive(
   vdi: XapiRecord,
 ): Promise<void> {
   const [uuid, size] = [text(vdi, "uuid"), int(vdi, "virtual_size")];
-  const contents = writtenDisks(context.db);
+  const contents = context.state.disks;
   const write = (offset: number, bytes: Buffer) => {
     contents.write(uuid, offset, bytes.subarray(0, Math.max(0, size - offset)));
   };

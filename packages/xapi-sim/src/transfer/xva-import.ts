@@ -11,7 +11,6 @@ import type { XapiRecord } from "../xapi-value.js";
 import { MiB } from "../disks/disk-content.js";
 import { mapRefs, readOva, type OvaObject } from "./ova.js";
 import type { TarFile } from "./tar.js";
-import { writtenDisks } from "../disks/written-disks.js";
 
 export interface ImportPlace {
   readonly sr: string;
@@ -113,7 +112,7 @@ export class XvaImport {
       const { sr } = this.#place;
       takeSpace(this.#context, sr, int(adjusted, "physical_utilisation"));
       addAllocation(this.#context, sr, int(adjusted, "virtual_size"));
-      writtenDisks(this.#context.db).adopt(text(adjusted, "uuid"), {
+      this.#context.state.disks.adopt(text(adjusted, "uuid"), {
         origin: text(object.record, "uuid"),
         blocks: {},
       });
@@ -190,7 +189,7 @@ export class XvaImport {
     const { db } = this.#context;
     const vdi = ref === undefined ? undefined : db.find("VDI", ref);
     if (vdi === undefined) return;
-    const disks = writtenDisks(db);
+    const { disks } = this.#context.state;
     const uuid = text(vdi, "uuid");
     const before = disks.block(uuid, index).subarray(0, content.length);
     if (!before.equals(content)) disks.write(uuid, index * MiB, content);

@@ -1,0 +1,50 @@
+import type { Database } from "./database.js";
+import { WrittenDisks } from "./disks/written-disks.js";
+
+/** From a moment on, Unix seconds, a VM keeps so many cores busy. */
+export interface LoadSetting {
+  readonly from: number;
+  readonly cores: number;
+}
+
+/** A VM's time on a host, Unix seconds, and how many cores it kept busy at a moment. */
+export interface Residency {
+  readonly from: number;
+  readonly to: number;
+  readonly load: (seconds: number) => number;
+}
+
+/** When a VM ran: Unix seconds. */
+export interface Run {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** The connection to a host that has joined from another simulator. */
+export interface HostChannel {
+  send(message: Readonly<Record<string, string | boolean>>): void;
+}
+
+/** What a simulated pool knows and XAPI's database does not hold. */
+export class PoolState {
+  /** By host: bytes that VMs on their way there will take, by VM. */
+  readonly expectedMemory = new Map<string, Map<string, number>>();
+  /** By VM. */
+  readonly loads = new Map<string, readonly LoadSetting[]>();
+  /** By host: VMs that were there. */
+  readonly residencies = new Map<string, Residency[]>();
+  /** By VM: when it came to where it is, unless it started there; Unix seconds. */
+  readonly arrivals = new Map<string, number>();
+  /** Ended runs, by uuid of the VM. */
+  readonly runs = new Map<string, readonly Run[]>();
+  readonly disks = new WrittenDisks();
+  /** Names of users, by the console that they have open. */
+  readonly consoleUsers = new Map<string, string>();
+  /** By reference of the host here. */
+  readonly joinedHosts = new Map<string, HostChannel>();
+}
+
+export interface PoolData {
+  readonly db: Database;
+  readonly state: PoolState;
+}
