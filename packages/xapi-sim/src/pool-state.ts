@@ -1,4 +1,5 @@
 import type { Database } from "./database.js";
+import type { XapiRecord } from "./xapi-value.js";
 import { WrittenDisks } from "./disks/written-disks.js";
 
 /** From a moment on, Unix seconds, a VM keeps so many cores busy. */
@@ -38,6 +39,8 @@ export class PoolState {
   /** Ended runs, by uuid of the VM. */
   readonly runs = new Map<string, readonly Run[]>();
   readonly disks = new WrittenDisks();
+  /** Records of disks that are on their SR and not in the database, by location. */
+  readonly forgottenDisks = new Map<string, XapiRecord>();
   /** Names of users, by the console that they have open. */
   readonly consoleUsers = new Map<string, string>();
   /** By reference of the host here. */

@@ -1,5 +1,11 @@
-import { checkAnswers, NULL, type AnswerCase } from "./support/answer-cases.js";
-import type { TestPool } from "./operations-pool.js";
+import t from "tap";
+import {
+  checkAnswers,
+  NULL,
+  type AnswerCase,
+  type Call,
+} from "./support/answer-cases.js";
+import { createTestPool, type TestPool } from "./operations-pool.js";
 import type { XapiRecord, XapiValue } from "../src/xapi-value.js";
 
 const none = "OpaqueRef:none";
@@ -213,6 +219,29 @@ checkAnswers([
     },
   },
   {
+    row: "VDI introduce",
+    prepare: (pool) => {
+      const introduce: Call = [
+        ...["VDI.introduce", "u", "n", "", nfs(pool), "user"],
+        ...[false, false, {}, "loc"],
+      ] as unknown as Call;
+      return {
+        call: introduce,
+        error: [
+          "INTERNAL_ERROR",
+          "Storage_error ([S(Vdi_does_not_exist);S(loc)])",
+        ],
+      };
+    },
+  },
+  ...["assert_supports", "enable", "disable"].map((verb): AnswerCase => ({
+    row: `SR ${verb} db repl`,
+    prepare: (pool) => ({
+      call: [`SR.${verb}_database_replication`, nfs(pool)],
+      error: ["SR_OPERATION_NOT_SUPPORTED", nfs(pool)],
+    }),
+  })),
+  {
     row: "SR introduce bad type",
     prepare: () => ({
       call: ["SR.introduce", "u", "n", "", "bogus", "", true, {}],
@@ -254,3 +283,20 @@ checkAnswers([
     }),
   },
 ]);
+
+t.test("a forgotten disk is introduced, or found by a scan", async (t) => {
+  const pool = createTestPool();
+  const { call, db } = pool;
+  const vdi = find(pool, "VDI", (record) => record["SR"] === nfs(pool));
+  for (const vbd of db.get("VDI", vdi)["VBDs"] as string[])
+    db.destroy("VBD", vbd);
+  const { uuid, location } = db.get("VDI", vdi);
+  await call("VDI.forget", vdi);
+  t.equal(db.byUuid("VDI", uuid as string), undefined);
+  const rest = [nfs(pool), "user", false, false, {}, location!];
+  const again = (await call("VDI.introduce", "", "n", "", ...rest)) as string;
+  t.match(db.get("VDI", again), { uuid, name_label: "n" });
+  await call("VDI.forget", again);
+  await call("SR.scan", nfs(pool));
+  t.ok(db.byUuid("VDI", uuid as string));
+});

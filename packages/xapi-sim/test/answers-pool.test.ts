@@ -75,6 +75,24 @@ const newVmss = (patch: XapiRecord): XapiRecord => ({
 
 checkAnswers([
   answers(
+    "import bad",
+    ["VM.import", "http://192.0.2.1/", NULL, false, false],
+    ["HANDLE_INVALID", "SR", NULL],
+  ),
+  answers(
+    "pool test_archive",
+    ["pool.send_test_post", "192.0.2.1", 443, ""],
+    ["INTERNAL_ERROR", "Connection failed: connection refused."],
+  ),
+  answers(
+    "host query_data_source bad",
+    ["host.query_data_source", "HOST", "nosuch"],
+    [
+      "INTERNAL_ERROR",
+      'IDL Error: [S(Rrdd_internal_error);S(Rrd.Invalid_data_source("nosuch"))]',
+    ],
+  ),
+  answers(
     "call_plugin halted",
     ["VM.call_plugin", "VM", "p", "f", {}],
     ["VM_BAD_POWER_STATE", "VM", "running", "halted"],

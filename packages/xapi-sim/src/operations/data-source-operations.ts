@@ -1,5 +1,5 @@
 import type { CallContext, OperationTable } from "../operation.js";
-import { XapiFailure } from "../xapi-failure.js";
+import { XapiFailure, internalError } from "../xapi-failure.js";
 import type { XapiValue } from "../xapi-value.js";
 import {
   dataSourcesOfHost,
@@ -81,6 +81,8 @@ function valueOf(
 ): number {
   const source = sources.find((candidate) => candidate.name_label === name);
   if (source === undefined)
-    throw new XapiFailure("INTERNAL_ERROR", ["Not_found"]);
+    throw internalError(
+      `IDL Error: [S(Rrdd_internal_error);S(Rrd.Invalid_data_source(${JSON.stringify(name)}))]`,
+    );
   return source.value;
 }

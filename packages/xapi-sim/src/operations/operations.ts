@@ -1,5 +1,6 @@
 import type { OperationTable } from "../operation.js";
 import { bondOperations } from "./bond.js";
+import { forgottenDiskOperations } from "./forgotten-disks.js";
 import { haOperations } from "./ha.js";
 import { hostOperationTable } from "./host.js";
 import { hostDeathOperations } from "./host-death.js";
@@ -39,6 +40,7 @@ export const operations: OperationTable = {
   ...vbdOperationTable,
   ...vifOperationTable,
   ...vdiOperationTable,
+  ...forgottenDiskOperations,
   ...srOperationTable,
   ...srProbeOperations,
   ...hostOperationTable,

@@ -58,7 +58,10 @@ export const poolOperationTable: OperationTable = {
   "pool.certificate_sync": () => undefined,
   "pool.rotate_secret": () => undefined,
   "pool.audit_log_append": () => undefined,
-  "pool.send_test_post": () => "",
+  // Simulated hosts reach nothing outside of their pool.
+  "pool.send_test_post": () => {
+    throw internalError("Connection failed: connection refused.");
+  },
   "pool.configure_repository_proxy": ({ db }, params) => {
     db.update("pool", textParam(params, 0), {
       repository_proxy_url: textParam(params, 1),

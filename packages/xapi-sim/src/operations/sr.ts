@@ -9,6 +9,7 @@ import { whileBusy } from "./busy.js";
 import { assertCanHostStatefile } from "./ha.js";
 import { durations } from "./durations.js";
 import { denied } from "./failures.js";
+import { findDisks } from "./forgotten-disks.js";
 import { flag, mapParam, refs, text, textParam } from "../records/fields.js";
 import { refreshSr } from "./refresh.js";
 import {
@@ -90,6 +91,7 @@ export const srOperationTable: OperationTable = {
     await whileBusy(context, { className: "SR", ref: sr }, "scan", () =>
       context.delay(durations.scan),
     );
+    findDisks(context, sr);
   },
   "SR.update": ({ db }, params) => {
     db.get("SR", textParam(params, 0));
@@ -110,7 +112,9 @@ export const srOperationTable: OperationTable = {
   "SR.assert_can_host_ha_statefile": ({ db }, params) => {
     assertCanHostStatefile({ db }, textParam(params, 0));
   },
-  "SR.assert_supports_database_replication": () => undefined,
+  "SR.assert_supports_database_replication": replicate,
+  "SR.enable_database_replication": replicate,
+  "SR.disable_database_replication": replicate,
   "PBD.create": ({ db }, params) => {
     const record = params[0] as XapiRecord;
     const [host, sr] = [text(record, "host"), text(record, "SR")];
@@ -146,6 +150,17 @@ export const srOperationTable: OperationTable = {
   },
   "PBD.unplug": unplugPbd,
 };
+
+/** Only SRs on blocks that all hosts share hold copies of the database [xapi_sr.ml, from memory]. */
+function replicate(
+  { db }: CallContext,
+  params: readonly XapiValue[],
+): undefined {
+  const sr = textParam(params, 0);
+  assertPlugged(db, sr);
+  if (!text(db.get("SR", sr), "type").startsWith("lvmo"))
+    throw new XapiFailure("SR_OPERATION_NOT_SUPPORTED", [sr]);
+}
 
 async function unplugPbd(
   context: CallContext,

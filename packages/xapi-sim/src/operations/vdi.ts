@@ -5,6 +5,7 @@ import type { XapiRecord } from "../xapi-value.js";
 import { progressDuring, whileBusy } from "./busy.js";
 import { durations } from "./durations.js";
 import { denied } from "./failures.js";
+import { rememberDisk } from "./forgotten-disks.js";
 import {
   flag,
   int,
@@ -62,6 +63,7 @@ export const vdiOperationTable: OperationTable = {
   "VDI.forget": (context, params) => {
     const ref = textParam(params, 0);
     assertFree(context, ref, "forget");
+    rememberDisk(context, ref);
     removeVdi(context, ref, { freesSpace: false });
   },
   "VDI.db_forget": (context, params) => {

@@ -1,5 +1,5 @@
 import type { OperationTable } from "../operation.js";
-import { XapiFailure } from "../xapi-failure.js";
+import { XapiFailure, internalError } from "../xapi-failure.js";
 import { textParam } from "../records/fields.js";
 import { assertVmMay } from "./vm-checks.js";
 import { hasAgent } from "./refresh.js";
@@ -21,6 +21,11 @@ export const vmPluginOperations: OperationTable = {
       throw new XapiFailure("XENAPI_PLUGIN_FAILURE", [fn!, "", ""]);
     if (!hasAgent(db, vm!)) throw new XapiFailure("VM_LACKS_FEATURE", [vm!]);
     return "";
+  },
+  "VM.import": ({ db }, params) => {
+    db.get("SR", textParam(params, 1));
+    // Simulated hosts reach nothing outside of their pool.
+    throw internalError('Unix.Unix_error(Unix.ECONNREFUSED, "connect", "")');
   },
   "VM.send_sysrq": ({ db }, params) => notImplemented(db, params, "send_sysrq"),
   "VM.send_trigger": ({ db }, params) =>

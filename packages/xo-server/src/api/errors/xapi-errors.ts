@@ -5,7 +5,7 @@ const rows: Readonly<
   Record<string, readonly [code: ErrorCode, ...params: string[]]>
 > = {
   HOST_OFFLINE: ["HOST_OFFLINE", "objectId"],
-  NO_HOSTS_AVAILABLE: ["NO_HOSTS_AVAILABLE"],
+  NO_HOSTS_AVAILABLE: ["NO_HOSTS_AVAILABLE", "objectId"],
   NOT_SUPPORTED_DURING_UPGRADE: ["POOL_IS_UPGRADING"],
   OPERATION_BLOCKED: ["OPERATION_BLOCKED", "objectId", "code"],
   PIF_VLAN_EXISTS: ["ALREADY_EXISTS", "objectId"],
