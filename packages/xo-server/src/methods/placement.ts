@@ -7,19 +7,13 @@ import type { HandlerContext } from "../operations/operation.js";
 import { defineOperation, type OperationContext } from "./define-operation.js";
 import type { RestRoute } from "../operations/rest-route.js";
 import { parseChanges } from "../placement/parse-changes.js";
+import { defaultMaxFailures } from "../placement/default-max-failures.js";
 import { applyPlan } from "../placement/apply-plan.js";
 import * as schemas from "../placement/schemas.js";
 import { idOf } from "./on-object.js";
 
 const MAX_ACTIONS = 10_000;
 const MAX_CHANGES = 1_000;
-/**
- * Default of `maxFailures`: at most about 2,000 sets of hosts, which are planned
- * in well under a second.
- */
-function defaultMaxFailures({ hosts }: PoolModel): number {
-  return hosts.length <= 24 ? 3 : 2;
-}
 
 const pool = idOf("a pool");
 const vm = idOf("a VM");
