@@ -1,7 +1,11 @@
 import fastify from "fastify";
 import t from "tap";
-import { OneTimePaths } from "../src/transfers/one-time-paths.js";
+import {
+  OneTimePaths,
+  type PathOwner,
+} from "../src/transfers/one-time-paths.js";
 import { addOneTimePaths } from "../src/api/transfers/one-time-routes.js";
+import { FakeClient } from "./fake-client.js";
 import { FakeClock } from "./fake-clock.js";
 
 async function* lines() {
@@ -11,39 +15,102 @@ async function* lines() {
 
 const download = () => ({ type: "application/json", body: lines() });
 
+function ownerOf(name: string | undefined, address = "192.0.2.1") {
+  const user = name === undefined ? undefined : { id: name };
+  return { user, address, client: new FakeClient() } as unknown as PathOwner;
+}
+
+const alice = ownerOf("alice");
+
 t.test("what is offered can be fetched once, by its path alone", async (t) => {
   const paths = new OneTimePaths({ clock: new FakeClock() });
   const app = fastify();
   t.teardown(() => app.close());
   addOneTimePaths(app, paths);
   const url = await app.listen({ host: "127.0.0.1", port: 0 });
-  const { $getFrom } = paths.offer(download());
+  const { $getFrom } = paths.offer(download(), alice);
   t.match($getFrom, /^\/api\/[\w-]{43}$/);
   const first = await fetch(url + $getFrom);
   t.equal(first.status, 200);
   t.equal(await first.text(), "1\n2\n");
   t.equal(first.headers.get("content-type"), "application/json");
   t.not((await fetch(url + $getFrom)).status, 200);
-  const named = `${paths.offer(download()).$getFrom}/a%20file.json`;
+  const named = `${paths.offer(download(), alice).$getFrom}/a%20file.json`;
   t.equal(await (await fetch(url + named)).text(), "1\n2\n");
 });
 
 t.test("an offer does not stand for ever", async (t) => {
   const clock = new FakeClock();
   const paths = new OneTimePaths({ clock, lifeMs: 1_000 });
-  const token = paths.offer(download()).$getFrom.slice("/api/".length);
+  const token = paths.offer(download(), alice).$getFrom.slice("/api/".length);
   clock.pass(1_000);
   t.equal(paths.take(token, "download"), undefined);
-  paths.offer(download());
+  paths.offer(download(), alice);
   paths.stop();
   t.equal(clock.waiting, 0);
 });
 
 t.test("offers are bounded", async (t) => {
   const paths = new OneTimePaths({ clock: new FakeClock(), maxOffers: 2 });
-  const { $getFrom } = paths.offer(download());
-  paths.offer(download());
-  t.throws(() => paths.offer(download()), { code: "TOO_MANY_REQUESTS" });
+  const { $getFrom } = paths.offer(download(), alice);
+  paths.offer(download(), alice);
+  t.throws(() => paths.offer(download(), alice), { code: "TOO_MANY_REQUESTS" });
   paths.take($getFrom.slice("/api/".length), "download");
-  t.ok(paths.offer(download()));
+  t.ok(paths.offer(download(), alice));
+});
+
+t.test("each user and each address has a share of the offers", async (t) => {
+  const clock = new FakeClock();
+  const paths = new OneTimePaths({
+    clock,
+    maxOffersPerCaller: 2,
+    maxOffers: 6,
+  });
+  const offer = (owner: PathOwner) => paths.offer(download(), owner);
+  const fails = { code: "TOO_MANY_REQUESTS" };
+  const bob = ownerOf("bob");
+  const guest = ownerOf(undefined);
+  const other = ownerOf(undefined, "192.0.2.2");
+  for (const owner of [alice, bob, guest]) {
+    offer(owner);
+    offer(owner);
+    t.throws(() => offer(owner), fails);
+  }
+  t.throws(() => offer(other), fails, "all together are bounded, too");
+  clock.pass(60_000);
+  t.ok(offer(alice));
+  t.ok(offer(other));
+});
+
+t.test("a path that is taken at once needs no share", async (t) => {
+  const clock = new FakeClock();
+  const paths = new OneTimePaths({ clock, maxOffers: 1 });
+  paths.offer(download(), alice);
+  const rest = { ...ownerOf("bob"), takesPathAtOnce: true };
+  t.ok(paths.offer(download(), rest));
+  t.throws(() => paths.offer(download(), ownerOf("bob")));
+});
+
+t.test("a path is valid no longer than its owner's session", async (t) => {
+  const paths = new OneTimePaths({ clock: new FakeClock() });
+  let isOver = false;
+  const owner = ownerOf("alice");
+  owner.client.setSession({
+    userId: "alice",
+    user: () => (isOver ? undefined : ({ id: "alice" } as never)),
+  });
+  const offer = (of: PathOwner) =>
+    paths.offer(download(), of).$getFrom.slice("/api/".length);
+  const take = (token: string) => paths.take(token, "download");
+  t.ok(take(offer(owner)));
+  const token = offer(owner);
+  isOver = true;
+  t.equal(take(token), undefined, "its token was revoked");
+  isOver = false;
+
+  const [first, second, bobs] = [owner, alice, ownerOf("bob")].map(offer);
+  paths.revoke("alice", owner.client);
+  t.ok(take(first!), "the connection that changed the password");
+  t.equal(take(second!), undefined);
+  t.ok(take(bobs!));
 });

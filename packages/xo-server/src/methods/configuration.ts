@@ -31,13 +31,14 @@ export const xoExportConfig = defineOperation({
     closed,
   ),
   result: Type.Object({ $getFrom: Type.String() }),
-  handler: (given, { services }) =>
-    services.oneTimePaths.offer({
+  handler: ({ passphrase: words }, context) => {
+    const { store, oneTimePaths } = context.services;
+    const file = {
       type: "application/octet-stream",
-      body: toBuffers(
-        services.store.exportConfiguration(needPassphrase(given.passphrase)),
-      ),
-    }),
+      body: toBuffers(store.exportConfiguration(needPassphrase(words))),
+    };
+    return oneTimePaths.offer(file, context);
+  },
 });
 
 export const xoImportConfig = defineOperation({
@@ -47,14 +48,15 @@ export const xoImportConfig = defineOperation({
     "Imports a configuration, replacing the current one. Returns {$sendTo: path}.",
   params: Type.Object({ passphrase }, closed),
   result: Type.Object({ $sendTo: Type.String() }),
-  handler(given, { services }) {
+  handler(given, context) {
+    const { services } = context;
     const words = needPassphrase(given.passphrase);
     return services.oneTimePaths.offerUpload(async ({ body }) => {
       // The iterator does not destroy the request, which the response needs.
       const chunks = body.iterator({ destroyOnReturn: false });
       await services.store.importConfiguration(chunks, words);
       return true;
-    });
+    }, context);
   },
 });
 

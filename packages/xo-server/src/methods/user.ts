@@ -6,6 +6,7 @@ import { defineOperation, type OperationContext } from "./define-operation.js";
 import { checkNotLastAdmin } from "../auth/last-admin.js";
 import { PublicUser, toPublicUser } from "../auth/public-user.js";
 import type { Sessions } from "../auth/sessions.js";
+import type { OneTimePaths } from "../transfers/one-time-paths.js";
 import type { SignInService } from "../auth/sign-in-service.js";
 import { personOf } from "./token.js";
 
@@ -13,6 +14,7 @@ export interface UserMethodsOptions {
   readonly store: Pick<Store, "users" | "groups" | "tokens">;
   readonly signIn: Pick<SignInService, "checkPassword">;
   readonly sessions: Pick<Sessions, "closeSessionsOf">;
+  readonly oneTimePaths: Pick<OneTimePaths, "revoke">;
 }
 
 const id = Type.String({ minLength: 1, description: "Of a user." });
@@ -206,6 +208,7 @@ async function endStays(
 ): Promise<void> {
   await services.store.tokens.deleteOfUser(userId, client.session?.tokenId);
   services.sessions.closeSessionsOf(userId, client);
+  services.oneTimePaths.revoke(userId, client);
 }
 
 function notOneself(what: string): XoError {

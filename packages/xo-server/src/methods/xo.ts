@@ -37,13 +37,16 @@ export const xoGetAllObjects = defineOperation({
     const readable = readableTo(context);
     const request = { filter, limit, readable };
     if (ndjson === true)
-      return context.services.oneTimePaths.offer({
-        type: "application/json",
-        body: context.services.objectListing.list({
-          ...request,
-          format: "lines",
-        }),
-      });
+      return context.services.oneTimePaths.offer(
+        {
+          type: "application/json",
+          body: context.services.objectListing.list({
+            ...request,
+            format: "lines",
+          }),
+        },
+        context,
+      );
     // Subscribes before the first object is read: no change is missed.
     const subscription = context.services.objectNotices.follow(context.client);
     return new JsonStream(

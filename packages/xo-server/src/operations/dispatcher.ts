@@ -240,6 +240,7 @@ class HandlerCall<S> implements HandlerContext<S> {
   readonly onBegin: CallContext["onBegin"];
   readonly task: HandlerContext["task"];
   readonly isPartOfBulk: boolean;
+  readonly takesPathAtOnce: boolean;
   readonly #dispatcher: OperationDispatcher<S>;
   #objects: PoolObjects | undefined;
 
@@ -250,6 +251,7 @@ class HandlerCall<S> implements HandlerContext<S> {
     this.address = context.address;
     this.onBegin = context.onBegin;
     this.isPartOfBulk = context.isPartOfBulk === true;
+    this.takesPathAtOnce = context.takesPathAtOnce === true;
     this.task = context.task ?? untrackedTask;
     this.#dispatcher = dispatcher;
   }

@@ -47,6 +47,8 @@ export interface CallContext {
   readonly onBegin?: (() => void) | undefined;
   /** One of many calls: it may end before the mirror shows its changes. */
   readonly isPartOfBulk?: boolean;
+  /** The caller takes the one-time path of the result at once, as REST does: it is not counted. */
+  readonly takesPathAtOnce?: boolean;
 }
 
 /**

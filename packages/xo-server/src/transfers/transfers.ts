@@ -76,6 +76,7 @@ export class Transfers {
         ...(await this.#download(subject, open, rest)),
         fileName,
       }),
+      subject.context,
       fileName,
     );
   }
@@ -86,8 +87,9 @@ export class Transfers {
     receive: (delivery: Delivery, work: TransferTask) => Promise<unknown>,
   ): { $sendTo: string } {
     this.#options.audit?.check();
-    return this.#options.paths.offerUpload((delivery) =>
-      this.#upload(subject, delivery, receive),
+    return this.#options.paths.offerUpload(
+      (delivery) => this.#upload(subject, delivery, receive),
+      subject.context,
     );
   }
 

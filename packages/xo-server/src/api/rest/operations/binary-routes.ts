@@ -62,7 +62,10 @@ async function answer(
 ): Promise<FastifyReply> {
   const { params } = await readOperationRequest(operation, parts, request);
   const offered = await parts.dispatcher
-    .call(operation.name, params, callerOf(request).context)
+    .call(operation.name, params, {
+      ...callerOf(request).context,
+      takesPathAtOnce: true,
+    })
     .catch((error: unknown) => {
       throw toInputError(error, operation, queryOf(request));
     });
