@@ -12,4 +12,5 @@ export {
   type LoopSnapshot,
   type LoopTimes,
 } from "./loop-monitor.js";
+export { readMemoryUsage } from "./memory-usage.js";
 export type { BlockTrace, BlockedAt } from "./block-tracer.js";

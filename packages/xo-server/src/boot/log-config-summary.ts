@@ -15,6 +15,10 @@ export function logConfigSummary({
       : `Config from ${path}`,
   );
   for (const warning of warnings) logger.warn(warning);
+  if (isExposedInClear(config.http))
+    logger.warn(
+      `Plain HTTP on ${config.http.host}: passwords and tokens can be read on the network. Set http.tls, or http.host to 127.0.0.1 and use a reverse proxy with TLS`,
+    );
   if (demo !== undefined) {
     if (config.pools.length > 0)
       logger.info(
@@ -25,4 +29,14 @@ export function logConfigSummary({
       "No pools configured: add servers in the web page or under `pools` in config.yaml (`xo-server example-config` prints an example), or start with --demo",
     );
   }
+}
+
+function isExposedInClear({
+  host,
+  tls,
+  trustedProxies,
+}: ServerOptions["config"]["http"]): boolean {
+  const isLocal = host === "localhost" || host === "::1" || /^127\./.test(host);
+  const hasTls = tls.selfSigned || tls.certificate !== "";
+  return !isLocal && !hasTls && trustedProxies.length === 0;
 }

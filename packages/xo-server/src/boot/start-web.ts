@@ -1,3 +1,6 @@
+import type { Config } from "../config/config.js";
+import { limitConnections, readMaxOpenFiles } from "../limits/open-files.js";
+import type { Logger } from "../log/logger.js";
 import { createJsonRpcHandler } from "../api/json-rpc/json-rpc.js";
 import type { Tls } from "../api/tls/start-tls.js";
 import { findWebRoot } from "../api/web-root.js";
@@ -42,7 +45,7 @@ export async function startWeb(
     countPendingTasks: () => services.tasks.countPending(),
   });
   const web = await startWebServer({
-    http: config.http,
+    http: withinOpenFiles(config.http, loggers.named("xo:http")),
     tls,
     hits: limitHits,
     clock,
@@ -98,4 +101,15 @@ function forgetClient(client: Client, { core, started }: WebParts): void {
   services.liveQueries.forget(client);
   core.views.notices.forget(client);
   services.sessions.remove(client);
+}
+
+/** Fewer connections than configured if the process may not open as many files. */
+function withinOpenFiles(http: Config["http"], logger: Logger): Config["http"] {
+  const maxOpenFiles = readMaxOpenFiles();
+  const maxConnections = limitConnections(http.maxConnections, maxOpenFiles);
+  if (maxConnections < http.maxConnections)
+    logger.warn(
+      `At most ${maxConnections} connections instead of ${http.maxConnections} (http.maxConnections): the process may open ${maxOpenFiles} files; raise this limit (ulimit -n, LimitNOFILE)`,
+    );
+  return { ...http, maxConnections };
 }

@@ -63,7 +63,12 @@ function listen(logger: Logger, ending: AbortController): Promise<ExitCode> {
     };
     process.on("SIGTERM", onSignal);
     process.on("SIGINT", onSignal);
-    process.on("uncaughtException", (error) => {
+    process.on("uncaughtException", (error: NodeJS.ErrnoException) => {
+      // The failed operation is abandoned; the others continue, and descriptors become free.
+      if (error.code === "EMFILE" || error.code === "ENFILE") {
+        logger.error("too many open files", { error });
+        return;
+      }
       // The state is undefined: stop, and let the supervisor restart the process.
       logger.error("uncaught exception, stopping", { error });
       if (ending.signal.aborted) return;

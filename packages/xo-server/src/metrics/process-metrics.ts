@@ -1,5 +1,9 @@
 import { getHeapStatistics } from "node:v8";
-import type { Histogram, LoopMonitor } from "@xo-server/perf";
+import {
+  readMemoryUsage,
+  type Histogram,
+  type LoopMonitor,
+} from "@xo-server/perf";
 import type { ParserFigures } from "../parser/parser.js";
 import { byLabel, counter, gauge, type Metric } from "./exposition.js";
 
@@ -66,8 +70,9 @@ function toCpuMetrics(): Metric[] {
 }
 
 function toMemoryMetrics(): Metric[] {
-  const { rss, heapUsed, heapTotal, external, arrayBuffers } =
-    process.memoryUsage();
+  const usage = readMemoryUsage();
+  if (usage === undefined) return [];
+  const { rss, heapUsed, heapTotal, external, arrayBuffers } = usage;
   const memory = (what: string, help: string, bytes: number) =>
     gauge(`xo_process_${what}_bytes`, help, bytes);
   return [

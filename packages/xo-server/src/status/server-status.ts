@@ -1,5 +1,5 @@
 import type { WallClock } from "@xo-server/kit";
-import type { LoopMonitor } from "@xo-server/perf";
+import { readMemoryUsage, type LoopMonitor } from "@xo-server/perf";
 import { CounterRate } from "./counter-rate.js";
 import type { ParserFigures } from "../parser/parser.js";
 import { RecentDelays } from "./recent-delays.js";
@@ -32,7 +32,7 @@ export function createServerStatus(
   const delays = new RecentDelays(() => monitor.histogram.buckets());
   const tasks = new CounterRate(() => options.readParser().tasks);
   let utilization = 0;
-  let memory = process.memoryUsage();
+  let memory = readMemoryUsage();
   let timer = clock.setTimeout(tick, SECOND_MS);
 
   function tick(): void {
@@ -40,7 +40,7 @@ export function createServerStatus(
     tasks.tick();
     // Utilization since the previous call: there must be one caller only.
     utilization = monitor.utilization();
-    memory = process.memoryUsage();
+    memory = readMemoryUsage() ?? memory;
     timer = clock.setTimeout(tick, SECOND_MS);
   }
 
@@ -60,9 +60,9 @@ export function createServerStatus(
         },
         parserPool: toParserStatus(options.readParser(), tasks.perSecond()),
         memory: {
-          rssBytes: memory.rss,
-          heapUsedBytes: memory.heapUsed,
-          externalBytes: memory.external,
+          rssBytes: memory?.rss ?? 0,
+          heapUsedBytes: memory?.heapUsed ?? 0,
+          externalBytes: memory?.external ?? 0,
         },
         clients: options.clients.size,
       };
