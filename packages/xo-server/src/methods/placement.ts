@@ -114,9 +114,7 @@ export const placementPlanFailover = defineOperation({
   params: Type.Object({ pool, hosts }),
   result: schemas.FailoverResult,
   permission: ofPool("read"),
-  rest: route("post", "/pools/{pool}/placement/failover", "PlanFailover", {
-    isAction: false,
-  }),
+  rest: route("post", "/pools/{pool}/placement/failover", "PlanFailover", {}),
   handler: async ({ pool, hosts }, context) => {
     const model = await read(pool, context);
     const { signal } = context;
