@@ -1,6 +1,6 @@
 import type { Filter } from "./filter.js";
 import { FilterSyntaxError } from "./filter-syntax-error.js";
-import { numberOfRaw, rawGlob, rawText } from "./raw-text.js";
+import { amountOfRaw, numberOfRaw, rawGlob, rawText } from "./raw-text.js";
 
 /** Limits of filters. */
 export const filterLimits = {
@@ -117,7 +117,7 @@ class FilterParser {
   #comparison(): Filter {
     const operator = this.#match(OPERATOR)![0] as "<" | "<=" | ">" | ">=";
     const start = this.#at;
-    const number = numberOfRaw(this.#match(NAME)?.[0] ?? "");
+    const number = amountOfRaw(this.#match(NAME)?.[0] ?? "");
     if (number === undefined) this.#fail("a number", start);
     return { kind: "compare", operator, number };
   }

@@ -26,3 +26,32 @@ export function numberOfRaw(text: string): number | undefined {
   const number = Number(text);
   return text !== "" && Number.isFinite(number) ? number : undefined;
 }
+
+/** Factors of units, by the unit in lower case. */
+const UNITS: Readonly<Record<string, number>> = {
+  b: 1,
+  kb: 1e3,
+  mb: 1e6,
+  gb: 1e9,
+  tb: 1e12,
+  pb: 1e15,
+  kib: 2 ** 10,
+  mib: 2 ** 20,
+  gib: 2 ** 30,
+  tib: 2 ** 40,
+  pib: 2 ** 50,
+};
+
+/**
+ * The number behind a comparison operator, with an optional unit of bytes:
+ * `8GiB` is 8589934592; undefined: it is none.
+ */
+export function amountOfRaw(text: string): number | undefined {
+  const found = /^([\d.]+)([kmgtp]?i?b)$/i.exec(text);
+  if (found === null) return numberOfRaw(text);
+  const number = numberOfRaw(found[1]!);
+  const factor = UNITS[found[2]!.toLowerCase()];
+  return number === undefined || factor === undefined
+    ? undefined
+    : number * factor;
+}

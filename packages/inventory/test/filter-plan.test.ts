@@ -45,7 +45,7 @@ const shapes: Record<string, unknown> = {
   "": ["and"],
   "power_state:running": "power_state",
   "CPUs:number:>2": "CPUs/number",
-  "memory.size:>2": "memory.size",
+  "memory.size:>2": "memory/size",
   "tags:(a b)": "tags",
   "attached?": "attached",
   "other:a?": "other/a",

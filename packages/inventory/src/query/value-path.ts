@@ -4,9 +4,9 @@
  */
 export type ValuePath = readonly string[];
 
-/** Parses the dotted notation of requests. */
+/** Parses the notations of requests: `memory.size`, and `memory:size` as in filters. */
 export function toPath(text: string): ValuePath {
-  return text.split(".");
+  return text.split(text.includes(".") ? "." : ":");
 }
 
 /** Map key of a path. */

@@ -48,7 +48,9 @@ export function clearThreshold({
 }
 
 export function nowMetricIndex(path: string): number {
-  return metricNames.findIndex((name) => path === `now.${name}`);
+  return metricNames.findIndex(
+    (name) => path.replace(":", ".") === `now.${name}`,
+  );
 }
 
 function beyond(condition: StatisticCondition): Filter {

@@ -1,9 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { parseFilter, type Catalog } from "@xo-server/inventory";
 import { XoError } from "@xo-server/model";
+import { checkProperties } from "../objects/known-properties.js";
 import { nowMetricIndex } from "./condition-filter.js";
 import type {
   Condition,
+  StatisticCondition,
   TargetInput,
   RuleBody,
   Target,
@@ -66,15 +68,20 @@ export function checkCondition(
   if (on.kind === "message" || on.kind === "task") return;
   if (catalog.classOf(on.type) === undefined)
     throw invalid(`unknown object type: ${on.type}`);
+  checkProperties(on.kind === "object" ? on : { ...on, paths: pathsOf(on) });
   if (on.kind === "object") return;
-  for (const path of [on.metric, on.of ?? on.metric])
-    if (/^now(\.|$)/.test(path) && nowMetricIndex(path) < 0)
+  for (const path of pathsOf(on))
+    if (/^now([.:]|$)/.test(path) && nowMetricIndex(path) < 0)
       throw invalid(`unknown metric: ${path}`);
   const { comparison, threshold, clearsAt = threshold } = on;
   if (comparison === ">" ? clearsAt > threshold : clearsAt < threshold)
     throw invalid(
       `clearsAt must be ${comparison === ">" ? "at or below" : "at or above"} the threshold when comparison is "${comparison}"`,
     );
+}
+
+function pathsOf({ metric, of = metric }: StatisticCondition): string[] {
+  return [metric, of];
 }
 
 /** Completes a rule with the defaults. */
@@ -84,11 +91,22 @@ export function toRuleBody(
   return {
     enabled: input.enabled ?? true,
     severity: input.severity ?? "warning",
-    on: input.on,
+    on: withDottedPaths(input.on),
     forSeconds: input.forSeconds ?? 0,
     remindEverySeconds: input.remindEverySeconds ?? 0,
     notifyOnClear: input.notifyOnClear ?? true,
     targets: input.targets ?? [],
+  };
+}
+
+/** Rules are stored with `memory.size`, also when given with `memory:size`. */
+function withDottedPaths(on: Condition): Condition {
+  if (on.kind !== "statistic") return on;
+  const toDots = (path: string) => path.replaceAll(":", ".");
+  return {
+    ...on,
+    metric: toDots(on.metric),
+    ...(on.of === undefined ? {} : { of: toDots(on.of) }),
   };
 }
 

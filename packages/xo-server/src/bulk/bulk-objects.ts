@@ -1,6 +1,7 @@
 import type { Queries } from "@xo-server/inventory";
 import { XoError } from "@xo-server/model";
 import type { AuthenticatedUser } from "../auth/authenticated-user.js";
+import { checkRequestedProperties } from "../objects/known-properties.js";
 
 /** Maximum number of objects of a bulk task. */
 export const MAX_OBJECTS = 10_000;
@@ -24,6 +25,7 @@ export async function chooseObjects(
   if ((ids === undefined) === (filter === undefined))
     throw invalid("either ids or a filter, not both");
   if (ids !== undefined) return [...new Set(ids)];
+  await checkRequestedProperties({ type, filter: filter! }, queries);
   const extent = person.isAdmin ? "all" : person.rights.extent("read", type);
   if (extent === "none") return [];
   const page = await queries.page({

@@ -9,11 +9,8 @@ import {
   type ConfigFile,
   type Environment,
 } from "./config-file.js";
-import {
-  toConfigProblem,
-  toDottedPath,
-  type ConfigProblem,
-} from "./config-problem.js";
+import { toDottedPath } from "../validation/schema-problem.js";
+import { toConfigProblems, type ConfigProblem } from "./config-problem.js";
 import { deepFreeze } from "./deep-freeze.js";
 import { renameDeprecatedKeys } from "./deprecated-keys.js";
 import type { PoolConfig } from "./pool-config.js";
@@ -117,7 +114,7 @@ const validate = new Ajv({
 
 /** Adds defaults. @returns all problems */
 function check(content: unknown): ConfigProblem[] {
-  if (!validate(content)) return (validate.errors ?? []).map(toConfigProblem);
+  if (!validate(content)) return toConfigProblems(validate.errors ?? []);
   const { http, ldap, oidc, pools } = content as Config;
   return [
     ...checkHttp(http),

@@ -1,7 +1,11 @@
 import { Type } from "typebox";
 import { readableTo } from "../objects/readable.js";
-import type { CallContext } from "../operations/operation.js";
-import { defineOperation } from "./define-operation.js";
+import {
+  checkRequestedProperties,
+  topLevelOf,
+  type NamedProperties,
+} from "../objects/known-properties.js";
+import { defineOperation, type OperationContext } from "./define-operation.js";
 import { joinArray, joinObject, RawJson } from "../encoding/raw-json.js";
 
 const unsorted = {
@@ -84,7 +88,7 @@ export const queryPage = defineOperation({
   permission: "viewer",
   handler: async (request, context) => {
     const { rows, total, revision, next } = await context.services.queries.page(
-      withinRights(request, context),
+      await toQuery(request, context),
     );
     return new RawJson(
       joinObject({ total, revision, next }, [["rows", joinArray(rows)]]),
@@ -98,8 +102,8 @@ export const queryCount = defineOperation({
   params: Type.Object(selection, closed),
   result: Type.Integer(),
   permission: "viewer",
-  handler: (request, context) =>
-    context.services.queries.count(withinRights(request, context)),
+  handler: async (request, context) =>
+    context.services.queries.count(await toQuery(request, context)),
 });
 
 export const queryGroup = defineOperation({
@@ -117,12 +121,11 @@ export const queryGroup = defineOperation({
     }),
   ),
   permission: "viewer",
-  handler: async ({ by, ...request }, context) => [
-    ...(await context.services.queries.group(
-      withinRights(request, context),
-      by,
-    )),
-  ],
+  handler: async ({ by, ...request }, context) => {
+    const { queries } = context.services;
+    const query = await toQuery({ ...request, paths: [by] }, context);
+    return [...(await queries.group(query, by))];
+  },
 });
 
 export const queryColumns = defineOperation({
@@ -134,7 +137,8 @@ export const queryColumns = defineOperation({
       ...unsorted,
       paths: Type.Array(Type.String({ minLength: 1, maxLength: 256 }), {
         maxItems: 8,
-        description: "Such as `name_label`, `memory.size`, `now.cpu`.",
+        description:
+          "Such as `name_label`, `memory.size` or `memory:size`, `now.cpu`.",
       }),
       known: Type.Optional(
         Type.String({
@@ -151,7 +155,7 @@ export const queryColumns = defineOperation({
   permission: "viewer",
   handler: async (request, context) => {
     const { ids, columns, ...about } = await context.services.queries.columns(
-      withinRights(request, context),
+      await toQuery(request, context),
     );
     return new RawJson(
       joinObject(about, [
@@ -171,9 +175,10 @@ export const queryOpen = defineOperation({
   permission: "viewer",
   handler: async ({ name, ...request }, context) => {
     const terms = { name, readable: readableTo(context) };
-    return new RawJson(
-      await context.services.liveQueries.open(context.client, terms, request),
-    );
+    const { queries, liveQueries } = context.services;
+    await checkRequestedProperties(request, queries);
+    const query = withTopLevelFields(request);
+    return new RawJson(await liveQueries.open(context.client, terms, query));
   },
 });
 
@@ -192,7 +197,9 @@ export const queryChange = defineOperation({
   result: Type.Boolean(),
   permission: "viewer",
   handler: async ({ name, ...news }, { services, client }) => {
-    await services.liveQueries.change(client, name, news);
+    await checkRequestedProperties(news, services.queries);
+    const change = withTopLevelFields(news);
+    await services.liveQueries.change(client, name, change);
     return true;
   },
 });
@@ -207,13 +214,30 @@ export const queryClose = defineOperation({
     services.liveQueries.close(client, name),
 });
 
-/** The same question, about the objects that the caller may see. */
-function withinRights<T extends { readonly type: string }>(
+/**
+ * A query of the objects that the caller may read.
+ * @throws XoError INVALID_PARAMETERS: a property that does not exist
+ */
+async function toQuery<T extends NamedProperties & { readonly type: string }>(
   request: T,
-  context: CallContext,
+  context: OperationContext,
 ) {
+  await checkRequestedProperties(request, context.services.queries);
+  const query = withTopLevelFields(request);
   const where = readableTo(context)(request.type);
-  return where === undefined ? request : { ...request, where };
+  return where === undefined ? query : { ...query, where };
+}
+
+/** Objects have top-level fields: `memory.size` requests `memory`. */
+function withTopLevelFields<T extends { readonly fields?: readonly string[] }>(
+  request: T,
+): T {
+  const { fields } = request;
+  if (fields === undefined) return request;
+  const names = fields.map((path) =>
+    topLevelOf(path) === "now" ? path.replace(":", ".") : topLevelOf(path),
+  );
+  return { ...request, fields: [...new Set(names)] };
 }
 
 /** Questions about all objects of all pools, asked once or followed. */

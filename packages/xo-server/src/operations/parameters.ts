@@ -1,5 +1,10 @@
 import { XoError } from "@xo-server/model";
 import { Ajv, type ErrorObject, type ValidateFunction } from "ajv";
+import {
+  toDottedPath,
+  toSchemaProblems,
+  type SchemaProblem,
+} from "../validation/schema-problem.js";
 import type { Operation } from "./operation.js";
 
 /**
@@ -18,6 +23,8 @@ export interface Validators {
 export function createValidators(): Validators {
   const options = {
     useDefaults: true,
+    // Errors have the schema and the value: for readable messages.
+    verbose: true,
     allowUnionTypes: true,
     // Validating the schemas themselves would take 50 ms of each start; the tests do.
     validateSchema: false,
@@ -104,6 +111,16 @@ function readAlias(
   return { ...others, id };
 }
 
+/** `on.threshold must be a number, not a string`; unknown members name themselves. */
+function toSentence({ path, reason }: SchemaProblem): string {
+  if (reason.startsWith("unknown ")) return reason;
+  const place = toDottedPath(path);
+  if (place === "") return reason;
+  return / is missing/.test(reason)
+    ? `${place}.${reason}`
+    : `${place} ${reason}`;
+}
+
 function invalid(errors: readonly ErrorObject[]): XoError {
   const told = errors.map(
     ({ instancePath, schemaPath, keyword, params, message }) => ({
@@ -114,8 +131,8 @@ function invalid(errors: readonly ErrorObject[]): XoError {
       message,
     }),
   );
-  const reason = told
-    .map(({ instancePath, message }) => `${instancePath} ${message}`.trim())
+  const reason = toSchemaProblems(errors, "parameter")
+    .map(toSentence)
     .join("; ");
   return new XoError("INVALID_PARAMETERS", { reason, errors: told });
 }

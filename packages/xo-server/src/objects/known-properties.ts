@@ -1,0 +1,101 @@
+import { closest } from "fastest-levenshtein";
+import {
+  parseFilter,
+  propertiesOf,
+  type Filter,
+  type Queries,
+} from "@xo-server/inventory";
+import { XoError } from "@xo-server/model";
+import { isTypingError } from "../validation/schema-problem.js";
+
+/** Names of properties in a request. Paths are `memory.size` or `memory:size`. */
+export interface NamedProperties {
+  readonly type?: string;
+  readonly filter?: string;
+  readonly sort?: readonly { readonly by: string }[];
+  readonly fields?: readonly string[];
+  readonly paths?: readonly string[];
+}
+
+/** Member of objects that has the current metrics. */
+const METRICS = "now";
+/** Objects that are read to find a property that no table lists. */
+const MAX_READ = 32;
+
+/**
+ * Refuses properties that objects of a type cannot have. Objects of a type
+ * without a view have any.
+ * @throws XoError INVALID_PARAMETERS with the nearest name, FILTER_INVALID
+ */
+export function checkProperties(request: NamedProperties): void {
+  const unknown = unknownOf(request);
+  if (unknown !== undefined) throw toError(request.type!, unknown);
+}
+
+/**
+ * As `checkProperties`, for requests of clients: a property that one of the
+ * first objects of the type has is accepted too.
+ */
+export async function checkRequestedProperties(
+  request: NamedProperties,
+  queries: Pick<Queries, "page">,
+): Promise<void> {
+  const unknown = unknownOf(request);
+  if (unknown === undefined) return;
+  const { type = "" } = request;
+  const query = { type, sort: [], limit: MAX_READ, fields: [unknown] };
+  const { rows } = await queries.page(query);
+  const isThere = rows.some((row) =>
+    Object.hasOwn(JSON.parse(row.toString()) as object, unknown),
+  );
+  if (!isThere) throw toError(type, unknown);
+}
+
+/** The top-level property of a path. */
+export function topLevelOf(path: string): string {
+  return path.split(/[.:]/, 1)[0]!;
+}
+
+function unknownOf(request: NamedProperties): string | undefined {
+  const { type, filter, sort = [], fields = [], paths = [] } = request;
+  const known = type === undefined ? undefined : propertiesOf(type);
+  if (known === undefined) return undefined;
+  const names = [
+    ...(filter === undefined ? [] : namesIn(parseFilter(filter))),
+    ...sort.map(({ by }) => by),
+    ...fields,
+    ...paths,
+  ];
+  return names
+    .map(topLevelOf)
+    .find((name) => name !== METRICS && !known.has(name));
+}
+
+function namesIn(filter: Filter): readonly string[] {
+  switch (filter.kind) {
+    case "and":
+    case "or":
+      return filter.terms.flatMap(namesIn);
+    case "not":
+      return namesIn(filter.term);
+    case "property":
+    case "truthy":
+      return [filter.name];
+    case "compare":
+    case "text":
+    case "glob":
+    case "regex":
+      return [];
+  }
+}
+
+function toError(type: string, name: string): XoError {
+  const known = [...propertiesOf(type)!, METRICS];
+  const nearest = closest(name, known);
+  const hint = isTypingError(name, nearest)
+    ? `did you mean "${nearest}"?`
+    : `the nearest known property is "${nearest}"`;
+  return new XoError("INVALID_PARAMETERS", {
+    reason: `unknown property "${name}" of ${type}; ${hint}`,
+  });
+}
