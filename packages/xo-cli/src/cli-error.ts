@@ -24,10 +24,13 @@ export class RequestError extends Error {
   /** Error code of xo-server; with other servers derived from the code of JSON-RPC or HTTP. */
   readonly code: string;
   readonly data: unknown;
+  /** The method whose parameters were refused. */
+  readonly method: string | undefined;
 
-  constructor(message: string, code: string, data?: unknown) {
+  constructor(message: string, code: string, data?: unknown, method?: string) {
     super(message);
     this.name = "RequestError";
+    this.method = method;
     this.code = code;
     this.data = data;
   }

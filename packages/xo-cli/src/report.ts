@@ -16,7 +16,7 @@ const HINTS: Readonly<Record<string, string>> = {
   UNAUTHORIZED: "sign in with xo-cli register URL",
   CREDENTIALS_INVALID: "wrong user, password or code, or the token has expired",
   INVALID_PARAMETERS:
-    "see xo-cli methods METHOD; write numbers and lists as json:5, json:[...]",
+    "see xo-cli methods METHOD; write lists and objects as json:[...]",
   UNKNOWN_METHOD: "see xo-cli methods",
   FILTER_INVALID: "example of a filter: 'power_state:running tags:(a b)'",
   FORBIDDEN: "xo-cli whoami shows the current user",
@@ -27,6 +27,9 @@ const HINTS: Readonly<Record<string, string>> = {
   CONNECTION_REFUSED: "check that the server is running, and the port",
   CONNECTION_LOST: "the server or a proxy closed the connection",
 };
+
+/** Failures of a bulk that are printed; --json has all. */
+const MAX_FAILURES = 100;
 
 const SIGNED_OUT = new Set([
   "UNAUTHORIZED",
@@ -53,20 +56,43 @@ export function toReport(error: unknown, isSignedIn: boolean): Report {
 }
 
 function toRequestErrorReport(
-  { code, message, data }: RequestError,
+  { code, message, data, method }: RequestError,
   isSignedIn: boolean,
 ): Report {
   const isAnonymous = code === "FORBIDDEN" && !isSignedIn;
   const name = isAnonymous ? "UNAUTHORIZED" : code;
-  const details = toDetails(message, data);
+  const details = toDetails(message, data) + toFailures(data);
   const isOurs = Object.hasOwn(errorTable, name) || name in HINTS;
   return {
     code: name,
     message: details === "" ? message : `${message}: ${details}`,
     exitCode: SIGNED_OUT.has(name) ? ExitCode.signedOut : ExitCode.refused,
-    hint: isOurs ? HINTS[name] : undefined,
+    hint: isOurs
+      ? HINTS[name]?.replace("METHOD", method ?? "METHOD")
+      : undefined,
     ...(data === undefined || data === null ? {} : { data }),
   };
+}
+
+/** Failures of a bulk: which object, and why; one per line. */
+function toFailures(data: unknown): string {
+  const outer = Object(data) as Record<string, unknown>;
+  const inner = Object(outer["data"] ?? outer) as Record<string, unknown>;
+  const result = Object(inner["result"] ?? inner) as Record<string, unknown>;
+  const list = result["failures"] ?? result["failed"];
+  if (!Array.isArray(list)) return "";
+  return list
+    .slice(0, MAX_FAILURES)
+    .map((one) => {
+      const { id, name, error, code, message } = Object(one) as Record<
+        string,
+        unknown
+      >;
+      const reason = Object(error) as Record<string, unknown>;
+      const text = message ?? reason["message"] ?? code ?? reason["code"];
+      return `\n  ${String(id ?? name)}: ${String(text)}`;
+    })
+    .join("");
 }
 
 /** Details that are in the data but not in the message: a reason or errors of Ajv. */

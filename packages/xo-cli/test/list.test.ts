@@ -11,6 +11,7 @@ const VMS = [
     memory: { size: 4294967296 },
     CPUs: { number: 4 },
     tags: ["prod", "db"],
+    $pool: "p1",
     mainIpAddress: "10.0.0.1",
   },
   {
@@ -27,6 +28,9 @@ const VMS = [
 /** With `query.page` in pages of two. */
 async function withQueries(t: Test): Promise<FakeServer> {
   const server = await FakeServer.start(t);
+  server.methods["xo.getAllObjects"] = () => ({
+    p1: { id: "p1", type: "pool", name_label: "lab" },
+  });
   server.methods["query.page"] = ({ after, limit }) => {
     const from = Number(after ?? 0);
     const rows = VMS.slice(from, from + Math.min(1, Number(limit)));
@@ -56,11 +60,19 @@ t.test("a table has a head, numbers at the right, ids whole", async (t) => {
   t.equal(
     cli.out,
     `
-name_label                                             power_state  mainIpAddress  CPUs.number  memory.size  tags      id
-db-1                                                   Running      10.0.0.1                 4        4 GiB  prod, db  11111111-1111-4111-8111-111111111111
-a name that is so long that it fits nowhere, 永和九年  Halted                                2      1.5 GiB            22222222-2222-4222-8222-222222222222
+name_label                                             power_state  mainIpAddress  CPUs.number  memory.size  tags      $pool  id
+db-1                                                   Running      10.0.0.1                 4        4 GiB  prod, db  lab    11111111-1111-4111-8111-111111111111
+a name that is so long that it fits nowhere, 永和九年  Halted                                2      1.5 GiB                   22222222-2222-4222-8222-222222222222
 `.slice(1),
   );
+});
+
+t.test("what a list is sorted by is shown", async (t) => {
+  const { url } = await withQueries(t);
+  const cli = await runCli(t, [
+    ...["list", "vm", "--sort", "-now.cpu", "--server", url],
+  ]);
+  t.match(cli.out, /\$pool {2}now\.cpu {2}id/);
 });
 
 t.test("it fits the terminal, and the ids stay", async (t) => {

@@ -126,7 +126,7 @@ t.test("several servers: the last is the default, until told", async (t) => {
   for (const { url } of [one, other])
     await runCli(t, ["register", url], { home, env });
   const all = await runCli(t, ["servers", "--json"], { home });
-  const row = { user: USER.email, trust: "authorities" };
+  const row = { user: USER.email, trust: "none (plain http)" };
   t.same(all.json, [
     { server: one.url, ...row, default: false },
     { server: other.url, ...row, default: true },

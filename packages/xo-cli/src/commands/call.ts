@@ -1,11 +1,15 @@
 import { Command } from "commander";
-import { usageError } from "../cli-error.js";
+import { RequestError, usageError } from "../cli-error.js";
 import type { Run } from "../command.js";
 import type { Context } from "../context.js";
+import { withIds } from "../objects/object-names.js";
+import { convertValues } from "../server/convert-values.js";
 import { followTask, taskIdOf } from "../server/follow-task.js";
+import { readMethods } from "../server/method-info.js";
+import type { Rpc } from "../server/rpc.js";
 import type { Server } from "../server/server.js";
 import { download, uploadText } from "../server/transfer.js";
-import { toValues } from "../values.js";
+import { toValues, type Values } from "../values.js";
 import { toReadable } from "./get.js";
 import { printMethod } from "./methods.js";
 
@@ -16,8 +20,10 @@ interface CallOptions {
 }
 
 const VALUES = `
-Values: true and false are booleans, json:... is JSON, everything else is a string:
-  xo-cli call vm.set id=ID auto_poweron=true CPUs=json:4 name_label=db-1
+Values have the type of the parameter; true and false are booleans, json:... is JSON:
+  xo-cli call vm.set id=ID auto_poweron=true CPUs=4 name_label=db-1
+Objects can be given by name, if only one object of the type has it:
+  xo-cli call vm.start vm=db-1 host=host-3
 @=file is the file of a method that downloads or uploads one: vm.export vm=ID @=db-1.xva`;
 
 export function callCommand(run: Run): Command {
@@ -54,7 +60,8 @@ async function callMethod(
     );
   const server = await context.server();
   const rpc = await server.signIn();
-  const result = await rpc.call(method, withSafeDefaults(method, params));
+  const given = withSafeDefaults(method, params);
+  const result = await callConverted(rpc, method, given);
   const path = pathOf(result, "$getFrom");
   if (path !== undefined) await getFrom(context, server, { path, file });
   else if (pathOf(result, "$sendTo") !== undefined)
@@ -63,8 +70,46 @@ async function callMethod(
 }
 
 /** The API deletes running VMs for older clients; here that takes `force=true`. */
-function withSafeDefaults(method: string, params: object): object {
+function withSafeDefaults(
+  method: string,
+  params: Values["params"],
+): Values["params"] {
   return method === "vm.delete" ? { force: false, ...params } : params;
+}
+
+/**
+ * Calls a method. If the server refuses the parameters, which executes nothing,
+ * their texts are converted to the types of its schema.
+ */
+async function callConverted(
+  rpc: Rpc,
+  method: string,
+  given: Values["params"],
+): Promise<unknown> {
+  const params = await withIds(rpc, method, given);
+  try {
+    return await rpc.call(method, params);
+  } catch (error) {
+    if (!isRefused(error)) throw error;
+    const methods = await readMethods(rpc).catch(() => undefined);
+    const converted = convertValues(params, methods?.get(method) ?? {});
+    const before = JSON.stringify(params);
+    if (before === JSON.stringify(converted)) throw withMethod(error, method);
+    return rpc.call(method, converted).catch((again: unknown) => {
+      throw isRefused(again) ? withMethod(again, method) : again;
+    });
+  }
+}
+
+function isRefused(error: unknown): error is RequestError {
+  return error instanceof RequestError && error.code === "INVALID_PARAMETERS";
+}
+
+function withMethod(
+  { message, code, data }: RequestError,
+  method: string,
+): RequestError {
+  return new RequestError(message, code, data, method);
 }
 
 async function printResult(

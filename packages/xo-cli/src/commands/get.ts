@@ -1,16 +1,17 @@
 import { Command } from "commander";
 import { stringify } from "yaml";
-import { RequestError } from "../cli-error.js";
+import { RequestError, usageError } from "../cli-error.js";
 import type { Run } from "../command.js";
 import type { Context } from "../context.js";
 import type { Row } from "../objects/path.js";
+import { withDates } from "../output/instant.js";
 import { toPlainLines } from "../output/plain-text.js";
 import type { Rpc } from "../server/rpc.js";
 
 export function getCommand(run: Run): Command {
   return new Command("get")
     .description("get an object with all its fields")
-    .argument("<id>", "id or UUID")
+    .argument("<id>", "id, UUID or unique name")
     .action((id: string, _options: object, command) => {
       run(command as Command, (context) => get(context, id));
     });
@@ -25,10 +26,15 @@ async function get(context: Context, id: string): Promise<void> {
 }
 
 async function find(rpc: Rpc, id: string): Promise<Row> {
-  for (const filter of [{ id }, { uuid: id }]) {
+  for (const filter of [{ id }, { uuid: id }, { name_label: id }]) {
     const objects = await rpc.call("xo.getAllObjects", { filter });
-    const [first] = Object.values(objects as Record<string, Row>);
-    if (first !== undefined) return first;
+    const [first, ...others] = Object.values(objects as Record<string, Row>);
+    if (first === undefined) continue;
+    if (others.length === 0) return first;
+    throw usageError(
+      `${others.length + 1} objects are named ${JSON.stringify(id)}`,
+      "use an id: xo-cli list --filter 'name_label:NAME'",
+    );
   }
   const data = { id, type: "object" };
   throw new RequestError(`no such object: ${id}`, "NO_SUCH_OBJECT", data);
@@ -37,5 +43,5 @@ async function find(rpc: Rpc, id: string): Promise<Row> {
 /** Human-readable output: YAML. */
 export function toReadable(value: unknown): string {
   if (typeof value === "string") return `${toPlainLines(value)}\n`;
-  return toPlainLines(stringify(value, { lineWidth: 0 }));
+  return toPlainLines(stringify(withDates(value), { lineWidth: 0 }));
 }

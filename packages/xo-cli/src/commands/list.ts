@@ -2,6 +2,7 @@ import { Command, InvalidArgumentError } from "commander";
 import type { Run } from "../command.js";
 import type { Context } from "../context.js";
 import { columnsOf, toType } from "../objects/object-types.js";
+import { namedObjects } from "../objects/object-names.js";
 import { pick, topLevel, valueAt, type Row } from "../objects/path.js";
 import {
   readObjects,
@@ -38,7 +39,8 @@ async function list(
 ): Promise<void> {
   const { terminal } = context;
   const type = name === undefined ? undefined : toType(name);
-  const paths = fields ?? (terminal.json ? undefined : columnsOf(type));
+  const paths =
+    fields ?? (terminal.json ? undefined : defaultColumns(type, sort));
   const fieldNames = paths === undefined ? undefined : topLevel(paths);
   const question = { type, filter, sort, limit, fields: fieldNames };
   const rpc = await (await context.server()).signIn();
@@ -52,8 +54,34 @@ async function list(
       // Requested columns are always shown.
       isOptional: fields === undefined && at > 0 && title !== "id",
     }));
-    await printTable(context, pages, heads);
+    const named = paths.includes("$pool")
+      ? withPoolNames(pages, await namedObjects(rpc, { type: "pool" }))
+      : pages;
+    await printTable(context, named, heads);
   }
+}
+
+/** The columns of a type, and those that the list is sorted by. */
+function defaultColumns(
+  type: string | undefined,
+  sort: readonly SortKey[],
+): readonly string[] {
+  const columns = columnsOf(type);
+  const more = sort.map(({ by }) => by).filter((by) => !columns.includes(by));
+  return columns.toSpliced(columns.indexOf("id"), 0, ...more);
+}
+
+/** Replaces the id of the pool by its name. */
+async function* withPoolNames(
+  pages: AsyncIterable<readonly Row[]>,
+  pools: readonly Row[],
+): AsyncGenerator<readonly Row[]> {
+  const names = new Map(pools.map(({ id, name_label }) => [id, name_label]));
+  for await (const rows of pages)
+    yield rows.map((row) => ({
+      ...row,
+      $pool: names.get(row["$pool"]) ?? row["$pool"],
+    }));
 }
 
 /** Prints an array with one row per line, page by page. */

@@ -45,11 +45,13 @@ async function printServers(context: Context): Promise<void> {
       user: user ?? null,
       default: url === defaultUrl,
       trust:
-        fingerprint !== undefined
-          ? "fingerprint"
-          : allowUnauthorized === true
-            ? "anything"
-            : "authorities",
+        new URL(url).protocol === "http:"
+          ? "none (plain http)"
+          : fingerprint !== undefined
+            ? "fingerprint"
+            : allowUnauthorized === true
+              ? "anything"
+              : "authorities",
     }),
   );
   if (terminal.json) await terminal.jsonLine(all);

@@ -1,3 +1,4 @@
+import { toInstant } from "./instant.js";
 import { toPlainText } from "./plain-text.js";
 
 /** A table cell. */
@@ -15,6 +16,8 @@ const UNITS = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
 export function toCell(path: string, value: unknown): Cell {
   if (value === undefined || value === null)
     return { text: "", isNumber: true };
+  const instant = toInstant(path, value);
+  if (instant !== undefined) return { text: instant, isNumber: false };
   if (typeof value !== "number")
     return { text: toPlainText(toText(value)), isNumber: false };
   const isBytes = BYTES.has(path.split(".").at(-1)!);
