@@ -96,7 +96,7 @@ function knownMembers({ parentSchema }: ErrorObject): string[] {
 /** Names a member that is not known and was probably meant. */
 function missing(error: ErrorObject, name: string): string {
   const known = new Set(knownMembers(error));
-  const unknown = Object.keys((error.data ?? {})).filter(
+  const unknown = Object.keys(error.data ?? {}).filter(
     (key) => !known.has(key),
   );
   const meant = unknown.length === 0 ? undefined : closest(name, unknown);

@@ -84,7 +84,7 @@ function byDiscriminator(
 /** A property that has constant values in every branch. */
 function discriminatorOf(branches: readonly Schema[]): string | undefined {
   const [first] = branches;
-  return Object.keys((first?.["properties"] ?? {})).find((name) =>
+  return Object.keys(first?.["properties"] ?? {}).find((name) =>
     branches.every((one) => constantsOf(one, name) !== undefined),
   );
 }
