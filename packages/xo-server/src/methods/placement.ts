@@ -208,11 +208,8 @@ const recommend = async (
 ) => {
   const { pool } = params;
   const goal = toCurrentValue(params.goal);
-  const model = checked(
-    await context.services.placement.model(pool),
-    pool,
-    context,
-  );
+  const read = await context.services.placement.model(pool);
+  const model = checked(read, pool, context);
   const { excluded = [], ...own } =
     await context.services.balancer.planPolicyOf(pool);
   const call = { signal: context.signal };
@@ -270,8 +267,6 @@ export const placementExplain = defineOperation({
     return found as never;
   },
 });
-
-const balanceOperations = [placementRecommend, placementExplain];
 
 export const placementApply = defineOperation({
   name: "placement.apply",
@@ -389,6 +384,7 @@ function checkPool(id: string, pool: string, objects: PoolObjects): void {
 /** Placement of VMs, with reasons. Plans contain the ids of all VMs of a pool. */
 export const placementOperations = [
   ...planOperations,
-  ...balanceOperations,
+  placementRecommend,
+  placementExplain,
   placementApply,
 ];
