@@ -40,7 +40,7 @@ function ofHost(shape: Shape): MetricFormulas {
   const hasAggregates = shape.names.some((name) => aggregates.test(name));
   return [
     cpu(shape, "cpu_avg"),
-    (latest) => KIB * (latest(total) - latest(free)),
+    (latest) => used(KIB * latest(total), KIB * latest(free)),
     sum(shape, /^io_throughput_(read|write)_[0-9a-f]{8}$/, MIB),
     sum(shape, hasAggregates ? aggregates : /^pif_eth\d+_(rx|tx)$/),
   ];
@@ -74,6 +74,11 @@ function sum(shape: Shape, pattern: RegExp, factor = 1): Formula {
     }
     return all * factor;
   };
+}
+
+/** NaN where the figures contradict each other: more is free than there is. */
+function used(total: number, free: number): number {
+  return free > total ? NaN : total - free;
 }
 
 /** Without a guest agent all memory counts as used. */
