@@ -203,6 +203,9 @@ t.test("errors say what to do", (t) => {
   const words = (code: number, message: string, name?: string) =>
     errorMessage(new RpcError(code, message, name && { code: name }), en);
   t.match(words(2, "not enough permissions"), /administrator/);
+  t.match(words(11, "missing PV drivers", "PV_DRIVERS_MISSING"), /Guest tools/);
+  t.match(words(-32000, "x", "VM_IS_SNAPSHOT"), /Revert/);
+  t.match(words(-32000, "x", "MEMORY_CONSTRAINT_VIOLATION_ORDER"), /order/);
   t.match(words(-32000, "x", "HOST_NOT_ENOUGH_FREE_MEMORY"), /memory/);
   t.equal(
     words(-32000, "SR_BACKEND_FAILURE_7(x)", "SR_BACKEND_FAILURE_7"),

@@ -39,7 +39,10 @@ const messages: Readonly<Record<string, Known>> = {
   HOST_NOT_ENOUGH_FREE_MEMORY: "noMemory",
   NO_HOSTS_AVAILABLE: "noMemory",
   SR_FULL: "noSpace",
+  MEMORY_CONSTRAINT_VIOLATION_ORDER: "memoryOrder",
+  VM_IS_SNAPSHOT: "snapshot",
   VM_MISSING_PV_DRIVERS: "noTools",
+  PV_DRIVERS_MISSING: "noTools",
   VM_LACKS_FEATURE: "noTools",
   VM_FAILED_SHUTDOWN_ACKNOWLEDGMENT: "noTools",
 };

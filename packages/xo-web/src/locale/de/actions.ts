@@ -339,6 +339,10 @@ export const actions: Messages["actions"] = {
     busy: "Ein anderer Vorgang läuft für dieses Objekt. Danach erneut versuchen.",
     state: "Im aktuellen Zustand nicht erlaubt: {reason}",
     noMemory: "Kein Host hat genug freien Arbeitsspeicher.",
+    memoryOrder:
+      "Die Speichergrenzen müssen in dieser Reihenfolge stehen: statisches Minimum, dynamisches Minimum, dynamisches Maximum, statisches Maximum.",
+    snapshot:
+      "Mit einem Snapshot nicht möglich. Die VM auf ihn zurücksetzen oder ihn klonen.",
     noSpace: "Auf dem SR ist nicht genug Platz frei.",
     noTools:
       "Das Gastsystem antwortet nicht. Vielleicht fehlen die Guest Tools.",

@@ -332,6 +332,9 @@ export const actions = {
     busy: "Another operation is in progress on this object. Try again when it has ended.",
     state: "Not allowed in the current state: {reason}",
     noMemory: "No host has enough free memory.",
+    memoryOrder:
+      "Memory limits must be in this order: static minimum, dynamic minimum, dynamic maximum, static maximum.",
+    snapshot: "Not possible with a snapshot. Revert the VM to it, or clone it.",
     noSpace: "There is not enough free space on the SR.",
     noTools: "The guest does not respond. Guest tools may be missing.",
   },
