@@ -14,6 +14,8 @@ export const details: Messages["details"] = {
   changed: "{what} geändert",
   notChanged: "{what} wurde nicht geändert",
   tryAgain: "Erneut versuchen",
+  moreTags: "{n} weitere",
+  fewerTags: "Weniger anzeigen",
   stale: "Letzter bekannter Stand",
   gone: "Nicht vorhanden: {type}",
   goneLead:

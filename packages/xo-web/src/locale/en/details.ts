@@ -12,6 +12,8 @@ export const details = {
   changed: "{what} changed",
   notChanged: "{what} was not changed",
   tryAgain: "Try again",
+  moreTags: "{n} more",
+  fewerTags: "Show fewer",
   stale: "Last known state",
   gone: "No such {type}",
   goneLead:
