@@ -229,7 +229,7 @@ t.test("a VM belongs to who made it, and is counted once", async (t) => {
 });
 
 t.test("templates of configurations are kept, of both kinds", async (t) => {
-  const { call, store } = await setUp(t);
+  const { call, store, idOf } = await setUp(t);
   const template = "#cloud-config\npassword: hunter2\n";
   const made = await call("root", "cloudConfig.create", {
     name: "debian",
@@ -241,6 +241,12 @@ t.test("templates of configurations are kept, of both kinds", async (t) => {
     template: "version: 2",
   });
   const { id } = made as { id: string };
+  t.same(await call("ada", "cloudConfig.getAll"), [], "may contain passwords");
+  await call("root", "resourceSet.create", {
+    name: "students",
+    subjects: [idOf("ada")],
+  });
+  t.same(await call("eve", "cloudConfig.getAllNetworkConfigs"), []);
   t.same(await call("ada", "cloudConfig.getAll"), [
     { id, name: "debian", template },
   ]);

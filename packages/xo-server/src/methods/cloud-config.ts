@@ -1,5 +1,6 @@
-import type { CloudConfig, CloudConfigKind } from "@xo-server/store";
+import type { CloudConfig, CloudConfigKind, Store } from "@xo-server/store";
 import { Type, type Static } from "typebox";
+import type { AuthenticatedUser } from "../auth/authenticated-user.js";
 import { defineOperation, type OperationContext } from "./define-operation.js";
 
 const id = Type.String({ minLength: 1, description: "Of a template." });
@@ -16,19 +17,36 @@ const PublicConfig = Type.Object({
   template: Type.String(),
 });
 
-const list = (
-  { services }: Pick<OperationContext, "services">,
+/** Templates may contain passwords: other users than those who can create VMs get none. */
+function list(
+  { services, user }: OperationContext,
   wanted: CloudConfigKind,
-) =>
-  [...services.store.cloudConfigs.list()]
+): Static<typeof PublicConfig>[] {
+  if (user === undefined || !mayCreateVms(user, services.store)) return [];
+  return [...services.store.cloudConfigs.list()]
     .filter(({ kind }) => kind === wanted)
     .map(toPublic);
+}
+
+function mayCreateVms(
+  { id, isAdmin, groups, rights }: AuthenticatedUser,
+  { resourceSets }: Pick<Store, "resourceSets">,
+): boolean {
+  if (isAdmin) return true;
+  if (rights.extent("administrate:create-vm", "VM-template") !== "none")
+    return true;
+  const subjects = new Set([id, ...groups]);
+  for (const set of resourceSets.list())
+    if (set.subjects.some((subject) => subjects.has(subject))) return true;
+  return false;
+}
 
 const shared = { permission: "admin", changes: true } as const;
 
 export const cloudConfigGetAll = defineOperation({
   name: "cloudConfig.getAll",
-  summary: "All templates of guests' configurations.",
+  summary:
+    "Lists cloud-init templates, for users who can create VMs; others get an empty list.",
   params: Type.Object({}),
   result: Type.Array(PublicConfig),
   permission: "user",
@@ -37,7 +55,8 @@ export const cloudConfigGetAll = defineOperation({
 
 export const cloudConfigGetAllNetworkConfigs = defineOperation({
   name: "cloudConfig.getAllNetworkConfigs",
-  summary: "All templates of guests' network configurations.",
+  summary:
+    "Lists templates of network configurations, for users who can create VMs; others get an empty list.",
   params: Type.Object({}),
   result: Type.Array(PublicConfig),
   permission: "user",
