@@ -5,6 +5,10 @@ import type { Test } from "tap";
 import { WebSocket } from "ws";
 
 export interface PoolStatus {
+  readonly warnings?: readonly {
+    readonly code: string;
+    readonly data: Readonly<Record<string, string>>;
+  }[];
   readonly state: string;
   readonly objects: number;
   readonly counts: Readonly<Record<string, number>>;

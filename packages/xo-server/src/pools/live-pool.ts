@@ -3,6 +3,7 @@ import type { Inventory, PoolHandle } from "@xo-server/inventory";
 import type { Xapi } from "@xo-server/xen-api";
 import { toErrorSummary } from "../status/error-summary.js";
 import type { Logger } from "../log/logger.js";
+import type { PoolConflicts } from "./pool-conflicts.js";
 import type { PoolSettings } from "./pool-settings.js";
 import { toPoolState } from "./pool-state.js";
 import type { LivePool } from "./pools.js";
@@ -12,6 +13,7 @@ export interface XapiPoolOptions {
   readonly settings: PoolSettings;
   readonly xapi: Xapi;
   readonly inventory: Inventory;
+  readonly conflicts: PoolConflicts;
   readonly clock: WallClock;
   readonly logger: Logger;
 }
@@ -58,8 +60,9 @@ export class XapiPool implements LivePool {
   }
 
   status(): PoolStatus {
-    const { settings, xapi } = this.#options;
+    const { settings, xapi, conflicts } = this.#options;
     const { state } = xapi;
+    const warnings = conflicts.warningsOf(settings.id);
     const mirror = this.#mirror.status();
     const error = state.name === "backing-off" ? state.cause : mirror.lastError;
     return {
@@ -71,6 +74,7 @@ export class XapiPool implements LivePool {
       since: toIso(this.#since),
       staleSince: toIsoOrNull(mirror.staleSince),
       error: error === undefined ? null : toErrorSummary(error),
+      ...(warnings.length === 0 ? {} : { warnings: [...warnings] }),
       transport: "transport" in state ? state.transport : null,
       objects: mirror.objects,
       counts: withoutZeros(mirror.counts),
@@ -83,7 +87,8 @@ export class XapiPool implements LivePool {
   }
 
   async stop(): Promise<void> {
-    const { xapi, logger } = this.#options;
+    const { xapi, logger, conflicts, settings } = this.#options;
+    conflicts.remove(settings.id);
     const wasConnected = xapi.state.name === "connected";
     await Promise.all([xapi.disconnect(), this.#mirror.stop()]);
     for (const leave of this.#leave) leave();
@@ -100,7 +105,15 @@ export class XapiPool implements LivePool {
   }
 
   #update(): void {
-    const { xapi, clock, logger } = this.#options;
+    const { xapi, clock, logger, conflicts, settings } = this.#options;
+    const { state } = xapi;
+    // After `stop` the connection must not be entered again.
+    if (state.name !== "stopped")
+      conflicts.update(
+        settings,
+        "pool" in state ? state.pool.uuid : undefined,
+        this.#mirror.status().state === "watching",
+      );
     const next = toPoolState(
       xapi.state,
       this.#mirror.status().state,

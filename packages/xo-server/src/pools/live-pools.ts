@@ -4,6 +4,7 @@ import { createXapi, type Decoder } from "@xo-server/xen-api";
 import type { Config } from "../config/config.js";
 import { XapiPool } from "./live-pool.js";
 import type { Loggers } from "../log/logger.js";
+import { PoolConflicts } from "./pool-conflicts.js";
 import { createVolatilePoolFacts, openPoolFacts } from "./pool-facts.js";
 import { readPassword } from "./pool-password.js";
 import type { PoolSettings } from "./pool-settings.js";
@@ -20,12 +21,15 @@ export interface LivePoolsOptions {
 
 /** Real pools: a XAPI client and its mirror each. */
 export function createLivePools(options: LivePoolsOptions): CreatePool {
-  return async (settings) => openPool(settings, options);
+  const { inventory, loggers } = options;
+  const conflicts = new PoolConflicts(inventory, loggers.named("xo:pools"));
+  return async (settings) => openPool(settings, conflicts, options);
 }
 
 /** @throws XoError CONFIG_INVALID: there is no password */
 async function openPool(
   settings: PoolSettings,
+  conflicts: PoolConflicts,
   { config, decoder, inventory, loggers, clock = wallClock }: LivePoolsOptions,
 ): Promise<LivePool> {
   const logger = loggers.named("xen-api", { pool: settings.label });
@@ -36,5 +40,12 @@ async function openPool(
   const xapi = createXapi(
     toXapiOptions({ settings, password, memory, config, decoder, logger }),
   );
-  return new XapiPool({ settings, xapi, inventory, clock, logger });
+  return new XapiPool({
+    settings,
+    xapi,
+    inventory,
+    conflicts,
+    clock,
+    logger,
+  });
 }

@@ -36,6 +36,14 @@ const PoolError = Type.Object({
   data: Type.Optional(Type.Record(Type.String(), Text)),
 });
 
+const PoolWarning = Type.Object({
+  code: Type.Enum(["SAME_POOL", "SAME_HOSTS", "POOL_REPLACED"]),
+  message: Text,
+  /** Members of the message: `pool`, `uuid`, `previous`. */
+  data: Type.Record(Type.String(), Text),
+});
+export type PoolWarning = Static<typeof PoolWarning>;
+
 export const PoolStatus = Type.Object({
   id: Text,
   label: Text,
@@ -51,6 +59,8 @@ export const PoolStatus = Type.Object({
   staleSince: nullable(Text),
   /** Why it is not followed: a code of the error table or of XAPI. */
   error: nullable(PoolError),
+  /** UUIDs that another pool has as well; another pool at this address. */
+  warnings: Type.Optional(Type.Array(PoolWarning)),
   transport: nullable(Text),
   objects: Count,
   counts: Counts,
