@@ -69,7 +69,7 @@ const closed = { additionalProperties: false } as const;
 export const queryPage = defineOperation({
   name: "query.page",
   summary:
-    "Objects that match, sorted, a page at a time: {total, revision, next?, rows}.",
+    "Objects that match, sorted, a page at a time: {total, revision, next?, complete?, rows}. `complete: false`: a pool is still being loaded, there may be more.",
   params: Type.Object(
     {
       ...selection,
@@ -91,7 +91,9 @@ export const queryPage = defineOperation({
       await toQuery(request, context),
     );
     return new RawJson(
-      joinObject({ total, revision, next }, [["rows", joinArray(rows)]]),
+      joinObject({ total, revision, next, ...completeness(context) }, [
+        ["rows", joinArray(rows)],
+      ]),
     );
   },
 });
@@ -131,7 +133,7 @@ export const queryGroup = defineOperation({
 export const queryColumns = defineOperation({
   name: "query.columns",
   summary:
-    "A few properties of very many objects, by columns, in no order: {revision, total, state, ids?, columns}. A column is {values}, {values, indexes} where the same values come often (an object's is `values[index]`), or {step, values} for `now.*`: whole numbers of steps; null: missing. With `known` only what differs from then is told.",
+    "A few properties of very many objects, by columns, in no order: {revision, total, state, ids?, complete?, columns}. `complete: false`: a pool is still being loaded. A column is {values}, {values, indexes} where the same values come often (an object's is `values[index]`), or {step, values} for `now.*`: whole numbers of steps; null: missing. With `known` only what differs from then is told.",
   params: Type.Object(
     {
       ...unsorted,
@@ -158,7 +160,7 @@ export const queryColumns = defineOperation({
       await toQuery(request, context),
     );
     return new RawJson(
-      joinObject(about, [
+      joinObject({ ...about, ...completeness(context) }, [
         ...(ids === undefined ? [] : [["ids", ids] as const]),
         ["columns", joinObject({}, [...columns])],
       ]),
@@ -213,6 +215,16 @@ export const queryClose = defineOperation({
   handler: ({ name }, { services, client }) =>
     services.liveQueries.close(client, name),
 });
+
+/** `complete: false` while a pool is listed for the first time or restored from its snapshot. */
+function completeness({
+  services: { inventory },
+}: Pick<OperationContext, "services">): { complete?: false } {
+  const isLoading = inventory.pools.some(
+    (id) => inventory.poolStatus(id)?.isLoading === true,
+  );
+  return isLoading ? { complete: false } : {};
+}
 
 /**
  * A query of the objects that the caller may read.

@@ -1,0 +1,37 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { startPool } from "@xo-server/xapi-sim";
+import t from "tap";
+import { steer } from "./steered-pools.js";
+
+// Real pools on a busy machine. The runner reads the limit of a file, in ms, from a comment.
+const LIMIT = { timeout: 120_000 };
+t.comment("timeout=120000");
+
+interface Answer {
+  readonly total: number;
+  readonly complete?: boolean;
+}
+
+t.test("answers are incomplete while a pool is loaded", LIMIT, async (t) => {
+  const { api } = await steer(t, { hosts: 1, vms: 2, seed: 5 });
+  const pages = async () => {
+    const page = await api.ask("query.page", { type: "VM" });
+    const columns = await api.ask("query.columns", { type: "VM", paths: [] });
+    return [page, columns] as readonly Answer[];
+  };
+  for (const answer of await pages()) t.match(answer, { complete: undefined });
+  const other = await startPool({ hosts: 1, vms: 3, seed: 6 });
+  t.teardown(() => other.stop());
+  other.faults.set("delay", { value: 2_000, method: "host.get_all_records" });
+  const { url: host, user: username, password } = other;
+  await api.ask("server.add", { host, username, password });
+  let seen = 0;
+  for (;;) {
+    const answers = await pages();
+    if (answers.some(({ complete }) => complete === false)) seen++;
+    if (answers.every(({ complete, total }) => complete !== false && total > 2))
+      break;
+    await pause(20);
+  }
+  t.ok(seen > 0, "while it was listed");
+});
