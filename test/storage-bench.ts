@@ -77,13 +77,14 @@ export async function startStorageBench(
     server,
     admin,
     async addUser(name, rights) {
+      const password = `password of a user called ${name}`;
       const subject = await admin.ask<string>("user.create", {
         email: name,
-        password: name,
+        password,
       });
       for (const [object, action] of Object.entries(rights))
         await admin.ask("acl.add", { subject, object, action });
-      return signIn(name, name);
+      return signIn(name, password);
     },
     list,
     async untilGone(folder, filter) {
