@@ -7,7 +7,6 @@ import {
   type WireEncoding,
 } from "@xo-server/model";
 import { addressName, type Address } from "./http/address.js";
-import { isTransportUnsupported } from "./retry-policy.js";
 import type { Rpc } from "./rpc.js";
 import type { Secrets } from "./secrets.js";
 import type { TransportChoice } from "./transport-choice.js";
@@ -83,25 +82,24 @@ export class Login {
 
   async #open(address: Address, signal: AbortSignal): Promise<OpenSession> {
     const { choice, logger, label } = this.#options;
-    let unsupported: unknown;
+    let failure: unknown;
     for (const transport of choice.candidates()) {
       try {
         const opened = await this.#logIn(address, transport, signal);
-        choice.select(transport, logger, label);
         const open = { address, transport, ...opened };
-        return { ...open, pool: await this.#identify(open, signal) };
+        const pool = await this.#identify(open, signal);
+        choice.select(transport, logger, label);
+        return { ...open, pool };
       } catch (error) {
-        if (!isTransportUnsupported(error)) throw error;
-        unsupported = error;
+        if (!choice.isNextTried(transport, error)) throw error;
+        failure = error;
         const reason = error instanceof Error ? error.message : "";
         logger.debug(
           `${label}: no ${transport.name} at ${addressName(address)}: ${reason}`,
         );
       }
     }
-    // The selected transport no longer works: start with the best one next time.
-    choice.reset();
-    throw unsupported;
+    throw failure;
   }
 
   /** Best effort: a pool that is gone needs no goodbye. */

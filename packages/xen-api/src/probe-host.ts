@@ -15,7 +15,7 @@ import {
   type PeerCertificate,
 } from "./http/peer-certificate.js";
 import { toXapiError } from "./login.js";
-import { isTransportUnsupported } from "./retry-policy.js";
+import { isTransportDoubtful, isTransportUnsupported } from "./retry-policy.js";
 import { Rpc } from "./rpc.js";
 import { transports } from "./transport-choice.js";
 
@@ -127,7 +127,8 @@ async function requestIdentity(
       const error = toXapiError(answer.error, "session.get_uuid");
       return error.code === "SESSION_INVALID" ? undefined : error;
     } catch (error) {
-      if (!isTransportUnsupported(error)) return error as XoError;
+      if (!isTransportUnsupported(error) && !isTransportDoubtful(error))
+        return error as XoError;
       unsupported = error;
     }
   return unsupported as XoError;

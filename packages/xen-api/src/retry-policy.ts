@@ -66,13 +66,25 @@ export function isNetworkError(error: unknown): boolean {
   return error instanceof XoError && NETWORK_ERRORS.has(error.code);
 }
 
-/** Does the pool not support this transport, so that another one is to be tried? */
+/** Does the answer prove that the pool does not support this transport? */
 export function isTransportUnsupported(error: unknown): boolean {
+  if (!(error instanceof XoError)) return false;
+  const status = Number(error.data["status"]);
+  return (
+    error.code === "UNSUPPORTED" ||
+    (error.code === "HTTP_STATUS" && (status < 500 || status === 501))
+  );
+}
+
+/**
+ * Does the pool possibly not support this transport? Old hosts answer JSON with
+ * HTTP 500; but a host that is booting, or a proxy, answers 5xx and incomplete
+ * bodies on every transport.
+ */
+export function isTransportDoubtful(error: unknown): boolean {
   return (
     error instanceof XoError &&
-    (error.code === "UNSUPPORTED" ||
-      error.code === "HTTP_STATUS" ||
-      error.code === "BAD_ANSWER")
+    (error.code === "HTTP_STATUS" || error.code === "BAD_ANSWER")
   );
 }
 

@@ -1,5 +1,7 @@
 import type { Logger } from "@xo-server/kit";
+import { XapiError } from "@xo-server/model";
 import type { TransportName } from "./options.js";
+import { isTransportDoubtful, isTransportUnsupported } from "./retry-policy.js";
 import { jsonInXmlTransport } from "./transports/json-in-xml.js";
 import { jsonRpcTransport } from "./transports/json-rpc.js";
 import type { Transport } from "./transports/transport.js";
@@ -12,24 +14,45 @@ export const transports: readonly Transport[] = [
   xmlRpcTransport,
 ];
 
-/** Selects the transport for a pool. */
+/** Logins in a row that must fail without proof until the next transport is tried. */
+const MAX_DOUBTS = 3;
+
+/** Decides which transports a login tries. The best one is tried at each login: the pool may have been upgraded. */
 export class TransportChoice {
   readonly #configured: "auto" | TransportName;
+  /** Transports that a session was opened on. */
+  readonly #supported = new Set<Transport>();
+  /** Failures in a row that did not prove that the transport is not supported. */
+  readonly #doubts = new Map<Transport, number>();
   #selected: Transport | undefined;
 
   constructor(configured: "auto" | TransportName) {
     this.#configured = configured;
   }
 
-  /** Transports to try, in order: the selected one, or all, best first. */
+  /** Transports to try, best first. */
   candidates(): readonly Transport[] {
-    if (this.#configured !== "auto")
-      return transports.filter(({ name }) => name === this.#configured);
-    return this.#selected === undefined ? transports : [this.#selected];
+    return this.#configured === "auto"
+      ? transports
+      : transports.filter(({ name }) => name === this.#configured);
   }
 
-  /** The pool supports this transport. */
+  /** After a failed login: is the next transport to be tried? False: the login failed, whatever the transport. */
+  isNextTried(transport: Transport, error: unknown): boolean {
+    if (isTransportUnsupported(error)) return true;
+    // A session that was misread on a fallback transport; on the best one it was ended meanwhile.
+    if (!isTransportDoubtful(error))
+      return transport !== transports[0] && isRefusedSession(error);
+    if (this.#supported.has(transport)) return false;
+    const doubts = (this.#doubts.get(transport) ?? 0) + 1;
+    this.#doubts.set(transport, doubts);
+    return doubts >= MAX_DOUBTS;
+  }
+
+  /** A session was opened on this transport. */
   select(transport: Transport, logger: Logger, label: string): void {
+    this.#supported.add(transport);
+    this.#doubts.delete(transport);
     if (this.#selected === transport) return;
     this.#selected = transport;
     if (this.#configured === "auto" && transport !== transports[0])
@@ -37,9 +60,9 @@ export class TransportChoice {
         `${label}: the pool does not support ${transports[0]!.name}, falling back to ${transport.name}`,
       );
   }
+}
 
-  /** Starts with the best transport again: the pool may have been upgraded. */
-  reset(): void {
-    this.#selected = undefined;
-  }
+/** XAPI refuses a session that it has just opened: the session was misread. */
+function isRefusedSession(error: unknown): boolean {
+  return error instanceof XapiError && error.code === "SESSION_INVALID";
 }
