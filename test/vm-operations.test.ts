@@ -318,6 +318,17 @@ t.test("VMs are changed, copied, moved and deleted", LIMIT, async (t) => {
 
     const likeness = (await api.ask("vm.copyToTemplate", { id })) as string;
     t.match(await api.get(likeness), { type: "VM-template" });
+    const snapshot = (await api.ask("vm.snapshot", {
+      id,
+      name: "s",
+    })) as string;
+    for (const source of [snapshot, likeness]) {
+      const again = (await api.ask("vm.copyToTemplate", {
+        id: source,
+      })) as string;
+      t.match(await api.get(again), { type: "VM-template" });
+      made.push(again);
+    }
     t.equal(await api.ask("vm.convert", { id }), true);
     t.match(await api.get(id), { type: "VM-template" });
     t.equal(await api.ask("vm.convertFromTemplate", { id }), true);

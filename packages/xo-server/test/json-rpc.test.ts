@@ -244,6 +244,12 @@ const xapiErrors: [XapiError, number, string, object][] = [
     ...([14, "VM lacks feature suspend", { objectId }] as const),
   ],
   [
+    new XapiError("VM_LACKS_FEATURE", [ref]),
+    14,
+    "VM lacks feature guest tools",
+    { objectId, feature: "guest tools" },
+  ],
+  [
     new XapiError("VM_LACKS_FEATURE_SHUTDOWN", [ref]),
     ...([14, "VM lacks feature shutdown", { feature: "shutdown" }] as const),
   ],

@@ -122,6 +122,11 @@ export const vmResourceOperations: OperationTable = {
     const [vm, value] = [textParam(params, 0), params[1] === true];
     const record = db.get("VM", vm);
     const state = text(record, "power_state");
+    if (value && (record["is_a_snapshot"] || record["is_a_template"]))
+      throw new XapiFailure(
+        record["is_a_snapshot"] ? "VM_IS_SNAPSHOT" : "VM_IS_TEMPLATE",
+        [vm, "make_into_template"],
+      );
     const blocked = map(record, "blocked_operations")["make_into_template"];
     if (value && blocked !== undefined)
       throw new XapiFailure("OPERATION_BLOCKED", [vm, blocked as string]);

@@ -111,7 +111,9 @@ export const vmCopyToTemplate = defineOperation({
       const label = String(object["name_label"]);
       const copy = (await xapi.callAsync("VM.clone", [ref, label])) as Ref;
       addVm(made, copy);
-      await xapi.call("VM.set_is_a_template", [copy, true]);
+      // A clone of a snapshot or template is a template already: XAPI refuses to make it one.
+      if ((await xapi.call("VM.get_is_a_template", [copy])) !== true)
+        await xapi.call("VM.set_is_a_template", [copy, true]);
       return idOfMade(context.objects, xapi, {
         type: "VM-template",
         ref: copy,

@@ -18,8 +18,10 @@ const rows: Readonly<
   VM_MISSING_PV_DRIVERS: ["PV_DRIVERS_MISSING", "objectId"],
 };
 
-/** Data that is not among XAPI's parameters. */
+/** Data that XAPI does not send. */
 const more: Readonly<Record<string, object>> = {
+  // XAPI 2.x does not name the feature; all that it requires are reported by the guest tools.
+  VM_LACKS_FEATURE: { feature: "guest tools" },
   PIF_VLAN_EXISTS: { type: "PIF", objectType: "PIF" },
   VM_LACKS_FEATURE_SHUTDOWN: { feature: "shutdown" },
 };
@@ -34,12 +36,10 @@ export function fromXapiError(
 ): XoError | undefined {
   if (!Object.hasOwn(rows, error.code)) return undefined;
   const [code, ...names] = rows[error.code]!;
-  const data = Object.fromEntries(
-    names.map((name, i) => {
-      const value = error.params[i];
-      const isRef = name === "objectId" && value !== undefined;
-      return [name, isRef ? (idOf(value) ?? value) : value];
-    }),
-  );
-  return new XoError(code, { ...data, ...more[error.code] }, error);
+  const data: Record<string, unknown> = { ...more[error.code] };
+  names.slice(0, error.params.length).forEach((name, i) => {
+    const value = error.params[i]!;
+    data[name] = name === "objectId" ? (idOf(value) ?? value) : value;
+  });
+  return new XoError(code, data, error);
 }
