@@ -113,6 +113,26 @@ t.test("bytes go in and out of pools", LIMIT, async (t) => {
     t.match(body, { name_label: vm!["name_label"], power_state: "Halted" });
   });
 
+  for (const padding of [0, 8 * 1024, 3 * MiB])
+    t.test(
+      `an archive whose last ${1024 + padding} bytes the pool does not read comes in once`,
+      async (t) => {
+        const [vm] = await list("vms", "power_state:Halted");
+        const named = () =>
+          list("vms", `name_label:${String(vm!["name_label"])}`).then(
+            (all) => all.length,
+          );
+        const before = await named();
+        const xva = await read(`/vms/${vm!.id}.xva`);
+        const made = await send(
+          `/pools/${pool!.id}/vms?sr=${sr!.id}`,
+          Buffer.concat([xva, Buffer.alloc(padding)]),
+        );
+        t.equal(made.status, 201, await made.clone().text());
+        t.equal(await named(), before + 1);
+      },
+    );
+
   t.test(
     "of a VM that runs a snapshot goes out, and is gone then",
     async (t) => {

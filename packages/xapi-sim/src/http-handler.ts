@@ -36,6 +36,11 @@ export interface HandlerResponse {
    * body, which ends with the connection: `end()` it.
    */
   start(head: HandlerHead): NodeJS.WritableStream;
+  /**
+   * The connection ends when the task has: reset where it is plain TCP, as a system
+   * does that closes a connection with unread bytes. Only after `start`.
+   */
+  endUnread(): void;
   /** The bare connection, both ways, after writing these head bytes: consoles. The request's leftover bytes come first. */
   raw(head: string): Duplex;
 }

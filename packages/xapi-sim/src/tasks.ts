@@ -39,6 +39,8 @@ export class Tasks {
   readonly #clock: Clock;
   readonly #random: Random;
   readonly #running = new Map<string, RunningTask>();
+  /** Pending tasks that a client has destroyed. */
+  readonly #destroyedAtEnd = new Set<string>();
   #sweep: unknown;
 
   constructor(db: Database, clock: Clock, random: Random) {
@@ -82,6 +84,7 @@ export class Tasks {
     this.write(ref, { progress: 1 });
     this.write(ref, { result });
     this.write(ref, { status: "success" });
+    this.#collect(ref);
   }
 
   fail(ref: string, failure: XapiFailure): void {
@@ -97,6 +100,12 @@ export class Tasks {
           ? "cancelled"
           : "failure",
     });
+    this.#collect(ref);
+  }
+
+  #collect(ref: string): void {
+    if (this.#destroyedAtEnd.delete(ref) && this.#db.find("task", ref))
+      this.#db.destroy("task", ref);
   }
 
   /** @throws XapiFailure HANDLE_INVALID */
@@ -112,6 +121,23 @@ export class Tasks {
     }
     this.write(ref, { status: "cancelling" });
     task.cancel();
+  }
+
+  /**
+   * Of a pending task XAPI only records the request: the task stays until it ends
+   * (or until it is collected after a day).
+   *
+   * @throws XapiFailure HANDLE_INVALID
+   */
+  destroy(ref: string): void {
+    const { status } = this.#db.get("task", ref);
+    if (status !== "pending" && status !== "cancelling") {
+      this.#db.destroy("task", ref);
+      return;
+    }
+    this.#destroyedAtEnd.add(ref);
+    const key = `DummyRef:|${this.#random.uuid()}|task.destroy`;
+    this.write(ref, { current_operations: { [key]: "destroy" } });
   }
 
   /** The task may be gone: its maker can destroy it at any time. */

@@ -135,10 +135,29 @@ t.test(
     t.match(Object.entries(record["current_operations"]!), [
       [/^DummyRef:\|.*\|task\.cancel$/, "cancel"],
     ]);
+    await client.call("task.set_status", ref, "cancelled");
     await client.call("task.destroy", ref);
     await t.rejects(client.call("task.get_record", ref), {
       message: `HANDLE_INVALID task ${ref}`,
     });
+  },
+);
+
+t.test(
+  "a pending task that is destroyed stays until it ends, as with XAPI",
+  async (t) => {
+    const { client, pool } = await tinyPool(t);
+    const task = (await client.call("task.create", "mine", "")) as string;
+    await client.call("task.destroy", task);
+    const record = (await client.call("task.get_record", task)) as {
+      status: string;
+      current_operations: Record<string, string>;
+    };
+    t.equal(record.status, "pending");
+    t.same(Object.values(record.current_operations), ["destroy"]);
+    await client.call("task.set_status", task, "success");
+    await client.call("task.destroy", task);
+    t.equal(pool.database.find("task", task), undefined);
   },
 );
 

@@ -306,6 +306,51 @@ t.test("an error of the body fails the import", async (t) => {
   );
 });
 
+t.test(
+  "a connection that is reset after the whole body was sent is no error: the task has the outcome",
+  async (t) => {
+    // As XAPI: 200 first, then it reads, but not the padding at the end.
+    const handlers = await startHandlers(t, (_head, socket) => {
+      socket.write(OK);
+      socket.once("data", () => socket.resetAndDestroy());
+    });
+    const xapi = await clientBeside(t, handlers);
+    const body = Readable.from([Buffer.alloc(1024)]);
+    const answer = await xapi.putStream(body, {
+      path: "/import",
+      contentLength: 1024,
+      host: "127.0.0.2",
+    });
+    t.match(answer, { status: 200, task: "OpaqueRef:task" });
+  },
+);
+
+t.test(
+  "a connection that is reset before the body was sent is lost, as a typed error",
+  async (t) => {
+    const handlers = await startHandlers(t, (_head, socket) => {
+      socket.write(OK, () => {
+        socket.resetAndDestroy();
+      });
+    });
+    const xapi = await clientBeside(t, handlers);
+    let left = 64;
+    const body = new Readable({
+      read() {
+        this.push(left-- > 0 ? Buffer.alloc(1024 * 1024) : null);
+      },
+    });
+    await t.rejects(
+      xapi.putStream(body, {
+        path: "/import",
+        contentLength: 64 * 1024 * 1024,
+        host: "127.0.0.2",
+      }),
+      { name: "XoError", code: "CONNECTION_LOST" },
+    );
+  },
+);
+
 t.test("a handler that closes the connection during an import", async (t) => {
   const handlers = await startHandlers(t, (_head, socket) => {
     socket.write(OK, () => socket.destroy());

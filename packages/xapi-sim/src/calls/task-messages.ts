@@ -9,6 +9,6 @@ export const taskMessages: CoreTable = {
       residentOn: origin.hostRef,
     });
   },
-  "task.destroy": ({ db }, [ref]) => db.destroy("task", ref as string),
+  "task.destroy": ({ core }, [ref]) => core.tasks.destroy(ref as string),
   "task.cancel": ({ core }, [ref]) => core.tasks.cancel(ref as string),
 };

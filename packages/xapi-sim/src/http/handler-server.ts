@@ -225,6 +225,7 @@ class SocketResponse implements HandlerResponse {
   readonly #io: HandlerIo;
   #outcome: Promise<boolean> | "taken" | undefined;
   taskRef: string | undefined;
+  #isUnread = false;
 
   constructor(head: RequestHead, io: HandlerIo) {
     this.#head = head;
@@ -235,7 +236,16 @@ class SocketResponse implements HandlerResponse {
     return this.#outcome !== undefined;
   }
 
+  endUnread(): void {
+    this.#isUnread = true;
+  }
+
   async finish(): Promise<boolean | "taken"> {
+    if (this.#isUnread) {
+      const { socket } = this.#io;
+      if ("authorized" in socket) socket.end();
+      else socket.resetAndDestroy();
+    }
     return (await this.#outcome) ?? false;
   }
 

@@ -46,8 +46,9 @@ async function importVm(
     sr,
     restore: request.query.get("restore") === "true",
   });
+  let isUnread = false;
   try {
-    await receive(request, archive);
+    isUnread = await receive(request, archive);
     if (context.task.signal.aborted)
       throw new XapiFailure("TASK_CANCELLED", [context.task.ref]);
     const vms = archive.finish();
@@ -58,7 +59,8 @@ async function importVm(
     archive.undo();
     throw error;
   } finally {
-    stream.end();
+    if (isUnread) response.endUnread();
+    else stream.end();
   }
 }
 
@@ -108,14 +110,22 @@ export function targetSr(
   return sr;
 }
 
-/** @throws XapiFailure for an archive that is none, or that breaks off */
+/**
+ * XAPI itself reads an archive up to the padding after the last file; the program
+ * that unpacks a compressed one reads to the end.
+ * @returns whether bytes of the request are unread
+ * @throws XapiFailure for an archive that is none, or that breaks off
+ */
 async function receive(
   request: HandlerRequest,
   archive: XvaImport,
-): Promise<void> {
+): Promise<boolean> {
   try {
-    for await (const file of readTar(plain(request.body()), OVA_LIMIT))
-      archive.take(file);
+    const { isPacked, bytes } = await unpack(request.body());
+    for await (const file of readTar(bytes, OVA_LIMIT)) archive.take(file);
+    const rest = bytes[Symbol.asyncIterator]();
+    while (isPacked && (await rest.next()).done !== true) continue;
+    return !isPacked;
   } catch (error) {
     if (error instanceof XapiFailure) throw error;
     throw error instanceof ArchiveTruncated
@@ -127,22 +137,22 @@ async function receive(
 }
 
 /** Unpacks what begins as gzip or zstd does. */
-async function* plain(body: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+async function unpack(body: AsyncIterable<Buffer>): Promise<{
+  readonly isPacked: boolean;
+  readonly bytes: AsyncIterable<Buffer>;
+}> {
   const chunks = body[Symbol.asyncIterator]();
   const first = await chunks.next();
-  if (first.done === true) return;
   const all = (async function* () {
-    yield first.value;
-    for (
-      let next = await chunks.next();
-      next.done !== true;
-      next = await chunks.next()
-    )
+    for (let next = first; next.done !== true; next = await chunks.next())
       yield next.value;
   })();
+  if (first.done === true) return { isPacked: false, bytes: all };
   const isZstd =
     first.value.length >= 4 && first.value.readUInt32LE() === ZSTD_MAGIC;
-  if (isZstd) yield* unpackZstd(all);
-  else if (first.value[0] !== 0x1f || first.value[1] !== 0x8b) yield* all;
-  else yield* Readable.from(all).pipe(createGunzip()) as AsyncIterable<Buffer>;
+  if (isZstd) return { isPacked: true, bytes: unpackZstd(all) };
+  if (first.value[0] !== 0x1f || first.value[1] !== 0x8b)
+    return { isPacked: false, bytes: all };
+  const plain = Readable.from(all).pipe(createGunzip());
+  return { isPacked: true, bytes: plain as AsyncIterable<Buffer> };
 }

@@ -41,7 +41,7 @@ export interface TarFile {
 /** The archive ends before it says so. */
 export class ArchiveTruncated extends Error {}
 
-/** Reads an archive as it arrives; keeps the contents of files of up to `keep` bytes. */
+/** Reads an archive as it arrives, up to the first empty block; keeps the contents of files of up to `keep` bytes. */
 export async function* readTar(
   body: AsyncIterable<Buffer>,
   keep: number,
@@ -81,6 +81,4 @@ export async function* readTar(
       content: content?.subarray(0, size),
     };
   }
-  // What comes after the end is read, so that the client can finish.
-  while ((await chunks.next()).done !== true) continue;
 }

@@ -8,7 +8,8 @@ import { bodyEnd, type ResponseHead } from "./response-head.js";
  * answer. Without a length, closing our half of the connection ends the body:
  * XAPI does not accept chunked requests.
  * @returns undefined: the host closed the connection before the end of the body
- * @throws XoError INVALID_PARAMETERS if the size differs from `contentLength`; errors of the body and of the answer
+ * @throws XoError INVALID_PARAMETERS if the size differs from `contentLength`; errors of the body and of the answer. A
+ * connection that breaks after the body was sent is no error.
  */
 export async function upload(
   body: Readable,
@@ -25,6 +26,7 @@ export async function upload(
   // XAPI sends 200 before it reads the body and closes the connection after processing it.
   if (!hasNoBody && !socket.readableEnded && !socket.destroyed) {
     socket.resume();
+    // XAPI does not read the padding after the last file of an archive, so its close resets a plain TCP connection: the task has the outcome.
     await firstEvent(socket, "end", "close");
   }
   socket.destroy();
@@ -63,13 +65,15 @@ async function write(
   return !socket.destroyed;
 }
 
-/** Waits for the first of the events and removes the listeners. */
+/** Waits for the first of the events, or for an error, after which the socket is destroyed; removes the listeners. */
 async function firstEvent(socket: Duplex, ...events: string[]): Promise<void> {
   const waiting = new AbortController();
   const { signal } = waiting;
   const all = events.map((event) => once(socket, event, { signal }));
   try {
     await Promise.race(all);
+  } catch {
+    // The callers check whether the socket is destroyed.
   } finally {
     waiting.abort();
     void Promise.allSettled(all);

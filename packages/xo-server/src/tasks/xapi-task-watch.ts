@@ -2,6 +2,7 @@ import type { WallClock } from "@xo-server/kit";
 import { XapiError, XoError, type Ref } from "@xo-server/model";
 import type { Xapi } from "@xo-server/xen-api";
 import type { Pools } from "../pools/pools.js";
+import { destroyEndedTask } from "./destroy-ended-task.js";
 import { findXapiTask, type FoundXapiTask } from "./find-xapi-task.js";
 import type { XapiTask, XapiTaskEnd } from "./xapi-task.js";
 import { readGoalState, type GoalState } from "./power-state-goal.js";
@@ -93,7 +94,7 @@ export class XapiTaskWatch {
     };
     try {
       await xapi.watchTask(ref, { signal, onProgress });
-      forget(xapi, ref);
+      void destroyEndedTask(xapi, ref);
       return { name: "success" };
     } catch (error) {
       if (error instanceof XoError && error.code === "TASK_LOST") {
@@ -102,7 +103,7 @@ export class XapiTaskWatch {
         return { name: "unknown", reason };
       }
       if (error instanceof XoError && error.code === "CLOSED") throw error;
-      forget(xapi, ref);
+      void destroyEndedTask(xapi, ref);
       return { name: "failure", error: error as Error };
     }
   }
@@ -131,9 +132,4 @@ function judge(
   if (isReached === false && pending === 0) return { name: "not-begun" };
   const reason = `the pool has ${count} tasks of ${method} of that time that it may be${text}`;
   return { name: "unknown", reason };
-}
-
-/** Destroys a XAPI task that has ended. */
-function forget(xapi: Xapi, ref: Ref): void {
-  xapi.call("task.destroy", [ref]).catch(() => undefined);
 }

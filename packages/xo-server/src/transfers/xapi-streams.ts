@@ -2,6 +2,7 @@ import type { Readable } from "node:stream";
 import { setTimeout as pause } from "node:timers/promises";
 import { XapiError, XoError, type Ref } from "@xo-server/model";
 import type { Xapi } from "@xo-server/xen-api";
+import { destroyEndedTask } from "../tasks/destroy-ended-task.js";
 import type { Source, TransferTask } from "./transfer.js";
 
 /** A stream handler of XAPI, and the label of its task. */
@@ -81,8 +82,14 @@ export async function sendToXapi(
     });
     return await task.result;
   } catch (error) {
+    // XAPI closes the connection when it has read what it needs: bytes that were not sent do not matter then.
+    if (isConnectionLost(error)) return task.resultDespite(error);
     throw await task.reasonFor(error);
   }
+}
+
+function isConnectionLost(error: unknown): boolean {
+  return error instanceof XoError && error.code === "CONNECTION_LOST";
 }
 
 interface StreamTask {
@@ -91,6 +98,11 @@ interface StreamTask {
   readonly result: Promise<unknown>;
   /** Ends the task. Its error, if it has one, is the reason of the failure. */
   reasonFor(error: unknown): Promise<unknown>;
+  /**
+   * The result of the task after its connection was lost.
+   * @throws the error of the task; `error` if the task has not ended within 15 s
+   */
+  resultDespite(error: unknown): Promise<unknown>;
 }
 
 /** Handlers respond 200 before they start: later errors are only in their task. */
@@ -114,8 +126,7 @@ async function startTask(
     .catch((error: unknown) => {
       throw unwrap(error);
     });
-  const forget = () => xapi.call("task.destroy", [ref]).catch(() => undefined);
-  result.then(forget, forget);
+  void result.catch(() => undefined).then(() => destroyEndedTask(xapi, ref));
   return {
     ref,
     signal,
@@ -130,6 +141,19 @@ async function startTask(
       ]);
       ended.abort();
       return told instanceof XapiError ? told : error;
+    },
+    async resultDespite(error) {
+      try {
+        return await Promise.race([
+          result,
+          pause(END_WITHIN_MS, undefined, { signal, ref: false }).then(() => {
+            throw error;
+          }),
+        ]);
+      } catch (reason) {
+        ended.abort();
+        throw reason instanceof XapiError ? reason : error;
+      }
     },
   };
 }
