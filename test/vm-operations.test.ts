@@ -322,13 +322,11 @@ t.test("VMs are changed, copied, moved and deleted", LIMIT, async (t) => {
       id,
       name: "s",
     })) as string;
-    for (const source of [snapshot, likeness]) {
-      const again = (await api.ask("vm.copyToTemplate", {
-        id: source,
-      })) as string;
-      t.match(await api.get(again), { type: "VM-template" });
-      made.push(again);
-    }
+    const second = (await api.ask("vm.copyToTemplate", {
+      id: snapshot,
+    })) as string;
+    t.match(await api.get(second), { type: "VM-template" });
+    made.push(second);
     t.equal(await api.ask("vm.convert", { id }), true);
     t.match(await api.get(id), { type: "VM-template" });
     t.equal(await api.ask("vm.convertFromTemplate", { id }), true);

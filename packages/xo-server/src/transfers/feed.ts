@@ -1,4 +1,5 @@
 import type { Readable } from "node:stream";
+import { finished } from "node:stream/promises";
 import { XoError } from "@xo-server/model";
 import type { Meter } from "./meter.js";
 
@@ -34,4 +35,20 @@ export function drain(body: Readable, meter: Meter): void {
   });
   if (body.destroyed) meter.destroy(body.errored ?? undefined);
   else meter.draw(body);
+}
+
+/** Time for a client to send what is not needed any more, in ms. */
+const REST_WITHIN_MS = 30_000;
+
+/**
+ * Reads and drops the rest of an upload: a connection that is closed while the
+ * client sends would be reset, and the client would not read its response.
+ */
+export async function dropRest(body: Readable): Promise<void> {
+  if (body.readableEnded || body.destroyed) return;
+  body.resume();
+  await finished(body, {
+    writable: false,
+    signal: AbortSignal.timeout(REST_WITHIN_MS),
+  }).catch(() => undefined);
 }

@@ -5,7 +5,7 @@ import type { OneTimePaths } from "./one-time-paths.js";
 import type { Audit } from "../operations/audit.js";
 import type { Tasks } from "../tasks/tasks.js";
 import { Checksum } from "./checksum.js";
-import { drain, feed } from "./feed.js";
+import { drain, dropRest, feed } from "./feed.js";
 import { Meter } from "./meter.js";
 import type {
   Continuation,
@@ -159,6 +159,8 @@ export class Transfers {
       const result = await receive({ body: meter, length }, work);
       await this.#options.caughtUp?.(subject.object.id);
       await end({ bytes: meter.bytes, result });
+      meter.destroy();
+      await dropRest(body);
       return result;
     } catch (error) {
       const reason = toReason(meter.errored ?? (error as Error));
