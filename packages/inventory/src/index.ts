@@ -1,5 +1,9 @@
 export { createInventory } from "./mirror/create-inventory.js";
-export { machineMemory, memoryBudget } from "./mirror/memory-budget.js";
+export {
+  answerBudget,
+  machineMemory,
+  memoryBudget,
+} from "./mirror/memory-budget.js";
 export type { MachineMemory, MemoryBudget } from "./mirror/memory-budget.js";
 export type {
   AddPoolOptions,

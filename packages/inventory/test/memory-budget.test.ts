@@ -1,5 +1,9 @@
 import t from "tap";
-import { machineMemory, memoryBudget } from "@xo-server/inventory";
+import {
+  answerBudget,
+  machineMemory,
+  memoryBudget,
+} from "@xo-server/inventory";
 
 const MIB = 1024 * 1024;
 const GIB = 1024 * MIB;
@@ -81,6 +85,17 @@ t.test(
     }
   },
 );
+
+t.test("responses of pools are bounded by the memory", async (t) => {
+  t.same(answerBudget({ totalBytes: 4 * GIB, constrainedBytes: 0 }), {
+    listingBytes: 256 * MIB,
+    valueBytes: 32 * MIB,
+  });
+  t.same(answerBudget({ totalBytes: 64 * GIB, constrainedBytes: GIB }), {
+    listingBytes: 128 * MIB,
+    valueBytes: 16 * MIB,
+  });
+});
 
 t.test("this machine has memory", async (t) => {
   const { totalBytes, heapLimitBytes } = machineMemory();

@@ -6,8 +6,15 @@ export class Candidates {
   #discovered: readonly Address[] = [];
   #preferred: Address | undefined;
 
-  constructor(configured: readonly Address[]) {
+  /** @param persisted addresses discovered by an earlier run */
+  constructor(
+    configured: readonly Address[],
+    persisted: readonly Address[] = [],
+  ) {
     this.#configured = configured;
+    this.#discovered = persisted.filter(({ scheme, port }) =>
+      configured.some((item) => item.scheme === scheme && item.port === port),
+    );
   }
 
   /**
@@ -22,6 +29,20 @@ export class Candidates {
     if (failed !== undefined && unique.delete(addressUrl(failed)))
       unique.set(addressUrl(failed), failed);
     return [...unique.values()];
+  }
+
+  /** Is the address that of a known member? */
+  isKnown(address: Address): boolean {
+    const url = addressUrl(address);
+    return this.list().some((item) => addressUrl(item) === url);
+  }
+
+  /**
+   * May credentials be sent to an address that a host names as its coordinator?
+   * Only to known members, once they are known.
+   */
+  mayFollow(address: Address): boolean {
+    return this.#discovered.length === 0 || this.isKnown(address);
   }
 
   isConfigured(address: Address): boolean {

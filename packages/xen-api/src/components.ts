@@ -2,6 +2,7 @@ import type { Logger } from "@xo-server/kit";
 import { CallQueue } from "./call-queue.js";
 import { CallExecutor } from "./call-executor.js";
 import { Candidates } from "./candidates.js";
+import { discoverMembers } from "./discover-members.js";
 import { EventPacing } from "./event-pacing.js";
 import { TokenOrigins } from "./event-token.js";
 import { ConnectionPool } from "./http/connection-pool.js";
@@ -37,7 +38,7 @@ export function createComponents(
   const logger = secrets.maskingLogger(settings.logger);
   const shared: SharedComponents = { settings, label, secrets, logger };
   const { connections, dialing, rpc } = createRpc(shared, options);
-  const candidates = new Candidates(settings.hosts);
+  const candidates = new Candidates(settings.hosts, settings.members);
   const session = new Session({
     ...settings,
     ...shared,
@@ -57,8 +58,11 @@ export function createComponents(
     callTimeoutMs,
     isAuto,
   };
+  const discovery = { executor, candidates, settings, session, logger, label };
+  const discover = () => discoverMembers(discovery, options.onCandidates);
   return {
     ...shared,
+    discover,
     connections,
     candidates,
     session,
@@ -67,7 +71,11 @@ export function createComponents(
     origins: new TokenOrigins(),
     pacing,
     tasks: new TaskTracker({ ...settings, ...shared, executor, pacing }),
-    streams: new Streams(session, dialing),
+    streams: new Streams(session, dialing, async (address) => {
+      // The address may be that of a host that has just joined.
+      if (!candidates.isKnown(address)) await discover();
+      return candidates.isKnown(address);
+    }),
     /** Aborted when the client is disconnected. */
     closing: new AbortController(),
     counts: { eventAnswers: 0 },
@@ -88,13 +96,15 @@ function createRpc(
   { settings, label }: SharedComponents,
   { decoder }: XapiOptions,
 ) {
-  const { verifier, proxy, connectTimeoutMs, clock, maxBodyBytes } = settings;
+  const { verifier, proxy, connectTimeoutMs, clock } = settings;
+  const { maxBodyBytes, maxValueBytes } = settings;
   const dialing = { verifier, proxy, connectTimeoutMs, clock };
   const connections = new ConnectionPool(dialing, settings.maxConcurrentCalls);
   const rpc = new Rpc(connections, {
     decoder,
     clock,
     maxBodyBytes,
+    maxValueBytes,
     // Each client has its own lane in the parser pool, also two clients of one pool.
     lane: `${label}#${++createdClients}`,
   });

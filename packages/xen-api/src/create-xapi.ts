@@ -3,7 +3,6 @@ import { callAsync } from "./async-call.js";
 import { checkReadOnly } from "./call-executor.js";
 import { openEventStream } from "./open-event-stream.js";
 import { injectToken } from "./inject-token.js";
-import { discoverMembers } from "./discover-members.js";
 import { listableClasses, listRecords } from "./listing.js";
 import type { XapiOptions } from "./options.js";
 import { createComponents, type XapiComponents } from "./components.js";
@@ -14,10 +13,9 @@ import type { CallOptions, Xapi, XapiCounters } from "./xapi.js";
  * @throws XoError CONFIG_INVALID
  */
 export function createXapi(options: XapiOptions): Xapi {
-  const { onCandidates } = options;
   const components: XapiComponents = createComponents(options, () => {
     components.tasks.onNewSession();
-    void discoverMembers(components, onCandidates);
+    void components.discover();
   });
   const { settings, label, session, listing, tasks, secrets } = components;
   /** Masks secrets in every error that the client throws. */
@@ -48,7 +46,7 @@ export function createXapi(options: XapiOptions): Xapi {
       scrubErrors(listRecords(listing, className, list)),
     listableClasses: () => scrubErrors(listableClasses(listing)),
     injectToken: () => scrubErrors(requestToken(components)),
-    events: (more = {}) => openEventStream(components, more, onCandidates),
+    events: (more = {}) => openEventStream(components, more),
     getStream: (more) => scrubErrors(components.streams.get(more)),
     putStream: (body, more) =>
       settings.readOnly

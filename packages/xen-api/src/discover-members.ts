@@ -1,10 +1,22 @@
 import { addressUrl, type Address } from "./http/address.js";
 import { memberAddresses } from "./members.js";
-import type { XapiComponents } from "./components.js";
+import type { Logger } from "@xo-server/kit";
+import type { CallExecutor } from "./call-executor.js";
+import type { Candidates } from "./candidates.js";
+import type { Session } from "./session.js";
+
+export interface MemberDiscovery {
+  readonly executor: CallExecutor;
+  readonly candidates: Candidates;
+  readonly settings: { readonly callTimeoutMs: number };
+  readonly session: Session;
+  readonly logger: Logger;
+  readonly label: string;
+}
 
 /** Requests the addresses of all pool members: the candidates when the coordinator fails. */
 export async function discoverMembers(
-  parts: XapiComponents,
+  parts: MemberDiscovery,
   onCandidates: ((hosts: readonly string[]) => void) | undefined,
 ): Promise<void> {
   const { executor, candidates, settings, session, logger, label } = parts;

@@ -9,11 +9,15 @@ import { siblingAddress, type Address } from "./http/address.js";
 
 const ADDRESS_COLUMN = columnsOf("host").indexOf("address");
 
-/** Addresses of the hosts in a batch of `host.get_all_records`, with scheme and port of `known`. */
+/** Addresses of the hosts in a batch of records, with scheme and port of `known`. */
 export function memberAddresses(batch: RecordBatch, known: Address): Address[] {
   const members: Address[] = [];
+  const host = batch.classes.indexOf("host");
+  if (host === -1) return members;
   for (let i = 0; i < batch.count; i++) {
-    const pair = batch.table[i * RECORD_STRIDE + RecordField.columns]!;
+    const row = i * RECORD_STRIDE;
+    if (batch.table[row + RecordField.classIndex] !== host) continue;
+    const pair = batch.table[row + RecordField.columns]!;
     if (pair < 0) continue;
     const at = pair + 2 * ADDRESS_COLUMN;
     const [offset = 0, length = 0] = batch.columns.subarray(at, at + 2);

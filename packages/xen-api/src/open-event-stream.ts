@@ -1,15 +1,14 @@
 import { EventStream } from "./event-stream.js";
 import { injectToken } from "./inject-token.js";
-import { discoverMembers } from "./discover-members.js";
-import { changesMembership } from "./members.js";
+import { changesMembership, memberAddresses } from "./members.js";
 import type { XapiComponents } from "./components.js";
+import type { RecordBatch } from "@xo-server/model";
 import type { EventsOptions, XapiEvents } from "./xapi.js";
 
 /** See Xapi.events. The task tracker and the list of candidates are updated from the same events. */
 export function openEventStream(
   components: XapiComponents,
   options: EventsOptions,
-  onCandidates: ((hosts: readonly string[]) => void) | undefined,
 ): AsyncIterable<XapiEvents> {
   const { settings, tasks, closing, secrets, counts } = components;
   const classes = options.classes ?? ["*"];
@@ -26,8 +25,8 @@ export function openEventStream(
       includesTasks(classes) ? tasks.addEventSource() : () => undefined,
     onBatch: (batch) => {
       tasks.applyBatch(batch);
-      if (changesMembership(batch))
-        void discoverMembers(components, onCandidates);
+      if (changesMembership(batch) || namesUnknownHost(components, batch))
+        void components.discover();
     },
     onAnswer: () => {
       counts.eventAnswers++;
@@ -40,5 +39,19 @@ export function openEventStream(
 function includesTasks(classes: readonly string[]): boolean {
   return classes.some(
     (filter) => filter === "*" || filter.toLowerCase() === "task",
+  );
+}
+
+/** Was the address of a host changed? */
+function namesUnknownHost(
+  { session, candidates }: XapiComponents,
+  batch: RecordBatch,
+): boolean {
+  const { current } = session;
+  return (
+    current !== undefined &&
+    memberAddresses(batch, current.address).some(
+      (address) => !candidates.isKnown(address),
+    )
   );
 }

@@ -21,6 +21,8 @@ export interface XapiOptions {
    * of all members are discovered and appended.
    */
   readonly hosts: string | readonly string[];
+  /** Addresses that an earlier run passed to `onCandidates`; used like discovered ones, until the pool has listed its hosts. */
+  readonly members?: readonly string[];
   readonly user: string;
   readonly password: string;
   /** Default `auto`: the best transport that the pool supports. */
@@ -51,7 +53,9 @@ export interface XapiOptions {
   readonly probeTimeoutMs?: number;
   /** Minimum time between two answers of event.from, in ms; XAPI coalesces changes meanwhile. Default DEFAULT_THROTTLE_MS. */
   readonly throttleMs?: number;
-  /** Maximum size of an answer, in bytes. Default 2 GiB. */
+  /** Maximum size of an answer that is no list of records or events, in bytes. Default 64 MiB. */
+  readonly maxValueBytes?: number;
+  /** Maximum size of any answer, in bytes. Default 2 GiB. */
   readonly maxBodyBytes?: number;
   /** Time limit for a cancelled task to end before callAsync rejects, in ms. Default 30,000. */
   readonly cancelGraceMs?: number;
@@ -60,7 +64,7 @@ export interface XapiOptions {
   /** A number from 0 to 1 (excluded), as Math.random. */
   readonly random?: () => number;
   readonly logger?: Logger;
-  /** Called with the URLs of all candidates when they change: persist them and pass them as `hosts` next time. */
+  /** Called with the URLs of all candidates when they change: persist them and pass them as `members` next time. */
   readonly onCandidates?: (hosts: readonly string[]) => void;
 }
 

@@ -82,6 +82,7 @@ export async function probeHost(options: ProbeOptions): Promise<HostProbe> {
     decoder: options.decoder,
     clock,
     maxBodyBytes: MAX_ANSWER_BYTES,
+    maxValueBytes: MAX_ANSWER_BYTES,
     lane: "probe",
   });
   try {

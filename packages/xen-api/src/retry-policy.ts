@@ -129,3 +129,21 @@ export function backoffMs(
   );
   return Math.max(ceiling * random, Math.min(50, limits.firstMs));
 }
+
+/** Pauses after the first rejections of a password that was accepted before, in ms: PAM of a busy host fails now and then. */
+const PASSING_REJECTION_MS = [5_000, 15_000, 45_000];
+
+/**
+ * Pause after a login was rejected that had succeeded before, in ms.
+ * @param rejections rejections in a row before this one
+ * @returns undefined: the rejection is no passing failure
+ */
+export function passingRejectionMs(
+  error: unknown,
+  rejections: number,
+): number | undefined {
+  const isRejected =
+    error instanceof XapiError &&
+    error.code === "SESSION_AUTHENTICATION_FAILED";
+  return isRejected ? PASSING_REJECTION_MS[rejections] : undefined;
+}

@@ -53,7 +53,10 @@ export interface RpcAnswer {
 export interface RpcOptions {
   readonly decoder: Decoder;
   readonly clock: MonotonicClock;
+  /** Maximum size of an answer that lists records or events, in bytes. */
   readonly maxBodyBytes: number;
+  /** Maximum size of any other answer, in bytes. */
+  readonly maxValueBytes: number;
   /** See DecodeRequest.lane. */
   readonly lane: string;
 }
@@ -94,6 +97,7 @@ export class Rpc {
     scope: CancellationScope,
     reuse: "any" | "recent" | "never",
   ): Promise<RpcAnswer | undefined> {
+    const { maxBodyBytes, maxValueBytes } = this.#options;
     scope.throwIfCancelled();
     const { connection, isReused } = await this.#connections.acquire(
       request.address,
@@ -113,7 +117,10 @@ export class Rpc {
           scope.onAnswerStart(connection);
           return reader.open(head);
         },
-        maxBodyBytes: this.#options.maxBodyBytes,
+        maxBodyBytes:
+          request.shape === "value"
+            ? Math.min(maxBodyBytes, maxValueBytes)
+            : maxBodyBytes,
       });
       this.#connections.release(request.address, connection);
       return { answer: await reader.end(), bytes };

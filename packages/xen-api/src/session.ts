@@ -13,8 +13,10 @@ import {
   backoffMs,
   isPermanent,
   isNetworkError,
+  passingRejectionMs,
   type BackoffLimits,
 } from "./retry-policy.js";
+import { SessionWaiters } from "./session-waiters.js";
 import type { XapiState } from "./xapi.js";
 
 /** An open session with the number of its login. */
@@ -31,13 +33,6 @@ export interface SessionOptions {
   readonly logger: Logger;
   readonly label: string;
   readonly onConnected: (connected: Connected) => void;
-}
-
-interface Waiter {
-  readonly resolve: (connected: Connected) => void;
-  readonly reject: (error: Error) => void;
-  /** True: waits until there is a session. False: rejects on a permanent error. */
-  readonly waitsThroughFailures: boolean;
 }
 
 /** HOST_IS_SLAVE redirects followed in a row; more are a loop. */
@@ -58,10 +53,12 @@ export class Session {
   readonly #options: SessionOptions;
   readonly #ended = new AbortController();
   readonly #listeners = new Set<(state: XapiState) => void>();
-  readonly #waiters = new Set<Waiter>();
+  readonly #waiters = new SessionWaiters<Connected>();
   #state: XapiState = { name: "disconnected" };
   #connected: Connected | undefined;
   #generation = 0;
+  /** Failed rounds since the last login: passing rejections are its first ones. */
+  #rejections = 0;
   #poolUuid: string | undefined;
   #probing: Promise<void> | undefined;
 
@@ -71,6 +68,11 @@ export class Session {
 
   get state(): XapiState {
     return this.#state;
+  }
+
+  /** Undefined: not connected. */
+  get current(): Connected | undefined {
+    return this.#connected;
   }
 
   get logins(): number {
@@ -109,7 +111,7 @@ export class Session {
   /** Call after HOST_IS_SLAVE: connects to the coordinator that it names. */
   follow(stale: Connected, named: string): void {
     if (!this.#invalidate(stale)) return;
-    const next = siblingAddress(stale.address, named);
+    const next = this.#coordinatorNamed(stale.address, named);
     this.#options.logger.info(
       `${this.#options.label}: the coordinator is now ${named}`,
     );
@@ -153,7 +155,7 @@ export class Session {
     this.#connected = undefined;
     this.#ended.abort();
     this.#setState({ name: "stopped" });
-    this.#rejectAll(this.#closed());
+    this.#waiters.rejectAll(this.#closed());
     if (connected !== undefined)
       await this.#options.login.close(
         connected,
@@ -183,14 +185,21 @@ export class Session {
       if (this.#ended.signal.aborted) return;
       cause = await this.#round(round === 0 ? first : [], why.failed);
       if (cause === undefined) return;
-      if (isPermanent(cause)) this.#rejectConnecting(cause);
+      if (isPermanent(cause)) this.#waiters.rejectImpatient(cause);
     }
   }
 
   async #pause(cause: Error, round: number): Promise<void> {
     const { backoff, random, clock, logger, label } = this.#options;
-    const delayMs = Math.round(backoffMs(cause, round, backoff, random()));
-    this.#setState({ name: "backing-off", delayMs, cause });
+    const passingMs =
+      this.#generation > 0
+        ? passingRejectionMs(cause, this.#rejections++)
+        : undefined;
+    const delayMs = Math.round(
+      passingMs ?? backoffMs(cause, round, backoff, random()),
+    );
+    const isPassing = passingMs !== undefined;
+    this.#setState({ name: "backing-off", delayMs, cause, isPassing });
     logger.warn(`${label}: ${cause.message}; next attempt in ${delayMs} ms`);
     await pause(clock, delayMs, this.#ended.signal);
   }
@@ -249,7 +258,9 @@ export class Session {
             ? error.params[0]
             : undefined;
         const next =
-          named === undefined ? undefined : siblingAddress(address, named);
+          named === undefined
+            ? undefined
+            : this.#coordinatorNamed(address, named);
         if (next === undefined) {
           if (isNetworkError(error))
             this.#options.logger.debug(
@@ -263,6 +274,17 @@ export class Session {
     return new XoError("NO_CANDIDATE", {
       reasons: "the members name each other as coordinator",
     });
+  }
+
+  /** @returns undefined: credentials must not be sent there */
+  #coordinatorNamed(by: Address, named: string): Address | undefined {
+    const { candidates, logger, label } = this.#options;
+    const next = siblingAddress(by, named);
+    if (next !== undefined && candidates.mayFollow(next)) return next;
+    logger.warn(
+      `${label}: ${addressName(by)} names ${named} as coordinator, which is not the address of a known host of the pool; if it is right, add it to the addresses of this server`,
+    );
+    return undefined;
   }
 
   /**
@@ -288,6 +310,7 @@ export class Session {
     }
     this.#poolUuid = open.pool.uuid;
     const generation = ++this.#generation;
+    this.#rejections = 0;
     const connected: Connected = { ...open, generation };
     this.#connected = connected;
     candidates.prefer(open.address);
@@ -300,52 +323,17 @@ export class Session {
       generation,
     });
     logger.info(`${label}: connected`, { transport: transport.name });
-    for (const waiter of this.#waiters) waiter.resolve(connected);
+    this.#waiters.resolveAll(connected);
     this.#options.onConnected(connected);
   }
 
   #wait(
     signal: AbortSignal | undefined,
-    isPatient: boolean,
+    waitsThroughFailures: boolean,
   ): Promise<Connected> {
     if (this.#connected !== undefined) return Promise.resolve(this.#connected);
     if (this.#state.name === "stopped") return Promise.reject(this.#closed());
-    return new Promise((resolve, reject) => {
-      const onAbort = () => {
-        waiter.reject(
-          signal?.reason instanceof Error
-            ? signal.reason
-            : new XoError("ABORTED", { what: "connecting" }),
-        );
-      };
-      const leave = () => {
-        this.#waiters.delete(waiter);
-        signal?.removeEventListener("abort", onAbort);
-      };
-      const waiter: Waiter = {
-        waitsThroughFailures: isPatient,
-        resolve: (connected) => {
-          leave();
-          resolve(connected);
-        },
-        reject: (error) => {
-          leave();
-          reject(error);
-        },
-      };
-      this.#waiters.add(waiter);
-      signal?.addEventListener("abort", onAbort, { once: true });
-      if (signal?.aborted === true) onAbort();
-    });
-  }
-
-  #rejectConnecting(error: Error): void {
-    for (const waiter of this.#waiters)
-      if (!waiter.waitsThroughFailures) waiter.reject(error);
-  }
-
-  #rejectAll(error: Error): void {
-    for (const waiter of this.#waiters) waiter.reject(error);
+    return this.#waiters.wait(signal, waitsThroughFailures);
   }
 
   #closed(): XoError {

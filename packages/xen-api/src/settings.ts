@@ -1,5 +1,5 @@
 import { monotonicClock, silentLogger } from "@xo-server/kit";
-import { parseAddress } from "./http/address.js";
+import { parseAddress, type Address } from "./http/address.js";
 import { parseProxy } from "./http/proxy.js";
 import { createCertificateVerifier } from "./http/certificate-verifier.js";
 import {
@@ -18,6 +18,7 @@ export function toSettings(options: XapiOptions) {
     options.proxy === undefined ? undefined : parseProxy(options.proxy);
   return {
     hosts: [options.hosts].flat().map(parseAddress),
+    members: (options.members ?? []).flatMap(tryParse),
     transport: options.transport ?? "auto",
     verifier: createCertificateVerifier(options.tls ?? { verify: true }),
     proxy,
@@ -31,6 +32,7 @@ export function toSettings(options: XapiOptions) {
     eventGraceMs: options.eventGraceMs ?? DEFAULT_EVENT_GRACE_MS,
     probeTimeoutMs: options.probeTimeoutMs ?? DEFAULT_PROBE_TIMEOUT_MS,
     throttleMs: options.throttleMs ?? DEFAULT_THROTTLE_MS,
+    maxValueBytes: options.maxValueBytes ?? 64 * 1024 ** 2,
     maxBodyBytes: options.maxBodyBytes ?? 2 * 1024 ** 3,
     cancelGraceMs: options.cancelGraceMs ?? 30_000,
     backoff: {
@@ -42,4 +44,13 @@ export function toSettings(options: XapiOptions) {
     random: options.random ?? Math.random,
     logger: options.logger ?? silentLogger,
   };
+}
+
+/** Persisted addresses are not written by an administrator: invalid ones are ignored. */
+function tryParse(text: string): Address[] {
+  try {
+    return [parseAddress(text)];
+  } catch {
+    return [];
+  }
 }

@@ -2,12 +2,7 @@ import { request as httpRequest, type IncomingMessage } from "node:http";
 import type { Duplex, Readable } from "node:stream";
 import { type MonotonicClock, pause } from "@xo-server/kit";
 import { XoError } from "@xo-server/model";
-import {
-  addressName,
-  parseAddress,
-  siblingAddress,
-  type Address,
-} from "./http/address.js";
+import { addressName, siblingAddress, type Address } from "./http/address.js";
 import { dial, type DialOptions } from "./http/dial.js";
 import { networkError } from "./http/network-error.js";
 import { readHead } from "./http/read-head.js";
@@ -34,11 +29,18 @@ export class Streams {
   readonly #session: Session;
   readonly #dialing: DialOptions;
   readonly #clock: MonotonicClock;
+  readonly #isMember: (address: Address) => Promise<boolean>;
 
-  constructor(session: Session, dialing: DialOptions) {
+  /** @param isMember is this the address of a known host of the pool? */
+  constructor(
+    session: Session,
+    dialing: DialOptions,
+    isMember: (address: Address) => Promise<boolean>,
+  ) {
     this.#session = session;
     this.#dialing = dialing;
     this.#clock = dialing.clock;
+    this.#isMember = isMember;
   }
 
   /** @throws XoError HTTP_STATUS, ABORTED and those of the connection */
@@ -53,7 +55,7 @@ export class Streams {
       response.destroy();
       if (redirects === MAX_REDIRECTS || !isRedirect(head))
         throw httpError(handler, head);
-      handler = followRedirect(handler, head);
+      handler = await this.#followRedirect(handler, head);
     }
   }
 
@@ -91,7 +93,7 @@ export class Streams {
         redirects < MAX_REDIRECTS
       ) {
         socket.destroy();
-        handler = followRedirect(handler, early);
+        handler = await this.#followRedirect(handler, early);
         continue;
       }
       try {
@@ -142,6 +144,28 @@ export class Streams {
     if (task !== undefined) search.set("task_id", task);
     const target = search.size === 0 ? path : `${path}?${search.toString()}`;
     return { address: member, target, cookie: `session_id=${session}` };
+  }
+
+  /** The same request at the redirect target, with the session; only at a known host of the pool, on the same port. */
+  async #followRedirect(
+    handler: Handler,
+    { headers }: ResponseHead,
+  ): Promise<Handler> {
+    const location = headers.get("location") ?? "";
+    const url = URL.canParse(location) ? new URL(location) : undefined;
+    const address =
+      url === undefined ? undefined : redirectTarget(url, handler.address);
+    if (
+      url === undefined ||
+      address === undefined ||
+      !(await this.#isMember(address))
+    )
+      throw new XoError("BAD_ANSWER", {
+        address: addressName(handler.address),
+        reason: "a redirect to an address that is no host of the pool",
+        start: "(hidden)",
+      });
+    return { ...handler, address, target: url.pathname + url.search };
   }
 
   async #get(
@@ -210,39 +234,13 @@ function isRedirect({ status, headers }: ResponseHead): boolean {
   return status === 302 && headers.has("location");
 }
 
-/** The same request at the redirect target, with the session; never from TLS to plain HTTP. */
-function followRedirect(handler: Handler, { headers }: ResponseHead): Handler {
-  const location = headers.get("location") ?? "";
-  const url = URL.canParse(location) ? new URL(location) : undefined;
-  const address = url === undefined ? undefined : redirectTarget(url, handler);
-  if (
-    url === undefined ||
-    address === undefined ||
-    (handler.address.scheme === "https" && address.scheme === "http")
-  ) {
-    const reason = "unsafe redirect";
-    throw new XoError("BAD_ANSWER", {
-      address: addressName(handler.address),
-      reason,
-      start: "(hidden)",
-    });
-  }
-  return { ...handler, address, target: url.pathname + url.search };
-}
-
 /**
- * XAPI redirects to a member without a port, as all listen on the standard one.
- * A member reached on another port is behind a port mapping, which is assumed to
- * be the same for all members.
+ * XAPI redirects to a member without a port, and to https even on a plain
+ * connection. All members are reached with the same scheme and port.
  */
-function redirectTarget(
-  url: URL,
-  { address: known }: Handler,
-): Address | undefined {
-  const isStandard = known.port === 443 || known.port === 80;
-  return isStandard || url.port !== ""
-    ? parseAddress(url.origin)
-    : siblingAddress(known, url.hostname);
+function redirectTarget(url: URL, known: Address): Address | undefined {
+  const isPortKnown = url.port === "" || Number(url.port) === known.port;
+  return isPortKnown ? siblingAddress(known, url.hostname) : undefined;
 }
 
 function headOf({

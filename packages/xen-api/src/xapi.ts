@@ -18,6 +18,8 @@ export type XapiState =
       readonly name: "backing-off";
       readonly delayMs: number;
       readonly cause: Error;
+      /** The password was accepted before and is tried again soon, although `cause` is permanent by itself. */
+      readonly isPassing: boolean;
     }
   | { readonly name: "stopped" };
 

@@ -124,6 +124,21 @@ const cases: [
   ],
   [
     "json-rpc",
+    "a negative Content-Length",
+    {
+      raw: "HTTP/1.1 200 OK\r\ncontent-length: -5\r\n\r\n",
+      keep: true,
+    },
+    { code: "BAD_ANSWER", reason: /HTTP/ },
+  ],
+  [
+    "json-rpc",
+    "endless interim answers",
+    { raw: "HTTP/1.1 100 Continue\r\n\r\n".repeat(50_000), keep: true },
+    { code: "BAD_ANSWER", reason: /interim/ },
+  ],
+  [
+    "json-rpc",
     "more bytes than announced",
     { raw: Buffer.concat([httpAnswer(json("1")), Buffer.from("junk")]) },
     { code: "BAD_ANSWER", reason: /after the end/ },
@@ -202,6 +217,34 @@ const cases: [
 ];
 
 for (const [transport, what, reply, expected] of cases) {
+  t.test(
+    "a value may be smaller than a listing: ANSWER_TOO_LARGE without reading the rest",
+    async (t) => {
+      const big = json(`{"OpaqueRef:1":{"uuid":"${"x".repeat(5_000)}"}}`);
+      const pool = await startPool(
+        t,
+        poolScript(({ method }) =>
+          method === "VM.get_all_records"
+            ? { raw: httpAnswer(big), keep: true }
+            : undefined,
+        ),
+      );
+      const xapi = clientOf(t, pool, {
+        maxBodyBytes: 100_000,
+        maxValueBytes: 1_000,
+      });
+      await xapi.connect();
+      await t.rejects(xapi.call("VM.get_all_records"), {
+        code: "ANSWER_TOO_LARGE",
+        data: { limit: 1_000 },
+      });
+      const { records } = await xapi.listRecords("VM", {
+        onBatch: () => undefined,
+      });
+      t.equal(records, 1);
+    },
+  );
+
   t.test(
     `${transport}: ${what}: is a typed error, and the next call works`,
     async (t) => {

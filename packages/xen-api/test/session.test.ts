@@ -370,6 +370,75 @@ t.test(
 );
 
 t.test(
+  "a pool cannot send the password elsewhere: no port, and once its hosts are known no other address",
+  async (t) => {
+    const trap = await startPool(t, poolScript(), "127.0.0.3");
+    const hosts = {
+      "OpaqueRef:h1": { uuid: "h1", address: "127.0.0.1", name_label: "" },
+    };
+    const pool = await startPool(
+      t,
+      poolScript(({ method }) =>
+        method === "host.get_all_records" ? { value: hosts } : undefined,
+      ),
+      "127.0.0.1",
+      trap.port,
+    );
+    const other = await startPool(t, poolScript());
+    const elsewhere = `127.0.0.1:${other.port}`;
+    const clock = new FakeClock();
+    const kept: unknown[] = [];
+    const xapi = clientOf(t, pool, {
+      clock,
+      onCandidates: (list) => kept.push(list),
+    });
+    await xapi.connect();
+    await until(() => kept.length > 0);
+    pool.answer(({ method }) => ({
+      error: [
+        "HOST_IS_SLAVE",
+        method === "VM.get_all" ? "127.0.0.3" : elsewhere,
+      ],
+    }));
+    void xapi.call("VM.get_all").catch(() => undefined);
+    await until(() => xapi.state.name === "backing-off");
+    t.same(trap.calls, []);
+    t.same(other.calls, []);
+  },
+);
+
+t.test(
+  "one rejected password after hours of sessions is retried after 5, 15 and 45 s, then after minutes",
+  async (t) => {
+    const pool = await startPool(t);
+    const clock = new FakeClock();
+    const xapi = clientOf(t, pool, { clock, random: () => 0.5 });
+    await xapi.connect();
+    pool.answer(({ method }) =>
+      isLogin(method)
+        ? { error: ["SESSION_AUTHENTICATION_FAILED", "root", "PAM"] }
+        : { error: ["SESSION_INVALID", SESSION] },
+    );
+    const delays: unknown[] = [];
+    xapi.onState((state) => {
+      if (state.name === "backing-off")
+        delays.push([state.delayMs, state.isPassing]);
+    });
+    void xapi.call("VM.get_all").catch(() => undefined);
+    while (delays.length < 4) {
+      if (xapi.state.name === "backing-off") clock.endPauses(45_000);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    t.same(delays, [
+      [5_000, true],
+      [15_000, true],
+      [45_000, true],
+      [300_000, false],
+    ]);
+  },
+);
+
+t.test(
   "a discovered address that now belongs to another pool is not used",
   async (t) => {
     const hosts = {

@@ -6,7 +6,7 @@ import t from "tap";
 import type { Xapi } from "../src/index.js";
 import { clientOf, startPool } from "./client.js";
 import { until } from "./fake-clock.js";
-import { SESSION } from "./fake-xapi.js";
+import { poolScript, SESSION } from "./fake-xapi.js";
 
 interface Handler {
   readonly port: number;
@@ -77,7 +77,20 @@ async function clientBeside(
   t: Parameters<typeof clientOf>[0],
   handlers: Handler,
 ): Promise<Xapi> {
-  const pool = await startPool(t, undefined, "127.0.0.1", handlers.port);
+  const hosts = Object.fromEntries(
+    [1, 2, 3].map((n) => [
+      `OpaqueRef:h${n}`,
+      { uuid: `h${n}`, address: `127.0.0.${n}`, name_label: "" },
+    ]),
+  );
+  const pool = await startPool(
+    t,
+    poolScript(({ method }) =>
+      method === "host.get_all_records" ? { value: hosts } : undefined,
+    ),
+    "127.0.0.1",
+    handlers.port,
+  );
   const xapi = clientOf(t, pool);
   await xapi.connect();
   return xapi;
@@ -139,15 +152,16 @@ t.test("a slow reader applies backpressure to the export", async (t) => {
 t.test(
   "a redirect to the member with the SR is followed with session and query",
   async (t) => {
+    const coordinator = await startHandlers(t, (_head, socket) =>
+      socket.end(
+        `HTTP/1.1 302 Found\r\nLocation: http://127.0.0.3:${socket.localPort}/export?uuid=x\r\nConnection: close\r\n\r\n`,
+      ),
+    );
     const member = await startHandlers(
       t,
       (_head, socket) => socket.end(`${OK}here`),
       "127.0.0.3",
-    );
-    const coordinator = await startHandlers(t, (_head, socket) =>
-      socket.end(
-        `HTTP/1.1 302 Found\r\nLocation: http://127.0.0.3:${member.port}/export?uuid=x\r\nConnection: close\r\n\r\n`,
-      ),
+      coordinator.port,
     );
     const xapi = await clientBeside(t, coordinator);
     const { body } = await xapi.getStream({
@@ -184,6 +198,37 @@ t.test(
     });
     t.equal(await text(body), "here");
     t.equal(member.heads.length, 1);
+  },
+);
+
+t.test(
+  "a redirect to another port, or to an address that is no host of the pool, is not followed",
+  async (t) => {
+    let location = "";
+    const handlers = await startHandlers(t, (_head, socket) =>
+      socket.end(
+        `HTTP/1.1 302 Found\r\nLocation: ${location}\r\nConnection: close\r\n\r\n`,
+      ),
+    );
+    const trap = await startHandlers(t, () => undefined, "127.0.0.3");
+    const stranger = await startHandlers(
+      t,
+      () => undefined,
+      "127.0.0.4",
+      handlers.port,
+    );
+    const xapi = await clientBeside(t, handlers);
+    for (location of [
+      `http://127.0.0.3:${trap.port}/x`,
+      "http://127.0.0.4/x",
+    ]) {
+      const stream = { path: "/x", host: "127.0.0.2" };
+      await t.rejects(xapi.getStream(stream), { code: "BAD_ANSWER" });
+      await t.rejects(xapi.putStream(Readable.from(["secret"]), stream), {
+        code: "BAD_ANSWER",
+      });
+    }
+    t.same([...trap.heads, ...stranger.heads], []);
   },
 );
 
@@ -255,15 +300,16 @@ t.test(
 );
 
 t.test("an import is redirected before its body is read", async (t) => {
+  const coordinator = await startHandlers(t, (_head, socket) =>
+    socket.end(
+      "HTTP/1.1 302 Found\r\nLocation: http://127.0.0.3/import_raw_vdi\r\n\r\n",
+    ),
+  );
   const member = await startHandlers(
     t,
     (_head, socket) => socket.write(OK),
     "127.0.0.3",
-  );
-  const coordinator = await startHandlers(t, (_head, socket) =>
-    socket.end(
-      `HTTP/1.1 302 Found\r\nLocation: http://127.0.0.3:${member.port}/import_raw_vdi\r\n\r\n`,
-    ),
+    coordinator.port,
   );
   const xapi = await clientBeside(t, coordinator);
   await xapi.putStream(Readable.from([Buffer.from("disk")]), {

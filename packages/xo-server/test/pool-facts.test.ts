@@ -1,7 +1,7 @@
 import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
-import { openPoolFacts } from "../src/pools/pool-facts.js";
+import { deletePoolFacts, openPoolFacts } from "../src/pools/pool-facts.js";
 
 const warnings: string[] = [];
 const logger = {
@@ -25,6 +25,17 @@ t.test("what was learned is there at the next start", async (t) => {
   });
   const { mode } = statSync(join(dataDir, "pools", "paris.json"));
   t.equal(mode & 0o077, 0, "others need not read it");
+});
+
+t.test("what a removed pool has named is deleted", async (t) => {
+  const dataDir = t.testdir({});
+  const memory = await openPoolFacts(dataDir, "paris", logger);
+  memory.update({ hosts: ["https://192.0.2.66"] });
+  await memory.settled();
+  await deletePoolFacts(dataDir, "paris");
+  await deletePoolFacts(dataDir, "paris");
+  const later = await openPoolFacts(dataDir, "paris", logger);
+  t.same(later.facts, { hosts: [], fingerprints: {} });
 });
 
 t.test("a file that was spoiled counts as nothing known", async (t) => {

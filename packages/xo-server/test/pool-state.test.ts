@@ -10,10 +10,20 @@ const connected: XapiState = {
   pool: { ref: "OpaqueRef:p", uuid: "u" },
   generation: 1,
 };
-const backingOff = (cause: Error): XapiState => ({
+const backingOff = (cause: Error, isPassing = false): XapiState => ({
   name: "backing-off",
   delayMs: 1,
   cause,
+  isPassing,
+});
+
+t.test("a password that was accepted before has not failed yet", async (t) => {
+  const rejected = new XapiError("SESSION_AUTHENTICATION_FAILED", ["root"]);
+  t.equal(toPoolState(backingOff(rejected), "watching", true), "failed");
+  t.equal(
+    toPoolState(backingOff(rejected, true), "watching", true),
+    "backing-off",
+  );
 });
 
 t.test("a connected pool is where its mirror is", async (t) => {

@@ -192,6 +192,7 @@ t.test("at the start, who is enabled is connected", async (t) => {
       connect: (settings) => void connected.push(...settings),
       disconnect: async () => false,
     },
+    deleteFacts: async () => undefined,
     logger: createLoggers({
       destination: { write: (line) => lines.push(line) },
     }).named("x"),

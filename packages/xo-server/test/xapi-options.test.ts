@@ -50,7 +50,9 @@ t.test(
   async (t) => {
     const { make } = optionsOf(t, "user: u");
     make().onCandidates!(["https://192.0.2.9", "a.example"]);
-    t.same(make().hosts, ["a.example", "https://192.0.2.9"]);
+    const { hosts, members } = make();
+    t.same(hosts, ["a.example"], "only these were written by an administrator");
+    t.same(members, ["https://192.0.2.9", "a.example"]);
   },
 );
 
@@ -113,4 +115,15 @@ t.test("pools have ids that suit addresses, files and JSON keys", async (t) => {
     settings.map(({ id }) => id),
     ["paris", "paris-2", "etc", "proto", "pool"],
   );
+});
+
+t.test("responses are bounded by the memory unless configured", async (t) => {
+  const byMemory = optionsOf(t, "user: u").make();
+  t.ok(byMemory.maxBodyBytes! >= 128 * 2 ** 20);
+  t.ok(byMemory.maxValueBytes! <= byMemory.maxBodyBytes! / 8);
+  const configured = "parserPool: { maxBodyBytes: 2000000 }";
+  t.match(optionsOf(t, "user: u", configured).make(), {
+    maxBodyBytes: 2_000_000,
+    maxValueBytes: 2_000_000,
+  });
 });

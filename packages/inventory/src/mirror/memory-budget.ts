@@ -14,7 +14,7 @@ export interface MachineMemory {
 }
 
 /**
- * Bounds of all caches. Records, tables and the rows of views are no caches and
+ * Bounds of all caches, and of responses of pools. Records, tables and the rows of views are no caches and
  * have no bound.
  */
 export interface MemoryBudget {
@@ -31,6 +31,14 @@ export interface MemoryBudget {
    * the heap.
    */
   readonly ringSize: number;
+}
+
+/** Bounds of the responses of pools: a hostile pool must not use up the memory. */
+export interface AnswerBudget {
+  /** Maximum size of one response that lists objects or events, in bytes. */
+  readonly listingBytes: number;
+  /** Maximum size of any other response, in bytes. */
+  readonly valueBytes: number;
 }
 
 const MIB = 1024 * 1024;
@@ -59,6 +67,11 @@ const shares = {
   // 1,000,000 rows, ten columns, three of them with distinct values in every
   // row.
   column: { share: 1 / 8, floor: 32 * MIB, ceiling: 512 * MIB },
+  // VM records of the largest pools, 5,000 VMs: 30 MiB of JSON, three times as
+  // much of XML.
+  listing: { share: 1 / 16, floor: 128 * MIB, ceiling: 1024 * MIB },
+  // The largest value is a listing that is read as one: some MiB.
+  value: { share: 1 / 128, floor: 16 * MIB, ceiling: 128 * MIB },
   // 70,000 changes: 14 seconds at 5,000 per second. Its readers are in the same
   // process and are notified immediately.
   ring: { share: 1 / 1024, floor: 1 * MIB, ceiling: 5 * MIB },
@@ -70,8 +83,7 @@ export function memoryBudget({
   constrainedBytes,
   heapLimitBytes,
 }: MachineMemory): MemoryBudget {
-  const isConstrained = constrainedBytes > 0 && constrainedBytes < totalBytes;
-  const memory = isConstrained ? constrainedBytes : totalBytes;
+  const memory = availableBytes({ totalBytes, constrainedBytes });
   // V8's limit may be set above what the group allows.
   const heap = Math.min(heapLimitBytes, memory);
   return {
@@ -81,6 +93,26 @@ export function memoryBudget({
     columnBytes: clamp(shares.column, heap),
     ringSize: Math.floor(clamp(shares.ring, memory) / CHANGE_BYTES),
   };
+}
+
+/** Response bounds for a machine. */
+export function answerBudget(
+  machine: Omit<MachineMemory, "heapLimitBytes">,
+): AnswerBudget {
+  const memory = availableBytes(machine);
+  return {
+    listingBytes: clamp(shares.listing, memory),
+    valueBytes: clamp(shares.value, memory),
+  };
+}
+
+/** The RAM, or the limit of the control group if that is less. */
+function availableBytes({
+  totalBytes,
+  constrainedBytes,
+}: Omit<MachineMemory, "heapLimitBytes">): number {
+  const isConstrained = constrainedBytes > 0 && constrainedBytes < totalBytes;
+  return isConstrained ? constrainedBytes : totalBytes;
 }
 
 /** Memory of this machine, control group and process. */

@@ -36,23 +36,20 @@ export function parseAddress(text: string): Address {
 
 /**
  * Address of another member from XAPI's text (HOST_IS_SLAVE, host.address), with
- * the scheme and, unless the text has one, the port of `known`. Undefined if the
- * text is not an address.
+ * scheme and port of `known`: a pool must not choose a port, to which credentials
+ * would be sent. Undefined if the text is not an address, or names another port.
  */
 export function siblingAddress(
   known: Address,
   named: string,
 ): Address | undefined {
-  const match = /^(?:\[(.+)\]|([^:]+)|(.+))$/.exec(named);
   const withPort = /^(?:\[([^\]]+)\]|([^:]+)):(\d{1,5})$/.exec(named);
-  const host =
-    withPort?.[1] ?? withPort?.[2] ?? match?.[1] ?? match?.[2] ?? match?.[3];
-  const port = withPort === null ? known.port : Number(withPort[3]);
-  if (host === undefined || !HOST_CHARACTERS.test(host) || port > 65_535) {
-    return undefined;
-  }
+  if (withPort !== null && Number(withPort[3]) !== known.port) return undefined;
+  const bare = /^\[(.+)\]$/.exec(named);
+  const host = withPort?.[1] ?? withPort?.[2] ?? bare?.[1] ?? named;
+  if (!HOST_CHARACTERS.test(host)) return undefined;
   if (host.includes(":") && !isIPv6(host)) return undefined;
-  return { scheme: known.scheme, host, port };
+  return { scheme: known.scheme, host, port: known.port };
 }
 
 /** `host:port`, as in errors and logs. */

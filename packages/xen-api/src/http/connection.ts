@@ -27,6 +27,9 @@ interface RunningExchange extends Exchange {
   readonly reject: (error: unknown) => void;
 }
 
+/** Interim answers (HTTP 1xx) accepted before an answer; XAPI sends none. */
+const MAX_INTERIM_HEADS = 16;
+
 // Heads, and other bytes without a sink, are read into this buffer and copied before the callback returns: one buffer for all connections is enough.
 const scratch = new Uint8Array(MAX_HEAD_BYTES);
 
@@ -44,6 +47,8 @@ export class Connection {
   #isInSink = false;
   #isReusable = true;
   #responseBytes = 0;
+  /** Interim answers (HTTP 1xx) of the running exchange. */
+  #interimHeads = 0;
   /** Called when the socket ends while no exchange runs. */
   onIdleEnd: (() => void) | undefined;
 
@@ -93,6 +98,7 @@ export class Connection {
     return new Promise((resolve, reject) => {
       const socket = this.#socket;
       this.#responseBytes = 0;
+      this.#interimHeads = 0;
       if (socket === undefined || !this.isReusable) {
         reject(this.#connectionLost("closed"));
         return;
@@ -176,32 +182,36 @@ export class Connection {
   #readHead(bytes: Uint8Array): void {
     const running = this.#running;
     if (running === undefined) throw new Error("bytes without a request");
-    const pending =
+    let pending =
       this.#headBytes.length === 0
         ? bytes
         : Buffer.concat([this.#headBytes, bytes]);
-    const end = headEnd(pending);
-    if (end === -1) {
-      if (pending.length > MAX_HEAD_BYTES)
-        throw new Error("the head is too long");
-      this.#headBytes = pending.slice();
+    for (;;) {
+      const end = headEnd(pending);
+      if (end === -1) {
+        if (pending.length > MAX_HEAD_BYTES)
+          throw new Error("the head is too long");
+        this.#headBytes = pending.slice();
+        return;
+      }
+      const head = parseHead(pending.subarray(0, end));
+      if (head === undefined) throw new Error("not an HTTP answer");
+      pending = pending.subarray(end);
+      if (head.status >= 100 && head.status < 200) {
+        if (++this.#interimHeads > MAX_INTERIM_HEADS)
+          throw new Error("too many interim answers (HTTP 1xx)");
+        continue;
+      }
+      this.#headBytes = new Uint8Array(0);
+      running.head = head;
+      running.body = new BodyReader(
+        head,
+        running.onHead(head),
+        running.maxBodyBytes,
+      );
+      if (pending.length > 0) running.body.write(pending);
       return;
     }
-    const head = parseHead(pending.subarray(0, end));
-    if (head === undefined) throw new Error("not an HTTP answer");
-    this.#headBytes = new Uint8Array(0);
-    const rest = pending.subarray(end);
-    if (head.status >= 100 && head.status < 200) {
-      if (rest.length > 0) this.#readHead(rest);
-      return;
-    }
-    running.head = head;
-    running.body = new BodyReader(
-      head,
-      running.onHead(head),
-      running.maxBodyBytes,
-    );
-    if (rest.length > 0) running.body.write(rest);
   }
 
   #finishWhenComplete(): void {

@@ -34,6 +34,8 @@ export function parseHead(bytes: Uint8Array): ResponseHead | undefined {
         line.slice(colon + 1).trim(),
       );
   }
+  const length = headers.get("content-length");
+  if (length !== undefined && !/^\d+$/.test(length)) return undefined;
   return {
     version: status[1] === "0" ? "1.0" : "1.1",
     status: Number(status[2]),
@@ -54,7 +56,7 @@ export function bodyEnd(head: ResponseHead): BodyEnd {
   if (/\bchunked\b/i.test(head.headers.get("transfer-encoding") ?? ""))
     return { by: "chunks" };
   const length = head.headers.get("content-length");
-  return length !== undefined && /^\d+$/.test(length)
+  return length !== undefined
     ? { by: "length", length: Number(length) }
     : { by: "close" };
 }

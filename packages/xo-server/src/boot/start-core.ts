@@ -12,6 +12,7 @@ import { startAudit } from "./start-audit.js";
 import { DemoPools } from "../pools/demo-pools.js";
 import { createLivePools } from "../pools/live-pools.js";
 import { createPools, type Pools } from "../pools/pools.js";
+import { deletePoolFacts } from "../pools/pool-facts.js";
 import { StoredPools } from "../pools/stored-pools.js";
 import type { Parser } from "../parser/parser.js";
 import type { ServerOptions } from "./server-options.js";
@@ -81,6 +82,7 @@ export async function startCore(
       servers: store.servers,
       onForeignChange: (listener) => store.onForeignChange(listener),
       pools,
+      deleteFacts: (id) => deletePoolFacts(options.config.dataDir, id),
       logger,
     }),
     demoPools: new DemoPools({ ...options, pools, logger }),

@@ -94,9 +94,9 @@ const ParserPool = section("Worker threads that parse responses of pools.", {
     4096,
   ),
   maxBodyBytes: bytes(
-    1024 * MIB,
-    "Maximum size of a response of a pool, in bytes.",
-    MIB,
+    0,
+    "Maximum size of a response of a pool that lists objects, in bytes; 0: 1/16 of the memory, 128 to 1024 MiB. Other responses: 1/128 of the memory, 16 to 128 MiB, and never more than this.",
+    0,
   ),
   maxDepth: count(512, "Maximum nesting of a response, in levels."),
   queueLimit: count(

@@ -1,3 +1,4 @@
+import { answerLimits } from "./answer-limits.js";
 import { createParser, type Parser } from "./parser.js";
 import type { StartOptions } from "../config/start-options.js";
 import type { StopStack } from "../lifecycle/stop-stack.js";
@@ -7,7 +8,11 @@ export function startParser(
   { config, loggers }: StartOptions,
   stops: StopStack,
 ): Parser {
-  const parser = createParser(config.parserPool, loggers.named("xo:parser"));
+  const { maxBodyBytes } = answerLimits(config.parserPool.maxBodyBytes);
+  const parser = createParser(
+    { ...config.parserPool, maxBodyBytes },
+    loggers.named("xo:parser"),
+  );
   stops.push("parser pool", () => parser.decoder.close());
   return parser;
 }

@@ -1,4 +1,4 @@
-import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Logger } from "../log/logger.js";
 
@@ -40,6 +40,14 @@ export async function openPoolFacts(
     },
     settled: () => writing,
   };
+}
+
+/** Deletes the facts of a removed connection. @throws Error of the file system */
+export async function deletePoolFacts(
+  dataDir: string,
+  id: string,
+): Promise<void> {
+  await rm(join(dataDir, "pools", `${id}.json`), { force: true });
 }
 
 /** In memory only, for pools of a demo. */

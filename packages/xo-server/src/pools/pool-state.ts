@@ -15,7 +15,9 @@ export function toPoolState(
     case "connecting":
       return "connecting";
     case "backing-off":
-      return isPermanent(session.cause) ? "failed" : "backing-off";
+      return isPermanent(session.cause) && !session.isPassing
+        ? "failed"
+        : "backing-off";
     case "connected":
       // The mirror has not noticed yet.
       if (mirror === "connecting") return hasListed ? "re-listing" : "listing";

@@ -9,6 +9,8 @@ export interface StoredPoolsOptions {
   readonly servers: Store["servers"];
   readonly onForeignChange: Store["onForeignChange"];
   readonly pools: Pick<Pools, "connect" | "disconnect">;
+  /** Deletes what is known of the pool of a removed server: addresses, fingerprints. */
+  readonly deleteFacts: (id: string) => Promise<void>;
   readonly logger: Logger;
 }
 
@@ -103,8 +105,11 @@ export class StoredPools {
     await pools.disconnect(id);
     this.#problems.delete(id);
     const server = servers.get(id);
-    if (server === undefined) this.#applied.delete(id);
-    else this.#applied.set(id, contentOf(server));
+    if (server === undefined) {
+      this.#applied.delete(id);
+      await this.#options.deleteFacts(id);
+    }
+    if (server !== undefined) this.#applied.set(id, contentOf(server));
     if (server?.enabled === true)
       pools.connect([toStoredSettings(server, servers.credentials(id))]);
   }

@@ -6,6 +6,7 @@ import {
 } from "@xo-server/xen-api";
 import type { Config } from "../config/config.js";
 import type { Logger } from "../log/logger.js";
+import { answerLimits } from "../parser/answer-limits.js";
 import type { PoolFactsFile } from "./pool-facts.js";
 import type { PoolSettings } from "./pool-settings.js";
 
@@ -25,13 +26,13 @@ export function toXapiOptions(source: XapiOptionsSource): XapiOptions {
     ...config.xapi,
     ...(settings.transport && { transport: settings.transport }),
     ...(settings.proxy && { proxy: settings.proxy }),
-    // Addresses of the config first: an administrator wrote them.
-    hosts: [...new Set([...settings.hosts, ...memory.facts.hosts])],
+    hosts: settings.hosts,
+    members: memory.facts.hosts,
     user: settings.user,
     password,
     readOnly: settings.readOnly,
     tls: toTlsPolicy(settings, memory),
-    maxBodyBytes: config.parserPool.maxBodyBytes,
+    ...answerLimits(config.parserPool.maxBodyBytes),
     decoder,
     logger,
     onCandidates: (hosts) => {
