@@ -394,6 +394,8 @@ t.test(
       }),
       { name: "XoError", code: "CONNECTION_LOST" },
     );
+    t.ok(body.destroyed);
+    t.equal(body.errored, null, "the body has no error of its own");
   },
 );
 

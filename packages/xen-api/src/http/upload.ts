@@ -45,7 +45,11 @@ async function write(
   };
   socket.once("close", stop);
   try {
-    for await (const chunk of body as AsyncIterable<Uint8Array | string>) {
+    // By default, leaving the loop would destroy the body with an AbortError of its own.
+    const chunks = body.iterator({
+      destroyOnReturn: false,
+    }) as AsyncIterable<Uint8Array | string>;
+    for await (const chunk of chunks) {
       const bytes = typeof chunk === "string" ? Buffer.from(chunk) : chunk;
       sent += bytes.length;
       if (contentLength !== undefined && sent > contentLength)
