@@ -156,6 +156,7 @@ t.test("names of secrets", async (t) => {
     "iscsi_iqn",
     "bypass",
     "keymap",
+    "restrict_pool_secret_rotation",
   ])
     t.notOk(isSecretName(name), name);
 });

@@ -25,6 +25,26 @@ const STRING_END = new XmlTag("</string>");
 const LT = 0x3c;
 const OPEN_BRACE = 0x7b;
 
+/** A struct whose Value is one string of JSON, in the two ways to write its strings. */
+const STRUCT_STARTS = ["Success", "<string>Success</string>"].map((status) =>
+  Buffer.from(
+    `<struct><member><name>Status</name><value>${status}</value></member><member><name>Value</name><value>`,
+  ),
+);
+const STRUCT_END = [
+  VALUE_END,
+  new XmlTag("</member>"),
+  new XmlTag("</struct>"),
+  ...[VALUE_END, PARAM_END, PARAMS_END, RESPONSE_END],
+];
+const STRING_ANSWER_END = [VALUE_END, PARAM_END, PARAMS_END, RESPONSE_END];
+/** The envelope around the Value of a struct, as JSON. */
+const ENVELOPE_START = '{"Status":"Success","Value":';
+const ENVELOPE_END = "}";
+
+/** First bytes of JSON text that are no XML-RPC value of XAPI in place of a Value: `{`, `[`, `"`. */
+const JSON_STARTS = new Set([OPEN_BRACE, 0x5b, 0x22]);
+
 /** One per thread: tasks run synchronously. */
 const output = new JsonOutput();
 
@@ -34,6 +54,8 @@ interface JsonInXmlState {
   place: "detect" | "xml" | "json" | "close";
   /** The string is in a `<string>` element. */
   tagged: boolean;
+  /** The string is the Value of a struct, not the whole envelope. `begun`: its JSON envelope was opened. */
+  struct: "none" | "found" | "begun";
   /** Bytes at the start of the next piece that are already unescaped. */
   ready: number;
   /** State of the splitter, or of the XML format. */
@@ -43,14 +65,15 @@ interface JsonInXmlState {
 
 /**
  * XML-RPC whose value is one string of JSON, `{"Status":...,"Value":...}`.
- * Current hosts answer plain XML-RPC to the same request: the format detects
- * this and delegates to `xml`.
+ * Some hosts answer a struct of which only the Value is JSON. Current hosts answer
+ * plain XML-RPC to the same request: the format detects this and delegates to `xml`.
  */
 export function jsonInXml(xml: Format): Format {
   return (input, classes) => {
     const state = (input.state as JsonInXmlState | undefined) ?? {
       place: "detect",
       tagged: false,
+      struct: "none",
       ready: 0,
       inner: undefined,
       answer: undefined,
@@ -107,13 +130,18 @@ class JsonInXmlReader {
     const state = this.#state;
     let at = skipToValue(cursor, start);
     if (at >= cursor.end) throw cursor.missing();
+    const value = structValue(cursor, at);
+    if (value >= 0) at = value;
     const string = cursor.bytes[at] === LT ? cursor.accept(at, STRING) : -1;
     if (string >= 0) at = string;
     const inside = cursor.space(at);
     if (inside >= cursor.end) throw cursor.missing();
-    state.place = cursor.bytes[inside] === OPEN_BRACE ? "json" : "xml";
+    const first = cursor.bytes[inside]!;
+    const isJson = value >= 0 ? JSON_STARTS.has(first) : first === OPEN_BRACE;
+    state.place = isJson ? "json" : "xml";
     state.tagged = string >= 0;
-    return at;
+    state.struct = isJson && value >= 0 ? "found" : "none";
+    return isJson ? at : start;
   }
 
   /** Unescapes the XML text and splits the JSON. */
@@ -121,13 +149,15 @@ class JsonInXmlReader {
     const { bytes, end } = this.#input;
     const state = this.#state;
     const inside = start + state.ready;
-    output.reset(end - start);
+    output.reset(end - start + ENVELOPE_START.length + ENVELOPE_END.length);
+    if (state.struct === "found") output.ascii(ENVELOPE_START);
     // The tail of the previous piece is already unescaped.
     output.copy(bytes, start, inside);
     const stop = unescapeText(cursor, inside, output);
+    const isWhole = stop < end && bytes[stop] === LT;
+    if (isWhole && state.struct !== "none") output.ascii(ENVELOPE_END);
     const length = output.used;
     const json = new Uint8Array(output.take(SLACK));
-    const isWhole = stop < end && bytes[stop] === LT;
     if (!isWhole && this.#input.final) throw cursor.missing();
     const { shape, className } = this.#input;
     const split = new JsonSplitter(
@@ -144,6 +174,7 @@ class JsonInXmlReader {
       "status",
     ).split();
     state.inner = split.state;
+    if (state.struct === "found") state.struct = "begun";
     state.ready = split.tail.length;
     if (!isWhole) return this.#rest(stop, split);
     state.place = "close";
@@ -165,8 +196,8 @@ class JsonInXmlReader {
     const state = this.#state;
     let at = start;
     if (state.tagged) at = cursor.expect(at, STRING_END);
-    for (const tag of [VALUE_END, PARAM_END, PARAMS_END, RESPONSE_END])
-      at = cursor.expect(at, tag);
+    const tags = state.struct === "begun" ? STRUCT_END : STRING_ANSWER_END;
+    for (const tag of tags) at = cursor.expect(at, tag);
     at = cursor.space(at);
     if (at < end) throw badAnswer(`${describeByte(bytes[at])} after its end`);
     // Only white space may follow; the closing tags are read again with the next piece.
@@ -186,4 +217,17 @@ class JsonInXmlReader {
     const batches = output?.batches ?? [];
     return { batches, tail, state: this.#state };
   }
+}
+
+/** The position of the Value of a struct that has succeeded; -1: something else. */
+function structValue(cursor: XmlCursor, start: number): number {
+  const { bytes, end } = cursor;
+  for (const text of STRUCT_STARTS) {
+    let i = 0;
+    while (i < text.length && start + i < end && bytes[start + i] === text[i])
+      i++;
+    if (i === text.length) return start + i;
+    if (start + i >= end && !cursor.final) throw cursor.missing();
+  }
+  return -1;
 }

@@ -45,7 +45,11 @@ export function isSecretName(name: string): boolean {
   return isSecret;
 }
 
+/** Flags of a licence, such as `restrict_pool_secret_rotation`. */
+const LICENCE_FLAG_PREFIX = "restrict_";
+
 function matchesSecret(name: string): boolean {
+  if (name.startsWith(LICENCE_FLAG_PREFIX)) return false;
   return (
     secretWords.has(name) || secretParts.some((part) => name.includes(part))
   );
