@@ -1,7 +1,9 @@
 import t from "tap";
 import { silentLogger } from "@xo-server/kit";
 import { createManualClock } from "@xo-server/store/conformance";
+import { CacheSynchronizer } from "../src/cache/cache-synchronizer.js";
 import { Availability } from "../src/commit/availability.js";
+import { Committer } from "../src/commit/committer.js";
 import type { Engine } from "../src/engines/engine.js";
 
 class Gone extends Error {
@@ -11,16 +13,20 @@ class Gone extends Error {
 /** An engine that is reachable or not. */
 function setUp() {
   const clock = createManualClock();
-  const database = { isThere: false, probes: 0 };
+  const database = { isThere: false, isFull: false, probes: 0 };
   const execute = async () => {
     database.probes++;
     if (!database.isThere) throw new Gone("connect ECONNREFUSED");
     return [];
   };
   const query = { select: () => query, limit: () => query, execute };
+  const write = async () => {
+    if (database.isFull) throw new Gone("database or disk is full");
+  };
   const engine = {
     name: "postgres",
     reader: { selectFrom: () => query },
+    writer: { transaction: () => ({ execute: write }) },
     classify: (error: unknown) =>
       error instanceof Gone ? "unavailable" : "other",
   } as unknown as Engine;
@@ -33,7 +39,7 @@ function setUp() {
   });
   /** Waits until the promises of a probe have settled. */
   const settle = () => new Promise(setImmediate);
-  return { clock, database, availability, settle };
+  return { clock, engine, database, availability, settle };
 }
 
 t.test("probes back off up to a limit", async (t) => {
@@ -88,6 +94,46 @@ t.test(
     t.same([availability.state, recoveries], ["available", 2]);
     t.same(states, ["unavailable", "available"]);
     t.equal(clock.pending, 0);
+  },
+);
+
+t.test(
+  "a disk that is full is not available, although it is read",
+  async (t) => {
+    const { clock, engine, database, availability, settle } = setUp();
+    const committer = new Committer(engine, availability);
+    const synchronizer = new CacheSynchronizer(
+      {
+        engine,
+        committer,
+        availability,
+        clock,
+        pollMs: 1_000,
+        logger: silentLogger,
+        refreshKeys: async () => undefined,
+      },
+      [],
+    );
+    const states: string[] = [];
+    availability.onState((state) => states.push(state));
+    Object.assign(database, { isThere: true, isFull: true });
+    await t.rejects(
+      committer.run(async () => undefined),
+      {
+        code: "STORE_UNAVAILABLE",
+      },
+    );
+    for (let i = 0; i < 4; i++) {
+      clock.advance(1_000);
+      for (let turn = 0; turn < 10; turn++) await settle();
+    }
+    t.ok(database.probes >= 2, "it was probed");
+    t.same(states, ["unavailable"]);
+    database.isFull = false;
+    clock.advance(1_000);
+    for (let turn = 0; turn < 10; turn++) await settle();
+    t.same(states, ["unavailable", "available"]);
+    synchronizer.stop();
   },
 );
 

@@ -24,6 +24,9 @@ interface CacheSynchronizerOptions {
   readonly refreshKeys: () => Promise<void>;
 }
 
+/** Time in which the database must answer the periodic query, in ms. */
+const RESPONSE_MS = 5_000;
+
 /**
  * Reloads cached tables that other processes have changed: other servers on the
  * same PostgreSQL, the command line on the same file. Every change increments the
@@ -44,7 +47,10 @@ export class CacheSynchronizer {
     this.#options = options;
     this.#tables = new Map(tables.map((table) => [table.name, table]));
     options.committer.onVersionGap((target) => this.#reload(target.name));
-    options.availability.onRecovery(() => this.loadAll());
+    options.availability.onRecovery(async () => {
+      await options.committer.probe();
+      await this.loadAll();
+    });
   }
 
   /** Calls the listener with the name of each table that another process changed. */
@@ -78,7 +84,9 @@ export class CacheSynchronizer {
   async synchronize(): Promise<void> {
     const { engine, availability, committer } = this.#options;
     const versions = await availability.run(() =>
-      engine.reader.selectFrom("table_versions").selectAll().execute(),
+      this.#bounded(() =>
+        engine.reader.selectFrom("table_versions").selectAll().execute(),
+      ),
     );
     for (const { id, version } of versions) {
       if (!this.#isBehind(id, version)) continue;
@@ -93,6 +101,17 @@ export class CacheSynchronizer {
   stop(): void {
     this.#closed = true;
     this.#options.clock.clearTimeout(this.#timer);
+  }
+
+  /** Without a response all queries fail, as their connections are closed: a network that drops packets reports nothing. */
+  async #bounded<T>(query: () => Promise<T>): Promise<T> {
+    const { engine, clock } = this.#options;
+    const timer = clock.setTimeout(() => engine.disconnect?.(), RESPONSE_MS);
+    try {
+      return await query();
+    } finally {
+      clock.clearTimeout(timer);
+    }
   }
 
   #isBehind(name: string, version: number): boolean {

@@ -10,6 +10,10 @@ const MAX_BATCH = 256;
 /** Attempts of a transaction that conflicts with another server. */
 const MAX_TRIES = 4;
 
+/** Written to find out whether the database can be written: as much as a large change. */
+const PROBE_ID = "write-probe";
+const PROBE_VALUE = "x".repeat(64 * 1_024);
+
 export type WriteTask<T> = (unit: WriteUnit) => Promise<T>;
 
 interface PendingWrite {
@@ -94,6 +98,20 @@ export class Committer {
     return new Promise<T>((resolve, reject) => {
       this.#push({ run: () => run().then(resolve, reject) });
     });
+  }
+
+  /** Writes a row: a full or read-only disk can still be read. @throws errors of the engine */
+  async probe(): Promise<void> {
+    const row = { id: PROBE_ID, value: PROBE_VALUE };
+    await this.runExclusive(() =>
+      this.#engine.writer.transaction().execute((transaction) =>
+        transaction
+          .insertInto("meta")
+          .values(row)
+          .onConflict((conflict) => conflict.column("id").doUpdateSet(row))
+          .execute(),
+      ),
+    );
   }
 
   /** Resolves when the queue is empty. */

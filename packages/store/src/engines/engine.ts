@@ -23,5 +23,7 @@ export interface Engine {
   classify(error: unknown): FailureKind;
   /** Writes the journal into the database file. Absent: there is none. */
   checkpoint?(): Promise<void>;
+  /** Closes all connections: their queries fail, new ones connect again. Absent: there are none. */
+  disconnect?(): void;
   close(): Promise<void>;
 }

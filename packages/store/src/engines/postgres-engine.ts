@@ -1,5 +1,6 @@
+import type { Socket } from "node:net";
 import { Kysely, PostgresDialect } from "kysely";
-import type { PoolConfig } from "pg";
+import type { PoolClient, PoolConfig } from "pg";
 import type { Tables } from "../schema/tables.js";
 import type { Engine, FailureKind } from "./engine.js";
 
@@ -32,15 +33,29 @@ export async function openPostgresEngine(url: string): Promise<Engine> {
   // `pg` removes an idle connection that breaks from its pool; the next query reports an unreachable database.
   pool.on("error", () => undefined);
   // A connection that breaks in use rejects its query and also emits an error, which without a listener would end the process.
-  pool.on("connect", (client) => client.on("error", () => undefined));
+  const clients = new Set<PoolClient>();
+  pool.on("connect", (client) => {
+    client.on("error", () => undefined);
+    clients.add(client);
+  });
+  pool.on("remove", (client) => clients.delete(client));
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
   return {
     name: "postgres",
     reader: db,
     writer: db,
     classify,
+    disconnect() {
+      for (const client of clients) socketOf(client).destroy();
+    },
     close: () => db.destroy(),
   };
+}
+
+/** `end` would wait for the other end; the types of `pg` do not declare the socket. */
+function socketOf(client: PoolClient): Socket {
+  return (client as unknown as { connection: { stream: Socket } }).connection
+    .stream;
 }
 
 /** https://www.postgresql.org/docs/current/errcodes-appendix.html */
