@@ -43,7 +43,7 @@ t.test(
     const vms = { type: "VM" };
     const all = (await ask(admin, "query.count", vms)) as number;
     t.ok(all > 0);
-    const ada = { email: "ada", password: "ada" };
+    const ada = { email: "ada", password: "correct horse" };
     const subject = (await ask(admin, "user.create", ada)) as string;
 
     const client = await first.connect(ada);

@@ -226,9 +226,9 @@ t.test("nobody is told of what they may not see", async (t) => {
   const { host, get } = await setUp(t);
   const status = async (path: string, who: string) =>
     (await get(path, as(who))).status;
-  t.equal(await status("/hosts/h/stats", "watcher"), 403);
-  t.equal(await status("/vms/v/stats", "nobody"), 403);
-  t.equal(await status("/pools/p/stats", "nobody"), 403);
+  t.equal(await status("/hosts/h/stats", "watcher"), 404);
+  t.equal(await status("/vms/v/stats", "nobody"), 404);
+  t.equal(await status("/pools/p/stats", "nobody"), 404);
   t.same(host.asked, []);
 });
 

@@ -45,6 +45,7 @@ t.test(
     await server.kill();
     pool.vms.get("x")!.operations.push("pool_migrate");
     const again = await bench.start();
+    await again.idle();
     t.match(await again.state(), {
       state: "paused",
       reason: { code: "other-migrations", vms: ["x"] },
