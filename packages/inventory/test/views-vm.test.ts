@@ -237,7 +237,10 @@ t.test("maps are copied, their secrets masked", async (t) => {
   };
   t.match(halted(maps), {
     other: { a: "b", admin_password: "* obfuscated *" },
-    xenStoreData: maps.xenstore_data,
+    xenStoreData: {
+      ...maps.xenstore_data,
+      "vm-data/password": "* obfuscated *",
+    },
     blockedOperations: maps.blocked_operations,
     bios_strings: maps.bios_strings,
     boot: maps.HVM_boot_params,
