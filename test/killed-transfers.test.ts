@@ -78,7 +78,7 @@ t.test(
     const task = await ended(second, "Import of cut");
     t.match(task, {
       status: "interrupted",
-      result: { message: /the disk is removed/ },
+      result: { message: /the disk was deleted/ },
     });
     while ((await second.list("vdis", "name_label:/^cut$/")).length > 0)
       await pause(20);

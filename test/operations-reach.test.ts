@@ -39,7 +39,7 @@ t.test("operations reach nothing of others", async (t) => {
   const { api, url, pools } = await steer(t, { hosts: 2, vms: 6 });
   const { database } = pools[0]!;
   const signUp = async (email: string) => {
-    const user = { email, password: "a word" };
+    const user = { email, password: "a long word" };
     const id = (await api.ask("user.create", user)) as string;
     return { id, session: await ApiSession.open(t, url, email, "a word") };
   };

@@ -120,6 +120,8 @@ async function signIn(page: Page): Promise<void> {
   await page.getByLabel("Password").fill("wrong");
   await page.keyboard.press("Enter");
   await page.getByText("Wrong user name or password").waitFor();
+  // The server refuses attempts within 2 s of a failed one.
+  await page.waitForTimeout(2_500);
   await page.getByLabel("Password").fill(PASSWORD);
   await page.keyboard.press("Enter");
 }

@@ -148,3 +148,10 @@ const byType = new Map(
 export function propertiesOf(type: string): ReadonlySet<string> | undefined {
   return byType.get(type);
 }
+
+const all = new Set([...byType.values()].flatMap((names) => [...names]));
+
+/** Whether objects of any type can have this top-level property. */
+export function isProperty(name: string): boolean {
+  return all.has(name);
+}

@@ -1,5 +1,6 @@
 import { closest } from "fastest-levenshtein";
 import {
+  isProperty,
   parseFilter,
   propertiesOf,
   type Filter,
@@ -23,8 +24,9 @@ const METRICS = "now";
 const MAX_READ = 32;
 
 /**
- * Refuses properties that objects of a type cannot have. Objects of a type
- * without a view have any.
+ * Refuses properties that objects of no type can have: clients send the same
+ * fields and filters for several types. Objects of a type without a view have
+ * any.
  * @throws XoError INVALID_PARAMETERS with the nearest name, FILTER_INVALID
  */
 export function checkProperties(request: NamedProperties): void {
@@ -68,7 +70,7 @@ function unknownOf(request: NamedProperties): string | undefined {
   ];
   return names
     .map(topLevelOf)
-    .find((name) => name !== METRICS && !known.has(name));
+    .find((name) => name !== METRICS && !known.has(name) && !isProperty(name));
 }
 
 function namesIn(filter: Filter): readonly string[] {
