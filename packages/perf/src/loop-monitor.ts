@@ -38,7 +38,8 @@ export interface LoopMonitorOptions {
    * debugging.
    */
   readonly traceBlocks?: boolean;
-  readonly logger?: Pick<Logger, "warn">;
+  /** Blocks above a second are warnings; the others are summed up each minute. */
+  readonly logger?: Pick<Logger, "debug" | "info" | "warn">;
   readonly clock?: MonotonicClock;
   readonly loopTimes?: () => LoopTimes;
   /** Replaces the package `blocked-at` in tests. */
@@ -105,6 +106,11 @@ export function createLoopMonitor(
   return new TimerLoopMonitor(options);
 }
 
+/** Blocks above it are logged as warnings. */
+const WARN_MS = 1_000;
+/** Interval of summaries of shorter blocks. */
+const SUMMARY_MS = 60_000;
+
 class TimerLoopMonitor implements LoopMonitor {
   readonly histogram = createHistogram();
   readonly blocks = createHistogram();
@@ -121,6 +127,9 @@ class TimerLoopMonitor implements LoopMonitor {
   #lastActive = 0;
   #utilizationSince: LoopTimes;
   #longestMs = 0;
+  /** Blocks that were not logged as warnings since the last summary. */
+  #unreported = { count: 0, ms: 0, longestMs: 0 };
+  #summaryAt = 0;
 
   constructor(options: LoopMonitorOptions) {
     this.#options = options;
@@ -141,6 +150,7 @@ class TimerLoopMonitor implements LoopMonitor {
         this.#options.blockedAt,
       );
     this.#utilizationSince = this.#loopTimes();
+    this.#summaryAt = this.#clock.now() + SUMMARY_MS;
     this.#scheduleProbe();
   }
 
@@ -199,6 +209,7 @@ class TimerLoopMonitor implements LoopMonitor {
     this.histogram.record(lateMs);
     this.#longestMs = Math.max(this.#longestMs, lateMs);
     if (gapMs >= this.#thresholdMs) this.#recordBlock(gapMs, lateMs);
+    this.#summarize();
     this.#scheduleProbe();
   }
 
@@ -222,12 +233,36 @@ class TimerLoopMonitor implements LoopMonitor {
     });
   }
 
+  #summarize(): void {
+    const now = this.#clock.now();
+    if (now < this.#summaryAt) return;
+    this.#summaryAt = now + SUMMARY_MS;
+    const { count, ms, longestMs } = this.#unreported;
+    if (count === 0) return;
+    this.#unreported = { count: 0, ms: 0, longestMs: 0 };
+    this.#options.logger?.info(
+      `event loop blocked ${count} times, ${Math.round(ms)} ms in all, at most ${Math.round(longestMs)} ms`,
+    );
+  }
+
   #notify(block: Block): void {
     const { ms, running, trace } = block;
-    const message = `blocked for ${Math.round(ms)}ms`;
-    if (running === undefined && trace === undefined)
-      this.#options.logger?.warn(message);
-    else this.#options.logger?.warn(message, { running, ...trace, ms });
+    const { logger } = this.#options;
+    const message = `event loop blocked for ${Math.round(ms)} ms`;
+    const data =
+      running === undefined && trace === undefined
+        ? undefined
+        : { running, ...trace, ms };
+    if (ms > WARN_MS) logger?.warn(message, data);
+    else {
+      logger?.debug(message, data);
+      const { count, ms: total, longestMs } = this.#unreported;
+      this.#unreported = {
+        count: count + 1,
+        ms: total + ms,
+        longestMs: Math.max(longestMs, ms),
+      };
+    }
     for (const listener of this.#listeners) listener(block);
   }
 }

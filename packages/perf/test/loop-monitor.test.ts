@@ -10,11 +10,14 @@ import { createFakeClock } from "./fake-clock.js";
 function watch(options: LoopMonitorOptions = {}) {
   const clock = createFakeClock();
   const lines: [string, object | undefined][] = [];
+  const log = (message: string, data?: object) => {
+    lines.push([message, data]);
+  };
   const monitor = createLoopMonitor({
     probeMs: 20,
     clock,
     loopTimes: () => clock.loopTimes(),
-    logger: { warn: (message, data) => lines.push([message, data]) },
+    logger: { warn: log, debug: log, info: log },
     ...options,
   });
   const blocks: Block[] = [];
@@ -27,8 +30,30 @@ t.test("a block is logged with its length and nothing else", async (t) => {
   const { clock, lines, blocks } = watch();
   clock.wait(100);
   clock.block(3419);
-  t.same(lines, [["blocked for 3419ms", undefined]]);
+  t.same(lines, [["event loop blocked for 3419 ms", undefined]]);
   t.same(blocks, [{ ms: 3419, at: 3519 }]);
+});
+
+t.test("short blocks are summed up once a minute", async (t) => {
+  const levels: string[] = [];
+  const log = (level: string) => (message: string) => {
+    levels.push(`${level}: ${message}`);
+  };
+  const { clock } = watch({
+    logger: { debug: log("debug"), info: log("info"), warn: log("warn") },
+  });
+  clock.block(100);
+  clock.block(200);
+  clock.block(1_100);
+  clock.wait(60_000);
+  t.same(levels, [
+    "debug: event loop blocked for 100 ms",
+    "debug: event loop blocked for 200 ms",
+    "warn: event loop blocked for 1100 ms",
+    "info: event loop blocked 2 times, 300 ms in all, at most 200 ms",
+  ]);
+  clock.wait(60_000);
+  t.equal(levels.length, 4);
 });
 
 t.test("the part before the probe was due belongs to the block", async (t) => {
@@ -79,7 +104,10 @@ t.test("the log line names the longest section", async (t) => {
   t.equal(result, "done");
   clock.block(0);
   t.same(lines, [
-    ["blocked for 80ms", { running: "inventory: apply batch", ms: 80 }],
+    [
+      "event loop blocked for 80 ms",
+      { running: "inventory: apply batch", ms: 80 },
+    ],
   ]);
   t.equal(blocks[0]?.running, "inventory: apply batch");
 });
@@ -173,7 +201,7 @@ t.test("with traceBlocks the line carries the stack", async (t) => {
   await Promise.resolve();
   clock.block(310);
   const [message, data] = lines[0]!;
-  t.equal(message, "blocked for 310ms");
+  t.equal(message, "event loop blocked for 310 ms");
   t.match(data, { stack: ["at load (b.js:2:2)"], resource: "TCPWRAP" });
   monitor.stop();
   t.ok(stopped);
@@ -182,7 +210,12 @@ t.test("with traceBlocks the line carries the stack", async (t) => {
 
 t.test("a real block is seen, and the real blocked-at traces it", async (t) => {
   const monitor = createLoopMonitor({ probeMs: 5, traceBlocks: true });
-  const seen = new Promise<Block>((resolve) => monitor.onBlock(resolve));
+  // A busy machine has other, shorter blocks.
+  const seen = new Promise<Block>((resolve) => {
+    monitor.onBlock((block) => {
+      if (block.ms >= 119) resolve(block);
+    });
+  });
   monitor.start();
   const keepAlive = setInterval(() => undefined, 1000);
   setTimeout(() => {
@@ -192,7 +225,6 @@ t.test("a real block is seen, and the real blocked-at traces it", async (t) => {
   const block = await seen;
   clearInterval(keepAlive);
   monitor.stop();
-  t.ok(block.ms >= 119, `${block.ms} ms`);
   t.match(block.trace?.stack.join("\n"), /loop-monitor\.test/);
   t.ok(monitor.utilization() > 0);
 });

@@ -23,9 +23,9 @@ t.test("the console shows time, name and message", async (t) => {
   loggers.named("xen-api").info("root@192.168.1.1: connected");
   loggers.named("xo:perf").warn("blocked for 3419ms");
   t.same(lines, [
-    "2026-11-21T06:00:00.000Z xo:main Web server listening on http://0.0.0.0:9000\n",
-    "2026-11-21T06:00:00.000Z xen-api root@192.168.1.1: connected\n",
-    "2026-11-21T06:00:00.000Z xo:perf blocked for 3419ms\n",
+    "2026-11-21T06:00:00.000Z info xo:main Web server listening on http://0.0.0.0:9000\n",
+    "2026-11-21T06:00:00.000Z info xen-api root@192.168.1.1: connected\n",
+    "2026-11-21T06:00:00.000Z warn xo:perf blocked for 3419ms\n",
   ]);
 });
 
@@ -95,12 +95,12 @@ t.test(
     loggers.named("x").info("a\n2026 xo:main forged\u001b[2J");
     t.equal(
       lines[0],
-      "2026-11-21T06:00:00.000Z x a\\n2026 xo:main forged\\u001b[2J\n",
+      "2026-11-21T06:00:00.000Z info x a\\n2026 xo:main forged\\u001b[2J\n",
     );
     loggers.named("x").info("a", { b: "\u009b2J\u001b[2J", c: "\u202e" });
     t.equal(
       lines[1],
-      "2026-11-21T06:00:00.000Z x a b=\\u009b2J\\u001b[2J c=\\u202e\n",
+      "2026-11-21T06:00:00.000Z info x a b=\\u009b2J\\u001b[2J c=\\u202e\n",
     );
   },
 );

@@ -8,8 +8,8 @@ const RESET = "\u001b[0m";
 
 /**
  * Formats a JSON log line for humans:
- * `2026-11-21T06:00:00.000Z xo:main Web server listening on http://0.0.0.0:9000`.
- * Data follow as `key=value`; the level is shown by the color of the name only.
+ * `2026-11-21T06:00:00.000Z info xo:main Web server listening on http://0.0.0.0:9000`.
+ * Data follow as `key=value`.
  */
 export function toConsoleLine(jsonLine: string, colour: boolean): string {
   const { time, level, name, msg, ...data } = JSON.parse(jsonLine) as {
@@ -18,8 +18,9 @@ export function toConsoleLine(jsonLine: string, colour: boolean): string {
     name: string;
     msg?: string;
   };
-  const shownName = colour ? `${COLOURS[level] ?? ""}${name}${RESET}` : name;
-  return `${[time, shownName, oneLine(msg ?? ""), ...toPairs(data)].join(" ")}\n`;
+  const source = `${level} ${name}`;
+  const shown = colour ? `${COLOURS[level] ?? ""}${source}${RESET}` : source;
+  return `${[time, shown, oneLine(msg ?? ""), ...toPairs(data)].join(" ")}\n`;
 }
 
 function toPairs(data: object): string[] {
