@@ -257,7 +257,7 @@ t.test("a job takes what there is when it is done", LIMIT, async (t) => {
   await t.test("with the rights of its user", async (t) => {
     const userId = await api.ask("user.create", {
       email: "eve",
-      password: "a word",
+      password: "a long word",
     });
     await api.ask("job.set", { job: { id, userId } });
     t.match(await run(api, id), {

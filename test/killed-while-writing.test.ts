@@ -88,7 +88,7 @@ async function change(client: Client, run: number, done: Acknowledged) {
         label: `s${name}`,
         host: `127.0.0.9:${1 + run * 3000 + which * 1000 + (i % 1000)}`,
         username: "root",
-        password: "secret",
+        password: "a long secret",
         autoConnect: false,
       });
       if (server === undefined) return;

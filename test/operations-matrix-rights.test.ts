@@ -21,11 +21,11 @@ t.test("without the right nothing reaches a pool", async (t) => {
   const roles = (await api.ask("role.list")) as { id: string; name: string }[];
   const viewer = roles.find(({ name }) => name === "viewer")!.id;
   const signUp = async (email: string, role?: string) => {
-    const user = { email, password: "a word" };
+    const user = { email, password: "a long word" };
     const userId = await api.ask("user.create", user);
     if (role !== undefined)
       await api.ask("role.addToUser", { id: role, userId });
-    return ApiSession.open(t, url, email, "a word");
+    return ApiSession.open(t, url, email, "a long word");
   };
   const reader = await signUp("reader", viewer);
   const nobody = await signUp("nobody");

@@ -41,7 +41,7 @@ t.test("operations reach nothing of others", async (t) => {
   const signUp = async (email: string) => {
     const user = { email, password: "a long word" };
     const id = (await api.ask("user.create", user)) as string;
-    return { id, session: await ApiSession.open(t, url, email, "a word") };
+    return { id, session: await ApiSession.open(t, url, email, "a long word") };
   };
   const nobody = await signUp("nobody");
   const owner = await signUp("owner");

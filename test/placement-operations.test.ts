@@ -91,10 +91,13 @@ t.test("what should run where is told, with reasons", async (t) => {
     t.equal((await api.rest("GET", path)).status, 200, path);
 
   t.test("who may not see the hosts is not told", async (t) => {
-    const eve = await api.ask("user.create", { email: "eve", password: "eve" });
+    const eve = await api.ask("user.create", {
+      email: "eve",
+      password: "a long word",
+    });
     const acl = { subject: eve, object: vm, action: "operator" };
     await api.ask("acl.add", acl);
-    const session = await ApiSession.open(t, url, "eve", "eve");
+    const session = await ApiSession.open(t, url, "eve", "a long word");
     const calls: [string, object][] = [
       ["placement.placeVm", { vm }],
       ["placement.getSurvival", { pool }],
@@ -127,7 +130,11 @@ t.test("rules are made, changed and deleted", async (t) => {
       (one) => one["source"] !== "xapi",
     );
   t.same(await all(), [
-    { id, ...rule(pool, { kind: "anti-affinity", vms, weight: 2 }) },
+    // `strict` is the deprecated name of `required`.
+    {
+      id,
+      ...rule(pool, { kind: "anti-affinity", vms, weight: 2, strict: true }),
+    },
   ]);
   await api.ask("placementRule.set", { id, name: "other", tag: "db" });
   t.match(await all(), [{ name: "other", tag: "db", vms: undefined }]);
@@ -326,7 +333,7 @@ t.test("a plan is done step by step, up to what fails", async (t) => {
   t.match(await task.json(), {
     status: "success",
     result: { done: [{ vm: first }] },
-    tasks: [{ properties: { name: /^move vm 0 to / } }],
+    tasks: [{ properties: { name: /^migrate vm 0 to / } }],
   });
 });
 

@@ -48,7 +48,7 @@ t.test("rights on objects that operations reach", async (t) => {
     acls: readonly { readonly object: string; readonly action: string }[] = [],
   ) => {
     const email = `user${++count}`;
-    const password = "a word";
+    const password = "a long word";
     const userId = await api.ask("user.create", { email, password });
     const roleId = await api.ask("role.create", { name: email });
     for (const privilege of privileges)

@@ -13,7 +13,7 @@ t.test("a set bounds its VMs after their creation too", async (t) => {
   const template = (await one({ type: "VM-template", name_label })).id;
   const sr = (await one({ type: "SR", shared: true, content_type: "user" })).id;
   const signUp = async (email: string) => {
-    const password = "a word";
+    const password = "a long word";
     const userId = (await api.ask("user.create", {
       email,
       password,

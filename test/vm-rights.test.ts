@@ -34,11 +34,11 @@ t.test("who may steer VMs may not use all for them", LIMIT, async (t) => {
   const signUp = async (email: string, role?: unknown) => {
     const userId = await admin.ask("user.create", {
       email,
-      password: "a word",
+      password: "a long word",
     });
     if (role !== undefined)
       await admin.ask("role.addToUser", { id: role, userId });
-    return ApiSession.open(t, url, email, "a word");
+    return ApiSession.open(t, url, email, "a long word");
   };
   const eve = await signUp("eve", roleId);
   const bob = await signUp("bob");

@@ -131,7 +131,7 @@ t.test(
       await page.getByRole("button", { name: "Create", exact: true }).click();
       await page.getByText("Required.").first().waitFor();
       await page.getByLabel("User name", { exact: true }).fill("ada");
-      await page.getByLabel("Password", { exact: true }).fill("ada");
+      await page.getByLabel("Password", { exact: true }).fill("a long word");
       await page.getByLabel("operators").check();
       await checkLooks(t, page, "the form of a user");
       await page.getByRole("button", { name: "Create", exact: true }).click();
@@ -212,7 +212,7 @@ t.test(
         authorization: `Basic ${btoa(`admin:${PASSWORD}`)}`,
         "content-type": "application/json",
       };
-      const body = JSON.stringify({ name: "grace", password: "grace" });
+      const body = JSON.stringify({ name: "grace", password: "a long word" });
       await fetch(`${url}/rest/v0/users`, { method: "POST", headers, body });
       const context = await browser.newContext();
       t.teardown(() => context.close());
@@ -220,7 +220,7 @@ t.test(
       const other = await context.newPage();
       await other.goto(`${url}/#/users`);
       await other.getByLabel("User name or e-mail").fill("grace");
-      await other.getByLabel("Password").fill("grace");
+      await other.getByLabel("Password").fill("a long word");
       await other.keyboard.press("Enter");
       await other.getByText("Section not available").waitFor();
       const parts = other.getByRole("navigation", {
