@@ -93,7 +93,7 @@ async function serve(
   t.teardown(() => server.stop());
   const page = await StatusPage.open(t, server.url);
   await page.until((status) =>
-    sims.every((_, i) => status.pools[`p${i}`]?.state === "idle"),
+    sims.every((_, i) => status.pools[`p${i}`]?.state === "watching"),
   );
   return server.url;
 }
