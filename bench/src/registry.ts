@@ -12,9 +12,11 @@ import { poolsBench } from "./pools/pools-bench.js";
 import { socketsBench } from "./sockets/sockets-bench.js";
 import { statsBench } from "./stats/stats-bench.js";
 import { webBench } from "./web/web-bench.js";
+import { wholeBench } from "./whole/whole-bench.js";
 
 /** All benches by the name that they are called by. */
 export const benches: ReadonlyMap<string, Bench> = new Map<string, Bench>([
+  ["whole", wholeBench],
   ["pools", poolsBench],
   ["events", eventsBench],
   ["inventory", inventoryBench],

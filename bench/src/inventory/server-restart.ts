@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Figures } from "../harness/figures.js";
 import type { Simulator } from "../harness/simulator.js";
-import { ServerProcess } from "./server-process.js";
+import { ServerProcess } from "../harness/server-process.js";
 
 const OBJECTS = "xo_inventory_objects";
 

@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
-import { repositoryRoot } from "../harness/repository.js";
+import { repositoryRoot } from "./repository.js";
 
 /** How often the server is asked: it must not be busy with answering. */
 const LOOK_MS = 5;
@@ -14,13 +14,24 @@ export class ServerProcess {
   readonly #child: ChildProcess;
   readonly #url: Promise<string>;
 
-  constructor(config: string) {
+  /** @param env added to this process's environment */
+  constructor(config: string, env: NodeJS.ProcessEnv = {}) {
     const program = join(repositoryRoot, "bin", "xo-server");
     const args = ["start", "--config", config, "--host", "127.0.0.1"];
     this.#child = spawn(process.execPath, [program, ...args, "--port", "0"], {
       stdio: ["ignore", "pipe", "pipe"],
+      env: { ...process.env, ...env },
     });
     this.#url = this.#readUrl();
+  }
+
+  get pid(): number {
+    return this.#child.pid!;
+  }
+
+  /** Resolves when the server listens. */
+  get url(): Promise<string> {
+    return this.#url;
   }
 
   /** Resolves with the time since the process was started, in ms. */

@@ -1,0 +1,107 @@
+import { setTimeout } from "node:timers/promises";
+import { ApiClient } from "../api/api-client.js";
+import type { Figures } from "../harness/figures.js";
+import { processCpuMs } from "../harness/process-cpu.js";
+import { ServerProcess } from "../harness/server-process.js";
+import { HealthWatch } from "./health-watch.js";
+
+const PASSWORD = "bench bench bench";
+
+/** How often the list is requested until it is complete, in ms. */
+const LOOK_MS = 20;
+const TIMEOUT_MS = 300_000;
+
+/** The first page of the VM list, as the web page requests it. */
+const LIST = {
+  type: "VM",
+  sort: [{ by: "name_label" }],
+  limit: 24,
+  fields: ["name_label", "power_state", "CPUs", "memory", "$container"],
+};
+
+export interface StartOptions {
+  /** Path of the configuration. */
+  readonly config: string;
+  /** VMs of all pools. */
+  readonly vms: number;
+  /** How long the server is left alone at the end, in ms. */
+  readonly restMs: number;
+}
+
+/**
+ * Starts the server as a process of its own and uses it as a client does: until
+ * it listens, until the list of VMs is complete, then some other requests.
+ * Times are from the start of the process, in ms; CPU times are those of the
+ * whole process until then.
+ */
+export async function measureStart({
+  config,
+  vms,
+  restMs,
+}: StartOptions): Promise<Figures> {
+  const server = new ServerProcess(config, { XO_ADMIN_PASSWORD: PASSWORD });
+  try {
+    const listeningMs = await server.listening();
+    const listeningCpuMs = processCpuMs(server.pid);
+    if (vms === 0) return { listeningMs, listeningCpuMs };
+    const url = await server.url;
+    const health = new HealthWatch(url);
+    const client = await ApiClient.open(url);
+    await client.call("session.signIn", { email: "admin", password: PASSWORD });
+    const list = await untilComplete(client, server.startedAt, vms);
+    const listCpuMs = processCpuMs(server.pid);
+    const again = await timed(() => client.call("query.page", LIST));
+    const search = { ...LIST, search: "a1" };
+    const searchMs = await timed(() => client.call("query.page", search));
+    const disks = { ...LIST, type: "VDI", fields: ["name_label", "size"] };
+    const disksMs = await timed(() => client.call("query.page", disks));
+    const allMs = await timed(() => client.call("xo.getAllObjects", {}));
+    client.close();
+    const { p99Ms, longestMs } = health.stop();
+    const cpuBefore = processCpuMs(server.pid);
+    await setTimeout(restMs);
+    return {
+      listeningMs,
+      listeningCpuMs,
+      ...list,
+      listCpuMs,
+      againMs: again,
+      searchMs,
+      disksMs,
+      allMs,
+      healthP99Ms: p99Ms,
+      healthLongestMs: longestMs,
+      restCpuMsPerSecond:
+        ((processCpuMs(server.pid) - cpuBefore) / restMs) * 1_000,
+      rssBytes: await server.read("xo_process_resident_memory_bytes"),
+    };
+  } finally {
+    await server.stop();
+  }
+}
+
+/** @returns when the first rows were there, and when all VMs were counted */
+async function untilComplete(
+  client: ApiClient,
+  startedAt: number,
+  vms: number,
+): Promise<{ firstRowsMs: number; listMs: number }> {
+  let firstRowsMs = Number.NaN;
+  const deadline = performance.now() + TIMEOUT_MS;
+  while (performance.now() < deadline) {
+    const page = (await client.call("query.page", LIST)) as {
+      readonly total: number;
+    };
+    const sinceStart = performance.now() - startedAt;
+    if (page.total > 0 && Number.isNaN(firstRowsMs)) firstRowsMs = sinceStart;
+    if (page.total >= vms) return { firstRowsMs, listMs: sinceStart };
+    await setTimeout(LOOK_MS);
+  }
+  throw new Error(`the list of VMs was not complete in ${TIMEOUT_MS / 1e3} s`);
+}
+
+async function timed(run: () => Promise<unknown>): Promise<number> {
+  const before = performance.now();
+  await run();
+  return performance.now() - before;
+}

@@ -1,0 +1,152 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { UsageError, type Bench } from "../bench.js";
+import { readArguments, readRuns } from "../harness/arguments.js";
+import { createReport } from "../harness/create-report.js";
+import type { Figures } from "../harness/figures.js";
+import { publishRun, reportText } from "../harness/publish.js";
+import { documentsFolder } from "../harness/repository.js";
+import { figureOf, toResult, type Report } from "../harness/result.js";
+import { measureInRounds } from "../harness/rounds.js";
+import { startSimulator, type PoolAddress } from "../harness/simulator.js";
+import { measureStart } from "./start-phases.js";
+import { wholeDocument } from "./whole-document.js";
+
+interface Fleet {
+  readonly name: string;
+  /** Arguments of the simulator; empty: no pools. */
+  readonly simulator: readonly string[];
+  readonly vms: number;
+}
+
+const fleets: readonly Fleet[] = [
+  { name: "no pools", simulator: [], vms: 0 },
+  { name: "C", simulator: ["--pool", "C"], vms: 60 },
+  { name: "B", simulator: ["--pool", "B"], vms: 600 },
+  { name: "A", simulator: ["--pool", "A"], vms: 5_000 },
+  { name: "100x1000", simulator: ["--stamped", "100x1000"], vms: 100_000 },
+];
+
+/** What a run publishes unless fleets are named. */
+const USUAL = ["no pools", "A", "100x1000"];
+
+interface Row {
+  readonly fleet: Fleet;
+}
+
+/** The program as users run it: from its start to the first list. */
+export const wholeBench: Bench = {
+  summary:
+    "The whole program: from its start to the first list, cold and warm.",
+  usage: "[C] [B] [A] [100x1000] [--runs N] [--out DIR] [--smoke]",
+  async run(args) {
+    const options = readOptions(args);
+    const measured = await measureInRounds<Row>(
+      options.fleets.map((fleet) => ({ fleet })),
+      {
+        runs: options.runs,
+        measure: ({ fleet }) => measureFleet(fleet, options.smoke),
+        onRun: ({ fleet }) => process.stderr.write(`${fleet.name}\n`),
+      },
+    );
+    const results = measured.flatMap(({ row, runs, failure }) =>
+      (["cold", "warm"] as const).map((mode) =>
+        toResult(
+          { pool: row.fleet.name, mode, place: "" },
+          {
+            runs: runs.map((figures) => figuresOf(figures, mode)),
+            ...(failure === undefined ? {} : { failure }),
+          },
+        ),
+      ),
+    );
+    const report = createReport(results, ["ws"]);
+    const document = wholeDocument(report);
+    process.stdout.write(document);
+    await publishRun(
+      { "whole.md": document, "whole.json": reportText(report) },
+      options,
+    );
+    if (options.smoke) checkShape(report);
+  },
+};
+
+function readOptions(args: readonly string[]) {
+  const { values, positionals } = readArguments(args, {
+    runs: { type: "string" },
+    out: { type: "string" },
+    smoke: { type: "boolean" },
+  });
+  const smoke = values.smoke === true;
+  const names = smoke ? ["C"] : positionals.length > 0 ? positionals : USUAL;
+  // Some of the fleets: printed only.
+  const isWhole = !smoke && positionals.length === 0;
+  return {
+    smoke,
+    fleets: names.map(fleetOf),
+    runs: smoke ? 1 : (readRuns(values.runs) ?? 3),
+    out: values.out ?? (isWhole ? documentsFolder : undefined),
+  };
+}
+
+function fleetOf(name: string): Fleet {
+  const fleet = fleets.find((one) => one.name === name);
+  if (fleet !== undefined) return fleet;
+  const known = fleets.map((one) => one.name).join(", ");
+  throw new UsageError(`no fleet ${name}; there are ${known}`);
+}
+
+/** Figures of a cold and a warm start, with the mode before their names. */
+async function measureFleet(fleet: Fleet, smoke: boolean): Promise<Figures> {
+  const folder = await mkdtemp(join(tmpdir(), "xo-whole-"));
+  const simulator =
+    fleet.vms === 0
+      ? undefined
+      : await startSimulator([...fleet.simulator, "--prepare", "json"]);
+  try {
+    const config = join(folder, "config.yaml");
+    const pools = simulator?.pools ?? [];
+    await writeFile(config, toConfig(join(folder, "data"), pools));
+    const restMs = smoke ? 200 : 20_000;
+    const start = { config, vms: fleet.vms, restMs };
+    const cold = await measureStart(start);
+    const warm = await measureStart(start);
+    return { ...prefixed(cold, "cold"), ...prefixed(warm, "warm") };
+  } finally {
+    await simulator?.stop();
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+function toConfig(dataDir: string, pools: readonly PoolAddress[]): string {
+  const lines = pools.map(
+    ({ url, user, password }, i) =>
+      `  - { label: P${i}, hosts: ["${url}"], user: ${user}, password: ${password} }`,
+  );
+  return [`dataDir: ${dataDir}`, "pools:", ...lines, ""].join("\n");
+}
+
+function prefixed(figures: Figures, mode: string): Figures {
+  return Object.fromEntries(
+    Object.entries(figures).map(([name, value]) => [`${mode} ${name}`, value]),
+  );
+}
+
+function figuresOf(figures: Figures, mode: string): Figures {
+  return Object.fromEntries(
+    Object.entries(figures)
+      .filter(([name]) => name.startsWith(`${mode} `))
+      .map(([name, value]) => [name.slice(mode.length + 1), value]),
+  );
+}
+
+/** @throws Error where something was not measured */
+export function checkShape({ results }: Report): void {
+  for (const result of results) {
+    if (result.failure !== undefined) throw new Error(result.failure);
+    for (const name of ["listeningMs", "listMs", "allMs", "rssBytes"])
+      if (!(figureOf(result, name) > 0))
+        throw new Error(`${result.pool}, ${result.mode}: no ${name}`);
+  }
+}

@@ -1,0 +1,95 @@
+import { formatMegabytes, formatMs } from "../harness/format.js";
+import { markdownDocument, markdownTable } from "../harness/markdown.js";
+import { measuredOn } from "../harness/measured-on.js";
+import { figureOf, type Report, type Result } from "../harness/result.js";
+import { atMostMs, targetTable, type Target } from "../harness/target.js";
+
+/** `docs/benchmarks/whole.md`, from the results alone. */
+export function wholeDocument(report: Report): string {
+  return markdownDocument([
+    "# The whole program, from its start to the first list",
+    "Written by `npm run bench -- whole`; do not edit.",
+    "`bin/xo-server start` as a process of its own over simulated pools, used as a client uses it, over WebSocket and HTTP. Cold: the first start with an empty data folder; warm: the next start with the data of the first. Times are from the start of the process; CPU times are those of the whole process until then, with all its threads. The simulator and the client share the machine.",
+    measuredOn(report),
+    targetTable(targetsOf(report)),
+    markdownTable(
+      [
+        { title: "" },
+        ...report.results.map(({ pool, mode }) => ({
+          title: `${pool}, ${mode}`,
+          align: "right" as const,
+        })),
+      ],
+      rows.map(([title, cell]) => [title, ...report.results.map(cell)]),
+    ),
+    spreadOf(report),
+    "The list: 24 rows of five fields, sorted by name, with the count of all VMs. Search: a text in the searched properties. `xo.getAllObjects`: until the client has parsed the answer. /health is requested every 20 ms from the first sign-in to the last answer.",
+    ...failuresOf(report),
+  ]);
+}
+
+export function targetsOf({ results }: Report): Target[] {
+  const find = (pool: string, mode: string) =>
+    results.find((one) => one.pool === pool && one.mode === mode);
+  const none = find("no pools", "warm");
+  const [cold, warm] = [find("A", "cold"), find("A", "warm")];
+  return [
+    atMostMs(
+      "Start to listening, no pools, warm",
+      500,
+      figureOf(none, "listeningMs"),
+    ),
+    atMostMs("The same, CPU time", 600, figureOf(none, "listeningCpuMs")),
+    atMostMs(
+      "Start to the complete list of pool A, cold",
+      1_500,
+      figureOf(cold, "listMs"),
+    ),
+    atMostMs("The same, CPU time", 2_500, figureOf(cold, "listCpuMs")),
+    atMostMs("The same, warm", 800, figureOf(warm, "listMs")),
+    atMostMs("/health meanwhile, p99, cold", 20, figureOf(cold, "healthP99Ms")),
+  ];
+}
+
+type Cell = (result: Result) => string;
+
+const ms =
+  (name: string): Cell =>
+  (result) =>
+    formatMs(figureOf(result, name));
+
+const rows: readonly (readonly [string, Cell])[] = [
+  ["listening, ms", ms("listeningMs")],
+  ["CPU, ms", ms("listeningCpuMs")],
+  ["first rows of the list, ms", ms("firstRowsMs")],
+  ["all VMs in the list, ms", ms("listMs")],
+  ["CPU, ms", ms("listCpuMs")],
+  ["list again, ms", ms("againMs")],
+  ["search, ms", ms("searchMs")],
+  ["first list of VDIs, ms", ms("disksMs")],
+  ["xo.getAllObjects, ms", ms("allMs")],
+  ["/health p99, ms", ms("healthP99Ms")],
+  ["/health longest, ms", ms("healthLongestMs")],
+  ["CPU at rest, ms a second", ms("restCpuMsPerSecond")],
+  ["memory, MB", (result) => formatMegabytes(figureOf(result, "rssBytes"))],
+  ["runs", ({ runs }) => String(runs)],
+];
+
+/** Least and greatest value of the figures that have targets. */
+function spreadOf({ results }: Report): string {
+  const lines = results.flatMap(({ pool, mode, spread }) =>
+    (["listeningCpuMs", "listCpuMs"] as const).flatMap((name) => {
+      const range = spread[name];
+      if (range === undefined) return [];
+      const [least, most] = range.map(formatMs);
+      return [`${pool}, ${mode}: ${name} ${least} to ${most}`];
+    }),
+  );
+  return `Spread of the CPU times: ${lines.join("; ")}.`;
+}
+
+function failuresOf({ results }: Report): string[] {
+  return results.flatMap(({ pool, mode, failure }) =>
+    failure === undefined ? [] : [`${pool}, ${mode}: ${failure}.`],
+  );
+}

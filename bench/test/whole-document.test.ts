@@ -1,0 +1,67 @@
+import t from "tap";
+import { toResult, type Report, type Result } from "../src/harness/result.js";
+import { checkShape } from "../src/whole/whole-bench.js";
+import { targetsOf, wholeDocument } from "../src/whole/whole-document.js";
+
+const figures = {
+  listeningMs: 480,
+  listeningCpuMs: 560,
+  firstRowsMs: 1_400,
+  listMs: 1_600,
+  listCpuMs: 3_900,
+  againMs: 3.2,
+  searchMs: 20,
+  disksMs: 300,
+  allMs: 900,
+  healthP99Ms: 12,
+  healthLongestMs: 40,
+  restCpuMsPerSecond: 25,
+  rssBytes: 420e6,
+};
+
+const row = (pool: string, mode: string, failure?: string): Result =>
+  toResult(
+    { pool, mode, place: "" },
+    failure === undefined ? { runs: [figures] } : { runs: [], failure },
+  );
+
+const reportOf = (results: readonly Result[]): Report => ({
+  results,
+  machine: {
+    cpu: "x",
+    cores: 2,
+    memoryBytes: 8e9,
+    system: "linux x64",
+    node: "20.20.2",
+  },
+  versions: { ws: "8" },
+  commit: "abc",
+  date: "2026-01-01",
+});
+
+t.test("each fleet has a column for its cold and its warm start", async (t) => {
+  const report = reportOf([row("A", "cold"), row("A", "warm")]);
+  const document = wholeDocument(report);
+  t.match(document, "|  | A, cold | A, warm |");
+  t.match(document, "| all VMs in the list, ms | 1,600 | 1,600 |");
+  t.match(document, "| CPU at rest, ms a second | 25.0 | 25.0 |");
+  t.match(document, "| memory, MB | 420 | 420 |");
+});
+
+t.test("a target that is missed is shown as missed", async (t) => {
+  const targets = targetsOf(
+    reportOf([row("A", "cold"), row("no pools", "warm")]),
+  );
+  t.same(
+    targets.map(({ met }) => met),
+    [true, true, false, false, undefined, true],
+  );
+});
+
+t.test("a smoke run fails where a figure is missing", async (t) => {
+  checkShape(reportOf([row("C", "cold")]));
+  t.throws(() => {
+    checkShape(reportOf([row("C", "cold", "it ended")]));
+  }, /it ended/);
+  t.match(wholeDocument(reportOf([row("C", "cold", "it ended")])), "it ended");
+});
