@@ -57,6 +57,9 @@ t.test("lists of objects", { skip, ...LIMIT }, async (t) => {
       await page.waitForTimeout(50);
     }
   };
+  /** Waits until the list says that it has this many objects. */
+  const counted = (page: Page, objects: number) =>
+    page.locator(`[role=grid][aria-rowcount="${objects + 1}"]`).waitFor();
 
   t.test("a click on a head orders; another filter, and back", async (t) => {
     const { page, grid, complaints } = await open(t);
@@ -67,12 +70,11 @@ t.test("lists of objects", { skip, ...LIMIT }, async (t) => {
     await page.getByRole("button", { name: /^Running/ }).click();
     await until(page, running.slice(-5).reverse());
     t.match(decodeURIComponent(page.url()), "q=power_state:Running");
-    t.equal(
-      await grid.getAttribute("aria-rowcount"),
-      String(running.length + 1),
-    );
+    // The first rows may be the same with and without the filter: the number of rows tells.
+    await counted(page, running.length);
     await page.goBack();
     await page.goBack();
+    await counted(page, names.length);
     await until(page, names.slice(0, 5));
     t.same(complaints, []);
   });
