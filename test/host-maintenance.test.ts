@@ -38,6 +38,11 @@ t.test("a host is emptied and filled again", LIMIT, async (t) => {
         },
       },
     };
+    t.match(
+      await admin.ask("host.listVmsPreventingEvacuation", { id }),
+      [{ id: vm!.id, name: vm!["name_label"], code: "OPERATION_BLOCKED" }],
+      "the list that the refusal has",
+    );
     const calls: [string, object][] = [
       ["host.setMaintenanceMode", { id, maintenance: true }],
       ["host.evacuate", { id }],
@@ -108,6 +113,7 @@ t.test("a host is emptied and filled again", LIMIT, async (t) => {
     for (const [method, params] of [
       ["host.setMaintenanceMode", { id, maintenance: true }],
       ["host.evacuate", { id }],
+      ["host.listVmsPreventingEvacuation", { id }],
       ["host.enable", { id, migrateBack: true }],
     ] as const)
       t.match(await eve.call(method, params), { error: { code: 2 } }, method);

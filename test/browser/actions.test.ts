@@ -218,6 +218,33 @@ t.test("what is done to objects", { skip, ...LIMIT }, async (t) => {
       .waitFor();
   });
 
+  t.test("maintenance lists the VMs that cannot be migrated", async (t) => {
+    const running = await list("vms", "power_state:Running");
+    const id = String(running[0]!["$container"]);
+    const residents = running.filter((vm) => vm["$container"] === id);
+    const others = (await list("hosts", "enabled?")).filter(
+      (host) => host.id !== id,
+    );
+    for (const host of others) await admin.ask("host.disable", { id: host.id });
+    const { page, complaints } = await open(t, `/hosts/${id}`);
+    await page
+      .getByRole("button", { name: "Enter maintenance mode…" })
+      .first()
+      .click();
+    const stuck = page.getByRole("dialog").locator(".stuck li");
+    await stuck.nth(residents.length - 1).waitFor();
+    t.equal(await stuck.count(), residents.length);
+    t.same(
+      (await stuck.getByRole("link").allTextContents()).sort(),
+      residents.map((vm) => String(vm["name_label"])).sort(),
+    );
+    for (const reason of await stuck.allTextContents())
+      t.notMatch(reason, /[A-Z]+_[A-Z]/, "words, not codes");
+    t.same(await violations(page), []);
+    t.same(complaints, []);
+    for (const host of others) await admin.ask("host.enable", { id: host.id });
+  });
+
   t.test("the form is kept over a reload", async (t) => {
     const { page } = await open(t, "/new/vm");
     await page.getByRole("radio", { name: /Rocky Linux 9/ }).check();

@@ -36,6 +36,7 @@ const vm = (id: string, more: object = {}): FakeObject => ({
   id,
   type: "VM",
   $pool: "p",
+  name_label: id,
   _xapiRef: `ref:${id}`,
   power_state: "Running",
   blockedOperations: {},
@@ -248,6 +249,23 @@ t.test("what XAPI is asked for", async (t) => {
   ];
   for (const [name, params, calls] of tables)
     t.same(await asked(name, params), calls, name);
+});
+
+t.test("VMs that prevent an evacuation are listed", async (t) => {
+  const { calls, run } = setUp({
+    "host.get_vms_which_prevent_evacuation": () => ({
+      "ref:h1-v": ["VM_HAS_PCI_ATTACHED", "ref:h1-v"],
+    }),
+  });
+  t.same(await run("host.listVmsPreventingEvacuation", { id: "h1" }), [
+    {
+      id: "h1-v",
+      name: "h1-v",
+      code: "VM_HAS_PCI_ATTACHED",
+      params: ["ref:h1-v"],
+    },
+  ]);
+  t.same(calls, ["host.get_vms_which_prevent_evacuation ref:h1"]);
 });
 
 t.test("the coordinator goes down last", async (t) => {

@@ -6,7 +6,10 @@ import {
   menuItems,
 } from "../src/actions/action-menu.js";
 import { nameOf } from "../src/actions/plan/action.js";
-import { errorMessage } from "../src/actions/plan/error-message.js";
+import {
+  errorMessage,
+  failureMessage,
+} from "../src/actions/plan/error-message.js";
 import { createPlan } from "../src/actions/plan/create-plan.js";
 import { problemOf, type Field } from "../src/actions/plan/action-form.js";
 import { ConnectionLostError, RpcError } from "../src/api/rpc-error.js";
@@ -216,6 +219,33 @@ t.test("errors say what to do", (t) => {
     errorMessage(new ConnectionLostError("gone"), en),
     /may still be running/,
   );
+  t.end();
+});
+
+t.test("VMs that cannot be evacuated are named with the reason", (t) => {
+  const codes = [
+    ["NO_HOSTS_AVAILABLE"],
+    ["VM_HAS_PCI_ATTACHED", "OpaqueRef:1"],
+    ["NO_HOST_FOR_VM", "memory", "group"],
+    ["SOME_NEW_CODE"],
+  ] as const;
+  const vms = codes.map(([code, ...params], i) => ({
+    id: `${i}`,
+    name: `vm-${i}`,
+    code,
+    params,
+  }));
+  const data = { code: "VMS_CANNOT_LEAVE", count: 9, vms };
+  const expected =
+    "Nothing was changed. These VMs cannot be migrated to another host: " +
+    "vm-0 (memory, storage or a network is missing on all other hosts), " +
+    "vm-1 (PCI passthrough device attached), " +
+    "vm-2 (Insufficient memory, Conflict with an affinity or anti-affinity rule), " +
+    "vm-3 (SOME_NEW_CODE), and 5 more.";
+  t.equal(errorMessage(new RpcError(-32000, "raw", data), en), expected);
+  const failed = { code: "VMS_CANNOT_LEAVE", message: "raw", data };
+  t.equal(failureMessage(failed, en), expected, "of a task as well");
+  t.equal(failureMessage({ ...failed, data: {} }, en), "raw");
   t.end();
 });
 

@@ -5,7 +5,13 @@ import type {
 } from "../placement/evacuations.js";
 import { untrackedTask, type TaskContext } from "../tasks/task-context.js";
 import { undoAfter, type UndoStep } from "../operations/undo.js";
-import { allStuck, nameOf, refuseStuck, stuckOn } from "./stuck-vms.js";
+import {
+  allStuck,
+  nameOf,
+  refuseStuck,
+  stuckOn,
+  type StuckVm,
+} from "./stuck-vms.js";
 
 /** What an evacuation needs. */
 export interface LeaveParts {
@@ -57,10 +63,28 @@ export async function planLeave(
   host: PoolObject,
   parts: LeaveParts,
 ): Promise<HostEvacuationPlan | undefined> {
-  const stuck = await stuckOn(host, parts.objects);
-  const leave = await leaveOf(host, parts);
-  refuseStuck(allStuck(host, { stuck, leave }, parts.objects), leave?.conflict);
+  const { stuck, leave } = await stuckAndPlan(host, parts);
+  refuseStuck(stuck, leave?.conflict);
   return leave;
+}
+
+/**
+ * VMs because of which `planLeave` would refuse.
+ * @throws XoError ABORTED; what the pool refused
+ */
+export async function vmsPreventingEvacuation(
+  host: PoolObject,
+  parts: LeaveParts,
+): Promise<StuckVm[]> {
+  const { stuck } = await stuckAndPlan(host, parts);
+  return stuck;
+}
+
+async function stuckAndPlan(host: PoolObject, parts: LeaveParts) {
+  const reported = await stuckOn(host, parts.objects);
+  const leave = await leaveOf(host, parts);
+  const stuck = allStuck(host, { stuck: reported, leave }, parts.objects);
+  return { stuck, leave };
 }
 
 /** The plan alone, where XAPI has been asked who cannot move. */

@@ -2,12 +2,14 @@ import { Type } from "typebox";
 import { emergencyShutdown } from "../hosts/emergency-shutdown.js";
 import {
   evacuateAll,
+  vmsPreventingEvacuation,
   whileEmpty,
   type LeaveParts,
 } from "../hosts/empty-host.js";
 import { enterMaintenance, leaveMaintenance } from "../hosts/maintenance.js";
 import { goDown, restartAgent } from "../hosts/restart.js";
 import { smartReboot } from "../hosts/smart-reboot.js";
+import { nameOf } from "../hosts/stuck-vms.js";
 import type { PoolObject, PoolObjects } from "../objects/pool-objects.js";
 import type { HandlerContext } from "../operations/operation.js";
 import { defineOperation, type OperationContext } from "./define-operation.js";
@@ -136,6 +138,40 @@ export const hostSetMaintenanceMode = defineOperation({
         { migrateBack },
       );
     return true;
+  },
+});
+
+export const hostListVmsPreventingEvacuation = defineOperation({
+  name: "host.listVmsPreventingEvacuation",
+  summary:
+    "Lists the VMs because of which a host cannot be evacuated, with the reason, without changing anything.",
+  params: Type.Object({ id }),
+  permission: may("disable"),
+  result: Type.Array(
+    Type.Object({
+      id: Type.String(),
+      name: Type.String(),
+      code: Type.String({
+        description:
+          "Error code of XAPI, such as VM_LACKS_FEATURE, or NO_HOST_FOR_VM.",
+      }),
+      params: Type.Array(Type.String(), {
+        description:
+          "Of XAPI's error; of NO_HOST_FOR_VM the placement rules that refuse, such as memory.",
+      }),
+    }),
+  ),
+  handler: async ({ id }, context) => {
+    const stuck = await vmsPreventingEvacuation(
+      on(context, id),
+      leaving(context, context),
+    );
+    return stuck.map(({ vm, reason: [code = "", ...params] }) => ({
+      id: vm.id,
+      name: nameOf(vm),
+      code,
+      params,
+    }));
   },
 });
 
@@ -280,6 +316,7 @@ export const hostPowerOperations = [
   hostDisable,
   hostEnable,
   hostSetMaintenanceMode,
+  hostListVmsPreventingEvacuation,
   hostEvacuate,
   hostRestart,
   hostStop,

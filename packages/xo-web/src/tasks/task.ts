@@ -34,6 +34,7 @@ export interface TaskItem {
 export interface TaskFailure {
   readonly code?: string;
   readonly message: string;
+  readonly data?: Json;
 }
 
 export interface TaskCounts {
@@ -176,7 +177,12 @@ function failureOf(
   const code = textOf(result["code"]);
   const message = textOf(result["message"]) || code;
   if (message === "") return undefined;
-  return code === "" ? { message } : { code, message };
+  const data = result["data"];
+  return {
+    message,
+    ...(code === "" ? {} : { code }),
+    ...(data === undefined ? {} : { data }),
+  };
 }
 
 function notesOf(task: Readonly<Record<string, Json>>): string[] {

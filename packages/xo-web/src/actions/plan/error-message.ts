@@ -1,5 +1,6 @@
 import { RpcError } from "../../api/rpc-error.js";
 import { fill, type Messages } from "../../locale/messages.js";
+import { evacuationRefusal } from "./evacuation-refusal.js";
 
 /** What went wrong in words, with what to do; the server's own where nothing better is known. */
 export function errorMessage(error: unknown, text: Messages): string {
@@ -7,18 +8,27 @@ export function errorMessage(error: unknown, text: Messages): string {
   if (!(error instanceof RpcError)) return errors.lost;
   const code = codeOf(error);
   if (error.code === 2) return errors.forbidden;
+  if (code === "VMS_CANNOT_LEAVE") return evacuationRefusal(error, text);
   const known = messageOf(code, text);
   if (known === undefined) return error.message;
   return fill(known, { reason: error.message });
 }
 
-/** Message of an error that was sent as data, such as those of a bulk operation. */
+/** Message of an error that was sent as data, such as those of a task or a bulk operation. */
 export function failureMessage(
-  { code, message }: { readonly code?: string; readonly message: string },
+  { code, message, data }: Failure,
   text: Messages,
 ): string {
+  if (code === "VMS_CANNOT_LEAVE")
+    return evacuationRefusal({ message, data }, text);
   const known = messageOf(code, text);
   return known === undefined ? message : fill(known, { reason: message });
+}
+
+export interface Failure {
+  readonly code?: string;
+  readonly message: string;
+  readonly data?: unknown;
 }
 
 function codeOf({ data }: RpcError): string | undefined {
@@ -37,7 +47,7 @@ const messages: Readonly<Record<string, Known>> = {
   VM_BAD_POWER_STATE: "state",
   INCORRECT_STATE: "state",
   HOST_NOT_ENOUGH_FREE_MEMORY: "noMemory",
-  NO_HOSTS_AVAILABLE: "noMemory",
+  NO_HOSTS_AVAILABLE: "noHost",
   SR_FULL: "noSpace",
   MEMORY_CONSTRAINT_VIOLATION_ORDER: "memoryOrder",
   VM_IS_SNAPSHOT: "snapshot",

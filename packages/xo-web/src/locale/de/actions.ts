@@ -234,9 +234,16 @@ export const actions: Messages["actions"] = {
     vms: { one: "{n} VM wird migriert", other: "{n} VMs werden migriert" },
     free: "Die anderen Hosts haben {size} freien Arbeitsspeicher.",
     notEnough: "Zu wenig freier Arbeitsspeicher: Die Anfrage wird abgelehnt.",
+    checking: "Es wird geprüft, ob alle VMs migriert werden können…",
+    unchecked: "Ob alle VMs migriert werden können, ließ sich nicht prüfen.",
     blocked: {
       one: "Die Migration einer VM ist gesperrt:",
       other: "Die Migration von {n} VMs ist gesperrt:",
+    },
+    stuck: {
+      one: "{n} VM kann nicht migriert werden. Sie muss zuerst heruntergefahren werden, sonst wird die Anfrage abgelehnt:",
+      other:
+        "{n} VMs können nicht migriert werden. Sie müssen zuerst heruntergefahren werden, sonst wird die Anfrage abgelehnt:",
     },
     moveBlocked: "Gesperrte VMs trotzdem migrieren",
   },
@@ -339,6 +346,11 @@ export const actions: Messages["actions"] = {
     busy: "Ein anderer Vorgang läuft für dieses Objekt. Danach erneut versuchen.",
     state: "Im aktuellen Zustand nicht erlaubt: {reason}",
     noMemory: "Kein Host hat genug freien Arbeitsspeicher.",
+    cannotLeave:
+      "Nichts wurde geändert. Diese VMs können auf keinen anderen Host migriert werden: {vms}.",
+    andMore: "und {n} weitere",
+    noHost:
+      "Kein Host kann die VM ausführen: Arbeitsspeicher, Speicher oder ein Netzwerk fehlt.",
     memoryOrder:
       "Die Speichergrenzen müssen in dieser Reihenfolge stehen: statisches Minimum, dynamisches Minimum, dynamisches Maximum, statisches Maximum.",
     snapshot:

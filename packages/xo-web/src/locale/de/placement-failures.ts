@@ -73,6 +73,15 @@ export const placementFailures: Messages["placementFailures"] = {
     OPERATION_BLOCKED: "Migration von der Administration gesperrt",
     VM_REQUIRES_SR: "Festplatten auf einem lokalen SR ihres Hosts",
     OTHER_OPERATION_IN_PROGRESS: "ein anderer Vorgang läuft",
+    NO_HOSTS_AVAILABLE:
+      "auf allen anderen Hosts fehlt Arbeitsspeicher, Speicher oder ein Netzwerk",
+    HOST_NOT_ENOUGH_FREE_MEMORY:
+      "nicht genug freier Arbeitsspeicher auf den anderen Hosts",
+    NO_HOST_FOR_VM: "kein anderer Host kann sie ausführen",
+    VM_IS_IMMOBILE: "Migration in der Konfiguration ausgeschaltet",
+    VM_REQUIRES_NETWORK: "Netzwerk auf den anderen Hosts nicht vorhanden",
+    VM_INCOMPATIBLE_WITH_THIS_HOST: "unpassende CPU auf den anderen Hosts",
+    VM_BAD_POWER_STATE: "in einem Zustand, in dem nicht migriert werden kann",
     HOST_NOT_LIVE: "Host nicht erreichbar",
   },
   stale: "Wird neu berechnet",

@@ -226,9 +226,16 @@ export const actions = {
     vms: { one: "{n} VM is migrated", other: "{n} VMs are migrated" },
     free: "The other hosts have {size} of free memory.",
     notEnough: "Not enough free memory: the request will be rejected.",
+    checking: "Checking whether all VMs can be migrated…",
+    unchecked: "Whether all VMs can be migrated could not be checked.",
     blocked: {
       one: "Migration of one VM is blocked:",
       other: "Migration of {n} VMs is blocked:",
+    },
+    stuck: {
+      one: "{n} VM cannot be migrated. Shut it down first, otherwise the request is rejected:",
+      other:
+        "{n} VMs cannot be migrated. Shut them down first, otherwise the request is rejected:",
     },
     moveBlocked: "Migrate blocked VMs anyway",
   },
@@ -332,6 +339,10 @@ export const actions = {
     busy: "Another operation is in progress on this object. Try again when it has ended.",
     state: "Not allowed in the current state: {reason}",
     noMemory: "No host has enough free memory.",
+    cannotLeave:
+      "Nothing was changed. These VMs cannot be migrated to another host: {vms}.",
+    andMore: "and {n} more",
+    noHost: "No host can run the VM: memory, storage or a network is missing.",
     memoryOrder:
       "Memory limits must be in this order: static minimum, dynamic minimum, dynamic maximum, static maximum.",
     snapshot: "Not possible with a snapshot. Revert the VM to it, or clone it.",

@@ -37,8 +37,7 @@ export const general = {
     code: "Two-factor code",
     cancel: "Cancel",
     refused: "Wrong user name or password.",
-    throttled:
-      "Too many failed attempts: the password was not verified. Try again in {seconds} s.",
+    tooSoon: "Too many failed attempts. Try again in {seconds} s.",
     failed: "Sign-in failed: {reason}",
     elsewhere: "Sign in with {name}",
   },

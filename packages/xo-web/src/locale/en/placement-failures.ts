@@ -76,6 +76,14 @@ export const placementFailures = {
     OPERATION_BLOCKED: "migration blocked by an administrator",
     VM_REQUIRES_SR: "disks on a local SR of its host",
     OTHER_OPERATION_IN_PROGRESS: "another operation in progress",
+    NO_HOSTS_AVAILABLE:
+      "memory, storage or a network is missing on all other hosts",
+    HOST_NOT_ENOUGH_FREE_MEMORY: "not enough free memory on the other hosts",
+    NO_HOST_FOR_VM: "no other host can run it",
+    VM_IS_IMMOBILE: "migration disabled in its configuration",
+    VM_REQUIRES_NETWORK: "network not available on the other hosts",
+    VM_INCOMPATIBLE_WITH_THIS_HOST: "incompatible CPU on the other hosts",
+    VM_BAD_POWER_STATE: "not in a state that can be migrated",
     HOST_NOT_LIVE: "host unreachable",
   },
   /** The last result, while a new one is being computed. */
