@@ -45,7 +45,10 @@ export class ScriptedPeople {
           return void send(401, { error, data: { otpRequired: true } });
         return void (otp === "123456"
           ? send(200, {}, COOKIE)
-          : send(401, { error, data: { retryAfterMs: 2000 } }));
+          : send(429, {
+              error: "too many failed sign-in attempts",
+              data: { seconds: 2, retryAfterMs: 2000 },
+            }));
       }
       default:
         response.writeHead(404).end();

@@ -128,6 +128,10 @@ export const errorTable = {
   UNAUTHORIZED: row("not enough permissions: authentication required", 401, 2),
   NO_SESSION: row("authentication required", 401),
   CREDENTIALS_INVALID: row("invalid credentials", 401, 3),
+  SIGN_IN_THROTTLED: row(
+    "too many failed sign-in attempts: not verified, try again in {seconds} s",
+    429,
+  ),
   PROVIDER_UNAVAILABLE: row(
     "identity provider {provider} is unavailable: {reason}",
     503,

@@ -201,3 +201,34 @@ t.test(
     t.equal((await get("")).status, 302);
   },
 );
+
+t.test(
+  "a right password too soon after a wrong one is refused as throttled",
+  async (t) => {
+    const clock = new FakeClock();
+    const { get } = await startTestServer(t, "", { clock });
+    const login = (password: string) =>
+      get("/rest/v0/auth/login", {
+        method: "POST",
+        body: JSON.stringify({ username: "admin", password }),
+        headers: { "content-type": "application/json" },
+      });
+    t.equal((await login("wrong")).status, 401);
+    clock.pass(500);
+    for (const answer of [
+      await login(ADMIN_PASSWORD),
+      await get("/rest/v0/users/me", basic("admin", ADMIN_PASSWORD)),
+    ]) {
+      t.equal(answer.status, 429);
+      t.equal(answer.headers.get("retry-after"), "2");
+      t.equal(answer.headers.get("www-authenticate"), null);
+      t.match(await answer.json(), {
+        error:
+          "too many failed sign-in attempts: not verified, try again in 2 s",
+        data: { seconds: 2, retryAfterMs: 1_500 },
+      });
+    }
+    clock.pass(1_500);
+    t.equal((await login(ADMIN_PASSWORD)).status, 200);
+  },
+);

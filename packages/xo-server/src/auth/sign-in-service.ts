@@ -73,7 +73,7 @@ export class SignInService implements Authenticator {
   }
 
   /**
-   * @throws XoError TOO_MANY_REQUESTS, PROVIDER_UNAVAILABLE, STORE_UNAVAILABLE (the
+   * @throws XoError SIGN_IN_THROTTLED, TOO_MANY_REQUESTS, PROVIDER_UNAVAILABLE, STORE_UNAVAILABLE (the
    *   use of a two-factor code is stored, because a code is valid once), ABORTED
    * @param gone aborted when the client has disconnected: the attempt is given up
    */
@@ -96,7 +96,7 @@ export class SignInService implements Authenticator {
     return { userId, user: () => people.get(userId) };
   }
 
-  /** Verifies the password of a signed-in user again. @throws XoError CREDENTIALS_INVALID, TOO_MANY_REQUESTS, PROVIDER_UNAVAILABLE */
+  /** Verifies the password of a signed-in user again. @throws XoError as byPassword does */
   async checkPassword(
     credentials: Credentials,
     address: string,
@@ -148,8 +148,9 @@ export class SignInService implements Authenticator {
 
   #checkThrottle(attempt: ThrottledAttempt): void {
     const retryAfterMs = this.#throttle.waitMs(attempt);
-    if (retryAfterMs > 0)
-      throw new XoError("CREDENTIALS_INVALID", { retryAfterMs });
+    if (retryAfterMs === 0) return;
+    const seconds = Math.ceil(retryAfterMs / 1000);
+    throw new XoError("SIGN_IN_THROTTLED", { seconds, retryAfterMs });
   }
 
   async #authenticate(

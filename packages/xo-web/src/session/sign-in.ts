@@ -1,8 +1,10 @@
 /** How a try to sign in ended. */
 export type SignInOutcome =
   | { readonly kind: "signed-in" }
-  /** Wrong, or too soon after a wrong one: the server does not say which. */
-  | { readonly kind: "refused"; readonly retryAfterMs: number | undefined }
+  /** Wrong user name, password or code. */
+  | { readonly kind: "refused" }
+  /** Not verified: too soon after failed attempts. */
+  | { readonly kind: "throttled"; readonly seconds: number }
   /** The password is right; a code of the second factor is wanted. */
   | { readonly kind: "code-wanted" }
   | { readonly kind: "failed"; readonly reason: string };
@@ -24,12 +26,14 @@ export async function signIn(form: SignInForm): Promise<SignInOutcome> {
     if (answer.ok) return { kind: "signed-in" };
     const { error, data } = (await answer.json()) as {
       readonly error?: unknown;
-      readonly data?: { otpRequired?: boolean; retryAfterMs?: number };
+      readonly data?: { otpRequired?: boolean; seconds?: number };
     };
+    if (answer.status === 429 && data?.seconds !== undefined)
+      return { kind: "throttled", seconds: data.seconds };
     if (answer.status !== 401)
       return { kind: "failed", reason: textOf(error, answer.status) };
     if (data?.otpRequired === true) return { kind: "code-wanted" };
-    return { kind: "refused", retryAfterMs: data?.retryAfterMs };
+    return { kind: "refused" };
   } catch (error) {
     return { kind: "failed", reason: String(error) };
   }

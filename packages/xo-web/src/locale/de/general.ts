@@ -36,7 +36,8 @@ export const general: Widened<typeof words> = {
     code: "Zwei-Faktor-Code",
     cancel: "Abbrechen",
     refused: "Benutzername oder Passwort ist falsch.",
-    tooSoon: "Zu viele Fehlversuche. In {seconds} s erneut versuchen.",
+    throttled:
+      "Zu viele Fehlversuche: das Passwort wurde nicht geprüft. In {seconds} s erneut versuchen.",
     failed: "Anmeldung fehlgeschlagen: {reason}",
     elsewhere: "Anmelden mit {name}",
   },

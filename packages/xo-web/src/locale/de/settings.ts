@@ -40,6 +40,8 @@ export const settings: Messages["settings"] = {
     TOO_MANY_REQUESTS: "Zu viele Anfragen. Versuchen Sie es später erneut.",
     QUEUE_FULL: "Zu viele Anfragen. Versuchen Sie es später erneut.",
     CREDENTIALS_INVALID: "Das Passwort ist falsch.",
+    SIGN_IN_THROTTLED:
+      "Zu viele falsche Passwörter: dieses wurde nicht geprüft. In {seconds} s erneut versuchen.",
     FILTER_INVALID: "Ungültiger Filter: {reason}",
     PASSPHRASE_WRONG: "Falsche Passphrase oder beschädigte Datei.",
     IMPORT_INVALID: "Keine gültige Konfigurationsdatei: {reason}",

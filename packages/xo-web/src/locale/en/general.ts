@@ -37,7 +37,8 @@ export const general = {
     code: "Two-factor code",
     cancel: "Cancel",
     refused: "Wrong user name or password.",
-    tooSoon: "Too many failed attempts. Try again in {seconds} s.",
+    throttled:
+      "Too many failed attempts: the password was not verified. Try again in {seconds} s.",
     failed: "Sign-in failed: {reason}",
     elsewhere: "Sign in with {name}",
   },

@@ -37,6 +37,8 @@ export const settings = {
     TOO_MANY_REQUESTS: "Too many requests. Try again later.",
     QUEUE_FULL: "Too many requests. Try again later.",
     CREDENTIALS_INVALID: "Wrong password.",
+    SIGN_IN_THROTTLED:
+      "Too many wrong passwords: this one was not verified. Try again in {seconds} s.",
     FILTER_INVALID: "Invalid filter: {reason}",
     PASSPHRASE_WRONG: "Wrong passphrase, or damaged file.",
     IMPORT_INVALID: "Not a valid configuration file: {reason}",
