@@ -12,6 +12,7 @@ import {
 
 /** What each package may import. `bin`, `bench` and `test` may import everything. */
 const allowed: Readonly<Record<string, readonly string[]>> = {
+  backup: [],
   kit: [],
   model: [],
   filter: [],
@@ -43,6 +44,7 @@ const bundled = new Set(["xo-web"]);
 const usedWithoutImport = new Set([
   "@xo-server/xo-web", // xo-server serves its built files
   "node-expat", // parser-pool loads it by a name that is an option
+  "@bokuweb/zstd-wasm", // backup loads it where Node.js has no zstd
   "assemblyscript", // a command
   "vue-tsc", // a command
   "vite", // a command

@@ -1,0 +1,166 @@
+import { isMissing } from "../errors.js";
+import { PARITY_MEMBERS } from "../format/limits.js";
+import { manifestFile } from "../format/manifest.js";
+import { packFile } from "../format/pack-layout.js";
+import type { LogChange } from "../log/log-entry.js";
+import type {
+  BackupReference,
+  RepositoryState,
+} from "../log/repository-state.js";
+import { mergeSmallGroups, removeFromGroups } from "../parity/parity-groups.js";
+import type { Repository } from "../repository/repository.js";
+import { copyOf, removeCopied } from "../storage/copied-file.js";
+import { listAll } from "../storage/storage.js";
+
+export interface CollectOptions {
+  /**
+   * Milliseconds from the moment when a file is found to be unneeded to its
+   * deletion. A backup that takes longer may have to be repeated; nothing worse.
+   */
+  readonly graceMs?: number;
+  readonly signal?: AbortSignal;
+}
+
+export interface CollectResult {
+  /** Files that no backup needs and that are deleted after the grace period. */
+  readonly condemned: number;
+  /** Files that were condemned and are needed again. */
+  readonly spared: number;
+  readonly deleted: number;
+  /** Bytes of the deleted packs. */
+  readonly freed: number;
+}
+
+type Collection = Extract<LogChange, { type: "collect" }>;
+
+const DAY_MS = 86_400_000;
+
+/**
+ * Deletes packs that no backup needs, in two phases: they are condemned, and
+ * deleted by a run after the grace period. Both are entries of the log, which
+ * orders them with the backups of all processes: a backup that refers to a file
+ * whose deletion was logged before it is refused, one that was logged first
+ * keeps the file. Nothing is deleted while a manifest cannot be read.
+ */
+export async function collectGarbage(
+  repository: Repository,
+  { graceMs = DAY_MS, signal }: CollectOptions = {},
+): Promise<CollectResult> {
+  const { storage, log } = repository;
+  const now = repository.now();
+  await storage.removeTemporaryFiles(now - DAY_MS);
+  const interrupted = [...(await log.refresh()).removing];
+  await deleteFiles(repository, interrupted);
+  const sizes = await listCandidates(repository);
+  const manifests = new LiveFiles(repository);
+  let change: Collection | undefined;
+  await log.append(async (state) => {
+    signal?.throwIfAborted();
+    const live = await manifests.of(state);
+    const due = (time: string) => Date.parse(time) + graceMs <= now;
+    const condemned = [...state.condemned];
+    const unneeded = condemned.filter(([name]) => !live.has(name));
+    change = {
+      type: "collect",
+      condemn: [...sizes.keys()].filter((name) => isNew(name, { state, live })),
+      spare: condemned.map(([name]) => name).filter((name) => live.has(name)),
+      remove: unneeded.filter(([, time]) => due(time)).map(([name]) => name),
+      removed: interrupted.filter((name) => state.removing.has(name)),
+    };
+    return isEmpty(change) ? undefined : change;
+  });
+  const { condemn, spare, remove } = change!;
+  if (remove.length > 0) {
+    await deleteFiles(repository, remove);
+    await log.append(({ removing }) => {
+      const removed = remove.filter((name) => removing.has(name));
+      if (removed.length === 0) return undefined; // another process was faster
+      return { type: "collect", condemn: [], spare: [], remove: [], removed };
+    });
+  }
+  if (repository.config.parity) await mergeSmallGroups(storage, PARITY_MEMBERS);
+  return {
+    condemned: condemn.length,
+    spared: spare.length,
+    deleted: remove.length,
+    freed: remove.reduce((sum, name) => sum + (sizes.get(name) ?? 0), 0),
+  };
+}
+
+function isEmpty({ condemn, spare, remove, removed }: Collection): boolean {
+  return [condemn, spare, remove, removed].every((names) => names.length === 0);
+}
+
+function isNew(
+  name: string,
+  known: { state: RepositoryState; live: ReadonlySet<string> },
+): boolean {
+  const { condemned, removing } = known.state;
+  return !known.live.has(name) && !condemned.has(name) && !removing.has(name);
+}
+
+/** Packs and manifests that exist, with their sizes. */
+async function listCandidates({
+  storage,
+}: Repository): Promise<Map<string, number>> {
+  const sizes = new Map<string, number>();
+  for (const { name, size } of await listAll(storage, "packs"))
+    sizes.set(name, size);
+  for (const { name, size } of await listAll(storage, "backups"))
+    sizes.set(name, size);
+  const copies = copyOf("");
+  for (const { name, size } of await listAll(storage, copyOf("backups")))
+    sizes.set(name.slice(copies.length), size);
+  return sizes;
+}
+
+async function deleteFiles(
+  { storage, config }: Repository,
+  names: readonly string[],
+): Promise<void> {
+  const packs = names.filter((name) => name.startsWith("packs/"));
+  const manifests = names.filter((name) => name.startsWith("backups/"));
+  if (config.parity && packs.length > 0) {
+    const bare = packs.map((name) => name.slice(name.lastIndexOf("/") + 1));
+    await removeFromGroups(storage, new Set(bare));
+  }
+  await storage.remove(packs);
+  await removeCopied(storage, manifests);
+}
+
+/** The files that backups need; each manifest is read once. */
+class LiveFiles {
+  readonly #repository: Repository;
+  readonly #packs = new Map<string, readonly string[]>();
+
+  constructor(repository: Repository) {
+    this.#repository = repository;
+  }
+
+  /** @throws RepositoryError if a manifest cannot be read */
+  async of({ backups }: RepositoryState): Promise<Set<string>> {
+    const live = new Set<string>();
+    for (const reference of backups.values()) {
+      live.add(manifestFile(reference.id));
+      for (const pack of await this.#packsOf(reference)) live.add(pack);
+    }
+    return live;
+  }
+
+  async #packsOf(reference: BackupReference): Promise<readonly string[]> {
+    let packs = this.#packs.get(reference.digest);
+    if (packs !== undefined) return packs;
+    try {
+      const manifest = await this.#repository.readReferencedManifest(reference);
+      packs = manifest.packs.map(packFile);
+    } catch (error) {
+      if (!isMissing(error)) throw error;
+      // Removed since: then the log has a newer entry, and what follows from this is not appended.
+      const { backups } = await this.#repository.log.refresh();
+      if (backups.has(reference.id)) throw error;
+      return [];
+    }
+    this.#packs.set(reference.digest, packs);
+    return packs;
+  }
+}

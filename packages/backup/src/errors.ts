@@ -1,0 +1,42 @@
+/** What went wrong, for callers that decide by it. */
+export type RepositoryErrorCode =
+  /** A file of the repository does not exist. */
+  | "missing"
+  /** Bytes are not what was written, and no copy or parity could restore them. */
+  | "damaged"
+  /** No key slot opens with the passphrase, or the recovery key is of another repository. */
+  | "wrong-key"
+  /** The repository is older than the last state that the caller has seen. */
+  | "rolled-back"
+  /** Another process changed what this operation relies on: repeat the operation. */
+  | "conflict"
+  /** The folder holds no repository, or one that this version cannot read. */
+  | "unsupported"
+  /** There is no backup, disk or key slot of this name. */
+  | "unknown"
+  /** A parameter is not allowed. */
+  | "invalid"
+  /** The caller cancelled the operation. */
+  | "cancelled";
+
+export class RepositoryError extends Error {
+  override readonly name = "RepositoryError";
+  readonly code: RepositoryErrorCode;
+
+  constructor(
+    code: RepositoryErrorCode,
+    message: string,
+    options?: ErrorOptions,
+  ) {
+    super(message, options);
+    this.code = code;
+  }
+}
+
+export function isMissing(error: unknown): boolean {
+  return error instanceof RepositoryError && error.code === "missing";
+}
+
+export function isConflict(error: unknown): boolean {
+  return error instanceof RepositoryError && error.code === "conflict";
+}

@@ -1,0 +1,110 @@
+import { createRequire } from "node:module";
+import { promisify } from "node:util";
+import * as zlib from "node:zlib";
+
+/** How a chunk is stored. */
+export const RAW = 0;
+export const ZSTD = 1;
+
+/** zstd frames. With Node.js's own zstd both functions run in the thread pool. */
+interface Codec {
+  compress(plain: Buffer): Promise<Uint8Array>;
+  /** @param size of the result, in bytes */
+  decompress(stored: Buffer, size: number): Promise<Uint8Array>;
+}
+
+const LEVEL = 1;
+
+/** Node.js has zstd since 22.15; its declarations for Node.js 20 do not list it. */
+interface NativeZstd {
+  zstdCompress(
+    plain: Buffer,
+    options: object,
+    done: (error: Error | null, stored: Buffer) => void,
+  ): void;
+  zstdDecompress(
+    stored: Buffer,
+    done: (error: Error | null, plain: Buffer) => void,
+  ): void;
+}
+
+function nativeCodec(native: NativeZstd): Codec {
+  const options = {
+    params: {
+      [(zlib.constants as Record<string, number>)["ZSTD_c_compressionLevel"]!]:
+        LEVEL,
+    },
+  };
+  const compressAsync = promisify<Buffer, object, Buffer>((plain, opt, done) =>
+    native.zstdCompress(plain, opt, done),
+  );
+  const decompressAsync = promisify<Buffer, Buffer>((stored, done) =>
+    native.zstdDecompress(stored, done),
+  );
+  return {
+    compress: (plain) => compressAsync(plain, options),
+    decompress: (stored) => decompressAsync(stored),
+  };
+}
+
+interface ZstdModule {
+  init(): Promise<void>;
+  compress(plain: Uint8Array, level: number): Uint8Array;
+  decompress(
+    stored: Uint8Array,
+    options: { defaultHeapSize: number },
+  ): Uint8Array;
+}
+
+/** The same library as WebAssembly, loaded where Node.js has none. It works in this thread. */
+function webAssemblyCodec(): Codec {
+  const require = createRequire(import.meta.url);
+  const zstd = require("@bokuweb/zstd-wasm") as ZstdModule;
+  const ready = zstd.init();
+  return {
+    async compress(plain) {
+      await ready;
+      return zstd.compress(plain, LEVEL);
+    },
+    async decompress(stored, size) {
+      await ready;
+      return zstd.decompress(stored, { defaultHeapSize: size });
+    },
+  };
+}
+
+let codec: Codec | undefined;
+
+function zstd(): Codec {
+  return (codec ??=
+    "zstdCompress" in zlib
+      ? nativeCodec(zlib as unknown as NativeZstd)
+      : webAssemblyCodec());
+}
+
+/** Compresses where this saves at least 3 %. */
+export async function compressChunk(
+  plain: Buffer,
+): Promise<{ method: number; stored: Uint8Array }> {
+  const stored = await zstd().compress(plain);
+  return stored.length <= plain.length * 0.97
+    ? { method: ZSTD, stored }
+    : { method: RAW, stored: plain };
+}
+
+/**
+ * @param size bytes of the plain chunk
+ * @throws Error if the method is unknown or the bytes are not a chunk of this size
+ */
+export async function decompressChunk(
+  method: number,
+  stored: Buffer,
+  size: number,
+): Promise<Buffer> {
+  if (method !== RAW && method !== ZSTD)
+    throw new Error(`unknown compression method ${String(method)}`);
+  const plain = method === RAW ? stored : await zstd().decompress(stored, size);
+  if (plain.length !== size)
+    throw new Error(`${plain.length} bytes instead of ${size}`);
+  return Buffer.from(plain.buffer, plain.byteOffset, plain.byteLength);
+}

@@ -1,0 +1,157 @@
+import { createDecipheriv } from "node:crypto";
+import { RepositoryError } from "../errors.js";
+import { ID_SIZE, type RepositoryKey } from "../keys/derived-keys.js";
+import { decompressChunk } from "./compression.js";
+import { CHUNK_SIZE, PACK_ENTRIES } from "./limits.js";
+import {
+  ENTRY_SIZE,
+  FOOTER_MAGIC,
+  FOOTER_SIZE,
+  HEADER_SIZE,
+  PACK_MAGIC,
+  TAG_SIZE,
+  chunkData,
+  entryNonce,
+  indexNonce,
+} from "./pack-layout.js";
+
+/** Reads a part of a pack. */
+export type ReadRange = (offset: number, length: number) => Promise<Buffer>;
+
+/** The index of one pack, and its key. */
+export class PackIndex {
+  readonly name: string;
+  readonly count: number;
+  readonly #key: Buffer;
+  readonly #repositoryKey: RepositoryKey;
+  readonly #entries: Buffer;
+  /** Where each chunk begins; one more for the end of the last. */
+  readonly #offsets: Uint32Array;
+
+  private constructor(
+    name: string,
+    keys: { pack: Buffer; repository: RepositoryKey },
+    entries: Buffer,
+  ) {
+    this.name = name;
+    this.#key = keys.pack;
+    this.#repositoryKey = keys.repository;
+    this.#entries = entries;
+    this.count = entries.length / ENTRY_SIZE;
+    this.#offsets = new Uint32Array(this.count + 1);
+    this.#offsets[0] = HEADER_SIZE;
+    for (let i = 0; i < this.count; i++)
+      this.#offsets[i + 1] = this.#offsets[i]! + this.storedSize(i);
+  }
+
+  /**
+   * @param size bytes of the pack's file
+   * @throws RepositoryError `damaged`
+   */
+  static async read(
+    key: RepositoryKey,
+    pack: { name: string; size: number },
+    read: ReadRange,
+  ): Promise<PackIndex> {
+    const { name, size } = pack;
+    try {
+      const header = await read(0, HEADER_SIZE);
+      const footer = await read(size - FOOTER_SIZE, FOOTER_SIZE);
+      if (
+        !header.subarray(0, PACK_MAGIC.length).equals(PACK_MAGIC) ||
+        !footer.subarray(8).equals(FOOTER_MAGIC)
+      )
+        throw new Error("no header or no footer");
+      const length = footer.readUInt32BE(0);
+      const count = footer.readUInt32BE(4);
+      if (count > PACK_ENTRIES || length !== count * ENTRY_SIZE + TAG_SIZE)
+        throw new Error("wrong number of entries");
+      const stored = await read(size - FOOTER_SIZE - length, length);
+      const packKey = key.fileKey(header.subarray(PACK_MAGIC.length), "pack");
+      const data = Buffer.concat([header, footer]);
+      const entries = decrypt(
+        { key: packKey, nonce: indexNonce(), data },
+        stored,
+      );
+      const index = new PackIndex(
+        name,
+        { pack: packKey, repository: key },
+        entries,
+      );
+      if (index.#offsets[count]! + length + FOOTER_SIZE !== size)
+        throw new Error("wrong size");
+      return index;
+    } catch (cause) {
+      if (cause instanceof RepositoryError) throw cause;
+      throw damaged(name, cause);
+    }
+  }
+
+  id(number: number): Buffer {
+    const start = number * ENTRY_SIZE;
+    return this.#entries.subarray(start, start + ID_SIZE);
+  }
+
+  /** Bytes with the tag. */
+  storedSize(number: number): number {
+    return this.#entries.readUInt32BE(number * ENTRY_SIZE + ID_SIZE);
+  }
+
+  plainSize(number: number): number {
+    return this.#entries.readUInt32BE(number * ENTRY_SIZE + ID_SIZE + 4);
+  }
+
+  offset(number: number): number {
+    return this.#offsets[number]!;
+  }
+
+  /** @returns the number of the chunk, or -1 */
+  find(id: Buffer): number {
+    for (let i = 0; i < this.count; i++) if (this.id(i).equals(id)) return i;
+    return -1;
+  }
+
+  /**
+   * Decrypts, decompresses and compares with the id.
+   * @param stored exactly the bytes of this chunk
+   * @throws RepositoryError `damaged`
+   */
+  async open(number: number, stored: Buffer): Promise<Buffer> {
+    try {
+      const start = number * ENTRY_SIZE;
+      const entry = this.#entries.subarray(start, start + ENTRY_SIZE);
+      const size = this.plainSize(number);
+      if (size > 2 * CHUNK_SIZE) throw new Error("chunk too large");
+      const nonce = entryNonce(number);
+      const data = chunkData(entry);
+      const plain = await decompressChunk(
+        entry.readUInt8(ID_SIZE + 8),
+        decrypt({ key: this.#key, nonce, data }, stored),
+        size,
+      );
+      if (!this.#repositoryKey.chunkId(plain).equals(this.id(number)))
+        throw new Error("content does not match the id");
+      return plain;
+    } catch (cause) {
+      throw damaged(this.name, cause);
+    }
+  }
+}
+
+function decrypt(
+  with_: { key: Buffer; nonce: Buffer; data: Buffer },
+  stored: Buffer,
+): Buffer {
+  const decipher = createDecipheriv("aes-256-gcm", with_.key, with_.nonce, {
+    authTagLength: TAG_SIZE,
+  });
+  decipher.setAAD(with_.data);
+  decipher.setAuthTag(stored.subarray(-TAG_SIZE));
+  const plain = decipher.update(stored.subarray(0, -TAG_SIZE));
+  decipher.final();
+  return plain;
+}
+
+function damaged(name: string, cause: unknown): RepositoryError {
+  return new RepositoryError("damaged", `pack ${name} is damaged`, { cause });
+}

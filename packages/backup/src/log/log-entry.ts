@@ -1,0 +1,46 @@
+/** What one entry of the log changes. */
+export type LogChange =
+  | { readonly type: "create" }
+  | { readonly type: "add-key"; readonly name: string; readonly digest: string }
+  | { readonly type: "remove-key"; readonly name: string }
+  | {
+      readonly type: "add-backup";
+      readonly id: string;
+      /** Hexadecimal SHA-256 of the manifest's file. */
+      readonly digest: string;
+      readonly created: string;
+    }
+  | { readonly type: "remove-backups"; readonly ids: readonly string[] }
+  | {
+      readonly type: "collect";
+      /** Files that no backup needs; new backups do not use them from here on. */
+      readonly condemn: readonly string[];
+      /** Files that are needed again. */
+      readonly spare: readonly string[];
+      /** Files that are deleted after this entry; no backup may name them any more. */
+      readonly remove: readonly string[];
+      /** Files of earlier `remove` that no longer exist. */
+      readonly removed: readonly string[];
+    };
+
+/** A file of the log. Numbers are contiguous and begin at 1. */
+export interface LogEntry {
+  readonly version: 1;
+  readonly sequence: number;
+  /** Hexadecimal SHA-256 of the file of the entry before; empty in the first. */
+  readonly previous: string;
+  /** ISO 8601. */
+  readonly time: string;
+  readonly change: LogChange;
+}
+
+export function logFile(sequence: number): string {
+  return `log/${String(sequence).padStart(10, "0")}`;
+}
+
+export function checkpointFile(sequence: number): string {
+  return `checkpoints/${String(sequence).padStart(10, "0")}`;
+}
+
+/** The state after every so many entries is stored, so that opening reads few files. */
+export const CHECKPOINT_INTERVAL = 64;

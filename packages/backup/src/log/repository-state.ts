@@ -1,0 +1,110 @@
+import type { LogEntry } from "./log-entry.js";
+
+/** The state of a repository after an entry of its log. */
+export interface RepositoryState {
+  readonly sequence: number;
+  /** Hexadecimal SHA-256 of the last entry's file. */
+  readonly digest: string;
+  readonly backups: ReadonlyMap<string, BackupReference>;
+  /** Digests of the files of key slots, by name. */
+  readonly keys: ReadonlyMap<string, string>;
+  /** Files that no backup needs, with the time (ISO 8601) since when. */
+  readonly condemned: ReadonlyMap<string, string>;
+  /** Files whose deletion is decided and may be under way. */
+  readonly removing: ReadonlySet<string>;
+}
+
+export interface BackupReference {
+  readonly id: string;
+  /** Hexadecimal SHA-256 of the manifest's file. */
+  readonly digest: string;
+  readonly created: string;
+}
+
+export const emptyState: RepositoryState = {
+  sequence: 0,
+  digest: "",
+  backups: new Map(),
+  keys: new Map(),
+  condemned: new Map(),
+  removing: new Set(),
+};
+
+/** @param digest hexadecimal SHA-256 of the entry's file */
+export function applyEntry(
+  state: RepositoryState,
+  { sequence, time, change }: LogEntry,
+  digest: string,
+): RepositoryState {
+  const next = { ...state, sequence, digest };
+  switch (change.type) {
+    case "create":
+      return next;
+    case "add-key":
+      return {
+        ...next,
+        keys: new Map(state.keys).set(change.name, change.digest),
+      };
+    case "remove-key":
+      return { ...next, keys: without(state.keys, [change.name]) };
+    case "add-backup": {
+      const { id, digest, created } = change;
+      const backups = new Map(state.backups).set(id, { id, digest, created });
+      return { ...next, backups };
+    }
+    case "remove-backups":
+      return { ...next, backups: without(state.backups, change.ids) };
+    case "collect": {
+      const { condemn, spare, remove, removed } = change;
+      const condemned = without(state.condemned, [...spare, ...remove]);
+      for (const name of condemn) condemned.set(name, time);
+      const removing = new Set(state.removing);
+      for (const name of remove) removing.add(name);
+      for (const name of removed) removing.delete(name);
+      return { ...next, condemned, removing };
+    }
+  }
+}
+
+/** The state as JSON, for checkpoints. */
+export interface StateJson {
+  readonly version: 1;
+  readonly sequence: number;
+  readonly digest: string;
+  readonly backups: readonly BackupReference[];
+  readonly keys: readonly (readonly [string, string])[];
+  readonly condemned: readonly (readonly [string, string])[];
+  readonly removing: readonly string[];
+}
+
+export function stateToJson(state: RepositoryState): StateJson {
+  return {
+    version: 1,
+    sequence: state.sequence,
+    digest: state.digest,
+    backups: [...state.backups.values()],
+    keys: [...state.keys],
+    condemned: [...state.condemned],
+    removing: [...state.removing],
+  };
+}
+
+export function stateFromJson(json: StateJson): RepositoryState {
+  return {
+    sequence: json.sequence,
+    digest: json.digest,
+    backups: new Map(json.backups.map((backup) => [backup.id, backup])),
+    keys: new Map(json.keys),
+    condemned: new Map(json.condemned),
+    removing: new Set(json.removing),
+  };
+}
+
+function without<V>(
+  map: ReadonlyMap<string, V>,
+  names: Iterable<string>,
+): Map<string, V> {
+  const copy = new Map(map);
+  for (const name of names) copy.delete(name);
+  return copy;
+}

@@ -1,0 +1,189 @@
+import { createHash } from "node:crypto";
+import { RepositoryError } from "../errors.js";
+import type { FinishedPack } from "../format/pack-builder.js";
+import { PackIndex } from "../format/pack-index.js";
+import { packFile } from "../format/pack-layout.js";
+import type { ChunkPlace } from "../format/region.js";
+import type { RepositoryKey } from "../keys/derived-keys.js";
+import { listParityGroups, recoverPack } from "../parity/parity-groups.js";
+import { listAll, type Storage, type StoredFile } from "../storage/storage.js";
+
+/** Indexes in memory at most: 28 bytes a chunk and some more. */
+const MAX_INDEXED_CHUNKS = 400_000;
+
+/** An index, and the pack's bytes where they had to be recovered from parity. */
+interface OpenPack {
+  readonly index: PackIndex;
+  readonly recovered?: Buffer;
+}
+
+/** Reads chunks from packs, through damage where parity or another pack has them. */
+export class PackStore {
+  readonly #storage: Storage;
+  readonly #key: RepositoryKey;
+  /** In order of use. */
+  readonly #indexes = new Map<string, PackIndex>();
+  #indexedChunks = 0;
+  /** The pack that was recovered last: 16 MiB. */
+  #recovered: { name: string; pack: Promise<OpenPack | undefined> } | undefined;
+
+  constructor(storage: Storage, key: RepositoryKey) {
+    this.#storage = storage;
+    this.#key = key;
+  }
+
+  /** All packs that exist. */
+  list(): Promise<StoredFile[]> {
+    return listAll(this.#storage, "packs");
+  }
+
+  /**
+   * Stores a pack. @param readBack whether it is read again and compared
+   * @throws RepositoryError `damaged` if the storage returns other bytes
+   */
+  async put(pack: FinishedPack, readBack: boolean): Promise<void> {
+    const file = packFile(pack.name);
+    await this.#storage.putIfAbsent(file, pack.parts);
+    if (!readBack) return;
+    const stored = await this.#storage.read(file);
+    if (createHash("sha256").update(stored).digest("hex") !== pack.name)
+      throw new RepositoryError(
+        "damaged",
+        `${file} does not contain what was written`,
+      );
+  }
+
+  /** @throws RepositoryError `missing` or `damaged` */
+  async index(name: string): Promise<PackIndex> {
+    const cached = this.#indexes.get(name);
+    if (cached !== undefined) {
+      this.#indexes.delete(name);
+      this.#indexes.set(name, cached);
+      return cached;
+    }
+    const index = await this.readIndex(name);
+    this.#indexes.set(name, index);
+    this.#indexedChunks += index.count;
+    for (const [oldest, { count }] of this.#indexes) {
+      if (this.#indexedChunks <= MAX_INDEXED_CHUNKS) break;
+      this.#indexes.delete(oldest);
+      this.#indexedChunks -= count;
+    }
+    return index;
+  }
+
+  /** The index of a pack, past the cache. @throws RepositoryError `missing` or `damaged` */
+  async readIndex(name: string, size?: number): Promise<PackIndex> {
+    const file = packFile(name);
+    const bytes = size ?? (await this.#storage.size(file));
+    if (bytes === undefined)
+      throw new RepositoryError("missing", `pack ${name} does not exist`);
+    return PackIndex.read(this.#key, { name, size: bytes }, (offset, length) =>
+      this.#storage.read(file, { offset, length }),
+    );
+  }
+
+  /**
+   * The plain bytes of chunks of one pack, in the order of `places`.
+   * @throws RepositoryError `missing` or `damaged` if a chunk cannot be read from anywhere
+   */
+  async readChunks(places: readonly ChunkPlace[]): Promise<Buffer[]> {
+    try {
+      const index = await this.index(places[0]!.pack);
+      return await this.#readFrom({ index }, places);
+    } catch (error) {
+      if (!(error instanceof RepositoryError)) throw error;
+      return await this.#readOtherwise(places, error);
+    }
+  }
+
+  async readChunk(place: ChunkPlace): Promise<Buffer> {
+    return (await this.readChunks([place]))[0]!;
+  }
+
+  /** From the recovered pack, or from any other pack that has the same chunks. */
+  async #readOtherwise(
+    places: readonly ChunkPlace[],
+    reason: RepositoryError,
+  ): Promise<Buffer[]> {
+    const pack = await this.#recover(places[0]!.pack);
+    if (pack !== undefined) return this.#readFrom(pack, places);
+    const plain: Buffer[] = [];
+    for (const place of places) {
+      const found = await this.#findElsewhere(place);
+      if (found === undefined) throw reason;
+      plain.push(found);
+    }
+    return plain;
+  }
+
+  async #readFrom(
+    { index, recovered }: OpenPack,
+    places: readonly ChunkPlace[],
+  ): Promise<Buffer[]> {
+    for (const { entry, id } of places)
+      if (entry >= index.count || !index.id(entry).equals(id))
+        throw new RepositoryError(
+          "damaged",
+          `pack ${index.name} has another chunk at ${entry}`,
+        );
+    const numbers = places.map(({ entry }) => entry);
+    const start = Math.min(...numbers.map((entry) => index.offset(entry)));
+    const end = Math.max(...numbers.map((entry) => index.offset(entry + 1)));
+    const bytes =
+      recovered?.subarray(start, end) ??
+      (await this.#storage.read(packFile(index.name), {
+        offset: start,
+        length: end - start,
+      }));
+    return Promise.all(
+      numbers.map((entry) =>
+        index.open(
+          entry,
+          bytes.subarray(
+            index.offset(entry) - start,
+            index.offset(entry + 1) - start,
+          ),
+        ),
+      ),
+    );
+  }
+
+  #recover(name: string): Promise<OpenPack | undefined> {
+    if (this.#recovered?.name !== name)
+      this.#recovered = { name, pack: this.#recoverPack(name) };
+    return this.#recovered.pack;
+  }
+
+  async #recoverPack(name: string): Promise<OpenPack | undefined> {
+    const groups = await listParityGroups(this.#storage);
+    const bytes = await recoverPack(this.#storage, name, groups);
+    if (bytes === undefined) return undefined;
+    const index = await PackIndex.read(
+      this.#key,
+      { name, size: bytes.length },
+      async (offset, length) => bytes.subarray(offset, offset + length),
+    );
+    return { index, recovered: bytes };
+  }
+
+  /** The same content may have been stored again since. */
+  async #findElsewhere({ id, pack }: ChunkPlace): Promise<Buffer | undefined> {
+    for (const file of await this.list()) {
+      const name = file.name.slice(file.name.lastIndexOf("/") + 1);
+      if (name === pack) continue;
+      try {
+        const index = await this.index(name);
+        const entry = index.find(id);
+        if (entry < 0) continue;
+        const [plain] = await this.#readFrom({ index }, [
+          { id, pack: name, entry },
+        ]);
+        return plain;
+      } catch (error) {
+        if (!(error instanceof RepositoryError)) throw error;
+      }
+    }
+    return undefined;
+  }
+}

@@ -1,0 +1,215 @@
+import { randomBytes } from "node:crypto";
+import type { Dirent } from "node:fs";
+import {
+  link,
+  mkdir,
+  open,
+  readdir,
+  stat,
+  unlink,
+  type FileHandle,
+} from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { RepositoryError } from "../errors.js";
+import type { ByteRange, Storage, StoredFile } from "./storage.js";
+
+/** Files are written here first; what a killed process left is removed by `removeTemporaryFiles`. */
+const TEMPORARY = "tmp";
+
+/** A folder: a local file system or a mount that knows hard links (NFS, SMB 2 and later). */
+export class FolderStorage implements Storage {
+  readonly location: string;
+  /** Folders that exist and are synced. */
+  readonly #folders = new Set<string>();
+
+  constructor(path: string) {
+    this.location = path;
+  }
+
+  async putIfAbsent(
+    name: string,
+    parts: readonly Uint8Array[],
+  ): Promise<boolean> {
+    const path = join(this.location, name);
+    const temporary = join(
+      this.location,
+      TEMPORARY,
+      randomBytes(12).toString("hex"),
+    );
+    await this.#createFolder(dirname(temporary));
+    await this.#createFolder(dirname(path));
+    try {
+      await writeSynced(temporary, parts);
+      // Unlike a rename, a link never replaces a file.
+      await link(temporary, path);
+    } catch (error) {
+      if (codeOf(error) === "EEXIST") return false;
+      throw linkError(error, this.location);
+    } finally {
+      await unlink(temporary).catch(ignoreMissing);
+    }
+    await syncFolder(dirname(path));
+    return true;
+  }
+
+  async read(name: string, range?: ByteRange): Promise<Buffer> {
+    const file = await open(join(this.location, name)).catch(
+      (error: unknown) => {
+        if (isAbsent(error))
+          throw new RepositoryError("missing", `${name} does not exist`, {
+            cause: error,
+          });
+        throw error;
+      },
+    );
+    try {
+      const { size } = await file.stat();
+      const offset = range?.offset ?? 0;
+      const rest = Math.max(0, size - offset);
+      return await readFully(
+        file,
+        offset,
+        Math.min(range?.length ?? size, rest),
+      );
+    } catch (error) {
+      // A bad sector: copies and parity help as they do for changed bytes.
+      if (codeOf(error) !== "EIO") throw error;
+      throw new RepositoryError("damaged", `${name} cannot be read`, {
+        cause: error,
+      });
+    } finally {
+      await file.close();
+    }
+  }
+
+  async size(name: string): Promise<number | undefined> {
+    try {
+      return (await stat(join(this.location, name))).size;
+    } catch (error) {
+      if (isAbsent(error)) return undefined;
+      throw error;
+    }
+  }
+
+  async *list(folder: string): AsyncIterable<StoredFile> {
+    let entries: Dirent[];
+    try {
+      entries = await readdir(join(this.location, folder), {
+        withFileTypes: true,
+      });
+    } catch (error) {
+      if (isAbsent(error)) return;
+      throw error;
+    }
+    for (const entry of entries) {
+      const name = `${folder}/${entry.name}`;
+      if (entry.isDirectory()) yield* this.list(name);
+      else {
+        const size = await this.size(name);
+        if (size !== undefined) yield { name, size };
+      }
+    }
+  }
+
+  async remove(names: readonly string[]): Promise<void> {
+    const folders = new Set<string>();
+    for (const name of names) {
+      const path = join(this.location, name);
+      await unlink(path).catch(ignoreMissing);
+      folders.add(dirname(path));
+    }
+    for (const folder of folders) await syncFolder(folder).catch(ignoreMissing);
+  }
+
+  async removeTemporaryFiles(before: number): Promise<void> {
+    for await (const { name } of this.list(TEMPORARY)) {
+      const path = join(this.location, name);
+      const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: Infinity }));
+      if (mtimeMs < before) await unlink(path).catch(ignoreMissing);
+    }
+  }
+
+  async #createFolder(path: string): Promise<void> {
+    if (this.#folders.has(path)) return;
+    await mkdir(path, { recursive: true });
+    // A new name is safe once the folder that holds it is synced; another process may have created it.
+    for (let at = path; at !== this.location && at !== dirname(at);) {
+      at = dirname(at);
+      await syncFolder(at);
+    }
+    this.#folders.add(path);
+  }
+}
+
+async function writeSynced(
+  path: string,
+  parts: readonly Uint8Array[],
+): Promise<void> {
+  const file = await open(path, "wx", 0o600);
+  try {
+    for (let i = 0; i < parts.length; i += 256) {
+      const some = parts.slice(i, i + 256);
+      const size = some.reduce((sum, part) => sum + part.byteLength, 0);
+      const { bytesWritten } = await file.writev(some);
+      // A disk that fills up may end a write early without an error.
+      if (bytesWritten !== size)
+        throw Object.assign(new Error(`${path}: short write, disk full`), {
+          code: "ENOSPC",
+        });
+    }
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
+async function readFully(
+  file: FileHandle,
+  offset: number,
+  length: number,
+): Promise<Buffer> {
+  const bytes = Buffer.allocUnsafeSlow(length);
+  let done = 0;
+  while (done < length) {
+    const { bytesRead } = await file.read(
+      bytes,
+      done,
+      length - done,
+      offset + done,
+    );
+    if (bytesRead === 0) break;
+    done += bytesRead;
+  }
+  return bytes.subarray(0, done);
+}
+
+async function syncFolder(path: string): Promise<void> {
+  const folder = await open(path, "r");
+  try {
+    await folder.sync();
+  } finally {
+    await folder.close();
+  }
+}
+
+function linkError(error: unknown, location: string): unknown {
+  return ["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS"].includes(codeOf(error))
+    ? new RepositoryError(
+        "unsupported",
+        `${location}: the file system does not allow the creation of hard links`,
+        { cause: error },
+      )
+    : error;
+}
+
+function codeOf(error: unknown): string {
+  return (error as NodeJS.ErrnoException).code ?? "";
+}
+
+function isAbsent(error: unknown): boolean {
+  return codeOf(error) === "ENOENT" || codeOf(error) === "ENOTDIR";
+}
+
+function ignoreMissing(error: unknown): void {
+  if (!isAbsent(error)) throw error;
+}

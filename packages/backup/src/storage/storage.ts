@@ -1,0 +1,49 @@
+/** A file of a storage. Names are relative paths with `/`, in ASCII. */
+export interface StoredFile {
+  readonly name: string;
+  /** Bytes. */
+  readonly size: number;
+}
+
+/**
+ * Where a repository is kept. Files are created whole and are never changed.
+ * An object store can implement it: no rename, no append, no lock.
+ * Errors of the storage itself (full, disconnected) are those of its implementation.
+ */
+export interface Storage {
+  /** For messages: a path or an address. */
+  readonly location: string;
+  /**
+   * Creates a file if there is none of this name. It exists completely or not at
+   * all, also after a crash; once the promise resolves it survives a loss of power.
+   * @returns false if a file of this name exists: it is unchanged
+   */
+  putIfAbsent(name: string, parts: readonly Uint8Array[]): Promise<boolean>;
+  /**
+   * @param range part of the file; shorter than `length` where the file ends
+   * @throws RepositoryError `missing`
+   */
+  read(name: string, range?: ByteRange): Promise<Buffer>;
+  /** The size in bytes, or undefined if the file does not exist. */
+  size(name: string): Promise<number | undefined>;
+  /** All files in a folder and below it, in no particular order. */
+  list(folder: string): AsyncIterable<StoredFile>;
+  /** Deletes files; those that do not exist are ignored. */
+  remove(names: readonly string[]): Promise<void>;
+  /** Removes what interrupted writes left before a moment (milliseconds since the epoch). */
+  removeTemporaryFiles(before: number): Promise<void>;
+}
+
+export interface ByteRange {
+  readonly offset: number;
+  readonly length: number;
+}
+
+export async function listAll(
+  storage: Storage,
+  folder: string,
+): Promise<StoredFile[]> {
+  const files: StoredFile[] = [];
+  for await (const file of storage.list(folder)) files.push(file);
+  return files;
+}

@@ -1,0 +1,28 @@
+import { isMissing } from "../errors.js";
+import { digestOf } from "../log/repository-log.js";
+import type { Storage } from "../storage/storage.js";
+
+/** Moves a damaged file out of the way; it is kept for examination. @returns its new name */
+export async function quarantine(
+  storage: Storage,
+  name: string,
+): Promise<string | undefined> {
+  try {
+    const bytes = await storage.read(name);
+    const moved = quarantineFile(digestOf(bytes), name);
+    await storage.putIfAbsent(moved, [bytes]);
+    await storage.remove([name]);
+    return moved;
+  } catch (error) {
+    if (!isMissing(error)) {
+      // Not even readable: nothing is worth being kept.
+      await storage.remove([name]);
+    }
+    return undefined;
+  }
+}
+
+/** @param digest hexadecimal SHA-256 of the present bytes */
+function quarantineFile(digest: string, name: string): string {
+  return `quarantine/${digest}-${name.replaceAll("/", "-")}`;
+}

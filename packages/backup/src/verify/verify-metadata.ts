@@ -1,0 +1,168 @@
+import { isMissing, RepositoryError } from "../errors.js";
+import { manifestFile, type Manifest } from "../format/manifest.js";
+import { openSealedJson, sealJson } from "../format/sealed.js";
+import {
+  CHECKPOINT_INTERVAL,
+  checkpointFile,
+  logFile,
+  type LogEntry,
+} from "../log/log-entry.js";
+import { digestOf } from "../log/repository-log.js";
+import {
+  applyEntry,
+  emptyState,
+  stateToJson,
+  type RepositoryState,
+} from "../log/repository-state.js";
+import {
+  CONFIG_FILE,
+  confirmConfig,
+  parseConfig,
+} from "../repository/repository-config.js";
+import type { Repository } from "../repository/repository.js";
+import { copyOf } from "../storage/copied-file.js";
+import { listAll } from "../storage/storage.js";
+import type { Finding } from "./finding.js";
+import { quarantine } from "./quarantine.js";
+
+/** Checks every file but packs and parity, against the key and the log. */
+export class MetadataVerifier {
+  readonly findings: Finding[] = [];
+  readonly #repository: Repository;
+  readonly #repair: boolean;
+
+  constructor(repository: Repository, repair: boolean) {
+    this.#repository = repository;
+    this.#repair = repair;
+  }
+
+  /** @returns the manifests that can be read, by id */
+  async verify(): Promise<Map<string, Manifest>> {
+    const { key } = this.#repository;
+    const state = await this.#repository.log.refresh();
+    await this.#check(CONFIG_FILE, [], (bytes) => {
+      confirmConfig(key, parseConfig(bytes));
+    });
+    await this.#checkLog(state);
+    for (const [name, digest] of state.keys)
+      await this.#check(`keys/${name}`, [], hasDigest(digest));
+    const manifests = new Map<string, Manifest>();
+    for (const { id, digest } of state.backups.values()) {
+      const name = manifestFile(id);
+      const bytes = await this.#check(name, [id], hasDigest(digest));
+      if (bytes !== undefined)
+        manifests.set(id, openSealedJson(key, name, bytes) as Manifest);
+    }
+    await this.#findUnknown("keys", new Set(state.keys.keys()));
+    await this.#findUnknown("backups", new Set(state.backups.keys()));
+    return manifests;
+  }
+
+  /**
+   * Checks a file and its copy, and writes one from the other.
+   * @param check throws if the bytes are wrong
+   * @returns the right bytes, if there are any
+   */
+  async #check(
+    name: string,
+    backups: readonly string[],
+    check: (bytes: Buffer) => void,
+  ): Promise<Buffer | undefined> {
+    const { storage } = this.#repository;
+    const names = [name, copyOf(name)];
+    const results = await Promise.all(
+      names.map((file) => this.#read(file, check)),
+    );
+    const right = results.find((result) => Buffer.isBuffer(result));
+    for (const [i, result] of results.entries()) {
+      if (Buffer.isBuffer(result)) continue;
+      const file = names[i]!;
+      const finding: Finding = {
+        file,
+        problem: result,
+        isRepaired: false,
+        backups,
+      };
+      this.findings.push(finding);
+      if (!this.#repair || right === undefined) continue;
+      if (result === "damaged") await quarantine(storage, file);
+      finding.isRepaired = await storage.putIfAbsent(file, [right]);
+    }
+    return right;
+  }
+
+  async #read(
+    file: string,
+    check: (bytes: Buffer) => void,
+  ): Promise<Buffer | "missing" | "damaged"> {
+    try {
+      const bytes = await this.#repository.storage.read(file);
+      check(bytes);
+      return bytes;
+    } catch (error) {
+      if (!(error instanceof RepositoryError)) throw error;
+      return isMissing(error) ? "missing" : "damaged";
+    }
+  }
+
+  /** From the last entry, whose digest is known, to the first; then the checkpoints. */
+  async #checkLog(state: RepositoryState): Promise<void> {
+    const { key, storage } = this.#repository;
+    const entries: { entry: LogEntry; digest: string }[] = [];
+    let { digest } = state;
+    for (let sequence = state.sequence; sequence > 0; sequence--) {
+      const name = logFile(sequence);
+      const bytes = await this.#check(name, [], hasDigest(digest));
+      if (bytes === undefined) return; // the entries before cannot be judged
+      const entry = openSealedJson(key, name, bytes) as LogEntry;
+      entries.push({ entry, digest });
+      digest = entry.previous;
+    }
+    let folded = emptyState;
+    for (const { entry, digest } of entries.reverse()) {
+      folded = applyEntry(folded, entry, digest);
+      if (folded.sequence % CHECKPOINT_INTERVAL !== 0) continue;
+      const file = checkpointFile(folded.sequence);
+      const json = JSON.stringify(stateToJson(folded));
+      const result = await this.#read(file, (bytes) => {
+        if (JSON.stringify(openSealedJson(key, file, bytes)) !== json)
+          throw new RepositoryError("damaged", `${file} is of another state`);
+      });
+      if (Buffer.isBuffer(result)) continue;
+      const finding: Finding = {
+        file,
+        problem: result,
+        isRepaired: false,
+        backups: [],
+      };
+      this.findings.push(finding);
+      if (!this.#repair) continue;
+      if (result === "damaged") await quarantine(storage, file);
+      const bytes = sealJson(key, file, stateToJson(folded));
+      finding.isRepaired = await storage.putIfAbsent(file, [bytes]);
+    }
+  }
+
+  async #findUnknown(
+    folder: string,
+    known: ReadonlySet<string>,
+  ): Promise<void> {
+    const { storage } = this.#repository;
+    for (const place of [folder, copyOf(folder)])
+      for (const { name: file } of await listAll(storage, place))
+        if (!known.has(file.slice(place.length + 1)))
+          this.findings.push({
+            file,
+            problem: "not-in-log",
+            isRepaired: false,
+            backups: [],
+          });
+  }
+}
+
+function hasDigest(digest: string): (bytes: Buffer) => void {
+  return (bytes) => {
+    if (digestOf(bytes) !== digest)
+      throw new RepositoryError("damaged", "other bytes than were written");
+  };
+}

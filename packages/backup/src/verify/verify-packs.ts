@@ -1,0 +1,175 @@
+import { RepositoryError, isMissing } from "../errors.js";
+import { PARITY_MEMBERS } from "../format/limits.js";
+import { PackIndex } from "../format/pack-index.js";
+import { packFile } from "../format/pack-layout.js";
+import { digestOf } from "../log/repository-log.js";
+import {
+  listParityGroups,
+  protectPacks,
+  readParity,
+  recoverPack,
+} from "../parity/parity-groups.js";
+import type { Repository } from "../repository/repository.js";
+import { listAll, type StoredFile } from "../storage/storage.js";
+import type { Finding } from "./finding.js";
+import { quarantine } from "./quarantine.js";
+
+export interface PackCheckOptions {
+  readonly repair: boolean;
+  /** Bytes of packs that are read at most. */
+  readonly budget: number;
+  /** The pack after which the check begins, as the last run returned it. */
+  readonly after: string;
+  readonly signal?: AbortSignal | undefined;
+  readonly onProgress?: ((bytes: number) => void) | undefined;
+}
+
+/** Reads packs and parity files whole, and repairs them. */
+export class PackVerifier {
+  readonly findings: Finding[] = [];
+  /** Bytes read. */
+  checked = 0;
+  /** The last pack that was read; empty when the last of all was. */
+  next = "";
+  readonly #repository: Repository;
+  readonly #options: PackCheckOptions;
+  /** Ids of the backups that need a pack, by its name. */
+  readonly #needed: ReadonlyMap<string, readonly string[]>;
+  /** Wrong files that were moved: where, by the SHA-256 of their bytes. */
+  readonly #moved = new Map<string, string>();
+
+  constructor(
+    repository: Repository,
+    needed: ReadonlyMap<string, readonly string[]>,
+    options: PackCheckOptions,
+  ) {
+    this.#repository = repository;
+    this.#needed = needed;
+    this.#options = options;
+  }
+
+  async verify(): Promise<void> {
+    const { repair } = this.#options;
+    const files = await this.#repository.packs.list();
+    const present = new Set(files.map(({ name }) => bareName(name)));
+    for (const name of this.#needed.keys())
+      if (!present.has(name)) this.#report(packFile(name), "missing");
+    await this.#readPacks(files);
+    if (repair) await this.#repairPacks();
+    if (this.#repository.config.parity) await this.#verifyParity();
+  }
+
+  async #readPacks(files: readonly StoredFile[]): Promise<void> {
+    const { after, budget, signal, onProgress } = this.#options;
+    const sorted = files.toSorted((a, b) =>
+      bareName(a.name) < bareName(b.name) ? -1 : 1,
+    );
+    const rest = sorted.filter(({ name }) => bareName(name) > after);
+    for (const [i, { name: file, size }] of rest.entries()) {
+      signal?.throwIfAborted();
+      await this.#readPack(file);
+      this.checked += size;
+      onProgress?.(this.checked);
+      if (this.checked < budget || i === rest.length - 1) continue;
+      this.next = bareName(file);
+      return;
+    }
+  }
+
+  async #readPack(file: string): Promise<void> {
+    const { storage, key } = this.#repository;
+    const name = bareName(file);
+    let digest = "";
+    try {
+      const bytes = await storage.read(file);
+      digest = digestOf(bytes);
+      if (digest !== name || file !== packFile(name))
+        throw new RepositoryError("damaged", `${file} is damaged`);
+      const index = await PackIndex.read(
+        key,
+        { name, size: bytes.length },
+        async (offset, length) => bytes.subarray(offset, offset + length),
+      );
+      for (let i = 0; i < index.count; i++)
+        await index.open(
+          i,
+          bytes.subarray(index.offset(i), index.offset(i + 1)),
+        );
+    } catch (error) {
+      if (!(error instanceof RepositoryError)) throw error;
+      // Garbage collection may have deleted it since it was listed.
+      if (isMissing(error) && !this.#needed.has(name)) return;
+      this.#report(file, isMissing(error) ? "missing" : "damaged");
+      if (!this.#options.repair) return;
+      const moved = await quarantine(storage, file);
+      if (moved !== undefined) this.#moved.set(digest, moved);
+    }
+  }
+
+  /** From a file that had the name of another, from parity; else it stays away, so that no new backup relies on it. */
+  async #repairPacks(): Promise<void> {
+    const { storage } = this.#repository;
+    const groups = await listParityGroups(storage);
+    const tried: Finding[] = [];
+    for (const finding of this.findings) {
+      const name = bareName(finding.file);
+      const moved = this.#moved.get(name);
+      if (moved !== undefined)
+        finding.isRepaired = await storage.putIfAbsent(packFile(name), [
+          await storage.read(moved),
+        ]);
+      else tried.push(finding);
+    }
+    for (const finding of tried) {
+      const name = bareName(finding.file);
+      const bytes = await recoverPack(storage, name, groups);
+      if (bytes !== undefined)
+        finding.isRepaired = await storage.putIfAbsent(packFile(name), [bytes]);
+    }
+  }
+
+  /** Parity files first, then whether each needed pack has one. */
+  async #verifyParity(): Promise<void> {
+    const { storage } = this.#repository;
+    const { repair } = this.#options;
+    for (const { name: file } of await listAll(storage, "parity")) {
+      try {
+        await readParity(storage, file);
+      } catch (error) {
+        if (!(error instanceof RepositoryError)) throw error;
+        if (isMissing(error)) continue;
+        this.#report(file, "damaged");
+        if (repair) await quarantine(storage, file);
+      }
+    }
+    const groups = await listParityGroups(storage);
+    const isProtected = new Set(
+      groups.flatMap(({ members }) => members.map(({ name }) => name)),
+    );
+    const bare: { name: string; size: number }[] = [];
+    for (const { name: file, size } of await this.#repository.packs.list()) {
+      const name = bareName(file);
+      if (!this.#needed.has(name) || isProtected.has(name)) continue;
+      this.#report(file, "unprotected");
+      bare.push({ name, size });
+    }
+    if (!repair) return;
+    await protectPacks(storage, bare, PARITY_MEMBERS);
+    for (const finding of this.findings)
+      if (finding.problem === "unprotected" || isParity(finding.file))
+        finding.isRepaired = true;
+  }
+
+  #report(file: string, problem: Finding["problem"]): void {
+    const backups = this.#needed.get(bareName(file)) ?? [];
+    this.findings.push({ file, problem, isRepaired: false, backups });
+  }
+}
+
+function isParity(file: string): boolean {
+  return file.startsWith("parity/");
+}
+
+function bareName(file: string): string {
+  return file.slice(file.lastIndexOf("/") + 1);
+}

@@ -1,0 +1,67 @@
+import type { Repository } from "../repository/repository.js";
+import type { Anchor } from "../log/repository-log.js";
+import type { Finding } from "./finding.js";
+import { verifyExtents } from "./verify-extents.js";
+import { MetadataVerifier } from "./verify-metadata.js";
+import { PackVerifier } from "./verify-packs.js";
+
+export interface VerifyOptions {
+  /** Repairs what copies and parity allow; files that are damaged are moved to quarantine/. */
+  readonly repair?: boolean;
+  /** Bytes of packs to read at most; undefined: all. */
+  readonly budget?: number;
+  /** `next` of the last run, so that every pack has its turn. */
+  readonly after?: string;
+  /** The last state that the caller has seen. */
+  readonly anchor?: Anchor | undefined;
+  readonly signal?: AbortSignal | undefined;
+  /** Bytes of packs read so far. */
+  readonly onProgress?: (bytes: number) => void;
+}
+
+export interface VerifyResult {
+  readonly findings: readonly Finding[];
+  readonly backups: number;
+  /** Bytes of packs that were read. */
+  readonly checked: number;
+  /** For `after` of the next run; empty: begin again. */
+  readonly next: string;
+}
+
+/**
+ * Compares the repository with what was written: all small files, the extents
+ * of all backups, and packs up to a budget.
+ * @throws RepositoryError `rolled-back`, or `damaged` if the log cannot be read
+ */
+export async function verifyRepository(
+  repository: Repository,
+  options: VerifyOptions = {},
+): Promise<VerifyResult> {
+  const { repair = false, budget = Infinity, after = "", signal } = options;
+  if (options.anchor !== undefined)
+    await repository.log.checkAnchor(options.anchor);
+  const metadata = new MetadataVerifier(repository, repair);
+  const manifests = await metadata.verify();
+  const needed = new Map<string, string[]>();
+  for (const { id, packs } of manifests.values())
+    for (const pack of packs) {
+      const ids = needed.get(pack);
+      if (ids === undefined) needed.set(pack, [id]);
+      else ids.push(id);
+    }
+  const packs = new PackVerifier(repository, needed, {
+    repair,
+    budget,
+    after,
+    signal,
+    onProgress: options.onProgress,
+  });
+  await packs.verify();
+  const extents = await verifyExtents(repository, manifests.values(), signal);
+  return {
+    findings: [...metadata.findings, ...packs.findings, ...extents],
+    backups: manifests.size,
+    checked: packs.checked,
+    next: packs.next,
+  };
+}

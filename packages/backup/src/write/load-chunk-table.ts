@@ -1,0 +1,46 @@
+import { RepositoryError } from "../errors.js";
+import { ChunkTable } from "../repository/chunk-table.js";
+import type { Repository } from "../repository/repository.js";
+
+const CONCURRENCY = 8;
+
+/** What a backup may refer to. */
+export interface KnownPacks {
+  readonly table: ChunkTable;
+  /** Packs that exist and whose index can be read: those of the base may be used although they are condemned. */
+  readonly readable: ReadonlySet<string>;
+}
+
+/**
+ * Reads the indexes of all packs. Packs that garbage collection has condemned
+ * are not used for new chunks; damaged ones are not used at all.
+ */
+export async function loadChunkTable(
+  repository: Repository,
+  signal?: AbortSignal,
+): Promise<KnownPacks> {
+  const { condemned, removing } = repository.log.state;
+  const table = new ChunkTable();
+  const readable = new Set<string>();
+  const files = (await repository.packs.list())[Symbol.iterator]();
+  const worker = async (): Promise<void> => {
+    for (const { name: file, size } of files) {
+      signal?.throwIfAborted();
+      if (removing.has(file)) continue;
+      const name = file.slice(file.lastIndexOf("/") + 1);
+      try {
+        const index = await repository.packs.readIndex(name, size);
+        readable.add(name);
+        if (condemned.has(file)) continue;
+        const number = table.addPack(name);
+        for (let i = 0; i < index.count && !table.isFull; i++)
+          table.add(index.id(i), number, i);
+      } catch (error) {
+        if (!(error instanceof RepositoryError)) throw error;
+        // Damaged or just deleted: its chunks are stored again.
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: CONCURRENCY }, worker));
+  return { table, readable };
+}

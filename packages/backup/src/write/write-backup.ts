@@ -1,0 +1,244 @@
+import { randomUUID } from "node:crypto";
+import { RepositoryError } from "../errors.js";
+import { packFile } from "../format/pack-layout.js";
+import { MAX_DISK_SIZE } from "../format/limits.js";
+import {
+  manifestFile,
+  type DiskManifest,
+  type Manifest,
+} from "../format/manifest.js";
+import { sealJson } from "../format/sealed.js";
+import { digestOf, type Anchor } from "../log/repository-log.js";
+import type { LogEntry } from "../log/log-entry.js";
+import type { ChunkTable } from "../repository/chunk-table.js";
+import type { Repository } from "../repository/repository.js";
+import { putCopied, removeCopied } from "../storage/copied-file.js";
+import type { BlockSource } from "./block-source.js";
+import type { Range } from "./block-runs.js";
+import { ChunkWriter, type WriteStatistics } from "./chunk-writer.js";
+import {
+  DiskWriter,
+  type BaseDisk,
+  type WrittenRegion,
+} from "./disk-writer.js";
+import { loadChunkTable } from "./load-chunk-table.js";
+
+export interface DiskInput {
+  readonly name: string;
+  readonly source: BlockSource;
+  readonly properties?: Readonly<Record<string, unknown>>;
+  /**
+   * With a base: the ranges that may differ from it; undefined: all are read.
+   * The disk of the same name of the base is the base.
+   */
+  readonly changed?: readonly Range[];
+  /** Without `changed`: the ranges that may be other than zero; undefined: all are read. */
+  readonly allocated?: readonly Range[];
+}
+
+export interface BackupInput {
+  /** Stored in the manifest. */
+  readonly properties?: Readonly<Record<string, unknown>>;
+  readonly disks: readonly DiskInput[];
+  /** Id of the backup that `changed` refers to. */
+  readonly base?: string;
+}
+
+export interface WriteOptions {
+  readonly signal?: AbortSignal;
+  readonly onProgress?: (statistics: Readonly<WriteStatistics>) => void;
+  /** Share of the packs that are read again after they were written, 0 to 1. */
+  readonly readBack?: number;
+  /** From 0 to 1, below 1. */
+  readonly random?: () => number;
+}
+
+export interface BackupResult {
+  readonly id: string;
+  /** The state of the repository with this backup. */
+  readonly anchor: Anchor;
+  readonly statistics: WriteStatistics;
+}
+
+const READ_BACK = 0.05;
+
+/**
+ * Writes a backup. When the promise resolves, everything is synced and in the log.
+ * @throws RepositoryError `conflict` if files that it relies on were removed
+ *   meanwhile: repeat it, most chunks are stored already
+ * @throws RepositoryError `invalid`, `unknown`
+ */
+export async function writeBackup(
+  repository: Repository,
+  input: BackupInput,
+  options: WriteOptions = {},
+): Promise<BackupResult> {
+  checkInput(input);
+  const { signal, readBack = READ_BACK, random = Math.random } = options;
+  const started = await repository.log.refresh();
+  const base =
+    input.base === undefined
+      ? undefined
+      : await repository.readManifest(input.base);
+  const { table, readable } = await loadChunkTable(repository, signal);
+  const isReadBack = () => random() < readBack;
+  const data = new ChunkWriter(repository, table, isReadBack);
+  const index = new ChunkWriter(repository, table, isReadBack);
+  const disks: { input: DiskInput; regions: WrittenRegion[] }[] = [];
+  try {
+    for (const disk of input.disks) {
+      const writer = new DiskWriter(repository, { data, index }, readable);
+      const regions = await writer.write({
+        source: disk.source,
+        ranges: disk.changed ?? disk.allocated,
+        base: baseOf(disk, base),
+        signal,
+        onProgress: () => options.onProgress?.(data.statistics),
+      });
+      disks.push({ input: disk, regions });
+    }
+  } finally {
+    // Also after an error: what was stored is used by the next attempt.
+    await Promise.allSettled([data.finish(), index.finish()]);
+  }
+  await Promise.all([data.finish(), index.finish()]);
+  const manifest = toManifest(repository, input, { disks, table });
+  const anchor = await commit(repository, manifest, started.sequence);
+  return {
+    id: manifest.id,
+    anchor,
+    statistics: sum(data.statistics, index.statistics),
+  };
+}
+
+function checkInput({ disks, base }: BackupInput): void {
+  const names = new Set<string>();
+  for (const { name, source, changed } of disks) {
+    if (name === "" || names.has(name))
+      throw new RepositoryError(
+        "invalid",
+        `disks: the name "${name}" is empty or used twice`,
+      );
+    names.add(name);
+    if (
+      !Number.isSafeInteger(source.size) ||
+      source.size < 0 ||
+      source.size > MAX_DISK_SIZE
+    )
+      throw new RepositoryError(
+        "invalid",
+        `disk ${name}: a size of ${source.size} bytes is not allowed, at most ${MAX_DISK_SIZE}`,
+      );
+    if (changed !== undefined && base === undefined)
+      throw new RepositoryError(
+        "invalid",
+        `disk ${name}: changed ranges need a base`,
+      );
+  }
+}
+
+/** The base of a disk of which only changes are read. */
+function baseOf(
+  { name, changed }: DiskInput,
+  manifest: Manifest | undefined,
+): BaseDisk | undefined {
+  if (changed === undefined || manifest === undefined) return undefined;
+  const disk = manifest.disks.find((one) => one.name === name);
+  if (disk === undefined)
+    throw new RepositoryError(
+      "unknown",
+      `disk ${name}: the base ${manifest.id} has no disk of this name`,
+    );
+  return { manifest, disk };
+}
+
+function toManifest(
+  repository: Repository,
+  input: BackupInput,
+  written: {
+    disks: readonly { input: DiskInput; regions: readonly WrittenRegion[] }[];
+    table: ChunkTable;
+  },
+): Manifest {
+  const packs: string[] = [];
+  const indexes = new Map<string, number>();
+  const indexOf = (number: number): number => {
+    const name = written.table.packName(number);
+    let index = indexes.get(name);
+    if (index === undefined) {
+      index = packs.push(name) - 1;
+      indexes.set(name, index);
+    }
+    return index;
+  };
+  const disks = written.disks.map(({ input, regions }): DiskManifest => ({
+    name: input.name,
+    size: input.source.size,
+    properties: input.properties ?? {},
+    regions: regions.map(({ region, chunk, uses }) => ({
+      region,
+      pack: indexOf(chunk.pack),
+      entry: chunk.entry,
+      id: chunk.id.toString("hex"),
+      uses: [...new Set(uses.map(indexOf))],
+    })),
+  }));
+  return {
+    version: 1,
+    id: randomUUID(),
+    created: new Date(repository.now()).toISOString(),
+    properties: input.properties ?? {},
+    disks,
+    packs,
+  };
+}
+
+/** Stores the manifest and appends it to the log, unless something it needs was removed since. */
+async function commit(
+  repository: Repository,
+  manifest: Manifest,
+  since: number,
+): Promise<Anchor> {
+  const { id, created, packs } = manifest;
+  const name = manifestFile(id);
+  const bytes = sealJson(repository.key, name, manifest);
+  await putCopied(repository.storage, name, bytes);
+  const needed = new Set([name, ...packs.map(packFile)]);
+  try {
+    const { sequence, digest } = await repository.log.append(async () => {
+      const entries = await repository.log.entriesAfter(since);
+      if (entries.some((entry) => removesAny(entry, needed)))
+        throw new RepositoryError(
+          "conflict",
+          "files that this backup refers to were removed while it was written: repeat it",
+        );
+      return { type: "add-backup", id, digest: digestOf(bytes), created };
+    });
+    return { sequence, digest };
+  } catch (error) {
+    if (error instanceof RepositoryError && error.code === "conflict")
+      await removeCopied(repository.storage, [name]);
+    throw error;
+  }
+}
+
+function removesAny(
+  { change }: LogEntry,
+  needed: ReadonlySet<string>,
+): boolean {
+  return (
+    change.type === "collect" && change.remove.some((name) => needed.has(name))
+  );
+}
+
+function sum(a: WriteStatistics, b: WriteStatistics): WriteStatistics {
+  return {
+    read: a.read,
+    used: a.used,
+    deduplicated: a.deduplicated,
+    chunks: a.chunks + b.chunks,
+    packs: a.packs + b.packs,
+    stored: a.stored + b.stored,
+    parity: a.parity + b.parity,
+  };
+}

@@ -1,0 +1,88 @@
+import { execFile, execFileSync } from "node:child_process";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import t from "tap";
+import { FolderStorage, Repository, writeBackup } from "../src/index.js";
+import { recoveryKey } from "../src/keys/recovery-sheet.js";
+import { BLOCK, MemoryDisk, halfRandom, writeRandomly } from "./memory-disk.js";
+import { integer, seededRandom } from "./random.js";
+
+const program = join(import.meta.dirname, "../../../../tools/read-backup.py");
+const run = promisify(execFile);
+const MIB = 1024 * 1024;
+
+/** Why the second reader cannot run here, or false. */
+function missingPython(): string | false {
+  try {
+    execFileSync("python3", ["-c", "import cryptography"], { stdio: "pipe" });
+    execFileSync("python3", [program, "--help"], { stdio: "pipe" });
+    return false;
+  } catch (error) {
+    return `python3 with cryptography and zstd is needed: ${String(error).split("\n")[0]}`;
+  }
+}
+
+t.test("the second reader", { skip: missingPython() }, async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), "xo-backup-python-"));
+  t.teardown(() => rm(folder, { recursive: true, force: true }));
+  const path = join(folder, "repository");
+  const repository = await Repository.create(new FolderStorage(path), {
+    passphrase: "Größe",
+    parity: true,
+    scryptN: 1024,
+  });
+  const random = seededRandom(5);
+  const disk = new MemoryDisk(258 * MIB + 999);
+  disk.write(0, halfRandom(random, MIB));
+  disk.write(100 * MIB, Buffer.alloc(3 * BLOCK, "compressible "));
+  disk.write(257 * MIB, halfRandom(random, MIB + 999));
+  const states: { id: string; bytes: Buffer }[] = [];
+  for (let i = 0; i < 3; i++) {
+    const base = states.at(-1)?.id;
+    if (base !== undefined) writeRandomly(disk, random, 5);
+    const changed = disk.takeChanged();
+    const { id } = await writeBackup(repository, {
+      disks: [{ name: "disk", source: disk, ...(base && { changed }) }],
+      ...(base && { base }),
+    });
+    states.push({ id, bytes: Buffer.from(disk.bytes) });
+  }
+  const read = async (id: string, credentials: string[]) => {
+    const target = join(folder, `${id}-${credentials.length}`);
+    await run(
+      "python3",
+      [program, path, ...credentials, "restore", id, "disk", target],
+      {
+        env: { ...process.env, XO_BACKUP_PASSPHRASE: "Größe" },
+      },
+    );
+    const bytes = await readFile(target);
+    await rm(target);
+    return bytes;
+  };
+
+  t.test("restores every backup", async (t) => {
+    for (const { id, bytes } of states)
+      t.ok((await read(id, [])).equals(bytes), id);
+  });
+
+  t.test("opens with the recovery key", async (t) => {
+    const { id, bytes } = states[0]!;
+    const key = ["--recovery-key", recoveryKey(repository.key)];
+    t.ok((await read(id, key)).equals(bytes));
+  });
+
+  t.test("recovers a damaged pack and a lost manifest", async (t) => {
+    const { id, bytes } = states[2]!;
+    const { packs } = await repository.readManifest(id);
+    const file = join(path, "packs", packs[0]!.slice(0, 2), packs[0]!);
+    const right = await readFile(file);
+    const wrong = Buffer.from(right);
+    wrong[integer(random, wrong.length)]! ^= 4;
+    await writeFile(file, wrong);
+    await rm(join(path, "backups", id));
+    t.ok((await read(id, [])).equals(bytes));
+  });
+});
