@@ -45,12 +45,17 @@ export async function startFast(
   ...options: readonly PoolOptions[]
 ): Promise<FastPools> {
   const clock = fastClock(factor);
-  const sims = await Promise.all(
-    options.map((one) =>
-      startPool({ clock, prepare: ["json"], members: 99, ...one }),
-    ),
-  );
+  const sims: SimulatedPool[] = [];
   t.teardown(() => Promise.all(sims.map((sim) => sim.stop())));
+  for (const [i, one] of options.entries())
+    sims.push(
+      await startPool({
+        ...{ clock, prepare: ["json"], members: 99, ...one },
+        // One port, as real hosts: a host that joins a pool is asked at the port of its coordinator.
+        host: `127.0.${i}.1`,
+        port: i === 0 ? 0 : Number(new URL(sims[0]!.url).port),
+      }),
+    );
   sims.forEach((sim, i) => prepare?.(sim, i));
   const url = await serve(t, clock, sims);
   return {

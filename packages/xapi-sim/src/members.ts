@@ -11,8 +11,9 @@ const ATTEMPTS = 20;
 
 /**
  * Opens the listeners of a pool, the coordinator first. Members listen on the
- * same port of 127.0.0.2, 127.0.0.3 ..., as real hosts share their port; where
- * the system has only 127.0.0.1, on another port of it.
+ * same port of the addresses that follow the coordinator's (127.0.0.2,
+ * 127.0.0.3 ...), as real hosts share their port; where the system has only
+ * 127.0.0.1, on another port of it.
  */
 export async function openMembers(options: {
   readonly host: string;
@@ -26,7 +27,7 @@ export async function openMembers(options: {
       const first = await open(options.host, options.port, options.tls);
       members.push({ listener: first, address: first.host });
       for (let i = 1; i < options.count; i++)
-        members.push(await openMember(i, first.port, options.tls));
+        members.push(await openMember(first, i, options.tls));
       return members;
     } catch (error) {
       await Promise.all(members.map(({ listener }) => listener.stop()));
@@ -39,11 +40,11 @@ export async function openMembers(options: {
 }
 
 async function openMember(
+  { host, port }: Listener,
   index: number,
-  port: number,
   tls: TlsIdentity | undefined,
 ): Promise<Member> {
-  const address = `127.0.0.${index + 1}`;
+  const address = memberAddress(host, index);
   try {
     return { listener: await open(address, port, tls), address };
   } catch (error) {
@@ -51,6 +52,13 @@ async function openMember(
     const listener = await open("127.0.0.1", 0, tls);
     return { listener, address: `127.0.0.1:${listener.port}` };
   }
+}
+
+/** `index` after a loopback address; members of other coordinators use 127.0.0.x. */
+function memberAddress(coordinator: string, index: number): string {
+  const loopback = /^(127\.\d+\.\d+)\.(\d+)$/.exec(coordinator);
+  if (loopback === null) return `127.0.0.${index + 1}`;
+  return `${loopback[1]}.${Number(loopback[2]) + index}`;
 }
 
 async function open(
