@@ -43,7 +43,16 @@ async function setUp(t: Test, ...pool: string[]) {
     const answer = await fetch(`${simulated!.url}/sim/fail`, init);
     if (!answer.ok) throw new Error(await answer.text());
   };
-  return { start, upset };
+  /** Resolves when the pool has received the calls that are to be upset. */
+  const received = () =>
+    until(async () => {
+      const answer = await fetch(`${simulated!.url}/sim`);
+      const { injectedErrors } = (await answer.json()) as {
+        injectedErrors: readonly unknown[];
+      };
+      return injectedErrors.length === 0 ? true : undefined;
+    });
+  return { start, upset, received };
 }
 
 async function runsOf(api: ApiSession, jobId: unknown): Promise<Run[]> {
@@ -277,7 +286,10 @@ t.test("a job takes what there is when it is done", LIMIT, async (t) => {
 });
 
 t.test("runs are cut short", LIMIT, async (t) => {
-  const { start, upset } = await setUp(t, "--hosts", "1", "--vms", "6");
+  const { start, upset, received } = await setUp(
+    t,
+    ...["--hosts", "1", "--vms", "6"],
+  );
   const { server, api } = await start();
   const vms = await api.all({ type: "VM" });
   const [first, second] = vms.map(({ id }) => id);
@@ -309,6 +321,7 @@ t.test("runs are cut short", LIMIT, async (t) => {
       runId: string;
     };
     t.match(await api.call("job.runNow", { id }), { error: { code: 25 } });
+    await received();
     await api.ask("job.cancel", { runId });
     const [skipped, aborted] = await until(async () => {
       const runs = await runsOf(api, id);
@@ -323,6 +336,7 @@ t.test("runs are cut short", LIMIT, async (t) => {
     const id = await create(jobOf());
     await upset({ method: "VM.snapshot", delayMs: 3_600_000 });
     await api.ask("job.runNow", { id });
+    await received();
     await server.stop("SIGKILL");
     const { api: later } = await start();
     const [found] = await runsOf(later, id);

@@ -403,6 +403,49 @@ t.test("a server that stops leaves what is under way as it is", async (t) => {
   t.match(await tasks.get(id, ada), { status: "success" });
 });
 
+t.test("a server that stops begins nothing that is not recorded", async (t) => {
+  const { open, begin, restart, pool } = setUp(t, oneCall);
+  const first = open();
+  let choose = () => undefined as void;
+  const chosen = new Promise<void>((resolve) => (choose = resolve));
+  await begin(first, async (xapi, work) => {
+    await chosen;
+    await work.persistStep("item", { name: "begun" });
+    return xapi().callAsync("VM.start", [VM]);
+  });
+  await begin(first, async (xapi) => {
+    await chosen;
+    return xapi().callAsync("VM.start", [VM]);
+  });
+  await first.tasks.suspendAll();
+  choose();
+  for (let i = 0; i < 10; i++) await settle();
+  t.same(pool.asked, [], "the next start would ask for it again");
+  const { done } = await restart();
+  await done;
+  t.same(pool.asked, []);
+});
+
+t.test("a server that stops writes the ends that it knows", async (t) => {
+  const { open, begin, restart, pool, stepStore } = setUp(t, oneCall);
+  const first = open();
+  const id = await begin(first, async (xapi) => {
+    await xapi().callAsync("VM.start", [VM]);
+    await new Promise(() => undefined);
+  });
+  await pool.end("OpaqueRef:1");
+  await settle();
+  await first.tasks.suspendAll();
+  t.match(
+    [...stepStore.rows.values()],
+    [{ body: { ended: { status: "success" } } }],
+    "a delayed step",
+  );
+  const { tasks, done } = await restart();
+  await done;
+  t.match(await tasks.get(id, ada), { status: "success" });
+});
+
 t.test("an operation that can goes on with what it kept", async (t) => {
   const resumed: unknown[] = [];
   const setUpResume = async () => {

@@ -7,9 +7,13 @@ import type { Logger } from "../log/logger.js";
 export interface StepWriter {
   /** The server is stopping. */
   readonly isClosed: boolean;
-  /** Resolves when the step is on disk, or could not be written: the task continues without. */
+  /**
+   * Resolves when the step is on disk, or could not be written: the task
+   * continues without. Never resolves if the server is stopping: what the step
+   * announces must not be done, the next start would do it again.
+   */
   put(key: string, body: object): Promise<void>;
-  /** The same, delayed to share a write with others. */
+  /** The same, delayed to share a write with others: at most until the server stops. */
   putSoon(key: string, body: object): Promise<void>;
 }
 
@@ -50,11 +54,12 @@ export class StepJournal {
   readonly #waiting = new Map<string, TaskStep>();
   /** Tasks that have steps. */
   readonly #written = new Set<string>();
-  #last: Promise<void> = Promise.resolve();
-  #next: Promise<void> | undefined;
+  /** Writes resolve with whether the steps are on disk. */
+  #last: Promise<boolean> = Promise.resolve(true);
+  #next: Promise<boolean> | undefined;
   /** Delayed steps. */
-  #soon: Promise<void> | undefined;
-  #tellSoon: (() => void) | undefined;
+  #soon: Promise<boolean> | undefined;
+  #tellSoon: ((isWritten: boolean) => void) | undefined;
   #isClosed = false;
 
   constructor(options: StepJournalOptions) {
@@ -67,13 +72,13 @@ export class StepJournal {
       get isClosed() {
         return isClosed();
       },
-      put: (key, body) => {
+      put: async (key, body) => {
         this.#wait({ taskId, key, body });
-        return this.#flushNow();
+        await this.#unlessStopping(this.#flushNow());
       },
-      putSoon: (key, body) => {
+      putSoon: async (key, body) => {
         this.#wait({ taskId, key, body });
-        return this.#flushSoon();
+        await this.#unlessStopping(this.#flushSoon());
       },
     };
   }
@@ -105,9 +110,19 @@ export class StepJournal {
     }
   }
 
-  /** Nothing is written from now on: XAPI tasks under way stay recorded as pending. */
-  close(): void {
+  /**
+   * No step is accepted from now on: XAPI tasks under way stay recorded as
+   * pending. Resolves when the steps before are written.
+   */
+  async close(): Promise<void> {
     this.#isClosed = true;
+    await this.#last;
+    if (this.#waiting.size > 0) await this.#flush();
+  }
+
+  async #unlessStopping(writing: Promise<boolean>): Promise<void> {
+    const isWritten = await writing;
+    if (!isWritten && this.#isClosed) await new Promise<never>(() => undefined);
   }
 
   #wait(step: TaskStep): void {
@@ -116,23 +131,25 @@ export class StepJournal {
     this.#waiting.set(`${step.taskId}/${step.key}`, step);
   }
 
-  #flushNow(): Promise<void> {
-    if (this.#isClosed) return Promise.resolve();
+  #flushNow(): Promise<boolean> {
+    if (this.#isClosed) return Promise.resolve(false);
     return (this.#next ??= this.#last = this.#last.then(() => this.#flush()));
   }
 
-  #flushSoon(): Promise<void> {
+  #flushSoon(): Promise<boolean> {
     if (this.#next !== undefined || this.#isClosed) return this.#flushNow();
     this.#soon ??= new Promise((resolve) => {
       this.#tellSoon = resolve;
       this.#options.clock.setTimeout(() => {
-        if (this.#soon !== undefined) resolve(this.#flushNow());
+        // While the server stops, `close` writes them.
+        if (this.#soon !== undefined && !this.#isClosed)
+          resolve(this.#flushNow());
       }, SOON_MS);
     });
     return this.#soon;
   }
 
-  async #flush(): Promise<void> {
+  async #flush(): Promise<boolean> {
     // Steps of the same turn of the event loop share the write.
     await nextTurn();
     this.#next = undefined;
@@ -140,14 +157,21 @@ export class StepJournal {
     this.#soon = this.#tellSoon = undefined;
     const steps = [...this.#waiting.values()];
     this.#waiting.clear();
+    const isWritten = await this.#write(steps);
+    tellSoon?.(isWritten);
+    return isWritten;
+  }
+
+  async #write(steps: readonly TaskStep[]): Promise<boolean> {
     try {
       await this.#options.store.put(steps);
+      return true;
     } catch (error) {
       this.#options.logger.warn(
-        "what is in xapiTask is not written down: it would not be found again",
+        "steps of tasks are not persisted: a restart would not find them",
         { steps: steps.length, error },
       );
+      return false;
     }
-    tellSoon?.();
   }
 }

@@ -287,7 +287,7 @@ export class Tasks {
    */
   async suspendAll(): Promise<void> {
     this.#isLeaving = true;
-    this.#steps.close();
+    await this.#steps.close();
     const running = [...this.#running.values()];
     await Promise.all(running.map(({ task }) => this.#journal.write(task)));
   }
