@@ -14,7 +14,7 @@ export interface Move {
   readonly to: string;
   readonly purpose: string;
   readonly status: string;
-  readonly begunAt?: number;
+  readonly startedAt?: number;
   readonly endedAt?: number;
 }
 
@@ -208,12 +208,12 @@ export class BalancedPool {
       "the audit log has all moves",
     );
     const last = new Map<string, number>();
-    for (const { vm, endedAt = 0, begunAt = 0 } of done) {
+    for (const { vm, endedAt = 0, startedAt = 0 } of done) {
       const before = last.get(vm);
       if (before !== undefined)
         t.ok(
-          begunAt - before >= POLICY.coolDownSeconds * 1000,
-          `${vm} was moved again after ${(begunAt - before) / 1000} s`,
+          startedAt - before >= POLICY.coolDownSeconds * 1000,
+          `${vm} was moved again after ${(startedAt - before) / 1000} s`,
         );
       last.set(vm, endedAt);
     }

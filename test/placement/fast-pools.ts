@@ -50,7 +50,10 @@ export async function startFast(
   for (const [i, one] of options.entries())
     sims.push(
       await startPool({
-        ...{ clock, prepare: ["json"], members: 99, ...one },
+        clock,
+        prepare: ["json"],
+        members: 99,
+        ...one,
         // One port, as real hosts: a host that joins a pool is asked at the port of its coordinator.
         host: `127.0.${i}.1`,
         port: i === 0 ? 0 : Number(new URL(sims[0]!.url).port),
