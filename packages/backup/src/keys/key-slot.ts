@@ -118,7 +118,7 @@ function slotData(repository: string, name: string): Buffer {
 }
 
 function stretch(passphrase: string, salt: Buffer, n: number): Promise<Buffer> {
-  const options = { N: n, r: R, p: P, maxmem: 256 * n * R };
+  const options = { N: n, r: R, p: P, maxmem: 2 ** 20 + 256 * n * R };
   return new Promise((resolve, reject) => {
     scrypt(passphrase.normalize("NFC"), salt, 32, options, (error, key) =>
       error === null ? resolve(key) : reject(error),

@@ -85,9 +85,11 @@ export class RepositoryLog {
   /** Reads entries that were added since. @throws RepositoryError `damaged` */
   async refresh(): Promise<RepositoryState> {
     for (;;) {
-      const found = await this.readEntry(this.#state.sequence + 1);
-      if (found === undefined) return this.#state;
-      this.#apply(found.entry, found.digest);
+      const sequence = this.#state.sequence + 1;
+      const found = await this.readEntry(sequence);
+      if (found !== undefined) this.#apply(found.entry, found.digest);
+      // Else the end, unless another call has read further meanwhile.
+      else if (sequence > this.#state.sequence) return this.#state;
     }
   }
 
@@ -181,6 +183,7 @@ export class RepositoryLog {
 
   #apply(entry: LogEntry, digest: string): void {
     const { sequence, digest: previous } = this.#state;
+    if (entry.sequence <= sequence) return; // another call was faster
     if (
       entry.version !== 1 ||
       entry.sequence !== sequence + 1 ||

@@ -55,8 +55,10 @@ export class PackVerifier {
     for (const name of this.#needed.keys())
       if (!present.has(name)) this.#report(packFile(name), "missing");
     await this.#readPacks(files);
+    const { parity } = this.#repository.config;
+    if (parity) await this.#readParityFiles();
     if (repair) await this.#repairPacks();
-    if (this.#repository.config.parity) await this.#verifyParity();
+    if (parity) await this.#protectPacks();
   }
 
   async #readPacks(files: readonly StoredFile[]): Promise<void> {
@@ -112,6 +114,7 @@ export class PackVerifier {
     const groups = await listParityGroups(storage);
     const tried: Finding[] = [];
     for (const finding of this.findings) {
+      if (isParity(finding.file)) continue;
       const name = bareName(finding.file);
       const moved = this.#moved.get(name);
       if (moved !== undefined)
@@ -123,15 +126,21 @@ export class PackVerifier {
     for (const finding of tried) {
       const name = bareName(finding.file);
       const bytes = await recoverPack(storage, name, groups);
-      if (bytes !== undefined)
-        finding.isRepaired = await storage.putIfAbsent(packFile(name), [bytes]);
+      if (bytes === undefined || !(await this.#isStillNeeded(name))) continue;
+      finding.isRepaired = await storage.putIfAbsent(packFile(name), [bytes]);
     }
   }
 
-  /** Parity files first, then whether each needed pack has one. */
-  async #verifyParity(): Promise<void> {
+  /** A pack whose deletion was logged meanwhile must not be created again. */
+  async #isStillNeeded(name: string): Promise<boolean> {
+    const { backups, removing } = await this.#repository.log.refresh();
+    if (removing.has(packFile(name))) return false;
+    const ids = this.#needed.get(name) ?? [];
+    return ids.some((id) => backups.has(id));
+  }
+
+  async #readParityFiles(): Promise<void> {
     const { storage } = this.#repository;
-    const { repair } = this.#options;
     for (const { name: file } of await listAll(storage, "parity")) {
       try {
         await readParity(storage, file);
@@ -139,9 +148,17 @@ export class PackVerifier {
         if (!(error instanceof RepositoryError)) throw error;
         if (isMissing(error)) continue;
         this.#report(file, "damaged");
-        if (repair) await quarantine(storage, file);
+        if (!this.#options.repair) continue;
+        const moved = await quarantine(storage, file);
+        if (moved !== undefined)
+          this.#moved.set(digestOf(await storage.read(moved)), moved);
       }
     }
+  }
+
+  /** Each needed pack has a parity file: those that have none get one. */
+  async #protectPacks(): Promise<void> {
+    const { storage } = this.#repository;
     const groups = await listParityGroups(storage);
     const isProtected = new Set(
       groups.flatMap(({ members }) => members.map(({ name }) => name)),
@@ -153,7 +170,7 @@ export class PackVerifier {
       this.#report(file, "unprotected");
       bare.push({ name, size });
     }
-    if (!repair) return;
+    if (!this.#options.repair) return;
     await protectPacks(storage, bare, PARITY_MEMBERS);
     for (const finding of this.findings)
       if (finding.problem === "unprotected" || isParity(finding.file))

@@ -58,8 +58,13 @@ export async function verifyRepository(
   });
   await packs.verify();
   const extents = await verifyExtents(repository, manifests.values(), signal);
+  // What only removed backups needed may have been deleted while this ran.
+  const { backups } = await repository.log.refresh();
+  const findings = [...metadata.findings, ...packs.findings, ...extents].filter(
+    ({ backups: ids }) => ids.length === 0 || ids.some((id) => backups.has(id)),
+  );
   return {
-    findings: [...metadata.findings, ...packs.findings, ...extents],
+    findings,
     backups: manifests.size,
     checked: packs.checked,
     next: packs.next,
