@@ -1,5 +1,5 @@
 import { errorTable } from "@xo-server/model";
-import { operations } from "@xo-server/xo-server";
+import { operations, privilegeActions } from "@xo-server/xo-server";
 
 /** Path of each page that is written from the source, and how. */
 export const referencePages: Readonly<Record<string, () => string>> = {
@@ -53,6 +53,10 @@ function toPrivilegePage(): string {
       names.join(", "),
     ];
   });
+  const declared = new Set([...byRight.keys()].map((key) => key.split(" ")[0]));
+  const further = privilegeActions
+    .filter((action) => action.includes(":") && !declared.has(action))
+    .map((action) => `\`${action}\``);
   const levels = [
     ["none", "every client"],
     ["guest", "every client; shown on the page before sign-in"],
@@ -84,7 +88,10 @@ xo-cli call privilege.create roleId=ROLE effect=allow resource=VM action=operate
   \`acl-privilege\` have to be named.
 - Objects that a user may not \`read\` do not exist for this user.
 - Operations that involve further objects (a host to start on, an SR for a disk, a network
-  to attach) check a right on each of them.
+  to attach) check a right on each of them: an action of the table below, or
+  ${further.join(", ")}.
+- A misspelt action, resource or property in a selector is refused with the nearest name;
+  \`privilege.getNames\` lists actions and resources.
 - Built-in roles: \`viewer\` (\`read\`), \`operator\` (\`read\`, \`operate\`), \`admin\` (\`*\`).
 
 This page is written by \`npm run docs\` from the permissions that operations declare.

@@ -90,7 +90,7 @@ export type {
   SortKey,
 } from "./query/query.js";
 export { metricNames } from "./query/metrics.js";
-export { isProperty, propertiesOf } from "./views/properties.js";
+export { isProperty, objectTypes, propertiesOf } from "./views/properties.js";
 export type { View, ViewLinks, ViewObject, ViewSource } from "./views/view.js";
 export { toMaskedRecord } from "./views/masked-record.js";
 export { isSecretName } from "./views/values/secret-names.js";

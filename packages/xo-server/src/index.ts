@@ -21,3 +21,4 @@ export type {
   Status,
 } from "./status/status.js";
 export { operations } from "./methods/all.js";
+export { actions as privilegeActions } from "./rights/actions.js";

@@ -55,7 +55,11 @@ const dispatcher = createTestDispatcher(
       summary: "Tags.",
       params: Type.Object({ id: Type.String() }),
       result: Type.Boolean(),
-      permission: { action: "administrate", resource: "*", id: ({ id }) => id },
+      permission: {
+        action: "administrate:set",
+        resource: "*",
+        id: ({ id }) => id,
+      },
       handler: () => true,
     }),
   ],

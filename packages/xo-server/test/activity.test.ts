@@ -274,7 +274,7 @@ t.test("who has asked us for it is told to admins and to them", async (t) => {
   const context = (id: string) =>
     ({ user: { id, name: id, isAdmin: false } }) as CallContext;
   const permission = {
-    action: "operate",
+    action: "operate:use" as const,
     resource: "VM",
     id: (params: { id: string }) => params.id,
   };

@@ -223,7 +223,7 @@ function setUpMethods(t: Test, bulkRuns = new BulkRuns()) {
     summary: "",
     params: Type.Object({ id: Type.String(), how: Type.String() }),
     result: Type.Boolean(),
-    permission: { action: "operate:do", resource: "VM", id: ({ id }) => id },
+    permission: { action: "operate:use", resource: "VM", id: ({ id }) => id },
     changes: true,
     handler(params) {
       called.push(params);

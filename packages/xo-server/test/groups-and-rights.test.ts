@@ -93,11 +93,68 @@ t.test("roles are made of privileges; those of the program stay", async (t) => {
   );
   const id = await admin.ask("privilege.create", privilege);
   t.same(await admin.ask("role.getPrivileges", { id: roleId }), [
-    { id, ...privilege },
+    { id, ...privilege, resource: "VM" },
   ]);
   t.equal(await admin.ask("privilege.set", { id, effect: "deny" }), true);
   t.match(await admin.ask("privilege.get", { id }), { effect: "deny" });
   t.equal(await admin.ask("privilege.delete", { id }), true);
   t.same(await admin.ask("privilege.getAll"), []);
   t.equal(await admin.ask("role.delete", { id: roleId }), true);
+});
+
+t.test("a privilege with a misspelt name is refused", async (t) => {
+  const { connect } = await startTestServer(t);
+  const admin = await (await connect()).signIn();
+  const roleId = await admin.ask("role.create", { name: "testers" });
+  const right = { roleId, effect: "deny", resource: "VM", action: "read" };
+  const refusal = async (change: object, method = "privilege.create") => {
+    const { error } = await admin.call(method, { ...right, ...change });
+    t.equal(error?.code, 10);
+    return (error?.data as { reason: string }).reason;
+  };
+  t.match(
+    await refusal({ action: "operate:strat" }),
+    'unknown action "operate:strat"; did you mean "operate:start"?',
+  );
+  t.match(
+    await refusal({ resource: "VMs" }),
+    'unknown resource "VMs"; did you mean "VM"?',
+  );
+  t.match(
+    await refusal({ selector: "tag:prod" }),
+    'selector: unknown property "tag" of VM; did you mean "tags"?',
+  );
+  t.match(
+    await refusal({ resource: "*", selector: "nmae_label:x" }),
+    'selector: unknown property "nmae_label" of any type; did you mean "name_label"?',
+  );
+  t.match(
+    await refusal({ selector: "now.cpu:>0.5" }),
+    'selector: unknown property "now" of VM',
+    "metrics are not part of objects",
+  );
+  t.match(await refusal({ selector: "tags:(a" }), /selector: .*position 7/);
+  t.same(await admin.ask("privilege.getAll"), []);
+  const id = await admin.ask("privilege.create", {
+    ...right,
+    selector: "tags:prod memory.size:>1",
+  });
+  t.match(
+    (await admin.call("privilege.set", { id, resource: "VBD" })).error,
+    { data: { reason: /unknown property "tags" of VBD/ } },
+    "what stays is checked too",
+  );
+  t.equal(
+    await admin.ask("privilege.set", { id, resource: "sr", selector: "" }),
+    true,
+  );
+  t.match(await admin.ask("privilege.get", { id }), { resource: "SR" });
+  const names = (await admin.ask("privilege.getNames")) as {
+    actions: string[];
+    resources: string[];
+  };
+  for (const action of names.actions)
+    await admin.ask("privilege.create", { ...right, action });
+  for (const resource of names.resources)
+    await admin.ask("privilege.create", { ...right, resource });
 });

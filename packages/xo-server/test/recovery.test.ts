@@ -117,7 +117,7 @@ function setUp(t: Test, extra: Partial<Operation> = {}) {
       summary: "",
       params: Type.Object({ id: Type.String() }),
       result: Type.Boolean(),
-      permission: { action: "operate:do", resource: "VM", id: ({ id }) => id },
+      permission: { action: "operate:use", resource: "VM", id: ({ id }) => id },
       changes: true,
       handler: () => true,
     }),

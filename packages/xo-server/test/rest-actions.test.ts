@@ -63,7 +63,7 @@ function setUp() {
       }),
       result: Type.Unknown(),
       permission: {
-        action: `operate:${name}`,
+        action: "operate:use",
         resource: "VM",
         id: ({ id }) => id,
       },

@@ -107,7 +107,7 @@ const operations: readonly Operation[] = [
     summary: "Pokes a VM.",
     params: Type.Object({ id: Type.String() }),
     result: Type.Boolean(),
-    permission: { action: "operate:poke", resource: "VM", id: ({ id }) => id },
+    permission: { action: "operate:use", resource: "VM", id: ({ id }) => id },
     rest: {
       method: "put",
       path: "/vms/{id}/poke",
@@ -254,7 +254,7 @@ t.test(
     t.equal((await get("/vms/v/poke", put("admin"))).status, 204);
     t.match(await json("/vms/v/poke", put("reader"), 403), {
       error: "not enough privileges",
-      data: { missingPrivileges: [{ objectId: "v", action: "operate:poke" }] },
+      data: { missingPrivileges: [{ objectId: "v", action: "operate:use" }] },
     });
     await json("/vms/v/poke", put("none"), 404);
     await json("/vms/absent/poke", put("admin"), 404);

@@ -141,6 +141,9 @@ const byType = new Map(
   ),
 );
 
+/** Types of objects, of all views. */
+export const objectTypes: readonly string[] = [...byType.keys()];
+
 /**
  * Top-level properties that objects of a type can have; undefined for a type
  * without a view. Metrics (`now`) are not among them.

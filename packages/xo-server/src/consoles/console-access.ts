@@ -3,6 +3,7 @@ import type { Ref } from "@xo-server/model";
 import type { FoundObject } from "../objects/found-object.js";
 import { checkObject } from "../operations/access.js";
 import type { CallContext } from "../operations/operation.js";
+import type { Action } from "../rights/actions.js";
 import {
   listKinds,
   type ConsoleKind,
@@ -23,7 +24,7 @@ export interface ConsoleSummary {
 }
 
 /** The required privilege by type of object. The console of a control domain is that of its host. */
-const ACTIONS: Readonly<Record<string, string>> = {
+const ACTIONS: Readonly<Record<string, Action>> = {
   VM: "operate:console",
   "VM-controller": "administrate:console",
   host: "administrate:console",

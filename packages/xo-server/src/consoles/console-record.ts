@@ -54,7 +54,11 @@ export class ConsoleRecord {
     outcome: Parameters<Audit["write"]>[0]["outcome"],
   ): Promise<void> {
     const { id, type, kind, context } = this.#subject;
-    const permission = { action: "", resource: type, id: () => id };
+    const permission = {
+      action: "read" as const,
+      resource: type,
+      id: () => id,
+    };
     return this.#audit.write({
       operation: { name, permission },
       params: { type: kind, connection: this.#connection, ...more },

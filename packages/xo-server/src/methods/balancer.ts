@@ -19,6 +19,7 @@ import {
   stateExample,
 } from "./balancer-shapes.js";
 import { actionRoute, idOf } from "./on-object.js";
+import type { Action } from "../rights/actions.js";
 
 export interface BalancerMethodParts {
   readonly balancer: Balancer;
@@ -30,7 +31,7 @@ const closed = { additionalProperties: false } as const;
 const { Policy, Standing, Run } = balancerShapes;
 type Standing = Static<typeof Standing>;
 
-const onPool = (action: string) => ({
+const onPool = (action: Action) => ({
   action,
   resource: "pool",
   id: ({ pool: id }: { readonly pool: string }) => id,

@@ -15,6 +15,7 @@ import type { HandlerContext } from "../operations/operation.js";
 import { defineOperation, type OperationContext } from "./define-operation.js";
 import type { RestRoute } from "../operations/rest-route.js";
 import { actionRoute, idOf, onId } from "./on-object.js";
+import type { AdministrateVerb } from "../rights/actions.js";
 
 const id = idOf("a host");
 const flag = (description: string) =>
@@ -30,7 +31,7 @@ const on = ({ objects }: Pick<OperationContext, "objects">, id: string) =>
 
 const shared = { result: Type.Boolean(), changes: true };
 
-const may = (what: string) => onId(`administrate:${what}`, "host");
+const may = (what: AdministrateVerb) => onId(`administrate:${what}`, "host");
 
 const parts = (
   { objects, services }: Pick<OperationContext, "objects" | "services">,

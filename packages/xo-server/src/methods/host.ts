@@ -4,6 +4,7 @@ import type { PoolObject } from "../objects/pool-objects.js";
 import { defineOperation, type OperationContext } from "./define-operation.js";
 import type { RestRoute } from "../operations/rest-route.js";
 import { actionRoute, idOf, onId, setFields } from "./on-object.js";
+import type { AdministrateVerb } from "../rights/actions.js";
 
 const id = idOf("a host");
 
@@ -14,7 +15,7 @@ const shared = { result: Type.Boolean(), changes: true };
 
 const idOnly = Type.Object({ id });
 
-const may = (what: string) => onId(`administrate:${what}`, "host");
+const may = (what: AdministrateVerb) => onId(`administrate:${what}`, "host");
 
 const call = async (
   context: OperationContext,

@@ -28,7 +28,7 @@ const described = {
 };
 
 const onPool = {
-  action: "administrate:create-network",
+  action: "administrate:create-network" as const,
   resource: "pool",
   id: ({ pool }: { readonly pool: string }) => pool,
 };

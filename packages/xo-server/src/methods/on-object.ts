@@ -3,6 +3,7 @@ import type { Xapi } from "@xo-server/xen-api";
 import { Type } from "typebox";
 import type { PoolObjects } from "../objects/pool-objects.js";
 import type { RestRoute } from "../operations/rest-route.js";
+import type { Action } from "../rights/actions.js";
 
 /** A parameter with the id of an object. */
 export function idOf(what: string) {
@@ -10,7 +11,7 @@ export function idOf(what: string) {
 }
 
 /** The privilege for the object of the parameter `id`; `*`: the handler checks its type. */
-export function onId(action: string, resource: string) {
+export function onId(action: Action, resource: string) {
   return { action, resource, id: ({ id }: { readonly id: string }) => id };
 }
 

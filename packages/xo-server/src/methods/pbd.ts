@@ -2,9 +2,10 @@ import { Type } from "typebox";
 import { defineOperation } from "./define-operation.js";
 import type { RestRoute } from "../operations/rest-route.js";
 import { actionRoute, idOf, onId } from "./on-object.js";
+import type { AdministrateVerb } from "../rights/actions.js";
 
 const define = (
-  name: string,
+  name: AdministrateVerb,
   verb: "plug" | "unplug" | "destroy",
   more: { readonly summary: string; readonly rest?: RestRoute },
 ) =>

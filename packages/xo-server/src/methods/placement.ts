@@ -11,6 +11,7 @@ import { defaultMaxFailures } from "../placement/default-max-failures.js";
 import { applyPlan } from "../placement/apply-plan.js";
 import * as schemas from "../placement/schemas.js";
 import { idOf } from "./on-object.js";
+import type { Action } from "../rights/actions.js";
 
 const MAX_ACTIONS = 10_000;
 const MAX_CHANGES = 1_000;
@@ -32,7 +33,7 @@ const goal = Type.Optional(
   ),
 );
 
-const ofPool = (action: string) => ({
+const ofPool = (action: Action) => ({
   action,
   resource: "pool",
   id: (params: { readonly pool: string }) => params.pool,
@@ -343,7 +344,7 @@ async function checkActions(
   actions: readonly Static<typeof schemas.ActionInput>[],
   rights: Pick<HandlerContext, "check">,
 ): Promise<void> {
-  const hosts = new Map<string, string>();
+  const hosts = new Map<string, Action>();
   for (const { from, to } of actions) {
     if (from !== undefined && !hosts.has(from)) hosts.set(from, "read");
     hosts.set(to, "operate:place");

@@ -4,6 +4,7 @@ import { enableHa } from "../hosts/enable-ha.js";
 import { defineOperation, type OperationContext } from "./define-operation.js";
 import { hostsOfPool } from "./pool-hosts.js";
 import { idOf } from "./on-object.js";
+import type { Action } from "../rights/actions.js";
 
 const HaState = Type.Object({
   enabled: Type.Boolean(),
@@ -32,7 +33,7 @@ const on = ({ objects }: Pick<OperationContext, "objects">, id: string) =>
 
 const byPool = ({ pool }: { readonly pool: string }) => pool;
 
-const onPool = (action: string) => ({
+const onPool = (action: Action) => ({
   action,
   resource: "pool",
   id: byPool,

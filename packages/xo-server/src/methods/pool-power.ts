@@ -8,6 +8,7 @@ import type { HandlerContext } from "../operations/operation.js";
 import { defineOperation, type OperationContext } from "./define-operation.js";
 import type { RestRoute } from "../operations/rest-route.js";
 import { actionRoute, idOf, onId } from "./on-object.js";
+import type { Action } from "../rights/actions.js";
 
 const flag = (description: string) =>
   Type.Optional(Type.Boolean({ description }));
@@ -19,7 +20,7 @@ const shared = { result: Type.Boolean(), changes: true };
 
 const pool = idOf("a pool");
 
-const onPool = (action: string) => ({
+const onPool = (action: Action) => ({
   ...onId(action, "pool"),
   id: ({ pool }: { pool: string }) => pool,
 });

@@ -2,7 +2,13 @@ import { XoError } from "@xo-server/model";
 import type { Privilege } from "@xo-server/store";
 import { Type } from "typebox";
 import { defineOperation, type OperationContext } from "./define-operation.js";
-import { isSelector } from "../auth/rights-cache.js";
+import { checkSelectorProperties } from "../objects/known-properties.js";
+import { actions } from "../rights/actions.js";
+import {
+  checkActionName,
+  checkResourceName,
+  resources,
+} from "../rights/check-names.js";
 import { requireOwnRole } from "./role.js";
 
 const id = Type.String({ minLength: 1, description: "Of a privilege." });
@@ -55,8 +61,8 @@ export const privilegeCreate = defineOperation({
   },
   async handler(privilege, { services }) {
     requireOwnRole(services.store.roles, privilege.roleId);
-    checkSelector(privilege.selector);
-    return (await services.store.privileges.create(privilege)).id;
+    const checked = { ...privilege, ...check(privilege) };
+    return (await services.store.privileges.create(checked)).id;
   },
 });
 
@@ -77,9 +83,11 @@ export const privilegeSet = defineOperation({
     status: 204,
   },
   async handler({ id, ...patch }, context) {
-    requireOwnRole(context.services.store.roles, find(context, id).roleId);
-    checkSelector(patch.selector);
-    await context.services.store.privileges.update(id, patch);
+    const { privileges, roles } = context.services.store;
+    const present = find(context, id);
+    requireOwnRole(roles, present.roleId);
+    const { resource } = check({ ...present, ...patch });
+    await privileges.update(id, { ...patch, resource });
     return true;
   },
 });
@@ -104,17 +112,49 @@ export const privilegeDelete = defineOperation({
   },
 });
 
-/** @throws XoError INVALID_PARAMETERS */
-function checkSelector(selector: string | undefined): void {
-  if (selector !== undefined && !isSelector(selector))
-    throw new XoError("INVALID_PARAMETERS", {
-      reason: "the selector is no filter",
-      errors: [],
-    });
+/**
+ * A misspelt name would allow or deny nothing without notice.
+ * @returns the resource as the API writes it: other tools write `vm`
+ * @throws XoError INVALID_PARAMETERS with the nearest name
+ */
+function check({
+  action,
+  resource,
+  selector,
+}: Pick<Privilege, "action" | "resource" | "selector">): {
+  readonly resource: string;
+} {
+  checkActionName(action);
+  const type = checkResourceName(resource);
+  if (typeof selector === "string" && selector.trim() !== "")
+    try {
+      checkSelectorProperties(type, selector);
+    } catch (error) {
+      const { data, message } = error as XoError;
+      const known = data["reason"];
+      const reason = `selector: ${typeof known === "string" ? known : message}`;
+      const place = { instancePath: "/selector", keyword: "filter" };
+      const errors = [{ ...place, message: reason }];
+      throw new XoError("INVALID_PARAMETERS", { reason, errors }, error);
+    }
+  return { resource: type };
 }
+
+export const privilegeGetNames = defineOperation({
+  name: "privilege.getNames",
+  summary: "Lists the actions and resources that a privilege can name.",
+  params: Type.Object({}, closed),
+  result: Type.Object({
+    actions: Type.Array(Type.String()),
+    resources: Type.Array(Type.String()),
+  }),
+  permission: "admin",
+  handler: () => ({ actions: [...actions], resources: [...resources] }),
+});
 
 /** What roles allow and deny. */
 export const privilegeOperations = [
+  privilegeGetNames,
   privilegeCreate,
   privilegeSet,
   privilegeDelete,

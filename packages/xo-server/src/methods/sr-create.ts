@@ -27,7 +27,7 @@ const srUuid = Type.Optional(
 const nfs = { nfsVersion: optional, nfsOptions: optional };
 
 const onHost = {
-  action: "administrate:create-sr",
+  action: "administrate:create-sr" as const,
   resource: "host",
   id: ({ host }: { readonly host: string }) => host,
 };

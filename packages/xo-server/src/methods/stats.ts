@@ -25,7 +25,7 @@ const of = (what: string) =>
   Type.String({ minLength: 1, description: `Id of ${what}.` });
 
 const read = {
-  action: "read",
+  action: "read" as const,
   id: ({ id }: { id: string }) => id,
 };
 

@@ -30,7 +30,7 @@ const shared = {
   params,
   result: Type.Boolean(),
   permission: {
-    action: "administrate:tags",
+    action: "administrate:tags" as const,
     resource: "*",
     id: ({ id }: { id: string }) => id,
   },

@@ -1,10 +1,11 @@
 import { Type } from "typebox";
 import { defineOperation } from "./define-operation.js";
 import { idOf, idOfMade, onId } from "./on-object.js";
+import type { AdministrateVerb } from "../rights/actions.js";
 
 const shared = { result: Type.Boolean(), changes: true };
 
-const onVusb = (name: string, verb: string, summary: string) =>
+const onVusb = (name: AdministrateVerb, verb: string, summary: string) =>
   defineOperation({
     ...shared,
     name: `vusb.${name}`,

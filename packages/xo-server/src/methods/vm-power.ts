@@ -6,6 +6,7 @@ import { despiteBlock } from "../vms/blocked-operation.js";
 import { PoolScope } from "../vms/pool-scope.js";
 import { recoveryStart } from "../vms/recovery-start.js";
 import { defineOperation } from "./define-operation.js";
+import type { OperateVerb } from "../rights/actions.js";
 
 const id = Type.String({ minLength: 1, description: "Id of a VM." });
 const force = Type.Optional(
@@ -16,8 +17,8 @@ const bypassBlockedOperation = Type.Optional(
   Type.Boolean({ description: "Also if the operation is blocked on the VM." }),
 );
 
-const operate = (what: string) => ({
-  action: `operate:${what}`,
+const operate = (what: OperateVerb) => ({
+  action: `operate:${what}` as const,
   resource: "VM",
   id: (params: { id: string }) => params.id,
 });

@@ -22,7 +22,7 @@ import { entryCalls } from "../vms/setting-calls.js";
 import { readRecord } from "../vms/xapi-records.js";
 
 const administrate = {
-  action: "administrate:set",
+  action: "administrate:set" as const,
   // Of templates and snapshots too.
   resource: "*",
   id: (params: { id: string }) => params.id,

@@ -1,6 +1,7 @@
 import { closest } from "fastest-levenshtein";
 import {
   isProperty,
+  objectTypes,
   parseFilter,
   propertiesOf,
   type Filter,
@@ -53,6 +54,23 @@ export async function checkRequestedProperties(
   if (!isThere) throw toError(type, unknown);
 }
 
+/**
+ * Refuses properties that no object of the type has, also metrics: what does not
+ * change with an object cannot decide about rights on it.
+ * @param type `*`: any
+ * @throws XoError INVALID_PARAMETERS with the nearest name, FILTER_INVALID
+ */
+export function checkSelectorProperties(type: string, filter: string): void {
+  const known =
+    type === "*"
+      ? new Set(objectTypes.flatMap((one) => [...propertiesOf(one)!]))
+      : propertiesOf(type);
+  const names = namesIn(parseFilter(filter)).map(topLevelOf);
+  const unknown = names.find((name) => known?.has(name) === false);
+  if (unknown !== undefined)
+    throw toError(type === "*" ? "any type" : type, unknown, [...known!]);
+}
+
 /** The top-level property of a path. */
 export function topLevelOf(path: string): string {
   return path.split(/[.:]/, 1)[0]!;
@@ -91,8 +109,11 @@ function namesIn(filter: Filter): readonly string[] {
   }
 }
 
-function toError(type: string, name: string): XoError {
-  const known = [...propertiesOf(type)!, METRICS];
+function toError(
+  type: string,
+  name: string,
+  known = [...propertiesOf(type)!, METRICS],
+): XoError {
   const nearest = closest(name, known);
   const hint = isTypingError(name, nearest)
     ? `did you mean "${nearest}"?`

@@ -19,6 +19,7 @@ import {
 import { isRefusal } from "./refusal.js";
 import { touchedPools } from "./touched-pools.js";
 import type { ActivityRecorder } from "./activity-recorder.js";
+import type { Action } from "../rights/actions.js";
 
 export type { Dispatcher } from "./operation.js";
 
@@ -277,7 +278,7 @@ class HandlerCall<S> implements HandlerContext<S> {
     this.task.progress(fraction);
   }
 
-  check(action: string, resource: string, id: string): void {
+  check(action: Action, resource: string, id: string): void {
     checkObject(
       this,
       { action, resource },

@@ -5,6 +5,7 @@ import type { InterruptedTask } from "../tasks/interrupted-task.js";
 import type { TaskContext } from "../tasks/task-context.js";
 import type { Client } from "../auth/client.js";
 import type { RestRoute } from "./rest-route.js";
+import type { Action } from "../rights/actions.js";
 
 /**
  * Permission levels; each includes the ones before. A `guest` is anonymous and
@@ -24,8 +25,7 @@ export type Permission = (typeof permissions)[number];
 
 /** The right to do something to one object, that the parameters name. */
 export interface ObjectPermission {
-  /** Such as `operate:start`: see rights/privilege. */
-  readonly action: string;
+  readonly action: Action;
   /** Type of the object, such as `VM`; `*`: any. */
   readonly resource: string;
   /** Its id. The parameters have been checked. */
@@ -73,7 +73,7 @@ export interface HandlerContext<S = unknown> extends CallContext {
    * permission: a host to start on, an SR for a disk.
    * @throws XoError NO_SUCH_OBJECT, FORBIDDEN: the caller may not do this to it
    */
-  check(action: string, resource: string, id: string): void;
+  check(action: Action, resource: string, id: string): void;
   /**
    * Calls another operation as the same caller, as part of the same task.
    * @throws XoError, XapiError

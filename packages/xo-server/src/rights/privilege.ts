@@ -17,7 +17,7 @@ export function coversAction(granted: string, action: string): boolean {
 }
 
 /** Types of accounts and rights; `*` does not include them. */
-const accountResources: ReadonlySet<string> = new Set([
+export const accountResources: ReadonlySet<string> = new Set([
   "user",
   "group",
   "acl-role",

@@ -244,7 +244,7 @@ function toEntry(
   { bytes, result, error, sha256 }: Outcome,
 ): Parameters<Audit["write"]>[0] {
   const { id, type: resource } = object;
-  const permission = { action: "", resource, id: () => id };
+  const permission = { action: "read", resource, id: () => id } as const;
   return {
     operation: { name, permission },
     params: { ...params, bytes, ...toHex(sha256) },

@@ -2,6 +2,7 @@ import { XoError } from "@xo-server/model";
 import type { PoolObject, PoolObjects } from "../objects/pool-objects.js";
 import { checkLocking, type LockingSettings } from "./locking-rights.js";
 import type { HandlerContext } from "../operations/operation.js";
+import type { Action } from "../rights/actions.js";
 
 /** Objects of one pool that parameters name, each checked against the rights of the caller. */
 export class PoolScope {
@@ -26,7 +27,7 @@ export class PoolScope {
   }
 
   /** @throws XoError NO_SUCH_OBJECT, FORBIDDEN; INVALID_PARAMETERS: of another pool */
-  use(action: string, type: string, id: string): PoolObject {
+  use(action: Action, type: string, id: string): PoolObject {
     this.#rights.check(action, type, id);
     const found = this.#objects.get(id, type);
     const pool = found.object["$pool"];

@@ -6,6 +6,8 @@ export interface Failure {
   /** A code of the error table (docs/errors.md); undefined: the connection was lost. */
   readonly code: string | undefined;
   readonly reason: string;
+  /** Until another attempt is accepted. */
+  readonly seconds?: number;
   /** Errors of fields by the name of the parameter. */
   readonly fields: Readonly<Record<string, FieldFault>>;
 }
@@ -25,10 +27,11 @@ export function toFailure(error: unknown): Failure {
   const raw = error.data as Json | undefined;
   const data: Readonly<Record<string, Json>> =
     raw !== undefined && isObject(raw) ? raw : {};
-  const { code, reason, errors } = data;
+  const { code, reason, seconds, errors } = data;
   return {
     code: typeof code === "string" ? code : "INTERNAL",
     reason: typeof reason === "string" ? reason : error.message,
+    ...(typeof seconds === "number" ? { seconds } : {}),
     fields: Object.fromEntries(
       (Array.isArray(errors) ? errors : []).flatMap(toFault),
     ),

@@ -31,13 +31,13 @@ export function useChange(where: "form" | "toast" = "form"): Change {
   const isBusy = ref(false);
   const failure = shallowRef<Failure>();
 
-  const wordsOf = ({ code, reason }: Failure): string => {
+  const wordsOf = ({ code, reason, seconds = 0 }: Failure): string => {
     const { refused } = text.value.settings;
     if (code === undefined) return text.value.ui.lost;
     const known = Object.hasOwn(refused, code)
       ? refused[code as keyof typeof refused]
       : text.value.ui.failed;
-    return fill(known, { reason });
+    return fill(known, { reason, seconds: String(seconds) });
   };
 
   return {
