@@ -117,6 +117,11 @@ export const errorTable = {
   ),
   SECRET_DAMAGED: row("the secret {what} cannot be decrypted", 500),
   PASSPHRASE_WRONG: row("wrong passphrase, or the file is damaged", 422),
+  LAST_ADMIN: row(
+    'user "{name}" is the last one with the permission admin who can sign in: grant it to another user first',
+    409,
+    10,
+  ),
   IMPORT_INVALID: row("not an exported configuration: {reason}", 422),
   // The API; -326xx are codes of JSON-RPC 2.0, the others codes of Xen Orchestra
   PARSE_ERROR: row("the message is not JSON: {reason}", 400, -32700),

@@ -92,7 +92,13 @@ export type {
   Tasks,
 } from "./repositories/tasks.js";
 export type { NewToken, Token, Tokens } from "./repositories/tokens.js";
-export type { NewUser, User, UserPatch, Users } from "./repositories/users.js";
+export type {
+  NewUser,
+  User,
+  UserChangeOptions,
+  UserPatch,
+  Users,
+} from "./repositories/users.js";
 export type { StoreOptions } from "./options.js";
 export type { KeyOptions } from "./secrets/key-source.js";
 export type { ScryptCost } from "./secrets/password-hasher.js";

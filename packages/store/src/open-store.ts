@@ -150,8 +150,10 @@ function toStore(
         passphrase,
         passphraseCost,
       ),
-    importConfiguration: async (file, passphrase) =>
-      importRows(context, await openFile(await collect(file), passphrase)),
+    async importConfiguration(file, passphrase, choices) {
+      const plain = await openFile(await collect(file), passphrase);
+      await importRows(context, plain, choices);
+    },
     checkpoint,
     async close() {
       synchronizer.stop();

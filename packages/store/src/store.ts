@@ -25,7 +25,7 @@ import type { Settings } from "./repositories/settings.js";
 import type { TaskSteps } from "./repositories/task-steps.js";
 import type { Tasks } from "./repositories/tasks.js";
 import type { Tokens } from "./repositories/tokens.js";
-import type { Users } from "./repositories/users.js";
+import type { UserChangeOptions, Users } from "./repositories/users.js";
 
 /**
  * The persistent data of the server.
@@ -93,6 +93,7 @@ export interface Store {
   importConfiguration(
     file: AsyncIterable<Uint8Array>,
     passphrase: string,
+    options?: UserChangeOptions,
   ): Promise<void>;
 
   /**

@@ -10,7 +10,7 @@ import { createLoggers, type Loggers } from "./log/logger.js";
 import { startWatchdog, type Watchdog } from "./lifecycle/watchdog.js";
 import { runUntilSignal } from "./lifecycle/run-until-signal.js";
 import { startServer } from "./boot/start-server.js";
-import { createSecretPrompt } from "./commands/prompt-secret.js";
+import { createSecretPrompt, promptLine } from "./commands/prompt-secret.js";
 import { runStoreCommand } from "./commands/store-command.js";
 import { version } from "./config/version.js";
 
@@ -35,8 +35,13 @@ export async function main(
         ...invocation,
         readInput: () => text(process.stdin),
         readSecret: createSecretPrompt(),
+        readLine: process.stdin.isTTY ? promptLine : undefined,
+        input: process.stdin,
+        output: writeOutput,
       });
-      return print(result.text, result.code);
+      if (result.isOutputUsed !== true) return print(result.text, result.code);
+      process.stderr.write(result.text);
+      return result.code;
     }
     case "start":
       return start(invocation, options);
@@ -68,6 +73,7 @@ async function start(
       startServer({
         ...loaded,
         demo,
+        demoDataDir: overrides.dataDir,
         isNewStore,
         startDemoPools,
         loggers,
@@ -109,4 +115,14 @@ function fail(error: unknown, loggers: Loggers): ExitCode {
 function print(text: string, code: ExitCode): ExitCode {
   (code === ExitCode.ok ? process.stdout : process.stderr).write(text);
   return code;
+}
+
+/** Waits until a slow reader has taken the bytes. */
+function writeOutput(bytes: Uint8Array): Promise<void> {
+  return new Promise((resolve, reject) => {
+    process.stdout.write(bytes, (error) => {
+      if (error === undefined || error === null) resolve();
+      else reject(error);
+    });
+  });
 }

@@ -1,4 +1,6 @@
-import t from "tap";
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import t, { type Test } from "tap";
 import type { Demo } from "../src/pools/demo.js";
 import { startTestServer, type TestClient } from "./test-server.js";
 
@@ -112,4 +114,34 @@ t.test("users may not, and not every program can", async (t) => {
   const ada = await (await connect()).signIn("ada", "ada");
   t.match(await ada.ask("system.getFirstRun"), { canAddPools: false });
   t.match(await ada.call("server.openDemo"), { error: { code: 2 } });
+});
+
+t.test("a demo with a data directory keeps its users", async (t) => {
+  const demoDataDir = join(t.testdir(), "demo");
+  const startDemo = async (t: Test) => {
+    const { startDemoPools, begin } = fakeSimulator();
+    const started = startTestServer(t, "", {
+      demo: ["A"],
+      demoDataDir,
+      startDemoPools: (profiles) => {
+        const demo = startDemoPools(profiles);
+        begin();
+        return demo;
+      },
+    });
+    return started;
+  };
+  await t.test("first start", async (t) => {
+    const { connect } = await startDemo(t);
+    const admin = await (await connect()).signIn();
+    await admin.ask("user.create", { email: "ada", password: "secret" });
+  });
+  t.same(
+    (await readdir(demoDataDir)).filter((name) => /db$|key$/.test(name)),
+    ["demo.db", "demo.key"],
+  );
+  await t.test("second start", async (t) => {
+    const { connect } = await startDemo(t);
+    await t.resolves((await connect()).signIn("ada", "secret"));
+  });
 });

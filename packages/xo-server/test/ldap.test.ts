@@ -166,6 +166,35 @@ t.test("LDAP", { skip: skipLdap }, async (t) => {
     },
   );
 
+  await t.test("the directory cannot take away the last admin", async (t) => {
+    const ldap = {
+      groups: { base: "ou=groups,dc=example" },
+      adminGroup: "bosses",
+    };
+    const { tryAs, admin, connect, lines } = await setUp(t, { slapd, ldap });
+    const root = await admin();
+    const { id: rootId } = (await root.ask("session.getUser")) as {
+      id: string;
+    };
+    const ben = await connect();
+    const signIn = { username: "ben", password: "ben-secret" };
+    const { id } = (await ben.ask("session.signIn", signIn)) as { id: string };
+    await root.ask("user.set", { id, permission: "admin" });
+    await ben.ask("user.set", { id: rootId, permission: "none" });
+    t.match(await tryAs("ben", "ben-secret"), {
+      result: { permission: "admin" },
+    });
+    t.match(lines.join(""), /"ben" is not in the group "bosses" but stays an/);
+    t.match(
+      await ben.call("user.removeAuthProvider", { id, authProvider: "ldap" }),
+      { error: { data: { code: "LAST_ADMIN" } } },
+    );
+    await ben.ask("user.set", { id: rootId, permission: "admin" });
+    t.match(await tryAs("ben", "ben-secret"), {
+      result: { permission: "none" },
+    });
+  });
+
   await t.test("groups of POSIX name their members by uid", async (t) => {
     const ldap = {
       groups: {

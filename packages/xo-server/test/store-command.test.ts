@@ -6,6 +6,7 @@ import { parseCommandLine } from "../src/commands/command-line.js";
 import { toStoreOptions } from "../src/boot/start-store.js";
 import { loadConfig } from "../src/config/load-config.js";
 import { ExitCode } from "../src/lifecycle/exit-code.js";
+import type { StoreCommandOptions } from "../src/commands/store-command-types.js";
 import { runStoreCommand } from "../src/commands/store-command.js";
 import { startTestServer } from "./test-server.js";
 
@@ -14,7 +15,7 @@ async function xoServer(
   dataDir: string,
   line: string,
   input = "",
-  env: Record<string, string> = {},
+  options: Partial<StoreCommandOptions> = {},
 ) {
   const invocation = parseCommandLine(
     [...line.split(" "), "--data", dataDir],
@@ -24,7 +25,8 @@ async function xoServer(
   const lines = input.split("\n");
   return runStoreCommand({
     ...invocation,
-    env,
+    env: {},
+    ...options,
     readInput: async () => input,
     readSecret: async () => lines.shift() ?? "",
   });
@@ -102,7 +104,7 @@ t.test("a user is added, renewed and removed on the store", async (t) => {
   t.match((await xoServer(data, "user list")).text, /^ada {2}admin/);
   t.match(await xoServer(data, "user remove ada"), {
     code: ExitCode.failed,
-    text: /last user with the permission admin; --force/,
+    text: /"ada" is the last one with the permission admin who can sign in.*; --force/,
   });
   await xoServer(data, "user remove ada --force");
   t.equal((await xoServer(data, "user list")).text, "");
@@ -172,17 +174,54 @@ t.test("a configuration is exported and imported", async (t) => {
   t.notMatch(bytes.toString("latin1"), "password_hash");
   t.match(await xoServer(one, `config export ${file}`, words.repeat(2)), {
     code: ExitCode.failed,
-    text: /file already exists/,
+    text: /config\.xo: file already exists \(--force replaces it\)/,
   });
-  t.match(await xoServer(two, `config import ${file}`, "wrong words\n"), {
+  t.match(
+    await xoServer(one, `config export ${file} --force`, words.repeat(2)),
+    { code: 0 },
+  );
+  t.notSame(await readFile(file), bytes, "replaced");
+  t.same((await readdir(home)).toSorted(), ["config.xo", "one", "two"]);
+  t.match(await xoServer(two, `config import ${file} --yes`, "wrong words\n"), {
     code: ExitCode.failed,
     text: /wrong passphrase/,
   });
   const env = { XO_CONFIG_PASSPHRASE: "correct horse" };
-  t.match(await xoServer(two, `config import ${file}`, "", env), { code: 0 });
-  t.match((await xoServer(two, "user list")).text, /^ada/);
-  t.match(await xoServer(two, `config import ${file}.none`, "", env), {
+  const imported = (line: string, answer?: string) =>
+    xoServer(two, `config import ${line}`, "", {
+      env,
+      readLine:
+        answer === undefined
+          ? undefined
+          : async (question: string) => {
+              t.match(question, /replaces 0 users, 0 servers and 0 jobs/);
+              return answer;
+            },
+    });
+  t.match(await imported(file), {
     code: ExitCode.failed,
+    text: /replaces 0 users, 0 servers and 0 jobs: confirm it with --yes/,
+  });
+  t.match(await imported(file, "y"), { text: "the import was aborted\n" });
+  t.match(await imported(`${file} --yes`), {
+    code: ExitCode.failed,
+    text: /no user with the permission admin who can sign in/,
+  });
+  t.match(await imported(`${file} --allow-no-admin`, "yes"), { code: 0 });
+  t.match((await xoServer(two, "user list")).text, /^ada/);
+  t.match(await imported(`${file}.none`, "yes"), {
+    code: ExitCode.failed,
+    text: /config\.xo\.none: no such file or directory/,
+  });
+  const piped: Uint8Array[] = [];
+  const output = async (chunk: Uint8Array) => void piped.push(chunk);
+  t.match(await xoServer(one, "config export -", "", { env, output }), {
+    code: 0,
+    isOutputUsed: true,
+  });
+  const back = "config import - --yes --allow-no-admin";
+  t.match(await xoServer(two, back, "", { env, input: toStream(piped) }), {
+    code: 0,
   });
   t.match((await xoServer(two, "audit list")).text, /config import/);
 });
@@ -226,3 +265,7 @@ t.test("the audit log is listed and pruned", async (t) => {
     code: ExitCode.usage,
   });
 });
+
+async function* toStream(chunks: readonly Uint8Array[]) {
+  yield* chunks;
+}

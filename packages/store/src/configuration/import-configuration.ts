@@ -2,6 +2,11 @@ import type { TableMetadata } from "kysely";
 import type { WriteUnit } from "../commit/write-unit.js";
 import type { CachedTables } from "../cache/cached-tables.js";
 import type { RepositoryContext } from "../repositories/repository-context.js";
+import {
+  isUsableAdmin,
+  type UserChangeOptions,
+} from "../repositories/users.js";
+import type { UserRow } from "../schema/tables.js";
 import { FORMAT, VERSION } from "./export-configuration.js";
 import { fromPortable, invalid, type PortableRow } from "./portable-rows.js";
 
@@ -19,8 +24,12 @@ type RowsByTable = ReadonlyMap<string, readonly PortableRow[]>;
 export async function importRows(
   context: RepositoryContext,
   plain: readonly Buffer[],
+  { allowNoAdmin = false }: UserChangeOptions = {},
 ): Promise<void> {
   const rows = await readRows(context, splitLines(plain));
+  const users = rows.get("users") as readonly unknown[] as readonly UserRow[];
+  if (!allowNoAdmin && !users.some(isUsableAdmin))
+    throw invalid("it has no user with the permission admin who can sign in");
   await context.committer.run((unit) => replaceAll(context, unit, rows));
 }
 

@@ -1,3 +1,5 @@
+import { XoError } from "@xo-server/model";
+import type { WriteUnit } from "../commit/write-unit.js";
 import { checkName, limits, checkText, toJson } from "../schema/limits.js";
 import { sealContext } from "../secrets/sealed-columns.js";
 import type { UserRow } from "../schema/tables.js";
@@ -29,6 +31,11 @@ export interface NewUser {
 }
 
 export type UserPatch = Partial<Omit<NewUser, "password">>;
+
+export interface UserChangeOptions {
+  /** Also if no user with the permission admin is left: from the command line, which can create one. */
+  readonly allowNoAdmin?: boolean;
+}
 
 /** User accounts. Changes throw XoError STORE_UNAVAILABLE while the database is unreachable. */
 export class Users {
@@ -76,7 +83,7 @@ export class Users {
     return toUser(row);
   }
 
-  /** @throws XoError NO_SUCH_OBJECT, ALREADY_EXISTS, VALUE_TOO_LARGE, INVALID_PARAMETERS */
+  /** @throws XoError NO_SUCH_OBJECT, ALREADY_EXISTS, LAST_ADMIN, VALUE_TOO_LARGE, INVALID_PARAMETERS */
   async update(id: string, patch: UserPatch): Promise<User> {
     const columns: Partial<UserRow> = {};
     const { name, permission, preferences, authProviders } = patch;
@@ -157,16 +164,20 @@ export class Users {
     });
   }
 
-  /** Deletes the user with tokens, memberships and rights. @throws XoError NO_SUCH_OBJECT */
-  async delete(id: string): Promise<void> {
+  /** Deletes the user with tokens, memberships and rights. @throws XoError NO_SUCH_OBJECT, LAST_ADMIN */
+  async delete(
+    id: string,
+    { allowNoAdmin = false }: UserChangeOptions = {},
+  ): Promise<void> {
     const { tables, committer } = this.#context;
-    tables.users.require(id);
+    const before = tables.users.require(id);
     await committer.run(async (unit) => {
       await tables.tokens.removeWhere(unit, "user_id", id);
       await tables.memberships.removeWhere(unit, "user_id", id);
       await tables.grants.removeWhere(unit, "subject_id", id);
       await tables.acls.removeWhere(unit, "subject", id);
       await tables.users.remove(unit, id);
+      if (!allowNoAdmin) await requireAdmin(unit, before);
     });
   }
 
@@ -177,11 +188,14 @@ export class Users {
 
   async #set(id: string, columns: Partial<UserRow>): Promise<User> {
     const { tables, committer, clock } = this.#context;
-    tables.users.require(id);
+    const before = tables.users.require(id);
     const updated_at = clock.now();
-    return committer.run(async (unit) =>
-      toUser(await tables.users.update(unit, id, { ...columns, updated_at })),
-    );
+    return committer.run(async (unit) => {
+      const all = { ...columns, updated_at };
+      const row = await tables.users.update(unit, id, all);
+      if (!isUsableAdmin(row)) await requireAdmin(unit, before);
+      return toUser(row);
+    });
   }
 
   async #hash(password: string | undefined): Promise<string | null> {
@@ -189,6 +203,44 @@ export class Users {
     checkText("the password", password, limits.passwordBytes);
     return this.#context.hasher.hash(password);
   }
+}
+
+type SignInColumns = Pick<
+  UserRow,
+  "permission" | "password_hash" | "providers_json"
+>;
+
+/** Whether a user has the permission admin and can sign in. */
+export function isUsableAdmin({
+  permission,
+  password_hash,
+  providers_json,
+}: SignInColumns): boolean {
+  const canSignIn = password_hash !== null || providers_json !== "{}";
+  return permission === "admin" && canSignIn;
+}
+
+/**
+ * In the transaction of the change: two servers cannot each demote the admin
+ * that the other one keeps.
+ * @param before the user before the change
+ * @throws XoError LAST_ADMIN
+ */
+async function requireAdmin(unit: WriteUnit, before: UserRow): Promise<void> {
+  if (!isUsableAdmin(before)) return;
+  // Locks the row until the commit: the other server counts after this change.
+  await unit.sql
+    .updateTable("table_versions")
+    .set((row) => ({ version: row.ref("version") }))
+    .where("id", "=", "users")
+    .execute();
+  const admins = await unit.sql
+    .selectFrom("users")
+    .select(["permission", "password_hash", "providers_json"])
+    .where("permission", "=", "admin")
+    .execute();
+  if (!admins.some(isUsableAdmin))
+    throw new XoError("LAST_ADMIN", { name: before.name });
 }
 
 function toUser(row: UserRow): User {

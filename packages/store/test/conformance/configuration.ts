@@ -6,7 +6,11 @@ const passphrase = "a long passphrase";
 
 /** Creates rows in every table. */
 export async function fillStore(store: Store) {
-  const user = await store.users.create({ name: "ada", password: "pw" });
+  const user = await store.users.create({
+    name: "ada",
+    password: "pw",
+    permission: "admin",
+  });
   await store.users.setTotp(user.id, "TOTPSECRET");
   const group = await store.groups.create("staff");
   await store.groups.addMember(group.id, user.id);
@@ -144,10 +148,30 @@ export async function testConfiguration(t: Test, harness: StoreHarness) {
     });
   });
 
+  t.test("a configuration has an admin who can sign in", async (t) => {
+    const store = await (await createBench(t, harness)).open();
+    const { id } = await store.users.create({
+      name: "ada",
+      permission: "admin",
+    });
+    const file = await collect(store.exportConfiguration(passphrase));
+    await store.users.update(id, { authProviders: { ldap: "1" } });
+    const usable = await collect(store.exportConfiguration(passphrase));
+    const refused = { code: "IMPORT_INVALID", message: /permission admin/ };
+    const importFile = (bytes: Buffer, choices = {}) =>
+      store.importConfiguration(once(bytes), passphrase, choices);
+    await t.rejects(importFile(file), refused);
+    t.same(store.users.get(id)?.authProviders, { ldap: "1" }, "unchanged");
+    await importFile(usable);
+    await importFile(file, { allowNoAdmin: true });
+    t.same(store.users.get(id)?.authProviders, {});
+  });
+
   t.test("other processes load an imported configuration", async (t) => {
     const bench = await createBench(t, harness);
     const one = await bench.open();
     const two = await bench.open();
+    await one.users.create({ name: "a", password: "pw", permission: "admin" });
     await one.settings.set("a", 1);
     const file = await collect(one.exportConfiguration(passphrase));
     await one.settings.set("a", 2);

@@ -111,6 +111,39 @@ export async function testUsers(t: Test, harness: StoreHarness) {
     await t.rejects(store.users.delete(id), { code: "NO_SUCH_OBJECT" });
   });
 
+  t.test("the last admin who can sign in stays", async (t) => {
+    const bench = await createBench(t, harness);
+    const [one, two] = [await bench.open(), await bench.open()];
+    const admin = { password: "pw", permission: "admin" } as const;
+    const ada = await one.users.create({ name: "ada", ...admin });
+    const ben = await one.users.create({ name: "ben", ...admin });
+    await one.users.create({ name: "no way in", permission: "admin" });
+    await two.refresh();
+    const outcomes = await Promise.allSettled([
+      one.users.update(ada.id, { permission: "none" }),
+      two.users.update(ben.id, { permission: "none" }),
+    ]);
+    t.same(
+      outcomes.map(({ status }) => status).toSorted(),
+      ["fulfilled", "rejected"],
+      "not each by another server",
+    );
+    await one.refresh();
+    const left = [...one.users.list()].find(
+      ({ permission, hasPassword }) => permission === "admin" && hasPassword,
+    )!;
+    const refused = { code: "LAST_ADMIN", data: { name: left.name } };
+    await t.rejects(one.users.update(left.id, { permission: "none" }), refused);
+    await t.rejects(one.users.setPassword(left.id, null), refused);
+    await t.rejects(one.users.delete(left.id), refused);
+    t.match(one.users.get(left.id), { permission: "admin", hasPassword: true });
+    await one.users.update(left.id, { authProviders: { ldap: "1" } });
+    await one.users.setPassword(left.id, null);
+    await t.rejects(one.users.update(left.id, { authProviders: {} }), refused);
+    await one.users.delete(left.id, { allowNoAdmin: true });
+    t.equal(one.users.get(left.id), undefined);
+  });
+
   t.test("groups have members", async (t) => {
     const bench = await createBench(t, harness);
     const store = await bench.open();

@@ -100,7 +100,18 @@ export class ExternalUsers {
         ? ({ permission } as const)
         : {}),
     };
-    if (Object.keys(patch).length > 0) await users.update(user.id, patch);
+    if (Object.keys(patch).length === 0) return;
+    try {
+      await users.update(user.id, patch);
+    } catch (error) {
+      if (!(error instanceof XoError && error.code === "LAST_ADMIN"))
+        throw error;
+      // Otherwise a renamed group would take away the last administrator.
+      this.#options.logger.warn(
+        `user "${user.name}" is not in the group "${adminGroup}" but stays an admin: no other admin can sign in`,
+      );
+      if ("name" in patch) await users.update(user.id, { name: patch.name });
+    }
   }
 }
 

@@ -4,6 +4,8 @@ import type { CreatePool } from "../pools/pools.js";
 
 export interface ServerOptions extends StartOptions {
   readonly startDemoPools?: StartDemoPools;
+  /** Where the database of a demo is kept; absent: it is temporary. */
+  readonly demoDataDir?: string | undefined;
   /** A missing or empty database is created, also beside files of an earlier start. */
   readonly isNewStore?: boolean;
   /** Aborted: the start is given up. */

@@ -15,7 +15,8 @@ import type { StopStack } from "../lifecycle/stop-stack.js";
 const TEMPORARY_COST = { ln: 10, r: 8, p: 1 };
 
 /**
- * The database. That of a demo, or of a test without a location, is temporary.
+ * The database. That of a demo without a data directory, or of a test without a
+ * location, is temporary.
  * @throws XoError STORE_MISSING, STORE_UNAVAILABLE, STORE_TOO_NEW, STORE_KEY_WRONG,
  * CONFIG_INVALID
  */
@@ -24,9 +25,13 @@ export async function startStore(
   stops: StopStack,
 ): Promise<Store> {
   const { config, loggers, clock, env } = options;
-  const place = isTemporary(options)
-    ? await makeTemporary(stops)
-    : toStoreOptions(config, env);
+  const { demo, demoDataDir } = options;
+  const place =
+    demo !== undefined && demoDataDir !== undefined
+      ? toDemoOptions(demoDataDir)
+      : isTemporary(options)
+        ? await makeTemporary(stops)
+        : toStoreOptions(config, env);
   const { isNewStore = false } = options;
   const store = await openStore({
     ...place,
@@ -62,6 +67,15 @@ export function toStoreOptions(
       "audit.mark",
     ),
     pollMs: store.pollMs,
+  };
+}
+
+/** Never the database of a real server: of a demo, anonymous clients read all objects. */
+function toDemoOptions(dataDir: string): StoreOptions {
+  return {
+    location: join(dataDir, "demo.db"),
+    key: { file: join(dataDir, "demo.key") },
+    auditMark: join(dataDir, "demo-audit.mark"),
   };
 }
 

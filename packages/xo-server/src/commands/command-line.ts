@@ -97,7 +97,10 @@ export function parseCommandLine(
         "simulated pools instead of those of the config (default: A,B,C)",
         toProfiles,
       )
-      .option("--data <dir>", "directory of the server's own files")
+      .option(
+        "--data <dir>",
+        "directory of the server's own files; with --demo, the demo's database is kept there (demo.db)",
+      )
       .option(
         "--new-store",
         "continue with an empty database if that of an earlier start is missing",

@@ -1,5 +1,6 @@
+import { randomUUID } from "node:crypto";
 import { createReadStream } from "node:fs";
-import { open } from "node:fs/promises";
+import { access, link, open, rename, rm, stat } from "node:fs/promises";
 import { XoError } from "@xo-server/model";
 import type { Store } from "@xo-server/store";
 import type {
@@ -12,13 +13,20 @@ import { writeAuditEntry, ok } from "./command-result.js";
 /** Environment variable with the passphrase, for use without a terminal. */
 export const PASSPHRASE = "XO_CONFIG_PASSPHRASE";
 
+type ConfigOptions = Pick<
+  StoreCommandOptions,
+  "readSecret" | "readLine" | "input" | "output" | "env"
+>;
 type PassphraseOptions = Pick<StoreCommandOptions, "readSecret" | "env">;
+
+/** File name of the standard input or output. */
+const STANDARD = "-";
 
 /** `xo-server config ...` */
 export async function runConfigCommand(
   store: Store,
   command: ConfigCommand,
-  options: PassphraseOptions,
+  options: ConfigOptions,
 ): Promise<CommandResult> {
   try {
     return await (command.verb === "config export"
@@ -31,37 +39,101 @@ export async function runConfigCommand(
 
 async function exportTo(
   store: Store,
-  command: ConfigCommand,
-  options: PassphraseOptions,
+  command: ConfigCommand & { verb: "config export" },
+  options: ConfigOptions,
 ): Promise<CommandResult> {
-  const { file } = command;
+  const { file, isForced } = command;
+  const isStandard = file === STANDARD;
+  if (!isForced && !isStandard) await checkAbsent(file);
   const passphrase = await choosePassphrase(options);
-  // Fails if the file exists; readable by the owner only.
-  const handle = await open(file, "wx", 0o600);
-  try {
-    for await (const chunk of store.exportConfiguration(passphrase))
-      await handle.write(chunk);
-    await handle.sync();
-  } catch (error) {
-    await handle.truncate(0).catch(() => undefined);
-    throw error;
-  } finally {
-    await handle.close();
-  }
+  const chunks = store.exportConfiguration(passphrase);
+  if (isStandard)
+    for await (const chunk of chunks) await options.output?.(chunk);
+  else await writeFile(file, chunks, isForced);
   await writeAuditEntry(store, command);
-  return ok([`configuration exported to ${file} (encrypted)`]);
+  const where = isStandard ? "standard output" : file;
+  const result = ok([`configuration exported to ${where} (encrypted)`]);
+  return { ...result, isOutputUsed: isStandard };
+}
+
+async function checkAbsent(file: string): Promise<void> {
+  if (
+    await stat(file).then(
+      () => true,
+      () => false,
+    )
+  )
+    throw alreadyExists(file);
+}
+
+/**
+ * Readable by the owner only. An existing file is replaced by a complete one or
+ * not at all.
+ */
+async function writeFile(
+  file: string,
+  chunks: AsyncIterable<Uint8Array>,
+  isForced: boolean,
+): Promise<void> {
+  const temporary = `${file}.${randomUUID()}.new`;
+  const handle = await open(temporary, "wx", 0o600);
+  try {
+    try {
+      for await (const chunk of chunks) await handle.write(chunk);
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    // A link fails if the file was created meanwhile.
+    if (isForced) await rename(temporary, file);
+    else await link(temporary, file);
+  } finally {
+    await rm(temporary, { force: true });
+  }
 }
 
 async function importFrom(
   store: Store,
-  command: ConfigCommand,
-  options: PassphraseOptions,
+  command: ConfigCommand & { verb: "config import" },
+  options: ConfigOptions,
 ): Promise<CommandResult> {
-  const { file } = command;
+  const { file, isConfirmed, allowNoAdmin } = command;
+  const isStandard = file === STANDARD;
+  if (!isStandard) await access(file);
+  if (!isConfirmed) await confirm(store, options);
   const passphrase = await readPassphrase(options, "Passphrase");
-  await store.importConfiguration(createReadStream(file), passphrase);
+  const bytes = isStandard ? (options.input ?? []) : createReadStream(file);
+  await store.importConfiguration(toIterable(bytes), passphrase, {
+    allowNoAdmin,
+  });
   await writeAuditEntry(store, command);
-  return ok([`imported ${file}; the existing configuration was replaced`]);
+  const what = isStandard ? "the standard input" : file;
+  return ok([`imported ${what}; the existing configuration was replaced`]);
+}
+
+async function* toIterable(
+  chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
+  yield* chunks;
+}
+
+/** @throws XoError INVALID_PARAMETERS: not confirmed */
+async function confirm(
+  store: Store,
+  { readLine }: Pick<StoreCommandOptions, "readLine">,
+): Promise<void> {
+  const count = (rows: Iterable<unknown>) => [...rows].length;
+  const { users, servers, jobs } = store;
+  const present = `${count(users.list())} users, ${count(servers.list())} servers and ${count(jobs.list())} jobs`;
+  if (readLine === undefined)
+    throw new XoError("INVALID_PARAMETERS", {
+      reason: `the import replaces ${present}: confirm it with --yes`,
+    });
+  const typed = await readLine(
+    `The import replaces ${present}. Type "yes" to continue`,
+  );
+  if (typed.trim().toLowerCase() !== "yes")
+    throw new XoError("ABORTED", { what: "the import" });
 }
 
 async function choosePassphrase(options: PassphraseOptions): Promise<string> {
@@ -91,9 +163,27 @@ async function readPassphrase(
   });
 }
 
+/** What administrators read in the place of the codes of the operating system. */
+const REASONS: Readonly<Record<string, string>> = {
+  ENOENT: "no such file or directory",
+  EACCES: "permission denied",
+  EISDIR: "is a directory",
+  ENOSPC: "no space left on the device",
+  EROFS: "read-only file system",
+};
+
 function toFileError(error: unknown): Error {
-  const { code, path } = error as NodeJS.ErrnoException;
+  const { code, path, dest } = error as NodeJS.ErrnoException & {
+    readonly dest?: string;
+  };
   if (code === undefined || path === undefined) return error as Error;
-  const reason = code === "EEXIST" ? "file already exists" : code;
-  return new XoError("INVALID_PARAMETERS", { reason: `${path}: ${reason}` });
+  if (code === "EEXIST") return alreadyExists(dest ?? path);
+  const reason = `${path}: ${REASONS[code] ?? code}`;
+  return new XoError("INVALID_PARAMETERS", { reason }, error);
+}
+
+function alreadyExists(file: string): XoError {
+  return new XoError("INVALID_PARAMETERS", {
+    reason: `${file}: file already exists (--force replaces it)`,
+  });
 }

@@ -2,6 +2,21 @@ import { createInterface } from "node:readline";
 import { readHiddenLine } from "@xo-server/kit";
 import { XoError } from "@xo-server/model";
 
+/** Asks a question on the terminal and reads a line. */
+export async function promptLine(question: string): Promise<string> {
+  const { stdin, stderr } = process;
+  const lines = createInterface({ input: stdin, output: stderr });
+  try {
+    return await new Promise((resolve) => {
+      lines.question(`${question}: `, resolve);
+      // Ctrl-C and Ctrl-D.
+      lines.once("close", () => resolve(""));
+    });
+  } finally {
+    lines.close();
+  }
+}
+
 /** @throws XoError ABORTED: Ctrl-C was typed */
 export type PromptSecret = (question: string) => Promise<string>;
 

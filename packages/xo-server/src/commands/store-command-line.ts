@@ -7,6 +7,8 @@ interface StoreOptions {
   readonly admin?: true;
   readonly stdin?: true;
   readonly force?: true;
+  readonly yes?: true;
+  readonly allowNoAdmin?: true;
 }
 
 /** Called with the parsed command. */
@@ -23,7 +25,10 @@ generated and printed.`;
 const AFTER_CONFIG_HELP = `
 The file contains everything but tasks and the audit log: servers with their
 passwords, users, rights, resource sets. It is encrypted with a passphrase, which
-is read from the terminal or from $XO_CONFIG_PASSPHRASE.`;
+is read from the terminal or from $XO_CONFIG_PASSPHRASE.
+
+A copy every night, for cron:
+  XO_CONFIG_PASSPHRASE=... xo-server config export --force /backup/xo.xoconf`;
 
 /** `xo-server user ...`, `xo-server config ...` and `xo-server audit ...` */
 export function storeCommands(onCommand: OnStoreCommand): Command[] {
@@ -87,17 +92,32 @@ function configCommand(onCommand: OnStoreCommand): Command {
   const config = new Command("config")
     .description("export or import the configuration")
     .addHelpText("after", AFTER_CONFIG_HELP);
-  for (const [name, description] of [
-    ["export", "export the configuration to a new file"],
-    ["import", "import a configuration, replacing the current one"],
-  ] as const)
-    config.addCommand(
-      verb(`${name} <file>`, description).action(
-        (file: string, options: StoreOptions) => {
-          onCommand({ verb: `config ${name}`, file }, options);
-        },
-      ),
-    );
+  config.addCommand(
+    verb("export <file>", "export the configuration; -: standard output")
+      .option("--force", "replace the file if it exists")
+      .action((file: string, options: StoreOptions) => {
+        const isForced = options.force === true;
+        onCommand({ verb: "config export", file, isForced }, options);
+      }),
+  );
+  config.addCommand(
+    verb(
+      "import <file>",
+      "import a configuration, replacing the current one; -: standard input",
+    )
+      .option("--yes", "do not ask for confirmation")
+      .option(
+        "--allow-no-admin",
+        "also if no user with the permission admin could sign in",
+      )
+      .action((file: string, options: StoreOptions) => {
+        const choices = {
+          isConfirmed: options.yes === true,
+          allowNoAdmin: options.allowNoAdmin === true,
+        };
+        onCommand({ verb: "config import", file, ...choices }, options);
+      }),
+  );
   return config;
 }
 

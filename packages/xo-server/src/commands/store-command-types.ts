@@ -25,8 +25,21 @@ export type UserCommand =
   | { readonly verb: "user make-admin"; readonly name: string };
 
 export type ConfigCommand =
-  | { readonly verb: "config export"; readonly file: string }
-  | { readonly verb: "config import"; readonly file: string };
+  | {
+      readonly verb: "config export";
+      /** `-`: standard output. */
+      readonly file: string;
+      /** Replaces an existing file. */
+      readonly isForced: boolean;
+    }
+  | {
+      readonly verb: "config import";
+      /** `-`: standard input. */
+      readonly file: string;
+      /** Without a question. */
+      readonly isConfirmed: boolean;
+      readonly allowNoAdmin: boolean;
+    };
 
 export type AuditCommand =
   | { readonly verb: "audit accept" }
@@ -50,10 +63,17 @@ export interface StoreCommandOptions {
   readonly readInput: () => Promise<string>;
   /** Prompts for a secret without echo. */
   readonly readSecret?: (question: string) => Promise<string>;
+  /** Prompts for a line; absent: there is no terminal. */
+  readonly readLine?: ((question: string) => Promise<string>) | undefined;
+  /** Standard input and output, for files named `-`. */
+  readonly input?: AsyncIterable<Uint8Array>;
+  readonly output?: (bytes: Uint8Array) => Promise<void>;
   readonly env?: Readonly<Record<string, string | undefined>>;
 }
 
 export interface CommandResult {
   readonly text: string;
+  /** The standard output has the bytes of a file: `text` is for the error output. */
+  readonly isOutputUsed?: boolean;
   readonly code: ExitCode;
 }

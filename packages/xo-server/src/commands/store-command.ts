@@ -3,7 +3,6 @@ import { openStore, type Store, type User } from "@xo-server/store";
 import { loadConfig } from "../config/load-config.js";
 import { ExitCode, exitCodeOf } from "../lifecycle/exit-code.js";
 import { createPassword } from "../auth/initial-accounts.js";
-import { isLastAdmin } from "../auth/last-admin.js";
 import { PasswordPolicy } from "../auth/password-policy.js";
 import { toStoreOptions } from "../boot/start-store.js";
 import { runAuditCommand } from "./audit-command.js";
@@ -34,8 +33,9 @@ export async function runStoreCommand(
     }
   } catch (error) {
     if (!(error instanceof XoError)) throw error;
+    const hint = error.code === "LAST_ADMIN" ? "; --force deletes it" : "";
     return {
-      text: `${error.message}\n`,
+      text: `${error.message}${hint}\n`,
       code: exitCodeOf(error) ?? ExitCode.failed,
     };
   }
@@ -82,11 +82,7 @@ async function runUserCommand(
       return setPassword(store, command, source);
     case "user remove": {
       const { id } = find(store, command.name);
-      if (!command.isForced && isLastAdmin(store.users, id))
-        throw new XoError("INVALID_PARAMETERS", {
-          reason: `"${command.name}" is the last user with the permission admin; --force deletes it`,
-        });
-      await store.users.delete(id);
+      await store.users.delete(id, { allowNoAdmin: command.isForced });
       await writeAuditEntry(store, command);
       return ok([`user "${command.name}" deleted`]);
     }

@@ -3,7 +3,6 @@ import type { Store, User } from "@xo-server/store";
 import { Type } from "typebox";
 import type { CallContext } from "../operations/operation.js";
 import { defineOperation, type OperationContext } from "./define-operation.js";
-import { checkNotLastAdmin } from "../auth/last-admin.js";
 import { PublicUser, toPublicUser } from "../auth/public-user.js";
 import type { Sessions } from "../auth/sessions.js";
 import type { OneTimePaths } from "../transfers/one-time-paths.js";
@@ -87,7 +86,6 @@ export const userDelete = defineOperation({
   async handler({ id }, context) {
     // So that there is always an admin left.
     if (id === personOf(context).id) throw notOneself("deleted");
-    checkNotLastAdmin(context.services.store.users, id);
     await context.services.store.users.delete(id);
     return true;
   },
@@ -126,8 +124,6 @@ export const userSet = defineOperation({
       if (!isOwn || others.some((value) => value !== undefined))
         throw new XoError("FORBIDDEN", { permission: "admin" });
     if (isOwn && patch.permission === "none") throw notOneself("demoted");
-    if (patch.permission === "none")
-      checkNotLastAdmin(context.services.store.users, id);
     if (password !== undefined) context.services.passwordPolicy.check(password);
     find(context, id);
     await context.services.store.users.update(id, {
