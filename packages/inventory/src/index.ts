@@ -39,6 +39,7 @@ export type {
   CatalogStats,
   FeedCursor,
   Frame,
+  ObjectReader,
   RowObserver,
   TypeSummary,
   ViewChange,
@@ -50,6 +51,7 @@ export {
   createCatalog,
   type CatalogOptions,
 } from "./catalog/create-catalog.js";
+export { readerOf } from "./catalog/row-reader.js";
 export { Semaphore } from "./snapshot-cache/semaphore.js";
 export { canonicalJson } from "./catalog/canonical-json.js";
 export {
@@ -69,11 +71,7 @@ export { filterFields, unionOfFields } from "./filter/filter-fields.js";
 export { formatFilter, type Filter } from "@xo-server/filter";
 export { parseFilter } from "./filter/parse-filter.js";
 export type { Predicate } from "./filter/predicate.js";
-export {
-  createQueries,
-  type ClassColumns,
-  type QueriesOptions,
-} from "./query/create-queries.js";
+export { createQueries, type QueriesOptions } from "./query/create-queries.js";
 export type {
   ColumnsAnswer,
   ColumnsRequest,

@@ -1,7 +1,7 @@
 import t from "tap";
 import { createCatalog, type ViewObject } from "@xo-server/inventory";
 import { createPool, flushed, refOf, uuidOf } from "./catalog-pool.js";
-import { createTestInventory } from "./mirror-pool.js";
+import { createTestInventory, mirror } from "./mirror-pool.js";
 import { createTestViews } from "./test-views.js";
 import { until } from "./until.js";
 
@@ -11,6 +11,7 @@ async function followedCatalog() {
   const { views, builds } = createTestViews();
   const catalog = createCatalog(inventory, { views, clock });
   for (const { className } of views) await catalog.follow(className);
+  catalog.feed.subscribe(() => undefined);
   return { inventory, clock, catalog, builds };
 }
 
@@ -85,3 +86,30 @@ t.test(
     await handle.stop();
   },
 );
+
+t.test("an object is built when it is read, and not before", async (t) => {
+  const pool = createPool("a", "b", "c");
+  const { inventory, clock, handle, poll } = await mirror(pool);
+  const { views, builds } = createTestViews();
+  const catalog = createCatalog(inventory, { views, clock });
+  const table = await catalog.follow("VM");
+  t.equal(table.count, 3);
+  t.equal(builds.size, 0, "all are listed, none is built");
+  const row = table.findId(uuidOf("b"));
+  t.equal(table.object(row)["name_label"], "b");
+  table.json(row);
+  t.same([...builds.values()], [1], "once, for all readers");
+  const { revision } = catalog.feed;
+  pool.put("VM", refOf("b"), { uuid: uuidOf("b"), name_label: "renamed" });
+  await poll();
+  await flushed(inventory, clock);
+  t.same([...builds.values()], [1], "nor is it built again for nobody");
+  t.ok(catalog.feed.revision > revision);
+  t.equal(
+    catalog.feed.since({ epoch: catalog.feed.epoch, revision }),
+    "resync",
+  );
+  t.equal(table.object(row)["name_label"], "renamed");
+  catalog.stop();
+  await handle.stop();
+});

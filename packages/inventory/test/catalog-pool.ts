@@ -6,6 +6,7 @@ import {
   type Inventory,
   type Steps,
 } from "@xo-server/inventory";
+import { objectsOf } from "./catalog-reader.js";
 import type { FakeClock } from "./fake-clock.js";
 import { FakePool } from "./fake-pool.js";
 import { mirror } from "./mirror-pool.js";
@@ -38,7 +39,10 @@ export function createPool(...vms: string[]): FakePool {
   return pool;
 }
 
-/** A catalog of test views over one mirrored pool, following all its classes. */
+/**
+ * A catalog of test views over one mirrored pool, following all its classes,
+ * with a subscriber that has read all objects.
+ */
 export async function catalogOf(
   pool: FakePool,
   options: Partial<CatalogOptions> = {},
@@ -55,6 +59,7 @@ export async function catalogOf(
     await catalog.follow(className);
   const frames: Frame[] = [];
   catalog.feed.subscribe((frame) => frames.push(frame));
+  for (const table of catalog.tables.values()) objectsOf(table);
   /** Publishes pending changes. */
   const flush = (ms?: number) => flushed(test.inventory, test.clock, ms);
   const stop = async () => {

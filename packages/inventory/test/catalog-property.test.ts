@@ -35,12 +35,16 @@ class World {
   readonly verifier: FrameVerifier;
   readonly #random: Random;
   readonly #isWatched: boolean;
+  /** Subscribers of the feed come and go; otherwise there is always one. */
+  readonly #isFeedIdle: boolean;
+  #unsubscribe: (() => void) | undefined;
   readonly #handles = new Map<string, PoolHandle>();
 
   /** @param isWatched readers read at any time; otherwise only when nothing is pending */
-  constructor(random: Random, isWatched: boolean) {
+  constructor(random: Random, isWatched: boolean, isFeedIdle = false) {
     this.#random = random;
     this.#isWatched = isWatched;
+    this.#isFeedIdle = isFeedIdle;
     // A clock that moves with each look: slices are short, and reads fall between them.
     let looks = 0;
     const test = createTestInventory({ sliceMs: 4, sliceNow: () => ++looks });
@@ -68,13 +72,14 @@ class World {
     await Promise.all(
       views.map(({ className }) => this.catalog.follow(className)),
     );
-    this.verifier.begin();
+    if (!this.#isFeedIdle) this.verifier.begin();
     for (let round = 0; round < ROUNDS; round++) await this.#round();
     await this.#calm();
   }
 
   async #round(): Promise<void> {
     const random = this.#random;
+    if (this.#isFeedIdle && random(4) === 0) this.#toggleSubscriber();
     for (const [name, history] of this.histories) {
       history.steps(12);
       if (!this.#handles.has(name)) {
@@ -91,6 +96,15 @@ class World {
     this.readers.forEach((reader, slowness) => {
       if (random(1 + 4 * slowness) === 0) reader.catchUp();
     });
+  }
+
+  #toggleSubscriber(): void {
+    const unsubscribe = this.#unsubscribe;
+    this.#unsubscribe =
+      unsubscribe === undefined
+        ? this.catalog.feed.subscribe(() => undefined)
+        : undefined;
+    unsubscribe?.();
   }
 
   #accident() {
@@ -269,4 +283,20 @@ t.test("whatever happens, all copies end up as the pools are", async (t) => {
   const least = histories === HISTORIES ? 3.5 : 1.5;
   t.ok(resyncs > least * histories, `${resyncs} times a reader was too slow`);
   t.ok(patches > 2 * histories, `${patches} patches were applied`);
+});
+
+t.test("so they do when subscribers of the feed come and go", async (t) => {
+  let built = 0;
+  let refreshed = 0;
+  for (const seed of seeds(HISTORIES)) {
+    const world = new World(createRandom(seed), seed % 2 === 0, true);
+    await world.live();
+    built += world.catalog.stats.built;
+    refreshed += world.catalog.stats.refreshed;
+    const problems = await problemsOf(world);
+    if (problems.length > 0)
+      t.fail(`seed ${seed}: ${problems.slice(0, 5).join("\n")}`);
+  }
+  t.ok(built > 100, `${built} were built for a subscriber`);
+  t.ok(refreshed > 100, `${refreshed} were only refreshed`);
 });

@@ -1,13 +1,14 @@
-import type {
-  Catalog,
-  Digest,
-  Frame,
-  Predicate,
-  RowObserver,
-  Steps,
-  ViewChange,
-  ViewObject,
-  ViewTable,
+import {
+  readerOf,
+  type Catalog,
+  type Digest,
+  type ObjectReader,
+  type Predicate,
+  type RowObserver,
+  type Steps,
+  type ViewChange,
+  type ViewObject,
+  type ViewTable,
 } from "@xo-server/inventory";
 
 /** An object of the fake; it has at least these. */
@@ -61,7 +62,7 @@ export class FakeViewTable implements ViewTable {
     this.#rowOf.set(object.id, row);
     this.#objects[row] = object;
     this.#json[row] = undefined;
-    for (const one of this.#observers) one.rowSet(row, object);
+    for (const one of this.#observers) one.rowSet(row, readerOf(object));
   }
 
   remove(id: string): void {
@@ -89,18 +90,8 @@ export class FakeViewTable implements ViewTable {
     this.#before.clear();
     this.freeAtOnce();
     if (changes.length === 0) return;
-    const first = this.feedRevision + 1;
     this.feedRevision += changes.length;
-    const frame: Frame = {
-      className: "VM",
-      first,
-      last: this.feedRevision,
-      changes,
-      summaries: new Map(),
-      byteLength: 0,
-      encoded: (_encoding, encode) => encode(frame),
-    };
-    for (const one of this.#observers) one.flushed(frame);
+    for (const one of this.#observers) one.flushed();
   }
 
   *#changes(): Iterable<ViewChange> {
@@ -153,6 +144,10 @@ export class FakeViewTable implements ViewTable {
   object(row: number): ViewObject {
     this.objectsRead++;
     return this.#objects[row]!;
+  }
+
+  readRow(row: number, visit: (object: ObjectReader) => void): void {
+    visit(readerOf(this.object(row)));
   }
 
   writeId(): number {
@@ -219,6 +214,7 @@ export function createFakeCatalog(table: FakeViewTable): Catalog {
       tableBytes: 0,
       cache: { objects: 0, bytes: 0, limitBytes: 0, hits: 0, misses: 0 },
       feedBytes: 0,
+      refreshed: 0,
       built: 0,
       unchanged: 0,
     },

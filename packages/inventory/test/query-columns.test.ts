@@ -67,7 +67,7 @@ function create(names: readonly string[]) {
   table.flush();
   const queries = createQueries(createFakeCatalog(table), {
     clock: new FakeClock(),
-    columnsOf: () => ({ columns: ["name_label"], searched: ["name_label"] }),
+    searchedOf: () => ["name_label"],
   });
   const ask = async (copy: ColumnsCopy, more: Partial<ColumnsRequest> = {}) => {
     const known = copy.state === undefined ? {} : { known: copy.state };

@@ -12,10 +12,7 @@ t.test("ids are found by eight characters, not by two", async (t) => {
     table.put(object);
   table.flush();
   const queries = createQueries(createFakeCatalog(table), {
-    columnsOf: () => ({
-      columns: ["name_label"],
-      searched: ["id", "name_label"],
-    }),
+    searchedOf: () => ["id", "name_label"],
   });
   t.teardown(() => {
     queries.stop();

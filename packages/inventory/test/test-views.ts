@@ -22,7 +22,7 @@ export function createTestViews(): TestViews {
   return { builds, views: [poolView, vmView, vbdView, srView].map(counted) };
 }
 
-const shape = { columns: ["name_label"], searched: ["name_label"] };
+const shape = { searched: ["name_label"] };
 
 const poolView: View = {
   ...shape,

@@ -1,7 +1,8 @@
+import { isDeepStrictEqual } from "node:util";
 import t from "tap";
 import { propertiesOf } from "@xo-server/inventory";
-import { views } from "../src/views/views.js";
-import { buildAll } from "./fixtures/record-links.js";
+import { viewOf, views } from "../src/views/views.js";
+import { buildAll, RecordLinks } from "./fixtures/record-links.js";
 import { samplePool } from "./fixtures/sample-pool.js";
 
 t.test("every property of an object is a known one of its type", async (t) => {
@@ -15,9 +16,32 @@ t.test("every property of an object is a known one of its type", async (t) => {
   t.same([...missing], []);
 });
 
-t.test("columns and searched paths are known properties", async (t) => {
-  for (const { types, columns, searched } of views)
+t.test("searched paths are known properties", async (t) => {
+  for (const { types, searched } of views)
     for (const type of types)
-      for (const path of [...columns, ...searched])
+      for (const path of searched)
         t.ok(propertiesOf(type)?.has(path.split(".")[0]!), `${type}: ${path}`);
 });
+
+t.test(
+  "a property read alone is the same as in the whole object",
+  async (t) => {
+    let compared = 0;
+    const links = new RecordLinks(samplePool);
+    for (const [className, records] of Object.entries(samplePool))
+      for (const [ref, record] of Object.entries(records)) {
+        const view = viewOf(className);
+        if (view === undefined) continue;
+        links.view = view;
+        const source = { ref, record, links };
+        const object = view.build(source);
+        for (const [name, read] of Object.entries(view.properties ?? {})) {
+          const value = read(source);
+          compared++;
+          if (!isDeepStrictEqual(value, object[name]))
+            t.same(value, object[name], `${className} ${ref}: ${name}`);
+        }
+      }
+    t.ok(compared > 100, `${compared} were compared`);
+  },
+);

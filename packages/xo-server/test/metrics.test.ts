@@ -144,7 +144,12 @@ t.test("catalog and queries have figures too", async (t) => {
   };
   const families = read(
     toExposition([
-      ...toCatalogMetrics({ ...catalog, built: 10, unchanged: 11 }),
+      ...toCatalogMetrics({
+        ...catalog,
+        built: 10,
+        refreshed: 18,
+        unchanged: 11,
+      }),
       ...toQueryMetrics({ ...queries, results: 15, subscriptions: 16 }),
     ]),
   );
@@ -153,7 +158,7 @@ t.test("catalog and queries have figures too", async (t) => {
     .flatMap(({ samples }) => [...samples.values()]);
   t.same(
     values.sort((a, b) => a - b),
-    Array.from({ length: 17 }, (_, i) => i + 1),
+    Array.from({ length: 18 }, (_, i) => i + 1),
   );
 });
 

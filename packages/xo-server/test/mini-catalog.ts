@@ -1,8 +1,9 @@
 import {
   canonicalJson,
+  readerOf,
   type Catalog,
   type CatalogEntry,
-  type Frame,
+  type ObjectReader,
   type Predicate,
   type RowObserver,
   type Steps,
@@ -100,7 +101,7 @@ class MiniTable {
     const row = this.#rowOf.get(object.id) ?? this.#objects.length;
     this.#rowOf.set(object.id, row);
     this.#objects[row] = object;
-    for (const one of this.#observers) one.rowSet(row, object);
+    for (const one of this.#observers) one.rowSet(row, readerOf(object));
   }
 
   remove(id: string): void {
@@ -112,7 +113,7 @@ class MiniTable {
   }
 
   flush(): void {
-    for (const one of this.#observers) one.flushed({} as Frame);
+    for (const one of this.#observers) one.flushed();
   }
 
   get view(): ViewTable {
@@ -130,6 +131,9 @@ class MiniTable {
       findId: (id: string) => this.#rowOf.get(id) ?? -1,
       json: (row: number) => toJson(at(row)),
       object: at,
+      readRow: (row: number, visit: (object: ObjectReader) => void) => {
+        visit(readerOf(at(row)));
+      },
       passes: (row: number, test: Predicate) => test(at(row)),
       observe: (observer: RowObserver) => {
         this.#observers.add(observer);

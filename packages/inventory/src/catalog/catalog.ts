@@ -13,10 +13,10 @@ export interface Catalog {
   /** The XAPI class of an object type; undefined for an unknown type. */
   classOf(type: string): string | undefined;
   /**
-   * Keeps the views of a class from now on. Resolves when the views of all
-   * existing records have been built, in slices of the event loop. Further
-   * calls return the same table.
-   * @param onBegin called with the table before its first row is built, only by
+   * Keeps a table of the objects of a class from now on. Resolves when it has
+   * all of them, after slices of the event loop. Further calls return the same
+   * table. An object is built when it is read.
+   * @param onBegin called with the table before its first row is added, only by
    *   the call that starts it: an observer registered there is notified of
    *   every row
    * @throws XoError INVALID_PARAMETERS for a class without a view
@@ -87,12 +87,20 @@ export interface ViewTable {
   /** The object. Must not be changed. */
   object(row: number): ViewObject;
   /**
+   * Calls `visit` with access to properties of the object: cheaper than
+   * `object` for a few properties of many objects.
+   */
+  readRow(row: number, visit: (object: ObjectReader) => void): void;
+  /**
    * Whether the object satisfies a predicate. The result is cached until the
    * object changes: for predicates that are evaluated repeatedly, such as the
    * rights of a user.
    */
   passes(row: number, test: Predicate): boolean;
-  /** Number of objects and digest of one type. */
+  /**
+   * Number of objects and digest of one type. Encodes the objects of the class
+   * that nobody has read so far.
+   */
   summary(type: string): TypeSummary;
   observe(observer: RowObserver): () => void;
   /** Runs steps in slices of the event loop, in the lane of the views. */
@@ -105,20 +113,25 @@ export interface TypeSummary {
   readonly digest: Digest;
 }
 
-/**
- * Notified of every row when it is built, while the object is at hand and need
- * not be read again.
- */
+/** Access to one object; only valid during the call that gets it. */
+export interface ObjectReader {
+  /** The value at a path; undefined if the object does not have it. */
+  value(path: readonly string[]): unknown;
+  /** The whole object. Must not be changed. */
+  object(): ViewObject;
+}
+
+/** Notified of every row that is new or may have changed. */
 export interface RowObserver {
-  /** The row is new or has changed. */
-  rowSet(row: number, view: ViewObject): void;
+  /**
+   * The row is new or may have changed. What is read of the object is a
+   * dependency: the row is set again when it changes.
+   */
+  rowSet(row: number, object: ObjectReader): void;
   /** Called while the removed row's id can still be read. */
   rowRemoved(row: number): void;
-  /**
-   * All rows notified since the last call are published as this frame;
-   * `frame.first` to `frame.last` are their revisions.
-   */
-  flushed(frame: Frame): void;
+  /** All rows notified since the last call are published. */
+  flushed(): void;
 }
 
 export type ViewChangeKind = "add" | "update" | "remove";
@@ -162,18 +175,23 @@ export interface Frame {
 }
 
 /**
- * Frames of all followed classes. The last ones are retained up to a bound of
- * bytes.
+ * Frames of all followed classes, while it has subscribers. The last frames are
+ * retained up to a bound of bytes.
  */
 export interface ViewFeed {
   /** Random per process: cursors of another process are not valid here. */
   readonly epoch: string;
   readonly revision: number;
   /**
-   * Frames after a cursor; "resync" when some are no longer retained or the
-   * cursor is of another process: read everything again.
+   * Frames after a cursor; "resync" when some are no longer retained, when the
+   * feed had no subscriber meanwhile, or when the cursor is of another process:
+   * read everything again.
    */
   since(cursor: FeedCursor): readonly Frame[] | "resync";
+  /**
+   * Objects are encoded, and patches computed, only while there are
+   * subscribers.
+   */
   subscribe(listener: (frame: Frame) => void): () => void;
 }
 
@@ -196,7 +214,9 @@ export interface CatalogStats {
     readonly misses: number;
   };
   readonly feedBytes: number;
-  /** Views built, and those that were equal to the previous version. */
+  /** Rows updated without building their objects. */
+  readonly refreshed: number;
+  /** Views built for the feed, and those that were equal to the previous version. */
   readonly built: number;
   readonly unchanged: number;
 }

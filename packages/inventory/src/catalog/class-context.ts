@@ -21,10 +21,18 @@ export interface CatalogContext {
   readonly feed: FrameRing;
   readonly logger: Logger;
   readonly counters: BuildCounters;
+  /**
+   * Whether records have changed since the catalog was notified of changes
+   * last.
+   */
+  readonly hasUnseenChanges: () => boolean;
 }
 
 export interface BuildCounters {
+  /** Objects built and encoded for the feed. */
   built: number;
+  /** Rows updated without building their objects. */
+  refreshed: number;
   unchanged: number;
 }
 
@@ -37,7 +45,10 @@ export interface ClassContext extends CatalogContext {
   readonly rows: ViewRowTable;
   readonly dependencies: DependencyIndex;
   readonly summaries: TypeSummaries;
+  /** Builds whole objects. */
   readonly builder: ViewBuilder;
+  /** Reads single properties. */
+  readonly reader: ViewBuilder;
   /** Types by number: those that the view declares, then others that occurred. */
   readonly types: string[];
 }

@@ -74,6 +74,8 @@ class InventoryCatalog implements Catalog {
   /** Numbers of pools that have been loaded since the last flush. */
   readonly #loadedPools = new Set<number>();
   #isAddingPools = false;
+  /** Revision of the inventory at its last notification. */
+  #seenRevision: number;
 
   constructor(inventory: Inventory, options: CatalogOptions) {
     const {
@@ -106,7 +108,8 @@ class InventoryCatalog implements Catalog {
         limit: options.feedBytes ?? 32 << 20,
         logger,
       }),
-      counters: { built: 0, unchanged: 0 },
+      hasUnseenChanges: () => inventory.revision !== this.#seenRevision,
+      counters: { built: 0, refreshed: 0, unchanged: 0 },
     };
     this.#scheduler = new CatalogScheduler({
       clock,
@@ -135,7 +138,9 @@ class InventoryCatalog implements Catalog {
       },
     });
     this.#finder = new EntryFinder(this.#context, this.#links, this.#followed);
+    this.#seenRevision = inventory.revision;
     this.#unsubscribe = inventory.subscribe((changes) => {
+      this.#seenRevision = inventory.revision;
       this.#router.onChanges(changes);
     });
   }

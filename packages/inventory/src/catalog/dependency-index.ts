@@ -56,6 +56,13 @@ export class DependencyIndex {
     for (let i = count - 1; i >= 0; i--) this.#link(row, hashes[i]!);
   }
 
+  /** Adds dependencies to those that the row has. */
+  add(row: number, hashes: Int32Array, count: number): void {
+    this.#firstEdge.reserve(row);
+    for (let i = 0; i < count; i++)
+      if (!this.#hasEdge(row, hashes[i]!)) this.#link(row, hashes[i]!);
+  }
+
   /** Removes all dependencies of a row. */
   clear(row: number): void {
     this.#firstEdge.reserve(row);
@@ -85,6 +92,13 @@ export class DependencyIndex {
       edge = this.#edges.get(edge, Edge.nextOfRow);
     }
     return edge === 0;
+  }
+
+  #hasEdge(row: number, hash: number): boolean {
+    let edge = this.#firstEdge.get(row, 0);
+    while (edge !== 0 && this.#edges.get(edge, Edge.hash) !== hash)
+      edge = this.#edges.get(edge, Edge.nextOfRow);
+    return edge !== 0;
   }
 
   #headOf(hash: number): number {

@@ -98,7 +98,9 @@ export class EntryFinder {
   #builderOf(view: View): ViewBuilder {
     const known = this.#builders.get(view.className);
     if (known !== undefined) return known;
-    const maker = new ViewBuilder(view, this.#links, this.#context.logger);
+    const maker = new ViewBuilder(view, this.#links, {
+      logger: this.#context.logger,
+    });
     this.#builders.set(view.className, maker);
     return maker;
   }

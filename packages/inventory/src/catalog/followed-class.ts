@@ -52,7 +52,11 @@ export class FollowedClass {
       rows: new ViewRowTable(),
       dependencies: new DependencyIndex(),
       summaries: new TypeSummaries(),
-      builder: new ViewBuilder(view, links, context.logger),
+      builder: new ViewBuilder(view, links, { logger: context.logger }),
+      reader: new ViewBuilder(view, links, {
+        logger: context.logger,
+        isLazy: true,
+      }),
       types: [...view.types],
     };
     this.table = new ViewRows(this.#context);
@@ -86,11 +90,19 @@ export class FollowedClass {
 
   /** Whether any view of this class reads records or ids of another class. */
   reads(className: string): boolean {
-    return this.#context.builder.links.classes.has(className);
+    const { builder, reader } = this.#context;
+    return (
+      builder.links.classes.has(className) ||
+      reader.links.classes.has(className)
+    );
   }
 
   readsByUuid(className: string): boolean {
-    return this.#context.builder.links.uuidClasses.has(className);
+    const { builder, reader } = this.#context;
+    return (
+      builder.links.uuidClasses.has(className) ||
+      reader.links.uuidClasses.has(className)
+    );
   }
 
   /** Id of a record whose row is up to date; otherwise undefined. */
@@ -145,8 +157,8 @@ export class FollowedClass {
   }
 
   /**
-   * Builds the views of all existing records, without publishing them; those of
-   * pools that are being loaded follow with `addPool`.
+   * Adds all existing records, without publishing them; those of pools that are
+   * being loaded follow with `addPool`.
    */
   *fill(): Steps {
     const { inventory, loading, pools, rows, view, summaries } = this.#context;
@@ -157,7 +169,7 @@ export class FollowedClass {
       for (const { ref } of inventory.list(className, { poolId })) {
         const known = rows.findRef(pool, ref);
         const row = known < 0 ? rows.allocate(pool, ref) : known;
-        if (!rows.has(row, RowFlag.built)) this.#writer.rebuild(row);
+        if (!rows.has(row, RowFlag.built)) this.#writer.update(row);
         yield;
       }
     }
@@ -166,14 +178,14 @@ export class FollowedClass {
     this.#writer.isPublishing = true;
   }
 
-  /** Rebuilds the rows that are dirty now and publishes what differs. */
+  /** Updates the rows that are dirty now and publishes the changes. */
   *flush(): Steps {
     const { rows } = this.#context;
     const dirty = this.#dirty;
     this.#dirty = [];
     for (const row of dirty) {
       if (!rows.has(row, RowFlag.dirty)) continue;
-      this.#writer.rebuild(row);
+      this.#writer.update(row);
       yield;
     }
     yield* this.#finishFlush();

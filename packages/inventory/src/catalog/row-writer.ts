@@ -1,8 +1,10 @@
 import type { ViewChange } from "./catalog.js";
 import type { ClassContext } from "./class-context.js";
-import { digestOf } from "./digest.js";
+import { digestOf, EMPTY_DIGEST } from "./digest.js";
 import { ShadowedRows } from "./shadowed-rows.js";
 import { PatchWriter } from "./patch-writer.js";
+import { readerOf, type RowReader } from "./row-reader.js";
+import type { RecordedLinks } from "./view-links.js";
 import { RowFlag } from "./view-row-table.js";
 import { copyOf, type EncodedView } from "./view-encoder.js";
 import type { BuiltView } from "./view-builder.js";
@@ -37,6 +39,8 @@ export class RowWriter {
   /** Rows that are freed after their removal has been published. */
   #toFree: number[] = [];
   #changes: ViewChange[] = [];
+  /** Rows that have changed while the feed had no subscriber. */
+  #unlisted: number[] = [];
   /** False during the initial fill: there are no readers yet. */
   isPublishing = false;
 
@@ -45,23 +49,48 @@ export class RowWriter {
     this.#context = options.context;
   }
 
-  /** Rebuilds the row's view. */
-  rebuild(row: number): void {
-    const { rows, builder, counters } = this.#context;
+  /** Updates the row from its record. */
+  update(row: number): void {
+    const { rows, feed } = this.#context;
     rows.setFlag(row, RowFlag.dirty, false);
+    if (this.isPublishing && feed.hasSubscribers) this.#rebuild(row);
+    else this.#refresh(row);
+    if (this.#changes.length + this.#unlisted.length >= MAX_CHANGES)
+      this.publish();
+  }
+
+  /** Builds and encodes the object. */
+  #rebuild(row: number): void {
+    const { rows, builder, counters } = this.#context;
     const built = builder.build(rows.pool(row), rows.ref(row));
     if (built === "missing") {
       this.#deferRemoval(row);
       return;
     }
     counters.built++;
-    this.#recordReads(row);
+    this.#recordReads(row, builder.links);
     if (built === "hidden") this.#hide(row);
     else {
-      const target = this.#rowFor(row, built.id);
+      const target = this.#rowFor(row, built.id, builder.links);
       if (target >= 0) this.#publishRow(target, built);
     }
-    if (this.#changes.length >= MAX_CHANGES) this.publish();
+  }
+
+  /** Identifies the object; observers read what they need of it. */
+  #refresh(row: number): void {
+    const { rows, reader, counters } = this.#context;
+    const opened = reader.open(rows.pool(row), rows.ref(row));
+    if (opened === "missing") {
+      this.#deferRemoval(row);
+      return;
+    }
+    counters.refreshed++;
+    this.#recordReads(row, reader.links);
+    if (opened === "hidden") this.#hide(row);
+    else {
+      const target = this.#rowFor(row, opened.id, reader.links);
+      if (target >= 0) this.#publishUnread(target, opened);
+    }
   }
 
   /**
@@ -80,7 +109,7 @@ export class RowWriter {
     const { rows } = this.#context;
     if (!rows.has(row, RowFlag.live)) return;
     if (!this.#isRemoved(row)) {
-      if (rows.has(row, RowFlag.dirty)) this.rebuild(row);
+      if (rows.has(row, RowFlag.dirty)) this.update(row);
       return;
     }
     const successor = this.#shadowed.firstOf(rows.id(row));
@@ -89,14 +118,14 @@ export class RowWriter {
       this.#releaseRow(row);
     } else {
       this.#adoptRecord(row, successor);
-      this.rebuild(row);
+      this.update(row);
     }
-    if (this.#changes.length >= MAX_CHANGES) this.publish();
   }
 
   /** Publishes the collected changes as a frame and frees removed rows. */
   publish(): void {
     const { rows, feed, summaries, view } = this.#context;
+    this.#publishUnlisted();
     const changes = this.#changes;
     if (changes.length > 0) {
       this.#changes = [];
@@ -108,16 +137,35 @@ export class RowWriter {
       changes.forEach(({ row }, index) => {
         rows.setRevision(row, frame.first + index);
       });
-      this.#options.table.notifyFlushed(frame);
+      this.#options.table.notifyFlushed();
       feed.notify(frame);
     }
     for (const row of this.#toFree) rows.free(row);
     this.#toFree = [];
   }
 
-  #recordReads(row: number): void {
-    const { rows, dependencies, builder } = this.#context;
-    const { hashes, count, readsPool } = builder.links;
+  #publishUnlisted(): void {
+    const { rows, feed, summaries } = this.#context;
+    const unlisted = this.#unlisted;
+    if (unlisted.length === 0) return;
+    this.#unlisted = [];
+    summaries.takeChanged();
+    if (feed.hasSubscribers) {
+      // The first one subscribed meanwhile: it gets these changes in frames.
+      for (const row of unlisted)
+        if (rows.has(row, RowFlag.live)) this.#options.markDirty(row);
+    } else {
+      const first = feed.skip(unlisted.length);
+      unlisted.forEach((row, index) => {
+        rows.setRevision(row, first + index);
+      });
+    }
+    this.#options.table.notifyFlushed();
+  }
+
+  #recordReads(row: number, links: RecordedLinks): void {
+    const { rows, dependencies } = this.#context;
+    const { hashes, count, readsPool } = links;
     dependencies.set(row, hashes, count);
     rows.setFlag(row, RowFlag.readsPool, readsPool);
   }
@@ -146,7 +194,7 @@ export class RowWriter {
    * The row that shows this row's record under `id`; -1 when another existing
    * record has that id.
    */
-  #rowFor(row: number, id: string): number {
+  #rowFor(row: number, id: string, links: RecordedLinks): number {
     const { rows } = this.#context;
     const previousId = rows.has(row, RowFlag.live | RowFlag.shadowed)
       ? rows.id(row)
@@ -159,7 +207,7 @@ export class RowWriter {
     if (ownerRow < 0) rows.setId(row, id);
     else if (this.#isRemoved(ownerRow)) {
       this.#adoptRecord(ownerRow, row);
-      this.#recordReads(ownerRow);
+      this.#recordReads(ownerRow, links);
       return ownerRow;
     } else this.#shadow(row, id, ownerRow);
     return ownerRow < 0 ? row : -1;
@@ -188,11 +236,13 @@ export class RowWriter {
     // If the version in between was read, its readers must be notified even
     // when the object is as before.
     const wasRead = rows.has(row, RowFlag.readBeforePublish);
-    if (isSameType && !wasRead && rows.hasDigest(row, digest)) {
+    const isEncoded = rows.has(row, RowFlag.encoded);
+    if (isSameType && isEncoded && !wasRead && rows.hasDigest(row, digest)) {
       counters.unchanged++;
       return;
     }
     rows.setFlag(row, RowFlag.readBeforePublish, false);
+    rows.setFlag(row, RowFlag.encoded, true);
     if (isKnown) this.#subtractFromSummary(row);
     if (isKnown && !isSameType) this.#collect(row, "remove");
     rows.setType(row, type);
@@ -200,7 +250,28 @@ export class RowWriter {
     rows.setLive(row, true);
     summaries.add(built.type, digest);
     this.#storeEncoded(row, encoded, isSameType);
-    this.#options.table.notifySet(row, built.view);
+    this.#options.table.notifySet(row, readerOf(built.view));
+  }
+
+  /** The row has changed or may have; the object is encoded when it is read. */
+  #publishUnread(row: number, opened: RowReader): void {
+    const { rows, cache, summaries, feed, reader } = this.#context;
+    const type = this.#typeNumber(opened.type);
+    const isKnown = rows.has(row, RowFlag.live);
+    const isSameType = isKnown && rows.type(row) === type;
+    rows.setFlag(row, RowFlag.readBeforePublish | RowFlag.encoded, false);
+    if (isKnown) this.#subtractFromSummary(row);
+    if (isKnown && !isSameType) this.#collect(row, "remove");
+    rows.setType(row, type);
+    rows.setDigest(row, EMPTY_DIGEST);
+    rows.setLive(row, true);
+    summaries.add(opened.type, EMPTY_DIGEST);
+    cache.drop(rows, row);
+    if (this.isPublishing) this.#collect(row, isSameType ? "update" : "add");
+    else rows.setRevision(row, feed.revision);
+    this.#options.table.notifySet(row, opened);
+    // What the observers have read.
+    this.#recordReads(row, reader.links);
   }
 
   /** Caches the encoded object and collects the change. */
@@ -229,7 +300,11 @@ export class RowWriter {
     content: Pick<ViewChange, "json" | "patch"> = {},
   ): void {
     if (!this.isPublishing) return;
-    const { rows, types, pools } = this.#context;
+    const { rows, types, pools, feed } = this.#context;
+    if (!feed.hasSubscribers) {
+      this.#unlisted.push(row);
+      return;
+    }
     this.#changes.push({
       row,
       id: rows.id(row),
@@ -243,7 +318,7 @@ export class RowWriter {
   /** The row is no longer shown; it may be shown again later. */
   #unpublish(row: number): void {
     const { rows, cache } = this.#context;
-    rows.setFlag(row, RowFlag.readBeforePublish, false);
+    rows.setFlag(row, RowFlag.readBeforePublish | RowFlag.encoded, false);
     this.#options.table.notifyRemoved(row);
     this.#collect(row, "remove");
     this.#subtractFromSummary(row);

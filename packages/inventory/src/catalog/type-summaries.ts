@@ -30,6 +30,13 @@ export class TypeSummaries {
     });
   }
 
+  /** An object that was added with EMPTY_DIGEST has been encoded. */
+  encoded(type: string, object: Digest): void {
+    const { count, digest } = this.get(type);
+    const sum = addDigest(digest, object);
+    this.#summaries.set(type, { count, digest: sum });
+  }
+
   /** Summaries that have changed since the last call. */
   takeChanged(): ReadonlyMap<string, TypeSummary> {
     const changed = this.#changed;

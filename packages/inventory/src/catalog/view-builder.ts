@@ -1,6 +1,9 @@
 import type { Ref } from "@xo-server/model";
 import type { Logger } from "@xo-server/kit";
+import type { XapiRecord } from "../store/record-rows.js";
 import type { View, ViewObject, ViewSource } from "../views/view.js";
+import { LazyRecords } from "./lazy-records.js";
+import { RowReader } from "./row-reader.js";
 import { RecordedLinks, type LinkSources } from "./view-links.js";
 
 /** The view of a record. */
@@ -10,75 +13,87 @@ export interface BuiltView {
   readonly view: ViewObject;
 }
 
+/** "missing": the record does not exist; "hidden": it is not shown to clients. */
+type Absent = "missing" | "hidden";
+
+export interface ViewBuilderOptions {
+  readonly logger: Pick<Logger, "error">;
+  /** For reading single properties: parses only the fields that are read. */
+  readonly isLazy?: boolean;
+}
+
 /** Builds the views of one class. What the last one has read is in `links`. */
 export class ViewBuilder {
   readonly links: RecordedLinks;
   readonly #view: View;
   readonly #sources: LinkSources;
   readonly #logger: Pick<Logger, "error">;
+  readonly #lazyRecords: LazyRecords | undefined;
   #hasFailed = false;
 
-  constructor(view: View, sources: LinkSources, logger: Pick<Logger, "error">) {
-    this.links = new RecordedLinks(sources);
+  constructor(view: View, sources: LinkSources, options: ViewBuilderOptions) {
+    const isLazy = options.isLazy === true && view.properties !== undefined;
+    this.#lazyRecords = isLazy ? new LazyRecords(sources.inventory) : undefined;
+    this.links = new RecordedLinks(sources, this.#lazyRecords);
     this.#view = view;
     this.#sources = sources;
-    this.#logger = logger;
+    this.#logger = options.logger;
+  }
+
+  build(pool: number, ref: Ref): BuiltView | Absent {
+    const reader = this.open(pool, ref);
+    if (typeof reader === "string") return reader;
+    const { id, type } = reader;
+    const view = this.attempt(() => reader.object());
+    return view === undefined ? "hidden" : { id, type, view };
+  }
+
+  /** Identifies the object. It can be read until the next call. */
+  open(pool: number, ref: Ref): RowReader | Absent {
+    this.links.begin(pool);
+    const record = this.#find(pool, ref);
+    if (record === undefined) return "missing";
+    const source = { ref, record, links: this.links };
+    const view = this.#view;
+    const reader = this.attempt(() => {
+      const id = this.#idOf(source);
+      return id === undefined || id === ""
+        ? undefined
+        : new RowReader(view, source, { id, type: view.typeOf(record) });
+    });
+    return reader ?? "hidden";
   }
 
   /**
-   * @returns "missing" when the record does not exist, "hidden" when it is not
-   *   shown
+   * Views must not throw. A failure is logged once per class, not once per
+   * record.
+   * @returns undefined after a failure
    */
-  build(pool: number, ref: Ref): BuiltView | "missing" | "hidden" {
+  attempt<T>(read: () => T): T | undefined {
+    try {
+      return read();
+    } catch (error) {
+      if (!this.#hasFailed)
+        this.#logger.error(`the view of ${this.#view.className} failed`, {
+          error,
+        });
+      this.#hasFailed = true;
+      return undefined;
+    }
+  }
+
+  #find(pool: number, ref: Ref): XapiRecord | undefined {
     const { inventory, pools } = this.#sources;
     const { className } = this.#view;
-    this.links.begin(pool);
-    const record = inventory.peek(pools.name(pool), className, ref);
-    if (record === undefined) return "missing";
-    const source = { ref, record, links: this.links };
-    try {
-      const id = this.#idOf(source);
-      if (id === undefined || id === "") return "hidden";
-      const built = {
-        id,
-        type: this.#view.typeOf(record),
-        view: this.#view.build(source),
-      };
-      this.#addIdentity(built, source);
-      return built;
-    } catch (error) {
-      this.#logFirstFailure(error);
-      return "hidden";
-    }
+    const poolId = pools.name(pool);
+    return this.#lazyRecords === undefined
+      ? inventory.peek(poolId, className, ref)
+      : this.#lazyRecords.find(poolId, className, ref);
   }
 
   #idOf(source: ViewSource): string | undefined {
     if (this.#view.idOf !== undefined) return this.#view.idOf(source);
     const { uuid } = source.record;
     return typeof uuid === "string" ? uuid : undefined;
-  }
-
-  /** Adds the fields that every object has. */
-  #addIdentity({ id, type, view }: BuiltView, { ref, record }: ViewSource) {
-    const { poolId } = this.links;
-    view["id"] = id;
-    view["type"] = type;
-    const { uuid } = record;
-    if (typeof uuid === "string") view["uuid"] = uuid;
-    if (poolId !== undefined) {
-      view["$pool"] = poolId;
-      view["$poolId"] = poolId;
-    }
-    view["_xapiRef"] = ref;
-  }
-
-  /**
-   * Views must not throw. A failure is logged once per class, not once per
-   * record.
-   */
-  #logFirstFailure(error: unknown): void {
-    if (this.#hasFailed) return;
-    this.#hasFailed = true;
-    this.#logger.error(`the view of ${this.#view.className} failed`, { error });
   }
 }

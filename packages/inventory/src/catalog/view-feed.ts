@@ -39,6 +39,26 @@ export class FrameRing implements ViewFeed {
     return this.#bytes;
   }
 
+  get hasSubscribers(): boolean {
+    return this.#listeners.size > 0;
+  }
+
+  /**
+   * Assigns revisions to changes that nobody subscribes to. Earlier frames are
+   * dropped: a reader of these would miss the changes.
+   * @returns the first revision
+   */
+  skip(count: number): number {
+    const first = this.#revision + 1;
+    this.#revision += count;
+    for (const frame of this.#frames)
+      if (frame !== undefined) frame.onGrow = () => undefined;
+    this.#frames = [];
+    this.#oldestIndex = 0;
+    this.#bytes = 0;
+    return first;
+  }
+
   /** Assigns revisions to the changes. `notify` must follow. */
   push(content: Omit<FrameContent, "first">): Frame {
     const frame = new EncodedFrame({ ...content, first: this.#revision + 1 });

@@ -3,6 +3,7 @@ import type { Inventory } from "../mirror/inventory.js";
 import type { XapiRecord } from "../store/record-rows.js";
 import type { View, ViewLinks } from "../views/view.js";
 import { hashText } from "./packed-uuid.js";
+import type { LazyRecords } from "./lazy-records.js";
 import type { PoolDirectory } from "./pool-directory.js";
 
 /**
@@ -72,6 +73,7 @@ export interface IdRead {
  */
 export class RecordedLinks implements ViewLinks {
   readonly #sources: LinkSources;
+  readonly #lazyRecords: LazyRecords | undefined;
   readonly #classes = new Set<string>();
   readonly #uuidClasses = new Set<string>();
   #pool = 0;
@@ -80,8 +82,10 @@ export class RecordedLinks implements ViewLinks {
   #hashes = new Int32Array(64);
   #count = 0;
 
-  constructor(sources: LinkSources) {
+  /** @param lazyRecords absent: records are parsed as a whole */
+  constructor(sources: LinkSources, lazyRecords?: LazyRecords) {
     this.#sources = sources;
+    this.#lazyRecords = lazyRecords;
   }
 
   /** Starts a new record of a pool: clears the recorded reads. */
@@ -147,9 +151,11 @@ export class RecordedLinks implements ViewLinks {
     this.#classes.add(className);
     this.#recordRead(contentHash(this.#pool, ref));
     const { inventory } = this.#sources;
-    return inventory.count(this.#poolName, className) > MAX_CACHED_COUNT
+    if (inventory.count(this.#poolName, className) <= MAX_CACHED_COUNT)
+      return inventory.get(this.#poolName, className, ref);
+    return this.#lazyRecords === undefined
       ? inventory.peek(this.#poolName, className, ref)
-      : inventory.get(this.#poolName, className, ref);
+      : this.#lazyRecords.find(this.#poolName, className, ref);
   }
 
   recordByUuid(className: string, uuid: string): XapiRecord | undefined {
@@ -173,8 +179,7 @@ export class RecordedLinks implements ViewLinks {
     const poolId = this.#poolName;
     const view = views.get(className);
     if (view?.idOf === undefined) {
-      const uuid = inventory.column({ poolId, className, ref }, "uuid");
-      return typeof uuid === "string" ? uuid : undefined;
+      return inventory.getObject(poolId, className, ref)?.uuid;
     }
     const record = inventory.peek(poolId, className, ref);
     return record && view.idOf({ ref, record, links: this });

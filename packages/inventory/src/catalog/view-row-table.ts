@@ -43,12 +43,14 @@ export const RowFlag = {
   /** Reference / id is a UUID and packed; otherwise it is in a map. */
   packedRef: 32,
   packedId: 64,
-  /** Its view was built at least once. */
+  /** Its id was derived from the record at least once. */
   built: 128,
   /** The changed record was read before the change was published. */
   readBeforePublish: 256,
   /** Another view was built with the changed id before the row got it. */
   idReadBeforePublish: 512,
+  /** The object was encoded: the row's digest is that of the object. */
+  encoded: 1024,
 } as const;
 
 export const MAX_POOLS = 1 << 16;

@@ -2,11 +2,17 @@ import type { Logger } from "@xo-server/kit";
 import type { Steps } from "../slicer/slicer.js";
 import type { Predicate } from "../filter/predicate.js";
 import type { ViewObject } from "../views/view.js";
-import type { Frame, RowObserver, TypeSummary, ViewTable } from "./catalog.js";
+import type {
+  ObjectReader,
+  RowObserver,
+  TypeSummary,
+  ViewTable,
+} from "./catalog.js";
 import type { ClassContext } from "./class-context.js";
 import { digestOf } from "./digest.js";
 import { evaluatePredicate } from "./evaluate-predicate.js";
 import { PredicateResults } from "./predicate-results.js";
+import { readerOf } from "./row-reader.js";
 import { RowFlag } from "./view-row-table.js";
 import { copyOf } from "./view-encoder.js";
 
@@ -73,11 +79,30 @@ export class ViewRows implements ViewTable {
       : (JSON.parse(cached.toString()) as ViewObject);
   }
 
+  readRow(row: number, visit: (object: ObjectReader) => void): void {
+    const { rows, reader, dependencies } = this.#context;
+    if (rows.has(row, RowFlag.encoded)) {
+      visit(readerOf(this.object(row)));
+      return;
+    }
+    const opened = reader.open(rows.pool(row), rows.ref(row));
+    if (typeof opened === "string") {
+      visit(readerOf(this.#stub(row)));
+      return;
+    }
+    reader.attempt(() => {
+      visit(opened);
+    });
+    const { hashes, count, readsPool } = reader.links;
+    dependencies.add(row, hashes, count);
+    if (readsPool) rows.setFlag(row, RowFlag.readsPool, true);
+  }
+
   passes(row: number, test: Predicate): boolean {
     const cached = this.#results.get(row, test);
     if (cached !== undefined) return cached;
     const { rows } = this.#context;
-    const holds = evaluatePredicate(test, this.json(row));
+    const holds = this.#evaluate(row, test);
     // An unpublished change may already be visible here and may change again:
     // do not cache.
     if (!rows.has(row, RowFlag.dirty | RowFlag.readBeforePublish))
@@ -91,7 +116,11 @@ export class ViewRows implements ViewTable {
   }
 
   summary(type: string): TypeSummary {
-    return this.#context.summaries.get(type);
+    const { rows, summaries } = this.#context;
+    for (let row = 0; row < rows.rows; row++)
+      if (rows.has(row, RowFlag.live) && !rows.has(row, RowFlag.encoded))
+        this.#read(row);
+    return summaries.get(type);
   }
 
   observe(observer: RowObserver): () => void {
@@ -103,11 +132,11 @@ export class ViewRows implements ViewTable {
     return this.#context.inventory.runInSlices("views", steps);
   }
 
-  notifySet(row: number, view: ViewObject): void {
+  notifySet(row: number, object: ObjectReader): void {
     this.#results.invalidate(row);
     for (const one of this.#observers)
       callObserver(this.#context.logger, () => {
-        one.rowSet(row, view);
+        one.rowSet(row, object);
       });
   }
 
@@ -119,23 +148,56 @@ export class ViewRows implements ViewTable {
       });
   }
 
-  notifyFlushed(frame: Frame): void {
+  notifyFlushed(): void {
     for (const one of this.#observers)
       callObserver(this.#context.logger, () => {
-        one.flushed(frame);
+        one.flushed();
       });
   }
 
+  /** Reads only what the predicate needs of an object that is not encoded. */
+  #evaluate(row: number, test: Predicate): boolean {
+    const { fields } = test;
+    if (fields === undefined || this.#context.rows.has(row, RowFlag.encoded))
+      return evaluatePredicate(test, this.json(row));
+    const members: ViewObject = {};
+    this.readRow(row, (object) => {
+      for (const field of fields) {
+        const value = object.value([field]);
+        if (value !== undefined) members[field] = value;
+      }
+    });
+    return test(members);
+  }
+
   #read(row: number): { readonly view: ViewObject; readonly json: Buffer } {
-    const { builder, rows, cache, encoder } = this.#context;
+    const { builder, rows, cache, encoder, hasUnseenChanges } = this.#context;
     const built = builder.build(rows.pool(row), rows.ref(row));
     const view = typeof built === "string" ? this.#stub(row) : built.view;
     const { bytes } = encoder.encode(view);
     const json = copyOf(bytes);
+    if (!rows.has(row, RowFlag.encoded)) {
+      // A record that is newer than the row is encoded when the row is updated.
+      const isCurrent = !rows.has(row, RowFlag.dirty) && !hasUnseenChanges();
+      if (isCurrent && typeof built !== "string") this.#setEncoded(row, json);
+    }
     // Only the published version may be cached: patches are computed from it.
-    if (rows.hasDigest(row, digestOf(bytes))) cache.offer(rows, row, json);
+    else if (rows.hasDigest(row, digestOf(bytes))) cache.offer(rows, row, json);
     else rows.setFlag(row, RowFlag.readBeforePublish, true);
     return { view, json };
+  }
+
+  /** The row was encoded for the first time, for a reader. */
+  #setEncoded(row: number, json: Buffer): void {
+    const { rows, cache, summaries, dependencies, builder } = this.#context;
+    const { hashes, count, readsPool } = builder.links;
+    const digest = digestOf(json);
+    dependencies.add(row, hashes, count);
+    if (readsPool) rows.setFlag(row, RowFlag.readsPool, true);
+    summaries.encoded(this.type(row), digest);
+    rows.setDigest(row, digest);
+    rows.setFlag(row, RowFlag.encoded, true);
+    cache.offer(rows, row, json);
   }
 
   /** Stand-in for a removed object until its removal is published. */

@@ -4,13 +4,17 @@ import type { ColumnBudget } from "./column-budget.js";
 import { Columns } from "./columns.js";
 import { Projection } from "./projection.js";
 import type { SharedResult } from "./shared-result.js";
-import { toPath, type ValuePath } from "./value-path.js";
+import type { ValuePath } from "./value-path.js";
 import type { SlicedTask } from "./sliced-task.js";
+
+/**
+ * Columns that are filled while rows are added: almost every query reads them.
+ * Others are filled when a query needs them.
+ */
+const ALWAYS: readonly ValuePath[] = [["type"], ["name_label"]];
 
 export interface ClassIndexOptions {
   readonly table: ViewTable;
-  /** Paths whose columns are always maintained, in addition to `type`. */
-  readonly columns: readonly string[];
   readonly budget: ColumnBudget;
   readonly logger: Pick<Logger, "error">;
 }
@@ -25,7 +29,6 @@ export class ClassIndex {
   /** By CompiledQuery.key. */
   readonly results = new Map<string, SharedResult>();
   readonly #options: ClassIndexOptions;
-  readonly #readyPaths: readonly ValuePath[];
   readonly #projections = new Map<string, Projection>();
   readonly #unobserve: () => void;
   #isUpdating = false;
@@ -47,14 +50,13 @@ export class ClassIndex {
         this.#schedule();
       },
     });
-    this.#readyPaths = ["type", ...options.columns].map(toPath);
-    this.columns.maintain(this.#readyPaths);
+    this.columns.maintain(ALWAYS);
     this.#unobserve = table.observe(this.columns);
     budget.add(this.columns);
   }
 
   /**
-   * Fills the maintained columns; to be called once. Rows that are set
+   * Fills the first columns; to be called once. Rows that are set
    * meanwhile are included by the observer.
    */
   async begin(): Promise<void> {
@@ -88,7 +90,7 @@ export class ClassIndex {
 
   *#fillColumns(): SlicedTask<void> {
     yield* this.columns.begin();
-    this.columns.release(yield* this.columns.acquire(this.#readyPaths));
+    this.columns.release(yield* this.columns.acquire(ALWAYS));
     this.#options.budget.enforce();
   }
 

@@ -1,3 +1,4 @@
+import type { ObjectReader } from "../catalog/catalog.js";
 import type { Predicate } from "../filter/predicate.js";
 import type { SortValue } from "./sort-value.js";
 import type { ValuePath } from "./value-path.js";
@@ -38,7 +39,7 @@ export interface Column {
   /** Whether the row's object has been read. */
   isSet(row: number): boolean;
   /** Reads the value from an object. @returns whether it differs from before */
-  set(row: number, object: unknown): boolean;
+  set(row: number, object: ObjectReader): boolean;
   /** Clears a row whose object was removed. @returns whether it had a value */
   unset(row: number): boolean;
   /** Sort value of the row; null also for a row without an object. */

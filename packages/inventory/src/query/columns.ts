@@ -1,5 +1,8 @@
-import type { RowObserver, ViewTable } from "../catalog/catalog.js";
-import type { ViewObject } from "../views/view.js";
+import type {
+  ObjectReader,
+  RowObserver,
+  ViewTable,
+} from "../catalog/catalog.js";
 import { ChangeLog } from "./change-log.js";
 import type { Column } from "./column.js";
 import { IdOrder } from "./id-order.js";
@@ -115,12 +118,12 @@ export class Columns implements RowObserver {
     this.#columns.delete(column.key);
   }
 
-  rowSet(row: number, view: ViewObject): void {
+  rowSet(row: number, object: ObjectReader): void {
     const isNew = this.#assignSerial(row);
     if (isNew) this.ids.addRow(row);
     this.log.recordSet(row, isNew);
     for (const column of this.#columns.values())
-      if (column.set(row, view)) this.log.recordColumn(row, column);
+      if (column.set(row, object)) this.log.recordColumn(row, column);
     this.#onRow(row);
   }
 
@@ -161,8 +164,9 @@ export class Columns implements RowObserver {
     for (let row = 0; row < table.rows; row++) {
       const unset = columns.filter((column) => !column.isSet(row));
       if (unset.length > 0 && table.isLive(row)) {
-        const object = table.object(row);
-        for (const column of unset) column.set(row, object);
+        table.readRow(row, (object) => {
+          for (const column of unset) column.set(row, object);
+        });
       }
       if (row % STEP === STEP - 1) yield;
     }

@@ -68,16 +68,8 @@ export interface QueriesOptions {
    * 10,000.
    */
   readonly lingerMs?: number;
-  /**
-   * Maintained columns and searched paths of a class; default: as its view
-   * declares.
-   */
-  readonly columnsOf?: (className: string) => ClassColumns | undefined;
-}
-
-export interface ClassColumns {
-  readonly columns: readonly string[];
-  readonly searched: readonly string[];
+  /** Searched paths of a class; default: as its view declares. */
+  readonly searchedOf?: (className: string) => readonly string[];
 }
 
 /** Creates the query engine of a catalog. */
@@ -91,7 +83,7 @@ export function createQueries(
 class CatalogQueries implements Queries {
   readonly #catalog: Catalog;
   readonly #logger: Logger;
-  readonly #columnsOf: (className: string) => ClassColumns | undefined;
+  readonly #searchedOf: (className: string) => readonly string[];
   readonly #budget: ColumnBudget;
   readonly #results: ResultCache;
   readonly #indexes = new Map<string, Promise<ClassIndex>>();
@@ -104,7 +96,8 @@ class CatalogQueries implements Queries {
   constructor(catalog: Catalog, options: QueriesOptions) {
     this.#catalog = catalog;
     this.#logger = options.logger ?? silentLogger;
-    this.#columnsOf = options.columnsOf ?? viewOf;
+    this.#searchedOf =
+      options.searchedOf ?? ((className) => viewOf(className)?.searched ?? []);
     this.#budget = new ColumnBudget(options.columnBytes ?? 256 << 20);
     this.#results = new ResultCache({
       clock: options.clock ?? wallClock,
@@ -285,7 +278,7 @@ class CatalogQueries implements Queries {
   #compile(selection: Selection): CompiledQuery {
     if (this.#isStopped) throw closed();
     const className = this.#classOf(selection.type);
-    return compileQuery(selection, this.#columnsOf(className)?.searched ?? []);
+    return compileQuery(selection, this.#searchedOf(className));
   }
 
   #classOf(type: string): string {
@@ -321,7 +314,6 @@ class CatalogQueries implements Queries {
     const create = (table: ViewTable) => {
       const index = new ClassIndex({
         table,
-        columns: this.#columnsOf(className)?.columns ?? [],
         budget: this.#budget,
         logger: this.#logger,
       });

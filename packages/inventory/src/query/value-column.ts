@@ -1,4 +1,4 @@
-import { valueAt } from "../filter/property-path.js";
+import type { ObjectReader } from "../catalog/catalog.js";
 import type { Predicate } from "../filter/predicate.js";
 import { nextChange, type Column, type ColumnTest } from "./column.js";
 import { Dictionary, MISSING } from "./dictionary.js";
@@ -77,8 +77,8 @@ export class ValueColumn implements Column {
     return yield* sortByKeys(rows, keys, last);
   }
 
-  set(row: number, object: unknown): boolean {
-    const value = valueAt(object, this.path);
+  set(row: number, object: ObjectReader): boolean {
+    const value = object.value(this.path);
     const before = this.#code(row);
     if (before !== UNSET && this.dictionary.isValue(before, value))
       return false;

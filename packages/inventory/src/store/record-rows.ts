@@ -11,6 +11,9 @@ import type { Segments } from "./segments.js";
 
 const UUID_LENGTH = 36;
 const BACKSLASH = 0x5c;
+const QUOTE = 0x22;
+const TRUE = 0x74;
+const FALSE = 0x66;
 
 /**
  * A record as parsed by JSON.parse (or parseLenient). Shared by all readers:
@@ -174,10 +177,7 @@ export class RecordRows {
     if (this.table.get(row, pair + 1) !== UUID_LENGTH + 2) return undefined;
     const bytes = this.bytes(row);
     const at = this.recordOffset(row) + this.table.get(row, pair) + 1;
-    for (let i = at; i < at + UUID_LENGTH; i++) {
-      const c = bytes[i]!;
-      if (c > 0x7e || c === BACKSLASH) return undefined;
-    }
+    if (!isPlain(bytes, at, at + UUID_LENGTH)) return undefined;
     return bytes.toString("latin1", at, at + UUID_LENGTH);
   }
 
@@ -187,6 +187,11 @@ export class RecordRows {
     const length = this.table.get(row, pair + 1);
     if (length === 0) return undefined;
     const at = this.recordOffset(row) + this.table.get(row, pair);
+    const bytes = this.bytes(row);
+    if (bytes[at] === TRUE) return true;
+    if (bytes[at] === FALSE) return false;
+    if (bytes[at] === QUOTE && isPlain(bytes, at + 1, at + length - 1))
+      return bytes.toString("latin1", at + 1, at + length - 1);
     return this.#parse(row, at, length);
   }
 
@@ -196,4 +201,13 @@ export class RecordRows {
       (this.table.get(row, Cell.flags) & RecordFlag.lenient) !== 0;
     return isLenient ? parseLenient(text) : (JSON.parse(text) as unknown);
   }
+}
+
+/** Whether the text of a JSON string is ASCII without escapes. */
+function isPlain(bytes: Uint8Array, from: number, end: number): boolean {
+  for (let i = from; i < end; i++) {
+    const byte = bytes[i]!;
+    if (byte > 0x7e || byte === BACKSLASH) return false;
+  }
+  return true;
 }

@@ -9,7 +9,6 @@ export const bondView: View = {
   typeOf: () => "bond",
   build,
   reads: {},
-  columns: ["id", "$pool", "master", "mode"],
   searched: ["id"],
 };
 

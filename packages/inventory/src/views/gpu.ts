@@ -12,7 +12,6 @@ export const pgpuView: View = {
   typeOf: () => "PGPU",
   build: buildPgpu,
   reads: {},
-  columns: ["id", "$pool", "$host", "gpuGroup", "pci", "dom0Access"],
   searched: ["id"],
 };
 
@@ -23,7 +22,6 @@ export const vgpuView: View = {
   typeOf: () => "vgpu",
   build: buildVgpu,
   reads: {},
-  columns: ["id", "$pool", "vm", "gpuGroup", "vgpuType", "currentlyAttached"],
   searched: ["id"],
 };
 
@@ -34,7 +32,6 @@ export const gpuGroupView: View = {
   typeOf: () => "gpuGroup",
   build: buildGpuGroup,
   reads: {},
-  columns: ["id", "$pool", "name_label", "name_description", "allocation"],
   searched: ["id", "name_label", "name_description"],
 };
 
@@ -45,7 +42,6 @@ export const vgpuTypeView: View = {
   typeOf: () => "vgpuType",
   build: buildVgpuType,
   reads: {},
-  columns: ["id", "$pool", "modelName", "vendorName", "framebufferSize"],
   searched: ["id", "modelName", "vendorName"],
 };
 

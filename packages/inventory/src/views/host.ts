@@ -34,25 +34,16 @@ export const hostView: View = {
     ],
     Certificate: ["fingerprint", "not_after"],
   },
-  columns: [
-    "id",
-    "$pool",
-    "name_label",
-    "name_description",
-    "hostname",
-    "address",
-    "power_state",
-    "enabled",
-    "tags",
-    "version",
-    "build",
-    "productBrand",
-    "memory.size",
-    "memory.usage",
-    "cpus.cores",
-    "startTime",
-    "rebootRequired",
-  ],
+  properties: {
+    name_label: ({ record }) => toText(record.name_label),
+    name_description: ({ record }) => toText(record.name_description),
+    tags: ({ record }) => toTextList(record.tags),
+    hostname: ({ record }) => toText(record.hostname),
+    address: ({ record }) => toText(record.address),
+    enabled: ({ record }) => toFlag(record.enabled),
+    power_state: (source) => powerStateOf(readMetrics(source)),
+    memory: (source) => toMemory(readMetrics(source)),
+  },
   searched: [
     "id",
     "name_label",
@@ -65,7 +56,7 @@ export const hostView: View = {
 
 function build(source: ViewSource): ViewObject {
   const { record, links } = source;
-  const metrics = links.record("host_metrics", record.metrics);
+  const metrics = readMetrics(source);
   const software = record.software_version;
   const other = record.other_config;
   const view: ViewObject = {
@@ -130,6 +121,10 @@ function putLinks(view: ViewObject, { record, links }: ViewSource): void {
   view.PCIs = view.$PCIs = links.ids("PCI", record.PCIs);
   view.PGPUs = view.$PGPUs = links.ids("PGPU", record.PGPUs);
   view.$PBDs = links.ids("PBD", record.PBDs);
+}
+
+function readMetrics({ record, links }: ViewSource): XapiRecord | undefined {
+  return links.record("host_metrics", record.metrics);
 }
 
 function powerStateOf(metrics: XapiRecord | undefined): string {

@@ -13,7 +13,11 @@ export const messageView: View = {
   typeOf: () => "message",
   build,
   reads: {},
-  columns: ["id", "$pool", "name", "time", "$object"],
+  properties: {
+    name: ({ record }) => toText(record.name),
+    time: ({ record }) => toSeconds(record.timestamp),
+    $object: ({ record }) => toNonEmptyText(record.obj_uuid),
+  },
   searched: ["id", "name"],
 };
 

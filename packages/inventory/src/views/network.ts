@@ -13,19 +13,12 @@ export const networkView: View = {
   typeOf: () => "network",
   build,
   reads: { PIF: ["bond_master_of"] },
-  columns: [
-    "id",
-    "$pool",
-    "name_label",
-    "name_description",
-    "tags",
-    "bridge",
-    "MTU",
-    "automatic",
-    "defaultIsLocked",
-    "nbd",
-    "isBonded",
-  ],
+  properties: {
+    name_label: ({ record }) => toText(record.name_label),
+    name_description: ({ record }) => toText(record.name_description),
+    tags: ({ record }) => toTextList(record.tags),
+    bridge: ({ record }) => toText(record.bridge),
+  },
   searched: ["id", "name_label", "name_description", "tags", "bridge"],
 };
 

@@ -19,7 +19,6 @@ export const hostPatchView: View = {
       "size",
     ],
   },
-  columns: ["id", "$pool", "name", "description", "$host", "applied", "time"],
   searched: ["id", "name", "description"],
 };
 
@@ -32,7 +31,6 @@ export const poolPatchView: View = {
   idOf: ({ ref }) => ref,
   build: buildPoolPatch,
   reads: {},
-  columns: ["id", "$pool", "name", "description", "applied", "size"],
   searched: ["id", "name", "description"],
 };
 

@@ -10,7 +10,6 @@ export const pbdView: View = {
   typeOf: () => "PBD",
   build,
   reads: {},
-  columns: ["id", "$pool", "host", "SR", "attached"],
   searched: ["id"],
 };
 

@@ -9,7 +9,6 @@ export const pciView: View = {
   typeOf: () => "PCI",
   build,
   reads: {},
-  columns: ["id", "$pool", "$host", "class_name", "device_name", "pci_id"],
   searched: ["id", "class_name", "device_name", "pci_id"],
 };
 

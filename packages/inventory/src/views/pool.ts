@@ -20,18 +20,6 @@ export const poolView: View = {
   typeOf: () => "pool",
   build,
   reads: { host: ["name_label", "software_version"], VDI: ["SR"] },
-  columns: [
-    "id",
-    "$pool",
-    "name_label",
-    "name_description",
-    "tags",
-    "master",
-    "default_SR",
-    "HA_enabled",
-    "cpus.cores",
-    "platform_version",
-  ],
   searched: ["id", "name_label", "name_description", "tags"],
 };
 

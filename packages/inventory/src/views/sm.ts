@@ -10,7 +10,6 @@ export const smView: View = {
   typeOf: () => "SM",
   build,
   reads: {},
-  columns: ["id", "$pool", "name_label", "name_description", "SM_type"],
   searched: ["id", "name_label", "name_description", "SM_type"],
 };
 

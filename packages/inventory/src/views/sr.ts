@@ -26,22 +26,17 @@ export const srView: View = {
   typeOf: () => "SR",
   build,
   reads: { PBD: ["host", "device_config"] },
-  columns: [
-    "id",
-    "$pool",
-    "name_label",
-    "name_description",
-    "tags",
-    "SR_type",
-    "content_type",
-    "shared",
-    "size",
-    "physical_usage",
-    "usage",
-    "$container",
-    "allocationStrategy",
-    "inMaintenanceMode",
-  ],
+  properties: {
+    name_label: ({ record }) => toText(record.name_label),
+    name_description: ({ record }) => toText(record.name_description),
+    tags: ({ record }) => toTextList(record.tags),
+    SR_type: ({ record }) => toText(record.type),
+    content_type: ({ record }) => toText(record.content_type),
+    shared: ({ record }) => toFlag(record.shared),
+    size: ({ record }) => toInteger(record.physical_size),
+    physical_usage: ({ record }) => toInteger(record.physical_utilisation),
+    $container: containerOf,
+  },
   searched: ["id", "name_label", "name_description", "tags", "SR_type"],
 };
 
@@ -62,9 +57,17 @@ function build({ record, links }: ViewSource): ViewObject {
     $PBDs: links.ids("PBD", record.PBDs),
   };
   putSizes(view, record);
-  put(view, "$container", localHostOf(record, links) ?? links.poolId);
+  put(view, "$container", containerOf({ record, links }));
   put(view, "allocationStrategy", strategyOf(record, links));
   return view;
+}
+
+/** The host of local storage, otherwise the pool. */
+function containerOf({
+  record,
+  links,
+}: Pick<ViewSource, "record" | "links">): string | undefined {
+  return localHostOf(record, links) ?? links.poolId;
 }
 
 /** Bytes. */

@@ -13,17 +13,6 @@ export const taskView: View = {
   typeOf: () => "task",
   build,
   reads: {},
-  columns: [
-    "id",
-    "$pool",
-    "name_label",
-    "name_description",
-    "status",
-    "progress",
-    "created",
-    "finished",
-    "$host",
-  ],
   searched: ["id", "name_label", "name_description"],
 };
 

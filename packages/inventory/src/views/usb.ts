@@ -10,7 +10,6 @@ export const pusbView: View = {
   typeOf: () => "PUSB",
   build: buildPusb,
   reads: {},
-  columns: ["id", "$pool", "host", "usbGroup", "description"],
   searched: ["id", "description"],
 };
 
@@ -21,7 +20,6 @@ export const vusbView: View = {
   typeOf: () => "VUSB",
   build: buildVusb,
   reads: {},
-  columns: ["id", "$pool", "vm", "usbGroup", "currentlyAttached"],
   searched: ["id"],
 };
 
@@ -32,7 +30,6 @@ export const usbGroupView: View = {
   typeOf: () => "USB_group",
   build: buildUsbGroup,
   reads: {},
-  columns: ["id", "$pool", "name_label", "name_description"],
   searched: ["id", "name_label", "name_description"],
 };
 

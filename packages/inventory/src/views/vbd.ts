@@ -9,18 +9,13 @@ export const vbdView: View = {
   typeOf: () => "VBD",
   build,
   reads: {},
-  columns: [
-    "id",
-    "$pool",
-    "VM",
-    "VDI",
-    "attached",
-    "bootable",
-    "device",
-    "is_cd_drive",
-    "position",
-    "read_only",
-  ],
+  properties: {
+    attached: ({ record }) => toFlag(record.currently_attached),
+    device: ({ record }) => toNonEmptyText(record.device) ?? null,
+    is_cd_drive: ({ record }) => record.type === "CD",
+    VM: ({ record, links }) => links.id("VM", record.VM),
+    VDI: ({ record, links }) => links.id("VDI", record.VDI),
+  },
   searched: ["id", "device"],
 };
 

@@ -24,23 +24,24 @@ export const vdiView: View = {
   typeOf,
   build,
   reads: { VDI: ["physical_utilisation", "sm_config"] },
-  columns: [
-    "id",
-    "type",
-    "$pool",
-    "name_label",
-    "name_description",
-    "tags",
-    "$SR",
-    "$VBDs",
-    "size",
-    "usage",
-    "VDI_type",
-    "image_format",
-    "cbt_enabled",
-    "$snapshot_of",
-    "snapshot_time",
-  ],
+  properties: {
+    name_label: ({ record }) => toText(record.name_label),
+    name_description: ({ record }) => toText(record.name_description),
+    tags: ({ record }) => toTextList(record.tags),
+    VDI_type: ({ record }) => toText(record.type),
+    cbt_enabled: ({ record }) => toFlag(record.cbt_enabled),
+    size: ({ record }) => toInteger(record.virtual_size),
+    usage: ({ record }) => toInteger(record.physical_utilisation),
+    image_format: ({ record }) => toImageFormat(record),
+    $SR: ({ record, links }) => links.id("SR", record.SR),
+    $VBDs: ({ record, links }) => links.ids("VBD", record.VBDs),
+    snapshot_time: ({ record }) =>
+      typeOf(record) === SNAPSHOT ? toSeconds(record.snapshot_time) : undefined,
+    $snapshot_of: ({ record, links }) =>
+      typeOf(record) === SNAPSHOT
+        ? links.id("VDI", record.snapshot_of)
+        : undefined,
+  },
   searched: ["id", "name_label", "name_description", "tags"],
 };
 
@@ -69,11 +70,7 @@ function build({ record, links }: ViewSource): ViewObject {
   put(view, "usage", toInteger(record.physical_utilisation));
   put(view, "$SR", links.id("SR", record.SR));
   put(view, "parent", parent);
-  put(
-    view,
-    "image_format",
-    toNonEmptyText(memberOf(record.sm_config, "image-format")),
-  );
+  put(view, "image_format", toImageFormat(record));
   if (type === DISK)
     put(view, "chainPhysicalUsage", toChainUsage(record, links));
   else if (type === SNAPSHOT) putSnapshot(view, record, links);
@@ -87,6 +84,10 @@ function putSnapshot(
 ): void {
   put(view, "snapshot_time", toSeconds(record.snapshot_time));
   put(view, "$snapshot_of", links.id("VDI", record.snapshot_of));
+}
+
+function toImageFormat(record: XapiRecord): string | undefined {
+  return toNonEmptyText(memberOf(record.sm_config, "image-format"));
 }
 
 function parentOf(record: XapiRecord): string | undefined {

@@ -61,15 +61,19 @@ export interface View {
    */
   build(source: ViewSource): ViewObject;
   /**
+   * Properties of the object that are cheap to read without building all of it,
+   * by name: the same values as `build` yields, undefined for those that it
+   * leaves out. They see records whose fields are parsed one by one, so they
+   * should read fields that parser workers report (columnsOf in model).
+   */
+  readonly properties?: Readonly<
+    Record<string, (source: ViewSource) => unknown>
+  >;
+  /**
    * Fields that `build` reads of linked records, by class: changes of other
    * fields do not cause a rebuild. Absent: every change does.
    */
   readonly reads?: Readonly<Record<string, readonly string[]>>;
-  /**
-   * Paths (`memory.size`) for sorting, filtering and grouping: their columns
-   * are maintained as soon as the class is followed.
-   */
-  readonly columns: readonly string[];
-  /** The paths of `columns` that a search covers. */
+  /** Paths (`os_version.name`) that a search covers. */
   readonly searched: readonly string[];
 }

@@ -13,19 +13,13 @@ export const vifView: View = {
   typeOf: () => "VIF",
   build,
   reads: {},
-  columns: [
-    "id",
-    "$pool",
-    "$VM",
-    "$network",
-    "MAC",
-    "MTU",
-    "attached",
-    "device",
-    "lockingMode",
-    "allowedIpv4Addresses",
-    "allowedIpv6Addresses",
-  ],
+  properties: {
+    attached: ({ record }) => toFlag(record.currently_attached),
+    device: ({ record }) => toText(record.device),
+    MAC: ({ record }) => toText(record.MAC),
+    $network: ({ record, links }) => links.id("network", record.network),
+    $VM: ({ record, links }) => links.id("VM", record.VM),
+  },
   searched: ["id", "MAC", "allowedIpv4Addresses", "allowedIpv6Addresses"],
 };
 

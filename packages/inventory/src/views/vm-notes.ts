@@ -15,10 +15,15 @@ export function putClientMetadata(view: ViewObject, record: XapiRecord): void {
   const other = record.other_config;
   put(view, "notes", toNonEmptyText(memberOf(other, "xo:notes")));
   put(view, "creation", toCreation(record));
-  put(view, "resourceSet", toNonEmptyText(readJson(other, "xo:resource_set")));
+  put(view, "resourceSet", toResourceSet(record));
   const monitor = memberOf(other, "xscontainer-monitor");
   if (typeof monitor === "string")
     view.docker = { enabled: monitor.toLowerCase() === "true" };
+}
+
+/** Id of the resource set that the VM belongs to. */
+export function toResourceSet(record: XapiRecord): string | undefined {
+  return toNonEmptyText(readJson(record.other_config, "xo:resource_set"));
 }
 
 /**

@@ -9,7 +9,7 @@ import { localHostOfDisks } from "./local-host.js";
 import { readOperations } from "./operations.js";
 import type { View, ViewLinks, ViewObject, ViewSource } from "./view.js";
 import { putPlatform, putScheduling } from "./vm-platform.js";
-import { putClientMetadata, toNestedPcis } from "./vm-notes.js";
+import { putClientMetadata, toNestedPcis, toResourceSet } from "./vm-notes.js";
 import { isDefaultTemplate, putTemplate } from "./vm-template.js";
 import { isFirmwareSupported } from "./vm-firmware.js";
 import { toSeconds } from "./values/instant.js";
@@ -51,31 +51,32 @@ export const vmView: View = {
     SR: ["shared", "PBDs"],
     PBD: ["host"],
   },
-  columns: [
-    "id",
-    "type",
-    "$pool",
-    "name_label",
-    "name_description",
-    "power_state",
-    "$container",
-    "tags",
-    "CPUs.number",
-    "memory.size",
-    "mainIpAddress",
-    "addresses",
-    "os_version.name",
-    "os_version.distro",
-    "startTime",
-    "installTime",
-    "high_availability",
-    "auto_poweron",
-    "virtualizationMode",
-    "managementAgentDetected",
-    "isDefaultTemplate",
-    "$snapshot_of",
-    "snapshot_time",
-  ],
+  properties: {
+    name_label: ({ record }) => toText(record.name_label),
+    name_description: ({ record }) => toText(record.name_description),
+    power_state: ({ record }) => toText(record.power_state),
+    tags: ({ record }) => toTextList(record.tags),
+    high_availability: ({ record }) => toText(record.ha_restart_priority),
+    auto_poweron: ({ record }) => hasFlag(record.other_config, "auto_poweron"),
+    resourceSet: ({ record }) => toResourceSet(record),
+    CPUs: (source) => toCpus(source.record, readGuest(source)),
+    memory: (source) => toMemory(source.record, readGuest(source)),
+    addresses: (source) => readAddresses(readGuest(source).guest?.networks).all,
+    mainIpAddress: (source) =>
+      readAddresses(readGuest(source).guest?.networks).main,
+    os_version: (source) => toOsVersion(readGuest(source).guest),
+    startTime: (source) => toSeconds(readGuest(source).metrics?.start_time),
+    installTime: (source) => toSeconds(readGuest(source).metrics?.install_time),
+    $container: (source) => containerOf(source, readGuest(source).isRunning),
+    isDefaultTemplate: ({ record }) =>
+      typeOf(record) === TEMPLATE ? isDefaultTemplate(record) : undefined,
+    snapshot_time: ({ record }) =>
+      typeOf(record) === SNAPSHOT ? toSeconds(record.snapshot_time) : undefined,
+    $snapshot_of: ({ record, links }) =>
+      typeOf(record) === SNAPSHOT
+        ? links.id("VM", record.snapshot_of)
+        : undefined,
+  },
   searched: [
     "id",
     "name_label",

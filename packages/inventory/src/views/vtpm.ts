@@ -8,7 +8,6 @@ export const vtpmView: View = {
   typeOf: () => "VTPM",
   build,
   reads: {},
-  columns: ["id", "$pool", "vm"],
   searched: ["id"],
 };
 

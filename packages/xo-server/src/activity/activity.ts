@@ -189,7 +189,10 @@ export class Activity implements ActivityRecorder {
 
 function* readAll(table: ViewTable, watcher: RowWatcher) {
   for (let row = 0; row < table.rows; row++) {
-    if (table.isLive(row)) watcher.rowSet(row, table.object(row));
+    if (table.isLive(row))
+      table.readRow(row, (object) => {
+        watcher.rowSet(row, object);
+      });
     yield;
   }
 }

@@ -1,4 +1,4 @@
-import type { ViewObject } from "@xo-server/inventory";
+import type { ObjectReader } from "@xo-server/inventory";
 
 /**
  * The fields of an object that events are derived from. Equal facts are the
@@ -16,10 +16,10 @@ export interface Facts {
 export class FactsDictionary {
   readonly #known = new Map<string, Facts>();
 
-  of(view: ViewObject): Facts {
-    const type = textOf(view["type"]);
-    const state = stateOf(type, view);
-    const place = placeOf(type, view);
+  of(object: ObjectReader): Facts {
+    const type = textOf(object.value(["type"]));
+    const state = stateOf(type, object);
+    const place = placeOf(type, object);
     const key = `${type}\n${state}\n${place}`;
     const known = this.#known.get(key);
     if (known !== undefined) return known;
@@ -32,16 +32,16 @@ export class FactsDictionary {
 
 const SNAPSHOT = "VM-snapshot";
 
-function stateOf(type: string, view: ViewObject): string {
-  if (type === "VM") return textOf(view["power_state"]);
+function stateOf(type: string, object: ObjectReader): string {
+  if (type === "VM") return textOf(object.value(["power_state"]));
   if (type !== "host") return "";
-  const isSeen = view["power_state"] === "Running";
-  return `${view["enabled"] === true ? "in use" : "disabled"}, ${isSeen ? "seen" : "lost"}`;
+  const isSeen = object.value(["power_state"]) === "Running";
+  return `${object.value(["enabled"]) === true ? "in use" : "disabled"}, ${isSeen ? "seen" : "lost"}`;
 }
 
-function placeOf(type: string, view: ViewObject): string {
-  if (type === "VM") return textOf(view["$container"]);
-  return type === SNAPSHOT ? textOf(view["$snapshot_of"]) : "";
+function placeOf(type: string, object: ObjectReader): string {
+  if (type === "VM") return textOf(object.value(["$container"]));
+  return type === SNAPSHOT ? textOf(object.value(["$snapshot_of"])) : "";
 }
 
 export function textOf(value: unknown): string {

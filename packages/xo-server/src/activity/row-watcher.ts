@@ -1,4 +1,8 @@
-import type { RowObserver, ViewObject, ViewTable } from "@xo-server/inventory";
+import type {
+  ObjectReader,
+  RowObserver,
+  ViewTable,
+} from "@xo-server/inventory";
 import type { ActivityKind, ActivityEvent, Related } from "./activity-entry.js";
 import { textOf, type Facts, type FactsDictionary } from "./object-facts.js";
 import { changesOf, isTracked, kindOf } from "./object-kinds.js";
@@ -42,16 +46,16 @@ export class RowWatcher implements RowObserver {
     return row < 0 ? undefined : this.#names[row];
   }
 
-  rowSet(row: number, view: ViewObject): void {
-    const after = this.#options.facts.of(view);
+  rowSet(row: number, object: ObjectReader): void {
+    const after = this.#options.facts.of(object);
     const before = this.#facts[row];
     const was = this.#names[row];
     if (!isTracked(after.type)) {
       if (before !== undefined) this.rowRemoved(row);
       return;
     }
-    const name = textOf(view["name_label"]);
-    this.#keep(row, after, { name, pool: textOf(view["$pool"]) });
+    const name = textOf(object.value(["name_label"]));
+    this.#keep(row, after, { name, pool: textOf(object.value(["$pool"])) });
     if (!this.#isReporting(row)) return;
     if (before?.type !== after.type) {
       this.#report(row, kindOf(after.type, "created"));

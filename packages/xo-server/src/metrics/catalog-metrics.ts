@@ -22,7 +22,16 @@ export function toCatalogMetrics(stats: CatalogStats): Metric[] {
       "Size of the retained changes.",
       stats.feedBytes,
     ),
-    counter("xo_catalog_views_built_total", "Views built.", stats.built),
+    counter(
+      "xo_catalog_rows_refreshed_total",
+      "Objects updated without building their views.",
+      stats.refreshed,
+    ),
+    counter(
+      "xo_catalog_views_built_total",
+      "Views built for subscribers of all changes.",
+      stats.built,
+    ),
     counter(
       "xo_catalog_views_unchanged_total",
       "Built views that were equal to the previous ones.",

@@ -53,10 +53,11 @@ export class ObjectNotices {
   readonly #declined = new WeakSet<Client>();
   /** Clients that have called other methods than those of their session. */
   readonly #calling = new WeakSet<Client>();
-  readonly #unsubscribe: () => void;
+  /** Subscribed to the catalog's feed while there are followers. */
+  #unsubscribe: (() => void) | undefined;
   #frames: Frame[] = [];
   /** Frames up to this revision are encoded for all subscriptions. */
-  #encoded: number;
+  #encoded = 0;
   #isDelivering = false;
   #groupsCreated = 0;
   #followsAll = false;
@@ -64,11 +65,6 @@ export class ObjectNotices {
 
   constructor(options: ObjectNoticesOptions) {
     this.#options = options;
-    const { feed } = options.catalog;
-    this.#encoded = feed.revision;
-    this.#unsubscribe = feed.subscribe((frame) => {
-      this.#onFrame(frame);
-    });
   }
 
   /**
@@ -126,15 +122,15 @@ export class ObjectNotices {
     this.#followers.delete(client);
     const { group } = follower;
     if (--group.readers === 0) this.#groups.delete(group.key);
+    if (this.#followers.size === 0) this.#leaveFeed();
     return true;
   }
 
   stop(): void {
-    this.#unsubscribe();
+    this.#leaveFeed();
     this.#options.clock.clearTimeout(this.#retry);
     for (const client of this.#beginning.keys()) this.#cancelBeginning(client);
     this.#followers.clear();
-    this.#frames = [];
   }
 
   #follow(client: Client): Follower {
@@ -143,6 +139,7 @@ export class ObjectNotices {
     if (known !== undefined) return known;
     const group = this.#groupOf(client);
     group.readers++;
+    this.#joinFeed();
     const { revision } = this.#options.catalog.feed;
     const follower = { client, group, revision, hasCopy: false };
     this.#followers.set(client, follower);
@@ -202,14 +199,21 @@ export class ObjectNotices {
       });
   }
 
-  #onFrame(frame: Frame): void {
-    if (this.#followers.size === 0) {
-      this.#frames = [];
-      this.#encoded = frame.last;
-      return;
-    }
-    this.#frames.push(frame);
-    this.#deliver();
+  #joinFeed(): void {
+    if (this.#unsubscribe !== undefined) return;
+    const { feed } = this.#options.catalog;
+    this.#encoded = feed.revision;
+    this.#unsubscribe = feed.subscribe((frame) => {
+      this.#frames.push(frame);
+      this.#deliver();
+    });
+  }
+
+  /** Without a subscriber the catalog does not encode what changes. */
+  #leaveFeed(): void {
+    this.#unsubscribe?.();
+    this.#unsubscribe = undefined;
+    this.#frames = [];
   }
 
   #deliver(): void {

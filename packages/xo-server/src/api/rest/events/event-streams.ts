@@ -43,15 +43,13 @@ export class EventStreams {
   readonly #options: EventStreamsOptions;
   readonly #streams = new Map<string, EventStream>();
   readonly #encodings = new ChangeEncodings();
-  readonly #unsubscribe: () => void;
+  /** Subscribed to the catalog's feed while a stream has a subscription. */
+  #leaveFeed: (() => void) | undefined;
   #unwatch: (() => void) | undefined;
   #timer: unknown;
 
   constructor(options: EventStreamsOptions) {
     this.#options = options;
-    this.#unsubscribe = options.catalog.feed.subscribe((frame) => {
-      for (const stream of this.#streams.values()) stream.send(frame);
-    });
   }
 
   /** @throws XoError QUEUE_FULL: too many streams in total or of this user */
@@ -82,6 +80,9 @@ export class EventStreams {
     this.#streams.set(id, stream);
     response.on("close", () => {
       this.#streams.delete(id);
+      if (this.#streams.size > 0) return;
+      this.#leaveFeed?.();
+      this.#leaveFeed = undefined;
     });
     this.#schedulePing();
     return stream;
@@ -112,6 +113,9 @@ export class EventStreams {
       type,
       ...this.#filterOf(request.name, extent),
     });
+    this.#leaveFeed ??= catalog.feed.subscribe((frame) => {
+      for (const one of this.#streams.values()) one.send(frame);
+    });
     await catalog.follow(className);
     stream.subscribe(subscription, extent);
     await this.#addKnownIds(subscription, extent);
@@ -124,7 +128,7 @@ export class EventStreams {
   }
 
   stop(): void {
-    this.#unsubscribe();
+    this.#leaveFeed?.();
     this.#unwatch?.();
     this.#options.clock.clearTimeout(this.#timer);
     for (const stream of this.#streams.values()) stream.end();

@@ -1,0 +1,73 @@
+import { valueAt } from "../filter/property-path.js";
+import type { View, ViewObject, ViewSource } from "../views/view.js";
+import type { ObjectReader } from "./catalog.js";
+
+/** An object that is built from its record as far as it is read. */
+export class RowReader implements ObjectReader {
+  readonly id: string;
+  readonly type: string;
+  readonly #view: View;
+  readonly #source: ViewSource;
+  #object: ViewObject | undefined;
+
+  constructor(
+    view: View,
+    source: ViewSource,
+    { id, type }: { readonly id: string; readonly type: string },
+  ) {
+    this.id = id;
+    this.type = type;
+    this.#view = view;
+    this.#source = source;
+  }
+
+  value([name = "", ...rest]: readonly string[]): unknown {
+    const value = this.#property(name);
+    return rest.length === 0 ? value : valueAt(value, rest);
+  }
+
+  object(): ViewObject {
+    return (this.#object ??= this.#build());
+  }
+
+  #property(name: string): unknown {
+    switch (name) {
+      case "id":
+        return this.id;
+      case "type":
+        return this.type;
+      case "$pool":
+      case "$poolId":
+        return this.#source.links.poolId;
+    }
+    const { properties = {} } = this.#view;
+    return this.#object === undefined && Object.hasOwn(properties, name)
+      ? properties[name]!(this.#source)
+      : valueAt(this.object(), [name]);
+  }
+
+  /** Builds the object, with the fields that every object has. */
+  #build(): ViewObject {
+    const { ref, record, links } = this.#source;
+    const view = this.#view.build(this.#source);
+    const { poolId } = links;
+    const { uuid } = record;
+    view["id"] = this.id;
+    view["type"] = this.type;
+    if (typeof uuid === "string") view["uuid"] = uuid;
+    if (poolId !== undefined) {
+      view["$pool"] = poolId;
+      view["$poolId"] = poolId;
+    }
+    view["_xapiRef"] = ref;
+    return view;
+  }
+}
+
+/** A reader of an object that has been built. */
+export function readerOf(object: ViewObject): ObjectReader {
+  return {
+    value: (path) => valueAt(object, path),
+    object: () => object,
+  };
+}
