@@ -32,6 +32,8 @@ export class ClassIndex {
   readonly #projections = new Map<string, Projection>();
   readonly #unobserve: () => void;
   #isUpdating = false;
+  /** Epoch of the change log that the last update began with. */
+  #updatedTo = 0;
   #isStopped = false;
 
   constructor(options: ClassIndexOptions) {
@@ -97,27 +99,26 @@ export class ClassIndex {
   #schedule(): void {
     if (this.#isUpdating || this.#isStopped || this.results.size === 0) return;
     this.#isUpdating = true;
-    this.table.run(this.#update()).catch((error: unknown) => {
-      this.#options.logger.error("live queries could not be updated", {
-        error,
+    this.table
+      .run(this.#update())
+      .catch((error: unknown) => {
+        this.#options.logger.error("live queries could not be updated", {
+          error,
+        });
+      })
+      .finally(() => {
+        this.#isUpdating = false;
+        // As a task of its own: other tasks of the table get their turn, however
+        // often it changes.
+        if (this.columns.log.closed !== this.#updatedTo) this.#schedule();
       });
-    });
   }
 
   *#update(): Generator<void, void, void> {
-    const { log } = this.columns;
-    let done = -1;
-    try {
-      // Again until no new frame was published meanwhile.
-      while (done !== log.closed) {
-        done = log.closed;
-        for (const shared of [...this.results.values()]) {
-          yield* this.#updateResult(shared);
-          yield;
-        }
-      }
-    } finally {
-      this.#isUpdating = false;
+    this.#updatedTo = this.columns.log.closed;
+    for (const shared of [...this.results.values()]) {
+      yield* this.#updateResult(shared);
+      yield;
     }
   }
 
