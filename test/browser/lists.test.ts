@@ -135,6 +135,24 @@ t.test("lists of objects", { skip, ...LIMIT }, async (t) => {
     await page.waitForURL(`${url}/#/vms/${last.id}`);
   });
 
+  t.test("objects in several groups are counted once", async (t) => {
+    const [first, second] = vms;
+    for (const vm of [first!, second!])
+      await admin.ask("vm.set", { id: vm.id, tags: ["one", "two", "three"] });
+    await bench.untilGone("vms", `id:${first!.id} !tags:three`);
+    await bench.untilGone("vms", `id:${second!.id} !tags:three`);
+    const { page } = await open(t, "/vms?group=tags");
+    const group = page.getByRole("row", { name: /^three/ });
+    await group.getByText("2", { exact: true }).waitFor();
+    await page.getByRole("row", { name: /^\(no tags\)/ }).waitFor();
+    await page.getByRole("button", { name: "Group: tag" }).waitFor();
+    await page
+      .getByRole("main")
+      .locator("header")
+      .getByText(`${vms.length} objects`, { exact: true })
+      .waitFor();
+  });
+
   t.test("groups open and close; their rows are theirs", async (t) => {
     const { page } = await open(t, "/vms");
     await page.getByRole("button", { name: "Group" }).click();

@@ -30,8 +30,8 @@ export interface ScriptedServer {
   show(status: ScriptedStatus): void;
   /** Sends a merge patch on top of what is shown. `base` other than ours: a page that missed something. */
   patch(patch: object, base?: number): void;
-  /** Sends a notification without parameters. */
-  notify(method: string): void;
+  /** Sends a notification. */
+  notify(method: string, params?: object): void;
   /** Breaks all connections off, and takes no new ones until `comeBack`. */
   goAway(): void;
   comeBack(): void;
@@ -118,8 +118,8 @@ export async function startScriptedServer(
       revision += 1;
       broadcast({ revision, base, patch });
     },
-    notify(method) {
-      const text = JSON.stringify({ jsonrpc: "2.0", method, params: {} });
+    notify(method, params = {}) {
+      const text = JSON.stringify({ jsonrpc: "2.0", method, params });
       for (const page of sockets) page.send(text);
     },
     goAway() {

@@ -11,6 +11,7 @@ export interface ScriptedPool {
   since: string;
   staleSince: string | null;
   error: { code: string; message: string } | null;
+  warnings?: { code: string; message: string; data: object }[];
   transport: string | null;
   objects: number;
   counts: Record<string, number>;

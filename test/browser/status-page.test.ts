@@ -1,6 +1,7 @@
 /// <reference lib="dom" />
 import t, { type Test } from "tap";
 import type { Browser, Page } from "playwright-core";
+import { violations } from "./axe.js";
 import {
   complaintsOf,
   openBrowser,
@@ -97,6 +98,27 @@ t.test(
       await page.getByRole("button", { name: "Oslo" }).click();
       await page.getByText("Compare the fingerprint").waitFor();
       t.ok(await page.getByText(fingerprint, { exact: true }).isVisible());
+    });
+
+    t.test("a pool with a warning explains it", async (t) => {
+      const status = livePools();
+      const [first, second] = Object.values(status.pools);
+      first!.warnings = [
+        {
+          code: "SAME_POOL",
+          message: "has the same UUID as another pool",
+          data: { pool: second!.label },
+        },
+      ];
+      const { page, complaints } = await visit(t, status);
+      const row = page.locator(".pool").filter({ hasText: "1 warning" });
+      await row.getByRole("button", { name: first!.label }).click();
+      await row
+        .getByText(`This pool has the same UUID as ${second!.label}`)
+        .waitFor();
+      t.equal(await page.locator(".pool .warnings").count(), 1);
+      t.same(await violations(page), []);
+      t.same(complaints, []);
     });
 
     t.test("an error that is over leaves the page", async (t) => {

@@ -45,6 +45,21 @@ class FakeQueries implements Pick<Queries, "live"> {
   }
 }
 
+class FakeCompleteness {
+  isComplete = true;
+  readonly #listeners: (() => void)[] = [];
+
+  onChange(listener: () => void) {
+    this.#listeners.push(listener);
+    return () => undefined;
+  }
+
+  set(isComplete: boolean): void {
+    this.isComplete = isComplete;
+    for (const listener of this.#listeners) listener();
+  }
+}
+
 class FakeClient {
   readonly got: { params: Record<string, unknown> }[] = [];
   readonly buffers: Buffer[] = [];
@@ -61,11 +76,14 @@ class FakeClient {
 function setUp() {
   const queries = new FakeQueries();
   const clock = new FakeClock();
-  const readers = new LiveQuerySubscriptions(
-    queries as unknown as Queries,
+  const completeness = new FakeCompleteness();
+  const readers = new LiveQuerySubscriptions({
+    queries: queries as unknown as Queries,
+    completeness,
     clock,
-  );
-  return { queries, clock, readers, client: new FakeClient() };
+  });
+  const client = new FakeClient();
+  return { queries, clock, completeness, readers, client };
 }
 
 /** Promises that are ready have run. */
@@ -101,6 +119,43 @@ t.test(
     ]);
   },
 );
+
+t.test("a live query reports whether its result is complete", async (t) => {
+  const { queries, clock, completeness, readers, client } = setUp();
+  completeness.set(false);
+  const first = await readers.open(client, terms("vms"), request);
+  t.match(JSON.parse(first.toString()), { complete: false });
+  queries.tell(update(101));
+  t.notOk("complete" in client.got[0]!.params, "it has not changed");
+  completeness.set(true);
+  t.match(client.got[1], {
+    params: { name: "vms", revision: 101, complete: true, objects: {} },
+  });
+  completeness.set(true);
+  t.equal(client.got.length, 2, "once");
+  completeness.set(false);
+  t.match(client.got[2], { params: { complete: false } });
+
+  client.hasRoom = false;
+  queries.tell(update(102));
+  client.hasRoom = true;
+  clock.pass(1000);
+  await settle();
+  t.match(client.got[3], { params: { reset: true, complete: false } });
+  const next = await readers.open(client, terms("other"), request);
+  completeness.set(true);
+  t.match(JSON.parse(next.toString()), { complete: false });
+  t.same(
+    client.got
+      .slice(4)
+      .map(({ params }) => [params["name"], params["complete"]]),
+    [
+      ["vms", true],
+      ["other", true],
+    ],
+    "every query of the client",
+  );
+});
 
 t.test("readers of the same update get the same bytes", async (t) => {
   const { queries, readers, client } = setUp();

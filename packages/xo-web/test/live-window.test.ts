@@ -95,6 +95,22 @@ t.test("what differs is applied, and other rows stay the same", async (t) => {
   t.same(ids(), ["c", "b"]);
 });
 
+t.test("an incomplete result is marked until it is complete", async (t) => {
+  const { window, calls, notify, view } = started();
+  window.connected();
+  window.request(vms);
+  await calls[0]!.answer({ ...(first as object), complete: false });
+  t.equal(view().isComplete, false);
+  const nothing = { total: 5, offset: 0, objects: {}, patches: {} };
+  notify({ ...nothing, total: 6 });
+  t.equal(view().isComplete, false, "an update does not change it");
+  notify({ ...nothing, complete: true });
+  t.equal(view().isComplete, true);
+  notify({ ...nothing, complete: false });
+  notify({ ...nothing, reset: true });
+  t.equal(view().isComplete, true, "a full update without it is complete");
+});
+
 t.test("of many wishes that come fast the last one holds", async (t) => {
   const { window, calls } = await live();
   for (const offset of [10, 20, 30]) window.request({ ...vms, offset });

@@ -36,6 +36,21 @@ t.test("a pool that is not followed is lost at once", (t) => {
   t.end();
 });
 
+t.test("pools with warnings are listed, connected or not", (t) => {
+  const warnings = [
+    { code: "SAME_POOL", message: "…", data: { pool: "pool 2" } },
+  ];
+  const { warned, lost } = poolHealth(
+    statusOf([{ pool: "a", warnings }, { pool: "b", warnings: [] }, {}]),
+  );
+  t.same(
+    warned.map(({ label }) => label),
+    ["pool 0"],
+  );
+  t.same(lost, []);
+  t.end();
+});
+
 t.test("rows are not drawn again while the same pools are lost", (t) => {
   const one = poolHealth(statusOf([{ pool: "a", state: "backing-off" }]));
   const same = poolHealth(statusOf([{ pool: "a", state: "failed" }]), one);

@@ -159,7 +159,11 @@ export class Reflector {
   /** The objects of the snapshot count as listed, at the time of the snapshot. */
   async #restore(): Promise<void> {
     const restored = await this.#options.restore(this.#abort.signal);
-    if (restored === undefined) return;
+    if (restored === undefined) {
+      // The status was "loading" until now.
+      this.#options.onState();
+      return;
+    }
     this.#listings.restore(restored.classes);
     this.#hasListed = true;
     this.#staleSince = restored.asOf;

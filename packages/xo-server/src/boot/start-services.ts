@@ -86,6 +86,7 @@ function toPoolServices(core: Core) {
     inventory,
     catalog: views.catalog,
     queries: views.queries,
+    completeness: views.completeness,
     liveQueries: views.liveQueries,
     objectListing: views.listing,
     objectNotices: views.notices,

@@ -63,6 +63,13 @@ const window = {
   offset: Type.Integer({ minimum: 0 }),
   limit: Type.Integer({ minimum: 0, maximum: 10_000 }),
 };
+const details = Type.Optional(
+  Type.Boolean({ description: "The result is an object with `complete`." }),
+);
+const isIncomplete = Type.Optional(Type.Literal(false));
+const groups = Type.Array(
+  Type.Object({ key: Type.Optional(Type.Unknown()), count: Type.Integer() }),
+);
 const Raw = Type.Unsafe<RawJson>(Type.Object({}));
 const closed = { additionalProperties: false } as const;
 
@@ -100,33 +107,45 @@ export const queryPage = defineOperation({
 
 export const queryCount = defineOperation({
   name: "query.count",
-  summary: "How many objects match.",
-  params: Type.Object(selection, closed),
-  result: Type.Integer(),
+  summary:
+    "How many objects match. With `details`: {count, complete?}; `complete: false`: a pool is still being loaded, there may be more.",
+  params: Type.Object({ ...selection, details }, closed),
+  result: Type.Union([
+    Type.Integer(),
+    Type.Object({ count: Type.Integer(), complete: isIncomplete }),
+  ]),
   permission: "viewer",
-  handler: async (request, context) =>
-    context.services.queries.count(await toQuery(request, context)),
+  handler: async ({ details = false, ...request }, context) => {
+    const query = await toQuery(request, context);
+    const count = await context.services.queries.count(query);
+    return details ? { count, ...completeness(context) } : count;
+  },
 });
 
 export const queryGroup = defineOperation({
   name: "query.group",
   summary:
-    "How many objects match for each value of a path: $pool, $container, power_state, tags, ...",
+    "How many objects match for each value of a path: $pool, $container, power_state, tags, ... With `details`: {total, groups, complete?}; an object with several values (tags) is counted in several groups, and once in `total`.",
   params: Type.Object(
-    { ...selection, by: Type.String({ minLength: 1, maxLength: 256 }) },
+    {
+      ...selection,
+      by: Type.String({ minLength: 1, maxLength: 256 }),
+      details,
+    },
     closed,
   ),
-  result: Type.Array(
-    Type.Object({
-      key: Type.Optional(Type.Unknown()),
-      count: Type.Integer(),
-    }),
-  ),
+  result: Type.Union([
+    groups,
+    Type.Object({ total: Type.Integer(), groups, complete: isIncomplete }),
+  ]),
   permission: "viewer",
-  handler: async ({ by, ...request }, context) => {
+  handler: async ({ by, details = false, ...request }, context) => {
     const { queries } = context.services;
     const query = await toQuery({ ...request, paths: [by] }, context);
-    return [...(await queries.group(query, by))];
+    const groups = [...(await queries.group(query, by))];
+    if (!details) return groups;
+    const total = await queries.count(query);
+    return { total, groups, ...completeness(context) };
   },
 });
 
@@ -171,7 +190,7 @@ export const queryColumns = defineOperation({
 export const queryOpen = defineOperation({
   name: "query.open",
   summary:
-    "Follows a window of a sorted result. The answer has everything in it; notifications `query` {name, revision, total, offset, splice?, objects, patches, digest} tell what differs (patches: RFC 7386), with `reset` after a gap.",
+    "Follows a window of a sorted result. The answer has everything in it; notifications `query` {name, revision, total, offset, splice?, objects, patches, digest, complete?} tell what differs (patches: RFC 7386), with `reset` after a gap. `complete` is false in the answer, and after `reset`, while a pool is still being loaded; later it is sent when it changes.",
   params: Type.Object({ name, ...selection, ...window, fields }, closed),
   result: Raw,
   permission: "viewer",
@@ -217,13 +236,10 @@ export const queryClose = defineOperation({
 });
 
 /** `complete: false` while a pool is listed for the first time or restored from its snapshot. */
-function completeness({
-  services: { inventory },
-}: Pick<OperationContext, "services">): { complete?: false } {
-  const isLoading = inventory.pools.some(
-    (id) => inventory.poolStatus(id)?.isLoading === true,
-  );
-  return isLoading ? { complete: false } : {};
+function completeness({ services }: Pick<OperationContext, "services">): {
+  complete?: false;
+} {
+  return services.completeness.isComplete ? {} : { complete: false };
 }
 
 /**

@@ -19,6 +19,7 @@ import type { AnswerCache } from "../dashboard/answer-cache.js";
 import type { MissingPatches } from "../hosts/missing-patches.js";
 import type { RollingPlans } from "../hosts/rolling-plans.js";
 import type { Jobs } from "../jobs/jobs.js";
+import type { Completeness } from "../objects/completeness.js";
 import type { LiveQuerySubscriptions } from "../objects/live-query-subscriptions.js";
 import type { ObjectListing } from "../objects/object-listing.js";
 import type { ObjectNotices } from "../objects/object-notices.js";
@@ -52,6 +53,7 @@ export interface Services {
   /** Objects as clients see them. */
   readonly catalog: Catalog;
   readonly queries: Queries;
+  readonly completeness: Completeness;
   readonly liveQueries: LiveQuerySubscriptions;
   readonly objectListing: ObjectListing;
   readonly objectNotices: ObjectNotices;

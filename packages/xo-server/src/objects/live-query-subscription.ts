@@ -8,6 +8,7 @@ import type {
 } from "@xo-server/inventory";
 import type { StatusSubscriber } from "../status/status-feed.js";
 import { joinObject } from "../encoding/raw-json.js";
+import type { Completeness } from "./completeness.js";
 import type { Readable } from "./readable.js";
 
 /** A client that did not keep up gets a full update after this time, in ms. */
@@ -15,6 +16,7 @@ const RETRY_MS = 1000;
 
 export interface LiveQuerySubscriptionOptions {
   readonly queries: Queries;
+  readonly completeness: Pick<Completeness, "isComplete">;
   readonly clock: WallClock;
   readonly client: StatusSubscriber;
   /** The client's name of the query. */
@@ -26,6 +28,7 @@ export interface LiveQuerySubscriptionOptions {
  * One live query of one client. Updates are sent as notifications `query`
  * {name, revision, ...}. Nothing is queued: if the client does not read, the
  * query is closed and opened again later, and its first update has `reset`.
+ * `complete` is in the first update if it is false, later when it has changed.
  */
 export class LiveQuerySubscription {
   readonly #options: LiveQuerySubscriptionOptions;
@@ -35,6 +38,10 @@ export class LiveQuerySubscription {
   #where: Predicate | undefined;
   /** Counts the queries opened: updates of older ones are dropped. */
   #begun = 0;
+  /** The position of the window as of the last update. */
+  #last: LiveUpdate | undefined;
+  /** As the client knows it. */
+  #isComplete = true;
   #timer: unknown;
   #isClosed = false;
 
@@ -46,7 +53,7 @@ export class LiveQuerySubscription {
   /** @returns the first update, encoded */
   async open(): Promise<Buffer> {
     const first = await this.#begin();
-    return encodeUpdate(first);
+    return encodeUpdate(first, this.#completeness(true));
   }
 
   /** The difference is sent as a notification. */
@@ -59,6 +66,16 @@ export class LiveQuerySubscription {
   /** The rights of the client may have changed: then a full update is sent. */
   renew(): void {
     if (!this.#isAsAllowed()) this.#restart();
+  }
+
+  /** An update without changes of rows is sent. */
+  completenessChanged(): void {
+    const { completeness } = this.#options;
+    if (this.#last === undefined) return;
+    if (completeness.isComplete === this.#isComplete) return;
+    const { revision, total, offset, digest } = this.#last;
+    const nothing = { objects: new Map(), patches: new Map() };
+    this.#send({ revision, total, offset, digest, ...nothing }, false);
   }
 
   close(): void {
@@ -80,6 +97,7 @@ export class LiveQuerySubscription {
       where === undefined ? this.#request : { ...this.#request, where };
     let first: LiveUpdate | undefined;
     const query = await this.#options.queries.live(request, (update) => {
+      if (begun === this.#begun) this.#last = update;
       if (first === undefined) first = update;
       else if (begun === this.#begun) this.#send(update, false);
     });
@@ -101,10 +119,23 @@ export class LiveQuerySubscription {
   #send(update: LiveUpdate, isReset: boolean): void {
     if (this.#isClosed || this.#timer !== undefined) return;
     const { client, name } = this.#options;
-    if (client.trySend(encodeNotification(name, update, isReset))) return;
+    const head = {
+      name,
+      ...(isReset ? { reset: true } : {}),
+      ...this.#completeness(isReset),
+    };
+    if (client.trySend(encodeNotification(update, head))) return;
     this.#query?.close();
     this.#query = undefined;
     this.#retryLater();
+  }
+
+  /** For the client: `complete`, unless it knows. */
+  #completeness(isReset: boolean): { readonly complete?: boolean } {
+    const before = isReset || this.#isComplete;
+    const { isComplete } = this.#options.completeness;
+    this.#isComplete = isComplete;
+    return isComplete === before ? {} : { complete: isComplete };
   }
 
   #retryLater(): void {
@@ -128,20 +159,15 @@ export class LiveQuerySubscription {
   }
 }
 
-/** Clients with the same window and the same name get the same bytes. */
+/** Clients with the same window and the same name and state get the same bytes. */
 const encoded = new WeakMap<LiveUpdate, Map<string, Buffer>>();
 
-function encodeNotification(
-  name: string,
-  update: LiveUpdate,
-  isReset: boolean,
-): Buffer {
+function encodeNotification(update: LiveUpdate, head: object): Buffer {
   const byKey = encoded.get(update) ?? new Map<string, Buffer>();
   encoded.set(update, byKey);
-  const key = `${isReset ? "reset" : ""}/${name}`;
+  const key = JSON.stringify(head);
   let message = byKey.get(key);
   if (message === undefined) {
-    const head = isReset ? { name, reset: true } : { name };
     message = joinObject({ jsonrpc: "2.0", method: "query" }, [
       ["params", encodeUpdate(update, head)],
     ]);

@@ -1,6 +1,7 @@
 import type { WallClock } from "@xo-server/kit";
 import type { LiveRequest, Queries } from "@xo-server/inventory";
 import { XoError } from "@xo-server/model";
+import type { Completeness } from "./completeness.js";
 import { LiveQuerySubscription } from "./live-query-subscription.js";
 import type { StatusSubscriber } from "../status/status-feed.js";
 import type { Readable } from "./readable.js";
@@ -11,21 +12,29 @@ export interface LiveQueryTerms {
   readonly readable: Readable;
 }
 
+export interface LiveQuerySources {
+  readonly queries: Queries;
+  readonly completeness: Pick<Completeness, "isComplete" | "onChange">;
+  readonly clock: WallClock;
+}
+
 /** Live queries of one client at most. */
 const MOST = 64;
 
 /** The live queries of all clients, by client and name. */
 export class LiveQuerySubscriptions {
-  readonly #queries: Queries;
-  readonly #clock: WallClock;
+  readonly #sources: LiveQuerySources;
   readonly #clients = new Map<
     StatusSubscriber,
     Map<string, LiveQuerySubscription>
   >();
 
-  constructor(queries: Queries, clock: WallClock) {
-    this.#queries = queries;
-    this.#clock = clock;
+  constructor(sources: LiveQuerySources) {
+    this.#sources = sources;
+    sources.completeness.onChange(() => {
+      for (const readers of this.#clients.values())
+        for (const reader of readers.values()) reader.completenessChanged();
+    });
   }
 
   /**
@@ -47,8 +56,7 @@ export class LiveQuerySubscriptions {
         errors: [],
       });
     const reader = new LiveQuerySubscription(request, {
-      queries: this.#queries,
-      clock: this.#clock,
+      ...this.#sources,
       client,
       name,
       readable,

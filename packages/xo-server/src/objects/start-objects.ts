@@ -9,6 +9,7 @@ import {
   type Queries,
 } from "@xo-server/inventory";
 import { toCacheLimits } from "../config/cache-limits.js";
+import { Completeness } from "./completeness.js";
 import { LiveQuerySubscriptions } from "./live-query-subscriptions.js";
 import { ObjectListing } from "./object-listing.js";
 import { ObjectNotices } from "./object-notices.js";
@@ -19,6 +20,7 @@ import type { StopStack } from "../lifecycle/stop-stack.js";
 export interface Objects {
   readonly catalog: Catalog;
   readonly queries: Queries;
+  readonly completeness: Completeness;
   readonly liveQueries: LiveQuerySubscriptions;
   readonly listing: ObjectListing;
   readonly notices: ObjectNotices;
@@ -48,6 +50,14 @@ export function startObjects(
     notices.stop();
   });
   const listing = new ObjectListing(catalog, inventory);
-  const readers = new LiveQuerySubscriptions(queries, clock);
-  return { catalog, queries, liveQueries: readers, listing, notices };
+  const completeness = new Completeness(inventory, catalog);
+  stops.push("completeness", () => {
+    completeness.stop();
+  });
+  const liveQueries = new LiveQuerySubscriptions({
+    queries,
+    completeness,
+    clock,
+  });
+  return { catalog, queries, completeness, liveQueries, listing, notices };
 }

@@ -8,6 +8,8 @@ export interface PoolHealth {
   readonly lostIds: ReadonlySet<string>;
   /** Being listed for the first time: their objects are incomplete. */
   readonly loading: readonly PoolStatus[];
+  /** With warnings, such as UUIDs that another pool has as well. */
+  readonly warned: readonly PoolStatus[];
   readonly total: number;
 }
 
@@ -33,6 +35,7 @@ export function poolHealth(
     // The same set while nothing changes: rows that read it are not drawn again.
     lostIds: isSame ? before.lostIds : new Set(ids),
     loading,
+    warned: pools.filter(({ warnings }) => (warnings ?? []).length > 0),
     total: pools.length,
   };
 }

@@ -36,6 +36,14 @@ export interface PoolError {
   readonly data?: Readonly<Record<string, string>>;
 }
 
+/** Such as SAME_POOL: another connection leads to a pool with the same UUID. */
+export interface PoolWarning {
+  readonly code: string;
+  readonly message: string;
+  /** Members of the message: `pool`, `uuid`, `previous`. */
+  readonly data: Readonly<Record<string, string>>;
+}
+
 export interface PoolStatus {
   readonly id: string;
   readonly label: string;
@@ -49,6 +57,8 @@ export interface PoolStatus {
   /** Since when the objects are no longer followed; null while they are. */
   readonly staleSince?: string | null;
   readonly error?: PoolError | null;
+  /** Absent: none. */
+  readonly warnings?: readonly PoolWarning[] | null;
   readonly transport?: string | null;
   readonly objects: number;
   readonly counts: Counts;

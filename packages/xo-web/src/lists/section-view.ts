@@ -4,6 +4,7 @@ import type { SteadyView } from "./steady-rows.js";
 /** What is known of the rows of a section. */
 export interface SectionView extends SteadyView {
   readonly total: number | undefined;
+  readonly isComplete: boolean;
   readonly state: WindowState;
   readonly error: string | undefined;
 }

@@ -16,6 +16,10 @@ export interface GroupRequest {
 
 export interface Groups {
   readonly list: ShallowRef<readonly Group[] | undefined>;
+  /** Matching objects, each counted once although it may be in several groups. */
+  readonly total: ShallowRef<number | undefined>;
+  /** False: a pool is still being loaded, there may be more objects. */
+  readonly isComplete: ShallowRef<boolean>;
   /** The server's words, when it would not count them. */
   readonly refusal: ShallowRef<string | undefined>;
   readonly isOpen: (id: string) => boolean;
@@ -27,6 +31,8 @@ export interface Groups {
 export function useGroups(request: () => GroupRequest | undefined): Groups {
   const { call, whenOpen } = useServer();
   const list = shallowRef<readonly Group[]>();
+  const total = shallowRef<number>();
+  const isComplete = shallowRef(true);
   const refusal = shallowRef<string>();
   const open = shallowRef<ReadonlySet<string>>(new Set());
   let turn = 0;
@@ -35,20 +41,25 @@ export function useGroups(request: () => GroupRequest | undefined): Groups {
     const wanted = request();
     const own = ++turn;
     if (wanted === undefined) {
-      list.value = undefined;
+      list.value = total.value = undefined;
+      isComplete.value = true;
       return;
     }
     const { by, ...selection } = wanted;
     try {
-      const told = await call("query.group", { ...selection, by });
-      if (own !== turn || !Array.isArray(told)) return;
-      const next = told.filter(isObject) as unknown as Group[];
+      const details = true;
+      const answer = await call("query.group", { ...selection, by, details });
+      if (own !== turn || !isObject(answer)) return;
+      const next = answer["groups"] as unknown as readonly Group[];
+      total.value = Number(answer["total"]);
+      isComplete.value = answer["complete"] !== false;
       list.value = isNew ? next : inOrderOf(list.value ?? [], next);
       refusal.value = undefined;
     } catch (error) {
       // Without a connection what was known stays.
       if (own !== turn || !(error instanceof RpcError)) return;
       list.value = [];
+      total.value = 0;
       refusal.value = error.message;
     }
   }
@@ -68,6 +79,8 @@ export function useGroups(request: () => GroupRequest | undefined): Groups {
 
   return {
     list,
+    total,
+    isComplete,
     refusal,
     isOpen: (id) => open.value.has(id),
     toggle(id) {

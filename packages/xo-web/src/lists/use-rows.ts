@@ -30,6 +30,8 @@ export interface Rows {
   readonly views: ReadonlyMap<string, SectionView>;
   /** Number of matching objects; undefined until it is known. */
   readonly total: ComputedRef<number | undefined>;
+  /** False: a pool is still being loaded, there may be more. */
+  readonly isComplete: ComputedRef<boolean>;
   readonly state: ComputedRef<WindowState>;
   /** The error of the server. */
   readonly refusal: ComputedRef<string | undefined>;
@@ -90,9 +92,12 @@ export function useRows(
       return { ...whole, filter: bothOf(whole.filter, term) };
     },
     total: computed(() =>
-      groupBy() === undefined
-        ? views.get("")?.total
-        : groups.list.value?.reduce((sum, { count }) => sum + count, 0),
+      groupBy() === undefined ? views.get("")?.total : groups.total.value,
+    ),
+    isComplete: computed(
+      () =>
+        groups.isComplete.value &&
+        [...views.values()].every(({ isComplete }) => isComplete),
     ),
     isHeldBack: computed(() =>
       [...views.values()].some(({ held }) => held !== undefined),

@@ -8,6 +8,8 @@ export class ColumnTable {
   state: string | undefined;
   /** Number of matching objects. */
   total = 0;
+  /** False: a pool is still being loaded, there may be more objects. */
+  isComplete = true;
   ids: readonly string[] = [];
   /** Incremented when the objects or their order change. */
   membership = 0;
@@ -25,7 +27,8 @@ export class ColumnTable {
     if (!isObject(answer)) return false;
     const { state, total, ids, columns } = answer;
     this.state = typeof state === "string" ? state : undefined;
-    const before = this.total;
+    const before = [this.total, this.isComplete].join();
+    this.isComplete = answer["complete"] !== false;
     this.total = typeof total === "number" ? total : 0;
     if (Array.isArray(ids)) {
       this.ids = ids as string[];
@@ -33,7 +36,8 @@ export class ColumnTable {
     }
     const changed = isObject(columns) ? Object.entries(columns) : [];
     for (const [path, column] of changed) this.#take(path, column);
-    return Array.isArray(ids) || changed.length > 0 || before !== this.total;
+    const now = [this.total, this.isComplete].join();
+    return Array.isArray(ids) || changed.length > 0 || before !== now;
   }
 
   /** Values in the order of `ids`; null: the object has no such property. */

@@ -32,6 +32,8 @@ export interface WindowView {
   /** Position of the first row in the whole result. */
   readonly offset: number;
   readonly total: number | undefined;
+  /** False: a pool is still being loaded, there may be more objects. */
+  readonly isComplete: boolean;
   readonly state: WindowState;
   /** The error of the server, in the state `refused`. */
   readonly error: string | undefined;
@@ -41,6 +43,7 @@ export const emptyView: WindowView = {
   rows: [],
   offset: 0,
   total: undefined,
+  isComplete: true,
   state: "loading",
   error: undefined,
 };
@@ -179,7 +182,8 @@ export class LiveWindow {
   #take(update: Readonly<Record<string, Json>>): void {
     if (this.#requested === undefined) return;
     if (update["reset"] === true) this.#ids = [];
-    const { splice, objects, patches, offset, total } = update;
+    const { splice, objects, patches, offset, total, complete } = update;
+    const wasComplete = update["reset"] === true || this.#view.isComplete;
     if (isObject(splice) && Array.isArray(splice["insert"]))
       this.#ids.splice(
         Number(splice["at"]),
@@ -197,6 +201,7 @@ export class LiveWindow {
       rows: [...kept.values()],
       offset: typeof offset === "number" ? offset : 0,
       total: typeof total === "number" ? total : undefined,
+      isComplete: typeof complete === "boolean" ? complete : wasComplete,
       state: "live",
       error: undefined,
     });

@@ -24,6 +24,8 @@ export interface LiveRows<T> {
   /** Place of the first row in the whole result. */
   readonly offset: ComputedRef<number>;
   readonly total: ComputedRef<number | undefined>;
+  /** False: a pool is still being loaded, there may be more objects. */
+  readonly isComplete: ComputedRef<boolean>;
   readonly state: ComputedRef<WindowState>;
   readonly error: ComputedRef<string | undefined>;
 }
@@ -68,6 +70,7 @@ export function useWindow<T = ObjectRow>(
     rows: computed(() => view.value.rows as unknown as readonly T[]),
     offset: computed(() => view.value.offset),
     total: computed(() => view.value.total),
+    isComplete: computed(() => view.value.isComplete),
     state: computed(() => view.value.state),
     error: computed(() => view.value.error),
   };

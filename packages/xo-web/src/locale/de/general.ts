@@ -14,8 +14,10 @@ export const general: Widened<typeof words> = {
     hint: "Verbindung zum Server",
   },
   poolHealth: {
+    warned: { one: "{n} Pool mit Warnung", other: "{n} Pools mit Warnungen" },
     lost: { one: "{n} Pool getrennt", other: "{n} Pools getrennt" },
     loading: "Pools werden geladen: {done} von {total}",
+    stillLoading: "Wird noch geladen",
     notConnected: "Pool nicht verbunden",
     lostState: "Letzter bekannter Stand: Der Pool ist nicht verbunden",
   },
@@ -138,6 +140,15 @@ export const general: Widened<typeof words> = {
     poolsLoading: "{n} laden",
   },
   pools: {
+    warnings: {
+      SAME_POOL:
+        "Dieser Pool hat dieselbe UUID wie {pool}: Es ist derselbe Pool unter einer anderen Adresse oder eine Kopie davon. Nur die Objekte eines der beiden werden angezeigt. Einen der beiden Server entfernen.",
+      SAME_HOSTS:
+        "Dieser Pool hat Hosts mit denselben UUIDs wie {pool}. Nur die Objekte eines der beiden werden angezeigt. Einen der beiden Server entfernen oder die kopierten Hosts neu installieren.",
+      POOL_REPLACED:
+        "Unter dieser Adresse antwortet ein anderer Pool: {uuid} statt {previous}. Falls das nicht beabsichtigt ist, die Adresse prüfen.",
+    },
+    warningCount: { one: "{n} Warnung", other: "{n} Warnungen" },
     heading: "Pools",
     count: { one: "{n} Pool", other: "{n} Pools" },
     filter: "Pools filtern",

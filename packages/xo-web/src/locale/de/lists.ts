@@ -5,6 +5,7 @@ export const lists: Messages["lists"] = {
   filterHint: "Filtern…",
   label: "Liste: {things}",
   total: { one: "{n} Objekt", other: "{n} Objekte" },
+  totalSoFar: { one: "Bisher {n} Objekt", other: "Bisher {n} Objekte" },
   columns: {
     state: "Zustand",
     name_label: "Name",
@@ -144,6 +145,8 @@ export const lists: Messages["lists"] = {
     button: "Gruppieren",
     none: "Keine Gruppen",
     by: "Nach {property}",
+    on: "Gruppe: {property}",
+    withoutTags: "(ohne Tags)",
     without: "(kein Wert)",
     open: "{name} aufklappen",
     close: "{name} zuklappen",

@@ -15,8 +15,13 @@ export const general = {
     hint: "Connection to the server",
   },
   poolHealth: {
+    warned: {
+      one: "{n} pool with a warning",
+      other: "{n} pools with warnings",
+    },
     lost: { one: "{n} pool not connected", other: "{n} pools not connected" },
     loading: "Loading pools: {done} of {total}",
+    stillLoading: "Still loading",
     notConnected: "Pool not connected",
     lostState: "Last known state: the pool is not connected",
   },
@@ -137,6 +142,15 @@ export const general = {
     poolsLoading: "{n} loading",
   },
   pools: {
+    warnings: {
+      SAME_POOL:
+        "This pool has the same UUID as {pool}: it is the same pool under another address, or a copy of it. Objects of only one of them are shown. Remove one of the two servers.",
+      SAME_HOSTS:
+        "This pool has hosts with the same UUIDs as {pool}. Objects of only one of them are shown. Remove one of the two servers, or reinstall the copied hosts.",
+      POOL_REPLACED:
+        "Another pool answers at this address: {uuid} instead of {previous}. Check the address if this was not intended.",
+    },
+    warningCount: { one: "{n} warning", other: "{n} warnings" },
     heading: "Pools",
     count: { one: "{n} pool", other: "{n} pools" },
     filter: "Filter pools",

@@ -3,6 +3,7 @@ export const lists = {
   filterHint: "Filter…",
   label: "List of {things}",
   total: { one: "{n} object", other: "{n} objects" },
+  totalSoFar: { one: "{n} object so far", other: "{n} objects so far" },
   columns: {
     state: "State",
     name_label: "Name",
@@ -142,6 +143,8 @@ export const lists = {
     button: "Group",
     none: "No groups",
     by: "Group by {property}",
+    on: "Group: {property}",
+    withoutTags: "(no tags)",
     without: "(no value)",
     open: "Expand {name}",
     close: "Collapse {name}",
