@@ -10,6 +10,7 @@ import { loadConfig } from "../src/config/load-config.js";
 import { alarmOperations } from "../src/methods/alarm.js";
 import { alarmRuleOperations } from "../src/methods/alarm-rule.js";
 import type { Privilege } from "../src/rights/privilege.js";
+import type { ReadServerMetric } from "../src/alarms/server-metrics.js";
 import type { PoolState } from "../src/status/status.js";
 import { FakeClock } from "./fake-clock.js";
 import { MiniCatalog } from "./mini-catalog.js";
@@ -23,6 +24,7 @@ export interface BenchOptions {
   readonly objects?: MiniCatalog;
   /** States of pools at the start. Default: the pool `p` is connected. */
   readonly states?: Map<string, PoolState>;
+  readonly readServerMetric?: ReadServerMetric;
   readonly people?: Readonly<Record<string, readonly Privilege[]>>;
 }
 
@@ -69,6 +71,8 @@ export async function startAlarmBench(t: Test, options: BenchOptions = {}) {
     catalog,
     clock,
     mail,
+    readServerMetric: options.readServerMetric ?? (async () => NaN),
+    pageUrl: () => "https://xo.example/",
     listPools: () =>
       Array.from(
         states,
@@ -154,7 +158,9 @@ export async function startAlarmBench(t: Test, options: BenchOptions = {}) {
     },
     now,
     async create(rule: object): Promise<string> {
-      const made = await ask("POST", "/alarm-rules", { name: "rule", ...rule });
+      const now = { forSeconds: 0, on: withoutHysteresis(rule) };
+      const body = { name: "rule", ...now, ...rule, on: now.on };
+      const made = await ask("POST", "/alarm-rules", body);
       t.equal(made.status, 201, JSON.stringify(made.value));
       return (made.value as { id: string }).id;
     },
@@ -192,4 +198,10 @@ function parseMail(yaml = ""): object {
         /^\d+$/.test(value) ? Number(value) : value,
       ]),
   );
+}
+
+/** The condition of a rule; cleared at the threshold unless it says otherwise. */
+function withoutHysteresis(rule: object): unknown {
+  const { on } = rule as { on?: { kind?: string; threshold?: number } };
+  return on?.kind === "statistic" ? { clearsAt: on.threshold, ...on } : on;
 }

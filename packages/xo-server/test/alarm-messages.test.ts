@@ -74,7 +74,7 @@ t.test(
         204,
       );
       const tested = await bench.ask("POST", `/alarm-rules/${id}/actions/test`);
-      t.same(tested.value, [{ targetId: target }]);
+      t.same(tested.value, [{ targetId: target, target: url, sent: true }]);
       return sink.posted.at(-1)!.headers["x-key"];
     };
     t.equal(await set(sink.url), "k");

@@ -54,7 +54,7 @@ t.test(
     });
     t.equal(open?.endedAt, undefined);
     t.match(box.letters[0], /^Subject: \[critical\] busy: name of a\r$/m);
-    t.match(box.letters[0], /VM name of a, value 0.95/);
+    t.match(box.letters[0], /value 95%, since/);
     t.same(box.recipients, [["ops@example.org"]]);
 
     bench.measure("a", "cpu", 0.8);

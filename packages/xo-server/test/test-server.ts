@@ -45,6 +45,7 @@ export async function startTestServer(
       pools.push(pool);
       return pool;
     },
+    createsDefaultRules: false,
     ...options,
   });
   t.teardown(() => server.stop());

@@ -41,6 +41,31 @@ export class Settings {
     });
   }
 
+  /**
+   * Sets a value unless the key has one, for all servers.
+   * @returns whether it was set
+   * @throws XoError VALUE_TOO_LARGE, INVALID_PARAMETERS, STORE_UNAVAILABLE
+   */
+  async add(key: string, value: unknown): Promise<boolean> {
+    const { tables, committer, clock } = this.#context;
+    const row = {
+      id: checkName("the key of a setting", key),
+      value_json: toJson(`the setting ${key}`, value),
+      updated_at: clock.now(),
+    };
+    return committer.run(async (unit) => {
+      const added = await unit.sql
+        .insertInto("settings")
+        .values(row)
+        .onConflict((conflict) => conflict.column("id").doNothing())
+        .returning("id")
+        .executeTakeFirst();
+      if (added === undefined) return false;
+      unit.addChange({ target: tables.settings, id: key, row });
+      return true;
+    });
+  }
+
   /** @throws XoError NO_SUCH_OBJECT, STORE_UNAVAILABLE */
   async delete(key: string): Promise<void> {
     const { tables, committer } = this.#context;

@@ -16,8 +16,11 @@ import { NoticeSender, errorText, secretOf } from "./notice-sender.js";
 import { FollowedPools } from "./followed-pools.js";
 import { PoolWatcher } from "./pool-watcher.js";
 import { Reminders } from "./reminders.js";
-import { toRule, type Rule } from "./rule.js";
+import { toRule, type Rule, type Target } from "./rule.js";
 import { RuleState } from "./rule-state.js";
+import { createNoticeDescriber } from "./notice-describer.js";
+import { SERVER_TYPE, type ReadServerMetric } from "./server-metrics.js";
+import { ServerWatcher } from "./server-watcher.js";
 import { createHookCaller } from "./web-hook.js";
 
 export interface AlarmsOptions {
@@ -29,6 +32,9 @@ export interface AlarmsOptions {
   readonly catalog: Pick<Catalog, "get" | "settled">;
   readonly listPools: () => readonly PoolStatus[];
   readonly mail: Config["mail"];
+  readonly readServerMetric: ReadServerMetric;
+  /** URL of the page, for links in notices; ends with a slash. */
+  readonly pageUrl: () => string | undefined;
   readonly clock: WallClock;
   readonly logger: Pick<Logger, "warn">;
 }
@@ -70,6 +76,7 @@ export class Alarms {
       logger,
       sendMail: createMailSender(options.mail),
       callHook: createHookCaller(clock),
+      describe: createNoticeDescriber(options),
     });
     const onWritten = () => {
       this.#sender.wake();
@@ -127,9 +134,7 @@ export class Alarms {
    * Sends a test message to all targets of a rule.
    * @throws XoError NO_SUCH_OBJECT
    */
-  async test(
-    ruleId: string,
-  ): Promise<{ readonly targetId: string; readonly error?: string }[]> {
+  async test(ruleId: string): Promise<readonly TestResult[]> {
     const { store, clock } = this.#options;
     const stored = store.alarmRules.get(ruleId);
     if (stored === undefined)
@@ -148,9 +153,10 @@ export class Alarms {
         const secret = secretOf(store.alarmRules, ruleId, target.id);
         try {
           await this.#sender.send(target, secret, { id: alarm.id, body });
-          return { targetId: target.id };
+          return { ...toTested(target), sent: true };
         } catch (error) {
-          return { targetId: target.id, error: errorText(error) };
+          const text = errorText(error);
+          return { ...toTested(target), sent: false, error: text };
         }
       }),
     );
@@ -228,6 +234,11 @@ export class Alarms {
     switch (on.kind) {
       case "statistic":
       case "object":
+        if (on.kind === "statistic" && on.type === SERVER_TYPE)
+          return ServerWatcher.start(on, state, {
+            read: this.#options.readServerMetric,
+            clock,
+          });
         return ObjectWatcher.start(on, state, {
           queries,
           catalog,
@@ -240,4 +251,19 @@ export class Alarms {
         return new PoolWatcher(state, { listPools, clock });
     }
   }
+}
+
+/** Outcome of a test message to one target. */
+export interface TestResult {
+  readonly targetId: string;
+  /** Addresses or URL. */
+  readonly target: string;
+  readonly sent: boolean;
+  readonly error?: string;
+}
+
+function toTested(target: Target): Pick<TestResult, "targetId" | "target"> {
+  const where =
+    target.kind === "e-mail" ? target.addresses.join(", ") : target.url;
+  return { targetId: target.id, target: where };
 }

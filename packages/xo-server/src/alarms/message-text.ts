@@ -1,3 +1,4 @@
+import { conditionText, valueText } from "./condition-text.js";
 import type { NoticeAlarm, NoticeBody } from "./notice.js";
 
 /** Plain-text mail of a notice. */
@@ -24,30 +25,31 @@ export function toMessageText({
   const about =
     first !== undefined && total === 1 ? first.name : `${total} objects`;
   const subject = `[${rule.severity}] ${PREFIXES[event]}${rule.name}: ${about}`;
-  const lines = alarms.map(toLine);
+  const condition = conditionText(rule);
+  const head =
+    condition === undefined ? [] : [`Condition: ${oneLine(condition)}`, ""];
+  const lines = alarms.flatMap((alarm) => toLines(alarm, rule));
   const omitted = total - alarms.length;
   if (omitted > 0) lines.push(`and ${omitted} more`);
   return {
     subject: oneLine(subject),
-    text: [subject, "", ...lines, "", time, ""].join("\n"),
+    text: [subject, "", ...head, ...lines, "", time, ""].join("\n"),
   };
 }
 
-function toLine({
-  type,
-  name,
-  value,
-  text,
-  since,
-  until,
-}: NoticeAlarm): string {
+function toLines(
+  { type, name, pool, url, value, text, since, until }: NoticeAlarm,
+  { on }: NoticeBody["rule"],
+): string[] {
   const parts = [
-    `${type} ${name}`,
-    ...(value === undefined ? [] : [`value ${Number(value.toPrecision(4))}`]),
+    `${type} ${oneLine(name)}`,
+    ...(pool === undefined || type === "pool" ? [] : [`pool ${oneLine(pool)}`]),
+    ...(value === undefined ? [] : [`value ${valueText(value, on)}`]),
     ...(text === undefined ? [] : [oneLine(text)]),
     until === undefined ? `since ${since}` : `from ${since} to ${until}`,
   ];
-  return parts.join(", ");
+  const line = parts.join(", ");
+  return url === undefined ? [line] : [line, `  ${url}`];
 }
 
 /** Names and messages come from pools and must not inject header lines. */

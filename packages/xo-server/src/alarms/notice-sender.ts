@@ -13,6 +13,8 @@ export interface NoticeSenderOptions {
   readonly logger: Pick<Logger, "warn">;
   readonly sendMail: SendMail;
   readonly callHook: CallHook;
+  /** Completes a notice when it is sent. */
+  readonly describe: (body: NoticeBody) => NoticeBody;
 }
 
 /** Delays between attempts; after the last the notice is given up. */
@@ -57,10 +59,11 @@ export class NoticeSender {
     secret: TargetSecret,
     message: { readonly id: string; readonly body: NoticeBody },
   ): Promise<void> {
-    const { sendMail, callHook } = this.#options;
+    const { sendMail, callHook, describe } = this.#options;
+    const complete = { ...message, body: describe(message.body) };
     if (target.kind === "e-mail")
-      await sendMail({ ...message, addresses: target.addresses });
-    else await callHook({ ...message, url: target.url, secret });
+      await sendMail({ ...complete, addresses: target.addresses });
+    else await callHook({ ...complete, url: target.url, secret });
   }
 
   /** Waits for messages being sent. */

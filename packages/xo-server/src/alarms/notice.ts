@@ -1,6 +1,6 @@
 import type { Alarm, NewNotice } from "@xo-server/store";
 import { bodyOf } from "./alarm-body.js";
-import type { Rule, Severity } from "./rule.js";
+import type { Condition, Rule, Severity } from "./rule.js";
 
 /** Why a notice is sent. */
 export type NoticeEvent = "raised" | "ended" | "reminder" | "test";
@@ -11,6 +11,10 @@ export interface NoticeAlarm {
   readonly objectId?: string;
   readonly type: string;
   readonly name: string;
+  /** Name of the pool of the object. */
+  readonly pool?: string;
+  /** Page of the object. */
+  readonly url?: string;
   readonly value?: number;
   readonly text?: string;
   /** ISO 8601 */
@@ -27,6 +31,9 @@ export interface NoticeBody {
     readonly id: string;
     readonly name: string;
     readonly severity: Severity;
+    /** Absent in notices that were queued by release 0.2. */
+    readonly on?: Condition;
+    readonly forSeconds?: number;
   };
   /** At most 20 alarms. */
   readonly alarms: readonly NoticeAlarm[];
@@ -49,11 +56,11 @@ export function toNoticeBody(
     readonly now: number;
   },
 ): NoticeBody {
-  const { id, name, severity } = rule;
+  const { id, name, severity, on, forSeconds } = rule;
   return {
     event,
     time: new Date(about.now).toISOString(),
-    rule: { id, name, severity },
+    rule: { id, name, severity, on, forSeconds },
     alarms: about.alarms.slice(0, MAX_NAMED).map(toNoticeAlarm),
     total: about.alarms.length + (about.omitted ?? 0),
   };

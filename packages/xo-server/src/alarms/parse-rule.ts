@@ -3,6 +3,11 @@ import { parseFilter, type Catalog } from "@xo-server/inventory";
 import { XoError } from "@xo-server/model";
 import { checkProperties } from "../objects/known-properties.js";
 import { nowMetricIndex } from "./condition-filter.js";
+import {
+  isServerMetric,
+  SERVER_TYPE,
+  serverMetrics,
+} from "./server-metrics.js";
 import type {
   Condition,
   StatisticCondition,
@@ -66,9 +71,12 @@ export function checkCondition(
   if (on.kind === "pool") return;
   parseFilter(on.filter ?? "");
   if (on.kind === "message" || on.kind === "task") return;
-  if (catalog.classOf(on.type) === undefined)
+  if (on.type === SERVER_TYPE && on.kind === "statistic")
+    checkServerCondition(on);
+  else if (catalog.classOf(on.type) === undefined)
     throw invalid(`unknown object type: ${on.type}`);
-  checkProperties(on.kind === "object" ? on : { ...on, paths: pathsOf(on) });
+  else
+    checkProperties(on.kind === "object" ? on : { ...on, paths: pathsOf(on) });
   if (on.kind === "object") return;
   for (const path of pathsOf(on))
     if (/^now([.:]|$)/.test(path) && nowMetricIndex(path) < 0)
@@ -80,8 +88,42 @@ export function checkCondition(
     );
 }
 
+function checkServerCondition({
+  metric,
+  of,
+  filter = "",
+}: StatisticCondition): void {
+  if (!isServerMetric(metric))
+    throw invalid(
+      `unknown metric of the server: ${metric}; known: ${serverMetrics.join(", ")}`,
+    );
+  if (of !== undefined || filter !== "")
+    throw invalid("a rule for the server has neither of nor filter");
+}
+
 function pathsOf({ metric, of = metric }: StatisticCondition): string[] {
   return [metric, of];
+}
+
+/** Default duration of statistics rules, in seconds: shorter peaks are normal. */
+const DEFAULT_FOR_SECONDS = 60;
+/** Default hysteresis of statistics rules, as a share of the threshold. */
+const DEFAULT_HYSTERESIS = 0.05;
+
+/**
+ * Defaults of new rules: without them a value around the threshold would raise
+ * and clear an alarm with each measurement.
+ */
+export function withNewRuleDefaults<
+  T extends { readonly on: Condition; readonly forSeconds?: number },
+>(input: T): T {
+  const { on, forSeconds = DEFAULT_FOR_SECONDS } = input;
+  if (on.kind !== "statistic") return input;
+  const { comparison, threshold } = on;
+  const margin = Math.abs(threshold) * DEFAULT_HYSTERESIS;
+  const back = comparison === ">" ? threshold - margin : threshold + margin;
+  const clearsAt = on.clearsAt ?? Number(back.toPrecision(12));
+  return { ...input, forSeconds, on: { ...on, clearsAt } };
 }
 
 /** Completes a rule with the defaults. */

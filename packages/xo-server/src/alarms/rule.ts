@@ -30,7 +30,7 @@ const Statistic = Type.Object(
   {
     ...closed,
     description:
-      "A metric or any other numeric property of objects, such as `now.cpu`; with `of` as a share of another property, such as `physical_usage` of `size`. The alarm is cleared when the value is back beyond `clearsAt` (default: the threshold).",
+      "A metric or any other numeric property of objects, such as `now.cpu`; of the type `server` disk.usage, memory.usage or certificate.days of this server; with `of` as a share of another property, such as `physical_usage` of `size`. The alarm is cleared when the value is back beyond `clearsAt` (default of new rules: 5 % from the threshold).",
   },
 );
 const ObjectState = Type.Object(
@@ -130,7 +130,7 @@ export const ruleMembers = {
     minimum: 0,
     maximum: 86_400,
     description:
-      "Seconds that the condition must be met before the alarm is raised.",
+      "Seconds that the condition must be met before the alarm is raised. Default of new statistics rules: 60; of others: 0.",
   }),
   remindEverySeconds: Type.Integer({
     minimum: 0,

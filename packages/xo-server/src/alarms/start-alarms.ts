@@ -6,6 +6,8 @@ import type { PoolStatus } from "../status/status.js";
 import type { StopStack } from "../lifecycle/stop-stack.js";
 import { AlarmListeners } from "./alarm-listeners.js";
 import { Alarms } from "./alarms.js";
+import { toPageUrl } from "./page-url.js";
+import { createServerMetrics } from "./server-metrics.js";
 
 /** Alarms and the clients subscribed to them. */
 export interface StartedAlarms {
@@ -17,11 +19,13 @@ export interface AlarmSources {
   readonly store: Store;
   readonly objects: Objects;
   readonly listPools: () => readonly PoolStatus[];
+  /** In ms since the epoch; undefined: no TLS. */
+  readonly certificateEndsAt: () => number | undefined;
 }
 
 /** Rules are evaluated after `alarms.start()`. */
 export function startAlarms(
-  { store, objects, listPools }: AlarmSources,
+  { store, objects, listPools, certificateEndsAt }: AlarmSources,
   options: Pick<StartOptions, "config" | "loggers" | "clock">,
   stops: StopStack,
 ): StartedAlarms {
@@ -34,6 +38,12 @@ export function startAlarms(
     listPools,
     clock,
     mail: config.mail,
+    readServerMetric: createServerMetrics({
+      dataDir: config.dataDir,
+      certificateEndsAt,
+      clock,
+    }),
+    pageUrl: () => toPageUrl(config),
     logger: loggers.named("xo:alarms"),
   });
   const listeners = new AlarmListeners(clock);

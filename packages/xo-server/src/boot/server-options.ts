@@ -8,6 +8,8 @@ export interface ServerOptions extends StartOptions {
   readonly demoDataDir?: string | undefined;
   /** A missing or empty database is created, also beside files of an earlier start. */
   readonly isNewStore?: boolean;
+  /** Default true: a new server has alarm rules. */
+  readonly createsDefaultRules?: boolean;
   /** Aborted: the start is given up. */
   readonly signal?: AbortSignal;
   /** Default: connections of xen-api, mirrored by inventory. */

@@ -1,11 +1,17 @@
 import { startActivity } from "../activity/start-activity.js";
 import { startAlarms } from "../alarms/start-alarms.js";
 import { version } from "../config/version.js";
+import type { Tls } from "../api/tls/start-tls.js";
 import { Plugins } from "../plugins/plugins.js";
 import type { StopStack } from "../lifecycle/stop-stack.js";
 import type { Services } from "../methods/services.js";
 import type { ServerOptions } from "./server-options.js";
 import type { Core } from "./start-core.js";
+
+export interface WithTls {
+  /** Undefined: plain HTTP. */
+  readonly tls: Pick<Tls, "expiresAt"> | undefined;
+}
 
 type MonitoringServices = Pick<
   Services,
@@ -14,7 +20,7 @@ type MonitoringServices = Pick<
 
 /** The activity log, alarms and plug-ins. */
 export function startMonitoringServices(
-  { store, inventory, pools, views }: Core,
+  { store, inventory, pools, views, tls }: Core & WithTls,
   options: ServerOptions,
   stops: StopStack,
 ): MonitoringServices {
@@ -25,7 +31,12 @@ export function startMonitoringServices(
     stops,
   );
   const { alarms, listeners: alarmListeners } = startAlarms(
-    { store, objects: views, listPools: () => pools.list() },
+    {
+      store,
+      objects: views,
+      listPools: () => pools.list(),
+      certificateEndsAt: () => tls?.expiresAt,
+    },
     options,
     stops,
   );

@@ -44,7 +44,7 @@ async function boot(options: ServerOptions, stops: StopStack): Promise<string> {
   stops.push("certificate", () => {
     tls?.stop();
   });
-  const started = await startServices(core, options, stops);
+  const started = await startServices({ ...core, tls }, options, stops);
   const { services, catchUp } = started;
   const dispatcher = createDispatcher(operations, {
     services,

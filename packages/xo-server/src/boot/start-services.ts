@@ -1,3 +1,4 @@
+import { createDefaultRules } from "../alarms/default-rules.js";
 import type { Consoles } from "../consoles/consoles.js";
 import { Dashboards } from "../dashboard/dashboards.js";
 import { createDashboardCache } from "../dashboard/answer-cache.js";
@@ -11,7 +12,10 @@ import type { Stats } from "../stats/start-stats.js";
 import type { ServerOptions } from "./server-options.js";
 import { startAuthServices } from "./start-auth-services.js";
 import type { Core } from "./start-core.js";
-import { startMonitoringServices } from "./start-monitoring-services.js";
+import {
+  startMonitoringServices,
+  type WithTls,
+} from "./start-monitoring-services.js";
 import { startPlacementServices } from "./start-placement-services.js";
 import { startStatusServices } from "./start-status-services.js";
 import { startTaskServices, type TaskServices } from "./start-task-services.js";
@@ -28,10 +32,12 @@ export interface StartedServices {
 
 /** All that operations work with. What acts by itself (jobs, balancer, alarms, activity) is started by startBackground. */
 export async function startServices(
-  core: Core,
+  core: Core & WithTls,
   options: ServerOptions,
   stops: StopStack,
 ): Promise<StartedServices> {
+  if (options.createsDefaultRules !== false)
+    await createDefaultRules(core.store);
   const monitoring = startMonitoringServices(core, options, stops);
   const { auth, consoles } = await startAuthServices(core, options, stops);
   const status = startStatusServices(core, options, stops);

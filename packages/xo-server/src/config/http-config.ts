@@ -53,6 +53,12 @@ export const HttpConfig = section("Web page, API, /health and /metrics.", {
     maximum: 65535,
     description: "Port to listen on; 0: any free port.",
   }),
+  publicUrl: Type.String({
+    default: "",
+    pattern: "^(https?://[^\\s?#]+)?$",
+    description:
+      "URL of the web page as users enter it, such as https://xo.example.net, for links in notices of alarms; empty: derived from oidc.redirectUrl or the name of the machine.",
+  }),
   trustedProxies: Type.Array(Type.String({ minLength: 2, maxLength: 64 }), {
     default: [],
     maxItems: 256,

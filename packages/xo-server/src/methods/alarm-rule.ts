@@ -5,6 +5,7 @@ import {
   MAX_TARGETS,
   splitTargets,
   toRuleBody,
+  withNewRuleDefaults,
 } from "../alarms/parse-rule.js";
 import {
   ruleMembers,
@@ -136,7 +137,7 @@ export const alarmRuleCreate = defineOperation({
     const body = { ...toCurrent(tellsEnd), ...rest, ...split };
     const { id } = await services.store.alarmRules.create({
       name: ruleName,
-      body: toRuleBody(body),
+      body: toRuleBody(withNewRuleDefaults(body)),
       secret: secrets,
     });
     await services.alarms.apply();
@@ -213,11 +214,13 @@ export const alarmRuleTest = defineOperation({
   ...change,
   name: "alarmRule.test",
   summary:
-    "Sends a test notice to all targets of an alarm rule. Returns the error of each target, if any.",
+    "Sends a test notice to all targets of an alarm rule. Returns for each target whether it was sent, or the error.",
   params: Type.Object({ id }, closed),
   result: Type.Array(
     Type.Object({
       targetId: Type.String(),
+      target: Type.String({ description: "Addresses or URL." }),
+      sent: Type.Boolean(),
       error: Type.Optional(Type.String()),
     }),
   ),
@@ -225,7 +228,15 @@ export const alarmRuleTest = defineOperation({
     operationId: "TestAlarmRule",
     exposure: "confirm",
   }),
-  handler: (params, { services }) => services.alarms.test(params.id),
+  handler: async (params, context) => {
+    const { targets } = find(context, params.id);
+    if (targets.length === 0)
+      throw new XoError("INVALID_PARAMETERS", {
+        reason:
+          "the rule has no targets: add e-mail addresses or a web hook with alarmRule.set",
+      });
+    return [...(await context.services.alarms.test(params.id))];
+  },
 });
 
 function toCurrent(tellsEnd: boolean | undefined) {

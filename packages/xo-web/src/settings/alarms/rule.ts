@@ -59,7 +59,7 @@ export type Target =
     };
 
 /** Unit in which a number is shown and typed. */
-export type MetricUnit = "percent" | "MiB" | "MBps" | "plain";
+export type MetricUnit = "percent" | "MiB" | "MBps" | "days" | "plain";
 
 export const metrics: Readonly<Record<string, MetricUnit>> = {
   "now.cpu": "percent",
@@ -67,19 +67,33 @@ export const metrics: Readonly<Record<string, MetricUnit>> = {
   "now.disk": "MBps",
   "now.network": "MBps",
   physical_usage: "percent",
+  // Of the server itself.
+  "disk.usage": "percent",
+  "memory.usage": "percent",
+  "certificate.days": "days",
 };
+
+/** Metrics of a type; `server` is the server itself. */
+export function metricsOf(type: string): string[] {
+  const ofServer = ["disk.usage", "memory.usage", "certificate.days"];
+  return Object.keys(metrics).filter(
+    (metric) => ofServer.includes(metric) === (type === "server"),
+  );
+}
 
 const factors: Readonly<Record<MetricUnit, number>> = {
   percent: 0.01,
   MiB: 2 ** 20,
   MBps: 1e6,
+  days: 1,
   plain: 1,
 };
 
 export function unitOf(metric: string, isShare: boolean): MetricUnit {
   if (isShare) return "percent";
   const known = Object.hasOwn(metrics, metric) ? metrics[metric]! : "plain";
-  return known === "percent" && metric !== "now.cpu" ? "plain" : known;
+  // A size, unless it is a share.
+  return metric === "physical_usage" ? "plain" : known;
 }
 
 /** Values of the form fields. */

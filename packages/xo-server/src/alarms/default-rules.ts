@@ -1,0 +1,120 @@
+import type { Store } from "@xo-server/store";
+import { toRuleBody } from "./parse-rule.js";
+import type { Condition, Severity } from "./rule.js";
+import { SERVER_TYPE } from "./server-metrics.js";
+
+/** Set once: rules that an administrator has deleted are not created again. */
+const CREATED = "alarms/default-rules";
+
+interface DefaultRule {
+  readonly name: string;
+  readonly severity: Severity;
+  readonly forSeconds?: number;
+  readonly on: Condition;
+}
+
+const statistic = (
+  type: string,
+  metric: string,
+  more: Omit<
+    Extract<Condition, { kind: "statistic" }>,
+    "kind" | "type" | "metric" | "comparison"
+  >,
+): Condition => ({ kind: "statistic", type, metric, comparison: ">", ...more });
+
+/** XAPI messages of failures that no other rule finds. */
+const STORAGE_MESSAGES =
+  "name:/^(MULTIPATH_PERIODIC_ALERT|PBD_PLUG_FAILED_ON_SERVER_START)$/";
+
+const defaultRules: readonly DefaultRule[] = [
+  {
+    name: "Pool disconnected",
+    severity: "critical",
+    forSeconds: 60,
+    on: { kind: "pool" },
+  },
+  {
+    name: "Host down",
+    severity: "critical",
+    forSeconds: 60,
+    on: { kind: "object", type: "host", filter: "!power_state:/^Running$/" },
+  },
+  {
+    name: "Host CPU overloaded",
+    severity: "warning",
+    forSeconds: 600,
+    on: statistic("host", "now.cpu", { threshold: 0.95, clearsAt: 0.85 }),
+  },
+  {
+    name: "Storage nearly full",
+    severity: "warning",
+    forSeconds: 300,
+    on: statistic("SR", "physical_usage", {
+      of: "size",
+      // Disk images of CDs and drives of hosts are always full.
+      filter: "!content_type:/^iso$/ !SR_type:/^(udev|iso)$/ size:>0",
+      threshold: 0.9,
+      clearsAt: 0.85,
+    }),
+  },
+  {
+    name: "Storage failure",
+    severity: "critical",
+    on: { kind: "message", filter: STORAGE_MESSAGES },
+  },
+  {
+    name: "High availability",
+    severity: "critical",
+    on: { kind: "message", filter: "name:/^HA_/" },
+  },
+  {
+    name: "Certificate of a host expires",
+    severity: "warning",
+    on: { kind: "message", filter: "name:/_CERTIFICATE_EXPIR/" },
+  },
+  {
+    name: "Server: disk nearly full",
+    severity: "critical",
+    forSeconds: 60,
+    on: statistic(SERVER_TYPE, "disk.usage", {
+      threshold: 0.9,
+      clearsAt: 0.85,
+    }),
+  },
+  {
+    name: "Server: memory nearly used up",
+    severity: "warning",
+    forSeconds: 300,
+    on: statistic(SERVER_TYPE, "memory.usage", {
+      threshold: 0.95,
+      clearsAt: 0.9,
+    }),
+  },
+  {
+    name: "Server: TLS certificate expires",
+    severity: "warning",
+    on: {
+      ...statistic(SERVER_TYPE, "certificate.days", {
+        threshold: 14,
+        clearsAt: 15,
+      }),
+      comparison: "<",
+    } as Condition,
+  },
+];
+
+/**
+ * Creates the alarm rules that a new server has, without targets. A server that
+ * has rules gets none.
+ * @throws XoError STORE_UNAVAILABLE
+ */
+export async function createDefaultRules({
+  settings,
+  alarmRules,
+}: Pick<Store, "settings" | "alarmRules">): Promise<void> {
+  if (settings.get(CREATED) !== undefined) return;
+  const isNew = alarmRules.size === 0;
+  if (!(await settings.add(CREATED, true)) || !isNew) return;
+  for (const { name, ...rule } of defaultRules)
+    await alarmRules.create({ name, body: toRuleBody(rule), secret: {} });
+}
