@@ -26,3 +26,14 @@ export {
   type BackupInput,
   type BackupResult,
 } from "./write/write-backup.js";
+export {
+  WorkerError,
+  startWorker,
+  type StartWorkerOptions,
+  type Worker,
+} from "./worker/start-worker.js";
+export type {
+  SignedWorkOrder,
+  WorkOperation,
+  WorkOrder,
+} from "./worker/work-order.js";

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { RepositoryError } from "../errors.js";
 import { packFile } from "../format/pack-layout.js";
-import { MAX_DISK_SIZE } from "../format/limits.js";
+import { MAX_DISK_SIZE, PARITY_MEMBERS } from "../format/limits.js";
 import {
   manifestFile,
   type DiskManifest,
@@ -10,6 +10,8 @@ import {
 import { sealJson } from "../format/sealed.js";
 import { digestOf, type Anchor } from "../log/repository-log.js";
 import type { LogEntry } from "../log/log-entry.js";
+import type { ParityMember } from "../parity/parity-file.js";
+import { listParityGroups, protectPacks } from "../parity/parity-groups.js";
 import type { ChunkTable } from "../repository/chunk-table.js";
 import type { Repository } from "../repository/repository.js";
 import { putCopied, removeCopied } from "../storage/copied-file.js";
@@ -103,6 +105,7 @@ export async function writeBackup(
   }
   await Promise.all([data.finish(), index.finish()]);
   const manifest = toManifest(repository, input, { disks, table });
+  await protectManifest(repository, manifest);
   const anchor = await commit(repository, manifest, started.sequence);
   return {
     id: manifest.id,
@@ -191,6 +194,24 @@ function toManifest(
     disks,
     packs,
   };
+}
+
+/** Parity for packs that have none: those of a backup that was interrupted, used again by this one. */
+async function protectManifest(
+  { storage, config }: Repository,
+  { packs }: Manifest,
+): Promise<void> {
+  if (!config.parity) return;
+  const unprotected = new Set(packs);
+  for (const { members } of await listParityGroups(storage))
+    for (const { name } of members) unprotected.delete(name);
+  const members: ParityMember[] = [];
+  for (const name of unprotected) {
+    const size = await storage.size(packFile(name));
+    // A pack that is missing is noticed by the commit, or by verify.
+    if (size !== undefined) members.push({ name, size });
+  }
+  await protectPacks(storage, members, PARITY_MEMBERS);
 }
 
 /** Stores the manifest and appends it to the log, unless something it needs was removed since. */

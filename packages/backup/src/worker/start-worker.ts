@@ -1,0 +1,88 @@
+import { spawn } from "node:child_process";
+import { createPublicKey, type KeyObject } from "node:crypto";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { signWorkOrder, type WorkOrder } from "./work-order.js";
+
+const program = fileURLToPath(new URL("./worker-program.js", import.meta.url));
+/** Of the error's text that Node.js writes when a worker crashes. */
+const MAX_STDERR = 4096;
+
+export interface Worker {
+  readonly pid: number | undefined;
+  /** @throws WorkerError */
+  readonly result: Promise<unknown>;
+  /** Ends the work soon; `result` then rejects with the code `cancelled`. */
+  cancel(): void;
+}
+
+/** Why a worker ended without a result. */
+export class WorkerError extends Error {
+  override readonly name = "WorkerError";
+  /** The code of a RepositoryError or of the system; `crashed` if the process ended by itself. */
+  readonly code: string;
+
+  constructor(code: string, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+export interface StartWorkerOptions {
+  /** The Ed25519 private key that signs the order. */
+  readonly signingKey: KeyObject;
+  readonly onProgress?: (figures: Readonly<Record<string, number>>) => void;
+}
+
+type Message =
+  | { readonly type: "progress"; readonly figures: Record<string, number> }
+  | { readonly type: "result"; readonly result: unknown }
+  | {
+      readonly type: "error";
+      readonly code: string;
+      readonly message: string;
+    };
+
+/** Starts a process that carries out one order. It ends when this process does. */
+export function startWorker(
+  order: WorkOrder,
+  { signingKey, onProgress }: StartWorkerOptions,
+): Worker {
+  const publicKey = createPublicKey(signingKey)
+    .export({ format: "der", type: "spki" })
+    .toString("base64");
+  const child = spawn(process.execPath, [program, publicKey], {
+    stdio: ["pipe", "pipe", "pipe"],
+    // glibc keeps memory per thread: with few arenas the process stays small.
+    env: { ...process.env, MALLOC_ARENA_MAX: "2" },
+  });
+  let ended: Message | undefined;
+  let stderr = "";
+  createInterface({ input: child.stdout }).on("line", (line) => {
+    const message = JSON.parse(line) as Message;
+    if (message.type === "progress") onProgress?.(message.figures);
+    else ended = message;
+  });
+  child.stderr.setEncoding("utf8").on("data", (text: string) => {
+    stderr = (stderr + text).slice(-MAX_STDERR);
+  });
+  const result = new Promise((resolve, reject) => {
+    child.once("error", reject);
+    child.once("close", (code, signal) => {
+      if (ended?.type === "result") resolve(ended.result);
+      else if (ended?.type === "error")
+        reject(new WorkerError(ended.code, ended.message));
+      else
+        reject(
+          new WorkerError(
+            "crashed",
+            `the worker ended by ${signal ?? `exit code ${code}`}: ${stderr.trim()}`,
+          ),
+        );
+    });
+  });
+  // The worker may end before it has read its order: `close` reports that.
+  child.stdin.on("error", () => undefined);
+  child.stdin.write(`${JSON.stringify(signWorkOrder(order, signingKey))}\n`);
+  return { pid: child.pid, result, cancel: () => child.stdin.end() };
+}

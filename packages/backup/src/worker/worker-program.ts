@@ -1,0 +1,68 @@
+import { createPublicKey } from "node:crypto";
+import { createInterface } from "node:readline";
+import { RepositoryError } from "../errors.js";
+import { runOrder } from "./run-order.js";
+import { openWorkOrder } from "./work-order.js";
+
+/*
+ * The program of a worker process.
+ *
+ *   node worker-program.js PUBLIC_KEY    Ed25519, SPKI in DER, base64
+ *
+ * stdin: one line with a signed order; its end, or SIGTERM, cancels the work.
+ * stdout: lines of JSON: `progress` at most twice a second, then one `result`
+ * or `error`. The exit code is 0 after a result.
+ */
+const PROGRESS_MS = 500;
+
+const controller = new AbortController();
+process.once("SIGTERM", () => controller.abort());
+
+const lines = createInterface({ input: process.stdin });
+let isStarted = false;
+lines.on("line", (line) => {
+  if (isStarted) return;
+  isStarted = true;
+  void work(line);
+});
+lines.on("close", () => {
+  if (isStarted) controller.abort();
+  else process.exitCode = 1;
+});
+
+async function work(line: string): Promise<void> {
+  let last = -Infinity;
+  try {
+    const der = Buffer.from(process.argv[2] ?? "", "base64");
+    const key = createPublicKey({ key: der, format: "der", type: "spki" });
+    const order = openWorkOrder(JSON.parse(line), { key, now: Date.now() });
+    const result = await runOrder(order, {
+      signal: controller.signal,
+      onProgress(figures) {
+        const now = performance.now();
+        if (now - last < PROGRESS_MS) return;
+        last = now;
+        send({ type: "progress", figures });
+      },
+    });
+    send({ type: "result", result });
+  } catch (error) {
+    send({ type: "error", ...describe(error) });
+    process.exitCode = 1;
+  }
+  lines.close();
+  process.stdin.destroy();
+}
+
+function describe(error: unknown): { code: string; message: string } {
+  if (controller.signal.aborted)
+    return { code: "cancelled", message: "the operation was cancelled" };
+  const message = error instanceof Error ? error.message : String(error);
+  if (error instanceof RepositoryError) return { code: error.code, message };
+  const { code } = error as NodeJS.ErrnoException;
+  return { code: code ?? "failed", message };
+}
+
+function send(message: object): void {
+  process.stdout.write(`${JSON.stringify(message)}\n`);
+}
