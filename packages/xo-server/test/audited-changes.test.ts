@@ -125,3 +125,22 @@ t.test("a change begins only if that is recorded", async (t) => {
   await call("vm.change", { id: "x" });
   t.same(ids, ["begun"], "the entry replaces what was recorded");
 });
+
+t.test("parameters that are left out are not read to the end", async (t) => {
+  const entries: AuditEntry[] = [];
+  const { call } = setUp(async (entry) => entries.push(entry));
+  let read = 0;
+  const config = Array.from({ length: 100_000 }, () => ({
+    get text() {
+      read++;
+      return "0123456789";
+    },
+  }));
+  await call("vm.change", { id: "v", config });
+  t.match(entries, [{ parameters: { leftOut: /16384 bytes/ } }]);
+  t.ok(read < 20_000, `${read} values`);
+  await call("vm.change", { id: "v", cloudConfig: "x".repeat(20_000) });
+  t.match(entries[1], {
+    parameters: { id: "v", cloudConfig: "[redacted]" },
+  });
+});

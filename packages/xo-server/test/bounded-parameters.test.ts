@@ -49,3 +49,25 @@ t.test("of many errors only the first is reported", async (t) => {
   t.equal(errorsOf([1, 2, 3]), 3);
   t.equal(errorsOf(Array.from({ length: 100_000 }, (_, i) => i)), 1);
 });
+
+t.test("objects with any keys have a bound", async (t) => {
+  const validators = createValidators();
+  const check = createCheck(
+    validators,
+    operations.find(({ name }) => name === "sr.create")!,
+  );
+  const configOf = (count: number) =>
+    Object.fromEntries(Array.from({ length: count }, (_, i) => [`k${i}`, "v"]));
+  const create = (count: number) =>
+    check({
+      host: "h",
+      SR_type: "nfs",
+      name_label: "n",
+      device_config: configOf(count),
+    });
+  t.ok(create(1_000));
+  t.throws(() => create(1_001), {
+    code: "INVALID_PARAMETERS",
+    message: /device_config .*1000/,
+  });
+});

@@ -193,6 +193,19 @@ t.test("errors are those of the table", async (t) => {
   });
 });
 
+t.test("errors do not repeat megabytes that the client sent", async (t) => {
+  const long = "x".repeat(3_000_000);
+  const answers = [
+    await call(long),
+    await call("test.add", { a: [long], [long]: 1 }),
+    await call("test.add", { a: long }),
+  ];
+  for (const answer of answers) {
+    t.match(answer, { error: { code: Number } });
+    t.ok(JSON.stringify(answer).length < 20_000);
+  }
+});
+
 t.test("names of Object.prototype are no methods", async (t) => {
   for (const name of ["constructor", "__proto__", "toString"])
     t.match(await call(name), { error: { code: -32601 } });

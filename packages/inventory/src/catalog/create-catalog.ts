@@ -54,6 +54,9 @@ export function createCatalog(
   return new InventoryCatalog(inventory, options);
 }
 
+/** Characters of a UUID or reference; a client may send megabytes, which are not hashed for each table. */
+const LONGEST_ID = 1_024;
+
 class InventoryCatalog implements Catalog {
   readonly #views: ReadonlyMap<string, View>;
   /** Class name by object type. */
@@ -181,7 +184,7 @@ class InventoryCatalog implements Catalog {
   }
 
   get(id: string): CatalogEntry | undefined {
-    return this.#finder.find(id);
+    return id.length > LONGEST_ID ? undefined : this.#finder.find(id);
   }
 
   settled(): Promise<void> {

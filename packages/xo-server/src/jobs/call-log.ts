@@ -1,4 +1,4 @@
-import { withoutSecrets } from "../operations/audit.js";
+import { shownParameters } from "../operations/audit.js";
 import { toFailure } from "../tasks/task-view.js";
 
 /**
@@ -93,7 +93,7 @@ function toLogged<Status extends LoggedCall["status"]>(
 
 /** Parameters without secrets. */
 export function toShown(params: object): object {
-  return bounded(withoutSecrets(params));
+  return bounded(shownParameters(params));
 }
 
 /**

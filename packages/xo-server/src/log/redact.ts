@@ -7,7 +7,7 @@ const SECRET_KEY = /session|authori[sz]ation|cookie/i;
 export const REDACTED = "[redacted]";
 
 /** Data nested deeper than this is not logged. */
-const MAX_DEPTH = 6;
+export const MAX_DEPTH = 6;
 
 /** Whether a member of an object is a secret. */
 export type IsSecret = (key: string, value: unknown) => boolean;

@@ -6,7 +6,7 @@ import { chooseObjects, MAX_OBJECTS } from "../bulk/bulk-objects.js";
 import { BulkResult } from "../bulk/bulk-result.js";
 import { recoverItem } from "../bulk/recover-item.js";
 import { noClient } from "../auth/client.js";
-import { withoutSecrets } from "../operations/audit.js";
+import { shownParameters, withoutSecrets } from "../operations/audit.js";
 import {
   permissionOf,
   type CallContext,
@@ -257,7 +257,7 @@ function subjectOf(
     objectType: "bulk",
     objectId: "",
     userId: person.id,
-    params: { method, count: ids.length, params: withoutSecrets(params) },
+    params: { method, count: ids.length, params: shownParameters(params) },
     operation: "bulk.run",
   };
 }

@@ -98,7 +98,7 @@ export const networkCreateBonded = defineOperation({
   params: Type.Object({
     ...described,
     pifs: Type.Array(Type.String({ minLength: 1 }), {
-      maxItems: 1_000,
+      maxItems: 16,
       minItems: 1,
       description: "Ids of PIFs of one host.",
     }),

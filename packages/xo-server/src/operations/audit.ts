@@ -1,7 +1,12 @@
 import { backgroundWallClock, type WallClock } from "@xo-server/kit";
 import { XoError } from "@xo-server/model";
-import type { AuditEntry, BegunChange, Store } from "@xo-server/store";
-import { isSecretMember, redact } from "../log/redact.js";
+import {
+  limits,
+  type AuditEntry,
+  type BegunChange,
+  type Store,
+} from "@xo-server/store";
+import { isSecretMember, MAX_DEPTH, redact } from "../log/redact.js";
 import type { AuditedCall, AuditedChange, Outcome } from "./audited-call.js";
 import { RefusalLog } from "./refusal-log.js";
 
@@ -36,7 +41,7 @@ export function createAudit(
   clock: WallClock = backgroundWallClock,
 ): Audit {
   const write = async (call: AuditedCall) => {
-    await store.auditChanges.end(undefined, toEntry(call));
+    await store.auditChanges.end(undefined, toEntry(toChange(call), call));
   };
   const refusals = new RefusalLog(write, clock);
   return {
@@ -47,9 +52,11 @@ export function createAudit(
         });
     },
     async begin(call) {
-      const id = await store.auditChanges.begin(owner, toChange(call));
+      const change = toChange(call);
+      const id = await store.auditChanges.begin(owner, change);
       return async (outcome) => {
-        await store.auditChanges.end(id, toEntry({ ...call, outcome }));
+        const ended = toEntry(change, { ...call, outcome });
+        await store.auditChanges.end(id, ended);
       };
     },
     write,
@@ -71,16 +78,19 @@ function toChange({ operation, params, context }: AuditedChange): BegunChange {
     address,
     operation: operation.name,
     ...(objectId === undefined ? {} : { objectId }),
-    parameters: withoutSecrets(params),
+    parameters: shownParameters(params),
   };
 }
 
-function toEntry({ outcome, ...call }: AuditedCall): AuditEntry {
+function toEntry(
+  change: BegunChange,
+  { outcome, context }: AuditedCall,
+): AuditEntry {
   const taskId =
-    call.context.task?.taskId ??
+    context.task?.taskId ??
     ("result" in outcome ? textMember(outcome.result, "taskId") : undefined);
   return {
-    ...toChange(call),
+    ...change,
     ...("error" in outcome
       ? { outcome: "failure", errorCode: codeOf(outcome.error) }
       : { outcome: "success" }),
@@ -102,9 +112,39 @@ function objectIdOf(
   }
 }
 
-/** As it may be shown and stored. */
+/** As they may be shown and stored. */
 export function withoutSecrets(params: object): object {
   return redact(params, 0, isSecretParameter) as object;
+}
+
+/**
+ * The same for the audit log and tasks. What the audit log leaves out because of
+ * its size is not read to the end: a message may have megabytes.
+ */
+export function shownParameters(params: object): object {
+  const limit = limits.auditParametersBytes;
+  return isLonger(params, limit)
+    ? { leftOut: `more than ${limit} bytes` }
+    : withoutSecrets(params);
+}
+
+/** Are there more characters than `limit`, without secrets? Their number is less than the bytes of the JSON. */
+function isLonger(params: object, limit: number): boolean {
+  let left = limit;
+  const count = (value: unknown, depth: number): void => {
+    left -= typeof value === "string" ? value.length : 1;
+    if (typeof value !== "object" || value === null || depth >= MAX_DEPTH)
+      return;
+    const isList = Array.isArray(value);
+    for (const key in value) {
+      if (left < 0) return;
+      const member = Reflect.get(value, key) as unknown;
+      if (!isList) left -= key.length;
+      if (isList || !isSecretParameter(key, member)) count(member, depth + 1);
+    }
+  };
+  count(params, 0);
+  return left < 0;
 }
 
 function isSecretParameter(key: string, value: unknown): boolean {

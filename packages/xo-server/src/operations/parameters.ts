@@ -46,7 +46,7 @@ export function createCheck(
   const validatorOf = (ajv: Ajv): ValidateFunction => {
     const validate =
       validators.get(ajv) ??
-      ajv.compile({ additionalProperties: false, ...params });
+      ajv.compile(withBounds({ additionalProperties: false, ...params }));
     validators.set(ajv, validate);
     return validate;
   };
@@ -59,6 +59,47 @@ export function createCheck(
     if (validate(cleaned)) return cleaned;
     throw invalid(validate.errors ?? []);
   };
+}
+
+/** Members of an object with any keys, unless its schema has another bound. */
+const MOST_MEMBERS = 1_000;
+
+type Schema = Readonly<Record<string, unknown>>;
+
+/** Members that hold schemas: one, or a list. */
+const INNER = ["items", "additionalProperties", "anyOf", "allOf", "oneOf"];
+/** By key. */
+const INNER_BY_KEY = ["properties", "patternProperties"];
+
+/** A copy in which objects with any keys have a bound: checking a hundred thousand members blocks the server. */
+function withBounds(schema: Schema): Schema {
+  const hasAnyKeys =
+    isMember(schema["patternProperties"]) ||
+    isMember(schema["additionalProperties"]);
+  const bounded: Record<string, unknown> = {
+    ...(hasAnyKeys ? { maxProperties: MOST_MEMBERS } : {}),
+    ...schema,
+  };
+  for (const name of INNER) {
+    const inner = schema[name];
+    if (Array.isArray(inner))
+      bounded[name] = inner.map((one) => withBounds(one as Schema));
+    else if (isMember(inner)) bounded[name] = withBounds(inner);
+  }
+  for (const name of INNER_BY_KEY) {
+    const inner = schema[name];
+    if (!isMember(inner)) continue;
+    const entries = Object.entries(inner).map(([key, one]) => [
+      key,
+      withBounds(one as Schema),
+    ]);
+    bounded[name] = Object.fromEntries(entries) as Schema;
+  }
+  return bounded;
+}
+
+function isMember(value: unknown): value is Schema {
+  return typeof value === "object" && value !== null;
 }
 
 /** Values of parameters whose errors are all reported: 1 us each. */

@@ -24,15 +24,11 @@ export function touchedPools(
       const pool = connectionOf(value);
       if (pool !== undefined) pools.add(pool);
     } else if (typeof value === "object" && value !== null && depth < DEEPEST)
-      for (const member of membersOf(value)) look(member, depth + 1);
+      for (const key in value) {
+        if (left <= 0) return;
+        look(Reflect.get(value, key), depth + 1);
+      }
   };
   look(params, 0);
   return pools;
-}
-
-function membersOf(value: object): readonly unknown[] {
-  const all: readonly unknown[] = Array.isArray(value)
-    ? value
-    : Object.values(value);
-  return all.slice(0, MOST_VALUES);
 }

@@ -17,6 +17,7 @@ import {
   JsonStream,
   RawJson,
 } from "../../encoding/raw-json.js";
+import { shortened, withShortTexts } from "../errors/short-texts.js";
 import { fromXapiError } from "../errors/xapi-errors.js";
 
 /** Requests per batch at most. */
@@ -192,7 +193,12 @@ function toErrorResponse(
   const known =
     error instanceof XapiError ? (fromXapiError(error, idOf) ?? error) : error;
   const { code, message, data } = translate(known);
-  return createJSONRPCErrorResponse(id, code, message, data);
+  return createJSONRPCErrorResponse(
+    id,
+    code,
+    shortened(message),
+    withShortTexts(data),
+  );
 }
 
 interface Translated {

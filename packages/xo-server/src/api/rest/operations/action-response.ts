@@ -4,7 +4,7 @@ import { XapiError } from "@xo-server/model";
 import type { FastifyReply } from "fastify";
 import { FoundObject } from "../../../objects/found-object.js";
 import { checkObject } from "../../../operations/access.js";
-import { withoutSecrets } from "../../../operations/audit.js";
+import { shownParameters } from "../../../operations/audit.js";
 import type { CallContext } from "../../../operations/operation.js";
 import { isRefusal } from "../../../operations/refusal.js";
 import type { RestRoute } from "../../../operations/rest-route.js";
@@ -52,7 +52,7 @@ export async function startAction(
   const task = parts.tasks!.prepare({
     ...toSubject(rest, entry?.id ?? Object.values(path)[0]),
     userId: context.user?.id,
-    params: withoutSecrets((request.body as object | undefined) ?? {}),
+    params: shownParameters((request.body as object | undefined) ?? {}),
     operation: operation.name,
   });
   let onBegin: () => void = () => undefined;
