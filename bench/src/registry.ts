@@ -6,6 +6,7 @@ import { eventsBench } from "./events/events-bench.js";
 import { exportBench } from "./export/export-bench.js";
 import { fleetBench } from "./fleet/fleet-bench.js";
 import { inventoryBench } from "./inventory/inventory-bench.js";
+import { operationsBench } from "./operations/operations-bench.js";
 import { perfProbeBench } from "./perf-probe/perf-probe-bench.js";
 import { placementBench } from "./placement/placement-bench.js";
 import { poolsBench } from "./pools/pools-bench.js";
@@ -28,6 +29,7 @@ export const benches: ReadonlyMap<string, Bench> = new Map<string, Bench>([
   ["stats", statsBench],
   ["export", exportBench],
   ["bulk", bulkBench],
+  ["operations", operationsBench],
   ["web", webBench],
   ["placement", placementBench],
 ]);
