@@ -1,3 +1,4 @@
+import { randomFillSync } from "node:crypto";
 import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -6,15 +7,17 @@ import {
   DiskReader,
   FolderStorage,
   Repository,
-  readDisk,
   restoreDifferences,
   restoreToFile,
   verifyRepository,
   writeBackup,
 } from "../src/index.js";
+import { packFile } from "../src/format/pack-layout.js";
 import { recoveryKey } from "../src/keys/recovery-sheet.js";
 import { BLOCK, MemoryDisk, halfRandom, writeRandomly } from "./memory-disk.js";
+import { MemoryStorage } from "./memory-storage.js";
 import { seededRandom } from "./random.js";
+import { readBackupDisk } from "./repository-content.js";
 
 const MIB = 1024 * 1024;
 const passphrase = "correct horse";
@@ -36,18 +39,6 @@ async function newRepository(t: Test, parity = false) {
   return { folder, storage, repository };
 }
 
-async function readAll(
-  repository: Repository,
-  id: string,
-  name = "disk",
-): Promise<Buffer> {
-  const manifest = await repository.readManifest(id);
-  const parts: Buffer[] = [];
-  for await (const part of readDisk(new DiskReader(repository, manifest, name)))
-    parts.push(Buffer.from(part));
-  return Buffer.concat(parts);
-}
-
 t.test("what was backed up is restored, zeros as holes", async (t) => {
   const { folder, repository } = await newRepository(t);
   const random = seededRandom(1);
@@ -65,7 +56,10 @@ t.test("what was backed up is restored, zeros as holes", async (t) => {
   await restoreToFile(new DiskReader(repository, manifest, "disk"), path);
   t.ok((await readFile(path)).equals(disk.bytes), "same bytes");
   t.ok((await stat(path)).blocks * 512 < 4 * MIB, "zeros take no space");
-  t.ok((await readAll(repository, id)).equals(disk.bytes), "the same in order");
+  t.ok(
+    (await readBackupDisk(repository, id)).equals(disk.bytes),
+    "the same in order",
+  );
 });
 
 t.test("only what changed is read and stored", async (t) => {
@@ -89,12 +83,15 @@ t.test("only what changed is read and stored", async (t) => {
     });
     t.ok(disk.bytesRead <= 8 * 4 * BLOCK, `${disk.bytesRead} bytes read`);
     t.ok(next.statistics.stored <= disk.bytesRead * 0.7 + 64_000);
-    t.ok((await readAll(repository, next.id)).equals(disk.bytes), `${round}`);
+    t.ok(
+      (await readBackupDisk(repository, next.id)).equals(disk.bytes),
+      `${round}`,
+    );
     base = next;
   }
   await repository.removeBackups([base.id]);
   t.ok(
-    (await readAll(repository, firstId)).equals(first),
+    (await readBackupDisk(repository, firstId)).equals(first),
     "the first is whole",
   );
 });
@@ -200,4 +197,61 @@ t.test("checkpoints: a long log opens from the last one", async (t) => {
     ids.toSorted(),
   );
   t.same((await verifyRepository(reopened)).findings, []);
+});
+
+t.test(
+  "a full disk or a failing source ends a backup, the next goes on",
+  async (t) => {
+    const storage = new MemoryStorage();
+    const repository = await Repository.create(storage, {
+      passphrase,
+      scryptN: 16,
+    });
+    const disk = new MemoryDisk(60 * MIB);
+    randomFillSync(disk.bytes);
+    const disks = [{ name: "disk", source: disk }];
+    let packs = 0;
+    const putIfAbsent = storage.putIfAbsent.bind(storage);
+    storage.putIfAbsent = async (name, parts) => {
+      if (name.startsWith("packs/") && ++packs > 2)
+        throw Object.assign(new Error("no space left"), { code: "ENOSPC" });
+      return putIfAbsent(name, parts);
+    };
+    await t.rejects(writeBackup(repository, { disks }), { code: "ENOSPC" });
+    storage.putIfAbsent = putIfAbsent;
+    t.same(await repository.listBackups(), []);
+    let reads = 0;
+    const failing = {
+      size: disk.size,
+      read: async (offset: number, into: Buffer) => {
+        if (++reads === 40) throw new Error("source failed");
+        await disk.read(offset, into);
+      },
+    };
+    await t.rejects(
+      writeBackup(repository, { disks: [{ name: "disk", source: failing }] }),
+      /source failed/,
+    );
+    t.ok(reads < 45, "the others stop");
+    const { id, statistics } = await writeBackup(repository, { disks });
+    t.ok(statistics.deduplicated >= 35 * MIB, "what was stored is used");
+    t.ok((await readBackupDisk(repository, id)).equals(disk.bytes));
+  },
+);
+
+t.test("a restore that fails leaves no file", async (t) => {
+  const { folder, storage, repository } = await newRepository(t);
+  const disk = new MemoryDisk(BLOCK);
+  disk.write(0, Buffer.from("content"));
+  const { id } = await writeBackup(repository, {
+    disks: [{ name: "disk", source: disk }],
+  });
+  const manifest = await repository.readManifest(id);
+  await storage.remove(manifest.packs.map(packFile));
+  const path = join(folder, "restored");
+  const reader = new DiskReader(repository, manifest, "disk");
+  await t.rejects(restoreToFile(reader, path), { code: "missing" });
+  await t.rejects(stat(path), { code: "ENOENT" });
+  await writeFile(path, "short");
+  await t.rejects(restoreDifferences(reader, path), { code: "invalid" });
 });

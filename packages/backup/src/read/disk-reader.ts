@@ -6,6 +6,7 @@ import {
 } from "../format/manifest.js";
 import { decodeRegion, type Extent } from "../format/region.js";
 import type { Repository } from "../repository/repository.js";
+import { runConcurrently } from "../run-concurrently.js";
 
 /** Bytes of packs that one read asks for at most. */
 const MAX_READ = 4 * 1024 * 1024;
@@ -65,15 +66,12 @@ export class DiskReader {
     write: (part: DiskPart) => Promise<void>,
     signal?: AbortSignal,
   ): Promise<void> {
-    const batches = toBatches(await this.extents(region))[Symbol.iterator]();
-    const worker = async (): Promise<void> => {
-      for (const batch of batches) {
-        signal?.throwIfAborted();
-        for (const part of await this.#readBatch(region, batch))
-          await write(part);
-      }
-    };
-    await Promise.all(Array.from({ length: CONCURRENCY }, worker));
+    const batches = toBatches(await this.extents(region));
+    await runConcurrently(batches, CONCURRENCY, async (batch) => {
+      signal?.throwIfAborted();
+      for (const part of await this.#readBatch(region, batch))
+        await write(part);
+    });
   }
 
   /** Some extents of a region, in any order. @throws RepositoryError `missing` or `damaged` */

@@ -1,4 +1,5 @@
-import { open, type FileHandle } from "node:fs/promises";
+import { open, unlink, type FileHandle } from "node:fs/promises";
+import { RepositoryError } from "../errors.js";
 import { BLOCK_SIZE, REGION_SIZE } from "../format/limits.js";
 import type { DiskPart, DiskReader } from "./disk-reader.js";
 
@@ -16,7 +17,11 @@ export interface RestoreProgress {
   readonly written: number;
 }
 
-/** Restores a disk into a new sparse file. @throws Error `EEXIST` if the file exists */
+/**
+ * Restores a disk into a new sparse file, which is removed if that fails.
+ * @throws Error `EEXIST` if the file exists
+ * @throws RepositoryError `missing` or `damaged`
+ */
 export async function restoreToFile(
   reader: DiskReader,
   path: string,
@@ -37,6 +42,9 @@ export async function restoreToFile(
       );
     await file.sync();
     return progress.end();
+  } catch (error) {
+    await unlink(path); // a part of a disk must not be taken for a disk
+    throw error;
   } finally {
     await file.close();
   }
@@ -44,7 +52,8 @@ export async function restoreToFile(
 
 /**
  * Makes an existing file or device equal to a disk: reads both, writes only the
- * blocks that differ. The target must be as large as the disk.
+ * blocks that differ. A file must be as large as the disk.
+ * @throws RepositoryError `invalid`, `missing` or `damaged`
  */
 export async function restoreDifferences(
   reader: DiskReader,
@@ -53,6 +62,12 @@ export async function restoreDifferences(
 ): Promise<RestoreProgress> {
   const file = await open(path, "r+");
   try {
+    const target = await file.stat();
+    if (target.isFile() && target.size !== reader.size)
+      throw new RepositoryError(
+        "invalid",
+        `target: ${path} has ${target.size} bytes, the disk ${reader.size}`,
+      );
     const progress = new Progress(reader.size, options);
     const regions = Math.ceil(reader.size / REGION_SIZE);
     for (let region = 0; region < regions; region++) {

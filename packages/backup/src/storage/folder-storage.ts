@@ -9,7 +9,7 @@ import {
   unlink,
   type FileHandle,
 } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { RepositoryError } from "../errors.js";
 import type { ByteRange, Storage, StoredFile } from "./storage.js";
 
@@ -23,7 +23,7 @@ export class FolderStorage implements Storage {
   readonly #folders = new Set<string>();
 
   constructor(path: string) {
-    this.location = path;
+    this.location = resolve(path);
   }
 
   async putIfAbsent(

@@ -14,6 +14,7 @@ import {
   type ExtentTable,
 } from "../format/region.js";
 import type { Repository } from "../repository/repository.js";
+import { runConcurrently } from "../run-concurrently.js";
 import type { BlockSource } from "./block-source.js";
 import {
   cutToChunks,
@@ -118,19 +119,19 @@ export class DiskWriter {
     for (const { block, blocks } of runs)
       for (let i = 0; i < blocks; i++) changed.add(block + i);
     const extents = withoutBlocks(old, (block) => changed.has(block));
-    const rest = cutToChunks(runs)[Symbol.iterator]();
-    const worker = async (): Promise<void> => {
-      const buffer = Buffer.allocUnsafe(CHUNK_SIZE);
-      for (const run of rest) {
-        options.signal?.throwIfAborted();
-        const bytes = buffer.subarray(0, run.blocks * BLOCK_SIZE);
-        const offset = region * REGION_SIZE + run.block * BLOCK_SIZE;
-        await this.#read(options.source, offset, bytes);
-        extents.push(...(await this.#storeRuns(run.block, bytes)));
-        options.onProgress?.();
-      }
-    };
-    await Promise.all(Array.from({ length: CONCURRENCY }, worker));
+    const buffers = Array.from({ length: CONCURRENCY }, () =>
+      Buffer.allocUnsafe(CHUNK_SIZE),
+    );
+    await runConcurrently(cutToChunks(runs), CONCURRENCY, async (run) => {
+      options.signal?.throwIfAborted();
+      const buffer = buffers.pop()!;
+      const bytes = buffer.subarray(0, run.blocks * BLOCK_SIZE);
+      const offset = region * REGION_SIZE + run.block * BLOCK_SIZE;
+      await this.#read(options.source, offset, bytes);
+      extents.push(...(await this.#storeRuns(run.block, bytes)));
+      buffers.push(buffer);
+      options.onProgress?.();
+    });
     if (extents.length === 0) return;
     const table = tabulateExtents(extents.sort((a, b) => a.block - b.block));
     this.#pending.push({ region, extents: table });

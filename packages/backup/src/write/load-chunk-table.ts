@@ -1,6 +1,7 @@
 import { RepositoryError } from "../errors.js";
 import { ChunkTable } from "../repository/chunk-table.js";
 import type { Repository } from "../repository/repository.js";
+import { runConcurrently } from "../run-concurrently.js";
 
 const CONCURRENCY = 8;
 
@@ -22,25 +23,22 @@ export async function loadChunkTable(
   const { condemned, removing } = repository.log.state;
   const table = new ChunkTable();
   const readable = new Set<string>();
-  const files = (await repository.packs.list())[Symbol.iterator]();
-  const worker = async (): Promise<void> => {
-    for (const { name: file, size } of files) {
-      signal?.throwIfAborted();
-      if (removing.has(file)) continue;
-      const name = file.slice(file.lastIndexOf("/") + 1);
-      try {
-        const index = await repository.packs.readIndex(name, size);
-        readable.add(name);
-        if (condemned.has(file)) continue;
-        const number = table.addPack(name);
-        for (let i = 0; i < index.count && !table.isFull; i++)
-          table.add(index.id(i), number, i);
-      } catch (error) {
-        if (!(error instanceof RepositoryError)) throw error;
-        // Damaged or just deleted: its chunks are stored again.
-      }
+  const files = await repository.packs.list();
+  await runConcurrently(files, CONCURRENCY, async ({ name: file, size }) => {
+    signal?.throwIfAborted();
+    if (removing.has(file)) return;
+    const name = file.slice(file.lastIndexOf("/") + 1);
+    try {
+      const index = await repository.packs.readIndex(name, size);
+      readable.add(name);
+      if (condemned.has(file)) return;
+      const number = table.addPack(name);
+      for (let i = 0; i < index.count && !table.isFull; i++)
+        table.add(index.id(i), number, i);
+    } catch (error) {
+      if (!(error instanceof RepositoryError)) throw error;
+      // Damaged or just deleted: its chunks are stored again.
     }
-  };
-  await Promise.all(Array.from({ length: CONCURRENCY }, worker));
+  });
   return { table, readable };
 }
