@@ -1,4 +1,5 @@
 import { apiBench } from "./api/api-bench.js";
+import { backupBench } from "./backup/backup-bench.js";
 import type { Bench } from "./bench.js";
 import { bulkBench } from "./bulk/bulk-bench.js";
 import { consoleBench } from "./console/console-bench.js";
@@ -32,4 +33,5 @@ export const benches: ReadonlyMap<string, Bench> = new Map<string, Bench>([
   ["operations", operationsBench],
   ["web", webBench],
   ["placement", placementBench],
+  ["backup", backupBench],
 ]);

@@ -1,0 +1,133 @@
+import { markdownDocument, markdownTable } from "../harness/markdown.js";
+import { measuredOn } from "../harness/measured-on.js";
+import { figureOf, type Report, type Result } from "../harness/result.js";
+import {
+  atLeast,
+  atMost,
+  targetTable,
+  type Target,
+} from "../harness/target.js";
+
+const OURS = "xo-server";
+const PIPE = "zstd -1 -T2 | openssl";
+const PEERS = [PIPE, "restic", "borg"];
+
+/** `docs/benchmarks/backup.md`, from the results alone. */
+export function backupDocument(report: Report): string {
+  const { results } = report;
+  const used = figureOf(results[0], "usedMib");
+  const changed = figureOf(results[0], "changedMib");
+  const absent = PEERS.filter(
+    (name) => !results.some(({ mode }) => mode === name),
+  );
+  return markdownDocument([
+    "# Backup and restore of a disk",
+    "Written by `npm run bench -- backup`; do not edit.",
+    `A raw image of ${2 * used} MiB, ${used} MiB of them in use (programs and libraries of this system), in a local folder. Full backup; then ${changed.toFixed(1)} MiB of random blocks of 64 KiB change (1 %) and are backed up; then the last state is restored and compared. Each step is a process of its own. xo-server is told which blocks changed, as changed block tracking does; the others read the image again. All but the pipe sync what they store and authenticate it; parity adds a file of parity over up to 16 packs.`,
+    absent.length > 0 ? `Not installed here: ${absent.join(", ")}.` : "",
+    measuredOn(report),
+    targetTable(backupTargets(report)),
+    markdownTable(
+      columns.map(([title], i) => ({
+        title,
+        align: i === 0 ? ("left" as const) : ("right" as const),
+      })),
+      results.map((result) => columns.map(([, cell]) => cell(result))),
+    ),
+    "Median (least..greatest). MiB/s and CPU seconds are of the bytes in use. Memory is the most of one process, sampled.",
+  ]);
+}
+
+function backupTargets({ results }: Report): Target[] {
+  const of = (mode: string, name: string) =>
+    figureOf(
+      results.find((result) => result.mode === mode),
+      name,
+    );
+  const ours = (name: string) => of(OURS, name);
+  const changed = ours("changedMib");
+  const cpu = ours("fullCpuMs") / 1000 / (ours("usedMib") / 1024);
+  const rss = Math.max(ours("fullRssMib"), ours("restoreRssMib"));
+  return [
+    atLeast(
+      "full, of the pipe's speed",
+      0.8,
+      of(PIPE, "fullMs") / ours("fullMs"),
+    ),
+    atLeast(
+      "full, of restic's speed",
+      2,
+      of("restic", "fullMs") / ours("fullMs"),
+    ),
+    limit("CPU a GiB of new data", cpu, { most: 5.5, unit: "s" }),
+    limit("memory of a worker", rss, { most: 300, unit: "MiB" }),
+    atMost(
+      "1 % change: read, of what changed",
+      1.1,
+      ours("incrementalReadMib") / changed,
+    ),
+    atMost(
+      "1 % change: stored, of what changed",
+      0.6,
+      ours("incrementalStoredMib") / changed,
+    ),
+    atMost(
+      "1 % change: time, of restic's",
+      0.05,
+      ours("incrementalMs") / of("restic", "incrementalMs"),
+    ),
+    atLeast(
+      "restore, of the pipe's speed",
+      0.8,
+      of(PIPE, "restoreMs") / ours("restoreMs"),
+    ),
+  ];
+}
+
+function limit(
+  what: string,
+  value: number,
+  { most, unit }: { most: number; unit: string },
+): Target {
+  return {
+    promise: `${what}: at most ${most} ${unit}`,
+    measured: Number.isFinite(value) ? `${value.toFixed(1)} ${unit}` : "-",
+    met: Number.isFinite(value) ? value <= most : undefined,
+  };
+}
+
+type Cell = (result: Result) => string;
+
+/** A figure with its spread, converted; the conversion may turn least and greatest round. */
+const spread =
+  (
+    name: string,
+    convert: (value: number, result: Result) => number = (value) => value,
+  ): Cell =>
+  (result) => {
+    const range = result.spread[name];
+    if (range === undefined) return "-";
+    const [least, most] = range
+      .map((value) => convert(value, result))
+      .sort((a, b) => a - b);
+    const median = convert(figureOf(result, name), result);
+    return `${median.toFixed(1)} (${least!.toFixed(1)}..${most!.toFixed(1)})`;
+  };
+
+const speed = (ms: number, result: Result) =>
+  figureOf(result, "usedMib") / (ms / 1000);
+const cpuPerGib = (ms: number, result: Result) =>
+  ms / 1000 / (figureOf(result, "usedMib") / 1024);
+
+const columns: readonly (readonly [string, Cell])[] = [
+  ["", ({ mode }) => mode],
+  ["full, MiB/s", spread("fullMs", speed)],
+  ["CPU, s a GiB", spread("fullCpuMs", cpuPerGib)],
+  ["memory, MiB", spread("fullRssMib")],
+  ["stored, MiB", spread("fullStoredMib")],
+  ["1 %: s", spread("incrementalMs", (ms) => ms / 1000)],
+  ["1 %: read, MiB", spread("incrementalReadMib")],
+  ["1 %: stored, MiB", spread("incrementalStoredMib")],
+  ["restore, MiB/s", spread("restoreMs", speed)],
+  ["CPU, s a GiB", spread("restoreCpuMs", cpuPerGib)],
+];

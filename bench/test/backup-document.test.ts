@@ -1,0 +1,60 @@
+import t from "tap";
+import { checkShape } from "../src/backup/backup-bench.js";
+import { backupDocument } from "../src/backup/backup-document.js";
+import { toResult, type Report } from "../src/harness/result.js";
+
+const reportOf = (
+  rows: Readonly<Record<string, Readonly<Record<string, number>>>>,
+): Report => ({
+  results: Object.entries(rows).map(([mode, figures]) =>
+    toResult({ pool: "", mode, place: "" }, { runs: [figures] }),
+  ),
+  machine: {
+    cpu: "x",
+    cores: 2,
+    memoryBytes: 8e9,
+    system: "linux x64",
+    node: "20.20.2",
+  },
+  versions: {},
+  commit: "abc",
+  date: "2026-01-01",
+});
+
+const ours = {
+  usedMib: 512,
+  changedMib: 5,
+  fullMs: 4_000,
+  fullCpuMs: 2_500,
+  fullRssMib: 200,
+  incrementalMs: 300,
+  incrementalStoredMib: 2.5,
+  restoreMs: 2_000,
+  restoreRssMib: 150,
+};
+
+t.test("targets are ratios of the same run", async (t) => {
+  const document = backupDocument(
+    reportOf({
+      "xo-server": ours,
+      "zstd -1 -T2 | openssl": { ...ours, fullMs: 2_000, restoreMs: 1_900 },
+      restic: { ...ours, fullMs: 9_000, incrementalMs: 10_000 },
+    }),
+  );
+  t.match(
+    document,
+    /of the pipe's speed: at least 0.8x \| +0.50x \| \*\*missed/,
+  );
+  t.match(document, /of restic's speed: at least 2x \| +2.25x \| met/);
+  t.match(document, /CPU a GiB of new data: at most 5.5 s \| +5.0 s \| met/);
+  t.match(document, /of restic's: at most 0.05x \| +0.03x \| met/);
+  t.match(document, "Not installed here: borg.");
+  t.match(document, "| 128.0 (128.0..128.0) |");
+});
+
+t.test("a smoke run wants something to have been measured", async (t) => {
+  checkShape(reportOf({ "xo-server": ours }));
+  t.throws(() => {
+    checkShape(reportOf({ "xo-server": { usedMib: 24 } }));
+  }, /nothing measured/);
+});
