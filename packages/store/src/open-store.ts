@@ -18,6 +18,7 @@ import {
   type StoreOptions,
   type StoreSettings,
 } from "./options.js";
+import { sealPlainTemplates } from "./secrets/seal-plain-templates.js";
 import { KeyRotation, openVault } from "./secrets/key-rotation.js";
 import { createKeySource } from "./secrets/key-source.js";
 import { PasswordHasher } from "./secrets/password-hasher.js";
@@ -87,6 +88,7 @@ async function startStore(
   );
   await synchronizer.loadAll();
   await repositories.audit.prepare(isNew);
+  await sealPlainTemplates(context);
   await keyRotation.finish();
   synchronizer.start();
   return toStore(context, settings.passphraseCost, {

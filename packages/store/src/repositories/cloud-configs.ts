@@ -1,4 +1,5 @@
 import { checkName, checkText, limits } from "../schema/limits.js";
+import { sealContext } from "../secrets/sealed-columns.js";
 import type { CloudConfigRow } from "../schema/tables.js";
 import type { RepositoryContext } from "./repository-context.js";
 
@@ -15,7 +16,7 @@ export interface CloudConfig {
 
 export type NewCloudConfig = Omit<CloudConfig, "id">;
 
-/** cloud-init templates. Changes throw XoError STORE_UNAVAILABLE while the database is unreachable. */
+/** cloud-init templates, encrypted: they have passwords and keys of guests. Changes throw XoError STORE_UNAVAILABLE while the database is unreachable. */
 export class CloudConfigs {
   readonly #context: RepositoryContext;
 
@@ -25,27 +26,28 @@ export class CloudConfigs {
 
   get(id: string): CloudConfig | undefined {
     const row = this.#context.tables.cloudConfigs.get(id);
-    return row && toCloudConfig(row);
+    return row && this.#toCloudConfig(row);
   }
 
   *list(): IterableIterator<CloudConfig> {
     for (const row of this.#context.tables.cloudConfigs.values())
-      yield toCloudConfig(row);
+      yield this.#toCloudConfig(row);
   }
 
   /** @throws XoError LIMIT_REACHED, VALUE_TOO_LARGE, INVALID_PARAMETERS */
   async create({ kind, name, template }: NewCloudConfig): Promise<CloudConfig> {
     const { tables, committer, clock, createId } = this.#context;
     const now = clock.now();
+    const id = createId();
     const row: CloudConfigRow = {
-      id: createId(),
+      id,
       kind,
-      ...columnsOf({ name, template }),
+      ...this.#toColumns(id, { name, template }),
       created_at: now,
       updated_at: now,
     };
     await committer.run((unit) => tables.cloudConfigs.insert(unit, row));
-    return toCloudConfig(row);
+    return this.#toCloudConfig(row);
   }
 
   /** @throws XoError NO_SUCH_OBJECT, VALUE_TOO_LARGE, INVALID_PARAMETERS */
@@ -54,13 +56,15 @@ export class CloudConfigs {
     patch: Partial<Pick<CloudConfig, "name" | "template">>,
   ): Promise<CloudConfig> {
     const { tables, committer, clock } = this.#context;
-    const { name, template } = tables.cloudConfigs.require(id);
+    const { name, template } = this.#toCloudConfig(
+      tables.cloudConfigs.require(id),
+    );
     const columns = {
-      ...columnsOf({ name, template, ...patch }),
+      ...this.#toColumns(id, { name, template, ...patch }),
       updated_at: clock.now(),
     };
     return committer.run(async (unit) =>
-      toCloudConfig(await tables.cloudConfigs.update(unit, id, columns)),
+      this.#toCloudConfig(await tables.cloudConfigs.update(unit, id, columns)),
     );
   }
 
@@ -70,23 +74,25 @@ export class CloudConfigs {
     tables.cloudConfigs.require(id);
     await committer.run((unit) => tables.cloudConfigs.remove(unit, id));
   }
-}
 
-function columnsOf({
-  name,
-  template,
-}: Pick<CloudConfig, "name" | "template">): { name: string; template: string } {
-  return {
-    name: checkName("the name of a cloud config", name),
-    template: checkText("the template", template, limits.jsonBytes),
-  };
-}
+  #toColumns(
+    id: string,
+    { name, template }: Pick<CloudConfig, "name" | "template">,
+  ): Pick<CloudConfigRow, "name" | "template"> {
+    const text = checkText("the template", template, limits.jsonBytes);
+    return {
+      name: checkName("the name of a cloud config", name),
+      template: this.#context.vault.seal(text, sealContext.cloudConfig(id)),
+    };
+  }
 
-function toCloudConfig(row: CloudConfigRow): CloudConfig {
-  return {
-    id: row.id,
-    kind: row.kind === "network" ? "network" : "user",
-    name: row.name,
-    template: row.template,
-  };
+  #toCloudConfig({ id, kind, name, template }: CloudConfigRow): CloudConfig {
+    const context = sealContext.cloudConfig(id);
+    return {
+      id,
+      kind: kind === "network" ? "network" : "user",
+      name,
+      template: this.#context.vault.open(template, context),
+    };
+  }
 }

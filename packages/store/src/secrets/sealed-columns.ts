@@ -5,6 +5,7 @@ export const sealContext = {
   plugin: (id: string) => `plugins/configuration/${id}`,
   job: (id: string) => `jobs/secret/${id}`,
   alarmRule: (id: string) => `alarm_rules/secret/${id}`,
+  cloudConfig: (id: string) => `cloud_configs/template/${id}`,
   keyCheck: "meta/key-check",
 } as const;
 
@@ -26,4 +27,6 @@ export const sealedColumns: ReadonlyMap<string, SealedColumn> = new Map([
     "alarm_rules",
     { column: "secret_sealed", contextOf: sealContext.alarmRule },
   ],
+  // Templates have passwords and keys of guests.
+  ["cloud_configs", { column: "template", contextOf: sealContext.cloudConfig }],
 ]);

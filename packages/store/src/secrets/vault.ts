@@ -58,6 +58,11 @@ export class Vault {
     return `v1.${id}.${all.toString("base64url")}`;
   }
 
+  /** Whether a text has the form of a sealed one. */
+  isSealed(text: string): boolean {
+    return SEALED.test(text);
+  }
+
   /** @throws XoError STORE_KEY_WRONG, SECRET_DAMAGED */
   open(sealed: string, context: string): string {
     const match = SEALED.exec(sealed);

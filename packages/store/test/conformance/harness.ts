@@ -66,6 +66,7 @@ export async function createBench(t: Teardown, harness: StoreHarness) {
         "plugins",
         "jobs",
         "alarm_rules",
+        "cloud_configs",
         "audit",
       ];
       const rows = await Promise.all(

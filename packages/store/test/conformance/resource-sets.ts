@@ -36,6 +36,38 @@ export async function testResourceSets(t: Test, harness: StoreHarness) {
     });
   });
 
+  t.test(
+    "templates are encrypted, also those of an older release",
+    async (t) => {
+      const bench = await createBench(t, harness);
+      const store = await bench.open();
+      const template = "password: GUEST-SECRET\n";
+      const one = await store.cloudConfigs.create({
+        kind: "user",
+        name: "one",
+        template,
+      });
+      const two = await store.cloudConfigs.create({
+        kind: "user",
+        name: "two",
+        template,
+      });
+      t.notMatch(await bench.dump(), "GUEST-SECRET");
+      await store.close();
+      await bench.query(
+        `update cloud_configs set template = '${template}' where id = '${one.id}'`,
+      );
+      t.match(await bench.dump(), "GUEST-SECRET");
+      const again = await bench.open();
+      t.notMatch(await bench.dump(), "GUEST-SECRET");
+      await again.rotateKey();
+      for (const { id } of [one, two])
+        t.equal(again.cloudConfigs.get(id)?.template, template);
+      await again.cloudConfigs.update(one.id, { name: "renamed" });
+      t.match(again.cloudConfigs.get(one.id), { name: "renamed", template });
+    },
+  );
+
   t.test("a template is stored, changed and deleted", async (t) => {
     const bench = await createBench(t, harness);
     const { cloudConfigs } = await bench.open();
