@@ -33,7 +33,9 @@ t.test("interfaces and networks are worked on", LIMIT, async (t) => {
     const pifs = await list("pifs", `$network:${office}`);
     t.match(pifs, [{ vlan: 77 }, { vlan: 77 }, { vlan: 77 }]);
     const again = { pool: pool!.id, name: "again", ...vlan };
-    t.match(await admin.call("network.create", again), { error: { code: 16 } });
+    t.match(await admin.call("network.create", again), {
+      error: { code: 16, message: "VLAN 77 on this PIF already exists" },
+    });
     await untilGone("networks", "name_label:/^again$/");
     await admin.ask("network.set", {
       id: office,

@@ -159,9 +159,18 @@ t.test("VMs are changed, copied, moved and deleted", LIMIT, async (t) => {
     const id = await make("live", { ...runs, CPUs: 1, cpusMax: 4 });
     await api.ask("vm.set", { id, CPUs: 3 });
     t.match(await api.get(id), { CPUs: { number: 3, max: 4 } });
-    t.match(await api.call("vm.set", { id, cpusMax: 8 }), {
-      error: { code: 13, data: { actual: "running", objectId: id } },
-    });
+    for (const [settings, message] of [
+      [{ cpusMax: 8 }, "it has at most 4 vCPUs (cpusMax); shut it down"],
+      [{ CPUs: 5 }, "it has at most 4 vCPUs (cpusMax); shut it down"],
+      [{ memory: "1 TiB" }, "GiB of memory (memoryStaticMax); shut it down"],
+    ] as const) {
+      const { error } = await api.call("vm.set", { id, ...settings });
+      t.match(error, {
+        code: 13,
+        data: { code: "VM_NOT_HALTED", actual: "running", objectId: id },
+      });
+      t.match(error?.message, message);
+    }
     const change = { id, cpusMax: 8, force: true };
     t.equal(await api.ask("vm.setAndRestart", change), true);
     t.match(await api.get(id), { CPUs: { max: 8 }, power_state: "Running" });

@@ -69,7 +69,16 @@ export const errorTable = {
   ),
   VM_LACKS_FEATURE: row("VM lacks feature {feature}", 409, 14),
   POOL_IS_UPGRADING: row("the pool is being upgraded", 409, 15),
-  VDI_IN_USE: row("VDI in use", 409, 17),
+  VM_NOT_HALTED: row(
+    "VM state is {actual} but should be {expected}: {reason}",
+    409,
+    13,
+  ),
+  VDI_IN_USE: row(
+    "VDI in use ({operation}): shut down the VM that uses it, or detach the disk from it",
+    409,
+    17,
+  ),
   HOST_OFFLINE: row("the host is offline", 409, 18),
   FORBIDDEN_OPERATION: row("forbidden operation: {operation}", 403, 5),
   CHECKSUM_MISMATCH: row(

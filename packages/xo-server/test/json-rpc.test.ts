@@ -240,7 +240,9 @@ const xapiErrors: [XapiError, number, string, object][] = [
   ],
   [
     new XapiError("VDI_IN_USE", [ref, "destroy"]),
-    ...([17, "VDI in use", { objectId, operation: "destroy" }] as const),
+    17,
+    "VDI in use (destroy): shut down the VM that uses it, or detach the disk from it",
+    { objectId, operation: "destroy" },
   ],
   [
     new XapiError("VM_BAD_POWER_STATE", [ref, "halted", "running"]),

@@ -1,5 +1,6 @@
 import { XoError } from "@xo-server/model";
 import type { PoolObject, PoolObjects } from "../objects/pool-objects.js";
+import { stuckReason } from "./stuck-reason.js";
 import type { HostEvacuationPlan } from "../placement/evacuations.js";
 
 /** A VM that cannot be evacuated, with XAPI's reason. */
@@ -72,9 +73,9 @@ export function allStuck(
   return [...found, ...placeless];
 }
 
-/** Names in the message; the data has more. */
-const MOST_NAMED = 5;
-const MOST_TOLD = 100;
+/** Names for each reason in the message; the data has all VMs. */
+const MAX_NAMES = 20;
+const MAX_VMS = 1_000;
 
 /**
  * @param conflict rules that cannot all hold if they leave
@@ -85,22 +86,35 @@ export function refuseStuck(
   conflict?: object,
 ): void {
   if (stuck.length === 0) return;
-  const named = stuck
-    .slice(0, MOST_NAMED)
-    .map(({ vm, reason }) => `${nameOf(vm)}: ${reason[0] ?? "?"}`);
-  const more = stuck.length > MOST_NAMED ? ["..."] : [];
   throw new XoError("VMS_CANNOT_LEAVE", {
     count: stuck.length,
-    reasons: [...named, ...more].join("; "),
+    reasons: toReasons(stuck),
     ...(conflict && { conflict }),
-    vms: stuck.slice(0, MOST_TOLD).map(({ vm, host, reason }) => ({
+    vms: stuck.slice(0, MAX_VMS).map(({ vm, host, reason }) => ({
       id: vm.id,
       name: nameOf(vm),
       host: host.id,
       code: reason[0],
       params: reason.slice(1),
+      reason: stuckReason(vm, reason),
     })),
   });
+}
+
+/** `web, db: it has a virtual GPU: shut it down`; each reason once, with its VMs. */
+function toReasons(stuck: readonly StuckVm[]): string {
+  const names = new Map<string, string[]>();
+  for (const { vm, reason } of stuck) {
+    const text = stuckReason(vm, reason);
+    names.set(text, [...(names.get(text) ?? []), nameOf(vm)]);
+  }
+  return [...names]
+    .map(([reason, all]) => {
+      const more = all.length - MAX_NAMES;
+      const rest = more > 0 ? ` and ${more} more` : "";
+      return `${all.slice(0, MAX_NAMES).join(", ")}${rest}: ${reason}`;
+    })
+    .join("; ");
 }
 
 export function nameOf({ object }: PoolObject): string {

@@ -1,4 +1,4 @@
-import { XoError, type Ref } from "@xo-server/model";
+import { XapiError, XoError, type Ref } from "@xo-server/model";
 import type { Xapi } from "@xo-server/xen-api";
 import type { PoolObject, PoolObjects } from "../objects/pool-objects.js";
 
@@ -46,9 +46,19 @@ export async function createVlan(
   { trunk, network, vlan }: NewVlan,
 ): Promise<void> {
   const params = [trunk, network, String(vlan)];
-  await orDestroy(xapi, network, () =>
-    xapi.callAsync("pool.create_VLAN_from_PIF", params),
-  );
+  try {
+    await orDestroy(xapi, network, () =>
+      xapi.callAsync("pool.create_VLAN_from_PIF", params),
+    );
+  } catch (error) {
+    if (error instanceof XapiError && error.code === "PIF_VLAN_EXISTS")
+      throw new XoError(
+        "ALREADY_EXISTS",
+        { type: `VLAN ${vlan} on this PIF`, objectType: "PIF", vlan },
+        error,
+      );
+    throw error;
+  }
 }
 
 export interface NewBond {

@@ -1,4 +1,4 @@
-import { NULL_REF, type Ref } from "@xo-server/model";
+import { NULL_REF, XoError, type Ref } from "@xo-server/model";
 import type { VmSettings } from "./vm-parameters.js";
 import { toBytes } from "./byte-size.js";
 import { toMemoryCalls, toMemoryLimits } from "./memory-limits.js";
@@ -169,6 +169,11 @@ function cpuCalls({ CPUs, cpusMax }: GivenSettings, vm: VmRecord): Call[] {
           ],
         ] satisfies Call[]);
   if (most === before) return set;
+  if (isRunning(vm))
+    throw notHalted(
+      vm,
+      `while it runs, it has at most ${before} vCPUs (cpusMax); shut it down to change cpusMax, or use vm.setAndRestart`,
+    );
   const setMost: Call = ["set_VCPUs_max", String(most)];
   return most > before ? [setMost, ...set] : [...set, setMost];
 }
@@ -187,7 +192,27 @@ function memoryCalls(given: GivenSettings, vm: VmRecord): Call[] {
     dynamicMax: Number(vm.memory_dynamic_max),
     staticMax: Number(vm.memory_static_max),
   };
-  return toMemoryCalls(now, toMemoryLimits(now, wish, isRunning(vm)));
+  const next = toMemoryLimits(now, wish, isRunning(vm));
+  if (isRunning(vm) && next.staticMax !== now.staticMax)
+    throw notHalted(
+      vm,
+      `while it runs, it has at most ${toGib(now.staticMax)} of memory (memoryStaticMax); shut it down to change memoryStaticMax, or use vm.setAndRestart`,
+    );
+  return toMemoryCalls(now, next);
+}
+
+function toGib(bytes: number): string {
+  return `${Number((bytes / 2 ** 30).toPrecision(4))} GiB`;
+}
+
+/** XAPI refuses it too, without the limit. */
+function notHalted({ uuid, power_state }: VmRecord, reason: string): XoError {
+  return new XoError("VM_NOT_HALTED", {
+    objectId: uuid,
+    expected: "halted",
+    actual: power_state.toLowerCase(),
+    reason,
+  });
 }
 
 function sizeOf(size: number | string | undefined): number | undefined {

@@ -22,7 +22,8 @@ const rows: Readonly<
 const more: Readonly<Record<string, object>> = {
   // XAPI 2.x does not name the feature; all that it requires are reported by the guest tools.
   VM_LACKS_FEATURE: { feature: "guest tools" },
-  PIF_VLAN_EXISTS: { type: "PIF", objectType: "PIF" },
+  VDI_IN_USE: { operation: "unknown" },
+  PIF_VLAN_EXISTS: { type: "VLAN on this PIF", objectType: "PIF" },
   VM_LACKS_FEATURE_SHUTDOWN: { feature: "shutdown" },
 };
 
