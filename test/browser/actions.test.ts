@@ -129,7 +129,7 @@ t.test("what is done to objects", { skip, ...LIMIT }, async (t) => {
       .getByRole("button", { name: /^Migrate/ })
       .click();
     const dialog = page.getByRole("dialog");
-    await dialog.getByText("Most free resources", { exact: true }).waitFor();
+    await dialog.getByText("Recommended", { exact: true }).waitFor();
     t.match(await dialog.textContent(), /Current host/);
     t.same(await violations(page), []);
     await dialog.getByRole("button", { name: "Migrate" }).click();
@@ -249,6 +249,12 @@ t.test("what is done to objects", { skip, ...LIMIT }, async (t) => {
     const { page } = await open(t, "/new/vm");
     await page.getByRole("radio", { name: /Rocky Linux 9/ }).check();
     await page.getByLabel("Size of disk 1").fill("77");
+    const name = page.getByRole("textbox", { name: "Name", exact: true });
+    t.not(await name.getAttribute("aria-invalid"), "true", "not entered yet");
+    await name.fill("x");
+    await name.fill("");
+    await page.locator("[aria-invalid=true]").waitFor();
+    t.equal(await name.getAttribute("aria-invalid"), "true");
     await page.getByRole("textbox", { name: "Name", exact: true }).fill("kept");
     await page.reload();
     await page.getByLabel("Size of disk 1").waitFor();

@@ -120,6 +120,22 @@ t.test("filters on the page of VMs", { skip, ...LIMIT }, async (t) => {
     await shows(await count(filter));
     t.equal(await field.inputValue(), filter);
 
+    await page.getByRole("button", { name: "Build a filter with" }).click();
+    await dialog.getByRole("button", { name: "Add condition" }).click();
+    await last("Property").selectOption({ label: "Pool" });
+    await last("Value").fill("no such pool");
+    const apply = dialog.getByRole("button", {
+      name: "Apply filter",
+      disabled: true,
+    });
+    await apply.waitFor();
+    await dialog.getByRole("alert").getByText("no such pool").waitFor();
+    const { name_label: pool, id } = (await list("pools"))[0]!;
+    await last("Value").fill(String(pool).toUpperCase());
+    await apply.waitFor({ state: "detached" });
+    await dialog.getByText(`$pool:${id}`).waitFor();
+    await dialog.getByRole("button", { name: "Cancel" }).click();
+
     await field.fill("!(a b)");
     await page.getByRole("button", { name: "Build a filter with" }).click();
     await dialog.getByText("cannot represent").waitFor();

@@ -58,7 +58,7 @@ t.test("tasks, and what has happened", { skip, ...LIMIT }, async (t) => {
     await row(0)
       .getByRole("button", { name: /^Subtasks of/ })
       .click();
-    await row(0).getByText("VM.clean_shutdown").waitFor();
+    await row(0).getByText("Shut down").waitFor();
     await act(1, "start");
     await row(1).getByText("Failed", { exact: true }).waitFor();
     await row(1)

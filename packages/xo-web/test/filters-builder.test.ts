@@ -8,7 +8,7 @@ import {
   type BuilderGroup,
   type BuilderRow,
 } from "../src/filters/builder-rows.js";
-import { writeGroup } from "../src/filters/builder-write.js";
+import { invalidRow, writeGroup } from "../src/filters/builder-write.js";
 import { propertiesOf } from "../src/filters/properties.js";
 
 const read = (text: string) => readGroup(parseFilter(text), "VM");
@@ -112,6 +112,19 @@ t.test(
     t.equal(write({ kind: "group", mode: "any", parts }), "tags:/^x$/");
   },
 );
+
+t.test("a row that would be left out is found", async (t) => {
+  const found = (...parts: BuilderGroup["parts"]) =>
+    invalidRow({ kind: "group", mode: "all", parts }, "VM");
+  const name = row("$pool", "is");
+  t.equal(found(name, row("tags", "is", "x")), undefined, "not filled in");
+  const unknown = { ...name, unknownName: "no such pool" };
+  const inner = { kind: "group", mode: "any", parts: [unknown] } as const;
+  t.equal(found(row("tags", "is", "x"), inner), unknown);
+  const pattern = row("name_label", "matches", "(");
+  t.equal(found(pattern), pattern);
+  t.equal(found(row("tags", "any")), undefined);
+});
 
 t.test("every form that can be filled in comes back as it was", async (t) => {
   let state = 7;

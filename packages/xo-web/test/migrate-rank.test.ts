@@ -88,6 +88,24 @@ t.test(
   },
 );
 
+t.test("the placement of the server decides where it is known", (t) => {
+  const hosts = [
+    host("h0"),
+    host("idle", { now: { cpu: 0.1 } }),
+    host("busy", { now: { cpu: 0.9 } }),
+    host("full", { memory: { size: 64 * GIB, usage: 60 * GIB } }),
+  ];
+  const placementOrder = ["full", "busy", "h0", "idle"];
+  t.same(
+    rankHosts([vm()], around(hosts, { placementOrder })).map(
+      ({ host }) => host.id,
+    ),
+    ["busy", "idle", "full", "h0"],
+    "hosts that refuse stay last",
+  );
+  t.end();
+});
+
 t.test("each refusal has its reason", (t) => {
   t.same(
     whyOf([

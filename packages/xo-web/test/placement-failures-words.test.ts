@@ -111,7 +111,7 @@ t.test("a score tells what is not nothing, and the room", async (t) => {
     [
       "+10 from host affinity rules",
       "-1 from affinity and anti-affinity rules",
-      "10% overload",
+      "overloaded by 10%",
     ],
   );
 });

@@ -3,6 +3,7 @@ import {
   addressFault,
   afterProbe,
   distrustOf,
+  isPlain,
   toPairs,
   type Certificate,
   type Probe,
@@ -96,4 +97,12 @@ t.test("an error says what can be done about it here", async (t) => {
   t.equal(codeOf(away), "NO_CANDIDATE");
   const data = { cause: "TLS_FINGERPRINT_MISMATCH" };
   t.equal(remedyFor(codeOf({ ...away, data })), "certificate");
+});
+
+t.test("connections without TLS are found", (t) => {
+  t.ok(isPlain("http://192.0.2.10"));
+  t.ok(isPlain(" HTTP://host:8080"));
+  for (const host of ["192.0.2.10", "https://host", "httphost"])
+    t.notOk(isPlain(host), host);
+  t.end();
 });

@@ -1,4 +1,5 @@
 import t from "tap";
+import { taskName } from "../src/tasks/task-name.js";
 import { en } from "../src/locale/en/all.js";
 import { Formats } from "../src/locale/formats.js";
 import { toastOf } from "../src/tasks/ended-words.js";
@@ -175,4 +176,14 @@ t.test("one toast, however many have ended", async (t) => {
     detail: "why",
   });
   t.equal(toast(), undefined);
+});
+
+t.test("XAPI tasks are named as the actions of the page", (t) => {
+  t.equal(taskName("Async.VM.clean_reboot", en), "Reboot");
+  t.equal(taskName("VM.pool_migrate", en), "Migrate");
+  t.equal(taskName("Async.VM.destroy", en), "Delete");
+  t.equal(taskName("VM.start_on", en), "Start on");
+  t.equal(taskName("Async.PBD.plug", en), "PBD.plug", "no such action");
+  t.equal(taskName("load balancer: P", en), "load balancer: P");
+  t.end();
 });

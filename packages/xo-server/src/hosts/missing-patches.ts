@@ -59,8 +59,8 @@ async function ask({ xapi, ref }: PoolObject): Promise<MissingPatch[]> {
     return all.filter(
       (one): one is MissingPatch => typeof one === "object" && one !== null,
     );
-  const reason = "its answer is no list";
-  throw new XoError("UNSUPPORTED", { what: "the host's updater", reason });
+  const reason = "the plugin updater.py returned no list of updates";
+  throw new XoError("UNSUPPORTED", { what: "listing missing patches", reason });
 }
 
 function parse(text: string): unknown {

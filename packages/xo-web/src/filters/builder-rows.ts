@@ -29,6 +29,8 @@ export interface BuilderRow {
   readonly operator: RowOperator;
   /** As a filter has it; numbers in the property's own unit. Empty for operators without a value. */
   readonly value: string;
+  /** A typed name that is no known object: the row has no value then. */
+  readonly unknownName?: string;
 }
 
 /** The initial row. */

@@ -1,5 +1,6 @@
 import type { Filter } from "@xo-server/filter";
 import {
+  hasValue,
   numberOperators,
   type BuilderGroup,
   type BuilderRow,
@@ -17,6 +18,29 @@ export function writeGroup(group: BuilderGroup, type: string): Filter {
   if (terms.length === 1) return terms[0]!;
   const kind = group.mode === "all" || terms.length === 0 ? "and" : "or";
   return { kind, terms };
+}
+
+/** The first row whose value is no valid condition, so that `writeGroup` leaves it out. */
+export function invalidRow(
+  group: BuilderGroup,
+  type: string,
+): BuilderRow | undefined {
+  for (const part of group.parts) {
+    const found =
+      part.kind === "group"
+        ? invalidRow(part, type)
+        : isInvalid(part, type)
+          ? part
+          : undefined;
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+function isInvalid(row: BuilderRow, type: string): boolean {
+  if (!hasValue(row.operator)) return false;
+  if (row.unknownName !== undefined) return true;
+  return row.value !== "" && writeRow(row, type) === undefined;
 }
 
 function isEmpty(filter: Filter): boolean {

@@ -13,6 +13,8 @@ export interface Surroundings {
   readonly usedSrs: ReadonlySet<string>;
   /** Networks of the VIFs, without internal networks. */
   readonly usedNetworks: ReadonlySet<string>;
+  /** Order of the hosts by the placement of the server, best first; empty: not known. */
+  readonly placementOrder?: readonly string[];
 }
 
 /** Why a host refuses the VMs. */
@@ -46,7 +48,8 @@ export function rankHosts(
   const targets = around.hosts.map((host) =>
     toTarget(vms, host, around, wantsDisksMoved),
   );
-  return targets.sort(compare);
+  const order = new Map(around.placementOrder?.map((id, i) => [id, i]));
+  return targets.sort((a, b) => compare(a, b, order));
 }
 
 function toTarget(
@@ -127,12 +130,19 @@ function hasOtherCpu(
   });
 }
 
-function compare(a: Target, b: Target): number {
+/** Rules and load as the page "Placement" of the VM shows them decide where they are known. */
+function compare(
+  a: Target,
+  b: Target,
+  order: ReadonlyMap<string, number>,
+): number {
   const able =
     Number(a.refusal !== undefined) - Number(b.refusal !== undefined);
   if (able !== 0) return able;
   const disks = Number(a.movesDisks) - Number(b.movesDisks);
   if (disks !== 0) return disks;
+  const [placeA, placeB] = [order.get(a.host.id), order.get(b.host.id)];
+  if (placeA !== undefined && placeB !== undefined) return placeA - placeB;
   return roomOf(b) - roomOf(a) || (a.host.id < b.host.id ? -1 : 1);
 }
 

@@ -5,6 +5,7 @@ import type { Host, Network, Pool, Sr } from "../objects/infrastructure.js";
 import type { ObjectRow } from "../api/object-row.js";
 import type { Vm } from "../objects/vm.js";
 import type { Surroundings } from "./rank-hosts.js";
+import { usePlacementOrder } from "./use-placement-order.js";
 
 type Pbd = ObjectRow & { readonly host?: string; readonly SR?: string };
 
@@ -56,15 +57,20 @@ export function useMigrationData(
     };
   });
 
+  const placement = usePlacementOrder(ids);
+
   const surroundings = computed<Surroundings>(() => ({
     hosts: hosts.value,
     srsOf: setsBy(pbds.value, "host", "SR"),
     networksOf: setsBy(pifs.value, "$host", "$network"),
     usedSrs: new Set(unique(disks.value.map(({ $SR }) => $SR))),
     usedNetworks: new Set(unique(pifs.value.map((pif) => pif.$network))),
+    placementOrder: placement.value ?? [],
   }));
-  const isReady = computed(() =>
-    [...vmStates, ...poolStates].every(({ value }) => value !== "loading"),
+  const isReady = computed(
+    () =>
+      placement.value !== undefined &&
+      [...vmStates, ...poolStates].every(({ value }) => value !== "loading"),
   );
   return { ...devices, ...pooled, surroundings, isReady };
 }

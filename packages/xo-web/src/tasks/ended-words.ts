@@ -2,7 +2,8 @@ import { failureMessage } from "../actions/plan/error-message.js";
 import type { Formats } from "../locale/formats.js";
 import { fill, type Messages } from "../locale/messages.js";
 import type { Toast } from "../toasts/use-toasts.js";
-import { plainName, reasonOf, type TaskItem } from "./task.js";
+import { taskName } from "./task-name.js";
+import { reasonOf, type TaskItem } from "./task.js";
 
 /** Said in one toast, of all that have ended at about the same time. */
 export function toastOf(
@@ -20,7 +21,7 @@ export function toastOf(
   const failed = ended.filter(({ status }) => status !== "success");
   const tone = failed.length > 0 ? "bad" : "good";
   if (ended.length === 1) {
-    const name = plainName(first.name);
+    const name = taskName(first.name, messages);
     const template = tone === "good" ? text.done : text.failed;
     const detail = why(first);
     return {

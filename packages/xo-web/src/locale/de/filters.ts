@@ -63,6 +63,9 @@ export const filters: Messages["filters"] = {
     remove: "Bedingung entfernen",
     removeGroup: "Gruppe entfernen",
     empty: "Keine Bedingung: Alle Objekte werden angezeigt.",
+    unknownName:
+      "{property}: Kein Objekt heißt „{value}“. Eines aus der Liste wählen.",
+    invalidValue: "{property}: „{value}“ kann so nicht verglichen werden.",
     result: "Filter",
     matches: { one: "{n} Treffer", other: "{n} Treffer" },
     apply: "Filter anwenden",

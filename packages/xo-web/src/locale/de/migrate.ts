@@ -5,7 +5,7 @@ export const migrate: Messages["migrate"] = {
   target: "Zielhost",
   memory: "Arbeitsspeicher",
   cpu: "CPU",
-  best: "Meiste freie Ressourcen",
+  best: "Empfohlen",
   freeThen: "{now} frei, {after} nach der Migration",
   thenShare: "{now}, {after} nach der Migration",
   disksMove: "Erfordert Speichermigration",

@@ -61,7 +61,7 @@ export const placementFailures: Messages["placementFailures"] = {
     locations: "{n} durch Host-Affinitätsregeln",
     groups: "{n} durch Affinitäts- und Anti-Affinitätsregeln",
     room: "{n} frei",
-    overloaded: "{n} Überlast",
+    overloaded: "um {n} überlastet",
   },
   pinned: {
     VM_HAS_PCI_ATTACHED: "PCI-Gerät durchgereicht",

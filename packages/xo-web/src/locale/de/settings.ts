@@ -80,6 +80,8 @@ export const settings: Messages["settings"] = {
     validValue: "{from} bis {to}",
   },
   poolForm: {
+    plainHttp:
+      "Ohne TLS wird das Passwort des Pools unverschlüsselt gesendet und der Host nicht geprüft. Außerhalb von Testnetzen https:// verwenden.",
     host: "Adresse des Hosts",
     hostHint: "Hostname oder IP-Adresse, mit :Port, wenn er nicht 443 ist.",
     username: "Benutzername",
@@ -180,6 +182,7 @@ export const settings: Messages["settings"] = {
       "Verbinden Sie den ersten Pool mit Adresse, Benutzername und Passwort.",
     origins: { config: "siehe config.yaml", demo: "simuliert" },
     pinned: "akzeptiert: {start}…",
+    noCertificate: "keines: Das Passwort wird unverschlüsselt gesendet",
     anyCertificate: "nicht geprüft",
     verified: "durch Zertifizierungsstellen geprüft",
     readOnly: "schreibgeschützt",
@@ -320,6 +323,11 @@ export const settings: Messages["settings"] = {
     none: "Keine Objektrechte.",
   },
   tokens: {
+    moreSessions: {
+      one: "{n} weitere Anmeldung anzeigen",
+      other: "{n} weitere Anmeldungen anzeigen",
+    },
+    fewerSessions: "Weniger Anmeldungen anzeigen",
     lead: "Tokens authentifizieren Programme als Benutzer, ohne Passwort und Zwei-Faktor-Code.",
     add: "Token erstellen",
     addLead: "Für ein Programm oder Skript, das sich als Sie anmeldet.",

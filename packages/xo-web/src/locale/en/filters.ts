@@ -63,6 +63,9 @@ export const filters = {
     remove: "Remove condition",
     removeGroup: "Remove group",
     empty: "No condition: all objects are listed.",
+    unknownName:
+      "{property}: no object is called “{value}”. Choose one of the list.",
+    invalidValue: "{property}: “{value}” cannot be compared this way.",
     result: "Filter",
     matches: { one: "{n} match", other: "{n} match" },
     apply: "Apply filter",

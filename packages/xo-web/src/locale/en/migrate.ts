@@ -3,7 +3,7 @@ export const migrate = {
   target: "Target host",
   memory: "Memory",
   cpu: "CPU",
-  best: "Most free resources",
+  best: "Recommended",
   freeThen: "{now} free, {after} after migration",
   thenShare: "{now}, {after} after migration",
   disksMove: "Requires storage migration",

@@ -63,7 +63,7 @@ export const placementFailures = {
     locations: "{n} from host affinity rules",
     groups: "{n} from affinity and anti-affinity rules",
     room: "{n} free",
-    overloaded: "{n} overload",
+    overloaded: "overloaded by {n}",
   },
   /** XAPI's codes for why a VM cannot move. */
   pinned: {

@@ -76,6 +76,8 @@ export const settings = {
     validValue: "{from} to {to}",
   },
   poolForm: {
+    plainHttp:
+      "Without TLS the password of the pool is sent unencrypted and the host is not verified. Use https:// outside of test networks.",
     host: "Host address",
     hostHint: "Host name or IP address, with :port if it is not 443.",
     username: "User name",
@@ -173,6 +175,7 @@ export const settings = {
       "Connect the first pool with an address, a user name and a password.",
     origins: { config: "see config.yaml", demo: "simulated" },
     pinned: "accepted: {start}…",
+    noCertificate: "none: the password is sent unencrypted",
     anyCertificate: "not verified",
     verified: "verified by authorities",
     readOnly: "read-only",
@@ -308,6 +311,11 @@ export const settings = {
     none: "No object permissions.",
   },
   tokens: {
+    moreSessions: {
+      one: "Show {n} more sign-in",
+      other: "Show {n} more sign-ins",
+    },
+    fewerSessions: "Show fewer sign-ins",
     lead: "Tokens authenticate programs as a user, without password and two-factor code.",
     add: "Create token",
     addLead: "For a program or script that signs in as you.",

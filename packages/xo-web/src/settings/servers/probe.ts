@@ -105,3 +105,8 @@ export function addressFault(text: string): AddressFault | undefined {
 function isPort(port: number): boolean {
   return port > 0 && port < 65_536;
 }
+
+/** Without TLS: the password of the pool is sent unencrypted. */
+export function isPlain(host: string): boolean {
+  return /^\s*http:\/\//i.test(host);
+}
