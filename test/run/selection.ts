@@ -14,6 +14,7 @@ const USUAL = new Set(
     "end-to-end",
     "program",
     "restart",
+    "alarm-restarts",
     "rest",
     "rpc-clients",
     "rights",

@@ -64,6 +64,24 @@ export class AlarmNotices {
     });
   }
 
+  /**
+   * Makes claimed notifications due again that were neither sent nor failed:
+   * their process was killed. Only for a process that is the only one that
+   * claims.
+   */
+  async releaseInterrupted(): Promise<void> {
+    const { committer, clock } = this.#context;
+    await committer.run((unit) =>
+      unit.sql
+        .updateTable("alarm_notices")
+        .set({ next_at: clock.now() })
+        .where("attempts", ">", 0)
+        .where("error", "is", null)
+        .where("next_at", ">", clock.now())
+        .execute(),
+    );
+  }
+
   /** Call when the notification was sent or is obsolete. */
   async delete(id: string): Promise<void> {
     await this.#context.committer.run((unit) =>

@@ -79,11 +79,15 @@ export async function testAlarms(t: Test, harness: StoreHarness) {
     t.match(taken.flat(), [{ ...notice, attempts: 1 }]);
     const id = taken.flat()[0]!.id;
     t.same(await one.alarmNotices.failing(10), []);
+    await one.alarmNotices.releaseInterrupted();
+    t.match(await one.alarmNotices.claim(10, 60_000), [{ id, attempts: 2 }]);
     await one.alarmNotices.fail(id, "gone\0 \ud800", clock.now() + 5_000);
     t.match(await other.alarmNotices.failing(10, ruleId), [{ error: "gone " }]);
     t.equal(await other.alarmNotices.nextAt(), clock.now() + 5_000);
+    await one.alarmNotices.releaseInterrupted();
+    t.same(await one.alarmNotices.claim(10, 1), [], "it has failed");
     clock.advance(5_000);
-    t.match(await other.alarmNotices.claim(10, 1), [{ attempts: 2 }]);
+    t.match(await other.alarmNotices.claim(10, 1), [{ attempts: 3 }]);
     await other.alarmNotices.fail(id, "gone", null);
     clock.advance(1e9);
     t.same(await one.alarmNotices.claim(10, 1), [], "given up");

@@ -26,7 +26,7 @@ import { createHookCaller } from "./web-hook.js";
 export interface AlarmsOptions {
   readonly store: Pick<
     Store,
-    "alarmRules" | "alarms" | "alarmNotices" | "onChange"
+    "alarmRules" | "alarms" | "alarmNotices" | "engine" | "onChange"
   >;
   readonly queries: Pick<Queries, "live" | "metrics">;
   readonly catalog: Pick<Catalog, "get" | "settled">;
@@ -99,7 +99,7 @@ export class Alarms {
   async start(): Promise<void> {
     await this.#pools.start();
     await this.apply();
-    this.#sender.wake();
+    await this.#sender.start();
   }
 
   async stop(): Promise<void> {

@@ -8,7 +8,7 @@ import { toRule, type Target, type TargetSecret } from "./rule.js";
 import type { CallHook } from "./web-hook.js";
 
 export interface NoticeSenderOptions {
-  readonly store: Pick<Store, "alarmRules" | "alarmNotices">;
+  readonly store: Pick<Store, "alarmRules" | "alarmNotices" | "engine">;
   readonly clock: WallClock;
   readonly logger: Pick<Logger, "warn">;
   readonly sendMail: SendMail;
@@ -38,6 +38,16 @@ export class NoticeSender {
 
   constructor(options: NoticeSenderOptions) {
     this.#options = options;
+  }
+
+  /** Sends what is due. What a killed process was sending is due at once where no other server may be sending it. */
+  async start(): Promise<void> {
+    const { store, logger } = this.#options;
+    if (store.engine === "sqlite")
+      await store.alarmNotices.releaseInterrupted().catch((error: unknown) => {
+        logger.warn("alarm notices could not be read", { error });
+      });
+    this.wake();
   }
 
   /** There may be something to send. */

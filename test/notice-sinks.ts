@@ -1,0 +1,107 @@
+import { createServer as createHttpServer } from "node:http";
+import { createServer, type AddressInfo, type Socket } from "node:net";
+import type { Test } from "tap";
+
+interface Notice {
+  readonly id: string;
+  readonly event: string;
+  readonly alarms: readonly { readonly objectId: string }[];
+}
+
+/** A web hook and a mail server that keep the notices of alarms. */
+export interface NoticeSinks {
+  readonly hookUrl: string;
+  readonly mailPort: number;
+  /** `raised ID`, `ended ID` of the web hook; repeated attempts count once. */
+  alarms(): string[];
+  /** Number of notices at the web hook and by mail; repeated attempts count once. */
+  counts(): { readonly hooks: number; readonly mails: number };
+  /** Resolves when the web hook has so many alarms, and there are as many mails as notices. */
+  until(alarms: number): Promise<void>;
+}
+
+export async function startNoticeSinks(t: Test): Promise<NoticeSinks> {
+  const notices = new Map<string, Notice>();
+  const letters = new Set<string>();
+  const waiting = new Set<() => void>();
+  const wake = () => {
+    for (const one of waiting) one();
+    waiting.clear();
+  };
+  const hook = createHttpServer((request, answer) => {
+    let text = "";
+    request.on("data", (chunk: Buffer) => (text += chunk.toString()));
+    request.on("end", () => {
+      const notice = JSON.parse(text) as Notice;
+      notices.set(notice.id, notice);
+      answer.writeHead(204).end();
+      wake();
+    });
+  });
+  const mail = createServer((socket) => {
+    receiveMail(socket, (letter) => {
+      letters.add(/^message-id: *(\S+)/im.exec(letter)?.[1] ?? letter);
+      wake();
+    });
+  });
+  const [hookPort, mailPort] = await Promise.all([listen(hook), listen(mail)]);
+  t.teardown(() => {
+    hook.close();
+    mail.close();
+  });
+  const alarms = () =>
+    [...notices.values()].flatMap(({ event, alarms }) =>
+      alarms.map(({ objectId }) => `${event} ${objectId}`),
+    );
+  return {
+    hookUrl: `http://127.0.0.1:${hookPort}/`,
+    mailPort,
+    alarms,
+    counts: () => ({ hooks: notices.size, mails: letters.size }),
+    async until(count) {
+      while (alarms().length < count || letters.size < notices.size)
+        await new Promise<void>((resolve) => waiting.add(resolve));
+    },
+  };
+}
+
+function listen(server: {
+  listen(port: number, host: string, done: () => void): unknown;
+  address(): unknown;
+}): Promise<number> {
+  return new Promise((resolve) => {
+    server.listen(0, "127.0.0.1", () => {
+      resolve((server.address() as AddressInfo).port);
+    });
+  });
+}
+
+/** As much of SMTP as a client needs that sends one letter to one recipient. */
+function receiveMail(socket: Socket, onLetter: (letter: string) => void): void {
+  let text = "";
+  let isLetter = false;
+  const answer = (line: string) => socket.write(`${line}\r\n`);
+  socket.on("error", () => undefined);
+  socket.on("data", (chunk: Buffer) => {
+    text += chunk.toString();
+    for (;;) {
+      const end = isLetter ? "\r\n.\r\n" : "\r\n";
+      const at = text.indexOf(end);
+      if (at < 0) return;
+      const line = text.slice(0, at);
+      text = text.slice(at + end.length);
+      if (isLetter) {
+        isLetter = false;
+        onLetter(line);
+        answer("250 accepted");
+      } else if (/^data$/i.test(line)) {
+        isLetter = true;
+        answer("354 go ahead");
+      } else if (/^quit/i.test(line)) {
+        answer("221 bye");
+        socket.end();
+      } else answer("250 ok");
+    }
+  });
+  answer("220 sink ESMTP");
+}
