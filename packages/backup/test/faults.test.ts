@@ -12,7 +12,7 @@ import { MemoryStorage } from "./memory-storage.js";
 import { countOf, integer, pick, seededRandom } from "./random.js";
 import { readBackupDisk } from "./repository-content.js";
 
-const faults = countOf("XO_BACKUP_FAULTS", 24);
+const faults = countOf("XO_BACKUP_FAULTS", 16);
 const firstSeed = countOf("XO_BACKUP_SEED", 1);
 const DISK_SIZE = 1024 * 1024 + 123;
 

@@ -15,6 +15,9 @@ import {
   indexNonce,
 } from "./pack-layout.js";
 
+/** What is read at first from the end of a pack: most indexes are smaller. */
+const TAIL_SIZE = 16 * 1024;
+
 /** Reads a part of a pack. */
 export type ReadRange = (offset: number, length: number) => Promise<Buffer>;
 
@@ -55,8 +58,12 @@ export class PackIndex {
   ): Promise<PackIndex> {
     const { name, size } = pack;
     try {
-      const header = await read(0, HEADER_SIZE);
-      const footer = await read(size - FOOTER_SIZE, FOOTER_SIZE);
+      const tailSize = Math.min(size, TAIL_SIZE);
+      const [header, tail] = await Promise.all([
+        read(0, HEADER_SIZE),
+        read(size - tailSize, tailSize),
+      ]);
+      const footer = tail.subarray(-FOOTER_SIZE);
       if (
         !header.subarray(0, PACK_MAGIC.length).equals(PACK_MAGIC) ||
         !footer.subarray(8).equals(FOOTER_MAGIC)
@@ -66,7 +73,10 @@ export class PackIndex {
       const count = footer.readUInt32BE(4);
       if (count > PACK_ENTRIES || length !== count * ENTRY_SIZE + TAG_SIZE)
         throw new Error("wrong number of entries");
-      const stored = await read(size - FOOTER_SIZE - length, length);
+      const stored =
+        length + FOOTER_SIZE <= tail.length
+          ? tail.subarray(-FOOTER_SIZE - length, -FOOTER_SIZE)
+          : await read(size - FOOTER_SIZE - length, length);
       const packKey = key.fileKey(header.subarray(PACK_MAGIC.length), "pack");
       const data = Buffer.concat([header, footer]);
       const entries = decrypt(

@@ -1,0 +1,118 @@
+import { randomFillSync } from "node:crypto";
+import t from "tap";
+import { Repository, verifyRepository, writeBackup } from "../src/index.js";
+import { packFile } from "../src/format/pack-layout.js";
+import { BLOCK, MemoryDisk } from "./memory-disk.js";
+import { MemoryStorage } from "./memory-storage.js";
+import { readBackupDisk } from "./repository-content.js";
+
+const MIB = 1024 * 1024;
+
+/** A repository with one backup of random bytes in several packs. */
+async function newBackup(parity = false) {
+  const storage = new MemoryStorage();
+  const repository = await Repository.create(storage, {
+    passphrase: "p",
+    scryptN: 16,
+    parity,
+  });
+  const disk = new MemoryDisk(40 * MIB);
+  randomFillSync(disk.bytes);
+  const disks = [{ name: "disk", source: disk }];
+  const { id } = await writeBackup(repository, { disks });
+  const { packs } = await repository.readManifest(id);
+  return { storage, repository, disk, disks, id, packs };
+}
+
+function damage(storage: MemoryStorage, name: string): void {
+  const bytes = Buffer.from(storage.files.get(name)!);
+  bytes[1000]! ^= 1;
+  storage.files.set(name, bytes);
+}
+
+t.test("with a budget, each pack has its turn", async (t) => {
+  const { repository, packs } = await newBackup();
+  let after = "";
+  let runs = 0;
+  let checked = 0;
+  do {
+    const result = await verifyRepository(repository, { budget: 1, after });
+    t.same(result.findings, []);
+    after = result.next;
+    checked += result.checked;
+    runs++;
+  } while (after !== "");
+  t.equal(runs, packs.length, "one pack a run");
+  const all = await verifyRepository(repository);
+  t.equal(checked, all.checked, "each pack once");
+  t.equal(all.next, "");
+});
+
+t.test("a finding names the file and the backups that need it", async (t) => {
+  const { storage, repository, id, packs } = await newBackup();
+  const file = packFile(packs[0]!);
+  damage(storage, file);
+  const { findings } = await verifyRepository(repository);
+  t.match(findings, [
+    { file, problem: "damaged", isRepaired: false, backups: [id] },
+  ]);
+});
+
+t.test(
+  "parity repairs a damaged pack and keeps the damaged file",
+  async (t) => {
+    const { storage, repository, packs } = await newBackup(true);
+    const file = packFile(packs[0]!);
+    const right = storage.files.get(file)!;
+    damage(storage, file);
+    const { findings } = await verifyRepository(repository, { repair: true });
+    t.match(findings, [{ file, problem: "damaged", isRepaired: true }]);
+    t.ok(storage.files.get(file)!.equals(right));
+    const kept = [...storage.files.keys()].filter((name) =>
+      name.startsWith("quarantine/"),
+    );
+    t.equal(kept.length, 1);
+  },
+);
+
+t.test("without parity, a later backup of the content heals", async (t) => {
+  const { storage, repository, disk, disks, id, packs } = await newBackup();
+  const file = packFile(packs[0]!);
+  damage(storage, file);
+  const { findings } = await verifyRepository(repository, { repair: true });
+  t.match(findings[0], { file, problem: "damaged", isRepaired: false });
+  t.notOk(storage.files.has(file), "new backups do not rely on it");
+  await t.rejects(readBackupDisk(repository, id), { code: "missing" });
+  await writeBackup(repository, { disks });
+  t.ok((await readBackupDisk(repository, id)).equals(disk.bytes));
+});
+
+t.test("an incremental reads what its base has lost", async (t) => {
+  const { storage, repository, disk, id, packs } = await newBackup();
+  const file = packFile(packs[0]!);
+  storage.files.delete(file);
+  disk.bytesRead = 0;
+  disk.bytes.fill(7, 0, BLOCK);
+  const next = await writeBackup(repository, {
+    base: id,
+    disks: [
+      { name: "disk", source: disk, changed: [{ offset: 0, length: BLOCK }] },
+    ],
+  });
+  t.equal(disk.bytesRead, disk.size, "the region of the lost pack");
+  t.ok((await readBackupDisk(repository, next.id)).equals(disk.bytes));
+});
+
+t.test("a log without its last entry: the backup is reported", async (t) => {
+  const { storage, repository, id } = await newBackup();
+  const { sequence } = repository.log.anchor;
+  const name = `log/${String(sequence).padStart(10, "0")}`;
+  storage.files.delete(name);
+  storage.files.delete(`copies/${name}`);
+  const reopened = await Repository.open(storage, { passphrase: "p" });
+  const { findings } = await verifyRepository(reopened);
+  t.match(findings, [
+    { file: `backups/${id}`, problem: "not-in-log" },
+    { file: `copies/backups/${id}`, problem: "not-in-log" },
+  ]);
+});
