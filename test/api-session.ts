@@ -60,15 +60,20 @@ export class ApiSession {
     email = "admin",
     password = PASSWORD,
   ): Promise<ApiSession> {
+    const session = await ApiSession.connect(t, url);
+    await session.ask("session.signIn", { email, password });
+    session.#token = (await session.ask("token.create", {})) as string;
+    return session;
+  }
+
+  /** An anonymous client. */
+  static async connect(t: Test, url: string): Promise<ApiSession> {
     const socket = new WebSocket(`${url.replace("http", "ws")}/api/`);
     t.teardown(() => {
       socket.terminate();
     });
     await once(socket, "open");
-    const session = new ApiSession(url, socket);
-    await session.ask("session.signIn", { email, password });
-    session.#token = (await session.ask("token.create", {})) as string;
-    return session;
+    return new ApiSession(url, socket);
   }
 
   private constructor(url: string, socket: WebSocket) {

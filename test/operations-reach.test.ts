@@ -1,6 +1,6 @@
 import t from "tap";
 import { ApiSession, type Answer } from "./api-session.js";
-import { fillSchema, type Schema } from "./schema-values.js";
+import { fillSchema, nestedValues, type Schema } from "./schema-values.js";
 import { steer } from "./steered-pools.js";
 
 t.comment("timeout=600000");
@@ -150,6 +150,38 @@ t.test("operations reach nothing of others", async (t) => {
         ),
       );
     }
+  });
+
+  await t.test("for ids inside lists, objects and maps", async (t) => {
+    const earlier = calls;
+    for (const [method, info] of infos) {
+      const id = await ownVm();
+      const params = required(info, id);
+      await run(
+        owner.session,
+        Object.entries(info.params).flatMap(([name, schema]) =>
+          samples.flatMap((sample) =>
+            nestedValues(schema, id, sample.id).map(
+              (value) => [method, { ...params, [name]: value }] as const,
+            ),
+          ),
+        ),
+      );
+    }
+    t.ok(calls - earlier > 1_000, `${calls - earlier} calls`);
+  });
+
+  await t.test("for an anonymous client", async (t) => {
+    const anonymous = await ApiSession.connect(t, url);
+    const earlier = succeeded;
+    const few = samples.filter(({ type }) => /^(VM|VDI|pool)$/.test(type));
+    await run(
+      anonymous,
+      infos.flatMap(([method, info]) =>
+        few.map(({ id }) => [method, required(info, id)] as const),
+      ),
+    );
+    t.ok(succeeded - earlier > 20, "descriptions of the server itself");
   });
 
   t.same(leaks, [], "no answer has texts of others");

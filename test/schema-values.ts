@@ -11,6 +11,8 @@ export interface Schema {
   readonly minItems?: number;
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly required?: readonly string[];
+  /** Of maps, by a pattern of their keys. */
+  readonly patternProperties?: Readonly<Record<string, Schema>>;
 }
 
 /** A value that the schema accepts; strings are the id. */
@@ -36,4 +38,41 @@ export function fillSchema(schema: Schema, id: string): unknown {
 function fitting(pattern: string, id: string): string {
   const tries = [id, "c", "1", "2001:db8::1", "192.0.2.1", "02:00:00:00:00:01"];
   return tries.find((text) => new RegExp(pattern).test(text)) ?? id;
+}
+
+/**
+ * Values that the schema accepts, each with the id `other` in another string
+ * inside a list, object or map (as a key too); other strings are `own`.
+ */
+export function nestedValues(
+  schema: Schema,
+  own: string,
+  other: string,
+): unknown[] {
+  const inside = (one: Schema): unknown[] => {
+    if (one.anyOf !== undefined) return one.anyOf.flatMap(inside);
+    if (one.type === "array")
+      return valuesOf(one.items ?? {}).map((value) => [value]);
+    if (one.type !== "object") return [];
+    const base = fillSchema(one, own) as object;
+    const members = Object.entries(one.properties ?? {}).flatMap(
+      ([name, member]) =>
+        valuesOf(member).map((value) => ({ ...base, [name]: value })),
+    );
+    const entries = Object.values(one.patternProperties ?? {}).flatMap(
+      (value) => [
+        { ...base, [other]: fillSchema(value, own) },
+        ...valuesOf(value).map((nested) => ({ ...base, [own]: nested })),
+      ],
+    );
+    return [...members, ...entries];
+  };
+  const valuesOf = (one: Schema): unknown[] => {
+    const isPlain =
+      one.type === "string" &&
+      one.enum === undefined &&
+      one.const === undefined;
+    return isPlain ? [fillSchema(one, other)] : inside(one);
+  };
+  return inside(schema);
 }
