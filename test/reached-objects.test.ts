@@ -65,6 +65,28 @@ t.test("rights on objects that operations reach", async (t) => {
   const read = { resource: "*", action: "read" };
   const countVms = async () => (await api.all({ type: "VM" })).length;
 
+  await t.test("plans do not name VMs that one may not read", async (t) => {
+    const host = String(
+      vms.find(({ power_state }) => power_state === "Running")!["$container"],
+    );
+    const user = await signUp([
+      { resource: "pool", action: "read" },
+      { resource: "host", action: "read" },
+    ]);
+    const ids = vms.map(({ id }) => id);
+    const namesAny = (plan: unknown) =>
+      ids.some((id) => JSON.stringify(plan).includes(id));
+    for (const [method, params] of [
+      ["placement.planEvacuation", { hosts: [host] }],
+      ["placement.planFailover", { pool: pool.id, hosts: [host] }],
+    ] as const) {
+      const plan = await user.ask(method, params);
+      t.match(JSON.stringify(plan), '"hidden"', method);
+      t.notOk(namesAny(plan), method);
+      t.ok(namesAny(await api.ask(method, params)), "an admin reads the ids");
+    }
+  });
+
   await t.test("a right on a network is none on the VIFs on it", async (t) => {
     const user = await signUp([], [{ object: network, action: "admin" }]);
     t.same(await user.all({ type: "VIF" }), []);

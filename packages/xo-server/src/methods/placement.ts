@@ -4,6 +4,7 @@ import type { BalancePolicy, PoolModel } from "@xo-server/placement";
 import { Type, type Static } from "typebox";
 import type { PoolObjects } from "../objects/pool-objects.js";
 import type { HandlerContext } from "../operations/operation.js";
+import { hideVms } from "./hide-vms.js";
 import { defineOperation, type OperationContext } from "./define-operation.js";
 import type { RestRoute } from "../operations/rest-route.js";
 import { parseChanges } from "../placement/parse-changes.js";
@@ -99,12 +100,9 @@ export const placementPlanEvacuation = defineOperation({
   handler: async ({ hosts }, context) => {
     const model = await read(poolOf(context, hosts[0]!, "host"), context);
     const { signal } = context;
-    return context.services.placement.planner.evacuation(
-      model,
-      hosts,
-      {},
-      { signal },
-    ) as never;
+    const { planner } = context.services.placement;
+    const plan = await planner.evacuation(model, hosts, {}, { signal });
+    return hideVms(plan, model.vms, context) as never;
   },
 });
 
@@ -119,12 +117,9 @@ export const placementPlanFailover = defineOperation({
   handler: async ({ pool, hosts }, context) => {
     const model = await read(pool, context);
     const { signal } = context;
-    const plan = await context.services.placement.planner.failover(
-      model,
-      hosts,
-      {},
-      { signal },
-    );
+    const { planner } = context.services.placement;
+    const found = await planner.failover(model, hosts, {}, { signal });
+    const plan = await hideVms(found, model.vms, context);
     return { ...plan, lost: plan.notRestarted } as never;
   },
 });
@@ -160,11 +155,10 @@ export const placementGetSurvival = defineOperation({
     const model = await read(pool, context);
     const most = asked ?? defaultMaxFailures(model);
     const { signal } = context;
-    return context.services.placement.planner.survival(
-      model,
-      { maxFailures: most },
-      { signal },
-    ) as never;
+    const { planner } = context.services.placement;
+    const options = { maxFailures: most };
+    const found = await planner.survival(model, options, { signal });
+    return hideVms(found, model.vms, context) as never;
   },
 });
 
@@ -189,9 +183,9 @@ export const placementWhatIf = defineOperation({
     const all = [...parseChanges(changes, model), ...down];
     const options = { maxFailures: defaultMaxFailures(model) };
     const { signal } = context;
-    return context.services.placement.planner.whatIf(model, all, options, {
-      signal,
-    }) as never;
+    const { planner } = context.services.placement;
+    const found = await planner.whatIf(model, all, options, { signal });
+    return hideVms(found, model.vms, context) as never;
   },
 });
 
@@ -242,8 +236,9 @@ export const placementRecommend = defineOperation({
     { example: { actions: [], unplaced: [], isProven: true, policy: {} } },
   ),
   handler: async (params, context) => {
-    const { plan, policy } = await recommend(params, context);
-    return { ...plan, policy } as never;
+    const { plan, policy, model } = await recommend(params, context);
+    const shown = await hideVms(plan, model.vms, context);
+    return { ...shown, policy } as never;
   },
 });
 

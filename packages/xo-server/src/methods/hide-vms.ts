@@ -1,0 +1,44 @@
+import { setImmediate } from "node:timers/promises";
+import type { HandlerContext } from "../operations/operation.js";
+
+/** What a plan has in the place of the id of a VM that the caller may not read. */
+export const HIDDEN_VM = "hidden";
+
+/** VMs checked per turn of the event loop: each is parsed, about 20 us. */
+const CHECKS_PER_TURN = 64;
+
+/**
+ * A plan for a caller who may not read all VMs of the pool: the steps stay, so
+ * that figures and dependencies are right, without the ids of hidden VMs.
+ */
+export async function hideVms<T>(
+  plan: T,
+  vms: readonly { readonly id: string }[],
+  { user, objects }: Pick<HandlerContext, "user" | "objects">,
+): Promise<T> {
+  // In the demo, anonymous clients may read every object.
+  if (user === undefined || user.isAdmin) return plan;
+  if (user.rights.extent("read", "VM") === "all") return plan;
+  const hidden = new Set<string>();
+  let count = 0;
+  for (const { id } of vms) {
+    const found = objects.find(id);
+    if (!found || !user.rights.may("read", found.type, found.object))
+      hidden.add(id);
+    if (++count % CHECKS_PER_TURN === 0) await setImmediate();
+  }
+  return hidden.size === 0 ? plan : (replaceIds(plan, hidden) as T);
+}
+
+function replaceIds(value: unknown, hidden: ReadonlySet<string>): unknown {
+  if (typeof value === "string") return hidden.has(value) ? HIDDEN_VM : value;
+  if (Array.isArray(value))
+    return value.map((one: unknown) => replaceIds(one, hidden));
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, one]) => [
+      hidden.has(key) ? HIDDEN_VM : key,
+      replaceIds(one, hidden),
+    ]),
+  );
+}
