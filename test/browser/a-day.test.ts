@@ -74,7 +74,8 @@ t.test(
     await dialog.getByRole("button", { name: "Migrate", exact: true }).click();
     await page.getByRole("button", { name: /^Tasks/ }).click();
     await page
-      .getByText(/Migrate|migrate/)
+      .getByRole("dialog", { name: "Tasks" })
+      .getByText(/migrate/i)
       .first()
       .waitFor();
     await page.keyboard.press("Escape");

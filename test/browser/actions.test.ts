@@ -3,8 +3,8 @@ import t, { type Test } from "tap";
 import type { Page } from "playwright-core";
 import { startStorageBench } from "../storage-bench.js";
 import { violations } from "./axe.js";
-import { serveBuilt } from "./built-page.js";
-import { complaintsOf, noBrowserReason, openBrowser } from "./chromium.js";
+import { narrow, openPage, wide, fitsWindow } from "./browser-page.js";
+import { noBrowserReason, openBrowser } from "./chromium.js";
 
 // Real programs and a browser on a busy machine. The runner reads the limit of a file, in ms, from a comment.
 const LIMIT = { timeout: 180_000 };
@@ -15,25 +15,8 @@ t.test("what is done to objects", { skip, ...LIMIT }, async (t) => {
   const { admin, addUser, list, url } = await startStorageBench(t);
   const browser = await openBrowser(t);
 
-  const open = async (
-    t: Test,
-    path: string,
-    { scheme = "light", width = 1440, user = admin } = {},
-  ) => {
-    const context = await browser.newContext({
-      colorScheme: scheme as "light" | "dark",
-      reducedMotion: "reduce",
-      viewport: { width, height: 900 },
-    });
-    t.teardown(() => context.close());
-    const [name = "", value = ""] = user.cookie.split("=");
-    await context.addCookies([{ name, value, url }]);
-    await serveBuilt(context, url);
-    const page = await context.newPage();
-    const complaints = complaintsOf(page);
-    await page.goto(`${url}/#${path}`);
-    return { page, complaints };
-  };
+  const open = (t: Test, path: string, { view = wide, user = admin } = {}) =>
+    openPage(t, { browser, url, path, cookie: user.cookie, view });
   const vmOf = async (filter: string) => {
     const [vm] = await list("vms", filter);
     return { id: vm!.id, name: String(vm!["name_label"]) };
@@ -99,7 +82,7 @@ t.test("what is done to objects", { skip, ...LIMIT }, async (t) => {
     await selection.getByRole("button", { name: "More" }).click();
     await page.getByRole("menuitem", { name: /Force shutdown/ }).click();
     const dialog = page.getByRole("dialog");
-    t.match(await dialog.textContent(), some[0]);
+    await dialog.getByText(some[0]!).waitFor();
     await dialog.getByRole("button", { name: "Force shutdown" }).click();
     await toast(page, "Force shutdown: 3 VMs")
       .filter({ hasText: "All 3 done" })
@@ -177,7 +160,6 @@ t.test("what is done to objects", { skip, ...LIMIT }, async (t) => {
     await page.getByRole("spinbutton", { name: "Number of VMs" }).fill("2");
     await page.getByText("2 VMs · made-01, made-02").waitFor();
     await page.getByRole("spinbutton", { name: "vCPUs" }).fill("3");
-    await page.getByText("vCPUs must be").waitFor({ state: "detached" });
     await make.click();
     await page.getByText("VMs created:").waitFor();
     const made = await list("vms", "name_label:/^made-0/");
@@ -268,18 +250,12 @@ t.test("what is done to objects", { skip, ...LIMIT }, async (t) => {
   });
 
   t.test("accessible on any screen, in light and dark", async (t) => {
-    for (const look of [
-      { scheme: "light", width: 1440 },
-      { scheme: "dark", width: 390 },
-    ]) {
-      const { page } = await open(t, "/new/vm", look);
+    for (const view of [wide, narrow]) {
+      const { page } = await open(t, "/new/vm", { view });
       await page.getByRole("radio", { name: /Rocky Linux 9/ }).check();
       await page.getByLabel("Size of disk 1").waitFor();
-      t.same(await violations(page), [], `${look.scheme} ${look.width}`);
-      const { scrollWidth } = await page.evaluate(() => ({
-        scrollWidth: document.documentElement.scrollWidth,
-      }));
-      t.ok(scrollWidth <= look.width, `no wider than ${look.width}`);
+      t.same(await violations(page), [], view.colorScheme);
+      t.ok(await fitsWindow(page), `no wider than ${view.width}`);
     }
   });
 });

@@ -1,23 +1,14 @@
 /// <reference lib="dom" />
-import type { BrowserContext, Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import t, { type Test } from "tap";
 import { startStorageBench } from "../storage-bench.js";
 import { violations } from "./axe.js";
-import { serveBuilt } from "./built-page.js";
-import { complaintsOf, noBrowserReason, openBrowser } from "./chromium.js";
+import { fitsWindow, narrow, openPage, wide } from "./browser-page.js";
+import { noBrowserReason, openBrowser } from "./chromium.js";
 
 // Real programs and a browser on a busy machine. The runner reads the limit of a file, in ms, from a comment.
 const LIMIT = { timeout: 180_000 };
 t.comment("timeout=180000");
-
-interface View {
-  readonly colorScheme: "light" | "dark";
-  readonly width: number;
-}
-
-/** Text size and layout differ by width, contrast by scheme. */
-const wide: View = { colorScheme: "light", width: 1440 };
-const views: readonly View[] = [wide, { colorScheme: "dark", width: 390 }];
 
 t.test(
   "consoles in a browser",
@@ -28,28 +19,24 @@ t.test(
     const running = await list("vms", "power_state:Running");
     const [halted] = await list("vms", "power_state:Halted");
     const browser = await openBrowser(t);
-    const cookieOf = (text: string) => {
-      const [name, value] = text.split("=") as [string, string];
-      return { name, value, url };
-    };
     const open = async (
       t: Test,
       id: string,
       { cookie = admin.cookie, view = wide } = {},
     ) => {
-      const context: BrowserContext = await browser.newContext({
-        colorScheme: view.colorScheme,
-        reducedMotion: "reduce",
-        viewport: { width: view.width, height: 800 },
+      const keys = new SentKeys();
+      const prepare = (page: Page) => keys.record(page);
+      const path = `/consoles/${id}`;
+      const opened = await openPage(t, {
+        browser,
+        url,
+        path,
+        cookie,
+        view,
+        prepare,
       });
-      t.teardown(() => context.close());
-      if (cookie !== "") await context.addCookies([cookieOf(cookie)]);
-      await serveBuilt(context, url);
-      const page = await context.newPage();
-      const sent = keysSentBy(page);
-      const complaints = complaintsOf(page);
-      await page.goto(`${url}/#/consoles/${id}`);
-      return { page, sent, complaints };
+      const sent = (...wanted: readonly number[]) => keys.until(wanted);
+      return { ...opened, sent };
     };
 
     t.test("a key changes the picture, Ctrl+Alt+Del arrives", async (t) => {
@@ -150,7 +137,7 @@ t.test(
       t.pass("signed in on the spot");
     });
 
-    for (const view of views)
+    for (const view of [wide, narrow])
       t.test(`axe finds nothing: ${view.colorScheme}`, async (t) => {
         const { page } = await open(t, running[3]!.id, { view });
         await page.getByText("Connected", { exact: true }).waitFor();
@@ -164,39 +151,39 @@ t.test(
         const none = await open(t, "none", { view });
         await none.page.locator(".what", { hasText: "not exist" }).waitFor();
         t.same(await violations(none.page), [], "no console");
-        const width = await page.evaluate(
-          () => document.documentElement.scrollWidth,
-        );
-        t.ok(width <= view.width, "nothing is wider than the window");
+        t.ok(await fitsWindow(page), "nothing is wider than the window");
       });
   },
 );
 
-/** Resolves with all keys pressed, once these have been, in this order. */
-function keysSentBy(
-  page: Page,
-): (...wanted: readonly number[]) => Promise<readonly number[]> {
-  const keys: number[] = [];
-  let wake: () => void = () => undefined;
-  page.on("websocket", (socket) => {
-    socket.on("framesent", ({ payload }) => {
-      const bytes = Buffer.from(payload);
-      // What noVNC sends of keys is a frame each: type 4, down, two bytes of nothing, the key.
-      if (bytes.length !== 8 || bytes[0] !== 4 || bytes[1] !== 1) return;
-      keys.push(bytes.readUInt32BE(4));
-      wake();
+/** The keys that a page has sent to a console, in their order. */
+class SentKeys {
+  readonly #keys: number[] = [];
+  #wake: () => void = () => undefined;
+
+  record(page: Page): void {
+    page.on("websocket", (socket) => {
+      socket.on("framesent", ({ payload }) => {
+        const bytes = Buffer.from(payload);
+        // noVNC sends each key in one frame: type 4, down, two bytes of padding, the key.
+        if (bytes.length !== 8 || bytes[0] !== 4 || bytes[1] !== 1) return;
+        this.#keys.push(bytes.readUInt32BE(4));
+        this.#wake();
+      });
     });
-  });
-  return async (...wanted) => {
+  }
+
+  /** Resolves with all keys once these have been sent, in this order. */
+  async until(wanted: readonly number[]): Promise<readonly number[]> {
     for (;;) {
-      let at = 0;
-      for (const key of keys) if (key === wanted[at]) at++;
-      if (at >= wanted.length) return keys;
+      let matched = 0;
+      for (const key of this.#keys) if (key === wanted[matched]) matched++;
+      if (matched >= wanted.length) return this.#keys;
       await new Promise<void>((resolve) => {
-        wake = resolve;
+        this.#wake = resolve;
       });
     }
-  };
+  }
 }
 
 /** The lowest row of the guest's picture, where the simulator shows the keys. */

@@ -3,22 +3,13 @@ import type { Page } from "playwright-core";
 import t, { type Test } from "tap";
 import { startStorageBench, type Row } from "../storage-bench.js";
 import { violations } from "./axe.js";
-import { serveBuilt } from "./built-page.js";
-import { complaintsOf, noBrowserReason, openBrowser } from "./chromium.js";
+import { narrow, openPage, wide } from "./browser-page.js";
+import { noBrowserReason, openBrowser } from "./chromium.js";
 
 // Real programs and a browser on a busy machine. The runner reads the limit of a file, in ms, from a comment.
 const LIMIT = { timeout: 240_000 };
 t.comment("timeout=240000");
 const skip = noBrowserReason() ?? false;
-
-interface View {
-  readonly colorScheme: "light" | "dark";
-  readonly width: number;
-}
-
-/** Text size and layout differ by width, contrast by scheme. */
-const wide: View = { colorScheme: "light", width: 1440 };
-const narrow: View = { colorScheme: "dark", width: 390 };
 
 t.test("what happens when hosts fail", { skip, ...LIMIT }, async (t) => {
   const { admin, list, url } = await startStorageBench(t);
@@ -39,19 +30,13 @@ t.test("what happens when hosts fail", { skip, ...LIMIT }, async (t) => {
   const browser = await openBrowser(t);
 
   const open = async (t: Test, path: string, view = wide) => {
-    const context = await browser.newContext({
-      colorScheme: view.colorScheme,
-      reducedMotion: "reduce",
-      viewport: { width: view.width, height: 900 },
-      locale: "en-US",
+    const { page, complaints } = await openPage(t, {
+      browser,
+      url,
+      path,
+      cookie: admin.cookie,
+      view,
     });
-    t.teardown(() => context.close());
-    const [name = "", value = ""] = admin.cookie.split("=");
-    await context.addCookies([{ name, value, url }]);
-    await serveBuilt(context, url);
-    const page = await context.newPage();
-    const complaints = complaintsOf(page);
-    await page.goto(`${url}/#${path}`);
     return { page, main: page.getByRole("main"), complaints };
   };
   const tile = (page: Page, name: string) =>
@@ -66,7 +51,7 @@ t.test("what happens when hosts fail", { skip, ...LIMIT }, async (t) => {
     const said = main.getByText(/^1 host fails: /);
     await said.waitFor();
     t.equal(await tile(page, first).getAttribute("aria-pressed"), "true");
-    t.match(page.url(), `failed=${idOf(first)}`);
+    await page.waitForURL(new RegExp(`failed=${idOf(first)}`));
     const [, restart, not, lost] = numbersIn(await said.textContent());
     t.ok(restart! + not! >= 4, "those that are protected");
     t.equal(restart! + not! + lost!, inFirst.length, "no VM is forgotten");
@@ -84,7 +69,7 @@ t.test("what happens when hosts fail", { skip, ...LIMIT }, async (t) => {
     await main.getByText(/^2 hosts fail: /).waitFor();
     await main.getByRole("button", { name: "Clear" }).click();
     await main.getByText(/^Select hosts/).waitFor();
-    t.notMatch(page.url(), "failed=");
+    await page.waitForURL((url) => !url.hash.includes("failed="));
     await main.getByRole("button", { name: "Add a host failure" }).click();
     await main.getByText(/^1 host fails: /).waitFor();
     t.same(complaints, []);
@@ -112,10 +97,10 @@ t.test("what happens when hosts fail", { skip, ...LIMIT }, async (t) => {
       await card.getByLabel("Memory, GiB").fill("64");
       await card.getByRole("button", { name: "Add change" }).click();
       await card.getByText(/\d VMs? cannot be placed/).waitFor();
-      const survived = card.getByRole("row", {
-        name: /Tolerated host failures/,
-      });
-      t.match(await survived.textContent(), /0 \((exact|bound)\)|0 to/);
+      await card
+        .getByRole("row", { name: /Tolerated host failures/ })
+        .filter({ hasText: /0 \((exact|bound)\)|0 to/ })
+        .waitFor();
       await card.getByText(/of memory required/).waitFor();
       await card.getByRole("button", { name: /^Remove: Add 100 VMs/ }).click();
       await card.getByText("No changes.").waitFor();

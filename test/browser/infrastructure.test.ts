@@ -3,22 +3,13 @@ import type { Page } from "playwright-core";
 import t, { type Test } from "tap";
 import { startStorageBench } from "../storage-bench.js";
 import { violations } from "./axe.js";
-import { serveBuilt } from "./built-page.js";
-import { complaintsOf, noBrowserReason, openBrowser } from "./chromium.js";
+import { fitsWindow, narrow, openPage, wide } from "./browser-page.js";
+import { noBrowserReason, openBrowser } from "./chromium.js";
 
 // Real programs and a browser on a busy machine. The runner reads the limit of a file, in ms, from a comment.
 const LIMIT = { timeout: 240_000 };
 t.comment("timeout=240000");
 const skip = noBrowserReason() ?? false;
-
-interface View {
-  readonly colorScheme: "light" | "dark";
-  readonly width: number;
-}
-
-/** Text size and layout differ by width, contrast by scheme. */
-const wide: View = { colorScheme: "light", width: 1440 };
-const narrow: View = { colorScheme: "dark", width: 390 };
 
 t.test("hosts, pools, storage and networks", { skip, ...LIMIT }, async (t) => {
   const { admin, list, url } = await startStorageBench(t);
@@ -34,19 +25,13 @@ t.test("hosts, pools, storage and networks", { skip, ...LIMIT }, async (t) => {
   const browser = await openBrowser(t);
 
   const open = async (t: Test, path: string, view = wide) => {
-    const context = await browser.newContext({
-      colorScheme: view.colorScheme,
-      reducedMotion: "reduce",
-      viewport: { width: view.width, height: 900 },
-      locale: "en-US",
+    const { page, complaints } = await openPage(t, {
+      browser,
+      url,
+      path,
+      cookie: admin.cookie,
+      view,
     });
-    t.teardown(() => context.close());
-    const [name = "", value = ""] = admin.cookie.split("=");
-    await context.addCookies([{ name, value, url }]);
-    await serveBuilt(context, url);
-    const page = await context.newPage();
-    const complaints = complaintsOf(page);
-    await page.goto(`${url}/#${path}`);
     await page.getByRole("heading", { level: 1 }).waitFor();
     return { page, complaints };
   };
@@ -66,7 +51,8 @@ t.test("hosts, pools, storage and networks", { skip, ...LIMIT }, async (t) => {
     const card = page.locator(".box", { hasText: nameOf(host) });
     await card.hover();
     const related = page.locator(".box.related");
-    t.ok((await related.count()) > 2, "networks of the host are marked");
+    await related.nth(2).waitFor();
+    t.pass("networks of the host are marked");
     t.equal(
       await page.locator(".box.related", { hasText: "xcp-" }).count(),
       1,
@@ -104,7 +90,7 @@ t.test("hosts, pools, storage and networks", { skip, ...LIMIT }, async (t) => {
     await tile.focus();
     await page.keyboard.press("Enter");
     t.equal(await tile.getAttribute("aria-pressed"), "true");
-    t.match(await tile.textContent(), /3 of 3 hosts connected/);
+    await tile.getByText(/3 of 3 hosts connected/).waitFor();
     const about = page.getByRole("complementary", {
       name: `Usage of ${nameOf(nfs)}`,
     });
@@ -151,7 +137,10 @@ t.test("hosts, pools, storage and networks", { skip, ...LIMIT }, async (t) => {
     const { page, complaints } = await open(t, `/pools/${pool.id}`);
     await page.getByText(/vCPUs of running VMs on 96 cores/).waitFor();
     await page.getByText("Disabled: VMs of a failed host").waitFor();
-    const other = await first("srs", `!id:${nfs.id} shared? !content_type:iso`);
+    const other = await first(
+      "srs",
+      `!id:${nfs.id} !id:${String(pool["default_SR"])} shared? !content_type:iso`,
+    );
     await page
       .getByRole("combobox", { name: "Default SR" })
       .selectOption({ label: nameOf(other) });
@@ -186,6 +175,7 @@ t.test("hosts, pools, storage and networks", { skip, ...LIMIT }, async (t) => {
   t.test("a network: its hosts, its VMs, its settings", async (t) => {
     const { page, complaints } = await open(t, `/networks/${network.id}`);
     await page.getByText("Available on every host of the pool").waitFor();
+    await page.getByRole("row").nth(3).waitFor();
     t.equal(await page.getByRole("row").count(), 4, "a line a host");
     await page.getByRole("switch", { name: /^Add to new VMs/ }).click();
     const filter = `id:${network.id} automatic?`;
@@ -216,10 +206,7 @@ t.test("hosts, pools, storage and networks", { skip, ...LIMIT }, async (t) => {
         await page.goto(`${url}/#${path}`);
         await page.getByText(words).first().waitFor();
         t.same(await violations(page), [], path);
-        const width = await page.evaluate(
-          () => document.documentElement.scrollWidth,
-        );
-        t.ok(width <= view.width, `${path} is not wider than the window`);
+        t.ok(await fitsWindow(page), `${path} is not wider than the window`);
       }
     });
 });

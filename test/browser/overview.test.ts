@@ -3,22 +3,13 @@ import type { Page } from "playwright-core";
 import t, { type Test } from "tap";
 import { startStorageBench } from "../storage-bench.js";
 import { violations } from "./axe.js";
-import { serveBuilt } from "./built-page.js";
-import { complaintsOf, noBrowserReason, openBrowser } from "./chromium.js";
+import { narrow, openPage, wide } from "./browser-page.js";
+import { noBrowserReason, openBrowser } from "./chromium.js";
 
 // Real programs and a browser on a busy machine. The runner reads the limit of a file, in ms, from a comment.
 const LIMIT = { timeout: 240_000 };
 t.comment("timeout=240000");
 const skip = noBrowserReason() ?? false;
-
-interface View {
-  readonly colorScheme: "light" | "dark";
-  readonly width: number;
-}
-
-/** Text size and layout differ by width, contrast by scheme. */
-const wide: View = { colorScheme: "light", width: 1440 };
-const narrow: View = { colorScheme: "dark", width: 390 };
 
 t.test(
   "the overview, the map and the charts",
@@ -29,20 +20,13 @@ t.test(
     const browser = await openBrowser(t);
 
     const open = async (t: Test, path: string, view = wide) => {
-      const context = await browser.newContext({
-        colorScheme: view.colorScheme,
-        reducedMotion: "reduce",
-        viewport: { width: view.width, height: 900 },
-        locale: "en-US",
-        acceptDownloads: true,
+      const { page, complaints } = await openPage(t, {
+        browser,
+        url,
+        path,
+        cookie: admin.cookie,
+        view,
       });
-      t.teardown(() => context.close());
-      const [name = "", value = ""] = admin.cookie.split("=");
-      await context.addCookies([{ name, value, url }]);
-      await serveBuilt(context, url);
-      const page = await context.newPage();
-      const complaints = complaintsOf(page);
-      await page.goto(`${url}/#${path}`);
       return { page, main: page.getByRole("main"), complaints };
     };
     const hottest = (page: Page) =>

@@ -1,15 +1,13 @@
 /// <reference lib="dom" />
 import type { VmPlacement } from "@xo-server/placement";
-import type { Page } from "playwright-core";
-import t, { type Test } from "tap";
+import t from "tap";
 import {
   startStorageBench,
   type Row,
   type StorageBench,
 } from "../storage-bench.js";
-import { violations } from "./axe.js";
-import { serveBuilt } from "./built-page.js";
-import { complaintsOf, noBrowserReason, openBrowser } from "./chromium.js";
+import { checkViews, openPage } from "./browser-page.js";
+import { noBrowserReason, openBrowser } from "./chromium.js";
 
 // Real programs and a browser on a busy machine. The runner reads the limit of a file, in ms, from a comment.
 const LIMIT = { timeout: 240_000 };
@@ -32,48 +30,28 @@ async function pairOf({ admin, list }: StorageBench): Promise<[Row, Row]> {
   throw new Error("no two VMs of one host can move");
 }
 
-/** What axe finds in light and dark, wide and narrow. */
-async function checkLooks(t: Test, page: Page, name: string): Promise<void> {
-  for (const [colorScheme, width] of [
-    ["light", 1440],
-    ["dark", 390],
-  ] as const) {
-    await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
-    await page.setViewportSize({ width, height: 900 });
-    t.same(await violations(page), [], `${name}, ${colorScheme}, ${width}`);
-    const isWide = await page.evaluate(
-      () => document.documentElement.scrollWidth > window.innerWidth,
-    );
-    t.notOk(isWide, `${name} fits into ${width}`);
-  }
-  await page.setViewportSize({ width: 1440, height: 900 });
-}
-
 t.test("what should run where", { skip, ...LIMIT }, async (t) => {
   const bench = await startStorageBench(t);
   const { admin, list, url } = bench;
   const pair = await pairOf(bench);
   const names = pair.map((vm) => String(vm["name_label"]));
   const browser = await openBrowser(t);
-  const context = await browser.newContext({
-    reducedMotion: "reduce",
-    locale: "en-US",
+  const { page, complaints } = await openPage(t, {
+    browser,
+    url,
+    path: "/placement/rules",
+    cookie: admin.cookie,
   });
-  const [name = "", value = ""] = admin.cookie.split("=");
-  await context.addCookies([{ name, value, url }]);
-  await serveBuilt(context, url);
-  const page = await context.newPage();
-  const complaints = complaintsOf(page);
   const tab = async (label: string) => {
     const parts = page.getByRole("navigation", { name: "Placement sections" });
     await parts.getByRole("link", { name: label }).click();
-    await page.getByRole("heading", { level: 2 }).first().waitFor();
+    const current = parts.locator('[aria-current="page"]');
+    await current.filter({ hasText: label }).waitFor();
   };
   const press = (label: string) =>
     page.getByRole("button", { name: label }).click();
 
   await t.test("a rule is made, and says who is against it", async (t) => {
-    await page.goto(`${url}/#/placement/rules`);
     await press("Add rule");
     const dialog = page.getByRole("dialog");
     await dialog.getByRole("button", { name: "Save" }).click();
@@ -83,11 +61,11 @@ t.test("what should run where", { skip, ...LIMIT }, async (t) => {
       await dialog.getByPlaceholder("Search VMs").fill(one);
       await dialog.getByRole("checkbox", { name: one, exact: true }).check();
     }
-    await checkLooks(t, page, "the form of a rule");
+    await checkViews(t, page, "the form of a rule");
     await dialog.getByRole("button", { name: "Save" }).click();
     const row = page.getByRole("row", { name: "Not both at once" });
     await row.getByText("2 VMs in violation").waitFor();
-    await checkLooks(t, page, "rules");
+    await checkViews(t, page, "rules");
   });
 
   await t.test("the repair is shown, explained and made", async (t) => {
@@ -96,11 +74,11 @@ t.test("what should run where", { skip, ...LIMIT }, async (t) => {
     const moves = page.getByRole("listitem").filter({ hasText: /Why\?/ });
     const own = moves.filter({ hasText: new RegExp(names.join("|")) });
     await own.first().waitFor();
-    await checkLooks(t, page, "recommendations");
+    await checkViews(t, page, "recommendations");
 
     await own.first().getByRole("button", { name: "Why?" }).click();
     await page.getByRole("dialog").getByText("Best", { exact: true }).waitFor();
-    await checkLooks(t, page, "why");
+    await checkViews(t, page, "why");
     await page.keyboard.press("Escape");
 
     // None but those of the rule.
@@ -139,7 +117,7 @@ t.test("what should run where", { skip, ...LIMIT }, async (t) => {
       .first()
       .waitFor();
     t.match(page.url(), /hosts=/);
-    await checkLooks(t, page, "an evacuation");
+    await checkViews(t, page, "an evacuation");
   });
 
   await t.test("whoever turns automatic on is asked first", async (t) => {
@@ -151,7 +129,7 @@ t.test("what should run where", { skip, ...LIMIT }, async (t) => {
     t.ok(await save.isDisabled());
     await page.getByLabel("Parallel migrations").fill("1");
     await page.getByRole("radio", { name: /^Automatic/ }).check();
-    await checkLooks(t, page, "automatic");
+    await checkViews(t, page, "automatic");
     await save.click();
     const dialog = page.getByRole("dialog", {
       name: "Enable automatic migrations?",
@@ -159,7 +137,7 @@ t.test("what should run where", { skip, ...LIMIT }, async (t) => {
     await dialog
       .getByText("At most 5 migrations per run, 1 in parallel.")
       .waitFor();
-    await checkLooks(t, page, "the question before");
+    await checkViews(t, page, "the question before");
     await dialog.getByRole("button", { name: "Cancel" }).click();
     await page.getByRole("radio", { name: /^Dry run/ }).check();
     await save.click();
@@ -176,8 +154,8 @@ t.test("what should run where", { skip, ...LIMIT }, async (t) => {
     await press("Start dry run");
     await page.getByText(/would be migrated\. See/).waitFor();
     await tab("History");
-    await page.getByText("Dry run").first().waitFor();
-    await checkLooks(t, page, "history");
+    await page.getByRole("main").getByText("Dry run").first().waitFor();
+    await checkViews(t, page, "history");
   });
 
   t.same(

@@ -1,9 +1,9 @@
 /// <reference lib="dom" />
 import t, { type Test } from "tap";
-import type { Browser, Page } from "playwright-core";
+import type { Browser } from "playwright-core";
 import { RunningProgram } from "../running-program.js";
 import { simulate } from "../simulated.js";
-import { violations } from "./axe.js";
+import { checkViews } from "./browser-page.js";
 import { serveBuilt } from "./built-page.js";
 import { complaintsOf, noBrowserReason, openBrowser } from "./chromium.js";
 
@@ -35,23 +35,6 @@ async function startEmpty(t: Test, browser: Browser) {
   return { url, page, complaints };
 }
 
-/** What axe finds in light and dark, wide and narrow. */
-async function checkLooks(t: Test, page: Page, name: string): Promise<void> {
-  for (const [colorScheme, width] of [
-    ["light", 1440],
-    ["dark", 390],
-  ] as const) {
-    await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
-    await page.setViewportSize({ width, height: 900 });
-    t.same(await violations(page), [], `${name}, ${colorScheme}, ${width}`);
-    const isWide = await page.evaluate(
-      () => document.documentElement.scrollWidth > window.innerWidth,
-    );
-    t.notOk(isWide, `${name} fits into ${width}`);
-  }
-  await page.setViewportSize({ width: 1440, height: 900 });
-}
-
 t.test(
   "from nothing to a pool, and the settings",
   { skip, ...LIMIT },
@@ -70,7 +53,7 @@ t.test(
         await page.getByLabel("Password").fill("wrong");
         await page.getByRole("button", { name: "Connect" }).click();
         await page.getByText("Connection refused.").waitFor();
-        await checkLooks(t, page, "the form with what is wrong");
+        await checkViews(t, page, "the form with what is wrong");
         await address.fill(host);
         await page.keyboard.press("Enter");
         await page.getByText("is self-signed").waitFor();
@@ -80,7 +63,7 @@ t.test(
           95,
           "a whole SHA-256 fingerprint",
         );
-        await checkLooks(t, page, "the certificate");
+        await checkViews(t, page, "the certificate");
         await page.getByRole("button", { name: "Accept certificate" }).click();
         await page.getByText("Authentication failed").waitFor();
         await page.getByRole("button", { name: "Edit" }).click();
@@ -103,7 +86,7 @@ t.test(
       await open("servers", "Servers");
       await page.getByText("accepted:").waitFor();
       await page.getByText("Live", { exact: true }).last().waitFor();
-      await checkLooks(t, page, "servers");
+      await checkViews(t, page, "servers");
       const act = async (item: string) => {
         await page.getByRole("button", { name: /^Actions for/ }).click();
         await page.getByRole("menuitem", { name: item }).click();
@@ -133,7 +116,7 @@ t.test(
       await page.getByLabel("User name", { exact: true }).fill("ada");
       await page.getByLabel("Password", { exact: true }).fill("a long word");
       await page.getByLabel("operators").check();
-      await checkLooks(t, page, "the form of a user");
+      await checkViews(t, page, "the form of a user");
       await page.getByRole("button", { name: "Create", exact: true }).click();
       const row = page.getByRole("row", { name: /^ada/ });
       await row.getByText("operators").waitFor();
@@ -160,7 +143,7 @@ t.test(
       const times = page.getByRole("listitem").filter({ hasText: /^Sun, / });
       await times.first().waitFor();
       t.equal(await times.count(), 5);
-      await checkLooks(t, page, "the form of a schedule");
+      await checkViews(t, page, "the form of a schedule");
       await page.getByRole("button", { name: "Save" }).click();
       await page.getByText("0 4 * * SUN").waitFor();
       await page.getByRole("button", { name: "Run now" }).click();
@@ -181,7 +164,7 @@ t.test(
       ] as const) {
         await open(section, heading);
         await page.locator(".skeleton").first().waitFor({ state: "detached" });
-        await checkLooks(t, page, section);
+        await checkViews(t, page, section);
       }
       await open("audit", "Audit log");
       const cell = (name: string) => page.getByRole("cell", { name }).first();

@@ -61,14 +61,14 @@ t.test(
         });
         server.goAway();
         await page.getByRole("button", { name: "Retry now" }).waitFor();
-        t.equal(await page.locator(".page.old").count(), 1);
+        await page.locator(".page.old").waitFor();
         t.ok(await page.getByText("63,973").first().isVisible());
         server.comeBack();
         await page.getByRole("button", { name: "Retry now" }).click();
         await page
           .getByRole("button", { name: "Retry now" })
           .waitFor({ state: "detached" });
-        t.equal(await page.locator(".page.old").count(), 0);
+        await page.locator(".page.old").waitFor({ state: "detached" });
         t.equal(await page.locator("body").getAttribute("data-same"), "yes");
       },
     );

@@ -1,18 +1,13 @@
 import t, { type Test } from "tap";
 import { startStorageBench } from "../storage-bench.js";
 import { violations } from "./axe.js";
-import { serveBuilt } from "./built-page.js";
-import { complaintsOf, noBrowserReason, openBrowser } from "./chromium.js";
+import { openPage, wide, type View } from "./browser-page.js";
+import { noBrowserReason, openBrowser } from "./chromium.js";
 
 // Real programs and a browser on a busy machine. The runner reads the limit of a file, in ms, from a comment.
 const LIMIT = { timeout: 180_000 };
 t.comment("timeout=180000");
 const skip = noBrowserReason() ?? false;
-
-interface Look {
-  readonly scheme?: "light" | "dark";
-  readonly width?: number;
-}
 
 t.test("tasks, and what has happened", { skip, ...LIMIT }, async (t) => {
   const bench = await startStorageBench(t);
@@ -23,24 +18,14 @@ t.test("tasks, and what has happened", { skip, ...LIMIT }, async (t) => {
     admin.rest("POST", `/vms/${vms[at]!.id}/actions/${action}`, {});
   const browser = await openBrowser(t);
 
-  const open = async (
-    t: Test,
-    path: string,
-    { scheme = "light", width = 1440 }: Look = {},
-  ) => {
-    const context = await browser.newContext({
-      colorScheme: scheme,
-      locale: "en-US",
-      reducedMotion: "reduce",
-      viewport: { width, height: 900 },
+  const open = async (t: Test, path: string, view: View = wide) => {
+    const { page, complaints } = await openPage(t, {
+      browser,
+      url,
+      path,
+      cookie: admin.cookie,
+      view,
     });
-    t.teardown(() => context.close());
-    const [name = "", value = ""] = admin.cookie.split("=");
-    await context.addCookies([{ name, value, url }]);
-    await serveBuilt(context, url);
-    const page = await context.newPage();
-    const complaints = complaintsOf(page);
-    await page.goto(`${url}/#${path}`);
     await page.getByRole("heading", { level: 1 }).waitFor();
     return { page, main: page.getByRole("main"), complaints };
   };
@@ -67,7 +52,7 @@ t.test("tasks, and what has happened", { skip, ...LIMIT }, async (t) => {
     await page.getByText("Failed: start VM").waitFor();
     await page.getByText("Failed", { exact: true }).first().click();
     await row(0).waitFor({ state: "detached" });
-    t.match(page.url(), /state=failure/, "the choice is in the address");
+    await page.waitForURL(/state=failure/);
     t.same(complaints, []);
   });
 
@@ -120,14 +105,17 @@ t.test("tasks, and what has happened", { skip, ...LIMIT }, async (t) => {
     await news.waitFor({ state: "detached" });
     await page.getByRole("button", { name: "Snapshots" }).click();
     await main.getByText("No events").waitFor();
-    t.match(page.url(), /kinds=snapshots/);
+    await page.waitForURL(/kinds=snapshots/);
     t.same(complaints, []);
   });
 
-  for (const scheme of ["light", "dark"] as const)
+  for (const colorScheme of ["light", "dark"] as const)
     for (const width of [1440, 390])
-      t.test(`axe finds nothing: ${scheme}, ${width}`, async (t) => {
-        const { page, main } = await open(t, "/activity", { scheme, width });
+      t.test(`axe finds nothing: ${colorScheme}, ${width}`, async (t) => {
+        const { page, main } = await open(t, "/activity", {
+          colorScheme,
+          width,
+        });
         await main.getByText("stopped").first().waitFor();
         t.same(await violations(page), []);
         await page.goto(`${url}/#/tasks`);

@@ -1,9 +1,10 @@
 /// <reference lib="dom" />
+import type { Page } from "playwright-core";
 import t, { type Test } from "tap";
 import { startStorageBench } from "../storage-bench.js";
 import { violations } from "./axe.js";
-import { serveBuilt } from "./built-page.js";
-import { complaintsOf, noBrowserReason, openBrowser } from "./chromium.js";
+import { narrow, openPage, wide } from "./browser-page.js";
+import { noBrowserReason, openBrowser } from "./chromium.js";
 
 // Real programs and a browser on a busy machine. The runner reads the limit of a file, in ms, from a comment.
 const LIMIT = { timeout: 180_000 };
@@ -22,22 +23,19 @@ t.test("the tree in the side bar", { skip, ...LIMIT }, async (t) => {
   const names = vms.map(nameOf).sort();
   const browser = await openBrowser(t);
 
-  const open = async (t: Test, path = "/status", scheme = "light") => {
-    const context = await browser.newContext({
-      colorScheme: scheme as "light" | "dark",
-      reducedMotion: "reduce",
-      viewport: { width: 1440, height: 900 },
+  const open = async (t: Test, path = "/status", view = wide) => {
+    const prepare = (page: Page) =>
+      page.addInitScript(() => {
+        localStorage.setItem("side-bar", "tree");
+      });
+    const { page, complaints } = await openPage(t, {
+      browser,
+      url,
+      path,
+      cookie: admin.cookie,
+      view,
+      prepare,
     });
-    t.teardown(() => context.close());
-    const [name = "", value = ""] = admin.cookie.split("=");
-    await context.addCookies([{ name, value, url }]);
-    await context.addInitScript(() => {
-      localStorage.setItem("side-bar", "tree");
-    });
-    await serveBuilt(context, url);
-    const page = await context.newPage();
-    const complaints = complaintsOf(page);
-    await page.goto(`${url}/#${path}`);
     const tree = page.getByRole("tree", { name: "Pools, hosts and VMs" });
     const item = (text: string) =>
       tree.getByRole("treeitem").filter({ hasText: text });
@@ -74,10 +72,10 @@ t.test("the tree in the side bar", { skip, ...LIMIT }, async (t) => {
 
   t.test("what the page is about is opened and shown", async (t) => {
     const vm = vms.find(({ name_label }) => name_label === names.at(-1))!;
-    const { item } = await open(t, `/vms/${vm.id}`);
-    const shown = item(names.at(-1)!);
-    await shown.waitFor();
-    t.equal(await shown.getAttribute("aria-current"), "page");
+    const { page, item } = await open(t, `/vms/${vm.id}`);
+    await item(names.at(-1)!)
+      .and(page.locator('[aria-current="page"]'))
+      .waitFor();
   });
 
   t.test(
@@ -110,9 +108,9 @@ t.test("the tree in the side bar", { skip, ...LIMIT }, async (t) => {
     await admin.ask("vm.set", { id: vm.id, name_label: names[0] });
   });
 
-  for (const scheme of ["light", "dark"])
-    t.test(`axe finds nothing: ${scheme}`, async (t) => {
-      const { page, tree, item } = await open(t, "/status", scheme);
+  for (const view of [wide, { ...wide, colorScheme: "dark" as const }])
+    t.test(`axe finds nothing: ${view.colorScheme}`, async (t) => {
+      const { page, tree, item } = await open(t, "/status", view);
       await item(hostName).locator(".twisty").click();
       await item(names[0]!).waitFor();
       await tree.focus();
@@ -124,11 +122,7 @@ t.test("the tree in the side bar", { skip, ...LIMIT }, async (t) => {
     await item(hostName).locator(".twisty").click();
     await item(names[0]!).waitFor();
     server.child.kill("SIGKILL");
-    await page
-      .getByRole("alert")
-      .or(page.getByRole("status"))
-      .first()
-      .waitFor();
+    await page.getByRole("button", { name: "Retry now" }).waitFor();
     t.equal(await item(names[0]!).count(), 1);
   });
 });
