@@ -2,11 +2,11 @@
 export interface Bench {
   /** One line for the list of benches. */
   readonly summary: string;
-  /** What stands behind its name on the command line. */
+  /** The value of an option on the command line. */
   readonly usage: string;
   /**
-   * Measures, prints, writes. Progress goes to stderr, the result to stdout.
-   * @throws UsageError for arguments that it does not know
+   * Measures, prints and writes. Progress goes to stderr, the result to stdout.
+   * @throws UsageError for unknown arguments
    */
   run(args: readonly string[]): Promise<void>;
 }

@@ -43,7 +43,7 @@ async function measureAll(options: ApiOptions): Promise<Result[]> {
   }
 }
 
-/** A row's line; or a line for each name that stands before a slash in its figures. */
+/** The line of a row, or one line for each name before a slash in its figures. */
 export function toResults({ row, runs, failure }: Measured<ApiRow>): Result[] {
   const { pool, mode, section: place } = row;
   const lines = [

@@ -12,7 +12,9 @@ export interface ApiOptions {
   readonly out: string | undefined;
   /** Where the measured servers leave CPU profiles; profiling costs time. */
   readonly profile: string | undefined;
-  /** The smallest pool, few clients, one run: only the shape is looked at. */
+  /**
+   * The smallest pool, few clients, one run: checks only that the bench works.
+   */
   readonly smoke: boolean;
 }
 

@@ -31,7 +31,9 @@ export interface ApiRows {
 
 const TIMEOUT_MS = 240_000;
 
-/** Simulators are started when the first row needs them and kept: a pool's 5,000 VMs take a while to make. */
+/**
+ * Simulators are started when the first row needs them, and reused: creating 5,000 VMs takes time.
+ */
 export function createApiRows({ smoke, profile }: ApiOptions): ApiRows {
   const scale = smoke ? smokeScale : fullScale;
   const pool = lazySimulator(scale.pool);

@@ -7,7 +7,9 @@ import type { Section } from "./api-rows.js";
 const SMALL_PER_SECOND = 138_586;
 const LARGE_BYTES_PER_SECOND = 256e6;
 
-/** Of the time of a full list, for who sees half of everything. */
+/**
+ * Share of the time of a full list, for users who may read half of all objects.
+ */
 const MOST_FOR_RIGHTS = 0.1;
 const MOST_BLOCK_MS = 10;
 

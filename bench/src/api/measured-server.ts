@@ -15,7 +15,7 @@ export const ADMIN_PASSWORD = "correct horse battery";
 const LOOK_MS = 20;
 const TIMEOUT_MS = 120_000;
 
-/** The whole product as a process of its own, with a probe beside it that this one asks. */
+/** The whole product in a process of its own, with a probe that this process queries. */
 export class MeasuredServer {
   /** Such as `http://127.0.0.1:41234`. */
   readonly url: string;
@@ -68,7 +68,9 @@ export class MeasuredServer {
     return (await this.#ask("memory")) as number;
   }
 
-  /** A connection on which the admin, or who has the token, has signed in. */
+  /**
+   * A connection on which the admin, or the owner of a token, has signed in.
+   */
   connect(token: string = this.token): Promise<ApiClient> {
     return ApiClient.open(this.url, token);
   }

@@ -16,7 +16,7 @@ export interface ExchangeOptions {
   readonly size: number;
   /** Sent in all; answers come on top. */
   readonly messages: number;
-  /** Requests without an id: nothing comes back but for the last. */
+  /** Requests without an id: only the last one is answered. */
   readonly isOneWay?: boolean;
 }
 
@@ -30,7 +30,9 @@ export interface Exchange extends ServerFigures {
   readonly clientCpuUs: number;
 }
 
-/** Messages that are under way at a time, and their bytes: far below what a server holds for a client that does not read. */
+/**
+ * Messages in flight at a time, and their bytes: far below the server's send buffer of a client.
+ */
 const MOST_UNDER_WAY = 2048;
 const BYTES_UNDER_WAY = 1024 * 1024;
 /** Messages that are written at a time. */
@@ -109,7 +111,10 @@ async function send(
   return sent + 1;
 }
 
-/** Text of a cheap call, as long as is asked for; its answer is about as long, for the id is what it is padded with. */
+/**
+ * Text of a cheap call of the given length; the id is the padding, so its response is about as
+ * long.
+ */
 function callOf(size: number, isNotification: boolean): string {
   const call = { jsonrpc: "2.0", method: "system.getServerVersion" };
   const text = (padding: string) =>

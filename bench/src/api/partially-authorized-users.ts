@@ -1,7 +1,7 @@
 import { ApiClient } from "./api-client.js";
 import type { MeasuredServer } from "./measured-server.js";
 
-/** Users who see about half of all objects, by one kind of right. */
+/** Users who may read about half of all objects, by one kind of right. */
 export interface HalfSighted {
   readonly name: string;
   readonly token: string;

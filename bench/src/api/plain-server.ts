@@ -3,8 +3,8 @@ import { ProbedChild } from "./probed-child.js";
 export type PlainServer = ProbedChild;
 
 /**
- * The `ws` package with nothing around it.
- * @param file what it sends to who asks at `/file`
+ * The `ws` package alone.
+ * @param file sent at `/file`
  */
 export function startPlainServer(file = ""): Promise<PlainServer> {
   const program = new URL("programs/plain-server.js", import.meta.url);

@@ -36,7 +36,7 @@ export class RawSocket {
     });
   }
 
-  /** Bytes as they stand: whole frames. @returns false when it is better to wait for `drained` */
+  /** Writes whole frames. @returns false when the caller should wait for `drained` */
   write(frames: Buffer): boolean {
     return this.#socket.write(frames);
   }

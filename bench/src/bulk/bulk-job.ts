@@ -1,6 +1,8 @@
 import type { PoolAddress } from "../harness/simulator.js";
 
-/** Who starts the VMs: a bare client of XAPI, or the server by one call. */
+/**
+ * How the VMs are started: by a bare XAPI client, or by one call to the server.
+ */
 export const starters = ["bare", "server"] as const;
 export type Starter = (typeof starters)[number];
 
@@ -11,6 +13,8 @@ export interface BulkJob {
   readonly vms: number;
   /** At the same time. */
   readonly concurrency: number;
-  /** Until the server has done all that it does once after it has begun. */
+  /**
+   * Until the server has finished the work that it does once after the start.
+   */
   readonly settleMs: number;
 }

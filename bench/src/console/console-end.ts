@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import { WebSocket } from "ws";
 
-/** The near end of a console, whatever the way to it. */
+/** The client's end of a console, over any of the ways. */
 export interface ConsoleEnd {
   send(bytes: Buffer): void;
   /** Receives bytes as they come. One listener. */
@@ -51,7 +51,7 @@ export async function openBare(url: string): Promise<ConsoleEnd> {
   await once(socket, "connect");
   socket.write("CONNECT /console?ref=OpaqueRef:bare HTTP/1.0\r\n\r\n");
   let listener: (count: number) => void = () => undefined;
-  // The head of the answer comes alone: nothing is said after it without being asked.
+  // The header of the response arrives alone: the next bytes need a request.
   await once(socket, "data");
   socket.on("data", (chunk) => {
     listener(chunk.length);

@@ -2,7 +2,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { ConsoleEnd } from "./console-end.js";
 import { KEY_ANSWER, WHOLE_PICTURE, keyEvent, pictureRequest } from "./wire.js";
 
-/** Pictures asked for ahead: the way there and back costs no time then. */
+/** Pictures requested ahead: the round trip costs no time then. */
 const AHEAD = 4;
 
 /** @returns ms from each key to the last byte of what it changed */
@@ -12,7 +12,7 @@ export async function pressKeys(
 ): Promise<number[]> {
   const delays: number[] = [];
   for (let key = 0; key < keys; key++) {
-    // Not all at the same moment: people do not.
+    // Not all at the same moment, as with real users.
     if (pauseMs > 0) await pause(pauseMs * (0.5 + Math.random()));
     const shown = received(console, KEY_ANSWER.length);
     const pressed = performance.now();

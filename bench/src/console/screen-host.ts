@@ -4,9 +4,10 @@ import { fileURLToPath } from "node:url";
 import type { PoolAddress } from "../harness/simulator.js";
 
 /**
- * A host in front of a simulated pool, in a process of its own: calls go on to
- * the simulator, consoles are its own. It has its pictures ready and answers a
- * key at once, so that what is measured is the way, not the drawing.
+ * A host in front of a simulated pool, in a process of its own: calls are
+ * forwarded to the simulator, consoles are its own. Its pictures are prepared
+ * and it answers a key immediately, so that the transport is measured and not
+ * the drawing.
  */
 export class ScreenHost {
   readonly pool: PoolAddress;

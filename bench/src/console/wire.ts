@@ -1,4 +1,7 @@
-/** What of RFB goes over the wire here: keys, requests of the picture, and the picture. Both ends leave the handshake out. */
+/**
+ * The messages of RFB in this bench: keys, requests of the picture, and the picture. Both ends omit
+ * the handshake.
+ */
 
 /** KeyEvent. */
 export const KEY_EVENT_BYTES = 8;

@@ -9,7 +9,7 @@ export interface EventsOptions {
   readonly runs: number;
   readonly json: string | undefined;
   readonly out: string | undefined;
-  /** A second of the smallest pool: only the shape is looked at. */
+  /** A second of the smallest pool: checks only that the bench works. */
   readonly smoke: boolean;
 }
 

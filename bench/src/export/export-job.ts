@@ -1,6 +1,6 @@
 import type { PoolAddress } from "../harness/simulator.js";
 
-/** Who carries the bytes from the pool to the client. */
+/** Which program transfers the bytes from the pool to the client. */
 export const carriers = ["proxy", "server", "checksum"] as const;
 export type Carrier = (typeof carriers)[number];
 

@@ -11,7 +11,10 @@ export interface ReadFigures {
 
 const LOOK_MS = 20;
 
-/** Fetches everything, and looks at the memory of the process that carries it. @param pid of it */
+/**
+ * Downloads everything, and measures the memory of the transferring process.
+ * @param pid of that process
+ */
 export async function readAll(
   url: string,
   headers: Readonly<Record<string, string>>,

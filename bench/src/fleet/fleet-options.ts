@@ -24,7 +24,7 @@ export interface FleetOptions {
   readonly out: string | undefined;
   /** Every measured process leaves CPU profiles here; profiling costs time. */
   readonly profile: string | undefined;
-  /** A handful of small pools for seconds, only the shape is looked at. */
+  /** A few small pools for seconds: checks only that the bench works. */
   readonly smoke: boolean;
 }
 

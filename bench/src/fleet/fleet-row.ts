@@ -4,7 +4,7 @@ export const rowNames = [
   "mirror",
   /** The same with the views of the usual classes and live queries on them. */
   "views",
-  /** Memory while a day goes by. */
+  /** Memory during a simulated day. */
   "day",
   /** From the start of a process that has run before. */
   "restart",

@@ -4,7 +4,7 @@ import { figureOf, type Result } from "../harness/result.js";
 /** One promise of the product, held against the medians. */
 export interface Target {
   readonly promise: string;
-  /** As people read it. */
+  /** In a readable form. */
   readonly measured: string;
   /** Undefined: this run did not measure it. */
   readonly met: boolean | undefined;

@@ -14,7 +14,7 @@ export interface BarChart {
   readonly subtitle: string;
   readonly groups: readonly string[];
   readonly series: readonly Series[];
-  /** What stands above a bar. */
+  /** The text above a bar. */
   readonly label: (value: number) => string;
 }
 

@@ -5,7 +5,9 @@ import type { Figures } from "./figures.js";
 export interface ChildOptions {
   /** The compiled program, seen from `bench/dist/src/`, for example `measure/download.js`. */
   readonly program: string;
-  /** What it shall do; goes through its stdin, so that no password stands in a list of processes. */
+  /**
+   * The job of the process; passed by stdin, so that no password is visible in a list of processes.
+   */
   readonly job: object;
   readonly timeoutMs: number;
   /** More options for node, for example `--cpu-prof`. */
@@ -13,9 +15,9 @@ export interface ChildOptions {
 }
 
 /**
- * Runs one measurement in a fresh process and reads the figures off the last
- * line of its stdout.
- * @throws Error when it ends without figures or takes longer than `timeoutMs`; the message holds the end of its stderr
+ * Runs one measurement in a new process and reads the figures from the last line of its stdout.
+ * @throws Error when it ends without figures or takes longer than `timeoutMs`; the message holds
+ *   the end of its stderr
  */
 export async function measureInChild(options: ChildOptions): Promise<Figures> {
   const path = fileURLToPath(new URL(`../${options.program}`, import.meta.url));

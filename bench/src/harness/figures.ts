@@ -1,6 +1,6 @@
 /**
- * What one run of one row reports: named numbers. Units stand in the names:
- * `...Ms` are milliseconds, `...Bytes` bytes, the rest counts.
+ * The result of one run of one row: named numbers. Names contain the unit:
+ * `...Ms` are milliseconds, `...Bytes` bytes, others are counts.
  */
 export type Figures = Readonly<Record<string, number>>;
 

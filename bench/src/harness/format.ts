@@ -1,4 +1,4 @@
-/** Milliseconds for people: three digits that matter. */
+/** Milliseconds with three significant digits. */
 export function formatMs(ms: number): string {
   if (!Number.isFinite(ms)) return "-";
   if (ms >= 100) return Math.round(ms).toLocaleString("en-US");

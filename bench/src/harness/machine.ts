@@ -61,7 +61,7 @@ function installedVersion(name: string): string | undefined {
       const manifest = readFileSync(join(folder, name, "package.json"), "utf8");
       return (JSON.parse(manifest) as { version: string }).version;
     } catch {
-      // Not in this folder: look in the next one up.
+      // Not in this folder: try the parent folder.
     }
   }
   return undefined;

@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 
 /**
- * CPU time that a process has used so far, in ms; NaN where the system does not tell.
- * From /proc: user and system time in ticks of 10 ms (USER_HZ is 100 on all Linux ports that Node runs on).
+ * CPU time that a process has used so far, in ms; NaN where the system does not report it. From
+ * /proc: user and system time in ticks of 10 ms (USER_HZ is 100 on all Linux ports of Node).
  */
 export function processCpuMs(pid: number): number {
   return cpuMsOf(`/proc/${pid}/stat`);

@@ -19,11 +19,11 @@ export async function publish(
 export interface Destination {
   /** Undefined: nowhere. */
   readonly out: string | undefined;
-  /** What a smoke run writes is looked at and thrown away. */
+  /** The documents of a smoke run are checked and deleted. */
   readonly smoke: boolean;
 }
 
-/** Writes the documents of a run where they go, and says where. */
+/** Writes the documents of a run, and prints their paths. */
 export async function publishRun(
   documents: Documents,
   { out, smoke }: Destination,
@@ -34,7 +34,7 @@ export async function publishRun(
   process.stderr.write(`written to ${folder}\n`);
 }
 
-/** Writes the JSON of a report where the user wants it. */
+/** Writes the JSON of a report to the path of the user. */
 export async function writeReport(file: string, report: Report): Promise<void> {
   await mkdir(dirname(file), { recursive: true });
   await writeFile(file, reportText(report));

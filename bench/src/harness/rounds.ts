@@ -11,7 +11,7 @@ export interface Measured<Row> {
 export interface Rounds<Row> {
   /** At most this many runs a row. */
   readonly runs: number;
-  /** How many runs a row is worth, asked when its first run is known. */
+  /** The number of runs of a row, determined after its first run. */
   readonly runsOf?: (row: Row, first: Figures) => number;
   readonly measure: (row: Row) => Promise<Figures>;
   readonly onRun?: (row: Row, outcome: Figures | Error) => void;

@@ -6,14 +6,14 @@ export interface RunOptions {
   readonly runs: number;
   /** Folder that the document goes to; undefined: it is only printed. */
   readonly out: string | undefined;
-  /** As little as can be, once: only that it works is looked at. */
+  /** A minimal run: checks only that the bench works. */
   readonly smoke: boolean;
 }
 
 export const runUsage = "[--runs N] [--out DIR] [--smoke]";
 
 /**
- * @param runs unless the command line says how many
+ * @param runs unless the command line has a number
  * @throws UsageError
  */
 export function readRunOptions(

@@ -4,7 +4,9 @@ import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { repositoryRoot } from "./repository.js";
 
-/** How often the server is asked: it must not be busy with answering. */
+/**
+ * Interval of the requests to the server: it must not be busy with responding.
+ */
 const LOOK_MS = 5;
 const TIMEOUT_MS = 120_000;
 

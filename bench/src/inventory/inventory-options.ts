@@ -9,9 +9,9 @@ export interface InventoryOptions {
   readonly json: string | undefined;
   /** Where document and JSON go; undefined: nowhere. */
   readonly out: string | undefined;
-  /** Git ref whose published figures stand beside ours. */
+  /** Git ref whose published figures are compared with these. */
   readonly compare: string | undefined;
-  /** Few objects, few changes, one run: only the shape is looked at. */
+  /** Few objects, few changes, one run: checks only that the bench works. */
   readonly smoke: boolean;
 }
 

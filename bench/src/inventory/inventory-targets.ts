@@ -10,7 +10,10 @@ const PROFILE = "A";
 
 type Find = (section: Section, mode: string) => Result | undefined;
 
-/** Done once, when a class is first asked about: no question of a person. */
+/**
+ * Done once, when a class is requested for the first time; not part of any
+ * query.
+ */
 const SET_UP = "the very first: makes all views";
 
 /** What the inventory must reach, computed from the results of one run. */

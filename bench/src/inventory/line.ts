@@ -16,7 +16,7 @@ export function shown(
   return { title, text: (figure) => format(figure(name)) };
 }
 
-/** The lines of a section; one that failed says why. */
+/** The lines of a section; a failed one has its reason. */
 export function figureTable(
   title: string,
   results: readonly Result[],

@@ -2,7 +2,7 @@ import type { FleetSize } from "../measure/guest-fleet.js";
 
 /** How much of everything: what the document shows, or just enough to see that the programs work. */
 export interface Scale {
-  /** Fleets that questions are asked of. */
+  /** Fleets that queries run on. */
   readonly fleets: readonly FleetSize[];
   /** The fleet that the other rows within one process are about. */
   readonly fleet: FleetSize;

@@ -7,7 +7,7 @@ import { ServerProcess } from "../harness/server-process.js";
 
 const OBJECTS = "xo_inventory_objects";
 
-/** The real server loads the simulator's pool and ends; the simulator ends; the server comes back. */
+/** The real server loads the simulator's pool and ends; the simulator ends; the server restarts. */
 export async function restartServer(simulator: Simulator): Promise<Figures> {
   const folder = await mkdtemp(join(tmpdir(), "xo-bench-server-"));
   const config = join(folder, "config.yaml");

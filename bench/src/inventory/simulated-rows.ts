@@ -98,7 +98,7 @@ async function restartReal(args: readonly string[]): Promise<Figures> {
   }
 }
 
-/** One process remembers the pool and ends, another one comes back. */
+/** One process writes the snapshot cache and ends, another one loads it. */
 async function restart(pool: PoolAddress): Promise<Figures> {
   const directory = await mkdtemp(join(tmpdir(), "xo-bench-memory-"));
   try {

@@ -3,7 +3,7 @@ import { toResult, type Result } from "../harness/result.js";
 import type { Measured } from "../harness/rounds.js";
 import type { Row } from "./row.js";
 
-/** The results of a row: one for each name that stands before a slash in its figures, or a single one. */
+/** The results of a row: one for each name before a slash in its figures, or a single one. */
 export function toResults({ row, runs, failure }: Measured<Row>): Result[] {
   const { pool, section: place } = row;
   const names = [

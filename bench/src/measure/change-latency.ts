@@ -3,7 +3,10 @@ import { percentile } from "../harness/figures.js";
 
 /** What the simulator's churn writes into other_config of each VM that it changes: Unix time in ms. */
 const CHANGED_AT = "sim:changed_at";
-/** One VM of sixteen is looked at, by how its reference ends: reading all of them would be most of what is measured. */
+/**
+ * Samples one VM of sixteen, by the end of its reference: reading all of them would dominate the
+ * measurement.
+ */
 const SAMPLED = "0";
 
 /** How old changes of VMs are when the inventory reports them. */

@@ -44,7 +44,7 @@ export class ChangingPool implements PoolSource {
     this.#counts = new Map(classes.map((name) => [name, objects.count(name)]));
   }
 
-  /** Resolves when the inventory has taken the changes and asks for the next ones. */
+  /** Resolves when the inventory has processed the changes and requests the next ones. */
   change(records: readonly ChangedRecord[]): Promise<void> {
     return new Promise((resolve) => {
       this.#waiting.push({ records, onTaken: resolve });

@@ -2,13 +2,13 @@ import { openSync, readSync } from "node:fs";
 
 /**
  * How long the main thread has been ready to run without getting a core, in ms
- * since it began: what other processes on the machine cost it. Always 0 where
- * the system does not tell.
+ * since its start: the cost of other processes on the machine. Always 0 where
+ * the system does not report it.
  */
 export function createCoreWaitReader(): () => number {
   let file: number;
   try {
-    // "run wait slices", in ns; of the main thread, whatever thread reads it.
+    // "run wait slices", in ns; of the main thread, whichever thread reads it.
     file = openSync("/proc/self/schedstat", "r");
   } catch {
     return () => 0;

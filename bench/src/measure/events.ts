@@ -9,7 +9,7 @@ import { readJob, reportFigures } from "./job.js";
 import { startLoopProbe } from "./loop-probe.js";
 import { untilWatching } from "./until-watching.js";
 
-/** Until the first answers, which tell of what changed during the load, are through. */
+/** Until the first responses, with the changes during the load, are processed. */
 const CALM_MS = 3000;
 
 /** What the simulator's churn writes into other_config of each VM that it changes: Unix time in ms. */

@@ -1,6 +1,6 @@
 import type { FleetSize } from "./guest-fleet.js";
 
-/** Tell readers of the feed of one changed VM after the other. */
+/** Notifies readers of the feed of one changed VM after the other. */
 export interface FanOutJob {
   readonly size: FleetSize;
   readonly readers: number;

@@ -9,13 +9,13 @@ export interface FleetJob {
   readonly changesPerSecond: number;
   /** CPU is measured for so long, then blocks and latency for so long. */
   readonly churnMs: number;
-  /** The views of the usual classes are kept, and ten live queries on them are open. */
+  /** The views of the usual classes are built, and ten live queries on them are open. */
   readonly hasViews: boolean;
   /** Process whose CPU is reported beside our own. */
   readonly simulatorPid: number;
 }
 
-/** A day of changes, fed as fast as the inventory takes them, with pools in this very process. */
+/** The changes of a day, as fast as the inventory processes them, with pools in this process. */
 export interface FleetDayJob {
   readonly pools: number;
   readonly vms: number;

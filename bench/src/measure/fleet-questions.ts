@@ -2,7 +2,9 @@ import type { LiveRequest } from "@xo-server/inventory";
 
 const WINDOW = { offset: 0, limit: 50 };
 
-/** What ten people look at: lists of machines above all, in many orders, most of them on their first page. */
+/**
+ * Queries of ten users: mostly lists of machines, in many orders, most of them on their first page.
+ */
 export const fleetQuestions: readonly LiveRequest[] = [
   { type: "VM", ...WINDOW },
   { type: "VM", filter: "power_state:Running", ...WINDOW },

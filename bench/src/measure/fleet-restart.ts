@@ -9,9 +9,9 @@ import { readJob, reportFigures } from "./job.js";
 import { collectGarbage } from "./memory.js";
 import { untilWatching } from "./until-watching.js";
 
-/** How often it is looked whether all objects are there. */
+/** How often the number of loaded objects is checked. */
 const LOOK_MS = 2;
-/** Until what was heard last is written. */
+/** Until the latest changes are written. */
 const CHECKPOINT_MS = 1000;
 
 raiseHeapGrowth();

@@ -9,7 +9,7 @@ import {
 import { percentile } from "../harness/figures.js";
 import { fleetQuestions } from "./fleet-questions.js";
 
-/** What a server with a page open keeps views of. */
+/** Classes whose views a server with an open page builds. */
 const FOLLOWED = [
   "pool",
   "host",

@@ -20,7 +20,10 @@ import {
 import { setChurn } from "./set-churn.js";
 import { untilWatching } from "./until-watching.js";
 
-/** Until the first answers, which tell of what changed during the load, are through, and churn has got going. */
+/**
+ * Until the first responses, with the changes during the load, are processed, and churn has
+ * started.
+ */
 const CALM_MS = 3000;
 
 type Figures = Record<string, number>;
@@ -57,7 +60,8 @@ async function load(): Promise<Figures> {
   const adding: Promise<number>[] = [];
   for (const pool of job.pools) {
     adding.push(addPool(pool));
-    // One a turn of the loop: to make a hundred at once is a block of 40 ms.
+    // One per turn of the event loop: creating a hundred in one would block for
+    // 40 ms.
     await setImmediate();
   }
   const firstMs = await Promise.all(adding);

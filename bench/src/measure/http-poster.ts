@@ -2,7 +2,7 @@ import http from "node:http";
 import https from "node:https";
 import type { RawPoster } from "./raw-xapi.js";
 
-/** Posts with node:http(s) over kept-alive connections: what any plain client pays. */
+/** Posts with node:http(s) over kept-alive connections: the cost of any plain client. */
 export function createHttpPoster(base: string, connections: number): RawPoster {
   const url = new URL("/jsonrpc", base);
   const secure = url.protocol === "https:";

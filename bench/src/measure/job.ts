@@ -5,7 +5,7 @@ export async function readJob<Job>(): Promise<Job> {
   return JSON.parse(Buffer.concat(chunks).toString()) as Job;
 }
 
-/** Prints the figures where the parent looks for them, and ends the process: what is measured may have left timers. */
+/** Prints the figures for the parent process, and exits: the measurement may have left timers. */
 export function reportFigures(figures: object): void {
   process.stdout.write(`${JSON.stringify({ figures })}\n`, () =>
     process.exit(0),

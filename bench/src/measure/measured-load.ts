@@ -10,7 +10,7 @@ import {
 /** What a load has left behind. */
 export interface Loaded {
   readonly objects: number;
-  /** Bytes of the answers' bodies, 0 where the loader does not tell. */
+  /** Bytes of the response bodies, 0 where the loader does not report them. */
   readonly bytes: number;
   /** More figures of its own. */
   readonly more?: Readonly<Record<string, number>>;
@@ -30,7 +30,7 @@ export interface LoadFigures {
   readonly peakRssBytes: number;
   /** Resident size before the load began. */
   readonly baselineRssBytes: number;
-  /** Resident size when all is there and garbage is gone. */
+  /** Resident size when everything is loaded and garbage is collected. */
   readonly settledRssBytes: number;
   /** Heap and buffers of the main thread that the load has left, over what was there before. */
   readonly retainedBytes: number;

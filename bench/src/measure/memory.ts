@@ -25,7 +25,7 @@ export function resetPeakRss(): void {
   }
 }
 
-/** What JavaScript holds in this thread: heap and, once, the buffers outside of it. */
+/** Memory of JavaScript in this thread: heap and, once, the buffers outside of it. */
 export function heldBytes(): number {
   const { heapUsed, external } = process.memoryUsage();
   // `external` includes `arrayBuffers`.
@@ -33,7 +33,7 @@ export function heldBytes(): number {
 }
 
 /**
- * Collects garbage until nothing more goes away. Needs --expose-gc.
+ * Collects garbage until the heap no longer shrinks. Needs --expose-gc.
  * @throws Error when node was started without it
  */
 export async function collectGarbage(): Promise<void> {

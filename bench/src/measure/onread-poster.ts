@@ -2,9 +2,9 @@ import { connect, type Socket } from "node:net";
 import type { RawPoster } from "./raw-xapi.js";
 
 /**
- * Reads with a socket that writes into one fixed buffer and looks at nothing
- * but the header: the floor under every client on this machine. Plain HTTP
- * only, one request at a time a connection, answers with a Content-Length.
+ * Reads with a socket that writes into one fixed buffer and parses only the
+ * header: the lower bound for any client on this machine. Plain HTTP only, one
+ * request at a time per connection, responses with a Content-Length.
  */
 export function createOnreadPoster(base: string): RawPoster {
   const url = new URL("/jsonrpc", base);
@@ -33,7 +33,7 @@ export function createOnreadPoster(base: string): RawPoster {
 
 interface Answer {
   readonly bytes: number;
-  /** Empty unless it was asked for. */
+  /** Empty unless requested. */
   readonly text: string;
 }
 

@@ -1,6 +1,6 @@
 import type { FleetSize } from "./guest-fleet.js";
 
-/** Ask a catalog of VMs, once each, questions that it was not asked before. */
+/** Runs each query once on a catalog of VMs, without cached results. */
 export interface QueriesJob {
   readonly size: FleetSize;
 }

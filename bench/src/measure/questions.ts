@@ -8,7 +8,7 @@ export interface Question {
 
 const FIRST_PAGE = 50;
 
-/** What people and programs ask of VMs. */
+/** Typical queries of VMs by users and programs. */
 export const questions: readonly Question[] = [
   // A user types "db-prod-12" into the search box: each key is a new question.
   pages(

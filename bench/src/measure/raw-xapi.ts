@@ -5,7 +5,7 @@ import type { PoolAddress } from "../harness/simulator.js";
 export interface RawPoster {
   /** Posts `body` to /jsonrpc; resolves with the answer's body. */
   text(body: string): Promise<string>;
-  /** The same, but only the number of bytes is wanted. */
+  /** The same, but only the number of bytes is needed. */
   drain(body: string): Promise<number>;
   close(): void;
 }
@@ -30,10 +30,12 @@ export async function login(
   return answer.result;
 }
 
-/** The biggest in a pool, begun first as the mirror begins them: else the last one drags on alone. */
+/**
+ * The largest classes of a pool, started first as in the mirror: else the last one would run alone.
+ */
 const BIG_FIRST = ["VM", "VBD", "VIF", "VDI", "VM_metrics", "VM_guest_metrics"];
 
-/** The listing of a pool: the request of each class that the mirror asks for. */
+/** The listing of a pool: one request for each class of the mirror. */
 export function listingRequests(session: string): string[] {
   const names = new Set([...BIG_FIRST, ...mirroredClasses]);
   return [...names].map((name) =>

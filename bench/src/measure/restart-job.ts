@@ -8,7 +8,7 @@ export interface RememberJob {
   readonly key: string;
 }
 
-/** Come back with what was remembered, while the pool cannot be reached. */
+/** Restart with the snapshot cache, while the pool is unreachable. */
 export interface RestartJob {
   readonly poolId: string;
   readonly directory: string;

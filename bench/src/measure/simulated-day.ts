@@ -73,7 +73,10 @@ const edits: readonly {
 /** The rest of 100: tasks come and go. */
 const LIVE_TASKS = 20;
 
-/** Makes answers of event.from that tell of changes: records of every length, tasks that come and go. */
+/**
+ * Creates responses of event.from with changes: records of every length, tasks that appear and
+ * disappear.
+ */
 export class ChangeMaker {
   readonly #random: () => number;
   readonly #refs = new Map<StampedPool, Map<string, readonly string[]>>();
@@ -84,7 +87,7 @@ export class ChangeMaker {
     this.#random = random;
   }
 
-  /** @param counts live objects by class; kept up to date */
+  /** @param counts live objects by class; updated */
   answer(
     pool: StampedPool,
     counts: Map<string, number>,
@@ -123,7 +126,7 @@ export class ChangeMaker {
     this.#changeTask(pool, counts, events);
   }
 
-  /** One comes, or the oldest goes. */
+  /** One is added, or the oldest is removed. */
   #changeTask(
     pool: StampedPool,
     counts: Map<string, number>,
@@ -176,7 +179,7 @@ function event(
   return `{"id":"1","timestamp":"0.0","class":"${className.toLowerCase()}","operation":"${operation}","ref":"${ref}"${snapshot}}`;
 }
 
-/** Puts an entry into a map, in front of the others. */
+/** Adds an entry at the front of a map. */
 function intoMap(field: string): Edit {
   const head = `"${field}":{`;
   return (json, value) => {

@@ -3,7 +3,9 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { fileURLToPath } from "node:url";
 
-/** Connections to a process of its own that reads all and keeps nothing; it ends with this one. */
+/**
+ * Connections to a process of its own that reads all data and discards it; it ends with this one.
+ */
 export async function openSinkSockets(count: number): Promise<Socket[]> {
   const program = fileURLToPath(new URL("socket-sink.js", import.meta.url));
   const child = spawn(process.execPath, [program], {

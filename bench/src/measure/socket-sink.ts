@@ -1,6 +1,6 @@
 import { createServer, type AddressInfo } from "node:net";
 
-// A process that takes whatever comes, on a port that it prints; it ends with its parent.
+// A process that accepts and discards all data, on a port that it prints; it ends with its parent.
 const server = createServer((socket) => {
   socket.on("error", () => undefined);
   socket.resume();

@@ -9,10 +9,10 @@ export interface CibState {
 const NO_PARAMETERS = "f2317cad3d54cec5d7d7aa7d0bf35cf8";
 
 /**
- * The story for Pacemaker: sets as clones, one instance a node at most; a
- * location for each. Memory is left out: `placement-strategy=utilization` asks
- * more of Pacemaker (its full plan then takes above ten minutes), and here
- * memory never decides. Agents are named and never run.
+ * The scenario for Pacemaker: sets as clones, at most one instance per node; a
+ * location for each. Memory is left out: `placement-strategy=utilization` needs
+ * more time of Pacemaker (its full plan then takes above ten minutes), and
+ * memory never decides here. Agents are named and never run.
  */
 export function toCib({ hosts, sets }: Story, { out }: CibState): string {
   const nodes = count(hosts, (i) => `<node id="${i + 1}" uname="h${i}"/>`);

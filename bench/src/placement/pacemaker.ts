@@ -7,7 +7,7 @@ import { processCpuMs } from "../harness/process-cpu.js";
 import { toCib } from "./cib.js";
 import type { PacemakerJob } from "./placement-job.js";
 
-/** Debian keeps it where only administrators look. */
+/** Debian installs it in a directory for administrators. */
 const PATH = `${process.env["PATH"] ?? ""}:/usr/sbin:/usr/local/sbin`;
 const PROGRAM = "crm_simulate";
 const CPU_POLL_MS = 50;
@@ -23,9 +23,9 @@ export function pacemakerVersion(): string | undefined {
 }
 
 /**
- * Pacemaker's policy engine on the story: all that is to start, and what is
- * to be done when a node has gone.
- * @throws Error when it fails or takes longer than it may
+ * Runs Pacemaker's policy engine on the scenario: all starts, and the actions
+ * after the loss of a node.
+ * @throws Error when it fails or exceeds its time limit
  */
 export async function measurePacemaker({
   story,

@@ -42,7 +42,7 @@ export const placementBench: Bench = {
   },
 };
 
-/** Rows that cannot be measured here are in it, and say why. */
+/** Rows that cannot be measured here are included, with the reason. */
 async function measureAll(options: PlacementOptions): Promise<Report> {
   const version = pacemakerVersion();
   const isThere = ({ section }: PlacementRow) =>

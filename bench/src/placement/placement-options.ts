@@ -11,7 +11,7 @@ export interface PlacementOptions {
   readonly out: string | undefined;
   /** A pool as JSON that is planned instead of all rows. */
   readonly replay: string | undefined;
-  /** Small pools, once: only the shape is looked at. */
+  /** Small pools, once: checks only that the bench works. */
   readonly smoke: boolean;
 }
 

@@ -29,7 +29,7 @@ export type Section = PlacementRow["section"];
 
 /** Hosts, each with 100 VMs. */
 const CURVE = [10, 30, 100, 300, 1_000];
-/** Share of the memory in use, failures asked for. */
+/** Share of the memory in use, requested failures. */
 const SURVIVALS = [
   [0.8, 1],
   [0.8, 2],
@@ -76,7 +76,7 @@ function storyRows(size: { hosts: number; sets: number }): PlacementRow[] {
   const rule: Story = { ...size, required: true };
   return [
     row("story", "story, required", rule),
-    // It takes a hundred times as long: three runs tell enough.
+    // It takes a hundred times as long: three runs are enough.
     row("pacemaker", "crm_simulate", { story: rule, timeoutMs: 600_000 }, 3),
     row("story", "story, preferred", { ...size, required: false }),
   ];

@@ -10,7 +10,7 @@ const LEAST_SHARE_PERCENT = 99;
 /** Of an exponent: what a machine's caches and noise may do. */
 const TOLERANCE = 0.02;
 
-/** What issue 7 asks for, held against the medians. */
+/** Targets of issue 7, compared with the medians. */
 export function placementTargets({ results }: Report): Target[] {
   const of = (name: string) => results.find(({ mode }) => mode === name);
   const curve = results.filter(({ place }) => place === "curve");

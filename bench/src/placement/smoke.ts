@@ -13,10 +13,10 @@ const FIGURES: Readonly<Record<Section, readonly string[]>> = {
 };
 
 /**
- * What CI asks of a smoke run: every row gave every figure, and everything had
- * a place. No time is judged. A row that was skipped, as Pacemaker is not
- * there, is none.
- * @throws Error naming the rows that did not
+ * Requirement of a smoke run in CI: every row has every figure, and every VM
+ * was placed. Times are not compared. Rows skipped because Pacemaker is not
+ * installed do not count.
+ * @throws Error naming the incomplete rows
  */
 export function checkShape({ results }: Report): void {
   const wrong = results.flatMap((result) => {

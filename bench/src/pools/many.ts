@@ -8,7 +8,7 @@ const BIG = ["A", "B", "C"];
 const SMALL = Array.from({ length: 40 }, () => "C");
 const TIMEOUT_MS = 180_000;
 
-/** A, B, C and forty small pools at once in one process; and the forty without the others, to compare. */
+/** A, B, C and forty small pools at once in one process; and the forty alone, for comparison. */
 export async function measureMany(
   runs: number,
   onRun: (text: string) => void,

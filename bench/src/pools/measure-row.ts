@@ -23,8 +23,8 @@ interface Assignment {
 }
 
 /**
- * One run of one row in a fresh process.
- * @param profile folder for its CPU profiles, where they are wanted
+ * One run of one row in a new process.
+ * @param profile folder for its CPU profiles, if requested
  */
 export function measureRow(
   row: Row,

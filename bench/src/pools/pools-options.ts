@@ -13,11 +13,11 @@ export interface PoolsOptions {
   readonly json: string | undefined;
   /** Where document, chart and JSON go; undefined: nowhere. */
   readonly out: string | undefined;
-  /** Git ref whose published figures stand beside ours. */
+  /** Git ref whose published figures are compared with these. */
   readonly compare: string | undefined;
   /** Where every measured process leaves CPU profiles; profiling costs time. */
   readonly profile: string | undefined;
-  /** One run of the smallest pool, only the shape is looked at. */
+  /** One run of the smallest pool: checks only that the bench works. */
   readonly smoke: boolean;
   /** Also load A, B, C and forty small pools in one process. */
   readonly many: boolean;

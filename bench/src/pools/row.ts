@@ -2,7 +2,7 @@
 export interface Row {
   /** As the JSON file names it. */
   readonly mode: string;
-  /** Where answers are parsed; `auto` lets the parser pool choose. */
+  /** Where responses are parsed; `auto` lets the parser pool choose. */
   readonly place: Place;
   readonly kind: RowKind;
   /** Needs a pool that answers JSON in XML: hosts of the XenServer 6 and 7 time. */

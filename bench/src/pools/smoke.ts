@@ -10,8 +10,9 @@ const FIGURES = [
 ];
 
 /**
- * What CI asks of a smoke run: every row gave every figure. No time is judged.
- * @throws Error naming the rows that did not
+ * Requirement of a smoke run in CI: every row has every figure. Times are not
+ * compared.
+ * @throws Error naming the incomplete rows
  */
 export function checkShape({ results }: Report): void {
   const wrong = results.flatMap((result) => {

@@ -121,7 +121,7 @@ export function checkShape({ results }: Report): void {
 interface StatsOptions {
   readonly runs: number;
   readonly out: string | undefined;
-  /** A small pool for a moment: only that it works is looked at. */
+  /** A small pool for a moment: checks only that the bench works. */
   readonly smoke: boolean;
   /** Folder for profiles of the server. */
   readonly profile: string | undefined;

@@ -17,6 +17,6 @@ export interface MemoryJob {
   readonly hostsPerPool: number;
   readonly vmsPerHost: number;
   readonly columnsPerVm: number;
-  /** Bound of what is kept. */
+  /** Limit of cached data. */
   readonly limitBytes: number;
 }

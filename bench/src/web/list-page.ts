@@ -74,7 +74,7 @@ export class ListPage {
     return this.page.evaluate(untilRows, { row: ROW, rows: ROWS });
   }
 
-  /** From a reload to the list, for who has signed in. */
+  /** From a reload to the list, for a signed-in user. */
   async reload(): Promise<number> {
     await this.page.reload({ waitUntil: "commit" });
     await this.page.locator(ROW).nth(ROWS).waitFor();

@@ -11,7 +11,7 @@ import { webDocument } from "./web-document.js";
 import type { WebJob } from "./web-job.js";
 
 interface Row {
-  /** VMs, as people write it. */
+  /** VMs, in the usual notation. */
   readonly name: string;
   readonly simulator: readonly string[];
 }

@@ -1,8 +1,8 @@
 import type { Timers } from "./clock.js";
 
 /**
- * Resolves after `ms` milliseconds, at once when `signal` is aborted or `ms`
- * is not positive. Never rejects: the caller checks the signal.
+ * Resolves after `ms` milliseconds, immediately when `signal` is aborted or
+ * `ms` is not positive. Never rejects: the caller checks the signal.
  */
 export function pause(
   timers: Timers,

@@ -25,7 +25,7 @@ export interface ParserPoolOptions {
   readonly xmlStrict?: boolean;
   /** Module to load for `expat`. Default: `node-expat`. */
   readonly expatModule?: string;
-  /** Threads started at once and kept: a thread takes 60 ms to start. */
+  /** Threads are started at once and stay: starting one takes 60 ms. */
   readonly minThreads?: number;
   /** Default: number of cores - 1, at least 1. */
   readonly maxThreads?: number;

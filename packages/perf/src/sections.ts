@@ -1,4 +1,4 @@
-/** Number of finished sections that are kept between two probes. */
+/** Number of finished sections that are stored between two probes. */
 const RING_SIZE = 32;
 /** Minimum length: shorter sections cannot explain a block. */
 const MIN_MS = 1;
@@ -24,7 +24,7 @@ export interface Sections {
   longestSince(time: number): Section | undefined;
 }
 
-/** Keeps the last sections in a ring. @param now monotonic, in milliseconds */
+/** Stores the last sections in a ring. @param now monotonic, in milliseconds */
 export function createSections(now: () => number): Sections {
   const ring: Section[] = [];
   let next = 0;

@@ -4,8 +4,8 @@ import type { Random } from "./random.js";
 import type { XapiMap } from "./xapi-value.js";
 
 /**
- * Key of a VM's other_config in which churn notes when it changed the VM:
- * milliseconds of Unix time with a fraction. Who sees the change subtracts.
+ * Key of a VM's other_config in which churn stores the time of its change:
+ * milliseconds of Unix time with a fraction. Readers compute the delay from it.
  */
 export const CHANGED_AT = "sim:changed_at";
 
@@ -84,7 +84,7 @@ export class Churn {
     this.#perSecond = 0;
   }
 
-  /** Makes so many changes at once. */
+  /** Makes a number of changes at once. */
   change(count: number): void {
     for (let i = 0; i < count; i++) this.#pick()(this.#state);
   }
@@ -139,7 +139,7 @@ function changeVm(state: ChurnState): void {
   });
 }
 
-/** A running VM is paused, a paused one goes on; others stay as they are. */
+/** A running VM is paused, a paused one unpaused; others stay. */
 function changePowerState(state: ChurnState): void {
   const ref = pick(state, "VM");
   if (ref === undefined) return;
@@ -174,7 +174,7 @@ function changeGuestMetrics(state: ChurnState): void {
   });
 }
 
-/** Free memory goes down a little and up again: what domains have been given stays theirs. */
+/** Free memory decreases a little and increases again: the memory of domains is constant. */
 function changeHostMetrics(state: ChurnState): void {
   const ref = pick(state, "host_metrics");
   if (ref === undefined) return;
@@ -210,7 +210,7 @@ function changeSr(state: ChurnState): void {
   });
 }
 
-/** A task begins, goes on, or ends and is thrown away. */
+/** A task starts, progresses, or ends and is destroyed. */
 function changeTask(state: ChurnState): void {
   const { db, clock, random, tasks } = state;
   const at = random.integer(mostTasks(state));

@@ -55,9 +55,9 @@ export class Database {
   }
 
   /**
-   * Takes in a whole fleet at once. Of a relation give the side with the single
-   * reference (`VBD.VM`): the sets (`VM.VBDs`) are computed; of two sets give either.
-   * @param isLinked both sides of all relations are given and in step
+   * Inserts a whole fleet at once. Of a relation pass the side with the single reference
+   * (`VBD.VM`): the sets (`VM.VBDs`) are computed; of two sets pass either.
+   * @param isLinked both sides of all relations are present and consistent
    */
   load(objects: Iterable<FleetObject>, isLinked = false): void {
     const rows: Row[] = [];
@@ -186,7 +186,10 @@ export class Database {
     return () => this.#listeners.delete(listener);
   }
 
-  /** As if restored from an old backup: the generation goes back, so that tokens of clients lie in the future. */
+  /**
+   * As if restored from an old backup: the generation decreases, so that tokens of clients lie in
+   * the future.
+   */
   rewind(generations: number): void {
     this.#generation = Math.max(0, this.#generation - generations);
     for (const row of this.#journal.since(this.#generation))

@@ -22,8 +22,8 @@ export interface HandlerRequest {
  */
 export interface HandlerResponse {
   /**
-   * A complete answer with `content-length`. The status text comes by default
-   * as XAPI words it. Headers are written in order, case kept, before
+   * A complete response with `content-length`. The default status text is
+   * XAPI's. Headers are written in order, with their case, before
    * content-length; the connection is closed after it unless keepAlive.
    */
   reply(answer: HandlerAnswer): void;
@@ -78,7 +78,10 @@ export interface HttpHandler {
   readonly method: "GET" | "PUT" | "POST" | "CONNECT";
   /** Matched as prefix; the longest match wins. */
   readonly path: string;
-  /** `none`: no credentials wanted. Default: session (cookie, query), pool secret or Basic, checked before `handle`. */
+  /**
+   * `none`: no credentials required. Default: session (cookie, query), pool secret or Basic,
+   * checked before `handle`.
+   */
   readonly credentials?: "session" | "none";
   /** No task is made for the request (rrd, console, static pages). Default false. */
   readonly taskless?: boolean;

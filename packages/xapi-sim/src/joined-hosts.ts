@@ -1,6 +1,6 @@
 import type { PoolState } from "./pool-state.js";
 
-/** All hosts that have joined learn who is the coordinator now. @param url of its listener */
+/** Notifies all joined hosts of the new coordinator. @param url of its listener */
 export function notifyMembers({ joinedHosts }: PoolState, url: string): void {
   for (const channel of joinedHosts.values())
     channel.send({ coordinator: new URL(url).host });

@@ -14,7 +14,7 @@ export class Listener {
   readonly #sockets = new Set<Socket>();
   readonly #tls: boolean;
   #onSocket: ((socket: Socket) => void) | undefined;
-  /** Those that came before anybody was there to serve them. */
+  /** Connections accepted before they could be served. */
   #early: Socket[] = [];
 
   constructor(tls: TlsIdentity | undefined) {

@@ -47,7 +47,7 @@ export class Listings {
     return this.#listing(table, "xml");
   }
 
-  /** The JSON escaped to stand in an XML-RPC string: hosts of XenServer 6 and 7 at /json. */
+  /** The JSON escaped for an XML-RPC string: hosts of XenServer 6 and 7 at /json. */
   escapedJson(table: Table): Buffer {
     const known = this.#escaped.get(table);
     if (known?.version === table.version) return known.bytes;

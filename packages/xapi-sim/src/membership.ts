@@ -3,7 +3,7 @@ import type { Member } from "./members.js";
 import type { Sessions } from "./sessions.js";
 import { XapiFailure } from "./xapi-failure.js";
 
-/** Which host listens where, and who is the coordinator. */
+/** The listener of each host, and the coordinator. */
 export class Membership {
   readonly #db: Database;
   /** The coordinator of the start first. */
@@ -83,7 +83,7 @@ export class Membership {
     return this.#members;
   }
 
-  /** From now on the present coordinator is the one that says nothing. */
+  /** From now on the present coordinator does not answer. */
   silence(): void {
     this.#silenced = this.coordinatorRef;
   }
@@ -93,9 +93,8 @@ export class Membership {
   }
 
   /**
-   * The coordinator changes: sessions are gone, as XAPI restarts on both hosts;
-   * connections to the old one break, unless it has fallen silent.
-   *
+   * Changes the coordinator: sessions end, as XAPI restarts on both hosts;
+   * connections to the old one are closed, unless it does not answer.
    * @throws XapiFailure HANDLE_INVALID
    */
   promote(hostRef: string | undefined, sessions: Sessions): string {
@@ -106,7 +105,7 @@ export class Membership {
       throw new XapiFailure("HANDLE_INVALID", ["host", next ?? ""]);
     this.#db.update("pool", this.poolRef, { master: next });
     sessions.endAll();
-    // The answer to the call that asked for this goes out first.
+    // The response to the call that requested this is sent first.
     if (!this.isSilenced(old))
       setImmediate(() => this.#members.get(old)?.listener.disconnectAll());
     return next;

@@ -16,7 +16,7 @@ export interface PoolContext {
   urlOf(hostRef: string): string;
   /** Does something in so many milliseconds at the pool's pace, unless the pool stops before. */
   later(ms: number, work: () => void): void;
-  /** Whether anybody is there to answer at the host's listener; a coordinator that goes forgets who was signed in. */
+  /** Whether the host's listener answers; a coordinator that stops loses its sessions. */
   setReachable(hostRef: string, reachable: boolean): void;
   /** Another host that answers becomes the coordinator. @returns false where there is none */
   takeOver(): boolean;
@@ -53,11 +53,11 @@ export interface CallContext {
 }
 
 /**
- * The effect of one message, `VM.start`. `params` come without the session, are
- * checked against the datamodel, hold defaults where the caller left them out.
- * The result is of the datamodel's type (undefined for void). To fail, throw
- * XapiFailure. What has no handler and is not implied by the datamodel fails
- * with MESSAGE_METHOD_UNKNOWN.
+ * The effect of one message, such as `VM.start`. `params` are without the
+ * session, validated against the datamodel, with defaults. The result has the
+ * datamodel's type (undefined for void). To fail, throw XapiFailure. Messages
+ * without a handler that the datamodel does not imply fail with
+ * MESSAGE_METHOD_UNKNOWN.
  */
 export type OperationHandler = (
   context: CallContext,

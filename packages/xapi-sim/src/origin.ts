@@ -2,9 +2,8 @@ import type { Chunk } from "./rpc/answer.js";
 import type { Table } from "./table.js";
 
 /**
- * Objects that a pool has without its database holding them: the database takes
- * one in when it is first asked for or changed. References that it does not know
- * are no error.
+ * Objects that a pool has although the database does not contain them: it
+ * inserts one at its first read or change. Unknown references are no error.
  */
 export interface Origin {
   count(className: string): number;
@@ -12,6 +11,6 @@ export interface Origin {
   refByUuid(className: string, uuid: string): string | undefined;
   /** The record as JSON, as it was at the start. */
   json(className: string, ref: string): Buffer | undefined;
-  /** The answer to get_all_records as JSON: what the table holds, and what it has not taken in. */
+  /** The response to get_all_records as JSON: rows of the table, and virtual ones. */
   listing(table: Table): Chunk;
 }

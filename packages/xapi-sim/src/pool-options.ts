@@ -18,13 +18,15 @@ export interface PoolOptions {
   readonly vms?: number;
   /** The same seed gives the same pool. Default 1. */
   readonly seed?: number;
-  /** Objects instead of a generated fleet; it must hold a pool and its hosts. */
+  /**
+   * Objects instead of a generated fleet; must contain a pool and its hosts.
+   */
   readonly fleet?: Iterable<FleetObject>;
   /** Instead of objects: where the pool has them from. It answers listings in JSON only. */
   readonly origin?: Origin;
   /** How long things take and how many fail; by the seed, so reproducible. Default calm: no failures. */
   readonly failureProfile?: FailureProfileName;
-  /** Durations of operations times this; 0: everything is done at once. Default 1. */
+  /** Factor of the durations of operations; 0: everything completes immediately. Default 1. */
   readonly pace?: number;
   /** Changes a second. Default 0. */
   readonly churn?: number;

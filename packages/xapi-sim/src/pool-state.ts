@@ -2,13 +2,13 @@ import type { Database } from "./database.js";
 import type { XapiRecord } from "./xapi-value.js";
 import { WrittenDisks } from "./disks/written-disks.js";
 
-/** From a moment on, Unix seconds, a VM keeps so many cores busy. */
+/** From a moment on, Unix seconds, a VM uses this many cores. */
 export interface LoadSetting {
   readonly from: number;
   readonly cores: number;
 }
 
-/** A VM's time on a host, Unix seconds, and how many cores it kept busy at a moment. */
+/** The time of a VM on a host, Unix seconds, and its core usage at a moment. */
 export interface Residency {
   readonly from: number;
   readonly to: number;
@@ -26,7 +26,7 @@ export interface HostChannel {
   send(message: Readonly<Record<string, string | boolean>>): void;
 }
 
-/** What a simulated pool knows and XAPI's database does not hold. */
+/** State of a simulated pool that XAPI's database does not contain. */
 export class PoolState {
   /** By host: bytes that VMs on their way there will take, by VM. */
   readonly expectedMemory = new Map<string, Map<string, number>>();

@@ -15,7 +15,10 @@ export class Row {
   /** The record as JSON and as XML-RPC, until it changes. */
   json: Buffer | undefined;
   xml: Buffer | undefined;
-  /** The record goes as soon as there are bytes: of what an origin has, a database holds little. */
+  /**
+   * The record is dropped as soon as there are bytes: a database stores little of its origin's
+   * objects.
+   */
   readonly isLean: boolean;
   #record: XapiRecord | undefined;
 
@@ -52,7 +55,10 @@ export class Row {
     this.xml = undefined;
   }
 
-  /** Keeps only the bytes, where there are some: a big pool's objects are most of the garbage collector's work. */
+  /**
+   * Stores only the bytes, if there are some: objects of a large pool would dominate garbage
+   * collection.
+   */
   compact(): void {
     if (this.json !== undefined) this.#record = undefined;
   }

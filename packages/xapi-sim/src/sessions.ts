@@ -23,7 +23,7 @@ const MAX_PER_ORIGINATOR = 500;
 const MAX_PER_USER = 500;
 const MAX_WITHOUT_ORIGINATOR = 400;
 
-/** Who is signed in, with XAPI's limits: the oldest idle session goes first. */
+/** Sessions, with XAPI's limits: the oldest idle session is removed first. */
 export class Sessions {
   readonly #db: Database;
   readonly #clock: Clock;

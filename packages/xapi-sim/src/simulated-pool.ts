@@ -59,13 +59,16 @@ export interface SimulatedPool {
     delayMs: number,
     conditions?: InjectionConditions,
   ): void;
-  /** A host is gone, for so long or for good, with its guests (`crash`) or without; HA starts protected ones elsewhere. */
+  /**
+   * A host is down, for a duration or permanently, with its guests (`crash`) or without; HA
+   * restarts protected ones on other hosts.
+   */
   lose(hostRef: string, loss: Loss): void;
   /** A host loses its power and stays away: HA starts its protected guests elsewhere; without HA they are halted after a moment. */
   killHost(hostRef: string): void;
   /** A host that was killed has booted again, without VMs. */
   reviveHost(hostRef: string): void;
-  /** From now on a VM keeps so many cores busy, give or take a twentieth, wherever it runs. */
+  /** From now on a VM uses this many cores, plus or minus a twentieth, wherever it runs. */
   setLoad(vmRef: string, cores: number): void;
   /** PEM of the certificate, with TLS. */
   readonly certificate: string | undefined;
@@ -73,12 +76,15 @@ export interface SimulatedPool {
   promote(hostRef?: string): string;
   /** Changes a second from now on. */
   setChurn(perSecond: number): void;
-  /** The database goes back by so many changes, as if restored from a backup: tokens of clients lie in the future. */
+  /**
+   * Rewinds the database by a number of changes, as if restored from a backup: tokens of clients
+   * lie in the future.
+   */
   rewind(generations: number): void;
   stop(): Promise<void>;
 }
 
-/** Starts a pool; it is ready to be asked when the promise resolves. */
+/** Starts a pool; it accepts requests when the promise resolves. */
 export async function startPool(
   options: PoolOptions = {},
 ): Promise<SimulatedPool> {

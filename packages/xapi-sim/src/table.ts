@@ -1,7 +1,7 @@
 import type { Row } from "./row.js";
 import type { XapiRecord } from "./xapi-value.js";
 
-/** What is remembered of an object that is gone. */
+/** What is stored of a deleted object. */
 export interface Deletion {
   readonly ref: string;
   readonly created: number;
@@ -21,9 +21,9 @@ export class Table {
   readonly refByUuid = new Map<string, string>();
   /** Oldest first. Bounded, so deletions can get lost: as in the real database. */
   deletions: Deletion[] = [];
-  /** Counts all changes: who caches something of the table compares it. */
+  /** Counts all changes: caches of the table compare it. */
   version = 0;
-  /** References of what came from the database's origin, gone by now or not. */
+  /** References of rows of the database's origin, deleted or not. */
   readonly adopted = new Set<string>();
 
   constructor(className: string) {
@@ -37,7 +37,9 @@ export class Table {
     this.version++;
   }
 
-  /** Takes in a row that was in the table for everybody else: nothing changes. */
+  /**
+   * Inserts a row that virtually existed already: nothing changes for readers.
+   */
   adopt(row: Row): void {
     this.rows.set(row.ref, row);
     this.adopted.add(row.ref);

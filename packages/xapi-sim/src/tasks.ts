@@ -140,7 +140,7 @@ export class Tasks {
     this.write(ref, { current_operations: { [key]: "destroy" } });
   }
 
-  /** The task may be gone: its maker can destroy it at any time. */
+  /** The task may be deleted: its creator can destroy it at any time. */
   write(ref: string, patch: Parameters<Database["update"]>[2]): void {
     if (this.#db.find("task", ref) !== undefined)
       this.#db.update("task", ref, patch);

@@ -1,9 +1,9 @@
 /**
- * A value as the simulator keeps it: the datamodel says whether a number is an
- * int or a float, and whether a text is a string, an enum, a reference or a
- * datetime (`20261121T03:54:40Z`). Ints past 2^53 are BigInt. Maps are plain
- * objects whose keys may be anything, `__proto__` too: copy them with spread
- * and computed keys, never by assignment.
+ * A value as the simulator stores it: the datamodel determines whether a number
+ * is an int or a float, and whether a text is a string, an enum, a reference or
+ * a datetime (`20261121T03:54:40Z`). Ints past 2^53 are BigInt. Maps are plain
+ * objects with any keys, also `__proto__`: copy them with spread and computed
+ * keys, never by assignment.
  */
 export type XapiValue =
   string | number | bigint | boolean | readonly XapiValue[] | XapiMap;

@@ -16,7 +16,8 @@ export async function callAsync(
   if (options.signal?.aborted === true)
     throw new XoError("ABORTED", { what: method });
   const hadEventSource = tasks.hasEventSource;
-  // `signal` is not passed on: this call returns at once, and a task whose reference is unknown could not be cancelled.
+  // `signal` is not passed on: this call returns immediately, and a task whose reference is unknown
+  // could not be cancelled.
   const ref = await executor.value({
     method: `Async.${method}`,
     params,

@@ -78,7 +78,7 @@ async function call(
   });
 }
 
-/** Whoever takes a token waits for its events: the stream polls without the usual pause. */
+/** A caller that takes a token waits for its events: the stream polls without the usual delay. */
 async function requestToken(parts: XapiComponents): Promise<string> {
   const token = await injectToken(parts);
   parts.pacing.requestToken(token);

@@ -102,7 +102,7 @@ export class Login {
     throw failure;
   }
 
-  /** Best effort: a pool that is gone needs no goodbye. */
+  /** Best effort: a pool that is unreachable needs no logout. */
   async close(
     open: Omit<OpenSession, "pool">,
     signal: AbortSignal,

@@ -3,7 +3,7 @@ import { main } from "./main.js";
 
 const SIGNALS = ["SIGINT", "SIGTERM"] as const;
 
-/** Runs the program in this process. A second signal ends it at once. */
+/** Runs the program in this process. A second signal ends it immediately. */
 export async function runProgram({
   argv,
   stdin,

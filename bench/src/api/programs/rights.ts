@@ -5,7 +5,7 @@ import { createHalfSighted } from "../partially-authorized-users.js";
 import { ListReader, type ListFigures } from "../list-reader.js";
 import { MeasuredServer } from "../measured-server.js";
 
-// The same list by an admin and by users who see half of it, in turn.
+// The same list for an admin and for users who may read half of it, in turn.
 const job = await readJob<ApiJob>();
 const server = await MeasuredServer.start(job);
 const users = await createHalfSighted(server);

@@ -1,7 +1,8 @@
 import { startLoopProbe } from "../../measure/loop-probe.js";
 import type { ProbeAnswer, ServerFigures } from "../server-figures.js";
 
-// Loaded into the server before its program: answers what its parent asks over the channel.
+// Loaded into the server before its program: answers requests of the parent process over the
+// channel.
 
 let end: (() => Promise<ServerFigures>) | undefined;
 
@@ -28,7 +29,7 @@ function begin(): () => Promise<ServerFigures> {
   };
 }
 
-/** Twice: what the first frees may hold others. */
+/** Twice: the first collection can release references to other objects. */
 async function readMemory(): Promise<number> {
   for (let i = 0; i < 2; i++) {
     globalThis.gc?.();

@@ -7,9 +7,11 @@ import { readJob, reportFigures } from "../../measure/job.js";
 import type { BulkJob } from "../bulk-job.js";
 import { Ping } from "../ping.js";
 
-// So many VMs of a pool are started, by one who does nothing else or by the server.
+// Starts a number of VMs of a pool, by a bare XAPI client or by the server.
 
-/** What the server does without being asked is measured for so long: all hosts are asked for statistics once in it. */
+/**
+ * Duration of the measurement of background work: all hosts are polled for statistics once in it.
+ */
 const IDLE_MS = 5_000;
 
 const job = await readJob<BulkJob>();

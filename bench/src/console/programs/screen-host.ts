@@ -8,7 +8,7 @@ import {
   isKeyDown,
 } from "../wire.js";
 
-// See screen-host.ts. What it speaks of RFB is what the bench asks: see wire.ts.
+// See screen-host.ts. The part of RFB that the bench uses: see wire.ts.
 const [url] = (await once(process, "message")) as [string];
 const { hostname, port } = new URL(url);
 

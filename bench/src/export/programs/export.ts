@@ -9,7 +9,7 @@ import { readAll } from "../read-all.js";
 
 // One disk, fetched once before by the same way: what is measured is carrying, not beginning to.
 
-/** Who carries the bytes, and how they are asked for. */
+/** Which program transfers the bytes, and how they are requested. */
 interface Carrying {
   readonly carrier: Pick<PlainProxy | MeasuredServer, "pid" | "stop"> & {
     begin(): Promise<unknown>;

@@ -3,7 +3,8 @@ import { createServer, get } from "node:http";
 import type { AddressInfo } from "node:net";
 import { pipeline } from "node:stream";
 
-// Clients get the response of the source as it comes. The job comes over the channel: its url holds a session.
+// Clients get the response of the source as it arrives. The job is sent over the channel: its URL
+// contains a session.
 
 const [{ source }] = (await once(process, "message")) as [{ source: string }];
 await import("../../api/programs/server-probe.js");

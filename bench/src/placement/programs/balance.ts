@@ -4,7 +4,7 @@ import type { BalanceJob } from "../placement-job.js";
 import { unevenPool } from "../problems.js";
 import { timed } from "../timed.js";
 
-// A pool where some hosts have too much to do: who moves.
+// A pool with some overloaded hosts: which VMs are migrated.
 const { hosts, vms, goal, maxMigrationsPerRun } = await readJob<BalanceJob>();
 const index = timed(() => indexPool(unevenPool(hosts, vms)));
 const {

@@ -49,7 +49,7 @@ function compareFailover(model: PoolModel, failed: readonly string[]): void {
   sums.wrong += Number(!can && plan.survives);
 }
 
-/** An answer that says more than is true is worse than one that says less. */
+/** An incorrect claim of optimality is worse than a weak bound. */
 function compareSurvival(seed: number, model: PoolModel): void {
   const exact = failuresSurvived(model);
   const found = survivedFailures(indexPool(model), { explains: false });

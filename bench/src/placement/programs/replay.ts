@@ -32,7 +32,9 @@ reportFigures({
   survivalMs: median(runs.map(({ one }) => one.ms)),
 });
 
-/** JSON has no word for the score of a location that leaves no choice: "Infinity" and "-Infinity" stand for it. */
+/**
+ * JSON has no value for the score of a mandatory location: "Infinity" and "-Infinity" represent it.
+ */
 function revive(key: string, value: unknown): unknown {
   return key === "score" && typeof value === "string" ? Number(value) : value;
 }

@@ -10,7 +10,8 @@ import { readJob, reportFigures } from "../../measure/job.js";
 import { storyPool, type Story } from "../problems.js";
 import { timed } from "../timed.js";
 
-// The story: everything placed at once, then a host out, then each of them.
+// The scenario: everything placed at once, then one host fails, then each of
+// them.
 const model = storyPool(await readJob<Story>());
 const host = model.hosts[model.hosts.length >> 1]!.id;
 const index = timed(() => indexPool(model));

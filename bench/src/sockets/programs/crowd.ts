@@ -4,7 +4,7 @@ import { readStamps } from "../../api/change-stamp.js";
 import { percentile } from "../../harness/figures.js";
 import type { CrowdJob } from "../crowd.js";
 
-// Very many signed-in connections, from as many addresses as the server's bound asks for.
+// Very many signed-in connections, from as many addresses as the server's limit requires.
 const PER_ADDRESS = 1500;
 const AT_A_TIME = 50;
 

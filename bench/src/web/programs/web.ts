@@ -8,7 +8,7 @@ import { setChurn } from "../../measure/set-churn.js";
 import { ListPage } from "../list-page.js";
 import type { WebJob } from "../web-job.js";
 
-/** Between two looks at the heap. */
+/** Interval between two measurements of the heap. */
 const LOOK_MS = 10_000;
 /** Changes come at any moment of the pool's throttle. */
 const PAUSE_MS = 430;
@@ -88,7 +88,7 @@ async function measureChanges(): Promise<number[]> {
   return delays;
 }
 
-/** What the open list holds while the pools change. */
+/** Memory of the open list while the pools change. */
 async function measureChurn() {
   await setChurn(job.pools, job.changesPerSecond);
   // What comes once is no growth.

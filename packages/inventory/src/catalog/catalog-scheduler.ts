@@ -64,7 +64,10 @@ export class CatalogScheduler {
     );
   }
 
-  /** Resolves when all changes known at the call have been published; at once when there are none. */
+  /**
+   * Resolves when all changes known at the call have been published; immediately when there are
+   * none.
+   */
   settled(): Promise<void> {
     if (this.#isStopped || (this.#timer === undefined && !this.#isFlushing))
       return Promise.resolve();

@@ -33,8 +33,8 @@ export interface FollowedClassOptions {
 }
 
 /**
- * One class whose views are kept: its rows, what their views depend on, and
- * which rows have to be rebuilt.
+ * One class whose views are built: its rows, the dependencies of its views, and
+ * the rows to be rebuilt.
  */
 export class FollowedClass {
   readonly table: ViewRows;

@@ -1,7 +1,7 @@
 import type { Predicate } from "../filter/predicate.js";
 
 /**
- * Number of predicates whose results are kept per table (least recently used
+ * Number of predicates whose results are cached per table (least recently used
  * are dropped). Two bits per row each.
  */
 const MAX_PREDICATES = 32;

@@ -11,12 +11,12 @@ export type ChangeListener = (changes: ChangeBatch) => void;
 
 /**
  * Listeners are called at the latest after this many changes: the ring must
- * still hold all of them.
+ * still contain all of them.
  */
 const MAX_PENDING = 16_384;
 
 /**
- * Assigns a revision to every change, keeps the last changes, and notifies
+ * Assigns a revision to every change, stores the last changes, and notifies
  * listeners in batches.
  */
 export class ChangeFeed {
@@ -94,7 +94,9 @@ export class ChangeFeed {
       }
   }
 
-  /** Changes after `revision`; "resync" when some of them are no longer kept. */
+  /**
+   * Changes after `revision`; "resync" when some of them are no longer stored.
+   */
   since(revision: number): ChangeBatch | "resync" {
     return this.#ring.since(revision) ?? "resync";
   }

@@ -85,7 +85,7 @@ export class ChangeRing {
   #revision = 0;
   #oldest = 1;
 
-  /** @param limit number of changes that are kept, at least */
+  /** @param limit number of changes that are stored, at least */
   constructor(limit: number) {
     this.#limit = Math.max(1, limit);
   }
@@ -95,7 +95,7 @@ export class ChangeRing {
     return this.#revision;
   }
 
-  /** Revision of the oldest change that is kept. */
+  /** Revision of the oldest change that is stored. */
   get oldest(): number {
     return this.#oldest;
   }
@@ -165,7 +165,7 @@ export class ChangeRing {
   }
 
   /**
-   * Changes after `revision`; undefined when some are no longer kept, or the
+   * Changes after `revision`; undefined when some are no longer stored, or the
    * revision is in the future.
    */
   since(revision: number): ChangeBatch | undefined {

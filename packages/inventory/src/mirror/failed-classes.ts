@@ -26,13 +26,11 @@ const HELD_REFUSAL_MS = 60_000;
 const EMPTY_REFUSALS = 2;
 
 /**
- * Classes whose last listing failed: what the mirror holds of them may be
- * outdated until they have been listed. Each is listed again after a pause
- * that doubles.
- *
- * A refusal (the pool does not have the class, or does not permit us to read
- * it) is believed when it was confirmed: a proxy, a toolstack that starts or a
- * changed role can refuse once what existed a moment ago.
+ * Classes whose last listing failed: their objects in the mirror may be
+ * outdated until they have been listed. Each is listed again after a delay that
+ * doubles. A refusal (the pool does not have the class, or does not permit us
+ * to read it) is accepted when it was confirmed: a proxy, a toolstack that
+ * starts or a changed role can refuse once what existed a moment ago.
  */
 export class FailedClasses {
   readonly #options: FailedClassesOptions;

@@ -1,6 +1,6 @@
 /**
- * Does `work` for each item, `width` at a time, in their order. The first
- * failure aborts the rest, and is thrown when all that was begun has ended.
+ * Runs `work` for each item, `width` at a time, in their order. The first
+ * failure aborts the rest, and is thrown when all started items have ended.
  */
 export async function inParallel<Item>(
   items: readonly Item[],

@@ -43,7 +43,7 @@ export interface InventoryOptions {
    */
   readonly recordCacheBytes?: number;
   /**
-   * Number of changes that are kept for `since`; 74 bytes each. Default: see
+   * Number of changes that are stored for `since`; 74 bytes each. Default: see
    * memoryBudget.
    */
   readonly ringSize?: number;
@@ -201,7 +201,7 @@ export interface Inventory {
    */
   subscribe(listener: ChangeListener): () => void;
   /**
-   * Changes after `revision`; "resync" when some are no longer kept: read
+   * Changes after `revision`; "resync" when some are no longer stored: read
    * everything.
    */
   since(revision: number): ChangeBatch | "resync";

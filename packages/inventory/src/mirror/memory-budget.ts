@@ -27,7 +27,7 @@ export interface MemoryBudget {
   /** Bytes on the heap (estimated): columns of queries. */
   readonly columnBytes: number;
   /**
-   * Number of changes that the inventory's feed keeps; 74 bytes each, outside
+   * Number of changes that the inventory's feed stores; 74 bytes each, outside
    * the heap.
    */
   readonly ringSize: number;

@@ -58,8 +58,8 @@ export interface PoolMirrorOptions extends Omit<
 }
 
 /**
- * The mirror of one pool: its store, the reflector that keeps it up to date,
- * and its snapshot on disk.
+ * The mirror of one pool: its store, the reflector that updates it, and its
+ * snapshot on disk.
  */
 export class PoolMirror {
   readonly store: PoolStore;

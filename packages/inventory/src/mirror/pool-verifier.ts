@@ -80,7 +80,7 @@ export class PoolVerifier {
    */
   verify(options: VerifyOptions = {}): Promise<Verification> {
     const result = this.#last.then(() => this.#verify(options));
-    // The next one starts whatever became of this one.
+    // The next one starts, whether this one succeeded or failed.
     this.#last = result.catch(() => undefined);
     return result;
   }

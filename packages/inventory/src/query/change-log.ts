@@ -12,7 +12,7 @@ export interface LogFollower {
  */
 class Epoch {
   readonly number: number;
-  /** Rows that were set, for whatever change of the object. */
+  /** Rows that were set, for any change of the object. */
   readonly touched = new Set<number>();
   /** Rows that have another object than before, or none any more. */
   readonly replaced = new Set<number>();
@@ -25,9 +25,9 @@ class Epoch {
 }
 
 /**
- * Records which rows of a table changed, and in which columns. Epochs are kept
- * until all followers have processed them. Nothing is recorded while there is
- * no follower.
+ * Records which rows of a table changed, and in which columns. Epochs are
+ * stored until all followers have processed them. Nothing is recorded while
+ * there is no follower.
  */
 export class ChangeLog {
   readonly #followers = new Set<LogFollower>();

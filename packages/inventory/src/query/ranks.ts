@@ -3,7 +3,9 @@ import type { SlicedTask } from "./sliced-task.js";
 
 export interface RankedItems {
   exists(number: number): boolean;
-  /** Must be consistent during a refresh, whatever changes meanwhile. */
+  /**
+   * Must be consistent during a refresh, even if rows change in the meantime.
+   */
   readonly compare: Compare;
 }
 

@@ -3,8 +3,8 @@ import type { Window } from "./window.js";
 import type { SlicedTask } from "./sliced-task.js";
 
 /**
- * An unused result is updated only every so many epochs: it is kept in case it
- * is used again.
+ * An unused result is updated only every so many epochs: it is cached for a
+ * further use.
  */
 const MAX_EPOCHS_BEHIND = 32;
 

@@ -34,7 +34,7 @@ export interface SnapshotContent {
   readonly problem?: string;
 }
 
-/** Changes kept for readers: frames are read into a store that has none. */
+/** Queue of changes for readers: frames are read into a store that has none. */
 const NO_READERS = 1;
 
 /**

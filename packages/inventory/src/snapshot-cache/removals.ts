@@ -43,7 +43,7 @@ export class Removals {
     return taken;
   }
 
-  /** Puts removals back that could not be written. */
+  /** Restores removals that could not be written. */
   restore(taken: Removals): void {
     const list = [...taken.#list, ...this.#list];
     if (taken.#hasOverflowed || list.length > MAX_REMOVALS) this.#overflow();

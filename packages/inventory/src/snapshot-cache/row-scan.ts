@@ -55,7 +55,7 @@ export class RowScan {
     return this.#revision;
   }
 
-  /** Puts the removals back after a failed write. */
+  /** Restores the removals after a failed write. */
   rollback(): void {
     if (this.#taken !== undefined) this.#removals.restore(this.#taken);
   }

@@ -54,7 +54,10 @@ interface JsonInXmlState {
   place: "detect" | "xml" | "json" | "close";
   /** The string is in a `<string>` element. */
   tagged: boolean;
-  /** The string is the Value of a struct, not the whole envelope. `begun`: its JSON envelope was opened. */
+  /**
+   * The string is the Value of a struct, not the whole envelope. `begun`: its JSON envelope was
+   * opened.
+   */
   struct: "none" | "found" | "begun";
   /** Bytes at the start of the next piece that are already unescaped. */
   ready: number;

@@ -10,7 +10,7 @@ import { startAll } from "./plan-starts.js";
 /**
  * Adapts a plan to a change: actions that are still valid stay, VMs that lost
  * their host or had none are planned again. Use the options of the first plan.
- * Infeasibility is not proven when actions were kept, because a new plan might
+ * Infeasibility is not proven when actions stay, because a new plan might
  * succeed.
  * @throws InvalidModel as `changePool`
  */

@@ -22,7 +22,10 @@ interface AvailabilityOptions {
   readonly random: () => number;
 }
 
-/** Whether the database is reachable. While it is not, queries fail at once and one probe retries with back-off. */
+/**
+ * Whether the database is reachable. While it is not, queries fail immediately and one probe
+ * retries with back-off.
+ */
 export class Availability {
   readonly #options: AvailabilityOptions;
   readonly #listeners = new Set<(state: AvailabilityState) => void>();

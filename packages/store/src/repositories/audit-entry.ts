@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { limits } from "../schema/limits.js";
 import type { AuditRow } from "../schema/tables.js";
 
-/** Who did what, from where, with what result. The caller has removed secrets. */
+/** User, operation, address and result. The caller has removed secrets. */
 export interface AuditEntry {
   readonly userId?: string;
   readonly userName?: string;

@@ -31,7 +31,7 @@ export class AuditMark {
   readonly #options: AuditMarkOptions;
   /** The newest entry, not yet in the file. */
   #next: MarkedEntry | undefined;
-  /** A mark that the database does not contain: kept, so that every verification reports it. */
+  /** A mark that the database does not contain: stored, so that every verification reports it. */
   #rejected: MarkedEntry | undefined;
   #timer: unknown;
   #writing: Promise<void> = Promise.resolve();
@@ -62,7 +62,7 @@ export class AuditMark {
     return undefined;
   }
 
-  /** Keeps a mark that the database does not contain until `replace`. */
+  /** Stores a mark that the database does not contain until `replace`. */
   reject(mark: MarkedEntry): void {
     this.#rejected = mark;
   }

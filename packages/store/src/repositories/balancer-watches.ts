@@ -66,7 +66,7 @@ export class BalancerWatches {
     });
   }
 
-  /** Releases the claim: other servers can claim the pool at once. */
+  /** Releases the claim: other servers can claim the pool immediately. */
   async release(pool: string, owner: string): Promise<void> {
     await this.#context.committer.run((unit) =>
       unit.sql

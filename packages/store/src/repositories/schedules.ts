@@ -31,9 +31,9 @@ export type SchedulePatch = {
 };
 
 /**
- * Schedules and their marks: the time up to which each has been processed. Marks
- * are in the database only, since every server moves them. Changes throw XoError
- * STORE_UNAVAILABLE while the database is gone.
+ * Schedules and their marks: the time up to which each has been processed.
+ * Marks are in the database only, since every server moves them. Changes throw
+ * XoError STORE_UNAVAILABLE while the database is unreachable.
  */
 export class Schedules {
   readonly #context: RepositoryContext;

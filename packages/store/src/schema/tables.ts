@@ -202,7 +202,10 @@ export interface AlarmRuleRow {
 export interface AlarmRow {
   id: string;
   rule_id: string;
-  /** `<rule>/<subject>` while the alarm is open, or if it ended at once: unique, so that only one server raises it. */
+  /**
+   * `<rule>/<subject>` while the alarm is open, or if it ended immediately: unique, so that only
+   * one server raises it.
+   */
   open_key: string | null;
   object_id: string | null;
   began_at: number;
@@ -316,7 +319,7 @@ export interface TaskStepRow {
   written_at: number;
 }
 
-/** A change that was begun and has no entry in the audit log yet. */
+/** A change that was started and has no entry in the audit log yet. */
 export interface AuditPendingRow {
   id: string;
   /** The server that makes the change. */

@@ -199,7 +199,7 @@ export class Dispatcher {
     return callGenerated(context, method, params);
   }
 
-  /** Makes the task, lets the work go on behind it. */
+  /** Creates the task; the work continues in the background. */
   #start(
     method: Method,
     params: readonly XapiValue[],
@@ -211,7 +211,7 @@ export class Dispatcher {
       residentOn: origin.hostRef,
     });
     const task = tasks.start(ref);
-    // The connection may go, the task goes on.
+    // The task continues if the connection is closed.
     const detached = { ...origin, closed: new AbortController().signal };
     const context = this.#context(caller, detached, task);
     Promise.resolve()

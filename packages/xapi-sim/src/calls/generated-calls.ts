@@ -75,7 +75,7 @@ const lookUps: Readonly<Record<string, LookUp>> = {
   },
 };
 
-/** All records as the bytes that are kept ready. */
+/** All records as bytes, prepared in advance. */
 export function listing(
   { db, listings }: CoreContext["core"],
   className: string,

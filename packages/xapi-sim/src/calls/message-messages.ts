@@ -4,7 +4,7 @@ import { XapiFailure } from "../xapi-failure.js";
 import type { XapiMap, XapiRecord } from "../xapi-value.js";
 import type { CoreTable } from "./core.js";
 
-/** The messages of class message: alerts, kept beside the database. */
+/** The messages of class message: alerts, stored beside the database. */
 export const messageMessages: CoreTable = {
   "message.create": ({ db, clock }, params) => {
     const [name, priority, cls, uuid, body] = params as [

@@ -3,7 +3,7 @@ import { requireCoordinator } from "./session-messages.js";
 import type { CoreTable } from "./core.js";
 import { XapiFailure } from "../xapi-failure.js";
 
-/** Who is coordinator, and the change of it. */
+/** The coordinator, and its change. */
 export const poolMessages: CoreTable = {
   "pool.is_slave": ({ core, origin }) =>
     core.pool.following() !== undefined ||

@@ -22,7 +22,7 @@ export const sessionMessages: CoreTable = {
   },
   "session.logout": ({ core, session }) => core.sessions.end(session.ref),
   "session.local_logout": ({ core, session }) => core.sessions.end(session.ref),
-  // Who is signed in here is the local superuser, who needs not know the old password.
+  // Sessions here are those of the local superuser, which does not need the old password.
   "session.change_password": ({ core }, [, newPassword]) => {
     core.credentials.changePassword(newPassword as string);
   },

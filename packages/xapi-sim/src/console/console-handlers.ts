@@ -34,7 +34,7 @@ async function connectConsole(
   context: HandlerContext,
 ): Promise<void> {
   if (usesBasicOnly(request)) {
-    // The handler looks for a session in the request itself [rec console-connect-basic].
+    // The handler reads the session from the request itself [rec console-connect-basic].
     response.crash(
       'Db_exn.DBCache_NotFound("missing row", "session", "OpaqueRef:NULL")',
     );

@@ -1,4 +1,4 @@
-/** How a client wants its pixels: RFB's PIXEL_FORMAT, true colour only. */
+/** The client's pixel format: RFB's PIXEL_FORMAT, true colour only. */
 export interface PixelFormat {
   readonly bitsPerPixel: 8 | 16 | 32;
   readonly bigEndian: boolean;
@@ -30,7 +30,10 @@ export function writeFormat({
   return bytes;
 }
 
-/** Undefined for colour maps and odd sizes, which no client of today asks for. */
+/**
+ * Undefined for colour maps and unusual sizes, which no current client
+ * requests.
+ */
 export function readFormat(bytes: Buffer): PixelFormat | undefined {
   const bitsPerPixel = bytes[0];
   if (
@@ -68,7 +71,7 @@ export function encodePixels(
   return bytes;
 }
 
-/** The way in which colours are kept anyway, on machines of today: nothing is to be done. */
+/** The machine's byte order matches the client's: no conversion needed. */
 function isPlain({
   bitsPerPixel,
   bigEndian,

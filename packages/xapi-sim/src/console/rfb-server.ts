@@ -29,7 +29,7 @@ export class RfbServer {
   #timer: unknown;
   /** The client waits for changes. */
   #wanted = false;
-  /** Every request is answered at once with the whole picture: to see how fast pictures travel. */
+  /** Every request is answered immediately with the whole picture: for measuring throughput. */
   readonly #eager: boolean;
 
   constructor(
@@ -49,7 +49,7 @@ export class RfbServer {
     this.#clock = clock;
   }
 
-  /** Serves until the client goes or says what cannot be understood. */
+  /** Serves until the client disconnects or sends an invalid message. */
   async run(): Promise<void> {
     try {
       if (!(await this.#shakeHands())) return;
@@ -72,7 +72,7 @@ export class RfbServer {
       if ((await this.#reader.read(1))?.[0] !== SECURITY_NONE) return false;
       if (minor >= 8) this.#stream.write(uint32(0));
     }
-    // Whether the client would share the screen: everybody may.
+    // Whether the client would share the screen: always allowed.
     if ((await this.#reader.read(1)) === undefined) return false;
     const name = Buffer.from(this.#name);
     this.#stream.write(
@@ -89,7 +89,7 @@ export class RfbServer {
 
   /** One message of the client. @returns whether to go on */
   async #message(): Promise<boolean> {
-    // Who asks for pictures but does not take them is not listened to meanwhile.
+    // While a client does not read pictures, its messages are not read either.
     await drained(this.#stream);
     const type = (await this.#reader.read(1))?.[0];
     if (type === undefined) return false;
@@ -156,7 +156,7 @@ export class RfbServer {
     }, FRAME_MS);
   }
 
-  /** What has changed goes to a client that waits for it, at once. */
+  /** Changes are sent immediately to a client that waits for them. */
   #flush(): void {
     const ready = this.#wanted && !this.#stream.writableNeedDrain;
     if (!ready || !this.#screen.hasChanges) return;

@@ -79,7 +79,8 @@ export class Screen {
     if (width === 0 || height === 0) return;
     if (this.#stale.length < MANY) this.#stale.push(rectangle);
     else this.#stale = [WHOLE];
-    // A pointer that wandered about unseen: the whole picture is cheaper to tell.
+    // A pointer that moved while nothing was sent: sending the whole picture is
+    // cheaper.
     if (this.#dirty.size > MANY) {
       this.#dirty.clear();
       this.#dirty.set("all", WHOLE);
@@ -124,7 +125,7 @@ export class Screen {
     return this.#pattern(Math.floor(x / CELL), Math.floor(y / CELL));
   }
 
-  /** Symmetric about the middle, like the little pictures by which people tell accounts apart. */
+  /** Symmetric about the middle, like generated avatars. */
   #pattern(column: number, row: number): number {
     const folded = Math.min(column, WIDTH / CELL - 1 - column);
     let bits = Math.imul(

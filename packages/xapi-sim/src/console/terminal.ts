@@ -1,6 +1,6 @@
 import type { Duplex } from "node:stream";
 
-/** A guest's serial line: a login prompt that echoes what is typed and never lets anybody in. */
+/** A guest's serial line: a login prompt that echoes input and rejects all logins. */
 export async function runTerminal(
   stream: Duplex,
   guest: { readonly name: string },

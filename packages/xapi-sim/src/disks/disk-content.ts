@@ -3,12 +3,12 @@ import { hashText } from "../fleet/seeded-random.js";
 export const MiB = 2 ** 20;
 const zeros = Buffer.alloc(MiB);
 
-/** One MiB in so many holds data; the rest of a disk is zero. */
+/** One MiB in this many contains data; the rest of a disk is zero. */
 const SPARSENESS = 64;
 
 /**
- * The contents of a disk: a pure function of its uuid and the offset, never stored.
- * The first MiB and every 64th or so hold data.
+ * The contents of a disk: a pure function of its uuid and the offset, never
+ * stored. The first MiB and every 64th or so contain data.
  */
 export function diskBlock(uuid: string, index: number): Buffer {
   return hasData(uuid, index) ? dataBlock(uuid, index) : zeros;
@@ -45,7 +45,7 @@ export function* rawDisk(
 /** A sparse disk is shown in exports by the data of its first part and its end: an export stays small. */
 const SHOWN = 256;
 
-/** Numbers of the MiBs that an export holds; the first and the last always [export format]. */
+/** Numbers of the MiBs in an export; the first and the last always [export format]. */
 export function exportedBlocks(uuid: string, size: number): readonly number[] {
   const count = Math.ceil(size / MiB);
   const blocks = [];

@@ -1,6 +1,9 @@
 import { diskBlock, exportedBlocks, MiB } from "./disk-content.js";
 
-/** MiBs that are kept, of all disks of a pool together; the oldest go first. */
+/**
+ * Maximum MiBs stored for all disks of a pool together; the oldest are
+ * discarded.
+ */
 const MOST_BLOCKS = 256;
 
 /** What the contents of a disk come from: blocks in base64 over those of another disk. */
@@ -10,7 +13,7 @@ export interface DiskTrace {
   readonly blocks: Readonly<Record<string, string>>;
 }
 
-/** What was written to disks: they begin as pure functions of their uuids, and what is kept here lies over that. */
+/** Data written to disks, over their initial contents, which are a pure function of their uuids. */
 export class WrittenDisks {
   readonly #blocks = new Map<string, Buffer>();
   /** Copies, by uuid, and the disks of which they have the contents. */
@@ -59,7 +62,7 @@ export class WrittenDisks {
     );
   }
 
-  /** Numbers of the MiBs that an export of a sparse format holds. */
+  /** Numbers of the MiBs in an export of a sparse format. */
   exported(uuid: string, size: number): readonly number[] {
     const written = Array.from({ length: Math.ceil(size / MiB) }, (_, i) => i);
     const kept = written.filter((i) => this.#blocks.has(`${uuid}/${i}`));

@@ -26,10 +26,12 @@ export interface Collected {
 const ORDER = Object.keys(datamodel.classes).sort((a, b) => (a < b ? 1 : -1));
 const rank = new Map(ORDER.map((name, i) => [name, i]));
 
-/** XAPI keeps at most so many messages. */
+/** XAPI stores at most this many messages. */
 const MAX_MESSAGES = 10_000;
 
-/** What a client at `from` has not heard of yet, changes of one object made into one event. */
+/**
+ * Changes that a client at `from` has not received yet, those of one object merged into one event.
+ */
 export function collect(
   db: Database,
   filter: EventFilter,

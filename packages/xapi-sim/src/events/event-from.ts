@@ -17,15 +17,14 @@ export interface EventFromOptions {
   readonly token: string;
   /** Seconds. */
   readonly timeout: number;
-  /** Throws when the session is gone. */
+  /** Throws when the session has ended. */
   readonly checkSession: () => void;
   /** Aborted when the session or the connection ends. */
   readonly signal: AbortSignal;
 }
 
 /**
- * event.from: waits until there is something to tell or the time is over.
- *
+ * event.from: waits until there are events or the time is over.
  * @throws XapiFailure EVENT_FROM_TOKEN_PARSE_FAILURE, SESSION_INVALID
  */
 export async function eventFrom(

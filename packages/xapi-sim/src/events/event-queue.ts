@@ -8,7 +8,9 @@ import { XapiFailure } from "../xapi-failure.js";
 import type { EventWaiters } from "./event-waiters.js";
 import { EventFilter } from "./filter.js";
 
-/** XAPI's queue holds 10 MB of JSON; then the oldest events go. */
+/**
+ * XAPI's queue holds 10 MB of JSON; above that the oldest events are dropped.
+ */
 const QUEUE_BYTES = 10_000_000;
 
 interface QueuedEvent extends Change {
@@ -81,7 +83,7 @@ export class EventQueue {
       const events = this.#take(subscription, filter);
       if (events.length > 0 || signal.aborted) return answer(events);
       await this.#waiters.change(filter, Infinity, signal);
-      // XAPI looks at its queue about twice a second.
+      // XAPI checks its queue about twice a second.
       await this.#waiters.delay(500, signal);
     }
   }

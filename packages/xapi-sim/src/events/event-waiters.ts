@@ -7,7 +7,7 @@ interface Waiter {
   wake(): void;
 }
 
-/** Lets calls wait until something they want happens. */
+/** Lets calls wait until a matching event happens. */
 export class EventWaiters {
   readonly #clock: Clock;
   readonly #waiters = new Set<Waiter>();

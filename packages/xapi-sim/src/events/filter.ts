@@ -1,10 +1,13 @@
-/** Which objects a client wants to hear of. Unknown classes and references never match; nothing is an error. */
+/**
+ * The objects that a client subscribes to. Unknown classes and references never match and are no
+ * error.
+ */
 export class EventFilter {
   readonly #all: boolean;
   readonly #classes = new Set<string>();
   /** `class/ref`, class in lower case. */
   readonly #objects = new Set<string>();
-  /** Whether only tasks are asked for: then XAPI does not batch. */
+  /** Whether only tasks are subscribed to: then XAPI does not batch. */
   readonly tasksOnly: boolean;
 
   /** `*`, `VM` (any case), `VM/OpaqueRef:...` (reference exact). */

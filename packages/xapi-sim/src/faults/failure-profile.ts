@@ -3,9 +3,10 @@ import { XapiFailure } from "../xapi-failure.js";
 import type { XapiValue } from "../xapi-value.js";
 
 /**
- * How a pool behaves over time. `calm`: everything takes its time and succeeds.
- * `busy`: two to five times as long. `flaky`: up to twice as long, some of a
- * hundred operations fail, and members go away and come back.
+ * How a pool behaves over time. `calm`: every operation takes its usual time
+ * and succeeds. `busy`: two to five times as long. `flaky`: up to twice as
+ * long, some of a hundred operations fail, and members disconnect and
+ * reconnect.
  */
 export type FailureProfileName = "calm" | "busy" | "flaky";
 
@@ -34,7 +35,7 @@ export class FailureProfile {
   readonly #pace: number;
   readonly #random: Random;
 
-  /** @param pace durations times this; 0: everything is done at once */
+  /** @param pace factor of durations; 0: everything completes immediately */
   constructor(name: FailureProfileName, pace: number, seed: number) {
     this.#temperament = failureProfiles[name];
     this.outageEvery = this.#temperament.outageEvery;

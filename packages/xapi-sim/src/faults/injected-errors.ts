@@ -8,9 +8,9 @@ export interface InjectedError {
   /** Milliseconds more than usual, before anything else. */
   readonly delayMs?: number;
   /**
-   * `start` (default): instead of any effect. `work`: preconditions are looked at
-   * first, the object shows the operation, and it fails in the middle of the work;
-   * what does no work that takes time fails at the start.
+   * `start` (default): instead of any effect. `work`: preconditions are checked
+   * first, the object shows the operation, and it fails during the operation;
+   * operations without a duration fail at the start.
    */
   readonly when?: "start" | "work";
   /** Only calls whose first parameter is this reference; default: all. */
@@ -19,7 +19,7 @@ export interface InjectedError {
   readonly times?: number;
 }
 
-/** Where an injected error is not said in full. */
+/** Defaults of an incomplete injected error. */
 export type InjectionConditions = Pick<
   InjectedError,
   "delayMs" | "when" | "object" | "times"

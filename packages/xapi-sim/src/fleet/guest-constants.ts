@@ -18,7 +18,7 @@ export const guestBiosStrings = Object.freeze({
   "oem-2": "MS_VM_CERT/SHA1/bdbeb6e0a816d43fa6d3fe8aaef04c2bad9d3e3d",
 });
 
-/** The limits that a template puts on its VMs. */
+/** The limits that a template sets for its VMs. */
 export const guestRecommendations =
   '<restrictions><restriction field="memory-static-max" max="1649267441664"/>' +
   '<restriction field="vcpus-max" max="64"/>' +

@@ -100,7 +100,7 @@ function addGuestVdi(
   });
 }
 
-/** Storage drivers mark by whom a disk is open. */
+/** Storage drivers mark which host has a disk open. */
 function hostKey(
   { home }: DiskOwner,
   attached: boolean,

@@ -12,7 +12,10 @@ import { addVm } from "./guest-record.js";
 
 const GiB = 2 ** 30;
 
-/** The guests, on hosts that have the memory for them, with disks, interfaces, consoles and what their agents say. */
+/**
+ * The guests, on hosts that have the memory for them, with disks, interfaces, consoles and data of
+ * their agents.
+ */
 export function addGuests(
   builder: FleetBuilder,
   around: GuestSurroundings,

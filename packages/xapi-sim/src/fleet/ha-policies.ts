@@ -13,9 +13,8 @@ interface Duties {
 }
 
 /**
- * What a pool that has been looked after for years knows of its guests: whom HA is
- * to start again and in which order, which keep apart (two of them do not), and one
- * host that has more to do than the others.
+ * Settings of a pool that has been in use for years: HA restart priorities and
+ * orders, anti-affinity groups (one of them violated), and one overloaded host.
  */
 export function addHaPolicies(builder: FleetBuilder, duties: Duties): void {
   if (duties.profile.hasDuties !== true) return;
@@ -75,10 +74,13 @@ function addBreach(builder: FleetBuilder, agile: readonly Guest[]): void {
     guest.vm.record["groups"] = [apart.ref];
 }
 
-/** Of its VCPUs a guest with much to do keeps so many busy. */
+/** Number of VCPUs that a busy guest uses. */
 const BUSY = 0.85;
 
-/** Of a host's CPUs, what such guests keep busy; the others, who have as much to do as elsewhere, bring it near its limit. */
+/**
+ * Share of a host's CPUs that busy guests use; the other guests, with the usual load, bring it near
+ * its limit.
+ */
 const BUSY_HOST = 0.6;
 
 /** Guests of a host have so much to do that it is at its limit. */

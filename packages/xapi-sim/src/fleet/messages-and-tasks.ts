@@ -3,7 +3,7 @@ import type { FleetHost } from "./fleet-host.js";
 import type { Guest } from "./guest.js";
 import type { FleetProfile } from "./profiles.js";
 
-/** XAPI keeps no more messages than this. */
+/** XAPI stores no more messages than this. */
 const MESSAGE_LIMIT = 10_000;
 
 /** What has happened lately: messages, and tasks that are not forgotten yet. */

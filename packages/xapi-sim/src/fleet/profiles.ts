@@ -8,7 +8,7 @@ export interface FleetProfile {
   readonly hostMemory: number;
   /** What hosts have of that, in turn. Default: all as much. */
   readonly memoryShares?: readonly number[];
-  /** HA, groups and an uneven load: for pools to be looked at. */
+  /** HA, groups and an uneven load: for demonstrations. */
   readonly hasDuties?: boolean;
   /** Physical network interfaces of each host; the first two make a bond. */
   readonly nicsPerHost: number;
@@ -25,7 +25,7 @@ export interface FleetProfile {
   readonly runningShare: number;
   /** Snapshots per VM, on average. */
   readonly snapshotsPerVm: number;
-  /** Messages per VM; XAPI keeps 10,000 in all. */
+  /** Messages per VM; XAPI stores 10,000 in all. */
   readonly messagesPerVm: number;
   /** Numbers of disks and of interfaces that VMs have, each as likely. Default: one to four, one to three. */
   readonly disks?: readonly number[];

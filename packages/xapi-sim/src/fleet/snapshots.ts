@@ -166,7 +166,7 @@ function addSnapshotDevices(
   });
 }
 
-/** The VM's record in the notation that XAPI keeps it in, to revert to: `('name_label' 'web-1') ...`. */
+/** The VM's record in XAPI's notation, for a revert: `('name_label' 'web-1') ...`. */
 function snapshotMetadata({ record }: DraftObject): string {
   const members = Object.entries(record).map(
     ([name, value]) => `('${name}' ${toSexpr(value)})`,

@@ -9,7 +9,7 @@ import {
   srOperations,
 } from "../records/allowed-operations.js";
 
-/** Who reaches an SR, and by what. */
+/** Which hosts reach an SR, and over which network. */
 export interface Reach {
   readonly hosts: readonly FleetHost[];
   readonly device_config: Readonly<Record<string, string>>;

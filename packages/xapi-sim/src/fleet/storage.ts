@@ -11,7 +11,7 @@ export interface FleetStorage {
   readonly shared: readonly DraftObject[];
   /** The local SR of each host, in the hosts' order. */
   readonly local: readonly DraftObject[];
-  /** Images that a CD drive may hold. */
+  /** ISO images that a CD drive accepts. */
   readonly isos: readonly DraftObject[];
 }
 

@@ -23,7 +23,7 @@ export async function writeChunks(
   return true;
 }
 
-/** Writes one piece and waits until the socket wants more. */
+/** Writes one chunk and waits for the socket to drain. */
 export function writeOne(socket: Socket, bytes: Buffer): Promise<boolean> {
   if (socket.destroyed || socket.writableEnded) return Promise.resolve(false);
   if (socket.write(bytes)) return Promise.resolve(true);

@@ -39,7 +39,7 @@ export interface ConnectionContext {
   readonly thumbprint: string | undefined;
 }
 
-/** One connection: reads requests one after another and answers each before it looks at the next. */
+/** One connection: reads requests one after another and answers each before it reads the next. */
 export class Connection {
   readonly #socket: Socket;
   readonly #context: ConnectionContext;
@@ -53,7 +53,7 @@ export class Connection {
     this.#reader = new SocketReader(socket, context.clock);
     this.#writer = new FaultyWriter(socket, context.clock, context.faults);
     socket.setNoDelay(true);
-    // A client that goes away is nothing to report.
+    // A disconnected client is not reported.
     socket.on("error", () => socket.destroy());
     socket.on("close", () => this.#closed.abort());
   }

@@ -22,14 +22,16 @@ export interface Control {
   readonly injectedErrors: InjectedErrors;
   /** Makes the next member with a listener (or the named one) the coordinator. */
   promote(hostRef?: string): string;
-  /** The database goes back by so many changes, as if restored from a backup. */
+  /**
+   * Rewinds the database by a number of changes, as if restored from a backup.
+   */
   rewind(generations: number): void;
-  /** A host is gone for a while, or for good. */
+  /** A host is down for a duration, or permanently. */
   lose(hostRef: string, loss: Loss): void;
   /** A host dies and stays away, or is back, empty. */
   killHost(hostRef: string): void;
   reviveHost(hostRef: string): void;
-  /** Cores that a VM keeps busy from now on. */
+  /** Cores that a VM uses from now on. */
   setLoad(vmRef: string, cores: number): void;
   /** Changes a second from now on. */
   setChurn(perSecond: number): void;

@@ -4,7 +4,7 @@ import { crashed } from "./error-pages.js";
 import type { Reply } from "./reply.js";
 import type { RequestHead } from "./request-head.js";
 
-/** Who asks, and what to do when the request is over; or the answer that refuses. */
+/** The caller, and the work after the request; or the response that refuses it. */
 export type Authentication =
   | { readonly session: SessionContext; end(): void }
   | { readonly refusal: Reply };

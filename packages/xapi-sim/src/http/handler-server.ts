@@ -35,7 +35,10 @@ export class HandlerServer {
     this.#core = core;
   }
 
-  /** @returns whether the connection goes on, or that the handler has taken it */
+  /**
+   * @returns whether the connection stays open, or that the handler has taken
+   *   it over
+   */
   async serve(
     handler: HttpHandler,
     head: RequestHead,

@@ -10,7 +10,7 @@ export interface RequestHead {
   /** Names in lower case. */
   readonly headers: ReadonlyMap<string, string>;
   readonly contentLength: number | undefined;
-  /** Whether the connection goes on after this request. */
+  /** Whether the connection stays open after this request. */
   readonly keepAlive: boolean;
 }
 

@@ -57,8 +57,9 @@ export const xmlEndpoint: RpcEndpoint = async (dispatcher, body, origin) => {
 };
 
 /**
- * POST /jsonrpc of a host too old to know it: XML-RPC by the prefix rule. JSON
- * gets a failure in text/xml, by which clients tell (today's hosts answer 500).
+ * POST /jsonrpc of a host that is too old for it: XML-RPC by the prefix rule.
+ * JSON gets a failure in text/xml, by which clients detect it (present hosts
+ * answer 500).
  */
 export const oldHostEndpoint: RpcEndpoint = async (
   dispatcher,
@@ -161,7 +162,7 @@ function jsonFailure(
 ): string {
   const params = failure.params.map(quote);
   const all = [quote(failure.code), ...params].join(",");
-  // Raised before dispatch: a bare array with id 0, whatever was asked.
+  // Raised before dispatch: a bare array with id 0, whatever the request was.
   if (failure instanceof EarlyFailure)
     return `{"jsonrpc":"2.0","error":[${all}],"id":0}`;
   if (version === "1.0") return `{"result":null,"error":[${all}],"id":${id}}`;

@@ -16,7 +16,7 @@ import {
 } from "./rpc-endpoints.js";
 import { unservedHandlers } from "./unserved-handlers.js";
 
-/** Lets all members with a listener answer. */
+/** Starts responding on all members with a listener. */
 export function servePool(
   options: PoolOptions,
   core: Core,

@@ -19,7 +19,10 @@ export function relayOf(
   return relayed.has(handler.name) ? core.pool.following() : undefined;
 }
 
-/** Asks the coordinator in this host's name, and gives its answer as it is. @param coordinator `host[:port]` */
+/**
+ * Forwards the call to the coordinator, and returns its response unchanged.
+ * @param coordinator `host[:port]`
+ */
 export function relayStatistics(
   core: Core,
   coordinator: string,

@@ -17,9 +17,9 @@ export interface Target {
 }
 
 /**
- * Runs `work` while the object shows `operation` in its current_operations, under
- * the task's reference; a synchronous call has an invisible task. The entry goes
- * away however the work ends.
+ * Runs `work` while the object shows `operation` in its current_operations,
+ * under the task's reference; a synchronous call has an invisible task. The
+ * entry is removed when the work ends.
  */
 export async function whileBusy<T>(
   context: CallContext,

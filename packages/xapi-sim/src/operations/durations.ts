@@ -18,7 +18,7 @@ export const durations = {
   srChange: 400,
   hostAgent: 300,
   hostReboot: 8000,
-  /** Until a pool takes a host that says nothing for dead. */
+  /** Until a pool declares a host that does not answer dead. */
   fence: 3000,
   poolChange: 500,
   /** Before a host restarts in another role: the response is sent first. */

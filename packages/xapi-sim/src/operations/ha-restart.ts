@@ -9,9 +9,9 @@ import { endDomain } from "./vm-domain.js";
 import { vmPowerOperations } from "./vm-power.js";
 
 /*
- * What HA does when a host dies [xapi_ha_vm_failover.ml, restart_auto_run_vms]: the
- * host is declared dead and its guests halted; the protected ones start where the
- * plan says, those of one order at a time; the best-effort ones where there is room.
+ * What HA does when a host dies [xapi_ha_vm_failover.ml, restart_auto_run_vms]: the host is
+ * declared dead and its guests halted; the protected ones start on the hosts of the plan, those of
+ * one order at a time; the best-effort ones where there is room.
  */
 
 export function isHaEnabled({ db, pool }: CallContext): boolean {
@@ -117,7 +117,7 @@ async function isStarted(
   }
 }
 
-/** How many failures more the pool can take, and whom to tell where that are fewer than it should. */
+/** How many further failures the pool tolerates, and the alert if these are too few. */
 function updateStatus(context: CallContext): void {
   const { db, pool } = context;
   const record = db.get("pool", pool.poolRef);

@@ -8,9 +8,9 @@ import { createMessage } from "./messages.js";
 import { refreshHost, refreshVm } from "./refresh.js";
 import { endDomain } from "./vm-domain.js";
 
-/** How a host goes. */
+/** How a host goes down. */
 export interface Loss {
-  /** Its guests are gone with it; else they go on unseen. */
+  /** Its guests stop with it; else they continue to run. */
   readonly crash: boolean;
   /** Milliseconds until it is back; undefined: it stays away. */
   readonly backAfter?: number;

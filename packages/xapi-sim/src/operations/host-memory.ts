@@ -18,7 +18,7 @@ export function freeMemory(db: Database, host: string): number {
   return metrics === undefined ? 0 : int(metrics, "memory_free");
 }
 
-/** Gives a host back `bytes`, or takes them where negative. */
+/** Frees `bytes` of a host's memory, or allocates them where negative. */
 export function releaseMemory(db: Database, host: string, bytes: number): void {
   const metrics = text(db.get("host", host), "metrics");
   if (db.find("host_metrics", metrics) === undefined) return;
@@ -40,8 +40,8 @@ export function memoryExpected(
 }
 
 /**
- * The VM is on its way to a host while `work` lasts: its memory is kept for it, as
- * XAPI keeps it for who is in scheduled_to_be_resident_on.
+ * Reserves memory on the target host while `work` lasts, as XAPI does for VMs
+ * with scheduled_to_be_resident_on.
  */
 export async function whileExpected(
   { db, state }: PoolData,

@@ -180,7 +180,7 @@ function assertJson(call: string): void {
   );
 }
 
-/** XAPI keeps it in the boot loader's configuration. */
+/** XAPI stores it in the boot loader's configuration. */
 const GRANULARITY = "sim:sched-gran";
 
 /** The host is reached by this interface from now on. */
@@ -197,8 +197,8 @@ interface HostContext {
 }
 
 /**
- * Only a disabled host without guests goes down. The answer comes before it does;
- * with the coordinator goes everybody's session.
+ * Only a disabled host without guests shuts down. The response is sent before;
+ * all sessions end with the coordinator.
  */
 async function restart(
   context: CallContext,
@@ -233,7 +233,7 @@ async function restart(
   );
 }
 
-/** HA keeps its promise without this host, or the host goes on. */
+/** HA tolerates the loss of this host, or the host stays. */
 function disable({ db }: CallContext, host: string): void {
   const { enabled } = db.get("host", host);
   db.update("host", host, { enabled: false });

@@ -14,8 +14,8 @@ import type { XapiRecord } from "../xapi-value.js";
 import { flag, map, refIn, refs, text } from "../records/fields.js";
 
 /*
- * allowed_operations follow the state of an object, as XAPI's
- * update_allowed_operations does. An object that is gone is passed over.
+ * Updates allowed_operations for the state of an object, like XAPI's
+ * update_allowed_operations. A deleted object is skipped.
  */
 
 /** The VM and its devices. */

@@ -13,7 +13,7 @@ export function backendFailure(code: number, reason: string): XapiFailure {
   return new XapiFailure(`SR_BACKEND_FAILURE_${code}`, ["", reason, ""]);
 }
 
-/** The size that a disk gets which is asked to have `bytes`. @throws XapiFailure */
+/** The size of a disk for which `bytes` are requested. @throws XapiFailure */
 export function diskSize(bytes: number): number {
   if (!(bytes >= 1) || bytes > LARGEST)
     throw backendFailure(
@@ -23,7 +23,7 @@ export function diskSize(bytes: number): number {
   return Math.ceil(bytes / BLOCK) * BLOCK;
 }
 
-/** Block storage takes all of a disk's size at once. */
+/** Block storage allocates the whole disk immediately. */
 export function isThick(db: Database, sr: string): boolean {
   const record = db.get("SR", sr);
   return (
@@ -32,7 +32,7 @@ export function isThick(db: Database, sr: string): boolean {
   );
 }
 
-/** @throws XapiFailure if the SR cannot hold disks */
+/** @throws XapiFailure if the SR cannot contain disks */
 export function assertHoldsDisks(db: Database, sr: string): void {
   const record = db.get("SR", sr);
   if (flag(record, "is_tools_sr") || text(record, "type") === "udev")
@@ -47,7 +47,7 @@ export function assertPlugged(db: Database, sr: string): void {
   if (!plugged) throw new XapiFailure("SR_HAS_NO_PBDS", [sr]);
 }
 
-/** Before an SR goes: nothing of it is plugged, and it may go [xapi_sr.ml, from memory]. */
+/** Before an SR is removed: no PBD is plugged, and removal is allowed [xapi_sr.ml, from memory]. */
 export function assertDeletable(db: Database, sr: string): void {
   const record = db.get("SR", sr);
   const plugged = refs(record, "PBDs").some((pbd) =>
@@ -58,7 +58,7 @@ export function assertDeletable(db: Database, sr: string): void {
     throw new XapiFailure("SR_INDESTRUCTIBLE", [sr]);
 }
 
-/** What drivers want to know of a device; codes and texts of SM's XE_SR_ERRORCODES.xml, from memory. */
+/** Required device-config of drivers; codes and texts of SM's XE_SR_ERRORCODES.xml, from memory. */
 const wanted: Readonly<
   Record<string, readonly (readonly [string, number, string])[]>
 > = {

@@ -118,7 +118,7 @@ export const srOperationTable: OperationTable = {
   "PBD.create": ({ db }, params) => {
     const record = params[0] as XapiRecord;
     const [host, sr] = [text(record, "host"), text(record, "SR")];
-    // XAPI looks at neither the host nor the SR.
+    // XAPI checks neither the host nor the SR.
     for (const pbd of refs(db.find("SR", sr) ?? { PBDs: [] }, "PBDs")) {
       if (text(db.get("PBD", pbd), "host") === host)
         throw new XapiFailure("PBD_EXISTS", [sr, host, pbd]);
@@ -151,7 +151,7 @@ export const srOperationTable: OperationTable = {
   "PBD.unplug": unplugPbd,
 };
 
-/** Only SRs on blocks that all hosts share hold copies of the database [xapi_sr.ml, from memory]. */
+/** Only SRs on shared block storage hold copies of the database [xapi_sr.ml, from memory]. */
 function replicate(
   { db }: CallContext,
   params: readonly XapiValue[],

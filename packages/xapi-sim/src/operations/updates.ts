@@ -3,7 +3,7 @@ import type { OperationTable } from "../operation.js";
 import { XapiFailure } from "../xapi-failure.js";
 import { intParam, refs, textParam } from "../records/fields.js";
 
-/** Repositories of updates, and when they are asked. */
+/** Repositories of updates, and when they are queried. */
 export const updateOperations: OperationTable = {
   "Repository.introduce": ({ db }, params) => {
     const [name_label, name_description, binary_url, source_url] =

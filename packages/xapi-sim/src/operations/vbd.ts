@@ -184,7 +184,7 @@ function assertFits(db: CallContext["db"], record: XapiRecord): void {
       throw new XapiFailure("DEVICE_ALREADY_EXISTS", [place]);
 }
 
-/** A number, a name of Linux, or the wish for a free one. */
+/** A number, a Linux device name, or a request for a free one. */
 const DEVICE = /^(|autodetect|\d+|(xvd|hd|sd)[a-z]{1,2}\d*)$/;
 
 /** `autodetect` takes the first free place. */

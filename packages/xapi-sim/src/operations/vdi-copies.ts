@@ -64,7 +64,7 @@ export function takeSpace(
   db.update("SR", sr, { physical_utilisation: Math.max(0, used + bytes) });
 }
 
-/** What the disks of an SR could hold together grows, or shrinks, by so many bytes. */
+/** Changes the virtual allocation of an SR by this many bytes. */
 export function addAllocation(
   { db }: Pick<CallContext, "db">,
   sr: string,

@@ -214,7 +214,9 @@ function assertFree({ db }: CallContext, ref: string, operation: string): void {
   assertIdle(db, "VDI", ref);
 }
 
-/** A disk may be copied several times at once, and not while a VM writes to it. */
+/**
+ * A disk may be copied several times at once, but not while a VM writes to it.
+ */
 function assertCopyable({ db }: CallContext, ref: string): void {
   const vdi = db.get("VDI", ref);
   const writes = refs(vdi, "VBDs").some((vbd) => {

@@ -9,7 +9,7 @@ import { bestHost } from "./host-choice.js";
 import { freeMemory, memoryExpected, memoryNeeded } from "./host-memory.js";
 import { hasAgent, hasAgentOrIsPv } from "./refresh.js";
 
-/** What an operation asks of a VM, in the order in which XAPI looks. */
+/** The preconditions of an operation on a VM, in XAPI's order. */
 interface Demand {
   readonly states: readonly string[];
   /** Power states of a snapshot, where they differ: one with memory is suspended. */
@@ -20,9 +20,9 @@ interface Demand {
   readonly snapshots?: boolean;
   /** While the VM runs, guest tools must run: in every guest, or in HVM guests only (PV guests need none). */
   readonly tools?: "every" | "hvm";
-  /** The VM goes on elsewhere, or later: with no device that cannot come along. */
+  /** The VM continues on another host, or later: no device may prevent that. */
   readonly moves?: boolean;
-  /** Goes through although something else is going on. */
+  /** Allowed although another operation is in progress. */
   readonly anyTime?: boolean;
 }
 
@@ -164,7 +164,7 @@ function lacksTools(db: Database, ref: string, { tools }: Demand): boolean {
   return tools === "every" ? !hasAgent(db, ref) : !hasAgentOrIsPv(db, ref);
 }
 
-/** Devices of one host hold a VM there [xapi_vm_lifecycle.ml, from memory]. */
+/** Devices of one host pin a VM there [xapi_vm_lifecycle.ml, from memory]. */
 function assertMovable(vm: XapiRecord, ref: string): void {
   if (refs(vm, "attached_PCIs").length > 0)
     throw new XapiFailure("VM_HAS_PCI_ATTACHED", [ref]);
@@ -181,8 +181,8 @@ export function assertStillRuns(db: Database, ref: string): void {
 }
 
 /**
- * Raises what keeps a VM from running on a host: the host's state, its way to the
- * disks and networks, its memory.
+ * Throws what prevents a VM from running on a host: the host's state, its
+ * access to the disks and networks, its memory.
  */
 export function assertCanBootHere(
   pool: PoolData,

@@ -119,7 +119,7 @@ async function revert(context: CallContext, snapshot: string): Promise<void> {
   )
     throw new XapiFailure("VM_REVERT_FAILED", [snapshot, vm ?? NULL_REF]);
   await whileBusy(context, { className: "VM", ref: vm }, "revert", async () => {
-    // What runs has no say: it is as after a power cut.
+    // The guest is not notified: as after a power failure.
     if (refIn(db.get("VM", vm), "resident_on") !== undefined)
       endDomain(context, vm, "Halted");
     await progressDuring(context, durations.snapshot);

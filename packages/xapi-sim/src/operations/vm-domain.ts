@@ -21,8 +21,8 @@ import { beginResidency, endResidency } from "../rrd/residency.js";
 import { memoryNeeded, releaseMemory } from "./host-memory.js";
 
 /*
- * A domain comes and goes: what changes in the database, in the order in which
- * the real one writes it. Both sides of relations follow by themselves.
+ * Start and end of a domain: the changes in the database, in the order in which
+ * XAPI writes them. Both sides of relations follow automatically.
  */
 
 /** The VM has a domain on `host`, paused; its devices are attached, its consoles open. */
@@ -72,7 +72,7 @@ export function bootGuest(context: CallContext, ref: string): void {
     db.destroy("VM_guest_metrics", old);
 }
 
-/** What the agent said last time, or what the guest's template makes one expect. */
+/** The agent's last report, or the defaults of the guest's template. */
 function agentReport({ db, random }: CallContext, vm: XapiRecord): XapiRecord {
   const old = db.find("VM_guest_metrics", text(vm, "guest_metrics"));
   if (old !== undefined) {
@@ -87,7 +87,7 @@ function agentReport({ db, random }: CallContext, vm: XapiRecord): XapiRecord {
     : guestMetricsFields(system, random.integer(65536));
 }
 
-/** The domain is gone. `power_state` is what the VM is then: Halted or Suspended. */
+/** The domain has ended. `power_state` is the VM's new state: Halted or Suspended. */
 export function endDomain(
   context: CallContext,
   ref: string,
@@ -133,7 +133,7 @@ export function renewDomain(context: CallContext, ref: string): void {
   bootGuest(context, ref);
 }
 
-/** The domain goes on on another host. */
+/** The domain continues on another host. */
 export function moveDomain(
   context: CallContext,
   ref: string,

@@ -7,7 +7,7 @@ import { text, textParam } from "../records/fields.js";
 import { isPv, refreshVm } from "./refresh.js";
 import { assertVmMay } from "./vm-checks.js";
 
-/** Fields of a VM that XAPI checks, or keeps in step with others, when they are written. */
+/** Fields of a VM that XAPI validates, or synchronizes with others, when they are written. */
 export const vmFieldOperations: OperationTable = {
   "VM.set_order": notNegative("order"),
   "VM.set_start_delay": notNegative("start_delay"),

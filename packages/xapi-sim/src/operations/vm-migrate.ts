@@ -89,7 +89,7 @@ function guestsOf(db: CallContext["db"], host: string): readonly string[] {
   );
 }
 
-/** The guests that cannot leave, with what keeps them. */
+/** The guests that cannot be evacuated, with the reasons. */
 function obstaclesOn(
   pool: PoolData,
   host: string,
@@ -127,7 +127,7 @@ async function evacuate(context: CallContext, host: string): Promise<void> {
   );
   if (operations.includes("evacuate"))
     throw new XapiFailure("HOST_EVACUATE_IN_PROGRESS", [host]);
-  // One guest that cannot leave keeps all where they are [xapi_host.ml, from memory].
+  // One guest that cannot be migrated prevents the evacuation [xapi_host.ml, from memory].
   const [stuck] = obstaclesOn(context, host);
   if (stuck !== undefined) {
     const [code, ...params] = stuck[1];

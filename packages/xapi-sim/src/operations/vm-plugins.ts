@@ -4,7 +4,7 @@ import { textParam } from "../records/fields.js";
 import { assertVmMay } from "./vm-checks.js";
 import { hasAgent } from "./refresh.js";
 
-/** What a guest's agent can be asked, [xapi_vm.ml, from memory]. */
+/** Requests to a guest's agent, [xapi_vm.ml, from memory]. */
 const agentFunctions = new Set([
   "run-script",
   "request-rdp-on",

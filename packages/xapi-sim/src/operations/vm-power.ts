@@ -159,7 +159,7 @@ async function start(
     async () => {
       await whileExpected(context, { vm, host }, async () => {
         await progressDuring(context, durations.start);
-        // The host may be gone meanwhile.
+        // The host may have been removed in the meantime.
         assertCanBootHere(context, vm, host);
       });
       buildDomain(context, vm, host);

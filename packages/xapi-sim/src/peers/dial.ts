@@ -4,7 +4,7 @@ import { LineChannel } from "./line-channel.js";
 
 const ANSWER_LIMIT = 16 * 1024;
 
-/** The peer does not want the caller: its HTTP status. */
+/** The peer refuses the caller: its HTTP status. */
 export class PeerRefusal extends Error {
   readonly status: number;
 

@@ -13,7 +13,10 @@ export interface Applicant {
   readonly force: boolean;
 }
 
-/** What the joining host looks at of itself, in XAPI's order [xapi_pool.ml pre_join_checks, from memory]. */
+/**
+ * What the joining host checks of itself, in XAPI's order [xapi_pool.ml pre_join_checks, from
+ * memory].
+ */
 export function assertApplicantAccepted(db: Database): void {
   const [, pool] = [...db.records("pool")][0]!;
   if (flag(pool, "ha_enabled")) throw new XapiFailure("HA_IS_ENABLED");
@@ -57,7 +60,7 @@ export function describeHost(db: Database, force: boolean): Applicant {
   };
 }
 
-/** What the pool asks of who wants to join. @throws XapiFailure */
+/** The pool's requirements for a joining host. @throws XapiFailure */
 export function assertCanJoin(db: Database, applicant: Applicant): void {
   const [, pool] = [...db.records("pool")][0]!;
   const host = db.get("host", text(pool, "master"));

@@ -10,7 +10,7 @@ import { receiveHost } from "./receive-host.js";
 import { assertCanJoin, type Applicant } from "./join-checks.js";
 import { LineChannel } from "./line-channel.js";
 
-/** What a host says that wants to join. */
+/** Data that a joining host sends. */
 export interface JoinRequest {
   readonly applicant: Applicant;
   readonly payload: HostPayload;
@@ -19,8 +19,8 @@ export interface JoinRequest {
 }
 
 /**
- * The door at which another simulator's host joins this pool; the channel stays
- * open, to tell the member of a new coordinator or that it is ejected.
+ * The endpoint at which another simulator's host joins this pool; the channel
+ * stays open, to notify the member of a new coordinator or of its ejection.
  */
 export const joinHandlers: readonly HttpHandler[] = [
   {

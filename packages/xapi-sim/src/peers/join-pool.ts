@@ -98,7 +98,7 @@ async function obey(context: CoreContext, channel: LineChannel): Promise<void> {
   }
 }
 
-/** An ejected host is as after its installation: its VMs and their disks are gone. */
+/** An ejected host is as after its installation: its VMs and their disks are deleted. */
 function restartAsMember(context: CoreContext): void {
   const { db } = context;
   for (const vm of ownVms(db)) destroyVm(context, vm);

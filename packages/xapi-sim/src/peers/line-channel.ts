@@ -5,10 +5,10 @@ import { XapiFailure } from "../xapi-failure.js";
 /** Limit of a message: records, and some blocks of disks. */
 const LINE_LIMIT = 128 * 2 ** 20;
 
-/** What peers say to each other. */
+/** Messages between peers. */
 export type PeerMessage = Readonly<Record<string, unknown>>;
 
-/** The other side has gone before it answered. */
+/** The other side disconnected before it answered. */
 export class PeerDisconnected extends Error {}
 
 /** Messages as lines of JSON over a connection, both ways. */
@@ -40,7 +40,7 @@ export class LineChannel {
       this.#stream.write(`${JSON.stringify(message)}\n`);
   }
 
-  /** The next message; undefined where the other side has gone. */
+  /** The next message; undefined when the other side has disconnected. */
   async receive(): Promise<PeerMessage | undefined> {
     while (this.#lines.length === 0 && !this.#ended)
       await new Promise<void>((resolve) => {

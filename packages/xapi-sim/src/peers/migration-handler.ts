@@ -9,8 +9,9 @@ import { LineChannel } from "./line-channel.js";
 import { MigrationReceiver, type ReceiveOrder } from "./migration-receiver.js";
 
 /**
- * The door at which another simulated pool hands over a VM: a channel of lines
- * (real hosts speak xenopsd's and storage's protocols there, which no client sees).
+ * The endpoint at which another simulated pool transfers a VM: a channel of
+ * lines (real hosts use xenopsd's and storage's protocols there, which no
+ * client sees).
  */
 export const migrationHandlers: readonly HttpHandler[] = [
   {

@@ -65,7 +65,7 @@ class Packer {
     for (const snapshot of refs(record, "snapshots")) this.vm(snapshot);
   }
 
-  /** An image in a CD drive stays where it is: the drive goes empty. */
+  /** An image in a CD drive stays in its pool: the drive becomes empty. */
   #vbd(ref: string): void {
     const record = this.#add("VBD", ref);
     const vdi = record === undefined ? undefined : refIn(record, "VDI");

@@ -19,7 +19,7 @@ import type {
   SerializedObject,
 } from "./migration-payload.js";
 
-/** What another pool asks to take in. */
+/** A VM that another pool offers for migration. */
 export interface ReceiveOrder {
   readonly host: string;
   readonly live: boolean;
@@ -42,7 +42,10 @@ export class MigrationReceiver {
   #made: { className: string; ref: string }[] = [];
   #disks: string[] = [];
 
-  /** @throws XapiFailure for what keeps the VM from coming; nothing is left then */
+  /**
+   * @throws XapiFailure for what prevents the VM from arriving; nothing is left
+   *   then
+   */
   constructor(context: CallContext, order: ReceiveOrder) {
     this.#context = context;
     this.#order = order;
@@ -177,7 +180,7 @@ export class MigrationReceiver {
         return {
           ...idle,
           ...(copy ? {} : { uuid: uuid! }),
-          // A snapshot with memory keeps it.
+          // A snapshot with memory includes it.
           ...(ref === payload.vm ? { power_state: "Halted" } : {}),
           blobs: {},
           domid: -1,

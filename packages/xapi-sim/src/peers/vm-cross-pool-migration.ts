@@ -16,7 +16,7 @@ import { assertStillRuns } from "../operations/vm-checks.js";
 import { destroyVm } from "../operations/vm-destroy.js";
 import { endDomain } from "../operations/vm-domain.js";
 
-/** What VM.migrate_send is asked, where the destination is another pool. */
+/** Parameters of VM.migrate_send where the destination is another pool. */
 export interface CrossPoolMigration {
   /** What host.migrate_receive of the other pool has answered. */
   readonly dest: XapiMap;
@@ -65,7 +65,10 @@ export async function assertCanMigrateToPool(
   (await announce(context, vm, journey)).close();
 }
 
-/** What XAPI asks of a VM that leaves its pool [xapi_vm_migrate.ml assert_can_migrate, from memory]. */
+/**
+ * XAPI's preconditions of a VM that leaves its pool [xapi_vm_migrate.ml assert_can_migrate, from
+ * memory].
+ */
 function assertMayTravel(
   { db }: CallContext,
   vm: string,
@@ -90,7 +93,10 @@ function assertMayTravel(
       throw new XapiFailure("VDI_CBT_ENABLED", [vdi]);
 }
 
-/** Asks the other pool to take the VM in; it has room for the disks then. */
+/**
+ * Requests the migration from the other pool, which then reserves room for the
+ * disks.
+ */
 async function announce(
   { db, state }: CallContext,
   vm: string,

@@ -1,6 +1,6 @@
 /*
- * What may be asked of an object in its present state, as the recordings of the
- * real XAPI list it (groups records, life, real). Frozen: shared by thousands of records.
+ * Operations allowed on an object in its present state, as the recordings of the real XAPI list
+ * them (groups records, life, real). Frozen: shared by thousands of records.
  */
 const list = (...names: string[]): readonly string[] => Object.freeze(names);
 

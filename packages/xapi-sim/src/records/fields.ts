@@ -2,8 +2,8 @@ import { NULL_REF } from "@xo-server/model";
 import type { XapiMap, XapiRecord, XapiValue } from "../xapi-value.js";
 
 /*
- * Reading values whose type the datamodel warrants: the doors check parameters
- * against it, and the database holds nothing else.
+ * Reads values whose type the datamodel guarantees: the endpoints validate
+ * parameters, and the database contains nothing else.
  */
 
 export function text(record: XapiRecord, name: string): string {
@@ -32,7 +32,7 @@ export function refIn(record: XapiRecord, name: string): string | undefined {
   return ref === NULL_REF || ref === "" ? undefined : ref;
 }
 
-/** A parameter that the datamodel says is a text or a reference. */
+/** A parameter that is a string or a reference in the datamodel. */
 export function textParam(params: readonly XapiValue[], index: number): string {
   return params[index] as string;
 }

@@ -14,7 +14,7 @@ export interface Stretch {
   pieces(): Iterable<Buffer>;
 }
 
-/** The value of an answer, able to be written in both formats; asked for one. */
+/** The value of a response, which can be written in both formats. */
 export interface Answer {
   json(): readonly Chunk[];
   /** With its `<value>`. */

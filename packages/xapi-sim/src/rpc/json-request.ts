@@ -6,7 +6,7 @@ import {
   type WireValue,
 } from "./wire-value.js";
 
-/** A JSON-RPC call; the answer goes in the same version with the same id. */
+/** A JSON-RPC call; the response has the same version and id. */
 export interface JsonRequest extends RpcRequest {
   readonly version: "1.0" | "2.0";
   /** As JSON text: integers keep all their digits. */

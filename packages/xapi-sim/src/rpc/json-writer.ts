@@ -72,7 +72,7 @@ function mapToJson(map: XapiMap, write: Writer): string {
   return `{${text}}`;
 }
 
-/** What no JSON string can hold as it is, and DEL, which Yojson escapes. */
+/** Characters that JSON strings must escape, and DEL, which Yojson escapes. */
 // eslint-disable-next-line no-control-regex -- these are the ones meant
 const ESCAPED = /[\u0000-\u001f"\\\u007f]/;
 

@@ -149,7 +149,7 @@ export function checkStorable(value: XapiValue): void {
 // eslint-disable-next-line no-control-regex -- these are the ones meant
 const FORBIDDEN = /[\u0000-\u0008\u000b\u000c\u000e-\u001f]/;
 
-/** The first string that is not UTF-8, given strings that hold one byte a character. */
+/** The first string that is not UTF-8; strings have one byte per character. */
 export function findInvalidUtf8(
   params: readonly WireValue[],
 ): string | undefined {

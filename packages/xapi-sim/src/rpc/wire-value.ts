@@ -1,4 +1,4 @@
-/** A parameter as it came, before the datamodel says what it should be: rpclib's `Rpc.t`. */
+/** A parameter as received, before the datamodel determines its type: rpclib's `Rpc.t`. */
 export type WireValue =
   | { readonly t: "string"; readonly v: string }
   | { readonly t: "int"; readonly v: bigint }

@@ -178,7 +178,7 @@ class XmlRequestReader {
     return this.#text.startsWith("</", this.#at);
   }
 
-  /** Takes `<name/>` where it stands next. */
+  /** Consumes `<name/>` if it is next. */
   #selfClosed(name: string): boolean {
     this.#space();
     const match = /^<([\w.:-]+)\s*\/>/.exec(

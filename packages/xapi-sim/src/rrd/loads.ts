@@ -5,15 +5,18 @@ import { int, map, text } from "../records/fields.js";
 import type { XapiRecord } from "../xapi-value.js";
 import { noise, wave } from "./metric.js";
 
-/** Cores that a VM keeps busy at a moment, Unix seconds. */
+/** Core usage of a VM at a moment, Unix seconds. */
 export type Load = (seconds: number) => number;
 
 /** Of each VM that many are remembered. */
 const MOST_SETTINGS = 16;
-/** A load that is said varies by so much of it, up and down. */
+/** A stated load varies by this share, up and down. */
 const JITTER = 0.05;
 
-/** From `now` on, Unix seconds, the VM keeps so many cores busy, give or take a twentieth, and never more than its VCPUs. */
+/**
+ * From `now` on, Unix seconds, the VM uses this many cores, plus or minus a twentieth, and never
+ * more than its VCPUs.
+ */
 export function setLoad(
   { db, state }: PoolData,
   vm: string,
@@ -25,7 +28,7 @@ export function setLoad(
   state.loads.set(vm, [...before, { from: now, cores }].slice(-MOST_SETTINGS));
 }
 
-/** A VM's load at any time: what was said of it, or what its uuid makes of it. */
+/** A VM's load at any time: stated, or derived from its uuid. */
 export function loadOf({ db, state }: PoolData, ref: string): Load {
   const vm = db.get("VM", ref);
   const seed = hashText(`${text(vm, "uuid")}:load`);

@@ -50,14 +50,14 @@ export function makeMetrics(
   );
 }
 
-/** Most moments asked for are in the last run. */
+/** Most requested moments are in the last run. */
 export function isWithin(runs: readonly Run[], seconds: number): boolean {
   for (let i = runs.length - 1; i >= 0; i--)
     if (seconds >= runs[i]!.from && seconds <= runs[i]!.to) return true;
   return false;
 }
 
-/** Counters of which the rate is kept. */
+/** Counters whose rate is stored. */
 export const derived = /^(cpu|pif_|vif_|vbd_.*(read|write)$)/;
 
 /** In [0, 1]: a day's swing, some minutes' swing, and noise of each 5 s. */

@@ -1,9 +1,14 @@
 import type { HandlerContext } from "../http-handler.js";
 
-/** In the query: the uuid of a host in whose name another asks. */
+/**
+ * In the query: the uuid of another host on whose behalf the request is sent.
+ */
 export const HOST_KEY = "sim:host";
 
-/** Whose figures are asked for: those of the host that is asked, or of another that passes the question on. */
+/**
+ * Whose statistics are requested: of the receiving host, or of another to which the request is
+ * forwarded.
+ */
 export function requestedHost(
   query: URLSearchParams,
   { db, hostRef }: HandlerContext,

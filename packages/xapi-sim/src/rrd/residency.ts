@@ -18,7 +18,10 @@ export function endResidency(pool: PoolData, vm: string, now: number): void {
   state.arrivals.delete(vm);
 }
 
-/** Notes that a VM that goes on comes to another host. @param now Unix seconds */
+/**
+ * Records that a migrated VM arrives on another host.
+ * @param now Unix seconds
+ */
 export function beginResidency(
   { arrivals }: PoolState,
   vm: string,
@@ -39,7 +42,10 @@ export function vmsOn(db: Database, host: string): readonly string[] {
   );
 }
 
-/** Cores of a host that its VMs, domain 0 among them, kept busy at a moment. Each moment is added up once. */
+/**
+ * Cores of a host that its VMs, domain 0 among them, used at a moment. Each moment is added up
+ * once.
+ */
 export function loadOn(pool: PoolData, host: string): Load {
   const { db, state } = pool;
   const present = vmsOn(db, host).map((vm) => ({

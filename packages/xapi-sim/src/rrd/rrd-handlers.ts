@@ -58,7 +58,8 @@ function updates(
   }
   const columns = columnsFor(query, context);
   const cf = query.get("cf") ?? "AVERAGE";
-  // Only AVERAGE is kept by default: the daemon has no archive of any other kind.
+  // Only AVERAGE is stored by default: the daemon has no archive of any other
+  // kind.
   if (cf !== "AVERAGE" || columns.length === 0) {
     response.crash(
       knownFunctions.has(cf)
@@ -88,7 +89,7 @@ function updates(
 
 const knownFunctions = new Set(["AVERAGE", "MIN", "MAX", "LAST"]);
 
-/** All VMs of the host unless some are named; the host itself and SRs only when asked for. */
+/** All VMs of the host unless some are named; the host itself and SRs only if requested. */
 function columnsFor(
   query: URLSearchParams,
   context: HandlerContext,
@@ -136,7 +137,7 @@ function hostDocument(
   });
 }
 
-/** A running VM's is on its host; the coordinator keeps those of VMs that have run. */
+/** A running VM's is on its host; the coordinator stores those of VMs that have run. */
 function vmDocument(
   request: HandlerRequest,
   response: HandlerResponse,
@@ -187,7 +188,7 @@ function srDocument(
     });
 }
 
-/** The same request on another host. The session in the query goes along; a cookie does not. */
+/** The same request on another host. The session in the query is forwarded; a cookie is not. */
 export function locationOn(
   address: string,
   { path, query }: HandlerRequest,

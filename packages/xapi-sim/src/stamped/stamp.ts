@@ -2,7 +2,7 @@ const HEX = Buffer.from("0123456789abcdef", "latin1");
 const digitOf = new Uint8Array(256);
 HEX.forEach((code, digit) => (digitOf[code] = digit));
 
-/** What stands at a place of the template, and is another one in each pool. */
+/** Values at a place of the template that differ in each pool. */
 export const PlaceKind = {
   /** Eight hexadecimal digits: how a uuid begins, of a reference or not. */
   id: 0,

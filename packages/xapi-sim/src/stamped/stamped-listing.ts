@@ -4,10 +4,13 @@ import type { Table } from "../table.js";
 import type { Stamp } from "./stamp.js";
 import type { TemplateClass } from "./template-class.js";
 
-/** A piece of a listing is about so long: what a connection holds at a time. */
+/**
+ * Approximate size of a chunk of a listing: the memory of a connection at a
+ * time.
+ */
 const PIECE_BYTES = 1 << 18;
 
-/** Entries of the template, or one entry that the database holds. */
+/** Entries of the template, or one entry of the database. */
 type Part =
   | { readonly first: number; readonly last: number }
   | { readonly ref: string; readonly json: Buffer };

@@ -5,7 +5,7 @@ import { Stamp } from "./stamp.js";
 import { StampedListing } from "./stamped-listing.js";
 import type { TemplatePool } from "./template-pool.js";
 
-/** One pool of a fleet: the template, seen through its stamp. Holds nothing of its own. */
+/** One pool of a fleet: the template, transformed for this pool. Stores nothing itself. */
 export class StampedPool implements Origin {
   readonly #template: TemplatePool;
   readonly #stamp: Stamp;

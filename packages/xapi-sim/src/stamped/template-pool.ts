@@ -8,7 +8,7 @@ import { TemplateClass } from "./template-class.js";
 /** How names of the template begin; the digits are the pool's number. */
 const NAME_MARK = "p000-";
 
-/** Whose names tell the pool. */
+/** Types whose names contain the pool. */
 const named: Readonly<Record<string, readonly string[]>> = {
   pool: ["name_label"],
   host: ["name_label", "hostname"],

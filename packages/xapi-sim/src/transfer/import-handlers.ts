@@ -32,7 +32,7 @@ export const importHandlers: readonly HttpHandler[] = [
   },
 ];
 
-/** The header goes out before the body is read: later errors are reported in the task only. */
+/** The header is sent before the body is read: later errors are reported in the task only. */
 async function importVm(
   request: HandlerRequest,
   response: HandlerResponse,
@@ -64,7 +64,7 @@ async function importVm(
   }
 }
 
-/** The head that goes out before an import has read anything. */
+/** The header that is sent before an import has read anything. */
 export function importHead({ task }: HandlerContext): HandlerHead {
   return {
     version: "1.1",

@@ -8,7 +8,7 @@ import { readXmlRequest } from "../rpc/xml-request.js";
 import { recordToXml } from "../rpc/xml-writer.js";
 import type { XapiRecord, XapiValue } from "../xapi-value.js";
 
-/** An object in an export: `id` stands for its reference, `Ref:0`. */
+/** An object in an export: `id` replaces its reference, `Ref:0`. */
 export interface OvaObject {
   readonly className: string;
   readonly id: string;

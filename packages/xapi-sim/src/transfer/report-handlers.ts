@@ -29,7 +29,7 @@ export const reportHandlers: readonly HttpHandler[] = [
     path: "/host_logs_download",
     handle: hostLogs,
   },
-  // Public blobs need no credentials, so those are not looked at before the parameters are.
+  // Public blobs need no credentials, so those are not verified before the parameters are.
   {
     name: "get_blob",
     method: "GET",
@@ -54,7 +54,10 @@ async function dumpDatabase(
   await pipeline(Readable.from(tables(context)), stream);
 }
 
-/** The database as XAPI keeps it on disk; of hidden columns and column names only what is on the wire is known. */
+/**
+ * The database as XAPI stores it on disk; of hidden columns and column names only what is on the
+ * wire is known.
+ */
 function* tables({ db }: HandlerContext): Generator<string> {
   yield (
     '<?xml version="1.0" encoding="UTF-8"?>\n<database><manifest><pair key="schema_major_vsn" value="5"/>' +
@@ -125,7 +128,7 @@ function auditLog(_: HandlerRequest, response: HandlerResponse): void {
     .end();
 }
 
-/** No log is kept here: an archive without files. */
+/** There are no logs: an archive without files. */
 async function hostLogs(
   _: HandlerRequest,
   response: HandlerResponse,

@@ -34,14 +34,19 @@ function checksum(header: Buffer): number {
 export interface TarFile {
   readonly name: string;
   readonly size: number;
-  /** The contents where the file is no longer than asked for; else undefined, and the file was skipped. */
+  /**
+   * The contents if the file is no longer than requested; else undefined, and the file was skipped.
+   */
   readonly content: Buffer | undefined;
 }
 
-/** The archive ends before it says so. */
+/** The archive is truncated. */
 export class ArchiveTruncated extends Error {}
 
-/** Reads an archive as it arrives, up to the first empty block; keeps the contents of files of up to `keep` bytes. */
+/**
+ * Reads an archive as it arrives, up to the first empty block; returns the contents of files of up
+ * to `keep` bytes.
+ */
 export async function* readTar(
   body: AsyncIterable<Buffer>,
   keep: number,

@@ -4,7 +4,7 @@ const UNUSED = 0xffffffff;
 /** Thrown for what is no dynamic VHD. */
 export class BadVhd extends Error {}
 
-/** Takes bytes as they come; asks for so many at a time. */
+/** Reads bytes as they arrive, a number at a time. */
 class Taker {
   #rest: Buffer = Buffer.alloc(0);
   readonly #chunks: AsyncIterator<Buffer>;
@@ -35,7 +35,7 @@ class Taker {
 }
 
 /**
- * Reads a dynamic VHD whose blocks stand in the order of its file, as XAPI does.
+ * Reads a dynamic VHD whose blocks are in file order, as XAPI does.
  * @param write called for each block with its offset on the disk and its bytes
  */
 export async function readVhd(

@@ -13,9 +13,9 @@ export interface VhdDisk {
   readonly size: number;
   /** Unix seconds. */
   readonly created: number;
-  /** uuid of the disk that this one is a difference to: then no block holds anything. */
+  /** uuid of the parent of a differencing disk: then no block contains data. */
   readonly base?: string;
-  /** Numbers of the MiBs that it holds. */
+  /** Numbers of its MiBs with data. */
   readonly blocks: readonly number[];
   readonly blockAt: (index: number) => Buffer;
 }
@@ -87,7 +87,7 @@ function makeHeader({ base, created }: VhdDisk, entries: number): Buffer {
   return header;
 }
 
-/** Cylinders, heads and sectors as one word; the largest that can be said for big disks. */
+/** Cylinders, heads and sectors as one word; the maximum for large disks. */
 function geometry(size: number): number {
   const cylinders = Math.min(65535, Math.floor(size / SECTOR / (16 * 255)));
   return ((cylinders << 16) | (16 << 8) | 255) >>> 0;

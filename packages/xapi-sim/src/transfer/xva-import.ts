@@ -14,7 +14,7 @@ import type { TarFile } from "./tar.js";
 
 export interface ImportPlace {
   readonly sr: string;
-  /** The VM keeps its uuid and MAC addresses. */
+  /** The VM retains its uuid and MAC addresses. */
   readonly restore: boolean;
 }
 
@@ -28,8 +28,8 @@ const made = new Set([
 ]);
 
 /**
- * An archive as it comes in: VMs and empty disks are there as soon as ova.xml is, and
- * the disks fill up. Until `finish`, `undo` leaves nothing behind.
+ * An archive as it arrives: VMs and empty disks exist as soon as ova.xml is read, and the disks
+ * fill up. Until `finish`, `undo` removes everything.
  */
 export class XvaImport {
   readonly #context: HandlerContext;
@@ -183,7 +183,7 @@ export class XvaImport {
     }
   }
 
-  /** What the disk has anyway, by where it comes from, is not kept a second time. */
+  /** The initial contents of the disk are not stored a second time. */
   #write(id: string, index: number, content: Buffer): void {
     const ref = this.#refs.get(id);
     const { db } = this.#context;

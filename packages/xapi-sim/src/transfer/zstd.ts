@@ -9,8 +9,8 @@ const RAW = 0;
 const RLE = 1;
 
 /**
- * Packs as zstd without looking for what repeats, but for stretches of one byte:
- * any reader takes it, and disks are mostly zeros. (Node 20 has no zstd.)
+ * Packs as zstd without matching, except for runs of one byte: any reader
+ * accepts it, and disks are mostly zeros. (Node 20 has no zstd.)
  */
 export function createZstdPacker(): Transform {
   let begun = false;

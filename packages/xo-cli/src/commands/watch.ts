@@ -73,7 +73,7 @@ function isTemporary(error: unknown): error is XoError {
   return error instanceof XoError && TEMPORARY.has(error.code);
 }
 
-/** Watches over reconnections; the rows are kept, so that only differences are printed. */
+/** Logs reconnections; the rows stay, so that only differences are printed. */
 class Watcher {
   readonly #context: Context;
   readonly #followed: Followed;

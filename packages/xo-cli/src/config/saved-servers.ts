@@ -71,7 +71,9 @@ export function readServers(path: string): SavedServers {
   };
 }
 
-/** Writes atomically, readable by the owner only. Unknown keys are kept. */
+/**
+ * Writes atomically, readable by the owner only. Unknown keys are preserved.
+ */
 export function writeServers(path: string, saved: SavedServers): void {
   const { clientId, defaultUrl, servers } = saved;
   const file = readConfig(path);

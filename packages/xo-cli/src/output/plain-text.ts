@@ -6,7 +6,7 @@ export function toPlainText(text: string): string {
   return text.replace(CONTROLS, " ");
 }
 
-/** Same, but keeps line breaks and tabs. */
+/** Same, but preserves line breaks and tabs. */
 export function toPlainLines(text: string): string {
   return text.replace(CONTROLS, (one) => (/[\n\t]/.test(one) ? one : " "));
 }

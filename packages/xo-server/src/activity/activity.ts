@@ -40,7 +40,7 @@ export interface ActivityOptions {
 const CLASSES = ["pool", "host", "VM", "network"];
 /**
  * Following disks, and SRs with all their disks, costs as much as all other
- * classes: they are followed when another part of the server has begun to.
+ * classes: they are followed when another part of the server has started to.
  */
 const ON_DEMAND_CLASSES = ["SR", "VDI"];
 /** Interval of the check for these classes, in ms. */

@@ -23,7 +23,7 @@ const BATCH_MS = 500;
 const MIN_INTERVAL_MS = 10_000;
 /** Interval of retries when the database is unavailable. */
 const RETRY_MS = 5_000;
-/** Maximum number of cleared alarms that are kept. */
+/** Maximum number of cleared alarms that are stored. */
 const MAX_CLEARED = 10_000;
 /** Page size of reads. */
 const PAGE = 1_000;

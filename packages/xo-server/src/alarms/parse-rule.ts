@@ -31,7 +31,7 @@ const NOTHING: SplitTargets = { targets: [], secrets: {} };
 
 /**
  * A web hook with the same id and URL as before keeps its secrets unless new
- * ones are given.
+ * ones are sent.
  * @param before the stored targets
  */
 export function splitTargets(

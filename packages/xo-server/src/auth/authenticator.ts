@@ -19,8 +19,9 @@ export interface Authenticator {
    */
   byToken(token: string, address: string): Promise<Session>;
   /**
-   * @param gone aborted when the client has disconnected: a waiting attempt is given up
-   * @throws XoError CREDENTIALS_INVALID, SIGN_IN_THROTTLED (the password was not verified), TOO_MANY_REQUESTS, ABORTED
+   * @param gone aborted when the client has disconnected: a waiting attempt is abandoned
+   * @throws XoError CREDENTIALS_INVALID, SIGN_IN_THROTTLED (the password was not verified),
+   *   TOO_MANY_REQUESTS, ABORTED
    */
   byPassword(
     credentials: Credentials,

@@ -13,7 +13,10 @@ export interface ExternalUsersOptions {
   readonly logger: Logger;
 }
 
-/** Users of external identity providers: created at their first sign-in, with groups and permission kept in step with the provider. */
+/**
+ * Users of external identity providers: created at their first sign-in, with groups and permission
+ * synchronized with the provider.
+ */
 export class ExternalUsers {
   readonly #options: ExternalUsersOptions;
 

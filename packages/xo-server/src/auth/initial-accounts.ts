@@ -33,7 +33,10 @@ export async function createInitialAccounts(
   if (!hasAdmin) await createAdmin(store, options);
 }
 
-/** A log is read by others and kept for long: it does not get the password. */
+/**
+ * A log is read by others and stored for long: it does not contain the
+ * password.
+ */
 async function createAdmin(
   { users }: Pick<Store, "users">,
   { logger, policy, passwordFile, env = process.env }: InitialAccountsOptions,

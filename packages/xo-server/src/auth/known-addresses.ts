@@ -4,9 +4,9 @@ import { toRateKey } from "../limits/rate-limits.js";
 const MAX_PAIRS = 10_000;
 
 /**
- * Addresses from which a name has signed in: since the start, or according to its
- * tokens. Attempts from there are not delayed by failures of strangers who know
- * the name.
+ * Addresses from which a name has signed in: since the start, or according to
+ * its tokens. Attempts from there are not delayed by failures of others who
+ * know the name.
  */
 export class KnownAddresses {
   readonly #store: Pick<Store, "users" | "tokens">;

@@ -23,10 +23,10 @@ export interface ThrottledAttempt {
 }
 
 /**
- * Delays password attempts after failures, by user name and by client address (of
- * IPv6 the /64 network). Attempts with a name that has signed in from an address
- * before are counted for themselves: a stranger who knows the name delays
- * strangers, not its user.
+ * Delays password attempts after failures, by user name and by client address
+ * (of IPv6 the /64 network). Attempts with a name that has signed in from an
+ * address before are counted separately: an attacker who knows the name delays
+ * other clients, not its user.
  */
 export class LoginThrottle {
   readonly #clock: Pick<WallClock, "now">;

@@ -14,7 +14,7 @@ export interface PasswordVerifierOptions {
 /** Provider name of local passwords in the audit log. */
 const LOCAL = "password";
 
-/** The user of a verified password, and who verified it. */
+/** The user of a verified password, and the provider that verified it. */
 export interface VerifiedUser {
   readonly user: User;
   readonly provider: string;

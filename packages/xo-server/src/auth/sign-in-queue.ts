@@ -33,7 +33,8 @@ export class SignInQueue {
   #waitingCount = 0;
 
   /**
-   * @param signal aborted when the client has gone: its attempt leaves the queue
+   * @param signal aborted when the client has disconnected: its attempt leaves
+   *   the queue
    * @throws XoError TOO_MANY_REQUESTS, ABORTED; errors of `work`
    */
   async run<T>(

@@ -73,9 +73,9 @@ export class SignInService implements Authenticator {
   }
 
   /**
-   * @throws XoError SIGN_IN_THROTTLED, TOO_MANY_REQUESTS, PROVIDER_UNAVAILABLE, STORE_UNAVAILABLE (the
-   *   use of a two-factor code is stored, because a code is valid once), ABORTED
-   * @param gone aborted when the client has disconnected: the attempt is given up
+   * @throws XoError SIGN_IN_THROTTLED, TOO_MANY_REQUESTS, PROVIDER_UNAVAILABLE, STORE_UNAVAILABLE
+   *   (the use of a two-factor code is stored, because a code is valid once), ABORTED
+   * @param gone aborted when the client has disconnected: the attempt is abandoned
    */
   async byPassword(
     credentials: Credentials,
@@ -124,7 +124,10 @@ export class SignInService implements Authenticator {
     return { name, address, isKnown };
   }
 
-  /** The throttle is asked again at the end of the queue: the attempts before have failed meanwhile. */
+  /**
+   * The throttle is checked again at the end of the queue: the attempts before may have failed in
+   * the meantime.
+   */
   #enqueue<T>(
     attempt: ThrottledAttempt,
     work: () => Promise<T>,

@@ -76,7 +76,7 @@ export class PlanRunner {
   }
 
   /**
-   * @throws XoError STORE_UNAVAILABLE: nothing has begun; errors of
+   * @throws XoError STORE_UNAVAILABLE: nothing has started; errors of
    *   `onProgress`
    */
   async run(order: RunRequest): Promise<RunResult> {

@@ -72,7 +72,7 @@ export class PoolLease {
     return wasHeld && kept?.had === owner ? "renewed" : "acquired";
   }
 
-  /** Lets other servers take the lease. */
+  /** Releases the lease to other servers. */
   async release(): Promise<void> {
     this.#stopHeartbeat();
     if (!this.#isHeld) return;

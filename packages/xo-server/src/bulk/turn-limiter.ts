@@ -10,8 +10,8 @@ const PER_TURN = 16;
 
 /**
  * Limits how many items of all bulk tasks together start in one turn of the
- * event loop: items that end at once would otherwise never leave the queue of
- * microtasks, and nothing else would run until the last of them has ended.
+ * event loop: items that end immediately would otherwise never leave the queue
+ * of microtasks, and nothing else would run until the last of them has ended.
  */
 export class TurnLimiter {
   readonly #perTurn: number;

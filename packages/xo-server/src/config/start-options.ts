@@ -9,6 +9,6 @@ export interface StartOptions extends LoadedConfig {
   readonly demo?: readonly string[] | undefined;
   /** Default: the system clock. */
   readonly clock?: WallClock;
-  /** Environment variables, of which some hold secrets. Default: those of the process. */
+  /** Environment variables, of which some contain secrets. Default: those of the process. */
   readonly env?: Readonly<Record<string, string | undefined>>;
 }

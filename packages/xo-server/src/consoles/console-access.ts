@@ -30,7 +30,7 @@ const ACTIONS: Readonly<Record<string, Action>> = {
   host: "administrate:console",
 };
 
-/** Checks who may open which console. */
+/** Checks whether a user may open a console. */
 export class ConsoleAccess {
   readonly #options: ConsoleAccessOptions;
 

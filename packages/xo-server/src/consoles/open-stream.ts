@@ -6,7 +6,7 @@ import { pause } from "../tasks/pause.js";
 import type { ConsoleTarget } from "./console-target.js";
 
 export interface OpenStreamParts {
-  /** Asked before each try: what has just moved is somewhere else. @throws XoError */
+  /** Looked up before each attempt: the VM may have been migrated. @throws XoError */
   readonly find: () => ConsoleTarget;
   readonly xapi: Pick<Xapi, "connectStream">;
   readonly clock: WallClock;
@@ -18,9 +18,10 @@ export interface OpenStreamParts {
 const PAUSES_MS = [500, 1_000, 2_000];
 
 /**
- * The console's bytes, from the host that has it. A VM that has just started or
- * moved is looked for again.
- * @throws XoError VM_BAD_POWER_STATE, NO_SUCH_OBJECT, HTTP_STATUS, ABORTED and those of the connection
+ * The console's bytes, from the host that has it. A VM that has just started or been migrated is
+ * looked up again.
+ * @throws XoError VM_BAD_POWER_STATE, NO_SUCH_OBJECT, HTTP_STATUS, ABORTED and those of the
+ *   connection
  */
 export async function openStream(parts: OpenStreamParts): Promise<Duplex> {
   for (const pauseMs of PAUSES_MS) {
@@ -58,7 +59,7 @@ async function tryOnce({
   });
 }
 
-/** XAPI says 500 for a VM that is not on that host; a host that is going away says nothing. */
+/** XAPI answers 500 for a VM that is not on that host; a host that shuts down does not answer. */
 function mayPass(error: unknown): boolean {
   if (!(error instanceof XoError)) return false;
   const { code, data } = error;

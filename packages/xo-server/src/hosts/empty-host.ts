@@ -87,7 +87,7 @@ async function stuckAndPlan(host: PoolObject, parts: LeaveParts) {
   return { stuck, leave };
 }
 
-/** The plan alone, where XAPI has been asked who cannot move. */
+/** The plan alone, after XAPI has reported which VMs cannot be migrated. */
 export async function leaveOf(
   host: PoolObject,
   { evacuations, work = untrackedTask, signal = work.signal }: LeaveParts,
@@ -102,7 +102,10 @@ interface Move {
   readonly network?: PoolObject | undefined;
 }
 
-/** As planned where that is better than what XAPI would do by itself. Who has come meanwhile, XAPI moves. */
+/**
+ * Follows the plan where it is better than XAPI's choice. VMs that have arrived in the meantime are
+ * migrated by XAPI.
+ */
 export async function moveAway(
   host: PoolObject,
   { parts, leave, network }: Move,

@@ -5,10 +5,10 @@ import type { PoolObject, PoolObjects } from "../objects/pool-objects.js";
 const LEAST_BYTES = 356 * 2 ** 20;
 
 /**
- * Has the hosts of a pool watch each other. What XAPI would find out after a
- * minute is looked for before.
- * @param srs through which hosts see each other; none: XAPI finds some
- * @throws XoError INCORRECT_STATE; what the pool refused
+ * Enables HA in a pool. Problems that XAPI would report after a minute are
+ * checked before.
+ * @param srs heartbeat SRs; none: XAPI selects some
+ * @throws XoError INCORRECT_STATE; errors of the pool
  */
 export async function enableHa(
   pool: PoolObject,

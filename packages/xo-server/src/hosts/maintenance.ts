@@ -26,7 +26,7 @@ export async function enterMaintenance(
   { blocked, ...options }: MaintenanceOptions,
 ): Promise<void> {
   const moves = ["pool_migrate", "migrate_send"];
-  // VMs of an earlier attempt are kept in the list.
+  // VMs of an earlier attempt stay in the list.
   const guests = [...new Set([...notedOn(host), ...guestIdsOf(host)])];
   await withoutBlocks(blocked, moves, () =>
     whileEmpty(host, parts, options, () => note(host, guests)),

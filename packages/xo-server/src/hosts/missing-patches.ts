@@ -16,8 +16,8 @@ interface Known {
 }
 
 /**
- * Packages that hosts have not installed. Only XCP-ng hosts report them, by their updater
- * plugin. It is asked at most every ten minutes, and once for all who ask.
+ * Packages that hosts have not installed. Only XCP-ng hosts report them, by their updater plugin.
+ * It is queried at most every ten minutes; concurrent callers share the query.
  */
 export class MissingPatches {
   readonly #clock: Pick<WallClock, "now">;

@@ -65,7 +65,8 @@ export async function untilBack(
     const now = parts.objects.get(id, "host").object;
     return now["power_state"] === "Running" && now["startTime"] !== before;
   });
-  // One that was disabled before it went down may come back disabled.
+  // A host that was disabled before its shutdown may be disabled after its
+  // start.
   await until(parts, "host.enable", async () => {
     const { xapi, ref } = parts.objects.get(id, "host");
     await xapi.call("host.enable", [ref]);
@@ -90,8 +91,8 @@ export async function restartAgent(
 }
 
 /**
- * Looks every second, for half an hour; that it cannot be looked at means not yet.
- * @throws XoError CALL_TIMEOUT, ABORTED; why it could not be looked at
+ * Polls every second, for half an hour; errors of the poll mean not yet.
+ * @throws XoError CALL_TIMEOUT, ABORTED; the error of the poll
  */
 export async function until(
   { clock, signal }: RestartParts,

@@ -17,7 +17,7 @@ export interface Turn {
   readonly guests: readonly string[];
 }
 
-/** What is to be done to a pool, as it is kept while it is done. JSON. */
+/** The persisted plan of a rolling reboot. JSON. */
 export interface RollingPlan extends RollingOptions {
   readonly pool: string;
   /** Milliseconds since the epoch. */

@@ -6,7 +6,7 @@ export type PlanStore = Pick<Store["settings"], "get" | "set" | "delete">;
 
 const keyOf = (pool: string) => `rolling-reboot/${pool}`;
 
-/** What is being done to pools, and what was left of it: kept until it has come to its end. */
+/** Running and interrupted plans of pools: stored until they are complete. */
 export class RollingPlans {
   readonly #store: PlanStore;
   readonly #running = new Set<string>();

@@ -78,7 +78,7 @@ const MAX_NAMES = 20;
 const MAX_VMS = 1_000;
 
 /**
- * @param conflict rules that cannot all hold if they leave
+ * @param conflict rules that cannot all hold if they are evacuated
  * @throws XoError VMS_CANNOT_LEAVE, unless there are none
  */
 export function refuseStuck(

@@ -1,4 +1,4 @@
-/** How many snapshots are kept; all others are deleted. */
+/** How many snapshots are retained; all others are deleted. */
 export interface Retention {
   readonly keepLast?: number;
   readonly keepDaily?: number;
@@ -13,10 +13,10 @@ export interface Dated {
 }
 
 /**
- * The snapshots that no rule keeps. A rule for periods keeps the last snapshot
- * of each of the newest periods that have any, so that an outage of a week
- * deletes nothing. The newest snapshot is always kept. Applying the rules again
- * deletes no more.
+ * The snapshots that no rule retains. A rule for periods retains the last
+ * snapshot of each of the newest periods that have any, so that an outage of a
+ * week deletes nothing. The newest snapshot is always retained. Applying the
+ * rules again deletes no more.
  * @param timezone IANA name, determines when days begin; default: that of the
  *   server
  */

@@ -98,7 +98,7 @@ export class SnapshotPolicy {
     }
   }
 
-  /** An unmarked snapshot would never be deleted: it is deleted at once. */
+  /** An unmarked snapshot would never be deleted: it is deleted immediately. */
   async #mark(id: string, time: number, caller: Caller): Promise<void> {
     const { objects } = this.#parts;
     try {
@@ -114,7 +114,7 @@ export class SnapshotPolicy {
   }
 
   /**
-   * The new snapshot is kept whatever the clocks were when the others were
+   * The new snapshot is retained even if clocks differed when the others were
    * taken.
    */
   #toDelete<T extends { id: string; time: number }>(

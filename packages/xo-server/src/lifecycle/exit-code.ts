@@ -20,7 +20,7 @@ export const ExitCode = {
   config: 78,
   /** The server did not stop in time. */
   stopTimeout: 124,
-  /** Ended at once by a second signal: 128 + signal number. */
+  /** Ended immediately by a second signal: 128 + signal number. */
   interrupted: 130,
   terminated: 143,
 } as const;

@@ -12,7 +12,7 @@ const acl = Type.Object(
   },
   { additionalProperties: false },
 );
-/** What clients look for in permissions, by level; each includes the ones before. */
+/** Permissions as clients expect them, by level; each includes the ones before. */
 const words = ["view", "operate", "administrate"] as const;
 const wordsOf = (level: string) =>
   words.slice(0, levels.indexOf(level as (typeof levels)[number]) + 1);

@@ -59,7 +59,7 @@ function isAllowedOn(
       checkLevel(context, action === "read" ? "viewer" : "user");
       const params = { [question.idParameter]: id };
       const checked: unknown = permission.id(params as never);
-      // Further parameters decide about which object that is: the call itself will tell.
+      // Further parameters determine which object that is: the call itself checks it.
       if (checked === id) context.check(action, resource, id);
     }
     return true;

@@ -19,7 +19,7 @@ const PublicRecord = Type.Object({
 
 const text = Type.Optional(Type.String({ minLength: 1, maxLength: 1024 }));
 
-/** Records that are looked at for one page: a filter that finds nothing must not hold the store. */
+/** Records read for one page: a filter without matches must not block the store. */
 const MOST_READ = 20_000;
 const PAGE = 500;
 

@@ -184,7 +184,7 @@ function listAndGet(nothing: Nothing): Operation<Services>[] {
   ];
 }
 
-/** Backups and proxies: clients ask for them, and hear that there are none. */
+/** Backups and proxies: clients request them, and get empty lists. */
 export const backupOperations = [
   ...NOTHING.flatMap(listAndGet),
   vmGetBackupJobs,

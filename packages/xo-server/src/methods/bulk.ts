@@ -115,7 +115,10 @@ export const bulkRun = defineOperation({
 /** One operation on many objects, each called as if by the caller of the bulk. */
 export const bulkOperations = [bulkRun];
 
-/** Continues a bulk that a previous run of the server has begun; nothing is started twice. */
+/**
+ * Continues a bulk operation that a previous run of the server has started; nothing is started
+ * twice.
+ */
 async function resumeBulk(
   context: OperationContext,
   kept: KeptPlan,
@@ -185,7 +188,7 @@ async function begin(
 }
 
 /**
- * Nothing is stored for a caller who may do this to none of the objects.
+ * Nothing is stored for a caller who may not do this to any of the objects.
  * @throws the refusal of the first object, if all are refused
  */
 async function requireOneAdmitted(

@@ -17,7 +17,7 @@ const PublicConfig = Type.Object({
   template: Type.String(),
 });
 
-/** Templates may contain passwords: other users than those who can create VMs get none. */
+/** Templates may contain passwords: only users who can create VMs get them. */
 function list(
   { services, user }: OperationContext,
   wanted: CloudConfigKind,

@@ -4,7 +4,7 @@ import type { PoolObject } from "../objects/pool-objects.js";
 import { defineOperation, type OperationContext } from "./define-operation.js";
 import { idOf, onId } from "./on-object.js";
 
-/** Where XenCenter keeps them. */
+/** The place where XenCenter stores them. */
 const PREFIX = "XenCenter.CustomFields.";
 
 const named = {
@@ -71,7 +71,7 @@ export const customFieldRemove = defineOperation({
   },
 });
 
-/** @throws XoError UNSUPPORTED: XAPI keeps none for it */
+/** @throws XoError UNSUPPORTED: XAPI has none for it */
 function fieldsOf({ type, object }: PoolObject): object {
   // Types have it under the names that clients know.
   const fields =

@@ -96,7 +96,7 @@ export const vmGetDashboard = defineOperation({
     context.services.dashboards.ofVm(id, readableTo(context)),
 });
 
-/** Stands for the rights of who looks at the demo. */
+/** The rights of anonymous clients of the demo. */
 const nobody = {};
 
 /** What is going on at a glance. */

@@ -235,7 +235,7 @@ interface KeptDisk {
   readonly isWhole?: boolean;
 }
 
-/** A complete disk is kept, an incomplete one deleted. */
+/** A complete disk is retained, an incomplete one deleted. */
 async function settleDisk(
   objects: PoolObjects,
   { sr, vdi, isWhole = false }: KeptDisk,

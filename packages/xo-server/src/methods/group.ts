@@ -7,7 +7,7 @@ const id = Type.String({ minLength: 1, description: "Of a group." });
 const userId = Type.String({ minLength: 1 });
 const name = Type.String({ minLength: 1, maxLength: 1024 });
 const closed = { additionalProperties: false } as const;
-/** Who may do these, and what they leave behind. */
+/** Permissions and audit properties of these operations. */
 const change = { permission: "admin", changes: true } as const;
 
 const toPublic = (

@@ -32,7 +32,7 @@ const files: readonly File[] = [
   },
 ];
 
-/** Files that hosts have. They come as fast as they are taken, and are kept nowhere. */
+/** Files of hosts. They are sent as fast as they are read, and not stored. */
 export const hostFilesOperations = files.map(
   ({ operation, summary, type, handler, ...route }) =>
     defineOperation({

@@ -3,8 +3,8 @@ import type { PoolObject, PoolObjects } from "../objects/pool-objects.js";
 import { NO_REF } from "./on-object.js";
 
 /**
- * XAPI wants VLANs and bonds gone before: what would stop the network's end is
- * looked for first, so that nothing is half gone.
+ * XAPI requires that VLANs and bonds are deleted before: obstacles to the
+ * network's deletion are checked first, so that it is never partially deleted.
  */
 export async function deleteNetwork(
   objects: PoolObjects,

@@ -31,7 +31,7 @@ interface Reading {
   readonly operationId: string;
   readonly summary: string;
   readonly noun: Noun;
-  /** @param id of whatever the path begins with; empty: it names none */
+  /** @param id of the object at the start of the path; empty: none */
   readonly read: (people: VisibleAccounts, id: string) => unknown;
 }
 

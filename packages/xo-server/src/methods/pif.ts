@@ -108,7 +108,10 @@ export const pifReconfigureIp = defineOperation({
   handler: ({ id, ...given }, context) => reconfigure(on(context, id), given),
 });
 
-/** XAPI keeps a VLAN's tag: another one means another VLAN, in the same network. */
+/**
+ * XAPI cannot change a VLAN's tag: another tag means another VLAN, in the same
+ * network.
+ */
 async function retag(
   objects: PoolObjects,
   pif: PoolObject,

@@ -226,7 +226,7 @@ function poolIds(inventory: Pick<Inventory, "list">): string[] {
   return Array.from(inventory.list("pool"), ({ uuid }) => uuid ?? "");
 }
 
-/** Groups that the pool itself keeps apart. */
+/** Anti-affinity groups of the pool. */
 function xapiGroups(
   { services }: Pick<OperationContext, "services">,
   pool: string,

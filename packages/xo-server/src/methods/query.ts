@@ -268,7 +268,7 @@ function withTopLevelFields<T extends { readonly fields?: readonly string[] }>(
   return { ...request, fields: [...new Set(names)] };
 }
 
-/** Questions about all objects of all pools, asked once or followed. */
+/** Queries on all objects of all pools, once or live. */
 export const queryOperations = [
   queryPage,
   queryCount,

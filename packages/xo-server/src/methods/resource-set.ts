@@ -272,7 +272,7 @@ function toMutable(set: object): Static<typeof PublicSet> {
   return set as Static<typeof PublicSet>;
 }
 
-/** What some people may make VMs of, and how much of it. */
+/** Resources from which users may create VMs, with quotas. */
 export const resourceSetOperations = [
   resourceSetGetAll,
   resourceSetGet,

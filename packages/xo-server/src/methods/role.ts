@@ -202,7 +202,7 @@ const grantOperations = (["user", "group"] as const).flatMap((type) => {
   ];
 });
 
-/** Roles, and who has them. `role.getAll` is about the older kind of rights: see acl.ts. */
+/** Roles, and their assignments. `role.getAll` belongs to the older kind of rights: see acl.ts. */
 export const roleOperations = [
   roleCreate,
   roleSet,

@@ -64,7 +64,7 @@ export const serverProbe = defineOperation({
   ),
   result: Probe,
   permission: "admin",
-  // The server opens a connection on behalf of the caller: that goes to the audit log.
+  // The server opens a connection on behalf of the caller: that is audited.
   changes: true,
   async handler({ host, httpProxy }, { signal, services }) {
     try {
@@ -124,7 +124,7 @@ const byCode: Readonly<Partial<Record<ErrorCode, Problem>>> = {
   UNREACHABLE: "unreachable",
 };
 
-/** What sockets and OpenSSL say, more exactly than the code. */
+/** Messages of sockets and OpenSSL, more precise than the code. */
 const byReason: readonly (readonly [ErrorCode, RegExp, Problem])[] = [
   ["UNREACHABLE", /^(ENOTFOUND|EAI_AGAIN)$/, "name-not-found"],
   ["UNREACHABLE", /^ETIMEDOUT$/, "timed-out"],
@@ -146,5 +146,5 @@ function problemOf(error: XoError | XapiError): Problem {
   return exact ?? byCode[code] ?? "not-a-xapi";
 }
 
-/** Looks at a host before it is added. */
+/** Probes a host before it is added. */
 export const serverProbeOperations = [serverProbe];

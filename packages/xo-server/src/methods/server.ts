@@ -279,7 +279,7 @@ function checkHostChange(
   });
 }
 
-/** What is undefined stays, what is null goes. */
+/** Undefined properties stay, null properties are removed. */
 function changed(
   options: Server["options"],
   changes: Server["options"],

@@ -57,5 +57,5 @@ export const sessionGetProviders = defineOperation({
   },
 });
 
-/** The ways in, for who stands before the door. */
+/** Authentication providers, for the sign-in page. */
 export const signInProviderOperations = [sessionGetProviders];

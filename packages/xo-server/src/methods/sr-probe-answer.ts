@@ -29,7 +29,7 @@ export function readRows(
   );
 }
 
-/** What stands in each element of this name. */
+/** The contents of each element of this name. */
 function* split(xml: string, element: string): Generator<string> {
   const [open, close] = [`<${element}>`, `</${element}>`];
   for (let at = 0; ;) {

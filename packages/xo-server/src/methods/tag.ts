@@ -92,7 +92,7 @@ export type TagStore = Pick<
 
 const KEY = "tags/";
 
-/** Colours of tags, by the tag. They are the server's, whatever has the tag. */
+/** Colors of tags, by the tag; stored on the server for all objects. */
 export const tagColorOperations = [tagGetAllConfigured, tagSet];
 
 /** Tags of objects of any type with tags. */

@@ -17,7 +17,7 @@ const PublicTask = Type.Unsafe<TaskView>(
   }),
 );
 
-/** Tasks that are looked at for one list: a state that none has must not hold the store. */
+/** Tasks read for one list: a state without tasks must not block the store. */
 const MOST_READ = 5_000;
 
 export const taskList = defineOperation({
@@ -76,10 +76,10 @@ export const taskUnsubscribe = defineOperation({
     services.taskSubscriptions.delete(client),
 });
 
-/** Who has not signed in has none. */
+/** Anonymous clients have none. */
 function readerOf({ user: person }: HandlerContext): TaskReader {
   return person ?? { id: "", isAdmin: false };
 }
 
-/** Our tasks for who has a socket: a list, and what becomes of them. */
+/** Tasks of the server for clients with a socket: a list, and its changes. */
 export const taskListOperations = [taskList, taskSubscribe, taskUnsubscribe];

@@ -247,7 +247,7 @@ function boundLifetime(
   return Math.min(wantedMs ?? tokenLifetime.defaultMs, restMs);
 }
 
-/** Neither of both means none: a call that forgot to say which must not delete all. */
+/** Neither of both means none: a call that omitted both must not delete all. */
 function select(
   tokens: Store["tokens"],
   among: Iterable<Token>,

@@ -128,7 +128,7 @@ export const vmGetCloudInitConfig = defineOperation({
       ...[hostOf(objects, object), "xscontainer"],
       ...["get_config_drive_default", args],
     ]);
-    // It says first that it went well.
+    // It reports success first.
     return String(answer).replace(/^True/, "");
   },
 });

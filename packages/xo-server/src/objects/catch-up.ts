@@ -12,7 +12,9 @@ export interface CatchUpOptions {
   readonly logger: Pick<Logger, "debug">;
 }
 
-/** Delays the response to a change until the mirror shows it: scripts read the result at once. */
+/**
+ * Delays the response to a change until the mirror shows it: scripts read the result immediately.
+ */
 export class CatchUp {
   readonly #options: CatchUpOptions;
 

@@ -3,7 +3,7 @@ import { link, mkdir, open, readFile, rm, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { Logger } from "../log/logger.js";
 
-/** The variable that the key may come in. */
+/** The environment variable for the key. */
 export const KEY_VARIABLE = "XO_INVENTORY_KEY";
 
 const KEY_TEXT = /^[0-9a-f]{64}$/i;
@@ -60,7 +60,7 @@ async function read(path: string): Promise<string | undefined> {
   }
 }
 
-/** Whole or not at all; of two who make it at a time, the later one takes the other's. */
+/** Atomic; of two concurrent creators the later one uses the other's. */
 async function make(path: string): Promise<string> {
   const text = randomBytes(32).toString("hex");
   const draft = `${path}.${randomBytes(4).toString("hex")}`;

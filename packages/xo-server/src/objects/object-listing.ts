@@ -37,7 +37,7 @@ export class ObjectListing {
     this.#inventory = inventory;
   }
 
-  /** @throws XoError FILTER_INVALID, INVALID_PARAMETERS, at once */
+  /** @throws XoError FILTER_INVALID, INVALID_PARAMETERS, immediately */
   list(request: ListingRequest): AsyncIterable<Buffer> {
     return this.#parts(request, toSelection(request.filter));
   }
@@ -88,7 +88,10 @@ interface Listing {
   readonly writing: { left: number; isFirst: boolean };
 }
 
-/** Goes through the rows of one table. What comes and goes meanwhile may be seen or not. */
+/**
+ * Iterates over the rows of one table. Rows added or removed in the meantime may be included or
+ * not.
+ */
 class TableReader {
   readonly #table: ViewTable;
   readonly #listing: Listing;

@@ -16,7 +16,7 @@ import { ObjectNotices } from "./object-notices.js";
 import type { StartOptions } from "../config/start-options.js";
 import type { StopStack } from "../lifecycle/stop-stack.js";
 
-/** The pools' objects as the outside sees them, and who asks for them. */
+/** The pools' objects for the API, and the caller's rights. */
 export interface Objects {
   readonly catalog: Catalog;
   readonly queries: Queries;

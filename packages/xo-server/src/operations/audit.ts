@@ -12,7 +12,7 @@ import { RefusalLog } from "./refusal-log.js";
 
 export type { AuditedCall, AuditedChange, Outcome } from "./audited-call.js";
 
-/** Records changes in the audit log: what, by whom, from where, with which outcome. */
+/** Records changes in the audit log: operation, user, address and outcome. */
 export interface Audit {
   /**
    * Called before a change: without audit log nothing is changed. @throws
@@ -26,7 +26,7 @@ export interface Audit {
    * @throws XoError STORE_UNAVAILABLE: the change must not be made
    */
   begin(call: AuditedChange): Promise<(outcome: Outcome) => Promise<void>>;
-  /** Records what was not begun. Never rejects, as `begin`. */
+  /** Records a change that was not started. Never rejects, as `begin`. */
   write(call: AuditedCall): Promise<void>;
   /** Records a call that was refused for lack of a right, coalesced per user, operation and minute. */
   refuse(call: AuditedChange, error: Error): void;

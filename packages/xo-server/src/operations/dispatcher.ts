@@ -33,7 +33,7 @@ export interface DispatcherOptions<S> {
   readonly audit?: Audit;
   /** Default: changes are not recorded. */
   readonly activity?: ActivityRecorder;
-  /** Resolves when the mirror shows these pools as they are now. Default: at once. */
+  /** Resolves when the mirror shows these pools as they are now. Default: immediately. */
   readonly catchUp?: (pools: ReadonlySet<string>) => Promise<void>;
 }
 

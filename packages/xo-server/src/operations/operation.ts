@@ -32,7 +32,7 @@ export interface ObjectPermission {
   readonly id: (params: never) => string;
 }
 
-/** Who calls, from where. */
+/** The caller and its address. */
 export interface CallContext {
   /** Absent: anonymous. */
   readonly user?: AuthenticatedUser | undefined;
@@ -47,7 +47,9 @@ export interface CallContext {
   readonly onBegin?: (() => void) | undefined;
   /** One of many calls: it may end before the mirror shows its changes. */
   readonly isPartOfBulk?: boolean;
-  /** The caller takes the one-time path of the result at once, as REST does: it is not counted. */
+  /**
+   * The caller uses the one-time path of the result immediately, as REST does: it is not counted.
+   */
   readonly takesPathAtOnce?: boolean;
 }
 
@@ -167,7 +169,7 @@ export interface Dispatcher {
    */
   call(name: string, params: unknown, context: CallContext): Promise<unknown>;
   /**
-   * Continues an operation that a previous run of the server has begun.
+   * Continues an operation that a previous run of the server has started.
    * @throws XoError or XapiError, nothing else
    */
   resume(call: InterruptedCall, context: CallContext): Promise<unknown>;
@@ -189,7 +191,7 @@ export function isAllowed(held: Permission, needed: Permission): boolean {
   return permissions.indexOf(held) >= permissions.indexOf(needed);
 }
 
-/** @param anonymous what callers may who have not signed in */
+/** @param anonymous permissions of anonymous callers */
 export function toCallContext(
   client: Client,
   address: string,

@@ -13,9 +13,9 @@ interface Coalesced {
 }
 
 /**
- * Records refused calls of users: the first one of a user and operation at once, the
- * number of those that follow within a minute in one further entry. So a flood of
- * refused calls cannot fill the audit log.
+ * Records refused calls of users: the first one of a user and operation immediately, the number of
+ * those that follow within a minute in one further entry. So a flood of refused calls cannot fill
+ * the audit log.
  */
 export class RefusalLog {
   readonly #write: (call: AuditedCall) => Promise<void>;

@@ -82,8 +82,8 @@ export class EvacuationPlanner {
   }
 
   /**
-   * The current model. `pinned` is removed from VMs of these hosts: the caller
-   * has asked XAPI whether they can be migrated.
+   * The current model. `pinned` is removed from VMs of these hosts: XAPI has
+   * reported whether they can be migrated.
    */
   async #model(
     pool: string,

@@ -16,7 +16,7 @@ export class PlannerThread {
   readonly #file: URL;
   #worker: Worker | undefined;
   #idle: unknown;
-  /** Number of the model that the thread holds. */
+  /** Number of the model that the thread has. */
   #model: number | undefined;
 
   constructor(clock: WallClock, file: URL) {

@@ -46,7 +46,7 @@ export interface PlannerRequest {
   readonly name: keyof PlannerFunctions;
   /** Number of the model. */
   readonly model: number;
-  /** Absent: the thread holds the model already. */
+  /** Absent: the thread has the model already. */
   readonly packedModel?: SerializedValue;
   /** By position. */
   readonly args: SerializedValue;

@@ -60,7 +60,7 @@ export class Planner {
   readonly #timeLimitMs: number;
   readonly #thread: PlannerThread;
   readonly #turns = new Semaphore(1);
-  /** Numbers of models: a model that the thread holds is not sent again. */
+  /** Numbers of models: a model that the thread has is not sent again. */
   readonly #models = new WeakMap<PoolModel, number>();
   #lastModel = 0;
   #waiting = 0;

@@ -26,7 +26,7 @@ export class PoolRecords {
   }
 
   /**
-   * One field that the mirror keeps as a column: cheaper than reading the
+   * One field that the mirror stores as a column: cheaper than reading the
    * record.
    */
   field(className: string, ref: unknown, name: string): unknown {
@@ -35,7 +35,7 @@ export class PoolRecords {
     return this.#inventory.column(key, name);
   }
 
-  /** UUID of the object that the reference stands for. */
+  /** UUID of the object of a reference. */
   id(className: string, ref: unknown): string | undefined {
     const uuid = this.field(className, ref, "uuid");
     return typeof uuid === "string" ? uuid : undefined;

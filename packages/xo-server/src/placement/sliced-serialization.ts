@@ -89,7 +89,7 @@ export class SlicedDeserializer {
   }
 }
 
-/** Runs all steps at once, for a thread without other work. */
+/** Runs all steps without slices, for a thread without other work. */
 export function runToEnd(steps: Steps): void {
   while (steps.next().done !== true);
 }

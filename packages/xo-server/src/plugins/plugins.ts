@@ -26,7 +26,7 @@ export interface PluginView {
   readonly configurationSchema: object;
 }
 
-/** Stands for a stored secret. As input it leaves the secret unchanged. */
+/** Represents a stored secret. As input it leaves the secret unchanged. */
 export const HIDDEN = "** obfuscated **";
 
 type Configuration = Readonly<Record<string, unknown>>;

@@ -51,7 +51,7 @@ export class PoolConflicts {
       warnings: [],
     };
     this.#identities.set(id, identity);
-    // Before the listing the mirror holds the pool that answered last.
+    // Before the listing the mirror has the pool that answered last.
     const mirrored = isListed ? undefined : this.#mirrored(id);
     for (const last of [identity.uuid, mirrored])
       if (uuid !== undefined && last !== undefined && uuid !== last)

@@ -4,7 +4,7 @@ import type { Logger } from "../log/logger.js";
 
 /** Facts about a pool that are persisted for the next start. No secrets. */
 export interface PoolFacts {
-  /** Addresses of all members, as urls: one of them may be master when the others are gone. */
+  /** Addresses of all members, as URLs: one of them may become coordinator. */
   readonly hosts: readonly string[];
   /** SHA-256 fingerprints of certificates trusted on first use, by `host:port`. */
   readonly fingerprints: Readonly<Record<string, string>>;

@@ -64,8 +64,8 @@ export function toStoredSettings(
 }
 
 /**
- * With a fingerprint that a person has accepted, the certificates of other
- * members are pinned as they are first seen: each has one of its own.
+ * With a fingerprint that a user has accepted, the certificates of other
+ * members are pinned at their first use: each has one of its own.
  */
 function toTls({
   fingerprint,

@@ -29,7 +29,7 @@ export interface PoolsOptions {
 
 /** All pools; one that fails never disturbs the others. */
 export interface Pools {
-  /** Returns at once. */
+  /** Returns immediately. */
   connect(settings: readonly PoolSettings[]): void;
   /** Disconnects the pool and removes its objects. False: it was not connected. */
   disconnect(id: string): Promise<boolean>;

@@ -23,7 +23,7 @@ export interface ResourceSetsOptions extends UsageSources {
   readonly catalog: Pick<Catalog, "follow" | "get">;
   readonly store: Pick<Store, "resourceSets" | "acls">;
   readonly clock: Pick<WallClock, "now">;
-  /** Resolves when the mirror shows the pool of a VM as it is now. Default: at once. */
+  /** Resolves when the mirror shows the pool of a VM as it is now. Default: immediately. */
   readonly caughtUp?: (vmId: string) => Promise<void>;
 }
 

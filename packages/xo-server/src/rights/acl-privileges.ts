@@ -10,7 +10,7 @@ export const aclLevels: Readonly<Record<string, readonly string[]>> = {
 /**
  * Fields with the owners of an object: a right on an owner includes the object.
  * VIFs and VBDs belong to their VM only: a right on a network or on an ISO
- * image, which one needs for a VM of one's own, is no right on the devices of
+ * image, which users need for their own VMs, is no right on the devices of
  * other VMs.
  */
 const OWNER_FIELDS = [

@@ -129,7 +129,9 @@ export class FollowedHost {
     }
   }
 
-  /** VMs that it no longer reports can be reported by another host at once. */
+  /**
+   * VMs that it no longer reports can be reported by another host immediately.
+   */
   *#release({ id, pool }: StatsHost, entries: readonly LegendEntry[]): Steps {
     const uuids = new Set<string>();
     for (const { uuid } of entries) uuids.add(uuid);

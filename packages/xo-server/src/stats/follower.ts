@@ -13,7 +13,7 @@ export interface FollowerOptions {
   readonly now: LatestMetrics;
   readonly inventory: Pick<Inventory, "runInSlices">;
   /**
-   * Hosts that can be asked now; absent: no host is followed, but old data is
+   * Hosts that can be polled now; absent: no host is followed, but old data is
    * evicted.
    */
   readonly live?: () => Promise<readonly StatsHost[]>;

@@ -4,7 +4,7 @@ import type { StatsHost } from "./fetch-measurements.js";
 
 interface Seen {
   readonly revision: number;
-  /** Undefined: the host cannot be asked. */
+  /** Undefined: the host cannot be polled. */
   readonly facts: Pick<StatsHost, "id" | "pool" | "address"> | undefined;
 }
 

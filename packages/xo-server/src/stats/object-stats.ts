@@ -137,7 +137,7 @@ export class ObjectStats {
   }
 }
 
-/** @throws XoError HOST_OFFLINE: the host cannot be asked */
+/** @throws XoError HOST_OFFLINE: the host cannot be polled */
 export function toStatsHost({ id, object, xapi }: PoolObject): StatsHost {
   if (object["power_state"] === "Halted")
     throw new XoError("HOST_OFFLINE", { objectId: id });

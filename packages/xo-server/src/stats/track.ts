@@ -103,7 +103,7 @@ export class Track {
     this.#shape = shape;
   }
 
-  /** Changes the capacity; the latest rows are kept. */
+  /** Changes the capacity; the latest rows are retained. */
   resize(capacity: number): void {
     if (capacity === this.#capacity) return;
     this.#rewrite(

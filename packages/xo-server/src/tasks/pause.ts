@@ -1,4 +1,4 @@
-/** @returns after `ms`, or at once when the signal is aborted */
+/** @returns after `ms`, or immediately when the signal is aborted */
 export function pause(
   clock: Pick<WallClock, "setTimeout" | "clearTimeout">,
   ms: number,

@@ -6,7 +6,7 @@ import type { StepJournal } from "./step-journal.js";
 import { TaskNode } from "./task-node.js";
 import { bounded, toView } from "./task-view.js";
 
-/** What a task does, for whom, to which object. */
+/** What a task does, its user, and its object. */
 export interface TaskSubject {
   readonly name: string;
   readonly objectType: string;

@@ -10,7 +10,7 @@ import { Tasks, type PendingTask } from "./tasks.js";
 const KEPT_MS = 14 * 24 * 3600 * 1000;
 /** A step that is younger may be that of a task that is about to be written, in ms. */
 const STEPS_KEPT_MS = 24 * 3600 * 1000;
-/** Between two looks for these, in ms. */
+/** Interval between two checks for these, in ms. */
 const SWEEP_MS = 3600 * 1000;
 
 export interface StartTasksParts {

@@ -34,8 +34,8 @@ export interface StepJournalOptions {
 }
 
 /**
- * Writes the steps of all tasks, one write at a time. Steps that arrive
- * meanwhile share the next write: a hundred at once cost little more than one.
+ * Writes the steps of all tasks, one write at a time. Steps that arrive in the
+ * meantime share the next write: a hundred at once cost little more than one.
  * Of each step only the newest state is written.
  */
 export class StepJournal {

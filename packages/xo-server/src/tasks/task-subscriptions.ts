@@ -10,7 +10,10 @@ const WINDOW_MS = 200;
 const RETRY_MS = 1_000;
 /** Tasks of one message. */
 const A_MESSAGE = 50;
-/** Changed tasks that wait for a slow client at most: above it the client is asked to list them again. */
+/**
+ * Maximum number of changed tasks that wait for a slow client: above it the client has to list them
+ * again.
+ */
 const MOST_WAITING = 2_000;
 
 interface Subscriber {

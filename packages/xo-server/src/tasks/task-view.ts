@@ -25,7 +25,7 @@ export interface TaskNote {
   readonly data?: object;
 }
 
-/** What is kept of a task beside the columns of its row. */
+/** Persisted data of a task beside the columns of its row. */
 export type TaskBody = Readonly<Record<string, unknown>>;
 
 export function toView(task: Task): TaskView {
@@ -43,7 +43,7 @@ export function toView(task: Task): TaskView {
   };
 }
 
-/** Characters of a result, or of parameters, that are kept. */
+/** Characters of a result, or of parameters, that are stored. */
 const MOST_CHARACTERS = 32_768;
 
 /** On success it is absent, or an object. */
@@ -54,7 +54,7 @@ export function toResult(result: unknown): object | undefined {
   return Array.isArray(result) ? undefined : bounded(result);
 }
 
-/** The same, unless it is too large to be kept. */
+/** The same, unless it is too large to store. */
 export function bounded(value: object): object {
   const { length } = JSON.stringify(value);
   return length <= MOST_CHARACTERS

@@ -358,7 +358,7 @@ export class Tasks {
     for (const listener of this.#listeners) listener(change);
   }
 
-  /** Cancels tasks of this server that other servers were asked to cancel. */
+  /** Cancels tasks of this server on request of other servers. */
   #lookForUnwanted(): void {
     const { isShared, clock, store, owner, logger } = this.#options;
     if (isShared !== true || this.#unwantedTimer !== undefined) return;

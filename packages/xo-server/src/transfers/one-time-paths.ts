@@ -31,7 +31,7 @@ export interface Offers {
 
 type Offer = { readonly [K in keyof Offers]?: Offers[K] };
 
-/** Who was offered a path. */
+/** The user who was offered a path. */
 export type PathOwner = Pick<
   CallContext,
   "user" | "address" | "client" | "takesPathAtOnce"
@@ -141,7 +141,7 @@ export class OneTimePaths {
     return PATH_PREFIX + token;
   }
 
-  /** @returns the key of the caller; undefined: the offer is taken at once and not counted */
+  /** @returns the key of the caller; undefined: the offer is used immediately and not counted */
   #count({ user, address, takesPathAtOnce }: PathOwner): string | undefined {
     if (takesPathAtOnce === true) return undefined;
     const key = user === undefined ? toRateKey(address) : `user ${user.id}`;

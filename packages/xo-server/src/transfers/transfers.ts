@@ -22,7 +22,7 @@ export interface TransfersOptions {
   readonly audit?: Audit;
   /** Default: transfers have no tasks. */
   readonly tasks?: Pick<Tasks, "prepare" | "follow">;
-  /** Resolves when the mirror shows the pool of this object as it is now. Default: at once. */
+  /** Resolves when the mirror shows the pool of this object as it is now. Default: immediately. */
   readonly caughtUp?: (id: string) => Promise<void>;
   readonly clock: WallClock;
   /** A transfer fails if no byte moves for this time, in ms. */

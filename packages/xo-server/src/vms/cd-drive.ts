@@ -5,7 +5,7 @@ import type { Rollback } from "./rollback.js";
 import { createDrive } from "./new-drives.js";
 import { isRunning, readDrives, readRecord } from "./xapi-records.js";
 
-/** Where guests look for a CD first. */
+/** The device where guests expect a CD. */
 const USUAL_POSITION = "3";
 
 export interface InsertOptions {
@@ -16,7 +16,7 @@ export interface InsertOptions {
 }
 
 /**
- * Puts an image into the VM's CD drive, which is added where it has none.
+ * Inserts an image into the VM's CD drive, which is added if it has none.
  * @throws XapiError VBD_NOT_EMPTY
  */
 export async function insertCd(

@@ -13,7 +13,7 @@ import { readRecord } from "./xapi-records.js";
 const operations: readonly string[] = datamodel.enums["vm_operations"] ?? [];
 
 /**
- * Looks up, before anything is changed, what settings name.
+ * Looks up the objects that settings name, before anything is changed.
  * @throws XoError NO_SUCH_OBJECT, FORBIDDEN, INVALID_PARAMETERS
  */
 export function findNamed(
@@ -41,7 +41,7 @@ export async function changeSettings(
     await xapi.call(`VM.${message}`, [ref, ...params]);
 }
 
-/** XAPI starts VMs with their hosts only where the pool says so too. */
+/** XAPI starts VMs with their hosts only if the pool has it enabled too. */
 export async function allowAutoPowerOn(
   objects: PoolObjects,
   vm: PoolObject,

@@ -18,7 +18,7 @@ const LABEL = "cidata";
 export const CONFIG_DRIVE = "XO CloudConfigDrive";
 
 /**
- * A disk image as cloud-init's data source NoCloud looks for it, by its label
+ * A disk image with the label of cloud-init's data source NoCloud
  * (https://docs.cloud-init.io/en/latest/reference/datasources/nocloud.html).
  * @param instance id of the VM: with a new one, the guest runs cloud-init again
  * @throws XoError INVALID_PARAMETERS: it does not fit

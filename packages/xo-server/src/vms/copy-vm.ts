@@ -9,9 +9,12 @@ import { readRecord } from "./xapi-records.js";
 
 export interface CopyOptions {
   readonly name: string;
-  /** Where its disks go; of another pool, the copy goes there. Absent: where they are. */
+  /**
+   * Target SR of its disks; if it belongs to another pool, the copy is created there. Absent: the
+   * same SRs.
+   */
   readonly sr?: PoolObject;
-  /** Of the pool that the copy goes to. */
+  /** Of the target pool. */
   readonly made: Rollback;
   /** The VM's pool: see allOrNothing. */
   readonly cleaner: Xapi;
@@ -36,7 +39,7 @@ export async function copyVm(
   );
 }
 
-/** The snapshot goes in any case. @throws XoError LEFT_BEHIND */
+/** The snapshot is deleted in any case. @throws XoError LEFT_BEHIND */
 async function afterwards<T>(
   cleaner: Xapi,
   snapshot: Ref,

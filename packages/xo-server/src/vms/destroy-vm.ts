@@ -57,7 +57,7 @@ export async function destroyVm(
     });
 }
 
-/** It goes with its disks where what it is made for fails. @param what it is called if it stays */
+/** It is deleted with its disks if its purpose fails. @param what its description if it stays */
 export function addVm(made: Rollback, ref: Ref, what = `VM ${ref}`): void {
   const options = {
     deleteDisks: true,
@@ -67,7 +67,7 @@ export function addVm(made: Rollback, ref: Ref, what = `VM ${ref}`): void {
   made.add(what, (cleaner) => destroyVm(cleaner, ref, options));
 }
 
-/** XAPI looks at these itself, but only after the VM has been shut down. */
+/** XAPI checks these itself, but only after the VM has been shut down. */
 function assertAllowed(vm: VmRecord, options: DestroyOptions): void {
   const blocked = Object.hasOwn(vm.blocked_operations, "destroy")
     ? vm.blocked_operations["destroy"]

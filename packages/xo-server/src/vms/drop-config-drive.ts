@@ -7,14 +7,14 @@ import { isRunning, isSet, readRecord } from "./xapi-records.js";
 
 export interface Patience {
   readonly lookEveryMs: number;
-  /** A guest that has not come up by then keeps its drive. */
+  /** A guest that is not running by then keeps its drive. */
   readonly forMs: number;
 }
 
 const USUAL: Patience = { lookEveryMs: 5_000, forMs: 600_000 };
 
 /**
- * Takes the config drive away once the guest has come up, as it may hold secrets.
+ * Removes the config drive once the guest runs, as it may contain secrets.
  * @returns whether it did
  */
 export async function dropConfigDrive(

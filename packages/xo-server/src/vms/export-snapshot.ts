@@ -6,8 +6,8 @@ import { isGone } from "./rollback.js";
 import { readRecord } from "./xapi-records.js";
 
 /**
- * A snapshot to be exported in the place of a VM that runs, which XAPI does not
- * export. It has the VM's name: who imports it gets a VM of that name, not a template.
+ * A snapshot for the export of a running VM, which XAPI does not export. It has the VM's name: an
+ * import of it creates a VM of that name, not a template.
  * @throws XapiError
  */
 export async function takeExportSnapshot(xapi: Xapi, vm: Ref): Promise<Ref> {
@@ -22,7 +22,7 @@ export async function takeExportSnapshot(xapi: Xapi, vm: Ref): Promise<Ref> {
   }
 }
 
-/** With its disks. One that is gone already is no error. */
+/** With its disks. A deleted one is no error. */
 export async function dropExportSnapshot(xapi: Xapi, ref: Ref): Promise<void> {
   const destroy = () =>
     destroyVm(xapi, ref, {

@@ -38,7 +38,10 @@ export function toMemoryLimits(
   return { staticMin, dynamicMin, dynamicMax, staticMax };
 }
 
-/** Limits as XAPI's calls take them; only where one differs, static ones only where one of them does. */
+/**
+ * Limits as parameters of XAPI's calls; only where one differs, static ones only where one of them
+ * does.
+ */
 export function toMemoryCalls(
   now: MemoryLimits,
   next: MemoryLimits,

@@ -20,8 +20,8 @@ export interface Migration {
 }
 
 /**
- * Moves a VM; its disks too where that is asked for, where the host is of
- * another pool, or does not see them.
+ * Migrates a VM; with its disks if requested, if the host is in another pool,
+ * or does not reach them.
  */
 export async function migrateVm(
   migration: Migration,
@@ -38,7 +38,10 @@ export async function migrateVm(
   }
 }
 
-/** The host does not see the disks. Of a halted VM, XAPI does not look at them: it only says that it does not run. */
+/**
+ * The host does not reach the disks. For a halted VM, XAPI does not check them: it only reports
+ * that it is not running.
+ */
 async function isApart(
   error: unknown,
   { vm, host }: Migration,

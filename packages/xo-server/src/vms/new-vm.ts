@@ -34,7 +34,7 @@ export interface NewVm {
 export interface NewCard {
   /** Place of the template's that it replaces; absent: the first that is free. */
   readonly device: string | undefined;
-  /** Undefined: the template's there only goes. */
+  /** Undefined: the template's default is removed. */
   readonly network: Ref | undefined;
   readonly mac: string | undefined;
   readonly mtu: number | undefined;

@@ -1,6 +1,6 @@
 import { XoError } from "@xo-server/model";
 
-/** One of several VMs that are made at once. */
+/** One of several VMs that are created at once. */
 export interface Numbered {
   readonly name: string;
   readonly index: number;

@@ -1,9 +1,9 @@
 import { XoError } from "@xo-server/model";
 import type { HandlerContext } from "../operations/operation.js";
 
-/** What people of a resource set may use without rights of their own. */
+/** Objects that users of a resource set may use without rights of their own. */
 export interface ResourceSets {
-  /** @throws XoError NO_SUCH_OBJECT, FORBIDDEN: the caller is not one of its people */
+  /** @throws XoError NO_SUCH_OBJECT, FORBIDDEN: the caller is not one of its users */
   open(id: string, context: HandlerContext): OpenResourceSet;
   /**
    * Takes what an existing VM of the set needs in addition.
@@ -11,7 +11,7 @@ export interface ResourceSets {
    */
   grow(setId: string, vmId: string, growth: ResourceUsage): Promise<GrownShare>;
   /**
-   * Takes what a copy of a VM of the set needs, whoever makes it.
+   * Takes the resources of a copy of a VM of the set, for any caller.
    * @throws XoError RESOURCES_EXHAUSTED
    */
   takeFor(
@@ -42,7 +42,7 @@ export interface TakenShare {
 }
 
 export interface OpenResourceSet {
-  /** May its people use this object? */
+  /** Whether its users may use this object. */
   has(objectId: string): boolean;
   /**
    * Takes what a VM needs from what is left.
@@ -51,7 +51,7 @@ export interface OpenResourceSet {
    * @throws XoError where it is not enough
    */
   take(usage: ResourceUsage, vmId?: string): Promise<() => Promise<void>>;
-  /** The VM was made of it: it belongs to who made it, or to all people of the set. */
+  /** The VM was created from it: it belongs to its creator, or to all users of the set. */
   own(vmId: string): Promise<void>;
 }
 

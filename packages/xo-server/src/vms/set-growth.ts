@@ -90,7 +90,7 @@ export function growthOfRevert(
   };
 }
 
-/** Who calls, and the sets. */
+/** The caller, and the sets. */
 export interface GrowthContext extends Pick<HandlerContext, "user"> {
   readonly objects: Pick<PoolObjects, "find">;
   readonly services: { readonly resourceSets: ResourceSets };
@@ -177,7 +177,7 @@ export function setOf({ object }: VmObject): string | undefined {
 
 /**
  * Users who are no administrators may move a VM into a set of their own, where
- * it is counted; they may not take it out of a set, nor share it.
+ * it is counted; they may not remove it from a set, nor share it.
  * @returns to be called if the move fails
  * @throws XoError FORBIDDEN, NO_SUCH_OBJECT, RESOURCES_EXHAUSTED
  */

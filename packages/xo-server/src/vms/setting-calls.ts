@@ -10,7 +10,7 @@ export type Call = readonly [message: string, ...params: unknown[]];
 /** Of objects that settings name by their ids. */
 export type RefOf = (type: "host" | "SR", id: string) => Ref;
 
-/** Settings; of a new VM also when, by whom and from which template it was made. */
+/** Settings; of a new VM also the time, the user and the template. */
 export type GivenSettings = Omit<VmSettings, "creation"> & {
   readonly creation?: object;
 };
@@ -144,7 +144,7 @@ function orNone<T>(value: T | "" | 0): T | null {
   return value === "" || value === 0 ? null : value;
 }
 
-/** XAPI refuses to add an entry that is there, and takes it well when one to be removed is not. */
+/** XAPI refuses to add an existing entry, but accepts the removal of a missing one. */
 export function entryCalls(field: string, entries: Entries): Call[] {
   return Object.entries(entries).flatMap(([key, value]): Call[] => {
     if (value === undefined) return [];

@@ -5,12 +5,12 @@ import type { TaskContext } from "../tasks/task-context.js";
 export interface SnapshotKind {
   /** With what is in the VM's memory: it must not be halted. */
   readonly saveMemory?: boolean;
-  /** Asks the guest to write down first what it has in mind. */
+  /** Asks the guest to flush its file systems first (quiesce). */
   readonly quiesce?: boolean;
   readonly work: Pick<TaskContext, "warn">;
 }
 
-/** What XAPI says where guest or pool cannot: pools have unlearned it with version 8. */
+/** XAPI's errors if the guest or the pool does not support it: pools since version 8. */
 const CANNOT = new Set([
   "MESSAGE_REMOVED",
   "MESSAGE_METHOD_UNKNOWN",

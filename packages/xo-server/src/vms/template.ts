@@ -5,8 +5,8 @@ import type { CreateParameters } from "./create-parameters.js";
 const TYPE = "VM-template";
 
 /**
- * By its id. A default template has the same uuid in every pool: which one is
- * meant, the pool says, or anything else that the call names in it.
+ * By its id. A default template has the same uuid in every pool: the pool, or
+ * any other object in the call, determines which one.
  * @throws XoError NO_SUCH_OBJECT
  */
 export function findTemplate(

@@ -2,8 +2,8 @@ import { NULL_REF, type Ref } from "@xo-server/model";
 import type { Xapi } from "@xo-server/xen-api";
 
 /*
- * What XAPI's own records say now: the catalog may be some events behind what
- * was just made. Integers come as numbers or, on old transports, as texts.
+ * XAPI's present records: the catalog may be some events behind. Integers are
+ * numbers or, on old transports, texts.
  */
 
 export interface VmRecord {

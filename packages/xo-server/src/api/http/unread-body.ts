@@ -25,7 +25,8 @@ export function addUnreadBodies(
       return payload;
     // A keep-alive connection would be read to the end of the body.
     reply.header("connection", "close");
-    // Tells the client where the response ends while the connection is open.
+    // Lets the client find the end of the response while the connection is
+    // open.
     reply.header("content-length", Buffer.byteLength(payload));
     const response = new Readable({ read: () => undefined });
     response.push(payload);

@@ -7,9 +7,9 @@ const MAX_ANONYMOUS_BYTES = 256 * 1024;
 const MESSAGE_TOO_BIG = 1009;
 
 /**
- * Closes a socket that sends data without ever completing a message, unless a user has
- * signed in on it: thousands of half messages of strangers would fill the memory.
- * @param isAllowed asked at the bound; after a yes nothing is watched any more
+ * Closes a socket that sends data without ever completing a message, unless a user has signed in on
+ * it: thousands of partial messages of anonymous clients would fill the memory.
+ * @param isAllowed called at the limit; if true, the socket is no longer limited
  */
 export function limitAnonymousMessage(
   raw: Socket,

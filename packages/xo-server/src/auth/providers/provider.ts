@@ -27,7 +27,7 @@ export interface Directory {
   verify(name: string, password: string): Promise<ExternalIdentity | undefined>;
 }
 
-/** State of a sign-in at a provider; only the browser that began the sign-in holds it. */
+/** State of a sign-in at a provider; only the browser that started the sign-in has it. */
 export interface PendingSignIn {
   readonly state: string;
   readonly nonce: string;

@@ -5,9 +5,10 @@ type SecretKeys<K extends string> = Readonly<
 >;
 
 /**
- * Reads a secret from the value, file or environment variable that the config
- * names. Read at each use, so that a changed secret takes effect at once.
- * @returns empty: the config names no secret
+ * Reads a secret from the value, file or environment variable that the
+ * configuration names. Read at each use, so that a changed secret takes effect
+ * immediately.
+ * @returns empty: no secret is configured
  * @throws XoError CONFIG_INVALID
  */
 export async function readConfigSecret<K extends string>(

@@ -5,7 +5,7 @@ const HOST = "00000000-0000-4000-8000-00000000000b";
 const pooled = { $pool: POOL };
 const named = { id: ID, name_label: "db-1", name_description: "" };
 
-/** What an assistant wants to know first about an object of each collection. */
+/** The properties of an object that an assistant needs first, by collection. */
 export const collectionExamples: Readonly<
   Record<string, Readonly<Record<string, unknown>>>
 > = {

@@ -20,7 +20,10 @@ import { readBoolean } from "../routing/query-values.js";
 import { callerOf, queryOf } from "../routing/rest-request.js";
 import { REST_ROOT, toHref } from "../routing/rest-path.js";
 
-/** Responds to an action with a task at once, or with `?sync` with its result. */
+/**
+ * Responds to an action with a task immediately, or with `?sync` with its
+ * result.
+ */
 export async function startAction(
   operation: RestOperation,
   parts: OperationParts,

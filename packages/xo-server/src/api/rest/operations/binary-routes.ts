@@ -28,9 +28,9 @@ interface Parts extends OperationParts {
 }
 
 /**
- * Routes whose bodies are bytes: the transfer that the operation offers begins at
- * once. Routes of Fastify, because they parse bodies in another way than the rest
- * of the API.
+ * Routes whose bodies are bytes: the transfer that the operation offers starts
+ * immediately. Routes of Fastify, because they parse bodies in another way than
+ * the rest of the API.
  * @param routes where their methods are listed
  */
 export function addBinaryRoutes(

@@ -94,7 +94,7 @@ export class RouteTable {
       handlers: new Map(),
     };
     const folder = folderOf(path);
-    // `/users/me` goes before `/users/{id}`.
+    // `/users/me` takes precedence over `/users/{id}`.
     const routes = [...this.#routesIn(folder), route].sort(
       (a, b) => a.parameterCount - b.parameterCount,
     );
