@@ -73,9 +73,9 @@ t.test(
         readonly result: { readonly message: string };
       };
     const [first, second] = await Promise.all([end(one), end(several)]);
-    t.match(first.result.message, /one was half-made, and is removed/);
-    t.match(second.result.message, /is made/);
-    t.match(second.result.message, /was half-made, and is removed/);
+    t.match(first.result.message, /one was created partially, and was deleted/);
+    t.match(second.result.message, /was created/);
+    t.match(second.result.message, /was created partially, and was deleted/);
     const made = await later.all({ type: "VM" });
     const kept = made.filter(({ name_label }) =>
       /^(one|whole|half)$/.test(String(name_label)),

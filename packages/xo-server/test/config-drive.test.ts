@@ -47,6 +47,6 @@ t.test("what does not fit is refused", async (t) => {
   t.equal(readFatImage(writeConfigImage(most, VM)).files.size, 2);
   t.throws(() => writeConfigImage({ userData: "x".repeat(4_200_000) }, VM), {
     code: "INVALID_PARAMETERS",
-    data: { reason: /4200050 bytes, a config drive takes/ },
+    data: { reason: /4200050 bytes, a config drive has room for/ },
   });
 });

@@ -189,18 +189,21 @@ t.test("one that could not be opened takes no place", async (t) => {
   t.equal(fake.asked.length, 2);
 });
 
-t.test("a client that goes while it is opened ends it", async (t) => {
-  const fake = new FakeConsoles();
-  const gone = new AbortController();
-  const opened = await fake.consoles.open(ofVm, gone.signal);
-  opened.drop();
-  await settled();
-  t.ok(fake.streams[0]!.destroyed);
-  t.same(fake.entries, ["console.open", "console.close"]);
-  t.match(fake.audited[1], {
-    params: { reason: "the client has gone", bytesToClient: 0 },
-  });
-});
+t.test(
+  "a console ends if its client disconnects while it is opened",
+  async (t) => {
+    const fake = new FakeConsoles();
+    const gone = new AbortController();
+    const opened = await fake.consoles.open(ofVm, gone.signal);
+    opened.drop();
+    await settled();
+    t.ok(fake.streams[0]!.destroyed);
+    t.same(fake.entries, ["console.open", "console.close"]);
+    t.match(fake.audited[1], {
+      params: { reason: "the client has disconnected", bytesToClient: 0 },
+    });
+  },
+);
 
 t.test("it ends with the session, at the next look", async (t) => {
   const fake = new FakeConsoles();

@@ -272,7 +272,7 @@ t.test(
       result: {
         code: "INTERRUPTED",
         message:
-          /done before: VM.clone; finished by the pool since: VM.provision; what comes after these was not begun/,
+          /done before: VM.clone; finished by the pool since: VM.provision; the following calls were not started/,
       },
     });
     t.same(pool.asked, ["VM.clone", "VM.provision"]);
@@ -339,7 +339,7 @@ t.test(
       await done;
       t.match(await tasks.get(id, ada), {
         status: "interrupted",
-        result: { message: /not begun: VM.start/ },
+        result: { message: /not started: VM.start/ },
       });
     });
 

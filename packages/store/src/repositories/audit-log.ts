@@ -107,7 +107,7 @@ export class AuditLog {
     const head = await this.#ends.read("head");
     const start = await this.#ends.read("start");
     if (!this.#ends.isSealed(start))
-      return broken(0, start.seq, "the seal of what was pruned is not ours");
+      return broken(0, start.seq, "the signature of the pruned part is not valid");
     let checked = 0;
     let last: Pick<AuditEnd, "seq" | "hash"> = start;
     let marked = last;
@@ -123,7 +123,7 @@ export class AuditLog {
     }
     const next = last.seq + 1;
     if (!this.#ends.isSealed(head))
-      return broken(checked, next, "the seal is not ours");
+      return broken(checked, next, "the signature is not valid");
     if (last.seq < head.seq)
       return broken(checked, next, `it is missing, ${head.seq} were written`);
     if (last.hash !== head.hash)
@@ -145,7 +145,7 @@ export class AuditLog {
     const start = await this.#ends.read("start");
     const { seq: last } = await this.#ends.read("head");
     if (!this.#ends.isSealed(start)) {
-      const reason = "the seal of what was pruned is not ours";
+      const reason = "the signature of the pruned part is not valid";
       return { ...broken(0, start.seq, reason), gone: 0 };
     }
     let gone = 0;

@@ -185,7 +185,7 @@ export class Consoles {
       drop: () => {
         opened.stream.destroy();
         const nothing = { bytesToClient: 0, bytesFromClient: 0 };
-        this.#ended(opened, "the client has gone", nothing);
+        this.#ended(opened, "the client has disconnected", nothing);
       },
     };
   }

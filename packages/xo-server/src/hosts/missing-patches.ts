@@ -32,7 +32,7 @@ export class MissingPatches {
   of(host: PoolObject): Promise<readonly MissingPatch[]> {
     const { id, object } = host;
     if (object["productBrand"] !== "XCP-ng") {
-      const reason = "only hosts of XCP-ng tell what they miss";
+      const reason = "only XCP-ng hosts report missing updates";
       return Promise.reject(
         new XoError("UNSUPPORTED", { what: "the list of updates", reason }),
       );

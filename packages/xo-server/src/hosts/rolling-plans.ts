@@ -67,7 +67,7 @@ function busy(pool: string, plan?: RollingPlan): XoError {
     ...(plan === undefined
       ? { actual: "going on" }
       : {
-          actual: `going on since ${new Date(plan.since).toISOString()}; with resume: true, it is taken over from a server that has died`,
+          actual: `in progress since ${new Date(plan.since).toISOString()}; with resume: true, it is taken over from a server that no longer runs`,
         }),
   });
 }

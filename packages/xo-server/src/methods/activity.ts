@@ -95,7 +95,7 @@ export const activityList = defineOperation({
 export const activitySubscribe = defineOperation({
   name: "activity.subscribe",
   summary:
-    "From now on a notification `activity` {} tells that something has happened.",
+    "Subscribes to notifications `activity` {}, sent when new events exist.",
   params: Type.Object({}),
   result: Type.Boolean(),
   permission: "viewer",
@@ -107,7 +107,7 @@ export const activitySubscribe = defineOperation({
 
 export const activityUnsubscribe = defineOperation({
   name: "activity.unsubscribe",
-  summary: "No more notifications `activity`; false when there were none.",
+  summary: "Ends the notifications `activity`; returns false without a subscription.",
   params: Type.Object({}),
   result: Type.Boolean(),
   permission: "viewer",

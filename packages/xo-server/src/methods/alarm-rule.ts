@@ -149,7 +149,7 @@ export const alarmRuleSet = defineOperation({
   ...change,
   name: "alarmRule.set",
   summary:
-    "Changes an alarm rule. Members that are not given stay. A new condition clears the open alarms of the rule.",
+    "Changes an alarm rule. Absent properties stay. A new condition clears the open alarms of the rule.",
   params: Type.Object(
     {
       id,

@@ -80,7 +80,7 @@ export const auditCheckIntegrity = defineOperation({
   params: Type.Object({}),
   result: Type.Object({
     nValid: Type.Number(),
-    pruned: Type.Number({ description: "Records that were taken away." }),
+    pruned: Type.Number({ description: "Deleted records." }),
   }),
   permission: "admin",
   async handler(_params, { services }) {

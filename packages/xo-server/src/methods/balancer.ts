@@ -71,7 +71,7 @@ export const balancerGetPolicy = defineOperation({
 export const balancerSetPolicy = defineOperation({
   name: "balancer.setPolicy",
   summary:
-    "Sets the load balancer policy of a pool. Members that are not given stay. mode off: no more migrations are started.",
+    "Sets the load balancer policy of a pool. Absent properties stay. mode off: no more migrations are started.",
   params: Type.Object({ pool, ...policyChangeMembers }, closed),
   result: Policy,
   permission: onPool("administrate:set"),

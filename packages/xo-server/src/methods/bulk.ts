@@ -38,7 +38,7 @@ const Params = Type.Object(
       Type.String({
         minLength: 1,
         maxLength: 64,
-        description: "Of what the filter is asked; default: VM.",
+        description: "Type of the objects that the filter selects; default: VM.",
       }),
     ),
     params: Type.Optional(
@@ -50,7 +50,7 @@ const Params = Type.Object(
     idParameter: Type.String({ minLength: 1, maxLength: 64, default: "id" }),
     stopOnError: Type.Boolean({
       default: false,
-      description: "No other is begun when one has failed.",
+      description: "Starts no further item after a failure.",
     }),
     sync: Type.Optional(
       Type.Boolean({ description: "Answers when all have ended." }),
@@ -126,12 +126,12 @@ async function resumeBulk(
 ): Promise<BulkResult> {
   const { ids, states } = readBulkLog(interrupted.steps);
   if (ids.length !== kept.total)
-    throw new XoError("INTERRUPTED", { reason: "none had begun" });
+    throw new XoError("INTERRUPTED", { reason: "none had started" });
   const { call, nameOf } = callerOf(kept, context);
   const run = (id: string, part: TaskContext, isLast = false) => {
     if (kept.hadSecrets)
       throw new XoError("INTERRUPTED", {
-        reason: "not begun: secrets of its parameters are not persisted",
+        reason: "not started: secrets of its parameters are not persisted",
       });
     return call(id, part, isLast);
   };

@@ -7,7 +7,7 @@ const id = Type.String({ minLength: 1, description: "Of a template." });
 const name = Type.String({ minLength: 1, maxLength: 1024 });
 const template = Type.String({
   minLength: 1,
-  description: "For cloud-init; {name} and {index} stand for those of the VM.",
+  description: "For cloud-init; {name} and {index} are replaced by the name and index of the VM.",
 });
 const closed = { additionalProperties: false } as const;
 
@@ -66,7 +66,7 @@ export const cloudConfigGetAllNetworkConfigs = defineOperation({
 export const cloudConfigUpdate = defineOperation({
   ...shared,
   name: "cloudConfig.update",
-  summary: "Changes a template; what is not given stays.",
+  summary: "Changes a template; absent properties stay.",
   params: Type.Object(
     { id, name: Type.Optional(name), template: Type.Optional(template) },
     closed,
@@ -81,7 +81,7 @@ export const cloudConfigUpdate = defineOperation({
 export const cloudConfigDelete = defineOperation({
   ...shared,
   name: "cloudConfig.delete",
-  summary: "Deletes a template; VMs that were made with it stay.",
+  summary: "Deletes a template; VMs created with it stay.",
   params: Type.Object({ id }, closed),
   result: Type.Boolean(),
   async handler(params, { services }) {

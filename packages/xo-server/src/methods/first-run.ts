@@ -47,7 +47,7 @@ export const systemGetFirstRun = defineOperation({
 export const serverOpenDemo = defineOperation({
   name: "server.openDemo",
   summary:
-    "Starts simulated pools, to look around; their ids. They are gone after a restart.",
+    "Starts simulated pools for a demonstration and returns their ids. They are removed at a restart.",
   params: Type.Object(
     {
       profiles: Type.Optional(

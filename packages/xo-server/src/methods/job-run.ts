@@ -68,7 +68,7 @@ const example = {
 export const jobRunNow = defineOperation({
   ...change,
   name: "job.runNow",
-  summary: "Does a job now; answers when it has begun, or ended (wait).",
+  summary: "Runs a job; answers when the run has started, or ended (wait).",
   params: Type.Object(
     { id: jobId, wait: Type.Optional(Type.Boolean()) },
     closed,

@@ -111,7 +111,7 @@ export const jobSet = defineOperation({
   ...change,
   name: "job.set",
   summary:
-    "Changes a job: what is not given stays, null takes away; a secret that is sent back masked stays.",
+    "Changes a job: absent properties stay, null removes a property; a secret that is sent back masked stays.",
   params: Type.Object(
     {
       id: Type.Optional(id),
@@ -144,7 +144,7 @@ export const jobSet = defineOperation({
 export const jobDelete = defineOperation({
   ...change,
   name: "job.delete",
-  summary: "Deletes a job with its schedules; what it is doing goes on.",
+  summary: "Deletes a job with its schedules; a run in progress continues.",
   params: Type.Object({ id }, closed),
   result: Type.Boolean(),
   rest: {

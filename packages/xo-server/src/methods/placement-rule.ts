@@ -146,7 +146,7 @@ export const placementRuleCreate = defineOperation({
 export const placementRuleSet = defineOperation({
   name: "placementRule.set",
   summary:
-    "Changes a placement rule. Members that are not given stay; vms replace a tag, a tag replaces vms.",
+    "Changes a placement rule. Absent properties stay; vms replace a tag, a tag replaces vms.",
   params: Type.Object(
     {
       id,

@@ -267,7 +267,7 @@ export const placementExplain = defineOperation({
 export const placementApply = defineOperation({
   name: "placement.apply",
   summary:
-    "Executes actions of a plan; needs operate:start or operate:migrate on each VM and operate:place on each host too. Each action is checked again before it begins; the first failure ends the execution.",
+    "Executes actions of a plan; needs operate:start or operate:migrate on each VM and operate:place on each host too. Each action is checked again before it starts; the first failure ends the execution.",
   params: Type.Object({
     pool,
     actions: Type.Array(schemas.ActionInput, {

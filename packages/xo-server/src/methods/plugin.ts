@@ -56,7 +56,7 @@ export const pluginConfigure = defineOperation({
   ...change,
   name: "plugin.configure",
   summary:
-    "Configures a plugin, in force from its next load. A secret as plugin.get tells it stays as it is.",
+    "Configures a plugin, effective from its next load. A secret that is masked as in plugin.get stays.",
   params: Type.Object({ id, configuration: Type.Unknown() }, closed),
   async handler(params, { services }) {
     await services.plugins.configure(params.id, params.configuration);

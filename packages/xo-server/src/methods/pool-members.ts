@@ -75,7 +75,7 @@ export const poolMergeInto = defineOperation({
 export const poolAddHost = defineOperation({
   ...shared,
   name: "pool.addHost",
-  summary: "Adds a host, the only one of its pool, to another pool (join).",
+  summary: "Adds the only host of a pool to another pool (join).",
   params: Type.Object({
     pool: idOf("a pool"),
     host: idOf("a host that is the only one of its pool"),

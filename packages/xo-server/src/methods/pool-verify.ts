@@ -9,7 +9,7 @@ const Difference = Type.Object({
   ref: Type.String({ description: "Opaque reference." }),
   kind: Type.Enum(["missing", "deleted", "different"], {
     description:
-      "missing: the server did not hold the object; deleted: the pool no longer has it; different: other content.",
+      "missing: the server did not have the object; deleted: the pool no longer has it; different: other content.",
   }),
   fields: Type.Array(Type.String(), {
     description: "Fields of the record that differed.",
@@ -37,7 +37,7 @@ const MAX_NAMED = 1_000;
 export const poolVerify = defineOperation({
   name: "pool.verify",
   summary:
-    "Compares the objects that the server holds of a pool with those of the pool, and repairs differences.",
+    "Compares the server's objects of a pool with those of the pool, and corrects differences.",
   params: Type.Object({
     id: idOf("a pool"),
     classes: Type.Optional(

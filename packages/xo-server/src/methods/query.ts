@@ -23,13 +23,13 @@ const unsorted = {
   ids: Type.Optional(
     Type.Array(Type.String({ minLength: 1, maxLength: 256 }), {
       maxItems: 1_000,
-      description: "None but these; found at once among however many.",
+      description: "Only these ids; looked up directly, independent of the number of objects.",
     }),
   ),
   search: Type.Optional(
     Type.String({
       maxLength: 1024,
-      description: "Words; each stands in a name, description, address, tag...",
+      description: "Words; each must occur in a name, description, address, tag...",
     }),
   ),
 };
@@ -152,7 +152,7 @@ export const queryGroup = defineOperation({
 export const queryColumns = defineOperation({
   name: "query.columns",
   summary:
-    "A few properties of very many objects, by columns, in no order: {revision, total, state, ids?, complete?, columns}. `complete: false`: a pool is still being loaded. A column is {values}, {values, indexes} where the same values come often (an object's is `values[index]`), or {step, values} for `now.*`: whole numbers of steps; null: missing. With `known` only what differs from then is told.",
+    "A few properties of very many objects, by columns, unordered: {revision, total, state, ids?, complete?, columns}. `complete: false`: a pool is still being loaded. A column is {values}, {values, indexes} where the same values are frequent (an object's is `values[index]`), or {step, values} for `now.*`: integer multiples of step; null: missing. With `known` only changes since then are returned.",
   params: Type.Object(
     {
       ...unsorted,
@@ -190,7 +190,7 @@ export const queryColumns = defineOperation({
 export const queryOpen = defineOperation({
   name: "query.open",
   summary:
-    "Follows a window of a sorted result. The answer has everything in it; notifications `query` {name, revision, total, offset, splice?, objects, patches, digest, complete?} tell what differs (patches: RFC 7386), with `reset` after a gap. `complete` is false in the answer, and after `reset`, while a pool is still being loaded; later it is sent when it changes.",
+    "Subscribes to a window of a sorted result. The response contains the whole window; notifications `query` {name, revision, total, offset, splice?, objects, patches, digest, complete?} contain the differences (patches: RFC 7386), with `reset` after a gap. `complete` is false in the response, and after `reset`, while a pool is still being loaded; later it is sent when it changes.",
   params: Type.Object({ name, ...selection, ...window, fields }, closed),
   result: Raw,
   permission: "viewer",
@@ -206,7 +206,7 @@ export const queryOpen = defineOperation({
 export const queryChange = defineOperation({
   name: "query.change",
   summary:
-    "Another window, filter or order of a query; a notification tells the difference.",
+    "Changes the window, filter or order of a query; a notification contains the difference.",
   params: Type.Object(
     {
       name,
@@ -227,7 +227,7 @@ export const queryChange = defineOperation({
 
 export const queryClose = defineOperation({
   name: "query.close",
-  summary: "No more notifications of a query; false when there was none.",
+  summary: "Ends the notifications of a query; returns false without a subscription.",
   params: Type.Object({ name }, closed),
   result: Type.Boolean(),
   permission: "viewer",

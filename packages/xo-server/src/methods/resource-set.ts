@@ -97,7 +97,7 @@ export const resourceSetCreate = defineOperation({
 export const resourceSetSet = defineOperation({
   ...change,
   name: "resourceSet.set",
-  summary: "Changes a resource set; what is not given stays.",
+  summary: "Changes a resource set; absent properties stay.",
   params: Type.Object(
     { id, name: Type.Optional(name), ...optionalParts() },
     closed,
@@ -149,7 +149,7 @@ const setObjects = (
 export const resourceSetAddObject = defineOperation({
   ...change,
   name: "resourceSet.addObject",
-  summary: "Lets the people of a set use an object.",
+  summary: "Adds an object to a resource set, for use by its users.",
   params: Type.Object({ id, object }, closed),
   handler: (given, context) =>
     update(context, given.id, ({ objects }) =>
@@ -160,7 +160,7 @@ export const resourceSetAddObject = defineOperation({
 export const resourceSetRemoveObject = defineOperation({
   ...change,
   name: "resourceSet.removeObject",
-  summary: "Takes an object from a set.",
+  summary: "Removes an object from a resource set.",
   params: Type.Object({ id, object }, closed),
   handler: (given, context) =>
     update(context, given.id, ({ objects }) =>
@@ -174,7 +174,7 @@ export const resourceSetRemoveObject = defineOperation({
 export const resourceSetAddSubject = defineOperation({
   ...change,
   name: "resourceSet.addSubject",
-  summary: "Lets a user or a group use a set.",
+  summary: "Adds a user or a group to a resource set.",
   params: Type.Object({ id, subject }, closed),
   handler: (given, context) =>
     update(context, given.id, ({ subjects }) => ({
@@ -185,7 +185,7 @@ export const resourceSetAddSubject = defineOperation({
 export const resourceSetRemoveSubject = defineOperation({
   ...change,
   name: "resourceSet.removeSubject",
-  summary: "Takes a set from a user or a group.",
+  summary: "Removes a user or a group from a resource set.",
   params: Type.Object({ id, subject }, closed),
   handler: (given, context) =>
     update(context, given.id, ({ subjects }) => ({
@@ -203,7 +203,7 @@ const memberOperations = [
 export const resourceSetAddLimit = defineOperation({
   ...change,
   name: "resourceSet.addLimit",
-  summary: "Bounds how much the VMs of a set take.",
+  summary: "Sets a quota of a resource set.",
   params: Type.Object({ id, limitId, quantity }, closed),
   handler: (given, context) =>
     update(context, given.id, ({ limits }) => ({
@@ -214,7 +214,7 @@ export const resourceSetAddLimit = defineOperation({
 export const resourceSetRemoveLimit = defineOperation({
   ...change,
   name: "resourceSet.removeLimit",
-  summary: "Takes a bound from a set.",
+  summary: "Removes a quota of a resource set.",
   params: Type.Object({ id, limitId }, closed),
   handler: (given, context) =>
     update(context, given.id, ({ limits }) => ({
@@ -234,7 +234,7 @@ function optionalParts() {
     tags: Type.Optional(ids),
     ipPools: Type.Optional(ids),
     shareByDefault: Type.Optional(
-      Type.Boolean({ description: "VMs belong to all people of the set." }),
+      Type.Boolean({ description: "VMs belong to all users of the set." }),
     ),
   };
 }

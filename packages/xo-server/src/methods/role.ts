@@ -17,7 +17,7 @@ export function requireOwnRole(roles: Store["roles"], id: string): Role {
     throw new XoError("NO_SUCH_OBJECT", { type: "role", id });
   if (role.isTemplate)
     throw new XoError("INVALID_PARAMETERS", {
-      reason: `${role.name} comes with the program and cannot be changed: copy it`,
+      reason: `${role.name} is built in and cannot be changed: copy it`,
       errors: [],
     });
   return role;

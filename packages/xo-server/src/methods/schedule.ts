@@ -32,7 +32,7 @@ const how = {
   missed: Type.Optional(
     Type.Enum(["skip", "once"], {
       description:
-        "Times at which no server was there are skipped, or made up for once; default: once.",
+        "Runs missed while no server was running are skipped, or made up for once; default: once.",
     }),
   ),
   overlap: Type.Optional(
@@ -165,7 +165,7 @@ export const scheduleCreate = defineOperation({
 export const scheduleSet = defineOperation({
   ...change,
   name: "schedule.set",
-  summary: "Changes a schedule; what is not given stays.",
+  summary: "Changes a schedule; absent properties stay.",
   params: Type.Object(
     {
       id,

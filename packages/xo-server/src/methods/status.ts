@@ -14,7 +14,7 @@ export const statusSubscribe = defineOperation({
 
 export const statusUnsubscribe = defineOperation({
   name: "status.unsubscribe",
-  summary: "No more notifications `status`; false when there were none.",
+  summary: "Ends the notifications `status`; returns false without a subscription.",
   params: Type.Object({}),
   result: Type.Boolean(),
   permission: "guest",

@@ -23,7 +23,7 @@ const MOST_READ = 5_000;
 export const taskList = defineOperation({
   name: "task.list",
   summary:
-    "Our tasks, newest first: one's own, of admins everybody's. Those of pools are objects.",
+    "Tasks of the server, newest first: those of the current user, for administrators all. Tasks of pools are objects.",
   params: Type.Object(
     {
       object: Type.Optional(id),
@@ -68,7 +68,7 @@ export const taskSubscribe = defineOperation({
 
 export const taskUnsubscribe = defineOperation({
   name: "task.unsubscribe",
-  summary: "No more notifications `task`; false when there were none.",
+  summary: "Ends the notifications `task`; returns false without a subscription.",
   params: Type.Object({}),
   result: Type.Boolean(),
   permission: "viewer",

@@ -33,7 +33,7 @@ export const taskCancel = defineOperation({
 export const taskDestroy = defineOperation({
   ...changed,
   name: "task.destroy",
-  summary: "Makes a pool forget a task.",
+  summary: "Destroys a task of a pool.",
   params: Params,
   permission: {
     action: "administrate:delete",
@@ -85,7 +85,7 @@ export const taskDeleteAll = defineOperation({
   ...changed,
   name: "task.deleteAll",
   summary:
-    "Forgets all tasks of the REST API that have ended: one's own, of admins everybody's.",
+    "Deletes all ended tasks of the REST API: those of the current user, for administrators all.",
   params: Type.Object({}),
   permission: "user",
   rest: {

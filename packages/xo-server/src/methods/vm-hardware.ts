@@ -135,7 +135,7 @@ export const vmGetCloudInitConfig = defineOperation({
 
 export const vmGetSecurebootReadiness = defineOperation({
   name: "vm.getSecurebootReadiness",
-  summary: "Returns whether a VM is ready for Secure Boot, or what it lacks.",
+  summary: "Returns whether a VM is ready for Secure Boot, or what is missing.",
   params: Type.Object({
     id,
     forceRefresh: Type.Optional(

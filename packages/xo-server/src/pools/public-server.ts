@@ -25,7 +25,7 @@ export const PublicServer = Type.Object({
   master: Type.Optional(
     Type.String({ description: "Id of the pool's coordinator." }),
   ),
-  version: Type.Optional(Type.String({ description: "Of its software." })),
+  version: Type.Optional(Type.String({ description: "Of the XAPI software." })),
 });
 export type PublicServer = Static<typeof PublicServer>;
 

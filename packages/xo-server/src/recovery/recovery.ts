@@ -131,7 +131,7 @@ export class Recovery {
     if (person === undefined)
       throw new XoError("FORBIDDEN_OPERATION", {
         operation: `go on with ${operation.name} after a restart`,
-        reason: "the user who began it is no more",
+        reason: "its user was deleted",
       });
     if (resumesAtOnce) task.node.dropPendingParts();
     else await xapiTasks.awaitOutcomes();

@@ -21,10 +21,10 @@ export function reportInterruption(landed: readonly EndedXapiTask[]): string {
     ...list(landed, "finished by the pool since", is("success")),
     ...list(landed, "failed", is("failure"), reasonOf),
     ...list(landed, "outcome not known", is("unknown"), reasonOf),
-    ...list(landed, "not begun", is("not-begun")),
+    ...list(landed, "not started", is("not-begun")),
     landed.length === 0
-      ? "the pool was asked for nothing that takes a task"
-      : "what comes after these was not begun",
+      ? "no XAPI task was started"
+      : "the following calls were not started",
   ].join("; ");
 }
 

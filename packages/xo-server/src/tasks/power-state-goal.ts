@@ -35,7 +35,7 @@ export async function readGoalState(
     const text = `, its VM is ${state} now`;
     return goal === undefined ? { text } : { text, isReached: state === goal };
   } catch (error) {
-    if (error instanceof XapiError) return { text: ", its VM is no more" };
+    if (error instanceof XapiError) return { text: ", its VM was deleted" };
     throw error;
   }
 }

@@ -367,7 +367,7 @@ export class Tasks {
         for (const id of await store.unwanted(owner))
           this.#running.get(id)?.task.abort();
       } catch (error) {
-        logger.warn("whether tasks are still wanted is not known", { error });
+        logger.warn("whether cancellation was requested is unknown", { error });
       }
       this.#unwantedTimer = undefined;
       if (this.#running.size > 0) this.#lookForUnwanted();

@@ -78,7 +78,7 @@ export class XapiTaskWatch {
       }
       await pause(clock, LOOK_MS, signal);
     }
-    return `it was given up while the pool ${pool} was not connected`;
+    return `it was aborted while the pool ${pool} was disconnected`;
   }
 
   async #follow(
@@ -99,7 +99,7 @@ export class XapiTaskWatch {
     } catch (error) {
       if (error instanceof XoError && error.code === "TASK_LOST") {
         const { text } = await readGoalState(xapi, xapiTask);
-        const reason = `the pool knows its task no more${text}`;
+        const reason = `the pool no longer has its task${text}`;
         return { name: "unknown", reason };
       }
       if (error instanceof XoError && error.code === "CLOSED") throw error;

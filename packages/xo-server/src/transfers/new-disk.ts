@@ -70,7 +70,7 @@ async function sizeOf(
   if (format === "vhd") return readVhdSize(await peek(body, FOOTER_BYTES));
   if (length !== undefined && length > 0) return length;
   throw new XoError("INVALID_PARAMETERS", {
-    reason: "of raw contents Content-Length must tell the size",
+    reason: "Content-Length is required for raw contents",
   });
 }
 

@@ -23,7 +23,7 @@ const END_WITHIN_MS = 15_000;
 
 async function lostIn(ms: number, method: string): Promise<never> {
   await pause(ms, undefined, { ref: false });
-  const reason = "it was not told that this was all";
+  const reason = "the end of the data was not confirmed";
   throw new XoError("TASK_LOST", { method, reason });
 }
 

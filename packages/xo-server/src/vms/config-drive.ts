@@ -34,7 +34,7 @@ export function writeConfigImage(
   }).map(([name, text]) => ({ name, content: Buffer.from(text) }));
   const bytes = files.reduce((sum, { content }) => sum + content.length, 0);
   if (bytes + files.length * 512 > FAT_CAPACITY) {
-    const reason = `the configuration has ${bytes} bytes, a config drive takes ${FAT_CAPACITY}`;
+    const reason = `the configuration has ${bytes} bytes, a config drive has room for ${FAT_CAPACITY}`;
     throw new XoError("INVALID_PARAMETERS", { reason });
   }
   const serial = parseInt(instance.slice(0, 8), 16) || 0;

@@ -117,7 +117,7 @@ async function sendCopy(
     );
     const [ref] = imported as readonly Ref[];
     if (ref === undefined)
-      throw new XoError("INTERNAL", { reason: "the import made no VM" });
+      throw new XoError("INTERNAL", { reason: "the import created no VM" });
     addVm(made, ref);
     await finished?.();
     return ref;

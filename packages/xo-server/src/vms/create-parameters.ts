@@ -82,7 +82,7 @@ export const createParameters = Type.Object(
     keepVIFs: Type.Optional(
       Type.Boolean({
         description:
-          "VIFs come beside the template's, or in place of the one with the same `device`.",
+          "VIFs are added to the template's, or replace the one with the same `device`.",
       }),
     ),
     installation: Type.Optional(

@@ -40,7 +40,7 @@ export const createManyParameters = Type.Object(
   {
     additionalProperties: true,
     description:
-      "As for one VM. `{name}` and `{index}` in configurations, descriptions, names of disks and addresses stand for those of each.",
+      "As for one VM. `{name}` and `{index}` in configurations, descriptions, names of disks and addresses are replaced by those of each VM.",
   },
 );
 export type CreateManyParameters = Static<typeof createManyParameters>;

@@ -75,27 +75,27 @@ async function recover(
   { template, name, stage, ref, id, starts, disks = [] }: VmCreation,
 ): Promise<RecoveredCreation> {
   const { xapi } = objects.get(template, "VM-template");
-  if (stage === "gone") return { name, report: `${name} was not made` };
+  if (stage === "gone") return { name, report: `${name} was not created` };
   if (ref === undefined)
     return {
       name,
-      report: `whether the pool has made a template "${name}", of which ${name} was to become, is not known`,
+      report: `whether the pool has created the template "${name}" for ${name} is unknown`,
     };
   if (stage === "whole" && id !== undefined) {
     const { power_state } = await readRecord(xapi, "VM", ref);
     if (starts === true && power_state === "Halted")
       await xapi.callAsync("VM.start", [ref, false, false]);
-    return { name, id, report: `${name} is made` };
+    return { name, id, report: `${name} was created` };
   }
   const all = { deleteDisks: true, bypassBlock: true };
   try {
     await destroyVm(xapi, ref, { ...all, evenDefaultTemplate: true });
   } catch (error) {
     if (!isGone(error))
-      return { name, report: `${name} is half-made and still there: ${ref}` };
+      return { name, report: `${name} was created partially and still exists: ${ref}` };
   }
   await deleteUnattached(xapi, ref, disks);
-  return { name, report: `${name} was half-made, and is removed` };
+  return { name, report: `${name} was created partially, and was deleted` };
 }
 
 /** Deletes disks that were created but not attached when the server crashed. */
@@ -118,7 +118,7 @@ async function deleteUnattached(
 export function onlyCreated(settled: readonly RecoveredCreation[]): string {
   const [one] = settled;
   if (one?.id !== undefined) return one.id;
-  const reason = one?.report ?? "nothing was made";
+  const reason = one?.report ?? "nothing was created";
   throw new XoError("INTERRUPTED", { reason });
 }
 
@@ -135,7 +135,7 @@ export function allCreated(
   const rest = names.filter((name) => !told.has(name));
   const reason = [
     ...settled.map(({ report: said }) => said),
-    ...(rest.length === 0 ? [] : [`not begun: ${rest.join(", ")}`]),
+    ...(rest.length === 0 ? [] : [`not started: ${rest.join(", ")}`]),
   ].join("; ");
   throw new XoError("INTERRUPTED", { reason, created: made });
 }

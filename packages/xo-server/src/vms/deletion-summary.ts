@@ -20,10 +20,10 @@ export const DeletionSummary = Type.Object({
   }),
   bytes: Type.Integer({ description: "Space that they use." }),
   keptDisks: Type.Integer({
-    description: "Disks that other VMs use too: they are kept.",
+    description: "Disks that other VMs use too: they are not deleted.",
   }),
   firstDisks: listed(`The first ${MAX_LISTED} that are deleted.`),
-  firstKept: listed(`The first ${MAX_LISTED} that are kept.`),
+  firstKept: listed(`The first ${MAX_LISTED} that are not deleted.`),
 });
 export type DeletionSummary = Static<typeof DeletionSummary>;
 

@@ -157,7 +157,7 @@ function targetsOf(
         srs.get(uuid) ?? wished ?? (seen.has(current) ? current : common);
       if (sr !== undefined) return sr;
       throw new XoError("INVALID_PARAMETERS", {
-        reason: `no SR is named for disk ${uuid}, and the pool has no default`,
+        reason: `no SR was specified for disk ${uuid}, and the pool has no default`,
       });
     },
   };

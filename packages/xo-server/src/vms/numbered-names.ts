@@ -56,7 +56,7 @@ export function numberedNames(wish: NameWish): Numbered[] {
     return { index, name: names?.[i] ?? fillIn(pattern, { name: "", index }) };
   });
   if (new Set(all.map(({ name }) => name)).size < count)
-    throw invalid("a name is there twice");
+    throw invalid("duplicate name");
   return all;
 }
 

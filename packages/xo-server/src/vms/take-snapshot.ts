@@ -37,7 +37,7 @@ export async function takeSnapshot(
       return made as Ref;
     } catch (error) {
       if (!(error instanceof XapiError && CANNOT.has(error.code))) throw error;
-      work.warn("the guest was not asked: it cannot", { code: error.code });
+      work.warn("the guest does not support quiescing", { code: error.code });
     }
   return (await xapi.callAsync("VM.snapshot", [ref, label, []])) as Ref;
 }

@@ -32,7 +32,7 @@ export const settingParameters = {
     Type.Integer({
       minimum: 1,
       maximum: 1024,
-      description: "Virtual CPUs; those of a running VM change at once.",
+      description: "Virtual CPUs; those of a running VM change immediately.",
     }),
   ),
   cpusMax: Type.Optional(
