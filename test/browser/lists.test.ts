@@ -3,13 +3,7 @@ import t, { type Test } from "tap";
 import type { Page } from "playwright-core";
 import { startStorageBench } from "../storage-bench.js";
 import { violations } from "./axe.js";
-import {
-  fitsWindow,
-  narrow,
-  openPage,
-  wide,
-  type View,
-} from "./browser-page.js";
+import { fitsWindow, openPage, wide, type View } from "./browser-page.js";
 import { noBrowserReason, openBrowser } from "./chromium.js";
 
 // Real programs and a browser on a busy machine. The runner reads the limit of a file, in ms, from a comment.

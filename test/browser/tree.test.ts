@@ -3,7 +3,7 @@ import type { Page } from "playwright-core";
 import t, { type Test } from "tap";
 import { startStorageBench } from "../storage-bench.js";
 import { violations } from "./axe.js";
-import { narrow, openPage, wide } from "./browser-page.js";
+import { openPage, wide } from "./browser-page.js";
 import { noBrowserReason, openBrowser } from "./chromium.js";
 
 // Real programs and a browser on a busy machine. The runner reads the limit of a file, in ms, from a comment.

@@ -139,6 +139,7 @@ export class SnapshotFile {
     this.#file = file;
     this.#generation = generation;
     this.#liveBytes = file.bytes;
+    // The new file is in use; the old one is deleted anyway.
     await old?.close().catch(() => undefined);
     return scan.revision;
   }

@@ -107,7 +107,11 @@ export class AuditLog {
     const head = await this.#ends.read("head");
     const start = await this.#ends.read("start");
     if (!this.#ends.isSealed(start))
-      return broken(0, start.seq, "the signature of the pruned part is not valid");
+      return broken(
+        0,
+        start.seq,
+        "the signature of the pruned part is not valid",
+      );
     let checked = 0;
     let last: Pick<AuditEnd, "seq" | "hash"> = start;
     let marked = last;

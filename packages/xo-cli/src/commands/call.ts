@@ -91,6 +91,7 @@ async function callConverted(
     return await rpc.call(method, params);
   } catch (error) {
     if (!isRefused(error)) throw error;
+    // Without the schemas the values are sent as they are.
     const methods = await readMethods(rpc).catch(() => undefined);
     const converted = convertValues(params, methods?.get(method) ?? {});
     const before = JSON.stringify(params);

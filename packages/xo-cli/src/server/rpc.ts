@@ -51,6 +51,7 @@ export class Rpc {
         reject(new XoError("CONNECTION_LOST", { address, reason }));
       });
     });
+    // Callers that wait for the loss get the rejection; without one it is not unhandled.
     this.#lost.catch(() => undefined);
     socket.on("message", (data: Buffer) => {
       this.#onMessage(data.toString());

@@ -18,6 +18,7 @@ export class KeyedMutex {
     this.#queues.set(name, lane);
     lane.size++;
     const mine = lane.last.then(work);
+    // The caller of the failed work gets its error; the next one runs anyway.
     lane.last = mine.catch(() => undefined);
     try {
       return await mine;

@@ -92,6 +92,7 @@ export class PoolBalancer {
     this.#isStopped = true;
     this.#parts.clock.clearTimeout(this.#timer);
     if (this.#state.state === "migrating") this.#lease.stop();
+    // Without a database the lease expires.
     else await this.#lease.release().catch(() => undefined);
   }
 
@@ -102,6 +103,7 @@ export class PoolBalancer {
 
   #enqueue<T>(work: () => Promise<T>): Promise<T> {
     const turn = this.#queue.then(work);
+    // The caller gets the error; the next turn runs anyway.
     this.#queue = turn.catch(() => undefined);
     return turn;
   }

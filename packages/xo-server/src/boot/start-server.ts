@@ -60,6 +60,7 @@ async function boot(options: ServerOptions, stops: StopStack): Promise<string> {
     core.storedPools.connectAll();
     stops.push("stored pools", () => core.storedPools.stop());
   });
+  // Awaited below; until then a failure is not unhandled.
   connecting.catch(() => undefined);
   const readiness = { isReady: false };
   const { url } = await startWeb(

@@ -94,6 +94,7 @@ export class SnapshotPolicy {
     const others = this.#own(vm).filter((one) => one.id !== snapshot);
     for (const { id } of this.#toDelete(others, { id: snapshot, time })) {
       if (caller.isOver) return;
+      // The caller logs the failure in the run.
       await caller.call("vm.delete", { id }).catch(() => undefined);
     }
   }

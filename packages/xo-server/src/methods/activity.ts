@@ -107,7 +107,8 @@ export const activitySubscribe = defineOperation({
 
 export const activityUnsubscribe = defineOperation({
   name: "activity.unsubscribe",
-  summary: "Ends the notifications `activity`; returns false without a subscription.",
+  summary:
+    "Ends the notifications `activity`; returns false without a subscription.",
   params: Type.Object({}),
   result: Type.Boolean(),
   permission: "viewer",

@@ -38,7 +38,8 @@ const Params = Type.Object(
       Type.String({
         minLength: 1,
         maxLength: 64,
-        description: "Type of the objects that the filter selects; default: VM.",
+        description:
+          "Type of the objects that the filter selects; default: VM.",
       }),
     ),
     params: Type.Optional(

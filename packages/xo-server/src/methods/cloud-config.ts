@@ -7,7 +7,8 @@ const id = Type.String({ minLength: 1, description: "Of a template." });
 const name = Type.String({ minLength: 1, maxLength: 1024 });
 const template = Type.String({
   minLength: 1,
-  description: "For cloud-init; {name} and {index} are replaced by the name and index of the VM.",
+  description:
+    "For cloud-init; {name} and {index} are replaced by the name and index of the VM.",
 });
 const closed = { additionalProperties: false } as const;
 

@@ -2,6 +2,7 @@ import { Type, type Static } from "typebox";
 import type { PoolObject } from "../objects/pool-objects.js";
 import { defineOperation } from "./define-operation.js";
 import { byteSize, toBytes } from "../vms/byte-size.js";
+import { untrackedXapi, withRollback } from "../vms/rollback.js";
 import { withGrowth } from "../vms/set-growth.js";
 import { idOf, idOfMade, NO_REF } from "./on-object.js";
 
@@ -41,7 +42,13 @@ export const diskCreate = defineOperation({
     const disk = { name_label: name, virtual_size: toBytes(size) };
     const create = async () => {
       const ref = await createDisk(storage, disk);
-      if (owner) await attach(owner, ref, place);
+      if (owner)
+        await withRollback(untrackedXapi(context.objects, sr), (created) => {
+          created.add(`disk ${name}`, (pool) =>
+            pool.callAsync("VDI.destroy", [ref]),
+          );
+          return attach(owner, ref, place);
+        });
       return ref;
     };
     const growth = { disk: disk.virtual_size };
@@ -81,22 +88,16 @@ export async function createDisk(
 
 type Place = Pick<Static<typeof newDisk>, "bootable" | "mode" | "position">;
 
-/** A disk that cannot be attached is not left behind. */
 async function attach(
   { xapi, ref: vm, object }: PoolObject,
   vdi: string,
   { bootable = false, mode = "RW", position = "autodetect" }: Place,
 ): Promise<void> {
-  try {
-    const vbd = await xapi.call("VBD.create", [
-      newVbd({ VM: vm, VDI: vdi, bootable, mode, userdevice: position }),
-    ]);
-    if (object["power_state"] === "Running")
-      await xapi.callAsync("VBD.plug", [vbd]);
-  } catch (error) {
-    await xapi.callAsync("VDI.destroy", [vdi]).catch(() => undefined);
-    throw error;
-  }
+  const vbd = await xapi.call("VBD.create", [
+    newVbd({ VM: vm, VDI: vdi, bootable, mode, userdevice: position }),
+  ]);
+  if (object["power_state"] === "Running")
+    await xapi.callAsync("VBD.plug", [vbd]);
 }
 
 /** A VBD record with the fields that XAPI requires. */

@@ -1,5 +1,6 @@
 import { XapiError, XoError, type Ref } from "@xo-server/model";
 import type { Xapi } from "@xo-server/xen-api";
+import { withRollback } from "../vms/rollback.js";
 import type { PoolObject, PoolObjects } from "../objects/pool-objects.js";
 
 export const bondModes = ["balance-slb", "active-backup", "lacp"] as const;
@@ -102,16 +103,19 @@ function peersOf(
   return byHost;
 }
 
-/** A network that does not get what it was made for is not left behind. */
+/**
+ * Deletes the network if the work fails.
+ * @throws the error of the work; XoError LEFT_BEHIND if the network still exists
+ */
 async function orDestroy(
   xapi: Xapi,
   network: Ref,
   work: () => Promise<unknown>,
 ): Promise<void> {
-  try {
-    await work();
-  } catch (error) {
-    await xapi.call("network.destroy", [network]).catch(() => undefined);
-    throw error;
-  }
+  await withRollback(xapi, (created) => {
+    created.add(`network ${network}`, (pool) =>
+      pool.call("network.destroy", [network]),
+    );
+    return work();
+  });
 }

@@ -23,13 +23,15 @@ const unsorted = {
   ids: Type.Optional(
     Type.Array(Type.String({ minLength: 1, maxLength: 256 }), {
       maxItems: 1_000,
-      description: "Only these ids; looked up directly, independent of the number of objects.",
+      description:
+        "Only these ids; looked up directly, independent of the number of objects.",
     }),
   ),
   search: Type.Optional(
     Type.String({
       maxLength: 1024,
-      description: "Words; each must occur in a name, description, address, tag...",
+      description:
+        "Words; each must occur in a name, description, address, tag...",
     }),
   ),
 };
@@ -227,7 +229,8 @@ export const queryChange = defineOperation({
 
 export const queryClose = defineOperation({
   name: "query.close",
-  summary: "Ends the notifications of a query; returns false without a subscription.",
+  summary:
+    "Ends the notifications of a query; returns false without a subscription.",
   params: Type.Object({ name }, closed),
   result: Type.Boolean(),
   permission: "viewer",

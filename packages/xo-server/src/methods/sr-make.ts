@@ -84,6 +84,7 @@ async function takeBack(
 
 async function undo(xapi: PoolObject["xapi"], ref: Ref): Promise<void> {
   const ignore = () => undefined;
+  // An SR without readable PBDs is still forgotten below.
   const pbds = await xapi.call("SR.get_PBDs", [ref]).catch(() => []);
   for (const pbd of pbds as readonly Ref[])
     await xapi.callAsync("PBD.unplug", [pbd]).catch(ignore);

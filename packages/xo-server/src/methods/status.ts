@@ -14,7 +14,8 @@ export const statusSubscribe = defineOperation({
 
 export const statusUnsubscribe = defineOperation({
   name: "status.unsubscribe",
-  summary: "Ends the notifications `status`; returns false without a subscription.",
+  summary:
+    "Ends the notifications `status`; returns false without a subscription.",
   params: Type.Object({}),
   result: Type.Boolean(),
   permission: "guest",

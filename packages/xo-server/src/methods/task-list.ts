@@ -68,7 +68,8 @@ export const taskSubscribe = defineOperation({
 
 export const taskUnsubscribe = defineOperation({
   name: "task.unsubscribe",
-  summary: "Ends the notifications `task`; returns false without a subscription.",
+  summary:
+    "Ends the notifications `task`; returns false without a subscription.",
   params: Type.Object({}),
   result: Type.Boolean(),
   permission: "viewer",

@@ -175,7 +175,8 @@ export const userChangePassword = defineOperation({
     context.services.passwordPolicy.check(newPassword);
     if (context.services.store.users.get(id)?.hasPassword !== true)
       throw new XoError("INVALID_PARAMETERS", {
-        reason: "the password is managed by an external provider: change it there",
+        reason:
+          "the password is managed by an external provider: change it there",
         errors: [],
       });
     await context.services.signIn.checkPassword(

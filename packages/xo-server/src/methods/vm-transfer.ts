@@ -172,6 +172,7 @@ async function openRunning(
     await work.persistState({ vm: vm.id, snapshot: ref });
     const source = await openVm({ xapi, ref }, asked, work);
     finished(source.body, () => {
+      // The response has ended: the snapshot stays in the list of the VM.
       drop().catch(() => undefined);
     });
     return source;

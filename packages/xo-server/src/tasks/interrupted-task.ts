@@ -86,6 +86,7 @@ export class InterruptedXapiTasks implements InterruptedTask {
       const error = errorOf({ xapiTask, outcome });
       if (error !== undefined) throw error;
     };
+    // The subtask shows the failure; the caller reads the outcome.
     await into.part(name, run).catch(() => undefined);
     return { xapiTask, outcome };
   }

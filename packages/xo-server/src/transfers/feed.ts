@@ -47,6 +47,7 @@ const REST_WITHIN_MS = 30_000;
 export async function dropRest(body: Readable): Promise<void> {
   if (body.readableEnded || body.destroyed) return;
   body.resume();
+  // Best effort: the response to the client is more important.
   await finished(body, {
     writable: false,
     signal: AbortSignal.timeout(REST_WITHIN_MS),

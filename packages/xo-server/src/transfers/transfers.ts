@@ -218,6 +218,7 @@ export class Transfers {
         else resolve(result ?? { bytes, ...toHex(sha256) });
       };
     });
+    // The task or the caller awaits it later; until then it is not unhandled.
     ended.catch(() => undefined);
     if (task !== undefined) {
       void tasks!.follow(task, ended);

@@ -126,6 +126,7 @@ async function startTask(
     .catch((error: unknown) => {
       throw unwrap(error);
     });
+  // The caller gets the error from `result`.
   void result.catch(() => undefined).then(() => destroyEndedTask(xapi, ref));
   return {
     ref,

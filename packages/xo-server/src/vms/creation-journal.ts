@@ -92,7 +92,10 @@ async function recover(
     await destroyVm(xapi, ref, { ...all, evenDefaultTemplate: true });
   } catch (error) {
     if (!isGone(error))
-      return { name, report: `${name} was created partially and still exists: ${ref}` };
+      return {
+        name,
+        report: `${name} was created partially and still exists: ${ref}`,
+      };
   }
   await deleteUnattached(xapi, ref, disks);
   return { name, report: `${name} was created partially, and was deleted` };

@@ -45,6 +45,7 @@ export async function withLdapConnection<T>(
     return await Promise.race([done, rejectOnAbort(end.signal)]);
   } finally {
     clock.clearTimeout(timer);
+    // The connection may be closed already.
     await client.unbind().catch(() => undefined);
   }
 }
