@@ -82,8 +82,20 @@ t.test("nothing is deleted while a manifest cannot be read", async (t) => {
   t.same(packs(), before);
 });
 
-/** What the model knows: the content of each acknowledged backup. */
-type Contents = Map<string, Buffer>;
+/** What the model knows: the content of each acknowledged backup that was not removed. */
+class Contents extends Map<string, Buffer> {
+  readonly #removed = new Set<string>();
+
+  /** A backup may be removed by another task before its writer has its answer. */
+  override set(id: string, bytes: Buffer): this {
+    return this.#removed.has(id) ? this : super.set(id, bytes);
+  }
+
+  override delete(id: string): boolean {
+    this.#removed.add(id);
+    return super.delete(id);
+  }
+}
 
 /** Content from few distinct blocks, so that backups share chunks. */
 function randomDisk(random: () => number): MemoryDisk {
@@ -182,7 +194,7 @@ async function interleave(seed: number): Promise<string[]> {
   const random = seededRandom(seed);
   const clock = { now: 0 };
   const { storage, repository } = await newRepository(random() < 0.5, clock);
-  const contents: Contents = new Map();
+  const contents = new Contents();
   for (let i = 0; i < 2; i++) {
     const source = randomDisk(random);
     const { id } = await writeBackup(repository, {
