@@ -48,11 +48,11 @@ const missed = (results: readonly Result[]) =>
     .filter((target) => verdictOf(target) !== "met")
     .map(({ promise }) => promise.split(":")[0]);
 
-t.test("what keeps all promises meets all targets", async (t) => {
+t.test("a run that meets all requirements meets all targets", async (t) => {
   t.same(missed(good), []);
 });
 
-t.test("each promise can be missed on its own", async (t) => {
+t.test("each target can be missed separately", async (t) => {
   const worse: [Section, string, Record<string, number>][] = [
     ["all-objects", "x", { firstMs: 51, ratio: 1.31, longestOwnBlockMs: 11 }],
     ["rest-list", "x", { perCoreSecond: 9, longestOwnBlockMs: 11 }],
@@ -70,7 +70,7 @@ t.test("each promise can be missed on its own", async (t) => {
   }
 });
 
-t.test("what was not measured is not met", async (t) => {
+t.test("an unmeasured target is not met", async (t) => {
   t.ok(judgeTargets([]).every(({ met }) => met === undefined));
 });
 
@@ -86,7 +86,7 @@ t.test("a row may have several lines", async (t) => {
   ]);
 });
 
-t.test("a row that failed says why in the document", async (t) => {
+t.test("a failed row has its reason in the document", async (t) => {
   const row = { section: "fan-out", mode: "x", pool: "A" } as ApiRow;
   const failed = toResults({ row, runs: [], failure: "the pool is gone" });
   t.match(apiDocument(reportOf(failed)), /not measured: the pool is gone/);

@@ -39,14 +39,14 @@ t.test("messages are counted however the bytes are cut", async (t) => {
   }
 });
 
-t.test("a chunk that ends a message says so", async (t) => {
+t.test("the last chunk of a message is marked", async (t) => {
   const counter = new FrameCounter();
   const bytes = frame(0x81, 10);
   t.notOk(counter.add(bytes.subarray(0, 5)));
   t.ok(counter.add(bytes.subarray(5)));
 });
 
-t.test("a frame of a client is masked, by nothing", async (t) => {
+t.test("a frame of a client has a mask of zeros", async (t) => {
   t.equal(maskedFrame("ab").toString("hex"), "8182000000006162");
   t.equal(maskedFrame("a".repeat(200)).length, 8 + 200);
 });

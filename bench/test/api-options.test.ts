@@ -7,7 +7,7 @@ t.test("all rows are a full run, which replaces the document", async (t) => {
   t.match(parse(), { runs: 3, out: "docs", smoke: false });
 });
 
-t.test("a part of the rows leaves the document alone", async (t) => {
+t.test("a partial run does not write the document", async (t) => {
   t.match(parse("--only", "rights"), { out: undefined, only: ["rights"] });
   t.match(parse("--only", "rights", "--out", "here"), { out: "here" });
 });
@@ -20,7 +20,7 @@ t.test("a smoke run is one run and is not published", async (t) => {
   t.match(parse("--smoke", "--runs", "4"), { runs: 1, out: undefined });
 });
 
-t.test("what it does not know is refused", async (t) => {
+t.test("unknown properties are refused", async (t) => {
   t.throws(() => parse("A"), { name: "UsageError" });
   t.throws(() => parse("--runs", "0"), { name: "UsageError" });
 });

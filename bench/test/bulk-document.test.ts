@@ -29,7 +29,7 @@ const server = {
   pingP99Ms: 4,
 };
 
-t.test("what is ours is what the bare client does not need", async (t) => {
+t.test("an API of our own is absent from the bare client", async (t) => {
   const document = bulkDocument(reportOf({ bare, server }));
   t.match(
     document,
@@ -39,7 +39,7 @@ t.test("what is ours is what the bare client does not need", async (t) => {
   t.match(document, "| bare | 2.0 (2.0..2.0) | 10.0 (10.0..10.0) | - | - |");
 });
 
-t.test("a smoke run wants VMs to have started", async (t) => {
+t.test("a smoke run requires started VMs", async (t) => {
   checkShape(reportOf({ bare }));
   t.throws(() => {
     checkShape(reportOf({ bare: { ...bare, succeeded: 0 } }));

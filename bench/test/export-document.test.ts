@@ -45,7 +45,7 @@ t.test("each carrier is a line, the server beside the proxy", async (t) => {
   t.match(document, "| 0.75x | **missed** |");
 });
 
-t.test("a smoke run wants all of it to come", async (t) => {
+t.test("a smoke run requires all bytes", async (t) => {
   checkShape(reportOf({ proxy: {} }));
   t.throws(() => {
     checkShape(reportOf({ server: { share: 0.5 } }));

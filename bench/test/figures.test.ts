@@ -15,7 +15,7 @@ t.test("a percentile is the nearest rank", async (t) => {
   t.ok(Number.isNaN(percentile([], 0.5)));
 });
 
-t.test("a summary takes each figure on its own", async (t) => {
+t.test("a summary handles each figure separately", async (t) => {
   t.same(
     summarise([
       { ms: 3, cpuMs: 1 },

@@ -20,19 +20,22 @@ t.test(
   },
 );
 
-t.test("another size or a part of the rows leaves it alone", async (t) => {
-  for (const args of [
-    ["--pools", "10"],
-    ["--vms", "50"],
-    ["--hours", "1"],
-    ["--only", "day"],
-    ["--smoke"],
-  ])
-    t.equal(parse(...args).out, undefined, args.join(" "));
-  t.equal(parse("--pools", "10", "--out", "here").out, "here");
-});
+t.test(
+  "another size or a partial run does not write the document",
+  async (t) => {
+    for (const args of [
+      ["--pools", "10"],
+      ["--vms", "50"],
+      ["--hours", "1"],
+      ["--only", "day"],
+      ["--smoke"],
+    ])
+      t.equal(parse(...args).out, undefined, args.join(" "));
+    t.equal(parse("--pools", "10", "--out", "here").out, "here");
+  },
+);
 
-t.test("rows are chosen by name, in their own order", async (t) => {
+t.test("rows are selected by name, in their own order", async (t) => {
   t.strictSame(parse("--only", "day", "--only", "mirror").rows, [
     "mirror",
     "day",
@@ -45,7 +48,7 @@ t.test("a smoke run is small, whatever else is its size", async (t) => {
   t.match(parse("--smoke", "--pools", "5"), { pools: 5, vms: 20 });
 });
 
-t.test("what is no number is refused", async (t) => {
+t.test("a value that is no number is refused", async (t) => {
   for (const wrong of ["0", "-1", "1.5", "many"])
     t.throws(() => parse(`--pools=${wrong}`), { name: "UsageError" }, wrong);
   t.throws(() => parse("--colour"), { name: "UsageError" });

@@ -95,7 +95,7 @@ t.test("the document has a line for each result", async (t) => {
   t.match(document, "| views, 10 readers | not measured: cut off |");
 });
 
-t.test("every row has a name of its own", async (t) => {
+t.test("every row has a unique name", async (t) => {
   for (const scale of [fullScale, smokeScale]) {
     const names = [...fleetRows(scale), ...simulatedRows(scale)].map(rowName);
     t.equal(new Set(names).size, names.length);
@@ -123,7 +123,7 @@ t.test("figures with a line's name become lines", async (t) => {
   ]);
 });
 
-t.test("a smoke run misses figures that are not there", async (t) => {
+t.test("a smoke run reports missing figures", async (t) => {
   t.throws(() => checkShape(reportOf(good.slice(0, 1).map(withoutMs))), {
     message: /queries count: no ms/,
   });

@@ -8,7 +8,7 @@ t.test("all rows are a full run, which replaces the document", async (t) => {
   t.match(parse("--runs", "1"), { runs: 1, out: "docs" });
 });
 
-t.test("a part of the rows leaves the document alone", async (t) => {
+t.test("a partial run does not write the document", async (t) => {
   t.match(parse("--only", "live"), { out: undefined, only: ["live"] });
   t.match(parse("--only", "live", "--out", "here"), { out: "here" });
 });
@@ -17,7 +17,7 @@ t.test("a smoke run is one run and is not published", async (t) => {
   t.match(parse("--smoke", "--runs", "4"), { runs: 1, out: undefined });
 });
 
-t.test("what it does not know is refused", async (t) => {
+t.test("unknown properties are refused", async (t) => {
   t.throws(() => parse("A"), { name: "UsageError" });
   t.throws(() => parse("--runs", "0"), { name: "UsageError" });
   t.throws(() => parse("--runs", "1.5"), { name: "UsageError" });

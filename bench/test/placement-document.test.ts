@@ -50,18 +50,21 @@ t.test("targets are met or missed by the medians", async (t) => {
   t.match(document, "100,000 VMs: at most 10000 ms | - | not measured |");
 });
 
-t.test("Pacemaker's time is reported as a multiple of ours", async (t) => {
-  const document = placementDocument(
-    reportOf([
-      ["story", "story, required", [story]],
-      ["pacemaker", "crm_simulate", [pacemaker]],
-    ]),
-  );
-  t.match(document, "takes 50.00x as long for the full plan (CPU: 40.00x)");
-  t.match(document, "500x as long with a node out");
-});
+t.test(
+  "Pacemaker's time is reported as a multiple of the planner's",
+  async (t) => {
+    const document = placementDocument(
+      reportOf([
+        ["story", "story, required", [story]],
+        ["pacemaker", "crm_simulate", [pacemaker]],
+      ]),
+    );
+    t.match(document, "takes 50.00x as long for the full plan (CPU: 40.00x)");
+    t.match(document, "500x as long with a node out");
+  },
+);
 
-t.test("a row that is not there says why", async (t) => {
+t.test("an absent row has a reason", async (t) => {
   const skipped = reportOf([["pacemaker", "crm_simulate", []]]);
   t.match(placementDocument(skipped), "skipped: crm_simulate is not installed");
   checkShape(skipped);
@@ -70,7 +73,7 @@ t.test("a row that is not there says why", async (t) => {
   t.throws(() => checkShape(failed), /out of memory/);
 });
 
-t.test("growth is held against n log n", async (t) => {
+t.test("growth is compared with n log n", async (t) => {
   const curve = (power: number) =>
     reportOf(
       [1_000, 10_000, 100_000].map((vms) => {
@@ -103,7 +106,7 @@ t.test("failovers that are proven unsolvable are reported", async (t) => {
 });
 
 t.test(
-  "the CIB is the story: clones, locations, and who runs where",
+  "the CIB has the scenario: clones, locations, and running VMs",
   async (t) => {
     const size = { hosts: 3, sets: 4, required: true };
     const count = (text: string, of: RegExp) => text.match(of)?.length ?? 0;
@@ -121,14 +124,11 @@ t.test(
   },
 );
 
-t.test(
-  "a part of the rows, and a small run, leave the document alone",
-  async (t) => {
-    const parse = (...args: string[]) => parsePlacementOptions(args, "docs");
-    t.match(parse(), { runs: 5, out: "docs", smoke: false });
-    t.match(parse("--only", "story"), { out: undefined, only: ["story"] });
-    t.match(parse("--smoke", "--runs", "4"), { runs: 1, out: undefined });
-    t.match(parse("--replay", "pool.json"), { replay: "pool.json" });
-    t.throws(() => parse("A"), { name: "UsageError" });
-  },
-);
+t.test("a partial run and a small run do not write the document", async (t) => {
+  const parse = (...args: string[]) => parsePlacementOptions(args, "docs");
+  t.match(parse(), { runs: 5, out: "docs", smoke: false });
+  t.match(parse("--only", "story"), { out: undefined, only: ["story"] });
+  t.match(parse("--smoke", "--runs", "4"), { runs: 1, out: undefined });
+  t.match(parse("--replay", "pool.json"), { replay: "pool.json" });
+  t.throws(() => parse("A"), { name: "UsageError" });
+});

@@ -16,15 +16,18 @@ t.test(
   },
 );
 
-t.test("a part of the rows or pools leaves the document alone", async (t) => {
-  t.match(parse("A"), { pools: ["A"], out: undefined, many: false });
-  t.match(parse("--only", "auto"), {
-    out: undefined,
-    many: false,
-    only: ["auto"],
-  });
-  t.match(parse("A", "--out", "here"), { out: "here" });
-});
+t.test(
+  "a partial run (rows or pools) does not write the document",
+  async (t) => {
+    t.match(parse("A"), { pools: ["A"], out: undefined, many: false });
+    t.match(parse("--only", "auto"), {
+      out: undefined,
+      many: false,
+      only: ["auto"],
+    });
+    t.match(parse("A", "--out", "here"), { out: "here" });
+  },
+);
 
 t.test("a smoke run is one run of the smallest pool", async (t) => {
   t.match(parse("--smoke"), {
@@ -35,7 +38,7 @@ t.test("a smoke run is one run of the smallest pool", async (t) => {
   });
 });
 
-t.test("given urls are measured in place of simulated pools", async (t) => {
+t.test("given URLs are measured instead of simulated pools", async (t) => {
   t.match(parse("--url", "http://192.0.2.1", "--url", "http://192.0.2.2"), {
     pools: [],
     urls: ["http://192.0.2.1", "http://192.0.2.2"],
@@ -43,7 +46,7 @@ t.test("given urls are measured in place of simulated pools", async (t) => {
   });
 });
 
-t.test("what it does not know is refused", async (t) => {
+t.test("unknown properties are refused", async (t) => {
   t.throws(() => parse("D"), { name: "UsageError" });
   t.throws(() => parse("--runs", "0"), { name: "UsageError" });
   t.throws(() => parse("--fast"), { name: "UsageError" });

@@ -13,7 +13,7 @@ t.test("rows take turns, every second round backwards", async (t) => {
   t.equal(order.join(""), "abccbaabc");
 });
 
-t.test("a row that takes long is measured less often", async (t) => {
+t.test("a slow row is measured less often", async (t) => {
   const measured = await measureInRounds([5, 5000], {
     runs: 4,
     runsOf: (_, first) => (first["ms"]! > 1000 ? 2 : 9),
@@ -26,20 +26,17 @@ t.test("a row that takes long is measured less often", async (t) => {
   );
 });
 
-t.test(
-  "a row that fails leaves the others alone and is not tried again",
-  async (t) => {
-    let attempts = 0;
-    const [bad, good] = await measureInRounds(["bad", "good"], {
-      runs: 3,
-      measure: async (row) => {
-        if (row === "good") return { ms: 1 };
-        attempts++;
-        throw new Error("no such transport");
-      },
-    });
-    t.equal(attempts, 1);
-    t.equal(bad!.failure, "no such transport");
-    t.equal(good!.runs.length, 3);
-  },
-);
+t.test("a failed row does not affect others and is not retried", async (t) => {
+  let attempts = 0;
+  const [bad, good] = await measureInRounds(["bad", "good"], {
+    runs: 3,
+    measure: async (row) => {
+      if (row === "good") return { ms: 1 };
+      attempts++;
+      throw new Error("no such transport");
+    },
+  });
+  t.equal(attempts, 1);
+  t.equal(bad!.failure, "no such transport");
+  t.equal(good!.runs.length, 3);
+});

@@ -48,6 +48,6 @@ t.test("a target that is just passed by is missed", async (t) => {
   ]);
 });
 
-t.test("what was not measured is not called met", async (t) => {
+t.test("an unmeasured target is not shown as met", async (t) => {
   t.ok(judgeTargets([]).every(({ met }) => met === undefined));
 });

@@ -42,7 +42,7 @@ t.test("each promise is judged for each size", async (t) => {
   t.match(document, /100,000 VMs: change to row.* - \| not measured/);
 });
 
-t.test("a smoke run wants every figure", async (t) => {
+t.test("a smoke run requires every figure", async (t) => {
   checkShape(reportOf({ "60": small }));
   t.throws(() => {
     checkShape(reportOf({ "60": large }));

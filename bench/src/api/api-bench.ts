@@ -32,7 +32,7 @@ async function measureAll(options: ApiOptions): Promise<Result[]> {
       runs,
       measure: (row) => row.measure(),
       onRun: (row, outcome) => {
-        tell(
+        print(
           `${rowName(row)}: ${outcome instanceof Error ? outcome.message : "measured"}`,
         );
       },
@@ -81,6 +81,6 @@ async function leave(report: Report, options: ApiOptions): Promise<void> {
   if (options.smoke) checkShape(report);
 }
 
-function tell(text: string): void {
+function print(text: string): void {
   process.stderr.write(`${text}\n`);
 }

@@ -46,7 +46,7 @@ async function measureAll({
     runs,
     measure: (row) => row.measure(),
     onRun: (row, outcome) =>
-      tell(
+      print(
         `${rowName(row)}: ${outcome instanceof Error ? outcome.message : "measured"}`,
       ),
   });
@@ -68,6 +68,6 @@ async function leave(report: Report, options: InventoryOptions): Promise<void> {
   if (options.smoke) checkShape(report);
 }
 
-function tell(text: string): void {
+function print(text: string): void {
   process.stderr.write(`${text}\n`);
 }

@@ -9,7 +9,7 @@ import {
 import { percentile } from "../harness/figures.js";
 import { fleetQuestions } from "./fleet-questions.js";
 
-/** Classes whose views a server with an open page builds. */
+/** Classes that a server with an open page follows. */
 const FOLLOWED = [
   "pool",
   "host",

@@ -1,7 +1,7 @@
 import type { Catalog, ViewTable } from "@xo-server/inventory";
 
 /**
- * Builds the views of all classes that have one; resolves when they are
+ * Follows all classes that have views; resolves when their tables are
  * complete.
  */
 export function followAll(catalog: Catalog): Promise<ViewTable[]> {

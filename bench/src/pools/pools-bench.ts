@@ -43,7 +43,7 @@ async function measureAll(options: PoolsOptions): Promise<Result[]> {
   const results: Result[] = [];
   for (const source of sources)
     results.push(...(await measurePool(source, options)));
-  if (options.many) results.push(await measureMany(options.runs, tell));
+  if (options.many) results.push(await measureMany(options.runs, print));
   return results;
 }
 
@@ -62,7 +62,7 @@ async function measurePool(
       runsOf: (_, first) => runsWorth(first["ms"]!, options.runs),
       measure: (row) => measureRow(row, open, options.profile),
       onRun: (row, outcome) =>
-        tell(
+        print(
           `${source.name} ${rowName(row)}: ` +
             (outcome instanceof Error
               ? outcome.message
@@ -105,6 +105,6 @@ async function leave(report: Report, options: PoolsOptions): Promise<void> {
   if (options.smoke) checkShape(report);
 }
 
-function tell(text: string): void {
+function print(text: string): void {
   process.stderr.write(`${text}\n`);
 }

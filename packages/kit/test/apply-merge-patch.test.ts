@@ -24,7 +24,7 @@ const examples: readonly [Json, Json, Json][] = [
   [{}, { a: { bb: { ccc: null } } }, { a: { bb: {} } }],
 ];
 
-t.test("a merge patch does what RFC 7386 shows", async (t) => {
+t.test("a merge patch follows the examples of RFC 7386", async (t) => {
   for (const [target, patch, result] of examples)
     t.equal(
       JSON.stringify(applyMergePatch(target, patch)),
@@ -33,21 +33,24 @@ t.test("a merge patch does what RFC 7386 shows", async (t) => {
     );
 });
 
-t.test("what a patch does not change keeps its identity", async (t) => {
-  const before = { pools: { a: { n: 1 }, b: { n: 2 } }, server: { up: 1 } };
-  const after = applyMergePatch(before, {
-    pools: { a: { n: 3 } },
-  }) as typeof before;
-  t.equal(after.pools.a.n, 3);
-  t.equal(after.pools.b, before.pools.b);
-  t.equal(after.server, before.server);
-  t.equal(before.pools.a.n, 1, "the target itself is left alone");
-  t.equal(
-    applyMergePatch(before, { pools: { a: { n: 1 } }, gone: null }),
-    before,
-    "a patch that changes nothing gives back the target",
-  );
-});
+t.test(
+  "unchanged parts keep their identity when a patch is applied",
+  async (t) => {
+    const before = { pools: { a: { n: 1 }, b: { n: 2 } }, server: { up: 1 } };
+    const after = applyMergePatch(before, {
+      pools: { a: { n: 3 } },
+    }) as typeof before;
+    t.equal(after.pools.a.n, 3);
+    t.equal(after.pools.b, before.pools.b);
+    t.equal(after.server, before.server);
+    t.equal(before.pools.a.n, 1, "the target itself is left alone");
+    t.equal(
+      applyMergePatch(before, { pools: { a: { n: 1 } }, gone: null }),
+      before,
+      "a patch that changes nothing gives back the target",
+    );
+  },
+);
 
 t.test("keys that name a prototype are keys like any other", async (t) => {
   const patch = JSON.parse(

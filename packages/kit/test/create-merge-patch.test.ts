@@ -3,12 +3,12 @@ import t from "tap";
 import { createMergePatch, type Json } from "../src/index.js";
 import { applyPatch, withoutNulls } from "./reference-merge-patch.js";
 
-t.test("nothing differs: there is no patch", async (t) => {
+t.test("without differences there is no patch", async (t) => {
   const same: Json = { a: 1, b: { c: [1, 2] }, d: null };
   t.equal(createMergePatch(same, structuredClone(same)), undefined);
 });
 
-t.test("only what differs is in the patch", async (t) => {
+t.test("only differences are in the patch", async (t) => {
   t.same(
     createMergePatch(
       { a: 1, b: { c: 1, d: 2 }, gone: 1, list: [1] },
@@ -24,21 +24,18 @@ t.test("null and absent are the same", async (t) => {
   t.same(createMergePatch({ a: 1 }, { a: null }), { a: null });
 });
 
-t.test(
-  "the patch leads from one to the other, whatever they are",
-  async (t) => {
-    const random = mulberry32(42);
-    const wrong: unknown[] = [];
-    for (let round = 0; round < 500; round++) {
-      const [before, after] = [anObject(random, 3), anObject(random, 3)];
-      const patch = createMergePatch(before, after);
-      const led = patch === undefined ? before : applyPatch(before, patch);
-      if (!isDeepStrictEqual(withoutNulls(led), withoutNulls(after)))
-        wrong.push({ before, after, patch });
-    }
-    t.same(wrong, []);
-  },
-);
+t.test("the patch leads from one object to the other", async (t) => {
+  const random = mulberry32(42);
+  const wrong: unknown[] = [];
+  for (let round = 0; round < 500; round++) {
+    const [before, after] = [anObject(random, 3), anObject(random, 3)];
+    const patch = createMergePatch(before, after);
+    const led = patch === undefined ? before : applyPatch(before, patch);
+    if (!isDeepStrictEqual(withoutNulls(led), withoutNulls(after)))
+      wrong.push({ before, after, patch });
+  }
+  t.same(wrong, []);
+});
 
 t.test("a key named __proto__ is a key like any other", async (t) => {
   const hostile = JSON.parse('{"__proto__": {"polluted": true}}') as Json;

@@ -22,7 +22,7 @@ t.test("the same words inside strings stay strings", async (t) => {
   t.same(parseLenient(text), JSON.parse(text));
 });
 
-t.test("no text in the document is taken for our own mark", async (t) => {
+t.test("no text in the document is taken for an internal mark", async (t) => {
   for (const text of ['["\ue000NaN", NaN]', String.raw`["\ue000NaN", NaN]`]) {
     t.same(parseLenient(text), ["\ue000NaN", NaN]);
   }

@@ -97,7 +97,7 @@ for (const transport of ["json-rpc", "json-in-xml", "xml-rpc"] as const) {
 }
 
 t.test(
-  "json-in-xml: hosts of XenServer 6 and 7 answer with one string of JSON",
+  "json-in-xml: hosts of XenServer 6 and 7 respond with one string of JSON",
   async (t) => {
     const quote = (value: unknown) =>
       JSON.stringify(value).replace(/&/g, "&amp;").replace(/</g, "&lt;");

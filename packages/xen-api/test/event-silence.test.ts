@@ -67,7 +67,7 @@ const cases: Record<string, FakeReply> = {
 
 for (const [what, reply] of Object.entries(cases))
   t.test(
-    `event.from that ${what} while other calls work is reported within 15 s, and its end within 10 s`,
+    `an event.from that ${what} while other calls work is reported within 15 s, and its end within 10 s`,
     async (t) => {
       const { clock, state, xapi, items } = await watchedPool(t);
       state.reply = reply;
@@ -132,7 +132,7 @@ t.test(
 );
 
 t.test(
-  "after injectToken the pause between two polls ends: a change of our own is read at once",
+  "after injectToken the pause between two polls ends: the caller's own change is read immediately",
   async (t) => {
     const { clock, state, xapi, items, polls } = await watchedPool(t, {
       throttleMs: 10_000,
@@ -150,7 +150,7 @@ t.test(
 );
 
 t.test(
-  "a poll answered before the requested token is followed by the next one at once",
+  "a poll answered before the requested token is followed by the next one immediately",
   async (t) => {
     const { clock, state, xapi, items } = await watchedPool(t, {
       throttleMs: 10_000,

@@ -217,7 +217,7 @@ t.test("EVENTS_LOST ends the stream", async (t) => {
 });
 
 t.test(
-  "a new session on a pool whose event.inject lags a little is only a new session",
+  "a new session on a pool whose event.inject lags changes nothing else",
   async (t) => {
     let sessions = 0;
     const pool = await startPool(

@@ -316,7 +316,7 @@ t.test(
 );
 
 t.test(
-  "a coordinator that accepts calls and does not answer is given up after 18 s; members that name it do not delay the new one",
+  "a coordinator that accepts connections without answering is replaced after 18 s; members that name it do not delay the new one",
   async (t) => {
     const host = (address: string) => ({
       uuid: address,
@@ -592,7 +592,7 @@ for (const method of ["session.login_with_password", "pool.get_all_records"])
     ["a truncated body", { raw: httpAnswer('{"jsonrpc":"2.0","re') }],
   ] as const)
     t.test(
-      `auto: after ${what} to ${method} a pool that has answered JSON-RPC is asked for JSON-RPC again`,
+      `auto: after ${what} to ${method} JSON-RPC is retried on a pool that used it before`,
       async (t) => {
         const clock = new FakeClock();
         const pool = await startPool(t);
@@ -629,7 +629,7 @@ for (const method of ["session.login_with_password", "pool.get_all_records"])
     );
 
 t.test(
-  "auto: a session that is refused at once ends the fallback",
+  "auto: a session that is refused immediately ends the fallback",
   async (t) => {
     const pool = await startPool(
       t,

@@ -217,7 +217,7 @@ t.test(
   },
 );
 
-t.test("a task whose end arrives before its reference is known", async (t) => {
+t.test("a task that ends before its reference is known", async (t) => {
   let release: (() => void) | undefined;
   let answer: (() => void) | undefined;
   const pool = await startPool(

@@ -13,7 +13,7 @@ async function start(t: Test) {
   return { server, env, call };
 }
 
-t.test("values are what xo-cli always made of them", async (t) => {
+t.test("values are converted like xo-cli of Xen Orchestra", async (t) => {
   const { server, call } = await start(t);
   server.methods["vm.set"] = () => true;
   const cli = await call([
@@ -32,17 +32,14 @@ t.test("values are what xo-cli always made of them", async (t) => {
   });
 });
 
-t.test(
-  "words that are no values are told before anything is asked",
-  async (t) => {
-    const { server, call } = await start(t);
-    for (const word of ["nonsense", "=1", "a=json:{", "@"]) {
-      const cli = await call(["vm.set", word]);
-      t.equal(cli.code, 2, word);
-    }
-    t.equal(server.calls.length, 0);
-  },
-);
+t.test("invalid values are reported before any request", async (t) => {
+  const { server, call } = await start(t);
+  for (const word of ["nonsense", "=1", "a=json:{", "@"]) {
+    const cli = await call(["vm.set", word]);
+    t.equal(cli.code, 2, word);
+  }
+  t.equal(server.calls.length, 0);
+});
 
 t.test("refused texts are converted to the types of the method", async (t) => {
   const { server, call } = await start(t);
@@ -75,7 +72,7 @@ t.test("refused texts are converted to the types of the method", async (t) => {
   });
 });
 
-t.test("a unique name stands for an id", async (t) => {
+t.test("a unique name can replace an id", async (t) => {
   const { server, call } = await start(t);
   const names: Record<string, string[]> = {
     "db 1": ["i1"],
@@ -121,7 +118,7 @@ t.test("a name cannot reach a prototype", async (t) => {
   t.same(Object.keys(server.calls.at(-1)!.params), ["__proto__"]);
 });
 
-t.test("what is wrong with a parameter is told", async (t) => {
+t.test("errors of a parameter are reported", async (t) => {
   const { server, call } = await start(t);
   server.methods["vm.set"] = () => {
     const errors = [{ instancePath: "/CPUs", message: "must be integer" }];
@@ -138,7 +135,7 @@ t.test("what is wrong with a parameter is told", async (t) => {
   t.match(other.err, "error: invalid parameters: no such type: X (INVALID");
 });
 
-t.test("an error of XAPI comes with its code", async (t) => {
+t.test("an error of XAPI keeps its code", async (t) => {
   const { server, call } = await start(t);
   server.methods["vm.start"] = () => {
     const data = { code: "HOST_DISABLED", params: ["h"] };
@@ -152,7 +149,7 @@ t.test("an error of XAPI comes with its code", async (t) => {
   });
 });
 
-t.test("a file is downloaded to where it is wanted", async (t) => {
+t.test("a file is downloaded to the given path", async (t) => {
   const { server, call } = await start(t);
   server.methods["vm.export"] = () => ({ $getFrom: "/api/t0ken/a%20b.xva" });
   server.routes["GET /api/t0ken/a%20b.xva"] = (_request, response) => {
@@ -260,7 +257,7 @@ t.test("a task is followed to its end, with a bar on a terminal", async (t) => {
   t.equal(alone.out, "taskId: 0a-b\n");
 });
 
-t.test("a bar moves as the server tells", async (t) => {
+t.test("a progress bar follows the server's progress", async (t) => {
   const { server, env } = await start(t);
   server.methods["vm.migrate"] = () => ({ taskId: "0a-b" });
   const task = { id: "0a-b", status: "pending", progress: 0 };
@@ -268,15 +265,15 @@ t.test("a bar moves as the server tells", async (t) => {
   server.routes["GET /rest/v0/tasks/0a-b"] = (...all) => {
     json(200, ++asked === 1 ? task : { ...task, status: "success" })(...all);
   };
-  const told = (change: object) =>
+  const notificationOf = (change: object) =>
     `${JSON.stringify(["update", { ...task, ...change }])}\n`;
   server.routes["GET /rest/v0/tasks"] = (_request, response) => {
     response.writeHead(200, { "content-type": "application/x-ndjson" });
-    response.write(told({ id: "0a-b2", progress: 99 }));
-    response.write(told({ progress: 25 }));
-    response.write(told({ progress: 75 }));
+    response.write(notificationOf({ id: "0a-b2", progress: 99 }));
+    response.write(notificationOf({ progress: 25 }));
+    response.write(notificationOf({ progress: 75 }));
     // It goes on: nobody ends it but the reader.
-    response.write(told({ status: "success", progress: 100 }));
+    response.write(notificationOf({ status: "success", progress: 100 }));
   };
   const delay = async () => undefined;
   const options = { env, delay, columns: 80 };
@@ -303,7 +300,7 @@ t.test("a task that fails ends with 1", async (t) => {
   t.match(cli.err, "task 0a-b: HOST_DISABLED(h) (HOST_DISABLED)");
 });
 
-t.test("Ctrl-C leaves the task to itself, and says where it is", async (t) => {
+t.test("Ctrl-C leaves the task running and prints its id", async (t) => {
   const { server, env } = await start(t);
   server.methods["vm.migrate"] = () => ({ taskId: "0a-b" });
   server.routes["GET /rest/v0/tasks/0a-b"] = json(200, {
@@ -320,7 +317,7 @@ t.test("Ctrl-C leaves the task to itself, and says where it is", async (t) => {
   t.match(cli.err, "the task continues: xo-cli rest get tasks/0a-b");
 });
 
-t.test("a server that goes away in the middle ends with 4", async (t) => {
+t.test("a server that disconnects during a call exits with 4", async (t) => {
   const { server, call } = await start(t);
   server.methods["vm.start"] = (_params, socket) => {
     socket.terminate();

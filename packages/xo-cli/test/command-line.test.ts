@@ -41,7 +41,7 @@ t.test("versions of the program and the server", async (t) => {
   t.match(alone.out, /^xo-cli \S+\n$/);
 });
 
-t.test("without a server it says how to come to one", async (t) => {
+t.test("without a server it explains how to register one", async (t) => {
   const cli = await runCli(t, ["list", "vm"]);
   t.equal(cli.code, 3);
   t.match(cli.err, "hint: use xo-cli register URL, or --server URL");
@@ -86,7 +86,7 @@ t.test("bash completes commands, options and types", async (t) => {
 
 for (const shell of ["zsh", "fish"])
   t.test(
-    `${shell} takes its script`,
+    `${shell} accepts its completion script`,
     { skip: hasShell(shell) ? false : `there is no ${shell} here` },
     async (t) => {
       const { out } = await runCli(t, ["completion", shell]);
@@ -95,7 +95,7 @@ for (const shell of ["zsh", "fish"])
     },
   );
 
-t.test("the scripts of zsh and fish know every command", async (t) => {
+t.test("the scripts of zsh and fish contain every command", async (t) => {
   for (const shell of ["zsh", "fish"]) {
     const { out } = await runCli(t, ["completion", shell]);
     for (const word of ["register", "whoami", "VM-template", "patch", "output"])

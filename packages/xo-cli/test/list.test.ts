@@ -67,7 +67,7 @@ a name that is so long that it fits nowhere, 永和九年  Halted               
   );
 });
 
-t.test("what a list is sorted by is shown", async (t) => {
+t.test("the sort column is shown", async (t) => {
   const { url } = await withQueries(t);
   const cli = await runCli(t, [
     ...["list", "vm", "--sort", "-now.cpu", "--server", url],
@@ -94,7 +94,7 @@ t.test("it fits the terminal, and the ids stay", async (t) => {
   t.match(all.lines[0], /name.* +tags +CPUs.* +id/, "but not what was named");
 });
 
-t.test("colours are for terminals whose owner wants them", async (t) => {
+t.test("colors depend on the terminal and NO_COLOR", async (t) => {
   const { url } = await withQueries(t);
   const args = ["list", "vm", "--server", url];
   const isColoured = async (more: string[], options: object) =>
@@ -117,7 +117,7 @@ t.test("names cannot move the cursor", async (t) => {
   t.notMatch(cli.lines.join(""), /[\p{Cc}\u202e]/u);
 });
 
-t.test("programs get an array with one object a line", async (t) => {
+t.test("programs get an array with one object per line", async (t) => {
   const { url } = await withQueries(t);
   const cli = await runCli(t, ["list", "VM", "--json", "--server", url]);
   t.same(cli.json, VMS);
@@ -154,7 +154,7 @@ t.test("the server filters, sorts and cuts", async (t) => {
   ]);
 });
 
-t.test("servers without queries are asked for all objects", async (t) => {
+t.test("servers without queries list all objects", async (t) => {
   const server = await withAllObjects(t);
   const cli = await runCli(t, [
     ...["list", "VM", "--server", server.url, "--json", "--limit", "1"],
@@ -169,14 +169,14 @@ t.test("servers without queries are asked for all objects", async (t) => {
   t.same(server.calls.at(-1)!.params, { filter: { type: "VM" } });
 });
 
-t.test("without a type there are all types", async (t) => {
+t.test("without a type all types are listed", async (t) => {
   const { url } = await withAllObjects(t);
   const cli = await runCli(t, ["list", "--server", url]);
   t.match(cli.lines[0], /^type +name_label +id$/);
   t.equal(cli.lines.length, 3);
 });
 
-t.test("nothing is no error", async (t) => {
+t.test("no error is shown as none", async (t) => {
   const server = await FakeServer.start(t);
   server.methods["query.page"] = () => ({ total: 0, rows: [] });
   const args = ["list", "vm", "--server", server.url];
@@ -186,7 +186,7 @@ t.test("nothing is no error", async (t) => {
   t.equal((await runCli(t, [...args, "--json"])).out, "[]\n");
 });
 
-t.test("a reader who has had enough is no error", async (t) => {
+t.test("a reader that stops is no error", async (t) => {
   const { url } = await withQueries(t);
   const args = ["list", "vm", "--json", "--server", url];
   const cli = await runCli(t, args, { readerLeavesAfter: 1 });
@@ -194,7 +194,7 @@ t.test("a reader who has had enough is no error", async (t) => {
   t.equal(cli.err, "");
 });
 
-t.test("a broken filter is told with the place", async (t) => {
+t.test("an invalid filter is reported with its position", async (t) => {
   const server = await FakeServer.start(t);
   server.methods["query.page"] = () => {
     const message = "parse error: expected a term at position 1";
@@ -209,7 +209,7 @@ t.test("a broken filter is told with the place", async (t) => {
   );
 });
 
-t.test("a stranger whom the server shows nothing ends with 3", async (t) => {
+t.test("a foreign certificate exits with 3", async (t) => {
   const server = await FakeServer.start(t);
   server.methods["query.page"] = () => {
     throw new RpcError(2, "not enough permissions");

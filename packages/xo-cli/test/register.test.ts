@@ -8,7 +8,7 @@ function configOf(home: string): string {
   return join(home, ".config", "xo-cli", "config.json");
 }
 
-t.test("registering keeps a token, for the owner's eyes only", async (t) => {
+t.test("registering stores a token, readable by the owner only", async (t) => {
   const server = await FakeServer.start(t);
   const cli = await runCli(t, ["register", server.url, USER.email, PASSWORD]);
   t.equal(cli.code, 0, cli.err);
@@ -29,7 +29,7 @@ t.test("registering keeps a token, for the owner's eyes only", async (t) => {
   t.notMatch(cli.out + cli.err, PASSWORD);
 });
 
-t.test("the token is what later calls sign in with", async (t) => {
+t.test("later calls authenticate with the token", async (t) => {
   const server = await FakeServer.start(t);
   const { home } = await runCli(
     t,
@@ -44,7 +44,7 @@ t.test("the token is what later calls sign in with", async (t) => {
   });
 });
 
-t.test("on a terminal it asks, and the password does not appear", async (t) => {
+t.test("on a terminal it prompts, and hides the password", async (t) => {
   const server = await FakeServer.start(t);
   const cli = new Cli(t, ["register", server.url], { columns: 80 });
   await cli.until(({ err }) => err.includes("User: "));
@@ -56,7 +56,7 @@ t.test("on a terminal it asks, and the password does not appear", async (t) => {
   t.notMatch(cli.out + cli.err, PASSWORD);
 });
 
-t.test("Ctrl-C at the password ends it, and nothing is kept", async (t) => {
+t.test("Ctrl-C at the password prompt exits and stores nothing", async (t) => {
   const server = await FakeServer.start(t);
   const args = ["register", server.url, USER.email];
   const cli = new Cli(t, args, { columns: 80 });
@@ -67,7 +67,7 @@ t.test("Ctrl-C at the password ends it, and nothing is kept", async (t) => {
   t.throws(() => statSync(configOf(cli.home)));
 });
 
-t.test("a program gives the password by stdin or XO_PASSWORD", async (t) => {
+t.test("the password can come from stdin or XO_PASSWORD", async (t) => {
   const server = await FakeServer.start(t);
   const args = ["register", server.url, USER.email];
   const piped = await runCli(t, args, { input: `${PASSWORD}\n` });
@@ -77,12 +77,12 @@ t.test("a program gives the password by stdin or XO_PASSWORD", async (t) => {
   const none = await runCli(t, args);
   t.equal(none.code, 2);
   t.match(none.err, /no password \(USAGE\)/);
-  const nobody = await runCli(t, ["register", server.url]);
-  t.equal(nobody.code, 2);
-  t.match(nobody.err, /no terminal/);
+  const noTerminal = await runCli(t, ["register", server.url]);
+  t.equal(noTerminal.code, 2);
+  t.match(noTerminal.err, /no terminal/);
 });
 
-t.test("a wrong password ends with 3, and says so", async (t) => {
+t.test("a wrong password exits with 3 and a message", async (t) => {
   const server = await FakeServer.start(t);
   const args = ["--json", "register", server.url, USER.email];
   const cli = await runCli(t, args, { env: { XO_PASSWORD: "wrong" } });
@@ -119,7 +119,7 @@ t.test("an older server gets no description of the token", async (t) => {
   t.same(server.created[1], { expiresIn: "1 hour" });
 });
 
-t.test("several servers: the last is the default, until told", async (t) => {
+t.test("several servers: the last is the default, until changed", async (t) => {
   const home = t.testdir({});
   const [one, other] = [await FakeServer.start(t), await FakeServer.start(t)];
   const env = { XO_TOKEN: TOKEN };
@@ -150,7 +150,7 @@ t.test("unregistering deletes the token at both ends", async (t) => {
   t.equal((await runCli(t, ["unregister"], { home })).code, 2);
 });
 
-t.test("unregistering works when the server is gone", async (t) => {
+t.test("unregistering works when the server is down", async (t) => {
   const home = t.testdir({});
   const server = await FakeServer.start(t);
   await runCli(t, ["register", server.url], { home, env: { XO_TOKEN: TOKEN } });
@@ -160,22 +160,31 @@ t.test("unregistering works when the server is gone", async (t) => {
   t.match(cli.err, /the token was not revoked at the server/);
 });
 
-t.test("the file of Xen Orchestra's own xo-cli is taken", async (t) => {
-  const home = t.testdir({});
-  const server = await FakeServer.start(t);
-  mkdirSync(join(home, ".config", "xo-cli"), { recursive: true });
-  const path = configOf(home);
-  const old = { server: server.url, token: TOKEN, clientId: "c", other: 1 };
-  writeFileSync(path, JSON.stringify(old), { mode: 0o644 });
-  const cli = await runCli(t, ["whoami"], { home });
-  t.equal(cli.code, 0, cli.err);
-  t.match(cli.err, /others could read/);
-  t.equal(statSync(path).mode & 0o777, 0o600);
-  await runCli(t, ["register", server.url], { home, env: { XO_TOKEN: TOKEN } });
-  t.match(JSON.parse(readFileSync(path, "utf8")), { clientId: "c", other: 1 });
-});
+t.test(
+  "the configuration file of Xen Orchestra's xo-cli is used",
+  async (t) => {
+    const home = t.testdir({});
+    const server = await FakeServer.start(t);
+    mkdirSync(join(home, ".config", "xo-cli"), { recursive: true });
+    const path = configOf(home);
+    const old = { server: server.url, token: TOKEN, clientId: "c", other: 1 };
+    writeFileSync(path, JSON.stringify(old), { mode: 0o644 });
+    const cli = await runCli(t, ["whoami"], { home });
+    t.equal(cli.code, 0, cli.err);
+    t.match(cli.err, /others could read/);
+    t.equal(statSync(path).mode & 0o777, 0o600);
+    await runCli(t, ["register", server.url], {
+      home,
+      env: { XO_TOKEN: TOKEN },
+    });
+    t.match(JSON.parse(readFileSync(path, "utf8")), {
+      clientId: "c",
+      other: 1,
+    });
+  },
+);
 
-t.test("a file that is broken is told without quoting it", async (t) => {
+t.test("an invalid file is reported without quoting it", async (t) => {
   const home = t.testdir({
     ".config": { "xo-cli": { "config.json": `{"token":"${TOKEN}"` } },
   });

@@ -29,18 +29,21 @@ t.test("a collection is read, with its query, by cookie", async (t) => {
   t.same(whole.json, ["/rest/v0/vms/1", "/rest/v0/vms/2"]);
 });
 
-t.test("lines are shown as they come, until somebody leaves", async (t) => {
-  const { server, rest } = await start(t);
-  server.routes["GET /rest/v0/vms"] = (_request, response) => {
-    response.writeHead(200, { "content-type": "application/x-ndjson" });
-    response.write('{"id":1}\n{"i');
-    setImmediate(() => response.end('d":2}\n'));
-  };
-  const args = ["get", "vms", "ndjson=true"];
-  t.equal((await rest(args)).out, '{"id":1}\n{"id":2}\n');
-  const left = await rest(args, { readerLeavesAfter: 1 });
-  t.same([left.code, left.err], [0, ""]);
-});
+t.test(
+  "lines are printed as they arrive, until the reader stops",
+  async (t) => {
+    const { server, rest } = await start(t);
+    server.routes["GET /rest/v0/vms"] = (_request, response) => {
+      response.writeHead(200, { "content-type": "application/x-ndjson" });
+      response.write('{"id":1}\n{"i');
+      setImmediate(() => response.end('d":2}\n'));
+    };
+    const args = ["get", "vms", "ndjson=true"];
+    t.equal((await rest(args)).out, '{"id":1}\n{"id":2}\n');
+    const left = await rest(args, { readerLeavesAfter: 1 });
+    t.same([left.code, left.err], [0, ""]);
+  },
+);
 
 t.test("a stream that breaks off is an error", async (t) => {
   const { server, rest } = await start(t);
@@ -60,7 +63,7 @@ t.test("a stream that breaks off is an error", async (t) => {
   t.equal((await rest(["get", "vms"])).code, 4);
 });
 
-t.test("an answer goes into a file", async (t) => {
+t.test("a response is written to a file", async (t) => {
   const { server, rest } = await start(t);
   server.routes["GET /rest/v0/vdis/1.raw"] = (_request, response) => {
     response
@@ -131,7 +134,7 @@ t.test("/users/me leads on, to the same server only", async (t) => {
   t.equal(thief.requests.length, 0, "no cookie for others");
 });
 
-t.test("what the server says no to", async (t) => {
+t.test("requests that the server refuses", async (t) => {
   const { server, rest } = await start(t);
   const no = async (status: number, body: unknown) => {
     server.routes["GET /rest/v0/vms/1"] = json(status, body);

@@ -12,7 +12,7 @@ async function start(t: Test) {
 
 const env = { XO_TOKEN: TOKEN };
 
-t.test("a certificate nobody vouches for is refused, and shown", async (t) => {
+t.test("an untrusted certificate is refused, and shown", async (t) => {
   const { server, fingerprint } = await start(t);
   for (const words of [["version"], ["rest", "get", "ping"]]) {
     const args = [...words, "--server", server.url];
@@ -24,7 +24,7 @@ t.test("a certificate nobody vouches for is refused, and shown", async (t) => {
   t.same([server.calls, server.requests], [[], []], "nothing went out");
 });
 
-t.test("it is taken when it is the one that was named", async (t) => {
+t.test("it is accepted if it is the named one", async (t) => {
   const { server, fingerprint } = await start(t);
   for (const words of [["version"], ["rest", "get", "ping"]])
     for (const pin of [
@@ -36,7 +36,7 @@ t.test("it is taken when it is the one that was named", async (t) => {
     }
 });
 
-t.test("another than the one that was named is refused", async (t) => {
+t.test("another name than the requested one is refused", async (t) => {
   const { server } = await start(t);
   const { fingerprint } = await makeCertificate();
   const pinned = ["--server", server.url, "--fingerprint", fingerprint];
@@ -48,13 +48,13 @@ t.test("another than the one that was named is refused", async (t) => {
   t.same(server.calls, []);
 });
 
-t.test("--allow-unauthorized takes anything", async (t) => {
+t.test("--allow-unauthorized accepts any certificate", async (t) => {
   const { server } = await start(t);
   const args = ["version", "--server", server.url, "--allow-unauthorized"];
   t.equal((await runCli(t, args)).code, 0);
 });
 
-t.test("what was trusted when registering is trusted later", async (t) => {
+t.test("a certificate trusted at registration is trusted later", async (t) => {
   const { server, fingerprint } = await start(t);
   for (const trust of [
     ["--fingerprint", fingerprint],
@@ -68,7 +68,7 @@ t.test("what was trusted when registering is trusted later", async (t) => {
   }
 });
 
-t.test("a server without TLS is told apart", async (t) => {
+t.test("a server without TLS has an error of its own", async (t) => {
   const server = await FakeServer.start(t);
   const url = server.url.replace("http:", "https:");
   const cli = await runCli(t, ["version", "--server", url]);
@@ -76,7 +76,7 @@ t.test("a server without TLS is told apart", async (t) => {
   t.match(cli.err, /does not use TLS.*\nhint: use a URL with http:/);
 });
 
-t.test("a name that there is not is told", async (t) => {
+t.test("an unknown name is reported", async (t) => {
   const args = ["version", "--server", "http://no-such-host.invalid"];
   const cli = await runCli(t, args);
   t.equal(cli.code, 4);

@@ -27,7 +27,7 @@ function eventsOf(cli: Cli): unknown[] {
   return cli.lines.map((line) => JSON.parse(line) as unknown);
 }
 
-t.test("programs are told what is there, and what becomes of it", async (t) => {
+t.test("programs receive present objects, then their changes", async (t) => {
   const { server, env } = await start(t);
   const args = ["watch", "vm", "--json", "--filter", "name_label:/./"];
   const cli = new Cli(t, args, { env });
@@ -70,7 +70,7 @@ t.test("programs are told what is there, and what becomes of it", async (t) => {
   ]);
 });
 
-t.test("people are told the differences", async (t) => {
+t.test("subscribers receive the differences", async (t) => {
   const { server, env } = await start(t);
   const cli = new Cli(t, ["watch", "vm"], { env });
   await cli.until(
@@ -107,7 +107,7 @@ t.test("an object that only moves is no news", async (t) => {
   t.match(eventsOf(cli).at(-1), { event: "remove", id: "b" });
 });
 
-t.test("after a break only the differences are told", async (t) => {
+t.test("after a reconnect only the differences are sent", async (t) => {
   const { server, env, held } = await start(t);
   const delays: number[] = [];
   const delay = async (ms: number) => {
@@ -128,7 +128,7 @@ t.test("after a break only the differences are told", async (t) => {
   t.same(delays, [1000]);
 });
 
-t.test("a reset of the server replaces what was there", async (t) => {
+t.test("a reset of the server replaces all rows", async (t) => {
   const { server, env } = await start(t);
   const cli = new Cli(t, ["watch", "VM", "--json"], { env });
   await cli.until(({ out }) => out.includes("ready"));
@@ -145,7 +145,7 @@ t.test("a reset of the server replaces what was there", async (t) => {
   ]);
 });
 
-t.test("a server that is not there at first is an error", async (t) => {
+t.test("a server that is unreachable at first is an error", async (t) => {
   const { server, env } = await start(t);
   await server.stop();
   const cli = await runCli(t, ["watch", "vm"], { env });
@@ -176,7 +176,7 @@ t.test("it tries ever more rarely, and a refusal ends it", async (t) => {
 });
 
 t.test(
-  "servers without queries are followed by what they tell all",
+  "servers without queries are followed by their notifications",
   async (t) => {
     const server = await FakeServer.start(t);
     server.methods["xo.getAllObjects"] = (_params, socket) => {
@@ -206,7 +206,7 @@ t.test(
   },
 );
 
-t.test("a reader who has had enough ends it", async (t) => {
+t.test("a reader can stop reading", async (t) => {
   const { server, env } = await start(t);
   const options = { env, readerLeavesAfter: 10 };
   const cli = new Cli(t, ["watch", "vm", "--json"], options);

@@ -33,7 +33,7 @@ export interface FollowedClassOptions {
 }
 
 /**
- * One class whose views are built: its rows, the dependencies of its views, and
+ * One followed class: its rows, the dependencies of its views, and
  * the rows to be rebuilt.
  */
 export class FollowedClass {

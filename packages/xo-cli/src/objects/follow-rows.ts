@@ -48,19 +48,19 @@ export async function followRows(
   const source = await begin(rpc, followed, rows);
   await onEvents(source.first);
   await onReady();
-  let told = Promise.resolve();
+  let printed = Promise.resolve();
   const failed = new Promise<never>((_, reject) => {
     take = (method, params) => {
       if (method !== source.method) return;
       const events = source.take(params);
       if (events.length === 0) return;
       rpc.pause();
-      told = told
+      printed = printed
         .then(() => onEvents(events))
         .finally(() => {
           rpc.resume();
         });
-      told.catch(reject);
+      printed.catch(reject);
     };
   });
   for (const { method, params } of waiting) take(method, params);
