@@ -1,4 +1,5 @@
 import t from "tap";
+import { ListingLimiter } from "../src/mirror/listing-limiter.js";
 import { createTestInventory } from "./mirror-pool.js";
 import { FakePool } from "./fake-pool.js";
 import { until } from "./until.js";
@@ -98,4 +99,45 @@ t.test("a pool that is stopped waits no more", async (t) => {
   t.notOk(held.has(pools[1]!));
   letGo(pools[2]!);
   await until(() => handles[2]!.status().state === "watching");
+});
+
+t.test("listings begin when what is on disk has been read", async (t) => {
+  const { clock } = createTestInventory();
+  const limiter = new ListingLimiter(1, clock);
+  const { signal } = new AbortController();
+  const steps: string[] = [];
+  const list = (name: string) =>
+    limiter.run(signal, async () => {
+      steps.push(name);
+    });
+  let goOn = (): void => undefined;
+  const restored = limiter.runFirst(
+    () => new Promise<void>((resolve) => (goOn = resolve)),
+  );
+  const failed = limiter.runFirst(async () => {
+    throw new Error("damaged");
+  });
+  await t.rejects(failed, { message: "damaged" });
+  const listed = [list("a"), list("b")];
+  await settle();
+  t.same(steps, []);
+  goOn();
+  await Promise.all([restored, ...listed]);
+  t.same(steps, ["a", "b"]);
+});
+
+t.test("listings wait for what is on disk ten seconds at most", async (t) => {
+  const { clock } = createTestInventory();
+  const limiter = new ListingLimiter(1, clock);
+  const { signal } = new AbortController();
+  void limiter.runFirst(() => new Promise(() => undefined));
+  let isListed = false;
+  const listed = limiter.run(signal, async () => {
+    isListed = true;
+  });
+  clock.advance(9_999);
+  await settle();
+  t.notOk(isListed, "it waits");
+  clock.advance(1);
+  await listed;
 });

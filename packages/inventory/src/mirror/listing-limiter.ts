@@ -6,6 +6,9 @@ import type { WallClock } from "@xo-server/kit";
  */
 const SLOT_TIMEOUT_MS = 3_000;
 
+/** Listings wait for work that goes first, at most this long. */
+const MAX_DEFERRAL_MS = 10_000;
+
 interface Slot {
   /** Milliseconds of the clock. */
   readonly since: number;
@@ -24,6 +27,10 @@ export class ListingLimiter {
   readonly #waiting = new Set<(slot: Slot) => void>();
   /** Releases the oldest slot after its timeout; set while a pool waits. */
   #timer: unknown;
+  /** Number of works that go first. */
+  #first = 0;
+  /** Ends the deferral after its limit; set while listings are deferred. */
+  #deferral: unknown;
 
   constructor(maxConcurrent: number, clock: WallClock) {
     this.#maxConcurrent = Math.max(1, maxConcurrent);
@@ -43,9 +50,31 @@ export class ListingLimiter {
     }
   }
 
+  /**
+   * No listing begins while `work` runs. Resolves or rejects like `work`: for
+   * what is on disk, which is complete long before any listing.
+   */
+  async runFirst<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#first++ === 0)
+      this.#deferral = this.#clock.setTimeout(() => {
+        this.#endDeferral();
+      }, MAX_DEFERRAL_MS);
+    try {
+      return await work();
+    } finally {
+      if (--this.#first === 0) this.#endDeferral();
+    }
+  }
+
+  #endDeferral(): void {
+    this.#clock.clearTimeout(this.#deferral);
+    this.#deferral = undefined;
+    this.#admit();
+  }
+
   async #acquire(signal: AbortSignal): Promise<Slot> {
     signal.throwIfAborted();
-    if (this.#slots.size < this.#maxConcurrent) return this.#open();
+    if (this.#hasRoom) return this.#open();
     return new Promise((resolve, reject) => {
       const onSlot = (slot: Slot) => {
         signal.removeEventListener("abort", onAbort);
@@ -62,6 +91,22 @@ export class ListingLimiter {
     });
   }
 
+  get #hasRoom(): boolean {
+    return (
+      this.#deferral === undefined && this.#slots.size < this.#maxConcurrent
+    );
+  }
+
+  /** Opens slots for pools that wait. */
+  #admit(): void {
+    for (const onSlot of this.#waiting) {
+      if (!this.#hasRoom) break;
+      this.#waiting.delete(onSlot);
+      onSlot(this.#open());
+    }
+    this.#armTimeout();
+  }
+
   #open(): Slot {
     const slot = { since: this.#clock.now() };
     this.#slots.add(slot);
@@ -69,13 +114,7 @@ export class ListingLimiter {
   }
 
   #release(slot: Slot): void {
-    if (!this.#slots.delete(slot)) return;
-    const [onSlot] = this.#waiting;
-    if (onSlot !== undefined) {
-      this.#waiting.delete(onSlot);
-      onSlot(this.#open());
-    }
-    this.#armTimeout();
+    if (this.#slots.delete(slot)) this.#admit();
   }
 
   #armTimeout(): void {

@@ -103,7 +103,8 @@ export class PoolMirror {
       ...options,
       label,
       store,
-      restore: (signal) => this.#restore(signal),
+      restore: (signal) =>
+        options.listings.runFirst(() => this.#restore(signal)),
     });
     const reflector = this.#reflector;
     this.#verifier = new PoolVerifier({
