@@ -1,3 +1,4 @@
+import { readerOf, type ObjectReader } from "@xo-server/inventory";
 import t from "tap";
 import { LiveHosts } from "../src/stats/live-hosts.js";
 import { statsMemory } from "../src/stats/stats-memory.js";
@@ -20,9 +21,9 @@ function setUp(...rows: (Row | undefined)[]) {
     id: (row: number) => rows[row]!.id,
     pool: (row: number) => rows[row]!.pool,
     revision: (row: number) => rows[row]!.revision,
-    object: (row: number) => {
+    readRow: (row: number, visit: (object: ObjectReader) => void) => {
       read++;
-      return rows[row]!.object;
+      visit(readerOf(rows[row]!.object));
     },
   };
   const hosts = new LiveHosts(

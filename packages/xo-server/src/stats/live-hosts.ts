@@ -49,9 +49,13 @@ export class LiveHosts {
     const revision = table.revision(row);
     const seen = this.#seen.get(id);
     if (seen?.revision === revision) return seen.facts;
-    const { power_state, $pool, address } = table.object(row);
-    const isUp = power_state === "Running" && typeof address === "string";
-    const facts = isUp ? { id, pool: String($pool), address } : undefined;
+    let facts: Seen["facts"];
+    table.readRow(row, (host) => {
+      const address = host.value(["address"]);
+      const isUp = host.value(["power_state"]) === "Running";
+      if (isUp && typeof address === "string")
+        facts = { id, pool: String(host.value(["$pool"])), address };
+    });
     this.#seen.set(id, { revision, facts });
     return facts;
   }
