@@ -67,16 +67,28 @@ export class PoolConflicts {
 
   /** Computes all warnings again, and logs new ones. */
   #refresh(): void {
+    const byHost = new Map<string, Set<string>>();
+    for (const [id, { hosts }] of this.#identities)
+      for (const host of hosts)
+        byHost.set(host, (byHost.get(host) ?? new Set()).add(id));
     for (const [id, identity] of this.#identities) {
       const before = new Set(identity.warnings.map(({ message }) => message));
-      identity.warnings = this.#warningsFor(id, identity);
+      const sharing = new Set<string>();
+      for (const host of identity.hosts)
+        for (const other of byHost.get(host)!) sharing.add(other);
+      identity.warnings = this.#warningsFor(id, identity, sharing);
       for (const { message } of identity.warnings)
         if (!before.has(message))
           this.#logger.warn(`${identity.label}: ${message}`);
     }
   }
 
-  #warningsFor(id: string, { uuid, replacedUuid, hosts }: Identity) {
+  /** @param sharing connections with some of its hosts */
+  #warningsFor(
+    id: string,
+    { uuid, replacedUuid }: Identity,
+    sharing: ReadonlySet<string>,
+  ): PoolWarning[] {
     const warnings: PoolWarning[] = [];
     if (replacedUuid !== undefined && uuid !== undefined)
       warnings.push({
@@ -93,7 +105,7 @@ export class PoolConflicts {
           message: `has the same UUID as ${pool}: the same pool under another address, or a copy of it; objects of only one of them are shown`,
           data: { pool },
         });
-      else if ([...hosts].some((host) => other.hosts.has(host)))
+      else if (sharing.has(otherId))
         warnings.push({
           code: "SAME_HOSTS",
           message: `has hosts with the same UUIDs as ${pool}; objects of only one of them are shown`,
