@@ -8,7 +8,7 @@ export interface Facts {
   readonly type: string;
   /** For a VM its power state; for a host whether it is enabled and alive. */
   readonly state: string;
-  /** For a VM its host; for a snapshot its VM. */
+  /** For a running VM its host; for a snapshot its VM. */
   readonly place: string;
 }
 
@@ -40,8 +40,14 @@ function stateOf(type: string, object: ObjectReader): string {
 }
 
 function placeOf(type: string, object: ObjectReader): string {
-  if (type === "VM") return textOf(object.value(["$container"]));
+  if (type === "VM")
+    return isUp(object) ? textOf(object.value(["$container"])) : "";
   return type === SNAPSHOT ? textOf(object.value(["$snapshot_of"])) : "";
+}
+
+function isUp(vm: ObjectReader): boolean {
+  const state = vm.value(["power_state"]);
+  return state === "Running" || state === "Paused";
 }
 
 export function textOf(value: unknown): string {
