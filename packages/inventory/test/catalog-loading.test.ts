@@ -113,3 +113,28 @@ t.test("an object is built when it is read, and not before", async (t) => {
   catalog.stop();
   await handle.stop();
 });
+
+t.test(
+  "a pool is loading until it was listed or cannot be reached",
+  async (t) => {
+    const pool = createPool("a");
+    pool.setState("connecting");
+    const { inventory } = createTestInventory();
+    const statuses: boolean[] = [];
+    inventory.onPoolStatus(() => {
+      statuses.push(inventory.poolStatus("p")?.isLoading === true);
+    });
+    const handle = inventory.addPool("p", pool);
+    t.equal(handle.status().isLoading, true, "it is being connected");
+    pool.setState("backing-off");
+    await until(() => !handle.status().isLoading);
+    t.equal(statuses.at(-1), false, "which is reported");
+    pool.setState("connecting");
+    t.equal(handle.status().isLoading, false, "nor while that is tried again");
+    pool.setState("connected");
+    await until(() => handle.status().state === "watching");
+    t.ok(statuses.includes(true));
+    t.equal(handle.status().isLoading, false);
+    await handle.stop();
+  },
+);

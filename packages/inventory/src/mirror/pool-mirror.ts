@@ -29,8 +29,9 @@ export interface PoolStatus {
   /** Since when the objects may be out of date; absent while they are current. */
   readonly staleSince?: number;
   /**
-   * The records are incomplete: the first listing, or the restore of the
-   * snapshot, is under way.
+   * The records are incomplete: the restore of the snapshot, the first
+   * connection or the first listing is under way. False while the pool cannot be
+   * reached.
    */
   readonly isLoading: boolean;
   /** Last error of connection or listing; absent after the next success. */
@@ -125,10 +126,9 @@ export class PoolMirror {
   get status(): PoolStatus {
     const { state, since, staleSince, lastError, token } = this.#reflector;
     const lastChangeAt = this.#lastChangeAt;
-    const isListing = state === "listing" && !this.#reflector.hasListed;
     return {
       state,
-      isLoading: this.#isRestoring || isListing,
+      isLoading: this.#isRestoring || this.#reflector.isFirstListing,
       since,
       ...(staleSince === undefined ? {} : { staleSince }),
       ...(lastError === undefined ? {} : { lastError }),

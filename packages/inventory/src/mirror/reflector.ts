@@ -42,6 +42,8 @@ export class Reflector {
   readonly #listings: ClassListings;
   readonly #waiters = new TokenWaiters();
   #state: ReflectorState = "connecting";
+  /** The last attempt to connect has failed. */
+  #isUnreachable = false;
   #since: number;
   #staleSince: number | undefined;
   #lastError: Error | undefined;
@@ -99,6 +101,16 @@ export class Reflector {
     return this.#hasListed;
   }
 
+  /**
+   * The pool is listed for the first time, or connected for that; false once
+   * connecting has failed, until it is connected.
+   */
+  get isFirstListing(): boolean {
+    if (this.#hasListed) return false;
+    const isConnecting = this.#state === "connecting" && !this.#isUnreachable;
+    return isConnecting || this.#state === "listing";
+  }
+
   get mirrored(): ReadonlySet<string> {
     return this.#listings.mirrored;
   }
@@ -146,6 +158,8 @@ export class Reflector {
   async #run(): Promise<void> {
     const unsubscribe = this.#options.source.onState(({ name }) => {
       if (name !== "connected") this.#markStale();
+      if (name === "backing-off") this.#setUnreachable(true);
+      if (name === "connected") this.#setUnreachable(false);
     });
     this.#restored = this.#restore();
     while (!this.#abort.signal.aborted) await this.#cycle();
@@ -156,17 +170,23 @@ export class Reflector {
     this.#enter("stopped");
   }
 
+  #setUnreachable(isUnreachable: boolean): void {
+    if (this.#isUnreachable === isUnreachable) return;
+    this.#isUnreachable = isUnreachable;
+    if (!this.#hasListed) this.#options.onState();
+  }
+
   /** The objects of the snapshot count as listed, at the time of the snapshot. */
   async #restore(): Promise<void> {
-    const restored = await this.#options.restore(this.#abort.signal);
-    if (restored === undefined) {
-      // The status was "loading" until now.
-      this.#options.onState();
-      return;
+    const restoring = this.#options.restore(this.#abort.signal);
+    // The status is "loading" until it is restored.
+    this.#options.onState();
+    const restored = await restoring;
+    if (restored !== undefined) {
+      this.#listings.restore(restored.classes);
+      this.#hasListed = true;
+      this.#staleSince = restored.asOf;
     }
-    this.#listings.restore(restored.classes);
-    this.#hasListed = true;
-    this.#staleSince = restored.asOf;
     this.#options.onState();
   }
 

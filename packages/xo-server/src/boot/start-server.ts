@@ -56,12 +56,16 @@ async function boot(options: ServerOptions, stops: StopStack): Promise<string> {
   });
 
   // The mirror is read from disk, and the pools of a demo start, while the web server starts.
+  const release = core.views.completeness.hold();
   const connecting = connectPools(core, options, stops).then(() => {
     core.storedPools.connectAll();
     stops.push("stored pools", () => core.storedPools.stop());
   });
   // Awaited below; until then a failure is not unhandled.
-  connecting.catch(() => undefined);
+  connecting
+    .then(() => core.pools.created())
+    .finally(release)
+    .catch(() => undefined);
   const readiness = { isReady: false };
   const { url } = await startWeb(
     { core, started, dispatcher, tls, readiness },

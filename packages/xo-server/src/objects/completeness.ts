@@ -3,8 +3,9 @@ import type { Catalog, Inventory } from "@xo-server/inventory";
 type Pools = Pick<Inventory, "pools" | "poolStatus" | "onPoolStatus">;
 
 /**
- * Whether the mirror has the objects of all pools: false while a pool is listed
- * for the first time or restored from its snapshot.
+ * Whether the mirror has the objects of all pools: false while the pools are
+ * being created, and while one is listed for the first time or restored from
+ * its snapshot.
  */
 export class Completeness {
   readonly #inventory: Pools;
@@ -13,6 +14,8 @@ export class Completeness {
   readonly #unsubscribe: () => void;
   readonly #loading: Set<string>;
   #isComplete: boolean;
+  /** Number of calls of `hold` that have not been released. */
+  #holds = 0;
 
   constructor(inventory: Pools, catalog: Pick<Catalog, "settled">) {
     this.#inventory = inventory;
@@ -32,6 +35,19 @@ export class Completeness {
   onChange(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
+  }
+
+  /**
+   * Incomplete until the returned function is called: pools of which the
+   * inventory does not know yet are being created.
+   */
+  hold(): () => void {
+    this.#holds++;
+    this.#set(false);
+    return () => {
+      this.#holds--;
+      void this.#completeWhenPublished();
+    };
   }
 
   stop(): void {
@@ -54,7 +70,7 @@ export class Completeness {
   /** Objects that have just been loaded are not in the views yet. */
   async #completeWhenPublished(): Promise<void> {
     await this.#catalog.settled();
-    if (this.#loading.size === 0) this.#set(true);
+    if (this.#loading.size === 0 && this.#holds === 0) this.#set(true);
   }
 
   #set(isComplete: boolean): void {

@@ -33,6 +33,8 @@ export interface Pools {
   connect(settings: readonly PoolSettings[]): void;
   /** Disconnects the pool and removes its objects. False: it was not connected. */
   disconnect(id: string): Promise<boolean>;
+  /** Resolves when all pools connected so far have been created, or have failed. */
+  created(): Promise<void>;
   list(): PoolStatus[];
   /** @throws XoError NOT_CONNECTED */
   xapi(id: string): Xapi;
@@ -70,6 +72,9 @@ export function createPools(options: PoolsOptions): Pools {
       await slot!.stop();
       await options.forgetPool?.(id);
       return true;
+    },
+    async created() {
+      await Promise.all(slots.map((slot) => slot.created));
     },
     list: () => slots.map((slot) => slot.status()),
     xapi(id) {
@@ -111,6 +116,11 @@ class PoolSlot {
 
   get id(): string {
     return this.#settings.id;
+  }
+
+  /** Resolves also when it could not be created. */
+  get created(): Promise<unknown> {
+    return this.#made;
   }
 
   get xapi(): Xapi | undefined {
