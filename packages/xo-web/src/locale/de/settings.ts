@@ -44,6 +44,8 @@ export const settings: Messages["settings"] = {
       "Zu viele falsche Passwörter: dieses wurde nicht geprüft. In {seconds} s erneut versuchen.",
     FILTER_INVALID: "Ungültiger Filter: {reason}",
     PASSPHRASE_WRONG: "Falsche Passphrase oder beschädigte Datei.",
+    LAST_ADMIN:
+      "Dies ist der letzte Administrator, der sich anmelden kann. Geben Sie zuerst einem anderen Benutzer diese Berechtigung.",
     IMPORT_INVALID: "Keine gültige Konfigurationsdatei: {reason}",
   },
   faults: {

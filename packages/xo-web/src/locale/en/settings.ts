@@ -41,6 +41,8 @@ export const settings = {
       "Too many wrong passwords: this one was not verified. Try again in {seconds} s.",
     FILTER_INVALID: "Invalid filter: {reason}",
     PASSPHRASE_WRONG: "Wrong passphrase, or damaged file.",
+    LAST_ADMIN:
+      "This is the last administrator who can sign in. Make another user an administrator first.",
     IMPORT_INVALID: "Not a valid configuration file: {reason}",
   },
   faults: {
