@@ -204,7 +204,7 @@ const suites = [
 for (const place of ["main", "worker"] satisfies Place[]) {
   for (const [encoding, xml, cases] of suites) {
     t.test(
-      `${encoding} by ${xml}, ${place}: invalid answers are typed errors`,
+      `${encoding} by ${xml}, ${place}: invalid responses are typed errors`,
       async (t) => {
         const pool = createParserPool({ place, xml, segmentBytes: 64 * 1024 });
         t.teardown(() => pool.close());
@@ -274,7 +274,7 @@ t.test(
 );
 
 t.test(
-  "members of the envelope may come in any order, with white space",
+  "members of the envelope may be in any order, with white space",
   async (t) => {
     const pool = createParserPool({ place: "main" });
     t.teardown(() => pool.close());

@@ -98,7 +98,7 @@ t.test(
   },
 );
 
-t.test("a new call goes before a returned bulk item", async (t) => {
+t.test("a new call runs before a returned bulk item", async (t) => {
   const queue = queueOf("bulk a 1");
   queue.unshift(queue.shift()!, "bulk", "a");
   push(queue, "call b 1");

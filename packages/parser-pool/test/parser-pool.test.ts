@@ -193,7 +193,7 @@ t.test(
 );
 
 t.test(
-  "an invalid answer is reported at once, and the rest is ignored",
+  "an invalid response is reported immediately, and the rest is ignored",
   async (t) => {
     const pool = createParserPool({ place: "main", segmentBytes: 100 });
     t.teardown(() => pool.close());

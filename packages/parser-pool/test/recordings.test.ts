@@ -156,7 +156,7 @@ async function agreesWithOracle(
 
 for (const xml of ["reader", "xmlrpc", "expat"] satisfies XmlParser[]) {
   t.test(
-    `recorded XML answers agree with JSON ones, by ${xml}`,
+    `recorded XML responses equal JSON ones, by ${xml}`,
     { skip },
     async (t) => {
       const pool = createParserPool({ place: "main", xml });

@@ -62,7 +62,7 @@ t.test("bare numbers and keys of older hosts are decoded", async (t) => {
   t.same(plain(await read(text)), expected);
 });
 
-t.test("XML gives the same table", async (t) => {
+t.test("XML gives the same table as JSON", async (t) => {
   const entries = expected.names.map((name) => `<entry>${name}</entry>`);
   const text = `<?xml version="1.0"?>
 <xport><meta><start>100</start><step>5</step><end>110</end><rows>2</rows>

@@ -26,13 +26,16 @@ function watch(options: LoopMonitorOptions = {}) {
   return { clock, monitor, lines, blocks };
 }
 
-t.test("a block is logged with its length and nothing else", async (t) => {
-  const { clock, lines, blocks } = watch();
-  clock.wait(100);
-  clock.block(3419);
-  t.same(lines, [["event loop blocked for 3419 ms", undefined]]);
-  t.same(blocks, [{ ms: 3419, at: 3519 }]);
-});
+t.test(
+  "an event-loop block is logged with its duration and no other data",
+  async (t) => {
+    const { clock, lines, blocks } = watch();
+    clock.wait(100);
+    clock.block(3419);
+    t.same(lines, [["event loop blocked for 3419 ms", undefined]]);
+    t.same(blocks, [{ ms: 3419, at: 3519 }]);
+  },
+);
 
 t.test("short blocks are summed up once a minute", async (t) => {
   const levels: string[] = [];
@@ -73,7 +76,7 @@ t.test("waiting before the block does not belong to it", async (t) => {
   t.equal(lines.length, 1, "45 ms are under the threshold, late as they are");
 });
 
-t.test("a rest is no block, and many short slices are none", async (t) => {
+t.test("idle time is no block, and many short slices are none", async (t) => {
   const { clock, lines, monitor } = watch();
   clock.wait(1000);
   for (let i = 0; i < 100; i++) {
@@ -84,13 +87,16 @@ t.test("a rest is no block, and many short slices are none", async (t) => {
   t.ok(monitor.histogram.max <= 4);
 });
 
-t.test("a process that was held up from outside was blocked too", async (t) => {
-  const { clock, blocks } = watch({
-    loopTimes: () => ({ idle: 0, active: 0 }),
-  });
-  clock.block(500);
-  t.equal(blocks[0]?.ms, 480, "what the timer saw");
-});
+t.test(
+  "a process that was suspended from outside counts as blocked",
+  async (t) => {
+    const { clock, blocks } = watch({
+      loopTimes: () => ({ idle: 0, active: 0 }),
+    });
+    clock.block(500);
+    t.equal(blocks[0]?.ms, 480, "what the timer saw");
+  },
+);
 
 t.test("the log line names the longest section", async (t) => {
   const { clock, lines, monitor, blocks } = watch();
@@ -145,7 +151,7 @@ t.test("the longest delay is reset by each call", async (t) => {
   t.equal(monitor.blocks.max, 200);
 });
 
-t.test("utilization is the working share since the last look", async (t) => {
+t.test("utilization is the active share since the last reading", async (t) => {
   const { clock, monitor } = watch();
   clock.wait(75);
   clock.block(25);
@@ -160,27 +166,30 @@ t.test("utilization is the working share since the last look", async (t) => {
   });
 });
 
-t.test("stopping leaves no timer, and starting twice is once", async (t) => {
-  const { clock, monitor, lines } = watch();
-  monitor.start();
-  t.equal(clock.pending, 1);
-  monitor.stop();
-  monitor.stop();
-  t.equal(clock.pending, 0);
-  clock.block(1000);
-  monitor.start();
-  clock.wait(100);
-  t.same(lines, [], "blocks before the start are not reported");
-});
+t.test(
+  "stopping leaves no timer, and a second start has no effect",
+  async (t) => {
+    const { clock, monitor, lines } = watch();
+    monitor.start();
+    t.equal(clock.pending, 1);
+    monitor.stop();
+    monitor.stop();
+    t.equal(clock.pending, 0);
+    clock.block(1000);
+    monitor.start();
+    clock.wait(100);
+    t.same(lines, [], "blocks before the start are not reported");
+  },
+);
 
 t.test("an unsubscribed listener is not called", async (t) => {
   const { clock, monitor } = watch();
-  let heard = 0;
-  const leave = monitor.onBlock(() => heard++);
+  let reports = 0;
+  const leave = monitor.onBlock(() => reports++);
   clock.block(100);
   leave();
   clock.block(100);
-  t.equal(heard, 1);
+  t.equal(reports, 1);
 });
 
 t.test("with traceBlocks the line carries the stack", async (t) => {

@@ -60,7 +60,10 @@ function firstWrong(
   ] as const)
     for (const seed of seeds(usual)) {
       const random = new SeededRandom(seed);
-      const model = randomPool(seed, { ...shape, breaches: seed % 2 === 0 });
+      const model = randomPool(seed, {
+        ...shape,
+        violationsOf: seed % 2 === 0,
+      });
       const policy = { ...randomPolicy(random), ...changes };
       const plan = planBalance(indexPool(model), policy);
       moves += plan.actions.length;
@@ -236,7 +239,7 @@ function measured(model: PoolModel, random: SeededRandom): PoolModel {
 for (const goal of ["performance", "consolidate"] as const)
   for (const seed of [1, 2, 3, 4])
     t.test(
-      `fifty rounds with noisy loads settle, and no VM goes back (${goal}, seed ${seed})`,
+      `fifty rounds with noisy loads converge, and no VM is migrated back (${goal}, seed ${seed})`,
       async (t) => {
         const random = new SeededRandom(seed);
         const rounds: number[] = [];

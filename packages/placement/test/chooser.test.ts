@@ -70,7 +70,7 @@ for (const count of SIZES) {
   });
 
   t.test(
-    `of ${count} hosts the one with most headroom is selected, or the least when packing`,
+    `of ${count} hosts the one with the most headroom is selected, or the least when consolidating`,
     async (t) => {
       const model = {
         hosts: hosts(count).map((host) =>
@@ -103,7 +103,7 @@ for (const count of SIZES) {
   });
 
   t.test(
-    `of ${count} hosts a preferred one wins over one with more headroom`,
+    `of ${count} hosts a preferred one is selected before one with more headroom`,
     async (t) => {
       const full = { ...vms(1)[0]!, id: "w", memory: 10 * GIB, host: last };
       const model = { hosts: hosts(count), vms: [...vms(1), full] };
@@ -118,7 +118,7 @@ for (const count of SIZES) {
   );
 
   t.test(
-    `of ${count} hosts a disfavoured one is selected when there is no other`,
+    `of ${count} hosts a host with low preference is selected only if no other fits`,
     async (t) => {
       const model = {
         hosts: hosts(count).map((host) =>

@@ -50,7 +50,7 @@ function ask(pool: IndexedPool): Readonly<Record<string, unknown>> {
 
 function checkMany(t: Test, shape: PoolShape, usual: number): void {
   for (const seed of seeds(usual)) {
-    const model = randomPool(seed, { ...shape, breaches: seed % 2 === 0 });
+    const model = randomPool(seed, { ...shape, violationsOf: seed % 2 === 0 });
     const answers = ask(indexPool(model));
     const again = ask(indexPool(shuffledPool(model, seed)));
     for (const [name, answer] of Object.entries(answers))

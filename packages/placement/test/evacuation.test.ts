@@ -20,7 +20,7 @@ function evacuate(model: PoolModel, ...hosts: readonly string[]): Plan {
   return planEvacuation(indexPool(model), hosts);
 }
 
-function told({ actions }: Plan): readonly string[] {
+function describe({ actions }: Plan): readonly string[] {
   return actions.map(
     ({ vm, from, to, purpose, after }) =>
       `${vm} ${from} > ${to} (${purpose})` +
@@ -36,7 +36,7 @@ t.test("all VMs go to the host with the most headroom", async (t) => {
     },
     "a",
   );
-  t.same(told(plan), ["v a > c (evacuate)", "w a > c (evacuate)"]);
+  t.same(describe(plan), ["v a > c (evacuate)", "w a > c (evacuate)"]);
   t.same(plan.unplaced, []);
 });
 
@@ -45,7 +45,7 @@ t.test("evacuated hosts do not receive VMs of each other", async (t) => {
     hosts: [host("a"), host("b"), host("c", 3)],
     vms: [vm("v", 1, "a"), vm("w", 1, "b")],
   };
-  t.same(told(evacuate(model, "a", "b")), [
+  t.same(describe(evacuate(model, "a", "b")), [
     "v a > c (evacuate)",
     "w b > c (evacuate)",
   ]);
@@ -58,22 +58,25 @@ t.test(
       hosts: [{ ...host("a"), state }, host("b")],
       vms: [vm("v", 1, "a")],
     });
-    t.same(told(evacuate(model("disabled"), "a")), ["v a > b (evacuate)"]);
-    t.same(told(evacuate(model("down"), "a")), []);
+    t.same(describe(evacuate(model("disabled"), "a")), ["v a > b (evacuate)"]);
+    t.same(describe(evacuate(model("down"), "a")), []);
   },
 );
 
-t.test("others move to make room, and are waited for", async (t) => {
+t.test("other VMs are migrated to make room, and are waited for", async (t) => {
   const model = {
     hosts: [host("a", 8), host("b", 8), host("c", 4)],
     vms: [vm("v", 7, "a"), vm("w", 3, "b"), vm("x", 1, "c")],
   };
   const plan = evacuate(model, "a");
-  t.same(told(plan), ["w b > c (make-room)", "v a > b (evacuate), after 0"]);
+  t.same(describe(plan), [
+    "w b > c (make-room)",
+    "v a > b (evacuate), after 0",
+  ]);
   t.same(checkPlan(model, plan), []);
 });
 
-t.test("others stay when there is capacity without that", async (t) => {
+t.test("other VMs stay if there is enough capacity", async (t) => {
   const plan = evacuate(
     {
       hosts: [host("a", 8), host("b", 8), host("c", 8)],
@@ -81,25 +84,28 @@ t.test("others stay when there is capacity without that", async (t) => {
     },
     "a",
   );
-  t.same(told(plan), ["v a > c (evacuate)"]);
-});
-
-t.test("a member of an anti-affinity group makes room too", async (t) => {
-  const model: PoolModel = {
-    hosts: [host("a"), { ...host("b"), srs: ["s"] }, host("c")],
-    vms: [{ ...vm("v", 1, "a"), srs: ["s"] }, vm("w", 1, "b")],
-    groups: [
-      { id: "g", kind: "anti-affinity", required: true, vms: ["v", "w"] },
-    ],
-  };
-  t.same(told(evacuate(model, "a")), [
-    "w b > c (make-room)",
-    "v a > b (evacuate), after 0",
-  ]);
+  t.same(describe(plan), ["v a > c (evacuate)"]);
 });
 
 t.test(
-  "a VM that cannot leave is reported with the rules that refuse it",
+  "a member of an anti-affinity group is migrated to make room",
+  async (t) => {
+    const model: PoolModel = {
+      hosts: [host("a"), { ...host("b"), srs: ["s"] }, host("c")],
+      vms: [{ ...vm("v", 1, "a"), srs: ["s"] }, vm("w", 1, "b")],
+      groups: [
+        { id: "g", kind: "anti-affinity", required: true, vms: ["v", "w"] },
+      ],
+    };
+    t.same(describe(evacuate(model, "a")), [
+      "w b > c (make-room)",
+      "v a > b (evacuate), after 0",
+    ]);
+  },
+);
+
+t.test(
+  "a VM that cannot be migrated is reported with the rules that refuse it",
   async (t) => {
     const plan = evacuate(
       {
@@ -111,7 +117,7 @@ t.test(
       },
       "a",
     );
-    t.same(told(plan), ["w a > b (evacuate)"]);
+    t.same(describe(plan), ["w a > b (evacuate)"]);
     t.match(plan.unplaced, [
       {
         vm: "v",
@@ -125,18 +131,18 @@ t.test(
   },
 );
 
-t.test("VMs with affinity leave as a unit, or stay", async (t) => {
+t.test("VMs with affinity are evacuated together or not at all", async (t) => {
   const model = (gib: number): PoolModel => ({
     hosts: [host("a", 8), host("b", gib), host("c", 3)],
     vms: [vm("v", 2, "a"), vm("w", 2, "a")],
     groups: [{ id: "g", kind: "affinity", required: true, vms: ["v", "w"] }],
   });
-  t.same(told(evacuate(model(4), "a")), [
+  t.same(describe(evacuate(model(4), "a")), [
     "v a > b (evacuate)",
     "w a > b (evacuate)",
   ]);
   const failed = evacuate(model(3), "a");
-  t.same(told(failed), []);
+  t.same(describe(failed), []);
   t.same(
     failed.unplaced.map(({ vm: id }) => id),
     ["v", "w"],

@@ -18,56 +18,50 @@ import {
 
 const SEEDS = 120;
 
-t.test(
-  "VMs that must restart do, unprotected ones are not restarted",
-  async (t) => {
-    const pool = indexPool({
-      hosts: [up("a", 8), up("b", 8), up("c", 8)],
-      vms: [
-        ha("v", 2, "a"),
-        plain("plain", "a"),
-        ha("stays", 1, "b"),
-        ha("halted", 1),
-      ],
-    });
-    const plan = planFailover(pool, ["a"]);
-    t.equal(plan.survives, true);
-    t.same(plan.failed, ["a"]);
-    t.same(plan.notRestarted, ["plain"]);
-    t.same(
-      plan.actions.map(({ vm, to, kind, purpose }) => [vm, to, kind, purpose]),
-      [["v", "c", "start", "restart"]],
-    );
-  },
-);
+t.test("protected VMs restart, unprotected ones do not", async (t) => {
+  const pool = indexPool({
+    hosts: [up("a", 8), up("b", 8), up("c", 8)],
+    vms: [
+      ha("v", 2, "a"),
+      plain("plain", "a"),
+      ha("stays", 1, "b"),
+      ha("halted", 1),
+    ],
+  });
+  const plan = planFailover(pool, ["a"]);
+  t.equal(plan.survives, true);
+  t.same(plan.failed, ["a"]);
+  t.same(plan.notRestarted, ["plain"]);
+  t.same(
+    plan.actions.map(({ vm, to, kind, purpose }) => [vm, to, kind, purpose]),
+    [["v", "c", "start", "restart"]],
+  );
+});
 
-t.test(
-  "starts are sorted by order; those that must restart come first",
-  async (t) => {
-    const at = (order: number, priority: "restart" | "best-effort") => ({
-      restart: { priority, order, delay: 0 },
-    });
-    const pool = indexPool({
-      hosts: [up("a", 8), up("b", 8)],
-      vms: [
-        ha("late", 1, "a", at(2, "restart")),
-        ha("may", 1, "a", at(0, "best-effort")),
-        ha("must", 1, "a", at(0, "restart")),
-        ha("mid", 1, "a", at(1, "best-effort")),
-      ],
-    });
-    const { actions } = planFailover(pool, ["a"]);
-    t.same(
-      actions.map(({ vm, order }) => [vm, order]),
-      [
-        ["must", 0],
-        ["may", 0],
-        ["mid", 1],
-        ["late", 2],
-      ],
-    );
-  },
-);
+t.test("starts are sorted by order; protected VMs come first", async (t) => {
+  const at = (order: number, priority: "restart" | "best-effort") => ({
+    restart: { priority, order, delay: 0 },
+  });
+  const pool = indexPool({
+    hosts: [up("a", 8), up("b", 8)],
+    vms: [
+      ha("late", 1, "a", at(2, "restart")),
+      ha("may", 1, "a", at(0, "best-effort")),
+      ha("must", 1, "a", at(0, "restart")),
+      ha("mid", 1, "a", at(1, "best-effort")),
+    ],
+  });
+  const { actions } = planFailover(pool, ["a"]);
+  t.same(
+    actions.map(({ vm, order }) => [vm, order]),
+    [
+      ["must", 0],
+      ["may", 0],
+      ["mid", 1],
+      ["late", 2],
+    ],
+  );
+});
 
 t.test("unplaced best-effort VMs do not fail the plan", async (t) => {
   const pool = indexPool({

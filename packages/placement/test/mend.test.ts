@@ -59,7 +59,7 @@ for (const [name, shape, usual] of [
   ["medium", medium, 4],
 ] as const) {
   t.test(
-    `an updated plan is a plan of the changed pool: ${name} ones`,
+    `an updated plan equals a new plan of the changed pool: ${name}`,
     async (t) => {
       for (const { seed, what, model, plan } of mendings(shape, usual)) {
         const wrong = checkPlan(model, plan);
@@ -76,11 +76,11 @@ for (const [name, shape, usual] of [
     `it covers all VMs that are not running, and no others: ${name} pools`,
     async (t) => {
       for (const { seed, what, model, plan } of mendings(shape, usual)) {
-        const told = [...plan.actions, ...plan.unplaced].map(({ vm }) => vm);
+        const ids = [...plan.actions, ...plan.unplaced].map(({ vm }) => vm);
         const halted = model.vms
           .map(({ id }) => id)
           .filter((id) => !runs(model, id));
-        const [is, should] = [told.sort().join(), halted.sort().join()];
+        const [is, should] = [ids.sort().join(), halted.sort().join()];
         if (is !== should)
           return t.fail(`seed ${seed}, ${what}: ${is}, not ${should}`);
       }

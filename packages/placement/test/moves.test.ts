@@ -50,7 +50,7 @@ function order(
   };
 }
 
-function told({ actions }: Ordered): readonly string[] {
+function describe({ actions }: Ordered): readonly string[] {
   return actions.map(
     ({ vm, to, after, purpose }) =>
       `${vm} > ${to}${purpose === "make-room" ? ", for now" : ""}` +
@@ -73,7 +73,7 @@ t.test("moves with free capacity wait for nothing", async (t) => {
     vms: [vm("v", 2, "a"), vm("w", 2, "b")],
   };
   const ordered = order(model, { v: "b", w: "a" });
-  t.same(told(ordered), ["v > b", "w > a"]);
+  t.same(describe(ordered), ["v > b", "w > a"]);
 });
 
 t.test(
@@ -85,7 +85,7 @@ t.test(
     };
     const ordered = order(model, { v: "b", w: "c", x: "c", y: "b" });
     t.same(wrongOf(model, ordered), []);
-    t.same(told(ordered), [
+    t.same(describe(ordered), [
       "w > c",
       "v > b, after 0",
       "x > c",
@@ -102,7 +102,7 @@ t.test(
       vms: [vm("v", 3, "a"), vm("w", 2, "b"), vm("x", 2, "b")],
     };
     const ordered = order(model, { v: "b", w: "c", x: "c" });
-    t.same(told(ordered), ["w > c", "x > c", "v > b, after 0,1"]);
+    t.same(describe(ordered), ["w > c", "x > c", "v > b, after 0,1"]);
   },
 );
 
@@ -114,7 +114,7 @@ t.test(
       vms: [vm("v", 4, "a"), vm("w", 4, "b"), vm("x", 4, "c")],
     };
     const ordered = order(model, { v: "b", w: "c", x: "d" });
-    t.same(told(ordered), ["x > d", "w > c, after 0", "v > b, after 1"]);
+    t.same(describe(ordered), ["x > d", "w > c, after 0", "v > b, after 1"]);
   },
 );
 
@@ -124,16 +124,20 @@ t.test("a cycle is broken via a third host", async (t) => {
     vms: [vm("v", 4, "a"), vm("w", 4, "b"), vm("x", 1, "c")],
   };
   const full = order(model, { v: "b", w: "a" });
-  t.same(told(full), [], "no host has 4 GiB free at any time");
+  t.same(describe(full), [], "no host has 4 GiB free at any time");
   t.same(full.left.toSorted(), ["v", "w"]);
   const roomy = { ...model, hosts: [host("a"), host("b"), host("c", 8)] };
   const ordered = order(roomy, { v: "b", w: "a" });
   t.same(wrongOf(roomy, ordered), []);
-  t.same(told(ordered), ["v > c, for now", "w > a, after 0", "v > b, after 1"]);
+  t.same(describe(ordered), [
+    "v > c, for now",
+    "w > a, after 0",
+    "v > b, after 1",
+  ]);
 });
 
 t.test(
-  "when there is no way, unaffected VMs still move; a unit moves completely or not at all",
+  "without a solution, unaffected VMs still move; a unit moves completely or not at all",
   async (t) => {
     const model: PoolModel = {
       hosts: [host("a"), host("b"), host("c", 2)],
@@ -147,7 +151,7 @@ t.test(
       ],
     };
     const ordered = order(model, { v: "b", w: "a", x: "a" });
-    t.same(told(ordered), []);
+    t.same(describe(ordered), []);
     t.same(ordered.left.toSorted(), ["v", "w", "x"]);
   },
 );
@@ -159,12 +163,12 @@ t.test("a unit that cannot move is left out completely", async (t) => {
     groups: [{ id: "g", kind: "affinity", required: true, vms: ["v", "w"] }],
   };
   const ordered = order(model, { v: "b", w: "b" });
-  t.same(told(ordered), []);
+  t.same(describe(ordered), []);
   t.same(ordered.left.toSorted(), ["v", "w"]);
 });
 
 t.test(
-  "all moves to an overcommitted host wait until that is resolved",
+  "all migrations to an overcommitted host wait until it is resolved",
   async (t) => {
     const model = {
       hosts: [host("a"), host("b", 8), host("c", 8)],
@@ -177,27 +181,30 @@ t.test(
     const limits = { memoryReserve: 0.25 };
     const ordered = order(model, targets, limits);
     t.same(wrongOf(model, ordered, limits), []);
-    t.same(told(ordered), [
+    t.same(describe(ordered), [
       ...["x > c", "v > b, after 0", "y > c", "w > b, after 0,2"],
     ]);
   },
 );
 
-t.test("a VM that moves twice arrives before it leaves", async (t) => {
-  const pool = indexPool({
-    hosts: [host("a"), host("b"), host("c")],
-    vms: [vm("v", 1, "a")],
-  });
-  const purpose = "balance" as const;
-  const actions = toActions(Assignment.current(pool), [
-    { vm: 0, from: 0, to: 1, purpose },
-    { vm: 0, from: 1, to: 2, purpose },
-  ]);
-  t.same(
-    actions.map(({ after }) => after),
-    [[], [0]],
-  );
-});
+t.test(
+  "a VM that migrates twice arrives before its next migration",
+  async (t) => {
+    const pool = indexPool({
+      hosts: [host("a"), host("b"), host("c")],
+      vms: [vm("v", 1, "a")],
+    });
+    const purpose = "balance" as const;
+    const actions = toActions(Assignment.current(pool), [
+      { vm: 0, from: 0, to: 1, purpose },
+      { vm: 0, from: 1, to: 2, purpose },
+    ]);
+    t.same(
+      actions.map(({ after }) => after),
+      [[], [0]],
+    );
+  },
+);
 
 t.test(
   "a member of an anti-affinity group arrives when the other has left",
@@ -210,7 +217,7 @@ t.test(
       ],
     };
     const ordered = order(model, { v: "b", w: "c" });
-    t.same(told(ordered), ["w > c", "v > b, after 0"]);
+    t.same(describe(ordered), ["w > c", "v > b, after 0"]);
   },
 );
 
@@ -223,7 +230,10 @@ t.test("devices are waited for like memory", async (t) => {
       { ...vm("w", 1, "b"), devices },
     ],
   };
-  t.same(told(order(model, { v: "b", w: "c" })), ["w > c", "v > b, after 0"]);
+  t.same(describe(order(model, { v: "b", w: "c" })), [
+    "w > c",
+    "v > b, after 0",
+  ]);
 });
 
 t.test("so are VCPUs when they are limited", async (t) => {
@@ -235,9 +245,9 @@ t.test("so are VCPUs when they are limited", async (t) => {
     ],
   };
   const targets = { v: "b", w: "c" };
-  t.same(told(order(model, targets)), ["v > b", "w > c"]);
+  t.same(describe(order(model, targets)), ["v > b", "w > c"]);
   const limits = { vcpusPerCore: 1 };
-  t.same(told(order(model, targets, limits)), ["w > c", "v > b, after 0"]);
+  t.same(describe(order(model, targets, limits)), ["w > c", "v > b, after 0"]);
 });
 
 t.test("the score is that of the host after the preceding moves", async (t) => {

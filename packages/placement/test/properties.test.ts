@@ -42,10 +42,14 @@ function holdsFor(shape: PoolShape, usual: number, property: Property): string {
   return "";
 }
 
-function forPools(name: string, property: Property, breaches = false): void {
+function forPools(
+  name: string,
+  property: Property,
+  violationsOf = false,
+): void {
   t.test(name, async (t) => {
-    t.equal(holdsFor({ ...small, breaches }, SMALL_SEEDS, property), "");
-    t.equal(holdsFor({ ...medium, breaches }, MEDIUM_SEEDS, property), "");
+    t.equal(holdsFor({ ...small, violationsOf }, SMALL_SEEDS, property), "");
+    t.equal(holdsFor({ ...medium, violationsOf }, MEDIUM_SEEDS, property), "");
   });
 }
 
@@ -63,12 +67,12 @@ function runs(model: PoolModel, vm: string): boolean {
 /**
  * Each of these VMs is either placed or unplaced, and no other VM is mentioned.
  */
-function tellsOfAll(plan: Plan, vms: readonly string[]): string[] {
-  const told = [
+function describesAll(plan: Plan, vms: readonly string[]): string[] {
+  const mentioned = [
     ...plan.actions.filter(({ kind }) => kind === "start"),
     ...plan.unplaced,
   ].map(({ vm }) => vm);
-  const [is, should] = [told.sort().join(), [...vms].sort().join()];
+  const [is, should] = [mentioned.sort().join(), [...vms].sort().join()];
   return is === should ? [] : [`it has ${is}, not ${should}`];
 }
 
@@ -101,7 +105,7 @@ forPools(
       .filter((id) => !runs(model, id));
     return [
       ...checkPlan(model, plan, { limits }),
-      ...tellsOfAll(plan, halted),
+      ...describesAll(plan, halted),
       ...refusesRightly(model, plan, limits),
     ];
   },
@@ -128,7 +132,7 @@ forPools(
     const survives = !must.some(({ id }) => unassigned.has(id));
     return [
       ...checkPlan(left, plan, { limits }),
-      ...tellsOfAll(plan, idsOf(fallen.filter(({ restart }) => restart))),
+      ...describesAll(plan, idsOf(fallen.filter(({ restart }) => restart))),
       ...refusesRightly(left, plan, limits),
       ...(plan.survives === survives ? [] : [`survives: ${plan.survives}`]),
       ...(plan.notRestarted.toSorted().join() ===
@@ -168,23 +172,23 @@ forPools(
   (model, random) => {
     const limits = randomLimits(random);
     const plan = planRepair(indexPool(model), { limits });
-    const before = breaches(new Standing(model, limits));
+    const before = violationsOf(new Standing(model, limits));
     const then = afterPlan(model, plan);
-    const anew = [...breaches(then)].filter((vm) => !before.has(vm));
+    const added = [...violationsOf(then)].filter((vm) => !before.has(vm));
     // Of two that violate anti-affinity, one is named.
     for (const { vm } of plan.unplaced) then.remove(vm);
-    const left = [...breaches(then)];
+    const left = [...violationsOf(then)];
     return [
       ...checkPlan(model, plan, { limits }),
       ...left.map((vm) => `${vm} still violates a rule`),
-      ...anew.map((vm) => `${vm} did not violate a rule before`),
+      ...added.map((vm) => `${vm} did not violate a rule before`),
     ];
   },
   true,
 );
 
 /** Running VMs that violate a required group or host affinity. */
-function breaches(standing: Standing): Set<string> {
+function violationsOf(standing: Standing): Set<string> {
   const out = new Set<string>();
   for (const [vm, host] of standing.homes) {
     const refusals = standing.refusals(vm, host);
@@ -221,7 +225,7 @@ forPools(
       .map(({ id }) => id)
       .filter((id) => now.countedOn(id).length > 0)
       .filter((id) => then.countedOn(id).length === 0);
-    const told = plan.emptied;
+    const mentioned = plan.emptied;
     const wrong = checkPlan(model, plan, { limits: policy.limits! });
     if (plan.actions.length > policy.maxMigrations)
       wrong.push(`${plan.actions.length} moves`);
@@ -229,8 +233,8 @@ forPools(
       if (kind !== "migrate" || policy.excluded!.includes(vm))
         wrong.push(`it moves ${vm}`);
     if (policy.goal === "consolidate")
-      if (told.toSorted().join() !== emptied.sort().join())
-        wrong.push(`emptied: ${told.join()}, not ${emptied.join()}`);
+      if (mentioned.toSorted().join() !== emptied.sort().join())
+        wrong.push(`emptied: ${mentioned.join()}, not ${emptied.join()}`);
     for (const { host, vms } of plan.figuresAfter)
       if (vms !== then.countedOn(host).length)
         wrong.push(`${host}: ${vms} VMs, not ${then.countedOn(host).length}`);

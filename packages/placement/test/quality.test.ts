@@ -52,7 +52,7 @@ t.test(
 );
 
 t.test(
-  "as many failures are survived as an exact search finds, in 99 of 100 pools",
+  "in 99 of 100 pools as many failures are survived as an exact search finds",
   async (t) => {
     let count = 0;
     const fewer: string[] = [];

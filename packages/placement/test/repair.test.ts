@@ -22,7 +22,7 @@ function repair(model: PoolModel): Plan {
   return planRepair(indexPool(model));
 }
 
-function told({ actions }: Plan): readonly string[] {
+function describe({ actions }: Plan): readonly string[] {
   return actions.map(({ vm, from, to, purpose }) => {
     return `${vm} ${from} > ${to}${purpose === "enforce-rules" ? "" : ` (${purpose})`}`;
   });
@@ -31,7 +31,7 @@ function told({ actions }: Plan): readonly string[] {
 const hosts = [host("a", 8), host("b", 8), host("c", 8)];
 
 t.test(
-  "of members that violate anti-affinity, all but one leave the host",
+  "of members that violate anti-affinity, all but one are migrated",
   async (t) => {
     const model: PoolModel = {
       hosts,
@@ -45,28 +45,31 @@ t.test(
         },
       ],
     };
-    t.same(told(repair(model)), ["v a > b", "w a > c"]);
+    t.same(describe(repair(model)), ["v a > b", "w a > c"]);
   },
 );
 
-t.test("VMs with the lowest score leave, or those that can", async (t) => {
-  const model: PoolModel = {
-    hosts,
-    vms: [vm("v", 1, "a"), vm("w", 1, "a")],
-    groups: [
-      { id: "g", kind: "anti-affinity", required: true, vms: ["v", "w"] },
-    ],
-  };
-  const hostAffinities = [{ id: "l", vms: ["v"], hosts: ["a"], score: 10 }];
-  t.same(told(repair({ ...model, hostAffinities: hostAffinities })), [
-    "w a > b",
-  ]);
-  const vms = [
-    { ...vm("v", 1, "a"), pinned: "VM_LACKS_FEATURE" },
-    vm("w", 1, "a"),
-  ];
-  t.same(told(repair({ ...model, vms })), ["w a > b"]);
-});
+t.test(
+  "VMs with the lowest score are migrated, or those that can be",
+  async (t) => {
+    const model: PoolModel = {
+      hosts,
+      vms: [vm("v", 1, "a"), vm("w", 1, "a")],
+      groups: [
+        { id: "g", kind: "anti-affinity", required: true, vms: ["v", "w"] },
+      ],
+    };
+    const hostAffinities = [{ id: "l", vms: ["v"], hosts: ["a"], score: 10 }];
+    t.same(describe(repair({ ...model, hostAffinities: hostAffinities })), [
+      "w a > b",
+    ]);
+    const vms = [
+      { ...vm("v", 1, "a"), pinned: "VM_LACKS_FEATURE" },
+      vm("w", 1, "a"),
+    ];
+    t.same(describe(repair({ ...model, vms })), ["w a > b"]);
+  },
+);
 
 t.test(
   "VMs with affinity gather where most of them are and all fit",
@@ -78,22 +81,25 @@ t.test(
         { id: "g", kind: "affinity", required: true, vms: ["v", "w", "x"] },
       ],
     });
-    t.same(told(repair(model(8))), ["x b > a"]);
-    t.same(told(repair(model(4))), ["v a > b", "w a > b"]);
+    t.same(describe(repair(model(8))), ["x b > a"]);
+    t.same(describe(repair(model(4))), ["v a > b", "w a > b"]);
   },
 );
 
-t.test("a VM leaves a host that a host affinity forbids", async (t) => {
-  const model: PoolModel = {
-    hosts,
-    vms: [vm("v", 1, "a"), vm("w", 1, "b")],
-    hostAffinities: [
-      { id: "k", vms: ["v"], hosts: ["c"], score: Infinity },
-      { id: "l", vms: ["w"], hosts: ["b"], score: -Infinity },
-    ],
-  };
-  t.same(told(repair(model)), ["v a > c", "w b > a"]);
-});
+t.test(
+  "a VM is migrated from a host that a host affinity forbids",
+  async (t) => {
+    const model: PoolModel = {
+      hosts,
+      vms: [vm("v", 1, "a"), vm("w", 1, "b")],
+      hostAffinities: [
+        { id: "k", vms: ["v"], hosts: ["c"], score: Infinity },
+        { id: "l", vms: ["w"], hosts: ["b"], score: -Infinity },
+      ],
+    };
+    t.same(describe(repair(model)), ["v a > c", "w b > a"]);
+  },
+);
 
 t.test(
   "preferences are improved: preferred groups and host affinities",
@@ -132,20 +138,23 @@ t.test(
         { id: "g", kind: "affinity", required: false, vms: ["x", "y", "z"] },
       ],
     };
-    t.same(told(repair(model)), ["y b > a", "z b > a"]);
+    t.same(describe(repair(model)), ["y b > a", "z b > a"]);
   },
 );
 
-t.test("others make room for VMs that must leave", async (t) => {
-  const model: PoolModel = {
-    hosts: [host("a"), host("b"), host("c")],
-    vms: [vm("v", 3, "a"), vm("w", 3, "b"), vm("x", 1, "c")],
-    hostAffinities: [{ id: "l", vms: ["v"], hosts: ["b"], score: Infinity }],
-  };
-  const plan = repair(model);
-  t.same(checkPlan(model, plan), []);
-  t.same(told(plan), ["w b > c (make-room)", "v a > b"]);
-});
+t.test(
+  "other VMs are migrated to make room for VMs of an evacuated host",
+  async (t) => {
+    const model: PoolModel = {
+      hosts: [host("a"), host("b"), host("c")],
+      vms: [vm("v", 3, "a"), vm("w", 3, "b"), vm("x", 1, "c")],
+      hostAffinities: [{ id: "l", vms: ["v"], hosts: ["b"], score: Infinity }],
+    };
+    const plan = repair(model);
+    t.same(checkPlan(model, plan), []);
+    t.same(describe(plan), ["w b > c (make-room)", "v a > b"]);
+  },
+);
 
 t.test("VMs that still violate a rule are reported", async (t) => {
   const model: PoolModel = {
@@ -156,16 +165,16 @@ t.test("VMs that still violate a rule are reported", async (t) => {
     ],
   };
   const plan = repair(model);
-  t.same(told(plan), []);
+  t.same(describe(plan), []);
   t.match(plan.unplaced, [{ vm: "w", fitsAlone: false }]);
   t.equal(plan.isProven, false);
 });
 
-t.test("nothing is done without violations, and nothing twice", async (t) => {
+t.test("nothing runs without violations, and nothing twice", async (t) => {
   let moves = 0;
   let again = 0;
   for (const seed of seeds(SEEDS)) {
-    const model = randomPool(seed, { ...small, breaches: true });
+    const model = randomPool(seed, { ...small, violationsOf: true });
     const plan = repair(model);
     moves += plan.actions.length;
     again += repair(settled(model, plan)).actions.length;

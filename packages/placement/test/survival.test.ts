@@ -97,7 +97,7 @@ t.test("anti-affinity groups need hosts, not only memory", async (t) => {
   ]);
 });
 
-t.test("a hundred equal hosts take one set per number", async (t) => {
+t.test("a hundred equal hosts need one failure set per number", async (t) => {
   const hosts = Array.from({ length: 100 }, () => [3, 3, 3]);
   const survival = survivedFailures(indexPool(pool(...hosts)), {
     maxFailures: 2,
@@ -138,7 +138,7 @@ t.test("random pools: the same with limits", async (t) => {
 });
 
 t.test(
-  "random pools of some size: what is proven holds for each pair of hosts",
+  "random pools: proven results hold for each pair of hosts",
   async (t) => {
     const wrong: string[] = [];
     const shape = { ...medium, hosts: [8, 14] as const };

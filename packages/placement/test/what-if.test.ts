@@ -48,7 +48,7 @@ const threeHosts = (more: Partial<PoolModel> = {}): PoolModel => ({
 });
 
 t.test(
-  "what if: a host that goes down shows where its VMs go and what is survived",
+  "what-if: a failed host shows the new places of its VMs and the tolerated failures",
   async (t) => {
     const pool = indexPool(threeHosts());
     const { before, after, placed } = whatIf(pool, [
@@ -67,45 +67,52 @@ t.test(
   },
 );
 
+t.test("what-if: halted VMs stay unless a change names them", async (t) => {
+  const model = threeHosts();
+  const pool = indexPool({ ...model, vms: [...model.vms, vm("halted")] });
+  t.same(whatIf(pool, []).placed.actions, []);
+  const { placed } = whatIf(pool, [{ kind: "vm", vm: vm("halted") }]);
+  t.same(
+    placed.actions.map(({ vm }) => vm),
+    ["halted"],
+  );
+});
+
 t.test(
-  "what if: halted VMs stay as they are unless a change names them",
+  "what-if: more memory of a VM can reduce the tolerated failures",
   async (t) => {
-    const model = threeHosts();
-    const pool = indexPool({ ...model, vms: [...model.vms, vm("halted")] });
-    t.same(whatIf(pool, []).placed.actions, []);
-    const { placed } = whatIf(pool, [{ kind: "vm", vm: vm("halted") }]);
-    t.same(
-      placed.actions.map(({ vm }) => vm),
-      ["halted"],
-    );
+    const pool = indexPool(threeHosts());
+    const { after } = whatIf(pool, [
+      {
+        kind: "vm",
+        vm: vm("a", { host: "h1", memory: 7 * GIB, restart }),
+      },
+    ]);
+    t.equal(after.survival.failures, 0, "7 GiB fit beside nothing");
   },
 );
 
-t.test("what if: more memory for a VM can cost a failure", async (t) => {
-  const pool = indexPool(threeHosts());
-  const { after } = whatIf(pool, [
-    {
-      kind: "vm",
-      vm: vm("a", { host: "h1", memory: 7 * GIB, restart }),
-    },
-  ]);
-  t.equal(after.survival.failures, 0, "7 GiB fit beside nothing");
-});
-
-t.test("a VM is agile if every host has what it needs", async (t) => {
-  const local = vm("local", { srs: ["disk of h1"], host: "h1" });
-  const model = threeHosts({
-    hosts: [host("h1", { srs: ["nfs", "disk of h1"] }), host("h2"), host("h3")],
-    vms: [local, vm("a")],
-  });
-  const pool = indexPool(model);
-  t.match(agilityOf(pool, "a"), { agile: true, hosts: ["h1", "h2", "h3"] });
-  t.match(agilityOf(pool, "local"), {
-    agile: false,
-    hosts: ["h1"],
-    reasons: [{ rule: "sr", sr: "disk of h1" }],
-  });
-});
+t.test(
+  "a VM is agile if every host has the resources that it needs",
+  async (t) => {
+    const local = vm("local", { srs: ["disk of h1"], host: "h1" });
+    const model = threeHosts({
+      hosts: [
+        host("h1", { srs: ["nfs", "disk of h1"] }),
+        host("h2"),
+        host("h3"),
+      ],
+      vms: [local, vm("a")],
+    });
+    const pool = indexPool(model);
+    t.match(agilityOf(pool, "a"), { agile: true, hosts: ["h1", "h2", "h3"] });
+    t.match(agilityOf(pool, "local"), {
+      agile: false,
+      hosts: ["h1"],
+      reasons: [{ rule: "sr", sr: "disk of h1" }],
+    });
+  },
+);
 
 t.test(
   "placing a VM lists all hosts, best first, with every rule of those that refuse it",
@@ -177,7 +184,7 @@ t.test("a plan is updated: valid placements stay", async (t) => {
   const before = placeOf(started);
 
   t.test(
-    "a host goes down: only its VMs go elsewhere; it comes up: nothing moves",
+    "host shutdown: only its VMs move; host start: nothing moves",
     async (t) => {
       const without = updatePlan(started, { kind: "host-down", host: "h2" });
       const after = placeOf(without);
@@ -201,7 +208,7 @@ t.test("a plan is updated: valid placements stay", async (t) => {
     t.match(plan.actions.at(-1), { vm: "big", to: "h9" });
   });
 
-  t.test("a VM is removed, and one outgrows its host", async (t) => {
+  t.test("a VM is removed, and another outgrows its host", async (t) => {
     const gone = updatePlan(started, { kind: "vm-removed", vm: "a" });
     t.notOk(placeOf(gone).has("a"));
     const grown = updatePlan(gone, {
@@ -251,7 +258,7 @@ t.test("updating a plan moves no running VM", async (t) => {
     t.notOk(plan.actions.some(({ vm }) => vm === onH1));
   });
 
-  t.test("a host comes up empty", async (t) => {
+  t.test("a host starts without VMs", async (t) => {
     const out = updatePlan(started, { kind: "host-down", host: "h1" });
     t.same(placeOf(out), { runs: "h2", x: "h2", y: "h2", z: "h2" });
     const back = updatePlan(out, { kind: "host-up", host: "h1" });

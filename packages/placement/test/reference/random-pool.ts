@@ -19,7 +19,7 @@ export interface PoolShape {
    * Running VMs may violate groups and host affinities, so that there is
    * something to repair.
    */
-  readonly breaches?: boolean;
+  readonly violationsOf?: boolean;
 }
 
 /** Limits of the exact solver. */
@@ -43,7 +43,7 @@ interface Traits {
 
 /**
  * A random pool, the same for the same seed. Running VMs violate no rule,
- * unless `breaches`.
+ * unless `violationsOf`.
  */
 export function randomPool(seed: number, shape: PoolShape = small): PoolModel {
   const random = new SeededRandom(seed);
@@ -70,7 +70,7 @@ export function randomPool(seed: number, shape: PoolShape = small): PoolModel {
       ? randomLocations(random, hosts, halted)
       : [],
   };
-  const start = { random, traits, breaches: shape.breaches === true };
+  const start = { random, traits, violationsOf: shape.violationsOf === true };
   return { ...model, vms: startSome(model, start) };
 }
 
@@ -230,19 +230,19 @@ function randomLocations(
 interface Start {
   readonly random: SeededRandom;
   readonly traits: Traits;
-  readonly breaches: boolean;
+  readonly violationsOf: boolean;
 }
 
 /** Most VMs run, on a random host that accepts them. */
 function startSome(
   model: PoolModel,
-  { random, traits: { spare }, breaches }: Start,
+  { random, traits: { spare }, violationsOf }: Start,
 ): VmModel[] {
   const standing = new Standing(model);
   return model.vms.map((vm) => {
     if (random.chance(0.15)) return vm;
     const ignored = new Set<string>(["state"]);
-    if (breaches && random.chance(0.2))
+    if (violationsOf && random.chance(0.2))
       ignored.add("group").add("host-affinity");
     const host = random.shuffled(model.hosts).find(({ id, memory }) => {
       const used = standing
