@@ -108,6 +108,21 @@ const plain: readonly Fault[] = [
       loseSession(pool);
     },
   },
+  ...(["hang", "drop", "stall"] as const).map((name): Fault => ({
+    name: `${name} event.from`,
+    apply: (pool) => {
+      pool.faults.set(name, { value: 100, method: "event.from" });
+    },
+  })),
+  {
+    // As a host that boots, or a proxy before it.
+    name: "two logins fail",
+    apply: (pool) => {
+      const method = "session.login_with_password";
+      pool.faults.set("http500", { value: true, method, times: 2 });
+      loseSession(pool);
+    },
+  },
   {
     name: "silent",
     apply: (pool) => {

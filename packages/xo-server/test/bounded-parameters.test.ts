@@ -70,4 +70,11 @@ t.test("objects with any keys have a bound", async (t) => {
     code: "INVALID_PARAMETERS",
     message: /device_config .*1000/,
   });
+  const checkToken = createCheck(
+    validators,
+    operations.find(({ name }) => name === "token.delete")!,
+  );
+  t.throws(() => checkToken({ pattern: configOf(1_001) }), {
+    code: "INVALID_PARAMETERS",
+  });
 });

@@ -75,7 +75,8 @@ const INNER_BY_KEY = ["properties", "patternProperties"];
 function withBounds(schema: Schema): Schema {
   const hasAnyKeys =
     isMember(schema["patternProperties"]) ||
-    isMember(schema["additionalProperties"]);
+    isMember(schema["additionalProperties"]) ||
+    schema["additionalProperties"] === true;
   const bounded: Record<string, unknown> = {
     ...(hasAnyKeys ? { maxProperties: MOST_MEMBERS } : {}),
     ...schema,
