@@ -15,7 +15,7 @@ interface Entry {
   readonly by?: { readonly userName: string; readonly operation: string };
 }
 
-t.test("what is done is told with who did it", LIMIT, async (t) => {
+t.test("activity has the user who caused it", LIMIT, async (t) => {
   const { api, url } = await steer(t, { hosts: 2, vms: 4 });
   const list = async (params: object = {}): Promise<Entry[]> =>
     ((await api.ask("activity.list", params)) as { entries: Entry[] }).entries;

@@ -11,7 +11,7 @@ interface Task {
 }
 
 t.test(
-  "what a filter finds is stopped and started over REST",
+  "all matches of a filter are stopped and started over REST",
   LIMIT,
   async (t) => {
     const { url } = await startOver(t, []);
@@ -49,7 +49,7 @@ t.test(
 );
 
 t.test(
-  "of two operators at one VM the second is told that it is busy",
+  "of two operators at one VM the second gets a busy error",
   LIMIT,
   async (t) => {
     const { url } = await startOver(t, []);

@@ -6,7 +6,7 @@ import { ConsoleClient, opened } from "./console-client.js";
 const LIMIT = { timeout: 120_000 };
 t.comment("timeout=120000");
 
-t.test("a VM that moves takes its console along", LIMIT, async (t) => {
+t.test("the console continues after a migration", LIMIT, async (t) => {
   const { url } = await startOver(t, ["--members", "2"]);
   const admin = await ApiSession.open(t, url);
   const token = (await admin.ask("token.create")) as string;

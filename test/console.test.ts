@@ -51,7 +51,7 @@ t.test("consoles through the server", LIMIT, async (t) => {
     }
   };
 
-  t.test("the screen is there, and a key changes it", async (t) => {
+  t.test("the screen is shown, and changes after a key press", async (t) => {
     const [vm] = running;
     const client = opened(await open(t, vm!.id));
     const { name, width, height } = await client.shakeHands();
@@ -96,7 +96,7 @@ t.test("consoles through the server", LIMIT, async (t) => {
     }
   });
 
-  t.test("the other ways to say who one is", async (t) => {
+  t.test("other authentication methods", async (t) => {
     const { id } = running[1]!;
     const token = admin.cookie.split("=")[1]!;
     const bearer = { authorization: `Bearer ${token}` };
@@ -113,7 +113,7 @@ t.test("consoles through the server", LIMIT, async (t) => {
     t.equal(named.socket.protocol, "binary");
   });
 
-  t.test("what is refused, is refused before the upgrade", async (t) => {
+  t.test("a refused request is refused before the upgrade", async (t) => {
     const { id } = running[2]!;
     const [halted] = await list("vms", "power_state:Halted");
     const [template] = await list("vm-templates");
@@ -161,7 +161,7 @@ t.test("consoles through the server", LIMIT, async (t) => {
     t.match(denied, [{ subject: { userName: "viewer" } }]);
   });
 
-  t.test("a plain GET tells what there is", async (t) => {
+  t.test("a plain GET returns the present rows", async (t) => {
     const { id, name_label } = running[2]!;
     const answer = await fetch(`${url}/api/consoles/${id}`, {
       headers: { cookie: admin.cookie },

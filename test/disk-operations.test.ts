@@ -22,7 +22,7 @@ t.test("disks and storage are worked on", LIMIT, async (t) => {
     return { status: answer.status, body: answer.body as unknown };
   };
 
-  t.test("a disk is made, changed, moved and deleted", async (t) => {
+  t.test("a disk is created, changed, migrated and deleted", async (t) => {
     const id = await admin.ask<string>("disk.create", {
       name: "d",
       size: "2 GiB",
@@ -49,7 +49,7 @@ t.test("disks and storage are worked on", LIMIT, async (t) => {
     t.equal((await admin.rest("GET", `/vdis/${now}`)).status, 404);
   });
 
-  t.test("REST makes a disk and gives it to a VM", async (t) => {
+  t.test("REST creates a disk and attaches it to a VM", async (t) => {
     const asked = { srId: nfs!.id, virtual_size: GiB, name_label: "r" };
     const vdi = await admin.rest("POST", "/vdis", asked);
     t.equal(vdi.status, 201);
@@ -99,14 +99,14 @@ t.test("disks and storage are worked on", LIMIT, async (t) => {
     });
   });
 
-  t.test("snapshots of disks are deleted under their own name", async (t) => {
+  t.test("snapshots of disks are deleted under their own names", async (t) => {
     const [snapshot] = await list("vdi-snapshots");
     const path = `/vdi-snapshots/${snapshot!.id}`;
     t.equal((await admin.rest("DELETE", path)).status, 204);
     t.equal((await admin.rest("GET", path)).status, 404);
   });
 
-  t.test("storage is made, connected, scanned and forgotten", async (t) => {
+  t.test("SRs are created, connected, scanned and forgotten", async (t) => {
     const id = await admin.ask<string>("sr.createNfs", {
       host: host!.id,
       nameLabel: "share",
@@ -166,7 +166,7 @@ t.test("disks and storage are worked on", LIMIT, async (t) => {
     );
   });
 
-  t.test("what storage there is is asked for", async (t) => {
+  t.test("storage is probed", async (t) => {
     const asked = { host: host!.id, server: "192.0.2.9" };
     t.same(await admin.ask("sr.probeNfs", asked), [
       { path: "/export/xcp", acl: "*" },
@@ -189,7 +189,7 @@ t.test("disks and storage are worked on", LIMIT, async (t) => {
     );
   });
 
-  t.test("who has no right to an object does nothing to it", async (t) => {
+  t.test("without a right to an object no operation is allowed", async (t) => {
     const [vdi] = await list("vdis", "name_label:own");
     const [vbd] = await list("vbds", `VDI:${vdi!.id}`);
     const [pbd] = await list("pbds", `SR:${nfs!.id}`);

@@ -8,7 +8,7 @@ t.comment("timeout=120000");
 
 const LISTENING = /Web server listening on (http:\S+)/;
 
-t.test("a demo pool comes in and stays live", LIMIT, async (t) => {
+t.test("a demo pool is loaded and stays live", LIMIT, async (t) => {
   const server = new RunningProgram(t, "xo-server", [
     ...["start", "--demo", "C", "--host", "127.0.0.1", "--port", "0"],
   ]);
@@ -24,7 +24,7 @@ t.test("a demo pool comes in and stays live", LIMIT, async (t) => {
   t.equal(first.totals.objects, first.pools["c"]!.objects);
   await page.until(({ pools }) => pools["c"]!.changesPerSecond > 0);
 
-  t.test("what the patches lead to is what the server says", async (t) => {
+  t.test("patched rows equal the server's", async (t) => {
     const { followed, told } = await page.compare();
     t.same(followed, told);
   });
@@ -40,7 +40,7 @@ t.test("a demo pool comes in and stays live", LIMIT, async (t) => {
     );
   });
 
-  t.test("the page's files travel compressed, and are kept", async (t) => {
+  t.test("the page's files are compressed and cached", async (t) => {
     const html = await (await fetch(url)).text();
     const [, script] = /src="\.\/(assets\/[^"]+\.js)"/.exec(html) ?? [];
     if (script === undefined) return void t.comment("the page is not built");
@@ -59,7 +59,7 @@ t.test("a demo pool comes in and stays live", LIMIT, async (t) => {
     }
   });
 
-  t.test("SIGTERM logs out and leaves nothing behind", async (t) => {
+  t.test("SIGTERM logs out and removes all files", async (t) => {
     t.equal(await server.stop("SIGTERM"), 0);
     t.match(server.output, /xen-api root@127\.0\.0\.1\S*: disconnected/);
     t.notMatch(server.output, /error|unhandled|uncaught/i);

@@ -26,7 +26,7 @@ t.test("pools that fail do not disturb the others", LIMIT, async (t) => {
   const server = new RunningProgram(t, "xo-server", args, { cwd });
   const page = await StatusPage.open(t, await server.find(LISTENING));
 
-  t.test("each says how it is", async (t) => {
+  t.test("each pool shows its state", async (t) => {
     const { pools } = await page.until(
       ({ pools }) =>
         pools["good"]?.state === "watching" &&
@@ -118,7 +118,7 @@ t.test(
 );
 
 t.test(
-  "a pool that falls silent does not keep the server from ending",
+  "an unresponsive pool does not prevent the shutdown of the server",
   LIMIT,
   async (t) => {
     const [pool] = await simulate(t);

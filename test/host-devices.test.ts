@@ -89,7 +89,7 @@ t.test("fields, tags, messages and devices", LIMIT, async (t) => {
     });
   });
 
-  t.test("who may not, does not", async (t) => {
+  t.test("without the right it is refused", async (t) => {
     const eve = await bench.addUser("eve", {
       [vm!.id]: "operator",
       [host!.id]: "operator",

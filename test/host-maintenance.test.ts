@@ -24,7 +24,7 @@ t.test("a host is emptied and filled again", LIMIT, async (t) => {
   const now = async () =>
     (await admin.rest("GET", `/hosts/${id}`)).body as unknown as Row;
 
-  t.test("unless somebody cannot leave: then nothing is done", async (t) => {
+  t.test("unless a VM cannot be evacuated: then nothing is done", async (t) => {
     const [vm] = guests;
     await admin.ask("vm.set", {
       id: vm!.id,
@@ -59,24 +59,27 @@ t.test("a host is emptied and filled again", LIMIT, async (t) => {
     t.equal(atRest.status, 409);
   });
 
-  t.test("a block can be passed by, and is there again", async (t) => {
-    const [vm] = guests;
-    await admin.ask("host.setMaintenanceMode", {
-      id,
-      maintenance: true,
-      vmsToForceMigrate: [vm!.id],
-    });
-    t.match(await now(), { enabled: false });
-    t.notOk(Object.values(await places()).includes(id));
-    const { body } = await admin.rest("GET", `/vms/${vm!.id}`);
-    t.match(body, { blockedOperations: { pool_migrate: "mine" } });
-    await admin.ask("vm.set", {
-      id: vm!.id,
-      blockedOperations: { pool_migrate: false },
-    });
-  });
+  t.test(
+    "a blocked operation can be overridden, and is blocked again afterwards",
+    async (t) => {
+      const [vm] = guests;
+      await admin.ask("host.setMaintenanceMode", {
+        id,
+        maintenance: true,
+        vmsToForceMigrate: [vm!.id],
+      });
+      t.match(await now(), { enabled: false });
+      t.notOk(Object.values(await places()).includes(id));
+      const { body } = await admin.rest("GET", `/vms/${vm!.id}`);
+      t.match(body, { blockedOperations: { pool_migrate: "mine" } });
+      await admin.ask("vm.set", {
+        id: vm!.id,
+        blockedOperations: { pool_migrate: false },
+      });
+    },
+  );
 
-  t.test("maintenance ends with everybody back", async (t) => {
+  t.test("maintenance mode ends with all VMs back", async (t) => {
     await admin.ask("host.setMaintenanceMode", {
       id,
       maintenance: false,
@@ -87,7 +90,7 @@ t.test("a host is emptied and filled again", LIMIT, async (t) => {
     t.notMatch((await now())["otherConfig"], { "xo:evacuatedVms": String });
   });
 
-  t.test("what fails on the way leaves it as it was", async (t) => {
+  t.test("a failure during the operation changes nothing", async (t) => {
     const answer = await fetch(`${bench.pool.url}/sim/fail`, {
       method: "POST",
       body: JSON.stringify({
@@ -108,7 +111,7 @@ t.test("a host is emptied and filled again", LIMIT, async (t) => {
     await admin.ask("host.enable", { id });
   });
 
-  t.test("who may not, does not", async (t) => {
+  t.test("without the right it is refused", async (t) => {
     const eve = await bench.addUser("eve", { [id]: "operator" });
     for (const [method, params] of [
       ["host.setMaintenanceMode", { id, maintenance: true }],

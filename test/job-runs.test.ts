@@ -116,7 +116,7 @@ t.test(
       {},
     ]);
 
-    await t.test("as many as are to be kept", async (t) => {
+    await t.test("as many as the retention allows", async (t) => {
       t.equal((await run(api, id)).status, "success");
       const [first] = await snapshotsOf(api, b);
       t.match(first, {
@@ -145,53 +145,65 @@ t.test(
       t.equal((await snapshotsOf(api, excluded)).length, 0);
     });
 
-    await t.test("never what others made, even with its marks", async (t) => {
-      const own = (await snapshotsOf(api, b))[0]!;
-      await api.ask("vm.revert", { snapshot: own.id });
-      const manual = (await api.ask("vm.snapshot", {
-        id: b,
-        name: "mine",
-      })) as string;
-      const copy = (await api.ask("vm.clone", {
-        id: own.id,
-        name: "copy",
-      })) as string;
-      await api.ask("vm.set", { id: copy, tags: ["kept"] });
-      const marked = (await api.ask("vm.snapshot", {
-        id: copy,
-        name: "of a copy",
-      })) as string;
-      for (let i = 0; i < 3; i++)
-        t.equal((await run(api, id)).status, "success");
-      const left = await api.all({ type: "VM-snapshot" });
-      for (const one of [theirs, manual, marked])
-        t.ok(left.some((snapshot) => snapshot.id === one));
-      t.same(
-        namesOf(await snapshotsOf(api, b)).filter((name) => name === "mine")
-          .length,
-        1,
-      );
-      t.equal((await snapshotsOf(api, b)).length, 3);
-    });
+    await t.test(
+      "never snapshots of others, even with its marks",
+      async (t) => {
+        const own = (await snapshotsOf(api, b))[0]!;
+        await api.ask("vm.revert", { snapshot: own.id });
+        const manual = (await api.ask("vm.snapshot", {
+          id: b,
+          name: "mine",
+        })) as string;
+        const copy = (await api.ask("vm.clone", {
+          id: own.id,
+          name: "copy",
+        })) as string;
+        await api.ask("vm.set", { id: copy, tags: ["kept"] });
+        const marked = (await api.ask("vm.snapshot", {
+          id: copy,
+          name: "of a copy",
+        })) as string;
+        for (let i = 0; i < 3; i++)
+          t.equal((await run(api, id)).status, "success");
+        const left = await api.all({ type: "VM-snapshot" });
+        for (const one of [theirs, manual, marked])
+          t.ok(left.some((snapshot) => snapshot.id === one));
+        t.same(
+          namesOf(await snapshotsOf(api, b)).filter((name) => name === "mine")
+            .length,
+          1,
+        );
+        t.equal((await snapshotsOf(api, b)).length, 3);
+      },
+    );
 
-    await t.test("a failure at one VM leaves the others", async (t) => {
-      const before = await snapshotsOf(api, a);
-      await api.ask("vm.set", { id: a, blockedOperations: { snapshot: "no" } });
-      const { status, calls } = await run(api, id);
-      t.equal(status, "partial");
-      t.match(
-        calls?.filter((call) => call.status === "failure"),
-        [{ params: { id: a }, error: { code: "OPERATION_BLOCKED" } }],
-      );
-      t.same(
-        new Set((await snapshotsOf(api, a)).map((one) => one.id)),
-        new Set(before.map((one) => one.id)),
-        "nothing is deleted where nothing was made",
-      );
-      await api.ask("vm.set", { id: a, blockedOperations: { snapshot: null } });
-    });
+    await t.test(
+      "a failure at one VM does not affect the others",
+      async (t) => {
+        const before = await snapshotsOf(api, a);
+        await api.ask("vm.set", {
+          id: a,
+          blockedOperations: { snapshot: "no" },
+        });
+        const { status, calls } = await run(api, id);
+        t.equal(status, "partial");
+        t.match(
+          calls?.filter((call) => call.status === "failure"),
+          [{ params: { id: a }, error: { code: "OPERATION_BLOCKED" } }],
+        );
+        t.same(
+          new Set((await snapshotsOf(api, a)).map((one) => one.id)),
+          new Set(before.map((one) => one.id)),
+          "nothing is deleted where nothing was made",
+        );
+        await api.ask("vm.set", {
+          id: a,
+          blockedOperations: { snapshot: null },
+        });
+      },
+    );
 
-    await t.test("what cannot be marked does not stay", async (t) => {
+    await t.test("objects that cannot be marked are deleted", async (t) => {
       const before = (await api.all({ type: "VM-snapshot" })).length;
       await upset({
         method: "VM.add_to_other_config",
@@ -205,7 +217,7 @@ t.test(
   },
 );
 
-t.test("a job takes what there is when it is done", LIMIT, async (t) => {
+t.test("a job reads the present state when it runs", LIMIT, async (t) => {
   const { start } = await setUp(t, "--hosts", "1", "--vms", "4");
   const { api } = await start();
   const job = {
@@ -239,7 +251,7 @@ t.test("a job takes what there is when it is done", LIMIT, async (t) => {
   t.match(await run(api, id), { status: "success", succeeded: 2 });
   t.match(await api.get(two.id), { name_description: "touched" });
 
-  await t.test("when its schedule says so", async (t) => {
+  await t.test("when its schedule is due", async (t) => {
     const { id: schedule } = (await api.ask("schedule.create", {
       jobId: id,
       cron: "* * * * * *",
@@ -302,7 +314,7 @@ t.test("runs are cut short", LIMIT, async (t) => {
   });
   const create = (job: object) => api.ask("job.create", { job });
 
-  await t.test("a call that takes too long", async (t) => {
+  await t.test("a call that times out", async (t) => {
     const id = await create(jobOf({ timeout: 500 }));
     await upset({ method: "VM.snapshot", delayMs: 3_600_000 });
     t.match(await run(api, id), {
@@ -314,7 +326,7 @@ t.test("runs are cut short", LIMIT, async (t) => {
     });
   });
 
-  await t.test("by who does not want it any more", async (t) => {
+  await t.test("cancelled by its caller", async (t) => {
     const id = await create(jobOf());
     await upset({ method: "VM.snapshot", delayMs: 3_600_000 });
     const { runId } = (await api.ask("job.runNow", { id })) as {

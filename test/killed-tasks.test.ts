@@ -119,7 +119,7 @@ for (const signal of ["SIGKILL", "SIGTERM"] as const)
   );
 
 t.test(
-  "a migration that goes on in the pool is found again, and its end is the task's",
+  "a migration that continues in the pool is found again and completes the task",
   LIMIT,
   async (t) => {
     const { start, slow } = await setUp(t);
@@ -158,7 +158,7 @@ t.test(
   },
 );
 
-t.test("what was found again can be given up", LIMIT, async (t) => {
+t.test("a resumed task can be cancelled", LIMIT, async (t) => {
   const { start, slow } = await setUp(t);
   const first = await start();
   const [vm] = await first.session.all({ type: "VM", power_state: "Running" });

@@ -98,7 +98,7 @@ async function change(client: Client, run: number, done: Acknowledged) {
   await Promise.all([0, 1, 2].map(worker));
 }
 
-t.test("whatever was acknowledged is there after kill -9", LIMIT, async (t) => {
+t.test("all acknowledged data exists after kill -9", LIMIT, async (t) => {
   t.comment(`SEED=${SEED}`);
   const cwd = t.testdir({});
   const random = seeded(SEED);

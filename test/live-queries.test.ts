@@ -8,7 +8,7 @@ const LIMIT = { timeout: 120_000 };
 t.comment("timeout=120000");
 
 t.test(
-  "a client's copy of a live query is what the server has",
+  "a client's copy of a live query equals the server's result",
   LIMIT,
   async (t) => {
     const server = new RunningProgram(t, "xo-server", [
@@ -60,7 +60,7 @@ t.test(
 );
 
 t.test(
-  "real pools' objects are not shown to who has not signed in",
+  "objects of real pools are hidden from anonymous clients",
   LIMIT,
   async (t) => {
     const server = new RunningProgram(t, "xo-server", [

@@ -20,7 +20,7 @@ t.test("interfaces and networks are worked on", LIMIT, async (t) => {
   };
   let office = "";
 
-  t.test("a VLAN is made on all hosts, changed, and goes", async (t) => {
+  t.test("a VLAN is created on all hosts, changed, and deleted", async (t) => {
     const vlan = { pif: trunk!.id, vlan: 77, mtu: 9000, nbd: true };
     office = await admin.ask<string>("network.create", {
       pool: pool!.id,
@@ -54,7 +54,7 @@ t.test("interfaces and networks are worked on", LIMIT, async (t) => {
     t.equal((await list("pifs", `$network:${office} vlan:78`)).length, 3);
   });
 
-  t.test("pools make networks over REST", async (t) => {
+  t.test("pools create networks over REST", async (t) => {
     const path = `/pools/${pool!.id}/actions`;
     const made = await act(`${path}/create_network`, {
       name: "rest",
@@ -78,7 +78,7 @@ t.test("interfaces and networks are worked on", LIMIT, async (t) => {
     t.match(refused.body, { error: /NETWORK_CONTAINS_PIF/ });
   });
 
-  t.test("an interface is given to a VM, changed and taken away", async (t) => {
+  t.test("an interface is added to a VM, changed and removed", async (t) => {
     const asked = { vmId: running!.id, networkId: office, device: "6" };
     const made = await admin.rest("POST", "/vifs", asked);
     t.equal(made.status, 201);
@@ -121,7 +121,7 @@ t.test("interfaces and networks are worked on", LIMIT, async (t) => {
     ]);
   });
 
-  t.test("a network without running VMs goes", async (t) => {
+  t.test("a network without running VMs is deleted", async (t) => {
     await admin.ask("network.delete", { id: office });
     t.equal((await admin.rest("GET", `/networks/${office}`)).status, 404);
     t.same(await list("pifs", "vlan:78"), []);
@@ -144,7 +144,7 @@ t.test("interfaces and networks are worked on", LIMIT, async (t) => {
     });
   });
 
-  t.test("bonds are made on every host", async (t) => {
+  t.test("bonds are created on every host", async (t) => {
     const modes = ["balance-slb", "active-backup", "lacp"];
     t.same(await admin.ask("network.getBondModes"), modes);
     const [host] = await list("hosts");
@@ -162,7 +162,7 @@ t.test("interfaces and networks are worked on", LIMIT, async (t) => {
     await untilGone("networks", "name_label:/^b$/");
   });
 
-  t.test("who has no right to an object does nothing to it", async (t) => {
+  t.test("without a right to an object no operation is allowed", async (t) => {
     const [vif] = await list("vifs", `$VM:${halted!.id}`);
     const [network] = await list("networks", "name_label:eth1");
     const eve = await bench.addUser("eve", {

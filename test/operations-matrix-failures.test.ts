@@ -20,7 +20,7 @@ interface Step {
   readonly fails: readonly string[];
 }
 
-t.test("what fails on the way leaves nothing", async (t) => {
+t.test("a failure during the operation leaves nothing behind", async (t) => {
   const steered = await steer(t, { hosts: 2, vms: 4 }, { vms: 4, seed: 7 });
   const { api, pools } = steered;
   const [pool, elsewhere] = pools as [Steered["pools"][0], Steered["pools"][0]];
@@ -154,7 +154,7 @@ t.test("what fails on the way leaves nothing", async (t) => {
     }
   });
 
-  await t.test("what cannot be taken back is named", async (t) => {
+  await t.test("an object that cannot be rolled back is named", async (t) => {
     pool.failNext("VM.start", "SR_FULL", ["1", "0"]);
     pool.failNext("VDI.destroy", "VDI_IN_USE", ["x", "destroy"], { times: 9 });
     const { error } = await api.call("vm.create", order);

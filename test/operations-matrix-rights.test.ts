@@ -58,7 +58,7 @@ t.test("without the right nothing reaches a pool", async (t) => {
   const refusedOf = new Map<string, string>();
   t.ok(calls().includes("VM.snapshot"), "what reaches a pool is heard");
 
-  await t.test("who may read only changes nothing", async (t) => {
+  await t.test("a read-only user changes nothing", async (t) => {
     for (const [method, info] of aboutObjects) {
       if (info.permission === "read") continue;
       for (const [type, id] of samples) {
@@ -72,7 +72,7 @@ t.test("without the right nothing reaches a pool", async (t) => {
     }
   });
 
-  await t.test("what somebody may not see is not there", async (t) => {
+  await t.test("hidden objects do not exist for the user", async (t) => {
     for (const [method, info] of aboutObjects) {
       const id = refusedOf.get(method);
       const ids = id === undefined ? [...samples.values()] : [id, vm];
@@ -84,7 +84,7 @@ t.test("without the right nothing reaches a pool", async (t) => {
     }
   });
 
-  await t.test("levels are kept as well", async (t) => {
+  await t.test("levels of access are stored too", async (t) => {
     for (const [method, { permission, ...info }] of Object.entries(infos)) {
       if (permission !== "admin" && permission !== "operator") continue;
       const answer = await reader.call(method, paramsOf(info, vm));

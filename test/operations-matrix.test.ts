@@ -266,7 +266,7 @@ t.test("each operation, in each state", async (t) => {
       }
     });
 
-  await t.test("what is blocked is not done, and says why", async (t) => {
+  await t.test("a blocked operation is refused with the reason", async (t) => {
     for (const [operation, state, method, more] of chosenRows(blockable)) {
       const id = await inState(state);
       const block = (reason: string | null) =>

@@ -35,7 +35,7 @@ const isString = ({ type, anyOf, items }: Schema): boolean =>
   (anyOf ?? []).some(isString) ||
   (items !== undefined && isString(items));
 
-t.test("operations reach nothing of others", async (t) => {
+t.test("operations do not reach objects of others", async (t) => {
   const { api, url, pools } = await steer(t, { hosts: 2, vms: 6 });
   const { database } = pools[0]!;
   const signUp = async (email: string) => {

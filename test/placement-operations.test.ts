@@ -36,7 +36,7 @@ const rule = (pool: string, more: object) => ({
   ...more,
 });
 
-t.test("what should run where is told, with reasons", async (t) => {
+t.test("recommendations are reported, with reasons", async (t) => {
   const { api, pool, hosts, url } = await startBench(t, 0);
   const running = (await api.all({ type: "VM", power_state: "Running" }))[0]!;
   const vm = running.id;
@@ -90,7 +90,7 @@ t.test("what should run where is told, with reasons", async (t) => {
   ])
     t.equal((await api.rest("GET", path)).status, 200, path);
 
-  t.test("who may not see the hosts is not told", async (t) => {
+  t.test("without the right to hosts they are not named", async (t) => {
     const eve = await api.ask("user.create", {
       email: "eve",
       password: "a long word",
@@ -119,7 +119,7 @@ t.test("what should run where is told, with reasons", async (t) => {
   });
 });
 
-t.test("rules are made, changed and deleted", async (t) => {
+t.test("rules are created, changed and deleted", async (t) => {
   const { api, pool, hosts, vms } = await startBench(t, 2);
   const id = (await api.ask(
     "placementRule.create",
@@ -165,7 +165,7 @@ t.test("rules are made, changed and deleted", async (t) => {
   });
 });
 
-t.test("a VM starts where strict rules want it", async (t) => {
+t.test("a VM starts where required rules allow it", async (t) => {
   const bench = await startBench(t, 4);
   const { api, pool, hosts, vms, home, calls } = bench;
   const [a, b, c] = hosts as [string, string, string];
@@ -199,7 +199,7 @@ t.test("a VM starts where strict rules want it", async (t) => {
   await api.ask("vm.start", { id: last, host: a, force: true });
   t.equal(await home(last), a);
 
-  t.test("and by a tag, only there", async (t) => {
+  t.test("and by a tag, only on its objects", async (t) => {
     const vm = await bench.make("tagged");
     await api.ask("vm.set", { id: vm, tags: ["here"] });
     const only = { kind: "host-affinity", tag: "here", hosts: [b], score: 1 };
@@ -216,7 +216,7 @@ t.test("a VM starts where strict rules want it", async (t) => {
   });
 });
 
-t.test("a host is emptied by the plan, rules kept", async (t) => {
+t.test("a host is evacuated by the plan without violations", async (t) => {
   const bench = await startBench(t, 4);
   const { api, pool, hosts, vms, home } = bench;
   const [a, b, c] = hosts as [string, string, string];
@@ -261,7 +261,7 @@ t.test("a host is emptied by the plan, rules kept", async (t) => {
   t.equal(await home(first), a);
 });
 
-t.test("room is made for a VM that no host has room for", async (t) => {
+t.test("room is made for a VM that fits on no host", async (t) => {
   const bench = await startBench(t, 4);
   const { api, pool, hosts, vms, home } = bench;
   const [a, b, c] = hosts as [string, string, string];
@@ -284,7 +284,7 @@ t.test("room is made for a VM that no host has room for", async (t) => {
   t.equal(moves.length, 2);
 });
 
-t.test("a plan is done step by step, up to what fails", async (t) => {
+t.test("a plan runs step by step, up to the first failure", async (t) => {
   const { api, pool, hosts, vms, home, calls } = await startBench(t, 3);
   const [a, b, c] = hosts as [string, string, string];
   for (const id of vms.slice(0, 2)) await api.ask("vm.start", { id, host: a });

@@ -40,7 +40,7 @@ async function lookAt(session: ApiSession) {
 
 for (const step of ["evacuate", "reboot"])
   t.test(
-    `a rolling reboot goes on after a server that died at "${step}"`,
+    `a rolling reboot continues after the server was killed at "${step}"`,
     LIMIT,
     async (t) => {
       const [pool] = await simulate(t, ...SIZE);

@@ -28,7 +28,7 @@ async function until(
   }
 }
 
-t.test("hosts come, lead and go", LIMIT, async (t) => {
+t.test("hosts join, become coordinator and leave", LIMIT, async (t) => {
   // First: a program that starts empties the folder in which the test's others run.
   const program = new RunningProgram(t, "xapi-sim", [
     ...["--pool", "host", "--json", "--prepare", "json", ...PACE],
@@ -105,7 +105,7 @@ t.test("hosts come, lead and go", LIMIT, async (t) => {
     t.equal((await list("pools")).length, 2, "it is followed as before");
   });
 
-  t.test("nor for who may not", async (t) => {
+  t.test("nor for users without the right", async (t) => {
     const eve = await bench.addUser("eve", {
       [target]: "admin",
       [source]: "viewer",
@@ -143,7 +143,7 @@ t.test("hosts come, lead and go", LIMIT, async (t) => {
     );
   });
 
-  t.test("a host goes, and is a pool again", async (t) => {
+  t.test("an ejected host is a pool of its own", async (t) => {
     await admin.ask("host.detach", { id: joiner!.id });
     await until(bench, "hosts", "", 3);
     await admin.ask("server.enable", { id: server });

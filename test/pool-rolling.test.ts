@@ -103,7 +103,7 @@ t.test("a pool is rebooted, and is as it was before", LIMIT, async (t) => {
 });
 
 t.test(
-  "it stops at the first failure, and goes on from there",
+  "it stops at the first failure, and resumes from there",
   LIMIT,
   async (t) => {
     const bench = await startStorageBench(t, ...SIZE);
@@ -167,50 +167,54 @@ t.test(
   },
 );
 
-t.test("VMs that cannot leave are told before", LIMIT, async (t) => {
-  const bench = await startStorageBench(t, ...SIZE);
-  const { admin } = bench;
-  const before = await lookAt(bench);
-  const [vm] = Object.keys(before.places);
-  await admin.ask("vm.set", {
-    id: vm,
-    blockedOperations: { pool_migrate: "it holds a dongle" },
-  });
-  const refused = await roll(bench);
-  t.match(refused, {
-    status: "failure",
-    result: {
-      code: "VMS_CANNOT_LEAVE",
-      data: {
-        count: 1,
-        vms: [
-          {
-            id: vm,
-            host: before.places[vm!],
-            code: "OPERATION_BLOCKED",
-            params: [String, "it holds a dongle"],
-          },
-        ],
+t.test(
+  "VMs that cannot be evacuated are reported before the start",
+  LIMIT,
+  async (t) => {
+    const bench = await startStorageBench(t, ...SIZE);
+    const { admin } = bench;
+    const before = await lookAt(bench);
+    const [vm] = Object.keys(before.places);
+    await admin.ask("vm.set", {
+      id: vm,
+      blockedOperations: { pool_migrate: "it holds a dongle" },
+    });
+    const refused = await roll(bench);
+    t.match(refused, {
+      status: "failure",
+      result: {
+        code: "VMS_CANNOT_LEAVE",
+        data: {
+          count: 1,
+          vms: [
+            {
+              id: vm,
+              host: before.places[vm!],
+              code: "OPERATION_BLOCKED",
+              params: [String, "it holds a dongle"],
+            },
+          ],
+        },
       },
-    },
-  });
-  t.same((await lookAt(bench)).starts, before.starts, "nothing was done");
-  const task = await roll(bench, { shutdownPinnedVms: true });
-  t.equal(task.status, "success", JSON.stringify(task));
-  const pinned = task.tasks!.find(({ tasks = [] }) =>
-    namesOf(tasks).includes("shut down VMs that cannot leave"),
-  );
-  t.same(namesOf(pinned?.tasks), [
-    "shut down VMs that cannot leave",
-    "evacuate",
-    "reboot",
-    "wait for the host",
-    "start the VMs that were shut down",
-  ]);
-  t.same((await lookAt(bench)).places, before.places);
-});
+    });
+    t.same((await lookAt(bench)).starts, before.starts, "nothing was done");
+    const task = await roll(bench, { shutdownPinnedVms: true });
+    t.equal(task.status, "success", JSON.stringify(task));
+    const pinned = task.tasks!.find(({ tasks = [] }) =>
+      namesOf(tasks).includes("shut down VMs that cannot leave"),
+    );
+    t.same(namesOf(pinned?.tasks), [
+      "shut down VMs that cannot leave",
+      "evacuate",
+      "reboot",
+      "wait for the host",
+      "start the VMs that were shut down",
+    ]);
+    t.same((await lookAt(bench)).places, before.places);
+  },
+);
 
-t.test("who may not reboot a pool does not", LIMIT, async (t) => {
+t.test("without the right a pool is not rebooted", LIMIT, async (t) => {
   const bench = await startStorageBench(t, ...SIZE);
   const [{ id: pool }] = (await bench.list("pools")) as [Row];
   const eve = await bench.addUser("eve", { [pool]: "operator" });

@@ -15,19 +15,22 @@ function start(t: Test, ...args: string[]): RunningProgram {
   ]);
 }
 
-t.test("without a config it starts, and says how to add a pool", async (t) => {
-  const server = start(t);
-  const url = await server.find(LISTENING);
-  await server.find(
-    /No pools configured: add servers in the web page or under `pools` in config\.yaml/,
-  );
-  t.match(await (await fetch(`${url}/health`)).json(), {
-    ready: true,
-    pools: { total: 0 },
-  });
-  t.equal(await server.stop("SIGTERM"), 0);
-  t.match(server.output, /xo:main Stopped/);
-});
+t.test(
+  "without a configuration it starts, and shows how to add a pool",
+  async (t) => {
+    const server = start(t);
+    const url = await server.find(LISTENING);
+    await server.find(
+      /No pools configured: add servers in the web page or under `pools` in config\.yaml/,
+    );
+    t.match(await (await fetch(`${url}/health`)).json(), {
+      ready: true,
+      pools: { total: 0 },
+    });
+    t.equal(await server.stop("SIGTERM"), 0);
+    t.match(server.output, /xo:main Stopped/);
+  },
+);
 
 t.test("Ctrl-C ends it as well", async (t) => {
   const server = start(t);
@@ -52,14 +55,14 @@ t.test("it ends when its event loop is blocked, with the stack", async (t) => {
   );
 });
 
-t.test("logs are JSON lines where asked for", async (t) => {
+t.test("logs are JSON lines if configured", async (t) => {
   const server = start(t, "--log-format", "json");
   await server.find(/"name":"xo:main","msg":"Web server listening on http:/);
   await server.stop();
   t.ok(server.lines.map((line) => JSON.parse(line) as unknown).length > 0);
 });
 
-t.test("a config that is wrong is told line by line", async (t) => {
+t.test("an invalid configuration is reported with line numbers", async (t) => {
   const cwd = t.testdir({
     "config.yaml": "http:\n  prot: 9000\nlog: { level: 3 }\n",
   });
@@ -73,13 +76,16 @@ t.test("a config that is wrong is told line by line", async (t) => {
   t.notMatch(server.output, /^ +at /m, "no stack for what is no bug");
 });
 
-t.test("a config that was named must be there", async (t) => {
-  const server = start(t, "--config", "absent.yaml");
-  t.equal(await server.ended, 78);
-  t.match(server.output, /absent\.yaml: no such file/);
-});
+t.test(
+  "a configuration file named on the command line must exist",
+  async (t) => {
+    const server = start(t, "--config", "absent.yaml");
+    t.equal(await server.ended, 78);
+    t.match(server.output, /absent\.yaml: no such file/);
+  },
+);
 
-t.test("a port that is taken is told", async (t) => {
+t.test("a port in use is reported", async (t) => {
   const other = createServer().listen(0, "127.0.0.1");
   t.teardown(() => other.close());
   await once(other, "listening");
@@ -89,19 +95,19 @@ t.test("a port that is taken is told", async (t) => {
   t.match(server.output, `127.0.0.1:${port} is in use by another program`);
 });
 
-t.test("an address that is not ours is told", async (t) => {
+t.test("an invalid address is reported", async (t) => {
   const server = start(t, "--host", "192.0.2.1");
   t.equal(await server.ended, 78);
   t.match(server.output, /192\.0\.2\.1 is not an address of this machine/);
 });
 
-t.test("a demo that there is not is told", async (t) => {
+t.test("an unknown demo is reported", async (t) => {
   const server = start(t, "--demo", "Z");
   t.equal(await server.ended, 69);
   t.match(server.output, /the demo is not available/);
 });
 
-t.test("pools that fail do not keep the server from being up", async (t) => {
+t.test("failing pools do not prevent the server from starting", async (t) => {
   const cwd = t.testdir({
     "config.yaml": [
       "pools:",
@@ -128,7 +134,7 @@ t.test("pools that fail do not keep the server from being up", async (t) => {
   t.notMatch(server.output, "hunter2");
 });
 
-t.test("the config that it prints is one that it takes", async (t) => {
+t.test("the printed configuration is valid", async (t) => {
   const printed = new RunningProgram(t, "xo-server", ["example-config"]);
   t.equal(await printed.ended, 0);
   const cwd = t.testdir({ "config.yaml": `${printed.output}\n` });

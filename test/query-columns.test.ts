@@ -21,7 +21,7 @@ interface Answer {
 }
 
 t.test(
-  "figures of all VMs come by columns, and later only those that differ",
+  "metrics of all VMs are sent as columns, later only changed ones",
   LIMIT,
   async (t) => {
     const server = new RunningProgram(t, "xo-server", [

@@ -87,7 +87,7 @@ t.test("rights on objects that operations reach", async (t) => {
     }
   });
 
-  await t.test("a right on a network is none on the VIFs on it", async (t) => {
+  await t.test("a right on a network is no right on its VIFs", async (t) => {
     const user = await signUp([], [{ object: network, action: "admin" }]);
     t.same(await user.all({ type: "VIF" }), []);
     for (const [method, params] of [
@@ -130,7 +130,7 @@ t.test("rights on objects that operations reach", async (t) => {
     t.same(record("VIF", id)["ipv4_allowed"], ["192.0.2.1"]);
   });
 
-  await t.test("a CD drive takes images, not disks of others", async (t) => {
+  await t.test("a CD drive accepts ISO images, not other disks", async (t) => {
     const user = await signUp([
       read,
       { resource: "VM", action: "operate" },
@@ -234,7 +234,7 @@ t.test("rights on objects that operations reach", async (t) => {
     t.same(calls(), []);
   });
 
-  await t.test("a denial includes what belongs to the VM", async (t) => {
+  await t.test("a denial includes the devices of the VM", async (t) => {
     const snapshot = (await api.ask("vm.snapshot", {
       id: foreign.id,
     })) as string;

@@ -5,6 +5,6 @@ import { referencePages } from "./reference-pages.js";
 import { root } from "./sources.js";
 
 for (const [path, toPage] of Object.entries(referencePages))
-  t.test(`${path} is what "npm run docs" writes`, async (t) => {
+  t.test(`${path} equals the output of "npm run docs"`, async (t) => {
     t.equal(readFileSync(join(root, path), "utf8"), toPage());
   });

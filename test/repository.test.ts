@@ -28,7 +28,7 @@ t.test(
   },
 );
 
-t.test("the lock file gives no addresses to download from", async (t) => {
+t.test("the lock file names no download addresses", async (t) => {
   const lock = JSON.parse(
     readFileSync(join(root, "package-lock.json"), "utf8"),
   ) as {
@@ -57,17 +57,13 @@ t.test(
   },
 );
 
-t.test(
-  "every package tells what it is in a README",
-  { skip: noGit },
-  async (t) => {
-    const folders = new Set(
-      files.flatMap((file) => /^packages\/[^/]+/.exec(file) ?? []),
-    );
-    for (const folder of folders)
-      t.ok(existsSync(join(root, folder, "README.md")), folder);
-  },
-);
+t.test("every package is described in a README", { skip: noGit }, async (t) => {
+  const folders = new Set(
+    files.flatMap((file) => /^packages\/[^/]+/.exec(file) ?? []),
+  );
+  for (const folder of folders)
+    t.ok(existsSync(join(root, folder, "README.md")), folder);
+});
 
 function findRoot(from: string): string {
   return existsSync(join(from, "packages")) ? from : findRoot(dirname(from));

@@ -59,7 +59,7 @@ t.test("a set bounds its VMs after their creation too", async (t) => {
   const limits = async (setId: string) =>
     ((await api.ask("resourceSet.get", { id: setId })) as Thing)["limits"];
 
-  await t.test("CPUs and memory that a VM gets are taken", async (t) => {
+  await t.test("CPUs and memory that a VM gets are counted", async (t) => {
     calls();
     t.match(
       await session.call("vm.set", { id, CPUs: 64, cpusMax: 64 }),
@@ -81,7 +81,7 @@ t.test("a set bounds its VMs after their creation too", async (t) => {
     t.equal(await session.ask("vm.set", { id, CPUs: 2, cpusMax: 2 }), true);
   });
 
-  await t.test("two at once do not get more than there is", async (t) => {
+  await t.test("concurrent tasks do not get more than the share", async (t) => {
     const vm = await create(other, foreign);
     const answers = await Promise.all([
       other.call("vm.set", { id: vm, CPUs: 4, cpusMax: 4 }),
@@ -144,34 +144,40 @@ t.test("a set bounds its VMs after their creation too", async (t) => {
     t.equal(await session.ask("vm.convertFromTemplate", { id }), true);
   });
 
-  await t.test("a VM leaves its set by administrators only", async (t) => {
-    const forbidden = { error: { code: 2 } };
-    const seenBy = async (user: ApiSession) =>
-      (await user.rest("GET", `/vms/${id}`)).status;
-    t.match(await session.call("vm.set", { id, resourceSet: null }), forbidden);
-    t.match(await session.call("vm.set", { id, share: true }), forbidden);
-    t.match(await session.call("vm.set", { id, resourceSet: foreign }), {
-      error: { code: 1 },
-    });
-    t.same(
-      record("VM", id)["other_config"]?.["xo:resource_set" as never],
-      JSON.stringify(set),
-    );
-    const before = { id, resourceSet: set };
-    t.equal(await session.ask("vm.set", before), true, "unchanged");
-    t.equal(await session.ask("vm.set", { id, resourceSet: second }), true);
-    t.match(await limits(second), { vms: { usage: 1 }, cpus: { usage: 2 } });
-    t.match(await limits(set), { vms: { usage: 0 } });
-    await api.ask("resourceSet.addLimit", {
-      id: set,
-      limitId: "vms",
-      quantity: 0,
-    });
-    t.match(await session.call("vm.set", before), exhausted("vms", 1, 0));
-    t.equal(await api.ask("vm.set", { id, resourceSet: foreign }), true);
-    t.equal(await seenBy(other), 404);
-    t.equal(await api.ask("vm.set", { id, share: true }), true);
-    t.equal(await seenBy(other), 200, "shared with the subjects of the set");
-    t.equal(await api.ask("vm.set", { id, resourceSet: null }), true);
-  });
+  await t.test(
+    "only administrators remove a VM from its resource set",
+    async (t) => {
+      const forbidden = { error: { code: 2 } };
+      const seenBy = async (user: ApiSession) =>
+        (await user.rest("GET", `/vms/${id}`)).status;
+      t.match(
+        await session.call("vm.set", { id, resourceSet: null }),
+        forbidden,
+      );
+      t.match(await session.call("vm.set", { id, share: true }), forbidden);
+      t.match(await session.call("vm.set", { id, resourceSet: foreign }), {
+        error: { code: 1 },
+      });
+      t.same(
+        record("VM", id)["other_config"]?.["xo:resource_set" as never],
+        JSON.stringify(set),
+      );
+      const before = { id, resourceSet: set };
+      t.equal(await session.ask("vm.set", before), true, "unchanged");
+      t.equal(await session.ask("vm.set", { id, resourceSet: second }), true);
+      t.match(await limits(second), { vms: { usage: 1 }, cpus: { usage: 2 } });
+      t.match(await limits(set), { vms: { usage: 0 } });
+      await api.ask("resourceSet.addLimit", {
+        id: set,
+        limitId: "vms",
+        quantity: 0,
+      });
+      t.match(await session.call("vm.set", before), exhausted("vms", 1, 0));
+      t.equal(await api.ask("vm.set", { id, resourceSet: foreign }), true);
+      t.equal(await seenBy(other), 404);
+      t.equal(await api.ask("vm.set", { id, share: true }), true);
+      t.equal(await seenBy(other), 200, "shared with the subjects of the set");
+      t.equal(await api.ask("vm.set", { id, resourceSet: null }), true);
+    },
+  );
 });

@@ -14,7 +14,7 @@ const LOGIN = { value: true, method: "session.login_with_password" };
 const args = ["start", "--host", "127.0.0.1", "--port", "0"];
 
 t.test(
-  "a server that was killed knows its pools at once when it is back",
+  "a killed server knows its pools at its next start",
   LIMIT,
   async (t) => {
     const [pool] = await simulate(t);
@@ -35,7 +35,7 @@ t.test(
     t.equal(await first.stop("SIGKILL"), "SIGKILL");
     const killedAt = new Date().toISOString();
 
-    t.test("the pool lets nobody in", LIMIT, async (t) => {
+    t.test("the pool refuses all logins", LIMIT, async (t) => {
       await setFault(pool!, "http500", LOGIN);
       const second = await start();
       const remembered = await second.page.until(
@@ -68,7 +68,7 @@ t.test(
       t.equal(await third.server.stop(), 0);
     });
 
-    t.test("no password of the pool is in what is kept", async (t) => {
+    t.test("no password of the pool is in the persisted data", async (t) => {
       const bytes = Buffer.concat(
         readdirSync(folder).map((name) => readFileSync(join(folder, name))),
       );

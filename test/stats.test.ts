@@ -97,7 +97,7 @@ t.test("statistics of a simulated pool", LIMIT, async (t) => {
   );
 });
 
-t.test("what is measured now stands in lists", LIMIT, async (t) => {
+t.test("latest metrics are shown in lists", LIMIT, async (t) => {
   const size = ["--hosts", "2", "--vms", "6", "--members", "1"];
   const { read } = await signIn(t, ...size);
   interface Measured {

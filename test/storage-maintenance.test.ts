@@ -5,7 +5,7 @@ import { startStorageBench, type Row } from "./storage-bench.js";
 const LIMIT = { timeout: 240_000 };
 t.comment("timeout=240000");
 
-t.test("an SR is taken out of use and put back", LIMIT, async (t) => {
+t.test("an SR enters and exits maintenance mode", LIMIT, async (t) => {
   const bench = await startStorageBench(t, "--pace", "0.1");
   const { admin, list } = bench;
   const [sr] = await list("srs", "shared? content_type:user");
@@ -27,7 +27,7 @@ t.test("an SR is taken out of use and put back", LIMIT, async (t) => {
       .map((vm) => vm.id)
       .filter((vm) => actual.includes(vm));
 
-  t.test("nobody does who may not", async (t) => {
+  t.test("users without the right are refused", async (t) => {
     const eve = await bench.addUser("eve", { [id]: "operator" });
     const asked = { id, vmsToShutdown: actual };
     t.match(await eve.call("sr.enableMaintenanceMode", asked), {
@@ -45,7 +45,7 @@ t.test("an SR is taken out of use and put back", LIMIT, async (t) => {
     });
   });
 
-  t.test("a VM that cannot be shut down keeps it in use", async (t) => {
+  t.test("a VM that cannot be shut down keeps the SR in use", async (t) => {
     const asked = { id, vmsToShutdown: actual };
     t.match(await admin.call("sr.enableMaintenanceMode", asked), {
       error: { data: { code: "VM_LACKS_FEATURE" } },
@@ -88,7 +88,7 @@ t.test("an SR is taken out of use and put back", LIMIT, async (t) => {
     });
   });
 
-  t.test("chains are told", async (t) => {
+  t.test("chains are shown", async (t) => {
     t.match(await admin.ask("sr.getVdiChainsInfo", { id }), {
       unhealthyVdis: Object,
       vdisWithUnknownVhdParent: Array,

@@ -16,7 +16,7 @@ interface Task {
   readonly progress: number;
 }
 
-t.test("a task of a pool is watched, and given up", LIMIT, async (t) => {
+t.test("a task of a pool is watched and cancelled", LIMIT, async (t) => {
   const server = new RunningProgram(
     t,
     "xo-server",

@@ -31,7 +31,7 @@ t.test("bytes go in and out of pools", LIMIT, async (t) => {
   const read = async (path: string) =>
     Buffer.from(await (await admin.fetch(path)).arrayBuffer());
 
-  t.test("raw contents come back as they went", async (t) => {
+  t.test("raw contents are exported as imported", async (t) => {
     const bytes = randomBytes(6 * MiB);
     const made = await send(`${vdis}?raw=true&name_label=round`, bytes);
     t.equal(made.status, 201);
@@ -58,29 +58,32 @@ t.test("bytes go in and out of pools", LIMIT, async (t) => {
     t.equal(digest(await read(`/vdis/${copy}.raw`)), digest(other));
   });
 
-  t.test("what cannot be is refused before a disk is made", async (t) => {
-    const before = (await list("vdis")).length;
-    const cases: [string, Buffer<ArrayBuffer>, number][] = [
-      [`${vdis}?name_label=x`, randomBytes(4096), 422],
-      [`${vdis}?name_label=x`, Buffer.alloc(0), 422],
-      [`${vdis}?raw=perhaps`, randomBytes(512), 422],
-      [`/pools/${pool!.id}/vms?sr=${sr!.id}`, randomBytes(4096), 422],
-      [`/pools/${pool!.id}/vms?sr=absent`, randomBytes(4096), 404],
-      [`/srs/absent/vdis?raw=true`, randomBytes(512), 404],
-    ];
-    for (const [path, body, status] of cases) {
-      const answer = await send(path, body);
-      t.equal(answer.status, status, `${path}: ${await answer.text()}`);
-    }
-    const { id } = (await list("vdis", "name_label:round"))[0]!;
-    const large = await send(`/vdis/${id}.raw`, Buffer.alloc(8 * MiB), "PUT");
-    t.equal(large.status, 422, await large.text());
-    const odd = await admin.fetch(`/vdis/${id}.png`);
-    t.equal(odd.status, 422, await odd.text());
-    t.equal((await list("vdis")).length, before);
-  });
+  t.test(
+    "impossible requests are refused before a disk is created",
+    async (t) => {
+      const before = (await list("vdis")).length;
+      const cases: [string, Buffer<ArrayBuffer>, number][] = [
+        [`${vdis}?name_label=x`, randomBytes(4096), 422],
+        [`${vdis}?name_label=x`, Buffer.alloc(0), 422],
+        [`${vdis}?raw=perhaps`, randomBytes(512), 422],
+        [`/pools/${pool!.id}/vms?sr=${sr!.id}`, randomBytes(4096), 422],
+        [`/pools/${pool!.id}/vms?sr=absent`, randomBytes(4096), 404],
+        [`/srs/absent/vdis?raw=true`, randomBytes(512), 404],
+      ];
+      for (const [path, body, status] of cases) {
+        const answer = await send(path, body);
+        t.equal(answer.status, status, `${path}: ${await answer.text()}`);
+      }
+      const { id } = (await list("vdis", "name_label:round"))[0]!;
+      const large = await send(`/vdis/${id}.raw`, Buffer.alloc(8 * MiB), "PUT");
+      t.equal(large.status, 422, await large.text());
+      const odd = await admin.fetch(`/vdis/${id}.png`);
+      t.equal(odd.status, 422, await odd.text());
+      t.equal((await list("vdis")).length, before);
+    },
+  );
 
-  t.test("an upload that is cut leaves no disk behind", async (t) => {
+  t.test("an aborted upload leaves no disk behind", async (t) => {
     const upload = request(`${url}/rest/v0${vdis}?raw&name_label=cut`, {
       method: "POST",
       headers: {
@@ -99,7 +102,7 @@ t.test("bytes go in and out of pools", LIMIT, async (t) => {
     t.match(tasks, [{ status: "failure" }]);
   });
 
-  t.test("a VM goes out, and comes in as another", async (t) => {
+  t.test("a VM is exported and imported as a new one", async (t) => {
     const [vm] = await list("vms", "power_state:Halted");
     const answer = await admin.fetch(`/vms/${vm!.id}.xva?compress=gzip`);
     t.equal(answer.status, 200);
@@ -115,7 +118,7 @@ t.test("bytes go in and out of pools", LIMIT, async (t) => {
 
   for (const padding of [0, 8 * 1024, 3 * MiB])
     t.test(
-      `an archive whose last ${1024 + padding} bytes the pool does not read comes in once`,
+      `an archive whose last ${1024 + padding} bytes the pool does not read is imported once`,
       async (t) => {
         const [vm] = await list("vms", "power_state:Halted");
         const named = () =>
@@ -134,7 +137,7 @@ t.test("bytes go in and out of pools", LIMIT, async (t) => {
     );
 
   t.test(
-    "of a VM that runs a snapshot goes out, and is gone then",
+    "a running VM is exported from a snapshot, which is deleted afterwards",
     async (t) => {
       const [vm] = await list("vms", "power_state:Running");
       const snapshots = () =>
@@ -166,7 +169,7 @@ t.test("bytes go in and out of pools", LIMIT, async (t) => {
     },
   );
 
-  t.test("the rest of a snapshot can be fetched on its own", async (t) => {
+  t.test("the rest of a snapshot can be requested separately", async (t) => {
     const [snapshot] = await list(
       "vdi-snapshots",
       "size:>1048576 size:<100000000000",
@@ -231,7 +234,7 @@ t.test("bytes go in and out of pools", LIMIT, async (t) => {
     },
   );
 
-  t.test("who has no right to it gets no path", async (t) => {
+  t.test("without the right there is no path", async (t) => {
     const [vm] = await list("vms", "power_state:Halted");
     const [vdi] = await list("vdis", "name_label:rpc");
     const eve = await bench.addUser("eve", {
@@ -256,36 +259,33 @@ t.test("bytes go in and out of pools", LIMIT, async (t) => {
       t.match(await eve.call(method, params), { error: { code } }, method);
   });
 
-  t.test(
-    "a pool that goes away ends what it sent, and what it got",
-    async (t) => {
-      const [vm] = await list("vms", "power_state:Running");
-      const { body } = await admin.rest(
-        "GET",
-        `/vms/${vm!.id}/vdis?fields=id,size`,
-      );
-      const [{ id }] = body as [Row];
-      const download = await admin.fetch(`/vdis/${id}.raw`);
-      const reader = download.body!.getReader();
-      t.equal((await reader.read()).done, false);
-      const upload = request(`${url}/rest/v0${vdis}?raw&name_label=lost`, {
-        method: "POST",
-        headers: {
-          ...octets,
-          cookie: admin.cookie,
-          "content-length": 64 * MiB,
-        },
-      });
-      upload.on("error", () => undefined);
-      upload.write(randomBytes(4 * MiB));
-      while ((await list("vdis", "name_label:/^lost$/")).length === 0) continue;
-      const answered = once(upload, "response");
-      bench.poolProgram.child.kill("SIGKILL");
-      await t.rejects(async () => {
-        while (!(await reader.read()).done) continue;
-      });
-      const [{ statusCode }] = (await answered) as [{ statusCode: number }];
-      t.ok(statusCode >= 500, String(statusCode));
-    },
-  );
+  t.test("a pool that disconnects ends its streams", async (t) => {
+    const [vm] = await list("vms", "power_state:Running");
+    const { body } = await admin.rest(
+      "GET",
+      `/vms/${vm!.id}/vdis?fields=id,size`,
+    );
+    const [{ id }] = body as [Row];
+    const download = await admin.fetch(`/vdis/${id}.raw`);
+    const reader = download.body!.getReader();
+    t.equal((await reader.read()).done, false);
+    const upload = request(`${url}/rest/v0${vdis}?raw&name_label=lost`, {
+      method: "POST",
+      headers: {
+        ...octets,
+        cookie: admin.cookie,
+        "content-length": 64 * MiB,
+      },
+    });
+    upload.on("error", () => undefined);
+    upload.write(randomBytes(4 * MiB));
+    while ((await list("vdis", "name_label:/^lost$/")).length === 0) continue;
+    const answered = once(upload, "response");
+    bench.poolProgram.child.kill("SIGKILL");
+    await t.rejects(async () => {
+      while (!(await reader.read()).done) continue;
+    });
+    const [{ statusCode }] = (await answered) as [{ statusCode: number }];
+    t.ok(statusCode >= 500, String(statusCode));
+  });
 });

@@ -12,7 +12,7 @@ t.comment("timeout=240000");
 const GiB = 2 ** 30;
 
 t.test(
-  "a server that dies while it makes VMs leaves no half of one",
+  "a server killed while it creates VMs leaves no partial VM",
   LIMIT,
   async (t) => {
     const [pool] = await simulate(t, "--hosts", "1", "--vms", "4");

@@ -14,7 +14,7 @@ interface TaskTree {
   readonly tasks?: readonly TaskTree[];
 }
 
-t.test("several VMs are made at once", async (t) => {
+t.test("several VMs are created at once", async (t) => {
   const { api, url, pools } = await steer(t, { hosts: 2, vms: 4 });
   const { database } = pools[0]!;
   const one = async (filter: object) => (await api.all(filter))[0] as Thing;
@@ -34,7 +34,7 @@ t.test("several VMs are made at once", async (t) => {
     return Buffer.from(await body.arrayBuffer()).toString("latin1");
   };
 
-  await t.test("by a pattern, each with what is its own", async (t) => {
+  await t.test("by a pattern, each with its own properties", async (t) => {
     const made = (await api.ask("vm.createMultiple", {
       ...order,
       name_label: "web-{index:02}",
@@ -76,7 +76,7 @@ t.test("several VMs are made at once", async (t) => {
     }
   });
 
-  await t.test("by a list, as one task with parts", async (t) => {
+  await t.test("by a list, as one task with subtasks", async (t) => {
     const names = ["alpha", "beta", "gamma", "delta", "epsilon"];
     const path = `/pools/${pool}/actions/create_vms`;
     const vdis = order.VDIs;
@@ -107,7 +107,7 @@ t.test("several VMs are made at once", async (t) => {
     }
   });
 
-  await t.test("those that fail leave nothing, and are named", async (t) => {
+  await t.test("failed creations are removed, and named", async (t) => {
     const count = () =>
       ["VM", "VDI", "VBD"].map((name) => database.count(name));
     const before = count();
@@ -136,7 +136,7 @@ t.test("several VMs are made at once", async (t) => {
     );
   });
 
-  await t.test("what is wrong is told before any is made", async (t) => {
+  await t.test("errors are reported before any VM is created", async (t) => {
     const { generation } = database;
     for (const [wrong, code, reason] of [
       [{}, 10, /neither/],

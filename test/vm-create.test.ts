@@ -8,7 +8,7 @@ t.comment("timeout=300000");
 
 const GiB = 2 ** 30;
 
-t.test("VMs are made from templates", LIMIT, async (t) => {
+t.test("VMs are created from templates", LIMIT, async (t) => {
   const { url } = await startOver(t, []);
   const api = await ApiSession.open(t, url);
   const any = () => true;
@@ -194,52 +194,60 @@ t.test("VMs are made from templates", LIMIT, async (t) => {
     t.match(await api.get(iso.id), { type: "VDI" }, "the image stays");
   });
 
-  await t.test("over REST, from what the template wants", async (t) => {
-    const path = `/pools/${pool.id}/actions/create_vm`;
-    const body = {
-      name_label: "rest",
-      template: debian["uuid"],
-      memory: GiB,
-      cpus: 1,
-      autoPoweron: false,
-      boot: true,
-      vifs: [{ network: network.id, ipv4_allowed: ["192.0.2.8"] }],
-    };
-    const { status, result } = await taskOf(await api.rest("POST", path, body));
-    t.equal(status, "success");
-    const { id } = result;
-    t.match(await (await api.rest("GET", `/vms/${id}`)).json(), {
-      name_label: "rest",
-      power_state: "Running",
-      creation: { template: debian["uuid"] },
-    });
-    t.match(await disksOf(id), [{ position: "0", size: 10 * GiB }]);
-    t.match(await cardsOf(id), [{ allowedIpv4Addresses: ["192.0.2.8"] }]);
-    const answer = await api.rest("DELETE", `/vms/${id}`);
-    t.equal(answer.status, 204, "although it runs");
-    t.equal((await api.rest("GET", `/vms/${id}`)).status, 404);
-    t.same(await disksOf(id), []);
+  await t.test(
+    "over REST, with the requirements of the template",
+    async (t) => {
+      const path = `/pools/${pool.id}/actions/create_vm`;
+      const body = {
+        name_label: "rest",
+        template: debian["uuid"],
+        memory: GiB,
+        cpus: 1,
+        autoPoweron: false,
+        boot: true,
+        vifs: [{ network: network.id, ipv4_allowed: ["192.0.2.8"] }],
+      };
+      const { status, result } = await taskOf(
+        await api.rest("POST", path, body),
+      );
+      t.equal(status, "success");
+      const { id } = result;
+      t.match(await (await api.rest("GET", `/vms/${id}`)).json(), {
+        name_label: "rest",
+        power_state: "Running",
+        creation: { template: debian["uuid"] },
+      });
+      t.match(await disksOf(id), [{ position: "0", size: 10 * GiB }]);
+      t.match(await cardsOf(id), [{ allowedIpv4Addresses: ["192.0.2.8"] }]);
+      const answer = await api.rest("DELETE", `/vms/${id}`);
+      t.equal(answer.status, 204, "although it runs");
+      t.equal((await api.rest("GET", `/vms/${id}`)).status, 404);
+      t.same(await disksOf(id), []);
 
-    const made = await api.rest("POST", `${path}?sync=true`, {
-      name_label: "sync",
-      template: debian.id,
-      vdis: [],
-    });
-    t.equal(made.status, 201);
-    const created = (await made.json()) as { id: string };
-    t.equal(made.headers.get("location"), `/rest/v0/vms/${created.id}`);
-    t.same(await disksOf(created.id), []);
-    await api.ask("vm.delete", { id: created.id });
-    const refused = [
-      [{ template: "00000000-0000-4000-8000-000000000000" }, 404],
-      [{ template: debian.id, CPUs: 1 }, 422],
-      [{ template: debian.id, vdis: [{ size: 1, sr: network.id }] }, 404],
-    ] as const;
-    for (const [more, status] of refused) {
-      const answer = await api.rest("POST", path, { name_label: "x", ...more });
-      t.equal(answer.status, status, await answer.text());
-    }
-  });
+      const made = await api.rest("POST", `${path}?sync=true`, {
+        name_label: "sync",
+        template: debian.id,
+        vdis: [],
+      });
+      t.equal(made.status, 201);
+      const created = (await made.json()) as { id: string };
+      t.equal(made.headers.get("location"), `/rest/v0/vms/${created.id}`);
+      t.same(await disksOf(created.id), []);
+      await api.ask("vm.delete", { id: created.id });
+      const refused = [
+        [{ template: "00000000-0000-4000-8000-000000000000" }, 404],
+        [{ template: debian.id, CPUs: 1 }, 422],
+        [{ template: debian.id, vdis: [{ size: 1, sr: network.id }] }, 404],
+      ] as const;
+      for (const [more, status] of refused) {
+        const answer = await api.rest("POST", path, {
+          name_label: "x",
+          ...more,
+        });
+        t.equal(answer.status, status, await answer.text());
+      }
+    },
+  );
 
   await t.test("from a template with disks", async (t) => {
     const source = (await api.ask(
@@ -324,35 +332,38 @@ t.test("VMs are made from templates", LIMIT, async (t) => {
     t.equal(gone.status, 204);
   });
 
-  await t.test("with a config drive, which goes after the boot", async (t) => {
-    const config = {
-      cloudConfig: "#cloud-config\nhostname: x\n",
-      networkConfig: "version: 2\n",
-    };
-    const id = (await api.ask("vm.create", terraform(config))) as string;
-    const drive = (await disksOf(id)).at(-1)!;
-    t.match(drive, {
-      name_label: "XO CloudConfigDrive",
-      $SR: sr.id,
-      size: 4 * 2 ** 20,
-    });
-    await api.ask("vm.delete", { id });
-    t.same(await api.all({ id: drive.id }), []);
+  await t.test(
+    "with a config drive, which is deleted after the boot",
+    async (t) => {
+      const config = {
+        cloudConfig: "#cloud-config\nhostname: x\n",
+        networkConfig: "version: 2\n",
+      };
+      const id = (await api.ask("vm.create", terraform(config))) as string;
+      const drive = (await disksOf(id)).at(-1)!;
+      t.match(drive, {
+        name_label: "XO CloudConfigDrive",
+        $SR: sr.id,
+        size: 4 * 2 ** 20,
+      });
+      await api.ask("vm.delete", { id });
+      t.same(await api.all({ id: drive.id }), []);
 
-    const more = { ...config, destroyCloudConfigVdiAfterBoot: true };
-    t.match(await api.call("vm.create", terraform(more)), {
-      error: { code: 10, data: { reason: /bootAfterCreate/ } },
-    });
-    const booted = (await api.ask(
-      "vm.create",
-      terraform({ ...more, template: debian.id, bootAfterCreate: true }),
-    )) as string;
-    t.match(await api.get(booted), { power_state: "Running" });
-    for (let tries = 0; tries < 150; tries++)
-      if ((await disksOf(booted)).length > 1) await sleep(200);
-    t.equal((await disksOf(booted)).length, 1);
-    await api.ask("vm.delete", { id: booted });
-  });
+      const more = { ...config, destroyCloudConfigVdiAfterBoot: true };
+      t.match(await api.call("vm.create", terraform(more)), {
+        error: { code: 10, data: { reason: /bootAfterCreate/ } },
+      });
+      const booted = (await api.ask(
+        "vm.create",
+        terraform({ ...more, template: debian.id, bootAfterCreate: true }),
+      )) as string;
+      t.match(await api.get(booted), { power_state: "Running" });
+      for (let tries = 0; tries < 150; tries++)
+        if ((await disksOf(booted)).length > 1) await sleep(200);
+      t.equal((await disksOf(booted)).length, 1);
+      await api.ask("vm.delete", { id: booted });
+    },
+  );
 
   await t.test("or not at all", async (t) => {
     const before = await counts();

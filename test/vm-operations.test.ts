@@ -281,70 +281,73 @@ t.test("VMs are changed, copied, moved and deleted", LIMIT, async (t) => {
     t.same(await api.all({ id: snapshot }), [], "went with its VM");
   });
 
-  await t.test("VMs are cloned, copied and made templates", async (t) => {
-    const id = await make("source");
-    const clone = { id, name: "clone", full_copy: false };
-    const made = [
-      await api.ask("vm.clone", clone),
-      await api.ask("vm.clone", { ...clone, full_copy: true }),
-      await api.ask("vm.copy", { vm: id, sr: sr.id, name: "copy" }),
-    ] as string[];
-    for (const copy of made) {
-      t.match(await api.get(copy), {
+  await t.test(
+    "VMs are cloned, copied and converted to templates",
+    async (t) => {
+      const id = await make("source");
+      const clone = { id, name: "clone", full_copy: false };
+      const made = [
+        await api.ask("vm.clone", clone),
+        await api.ask("vm.clone", { ...clone, full_copy: true }),
+        await api.ask("vm.copy", { vm: id, sr: sr.id, name: "copy" }),
+      ] as string[];
+      for (const copy of made) {
+        t.match(await api.get(copy), {
+          type: "VM",
+          name_label: /^(clone|copy)$/,
+        });
+        t.equal((await disksOf(copy)).length, 1);
+      }
+      const answer = await api.rest(
+        "POST",
+        `/vms/${id}/actions/clone?sync=true`,
+        {
+          name_label: "rest",
+          fast: true,
+        },
+      );
+      t.equal(answer.status, 201);
+      made.push(((await answer.json()) as { id: string }).id);
+      t.match(await api.get(made[3]!), { name_label: "rest", type: "VM" });
+
+      const there = await one({ ...shared, $pool: elsewhere });
+      const far = (await api.ask("vm.copy", {
+        vm: id,
+        sr: there.id,
+        name: "far",
+        compress: "gzip",
+      })) as string;
+      t.match(await api.get(far), {
         type: "VM",
-        name_label: /^(clone|copy)$/,
+        name_label: "far",
+        $pool: elsewhere,
       });
-      t.equal((await disksOf(copy)).length, 1);
-    }
-    const answer = await api.rest(
-      "POST",
-      `/vms/${id}/actions/clone?sync=true`,
-      {
-        name_label: "rest",
-        fast: true,
-      },
-    );
-    t.equal(answer.status, 201);
-    made.push(((await answer.json()) as { id: string }).id);
-    t.match(await api.get(made[3]!), { name_label: "rest", type: "VM" });
+      t.match(await api.get(String((await disksOf(far))[0]!["VDI"])), {
+        $SR: there.id,
+      });
+      made.push(far);
 
-    const there = await one({ ...shared, $pool: elsewhere });
-    const far = (await api.ask("vm.copy", {
-      vm: id,
-      sr: there.id,
-      name: "far",
-      compress: "gzip",
-    })) as string;
-    t.match(await api.get(far), {
-      type: "VM",
-      name_label: "far",
-      $pool: elsewhere,
-    });
-    t.match(await api.get(String((await disksOf(far))[0]!["VDI"])), {
-      $SR: there.id,
-    });
-    made.push(far);
+      const likeness = (await api.ask("vm.copyToTemplate", { id })) as string;
+      t.match(await api.get(likeness), { type: "VM-template" });
+      const snapshot = (await api.ask("vm.snapshot", {
+        id,
+        name: "s",
+      })) as string;
+      const second = (await api.ask("vm.copyToTemplate", {
+        id: snapshot,
+      })) as string;
+      t.match(await api.get(second), { type: "VM-template" });
+      made.push(second);
+      t.equal(await api.ask("vm.convert", { id }), true);
+      t.match(await api.get(id), { type: "VM-template" });
+      t.equal(await api.ask("vm.convertFromTemplate", { id }), true);
+      t.match(await api.get(id), { type: "VM", power_state: "Halted" });
+      for (const one of [...made, likeness, id])
+        await api.ask("vm.delete", { id: one });
+    },
+  );
 
-    const likeness = (await api.ask("vm.copyToTemplate", { id })) as string;
-    t.match(await api.get(likeness), { type: "VM-template" });
-    const snapshot = (await api.ask("vm.snapshot", {
-      id,
-      name: "s",
-    })) as string;
-    const second = (await api.ask("vm.copyToTemplate", {
-      id: snapshot,
-    })) as string;
-    t.match(await api.get(second), { type: "VM-template" });
-    made.push(second);
-    t.equal(await api.ask("vm.convert", { id }), true);
-    t.match(await api.get(id), { type: "VM-template" });
-    t.equal(await api.ask("vm.convertFromTemplate", { id }), true);
-    t.match(await api.get(id), { type: "VM", power_state: "Halted" });
-    for (const one of [...made, likeness, id])
-      await api.ask("vm.delete", { id: one });
-  });
-
-  await t.test("VMs move, with their disks where asked", async (t) => {
+  await t.test("VMs are migrated, with their disks if requested", async (t) => {
     const id = await make("mover", runs);
     const here = (await api.get(id))["$container"];
     const target = hosts.find((host) => host.id !== here)!.id;
@@ -383,7 +386,7 @@ t.test("VMs are changed, copied, moved and deleted", LIMIT, async (t) => {
     await api.ask("vm.delete", { id });
   });
 
-  await t.test("what is deleted is what nobody else has", async (t) => {
+  await t.test("only disks that no other VM uses are deleted", async (t) => {
     const id = await make("deleted", runs);
     const [drive] = await disksOf(id);
     const vdi = String(drive!["VDI"]);

@@ -6,7 +6,7 @@ t.comment("timeout=300000");
 
 const GiB = 2 ** 30;
 
-t.test("what XAPI asks for before it does anything", async (t) => {
+t.test("requests that the server sends before any operation", async (t) => {
   const { api, pools, record } = await steer(
     t,
     { hosts: 2, vms: 2 },
@@ -114,7 +114,7 @@ t.test("what XAPI asks for before it does anything", async (t) => {
   });
 
   await t.test(
-    "a guest that listens, and a place for its memory",
+    "a guest that listens for keys, and a memory region",
     async (t) => {
       const deaf = await make({
         template: (await one(media)).id,

@@ -72,7 +72,7 @@ function at(url: string) {
   return { XO_SERVER: url };
 }
 
-t.test("the demo shows itself to who has not signed in", LIMIT, async (t) => {
+t.test("the demo is visible to anonymous clients", LIMIT, async (t) => {
   const { server, url, start, run, list, cwd } = await startDemo(t);
   const running = await list("vm", "--filter", "power_state:running");
   t.ok(running.length > 1);

@@ -13,7 +13,7 @@ const pictures = process.env["PICTURES"];
 const PASSWORD = "a day at work";
 
 t.test(
-  "a user's day: from the first pool to a migration that is taken back",
+  "a user's day: from the first pool to a migration that is undone",
   { skip: noBrowserReason() ?? false, ...LIMIT },
   async (t) => {
     const address = await startPool(t);

@@ -13,7 +13,7 @@ const views = [
 ] as const;
 
 t.test(
-  "axe finds nothing against WCAG 2.2 AA",
+  "no violations of WCAG 2.2 AA",
   { skip: noBrowserReason() ?? false, timeout: 120_000 },
   async (t) => {
     const browser = await openBrowser(t);

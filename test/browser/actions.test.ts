@@ -11,7 +11,7 @@ const LIMIT = { timeout: 180_000 };
 t.comment("timeout=180000");
 const skip = noBrowserReason() ?? false;
 
-t.test("what is done to objects", { skip, ...LIMIT }, async (t) => {
+t.test("actions on objects", { skip, ...LIMIT }, async (t) => {
   const { admin, addUser, list, url } = await startStorageBench(t);
   const browser = await openBrowser(t);
 
@@ -41,7 +41,7 @@ t.test("what is done to objects", { skip, ...LIMIT }, async (t) => {
   const toast = (page: Page, text: string) =>
     page.getByRole("log").getByRole("listitem").filter({ hasText: text });
 
-  t.test("a VM is started, and what it cannot do says why", async (t) => {
+  t.test("a VM is started, and disabled actions show the reason", async (t) => {
     const { id, name } = await vmOf("power_state:Halted");
     const { page, complaints } = await open(t, `/vms/${id}`);
     const off = bar(page).getByRole("button", { name: /^Shut down/ });
@@ -56,98 +56,104 @@ t.test("what is done to objects", { skip, ...LIMIT }, async (t) => {
     t.same(complaints, []);
   });
 
-  t.test("several are stopped as one, and told in one toast", async (t) => {
-    const running = await list("vms", "power_state:Running");
-    const some = running
-      .map(({ name_label }) => String(name_label))
-      .sort()
-      .slice(0, 3);
-    const query = `power_state:Running |(${some.map((name) => `name_label:/^${name}$/`).join(" ")})`;
-    const { page, complaints } = await open(
-      t,
-      `/vms?q=${encodeURIComponent(query)}`,
-    );
-    await page.getByRole("grid").locator(".row .object.name").nth(2).waitFor();
-    await page.keyboard.press("Control+a");
-    const selection = page.getByRole("region", { name: "Selection" });
-    await selection.getByText("3 selected").waitFor();
-    await selection.getByRole("button", { name: /^Suspend|^Reboot/ }).click();
-    await page.getByRole("dialog").getByText(some[0]!).waitFor();
-    await page.keyboard.press("Escape");
-    t.equal(
-      (await list("vms", query)).length,
-      3,
-      "what stops several is asked first",
-    );
-    await selection.getByRole("button", { name: "More" }).click();
-    await page.getByRole("menuitem", { name: /Force shutdown/ }).click();
-    const dialog = page.getByRole("dialog");
-    await dialog.getByText(some[0]!).waitFor();
-    await dialog.getByRole("button", { name: "Force shutdown" }).click();
-    await toast(page, "Force shutdown: 3 VMs")
-      .filter({ hasText: "All 3 done" })
-      .waitFor();
-    const bottom = (box: { y: number; height: number } | null) =>
-      box!.y + box!.height;
-    t.ok(
-      bottom(await toast(page, "Force shutdown").boundingBox()) <=
-        (await selection.boundingBox())!.y,
-      "toasts leave the bar free",
-    );
-    for (const name of some)
-      t.equal(
-        (await list("vms", `name_label:/^${name}$/ power_state:Halted`)).length,
-        1,
-      );
-    t.same(complaints, []);
-  });
-
-  t.test("a VM is migrated where there is most room, and back", async (t) => {
-    const { id, name } = await sharedVm();
-    const homeOf = async () =>
-      (await list("vms", `id:${id}`))[0]!["$container"];
-    const home = await homeOf();
-    const { page, complaints } = await open(t, `/vms/${id}`);
-    await bar(page)
-      .getByRole("button", { name: /^Migrate/ })
-      .click();
-    const dialog = page.getByRole("dialog");
-    await dialog.getByText("Recommended", { exact: true }).waitFor();
-    t.match(await dialog.textContent(), /Current host/);
-    t.same(await violations(page), []);
-    await dialog.getByRole("button", { name: "Migrate" }).click();
-    const told = toast(page, `Migrate: ${name}`);
-    await told.getByRole("button", { name: "Undo" }).waitFor();
-    t.not(await homeOf(), home);
-    await told.getByRole("button", { name: "Undo" }).click();
-    await told.filter({ hasText: "Undone" }).waitFor();
-    t.equal(await homeOf(), home);
-    t.same(complaints, []);
-  });
-
   t.test(
-    "what is deleted is typed first, and its disks are shown",
+    "several VMs are stopped as one operation with one toast",
     async (t) => {
-      const { id, name } = await vmOf("power_state:Halted");
-      const { page, complaints } = await open(t, `/vms/${id}`);
-      await bar(page).getByRole("button", { name: "More" }).click();
-      await page.getByRole("menuitem", { name: "Delete" }).click();
-      const dialog = page.getByRole("dialog");
-      await dialog.getByText(/disks? (is|are) deleted/).waitFor();
-      t.same(await violations(page), []);
-      const button = dialog.getByRole("button", { name: "Delete" });
-      t.ok(await button.isDisabled());
-      await dialog.getByLabel(/^Type/).fill(name);
-      await button.click();
-      await toast(page, `Delete: ${name}`)
-        .filter({ hasText: "Done" })
+      const running = await list("vms", "power_state:Running");
+      const some = running
+        .map(({ name_label }) => String(name_label))
+        .sort()
+        .slice(0, 3);
+      const query = `power_state:Running |(${some.map((name) => `name_label:/^${name}$/`).join(" ")})`;
+      const { page, complaints } = await open(
+        t,
+        `/vms?q=${encodeURIComponent(query)}`,
+      );
+      await page
+        .getByRole("grid")
+        .locator(".row .object.name")
+        .nth(2)
         .waitFor();
-      t.same(await list("vms", `id:${id}`), []);
+      await page.keyboard.press("Control+a");
+      const selection = page.getByRole("region", { name: "Selection" });
+      await selection.getByText("3 selected").waitFor();
+      await selection.getByRole("button", { name: /^Suspend|^Reboot/ }).click();
+      await page.getByRole("dialog").getByText(some[0]!).waitFor();
+      await page.keyboard.press("Escape");
+      t.equal(
+        (await list("vms", query)).length,
+        3,
+        "what stops several is asked first",
+      );
+      await selection.getByRole("button", { name: "More" }).click();
+      await page.getByRole("menuitem", { name: /Force shutdown/ }).click();
+      const dialog = page.getByRole("dialog");
+      await dialog.getByText(some[0]!).waitFor();
+      await dialog.getByRole("button", { name: "Force shutdown" }).click();
+      await toast(page, "Force shutdown: 3 VMs")
+        .filter({ hasText: "All 3 done" })
+        .waitFor();
+      const bottom = (box: { y: number; height: number } | null) =>
+        box!.y + box!.height;
+      t.ok(
+        bottom(await toast(page, "Force shutdown").boundingBox()) <=
+          (await selection.boundingBox())!.y,
+        "toasts leave the bar free",
+      );
+      for (const name of some)
+        t.equal(
+          (await list("vms", `name_label:/^${name}$/ power_state:Halted`))
+            .length,
+          1,
+        );
       t.same(complaints, []);
     },
   );
 
-  t.test("VMs are made of a template", async (t) => {
+  t.test(
+    "a VM is migrated to the host with most free resources, and back",
+    async (t) => {
+      const { id, name } = await sharedVm();
+      const homeOf = async () =>
+        (await list("vms", `id:${id}`))[0]!["$container"];
+      const home = await homeOf();
+      const { page, complaints } = await open(t, `/vms/${id}`);
+      await bar(page)
+        .getByRole("button", { name: /^Migrate/ })
+        .click();
+      const dialog = page.getByRole("dialog");
+      await dialog.getByText("Recommended", { exact: true }).waitFor();
+      t.match(await dialog.textContent(), /Current host/);
+      t.same(await violations(page), []);
+      await dialog.getByRole("button", { name: "Migrate" }).click();
+      const told = toast(page, `Migrate: ${name}`);
+      await told.getByRole("button", { name: "Undo" }).waitFor();
+      t.not(await homeOf(), home);
+      await told.getByRole("button", { name: "Undo" }).click();
+      await told.filter({ hasText: "Undone" }).waitFor();
+      t.equal(await homeOf(), home);
+      t.same(complaints, []);
+    },
+  );
+
+  t.test("deletion needs the typed name, and lists the disks", async (t) => {
+    const { id, name } = await vmOf("power_state:Halted");
+    const { page, complaints } = await open(t, `/vms/${id}`);
+    await bar(page).getByRole("button", { name: "More" }).click();
+    await page.getByRole("menuitem", { name: "Delete" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByText(/disks? (is|are) deleted/).waitFor();
+    t.same(await violations(page), []);
+    const button = dialog.getByRole("button", { name: "Delete" });
+    t.ok(await button.isDisabled());
+    await dialog.getByLabel(/^Type/).fill(name);
+    await button.click();
+    await toast(page, `Delete: ${name}`).filter({ hasText: "Done" }).waitFor();
+    t.same(await list("vms", `id:${id}`), []);
+    t.same(complaints, []);
+  });
+
+  t.test("VMs are created from a template", async (t) => {
     const { page, complaints } = await open(t, "/new/vm");
     const make = page.getByRole("button", { name: /^Create/ });
     t.ok(await make.isDisabled());
@@ -227,7 +233,7 @@ t.test("what is done to objects", { skip, ...LIMIT }, async (t) => {
     for (const host of others) await admin.ask("host.enable", { id: host.id });
   });
 
-  t.test("the form is kept over a reload", async (t) => {
+  t.test("the form is restored after a reload", async (t) => {
     const { page } = await open(t, "/new/vm");
     await page.getByRole("radio", { name: /Rocky Linux 9/ }).check();
     await page.getByLabel("Size of disk 1").fill("77");

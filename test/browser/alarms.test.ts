@@ -99,7 +99,7 @@ t.test("alarms on the page", { skip, timeout: 120_000 }, async (t) => {
       );
     });
 
-  t.test("who may not see any sees no list", async (t) => {
+  t.test("without the right there is no list", async (t) => {
     const server = await startScriptedServer(webRoot, livePools());
     t.teardown(() => server.stop());
     const page = await browser.newPage();

@@ -76,7 +76,7 @@ t.test(
       t.same(complaints, []);
     });
 
-    t.test("view only sends nothing", async (t) => {
+    t.test("view-only mode sends nothing", async (t) => {
       const { page, sent } = await open(t, running[0]!.id);
       await page.getByText("Connected", { exact: true }).waitFor();
       await page.getByRole("button", { name: "View only" }).click();
@@ -91,7 +91,7 @@ t.test(
       t.notOk(keys.includes("q".charCodeAt(0)));
     });
 
-    t.test("the terminal echoes what is typed", async (t) => {
+    t.test("the terminal echoes input", async (t) => {
       const { page, complaints } = await open(t, running[1]!.id);
       await page.getByText("Connected", { exact: true }).waitFor();
       await page.getByLabel("Console type").selectOption("vt100");
@@ -111,34 +111,40 @@ t.test(
       t.same(complaints, []);
     });
 
-    t.test("it says why there is none, and opens when there is", async (t) => {
-      const { page } = await open(t, halted!.id);
-      await page.locator(".what", { hasText: "The VM is halted" }).waitFor();
-      await admin.ask("vm.start", { id: halted!.id });
-      await page.getByText("Connected", { exact: true }).waitFor();
-      await admin.ask("vm.stop", { id: halted!.id, force: true });
-      await page.locator(".what", { hasText: "The VM is halted" }).waitFor();
-      t.pass("and says so again");
-    });
+    t.test(
+      "it shows why there is no console, and opens when there is one",
+      async (t) => {
+        const { page } = await open(t, halted!.id);
+        await page.locator(".what", { hasText: "The VM is halted" }).waitFor();
+        await admin.ask("vm.start", { id: halted!.id });
+        await page.getByText("Connected", { exact: true }).waitFor();
+        await admin.ask("vm.stop", { id: halted!.id, force: true });
+        await page.locator(".what", { hasText: "The VM is halted" }).waitFor();
+        t.pass("and says so again");
+      },
+    );
 
-    t.test("who may not, is told; who has not signed in, can", async (t) => {
-      const { id } = running[2]!;
-      const viewer = await bench.addUser("viewer", { [id]: "viewer" });
-      const denied = await open(t, id, { cookie: viewer.cookie });
-      await denied.page
-        .locator(".what", { hasText: "no permission to use" })
-        .waitFor();
-      const { page } = await open(t, id, { cookie: "" });
-      await page.getByRole("button", { name: "Sign in" }).click();
-      await page.getByLabel("Name").fill("admin");
-      await page.getByLabel("Password").fill("correct horse battery");
-      await page.keyboard.press("Enter");
-      await page.getByText("Connected", { exact: true }).waitFor();
-      t.pass("signed in on the spot");
-    });
+    t.test(
+      "a user without the right is refused; an anonymous one can sign in",
+      async (t) => {
+        const { id } = running[2]!;
+        const viewer = await bench.addUser("viewer", { [id]: "viewer" });
+        const denied = await open(t, id, { cookie: viewer.cookie });
+        await denied.page
+          .locator(".what", { hasText: "no permission to use" })
+          .waitFor();
+        const { page } = await open(t, id, { cookie: "" });
+        await page.getByRole("button", { name: "Sign in" }).click();
+        await page.getByLabel("Name").fill("admin");
+        await page.getByLabel("Password").fill("correct horse battery");
+        await page.keyboard.press("Enter");
+        await page.getByText("Connected", { exact: true }).waitFor();
+        t.pass("signed in on the spot");
+      },
+    );
 
     for (const view of [wide, narrow])
-      t.test(`axe finds nothing: ${view.colorScheme}`, async (t) => {
+      t.test(`no accessibility violations: ${view.colorScheme}`, async (t) => {
         const { page } = await open(t, running[3]!.id, { view });
         await page.getByText("Connected", { exact: true }).waitFor();
         t.same(await violations(page), [], "the screen");

@@ -11,7 +11,7 @@ const LIMIT = { timeout: 240_000 };
 t.comment("timeout=240000");
 const skip = noBrowserReason() ?? false;
 
-t.test("what happens when hosts fail", { skip, ...LIMIT }, async (t) => {
+t.test("host failures", { skip, ...LIMIT }, async (t) => {
   const { admin, list, url } = await startStorageBench(t);
   const hosts = await list("hosts");
   const [first, second] = hosts.map(nameOf).sort() as [string, string];
@@ -75,7 +75,7 @@ t.test("what happens when hosts fail", { skip, ...LIMIT }, async (t) => {
     t.same(complaints, []);
   });
 
-  t.test("the address says which hosts fail", LIMIT, async (t) => {
+  t.test("the address contains the failed hosts", LIMIT, async (t) => {
     const failed = [first, second].map(idOf).join(",");
     const path = `/placement/failures?failed=${failed}`;
     const { page, main } = await open(t, path);
@@ -84,7 +84,7 @@ t.test("what happens when hosts fail", { skip, ...LIMIT }, async (t) => {
   });
 
   t.test(
-    "more VMs than fit are tried, and nothing is done",
+    "more VMs than fit are simulated, and nothing is changed",
     LIMIT,
     async (t) => {
       const { main, complaints } = await open(t, "/placement/failures");
@@ -109,7 +109,7 @@ t.test("what happens when hosts fail", { skip, ...LIMIT }, async (t) => {
     },
   );
 
-  t.test("a VM's page says where it can run, and why", LIMIT, async (t) => {
+  t.test("the VM's page shows possible hosts and reasons", LIMIT, async (t) => {
     const [vm] = inFirst;
     const { page, main, complaints } = await open(t, `/vms/${vm!.id}`);
     await main.getByRole("button", { name: "More", exact: true }).click();
@@ -127,16 +127,20 @@ t.test("what happens when hosts fail", { skip, ...LIMIT }, async (t) => {
   });
 
   for (const view of [wide, narrow])
-    t.test(`axe finds nothing: ${view.colorScheme}`, LIMIT, async (t) => {
-      const path = `/placement/failures?failed=${idOf(first)}`;
-      const { page, main } = await open(t, path, view);
-      await main.getByText(/^1 host fails: /).waitFor();
-      await main.getByText(/^This pool (tolerates|does not)/).waitFor();
-      t.same(await violations(page), [], "failures");
-      await page.goto(`${url}/#/vms/${inFirst[0]!.id}/placement`);
-      await main.getByText("Current host", { exact: true }).waitFor();
-      t.same(await violations(page), [], "where it can run");
-    });
+    t.test(
+      `no accessibility violations: ${view.colorScheme}`,
+      LIMIT,
+      async (t) => {
+        const path = `/placement/failures?failed=${idOf(first)}`;
+        const { page, main } = await open(t, path, view);
+        await main.getByText(/^1 host fails: /).waitFor();
+        await main.getByText(/^This pool (tolerates|does not)/).waitFor();
+        t.same(await violations(page), [], "failures");
+        await page.goto(`${url}/#/vms/${inFirst[0]!.id}/placement`);
+        await main.getByText("Current host", { exact: true }).waitFor();
+        t.same(await violations(page), [], "where it can run");
+      },
+    );
 });
 
 function nameOf(row: Row): string {

@@ -45,7 +45,7 @@ t.test("hosts, pools, storage and networks", { skip, ...LIMIT }, async (t) => {
     t.pass(words);
   };
 
-  t.test("the picture says what is not right, and leads there", async (t) => {
+  t.test("the diagram shows problems with links", async (t) => {
     const { page, complaints } = await open(t, "/topology");
     await page.getByText("all networks are available").waitFor();
     const card = page.locator(".box", { hasText: nameOf(host) });
@@ -84,7 +84,7 @@ t.test("hosts, pools, storage and networks", { skip, ...LIMIT }, async (t) => {
     t.same(complaints, []);
   });
 
-  t.test("the map of the storage tells what fills it", async (t) => {
+  t.test("the storage map shows the usage of SRs", async (t) => {
     const { page, complaints } = await open(t, "/storage-map");
     const tile = page.getByRole("button", { name: nameOf(nfs) });
     await tile.focus();
@@ -152,7 +152,7 @@ t.test("hosts, pools, storage and networks", { skip, ...LIMIT }, async (t) => {
     t.same(complaints, []);
   });
 
-  t.test("an SR: what XAPI refuses is said in its words", async (t) => {
+  t.test("an SR: XAPI's refusals are shown in its words", async (t) => {
     const { page } = await open(t, `/srs/${nfs.id}`);
     const row = page.getByRole("row", { name: nameOf(host) });
     await row.getByRole("button").click();
@@ -186,7 +186,7 @@ t.test("hosts, pools, storage and networks", { skip, ...LIMIT }, async (t) => {
   });
 
   for (const view of [wide, narrow])
-    t.test(`axe finds nothing: ${view.colorScheme}`, async (t) => {
+    t.test(`no accessibility violations: ${view.colorScheme}`, async (t) => {
       const { page } = await open(t, "/topology", view);
       await page.getByText("all networks are available").waitFor();
       const pages: [string, string][] = [

@@ -69,24 +69,30 @@ t.test("lists of objects", { skip, ...LIMIT }, async (t) => {
     t.same(complaints, []);
   });
 
-  t.test("an address says all of it; nothing that matches", async (t) => {
-    const { page } = await open(
-      t,
-      "/vms?q=power_state%3ARunning&sort=-name_label&columns=name_label,vcpus",
-    );
-    await counted(page, running.length);
-    await until(page, running.slice(-5).reverse());
-    const heads = await page.getByRole("columnheader").allTextContents();
-    t.same(heads.map((text) => text.trim()).filter(Boolean), ["Name", "vCPUs"]);
-    await page.keyboard.press("/");
-    await page.keyboard.type(" tags:nowhere");
-    await page.getByText("No matching objects.").waitFor();
-    await page.getByRole("button", { name: "Clear filter" }).last().click();
-    await counted(page, names.length);
-    await until(page, names.slice(-5).reverse());
-  });
+  t.test(
+    "the address contains the whole view; no matching objects",
+    async (t) => {
+      const { page } = await open(
+        t,
+        "/vms?q=power_state%3ARunning&sort=-name_label&columns=name_label,vcpus",
+      );
+      await counted(page, running.length);
+      await until(page, running.slice(-5).reverse());
+      const heads = await page.getByRole("columnheader").allTextContents();
+      t.same(heads.map((text) => text.trim()).filter(Boolean), [
+        "Name",
+        "vCPUs",
+      ]);
+      await page.keyboard.press("/");
+      await page.keyboard.type(" tags:nowhere");
+      await page.getByText("No matching objects.").waitFor();
+      await page.getByRole("button", { name: "Clear filter" }).last().click();
+      await counted(page, names.length);
+      await until(page, names.slice(-5).reverse());
+    },
+  );
 
-  t.test("rows come from the server as they are scrolled to", async (t) => {
+  t.test("rows are loaded when scrolled to", async (t) => {
     const { page, grid } = await open(t);
     const drawn = await page.locator(".row").count();
     t.ok(drawn < names.length, "not all are on the page");
@@ -100,7 +106,7 @@ t.test("lists of objects", { skip, ...LIMIT }, async (t) => {
     t.equal(Math.max(...ids.map(Number)), names.length + 1);
   });
 
-  t.test("by keyboard: choose some, all, look at one, open it", async (t) => {
+  t.test("by keyboard: select some, all, preview one, open it", async (t) => {
     const { page, grid } = await open(t);
     await until(page, names.slice(0, 5));
     for (const key of ["j", "j", "x", "J", "J"]) await page.keyboard.press(key);
@@ -145,7 +151,7 @@ t.test("lists of objects", { skip, ...LIMIT }, async (t) => {
       .waitFor();
   });
 
-  t.test("groups open and close; their rows are theirs", async (t) => {
+  t.test("groups open and close and show their own rows", async (t) => {
     const { page } = await open(t, "/vms");
     await page.getByRole("button", { name: "Group" }).click();
     await page.getByRole("menuitem", { name: "Group by state" }).click();
@@ -199,7 +205,7 @@ t.test("lists of objects", { skip, ...LIMIT }, async (t) => {
     await until(page, names.slice(0, 3));
   });
 
-  t.test("what is listed is a file of values", async (t) => {
+  t.test("the list is exported as CSV", async (t) => {
     const { page } = await open(t, "/vms?columns=name_label,power_state,vcpus");
     const waiting = page.waitForEvent("download");
     await page.getByRole("button", { name: /as CSV$/ }).click();
@@ -223,22 +229,27 @@ t.test("lists of objects", { skip, ...LIMIT }, async (t) => {
     await grid.getByRole("columnheader", { name: "vCPUs" }).waitFor();
   });
 
-  t.test("axe finds nothing, light and dark, wide and narrow", async (t) => {
-    for (const colorScheme of ["light", "dark"] as const)
-      for (const width of [1440, 390]) {
-        const { page } = await open(t, "/vms", { colorScheme, width });
-        await page.keyboard.press("j");
-        await page.keyboard.press("x");
-        await page.getByRole("button", { name: "More", exact: true }).waitFor();
-        t.same(await violations(page), [], `${colorScheme} ${width}`);
-        t.ok(await fitsWindow(page), "the page does not scroll sideways");
+  t.test(
+    "no accessibility violations, light and dark, wide and narrow",
+    async (t) => {
+      for (const colorScheme of ["light", "dark"] as const)
+        for (const width of [1440, 390]) {
+          const { page } = await open(t, "/vms", { colorScheme, width });
+          await page.keyboard.press("j");
+          await page.keyboard.press("x");
+          await page
+            .getByRole("button", { name: "More", exact: true })
+            .waitFor();
+          t.same(await violations(page), [], `${colorScheme} ${width}`);
+          t.ok(await fitsWindow(page), "the page does not scroll sideways");
+        }
+      for (const path of ["hosts", "srs", "messages", "vms?group=$container"]) {
+        const { page, complaints } = await open(t, `/${path}`);
+        t.same(await violations(page), [], path);
+        t.same(complaints, [], path);
       }
-    for (const path of ["hosts", "srs", "messages", "vms?group=$container"]) {
-      const { page, complaints } = await open(t, `/${path}`);
-      t.same(await violations(page), [], path);
-      t.same(complaints, [], path);
-    }
-  });
+    },
+  );
 
   // The last one: the pool does not return.
   t.test("a lost pool shows in rows, header and alarms", async (t) => {

@@ -55,7 +55,7 @@ t.test("the palette, and the keyboard", { skip, ...LIMIT }, async (t) => {
     t.same(complaints, []);
   });
 
-  t.test("first an object, then what is done to it", async (t) => {
+  t.test("first an object, then its action", async (t) => {
     const { page, palette, option, call } = await open(t);
     await call();
     await page.keyboard.type(name);
@@ -73,7 +73,7 @@ t.test("the palette, and the keyboard", { skip, ...LIMIT }, async (t) => {
     t.pass("it is paused");
   });
 
-  t.test("on its page an object's actions come at once", async (t) => {
+  t.test("on its page an object's actions are shown immediately", async (t) => {
     const { page, palette, option, call } = await open(t, `/vms/${vm!.id}`);
     await page.getByRole("heading", { name }).waitFor();
     await call();
@@ -90,7 +90,7 @@ t.test("the palette, and the keyboard", { skip, ...LIMIT }, async (t) => {
     await option(name).waitFor();
   });
 
-  t.test("keys lead about, but not while one writes", async (t) => {
+  t.test("shortcuts navigate, but not in text fields", async (t) => {
     const { page, complaints } = await open(t);
     await page.keyboard.press("g");
     await page.keyboard.press("a");
@@ -119,7 +119,7 @@ t.test("the palette, and the keyboard", { skip, ...LIMIT }, async (t) => {
   });
 
   for (const view of [wide, narrow])
-    t.test(`axe finds nothing: ${view.colorScheme}`, async (t) => {
+    t.test(`no accessibility violations: ${view.colorScheme}`, async (t) => {
       const { page, option, call } = await open(t, "/tasks", view);
       await call();
       await option("Overview").waitFor();

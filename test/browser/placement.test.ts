@@ -30,7 +30,7 @@ async function pairOf({ admin, list }: StorageBench): Promise<[Row, Row]> {
   throw new Error("no two VMs of one host can move");
 }
 
-t.test("what should run where", { skip, ...LIMIT }, async (t) => {
+t.test("placement recommendations", { skip, ...LIMIT }, async (t) => {
   const bench = await startStorageBench(t);
   const { admin, list, url } = bench;
   const pair = await pairOf(bench);
@@ -51,7 +51,7 @@ t.test("what should run where", { skip, ...LIMIT }, async (t) => {
   const press = (label: string) =>
     page.getByRole("button", { name: label }).click();
 
-  await t.test("a rule is made, and says who is against it", async (t) => {
+  await t.test("a rule is created and lists its violations", async (t) => {
     await press("Add rule");
     const dialog = page.getByRole("dialog");
     await dialog.getByRole("button", { name: "Save" }).click();
@@ -68,7 +68,7 @@ t.test("what should run where", { skip, ...LIMIT }, async (t) => {
     await checkViews(t, page, "rules");
   });
 
-  await t.test("the repair is shown, explained and made", async (t) => {
+  await t.test("the correction is shown, explained and applied", async (t) => {
     const row = page.getByRole("row", { name: "Not both at once" });
     await row.getByRole("link", { name: "Show corrections" }).click();
     const moves = page.getByRole("listitem").filter({ hasText: /Why\?/ });
@@ -120,37 +120,40 @@ t.test("what should run where", { skip, ...LIMIT }, async (t) => {
     await checkViews(t, page, "an evacuation");
   });
 
-  await t.test("whoever turns automatic on is asked first", async (t) => {
-    await tab("Load balancer");
-    const save = page.getByRole("button", { name: "Save" });
-    t.ok(await save.isDisabled(), "nothing is changed");
-    await page.getByLabel("Parallel migrations").fill("99");
-    await page.getByText("Must be between 1 and 16.").waitFor();
-    t.ok(await save.isDisabled());
-    await page.getByLabel("Parallel migrations").fill("1");
-    await page.getByRole("radio", { name: /^Automatic/ }).check();
-    await checkViews(t, page, "automatic");
-    await save.click();
-    const dialog = page.getByRole("dialog", {
-      name: "Enable automatic migrations?",
-    });
-    await dialog
-      .getByText("At most 5 migrations per run, 1 in parallel.")
-      .waitFor();
-    await checkViews(t, page, "the question before");
-    await dialog.getByRole("button", { name: "Cancel" }).click();
-    await page.getByRole("radio", { name: /^Dry run/ }).check();
-    await save.click();
-    await page.getByText("Load balancer settings saved").waitFor();
-    const pool = (await list("pools"))[0]!.id;
-    t.match(await admin.ask("balancer.getPolicy", { pool }), {
-      mode: "dry-run",
-      parallel: 1,
-      cpuHigh: 0.85,
-    });
-  });
+  await t.test(
+    "enabling automatic migrations needs a confirmation",
+    async (t) => {
+      await tab("Load balancer");
+      const save = page.getByRole("button", { name: "Save" });
+      t.ok(await save.isDisabled(), "nothing is changed");
+      await page.getByLabel("Parallel migrations").fill("99");
+      await page.getByText("Must be between 1 and 16.").waitFor();
+      t.ok(await save.isDisabled());
+      await page.getByLabel("Parallel migrations").fill("1");
+      await page.getByRole("radio", { name: /^Automatic/ }).check();
+      await checkViews(t, page, "automatic");
+      await save.click();
+      const dialog = page.getByRole("dialog", {
+        name: "Enable automatic migrations?",
+      });
+      await dialog
+        .getByText("At most 5 migrations per run, 1 in parallel.")
+        .waitFor();
+      await checkViews(t, page, "the question before");
+      await dialog.getByRole("button", { name: "Cancel" }).click();
+      await page.getByRole("radio", { name: /^Dry run/ }).check();
+      await save.click();
+      await page.getByText("Load balancer settings saved").waitFor();
+      const pool = (await list("pools"))[0]!.id;
+      t.match(await admin.ask("balancer.getPolicy", { pool }), {
+        mode: "dry-run",
+        parallel: 1,
+        cpuHigh: 0.85,
+      });
+    },
+  );
 
-  await t.test("what was tried is in the history", async (t) => {
+  await t.test("a dry run is in the history", async (t) => {
     await press("Start dry run");
     await page.getByText(/would be migrated\. See/).waitFor();
     await tab("History");

@@ -36,7 +36,7 @@ async function startEmpty(t: Test, browser: Browser) {
 }
 
 t.test(
-  "from nothing to a pool, and the settings",
+  "from an empty server to a pool, and the settings",
   { skip, ...LIMIT },
   async (t) => {
     const [pool] = await simulate(t, "--tls");
@@ -45,7 +45,7 @@ t.test(
     const { url, page, complaints } = await startEmpty(t, browser);
 
     await t.test(
-      "the first pool: its certificate is shown before the password goes there",
+      "the first pool: its certificate is shown before the password is sent",
       async (t) => {
         await page.waitForURL(/first-run/);
         const address = page.getByLabel("Host address");
@@ -103,31 +103,34 @@ t.test(
       await page.getByText("No pools connected").waitFor();
     });
 
-    await t.test("a user comes, gets a group, and goes", async (t) => {
-      await open("groups", "Groups");
-      await page.getByRole("button", { name: "Add group" }).click();
-      await page.getByLabel("Name").fill("operators");
-      await page.getByRole("button", { name: "Create", exact: true }).click();
-      await page.getByRole("cell", { name: "operators" }).first().waitFor();
-      await open("users", "Users");
-      await page.getByRole("button", { name: "Add user" }).click();
-      await page.getByRole("button", { name: "Create", exact: true }).click();
-      await page.getByText("Required.").first().waitFor();
-      await page.getByLabel("User name", { exact: true }).fill("ada");
-      await page.getByLabel("Password", { exact: true }).fill("a long word");
-      await page.getByLabel("operators").check();
-      await checkViews(t, page, "the form of a user");
-      await page.getByRole("button", { name: "Create", exact: true }).click();
-      const row = page.getByRole("row", { name: /^ada/ });
-      await row.getByText("operators").waitFor();
-      await row.getByRole("button").click();
-      await page.getByRole("menuitem", { name: "Delete" }).click();
-      await page.getByRole("heading", { name: "Delete user ada?" }).waitFor();
-      await page.getByRole("button", { name: "Delete" }).last().click();
-      await row.waitFor({ state: "detached" });
-    });
+    await t.test(
+      "a user is created, joins a group, and is deleted",
+      async (t) => {
+        await open("groups", "Groups");
+        await page.getByRole("button", { name: "Add group" }).click();
+        await page.getByLabel("Name").fill("operators");
+        await page.getByRole("button", { name: "Create", exact: true }).click();
+        await page.getByRole("cell", { name: "operators" }).first().waitFor();
+        await open("users", "Users");
+        await page.getByRole("button", { name: "Add user" }).click();
+        await page.getByRole("button", { name: "Create", exact: true }).click();
+        await page.getByText("Required.").first().waitFor();
+        await page.getByLabel("User name", { exact: true }).fill("ada");
+        await page.getByLabel("Password", { exact: true }).fill("a long word");
+        await page.getByLabel("operators").check();
+        await checkViews(t, page, "the form of a user");
+        await page.getByRole("button", { name: "Create", exact: true }).click();
+        const row = page.getByRole("row", { name: /^ada/ });
+        await row.getByText("operators").waitFor();
+        await row.getByRole("button").click();
+        await page.getByRole("menuitem", { name: "Delete" }).click();
+        await page.getByRole("heading", { name: "Delete user ada?" }).waitFor();
+        await page.getByRole("button", { name: "Delete" }).last().click();
+        await row.waitFor({ state: "detached" });
+      },
+    );
 
-    await t.test("a job is made, shows its times and is run", async (t) => {
+    await t.test("a job is created, shows its times and is run", async (t) => {
       await open("jobs", "Jobs");
       await page.getByRole("button", { name: "Add job" }).click();
       await page.getByRole("radio", { name: /^Operation/ }).check();
@@ -152,7 +155,7 @@ t.test(
         .waitFor();
     });
 
-    await t.test("every other part is there, and axe is content", async (t) => {
+    await t.test("all other sections are accessible", async (t) => {
       for (const [section, heading] of [
         ["roles", "Roles and privileges"],
         ["tokens", "Tokens"],
@@ -190,30 +193,33 @@ t.test(
       );
     });
 
-    await t.test("what is for admins is not offered to others", async (t) => {
-      const headers = {
-        authorization: `Basic ${btoa(`admin:${PASSWORD}`)}`,
-        "content-type": "application/json",
-      };
-      const body = JSON.stringify({ name: "grace", password: "a long word" });
-      await fetch(`${url}/rest/v0/users`, { method: "POST", headers, body });
-      const context = await browser.newContext();
-      t.teardown(() => context.close());
-      await serveBuilt(context, url);
-      const other = await context.newPage();
-      await other.goto(`${url}/#/users`);
-      await other.getByLabel("User name or e-mail").fill("grace");
-      await other.getByLabel("Password").fill("a long word");
-      await other.keyboard.press("Enter");
-      await other.getByText("Section not available").waitFor();
-      const parts = other.getByRole("navigation", {
-        name: "Settings sections",
-      });
-      t.same(await parts.getByRole("link").allTextContents(), [
-        "My account",
-        "Performance",
-      ]);
-    });
+    await t.test(
+      "sections for administrators are not offered to others",
+      async (t) => {
+        const headers = {
+          authorization: `Basic ${btoa(`admin:${PASSWORD}`)}`,
+          "content-type": "application/json",
+        };
+        const body = JSON.stringify({ name: "grace", password: "a long word" });
+        await fetch(`${url}/rest/v0/users`, { method: "POST", headers, body });
+        const context = await browser.newContext();
+        t.teardown(() => context.close());
+        await serveBuilt(context, url);
+        const other = await context.newPage();
+        await other.goto(`${url}/#/users`);
+        await other.getByLabel("User name or e-mail").fill("grace");
+        await other.getByLabel("Password").fill("a long word");
+        await other.keyboard.press("Enter");
+        await other.getByText("Section not available").waitFor();
+        const parts = other.getByRole("navigation", {
+          name: "Settings sections",
+        });
+        t.same(await parts.getByRole("link").allTextContents(), [
+          "My account",
+          "Performance",
+        ]);
+      },
+    );
 
     t.same(
       complaints.filter((text) => !text.includes("Failed to load resource")),

@@ -41,7 +41,7 @@ t.test("signing in on the page", { skip, timeout: 120_000 }, async (t) => {
     await page.getByRole("button", { name: "Sign in" }).waitFor();
   });
 
-  t.test("what is wrong is said, and the form stays", async (t) => {
+  t.test("an error is shown, and the form stays", async (t) => {
     const { page, server } = await visit(t, browser);
     await page.getByRole("button", { name: "Sign in" }).click();
     await page.getByLabel("User name or e-mail").fill("ada");
@@ -62,14 +62,14 @@ t.test("signing in on the page", { skip, timeout: 120_000 }, async (t) => {
     await page.getByRole("dialog").waitFor({ state: "detached" });
   });
 
-  t.test("another place to sign in is a link", async (t) => {
+  t.test("another provider is a link", async (t) => {
     const { page } = await visit(t, browser);
     await page.getByRole("button", { name: "Sign in" }).click();
     await page.getByRole("link", { name: "Sign in with Acme" }).click();
     await page.waitForURL(/at-acme/);
   });
 
-  t.test("who does not sign in sees no complaint", async (t) => {
+  t.test("an anonymous page reports no error", async (t) => {
     const { page, complaints } = await visit(t, browser);
     await page.getByRole("button", { name: "Sign in" }).waitFor();
     t.same(complaints, []);

@@ -29,7 +29,7 @@ t.test(
 
     const visit = (t: Test, status: ScriptedStatus) => open(t, browser, status);
 
-    t.test("pools come in and stay live without a reload", async (t) => {
+    t.test("pools are loaded and stay live without a reload", async (t) => {
       const { page, server, complaints } = await visit(t, loadingPools());
       await page.getByText("Connecting", { exact: true }).waitFor();
       server.show(livePools());
@@ -44,15 +44,18 @@ t.test(
       t.same(complaints, [], "nothing was refused by the content policy");
     });
 
-    t.test("a page that missed a patch asks for all anew", async (t) => {
-      const { page, server } = await visit(t, livePools());
-      await page.getByText("63,973").first().waitFor();
-      server.patch({ pools: { "pool-c": { objects: 1 } } }, 4000);
-      await t.resolves(until(() => server.subscriptions === 2));
-    });
+    t.test(
+      "a page that missed a patch requests the whole status again",
+      async (t) => {
+        const { page, server } = await visit(t, livePools());
+        await page.getByText("63,973").first().waitFor();
+        server.patch({ pools: { "pool-c": { objects: 1 } } }, 4000);
+        await t.resolves(until(() => server.subscriptions === 2));
+      },
+    );
 
     t.test(
-      "the server gone: what was known stays, and it resumes without a reload",
+      "server down: known data stays, and updates resume without a reload",
       async (t) => {
         const { page, server } = await visit(t, livePools());
         await page.getByText("63,973").first().waitFor();
@@ -92,7 +95,7 @@ t.test(
       },
     );
 
-    t.test("what goes wrong says what to do", async (t) => {
+    t.test("errors suggest a remedy", async (t) => {
       const { page } = await visit(t, troubledPools());
       await page.getByText("Authentication failed").waitFor();
       await page.getByRole("button", { name: "Oslo" }).click();
@@ -121,7 +124,7 @@ t.test(
       t.same(complaints, []);
     });
 
-    t.test("an error that is over leaves the page", async (t) => {
+    t.test("a corrected error disappears from the page", async (t) => {
       const { page, server, complaints } = await visit(t, troubledPools());
       await page.getByText("Connection lost").waitFor();
       server.patch({
@@ -132,7 +135,7 @@ t.test(
       t.same(complaints, []);
     });
 
-    t.test("without pools it tells how to add one", async (t) => {
+    t.test("without pools the page explains how to add one", async (t) => {
       const { page } = await visit(t, noPools());
       await page.getByRole("heading", { name: "No pools connected" }).waitFor();
       t.match(await page.locator("pre").first().textContent(), /passwordFile/);
@@ -140,7 +143,7 @@ t.test(
     });
 
     t.test(
-      "two hundred pools: all there, found by a few letters, cheap to update",
+      "two hundred pools: all listed, filtered by a few letters, cheap to update",
       async (t) => {
         const { page, server } = await visit(t, manyPools());
         await page.getByRole("button", { name: "Site 001" }).waitFor();
@@ -160,7 +163,7 @@ t.test(
       },
     );
 
-    t.test("nothing moves under the pointer", async (t) => {
+    t.test("rows do not move under the pointer", async (t) => {
       const { page, server } = await visit(t, livePools());
       const row = page.getByRole("button", { name: "Pool B" });
       await row.hover();

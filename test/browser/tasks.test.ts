@@ -9,7 +9,7 @@ const LIMIT = { timeout: 180_000 };
 t.comment("timeout=180000");
 const skip = noBrowserReason() ?? false;
 
-t.test("tasks, and what has happened", { skip, ...LIMIT }, async (t) => {
+t.test("tasks and activity", { skip, ...LIMIT }, async (t) => {
   const bench = await startStorageBench(t);
   const { admin, list, url } = bench;
   const vms = await list("vms", "power_state:Running");
@@ -30,7 +30,7 @@ t.test("tasks, and what has happened", { skip, ...LIMIT }, async (t) => {
     return { page, main: page.getByRole("main"), complaints };
   };
 
-  t.test("a task comes, goes, and is told of once", async (t) => {
+  t.test("a task appears, ends, and is notified once", async (t) => {
     const { page, main, complaints } = await open(t, "/tasks");
     const row = (at: number) =>
       main.getByRole("listitem").filter({ hasText: named(at) });
@@ -56,7 +56,7 @@ t.test("tasks, and what has happened", { skip, ...LIMIT }, async (t) => {
     t.same(complaints, []);
   });
 
-  t.test("one that is not wanted is given up", async (t) => {
+  t.test("a task is cancelled", async (t) => {
     const { page, main } = await open(t, "/tasks");
     const ids = vms.slice(2, 12).map(({ id }) => id);
     const body = { method: "vm.stop", ids, concurrency: 1 };
@@ -87,7 +87,7 @@ t.test("tasks, and what has happened", { skip, ...LIMIT }, async (t) => {
     t.same(complaints, []);
   });
 
-  t.test("what happens stands ready, and moves nothing", async (t) => {
+  t.test("new events wait behind a button, and move nothing", async (t) => {
     const { page, main, complaints } = await open(t, "/activity");
     const first = main.getByRole("listitem").first();
     await main.getByText(`${named(0)} stopped`).waitFor();
@@ -111,15 +111,20 @@ t.test("tasks, and what has happened", { skip, ...LIMIT }, async (t) => {
 
   for (const colorScheme of ["light", "dark"] as const)
     for (const width of [1440, 390])
-      t.test(`axe finds nothing: ${colorScheme}, ${width}`, async (t) => {
-        const { page, main } = await open(t, "/activity", {
-          colorScheme,
-          width,
-        });
-        await main.getByText("stopped").first().waitFor();
-        t.same(await violations(page), []);
-        await page.goto(`${url}/#/tasks`);
-        await page.getByRole("button", { name: "Clear ended tasks" }).waitFor();
-        t.same(await violations(page), []);
-      });
+      t.test(
+        `no accessibility violations: ${colorScheme}, ${width}`,
+        async (t) => {
+          const { page, main } = await open(t, "/activity", {
+            colorScheme,
+            width,
+          });
+          await main.getByText("stopped").first().waitFor();
+          t.same(await violations(page), []);
+          await page.goto(`${url}/#/tasks`);
+          await page
+            .getByRole("button", { name: "Clear ended tasks" })
+            .waitFor();
+          t.same(await violations(page), []);
+        },
+      );
 });

@@ -70,7 +70,7 @@ t.test("the tree in the side bar", { skip, ...LIMIT }, async (t) => {
     t.same(complaints, []);
   });
 
-  t.test("what the page is about is opened and shown", async (t) => {
+  t.test("the page's object is expanded and shown", async (t) => {
     const vm = vms.find(({ name_label }) => name_label === names.at(-1))!;
     const { page, item } = await open(t, `/vms/${vm.id}`);
     await item(names.at(-1)!)
@@ -78,26 +78,23 @@ t.test("the tree in the side bar", { skip, ...LIMIT }, async (t) => {
       .waitFor();
   });
 
-  t.test(
-    "a search goes through all types; grouping is remembered",
-    async (t) => {
-      const { page, tree, item } = await open(t);
-      const search = page.getByLabel("Search all objects");
-      await search.fill(hostName);
-      await tree.getByText("hosts", { exact: true }).waitFor();
-      await item(hostName).waitFor();
-      await search.fill("nobody is called so");
-      await page.getByText("No matching objects.").waitFor();
-      await search.fill("");
-      await page.getByRole("button", { name: /^Grouping/ }).click();
-      await page.getByRole("menuitem", { name: "By tag" }).click();
-      await item("backup-daily").waitFor();
-      await page.reload();
-      await item("backup-daily").waitFor();
-    },
-  );
+  t.test("a search covers all types; grouping is persisted", async (t) => {
+    const { page, tree, item } = await open(t);
+    const search = page.getByLabel("Search all objects");
+    await search.fill(hostName);
+    await tree.getByText("hosts", { exact: true }).waitFor();
+    await item(hostName).waitFor();
+    await search.fill("nobody is called so");
+    await page.getByText("No matching objects.").waitFor();
+    await search.fill("");
+    await page.getByRole("button", { name: /^Grouping/ }).click();
+    await page.getByRole("menuitem", { name: "By tag" }).click();
+    await item("backup-daily").waitFor();
+    await page.reload();
+    await item("backup-daily").waitFor();
+  });
 
-  t.test("a change of the pool comes by itself, also the name", async (t) => {
+  t.test("changes of the pool are shown, also of names", async (t) => {
     const { item } = await open(t);
     await item(hostName).locator(".twisty").click();
     await item(names[0]!).waitFor();
@@ -109,7 +106,7 @@ t.test("the tree in the side bar", { skip, ...LIMIT }, async (t) => {
   });
 
   for (const view of [wide, { ...wide, colorScheme: "dark" as const }])
-    t.test(`axe finds nothing: ${view.colorScheme}`, async (t) => {
+    t.test(`no accessibility violations: ${view.colorScheme}`, async (t) => {
       const { page, tree, item } = await open(t, "/status", view);
       await item(hostName).locator(".twisty").click();
       await item(names[0]!).waitFor();

@@ -38,7 +38,7 @@ t.test("the page of a VM", { skip, ...LIMIT }, async (t) => {
   const heading = (page: Page, name: string) =>
     page.getByRole("heading", { level: 1 }).getByText(name, { exact: true });
 
-  t.test("its name is edited in place, and taken back", async (t) => {
+  t.test("its name is edited in place, and the change undone", async (t) => {
     const { page, complaints } = await open(t, `/vms/${vm.id}`);
     const before = nameOf(vm);
     await heading(page, before).waitFor();
@@ -64,7 +64,7 @@ t.test("the page of a VM", { skip, ...LIMIT }, async (t) => {
     t.equal(await nameNow(), nameOf(vm));
   });
 
-  t.test("a disk is made, and taken away", async (t) => {
+  t.test("a disk is created and detached", async (t) => {
     const { page, complaints } = await open(t, `/vms/${vm.id}/disks`);
     const rows = page.getByRole("row");
     await rows.nth(1).waitFor();
@@ -88,7 +88,7 @@ t.test("the page of a VM", { skip, ...LIMIT }, async (t) => {
   });
 
   t.test(
-    "reverting takes a snapshot first, and shows in the tree",
+    "reverting takes a snapshot first, and the tree shows it",
     async (t) => {
       const name = "before all";
       await admin.ask("vm.snapshot", { id: vm.id, name });
@@ -113,28 +113,31 @@ t.test("the page of a VM", { skip, ...LIMIT }, async (t) => {
     },
   );
 
-  t.test("the console goes on while other tabs are shown", async (t) => {
-    const { page, complaints } = await open(t, `/vms/${running[1]!.id}`);
-    let sockets = 0;
-    page.on("websocket", (socket) => {
-      if (socket.url().includes("/api/consoles/")) sockets++;
-    });
-    const tab = (name: string) =>
-      page.getByRole("link", { name, exact: true }).click();
-    await tab("Console");
-    await page.getByText("Connected", { exact: true }).waitFor();
-    await page.waitForFunction(
-      () => (document.querySelector("canvas")?.width ?? 0) > 100,
-    );
-    await tab("General");
-    await page.getByRole("heading", { name: "Hardware" }).waitFor();
-    t.notOk(await page.getByRole("application").isVisible());
-    await tab("Console");
-    await page.getByRole("application").waitFor();
-    t.ok(await page.getByText("Connected", { exact: true }).isVisible());
-    t.equal(sockets, 1, "it was opened once");
-    t.same(complaints, []);
-  });
+  t.test(
+    "the console stays connected while other tabs are shown",
+    async (t) => {
+      const { page, complaints } = await open(t, `/vms/${running[1]!.id}`);
+      let sockets = 0;
+      page.on("websocket", (socket) => {
+        if (socket.url().includes("/api/consoles/")) sockets++;
+      });
+      const tab = (name: string) =>
+        page.getByRole("link", { name, exact: true }).click();
+      await tab("Console");
+      await page.getByText("Connected", { exact: true }).waitFor();
+      await page.waitForFunction(
+        () => (document.querySelector("canvas")?.width ?? 0) > 100,
+      );
+      await tab("General");
+      await page.getByRole("heading", { name: "Hardware" }).waitFor();
+      t.notOk(await page.getByRole("application").isVisible());
+      await tab("Console");
+      await page.getByRole("application").waitFor();
+      t.ok(await page.getByText("Connected", { exact: true }).isVisible());
+      t.equal(sockets, 1, "it was opened once");
+      t.same(complaints, []);
+    },
+  );
 
   t.test("the record of XAPI, searched", async (t) => {
     const { page, complaints } = await open(t, `/vms/${vm.id}/raw`);
@@ -149,7 +152,7 @@ t.test("the page of a VM", { skip, ...LIMIT }, async (t) => {
     t.same(complaints, []);
   });
 
-  t.test("what is gone, is said to be", async (t) => {
+  t.test("a deleted object has a notice", async (t) => {
     const id = "00000000-0000-4000-8000-000000000000";
     const { page } = await open(t, `/vms/${vm.id}`);
     await page.goto(`${url}/#/vms/${id}`);
@@ -158,7 +161,7 @@ t.test("the page of a VM", { skip, ...LIMIT }, async (t) => {
   });
 
   for (const view of [wide, narrow])
-    t.test(`axe finds nothing: ${view.colorScheme}`, async (t) => {
+    t.test(`no accessibility violations: ${view.colorScheme}`, async (t) => {
       const { page } = await open(t, `/vms/${running[2]!.id}`, { view });
       await page.getByText("No scheduled snapshots").waitFor();
       t.same(await violations(page), [], "general");
@@ -179,7 +182,7 @@ t.test("the page of a VM", { skip, ...LIMIT }, async (t) => {
       t.same(await violations(page), [], "snapshots");
     });
 
-  t.test("without the server it says what was known last", async (t) => {
+  t.test("without the server the last known data is shown", async (t) => {
     const { page } = await open(t, `/vms/${vm.id}`);
     await heading(page, nameOf(vm)).waitFor();
     await server.stop();

@@ -17,7 +17,7 @@ interface Group {
   readonly hosts?: readonly string[];
 }
 
-t.test("Ansible takes its inventory from us", { skip }, async (t) => {
+t.test("Ansible reads its inventory from the server", { skip }, async (t) => {
   const { url, folder } = await openHouse(t);
   const inventory = (password: string) => {
     const file = join(folder, "house.xen_orchestra.yml");

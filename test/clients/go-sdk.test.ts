@@ -51,7 +51,7 @@ function passed(t: Test, { code, stdout, stderr }: Ended, jobs: number): void {
 }
 
 t.test(
-  "what the Terraform provider does reads back as it was written",
+  "resources of the Terraform provider read back as written",
   { skip: missing("go", "terraform"), ...LIMIT },
   async (t) => {
     passed(t, await run(t, "terraform"), 7);
@@ -59,7 +59,7 @@ t.test(
 );
 
 t.test(
-  "Kubernetes finds its nodes and gives them volumes",
+  "Kubernetes detects its nodes and attaches volumes",
   { skip: missing("go", "kubernetes"), ...LIMIT },
   async (t) => {
     passed(t, await run(t, "kubernetes"), 2);

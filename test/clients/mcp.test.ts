@@ -78,7 +78,7 @@ class Assistant {
   }
 }
 
-t.test("the MCP server finds its tools, and they work", { skip }, async (t) => {
+t.test("tools of the MCP server work", { skip }, async (t) => {
   const assistant = new Assistant(t, await openHouse(t));
   await assistant.open();
   const { tools } = (await assistant.ask("tools/list", {})) as {

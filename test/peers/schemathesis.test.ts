@@ -26,7 +26,7 @@ interface OpenApi {
 }
 
 t.test(
-  "nothing in the OpenAPI document breaks the server",
+  "no value of the OpenAPI document breaks the server",
   { ...LIMIT, skip },
   async (t) => {
     const server = new RunningProgram(

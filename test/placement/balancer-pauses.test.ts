@@ -7,7 +7,7 @@ import { startBalanced } from "./start-balanced.js";
 const LIMIT = { timeout: 240_000 };
 t.comment("timeout=240000");
 
-t.test("while hosts are rebooted, nothing is balanced", LIMIT, async (t) => {
+t.test("no balancing during a rolling reboot", LIMIT, async (t) => {
   const { api, pool, balanced, clock } = await startBalanced(t);
   // Those without tools can neither move nor be asked to shut down.
   for (const vm of guestRefs(pool.db)) {

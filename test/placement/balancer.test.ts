@@ -8,7 +8,7 @@ import { startBalanced } from "./start-balanced.js";
 const LIMIT = { timeout: 240_000 };
 t.comment("timeout=240000");
 
-t.test("what is out of balance is balanced, and told", LIMIT, async (t) => {
+t.test("an imbalance is corrected, and reported", LIMIT, async (t) => {
   const { pool, balanced } = await startBalanced(t);
   const [busy, other] = balanced.candidates() as [string, string];
   balanced.loadOne(busy);
@@ -28,7 +28,7 @@ t.test("what is out of balance is balanced, and told", LIMIT, async (t) => {
   await balanced.check(t);
 });
 
-t.test("a dry run moves nothing", LIMIT, async (t) => {
+t.test("a dry run migrates nothing", LIMIT, async (t) => {
   const { pool, balanced } = await startBalanced(t);
   const [busy] = balanced.candidates() as [string];
   balanced.loadOne(busy);

@@ -58,7 +58,7 @@ function stateOf(pool: FastPool) {
 
 for (const seed of SEEDS)
   t.test(
-    `seed ${seed}: of a host that dies, what the plan says starts again`,
+    `seed ${seed}: the plan restarts the VMs of a failed host`,
     LIMIT,
     async (t) => {
       const { api, pools } = await startFast(

@@ -42,7 +42,7 @@ t.test("prints a failure with its title and difference", async (t) => {
   t.equal(code, 1);
 });
 
-t.test("tears down each file before the next one starts", async (t) => {
+t.test("teardown of each file runs before the next one starts", async (t) => {
   const { last } = await run(t, {
     "a.test.js": `
       import t from "tap";
@@ -100,7 +100,7 @@ t.test("a file that does not end is ended", async (t) => {
   t.equal(code, 1);
 });
 
-t.test("`// own process` keeps other files away", async (t) => {
+t.test("`// own process` runs a file in a process of its own", async (t) => {
   const { last } = await run(t, {
     "a.test.js": `globalThis.seen = 1;\n${passes}`,
     "b.test.js": `// own process\nimport t from "tap"; t.equal(globalThis.seen, undefined);`,

@@ -42,7 +42,7 @@ t.test("canonical JSON is RFC 8785's", async (t) => {
   for (const [value, text] of cases) t.equal(canonicalJson(value), text);
 });
 
-t.test("digests tell sets apart, whatever the order", async (t) => {
+t.test("digests distinguish sets, whatever the order", async (t) => {
   const one = digestOf(Buffer.from(`{"a":1}`));
   const two = digestOf(Buffer.from(`{"a":2}`));
   t.equal(digestToText(one), "090bf9acd934d274");
@@ -94,7 +94,7 @@ t.test("merge patches are applied as in RFC 7386", async (t) => {
   t.equal(({} as Record<string, unknown>)["x"], undefined);
 });
 
-t.test("a patch that is made leads from before to after", async (t) => {
+t.test("a created patch leads from the old to the new object", async (t) => {
   const seed = 7;
   t.comment(`seed ${seed}`);
   const random = createRandom(seed);

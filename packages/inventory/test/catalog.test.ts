@@ -14,27 +14,30 @@ import { createTestInventory } from "./mirror-pool.js";
 import { createTestViews } from "./test-views.js";
 import { until } from "./until.js";
 
-t.test("objects are made of records, with what all have", async (t) => {
-  const pool = createPool("a");
-  pool.put("VBD", refOf("disk"), record("disk", { VM: refOf("a") }));
-  const { catalog, stop } = await catalogOf(pool);
-  t.same(objectOf(catalog, uuidOf("disk")), {
-    id: uuidOf("disk"),
-    type: "VBD",
-    uuid: uuidOf("disk"),
-    $pool: POOL_ID,
-    $poolId: POOL_ID,
-    _xapiRef: refOf("disk"),
-    VM: uuidOf("a"),
-    device: null,
-  });
-  t.equal(catalog.classOf("VM-template"), "VM");
-  t.equal(catalog.classOf("message"), undefined);
-  await t.rejects(catalog.follow("message"), { code: "INVALID_PARAMETERS" });
-  await stop();
-});
+t.test(
+  "objects are built from records, with the common properties",
+  async (t) => {
+    const pool = createPool("a");
+    pool.put("VBD", refOf("disk"), record("disk", { VM: refOf("a") }));
+    const { catalog, stop } = await catalogOf(pool);
+    t.same(objectOf(catalog, uuidOf("disk")), {
+      id: uuidOf("disk"),
+      type: "VBD",
+      uuid: uuidOf("disk"),
+      $pool: POOL_ID,
+      $poolId: POOL_ID,
+      _xapiRef: refOf("disk"),
+      VM: uuidOf("a"),
+      device: null,
+    });
+    t.equal(catalog.classOf("VM-template"), "VM");
+    t.equal(catalog.classOf("message"), undefined);
+    await t.rejects(catalog.follow("message"), { code: "INVALID_PARAMETERS" });
+    await stop();
+  },
+);
 
-t.test("a change comes out once a window, as a patch", async (t) => {
+t.test("a change is sent once per interval, as a patch", async (t) => {
   const pool = createPool("a", "b");
   const { catalog, frames, poll, flush, stop } = await catalogOf(pool);
   for (const name of ["x", "y", "z"]) {
@@ -57,7 +60,7 @@ t.test("a change comes out once a window, as a patch", async (t) => {
 });
 
 t.test(
-  "the first change is published soon, the next ones at the end of the window",
+  "the first change is published soon, the next ones at the end of the interval",
   async (t) => {
     const pool = createPool("a");
     const { frames, poll, flush, stop } = await catalogOf(pool);
@@ -80,7 +83,7 @@ t.test(
   },
 );
 
-t.test("add and remove within a window are nothing", async (t) => {
+t.test("add and remove within an interval cancel out", async (t) => {
   const pool = createPool("a");
   const { frames, builds, poll, flush, stop } = await catalogOf(pool);
   const published = [...builds].length;
@@ -252,7 +255,7 @@ t.test("an object that two pools share is shown once", async (t) => {
 });
 
 t.test(
-  "a pool that is disconnected and listed again changes nothing",
+  "a pool that is disconnected and listed again without changes reports none",
   async (t) => {
     const pool = createPool("a", "b");
     const { catalog, clock, handle, frames, flush, stop } =
@@ -337,7 +340,7 @@ t.test("a frame is encoded once per encoding", async (t) => {
   await stop();
 });
 
-t.test("what the feed remembers is bounded, and so is the cache", async (t) => {
+t.test("the feed's history is limited, and so is the cache", async (t) => {
   const pool = createPool("a");
   const { catalog, poll, flush, stop } = await catalogOf(pool, {
     feedBytes: 4096,

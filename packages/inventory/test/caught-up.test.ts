@@ -18,7 +18,7 @@ function watch(promise: Promise<void>): { isDone: boolean } {
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
-t.test("who has changed something can wait until it is here", async (t) => {
+t.test("a caller can wait until its change is in the mirror", async (t) => {
   const pool = createPool("a");
   const { inventory, catalog, poll, flush, stop } = await catalogOf(pool);
   await inventory.catchUp("p");
@@ -43,7 +43,7 @@ t.test("who has changed something can wait until it is here", async (t) => {
   await stop();
 });
 
-t.test("also while views of earlier changes are being made", async (t) => {
+t.test("also while views of earlier changes are being built", async (t) => {
   const pool = createPool("a", "b");
   const { inventory, catalog, clock, poll, stop } = await catalogOf(pool);
   for (let i = 0; i < 30; i++) {

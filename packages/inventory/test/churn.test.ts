@@ -16,7 +16,7 @@ const record = (ref: string, round: number) => ({
   padding: "x".repeat((round * 97 + ref.length * 31) % 900),
 });
 
-t.test("200,000 changes leave tables and segments as they were", async (t) => {
+t.test("200,000 changes leave tables and segments unchanged", async (t) => {
   const pool = new FakePool(["VM"]);
   pool.batchSize = 100;
   let refs = Array.from({ length: OBJECTS }, (_, i) => `OpaqueRef:${i}`);

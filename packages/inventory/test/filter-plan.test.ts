@@ -59,12 +59,12 @@ const shapes: Record<string, unknown> = {
 };
 
 for (const [filter, expected] of Object.entries(shapes))
-  t.test(`${JSON.stringify(filter)} is taken apart`, async (t) => {
+  t.test(`${JSON.stringify(filter)} is parsed`, async (t) => {
     t.strictSame(shape(plan(filter)), expected);
   });
 
 t.test(
-  "a denial below a property still sees whether there is a parent",
+  "a denial below a property still shows whether the parent exists",
   async (t) => {
     t.equal(shape(plan("a:b:!c")), "a");
     t.equal(holds(plan("a:b:!c"), {}), false);
@@ -74,7 +74,7 @@ t.test(
   },
 );
 
-t.test("a plan holds exactly when the filter does", async (t) => {
+t.test("a plan is valid exactly when the filter matches", async (t) => {
   for (const seed of seeds(3_000)) {
     const random = createRandom(seed);
     const filter = randomFilter(random);

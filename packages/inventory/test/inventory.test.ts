@@ -89,7 +89,7 @@ t.test("a handle reads the current object", async (t) => {
   await handle.stop();
 });
 
-t.test("changes come in batches, each with its revision", async (t) => {
+t.test("changes are sent in batches, each with its revision", async (t) => {
   const pool = poolWith("a", "b");
   const { inventory, handle, changes, poll } = await mirror(pool);
   changes.length = 0;
@@ -188,24 +188,27 @@ t.test("an error of a status listener does not affect others", async (t) => {
   await handle.stop();
 });
 
-t.test("a removed pool's objects go, and the feed says so", async (t) => {
-  const pool = poolWith("a", "b");
-  const { inventory, changes } = await mirror(pool);
-  changes.length = 0;
-  await inventory.removePool("p");
-  t.same(
-    changes.map(({ kind }) => kind),
-    ["remove", "remove"],
-  );
-  t.equal(inventory.objects, 0);
-  t.same(inventory.pools, []);
-  t.equal(inventory.poolStatus("p"), undefined);
-  t.equal(inventory.stats.liveBytes, 0);
-  await inventory.removePool("p");
-  inventory.addPool("p", pool);
-  await until(() => inventory.objects === 2);
-  await inventory.stop();
-});
+t.test(
+  "objects of a removed pool are removed, and the feed reports it",
+  async (t) => {
+    const pool = poolWith("a", "b");
+    const { inventory, changes } = await mirror(pool);
+    changes.length = 0;
+    await inventory.removePool("p");
+    t.same(
+      changes.map(({ kind }) => kind),
+      ["remove", "remove"],
+    );
+    t.equal(inventory.objects, 0);
+    t.same(inventory.pools, []);
+    t.equal(inventory.poolStatus("p"), undefined);
+    t.equal(inventory.stats.liveBytes, 0);
+    await inventory.removePool("p");
+    inventory.addPool("p", pool);
+    await until(() => inventory.objects === 2);
+    await inventory.stop();
+  },
+);
 
 t.test("hostile keys are ordinary members", async (t) => {
   const pool = new FakePool(["VM"]);

@@ -75,7 +75,7 @@ t.test("a hanging pool does not block the others for long", async (t) => {
   await until(() => inventory.poolStatus("p0")?.state === "watching");
 });
 
-t.test("a pool that fails gives its turn to the next", async (t) => {
+t.test("a pool that fails yields its turn to the next", async (t) => {
   const pools = createPools(2);
   pools[0]!.listingErrors.set("VM", { error: new Error("no") });
   const { inventory } = createTestInventory({ parallelPools: 1 });
@@ -85,7 +85,7 @@ t.test("a pool that fails gives its turn to the next", async (t) => {
   t.equal(inventory.poolStatus("p0")?.state, "backing-off");
 });
 
-t.test("a pool that is stopped waits no more", async (t) => {
+t.test("a stopped pool no longer waits", async (t) => {
   const pools = createPools(3);
   const { held, letGo } = holdListings(pools);
   const { inventory } = createTestInventory({ parallelPools: 1 });

@@ -2,7 +2,7 @@ import t from "tap";
 import { toMaskedRecord } from "../src/views/masked-record.js";
 import { MASK } from "../src/views/values/secret-names.js";
 
-t.test("secrets are masked, wherever they stand", async (t) => {
+t.test("secrets are masked in all places", async (t) => {
   const masked = toMaskedRecord({
     name_label: "nfs",
     device_config: { server: "10.0.0.1", cifspassword: "abc" },
@@ -24,7 +24,7 @@ t.test("secrets are masked, wherever they stand", async (t) => {
   t.notMatch(JSON.stringify(masked), /abc/);
 });
 
-t.test("what gives nothing away stays", async (t) => {
+t.test("values without secrets stay", async (t) => {
   const record = {
     last_booted_record: "",
     token: "",
@@ -52,7 +52,7 @@ t.test("a key like __proto__ is a key like any other", async (t) => {
   t.equal(JSON.stringify(masked), `{"other_config":{"__proto__":"x"}}`);
 });
 
-t.test("what is deeper than any field is not followed", async (t) => {
+t.test("values deeper than any field are not followed", async (t) => {
   let deep: unknown = "abc";
   for (let i = 0; i < 1_000; i++) deep = [deep];
   const text = JSON.stringify(toMaskedRecord({ deep }));

@@ -33,7 +33,7 @@ const VALUES = [
   ...[[], {}, [[]], { id: "inner", tags: [{ a: '}"' }] }, ["]", "}", ","]],
 ];
 
-t.test("what is picked is what the object has", async (t) => {
+t.test("picked properties are those of the object", async (t) => {
   t.comment(`seed ${SEED}`);
   const random = createRandom(SEED);
   const some = <T>(all: readonly T[]) =>
@@ -67,14 +67,14 @@ t.test("objects larger than any before are picked from, too", async (t) => {
   t.same(JSON.parse(picked.toString()), { b: object.b, c: 1 });
 });
 
-t.test("what is picked stays as it is", async (t) => {
+t.test("picked values are unchanged", async (t) => {
   const picker = new MemberPicker(["a"]);
   const first = picker.pick(Buffer.from('{"a":1}'));
   picker.pick(Buffer.from('{"a":2}'));
   t.equal(first.toString(), '{"a":1}');
 });
 
-t.test("a filter needs no more of an object than its fields", async (t) => {
+t.test("a filter reads only its fields of an object", async (t) => {
   t.comment(`seed ${SEED}`);
   const random = createRandom(SEED);
   let narrow = 0;

@@ -38,7 +38,7 @@ t.test("a control group's limit counts as the memory", async (t) => {
   );
 });
 
-t.test("the heap counts no further than the memory goes", async (t) => {
+t.test("the heap limit does not exceed the memory", async (t) => {
   const heapLimitBytes = 512 * MIB;
   t.equal(
     memoryBudget({ ...machine, constrainedBytes: 512 * MIB }).columnBytes,
@@ -47,7 +47,7 @@ t.test("the heap counts no further than the memory goes", async (t) => {
 });
 
 t.test(
-  "small machines keep a little, huge ones no more than helps",
+  "small machines cache little, huge ones no more than useful",
   async (t) => {
     const least = memoryBudget({
       totalBytes: 1,

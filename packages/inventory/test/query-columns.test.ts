@@ -166,7 +166,7 @@ t.test("objects that go while columns are read are left out", async (t) => {
   t.equal(copy.ids.length, 1_999);
 });
 
-t.test("what asks for too much or for nothing there is refused", async (t) => {
+t.test("invalid and excessive requests are refused", async (t) => {
   const { queries } = create(["a"]);
   const columns = (more: Partial<ColumnsRequest>) =>
     queries.columns({ type: "VM", paths: [], ...more });
@@ -185,7 +185,7 @@ t.test("what asks for too much or for nothing there is refused", async (t) => {
   );
 });
 
-t.test("fewer than all, those that some may see", async (t) => {
+t.test("only those that the user may see", async (t) => {
   const { queries } = create(["a", "b", "c"]);
   const copy = new ColumnsCopy();
   const where = (object: unknown) => (object as { id: string }).id !== "a";
@@ -196,7 +196,7 @@ t.test("fewer than all, those that some may see", async (t) => {
 });
 
 t.test(
-  `copies are what simple means say, whatever happens (SEED=${seed})`,
+  `client copies equal a naive reference after random changes (SEED=${seed})`,
   async (t) => {
     const random = new Random(seed);
     const { table, queries, ask } = create([]);

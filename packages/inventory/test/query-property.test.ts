@@ -184,7 +184,7 @@ class World {
 }
 
 t.test(
-  `live copies, pages, counts and groups are the naive ones (SEED=${seed})`,
+  `live rows, pages, counts and groups equal a naive reference (SEED=${seed})`,
   async (t) => {
     const random = new Random(seed);
     for (let round = 0; round < 12; round++) {

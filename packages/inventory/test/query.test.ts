@@ -55,31 +55,28 @@ function* oneStep() {
 
 const window = { type: "VM", offset: 0, limit: 10 };
 
-t.test(
-  "texts sort as people read them; what is missing comes last",
-  async (t) => {
-    const { queries, table } = create([]);
-    const names = ["vm10", "VM2", "vm 1", "Émile", "zoe", "emil", "vm02b", "7"];
-    names.forEach((name, i) => table.put(vm(`${i}`, { name_label: name })));
-    table.put({ id: "x", type: "VM" });
-    table.put(vm("y", { name_label: null }));
-    table.flush();
-    const by = async (descending: boolean) => {
-      const sort = [{ by: "name_label", descending }];
-      const { rows } = await queries.page({
-        type: "VM",
-        sort,
-        fields: ["name_label"],
-      });
-      return rows.map(
-        (row) => (JSON.parse(row.toString()) as FakeObject)["name_label"],
-      );
-    };
-    const order = ["7", "emil", "Émile", "vm 1", "VM2", "vm02b", "vm10", "zoe"];
-    t.same(await by(false), [...order, undefined, null]);
-    t.same(await by(true), [...order.toReversed(), undefined, null]);
-  },
-);
+t.test("texts are sorted by language; missing ones are last", async (t) => {
+  const { queries, table } = create([]);
+  const names = ["vm10", "VM2", "vm 1", "Émile", "zoe", "emil", "vm02b", "7"];
+  names.forEach((name, i) => table.put(vm(`${i}`, { name_label: name })));
+  table.put({ id: "x", type: "VM" });
+  table.put(vm("y", { name_label: null }));
+  table.flush();
+  const by = async (descending: boolean) => {
+    const sort = [{ by: "name_label", descending }];
+    const { rows } = await queries.page({
+      type: "VM",
+      sort,
+      fields: ["name_label"],
+    });
+    return rows.map(
+      (row) => (JSON.parse(row.toString()) as FakeObject)["name_label"],
+    );
+  };
+  const order = ["7", "emil", "Émile", "vm 1", "VM2", "vm02b", "vm10", "zoe"];
+  t.same(await by(false), [...order, undefined, null]);
+  t.same(await by(true), [...order.toReversed(), undefined, null]);
+});
 
 t.test("the same values sort by the next key, and by id at last", async (t) => {
   const { table, sorted } = create([]);
@@ -95,28 +92,31 @@ t.test("the same values sort by the next key, and by id at last", async (t) => {
   ]);
 });
 
-t.test("pages stay right while objects come and go", async (t) => {
-  const { queries, table } = create(["a", "b", "c", "d", "e"]);
-  const first = await queries.page({ type: "VM", limit: 2 });
-  t.match(first, { ids: ["a", "b"], total: 5, revision: 5 });
-  table.remove("b");
-  table.put(vm("aa"));
-  table.put(vm("ca"));
-  table.flush();
-  const second = await queries.page({
-    type: "VM",
-    limit: 2,
-    after: first.next!,
-  });
-  t.same(second.ids, ["c", "ca"]);
-  const other = create(["bb", "cb", "f"]);
-  const elsewhere = await other.queries.page({
-    type: "VM",
-    after: second.next!,
-  });
-  t.same(elsewhere.ids, ["cb", "f"], "in another process as well");
-  t.equal(elsewhere.next, undefined);
-});
+t.test(
+  "pages stay consistent while objects are added and removed",
+  async (t) => {
+    const { queries, table } = create(["a", "b", "c", "d", "e"]);
+    const first = await queries.page({ type: "VM", limit: 2 });
+    t.match(first, { ids: ["a", "b"], total: 5, revision: 5 });
+    table.remove("b");
+    table.put(vm("aa"));
+    table.put(vm("ca"));
+    table.flush();
+    const second = await queries.page({
+      type: "VM",
+      limit: 2,
+      after: first.next!,
+    });
+    t.same(second.ids, ["c", "ca"]);
+    const other = create(["bb", "cb", "f"]);
+    const elsewhere = await other.queries.page({
+      type: "VM",
+      after: second.next!,
+    });
+    t.same(elsewhere.ids, ["cb", "f"], "in another process as well");
+    t.equal(elsewhere.next, undefined);
+  },
+);
 
 t.test("a page of whole objects has the table's own bytes", async (t) => {
   const { queries, table } = create(["a"]);
@@ -124,7 +124,7 @@ t.test("a page of whole objects has the table's own bytes", async (t) => {
   t.equal(rows[0], table.json(table.findId("a")));
 });
 
-t.test("cursors that are none are refused", async (t) => {
+t.test("invalid cursors are refused", async (t) => {
   const { queries } = create(["a", "b"]);
   const { next } = await queries.page({ type: "VM", limit: 1 });
   const text = (value: unknown) =>
@@ -257,7 +257,7 @@ t.test("a change of window or filter sends the difference only", async (t) => {
   t.equal(copy.total, 2);
 });
 
-t.test("a keystroke abandons the one before it", async (t) => {
+t.test("a keystroke aborts the request of the previous one", async (t) => {
   const names = Array.from({ length: 6_000 }, (_, i) => `vm${i}`);
   const { queries, table } = create(names);
   const copy = new LiveCopy();
@@ -322,20 +322,30 @@ t.test(
   },
 );
 
-t.test("columns are made once, and those used least lately go", async (t) => {
-  const { queries, table } = create(["a", "b", "c"]);
-  await queries.count({ type: "VM", filter: "name_label:a" });
-  t.equal(table.objectsRead, 3, "one pass for type and name");
-  await queries.count({ type: "VM", filter: "power_state:x name_label:/b/" });
-  t.equal(table.objectsRead, 6, "another one for a column that was not there");
-  await queries.count({ type: "VM", filter: "power_state:y" });
-  t.equal(table.objectsRead, 6);
-  const small = create(["a", "b", "c"], { columnBytes: 0, lingerMs: 0 });
-  t.equal(await small.queries.count({ type: "VM", filter: "name_label:a" }), 1);
-  t.equal(small.queries.stats.columns, 0);
-});
+t.test(
+  "columns are built once, and least recently used ones are evicted",
+  async (t) => {
+    const { queries, table } = create(["a", "b", "c"]);
+    await queries.count({ type: "VM", filter: "name_label:a" });
+    t.equal(table.objectsRead, 3, "one pass for type and name");
+    await queries.count({ type: "VM", filter: "power_state:x name_label:/b/" });
+    t.equal(
+      table.objectsRead,
+      6,
+      "another one for a column that was not there",
+    );
+    await queries.count({ type: "VM", filter: "power_state:y" });
+    t.equal(table.objectsRead, 6);
+    const small = create(["a", "b", "c"], { columnBytes: 0, lingerMs: 0 });
+    t.equal(
+      await small.queries.count({ type: "VM", filter: "name_label:a" }),
+      1,
+    );
+    t.equal(small.queries.stats.columns, 0);
+  },
+);
 
-t.test("values that come and go leave nothing behind", async (t) => {
+t.test("values that appear and disappear leave nothing behind", async (t) => {
   const { queries, table, flush } = create(["a", "b"]);
   await queries.live(
     { ...window, sort: [{ by: "n" }], filter: "n:>=0" },
@@ -373,7 +383,7 @@ t.test(
   },
 );
 
-t.test("no step holds the loop with all objects", async (t) => {
+t.test("no step blocks the event loop for all objects", async (t) => {
   const names = Array.from({ length: 5_000 }, (_, i) => `vm${i}`);
   const { queries, table } = create(names);
   table.stepsPerTurn = 1;
@@ -400,7 +410,7 @@ t.test("after stop everything is closed", async (t) => {
   await until(() => true);
 });
 
-t.test("named objects are found, come, change and go", async (t) => {
+t.test("listed objects are found, appear, change and disappear", async (t) => {
   const { queries, table, flush } = create(["a", "b", "c"]);
   const ids = ["c", "zz", "a", "c"];
   const page = await queries.page({ type: "VM", ids });

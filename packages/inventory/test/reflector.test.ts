@@ -26,7 +26,7 @@ t.test("crucial classes are listed first, four at a time", async (t) => {
   await handle.stop();
 });
 
-t.test("only the classes asked for are mirrored", async (t) => {
+t.test("only the requested classes are mirrored", async (t) => {
   const pool = poolOf(3);
   pool.put("host", "OpaqueRef:h", { uuid: "h" });
   const { handle, inventory, poll } = await mirror(pool, { classes: ["host"] });
@@ -37,7 +37,7 @@ t.test("only the classes asked for are mirrored", async (t) => {
   await handle.stop();
 });
 
-t.test("what changes during the listing comes again as events", async (t) => {
+t.test("changes during the listing arrive again as events", async (t) => {
   const pool = poolOf(20);
   let at = 0;
   pool.whileListing = () => {
@@ -52,7 +52,7 @@ t.test("what changes during the listing comes again as events", async (t) => {
   await handle.stop();
 });
 
-t.test("after a loss only real differences come out", async (t) => {
+t.test("after a reconnect only real differences are reported", async (t) => {
   const pool = poolOf(10);
   const { handle, inventory, changes, lines } = await mirror(pool);
   changes.length = 0;
@@ -74,7 +74,7 @@ t.test("after a loss only real differences come out", async (t) => {
   await handle.stop();
 });
 
-t.test("a pool that is not reached keeps its objects, stale", async (t) => {
+t.test("an unreachable pool keeps its objects, stale", async (t) => {
   const pool = poolOf(5);
   const { handle, inventory, changes, clock, poll } = await mirror(pool);
   changes.length = 0;
@@ -191,29 +191,32 @@ const unreadable = [
   new XapiError("RBAC_PERMISSION_DENIED", ["vm.get_all_records", "no"]),
 ];
 for (const error of unreadable)
-  t.test(`re-listing, ${error.code} once: stale until read`, async (t) => {
-    const pool = poolOf(10);
-    const { handle, inventory, clock, lines } = await mirror(pool);
-    pool.put("VM", "OpaqueRef:7", { uuid: "u7", n: 7 });
-    pool.delete("VM", "OpaqueRef:8");
-    pool.put("VM", "OpaqueRef:new", { uuid: "new" });
-    const lostAt = clock.now();
-    pool.listingErrors.set("VM", { error, once: true });
-    pool.listed.length = 0;
-    pool.lose("new-session");
-    await until(() => pool.listed.length === 5);
-    await until(() => handle.status().state === "watching");
-    clock.advance(100);
-    t.equal(handle.status().staleSince, lostAt);
-    t.equal(handle.status().lastError, error);
-    t.equal(inventory.count("p", "VM"), 10, "nothing was removed");
-    clock.advance(1000);
-    await until(() => handle.status().staleSince === undefined);
-    t.equal(handle.status().lastError, undefined);
-    t.same(contentOf(inventory, "p"), contentOfPool(pool));
-    t.equal(lines.filter(({ level }) => level === "warn").length, 1);
-    await handle.stop();
-  });
+  t.test(
+    `re-listing, ${error.code} once: stale until it has been read`,
+    async (t) => {
+      const pool = poolOf(10);
+      const { handle, inventory, clock, lines } = await mirror(pool);
+      pool.put("VM", "OpaqueRef:7", { uuid: "u7", n: 7 });
+      pool.delete("VM", "OpaqueRef:8");
+      pool.put("VM", "OpaqueRef:new", { uuid: "new" });
+      const lostAt = clock.now();
+      pool.listingErrors.set("VM", { error, once: true });
+      pool.listed.length = 0;
+      pool.lose("new-session");
+      await until(() => pool.listed.length === 5);
+      await until(() => handle.status().state === "watching");
+      clock.advance(100);
+      t.equal(handle.status().staleSince, lostAt);
+      t.equal(handle.status().lastError, error);
+      t.equal(inventory.count("p", "VM"), 10, "nothing was removed");
+      clock.advance(1000);
+      await until(() => handle.status().staleSince === undefined);
+      t.equal(handle.status().lastError, undefined);
+      t.same(contentOf(inventory, "p"), contentOfPool(pool));
+      t.equal(lines.filter(({ level }) => level === "warn").length, 1);
+      await handle.stop();
+    },
+  );
 
 t.test("a class that fails always delays no other", async (t) => {
   const pool = poolOf(10);
@@ -235,24 +238,27 @@ t.test("a class that fails always delays no other", async (t) => {
   await handle.stop();
 });
 
-t.test("a held class that is refused for a minute is removed", async (t) => {
-  const pool = poolOf(10);
-  const { handle, inventory, clock } = await mirror(pool);
-  pool.listingErrors.set("VM", { error: refusal });
-  pool.lose("new-session");
-  await until(() => pool.listed.length === 10);
-  await until(() => handle.status().state === "watching");
-  let seconds = 0;
-  for (; inventory.objects > 0 && seconds < 1000; seconds++) {
-    t.type(handle.status().staleSince, "number");
-    clock.advance(1000);
-    await new Promise((resolve) => setImmediate(resolve));
-    await new Promise((resolve) => setImmediate(resolve));
-  }
-  t.ok(seconds >= 60 && seconds < 130, `${seconds} s`);
-  await until(() => handle.status().staleSince === undefined);
-  await handle.stop();
-});
+t.test(
+  "a retained class that is refused for a minute is removed",
+  async (t) => {
+    const pool = poolOf(10);
+    const { handle, inventory, clock } = await mirror(pool);
+    pool.listingErrors.set("VM", { error: refusal });
+    pool.lose("new-session");
+    await until(() => pool.listed.length === 10);
+    await until(() => handle.status().state === "watching");
+    let seconds = 0;
+    for (; inventory.objects > 0 && seconds < 1000; seconds++) {
+      t.type(handle.status().staleSince, "number");
+      clock.advance(1000);
+      await new Promise((resolve) => setImmediate(resolve));
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    t.ok(seconds >= 60 && seconds < 130, `${seconds} s`);
+    await until(() => handle.status().staleSince === undefined);
+    await handle.stop();
+  },
+);
 
 t.test("an answer without any class is no empty pool", async (t) => {
   const pool = poolOf(10);
@@ -362,7 +368,7 @@ t.test("events that break off are a loss", async (t) => {
   await handle.stop();
 });
 
-t.test("a watch that is lost at once, twice, backs off", async (t) => {
+t.test("a watch that fails immediately, twice, backs off", async (t) => {
   const pool = poolOf(1);
   const { handle, clock } = await mirror(pool);
   pool.lose("token-rewound");
@@ -376,7 +382,7 @@ t.test("a watch that is lost at once, twice, backs off", async (t) => {
   await handle.stop();
 });
 
-t.test("stopping in any state ends at once", async (t) => {
+t.test("stopping in any state ends immediately", async (t) => {
   for (const state of ["connecting", "listing", "backing-off"] as const) {
     const pool = poolOf(30);
     if (state === "connecting") pool.setState("disconnected");

@@ -20,7 +20,7 @@ import {
 import { until } from "./until.js";
 
 t.test(
-  "after a restart everything is there at once, stale with its age",
+  "after a restart all objects are present, stale with their age",
   async (t) => {
     const directory = join(t.testdir(), "inventory");
     const pool = poolOf(20);
@@ -126,7 +126,7 @@ t.test("the listing then causes only the differences", async (t) => {
   await second.inventory.stop();
 });
 
-t.test("a class that the pool no longer has goes", async (t) => {
+t.test("a class that the pool no longer has is removed", async (t) => {
   const directory = t.testdir();
   const pool = poolOf(3);
   pool.put("host", "OpaqueRef:h", { uuid: "h" });
@@ -176,7 +176,7 @@ t.test("changes are written every few seconds, once each", async (t) => {
   await inventory.stop();
 });
 
-t.test("what goes is gone after a restart", async (t) => {
+t.test("deleted objects stay deleted after a restart", async (t) => {
   const directory = t.testdir();
   const pool = poolOf(5);
   const first = await run(directory, pool);
@@ -244,7 +244,7 @@ t.test("a pool that is lost is remembered as of then", async (t) => {
   await second.inventory.stop();
 });
 
-t.test("churn does not make the file grow without end", async (t) => {
+t.test("changes do not make the file grow without limit", async (t) => {
   const directory = t.testdir();
   const pool = poolOf(0);
   const padding = "x".repeat(4_000);
@@ -306,7 +306,7 @@ t.test("a pool that is removed is forgotten", async (t) => {
   t.same(readdirSync(directory), []);
 });
 
-t.test("what is kept of pools that are no more goes", async (t) => {
+t.test("cached data of removed pools is deleted", async (t) => {
   const directory = t.testdir({
     gone: { "3.frames": "", "4.frames.new": "" },
     p: { "1.frames": "" },
@@ -346,7 +346,7 @@ t.test("ids that are no file names have folders as well", async (t) => {
   t.equal(readdirSync(directory).length, ids.length);
 });
 
-t.test("a key that is none is refused", async (t) => {
+t.test("an invalid key is refused", async (t) => {
   const memory = { directory: t.testdir(), key: key.subarray(1) };
   t.throws(() => createInventory({ snapshotCache: memory }), {
     code: "INVALID_PARAMETERS",

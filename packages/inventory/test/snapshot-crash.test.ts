@@ -47,7 +47,7 @@ async function found(directory: string): Promise<Record<string, object>> {
 }
 
 t.test(
-  `killed ${KILLS} times while it writes: what is found is a state that was (seed ${SEED})`,
+  `killed ${KILLS} times while writing: the file holds a state that was written (seed ${SEED})`,
   { timeout: 120_000 },
   async (t) => {
     const directory = t.testdir();

@@ -69,7 +69,7 @@ function stateAt({ states }: Past, size: number): Content {
   return states.findLast((state) => state.size <= size)?.content ?? {};
 }
 
-t.test("a bit that is another ends the file there", async (t) => {
+t.test("a flipped bit ends reading of the file there", async (t) => {
   const past = await pastOf(t);
   const { bytes, pool } = past;
   for (let at = 0; at < bytes.length; at += 97) {
@@ -84,7 +84,7 @@ t.test("a bit that is another ends the file there", async (t) => {
   }
 });
 
-t.test("a file that was cut holds what came before", async (t) => {
+t.test("a truncated file holds the data before the cut", async (t) => {
   const past = await pastOf(t);
   const { bytes, pool } = past;
   for (let size = 0; size < bytes.length; size += 101) {
@@ -96,7 +96,7 @@ t.test("a file that was cut holds what came before", async (t) => {
   }
 });
 
-t.test("what is appended to a torn file is found again", async (t) => {
+t.test("data appended to a truncated file is found again", async (t) => {
   const past = await pastOf(t);
   const directory = join(t.testdirName, "torn");
   put(directory, "1.frames", past.bytes.subarray(0, past.bytes.length - 10));
@@ -110,7 +110,7 @@ t.test("what is appended to a torn file is found again", async (t) => {
   await next.inventory.stop();
 });
 
-t.test("frames that are left out, swapped or twice there end it", async (t) => {
+t.test("missing, swapped or duplicated frames end the file", async (t) => {
   const past = await pastOf(t);
   const [one, two, three] = past.states.map(({ size }) => size) as [
     number,
@@ -138,7 +138,7 @@ t.test("frames that are left out, swapped or twice there end it", async (t) => {
   }
 });
 
-t.test("a file in the wrong place is not read", async (t) => {
+t.test("a file in the wrong folder is not read", async (t) => {
   const { pool, bytes } = await pastOf(t);
   for (const [what, id, name] of [
     ["another generation's name", "p", "7.frames"],
@@ -182,7 +182,7 @@ t.test(
   },
 );
 
-t.test("the file of another version is dropped, and says so", async (t) => {
+t.test("a file of another version is deleted with a log message", async (t) => {
   const { pool, bytes } = await pastOf(t);
   const directory = join(t.testdirName, "version");
   const other = Buffer.from(bytes);
@@ -197,39 +197,45 @@ t.test("the file of another version is dropped, and says so", async (t) => {
   await inventory.stop();
 });
 
-t.test("of two generations the later counts, a half one never", async (t) => {
-  const past = await pastOf(t);
-  const work = join(t.testdirName, "generations");
-  put(work, "1.frames", past.bytes);
-  put(work, "2.frames.new", past.bytes.subarray(0, 500));
-  put(work, "0.frames", Buffer.from("old"));
-  const { content, inventory } = await shown(work, past.pool);
-  t.same(content, past.states.at(-1)!.content);
-  t.same(filesOf(work), ["1.frames"]);
-  await inventory.stop();
-});
+t.test(
+  "of two generations the later one is valid, an incomplete one never",
+  async (t) => {
+    const past = await pastOf(t);
+    const work = join(t.testdirName, "generations");
+    put(work, "1.frames", past.bytes);
+    put(work, "2.frames.new", past.bytes.subarray(0, 500));
+    put(work, "0.frames", Buffer.from("old"));
+    const { content, inventory } = await shown(work, past.pool);
+    t.same(content, past.states.at(-1)!.content);
+    t.same(filesOf(work), ["1.frames"]);
+    await inventory.stop();
+  },
+);
 
-t.test("a second server on the same folder goes without", async (t) => {
-  const directory = t.testdir();
-  const pool = poolOf(4);
-  const first = await run(directory, pool);
-  await until(first.isRestored);
-  await first.checkpoint();
-  const { size } = statSync(join(directory, "p", "1.frames"));
-  const other = poolOf(4);
-  const second = await run(directory, other);
-  await until(second.isRestored);
-  t.match(second.lines, [
-    { level: "warn", message: /is in use by another server/ },
-  ]);
-  other.put("VM", "OpaqueRef:1", { n: 1 });
-  await second.poll();
-  await second.inventory.stop();
-  t.equal(statSync(join(directory, "p", "1.frames")).size, size);
-  await first.inventory.stop();
-});
+t.test(
+  "a second server on the same folder runs without the cache",
+  async (t) => {
+    const directory = t.testdir();
+    const pool = poolOf(4);
+    const first = await run(directory, pool);
+    await until(first.isRestored);
+    await first.checkpoint();
+    const { size } = statSync(join(directory, "p", "1.frames"));
+    const other = poolOf(4);
+    const second = await run(directory, other);
+    await until(second.isRestored);
+    t.match(second.lines, [
+      { level: "warn", message: /is in use by another server/ },
+    ]);
+    other.put("VM", "OpaqueRef:1", { n: 1 });
+    await second.poll();
+    await second.inventory.stop();
+    t.equal(statSync(join(directory, "p", "1.frames")).size, size);
+    await first.inventory.stop();
+  },
+);
 
-t.test("the lock of a server that was killed is taken over", async (t) => {
+t.test("the lock of a killed server is taken over", async (t) => {
   const past = await pastOf(t);
   const dead = 2 ** 22 + 1;
   for (const [what, lock] of [
@@ -268,16 +274,19 @@ t.test("a folder that cannot be created is logged once", async (t) => {
   await inventory.stop();
 });
 
-t.test("the pool's folder is no folder: it goes on without", async (t) => {
-  const directory = t.testdir({ p: "a file" });
-  const { inventory, lines, isRestored, clock } = await run(
-    directory,
-    poolOf(4),
-  );
-  await until(isRestored);
-  clock.advance(5_000);
-  await until(() => inventory.stats.snapshotCache!.failing === 1);
-  t.equal(inventory.objects, 4);
-  await inventory.stop();
-  t.equal(lines.filter(({ level }) => level === "error").length, 0);
-});
+t.test(
+  "the pool's folder is unusable: it runs without the cache",
+  async (t) => {
+    const directory = t.testdir({ p: "a file" });
+    const { inventory, lines, isRestored, clock } = await run(
+      directory,
+      poolOf(4),
+    );
+    await until(isRestored);
+    clock.advance(5_000);
+    await until(() => inventory.stats.snapshotCache!.failing === 1);
+    t.equal(inventory.objects, 4);
+    await inventory.stop();
+    t.equal(lines.filter(({ level }) => level === "error").length, 0);
+  },
+);

@@ -40,7 +40,7 @@ class SmallDisk {
 
 for (const fits of [0, 30])
   t.test(
-    `a full disk (${fits} bytes fit) costs nothing but the memory`,
+    `a full disk (${fits} bytes fit) affects only the snapshot cache`,
     async (t) => {
       const directory = t.testdir();
       const small = new SmallDisk();
@@ -122,20 +122,23 @@ t.test("after a full disk nothing is missing", async (t) => {
   await second.inventory.stop();
 });
 
-t.test("a disk that is full from the first leaves no half file", async (t) => {
-  const directory = t.testdir();
-  const small = new SmallDisk();
-  small.isFull = true;
-  small.fits = 10;
-  const { inventory, clock, handle } = await run(directory, poolOf(20), {
-    disk: small.disk,
-  });
-  await until(() => handle.status().state === "watching");
-  clock.advance(CHECKPOINT_MS);
-  await until(() => inventory.stats.snapshotCache!.failing === 1);
-  await inventory.stop();
-  t.same(filesOf(directory), []);
-});
+t.test(
+  "a disk that is full from the start leaves no partial file",
+  async (t) => {
+    const directory = t.testdir();
+    const small = new SmallDisk();
+    small.isFull = true;
+    small.fits = 10;
+    const { inventory, clock, handle } = await run(directory, poolOf(20), {
+      disk: small.disk,
+    });
+    await until(() => handle.status().state === "watching");
+    clock.advance(CHECKPOINT_MS);
+    await until(() => inventory.stats.snapshotCache!.failing === 1);
+    await inventory.stop();
+    t.same(filesOf(directory), []);
+  },
+);
 
 t.test("an old file that cannot be deleted does not count", async (t) => {
   const directory = t.testdir();

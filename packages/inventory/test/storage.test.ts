@@ -28,7 +28,7 @@ function poolOf(count: number, size: number): FakePool {
   return pool;
 }
 
-t.test("a listing's buffers are kept as they came", async (t) => {
+t.test("a listing's buffers are retained without copies", async (t) => {
   const { inventory, handle } = await mirror(poolOf(1000, 1000));
   const { segments, segmentBytes, liveBytes, tableBytes } = inventory.stats;
   t.equal(segments, 10);
@@ -37,23 +37,20 @@ t.test("a listing's buffers are kept as they came", async (t) => {
   await handle.stop();
 });
 
-t.test(
-  "a listing that finds nothing new keeps nothing of itself",
-  async (t) => {
-    const pool = poolOf(1000, 1000);
-    const { inventory, handle, changes } = await mirror(pool);
-    const { revision, stats } = inventory;
-    pool.lose("new-session");
-    await until(() => pool.listed.length === 4);
-    await until(() => handle.status().state === "watching");
-    t.equal(inventory.revision, revision);
-    t.equal(changes.length, 1000);
-    t.equal(inventory.stats.segmentBytes, stats.segmentBytes);
-    await handle.stop();
-  },
-);
+t.test("a listing without differences retains none of its data", async (t) => {
+  const pool = poolOf(1000, 1000);
+  const { inventory, handle, changes } = await mirror(pool);
+  const { revision, stats } = inventory;
+  pool.lose("new-session");
+  await until(() => pool.listed.length === 4);
+  await until(() => handle.status().state === "watching");
+  t.equal(inventory.revision, revision);
+  t.equal(changes.length, 1000);
+  t.equal(inventory.stats.segmentBytes, stats.segmentBytes);
+  await handle.stop();
+});
 
-t.test("a buffer that is mostly something else is not kept", async (t) => {
+t.test("a buffer that is mostly other data is not retained", async (t) => {
   const pool = new FakePool(["VM"]);
   pool.put("VM", "OpaqueRef:a", record("a", 10));
   pool.listRecords = async (className: string, { onBatch }: ListOptions) => {
@@ -94,7 +91,7 @@ t.test("memory stays bounded under changes, and records survive", async (t) => {
   await handle.stop();
 });
 
-t.test("what is deleted gives its memory back", async (t) => {
+t.test("deleted rows free their memory", async (t) => {
   const pool = poolOf(2000, 1000);
   const { inventory, handle, poll } = await mirror(pool);
   for (let i = 0; i < 2000; i++)
@@ -106,7 +103,7 @@ t.test("what is deleted gives its memory back", async (t) => {
   await handle.stop();
 });
 
-t.test("a record larger than a segment is held too", async (t) => {
+t.test("a record larger than a segment is stored too", async (t) => {
   const pool = poolOf(4, 10);
   const { inventory, handle, poll } = await mirror(pool);
   pool.put("VM", "OpaqueRef:0", record("0", 1 << 20));
@@ -137,7 +134,7 @@ t.test("records that are not strict JSON are read all the same", async (t) => {
 });
 
 t.test(
-  "no turn takes longer than a slice, for however many pools",
+  "no turn takes longer than a slice, for any number of pools",
   async (t) => {
     // A clock that moves with each look: a slice is so many looks.
     let looks = 0;
@@ -166,7 +163,7 @@ t.test(
   },
 );
 
-t.test("a small pool does not wait for a big one", async (t) => {
+t.test("a small pool does not wait for a large one", async (t) => {
   let looks = 0;
   const { inventory } = createTestInventory({
     sliceMs: 5,

@@ -77,7 +77,7 @@ t.test("differences are found, named, logged and repaired", async (t) => {
   await handle.stop();
 });
 
-t.test("what changes meanwhile is no difference", async (t) => {
+t.test("concurrent changes make no difference", async (t) => {
   const pool = poolOf(50);
   const { handle, inventory, lines } = await mirror(pool);
   let at = 0;

@@ -53,7 +53,7 @@ t.test("a VIF's fields", async (t) => {
 });
 
 t.test(
-  "a VIF's rate is in kB/s, and absent where there is no limit",
+  "a VIF's rate limit is in kB/s, and absent without a limit",
   async (t) => {
     const qos_algorithm_params = { kbps: "2000" };
     const limit = { qos_algorithm_type: "ratelimit", qos_algorithm_params };
@@ -93,7 +93,7 @@ t.test("a PIF's fields", async (t) => {
   t.notOk("speed" in view("PIF", 1, { metrics: NULL }));
 });
 
-t.test("the parts of a bond and the whole know each other", async (t) => {
+t.test("a bond and its members refer to each other", async (t) => {
   t.match(view("PIF", 1, {}, bonded), {
     isBondMaster: true,
     isBondSlave: false,

@@ -106,7 +106,7 @@ t.test("a patch on a host has the fields of the pool's patch", async (t) => {
 });
 
 t.test(
-  "a patch on a host without the pool's patch has its own fields",
+  "a patch of a host without a pool patch has its own fields",
   async (t) => {
     t.match(
       view("host_patch", { name_label: "a", name_description: "b", size: "3" }),
@@ -115,7 +115,7 @@ t.test(
   },
 );
 
-t.test("a pool's patch goes by its reference", async (t) => {
+t.test("a pool patch is found by its reference", async (t) => {
   const links = new RecordLinks(withFields(samplePool, "pool_patch", 1, {}));
   t.equal(links.id("pool_patch", ref("pool_patch", 1)), ref("pool_patch", 1));
 });
@@ -244,7 +244,7 @@ t.test("groups of cards and ways to share them", async (t) => {
   );
 });
 
-t.test("a TPM shows whose it is, and nothing that it holds", async (t) => {
+t.test("a TPM shows its VM and none of its contents", async (t) => {
   t.same(view("VTPM", { VM: ref("VM", 3), contents: "made-up" }), {
     vm: uuid("VM", 3),
   });

@@ -53,7 +53,7 @@ t.test("a pool without a name has that of its master", async (t) => {
   t.equal(pool({ name_label: "", master: NULL }).name_label, "");
 });
 
-t.test("a feature is there only where the licence lets it", async (t) => {
+t.test("a feature is available only if the license includes it", async (t) => {
   const restrictions = { restrict_zstd_export: "true" };
   t.match(pool({ restrictions }), {
     zstdSupported: false,
@@ -160,7 +160,7 @@ t.test("a host of before 7.5 has two settings in other_config", async (t) => {
 });
 
 t.test(
-  "XCP-ng wants a new start when packages are younger than it",
+  "XCP-ng requires a reboot if packages were installed after the start",
   async (t) => {
     const needs = (installed: string) =>
       host({
@@ -175,7 +175,7 @@ t.test(
   },
 );
 
-t.test("others want a new start when an update says so", async (t) => {
+t.test("other updates require a reboot if they state so", async (t) => {
   const software_version = { product_brand: "XenServer" };
   const updates_requiring_reboot = [ref("pool_update", 1)];
   t.equal(

@@ -89,7 +89,7 @@ const skip = existsSync(recordings)
   ? false
   : "no recordings of a real XAPI beside this repository (../shared/xapi)";
 
-t.test("records of a real XAPI make valid objects", { skip }, async (t) => {
+t.test("records of a real XAPI give valid objects", { skip }, async (t) => {
   for (const name of ["records", "real-records"]) {
     const records = readRecords(name);
     const objects = buildAll(records);

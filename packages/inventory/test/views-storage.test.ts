@@ -36,7 +36,7 @@ t.test("an SR has its allocated and its physical size in bytes", async (t) => {
   });
 });
 
-t.test("an SR's container is its host when it has but one", async (t) => {
+t.test("an SR's container is its host if it has only one", async (t) => {
   t.equal(view("SR", 2).$container, uuid("host", 1));
   t.equal(view("SR", 1).$container, uuid("pool", 1), "shared");
   t.equal(view("SR", 2, { PBDs: [] }).$container, uuid("pool", 1), "on none");
@@ -116,7 +116,7 @@ t.test("a VDI's fields", async (t) => {
   t.notOk("parent" in view("VDI", 1) || "image_format" in view("VDI", 1));
 });
 
-t.test("a disk uses what all images of its chain use", async (t) => {
+t.test("the use of a disk includes all images of its chain", async (t) => {
   const child = { sm_config: { "vhd-parent": uuid("VDI", 2) } };
   let records = withFields(samplePool, "VDI", 1, child);
   t.equal(view("VDI", 1, {}, records).chainPhysicalUsage, 2 * 5368709120);

@@ -11,7 +11,7 @@ import {
 import { isSecretName } from "../src/views/values/secret-names.js";
 import { readXmlElements } from "../src/views/values/xml-elements.js";
 
-t.test("integers come as numbers, texts or BigInts", async (t) => {
+t.test("integers are numbers, texts or BigInts", async (t) => {
   t.equal(toInteger(7), 7);
   t.equal(toInteger("-12"), -12);
   t.equal(toInteger("9007199254740993"), 9007199254740992, "the nearest");
@@ -48,7 +48,7 @@ t.test("no integer is too long for a reader with 64 bits", async (t) => {
   t.equal(toInteger("9".repeat(21)), undefined);
 });
 
-t.test("numbers are what JSON can carry", async (t) => {
+t.test("numbers are those that JSON can hold", async (t) => {
   t.equal(toNumber(0.25), 0.25);
   t.equal(toNumber("0.5"), 0.5);
   for (const none of [NaN, Infinity, "", " ", "x", null, true, {}])
@@ -66,7 +66,7 @@ t.test("dates become seconds, in all their formats", async (t) => {
     t.equal(toSeconds(text), expected, text);
 });
 
-t.test("1970 is never, and what is no date is none", async (t) => {
+t.test("1970 means never, an invalid date means none", async (t) => {
   for (const text of [
     "19700101T00:00:00Z",
     "",
@@ -95,7 +95,7 @@ t.test("a clean map or list is passed on, not copied", async (t) => {
   t.equal(toTextList(list), list);
 });
 
-t.test("what does not belong in a map or list is left out", async (t) => {
+t.test("unsuitable members of a map or list are left out", async (t) => {
   t.same(toTextMap({ a: "b", c: 1, d: null, e: [] }), { a: "b" });
   t.same(toMaskedMap({ a: "b", c: NaN, d: 1n }), { a: "b" });
   t.same(toIntegerMap({ a: "1", b: 2, c: "x" }), { a: 1, b: 2 });

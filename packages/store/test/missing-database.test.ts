@@ -76,21 +76,24 @@ t.test("a database that was deleted is not created again", async (t) => {
   await t.resolves(place.open(), "the new one is the database now");
 });
 
-t.test("neither is an empty one, nor one without its journal", async (t) => {
-  const place = setUp(t);
-  await createUsed(place);
-  await truncate(place.location);
-  await t.rejects(place.open(), { ...MISSING, message: /is empty, but/ });
-  // The header of a database whose content was in its -wal file.
-  await rm(place.location);
-  await rm(place.auditMark);
-  const { openSqlite } = await import("../src/engines/sqlite-binding.js");
-  const header = await openSqlite(place.location);
-  header.exec("pragma journal_mode = wal");
-  header.close();
-  t.ok((await stat(place.location)).size > 0);
-  await t.rejects(place.open(), MISSING, "the key file is trace enough");
-});
+t.test(
+  "neither is an empty database, nor one without its journal",
+  async (t) => {
+    const place = setUp(t);
+    await createUsed(place);
+    await truncate(place.location);
+    await t.rejects(place.open(), { ...MISSING, message: /is empty, but/ });
+    // The header of a database whose content was in its -wal file.
+    await rm(place.location);
+    await rm(place.auditMark);
+    const { openSqlite } = await import("../src/engines/sqlite-binding.js");
+    const header = await openSqlite(place.location);
+    header.exec("pragma journal_mode = wal");
+    header.close();
+    t.ok((await stat(place.location)).size > 0);
+    await t.rejects(place.open(), MISSING, "the key file is trace enough");
+  },
+);
 
 t.test("files of an earlier start prevent a first start", async (t) => {
   const { open, folder } = setUp(t);
@@ -127,7 +130,7 @@ t.test("a command creates neither database nor folder", async (t) => {
   t.same(await readdir(folder), []);
 });
 
-t.test("a copy of the file alone is complete after a checkpoint", async (t) => {
+t.test("a copy of the file is complete after a checkpoint", async (t) => {
   const place = setUp(t);
   const store = await place.open();
   await store.users.create({ name: "ada", password: "pw" });

@@ -443,7 +443,7 @@ checkAnswers([
   ),
 ]);
 
-t.test("devices and groups come and go", async (t) => {
+t.test("devices and groups appear and disappear", async (t) => {
   const { call, db, guest, vm } = createTestPool();
   const halted = guest("Halted");
   const vtpm = (await call("VTPM.create", halted, false)) as string;

@@ -357,7 +357,7 @@ checkAnswers([
   },
 ]);
 
-t.test("a snapshot comes between a VM and its parent", async (t) => {
+t.test("a snapshot is placed between a VM and its parent", async (t) => {
   const { call, vm, guest } = createTestPool();
   const source = guest("Halted");
   const first = (await call("VM.snapshot", source, "1", [])) as string;

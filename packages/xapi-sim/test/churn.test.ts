@@ -30,7 +30,7 @@ t.test("the same seed makes the same changes", async (t) => {
   t.same(changes(), changes());
 });
 
-t.test("it makes, changes and removes objects of many classes", async (t) => {
+t.test("it creates, changes and removes objects of many classes", async (t) => {
   const db = database();
   const seen = new Set<string>();
   db.onChange(({ operation, className }) => {

@@ -71,7 +71,7 @@ function key(symbol: number): Buffer {
   return bytes;
 }
 
-t.test("a key shows at once, before the next frame", async (t) => {
+t.test("a key press is shown immediately, before the next frame", async (t) => {
   const { socket, reader } = await watch(t);
   ask(socket, 0);
   const [whole] = await update(reader);
@@ -87,7 +87,7 @@ t.test("a key shows at once, before the next frame", async (t) => {
   t.notOk(again!.pixels.equals(row!.pixels), "pressed before it was asked for");
 });
 
-t.test("the pointer shows at once", async (t) => {
+t.test("the pointer shows a value immediately", async (t) => {
   const { socket, reader } = await watch(t);
   ask(socket, 1);
   socket.write(Buffer.from([5, 0, 0, 100, 0, 100]));

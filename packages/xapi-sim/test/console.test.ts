@@ -56,7 +56,7 @@ async function guestOf(server: TestServer, state: string) {
 }
 
 t.test(
-  "an RFB client sees the picture, and sees it change when a key is pressed",
+  "an RFB client sees the picture change when a key is pressed",
   async (t) => {
     const server = await startServer();
     t.teardown(() => server.pool.stop());
@@ -184,7 +184,7 @@ t.test("the console ends with the VM's domain", async (t) => {
 });
 
 t.test(
-  "what has no console here is a 500 with the recorded page",
+  "an object without a console is a 500 with the recorded page",
   async (t) => {
     const server = await startServer();
     t.teardown(() => server.pool.stop());
@@ -210,7 +210,7 @@ t.test(
   },
 );
 
-t.test("one connection a console where the pool says so", async (t) => {
+t.test("one connection per console where the pool requires it", async (t) => {
   const server = await startServer();
   t.teardown(() => server.pool.stop());
   const guest = await guestOf(server, "Running");

@@ -18,15 +18,18 @@ t.test("loading computes the set sides of relations", async (t) => {
   t.same(db.get("network", NETWORK)["VIFs"], ["OpaqueRef:vif"]);
 });
 
-t.test("moving an object from one to another changes both", async (t) => {
-  const db = tiny();
-  const other = db.create("network", {});
-  db.update("VIF", "OpaqueRef:vif", { network: other });
-  t.same(db.get("network", NETWORK)["VIFs"], []);
-  t.same(db.get("network", other)["VIFs"], ["OpaqueRef:vif"]);
-  db.destroy("VIF", "OpaqueRef:vif");
-  t.same(db.get("network", other)["VIFs"], []);
-});
+t.test(
+  "moving an object from one parent to another changes both",
+  async (t) => {
+    const db = tiny();
+    const other = db.create("network", {});
+    db.update("VIF", "OpaqueRef:vif", { network: other });
+    t.same(db.get("network", NETWORK)["VIFs"], []);
+    t.same(db.get("network", other)["VIFs"], ["OpaqueRef:vif"]);
+    db.destroy("VIF", "OpaqueRef:vif");
+    t.same(db.get("network", other)["VIFs"], []);
+  },
+);
 
 t.test("two sets mirror each other", async (t) => {
   const db = tiny();

@@ -117,7 +117,7 @@ t.test("a del has no snapshot, the rest has the record of now", async (t) => {
   t.notOk("snapshot" in del!);
 });
 
-t.test("the token moves only to what the filter saw", async (t) => {
+t.test("the token advances only to events that the filter saw", async (t) => {
   const { pool, client } = await tinyPool(t);
   const token = await tokenNow(client);
   pool.database.update("VM", VM, { name_label: "x" });
@@ -180,17 +180,14 @@ t.test("tokens are read as leniently as OCaml reads integers", async (t) => {
     });
 });
 
-t.test(
-  "a waiting call is woken by the change, and only by what it wants",
-  async (t) => {
-    const { pool, client } = await tinyPool(t);
-    const token = await tokenNow(client);
-    const waiting = from(client, ["VM"], token, 3600);
-    pool.database.update("network", NETWORK, { name_label: "x" });
-    pool.database.update("VM", VM, { name_label: "y" });
-    t.same(brief(await waiting), ["vm mod"]);
-  },
-);
+t.test("a waiting call is woken by the change that it waits for", async (t) => {
+  const { pool, client } = await tinyPool(t);
+  const token = await tokenNow(client);
+  const waiting = from(client, ["VM"], token, 3600);
+  pool.database.update("network", NETWORK, { name_label: "x" });
+  pool.database.update("VM", VM, { name_label: "y" });
+  t.same(brief(await waiting), ["vm mod"]);
+});
 
 t.test("a negative timeout waits for a day", async (t) => {
   const { pool, client } = await tinyPool(t);
@@ -223,7 +220,7 @@ t.test("logging out ends the session's waiting calls", async (t) => {
 });
 
 t.test(
-  "messages come as adds and dels, with a half of the token of their own",
+  "messages are add and del events, with a token half of their own",
   async (t) => {
     const { pool, client } = await tinyPool(t);
     const ref = (await client.call(
@@ -247,14 +244,17 @@ t.test(
   },
 );
 
-t.test("event.inject gives a token from just before its change", async (t) => {
-  const { client } = await tinyPool(t);
-  const token = (await client.call("event.inject", "pool", POOL)) as string;
-  t.same(brief(await from(client, ["*"], token)), ["pool mod"]);
-  await t.rejects(client.call("event.inject", "Pool", POOL), {
-    message: `HANDLE_INVALID Pool ${POOL}`,
-  });
-});
+t.test(
+  "event.inject returns a token from just before its change",
+  async (t) => {
+    const { client } = await tinyPool(t);
+    const token = (await client.call("event.inject", "pool", POOL)) as string;
+    t.same(brief(await from(client, ["*"], token)), ["pool mod"]);
+    await t.rejects(client.call("event.inject", "Pool", POOL), {
+      message: `HANDLE_INVALID Pool ${POOL}`,
+    });
+  },
+);
 
 t.test(
   "the old interface returns each change, deletions with their record",
@@ -279,12 +279,15 @@ t.test(
   },
 );
 
-t.test("the old interface loses events past 10 MB, and says so", async (t) => {
-  const { pool, client } = await tinyPool(t);
-  await client.call("event.register", ["*"]);
-  for (let i = 0; i < 40; i++)
-    pool.database.update("VM", VM, {
-      name_description: `${i}`.padEnd(300_000),
-    });
-  await t.rejects(client.call("event.next"), { message: "EVENTS_LOST" });
-});
+t.test(
+  "the old interface loses events above 10 MB, and reports it",
+  async (t) => {
+    const { pool, client } = await tinyPool(t);
+    await client.call("event.register", ["*"]);
+    for (let i = 0; i < 40; i++)
+      pool.database.update("VM", VM, {
+        name_description: `${i}`.padEnd(300_000),
+      });
+    await t.rejects(client.call("event.next"), { message: "EVENTS_LOST" });
+  },
+);

@@ -100,7 +100,7 @@ t.test(
   },
 );
 
-t.test("a fault may strike one method only", async (t) => {
+t.test("a fault can apply to one method only", async (t) => {
   const { pool, client } = await tinyPool(t);
   pool.faults.set("truncated", { value: 5, method: "host.get_all" });
   t.same(await client.call("VM.get_by_uuid", "uuid-vm-1"), VM);

@@ -138,7 +138,7 @@ t.test(
   },
 );
 
-t.test("hosts and consoles tell the addresses they were given", async (t) => {
+t.test("hosts and consoles report the addresses they were given", async (t) => {
   const addresses = ["127.0.0.1:4001", "127.0.0.1:4002"];
   const fleet = [...generateFleet({ hosts: 3, vms: 5, seed: 7, addresses })];
   const hosts = fleet.filter(({ className }) => className === "host");
@@ -152,7 +152,7 @@ t.test("hosts and consoles tell the addresses they were given", async (t) => {
   t.ok(locations.includes("https://127.0.0.1:4001/console?ref="));
 });
 
-t.test("what the profiles make is worth placing", async (t) => {
+t.test("the profiles are realistic for placement", async (t) => {
   const profile = profiles.C;
   const fleet = [...generateFleet({ hosts: 3, vms: 60, seed: 3, profile })];
   const all = (className: string) =>

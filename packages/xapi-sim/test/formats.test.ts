@@ -63,30 +63,35 @@ t.test("XML-RPC encodings values as XAPI does", async (t) => {
   );
 });
 
-t.test("JSON keeps floats apart from integers, and NaN bare", async (t) => {
-  const { pool, client } = await tinyPool(t);
-  const value = async (): Promise<string> => {
-    const text = await post(
-      pool.url,
-      "/jsonrpc",
-      `{"method":"VM.get_HVM_shadow_multiplier","params":["${client.session}","${VM}"],"id":"x"}`,
-    );
-    return /^\{"result":(.*),"error":null,"id":"x"\}$/.exec(text)?.[1] ?? text;
-  };
-  for (const [given, written] of [
-    [4, "4.0"],
-    [0.1, "0.1"],
-    [1 / 3, "0.3333333333333333"],
-    [0.1 + 0.2, "0.30000000000000004"],
-    [1e300, "1e+300"],
-    [0.00001, "1e-05"],
-    [NaN, "NaN"],
-    [-Infinity, "-Infinity"],
-  ] as const) {
-    pool.database.update("VM", VM, { HVM_shadow_multiplier: given });
-    t.equal(await value(), written);
-  }
-});
+t.test(
+  "JSON distinguishes floats from integers and writes NaN without quotes",
+  async (t) => {
+    const { pool, client } = await tinyPool(t);
+    const value = async (): Promise<string> => {
+      const text = await post(
+        pool.url,
+        "/jsonrpc",
+        `{"method":"VM.get_HVM_shadow_multiplier","params":["${client.session}","${VM}"],"id":"x"}`,
+      );
+      return (
+        /^\{"result":(.*),"error":null,"id":"x"\}$/.exec(text)?.[1] ?? text
+      );
+    };
+    for (const [given, written] of [
+      [4, "4.0"],
+      [0.1, "0.1"],
+      [1 / 3, "0.3333333333333333"],
+      [0.1 + 0.2, "0.30000000000000004"],
+      [1e300, "1e+300"],
+      [0.00001, "1e-05"],
+      [NaN, "NaN"],
+      [-Infinity, "-Infinity"],
+    ] as const) {
+      pool.database.update("VM", VM, { HVM_shadow_multiplier: given });
+      t.equal(await value(), written);
+    }
+  },
+);
 
 t.test(
   "integers keep all their 64 bits, and ids all their digits",

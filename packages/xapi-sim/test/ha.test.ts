@@ -95,36 +95,39 @@ t.test("missing preconditions of HA are reported", async (t) => {
   ]);
 });
 
-t.test("how many hosts may fail comes from memory", async (t) => {
-  const pool = createTestPool();
-  const { call, db, failure } = pool;
-  const [ref] = poolOf(pool);
-  protect(pool, 6);
-  const most = (await call(
-    "pool.ha_compute_max_host_failures_to_tolerate",
-  )) as number;
-  t.ok(most >= 1);
-  t.equal(await call("pool.ha_failover_plan_exists", most), true);
-  t.equal(await call("pool.ha_failover_plan_exists", most + 1), false);
-  await call("pool.enable_ha", [sharedSr(pool)], {});
-  await call("pool.set_ha_host_failures_to_tolerate", ref, most);
-  t.strictSame(
-    await failure("pool.set_ha_host_failures_to_tolerate", ref, most + 1),
-    ["HA_NO_PLAN"],
-  );
-  for (const metrics of db.refs("host_metrics"))
-    db.update("host_metrics", metrics, { memory_free: 1 });
-  t.equal(await call("pool.ha_compute_max_host_failures_to_tolerate"), 0);
-  const host = [...db.refs("host")][1]!;
-  t.strictSame(await failure("host.disable", host), [
-    "HA_OPERATION_WOULD_BREAK_FAILOVER_PLAN",
-  ]);
-  t.equal(db.get("host", host)["enabled"], true);
-  await call("pool.disable_ha");
-  t.strictSame(await failure("pool.enable_ha", [sharedSr(pool)], {}), [
-    "HA_NO_PLAN",
-  ]);
-});
+t.test(
+  "the number of tolerated host failures is computed from memory",
+  async (t) => {
+    const pool = createTestPool();
+    const { call, db, failure } = pool;
+    const [ref] = poolOf(pool);
+    protect(pool, 6);
+    const most = (await call(
+      "pool.ha_compute_max_host_failures_to_tolerate",
+    )) as number;
+    t.ok(most >= 1);
+    t.equal(await call("pool.ha_failover_plan_exists", most), true);
+    t.equal(await call("pool.ha_failover_plan_exists", most + 1), false);
+    await call("pool.enable_ha", [sharedSr(pool)], {});
+    await call("pool.set_ha_host_failures_to_tolerate", ref, most);
+    t.strictSame(
+      await failure("pool.set_ha_host_failures_to_tolerate", ref, most + 1),
+      ["HA_NO_PLAN"],
+    );
+    for (const metrics of db.refs("host_metrics"))
+      db.update("host_metrics", metrics, { memory_free: 1 });
+    t.equal(await call("pool.ha_compute_max_host_failures_to_tolerate"), 0);
+    const host = [...db.refs("host")][1]!;
+    t.strictSame(await failure("host.disable", host), [
+      "HA_OPERATION_WOULD_BREAK_FAILOVER_PLAN",
+    ]);
+    t.equal(db.get("host", host)["enabled"], true);
+    await call("pool.disable_ha");
+    t.strictSame(await failure("pool.enable_ha", [sharedSr(pool)], {}), [
+      "HA_NO_PLAN",
+    ]);
+  },
+);
 
 t.test("a large pool answers how many hosts may fail at once", async (t) => {
   const pool = createTestPool({ hosts: 64, vms: 4_000 });

@@ -94,7 +94,7 @@ t.test("without HA a dead host's guests are halted, and stay so", async (t) => {
 });
 
 t.test(
-  "with HA protected guests start again in their order, best-effort ones after them",
+  "with HA protected VMs restart in their order, best-effort ones after them",
   async (t) => {
     const side = await startWithHa(t, (_, i) =>
       i % 3 === 2
@@ -151,28 +151,33 @@ t.test("VMs that HA cannot restart are reported", async (t) => {
   for (const vm of vms) t.equal(db.get("VM", vm)["power_state"], "Halted");
 });
 
-t.test("members of an anti-affinity group keep apart", async (t) => {
-  const side = await startWithHa(t, () => ({ ha_restart_priority: "restart" }));
-  const { db, pool, host, vms } = side;
-  const pair = vms.slice(0, 2);
-  const group = db.create("VM_group", { placement: "anti_affinity" });
-  for (const vm of pair) db.update("VM", vm, { groups: [group] });
-  const places = () => pair.map((vm) => db.get("VM", vm)["resident_on"]);
-  const done = change(db, () =>
-    pair.every(
-      (vm) =>
-        db.get("VM", vm)["power_state"] === "Running" &&
-        db.get("VM", vm)["resident_on"] !== host,
-    ),
-  );
-  pool.killHost(host);
-  await done;
-  t.not(places()[0], places()[1]);
-  const { client } = side;
-  await client.call("VM.hard_shutdown", pair[1]);
-  await client.call("VM.start", pair[1], false, false);
-  t.not(places()[0], places()[1], "also who is started by hand");
-});
+t.test(
+  "members of an anti-affinity group run on different hosts",
+  async (t) => {
+    const side = await startWithHa(t, () => ({
+      ha_restart_priority: "restart",
+    }));
+    const { db, pool, host, vms } = side;
+    const pair = vms.slice(0, 2);
+    const group = db.create("VM_group", { placement: "anti_affinity" });
+    for (const vm of pair) db.update("VM", vm, { groups: [group] });
+    const places = () => pair.map((vm) => db.get("VM", vm)["resident_on"]);
+    const done = change(db, () =>
+      pair.every(
+        (vm) =>
+          db.get("VM", vm)["power_state"] === "Running" &&
+          db.get("VM", vm)["resident_on"] !== host,
+      ),
+    );
+    pool.killHost(host);
+    await done;
+    t.not(places()[0], places()[1]);
+    const { client } = side;
+    await client.call("VM.hard_shutdown", pair[1]);
+    await client.call("VM.start", pair[1], false, false);
+    t.not(places()[0], places()[1], "also who is started by hand");
+  },
+);
 
 t.test("a host that HA gave up reports it after its return", async (t) => {
   const side = await startWithHa(t, () => ({ ha_restart_priority: "restart" }));
@@ -194,7 +199,7 @@ t.test("a host that HA gave up reports it after its return", async (t) => {
   t.pass("and its guests run again");
 });
 
-t.test("with HA another host takes the coordinator's place", async (t) => {
+t.test("with HA another host becomes coordinator", async (t) => {
   const side = await startSide(t, {
     hosts: 3,
     vms: 20,
@@ -221,7 +226,7 @@ t.test("with HA another host takes the coordinator's place", async (t) => {
   await new TestClient(pool.urls[at]!).logIn();
 });
 
-t.test("who knows better declares a host dead", async (t) => {
+t.test("an administrator declares a host dead", async (t) => {
   const side = await startSide(t);
   const { db, pool, client } = side;
   const { host: coordinator } = placesOf(side);

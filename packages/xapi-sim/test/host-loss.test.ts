@@ -5,7 +5,7 @@ import { change, placesOf, startSide } from "./support/two-pools.js";
 type Texts = readonly string[];
 
 t.test(
-  "a host goes down empty and disabled only; the answer comes first",
+  "only an empty disabled host shuts down; the response comes first",
   async (t) => {
     const side = await startSide(t, { pace: 0.01 });
     const { db, client } = side;
@@ -37,23 +37,20 @@ t.test(
   },
 );
 
-t.test(
-  "with the coordinator goes the pool, and who was signed in",
-  async (t) => {
-    const side = await startSide(t, { pace: 0.05 });
-    const { db, client, pool } = side;
-    const { host } = placesOf(side);
-    const metrics = db.get("host", host)["metrics"] as string;
-    const live = () => db.get("host_metrics", metrics)["live"];
-    pool.lose(host, { crash: false, backAfter: 2000 });
-    await t.rejects(new TestClient(pool.url).logIn());
-    await change(db, () => live() === true);
-    await t.rejects(client.call("host.get_all"), {
-      message: /^SESSION_INVALID/,
-    });
-    await new TestClient(pool.url).logIn();
-  },
-);
+t.test("with the coordinator the pool and its sessions are lost", async (t) => {
+  const side = await startSide(t, { pace: 0.05 });
+  const { db, client, pool } = side;
+  const { host } = placesOf(side);
+  const metrics = db.get("host", host)["metrics"] as string;
+  const live = () => db.get("host_metrics", metrics)["live"];
+  pool.lose(host, { crash: false, backAfter: 2000 });
+  await t.rejects(new TestClient(pool.url).logIn());
+  await change(db, () => live() === true);
+  await t.rejects(client.call("host.get_all"), {
+    message: /^SESSION_INVALID/,
+  });
+  await new TestClient(pool.url).logIn();
+});
 
 t.test("a host that crashes has no guests when it is back", async (t) => {
   const side = await startSide(t);

@@ -21,7 +21,7 @@ t.test("every class has listings, look-ups, getters and setters", async (t) => {
 });
 
 t.test(
-  "what is not there is HANDLE_INVALID or UUID_INVALID, by class",
+  "a missing object is HANDLE_INVALID or UUID_INVALID, by class",
   async (t) => {
     const { client } = await tinyPool(t);
     await t.rejects(client.call("VM.get_record", HOST), {
@@ -114,7 +114,7 @@ t.test("parameters of the wrong type are refused as in OCaml", async (t) => {
   );
 });
 
-t.test("a session may be asked for, as an object", async (t) => {
+t.test("a session may be requested as an object", async (t) => {
   const { client } = await tinyPool(t);
   t.match(await client.call("session.get_record", client.session), {
     auth_user_name: "root",

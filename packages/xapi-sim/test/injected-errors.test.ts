@@ -20,7 +20,7 @@ t.test(
   },
 );
 
-t.test("a failure may be for one object, and for several calls", async (t) => {
+t.test("a fault can apply to one object, and to several calls", async (t) => {
   const { pool, client } = await tinyPool(t);
   pool.failNext("VM.add_tags", "INTERNAL_ERROR", ["oops"], {
     object: VM,
@@ -50,7 +50,7 @@ t.test("a call of the Async form fails in its task", async (t) => {
 });
 
 t.test(
-  "a failure at work comes after the preconditions, and leaves the object as it was",
+  "a failure during the operation comes after the preconditions, and leaves the object unchanged",
   async (t) => {
     const { pool, client } = await tinyPool(t);
     const seen: unknown[] = [];
@@ -83,7 +83,7 @@ t.test(
   },
 );
 
-t.test("all of it over HTTP, and what is no failure is refused", async (t) => {
+t.test("all of it over HTTP, and valid requests are not refused", async (t) => {
   const { pool, client } = await tinyPool(t);
   const post = (body: unknown) =>
     fetch(`${pool.url}/sim/fail`, {
@@ -143,7 +143,7 @@ t.test("a flaky pool fails the same calls for the same seed", (t) => {
   t.end();
 });
 
-t.test("busy takes longer, and pace shortens everything", (t) => {
+t.test("the busy profile takes longer, and pace shortens everything", (t) => {
   t.equal(new FailureProfile("calm", 1, 1).duration(1000), 1000);
   t.equal(new FailureProfile("calm", 0.5, 1).duration(1000), 500);
   const busy = new FailureProfile("busy", 1, 1).duration(1000);

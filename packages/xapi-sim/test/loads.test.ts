@@ -22,7 +22,7 @@ function threads({ db }: TestPool, host: string): number {
   return (db.get("host", host)["host_CPUs"] as string[]).length;
 }
 
-t.test("a host has to do what its VMs have to do", async (t) => {
+t.test("a host inherits the restrictions of its VMs", async (t) => {
   const pool = createTestPool();
   for (const [ref, host] of pool.db.records("host")) {
     const sum = (host["resident_VMs"] as string[])
@@ -41,7 +41,7 @@ t.test("a host has to do what its VMs have to do", async (t) => {
   }
 });
 
-t.test("what a VM has to do goes with it, and the past stays", async (t) => {
+t.test("pending operations move with a VM, past ones stay", async (t) => {
   const pool = createTestPool();
   const { db, context } = pool;
   const vm = pool.guest("Running");
@@ -66,7 +66,7 @@ t.test("what a VM has to do goes with it, and the past stays", async (t) => {
   );
 });
 
-t.test("a load is what was said, from then on", async (t) => {
+t.test("a stated load applies from then on", async (t) => {
   const pool = createTestPool();
   const { db } = pool;
   const vm = [...db.refs("VM")].find(

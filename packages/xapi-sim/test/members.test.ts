@@ -2,7 +2,7 @@ import t from "tap";
 import { TestClient } from "./support/raw-client.js";
 import { OTHER_HOST, POOL, tinyPool } from "./support/tiny-pool.js";
 
-t.test("a member names the coordinator, whatever is asked", async (t) => {
+t.test("a member names the coordinator for every call", async (t) => {
   const { pool, client } = await tinyPool(t, { members: 1 });
   const member = new TestClient(pool.urls[1]!);
   const address = new URL(pool.url).hostname;
@@ -21,7 +21,7 @@ t.test("a member names the coordinator, whatever is asked", async (t) => {
 });
 
 t.test(
-  "a new coordinator takes over: sessions are gone, roles are swapped",
+  "a new coordinator takes over: sessions end, roles are swapped",
   async (t) => {
     const { pool, client } = await tinyPool(t, { members: 1 });
     await client.call("pool.designate_new_master", OTHER_HOST);

@@ -56,7 +56,7 @@ function mapped(
 
 for (const state of ["Running", "Halted"] as const)
   t.test(
-    `a ${state.toLowerCase()} VM goes to another pool with its disks`,
+    `a ${state.toLowerCase()} VM is migrated to another pool with its disks`,
     async (t) => {
       const { here, there, places, token } = await twoPools(t);
       const vm = guestOf(here, state);
@@ -91,7 +91,7 @@ for (const state of ["Running", "Halted"] as const)
     },
   );
 
-t.test("memory is given back here and taken there", async (t) => {
+t.test("memory freed by one mirror can be used by another", async (t) => {
   const { here, there, places, token } = await twoPools(t);
   const vm = guestOf(here, "Running");
   const record = here.db.get("VM", vm);
@@ -113,7 +113,7 @@ t.test("memory is given back here and taken there", async (t) => {
   t.equal(free(there, places.host), before[1]! - size);
 });
 
-t.test("what was written to a disk comes along", async (t) => {
+t.test("data written to a disk is migrated", async (t) => {
   const { here, there, places, token } = await twoPools(t);
   const vm = guestOf(here, "Halted");
   const [vdi] = disksOf(here.db, here.db.get("VM", vm));
@@ -147,7 +147,7 @@ t.test("what was written to a disk comes along", async (t) => {
   t.strictSame(await first(there, copy!, 8192), noise);
 });
 
-t.test("a copy leaves the VM where it is and is another one", async (t) => {
+t.test("a copy is a new VM, the original is unchanged", async (t) => {
   const { here, there, places, token } = await twoPools(t);
   const vm = guestOf(here, "Halted");
   const before = picture(here.db);
@@ -198,7 +198,7 @@ t.test("one snapshot comes along", async (t) => {
 });
 
 t.test(
-  "cancelled on its way, the VM is here as it was and nothing is there",
+  "cancelled during the transfer, the VM is unchanged and nothing is left at the target",
   async (t) => {
     const { here, there, places, token } = await twoPools(t, 1);
     const vm = guestOf(here, "Running");
@@ -226,26 +226,29 @@ t.test(
   },
 );
 
-t.test("the other pool goes away on the way: the VM stays", async (t) => {
-  const { here, there, places, token } = await twoPools(t, 1);
-  const vm = guestOf(here, "Running");
-  const before = picture(here.db);
-  const task = (await here.client.call(
-    "Async.VM.migrate_send",
-    ...mapped(here, vm, { ...places, token }),
-  )) as string;
-  await change(
-    here.db,
-    () => Number(here.db.get("task", task)["progress"]) > 0,
-  );
-  await there.pool.stop();
-  const { error_info } = await outcome(here.db, task);
-  t.match(error_info, ["VM_MIGRATE_FAILED", vm]);
-  t.strictSame(changesSince(before, here.db), []);
-});
+t.test(
+  "the target pool disconnects during the transfer: the VM stays",
+  async (t) => {
+    const { here, there, places, token } = await twoPools(t, 1);
+    const vm = guestOf(here, "Running");
+    const before = picture(here.db);
+    const task = (await here.client.call(
+      "Async.VM.migrate_send",
+      ...mapped(here, vm, { ...places, token }),
+    )) as string;
+    await change(
+      here.db,
+      () => Number(here.db.get("task", task)["progress"]) > 0,
+    );
+    await there.pool.stop();
+    const { error_info } = await outcome(here.db, task);
+    t.match(error_info, ["VM_MIGRATE_FAILED", vm]);
+    t.strictSame(changesSince(before, here.db), []);
+  },
+);
 
 t.test(
-  "a migration that cannot start is refused with its reason, and nothing has changed",
+  "a migration that cannot start is refused with its reason, and changes nothing",
   async (t) => {
     const { here, there, places, token } = await twoPools(t);
     const vm = guestOf(here, "Running");
@@ -338,7 +341,7 @@ t.test(
 );
 
 t.test(
-  "two snapshots, one with memory, or tracked changes keep it here",
+  "two snapshots, one with memory, or tracked changes prevent a migration",
   async (t) => {
     const { here, places, token } = await twoPools(t);
     const vm = guestOf(here, "Running");
@@ -363,18 +366,21 @@ t.test(
   },
 );
 
-t.test("a device of the host keeps a running VM here", async (t) => {
-  const { here, places, token } = await twoPools(t);
-  const vm = guestOf(here, "Running");
-  here.db.create("VUSB", { VM: vm });
-  await t.rejects(
-    here.client.call(
-      "VM.migrate_send",
-      ...mapped(here, vm, { ...places, token }),
-    ),
-    { message: `VM_HAS_VUSBS ${vm}` },
-  );
-});
+t.test(
+  "a passed-through device of the host prevents migration of a running VM",
+  async (t) => {
+    const { here, places, token } = await twoPools(t);
+    const vm = guestOf(here, "Running");
+    here.db.create("VUSB", { VM: vm });
+    await t.rejects(
+      here.client.call(
+        "VM.migrate_send",
+        ...mapped(here, vm, { ...places, token }),
+      ),
+      { message: `VM_HAS_VUSBS ${vm}` },
+    );
+  },
+);
 
 t.test("the way must lead to an address of the host", async (t) => {
   const { there, places } = await twoPools(t);

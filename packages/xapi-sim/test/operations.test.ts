@@ -12,7 +12,7 @@ t.test("every operation is a message of the datamodel", async (t) => {
 });
 
 t.test(
-  "a VM starts: domain, devices, consoles, a new VM_guest_metrics, memory taken, a message",
+  "a started VM has a domain, devices, consoles, new VM_guest_metrics, memory in use and a message",
   async (t) => {
     const { call, db, guest, vm, changes } = createTestPool();
     const ref = guest("Halted");
@@ -48,7 +48,7 @@ t.test(
 );
 
 t.test(
-  "while it starts, a VM shows the operation and allows next to nothing",
+  "while it starts, a VM shows the operation and allows almost none",
   async (t) => {
     const { call, db, guest, vm } = createTestPool();
     const ref = guest("Halted");
@@ -118,7 +118,7 @@ t.test(
   },
 );
 
-t.test("a host without the memory says how much is missing", async (t) => {
+t.test("a host without enough memory reports the missing amount", async (t) => {
   const { failure, db, guest, vm } = createTestPool();
   const ref = guest("Halted");
   const [host] = [...db.refs("host")];
@@ -140,7 +140,7 @@ t.test("a host without the memory says how much is missing", async (t) => {
   ]);
 });
 
-t.test("shutdown gives everything back that start took", async (t) => {
+t.test("shutdown releases everything that start took", async (t) => {
   const { call, db, guest, vm } = createTestPool();
   const ref = guest("Halted");
   const free = () =>
@@ -156,7 +156,7 @@ t.test("shutdown gives everything back that start took", async (t) => {
   t.match(last![1]["body"], /^VM '.*' \(uuid: .*\) shutdown forcibly$/);
 });
 
-t.test("a VM without tools cannot be asked to shut down", async (t) => {
+t.test("a VM without guest tools cannot be shut down cleanly", async (t) => {
   const { failure, db, guest } = createTestPool();
   const ref = guest("Running");
   db.update("VM", ref, { guest_metrics: NULL_REF });
@@ -167,7 +167,7 @@ t.test("a VM without tools cannot be asked to shut down", async (t) => {
 });
 
 t.test(
-  "reboot makes a new VM_guest_metrics and deletes the old one",
+  "reboot creates a new VM_guest_metrics and deletes the old one",
   async (t) => {
     const { call, db, guest, vm } = createTestPool();
     const ref = guest("Running");
@@ -178,26 +178,23 @@ t.test(
   },
 );
 
-t.test(
-  "pause and unpause, suspend and resume come back to Running",
-  async (t) => {
-    const { call, guest, vm, db } = createTestPool();
-    const ref = guest("Running");
-    await call("VM.pause", ref);
-    t.equal(vm(ref)["power_state"], "Paused");
-    await call("VM.unpause", ref);
-    await call("VM.suspend", ref);
-    t.equal(vm(ref)["power_state"], "Suspended");
-    const image = vm(ref)["suspend_VDI"] as string;
-    t.equal(db.get("VDI", image)["type"], "suspend");
-    await call("VM.resume", ref, false, false);
-    t.equal(vm(ref)["power_state"], "Running");
-    t.equal(db.find("VDI", image), undefined);
-  },
-);
+t.test("pause, unpause, suspend and resume return to Running", async (t) => {
+  const { call, guest, vm, db } = createTestPool();
+  const ref = guest("Running");
+  await call("VM.pause", ref);
+  t.equal(vm(ref)["power_state"], "Paused");
+  await call("VM.unpause", ref);
+  await call("VM.suspend", ref);
+  t.equal(vm(ref)["power_state"], "Suspended");
+  const image = vm(ref)["suspend_VDI"] as string;
+  t.equal(db.get("VDI", image)["type"], "suspend");
+  await call("VM.resume", ref, false, false);
+  t.equal(vm(ref)["power_state"], "Running");
+  t.equal(db.find("VDI", image), undefined);
+});
 
 t.test(
-  "a snapshot has disks of its own and names its VM; revert brings the VM back to it",
+  "a snapshot has disks of its own and names its VM; revert restores the VM",
   async (t) => {
     const { call, guest, vm, db } = createTestPool();
     const ref = guest("Halted");
@@ -221,7 +218,7 @@ t.test(
 );
 
 t.test(
-  "a snapshot with memory is as a suspended VM: what runs is cut off, and it is destroyed with its image",
+  "a snapshot with memory is like a suspended VM, and is destroyed with its image",
   async (t) => {
     const { call, guest, vm, db } = createTestPool();
     const ref = guest("Running");
@@ -335,7 +332,7 @@ t.test(
   },
 );
 
-t.test("a CD drive takes one image at a time", async (t) => {
+t.test("a CD drive holds one image at a time", async (t) => {
   const { call, db, failure, guest, vm } = createTestPool();
   const ref = guest("Running");
   const drive = (vm(ref)["VBDs"] as string[]).find(
@@ -355,7 +352,7 @@ t.test("a CD drive takes one image at a time", async (t) => {
 });
 
 t.test(
-  "a disk in use cannot be destroyed; a free one goes and its SR has the space back",
+  "a disk in use cannot be destroyed; deletion of a free disk frees its space",
   async (t) => {
     const { call, db, failure } = createTestPool();
     const [used] = [...db.records("VBD")].find(
@@ -388,7 +385,7 @@ t.test(
 );
 
 t.test(
-  "a disk moves to another SR as a new one, and stays what it is on its own",
+  "a disk migrated to another SR is a new one, and keeps its properties",
   async (t) => {
     const { call, db, context, failure, guest } = createTestPool();
     const [own, other] = [...db.records("SR")]
@@ -428,7 +425,7 @@ t.test(
   },
 );
 
-t.test("an SR goes only when it is unplugged and empty", async (t) => {
+t.test("an SR is deleted only when it is unplugged and empty", async (t) => {
   const { call, db, failure, context } = createTestPool();
   const coordinator = context.pool.coordinatorRef();
   const sr = (await call(
@@ -500,43 +497,40 @@ t.test("a host is emptied, rebooted and enabled again", async (t) => {
   );
 });
 
-t.test(
-  "a VLAN is made on the same interface of every host, once",
-  async (t) => {
-    const { call, db, failure } = createTestPool();
-    const network = (await call("network.create", {
-      name_label: "v",
-      other_config: {},
-    })) as string;
-    const [bond] = [...db.records("PIF")].find(
-      ([, pif]) => pif["management"] === true,
-    )!;
-    const pifs = (await call(
-      "pool.create_VLAN_from_PIF",
-      bond,
-      network,
-      777,
-    )) as string[];
-    t.equal(pifs.length, 3);
-    t.equal((db.get("network", network)["PIFs"] as string[]).length, 3);
-    t.strictSame(
-      (await failure("VLAN.create", bond, 777, network))[0],
-      "NETWORK_ALREADY_CONNECTED",
-    );
-    const other = db.create("network", {});
-    t.strictSame(await failure("VLAN.create", bond, 777, other), [
-      "PIF_VLAN_EXISTS",
-      bond,
-    ]);
-    t.strictSame(
-      (await failure("network.destroy", network))[0],
-      "NETWORK_CONTAINS_PIF",
-    );
-    for (const pif of pifs) await call("PIF.destroy", pif);
-    await call("network.destroy", network);
-    t.equal(db.find("network", network), undefined);
-  },
-);
+t.test("a VLAN is created once per host on the same interface", async (t) => {
+  const { call, db, failure } = createTestPool();
+  const network = (await call("network.create", {
+    name_label: "v",
+    other_config: {},
+  })) as string;
+  const [bond] = [...db.records("PIF")].find(
+    ([, pif]) => pif["management"] === true,
+  )!;
+  const pifs = (await call(
+    "pool.create_VLAN_from_PIF",
+    bond,
+    network,
+    777,
+  )) as string[];
+  t.equal(pifs.length, 3);
+  t.equal((db.get("network", network)["PIFs"] as string[]).length, 3);
+  t.strictSame(
+    (await failure("VLAN.create", bond, 777, network))[0],
+    "NETWORK_ALREADY_CONNECTED",
+  );
+  const other = db.create("network", {});
+  t.strictSame(await failure("VLAN.create", bond, 777, other), [
+    "PIF_VLAN_EXISTS",
+    bond,
+  ]);
+  t.strictSame(
+    (await failure("network.destroy", network))[0],
+    "NETWORK_CONTAINS_PIF",
+  );
+  for (const pif of pifs) await call("PIF.destroy", pif);
+  await call("network.destroy", network);
+  t.equal(db.find("network", network), undefined);
+});
 
 t.test(
   "memory limits keep their order, and a running VM takes memory of its host",
@@ -557,7 +551,7 @@ t.test(
   },
 );
 
-t.test("other operations wait for the one that is going on", async (t) => {
+t.test("other operations wait for the running one", async (t) => {
   const { failure, db, guest } = createTestPool();
   const ref = guest("Halted");
   db.update("VM", ref, { current_operations: { "OpaqueRef:task": "clone" } });
@@ -570,7 +564,7 @@ t.test("other operations wait for the one that is going on", async (t) => {
   ]);
 });
 
-t.test("copies of one VM go on at the same time", async (t) => {
+t.test("copies of one VM run concurrently", async (t) => {
   const { call, failure, db, guest } = createTestPool();
   const ref = guest("Halted");
   db.update("VM", ref, { current_operations: { "OpaqueRef:task": "clone" } });
@@ -635,7 +629,7 @@ t.test(
 );
 
 t.test(
-  "a hard shutdown comes through while the VM reboots, and the reboot fails",
+  "a hard shutdown during a reboot succeeds, and the reboot fails",
   async (t) => {
     const { call, failure, guest, vm, db } = createTestPool();
     const ref = guest("Running");

@@ -37,7 +37,7 @@ async function asMember({ pool }: Side, address: string): Promise<void> {
   }
 }
 
-t.test("a host joins a pool: it is there with all it has", async (t) => {
+t.test("a host that joins a pool brings all its objects", async (t) => {
   const { joiner, pool, address } = await hostAndPool(t);
   const uuid = [...joiner.db.records("host")][0]![1]["uuid"] as string;
   const events: string[] = [];
@@ -76,7 +76,7 @@ t.test("a host joins a pool: it is there with all it has", async (t) => {
   );
 });
 
-t.test("a host that has joined reports its measurements there", async (t) => {
+t.test("a joined host reports its statistics in the new pool", async (t) => {
   const { joiner, address } = await hostAndPool(t);
   const uuid = [...joiner.db.records("host")][0]![1]["uuid"] as string;
   await join(joiner, address);
@@ -116,7 +116,7 @@ t.test("a VM can run on a host that has joined", async (t) => {
   t.equal(pool.db.get("VM", movable[0]!)["resident_on"], host);
 });
 
-t.test("an ejected host is a pool of its own again", async (t) => {
+t.test("an ejected host is a pool of its own", async (t) => {
   const { joiner, pool, address } = await hostAndPool(t);
   const uuid = [...joiner.db.records("host")][0]![1]["uuid"] as string;
   const before = picture(pool.db);
@@ -130,7 +130,7 @@ t.test("an ejected host is a pool of its own again", async (t) => {
   await waitFor(() => new TestClient(joiner.pool.url).logIn());
 });
 
-t.test("a member learns of a new coordinator", async (t) => {
+t.test("a member reports a new coordinator", async (t) => {
   const { joiner, pool, address } = await hostAndPool(t);
   await join(joiner, address);
   await asMember(joiner, address);
@@ -143,7 +143,7 @@ t.test("a member learns of a new coordinator", async (t) => {
 });
 
 t.test(
-  "what a host has keeps it from joining, and nothing changes",
+  "resources of a host prevent joining, and nothing changes",
   async (t) => {
     const { joiner, pool, address } = await hostAndPool(t);
     const before = picture(pool.db);
@@ -185,7 +185,7 @@ t.test(
   },
 );
 
-t.test("the pool looks at who wants to join", async (t) => {
+t.test("the pool checks a joining host", async (t) => {
   const { joiner, pool, address } = await hostAndPool(t);
   const before = picture(pool.db);
   await t.rejects(join(joiner, "127.0.0.1:9"), {
@@ -223,20 +223,23 @@ t.test("the pool looks at who wants to join", async (t) => {
   t.equal(pool.db.count("host"), 4, "forced");
 });
 
-t.test("a new coordinator must be there; the present one stays", async (t) => {
-  const { pool } = await hostAndPool(t);
-  const { db, client } = pool;
-  const coordinator = [...db.records("pool")][0]![1]["master"];
-  await client.call("pool.designate_new_master", coordinator);
-  await client.call("host.get_all");
-  const [other] = [...db.refs("host")].filter((ref) => ref !== coordinator);
-  db.update("host_metrics", db.get("host", other!)["metrics"] as string, {
-    live: false,
-  });
-  await t.rejects(client.call("pool.designate_new_master", other), {
-    message: `CANNOT_CONTACT_HOST ${other}`,
-  });
-});
+t.test(
+  "a new coordinator must exist; the present one is accepted",
+  async (t) => {
+    const { pool } = await hostAndPool(t);
+    const { db, client } = pool;
+    const coordinator = [...db.records("pool")][0]![1]["master"];
+    await client.call("pool.designate_new_master", coordinator);
+    await client.call("host.get_all");
+    const [other] = [...db.refs("host")].filter((ref) => ref !== coordinator);
+    db.update("host_metrics", db.get("host", other!)["metrics"] as string, {
+      live: false,
+    });
+    await t.rejects(client.call("pool.designate_new_master", other), {
+      message: `CANNOT_CONTACT_HOST ${other}`,
+    });
+  },
+);
 
 async function waitFor(attempt: () => Promise<unknown>): Promise<void> {
   for (;;) {

@@ -628,7 +628,7 @@ t.test("a disk's size is whole blocks of its driver", async (t) => {
 });
 
 t.test(
-  "block storage takes all of a disk, and more when it grows",
+  "block storage uses the whole disk, and more when it grows",
   async (t) => {
     const pool = createTestPool();
     const { call, db } = pool;
@@ -644,7 +644,7 @@ t.test(
   },
 );
 
-t.test("devices show what is done to them", async (t) => {
+t.test("devices show their operations", async (t) => {
   const pool = createTestPool();
   const { call, db } = pool;
   const vbd = vbdOf(pool, "Running");
@@ -686,7 +686,7 @@ t.test("an SR may go only when no host has it at hand", async (t) => {
   t.ok(allowed().includes("scan"));
 });
 
-t.test("free interfaces make a bond, and come out of it again", async (t) => {
+t.test("free interfaces are bonded and released again", async (t) => {
   const pool = createTestPool({ hosts: 10, vms: 5 });
   const { call, db } = pool;
   const host = coordinator(pool);

@@ -51,7 +51,7 @@ t.test("a host reports each plugged SR with disks", async (t) => {
 });
 
 t.test(
-  "the coordinator keeps what was measured of a VM that has run",
+  "the coordinator keeps the statistics of a VM that has run",
   async (t) => {
     const side = await startSide(t);
     const { db, client, pool } = side;

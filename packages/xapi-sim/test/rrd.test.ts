@@ -135,7 +135,7 @@ t.test(
   },
 );
 
-t.test("values depend on nothing but owner, name and time", async (t) => {
+t.test("values depend only on owner, name and time", async (t) => {
   const one = makeXport(columns, { start: -60, interval: 0 }, RECORDED_NOW);
   const later = makeXport(
     columns,
@@ -195,7 +195,7 @@ t.test("a host reports its VMs, itself and SRs on request", async (t) => {
 });
 
 t.test(
-  "whole documents: of the host, of a VM, of an SR; 404 and 400 where there is none",
+  "complete documents: of the host, of a VM, of an SR; 404 and 400 where there is none",
   async (t) => {
     const { pool, get, call } = await startServer();
     t.teardown(() => pool.stop());

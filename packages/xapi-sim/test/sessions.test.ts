@@ -5,7 +5,7 @@ import { Sessions } from "../src/sessions.js";
 import { TestClient } from "./support/raw-client.js";
 import { HOST, tinyPool } from "./support/tiny-pool.js";
 
-t.test("login takes two to five parameters, no fewer", async (t) => {
+t.test("login takes two to five parameters", async (t) => {
   const { client } = await tinyPool(t);
   for (const params of [
     ["root", "password"],
@@ -34,7 +34,7 @@ t.test(
   },
 );
 
-t.test("after logout the session is no more", async (t) => {
+t.test("after logout the session is invalid", async (t) => {
   const { client } = await tinyPool(t);
   const { session } = client;
   t.equal(await client.call("session.logout"), "");
@@ -44,7 +44,7 @@ t.test("after logout the session is no more", async (t) => {
     });
 });
 
-t.test("a changed password counts at once", async (t) => {
+t.test("a changed password is valid immediately", async (t) => {
   const { pool, client } = await tinyPool(t);
   await client.call("session.change_password", "password", "new");
   await t.rejects(new TestClient(pool.url).logIn());
@@ -117,7 +117,7 @@ function sessionsAt(clock: { time: number }): Sessions {
 }
 
 t.test(
-  "a session that is idle for a day is gone, one in use is not",
+  "a session that is idle for a day ends, one in use does not",
   async (t) => {
     const clock = { time: 0 };
     const sessions = sessionsAt(clock);
@@ -133,7 +133,7 @@ t.test(
 );
 
 t.test(
-  "an originator has 500 sessions, those without share 400: the oldest idle goes",
+  "an originator has at most 500 sessions, clients without one 400: the oldest idle session ends",
   async (t) => {
     const clock = { time: 0 };
     const sessions = sessionsAt(clock);

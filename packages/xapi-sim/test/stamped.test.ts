@@ -54,7 +54,7 @@ async function listAll(pool: SimulatedPool): Promise<Map<string, Records>> {
 }
 
 t.test(
-  "the first stamped pool answers as a pool that holds its objects",
+  "the first stamped pool responds like a pool that holds its objects",
   async (t) => {
     const { stamped, real } = await setUp(t);
     const expected = await listAll(real);
@@ -64,7 +64,7 @@ t.test(
 );
 
 t.test(
-  "another one has the same objects under ids, names and addresses of its own",
+  "another seed has the same objects with other ids, names and addresses",
   async (t) => {
     const { stamped } = await setUp(t);
     const [first, second] = await Promise.all(stamped.map(listAll));
@@ -210,7 +210,7 @@ t.test(
   },
 );
 
-t.test("a listing after churn equals what events reported", async (t) => {
+t.test("a listing after changes equals the events", async (t) => {
   const { stamped } = await setUp(t);
   const pool = stamped[2]!;
   const client = await clientOf(pool);
@@ -241,7 +241,7 @@ t.test("a listing after churn equals what events reported", async (t) => {
   t.strictSame(new Map(after.sort()), new Map([...expected].sort()));
 });
 
-t.test("clients that sign in again find their pool as it was", async (t) => {
+t.test("after a new sign-in clients find their pool unchanged", async (t) => {
   const { stamped } = await setUp(t);
   const pool = stamped[1]!;
   const client = await clientOf(pool);

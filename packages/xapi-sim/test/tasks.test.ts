@@ -41,7 +41,7 @@ const slow: PoolOptions = {
 };
 
 t.test(
-  "an asynchronous call gives a task at once, and its result in it as XML",
+  "an asynchronous call returns a task immediately, and its result in it as XML",
   async (t) => {
     const { pool, client } = await tinyPool(t, slow);
     const ref = (await client.call(
@@ -124,24 +124,21 @@ t.test("a task that an operation works on can be cancelled", async (t) => {
   t.equal(await client.call("task.cancel", ref), "", "once more is no error");
 });
 
-t.test(
-  "cancelling a task of the client's own only records the request",
-  async (t) => {
-    const { pool, client } = await tinyPool(t, slow);
-    const ref = (await client.call("task.create", "mine", "")) as string;
-    await client.call("task.cancel", ref);
-    const record = pool.database.get("task", ref);
-    t.equal(record["status"], "pending");
-    t.match(Object.entries(record["current_operations"]!), [
-      [/^DummyRef:\|.*\|task\.cancel$/, "cancel"],
-    ]);
-    await client.call("task.set_status", ref, "cancelled");
-    await client.call("task.destroy", ref);
-    await t.rejects(client.call("task.get_record", ref), {
-      message: `HANDLE_INVALID task ${ref}`,
-    });
-  },
-);
+t.test("cancelling a client's own task only records the request", async (t) => {
+  const { pool, client } = await tinyPool(t, slow);
+  const ref = (await client.call("task.create", "mine", "")) as string;
+  await client.call("task.cancel", ref);
+  const record = pool.database.get("task", ref);
+  t.equal(record["status"], "pending");
+  t.match(Object.entries(record["current_operations"]!), [
+    [/^DummyRef:\|.*\|task\.cancel$/, "cancel"],
+  ]);
+  await client.call("task.set_status", ref, "cancelled");
+  await client.call("task.destroy", ref);
+  await t.rejects(client.call("task.get_record", ref), {
+    message: `HANDLE_INVALID task ${ref}`,
+  });
+});
 
 t.test(
   "a pending task that is destroyed stays until it ends, as with XAPI",

@@ -95,7 +95,7 @@ t.test(
   },
 );
 
-t.test("what is exported can be imported", async (t) => {
+t.test("an exported VM can be imported", async (t) => {
   const server = await startServer();
   t.teardown(() => server.pool.stop());
   const { ref, uuid } = await newVm(server);
@@ -138,7 +138,7 @@ t.test("what is exported can be imported", async (t) => {
 });
 
 t.test(
-  "metadata has a length; the recorded one is read as ours is",
+  "metadata has a length; the recorded one is read like the simulator's",
   async (t) => {
     const server = await startServer();
     t.teardown(() => server.pool.stop());

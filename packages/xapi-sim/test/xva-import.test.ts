@@ -63,7 +63,7 @@ async function firstBytes({ pool, client }: Side, vdi: string) {
 
 for (const compression of ["false", "true", "gzip", "zstd"])
   t.test(
-    `a VM goes out and comes in with its disks, use_compression=${compression}`,
+    `a VM is exported and imported with its disks, use_compression=${compression}`,
     async (t) => {
       const from = await startSide(t, { seed: 3 });
       const to = await startSide(t, { seed: 4 });
@@ -103,48 +103,42 @@ t.test("packed archives are smaller, and begin as such", async (t) => {
   t.equal(zstd.toString("hex", 0, 4), "28b52ffd");
 });
 
-t.test(
-  "an upload that is cut leaves nothing, and its task fails",
-  async (t) => {
-    const side = await startSide(t);
-    const archive = await exported(side, guestOf(side, "Halted"));
-    const before = picture(side.db);
-    // In ova.xml; within a block; at the end of one; before the end marker.
-    for (const length of [
-      1000,
-      archive.length - 600_000,
-      archive.length - 2048,
-      archive.length - 1024,
-    ]) {
-      const { status, error_info } = await imported(side, archive, { length });
-      t.equal(status, "failure", `after ${length} bytes`);
-      t.match((error_info as string[]).join(" "), /IMPORT_ERROR_PREMATURE_EOF/);
-      t.strictSame(changesSince(before, side.db), []);
-    }
-  },
-);
+t.test("an aborted upload leaves nothing, and its task fails", async (t) => {
+  const side = await startSide(t);
+  const archive = await exported(side, guestOf(side, "Halted"));
+  const before = picture(side.db);
+  // In ova.xml; within a block; at the end of one; before the end marker.
+  for (const length of [
+    1000,
+    archive.length - 600_000,
+    archive.length - 2048,
+    archive.length - 1024,
+  ]) {
+    const { status, error_info } = await imported(side, archive, { length });
+    t.equal(status, "failure", `after ${length} bytes`);
+    t.match((error_info as string[]).join(" "), /IMPORT_ERROR_PREMATURE_EOF/);
+    t.strictSame(changesSince(before, side.db), []);
+  }
+});
 
-t.test(
-  "while it comes in, the VM is there, and nothing can be done to it",
-  async (t) => {
-    const side = await startSide(t);
-    const { db, client } = side;
-    const archive = await exported(side, guestOf(side, "Halted"));
-    const vms = db.count("VM");
-    const coming = change(db, () => db.count("VM") > vms);
-    const over = imported(side, archive, { length: archive.length - 2048 });
-    await coming;
-    const vm = [...db.refs("VM")].at(-1)!;
-    if (db.find("VM", vm) !== undefined)
-      await t.rejects(client.call("VM.start", vm, false, false), {
-        message: /^(OTHER_OPERATION_IN_PROGRESS VM \S+ import|HANDLE_INVALID)/,
-      });
-    t.equal((await over)["status"], "failure");
-    t.equal(db.count("VM"), vms);
-  },
-);
+t.test("during an import the VM exists, and allows no operation", async (t) => {
+  const side = await startSide(t);
+  const { db, client } = side;
+  const archive = await exported(side, guestOf(side, "Halted"));
+  const vms = db.count("VM");
+  const coming = change(db, () => db.count("VM") > vms);
+  const over = imported(side, archive, { length: archive.length - 2048 });
+  await coming;
+  const vm = [...db.refs("VM")].at(-1)!;
+  if (db.find("VM", vm) !== undefined)
+    await t.rejects(client.call("VM.start", vm, false, false), {
+      message: /^(OTHER_OPERATION_IN_PROGRESS VM \S+ import|HANDLE_INVALID)/,
+    });
+  t.equal((await over)["status"], "failure");
+  t.equal(db.count("VM"), vms);
+});
 
-t.test("an SR that fills up leaves nothing", async (t) => {
+t.test("an SR that fills up leaves nothing behind", async (t) => {
   const side = await startSide(t);
   const { db } = side;
   const archive = await exported(side, guestOf(side, "Halted"));
@@ -158,7 +152,7 @@ t.test("an SR that fills up leaves nothing", async (t) => {
   t.strictSame(changesSince(before, db), []);
 });
 
-t.test("what is no archive is refused", async (t) => {
+t.test("a file that is no archive is refused", async (t) => {
   const side = await startSide(t);
   const before = picture(side.db);
   const { error_info } = await imported(side, Buffer.alloc(4096, "x"));
@@ -167,7 +161,7 @@ t.test("what is no archive is refused", async (t) => {
 });
 
 t.test(
-  "an image in a drive is found again by its uuid, and not made",
+  "an image in a drive is found by its uuid, and not created",
   async (t) => {
     const side = await startSide(t);
     const { db } = side;

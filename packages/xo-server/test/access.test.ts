@@ -97,28 +97,25 @@ function caller(
 const call = (name: string, id: unknown, context: CallContext) =>
   dispatcher.call(name, { id }, context).catch((error: unknown) => error);
 
-t.test("who has not signed in learns nothing of objects", async (t) => {
+t.test("anonymous clients learn nothing of objects", async (t) => {
   for (const id of ["vm1", "none", ""])
     t.match(await call("vm.start", id, caller(undefined)), {
       code: "UNAUTHORIZED",
     });
 });
 
-t.test(
-  "who looks at the demo reads objects, and does nothing to them",
-  async (t) => {
-    const guest = caller(undefined);
-    const viewer = toCallContext(new FakeClient(), "192.0.2.7", "viewer");
-    const refused = { code: "UNAUTHORIZED" };
-    t.equal(await call("vm.look", "vm1", viewer), "vm1 seen");
-    t.match(await call("vm.look", "vm1", guest), refused, "not of real pools");
-    t.match(await call("vm.look", "none", viewer), refused);
-    t.match(await call("vm.look", "h1", viewer), refused, "is no VM");
-    t.match(await call("vm.start", "vm1", viewer), refused);
-  },
-);
+t.test("demo clients read objects, and change nothing", async (t) => {
+  const guest = caller(undefined);
+  const viewer = toCallContext(new FakeClient(), "192.0.2.7", "viewer");
+  const refused = { code: "UNAUTHORIZED" };
+  t.equal(await call("vm.look", "vm1", viewer), "vm1 seen");
+  t.match(await call("vm.look", "vm1", guest), refused, "not of real pools");
+  t.match(await call("vm.look", "none", viewer), refused);
+  t.match(await call("vm.look", "h1", viewer), refused, "is no VM");
+  t.match(await call("vm.start", "vm1", viewer), refused);
+});
 
-t.test("what one may not read is not there", async (t) => {
+t.test("unreadable objects do not exist for the caller", async (t) => {
   const missing = { code: "NO_SUCH_OBJECT", data: { type: "VM" } };
   const prod = caller([allow("read", "tags:prod"), allow("operate")]);
   t.equal(await call("vm.start", "vm1", prod), "vm1 started");
@@ -128,7 +125,7 @@ t.test("what one may not read is not there", async (t) => {
   t.match(await call("vm.start", "vm1", caller([])), missing);
 });
 
-t.test("what one may read but not do says what is missing", async (t) => {
+t.test("a missing right for an operation is named", async (t) => {
   const reader = caller([allow("read"), allow("operate:stop")]);
   t.match(await call("vm.start", "vm1", reader), {
     code: "FORBIDDEN",
@@ -156,7 +153,7 @@ t.test("an admin needs no privileges, but an object", async (t) => {
   t.match(await call("vm.start", 7, admin), { code: "INVALID_PARAMETERS" });
 });
 
-t.test("an ACL is for its object and what belongs to that", async (t) => {
+t.test("an ACL applies to its object and the object's devices", async (t) => {
   const acls = [
     { object: "h1", action: "operator" },
     { object: "vm2", action: "viewer" },

@@ -110,12 +110,12 @@ async function startBench(t: Test, { most = 100 } = {}) {
   };
 }
 
-t.test("what is there at the beginning has not happened", async (t) => {
+t.test("objects that exist at the start are no events", async (t) => {
   const { kinds } = await startBench(t);
   t.same(await kinds(), []);
 });
 
-t.test("what becomes of a VM is told", async (t) => {
+t.test("the outcome for a VM is reported", async (t) => {
   const { objects, list, kinds, changes } = await startBench(t);
   objects.put(vm("a", running("h1")));
   objects.put(vm("a", running("h2")));
@@ -153,7 +153,7 @@ t.test("what becomes of a VM is told", async (t) => {
   ]);
 });
 
-t.test("so is what becomes of the rest", async (t) => {
+t.test("likewise the end of the others", async (t) => {
   const { objects, list, kinds } = await startBench(t);
   const snapshot = ofType("VM-snapshot", "s", { $snapshot_of: "a" });
   objects.put(snapshot);
@@ -188,7 +188,7 @@ t.test("so is what becomes of the rest", async (t) => {
   ]);
 });
 
-t.test("a VM that is made a template is one no more", async (t) => {
+t.test("a VM converted to a template is no longer a VM", async (t) => {
   const { objects, kinds } = await startBench(t);
   objects.put(vm("a", { type: "VM-template" }));
   objects.put(vm("a"));
@@ -196,7 +196,7 @@ t.test("a VM that is made a template is one no more", async (t) => {
   t.same(await kinds(), ["template.created a", "vm.created a", "vm.removed a"]);
 });
 
-t.test("a listing is no activity, a lost pool is one", async (t) => {
+t.test("a listing is no activity, a lost pool is", async (t) => {
   const { objects, kinds, enter } = await startBench(t);
   await enter("re-listing");
   objects.put(vm("a", running("h1")), vm("new"));
@@ -231,7 +231,7 @@ t.test("the journal is bounded by number and age", async (t) => {
   );
 });
 
-t.test("it is read in windows, and what is new alone", async (t) => {
+t.test("it is read in windows, and only new lines", async (t) => {
   const { objects, activity, list } = await startBench(t);
   for (let i = 0; i < 25; i++) objects.put(vm("a", { name_label: `n${i}` }));
   const names: string[] = [];
@@ -254,7 +254,7 @@ t.test("it is read in windows, and what is new alone", async (t) => {
   t.same(await list({ pool: "other" }), []);
 });
 
-t.test("it is for who may see the object", async (t) => {
+t.test("it is shown to users who may read the object", async (t) => {
   const { objects, list, kinds } = await startBench(t);
   const hers = readerOf("tags:hers");
   objects.put(vm("a", { ...running("h1"), tags: ["hers"] }));
@@ -269,55 +269,58 @@ t.test("it is for who may see the object", async (t) => {
   t.equal((await list()).length, 5);
 });
 
-t.test("who has asked us for it is told to admins and to them", async (t) => {
-  const { activity, objects, list, clock } = await startBench(t);
-  const context = (id: string) =>
-    ({ user: { id, name: id, isAdmin: false } }) as CallContext;
-  const permission = {
-    action: "operate:use" as const,
-    resource: "VM",
-    id: (params: { id: string }) => params.id,
-  };
-  const begin = (name: string, params: object, who = "u") =>
-    activity.begin({
-      operation: { name, permission },
-      params,
-      context: context(who),
-    });
-  const by = async (reader = admin) =>
-    (await list({}, reader))[0]!.by?.operation;
+t.test(
+  "clients of a connection are shown to admins and to themselves",
+  async (t) => {
+    const { activity, objects, list, clock } = await startBench(t);
+    const context = (id: string) =>
+      ({ user: { id, name: id, isAdmin: false } }) as CallContext;
+    const permission = {
+      action: "operate:use" as const,
+      resource: "VM",
+      id: (params: { id: string }) => params.id,
+    };
+    const begin = (name: string, params: object, who = "u") =>
+      activity.begin({
+        operation: { name, permission },
+        params,
+        context: context(who),
+      });
+    const by = async (reader = admin) =>
+      (await list({}, reader))[0]!.by?.operation;
 
-  const end = begin("vm.start", { id: "a" });
-  objects.put(vm("a", running("h1")));
-  t.match((await list())[0]!.by, { userId: "u", operation: "vm.start" });
-  t.equal(await by({ ...readerOf("id:a"), userId: "u" }), "vm.start");
-  t.equal(await by({ ...readerOf("id:a"), userId: "v" }), undefined);
-  end(true);
-  clock.pass(500);
-  objects.put(vm("a"));
-  t.equal(await by(), "vm.start", "of one of many the pool tells later");
-  clock.pass(10_000);
-  objects.put(vm("a", running("h1")));
-  t.equal(await by(), undefined);
+    const end = begin("vm.start", { id: "a" });
+    objects.put(vm("a", running("h1")));
+    t.match((await list())[0]!.by, { userId: "u", operation: "vm.start" });
+    t.equal(await by({ ...readerOf("id:a"), userId: "u" }), "vm.start");
+    t.equal(await by({ ...readerOf("id:a"), userId: "v" }), undefined);
+    end(true);
+    clock.pass(500);
+    objects.put(vm("a"));
+    t.equal(await by(), "vm.start", "of one of many the pool tells later");
+    clock.pass(10_000);
+    objects.put(vm("a", running("h1")));
+    t.equal(await by(), undefined);
 
-  const endSet = begin("vm.set", { id: "a" });
-  objects.put(vm("a"));
-  t.equal(await by(), undefined, "who writes a name does not stop it");
-  objects.put(vm("a", { name_label: "web" }));
-  t.equal(await by(), "vm.set");
-  endSet();
+    const endSet = begin("vm.set", { id: "a" });
+    objects.put(vm("a"));
+    t.equal(await by(), undefined, "who writes a name does not stop it");
+    objects.put(vm("a", { name_label: "web" }));
+    t.equal(await by(), "vm.set");
+    endSet();
 
-  const endSnapshot = begin("vm.snapshot", { id: "a" });
-  objects.put(ofType("VM-snapshot", "s", { $snapshot_of: "a" }));
-  t.equal(await by(), "vm.snapshot");
-  endSnapshot("s");
+    const endSnapshot = begin("vm.snapshot", { id: "a" });
+    objects.put(ofType("VM-snapshot", "s", { $snapshot_of: "a" }));
+    t.equal(await by(), "vm.snapshot");
+    endSnapshot("s");
 
-  const endCreate = begin("vm.create", { id: "some template" });
-  objects.put(vm("made"));
-  t.equal(await by(), undefined);
-  endCreate("made");
-  t.equal(await by(), "vm.create", "what it has made is known at its end");
-});
+    const endCreate = begin("vm.create", { id: "some template" });
+    objects.put(vm("made"));
+    t.equal(await by(), undefined);
+    endCreate("made");
+    t.equal(await by(), "vm.create", "what it has made is known at its end");
+  },
+);
 
 t.test("many changes are one notification to a listener", async (t) => {
   const clock = new FakeClock();

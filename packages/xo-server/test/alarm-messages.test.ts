@@ -52,7 +52,7 @@ t.test("a web hook gets JSON, its headers, and a signature", async (t) => {
 });
 
 t.test(
-  "what is secret stays with its address, and goes to no other",
+  "secrets stay with their address, and are not sent to another",
   async (t) => {
     const sink = await startHookSink(t);
     const bench = await startAlarmBench(t);
@@ -98,42 +98,45 @@ t.test("a redirect is not followed", async (t) => {
   t.same(other.posted, []);
 });
 
-t.test("what could not be sent is tried again, over a restart", async (t) => {
-  const sink = await startHookSink(t);
-  sink.status = 500;
-  const bench = await startAlarmBench(t);
-  const id = await bench.create({
-    on: HALTED,
-    targets: [{ kind: "web-hook", url: sink.url }],
-  });
-  bench.objects.put(halted("a"));
-  await bench.pass(500);
-  const failing = async (server = bench) => {
-    const { value } = await server.ask("GET", `/alarm-rules/${id}`);
-    return (value as { undelivered: { attempts: number }[] }).undelivered;
-  };
-  await until(async () => (await failing()).length === 1);
-  t.match(await failing(), [
-    { attempts: 1, error: /HTTP status 500/, nextAt: Number },
-  ]);
-  await bench.pass(9_000);
-  t.equal(sink.posted.length, 1);
-  await bench.stop();
-  const again = await startAlarmBench(t, bench);
-  await again.pass(1_000);
-  await until(() => sink.posted.length === 2);
-  const bodies = sink.posted.map(
-    ({ text }) => JSON.parse(text) as { id: string },
-  );
-  t.equal(bodies[0]!.id, bodies[1]!.id, "a receiver can tell");
-  sink.status = 204;
-  await until(async () => (await failing(again))[0]?.attempts === 2);
-  await again.pass(61_000);
-  await until(() => sink.posted.length === 3);
-  await until(async () => (await failing(again)).length === 0);
-});
+t.test(
+  "undelivered notifications are retried, also after a restart",
+  async (t) => {
+    const sink = await startHookSink(t);
+    sink.status = 500;
+    const bench = await startAlarmBench(t);
+    const id = await bench.create({
+      on: HALTED,
+      targets: [{ kind: "web-hook", url: sink.url }],
+    });
+    bench.objects.put(halted("a"));
+    await bench.pass(500);
+    const failing = async (server = bench) => {
+      const { value } = await server.ask("GET", `/alarm-rules/${id}`);
+      return (value as { undelivered: { attempts: number }[] }).undelivered;
+    };
+    await until(async () => (await failing()).length === 1);
+    t.match(await failing(), [
+      { attempts: 1, error: /HTTP status 500/, nextAt: Number },
+    ]);
+    await bench.pass(9_000);
+    t.equal(sink.posted.length, 1);
+    await bench.stop();
+    const again = await startAlarmBench(t, bench);
+    await again.pass(1_000);
+    await until(() => sink.posted.length === 2);
+    const bodies = sink.posted.map(
+      ({ text }) => JSON.parse(text) as { id: string },
+    );
+    t.equal(bodies[0]!.id, bodies[1]!.id, "a receiver can tell");
+    sink.status = 204;
+    await until(async () => (await failing(again))[0]?.attempts === 2);
+    await again.pass(61_000);
+    await until(() => sink.posted.length === 3);
+    await until(async () => (await failing(again)).length === 0);
+  },
+);
 
-t.test("after hours it is given up, and that is shown", async (t) => {
+t.test("after hours a retry ends, and that is shown", async (t) => {
   const bench = await startAlarmBench(t, { yaml: "host: 127.0.0.1\nport: 1" });
   const id = await bench.create({
     on: HALTED,
@@ -198,7 +201,7 @@ t.test(
   },
 );
 
-t.test("without a mail server it says so", async (t) => {
+t.test("without a mail server an error is shown", async (t) => {
   const bench = await startAlarmBench(t);
   const id = await bench.create({
     on: HALTED,

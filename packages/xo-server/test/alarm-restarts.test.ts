@@ -20,7 +20,7 @@ const HALTED = { kind: "object", type: "VM", filter: "power_state:Halted" };
 const halted = (id: string) => vm(id, { power_state: "Halted" });
 
 t.test(
-  "restarts raise and clear nothing from objects of the run before",
+  "restarts raise and clear nothing for objects of the previous run",
   async (t) => {
     const box = await startMailBox(t);
     const yaml = mailYaml(box.port);
@@ -62,7 +62,7 @@ t.test(
   },
 );
 
-t.test("what changed while the server was stopped is noticed", async (t) => {
+t.test("changes while the server was stopped are detected", async (t) => {
   const box = await startMailBox(t);
   const yaml = mailYaml(box.port);
   const before = await startAlarmBench(t, { yaml });

@@ -41,7 +41,7 @@ t.test("rules are for admins", async (t) => {
   t.equal((await bench.ask("GET", `/alarm-rules/${id}`)).status, 404);
 });
 
-t.test("alarms are for who may see the object", async (t) => {
+t.test("alarms are shown to users who may read the object", async (t) => {
   const bench = await startAlarmBench(t, { people });
   await bench.create({ on: HALTED });
   bench.objects.put(vm("a"), vm("b", { tags: ["hers"] }));
@@ -125,7 +125,7 @@ t.test("wrong rules are refused", async (t) => {
   t.same((await bench.ask("GET", "/alarm-rules")).value, []);
 });
 
-t.test("with another condition, or off, what was open ends", async (t) => {
+t.test("a changed or disabled condition clears the alarm", async (t) => {
   const bench = await startAlarmBench(t);
   bench.objects.put(vm("a"));
   const id = await bench.create({ on: HALTED });

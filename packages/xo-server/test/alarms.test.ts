@@ -26,7 +26,7 @@ const mailYaml = (port: number) =>
   `host: 127.0.0.1\nport: ${port}\nsecurity: none\nfrom: xo@example.org`;
 
 t.test(
-  "a threshold, for how long, and back: one alarm, two letters",
+  "a threshold, its duration and its end: one alarm, two mails",
   async (t) => {
     const box = await startMailBox(t);
     const bench = await startAlarmBench(t, { yaml: mailYaml(box.port) });
@@ -74,22 +74,25 @@ t.test(
   },
 );
 
-t.test("what is only now and then beyond it is no alarm", async (t) => {
-  const bench = await startAlarmBench(t);
-  bench.objects.put(vm("a"));
-  await bench.create({ on: CPU, forSeconds: 60 });
-  for (let i = 0; i < 10; i++) {
+t.test(
+  "a value that exceeds the threshold only now and then raises no alarm",
+  async (t) => {
+    const bench = await startAlarmBench(t);
+    bench.objects.put(vm("a"));
+    await bench.create({ on: CPU, forSeconds: 60 });
+    for (let i = 0; i < 10; i++) {
+      bench.measure("a", "cpu", 0.95);
+      await bench.pass(40_000);
+      bench.measure("a", "cpu", 0.8);
+      await bench.pass(5_000);
+    }
+    t.same(await bench.list(), []);
     bench.measure("a", "cpu", 0.95);
-    await bench.pass(40_000);
-    bench.measure("a", "cpu", 0.8);
-    await bench.pass(5_000);
-  }
-  t.same(await bench.list(), []);
-  bench.measure("a", "cpu", 0.95);
-  await bench.pass(60_000);
-  await bench.pass(11_000);
-  t.equal((await bench.list()).length, 1);
-});
+    await bench.pass(60_000);
+    await bench.pass(11_000);
+    t.equal((await bench.list()).length, 1);
+  },
+);
 
 t.test(
   "a share, from below: an SR that is nearly full, a disk that is empty",
@@ -132,7 +135,7 @@ t.test(
 );
 
 t.test(
-  "as long as a filter holds, and no longer than the object is there",
+  "an object is a member while the filter matches and it exists",
   async (t) => {
     const bench = await startAlarmBench(t);
     bench.objects.put(vm("a", { auto_poweron: true }), vm("b"));
@@ -154,37 +157,34 @@ t.test(
   },
 );
 
-t.test(
-  "while nothing is measured, or the pool is away, an alarm stays",
-  async (t) => {
-    const bench = await startAlarmBench(t);
-    bench.objects.put(vm("a"), vm("b", { pool: "q" }));
-    bench.states.set("q", "watching");
-    await bench.create({ on: CPU });
-    bench.measure("a", "cpu", 0.95);
-    bench.measure("b", "cpu", 0.95);
-    await bench.pass(4_000);
-    await bench.pass(11_000);
-    await until(async () => (await bench.list()).length === 2);
-    const open = async () =>
-      (await bench.list())
-        .filter(({ endedAt }) => endedAt === undefined)
-        .map(({ name }) => name);
-    bench.states.set("q", "backing-off");
-    bench.objects.remove("b");
-    bench.measure("a", "cpu", NaN);
-    await bench.pass(500_000);
-    await bench.pass(11_000);
-    t.equal((await open()).length, 2);
-    await bench.pass(120_000);
-    await bench.pass(11_000);
-    t.same(await open(), ["name of b"], "nothing measures it any more");
-    bench.states.set("q", "watching");
-    await bench.pass(31_000);
-    await bench.pass(11_000);
-    t.same(await open(), [], "it is not there any more");
-  },
-);
+t.test("without measurements an alarm stays", async (t) => {
+  const bench = await startAlarmBench(t);
+  bench.objects.put(vm("a"), vm("b", { pool: "q" }));
+  bench.states.set("q", "watching");
+  await bench.create({ on: CPU });
+  bench.measure("a", "cpu", 0.95);
+  bench.measure("b", "cpu", 0.95);
+  await bench.pass(4_000);
+  await bench.pass(11_000);
+  await until(async () => (await bench.list()).length === 2);
+  const open = async () =>
+    (await bench.list())
+      .filter(({ endedAt }) => endedAt === undefined)
+      .map(({ name }) => name);
+  bench.states.set("q", "backing-off");
+  bench.objects.remove("b");
+  bench.measure("a", "cpu", NaN);
+  await bench.pass(500_000);
+  await bench.pass(11_000);
+  t.equal((await open()).length, 2);
+  await bench.pass(120_000);
+  await bench.pass(11_000);
+  t.same(await open(), ["name of b"], "nothing measures it any more");
+  bench.states.set("q", "watching");
+  await bench.pass(31_000);
+  await bench.pass(11_000);
+  t.same(await open(), [], "it is not there any more");
+});
 
 t.test(
   "messages and failed tasks of pools, each once, over a restart",
@@ -256,7 +256,7 @@ t.test("a pool that is away for long", async (t) => {
 });
 
 t.test(
-  "what is open stays open over a restart, and is not told again",
+  "open alarms stay open over a restart, and are not notified again",
   async (t) => {
     const box = await startMailBox(t);
     const yaml = mailYaml(box.port);
@@ -311,7 +311,7 @@ t.test("a storm is a few letters, and so many alarms at most", async (t) => {
   t.ok(box.letters.length <= 4, `${box.letters.length} letters`);
 });
 
-t.test("who acknowledges is not reminded", async (t) => {
+t.test("acknowledged alarms send no reminders", async (t) => {
   const sink = await startHookSink(t);
   const bench = await startAlarmBench(t);
   bench.objects.put(vm("a"));

@@ -50,7 +50,7 @@ function ask(rights: Rights, isAdmin = false) {
   );
 }
 
-t.test("rights decide per object what may be called", async (t) => {
+t.test("rights decide per object which operations may be called", async (t) => {
   const rights = new Rights([
     allow("read", "mine", "seen"),
     allow("operate", "mine"),

@@ -23,7 +23,7 @@ function settings(folder: string) {
 const yaml = (folder: string) =>
   `store: {location: ${join(folder, "store.db")}, keyFile: ${join(folder, "store.key")}}`;
 
-t.test("what was changed is written down, without secrets", async (t) => {
+t.test("changes are audited, without secrets", async (t) => {
   const folder = await dataFolder(t);
   const { connect, stop, lines } = await startTestServer(t, yaml(folder));
   const admin = await (await connect()).signIn();
@@ -72,7 +72,7 @@ t.test("what was changed is written down, without secrets", async (t) => {
     t.notOk(all.includes(secret), "no secret in logs");
 });
 
-t.test("users and tokens are there after a restart", async (t) => {
+t.test("users and tokens exist after a restart", async (t) => {
   const folder = await dataFolder(t);
   const first = await startTestServer(t, yaml(folder));
   const admin = await (await first.connect()).signIn();

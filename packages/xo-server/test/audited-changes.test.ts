@@ -103,7 +103,7 @@ t.test("secrets are redacted wherever they are", async (t) => {
   t.match(entries[0]?.parameters, { config: { options: /^vers=3,.*,ro$/ } });
 });
 
-t.test("without a store nothing is changed, reading goes on", async (t) => {
+t.test("without a store nothing can be changed, reading works", async (t) => {
   const { store, call } = setUp(async () => undefined);
   store.state = "unavailable";
   await t.rejects(call("vm.change", { id: "x" }), {

@@ -83,7 +83,7 @@ async function untilSo(isSo: () => boolean): Promise<void> {
   while (!isSo()) await settle();
 }
 
-t.test("so many at a time, each with an end of its own", async (t) => {
+t.test("a limited number at a time, each with an end of its own", async (t) => {
   const { tasks } = setUp(t);
   const { open, begun, run } = createCalls();
   const { id, result } = await tasks.run(subject, (work) =>
@@ -120,7 +120,7 @@ t.test("so many at a time, each with an end of its own", async (t) => {
 });
 
 t.test(
-  "given up, none is begun any more and those under way hear of it",
+  "when aborted, no further item starts and running ones are notified",
   async (t) => {
     const { tasks } = setUp(t);
     const { begun, run } = createCalls();
@@ -138,7 +138,7 @@ t.test(
   },
 );
 
-t.test("with stopOnError none is begun after a failure", async (t) => {
+t.test("with stopOnError none starts after a failure", async (t) => {
   const { tasks } = setUp(t);
   const { open, begun, run } = createCalls();
   const careful = { ...plan, stopOnError: true };
@@ -157,7 +157,7 @@ t.test("with stopOnError none is begun after a failure", async (t) => {
 });
 
 t.test(
-  "ten thousand cost little to keep, and their task stays small",
+  "ten thousand items cost little memory, and their task stays small",
   async (t) => {
     const { tasks, stepStore, store } = setUp(t);
     const wide = { ...plan, concurrency: 100, isOneCall: true };
@@ -188,7 +188,7 @@ t.test(
   },
 );
 
-t.test("after a restart only what had not ended is done", async (t) => {
+t.test("after a restart only unfinished items run", async (t) => {
   const { tasks } = setUp(t);
   const states = new Map<number, ItemState>([
     [0, { name: "succeeded" }],
@@ -328,7 +328,7 @@ t.test("each is called as its caller would call it", async (t) => {
 });
 
 t.test(
-  "the answer is a task; a filter is asked once, within rights",
+  "the response is a task; a filter is evaluated once, within rights",
   async (t) => {
     const { ask, tasks, asked } = setUpMethods(t);
     const { taskId } = (await ask({
@@ -345,27 +345,30 @@ t.test(
   },
 );
 
-t.test("what cannot be done to many is refused at once", async (t) => {
-  const { ask, called } = setUpMethods(t);
-  const ids = ["a"];
-  const method = "thing.do";
-  for (const params of [
-    { method: "thing.list", ids },
-    { method: "bulk.run", ids },
-    { method: "nothing", ids },
-    { method },
-    { method, ids, filter: "x" },
-    { method, ids: [] },
-    { method, ids, concurrency: 101 },
-    { method, ids, idParameter: "no" },
-    { method, ids, params: { id: "b" } },
-    { method, ids: many(10_001) },
-  ])
-    await t.rejects(ask(params), { code: "INVALID_PARAMETERS" });
-  t.same(called, []);
-});
+t.test(
+  "operations that cannot run on many objects are refused immediately",
+  async (t) => {
+    const { ask, called } = setUpMethods(t);
+    const ids = ["a"];
+    const method = "thing.do";
+    for (const params of [
+      { method: "thing.list", ids },
+      { method: "bulk.run", ids },
+      { method: "nothing", ids },
+      { method },
+      { method, ids, filter: "x" },
+      { method, ids: [] },
+      { method, ids, concurrency: 101 },
+      { method, ids, idParameter: "no" },
+      { method, ids, params: { id: "b" } },
+      { method, ids: many(10_001) },
+    ])
+      await t.rejects(ask(params), { code: "INVALID_PARAMETERS" });
+    t.same(called, []);
+  },
+);
 
-t.test("who is gone meanwhile does nothing more", async (t) => {
+t.test("a disconnected user does nothing more", async (t) => {
   const { ask, called, people } = setUpMethods(t);
   people.get = () => undefined;
   const answer = ask({
@@ -378,7 +381,7 @@ t.test("who is gone meanwhile does nothing more", async (t) => {
   t.same(called, []);
 });
 
-t.test("a caller without the right stores nothing", async (t) => {
+t.test("a caller without the right cannot store anything", async (t) => {
   const { ask, called, tasks } = setUpMethods(t);
   const params = { how: "" };
   await t.rejects(ask({ method: "thing.do", ids: ["c", "d"], params }), {

@@ -9,7 +9,7 @@ const budget = {
   ringSize: 5,
 };
 
-t.test("what the config leaves open comes from the memory", async (t) => {
+t.test("unset limits are computed from the memory", async (t) => {
   const open = {
     recordCacheBytes: 0,
     viewCacheBytes: 0,

@@ -95,7 +95,7 @@ t.test("each pool that parameters name is waited for once", async (t) => {
   t.same(told, ["vm.change", "p1", "p2", "settled"]);
 });
 
-t.test("nobody waits who changed nothing of a pool", async (t) => {
+t.test("callers that changed nothing of a pool do not wait", async (t) => {
   const { told, call } = setUp(async () => undefined);
   await call("vm.read", { id: "p1-a" });
   await call("vm.change", { id: "user" });
@@ -103,7 +103,7 @@ t.test("nobody waits who changed nothing of a pool", async (t) => {
   t.same(told, ["vm.read", "vm.change", "vm.fail"]);
 });
 
-t.test("a pool that is behind or gone holds nobody for long", async (t) => {
+t.test("a slow or disconnected pool delays nobody for long", async (t) => {
   const gone = setUp(() => Promise.reject(new Error("not connected")));
   t.equal(await gone.call("vm.change", { id: "p1-a" }), true);
   t.equal(gone.clock.waiting, 0);

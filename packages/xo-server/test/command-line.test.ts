@@ -3,7 +3,7 @@ import { parseCommandLine } from "../src/commands/command-line.js";
 
 const parse = (...args: string[]) => parseCommandLine(args, "1.2.3");
 
-t.test("start takes its options", async (t) => {
+t.test("start accepts its options", async (t) => {
   t.match(
     parse(
       "start",
@@ -33,7 +33,7 @@ t.test("the demo is A, B and C unless named", async (t) => {
   t.match(parse("start"), { demo: undefined });
 });
 
-t.test("version and help are said, and all is well", async (t) => {
+t.test("version and help exit with 0", async (t) => {
   t.same(parse("--version"), { kind: "print", text: "1.2.3\n", code: 0 });
   for (const args of [["--help"], ["help"], ["start", "--help"]]) {
     const said = parse(...args);
@@ -42,7 +42,7 @@ t.test("version and help are said, and all is well", async (t) => {
   }
 });
 
-t.test("what is wrong is said, with the code for it", async (t) => {
+t.test("an error is reported with its code", async (t) => {
   for (const [args, text] of [
     [["strat"], /unknown command 'strat'/],
     [["start", "--prot", "1"], /Did you mean --port/],

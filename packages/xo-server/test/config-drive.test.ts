@@ -7,7 +7,7 @@ import { readFatImage } from "./fat-reader.js";
 
 const VM = "c539d725-fe99-47c3-ad44-f2dcc1cad639";
 
-t.test("cloud-init finds its files on a volume that it knows", async (t) => {
+t.test("cloud-init finds its files on the config drive", async (t) => {
   const userData = `#cloud-config\nhostname: "é"\n${"# long\n".repeat(5000)}`;
   const image = writeConfigImage(
     { userData, networkConfig: "version: 2\n" },
@@ -42,7 +42,7 @@ t.test("other programs read it", async (t) => {
   t.match(told, /^VERSION=FAT16$/m);
 });
 
-t.test("what does not fit is refused", async (t) => {
+t.test("unsuitable values are refused", async (t) => {
   const most = { userData: "x".repeat(4_140_000) };
   t.equal(readFatImage(writeConfigImage(most, VM)).files.size, 2);
   t.throws(() => writeConfigImage({ userData: "x".repeat(4_200_000) }, VM), {

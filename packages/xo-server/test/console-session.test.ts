@@ -90,30 +90,33 @@ async function settled(read: () => number): Promise<number> {
   }
 }
 
-t.test("who does not read gets no more made for them", async (t) => {
-  const total = 64 * MiB;
-  const stream = new FakeConsole(total);
-  const { client } = await begin(t, stream);
-  client.pause();
-  const ahead = await settled(() => stream.shown);
-  // What the two sockets of the system hold is not ours.
-  t.ok(ahead > 0 && ahead < 24 * MiB, `${ahead / MiB} MiB were asked for`);
-  t.ok(stream.isPaused());
-  let read = 0;
-  let isWhole = true;
-  client.on("message", (data: Buffer) => {
-    isWhole &&= data[0] === read % 251 && data.at(-1) === read % 251;
-    read += data.length;
-    if (read === total) client.close();
-  });
-  client.resume();
-  await once(client, "close");
-  t.equal(read, total, "nothing was lost");
-  t.ok(isWhole, "nothing was mixed up");
-});
+t.test(
+  "no more rows are created for a reader that does not read",
+  async (t) => {
+    const total = 64 * MiB;
+    const stream = new FakeConsole(total);
+    const { client } = await begin(t, stream);
+    client.pause();
+    const ahead = await settled(() => stream.shown);
+    // What the two sockets of the system hold is not ours.
+    t.ok(ahead > 0 && ahead < 24 * MiB, `${ahead / MiB} MiB were asked for`);
+    t.ok(stream.isPaused());
+    let read = 0;
+    let isWhole = true;
+    client.on("message", (data: Buffer) => {
+      isWhole &&= data[0] === read % 251 && data.at(-1) === read % 251;
+      read += data.length;
+      if (read === total) client.close();
+    });
+    client.resume();
+    await once(client, "close");
+    t.equal(read, total, "nothing was lost");
+    t.ok(isWhole, "nothing was mixed up");
+  },
+);
 
 t.test(
-  "a console that does not take gets no more from the client",
+  "a console that stops reading gets no more data from the client",
   async (t) => {
     const stream = new FakeConsole(0);
     const { client, session } = await begin(t, stream);
@@ -128,7 +131,7 @@ t.test(
   },
 );
 
-t.test("it ends when the console does, with all that was said", async (t) => {
+t.test("it ends when the console does, with all its output", async (t) => {
   const stream = new FakeConsole(0);
   const { client, session } = await begin(t, stream);
   const said: Buffer[] = [];
@@ -150,7 +153,7 @@ t.test("a console that breaks off ends, too", async (t) => {
   t.match(await session.ended, /broke off/);
 });
 
-t.test("a client that goes is a console that ends, once", async (t) => {
+t.test("a console ends once when its client disconnects", async (t) => {
   const stream = new FakeConsole();
   const { client, session } = await begin(t, stream);
   client.terminate();
@@ -160,7 +163,7 @@ t.test("a client that goes is a console that ends, once", async (t) => {
   t.equal(await session.ended, "closed by the client");
 });
 
-t.test("who has vanished is cut off at the second look", async (t) => {
+t.test("a vanished client is disconnected at the second check", async (t) => {
   const stream = new FakeConsole(0);
   const { client, clock, session, socket } = await begin(t, stream);
   for (let looks = 0; looks < 3; looks++) {
@@ -175,16 +178,19 @@ t.test("who has vanished is cut off at the second look", async (t) => {
   t.ok(stream.destroyed);
 });
 
-t.test("an objection ends it, at once or at the next look", async (t) => {
-  const { client, object, clock } = await begin(t, new FakeConsole(0));
-  object("not allowed any more");
-  clock.pass(PING_MS);
-  const [code, reason] = (await once(client, "close")) as [number, Buffer];
-  t.equal(code, 1008);
-  t.equal(reason.toString(), "not allowed any more");
-});
+t.test(
+  "a refusal ends the session, immediately or at the next check",
+  async (t) => {
+    const { client, object, clock } = await begin(t, new FakeConsole(0));
+    object("not allowed any more");
+    clock.pass(PING_MS);
+    const [code, reason] = (await once(client, "close")) as [number, Buffer];
+    t.equal(code, 1008);
+    t.equal(reason.toString(), "not allowed any more");
+  },
+);
 
-t.test("the end of the server is told apart from that", async (t) => {
+t.test("the end of the server is distinguished from that", async (t) => {
   const { client, session } = await begin(t, new FakeConsole(0));
   session.close();
   const [code] = (await once(client, "close")) as [number];

@@ -34,22 +34,30 @@ function attach(opened: OpenedConsole): FakeSocket {
 
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
-t.test("it goes to the host that the console lies on", async (t) => {
+t.test("it connects to the host of the console", async (t) => {
   const fake = new FakeConsoles();
   await fake.consoles.open(ofVm, never);
   t.same(fake.asked, [{ host: "192.0.2.2", ref: "c2" }]);
   t.same(fake.entries, ["console.open"]);
 });
 
-t.test("no address is taken from a pool but those of its hosts", async (t) => {
-  for (const host of ["198.51.100.7", "192.0.2.2:9000", "localhost", "[::1]"]) {
-    const fake = new FakeConsoles();
-    const { console } = fake.records;
-    console!["c2"]!["location"] = `https://${host}/console?ref=c2`;
-    await t.rejects(fake.consoles.open(ofVm, never), { code: "BAD_ANSWER" });
-    t.same(fake.asked, [], host);
-  }
-});
+t.test(
+  "only addresses of a pool's own hosts are accepted from it",
+  async (t) => {
+    for (const host of [
+      "198.51.100.7",
+      "192.0.2.2:9000",
+      "localhost",
+      "[::1]",
+    ]) {
+      const fake = new FakeConsoles();
+      const { console } = fake.records;
+      console!["c2"]!["location"] = `https://${host}/console?ref=c2`;
+      await t.rejects(fake.consoles.open(ofVm, never), { code: "BAD_ANSWER" });
+      t.same(fake.asked, [], host);
+    }
+  },
+);
 
 t.test("without an address in it, it is that of the VM's host", async (t) => {
   const fake = new FakeConsoles();
@@ -58,44 +66,50 @@ t.test("without an address in it, it is that of the VM's host", async (t) => {
   t.same(fake.asked, [{ host: "192.0.2.2", ref: "c2" }]);
 });
 
-t.test("a VM that has just moved is looked for, a few times", async (t) => {
-  const fake = new FakeConsoles();
-  fake.records["VM"]!["vm"]!["resident_on"] = "h1";
-  fake.answer = ({ host }) =>
-    host === "192.0.2.1" && fake.asked.length > 2
-      ? undefined
-      : failing("HTTP_STATUS", 500);
-  const opening = fake.consoles.open(ofVm, never);
-  await settled();
-  fake.clock.pass(500);
-  await opening;
-  t.same(
-    fake.asked.map(({ host }) => host),
-    ["192.0.2.2", "192.0.2.1", "192.0.2.2", "192.0.2.1"],
-  );
-
-  const gone = new FakeConsoles();
-  gone.answer = () => failing("HTTP_STATUS", 500);
-  const refused = t.rejects(gone.consoles.open(ofVm, never), {
-    code: "HTTP_STATUS",
-  });
-  for (const ms of [500, 1_000, 2_000]) {
+t.test(
+  "a VM that was just migrated is looked up again a few times",
+  async (t) => {
+    const fake = new FakeConsoles();
+    fake.records["VM"]!["vm"]!["resident_on"] = "h1";
+    fake.answer = ({ host }) =>
+      host === "192.0.2.1" && fake.asked.length > 2
+        ? undefined
+        : failing("HTTP_STATUS", 500);
+    const opening = fake.consoles.open(ofVm, never);
     await settled();
-    gone.clock.pass(ms);
-  }
-  await refused;
-  t.equal(gone.asked.length, 4);
-  t.same(gone.entries, ["console.open HTTP_STATUS"]);
-});
+    fake.clock.pass(500);
+    await opening;
+    t.same(
+      fake.asked.map(({ host }) => host),
+      ["192.0.2.2", "192.0.2.1", "192.0.2.2", "192.0.2.1"],
+    );
 
-t.test("what a second try would not change is told at once", async (t) => {
-  const fake = new FakeConsoles();
-  fake.answer = () => failing("HTTP_STATUS", 503);
-  await t.rejects(fake.consoles.open(ofVm, never), { code: "HTTP_STATUS" });
-  t.equal(fake.asked.length, 1);
-});
+    const gone = new FakeConsoles();
+    gone.answer = () => failing("HTTP_STATUS", 500);
+    const refused = t.rejects(gone.consoles.open(ofVm, never), {
+      code: "HTTP_STATUS",
+    });
+    for (const ms of [500, 1_000, 2_000]) {
+      await settled();
+      gone.clock.pass(ms);
+    }
+    await refused;
+    t.equal(gone.asked.length, 4);
+    t.same(gone.entries, ["console.open HTTP_STATUS"]);
+  },
+);
 
-t.test("a host that says nothing is given up", async (t) => {
+t.test(
+  "errors that a retry would not change are reported immediately",
+  async (t) => {
+    const fake = new FakeConsoles();
+    fake.answer = () => failing("HTTP_STATUS", 503);
+    await t.rejects(fake.consoles.open(ofVm, never), { code: "HTTP_STATUS" });
+    t.equal(fake.asked.length, 1);
+  },
+);
+
+t.test("a host that does not answer is abandoned", async (t) => {
   const fake = new FakeConsoles();
   let isAborted = false;
   fake.answer = () =>
@@ -134,7 +148,7 @@ t.test(
 );
 
 t.test(
-  "who is refused stands in the audit log; strangers do not",
+  "refused calls of users are audited; those of anonymous clients are not",
   async (t) => {
     const fake = new FakeConsoles();
     const cases = [
@@ -158,7 +172,7 @@ t.test(
   },
 );
 
-t.test("there are bounds: of an object, of a user, in all", async (t) => {
+t.test("limits: per object, per user, in all", async (t) => {
   const fake = new FakeConsoles();
   const open = (name: string, id = "vm") =>
     fake.consoles.open(
@@ -180,7 +194,7 @@ t.test("there are bounds: of an object, of a user, in all", async (t) => {
   t.same(small.hits, ["consoles"]);
 });
 
-t.test("one that could not be opened takes no place", async (t) => {
+t.test("a session that could not be opened uses no slot", async (t) => {
   const fake = new FakeConsoles({ config: { ...limits, maxSessions: 1 } });
   fake.answer = () => failing("HTTP_STATUS", 503);
   await t.rejects(fake.consoles.open(ofVm, never), { code: "HTTP_STATUS" });
@@ -205,7 +219,7 @@ t.test(
   },
 );
 
-t.test("it ends with the session, at the next look", async (t) => {
+t.test("it ends with the session, at the next check", async (t) => {
   const fake = new FakeConsoles();
   const context = personWith("leaver", "read", "operate");
   const socket = attach(await fake.consoles.open({ ...ofVm, context }, never));
@@ -218,7 +232,7 @@ t.test("it ends with the session, at the next look", async (t) => {
 });
 
 t.test(
-  "it ends when the VM does not run, though its host keeps silent",
+  "it ends when the VM does not run, though its host does not answer",
   async (t) => {
     const fake = new FakeConsoles();
     const socket = attach(await fake.consoles.open(ofVm, never));
@@ -237,7 +251,7 @@ t.test("it ends with its pool", async (t) => {
   t.match(socket.closes, [[1008, /not followed/]]);
 });
 
-t.test("a stop ends all, and waits until that is written down", async (t) => {
+t.test("a stop ends all runs, and waits until that is recorded", async (t) => {
   const written: string[] = [];
   const fake = new FakeConsoles({
     audit: createFakeAudit({
@@ -262,7 +276,7 @@ t.test("a stop ends all, and waits until that is written down", async (t) => {
   t.equal(fake.clock.waiting, 0);
 });
 
-t.test("nothing is opened that cannot be written down", async (t) => {
+t.test("nothing starts that cannot be recorded", async (t) => {
   const fake = new FakeConsoles({
     audit: createFakeAudit({
       check: () => {
@@ -277,7 +291,7 @@ t.test("nothing is opened that cannot be written down", async (t) => {
   t.same(fake.asked, []);
 });
 
-t.test("it tells what could be opened", async (t) => {
+t.test("it reports which pools could be opened", async (t) => {
   const { consoles } = new FakeConsoles();
   t.same(consoles.describe("vm", operator), {
     id: "vm",

@@ -15,7 +15,7 @@ async function setUp(t: Parameters<typeof startTestServer>[0], yaml = "") {
   return { ...server, cookie: cookie.split(";")[0]!, attributes: cookie };
 }
 
-t.test("a socket has nothing of the cookie, from whichever page", async (t) => {
+t.test("a socket gets no rights from the cookie on any origin", async (t) => {
   const { host, cookie } = await setUp(t);
   for (const origin of ["https://evil.example", `http://${host}`]) {
     const headers = { cookie, authorization: "Bearer x", origin };
@@ -40,20 +40,23 @@ t.test("browsers do not send the cookie along from elsewhere", async (t) => {
   t.match(attributes, /; HttpOnly; SameSite=Strict/);
 });
 
-t.test("changes that another site's page asks for are refused", async (t) => {
-  const { get, cookie } = await setUp(t);
-  const change = (headers: Record<string, string>) =>
-    get("/rest/v0/users/me/authentication_tokens", {
-      method: "POST",
-      headers: { cookie, "content-type": "application/json", ...headers },
-      body: "{}",
-    });
-  t.equal((await change(EVIL)).status, 403);
-  t.equal((await change({ "sec-fetch-site": "cross-site" })).status, 403);
-  t.equal((await change({ "sec-fetch-site": "same-site" })).status, 403);
-  t.equal((await change({ origin: "null" })).status, 403);
-  t.equal((await change({})).status, 201, "programs say nothing");
-});
+t.test(
+  "requests of another site's page that change something are refused",
+  async (t) => {
+    const { get, cookie } = await setUp(t);
+    const change = (headers: Record<string, string>) =>
+      get("/rest/v0/users/me/authentication_tokens", {
+        method: "POST",
+        headers: { cookie, "content-type": "application/json", ...headers },
+        body: "{}",
+      });
+    t.equal((await change(EVIL)).status, 403);
+    t.equal((await change({ "sec-fetch-site": "cross-site" })).status, 403);
+    t.equal((await change({ "sec-fetch-site": "same-site" })).status, 403);
+    t.equal((await change({ origin: "null" })).status, 403);
+    t.equal((await change({})).status, 201, "programs say nothing");
+  },
+);
 
 t.test("no form can be a request: bodies are JSON only", async (t) => {
   const { get, cookie } = await setUp(t);
@@ -88,7 +91,7 @@ t.test("no other origin is let in to read", async (t) => {
     }
 });
 
-t.test("data is no page: what it holds neither runs nor loads", async (t) => {
+t.test("data is no page: it neither runs nor loads anything", async (t) => {
   const { get, cookie } = await setUp(t);
   for (const path of [
     "/rest/v0/users",

@@ -268,7 +268,7 @@ t.test("a VM at a glance", async (t) => {
   });
 });
 
-t.test("everybody sees what they may", async (t) => {
+t.test("users see the objects that they may read", async (t) => {
   const { json, get } = await setUp(t);
   t.match(await json("/dashboard", as("one")), {
     nPools: 1,

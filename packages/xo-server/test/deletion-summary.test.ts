@@ -81,7 +81,7 @@ t.test("a disk that another VM uses is kept", async (t) => {
   });
 });
 
-t.test("what the caller may not read is not counted", async (t) => {
+t.test("unreadable objects are not counted", async (t) => {
   const { summary } = summarize(fleet(5), ["vm0"], () => false);
   t.match(await summary, { vms: 0, disks: 0, bytes: 0 });
 });

@@ -18,7 +18,7 @@ const full = example
   .replace(/^(\w+): \[\]$/gm, "$1:")
   .replace(/^#(?=-| {2})/gm, "");
 
-t.test("config.yaml.example is what the schema says", async (t) => {
+t.test("config.yaml.example equals the schema", async (t) => {
   t.equal(
     example,
     toExampleConfig(),

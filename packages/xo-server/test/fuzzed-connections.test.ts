@@ -88,24 +88,27 @@ async function open(t: Test, host: string): Promise<Line> {
   return line;
 }
 
-t.test("what comes with the upgrade is not lost", async (t) => {
+t.test("data sent with the upgrade is not lost", async (t) => {
   const { host } = await startTestServer(t);
   const line = dial(t, host);
   line.socket.write(Buffer.concat([Buffer.from(UPGRADE), frame(TEXT, CALL)]));
   await line.until(ANSWER);
 });
 
-t.test("a message may come in any pieces, with pings between", async (t) => {
-  const { host } = await startTestServer(t);
-  const line = await open(t, host);
-  const pieces = [...CALL].flatMap((letter, at) => [
-    frame(at === 0 ? TEXT : 0, letter, at === CALL.length - 1),
-    ...(at % 10 === 5 ? [frame(PING, "p")] : []),
-  ]);
-  for (const byte of Buffer.concat(pieces))
-    line.socket.write(Buffer.from([byte]));
-  await line.until(ANSWER);
-});
+t.test(
+  "a message may arrive in any fragments, with pings between",
+  async (t) => {
+    const { host } = await startTestServer(t);
+    const line = await open(t, host);
+    const pieces = [...CALL].flatMap((letter, at) => [
+      frame(at === 0 ? TEXT : 0, letter, at === CALL.length - 1),
+      ...(at % 10 === 5 ? [frame(PING, "p")] : []),
+    ]);
+    for (const byte of Buffer.concat(pieces))
+      line.socket.write(Buffer.from([byte]));
+    await line.until(ANSWER);
+  },
+);
 
 t.test("frames that break the protocol end their connection", async (t) => {
   const { host, connect: connectClient } = await startTestServer(t);
@@ -187,7 +190,7 @@ t.test("a flood of pings without reading is cut off, or borne", async (t) => {
   line.socket.destroy();
 });
 
-t.test("connections that go half way leave nothing behind", async (t) => {
+t.test("connections that end halfway leave nothing behind", async (t) => {
   const { host, get } = await startTestServer(t);
   for (const part of [UPGRADE.slice(0, 40), UPGRADE, `${UPGRADE}\x81`]) {
     const line = dial(t, host);
@@ -204,7 +207,7 @@ t.test("connections that go half way leave nothing behind", async (t) => {
   }
 });
 
-t.test("damaged streams of bytes harm nobody else", async (t) => {
+t.test("damaged streams of bytes affect no other stream", async (t) => {
   t.comment(`SEED=${SEED}`);
   const random = seeded(SEED);
   const { host, lines, connect: connectClient } = await startTestServer(t);

@@ -28,7 +28,7 @@ t.test("groups have users", async (t) => {
   t.match(await admin.call("group.get", { id }), { error: { code: 1 } });
 });
 
-t.test("rights of the older kind are kept as they were given", async (t) => {
+t.test("rights of the older kind are stored as given", async (t) => {
   const { connect } = await startTestServer(t);
   const admin = await (await connect()).signIn();
   const subject = await admin.ask("user.create", {
@@ -62,7 +62,7 @@ t.test("rights of the older kind are kept as they were given", async (t) => {
   });
 });
 
-t.test("roles are made of privileges; those of the program stay", async (t) => {
+t.test("roles consist of privileges; built-in roles stay", async (t) => {
   const { connect } = await startTestServer(t);
   const admin = await (await connect()).signIn();
   const roles = (await admin.ask("role.list")) as {

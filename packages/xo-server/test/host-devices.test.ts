@@ -70,7 +70,7 @@ const cases: readonly [string, object, readonly string[]][] = [
   ],
 ];
 
-t.test("what XAPI is asked for of devices", async (t) => {
+t.test("requests to XAPI for devices", async (t) => {
   for (const [name, params, asked] of cases) {
     const { calls, run } = setUp();
     await run(name, params);
@@ -78,7 +78,7 @@ t.test("what XAPI is asked for of devices", async (t) => {
   }
 });
 
-t.test("nobody does what they have no right to", async (t) => {
+t.test("users cannot do what their rights do not allow", async (t) => {
   const operator = new Rights([
     { effect: "allow", action: "read", resource: "*" },
     { effect: "allow", action: "operate", resource: "*" },

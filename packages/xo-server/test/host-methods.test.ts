@@ -154,7 +154,7 @@ function toText(value: unknown): string {
   return typeof value === "string" ? value : JSON.stringify(value);
 }
 
-t.test("what XAPI is asked for", async (t) => {
+t.test("requests to XAPI", async (t) => {
   const asked = async (name: string, params: object) => {
     const { calls, run } = setUp();
     t.equal(await run(name, params), true, name);
@@ -268,7 +268,7 @@ t.test("VMs that prevent an evacuation are listed", async (t) => {
   t.same(calls, ["host.get_vms_which_prevent_evacuation ref:h1"]);
 });
 
-t.test("the coordinator goes down last", async (t) => {
+t.test("the coordinator shuts down last", async (t) => {
   const { calls, run } = setUp();
   t.equal(await run("pool.emergencyShutdown", { pool: "p" }), true);
   t.same(
@@ -277,7 +277,7 @@ t.test("the coordinator goes down last", async (t) => {
   );
 });
 
-t.test("a host that cannot be emptied takes VMs as before", async (t) => {
+t.test("a host that cannot be evacuated accepts VMs as before", async (t) => {
   const refuse = () => {
     throw new XapiError("HOST_NOT_ENOUGH_FREE_MEMORY", ["1", "0"]);
   };
@@ -294,7 +294,7 @@ t.test("a host that cannot be emptied takes VMs as before", async (t) => {
 });
 
 t.test(
-  "a VM that cannot be suspended keeps the host from rebooting",
+  "a VM that cannot be suspended blocks the reboot of its host",
   async (t) => {
     const refuse = () => {
       throw new XapiError("VM_LACKS_FEATURE", ["ref:h2-v"]);
@@ -333,7 +333,7 @@ t.test("a new coordinator is waited for", async (t) => {
   });
 });
 
-t.test("what is in HA's way is told before", async (t) => {
+t.test("problems that prevent HA are reported before", async (t) => {
   const { calls, run, fakes } = setUp({
     "pool.ha_compute_max_host_failures_to_tolerate": () => "1",
   });
@@ -370,7 +370,7 @@ t.test("what is in HA's way is told before", async (t) => {
   });
 });
 
-t.test("pools of one host alone join others", async (t) => {
+t.test("only pools of one host join others", async (t) => {
   const { calls, run } = setUp();
   await t.rejects(run("pool.mergeInto", { target: "p" }), {
     code: "INVALID_PARAMETERS",
@@ -443,7 +443,7 @@ t.test("dom0's memory is set in maintenance only", async (t) => {
   t.same(calls, [`VM.set_memory ref:dom0 ${2 ** 31}`]);
 });
 
-t.test("what hosts tell of themselves", async (t) => {
+t.test("data of hosts about themselves", async (t) => {
   const { run, clock } = setUp({
     "host.call_plugin": ([, file]) =>
       file === "hyperthreading.py" ? "true" : '{"sda":"PASSED","sdb":"?"}',
@@ -490,7 +490,7 @@ function paramsOf({ params }: Operation): object {
   return Object.fromEntries(required.map((name) => [name, known[name]]));
 }
 
-t.test("nobody does what they have no right to", async (t: Test) => {
+t.test("users cannot do what their rights do not allow", async (t: Test) => {
   const { calls, run, as, operations } = setUp();
   const reader = as(
     new Rights([{ effect: "allow", action: "read", resource: "*" }]),

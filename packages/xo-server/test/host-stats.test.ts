@@ -39,7 +39,7 @@ function latest(track: Track, points: number): number[] {
   return values.reverse();
 }
 
-t.test("all who ask at once share one question", async (t) => {
+t.test("concurrent callers share one request", async (t) => {
   const { host, stats } = setUp();
   const [one, other] = await Promise.all([
     stats.read(host, "v", "seconds"),
@@ -64,7 +64,7 @@ t.test("all who ask at once share one question", async (t) => {
   );
 });
 
-t.test("later only what is new is asked for", async (t) => {
+t.test("later only new values are requested", async (t) => {
   const { host, stats, pass } = setUp();
   const { end } = await stats.read(host, "v", "seconds");
   const { length } = host.asked;
@@ -93,7 +93,7 @@ t.test("a gap stays a gap", async (t) => {
   t.equal(track.at(end + 10, 0), end + 10 - since);
 });
 
-t.test("while a VM did not run there is a gap", async (t) => {
+t.test("a VM that does not run has a gap", async (t) => {
   const { host, stats, pass } = setUp();
   const { measures } = host;
   const track = await stats.read(host, "v", "seconds");
@@ -127,18 +127,21 @@ t.test("a VM that starts costs no question about the past", async (t) => {
   t.same(latest(await stats.read(host, "w", "seconds"), 2), [7, 7]);
 });
 
-t.test("a VM with one more disk keeps what is known of the rest", async (t) => {
-  const { host, stats, pass } = setUp();
-  await stats.read(host, "v", "seconds");
-  host.measures = { "vm:v:vbd_xvdb_read": () => 3, ...host.measures };
-  pass(5);
-  const track = await stats.read(host, "v", "seconds");
-  t.same(track.shape.names, ["vbd_xvdb_read", "memory"]);
-  t.same(latest(track, 2), [NaN, 3]);
-  t.equal(track.at(track.end - 500, 1), host.now - 500 - since);
-});
+t.test(
+  "a VM with an additional disk keeps the data of the others",
+  async (t) => {
+    const { host, stats, pass } = setUp();
+    await stats.read(host, "v", "seconds");
+    host.measures = { "vm:v:vbd_xvdb_read": () => 3, ...host.measures };
+    pass(5);
+    const track = await stats.read(host, "v", "seconds");
+    t.same(track.shape.names, ["vbd_xvdb_read", "memory"]);
+    t.same(latest(track, 2), [NaN, 3]);
+    t.equal(track.at(track.end - 500, 1), host.now - 500 - since);
+  },
+);
 
-t.test("a VM that moves goes on where it was", async (t) => {
+t.test("a migrated VM continues with its state", async (t) => {
   const { host, stats, pass } = setUp();
   const other = new FakeHost("h2");
   other.measures = { "host:h2:cpu_avg": () => 0.5 };
@@ -160,7 +163,7 @@ t.test("a VM that moves goes on where it was", async (t) => {
   t.same(latest(track, 3), [host.now - 10 - since, ...meanwhile, 1]);
 });
 
-t.test("what is known moves along with a host's clock", async (t) => {
+t.test("known values shift with a host's clock", async (t) => {
   const { host, stats, pass } = setUp();
   const other = new FakeHost("h2");
   other.now -= 3600;
@@ -180,7 +183,7 @@ t.test("what is known moves along with a host's clock", async (t) => {
   t.same(latest(track, 3), [host.now - 10 - since, 1, 1]);
 });
 
-t.test("after a long time all is asked anew", async (t) => {
+t.test("after a long time everything is requested again", async (t) => {
   const { host, stats, pass } = setUp();
   await stats.read(host, "v", "seconds");
   pass(5_000);
@@ -189,7 +192,7 @@ t.test("after a long time all is asked anew", async (t) => {
   t.equal(track.end, host.now);
 });
 
-t.test("other steps than those asked for are taken as they are", async (t) => {
+t.test("other granularities than requested are accepted", async (t) => {
   const { host, stats, pass } = setUp();
   host.step = 60;
   const track = await stats.read(host, "v", "seconds");
@@ -199,7 +202,7 @@ t.test("other steps than those asked for are taken as they are", async (t) => {
   t.equal(later.end, Math.floor(host.now / 60) * 60);
 });
 
-t.test("what is no number is nothing", async (t) => {
+t.test("a value that is no number is empty", async (t) => {
   const { host, stats } = setUp();
   host.measures = {
     "vm:v:memory": () => Infinity,
@@ -211,7 +214,7 @@ t.test("what is no number is nothing", async (t) => {
     t.notOk(Number.isFinite(track.at(track.end, column)));
 });
 
-t.test("a pool says nothing of another's VMs", async (t) => {
+t.test("a pool does not list another pool's VMs", async (t) => {
   const { host, stats } = setUp();
   const evil = new FakeHost("h2");
   evil.pool = "other";
@@ -224,7 +227,7 @@ t.test("a pool says nothing of another's VMs", async (t) => {
   t.same(latest(await stats.read(evil, "v", "seconds"), 1), [666]);
 });
 
-t.test("a failure is not remembered, and hides nothing known", async (t) => {
+t.test("a failure is not cached, and known values remain", async (t) => {
   const { host, stats, pass } = setUp();
   host.fails = true;
   await t.rejects(stats.read(host, "v", "seconds"), { code: "UNREACHABLE" });
@@ -239,7 +242,7 @@ t.test("a failure is not remembered, and hides nothing known", async (t) => {
   await t.rejects(stats.read(host, "v", "seconds"), { code: "UNREACHABLE" });
 });
 
-t.test("a host that knows no single VMs tells of all", async (t) => {
+t.test("a host that cannot report single VMs reports all", async (t) => {
   const { host, stats } = setUp();
   host.isPlain = true;
   host.measures = { "vm:w:memory": () => 7, ...host.measures };
@@ -249,7 +252,7 @@ t.test("a host that knows no single VMs tells of all", async (t) => {
   t.equal((await stats.read(host, "v", "days")).rows, 366);
 });
 
-t.test("what is not measured has no rows", async (t) => {
+t.test("unmeasured values have no rows", async (t) => {
   const { host, stats } = setUp();
   const track = await stats.read(host, "gone", "seconds");
   t.equal(track.rows, 0);
@@ -257,50 +260,56 @@ t.test("what is not measured has no rows", async (t) => {
   t.equal((await stats.read(host, "gone", "days")).rows, 0);
 });
 
-t.test("coarser archives are followed for whom they were read", async (t) => {
-  const { host, stats, pass } = setUp();
-  const track = await stats.read(host, "v", "minutes");
-  const { end } = track;
-  pass(60);
-  await stats.coarse.follow();
-  t.same(host.asked.slice(1), [[end + 1, 60, "v"]]);
-  t.equal(track.end, end + 60);
-  await stats.coarse.follow();
-  t.equal(host.asked.length, 2, "not due");
-  for (let minute = 0; minute < 70; minute++) {
+t.test(
+  "coarse archives are polled for the objects that were read",
+  async (t) => {
+    const { host, stats, pass } = setUp();
+    const track = await stats.read(host, "v", "minutes");
+    const { end } = track;
     pass(60);
     await stats.coarse.follow();
-  }
-  t.equal(host.asked.length, 60, "for an hour");
-  const again = await stats.read(host, "v", "minutes");
-  t.equal(again.end, Math.floor(host.now / 60) * 60);
-  t.equal(again.rows, 120);
-});
+    t.same(host.asked.slice(1), [[end + 1, 60, "v"]]);
+    t.equal(track.end, end + 60);
+    await stats.coarse.follow();
+    t.equal(host.asked.length, 2, "not due");
+    for (let minute = 0; minute < 70; minute++) {
+      pass(60);
+      await stats.coarse.follow();
+    }
+    t.equal(host.asked.length, 60, "for an hour");
+    const again = await stats.read(host, "v", "minutes");
+    t.equal(again.end, Math.floor(host.now / 60) * 60);
+    t.equal(again.rows, 120);
+  },
+);
 
-t.test("what nobody wanted for longest is kept for less long", async (t) => {
-  const one = 1_000 + 120 * 4;
-  const { host, stats, pass } = setUp(2 * 2.4 * one);
-  const [a, b, c] = ["a", "b", "c"].map((id) => {
-    const other = new FakeHost(id);
-    other.measures = { [`host:${id}:loadavg`]: (time) => time - since };
-    return other;
-  }) as [FakeHost, FakeHost, FakeHost];
-  await stats.read(a, "a", "seconds");
-  const old = await stats.read(b, "b", "seconds");
-  await stats.read(a, "a", "seconds");
-  await stats.read(c, "c", "seconds");
-  await inventory.runInSlices(
-    "",
-    stats.tracks.sweep(() => false),
-  );
-  const fewer = stats.tracks.share.rows;
-  t.ok(fewer < 120, `${fewer} rows`);
-  pass(5, a, b, c);
-  for (const each of [a, b, c]) await stats.fetch(each);
-  t.equal(old.rows, fewer);
-  t.equal((await stats.read(a, "a", "seconds")).rows, 120);
-  t.ok(stats.bytes <= 2 * 2.4 * one + 3 * 1_000, `${stats.bytes} B`);
-  t.equal((await stats.read(b, "b", "seconds")).rows, 120, "asked for anew");
-  t.same(b.asked.at(-1), [-600, 5, "b"]);
-  t.equal(host.asked.length, 0);
-});
+t.test(
+  "least recently used results are retained for a shorter time",
+  async (t) => {
+    const one = 1_000 + 120 * 4;
+    const { host, stats, pass } = setUp(2 * 2.4 * one);
+    const [a, b, c] = ["a", "b", "c"].map((id) => {
+      const other = new FakeHost(id);
+      other.measures = { [`host:${id}:loadavg`]: (time) => time - since };
+      return other;
+    }) as [FakeHost, FakeHost, FakeHost];
+    await stats.read(a, "a", "seconds");
+    const old = await stats.read(b, "b", "seconds");
+    await stats.read(a, "a", "seconds");
+    await stats.read(c, "c", "seconds");
+    await inventory.runInSlices(
+      "",
+      stats.tracks.sweep(() => false),
+    );
+    const fewer = stats.tracks.share.rows;
+    t.ok(fewer < 120, `${fewer} rows`);
+    pass(5, a, b, c);
+    for (const each of [a, b, c]) await stats.fetch(each);
+    t.equal(old.rows, fewer);
+    t.equal((await stats.read(a, "a", "seconds")).rows, 120);
+    t.ok(stats.bytes <= 2 * 2.4 * one + 3 * 1_000, `${stats.bytes} B`);
+    t.equal((await stats.read(b, "b", "seconds")).rows, 120, "asked for anew");
+    t.same(b.asked.at(-1), [-600, 5, "b"]);
+    t.equal(host.asked.length, 0);
+  },
+);

@@ -91,7 +91,7 @@ t.test("a demo that does not start can be opened again", async (t) => {
   t.equal(simulator.stopped(), 2);
 });
 
-t.test("ids of simulated pools are none that are there", async (t) => {
+t.test("ids of simulated pools exist nowhere else", async (t) => {
   const simulator = fakeSimulator();
   const config = "pools: [{ label: c, hosts: [192.0.2.1], password: x }]";
   const { connect } = await startTestServer(t, config, simulator);

@@ -16,20 +16,23 @@ t.beforeEach(() => {
   warnings.length = 0;
 });
 
-t.test("a key is made at the first start and found at the next", async (t) => {
-  const path = join(t.testdir(), "data", "inventory.key");
-  const [one, two] = await Promise.all([
-    readInventoryKey({ path, env, logger }),
-    readInventoryKey({ path, env, logger }),
-  ]);
-  t.equal(one!.length, 32);
-  t.same(two, one, "two that start at a time have the same");
-  t.same(await readInventoryKey({ path, env, logger }), one);
-  t.equal(statSync(path).mode & 0o077, 0, "nobody else can read it");
-  t.same(warnings, []);
-});
+t.test(
+  "a key is created at the first start and read at the next",
+  async (t) => {
+    const path = join(t.testdir(), "data", "inventory.key");
+    const [one, two] = await Promise.all([
+      readInventoryKey({ path, env, logger }),
+      readInventoryKey({ path, env, logger }),
+    ]);
+    t.equal(one!.length, 32);
+    t.same(two, one, "two that start at a time have the same");
+    t.same(await readInventoryKey({ path, env, logger }), one);
+    t.equal(statSync(path).mode & 0o077, 0, "nobody else can read it");
+    t.same(warnings, []);
+  },
+);
 
-t.test("the environment goes before the file", async (t) => {
+t.test("the environment overrides the file", async (t) => {
   const path = join(t.testdir(), "inventory.key");
   const key = "0f".repeat(32);
   const given = { XO_INVENTORY_KEY: ` ${key}\n` };
@@ -40,7 +43,7 @@ t.test("the environment goes before the file", async (t) => {
   t.throws(() => statSync(path), { code: "ENOENT" });
 });
 
-t.test("what is no key is told, without saying it, and left", async (t) => {
+t.test("an invalid key is reported without its value, and kept", async (t) => {
   const path = join(t.testdir({ key: "hunter2" }), "key");
   chmodSync(path, 0o600);
   t.equal(await readInventoryKey({ path, env, logger }), undefined);
@@ -59,7 +62,7 @@ t.test("a key that others can read is used, with a warning", async (t) => {
   t.match(warnings, [/can be read by others: chmod 600/]);
 });
 
-t.test("where no key can be made, nothing is remembered", async (t) => {
+t.test("without a usable key, nothing is cached", async (t) => {
   const path = join(t.testdir({ file: "" }), "file", "key");
   t.equal(await readInventoryKey({ path, env, logger }), undefined);
   t.match(warnings, [/no key, pools are not remembered: ENOTDIR/]);

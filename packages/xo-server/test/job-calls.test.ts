@@ -40,25 +40,28 @@ function createCaller(
   return { caller, log, clock, abort };
 }
 
-t.test("a call is made as the user, and the job is told", async (t) => {
-  const contexts: CallContext[] = [];
-  const { caller, log } = createCaller((context) => {
-    contexts.push(context);
-    return Promise.resolve({ id: "x", $getFrom: "/api/secret", token: "t" });
-  });
-  await caller.call("vm.start", { id: "x", password: "hush" });
-  t.match(contexts, [{ user: ada, permission: "admin", address: "job:j" }]);
-  t.match(log.toBody(), {
-    succeeded: 1,
-    failed: 0,
-    calls: [
-      { method: "vm.start", params: { id: "x", password: "[redacted]" } },
-    ],
-  });
-  t.same(log.toBody().calls[0]?.result, { id: "x", token: "[redacted]" });
-});
+t.test(
+  "a call runs as the user and names the job in the audit log",
+  async (t) => {
+    const contexts: CallContext[] = [];
+    const { caller, log } = createCaller((context) => {
+      contexts.push(context);
+      return Promise.resolve({ id: "x", $getFrom: "/api/secret", token: "t" });
+    });
+    await caller.call("vm.start", { id: "x", password: "hush" });
+    t.match(contexts, [{ user: ada, permission: "admin", address: "job:j" }]);
+    t.match(log.toBody(), {
+      succeeded: 1,
+      failed: 0,
+      calls: [
+        { method: "vm.start", params: { id: "x", password: "[redacted]" } },
+      ],
+    });
+    t.same(log.toBody().calls[0]?.result, { id: "x", token: "[redacted]" });
+  },
+);
 
-t.test("what the user may see is there for the call", async (t) => {
+t.test("readable objects exist for the call", async (t) => {
   const eve = { ...ada, isAdmin: false, rights: Rights.none };
   const isNothing = (person: AuthenticatedUser) => {
     const readable = readableTo(onBehalfOf(person))("host");
@@ -68,7 +71,7 @@ t.test("what the user may see is there for the call", async (t) => {
   t.equal(isNothing(eve), true);
 });
 
-t.test("text that is no id is not told", async (t) => {
+t.test("text that is no id is not shown", async (t) => {
   const { caller, log } = createCaller(() =>
     Promise.resolve("Wm9xIrGq_secret"),
   );
@@ -84,7 +87,7 @@ t.test("without its user nothing is called", async (t) => {
 });
 
 t.test(
-  "a call that takes too long is given up, even if it does not hear",
+  "a call that times out is abandoned even if it ignores its signal",
   async (t) => {
     let heard: AbortSignal | undefined;
     const { caller, log, clock } = createCaller(
@@ -106,7 +109,7 @@ t.test(
   },
 );
 
-t.test("parts of a call hear of it too", async (t) => {
+t.test("parts of a call are notified too", async (t) => {
   const parts: AbortSignal[] = [];
   const { caller, clock } = createCaller(
     async ({ task: work }) => {
@@ -128,7 +131,7 @@ t.test("parts of a call hear of it too", async (t) => {
   t.equal(parts[0]?.aborted, true);
 });
 
-t.test("who does not want the run any more ends its calls", async (t) => {
+t.test("an aborted run ends its calls", async (t) => {
   const { caller, clock, abort } = createCaller(
     () => new Promise(() => undefined),
   );
@@ -141,7 +144,7 @@ t.test("who does not want the run any more ends its calls", async (t) => {
   await called;
 });
 
-t.test("of many calls those that failed are kept first", async (t) => {
+t.test("failed calls are logged first", async (t) => {
   const log = new CallLog();
   const told = { method: "x.y", start: 1, end: 2 };
   for (let i = 0; i < 5_000; i++) log.succeed({ ...told, params: { i } }, true);
@@ -159,22 +162,25 @@ t.test("of many calls those that failed are kept first", async (t) => {
   t.ok(JSON.stringify(body).length < 210_000);
 });
 
-t.test("so many at a time, in their order, until it is over", async (t) => {
-  let now = 0;
-  let most = 0;
-  const done: number[] = [];
-  const members = Array.from({ length: 20 }, (_, i) => i);
-  const left = await inParallel(
-    members,
-    { concurrency: 3, isOver: () => done.length >= 10 },
-    async (i) => {
-      most = Math.max(most, ++now);
-      await turn();
-      now--;
-      done.push(i);
-    },
-  );
-  t.equal(most, 3);
-  t.equal(left, 20 - done.length);
-  t.same(done, members.slice(0, done.length));
-});
+t.test(
+  "a limited number at a time, in their order, until all have ended",
+  async (t) => {
+    let now = 0;
+    let most = 0;
+    const done: number[] = [];
+    const members = Array.from({ length: 20 }, (_, i) => i);
+    const left = await inParallel(
+      members,
+      { concurrency: 3, isOver: () => done.length >= 10 },
+      async (i) => {
+        most = Math.max(most, ++now);
+        await turn();
+        now--;
+        done.push(i);
+      },
+    );
+    t.equal(most, 3);
+    t.equal(left, 20 - done.length);
+    t.same(done, members.slice(0, done.length));
+  },
+);

@@ -20,7 +20,7 @@ t.test("nothing is due before its time", async (t) => {
   });
 });
 
-t.test("what is due is done, a little late too", async (t) => {
+t.test("due jobs run, also a little late", async (t) => {
   const time = at("21T02:00");
   const run = { kind: "run", dueAt: time, until: time };
   for (const missed of ["once", "skip"] as const)
@@ -28,7 +28,7 @@ t.test("what is due is done, a little late too", async (t) => {
       t.same(due({ missed }, "20T02:00", time + late), run);
 });
 
-t.test("of what was missed the last is made up for, once", async (t) => {
+t.test("the last missed run is repeated, once", async (t) => {
   const time = at("21T02:00");
   const run = { kind: "run", dueAt: time, until: time };
   t.same(due(once, "11T02:00", at("21T09:00")), run);
@@ -38,7 +38,7 @@ t.test("of what was missed the last is made up for, once", async (t) => {
   });
 });
 
-t.test("what was missed is skipped where it is to, or too old", async (t) => {
+t.test("missed runs are skipped if configured, or too old", async (t) => {
   const time = at("21T02:00");
   const skip = { kind: "skip", dueAt: time, until: time, reason: String };
   t.match(due({ missed: "skip" }, "11T02:00", at("21T09:00")), skip);
@@ -47,18 +47,21 @@ t.test("what was missed is skipped where it is to, or too old", async (t) => {
   t.match(due(limited, "11T02:00", at("21T08:00")), { kind: "run" });
 });
 
-t.test("a clock that is set back a little does nothing twice", async (t) => {
+t.test("a clock that is set back a little runs nothing twice", async (t) => {
   t.same(due(once, "21T02:00", at("21T01:30")), {
     kind: "wait",
     at: at("22T02:00"),
   });
 });
 
-t.test("a clock that was in the future begins anew", async (t) => {
-  t.same(due(once, "21T02:00", at("19T02:00")), { kind: "reset" });
-});
+t.test(
+  "after a clock in the future, schedules start again from now",
+  async (t) => {
+    t.same(due(once, "21T02:00", at("19T02:00")), { kind: "reset" });
+  },
+);
 
-t.test("a clock that goes as it likes never does a time twice", async (t) => {
+t.test("a clock that jumps never runs a job twice for one time", async (t) => {
   const seed = 20261121;
   t.comment(`seed ${seed}`);
   const random = randomOf(seed);

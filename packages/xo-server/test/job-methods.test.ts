@@ -45,7 +45,7 @@ async function ended(admin: TestClient, id: string): Promise<Run> {
   }
 }
 
-t.test("a job is made, changed and deleted", async (t) => {
+t.test("a job is created, changed and deleted", async (t) => {
   const { admin } = await start(t);
   const job = { ...call("group.create", { name: "g" }), timeout: 60_000 };
   const id = (await admin.ask("job.create", { job })) as string;
@@ -62,7 +62,7 @@ t.test("a job is made, changed and deleted", async (t) => {
   t.match(await admin.call("job.get", { id }), { error: { code: 1 } });
 });
 
-t.test("what is no job is refused", async (t) => {
+t.test("an invalid job is refused", async (t) => {
   const { admin } = await start(t);
   const retention = { keepLast: 1 };
   for (const job of [
@@ -156,7 +156,7 @@ t.test("a job has the rights that its user has then", async (t) => {
   }
 });
 
-t.test("secrets of a job are shown to nobody, and used", async (t) => {
+t.test("secrets of a job are hidden, and used", async (t) => {
   const { admin, rest, connect } = await start(t);
   const params = { email: "ada", password: "hush hush hush" };
   const id = await admin.ask("job.create", {

@@ -63,7 +63,7 @@ t.test("a member called __proto__ is a member", async (t) => {
   t.ok(Object.hasOwn(params!, "__proto__"));
 });
 
-t.test("what is wrong or too much is refused", async (t) => {
+t.test("invalid and excessive values are refused", async (t) => {
   const hundred = {
     type: "set",
     values: Array.from({ length: 101 }, (_, n) => ({ n })),
@@ -85,7 +85,7 @@ t.test("what is wrong or too much is refused", async (t) => {
     });
 });
 
-t.test("secrets are taken out, and put in again", async (t) => {
+t.test("secrets are removed, and inserted again", async (t) => {
   const body = {
     method: "server.add",
     paramsVector: {

@@ -181,7 +181,7 @@ t.test("a job is done at its times, once each", async (t) => {
   t.equal(machine.begun, 4);
 });
 
-t.test("of two servers on one store, one does it", async (t) => {
+t.test("of two servers on one store, one runs the job", async (t) => {
   const machine = await Machine.create(t);
   const one = await machine.start("one");
   const two = await machine.start("two");
@@ -196,7 +196,7 @@ t.test("of two servers on one store, one does it", async (t) => {
   t.equal(machine.begun, 40);
 });
 
-t.test("what a server that was off missed is made up for, once", async (t) => {
+t.test("one missed run is repeated after a restart", async (t) => {
   const machine = await Machine.create(t);
   const one = await machine.start();
   const jobId = await one.addJob();
@@ -212,7 +212,7 @@ t.test("what a server that was off missed is made up for, once", async (t) => {
   t.same(times(await again.log()), ["24T06:00", "24T07:00"]);
 });
 
-t.test("what was missed is skipped where it is to, and told", async (t) => {
+t.test("missed runs are skipped if configured, and reported", async (t) => {
   const machine = await Machine.create(t);
   const one = await machine.start();
   const never = { cron: "0 2 * * *", timezone: "UTC", missed: "skip" } as const;
@@ -251,28 +251,25 @@ t.test("a job that is still being done is not begun again", async (t) => {
   t.same(statuses(await one.log()), ["partial", "skipped", "pending"]);
 });
 
-t.test(
-  "one run waits where it is to, and begins after the other",
-  async (t) => {
-    const machine = await Machine.create(t);
-    const one = await machine.start();
-    machine.isSlow = true;
-    const jobId = await one.addJob();
-    const queue = { jobId, cron: "*/5 * * * *", overlap: "queue" } as const;
-    await one.store.schedules.create(queue);
-    await machine.settle();
-    await machine.pass(16 * MINUTE);
-    t.same(statuses(await one.log()), ["pending", "queued", "skipped"]);
-    machine.going[0]!.end();
-    await until(() => machine.going.length === 2);
-    t.same(statuses(await one.log()).toSorted(), [
-      ...["pending", "skipped", "success"],
-    ]);
-  },
-);
+t.test("a run waits if configured, and starts after the other", async (t) => {
+  const machine = await Machine.create(t);
+  const one = await machine.start();
+  machine.isSlow = true;
+  const jobId = await one.addJob();
+  const queue = { jobId, cron: "*/5 * * * *", overlap: "queue" } as const;
+  await one.store.schedules.create(queue);
+  await machine.settle();
+  await machine.pass(16 * MINUTE);
+  t.same(statuses(await one.log()), ["pending", "queued", "skipped"]);
+  machine.going[0]!.end();
+  await until(() => machine.going.length === 2);
+  t.same(statuses(await one.log()).toSorted(), [
+    ...["pending", "skipped", "success"],
+  ]);
+});
 
 t.test(
-  "a run whose server died is interrupted, and the next one is done",
+  "a run whose server died is interrupted, and the next one runs",
   async (t) => {
     const machine = await Machine.create(t);
     const one = await machine.start("one");
@@ -294,47 +291,41 @@ t.test(
   },
 );
 
-t.test(
-  "a run that is taken for dead while it is not is given up",
-  async (t) => {
-    const machine = await Machine.create(t);
-    const one = await machine.start("one");
-    machine.isSlow = true;
-    const jobId = await one.addJob();
-    const begun = await one.runs.begin({ jobId, jobName: "j" });
-    begun?.ended?.catch(() => undefined);
-    await until(() => machine.going.length === 1);
-    await one.store.jobRuns.interrupt({ owner: "one" });
-    await machine.pass(MINUTE);
-    t.ok(machine.going[0]!.work.signal.aborted);
-  },
-);
+t.test("a run that was taken over by mistake ends", async (t) => {
+  const machine = await Machine.create(t);
+  const one = await machine.start("one");
+  machine.isSlow = true;
+  const jobId = await one.addJob();
+  const begun = await one.runs.begin({ jobId, jobName: "j" });
+  begun?.ended?.catch(() => undefined);
+  await until(() => machine.going.length === 1);
+  await one.store.jobRuns.interrupt({ owner: "one" });
+  await machine.pass(MINUTE);
+  t.ok(machine.going[0]!.work.signal.aborted);
+});
 
-t.test(
-  "a run is given up when it is cancelled, or takes too long",
-  async (t) => {
-    const machine = await Machine.create(t);
-    const one = await machine.start("one");
-    machine.isSlow = true;
-    const body = { method: "x", runTimeout: HOUR };
-    const job = await one.store.jobs.create({ name: "j", type: "call", body });
-    const first = await one.runs.begin({ jobId: job.id, jobName: "j" });
-    await until(() => machine.going.length === 1);
-    t.ok(one.runs.cancel(first!.run.id));
-    t.ok(machine.going[0]!.work.signal.aborted);
-    machine.going[0]!.end("aborted");
-    await t.rejects(first!.ended!, { code: "ABORTED" });
-    t.notOk(one.runs.cancel(first!.run.id));
-    const second = await one.runs.begin({ jobId: job.id, jobName: "j" });
-    await until(() => machine.going.length === 2);
-    machine.clock.pass(HOUR - 1);
-    t.notOk(machine.going[1]!.work.signal.aborted);
-    machine.clock.pass(1);
-    t.ok(machine.going[1]!.work.signal.aborted);
-    machine.going[1]!.end("aborted");
-    await t.rejects(second!.ended!, { code: "ABORTED" });
-  },
-);
+t.test("a run ends when it is cancelled or times out", async (t) => {
+  const machine = await Machine.create(t);
+  const one = await machine.start("one");
+  machine.isSlow = true;
+  const body = { method: "x", runTimeout: HOUR };
+  const job = await one.store.jobs.create({ name: "j", type: "call", body });
+  const first = await one.runs.begin({ jobId: job.id, jobName: "j" });
+  await until(() => machine.going.length === 1);
+  t.ok(one.runs.cancel(first!.run.id));
+  t.ok(machine.going[0]!.work.signal.aborted);
+  machine.going[0]!.end("aborted");
+  await t.rejects(first!.ended!, { code: "ABORTED" });
+  t.notOk(one.runs.cancel(first!.run.id));
+  const second = await one.runs.begin({ jobId: job.id, jobName: "j" });
+  await until(() => machine.going.length === 2);
+  machine.clock.pass(HOUR - 1);
+  t.notOk(machine.going[1]!.work.signal.aborted);
+  machine.clock.pass(1);
+  t.ok(machine.going[1]!.work.signal.aborted);
+  machine.going[1]!.end("aborted");
+  await t.rejects(second!.ended!, { code: "ABORTED" });
+});
 
 t.test("a clock that was far ahead does not stop schedules", async (t) => {
   const machine = await Machine.create(t);

@@ -28,7 +28,7 @@ t.test("a cron expression has 5 fields, 6, or a nickname", async (t) => {
   t.equal(first("0 0 L * *"), "2026-11-30T00:00");
 });
 
-t.test("what is none is said so", async (t) => {
+t.test("an invalid value is reported", async (t) => {
   const wrong = [
     ...["", "* * * *", "61 * * * *", "1 2 3 4 5 6 7", "a b c d e"],
     ...["2026-01-01T00:00:00", "0 0 30 2 *", `${"1,".repeat(200)}1 * * * *`],
@@ -42,7 +42,7 @@ t.test("what is none is said so", async (t) => {
 });
 
 t.test(
-  "Paris: 2:30 is at 3:00 where there is none, and once where there are two",
+  "Paris: 2:30 runs at 3:00 if it does not exist, and once if it exists twice",
   async (t) => {
     const spring = after("30 2 * * *", "Europe/Paris", "2026-03-28T12:00Z", 2);
     t.same(spring, ["2026-03-29T01:00", "2026-03-30T00:30"]);
@@ -70,7 +70,7 @@ t.test("New York: the same", async (t) => {
   t.same(autumn, ["2026-11-01T05:30", "2026-11-02T06:30"]);
 });
 
-t.test("Lord Howe: half an hour is left out, or comes twice", async (t) => {
+t.test("Lord Howe: half an hour is skipped or repeated", async (t) => {
   const zone = "Australia/Lord_Howe";
   const spring = after("15 2 * * *", zone, "2026-10-02T16:00Z", 2);
   t.same(spring, ["2026-10-03T15:30", "2026-10-04T15:15"]);
@@ -78,14 +78,14 @@ t.test("Lord Howe: half an hour is left out, or comes twice", async (t) => {
   t.same(autumn, ["2026-04-04T14:45", "2026-04-05T15:15"]);
 });
 
-t.test("what repeats goes on through both hours", async (t) => {
+t.test("repeated schedules run in both hours of a DST change", async (t) => {
   t.same(after("*/30 * * * *", "Europe/Paris", "2026-10-24T23:40Z", 5), [
     ...["2026-10-25T00:00", "2026-10-25T00:30", "2026-10-25T01:00"],
     ...["2026-10-25T01:30", "2026-10-25T02:00"],
   ]);
 });
 
-t.test("the last time before is found, however many there were", async (t) => {
+t.test("the last time before is found, whatever the interval", async (t) => {
   const at = Date.parse;
   for (const [cron, from, until, last] of [
     [

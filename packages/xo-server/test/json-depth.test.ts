@@ -13,7 +13,7 @@ t.test("levels are counted, lists and objects alike", async (t) => {
   t.notOk(isDeeperThan(objects, 65));
 });
 
-t.test("brackets within texts are none", async (t) => {
+t.test("brackets within quoted texts are ignored", async (t) => {
   const texts = ["[".repeat(100), '\\"[[[['.repeat(50), "\\\\", `${padding}{`];
   for (const text of texts)
     t.notOk(isDeeperThan(`["${text}","${padding}"]`, 8), text.slice(0, 20));
@@ -21,7 +21,7 @@ t.test("brackets within texts are none", async (t) => {
   t.ok(isDeeperThan(after, 8), "a text that ends with a backslash ends");
 });
 
-t.test("what is beside each other is not within each other", async (t) => {
+t.test("neighboring properties are not nested ones", async (t) => {
   t.notOk(isDeeperThan(`[${"[],{},".repeat(2000)}[]]`, 8));
 });
 
@@ -29,7 +29,7 @@ t.test("a short text is never too deep", async (t) => {
   t.notOk(isDeeperThan(nested(1000), 8));
 });
 
-t.test("only as much is read as is needed to know", async (t) => {
+t.test("only the necessary bytes are read", async (t) => {
   const deep = "[".repeat(10_000_000);
   const before = process.cpuUsage();
   for (let i = 0; i < 100; i++) t.ok(isDeeperThan(deep, 64));

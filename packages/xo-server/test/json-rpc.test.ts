@@ -116,7 +116,7 @@ t.test("a result that is JSON already is passed on as it is", async (t) => {
   t.ok(Buffer.isBuffer(answer));
 });
 
-t.test("a result that is made while it is sent is part of one", async (t) => {
+t.test("a result created while it is sent is part of one frame", async (t) => {
   const stream = { jsonrpc: "2.0", id: 7, method: "test.stream" };
   const result = { jsonrpc: "2.0", id: 7, result: { a: "é" } };
   t.same(await ask(stream), result);
@@ -128,12 +128,12 @@ t.test("a result that is made while it is sent is part of one", async (t) => {
   ]);
 });
 
-t.test("a null id is none", async (t) => {
+t.test("a null id means no object", async (t) => {
   t.equal(await call("test.nothing", {}, null), undefined);
   t.equal(await call("test.unknown", {}, null), undefined);
 });
 
-t.test("a method without parameters takes anything", async (t) => {
+t.test("a method without parameters accepts any parameters", async (t) => {
   for (const params of [undefined, {}, [], null, { dummy: "dummy" }])
     t.match(await call("test.nothing", params), { result: true });
 });
@@ -171,7 +171,7 @@ t.test("a batch is answered with a list", async (t) => {
   t.match(await ask(new Array(101).fill(one)), { error: { code: -32600 } });
 });
 
-t.test("what is not a request is said to be none", async (t) => {
+t.test("an invalid request is reported", async (t) => {
   t.match(await ask("{"), { id: null, error: { code: -32700 } });
   for (const message of ["null", "1", '"x"', "{}", '{"method":"test.add"}'])
     t.match(await ask(message), { error: { code: -32600 } }, message);

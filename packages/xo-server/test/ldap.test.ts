@@ -42,7 +42,7 @@ t.test("LDAP", { skip: skipLdap }, async (t) => {
   t.teardown(() => slapd.remove());
 
   await t.test(
-    "the first sign-in makes a user, the second finds it",
+    "the first sign-in creates a user, the second finds it",
     async (t) => {
       const { tryAs, admin } = await setUp(t, { slapd });
       const first = await tryAs("ada", "ada-secret");
@@ -101,14 +101,14 @@ t.test("LDAP", { skip: skipLdap }, async (t) => {
     t.equal((users as unknown[]).length, 2);
   });
 
-  await t.test("a name that means two people is nobody's", async (t) => {
+  await t.test("a name that two users share identifies neither", async (t) => {
     const { tryAs, lines } = await setUp(t, { slapd });
     t.match(await tryAs("twin", "twin-secret"), INVALID);
     t.match(lines.join(""), "LDAP search for a user name is ambiguous");
   });
 
   await t.test(
-    "nobody becomes a user of ours by having the same name",
+    "a user of the same name in the directory does not become a local user",
     async (t) => {
       const { tryAs } = await setUp(t, { slapd });
       t.match(await tryAs("admin", "other-secret"), INVALID);
@@ -116,7 +116,7 @@ t.test("LDAP", { skip: skipLdap }, async (t) => {
     },
   );
 
-  await t.test("unless the config says so", async (t) => {
+  await t.test("unless the configuration allows it", async (t) => {
     const { tryAs } = await setUp(t, { slapd, ldap: { linkByName: true } });
     t.match(await tryAs("admin", "other-secret"), {
       result: { email: "admin", permission: "admin" },
@@ -124,47 +124,44 @@ t.test("LDAP", { skip: skipLdap }, async (t) => {
     t.match(await tryAs("admin", ADMIN_PASSWORD), { result: {} });
   });
 
-  await t.test(
-    "groups follow the directory, and so does who is admin",
-    async (t) => {
-      const ldap = {
-        groups: { base: "ou=groups,dc=example" },
-        adminGroup: "bosses",
-      };
-      const { tryAs, admin } = await setUp(t, { slapd, ldap });
-      const root = await admin();
-      const local = await root.ask("group.create", { name: "local" });
-      const { result } = await tryAs("ada", "ada-secret");
-      const { id: ada } = result as { id: string };
-      const groups = async () =>
-        (await root.ask("group.getAll")) as {
-          id: string;
-          name: string;
-          users: string[];
-          provider?: string;
-        }[];
-      const named = async (name: string) =>
-        (await groups()).find((group) => group.name === name)!;
-      t.match(await named("operators"), { provider: "ldap", users: [ada] });
-      t.match(await named("bosses"), { provider: "ldap", users: [ada] });
-      t.match(result, { permission: "admin" });
-      t.same((await named("local")).users, [], "ours is not theirs");
-      const { id: bosses } = await named("bosses");
-      await root.ask("group.addUser", { id: local, userId: ada });
-      const { result: ben } = await tryAs("ben", "ben-secret");
-      const { id: benId } = ben as { id: string };
-      await root.ask("group.addUser", { id: bosses, userId: benId });
-      await root.ask("user.set", { id: benId, permission: "admin" });
-      const { result: again } = await tryAs("ben", "ben-secret");
-      t.match(again, { permission: "none" });
-      t.same(
-        (again as { groups: string[] }).groups,
-        [(await named("operators")).id],
-        "what the directory does not say is taken away",
-      );
-      t.same((await named("local")).users, [ada], "what is ours stays");
-    },
-  );
+  await t.test("groups and administrators follow the directory", async (t) => {
+    const ldap = {
+      groups: { base: "ou=groups,dc=example" },
+      adminGroup: "bosses",
+    };
+    const { tryAs, admin } = await setUp(t, { slapd, ldap });
+    const root = await admin();
+    const local = await root.ask("group.create", { name: "local" });
+    const { result } = await tryAs("ada", "ada-secret");
+    const { id: ada } = result as { id: string };
+    const groups = async () =>
+      (await root.ask("group.getAll")) as {
+        id: string;
+        name: string;
+        users: string[];
+        provider?: string;
+      }[];
+    const named = async (name: string) =>
+      (await groups()).find((group) => group.name === name)!;
+    t.match(await named("operators"), { provider: "ldap", users: [ada] });
+    t.match(await named("bosses"), { provider: "ldap", users: [ada] });
+    t.match(result, { permission: "admin" });
+    t.same((await named("local")).users, [], "ours is not theirs");
+    const { id: bosses } = await named("bosses");
+    await root.ask("group.addUser", { id: local, userId: ada });
+    const { result: ben } = await tryAs("ben", "ben-secret");
+    const { id: benId } = ben as { id: string };
+    await root.ask("group.addUser", { id: bosses, userId: benId });
+    await root.ask("user.set", { id: benId, permission: "admin" });
+    const { result: again } = await tryAs("ben", "ben-secret");
+    t.match(again, { permission: "none" });
+    t.same(
+      (again as { groups: string[] }).groups,
+      [(await named("operators")).id],
+      "what the directory does not say is taken away",
+    );
+    t.same((await named("local")).users, [ada], "what is ours stays");
+  });
 
   await t.test("the directory cannot take away the last admin", async (t) => {
     const ldap = {
@@ -210,16 +207,19 @@ t.test("LDAP", { skip: skipLdap }, async (t) => {
     t.match(groups, [{ name: "unix", users: [(result as { id: string }).id] }]);
   });
 
-  await t.test("tries are throttled as for passwords of our own", async (t) => {
-    const clock = new FakeClock();
-    const { tryAs } = await setUp(t, { slapd, clock });
-    t.match(await tryAs("ada", "wrong"), INVALID);
-    t.match(await tryAs("Ada", "ada-secret"), {
-      error: { data: { code: "SIGN_IN_THROTTLED", retryAfterMs: Number } },
-    });
-    clock.pass(2_000);
-    t.match(await tryAs("ada", "ada-secret"), { result: { email: "ada" } });
-  });
+  await t.test(
+    "attempts are throttled like those of local passwords",
+    async (t) => {
+      const clock = new FakeClock();
+      const { tryAs } = await setUp(t, { slapd, clock });
+      t.match(await tryAs("ada", "wrong"), INVALID);
+      t.match(await tryAs("Ada", "ada-secret"), {
+        error: { data: { code: "SIGN_IN_THROTTLED", retryAfterMs: Number } },
+      });
+      clock.pass(2_000);
+      t.match(await tryAs("ada", "ada-secret"), { result: { email: "ada" } });
+    },
+  );
 
   await t.test(
     "a user of the directory proves to be it for a second factor",
@@ -238,7 +238,7 @@ t.test("LDAP", { skip: skipLdap }, async (t) => {
   );
 
   await t.test(
-    "a wrong password of the service is told to the log, not to who signs in",
+    "a wrong password of the service is logged, not shown to the user",
     async (t) => {
       const { tryAs, lines } = await setUp(t, {
         slapd,
@@ -251,7 +251,7 @@ t.test("LDAP", { skip: skipLdap }, async (t) => {
   );
 });
 
-t.test("A directory that goes", { skip: skipLdap }, async (t) => {
+t.test("an LDAP server that stops", { skip: skipLdap }, async (t) => {
   const slapd = await Slapd.start();
   t.teardown(() => slapd.remove());
   const { tryAs, admin } = await setUp(t, {

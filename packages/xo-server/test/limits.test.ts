@@ -61,7 +61,7 @@ t.test("headers are bound, in size and in time", async (t) => {
   t.ok((await hits(server, "header_timeout")) >= 1);
 });
 
-t.test("a body that stands still is given up", async (t) => {
+t.test("a body that stops arriving is aborted", async (t) => {
   const server = await startTestServer(t, "http: { bodyTimeoutMs: 200 }");
   const head =
     "POST /auth/login HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n";

@@ -90,7 +90,7 @@ function setUp() {
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 
 t.test(
-  "the answer of an opening has everything, notifications what differs",
+  "the response of an opening is complete, notifications have differences",
   async (t) => {
     const { queries, readers, client } = setUp();
     const first = await readers.open(client, terms("vms"), request);
@@ -167,7 +167,7 @@ t.test("readers of the same update get the same bytes", async (t) => {
 });
 
 t.test(
-  "who does not read costs nothing, and is told everything anew later",
+  "a subscriber that does not read costs nothing, and gets a new snapshot later",
   async (t) => {
     const { queries, clock, readers, client } = setUp();
     await readers.open(client, terms("vms"), request);
@@ -196,7 +196,7 @@ t.test(
   },
 );
 
-t.test("a query that cannot be begun anew is tried again", async (t) => {
+t.test("a query that cannot be restarted is retried", async (t) => {
   const { queries, clock, readers, client } = setUp();
   await readers.open(client, terms("vms"), request);
   client.hasRoom = false;
@@ -224,7 +224,7 @@ t.test("a query is changed and closed by its name", async (t) => {
   });
 });
 
-t.test("opening under a name in use closes the one of before", async (t) => {
+t.test("opening under a name in use closes the previous query", async (t) => {
   const { queries, readers, client } = setUp();
   await readers.open(client, terms("vms"), request);
   await readers.open(client, terms("vms"), request);
@@ -232,7 +232,7 @@ t.test("opening under a name in use closes the one of before", async (t) => {
 });
 
 t.test(
-  "a client has 64 queries at most, and none when it has gone",
+  "a client has at most 64 queries, and none after it disconnects",
   async (t) => {
     const { queries, readers, client } = setUp();
     for (let i = 0; i < 64; i++)

@@ -55,13 +55,13 @@ t.test("a config is frozen all the way down", async (t) => {
   }
 });
 
-t.test("a section that is there but empty is all default", async (t) => {
+t.test("an empty section has all defaults", async (t) => {
   const { config } = load(t, "http:\npools:\n");
   t.equal(config.http.port, 9000);
   t.same(config.pools, []);
 });
 
-t.test("the usual places are looked at in their order", async (t) => {
+t.test("the usual places are searched in their order", async (t) => {
   const root = t.testdir({
     cwd: { "config.yaml": "http: { port: 1 }\n" },
     elsewhere: {},
@@ -86,7 +86,7 @@ t.test("the usual places are looked at in their order", async (t) => {
   t.equal(portFrom(undefined, "elsewhere"), 2);
 });
 
-t.test("a file that was named must be there", async (t) => {
+t.test("a file named on the command line must exist", async (t) => {
   const home = t.testdir({});
   t.throws(() => loadConfig("absent.yaml", {}, { env: {}, cwd: home, home }), {
     code: "CONFIG_INVALID",
@@ -94,7 +94,7 @@ t.test("a file that was named must be there", async (t) => {
   });
 });
 
-t.test("the command line goes before the file", async (t) => {
+t.test("the command line overrides the file", async (t) => {
   const { config } = load(t, "http: { port: 1, host: ::1 }\n", {
     port: 8080,
     logFormat: "json",
@@ -114,7 +114,7 @@ t.test("an unknown key is refused, and the nearest named", async (t) => {
   ]);
 });
 
-t.test("all problems are told at once, each with its line", async (t) => {
+t.test("all problems are reported at once, each with its line", async (t) => {
   t.same(
     problemsOf(
       t,
@@ -128,14 +128,14 @@ t.test("all problems are told at once, each with its line", async (t) => {
   );
 });
 
-t.test("what comes from the command line is named as such", async (t) => {
+t.test("values from the command line are named as such", async (t) => {
   t.same(problemsOf(t, "http: {}\n", { logLevel: "deafening" }), [
     "--log-level: log.level must be one of debug, info, warn, error, silent",
   ]);
 });
 
 t.test(
-  "what is not YAML is told with its line, without its text",
+  "invalid YAML is reported with its line, without its text",
   async (t) => {
     const [problem] = problemsOf(t, 'pools:\n  - password: "hunter2\n');
     t.match(problem, /^config\.yaml:\d: /);
@@ -143,7 +143,7 @@ t.test(
   },
 );
 
-t.test("a key given twice is refused", async (t) => {
+t.test("a duplicate key is refused", async (t) => {
   t.match(problemsOf(t, "http: {}\nhttp: {}\n"), [
     /^config\.yaml:2: Map keys must be unique/,
   ]);
@@ -166,7 +166,7 @@ t.test("aliases that unfold without end are refused", async (t) => {
   t.match(problemsOf(t, yaml), [/alias/i]);
 });
 
-t.test("a pool needs exactly one way to its password", async (t) => {
+t.test("a pool needs exactly one source of its password", async (t) => {
   t.match(problemsOf(t, "pools:\n  - hosts: [a]\n"), [
     /^config\.yaml:2: pools\[0\] needs exactly one of password, passwordFile and passwordEnv, not none/,
   ]);
@@ -204,7 +204,7 @@ t.test("a file with passwords that others may read is warned of", async (t) => {
   t.same(warnings(), []);
 });
 
-t.test("a password is read from where the config says", async (t) => {
+t.test("a password is read from the configured file", async (t) => {
   const folder = t.testdir({ secret: "from a file\nsecond line\n", empty: "" });
   t.equal(await readPassword({ password: "p" }), "p");
   t.equal(

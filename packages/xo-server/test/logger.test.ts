@@ -53,7 +53,7 @@ t.test(
   },
 );
 
-t.test("what is below the level is not written", async (t) => {
+t.test("messages below the level are not written", async (t) => {
   const { lines, loggers } = collect("console", "warn");
   const logger = loggers.named("x");
   logger.debug("1");

@@ -41,7 +41,7 @@ t.test("an address may fail ten times, by whatever names", async (t) => {
   t.equal(throttle.waitMs(by("somebody", address)), 0, "forgotten");
 });
 
-t.test("no more names are remembered than fit", async (t) => {
+t.test("no more names are cached than fit", async (t) => {
   const { throttle } = setUp();
   throttle.recordFailure(by("first", "192.0.2.1"));
   for (let i = 0; i < 10_000; i++)

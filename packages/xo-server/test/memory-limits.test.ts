@@ -12,19 +12,19 @@ const now: MemoryLimits = {
   staticMax: 8,
 };
 
-t.test("a halted VM gets just the memory that is asked for", async (t) => {
+t.test("a halted VM gets exactly the requested memory", async (t) => {
   const next = toMemoryLimits(now, { max: 6 }, false);
   t.same(next, { staticMin: 1, dynamicMin: 6, dynamicMax: 6, staticMax: 6 });
   t.same(toMemoryCalls(now, next), [["set_memory_limits", "1", "6", "6", "6"]]);
 });
 
-t.test("a running one keeps its static limits", async (t) => {
+t.test("a running VM keeps its static limits", async (t) => {
   const next = toMemoryLimits(now, { max: 6 }, true);
   t.same(next, { staticMin: 1, dynamicMin: 2, dynamicMax: 6, staticMax: 8 });
   t.same(toMemoryCalls(now, next), [["set_memory_dynamic_range", "2", "6"]]);
 });
 
-t.test("what is not named gives way", async (t) => {
+t.test("unnamed rules are replaced", async (t) => {
   t.match(toMemoryLimits(now, { min: 3 }, false), { dynamicMin: 3 });
   t.match(toMemoryLimits(now, { staticMax: 3 }, false), {
     dynamicMin: 2,
@@ -35,14 +35,14 @@ t.test("what is not named gives way", async (t) => {
   t.same(toMemoryCalls(now, toMemoryLimits(now, { max: 4 }, true)), []);
 });
 
-t.test("of what is named, nothing does", async (t) => {
+t.test("nothing with that name runs", async (t) => {
   for (const wish of [{ min: 5 }, { min: 3, max: 2 }, { max: 9, staticMax: 8 }])
     t.throws(() => toMemoryLimits(now, wish, false), {
       code: "INVALID_PARAMETERS",
     });
 });
 
-t.test("the four are in order, whatever is asked", async (t) => {
+t.test("the four are in order, whatever is requested", async (t) => {
   // A linear congruential generator: the same wishes in each run.
   let seed = 4;
   t.comment(`seed ${seed}`);

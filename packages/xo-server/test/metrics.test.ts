@@ -68,7 +68,7 @@ xo_c{label="plain"} -1
   );
 });
 
-t.test("the server tells its figures, and no names", async (t) => {
+t.test("metrics of the server contain no names", async (t) => {
   const { get, pools, connect } = await startTestServer(
     t,
     `
@@ -174,7 +174,7 @@ t.test("renamed metrics keep their old names for one release", async (t) => {
   }
 });
 
-t.test("what is kept on disk has figures where it is kept", async (t) => {
+t.test("the snapshot cache has metrics if it is enabled", async (t) => {
   const { createInventory } = await import("@xo-server/inventory");
   const { toInventoryMetrics } =
     await import("../src/metrics/inventory-metrics.js");

@@ -73,11 +73,11 @@ t.test("the answer is all objects by id", async (t) => {
   );
 });
 
-t.test("nobody there: an empty object", async (t) => {
+t.test("no subscribers: an empty object", async (t) => {
   t.equal((await list({}, new FakeCatalog([]))).text, "{}");
 });
 
-t.test("a type in the filter is gone to directly", async (t) => {
+t.test("a type in the filter opens its list directly", async (t) => {
   const { text, fake } = await list({ filter: { type: "VM" } });
   t.same(
     JSON.parse(text),
@@ -114,7 +114,7 @@ t.test("a filter may be a text", async (t) => {
   );
 });
 
-t.test("a filter that cannot be read is told at once", async (t) => {
+t.test("an invalid filter is reported immediately", async (t) => {
   const listing = new ObjectListing(
     ...(({ catalog, inventory }) => [catalog, inventory] as const)(
       new FakeCatalog(),
@@ -125,14 +125,14 @@ t.test("a filter that cannot be read is told at once", async (t) => {
   });
 });
 
-t.test("a limit counts what is told", async (t) => {
+t.test("a limit counts printed rows", async (t) => {
   for (const limit of [0, 1, 7]) {
     const { text } = await list({ filter: { type: "SR" }, limit });
     t.equal(Object.keys(JSON.parse(text) as object).length, limit);
   }
 });
 
-t.test("what somebody may not read is not there", async (t) => {
+t.test("unreadable objects do not exist for the user", async (t) => {
   const { text } = await list({
     readable: (type) =>
       type === "VM"

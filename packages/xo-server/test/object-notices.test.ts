@@ -68,7 +68,7 @@ const taggedOnly = (tag: string) =>
     },
   ]);
 
-t.test("what changes enters whole, what goes exits with 0", async (t) => {
+t.test("new objects are sent whole, removed ones exit with 0", async (t) => {
   const { fake, notices } = setUp();
   const client = new Listener(Rights.all);
   notices.follow(client);
@@ -94,7 +94,7 @@ t.test("what changes enters whole, what goes exits with 0", async (t) => {
   );
 });
 
-t.test("all who see everything are told the same bytes", async (t) => {
+t.test("all users who see everything get the same bytes", async (t) => {
   const { fake, notices } = setUp();
   const viewer = new Rights([
     { effect: "allow", resource: "*", action: "read" },
@@ -160,40 +160,46 @@ t.test(
   },
 );
 
-t.test("nobody is told of what they may not see", async (t) => {
-  const { fake, notices } = setUp();
-  const client = new Listener(taggedOnly("mine"));
-  const blind = new Listener(Rights.none);
-  notices.follow(client);
-  notices.follow(blind);
-  fake.bring(vm("a", { tags: ["mine"] }), vm("b"), {
-    id: "h",
-    type: "host",
-    tags: ["mine"],
-  });
-  fake.bring(gone("b"));
-  await settle();
-  t.same(client.heard, ["enter a"]);
-  fake.bring(vm("a", { tags: [] }));
-  await settle();
-  fake.bring(vm("a", { tags: ["other"] }), gone("a"));
-  await settle();
-  t.same(
-    client.heard,
-    ["enter a", "exit a"],
-    "what is theirs no longer leaves",
-  );
-  t.same(blind.heard, []);
-});
+t.test(
+  "users are not notified of objects that they may not read",
+  async (t) => {
+    const { fake, notices } = setUp();
+    const client = new Listener(taggedOnly("mine"));
+    const blind = new Listener(Rights.none);
+    notices.follow(client);
+    notices.follow(blind);
+    fake.bring(vm("a", { tags: ["mine"] }), vm("b"), {
+      id: "h",
+      type: "host",
+      tags: ["mine"],
+    });
+    fake.bring(gone("b"));
+    await settle();
+    t.same(client.heard, ["enter a"]);
+    fake.bring(vm("a", { tags: [] }));
+    await settle();
+    fake.bring(vm("a", { tags: ["other"] }), gone("a"));
+    await settle();
+    t.same(
+      client.heard,
+      ["enter a", "exit a"],
+      "what is theirs no longer leaves",
+    );
+    t.same(blind.heard, []);
+  },
+);
 
-t.test("what a listing has shown leaves, too", async (t) => {
-  const { fake, notices } = setUp();
-  const client = new Listener(taggedOnly("mine"));
-  notices.follow(client)!.noteSent("VM", "old");
-  fake.bring(gone("old"), gone("never-seen"));
-  await settle();
-  t.same(client.heard, ["exit old"]);
-});
+t.test(
+  "objects that a listing has sent are reported when they are removed",
+  async (t) => {
+    const { fake, notices } = setUp();
+    const client = new Listener(taggedOnly("mine"));
+    notices.follow(client)!.noteSent("VM", "old");
+    fake.bring(gone("old"), gone("never-seen"));
+    await settle();
+    t.same(client.heard, ["exit old"]);
+  },
+);
 
 t.test("a session that has ended gets no more notifications", async (t) => {
   const { fake, notices } = setUp();
@@ -222,7 +228,7 @@ t.test("a client that signs out gets no more notifications", async (t) => {
   t.same(client.heard, []);
 });
 
-t.test("who gets other rights has to list anew", async (t) => {
+t.test("a client whose rights change has to list again", async (t) => {
   const { notices } = setUp();
   const client = new Listener(Rights.all);
   notices.follow(client);
@@ -233,38 +239,44 @@ t.test("who gets other rights has to list anew", async (t) => {
   t.ok(client.isClosed);
 });
 
-t.test("who has listed nothing goes on with other rights", async (t) => {
-  const { fake, notices } = setUp();
-  const client = new Listener(Rights.all);
-  notices.subscribe(client);
-  client.session = sessionOf(taggedOnly("mine"));
-  notices.renew(client);
-  t.notOk(client.isClosed);
-  fake.bring(vm("a", { tags: ["mine"] }), vm("b"));
-  await settle();
-  t.same(client.heard, ["enter a"]);
-});
+t.test(
+  "a client that has listed nothing continues with other rights",
+  async (t) => {
+    const { fake, notices } = setUp();
+    const client = new Listener(Rights.all);
+    notices.subscribe(client);
+    client.session = sessionOf(taggedOnly("mine"));
+    notices.renew(client);
+    t.notOk(client.isClosed);
+    fake.bring(vm("a", { tags: ["mine"] }), vm("b"));
+    await settle();
+    t.same(client.heard, ["enter a"]);
+  },
+);
 
-t.test("who has no room is told later, in order and once", async (t) => {
-  const { fake, clock, notices } = setUp();
-  const client = new Listener(Rights.all);
-  notices.follow(client);
-  client.hasRoom = false;
-  fake.bring(vm("a"));
-  await settle();
-  fake.bring(vm("b"), gone("a"));
-  await settle();
-  t.same(client.heard, []);
-  client.hasRoom = true;
-  clock.pass(100);
-  await settle();
-  t.same(client.heard, ["enter a", "exit a", "enter b"]);
-  clock.pass(100);
-  await settle();
-  t.equal(client.heard.length, 3);
-});
+t.test(
+  "a client with a full buffer is notified later, in order and once",
+  async (t) => {
+    const { fake, clock, notices } = setUp();
+    const client = new Listener(Rights.all);
+    notices.follow(client);
+    client.hasRoom = false;
+    fake.bring(vm("a"));
+    await settle();
+    fake.bring(vm("b"), gone("a"));
+    await settle();
+    t.same(client.heard, []);
+    client.hasRoom = true;
+    clock.pass(100);
+    await settle();
+    t.same(client.heard, ["enter a", "exit a", "enter b"]);
+    clock.pass(100);
+    await settle();
+    t.equal(client.heard.length, 3);
+  },
+);
 
-t.test("who has fallen out of the feed is disconnected", async (t) => {
+t.test("a subscriber that falls behind the feed is disconnected", async (t) => {
   const { fake, clock, notices } = setUp();
   const client = new Listener(Rights.all);
   notices.follow(client);
@@ -277,7 +289,7 @@ t.test("who has fallen out of the feed is disconnected", async (t) => {
   t.ok(client.isClosed);
 });
 
-t.test("many changes come in several notifications", async (t) => {
+t.test("many changes are sent in several notifications", async (t) => {
   const { fake, notices } = setUp();
   const client = new Listener(Rights.all);
   notices.follow(client);
@@ -291,7 +303,7 @@ t.test("many changes come in several notifications", async (t) => {
   );
 });
 
-t.test("who has gone leaves nothing behind", async (t) => {
+t.test("a disconnected client leaves nothing behind", async (t) => {
   const { fake, clock, notices } = setUp();
   const client = new Listener(Rights.all);
   notices.renew(client);

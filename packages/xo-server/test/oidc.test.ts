@@ -55,7 +55,7 @@ async function setUp(t: Test, { oidc, clock }: SetUp = {}) {
 }
 
 t.test(
-  "a browser goes to the provider, comes back, and is signed in",
+  "sign-in at a provider redirects the browser and signs in",
   async (t) => {
     const { signIn, me, home, provider, enter } = await setUp(t);
     const browser = new Browser();
@@ -96,37 +96,44 @@ t.test(
   },
 );
 
-t.test("what comes back is good once, for its browser, in time", async (t) => {
-  const clock = new FakeClock();
-  const { goAndReturn, signIn, provider, enter } = await setUp(t, { clock });
-  const refused = async (name: string, browser: Browser, url: string) => {
-    const before = provider.tokenRequests;
-    const answer = await browser.get(url);
-    t.equal(answer.status, 403, name);
-    t.notMatch(answer.headers.getSetCookie().join(), /authenticationToken/);
-    t.equal(provider.tokenRequests, before, `${name}: the code is not used`);
-  };
-  const victim = new Browser();
-  const callback = await goAndReturn(victim);
-  await refused("another browser", new Browser(), callback);
-  const other = new Browser();
-  await goAndReturn(other);
-  await refused("a browser that began another sign-in", other, callback);
-  const forged = callback.replace(/state=[^&]+/, "state=guessed");
-  await refused("another state", victim, forged);
-  await refused("the right state, after a wrong one", victim, callback);
+t.test(
+  "a returned state is valid once, for its browser, in time",
+  async (t) => {
+    const clock = new FakeClock();
+    const { goAndReturn, signIn, provider, enter } = await setUp(t, { clock });
+    const refused = async (name: string, browser: Browser, url: string) => {
+      const before = provider.tokenRequests;
+      const answer = await browser.get(url);
+      t.equal(answer.status, 403, name);
+      t.notMatch(answer.headers.getSetCookie().join(), /authenticationToken/);
+      t.equal(provider.tokenRequests, before, `${name}: the code is not used`);
+    };
+    const victim = new Browser();
+    const callback = await goAndReturn(victim);
+    await refused("another browser", new Browser(), callback);
+    const other = new Browser();
+    await goAndReturn(other);
+    await refused("a browser that began another sign-in", other, callback);
+    const forged = callback.replace(/state=[^&]+/, "state=guessed");
+    await refused("another state", victim, forged);
+    await refused("the right state, after a wrong one", victim, callback);
 
-  const thief = new Browser();
-  const done = await signIn();
-  await refused("the address of a sign-in, again", done.browser, done.callback);
-  await thief.get(enter);
-  await refused("the address of another's sign-in", thief, done.callback);
+    const thief = new Browser();
+    const done = await signIn();
+    await refused(
+      "the address of a sign-in, again",
+      done.browser,
+      done.callback,
+    );
+    await thief.get(enter);
+    await refused("the address of another's sign-in", thief, done.callback);
 
-  const late = new Browser();
-  const lateCallback = await goAndReturn(late);
-  clock.pass(10 * 60_000);
-  await refused("too late", late, lateCallback);
-});
+    const late = new Browser();
+    const lateCallback = await goAndReturn(late);
+    clock.pass(10 * 60_000);
+    await refused("too late", late, lateCallback);
+  },
+);
 
 t.test("a stolen cookie of a sign-in is used up with it", async (t) => {
   const { goAndReturn, host, home, provider } = await setUp(t);
@@ -148,7 +155,7 @@ t.test("a stolen cookie of a sign-in is used up with it", async (t) => {
   }
 });
 
-t.test("groups and who is admin follow the provider", async (t) => {
+t.test("groups and administrators follow the provider", async (t) => {
   const oidc = { groupsClaim: "groups", adminGroup: "bosses" };
   const { signIn, me, provider, admin } = await setUp(t, { oidc });
   const { browser } = await signIn();
@@ -172,30 +179,33 @@ t.test("groups and who is admin follow the provider", async (t) => {
   t.same(await names(), [], "a claim that is not there names no group");
 });
 
-t.test("a user of ours is nobody's who has the name elsewhere", async (t) => {
-  const { signIn, provider, lines, admin } = await setUp(t);
-  provider.people.set("eve", { preferred_username: "admin" });
-  provider.account = "eve";
-  const { answer } = await signIn();
-  t.equal(answer.status, 403);
-  t.match(
-    await answer.text(),
-    /user &quot;admin&quot; exists and is not linked/,
-  );
-  t.match(lines.join(""), /user .*admin.* exists and is not linked/);
-  t.match(await (await admin()).ask("session.getUser"), { email: "admin" });
-  provider.people.set("ben", { preferred_username: "<b>&\"'" });
-  provider.account = "ben";
-  await signIn();
-  provider.people.set("ben2", { preferred_username: "<b>&\"'" });
-  provider.account = "ben2";
-  const page = await (await signIn()).answer.text();
-  t.match(
-    page,
-    "user &quot;&lt;b&gt;&amp;&quot;&#39;&quot; exists and is not linked",
-    "no way into the page",
-  );
-});
+t.test(
+  "a local user is not the user of the same name of a provider",
+  async (t) => {
+    const { signIn, provider, lines, admin } = await setUp(t);
+    provider.people.set("eve", { preferred_username: "admin" });
+    provider.account = "eve";
+    const { answer } = await signIn();
+    t.equal(answer.status, 403);
+    t.match(
+      await answer.text(),
+      /user &quot;admin&quot; exists and is not linked/,
+    );
+    t.match(lines.join(""), /user .*admin.* exists and is not linked/);
+    t.match(await (await admin()).ask("session.getUser"), { email: "admin" });
+    provider.people.set("ben", { preferred_username: "<b>&\"'" });
+    provider.account = "ben";
+    await signIn();
+    provider.people.set("ben2", { preferred_username: "<b>&\"'" });
+    provider.account = "ben2";
+    const page = await (await signIn()).answer.text();
+    t.match(
+      page,
+      "user &quot;&lt;b&gt;&amp;&quot;&#39;&quot; exists and is not linked",
+      "no way into the page",
+    );
+  },
+);
 
 t.test("a renamed person stays the same user", async (t) => {
   const { signIn, me, provider } = await setUp(t);
@@ -206,24 +216,29 @@ t.test("a renamed person stays the same user", async (t) => {
   t.match(await me(browser), { id: before.id, name: "ada.l" });
 });
 
-t.test("who the provider says too little of does not come in", async (t) => {
-  const { signIn, provider } = await setUp(t, { oidc: { nameClaim: "email" } });
-  provider.people.set("ada", {});
-  const nameless = await signIn();
-  t.equal(nameless.answer.status, 403);
-  t.match(await nameless.answer.text(), "sent no claim &quot;email&quot;");
-  provider.denial = "access_denied";
-  provider.account = "ben";
-  const denied = await signIn();
-  t.equal(denied.answer.status, 403);
-  t.match(
-    await denied.answer.text(),
-    "the provider returned the error access_denied",
-  );
-});
+t.test(
+  "a user with incomplete data from the provider is refused",
+  async (t) => {
+    const { signIn, provider } = await setUp(t, {
+      oidc: { nameClaim: "email" },
+    });
+    provider.people.set("ada", {});
+    const nameless = await signIn();
+    t.equal(nameless.answer.status, 403);
+    t.match(await nameless.answer.text(), "sent no claim &quot;email&quot;");
+    provider.denial = "access_denied";
+    provider.account = "ben";
+    const denied = await signIn();
+    t.equal(denied.answer.status, 403);
+    t.match(
+      await denied.answer.text(),
+      "the provider returned the error access_denied",
+    );
+  },
+);
 
 t.test(
-  "a provider that is away is told, holds up nobody, and may come back",
+  "an unavailable provider is reported, delays no start, and is retried",
   async (t) => {
     const { enter, goAndReturn, provider, connect, lines } = await setUp(t);
     provider.isUp = false;
@@ -253,7 +268,7 @@ t.test(
   },
 );
 
-t.test("without a provider there is no way to one", async (t) => {
+t.test("without a provider there is no sign-in at one", async (t) => {
   const { get } = await startTestServer(t);
   for (const path of ["/signin/oidc", CALLBACK])
     t.equal((await get(path)).status, 404, path);

@@ -22,7 +22,7 @@ function ownerOf(name: string | undefined, address = "192.0.2.1") {
 
 const alice = ownerOf("alice");
 
-t.test("what is offered can be fetched once, by its path alone", async (t) => {
+t.test("an offered file can be fetched once, by its path", async (t) => {
   const paths = new OneTimePaths({ clock: new FakeClock() });
   const app = fastify();
   t.teardown(() => app.close());
@@ -39,7 +39,7 @@ t.test("what is offered can be fetched once, by its path alone", async (t) => {
   t.equal(await (await fetch(url + named)).text(), "1\n2\n");
 });
 
-t.test("an offer does not stand for ever", async (t) => {
+t.test("an offered path expires", async (t) => {
   const clock = new FakeClock();
   const paths = new OneTimePaths({ clock, lifeMs: 1_000 });
   const token = paths.offer(download(), alice).$getFrom.slice("/api/".length);
@@ -82,7 +82,7 @@ t.test("each user and each address has a share of the offers", async (t) => {
   t.ok(offer(other));
 });
 
-t.test("a path that is taken at once needs no share", async (t) => {
+t.test("a path that is used immediately needs no share", async (t) => {
   const clock = new FakeClock();
   const paths = new OneTimePaths({ clock, maxOffers: 1 });
   paths.offer(download(), alice);

@@ -16,7 +16,7 @@ t.test("the limit of open files is read", async (t) => {
   t.equal(readMaxOpenFiles(join(dir, "absent")), undefined);
 });
 
-t.test("some open files are kept for the server itself", async (t) => {
+t.test("some open files are reserved for the server itself", async (t) => {
   t.equal(limitConnections(20_000, undefined), 20_000);
   t.equal(limitConnections(20_000, 1_000_000), 20_000);
   t.equal(limitConnections(20_000, 4_096), 3_840);

@@ -170,7 +170,7 @@ t.test(
   },
 );
 
-t.test("a family stands in one piece, under its own name", async (t) => {
+t.test("templates of a family are grouped under its name", async (t) => {
   const { read } = setUp();
   const seen = new Set<string>();
   let family = "";
@@ -185,7 +185,7 @@ t.test("a family stands in one piece, under its own name", async (t) => {
   }
 });
 
-t.test("a host that does not tell leaves its figures out", async (t) => {
+t.test("a host without statistics has no values", async (t) => {
   const { host, read } = setUp();
   host.fails = true;
   const text = await read();
@@ -193,7 +193,7 @@ t.test("a host that does not tell leaves its figures out", async (t) => {
   t.match(text, /^xcp_host_status/m);
 });
 
-t.test("without the database, the other figures are there", async (t) => {
+t.test("without the database, the other metrics exist", async (t) => {
   const { read, stopStore } = setUp();
   stopStore();
   const text = await read();
@@ -201,7 +201,7 @@ t.test("without the database, the other figures are there", async (t) => {
   t.match(text, /^xo_user_total 4 /m);
 });
 
-t.test("only who shows the secret reads", async (t) => {
+t.test("only a client with the secret can read", async (t) => {
   const { metrics } = setUp();
   let secret: string | undefined = "s3cret";
   const app = fastify();

@@ -42,7 +42,7 @@ t.test("a wrong type names the expected and the actual type", async (t) => {
   );
 });
 
-t.test("a misspelt parameter is named with the missing one", async (t) => {
+t.test("a misspelled parameter is reported with the missing one", async (t) => {
   const params = { name_label: Type.String(), template: Type.String() };
   const reason = reasonOf(params, { nam_label: "x", template: "T" });
   t.match(reason, /name_label is missing/);

@@ -2,7 +2,7 @@ import t from "tap";
 import { FakeClock } from "./fake-clock.js";
 import { ADMIN_PASSWORD, startTestServer } from "./test-server.js";
 
-t.test("a new password ends what the old one opened", async (t) => {
+t.test("a new password ends existing sessions", async (t) => {
   const clock = new FakeClock();
   const { connect } = await startTestServer(t, "", { clock });
   const mine = await (await connect()).signIn();

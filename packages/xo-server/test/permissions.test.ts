@@ -18,7 +18,7 @@ const callers: readonly (readonly [name: string, level: Permission])[] = [
   ["boss", "admin"],
 ];
 
-t.test("every method is for those whom its declaration names", async (t) => {
+t.test("every method requires its declared permission", async (t) => {
   const { connect } = await startTestServer(t);
   const admin = await (await connect()).signIn();
   const clients = new Map<string, TestClient>();
@@ -93,7 +93,7 @@ t.test("an admin cannot do away with themselves", async (t) => {
   t.match(await admin.call("user.set", { id, permission: "none" }), code10);
 });
 
-t.test("who is deleted, or no admin any more, is so at once", async (t) => {
+t.test("deleted and demoted users lose their rights immediately", async (t) => {
   const { connect } = await startTestServer(t);
   const admin = await (await connect()).signIn();
   const id = await admin.ask("user.create", {

@@ -11,7 +11,7 @@ const logger = {
   error: () => undefined,
 };
 
-t.test("what was learned is there at the next start", async (t) => {
+t.test("persisted data exists at the next start", async (t) => {
   const dataDir = t.testdir({});
   const memory = await openPoolFacts(dataDir, "paris", logger);
   t.same(memory.facts, { hosts: [], fingerprints: {} });
@@ -27,7 +27,7 @@ t.test("what was learned is there at the next start", async (t) => {
   t.equal(mode & 0o077, 0, "others need not read it");
 });
 
-t.test("what a removed pool has named is deleted", async (t) => {
+t.test("rules and settings of a removed pool are deleted", async (t) => {
   const dataDir = t.testdir({});
   const memory = await openPoolFacts(dataDir, "paris", logger);
   memory.update({ hosts: ["https://192.0.2.66"] });
@@ -38,7 +38,7 @@ t.test("what a removed pool has named is deleted", async (t) => {
   t.same(later.facts, { hosts: [], fingerprints: {} });
 });
 
-t.test("a file that was spoiled counts as nothing known", async (t) => {
+t.test("a damaged file counts as empty", async (t) => {
   for (const content of ["{", '{"hosts": 1}', '{"hosts": [1]}', "null"]) {
     const dataDir = t.testdir({ pools: { "paris.json": content } });
     warnings.length = 0;
@@ -48,7 +48,7 @@ t.test("a file that was spoiled counts as nothing known", async (t) => {
   }
 });
 
-t.test("a folder that cannot be written is told, and no more", async (t) => {
+t.test("a folder that is not writable is reported", async (t) => {
   const folder = t.testdir({ file: "" });
   const memory = await openPoolFacts(join(folder, "file"), "paris", logger);
   warnings.length = 0;

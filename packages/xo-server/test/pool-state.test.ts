@@ -57,7 +57,7 @@ t.test("without a session, the session's state is the pool's", async (t) => {
   );
 });
 
-t.test("what lasts until somebody does something is a failure", async (t) => {
+t.test("a problem that needs an administrator is a failure", async (t) => {
   for (const cause of [
     new XapiError("SESSION_AUTHENTICATION_FAILED"),
     new XoError("TLS_UNTRUSTED", { address: "a" }),

@@ -6,32 +6,35 @@ import { createLoggers } from "../src/log/logger.js";
 import { FakeClock } from "./fake-clock.js";
 import { FakePool } from "./fake-pool.js";
 
-t.test("many pools are made a few a turn, and named at once", async (t) => {
-  const names = Array.from({ length: 20 }, (_, i) => `p${i}`);
-  const lines = names.map(
-    (n) => `{ label: ${n}, hosts: [${n}.example], password: x }`,
-  );
-  const home = t.testdir({ "config.yaml": `pools: [${lines.join(", ")}]` });
-  const { config } = loadConfig(undefined, {}, { env: {}, cwd: home, home });
-  let made = 0;
-  const pools = createPools({
-    createPool: async (settings) => {
-      made++;
-      return new FakePool(settings);
-    },
-    clock: new FakeClock(),
-    logger: createLoggers({ level: "silent" }).named("x"),
-  });
-  pools.connect(toPoolSettings(config.pools));
-  t.ok(made > 0 && made < names.length, `${made} in the first turn`);
-  t.same(
-    pools.list().map(({ label }) => label),
-    names,
-  );
-  const first = made;
-  await new Promise((resolve) => setImmediate(resolve));
-  t.ok(made - first <= first, "no more in the next");
-  while (made < names.length)
+t.test(
+  "many pools are opened a few at a time, and named together",
+  async (t) => {
+    const names = Array.from({ length: 20 }, (_, i) => `p${i}`);
+    const lines = names.map(
+      (n) => `{ label: ${n}, hosts: [${n}.example], password: x }`,
+    );
+    const home = t.testdir({ "config.yaml": `pools: [${lines.join(", ")}]` });
+    const { config } = loadConfig(undefined, {}, { env: {}, cwd: home, home });
+    let made = 0;
+    const pools = createPools({
+      createPool: async (settings) => {
+        made++;
+        return new FakePool(settings);
+      },
+      clock: new FakeClock(),
+      logger: createLoggers({ level: "silent" }).named("x"),
+    });
+    pools.connect(toPoolSettings(config.pools));
+    t.ok(made > 0 && made < names.length, `${made} in the first turn`);
+    t.same(
+      pools.list().map(({ label }) => label),
+      names,
+    );
+    const first = made;
     await new Promise((resolve) => setImmediate(resolve));
-  await pools.stop();
-});
+    t.ok(made - first <= first, "no more in the next");
+    while (made < names.length)
+      await new Promise((resolve) => setImmediate(resolve));
+    await pools.stop();
+  },
+);

@@ -3,7 +3,7 @@ import { RateLimits, toRateKey } from "../src/limits/rate-limits.js";
 import { TokenBucket } from "../src/limits/token-bucket.js";
 import { FakeClock } from "./fake-clock.js";
 
-t.test("each key has its own rate, and gets it back with time", async (t) => {
+t.test("each key has its own rate, and recovers it over time", async (t) => {
   const clock = new FakeClock();
   const rates = new RateLimits(2, clock);
   for (const key of ["a", "b"]) {
@@ -20,7 +20,7 @@ t.test("each key has its own rate, and gets it back with time", async (t) => {
   t.throws(() => rates.take("a", "one address"));
 });
 
-t.test("no more than 10,000 keys are remembered", async (t) => {
+t.test("at most 10,000 keys are stored", async (t) => {
   const rates = new RateLimits(1, new FakeClock());
   rates.take("first", "x");
   for (let i = 0; i < 10_000; i++) rates.take(String(i), "x");
@@ -28,7 +28,7 @@ t.test("no more than 10,000 keys are remembered", async (t) => {
   t.throws(() => rates.take("9999", "x"), "the last one is");
 });
 
-t.test("what costs more waits longer, and passes in the end", async (t) => {
+t.test("expensive requests wait longer, and run in the end", async (t) => {
   const clock = new FakeClock();
   const bucket = new TokenBucket(10, () => clock.now());
   t.ok(bucket.take(8));

@@ -50,7 +50,7 @@ t.test("the record of an object, by its id or reference", async (t) => {
   t.same(asked[0], ["p1", "VM", "OpaqueRef:1"]);
 });
 
-t.test("of what is not there, or has just gone, there is none", async (t) => {
+t.test("of missing or just deleted objects there is no entry", async (t) => {
   const options = operationsOver(undefined);
   const server = await startRestServer(t, options);
   for (const name of ["nothing", id]) {

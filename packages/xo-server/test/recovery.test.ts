@@ -210,7 +210,7 @@ function setUp(t: Test, extra: Partial<Operation> = {}) {
 const oneCall = { isOneCall: () => true };
 
 t.test(
-  "the one call of an operation is found again, and so ends its task",
+  "the single call of an operation is found again, and completes its task",
   async (t) => {
     const { open, begin, restart, pool, audit, stepStore } = setUp(t, oneCall);
     const id = await begin(open(), (xapi) =>
@@ -237,7 +237,7 @@ t.test(
 );
 
 t.test(
-  "what the pool has refused meanwhile is the task's failure",
+  "a refusal of the pool in the meantime is the task's failure",
   async (t) => {
     const { open, begin, restart, pool } = setUp(t, oneCall);
     const id = await begin(open(), (xapi) =>
@@ -254,7 +254,7 @@ t.test(
 );
 
 t.test(
-  "of more than one call it is said what was done, and what was not begun",
+  "an error of several calls lists completed and unstarted ones",
   async (t) => {
     const { open, begin, restart, pool } = setUp(t);
     const id = await begin(open(), async (xapi) => {
@@ -302,7 +302,7 @@ t.test(
 );
 
 t.test(
-  "a call whose task was never told is looked for in the pool",
+  "a call whose task was never reported is looked for in the pool",
   async (t) => {
     const record = (status: string, more: object = {}) => ({
       name_label: "Async.VM.start",
@@ -319,7 +319,7 @@ t.test(
       return { ...all, id };
     };
 
-    t.test("by what the object shows", async (t) => {
+    t.test("by properties of the object", async (t) => {
       const { pool, restart, id } = await crash();
       pool.records = { a: record("pending"), b: record("pending") };
       pool.operations = { b: "start" };
@@ -343,7 +343,7 @@ t.test(
       });
     });
 
-    t.test("several that may be it: it is said so", async (t) => {
+    t.test("ambiguous names are reported", async (t) => {
       const { pool, restart, id } = await crash();
       pool.records = { a: record("pending"), b: record("failure") };
       pool.powerState = "Halted";
@@ -355,17 +355,20 @@ t.test(
       });
     });
 
-    t.test("one has ended well, and the VM is as it should be", async (t) => {
-      const { pool, restart, id } = await crash();
-      pool.records = { a: record("success"), b: record("failure") };
-      const { tasks, done } = await restart();
-      await done;
-      t.match(await tasks.get(id, ada), { status: "success" });
-    });
+    t.test(
+      "one has succeeded, and the VM is in the expected state",
+      async (t) => {
+        const { pool, restart, id } = await crash();
+        pool.records = { a: record("success"), b: record("failure") };
+        const { tasks, done } = await restart();
+        await done;
+        t.match(await tasks.get(id, ada), { status: "success" });
+      },
+    );
   },
 );
 
-t.test("what was found again is given up at the pool", async (t) => {
+t.test("a resumed task is cancelled in the pool", async (t) => {
   const { open, begin, restart, pool } = setUp(t);
   const id = await begin(open(), (xapi) => xapi().callAsync("VM.start", [VM]));
   const { tasks, done } = await restart();
@@ -379,7 +382,7 @@ t.test("what was found again is given up at the pool", async (t) => {
   });
 });
 
-t.test("tasks of another server are left alone", async (t) => {
+t.test("tasks of another server are left unchanged", async (t) => {
   const { open, begin, restart, store } = setUp(t);
   const id = await begin(open("there"), (xapi) =>
     xapi().callAsync("VM.start", [VM]),
@@ -389,7 +392,7 @@ t.test("tasks of another server are left alone", async (t) => {
   t.match(store.rows.get(id), { status: "pending" });
 });
 
-t.test("a server that stops leaves what is under way as it is", async (t) => {
+t.test("a server that stops leaves its tasks to recovery", async (t) => {
   const { open, begin, restart, pool, store } = setUp(t, oneCall);
   const first = open();
   const id = await begin(first, (xapi) => xapi().callAsync("VM.start", [VM]));
@@ -446,60 +449,67 @@ t.test("a server that stops writes the ends that it knows", async (t) => {
   t.match(await tasks.get(id, ada), { status: "success" });
 });
 
-t.test("an operation that can goes on with what it kept", async (t) => {
-  const resumed: unknown[] = [];
-  const setUpResume = async () => {
-    const all = setUp(t, {
-      resume: (kept, { user: person, task: work }) => {
-        resumed.push([kept, person?.name, work.taskId]);
-        return true;
-      },
-    });
-    const id = await all.begin(all.open(), async (xapi, work) => {
-      await work.persistState({ next: "host 2" });
-      await xapi().callAsync("host.evacuate", []);
-    });
-    return { ...all, id };
-  };
+t.test(
+  "an operation with `resume` continues with its persisted data",
+  async (t) => {
+    const resumed: unknown[] = [];
+    const setUpResume = async () => {
+      const all = setUp(t, {
+        resume: (kept, { user: person, task: work }) => {
+          resumed.push([kept, person?.name, work.taskId]);
+          return true;
+        },
+      });
+      const id = await all.begin(all.open(), async (xapi, work) => {
+        await work.persistState({ next: "host 2" });
+        await xapi().callAsync("host.evacuate", []);
+      });
+      return { ...all, id };
+    };
 
-  t.test(
-    "as the same user, under the same task, when the pool is done",
-    async (t) => {
-      const { restart, pool, audit, id } = await setUpResume();
+    t.test(
+      "as the same user, under the same task, when the pool is done",
+      async (t) => {
+        const { restart, pool, audit, id } = await setUpResume();
+        const { tasks, done } = await restart();
+        for (let i = 0; i < 10; i++) await settle();
+        t.same(resumed, [], "the pool has something to do yet");
+        await pool.end("OpaqueRef:1");
+        await done;
+        t.same(resumed.splice(0), [[{ next: "host 2" }, "ada", id]]);
+        t.match(await tasks.get(id, ada), { status: "success" });
+        t.same(audit, ["success"]);
+      },
+    );
+
+    t.test("not for users who have lost the right", async (t) => {
+      const { restart, pool, setPerson, id } = await setUpResume();
+      const right = {
+        effect: "allow",
+        resource: "VM",
+        action: "read",
+      } as const;
+      setPerson(person(new Rights([right])));
       const { tasks, done } = await restart();
-      for (let i = 0; i < 10; i++) await settle();
-      t.same(resumed, [], "the pool has something to do yet");
       await pool.end("OpaqueRef:1");
       await done;
-      t.same(resumed.splice(0), [[{ next: "host 2" }, "ada", id]]);
-      t.match(await tasks.get(id, ada), { status: "success" });
-      t.same(audit, ["success"]);
-    },
-  );
-
-  t.test("not for who has lost the right", async (t) => {
-    const { restart, pool, setPerson, id } = await setUpResume();
-    const right = { effect: "allow", resource: "VM", action: "read" } as const;
-    setPerson(person(new Rights([right])));
-    const { tasks, done } = await restart();
-    await pool.end("OpaqueRef:1");
-    await done;
-    t.match(await tasks.get(id, ada), {
-      status: "failure",
-      result: { code: "FORBIDDEN" },
+      t.match(await tasks.get(id, ada), {
+        status: "failure",
+        result: { code: "FORBIDDEN" },
+      });
+      t.same(resumed, []);
     });
-    t.same(resumed, []);
-  });
 
-  t.test("not for who is no more", async (t) => {
-    const { restart, setPerson, id } = await setUpResume();
-    setPerson(undefined);
-    const { tasks, done } = await restart();
-    await done;
-    t.match(await tasks.get(id, ada), {
-      status: "failure",
-      result: { code: "FORBIDDEN_OPERATION" },
+    t.test("not for deleted users", async (t) => {
+      const { restart, setPerson, id } = await setUpResume();
+      setPerson(undefined);
+      const { tasks, done } = await restart();
+      await done;
+      t.match(await tasks.get(id, ada), {
+        status: "failure",
+        result: { code: "FORBIDDEN_OPERATION" },
+      });
+      t.same(resumed, []);
     });
-    t.same(resumed, []);
-  });
-});
+  },
+);

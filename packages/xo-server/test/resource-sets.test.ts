@@ -78,7 +78,7 @@ async function setUp(t: Test) {
   return { store, people, objects, sets, clock, idOf, contextOf, call };
 }
 
-t.test("a set is made and changed as clients do it", async (t) => {
+t.test("a set is created and changed as clients do it", async (t) => {
   const { call, idOf } = await setUp(t);
   const made = (await call("root", "resourceSet.create", {
     name: "students",
@@ -136,7 +136,7 @@ t.test("a set is made and changed as clients do it", async (t) => {
   t.same(await call("root", "resourceSet.getAll"), []);
 });
 
-t.test("only its people see a set, and may read what is in it", async (t) => {
+t.test("only its users see a set and may read its contents", async (t) => {
   const { call, idOf, store, people } = await setUp(t);
   const group = await store.groups.create("staff");
   await store.groups.addMember(group.id, idOf("ada"));
@@ -164,7 +164,7 @@ t.test("only its people see a set, and may read what is in it", async (t) => {
   t.notOk(may("read", "network", "net"), "rights go with the set");
 });
 
-t.test("what its VMs take is counted, and bounded", async (t) => {
+t.test("resources of its VMs are counted, and limited", async (t) => {
   const { call, sets, contextOf, idOf, objects, clock } = await setUp(t);
   const { id } = (await call("root", "resourceSet.create", {
     name: "s",
@@ -204,31 +204,34 @@ t.test("what its VMs take is counted, and bounded", async (t) => {
   await set.take({ ...two, cpus: 4 });
 });
 
-t.test("a VM belongs to who made it, and is counted once", async (t) => {
-  const { call, sets, contextOf, idOf, objects, people } = await setUp(t);
-  const { id } = (await call("root", "resourceSet.create", {
-    name: "s",
-    subjects: [idOf("ada"), idOf("eve")],
-    limits: { vms: 2 },
-  })) as { id: string };
-  const mayAda = () => people.get(idOf("ada"))!.rights;
-  const set = sets.open(id, contextOf("ada"));
-  await set.take({ cpus: 1, memory: 1, disk: 1 });
-  await set.own("vm");
-  t.ok(mayAda().may("administrate:delete", "VM", { id: "vm" }));
-  t.notOk(people.get(idOf("eve"))!.rights.may("read", "VM", { id: "vm" }));
-  for (const object of vmOf(id)) objects.set(object);
-  const second = sets.open(id, contextOf("eve"));
-  await second.take({ cpus: 1, memory: 1, disk: 1 });
-  await t.rejects(second.take({ cpus: 1, memory: 1, disk: 1 }), {
-    code: "RESOURCES_EXHAUSTED",
-  });
-  await call("root", "resourceSet.set", { id, shareByDefault: true });
-  await second.own("vm2");
-  t.ok(mayAda().may("operate:start", "VM", { id: "vm2" }));
-});
+t.test(
+  "a VM belongs to the user who created it, and is counted once",
+  async (t) => {
+    const { call, sets, contextOf, idOf, objects, people } = await setUp(t);
+    const { id } = (await call("root", "resourceSet.create", {
+      name: "s",
+      subjects: [idOf("ada"), idOf("eve")],
+      limits: { vms: 2 },
+    })) as { id: string };
+    const mayAda = () => people.get(idOf("ada"))!.rights;
+    const set = sets.open(id, contextOf("ada"));
+    await set.take({ cpus: 1, memory: 1, disk: 1 });
+    await set.own("vm");
+    t.ok(mayAda().may("administrate:delete", "VM", { id: "vm" }));
+    t.notOk(people.get(idOf("eve"))!.rights.may("read", "VM", { id: "vm" }));
+    for (const object of vmOf(id)) objects.set(object);
+    const second = sets.open(id, contextOf("eve"));
+    await second.take({ cpus: 1, memory: 1, disk: 1 });
+    await t.rejects(second.take({ cpus: 1, memory: 1, disk: 1 }), {
+      code: "RESOURCES_EXHAUSTED",
+    });
+    await call("root", "resourceSet.set", { id, shareByDefault: true });
+    await second.own("vm2");
+    t.ok(mayAda().may("operate:start", "VM", { id: "vm2" }));
+  },
+);
 
-t.test("templates of configurations are kept, of both kinds", async (t) => {
+t.test("templates of configurations are stored, of both kinds", async (t) => {
   const { call, store, idOf } = await setUp(t);
   const template = "#cloud-config\npassword: hunter2\n";
   const made = await call("root", "cloudConfig.create", {

@@ -113,7 +113,7 @@ const post = (name: string, body?: string): RequestInit => ({
   ...(body === undefined ? {} : { body }),
 });
 
-t.test("an action answers with a task, which tells how it ends", async (t) => {
+t.test("an action returns a task, which reports its outcome", async (t) => {
   const { options, calls, clock, end } = setUp();
   const { get, json } = await startRestServer(t, options);
   const answer = await get("/vms/v/actions/start", post("operator"));
@@ -171,7 +171,7 @@ t.test("errors of the work are the task's, in XAPI's words", async (t) => {
 });
 
 t.test(
-  "a caller without the right, or with an unknown id, is refused at once",
+  "a caller without the right, or with an unknown id, is refused immediately",
   async (t) => {
     const { options, calls } = setUp();
     const { json } = await startRestServer(t, options);
@@ -203,7 +203,7 @@ t.test(
   },
 );
 
-t.test("an empty body is none, whatever its type", async (t) => {
+t.test("an empty body is ignored, whatever its type", async (t) => {
   const { options } = setUp();
   const { get } = await startRestServer(t, options);
   const start = (type: string, body: string) =>

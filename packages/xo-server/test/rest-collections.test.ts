@@ -37,7 +37,7 @@ t.test("a list has hrefs, of five parts with the id last", async (t) => {
   t.equal(hrefs[0]!.split("/").length, 5);
 });
 
-t.test("fields are those that there are, and the href", async (t) => {
+t.test("fields are the requested ones that exist, and the href", async (t) => {
   const { json } = await startRestServer(t, { objects: new FakeObjects(vms) });
   t.same(await json("/vms?limit=1&fields=name_label,absent,href"), [
     { name_label: "vm 0 | ü", href: href(0) },
@@ -60,7 +60,7 @@ t.test("filter and limit choose, in this order", async (t) => {
   t.equal(((await json("/vms?limit=300")) as []).length, 300);
 });
 
-t.test("a filter that cannot be read is told with its text", async (t) => {
+t.test("an invalid filter is reported with its text", async (t) => {
   const { json } = await startRestServer(t);
   t.match(await json("/vms?filter=(", undefined, 400), {
     error: /^parse error: expected .* at position 1/,
@@ -68,7 +68,7 @@ t.test("a filter that cannot be read is told with its text", async (t) => {
   });
 });
 
-t.test("booleans and numbers are taken literally", async (t) => {
+t.test("booleans and numbers are read literally", async (t) => {
   const { json } = await startRestServer(t);
   t.same(await json("/vms?limit=x", undefined, 422), {
     error: { limit: { message: "invalid float number", value: "x" } },
@@ -86,7 +86,7 @@ t.test("booleans and numbers are taken literally", async (t) => {
     await json(`/vms?${query}`, undefined, 422);
 });
 
-t.test("ndjson has one element a line", async (t) => {
+t.test("ndjson has one element per line", async (t) => {
   const { get } = await startRestServer(t, { objects: new FakeObjects(vms) });
   const hrefs = await get("/vms?ndjson=true");
   t.equal(hrefs.headers.get("content-type"), "application/x-ndjson");
@@ -157,7 +157,7 @@ t.test("one object has no href, and is found by id or reference", async (t) => {
 });
 
 t.test(
-  "a default template is found by its own uuid, if it is the only one",
+  "a default template is found by its own uuid if there is only one",
   async (t) => {
     const template = (n: number, own: number) => ({
       ...vm(own, { type: "VM-template" }),
@@ -199,7 +199,7 @@ const messages = [
 ];
 
 t.test(
-  "alarms are messages with what they are about, percent as text and milliseconds",
+  "alarms are messages with their objects, percent as text and milliseconds",
   async (t) => {
     const objects = new FakeObjects([...messages, vm(500)]);
     const { json } = await startRestServer(t, { objects });
@@ -225,7 +225,7 @@ t.test(
 );
 
 t.test(
-  "what belongs to an object is below it, with hrefs of its own",
+  "belongings of an object are below it, with links of their own",
   async (t) => {
     const disk = (id: string, type: string) => ({ id, type, size: 1 });
     const objects = new FakeObjects([
@@ -252,7 +252,7 @@ t.test(
   },
 );
 
-t.test("nobody sees what their rights do not show", async (t) => {
+t.test("users see no objects without a right", async (t) => {
   const read = (selector: string) =>
     [{ effect: "allow", resource: "VM", action: "read", selector }] as const;
   const objects = new FakeObjects([
@@ -287,7 +287,7 @@ t.test("nobody sees what their rights do not show", async (t) => {
   t.equal(((await json("/vms", as("admin"))) as []).length, 5);
 });
 
-t.test("a reader takes a list at its own pace", async (t) => {
+t.test("a client reads a list at its own pace", async (t) => {
   const big = { text: "x".repeat(20_000) };
   const objects = new FakeObjects(
     Array.from({ length: 3000 }, (_, n) => vm(n, big)),

@@ -69,7 +69,7 @@ async function open(t: Test, { get }: RestServer, way: RequestInit = {}) {
   };
 }
 
-t.test("changes of what was subscribed to come as they happen", async (t) => {
+t.test("changes of subscribed objects are sent as they happen", async (t) => {
   const objects = new FakeObjects();
   const server = await startRestServer(t, { objects });
   const { reader, subscribe, send } = await open(t, server);
@@ -114,7 +114,7 @@ t.test("data begin with $subscription, as in Xen Orchestra", async (t) => {
 });
 
 t.test(
-  "of an object only the chosen fields come, and only when they change",
+  "only the selected fields of an object are sent, and only when they change",
   async (t) => {
     const objects = new FakeObjects([
       { id: "v", type: "VM", a: 1, b: 1, c: 1 },
@@ -137,7 +137,7 @@ t.test(
   },
 );
 
-t.test("alarms are a collection of their own", async (t) => {
+t.test("alarms are a collection", async (t) => {
   const objects = new FakeObjects([{ id: "v", type: "VM" }]);
   const { reader, subscribe } = await open(
     t,
@@ -169,46 +169,58 @@ t.test("alarms are a collection of their own", async (t) => {
   });
 });
 
-t.test("nobody is told of what they may not see", async (t) => {
-  const on = {
-    effect: "allow",
-    resource: "VM",
-    action: "read",
-    selector: "on?",
-  } as const;
-  const objects = new FakeObjects([{ id: "seen", type: "VM", on: true }]);
-  const server = await startRestServer(t, { objects, people: { some: [on] } });
-  const { reader, subscribe } = await open(t, server, as("some"));
-  await subscribe({ collection: "VM" });
-  await subscribe({ collection: "host" });
-  objects.set({ id: "h", type: "host" });
-  objects.set({ id: "v", type: "VM", on: false });
-  objects.set({ id: "v", type: "VM", on: true });
-  objects.set({ id: "v", type: "VM", on: false });
-  objects.set({ id: "v", type: "VM", on: false, n: 1 });
-  objects.remove("v");
-  objects.remove("seen");
-  t.match(await reader.next(), { event: "add", data: { id: "v", on: true } });
-  t.match(await reader.next(), { event: "remove", data: { id: "v" } });
-  t.match(await reader.next(), { event: "remove", data: { id: "seen" } });
-});
+t.test(
+  "users are not notified of objects that they may not read",
+  async (t) => {
+    const on = {
+      effect: "allow",
+      resource: "VM",
+      action: "read",
+      selector: "on?",
+    } as const;
+    const objects = new FakeObjects([{ id: "seen", type: "VM", on: true }]);
+    const server = await startRestServer(t, {
+      objects,
+      people: { some: [on] },
+    });
+    const { reader, subscribe } = await open(t, server, as("some"));
+    await subscribe({ collection: "VM" });
+    await subscribe({ collection: "host" });
+    objects.set({ id: "h", type: "host" });
+    objects.set({ id: "v", type: "VM", on: false });
+    objects.set({ id: "v", type: "VM", on: true });
+    objects.set({ id: "v", type: "VM", on: false });
+    objects.set({ id: "v", type: "VM", on: false, n: 1 });
+    objects.remove("v");
+    objects.remove("seen");
+    t.match(await reader.next(), { event: "add", data: { id: "v", on: true } });
+    t.match(await reader.next(), { event: "remove", data: { id: "v" } });
+    t.match(await reader.next(), { event: "remove", data: { id: "seen" } });
+  },
+);
 
-t.test("a stream is its reader's own, and knows its collections", async (t) => {
-  const server = await startRestServer(t, { people: { some: [] } });
-  const { subscribe } = await open(t, server, as("some"));
-  for (const body of [
-    {},
-    { collection: "task" },
-    { collection: "N0" },
-    { collection: "VM", fields: "id" },
-  ])
-    t.equal((await subscribe(body)).status, 422, JSON.stringify(body));
-  const mine = await open(t, server, as("some"));
-  const path = (await mine.send("DELETE", "/x")).url.replace("/x", "");
-  const init = { method: "POST", body: '{"collection":"VM"}' };
-  const headers = { cookie: "token=admin", "content-type": "application/json" };
-  t.equal((await fetch(path, { ...init, headers })).status, 404);
-});
+t.test(
+  "a stream belongs to its reader, and knows its collections",
+  async (t) => {
+    const server = await startRestServer(t, { people: { some: [] } });
+    const { subscribe } = await open(t, server, as("some"));
+    for (const body of [
+      {},
+      { collection: "task" },
+      { collection: "N0" },
+      { collection: "VM", fields: "id" },
+    ])
+      t.equal((await subscribe(body)).status, 422, JSON.stringify(body));
+    const mine = await open(t, server, as("some"));
+    const path = (await mine.send("DELETE", "/x")).url.replace("/x", "");
+    const init = { method: "POST", body: '{"collection":"VM"}' };
+    const headers = {
+      cookie: "token=admin",
+      "content-type": "application/json",
+    };
+    t.equal((await fetch(path, { ...init, headers })).status, 404);
+  },
+);
 
 t.test("a quiet stream is pinged", async (t) => {
   const clock = new FakeClock();
@@ -219,7 +231,7 @@ t.test("a quiet stream is pinged", async (t) => {
   t.equal((await reader.next()).event, "ping");
 });
 
-t.test("who does not read is cut off", async (t) => {
+t.test("a client that does not read is disconnected", async (t) => {
   const objects = new FakeObjects();
   const yaml = "http: { maxBufferedBytes: 1000 }";
   const { reader, subscribe } = await open(
@@ -232,7 +244,7 @@ t.test("who does not read is cut off", async (t) => {
   await t.rejects(reader.ended());
 });
 
-t.test("tasks of ours are told as those of a collection", async (t) => {
+t.test("tasks of the server are sent as a collection", async (t) => {
   const clock = new FakeClock();
   const store = new FakeTaskStore();
   const logger = { warn: () => undefined };

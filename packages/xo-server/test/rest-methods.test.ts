@@ -1,7 +1,7 @@
 import t from "tap";
 import { as, startRestServer } from "./rest-server.js";
 
-t.test("what is there for other methods is told so", async (t) => {
+t.test("wrong HTTP methods are answered with the allowed ones", async (t) => {
   const { get } = await startRestServer(t);
   for (const [path, method, allow] of [
     ["/ping", "POST", "GET, HEAD"],

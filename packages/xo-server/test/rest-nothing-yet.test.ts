@@ -8,7 +8,7 @@ const folders = [
   ...["backup/logs", "restore/logs"],
 ];
 
-t.test("what there is none of yet is an empty list", async (t) => {
+t.test("an absent collection is an empty list", async (t) => {
   const { get, connect } = await startTestServer(t);
   const authorization = `Basic ${btoa(`admin:${ADMIN_PASSWORD}`)}`;
   const ask = (path: string) =>

@@ -51,7 +51,7 @@ function operationsOf({ paths }: Document) {
   );
 }
 
-t.test("the document is OpenAPI 3.1 as its own schema has it", async (t) => {
+t.test("the document conforms to the schema of OpenAPI 3.1", async (t) => {
   const document = await read(t);
   t.equal(document.openapi, "3.1.0");
   t.same(document.servers, [{ url: "/rest/v0" }]);
@@ -62,7 +62,7 @@ t.test("the document is OpenAPI 3.1 as its own schema has it", async (t) => {
 });
 
 t.test(
-  "operations have names of their own, and every part of a path is a parameter",
+  "operations have unique names, and every part of a path is a parameter",
   async (t) => {
     const operations = operationsOf(await read(t));
     const names = operations.map(({ operation }) => operation.operationId);
@@ -81,7 +81,7 @@ t.test(
   },
 );
 
-t.test("assistants find examples and marks", async (t) => {
+t.test("chat assistants find examples and hints", async (t) => {
   const { paths, components } = await read(t);
   const { operationId, responses, ...vms } = paths["/vms"]!["get"]!;
   t.equal(operationId, "GetVms");
@@ -104,7 +104,7 @@ t.test(
   },
 );
 
-t.test("what the contract names has its name and its mark", async (t) => {
+t.test("properties of the contract have their name and mark", async (t) => {
   const path = fileURLToPath(
     new URL("../../../../../shared/contract/rest-routes.tsv", import.meta.url),
   );
@@ -133,7 +133,7 @@ t.test("what the contract names has its name and its mark", async (t) => {
   }
 });
 
-t.test("a page shows it, from here alone", async (t) => {
+t.test("a page shows it, from its own origin only", async (t) => {
   const { get } = await startTestServer(t);
   const page = await get("/rest/v0/docs");
   t.match(page.headers.get("content-type"), "text/html");

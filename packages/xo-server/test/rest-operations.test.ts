@@ -151,42 +151,39 @@ t.test("parameters come from path, query and body", async (t) => {
   t.match(calls.pop(), { id: "own" }, "the path goes before");
 });
 
-t.test(
-  "what is wrong is told by the name under which it was given",
-  async (t) => {
-    const { json } = await startRestServer(t, { operations });
-    const patch = (value: unknown) => body(value, "PATCH");
-    t.match(await json("/things/a", patch({ nameLabel: "too long" }), 422), {
-      error: { "body.nameLabel": { message: /5 characters/ } },
-      data: {},
-    });
-    t.match(await json("/things/a", patch({ x: 1, size: "1" }), 422), {
-      error: {
-        "body.x": {
-          message: '"x" is an excess property and therefore is not allowed',
-        },
-        "body.size": { message: /integer/ },
+t.test("errors have the parameter name that the client used", async (t) => {
+  const { json } = await startRestServer(t, { operations });
+  const patch = (value: unknown) => body(value, "PATCH");
+  t.match(await json("/things/a", patch({ nameLabel: "too long" }), 422), {
+    error: { "body.nameLabel": { message: /5 characters/ } },
+    data: {},
+  });
+  t.match(await json("/things/a", patch({ x: 1, size: "1" }), 422), {
+    error: {
+      "body.x": {
+        message: '"x" is an excess property and therefore is not allowed',
       },
-    });
-    t.match(await json("/things", body({}), 422), {
-      error: { "body.name": { message: "'name' is required" } },
-    });
-    t.match(await json("/things/a?isDry=1", patch({}), 422), {
-      error: { isDry: { message: "invalid boolean value", value: "1" } },
-    });
-    await json("/things/a", patch([1]), 422);
-    await json("/things/a", patch('{"__proto__":{"size":1}}'), 422);
-    await json("/things", body("{"), 400);
-  },
-);
+      "body.size": { message: /integer/ },
+    },
+  });
+  t.match(await json("/things", body({}), 422), {
+    error: { "body.name": { message: "'name' is required" } },
+  });
+  t.match(await json("/things/a?isDry=1", patch({}), 422), {
+    error: { isDry: { message: "invalid boolean value", value: "1" } },
+  });
+  await json("/things/a", patch([1]), 422);
+  await json("/things/a", patch('{"__proto__":{"size":1}}'), 422);
+  await json("/things", body("{"), 400);
+});
 
-t.test("a body may be empty though it is said to be JSON", async (t) => {
+t.test("an empty body with the type JSON is accepted", async (t) => {
   const { get } = await startRestServer(t, { operations });
   t.equal((await get("/things/a", body("", "PATCH"))).status, 204);
   t.equal((await get("/things/a", { method: "PATCH" })).status, 204);
 });
 
-t.test("what is created is told with its place", async (t) => {
+t.test("a created object is returned with its location", async (t) => {
   const { get } = await startRestServer(t, { operations });
   const answer = await get("/things", body({ name: "x y" }));
   t.equal(answer.status, 201);
@@ -232,31 +229,28 @@ t.test("a list of an operation is a list like any other", async (t) => {
   );
 });
 
-t.test("/users/me is whoever asks", async (t) => {
+t.test("/users/me is the current user", async (t) => {
   const { json } = await startRestServer(t, { operations });
   t.same(await json("/users/me", as("admin")), { id: "id-of-admin" });
   t.same(await json("/users/x", as("admin")), { id: "x" });
   await json("/users/me", undefined, 401);
 });
 
-t.test(
-  "what may be done to an object is the dispatcher's to say",
-  async (t) => {
-    const objects = new FakeObjects([{ id: "v", type: "VM" }]);
-    const read = { effect: "allow", resource: "VM", action: "read" } as const;
-    const people = { reader: [read], none: [] };
-    const { get, json } = await startRestServer(t, {
-      objects,
-      operations,
-      people,
-    });
-    const put = (name: string) => ({ ...as(name), method: "PUT" });
-    t.equal((await get("/vms/v/poke", put("admin"))).status, 204);
-    t.match(await json("/vms/v/poke", put("reader"), 403), {
-      error: "not enough privileges",
-      data: { missingPrivileges: [{ objectId: "v", action: "operate:use" }] },
-    });
-    await json("/vms/v/poke", put("none"), 404);
-    await json("/vms/absent/poke", put("admin"), 404);
-  },
-);
+t.test("the dispatcher checks what may be done to an object", async (t) => {
+  const objects = new FakeObjects([{ id: "v", type: "VM" }]);
+  const read = { effect: "allow", resource: "VM", action: "read" } as const;
+  const people = { reader: [read], none: [] };
+  const { get, json } = await startRestServer(t, {
+    objects,
+    operations,
+    people,
+  });
+  const put = (name: string) => ({ ...as(name), method: "PUT" });
+  t.equal((await get("/vms/v/poke", put("admin"))).status, 204);
+  t.match(await json("/vms/v/poke", put("reader"), 403), {
+    error: "not enough privileges",
+    data: { missingPrivileges: [{ objectId: "v", action: "operate:use" }] },
+  });
+  await json("/vms/v/poke", put("none"), 404);
+  await json("/vms/absent/poke", put("admin"), 404);
+});

@@ -26,18 +26,21 @@ t.test(
   },
 );
 
-t.test("who does not sign in, or wrongly, is told how", async (t) => {
-  const { get } = await startRestServer(t, { permission: "guest" });
-  for (const way of [{}, as("wrong"), basic("admin", "no")]) {
-    const answer = await get("/vms", way);
-    t.equal(answer.status, 401);
-    t.equal(answer.headers.get("www-authenticate"), 'Basic realm="xo"');
-    t.same(await answer.json(), { error: "invalid credentials" });
-  }
-});
+t.test(
+  "anonymous and wrongly authenticated clients are told how to sign in",
+  async (t) => {
+    const { get } = await startRestServer(t, { permission: "guest" });
+    for (const way of [{}, as("wrong"), basic("admin", "no")]) {
+      const answer = await get("/vms", way);
+      t.equal(answer.status, 401);
+      t.equal(answer.headers.get("www-authenticate"), 'Basic realm="xo"');
+      t.same(await answer.json(), { error: "invalid credentials" });
+    }
+  },
+);
 
 t.test(
-  "a script of a page gets no challenge: browsers would ask",
+  "a script of a page gets no challenge: browsers would prompt",
   async (t) => {
     const { get } = await startRestServer(t, { permission: "guest" });
     const login = (headers: Record<string, string>) =>
@@ -74,34 +77,26 @@ t.test("some routes are public, but not for a wrong token", async (t) => {
   });
 });
 
-t.test(
-  "two ways at once, and what cannot be read, are bad requests",
-  async (t) => {
-    const { json } = await startRestServer(t);
-    const both = {
-      headers: { ...as("admin").headers, ...basic("a", "b").headers },
-    };
-    t.same(await json("/vms", both, 400), {
-      error:
-        "Having multiple authentication methods is not supported, please choose one",
-    });
-    for (const authorization of [
-      "Basic",
-      "Basic bm9jb2xvbg==",
-      "Digest x",
-      "x",
-    ])
-      await json("/vms", { headers: { authorization } }, 400);
-  },
-);
+t.test("contradictory and invalid credentials are bad requests", async (t) => {
+  const { json } = await startRestServer(t);
+  const both = {
+    headers: { ...as("admin").headers, ...basic("a", "b").headers },
+  };
+  t.same(await json("/vms", both, 400), {
+    error:
+      "Having multiple authentication methods is not supported, please choose one",
+  });
+  for (const authorization of ["Basic", "Basic bm9jb2xvbg==", "Digest x", "x"])
+    await json("/vms", { headers: { authorization } }, 400);
+});
 
-t.test("a second factor comes in the query", async (t) => {
+t.test("a second factor can be sent in the query", async (t) => {
   const { json } = await startRestServer(t, { people: { totp: [] } });
   await json("/vms", basic("totp", "pw"), 401);
   t.same(await json("/vms?otp=123456", basic("totp", "pw")), []);
 });
 
-t.test("changes that another site asks of a browser are refused", async (t) => {
+t.test("cross-site requests that change something are refused", async (t) => {
   const { get, host } = await startRestServer(t);
   const post = (headers: Record<string, string>) =>
     get("/events/x/subscriptions", {
@@ -154,7 +149,7 @@ t.test(
   },
 );
 
-t.test("real pools are shown to nobody who has not signed in", async (t) => {
+t.test("real pools are hidden from anonymous clients", async (t) => {
   const { get } = await startTestServer(t);
   for (const path of [
     "/vms",
@@ -167,40 +162,34 @@ t.test("real pools are shown to nobody who has not signed in", async (t) => {
     t.equal((await get(`/rest/v0${path}`)).status, 401, path);
 });
 
-t.test(
-  "an address that asks too much is told when to come again",
-  async (t) => {
-    const clock = new FakeClock();
-    const yaml = "http: { maxRequestsPerSecond: 3 }";
-    const { get } = await startRestServer(t, { yaml, clock });
-    for (let i = 0; i < 3; i++) t.equal((await get("/ping")).status, 200);
-    const answer = await get("/ping");
-    t.equal(answer.status, 429);
-    t.equal(answer.headers.get("retry-after"), "1");
-    clock.pass(1000);
-    t.equal((await get("/ping")).status, 200);
-  },
-);
+t.test("an address above the rate limit gets a Retry-After", async (t) => {
+  const clock = new FakeClock();
+  const yaml = "http: { maxRequestsPerSecond: 3 }";
+  const { get } = await startRestServer(t, { yaml, clock });
+  for (let i = 0; i < 3; i++) t.equal((await get("/ping")).status, 200);
+  const answer = await get("/ping");
+  t.equal(answer.status, 429);
+  t.equal(answer.headers.get("retry-after"), "1");
+  clock.pass(1000);
+  t.equal((await get("/ping")).status, 200);
+});
 
-t.test(
-  "what is not there is told in JSON, and nothing about the inside",
-  async (t) => {
-    const objects = new FakeObjects();
-    const page = () => Promise.reject(new Error("inside secret"));
-    Object.defineProperty(objects, "door", {
-      value: { ...objects.door, queries: { page } },
-    });
-    const { get, json, lines } = await startRestServer(t, { objects });
-    t.match(await json("/absent", undefined, 404), { error: /^no such route/ });
-    await json("/vms/a/b/c", undefined, 404);
-    await json("/vms", { method: "DELETE" }, 405);
-    t.same(await json("/vms", undefined, 500), { error: "internal error" });
-    t.match(lines.join(""), "inside secret", "but the log tells");
-    await json("/vms?filter=" + "x".repeat(10_000), undefined, 500);
-    t.equal((await get("")).headers.get("location"), "/rest/v0/docs");
-    t.equal((await get("")).status, 302);
-  },
-);
+t.test("a missing route is reported in JSON, without internals", async (t) => {
+  const objects = new FakeObjects();
+  const page = () => Promise.reject(new Error("inside secret"));
+  Object.defineProperty(objects, "door", {
+    value: { ...objects.door, queries: { page } },
+  });
+  const { get, json, lines } = await startRestServer(t, { objects });
+  t.match(await json("/absent", undefined, 404), { error: /^no such route/ });
+  await json("/vms/a/b/c", undefined, 404);
+  await json("/vms", { method: "DELETE" }, 405);
+  t.same(await json("/vms", undefined, 500), { error: "internal error" });
+  t.match(lines.join(""), "inside secret", "but the log tells");
+  await json("/vms?filter=" + "x".repeat(10_000), undefined, 500);
+  t.equal((await get("")).headers.get("location"), "/rest/v0/docs");
+  t.equal((await get("")).status, 302);
+});
 
 t.test(
   "a right password too soon after a wrong one is refused as throttled",

@@ -109,7 +109,7 @@ async function watch(t: Test, { get }: Pick<RestServer, "get">, path: string) {
 
 const path = "/tasks?ndjson=true&watch=true";
 
-t.test("a watch tells what there is, then what becomes of it", async (t) => {
+t.test("a watch sends the present rows, then their changes", async (t) => {
   const parts = await setUp(t);
   const { begin, ends, get } = parts;
   const first = await begin();
@@ -128,32 +128,29 @@ t.test("a watch tells what there is, then what becomes of it", async (t) => {
   t.same(await next(), ["remove", { id: second }]);
 });
 
-t.test(
-  "a watch has the fields and the tasks that were asked for",
-  async (t) => {
-    const parts = await setUp(t);
-    const next = await watch(
-      t,
-      parts,
-      `${path}&fields=status&filter=status:success`,
-    );
-    const id = await parts.begin();
-    parts.ends[1]!();
-    const href = `/rest/v0/tasks/${id}`;
-    t.same(await next(), ["update", { status: "success", href }]);
-    const init = { ...as("ada"), method: "DELETE" };
-    t.equal((await parts.get("/tasks", init)).status, 204);
-    t.same(await next(), ["remove", { id }]);
-  },
-);
+t.test("a watch has the requested fields and tasks", async (t) => {
+  const parts = await setUp(t);
+  const next = await watch(
+    t,
+    parts,
+    `${path}&fields=status&filter=status:success`,
+  );
+  const id = await parts.begin();
+  parts.ends[1]!();
+  const href = `/rest/v0/tasks/${id}`;
+  t.same(await next(), ["update", { status: "success", href }]);
+  const init = { ...as("ada"), method: "DELETE" };
+  t.equal((await parts.get("/tasks", init)).status, 204);
+  t.same(await next(), ["remove", { id }]);
+});
 
-t.test("a watch needs lines, and somebody who signs in", async (t) => {
+t.test("a watch requires lines and a signed-in user", async (t) => {
   const { json, get } = await setUp(t);
   t.match(await json("/tasks?watch=true", as("ada"), 400), { error: /ndjson/ });
   t.equal((await get(path, as("nobody"))).status, 401);
 });
 
-t.test("a task is aborted over REST, by who may", async (t) => {
+t.test("a task is aborted over REST with the right", async (t) => {
   const { begin, get, json } = await setUp(t);
   const id = await begin();
   const abort = `/tasks/${id}/actions/abort?sync=true`;
@@ -168,7 +165,7 @@ t.test("a task is aborted over REST, by who may", async (t) => {
   t.match(await json(abort, as_("ada"), 403), { error: /forbidden operation/ });
 });
 
-t.test("tasks come all, page by page, and no more than asked", async (t) => {
+t.test("tasks are listed in pages, no more than requested", async (t) => {
   const { json, store } = await setUp(t);
   for (let i = 0; i < 600; i++)
     await store.put({

@@ -26,7 +26,7 @@ function readers(rights: Rights): string[] {
     .map(({ name_label }) => name_label);
 }
 
-t.test("what nothing allows is not allowed", async (t) => {
+t.test("operations without a grant are denied", async (t) => {
   t.equal(Rights.none.extent("read", "VM"), "none");
   t.same(readers(Rights.none), []);
   t.same(readers(new Rights([allow("read", { resource: "host" })])), []);
@@ -56,7 +56,7 @@ t.test("privileges of several roles add up", async (t) => {
   t.same(readers(rights), ["db", "lab"]);
 });
 
-t.test("what is denied is denied, whatever else is allowed", async (t) => {
+t.test("a denial overrides all grants", async (t) => {
   t.same(
     readers(new Rights([allow("*"), deny("read", { selector: "tags:db" })])),
     ["web", "lab"],
@@ -81,7 +81,7 @@ t.test("an extent keeps its identity", async (t) => {
   t.equal(rights.extent("read", "VM"), rights.extent("read", "VM"));
 });
 
-t.test("an empty selector means all, a broken one is refused", async (t) => {
+t.test("an empty selector means all, an invalid one is refused", async (t) => {
   t.equal(
     new Rights([allow("read", { selector: " " })]).extent("read", "VM"),
     "all",
@@ -91,7 +91,7 @@ t.test("an empty selector means all, a broken one is refused", async (t) => {
   });
 });
 
-t.test("the roles from the start each include the one before", async (t) => {
+t.test("each built-in role includes the previous one", async (t) => {
   const [viewer, operator, admin] = builtInRoles.map(
     ({ privileges }) => new Rights(privileges),
   );
@@ -103,25 +103,22 @@ t.test("the roles from the start each include the one before", async (t) => {
   t.equal(admin!.extent("administrate:delete", "VM"), "all");
 });
 
-t.test(
-  "a test names what it looks at, and looks at nothing else",
-  async (t) => {
-    const fieldsOf = (...privileges: Privilege[]) => {
-      const extent = new Rights(privileges).extent("read", "VM");
-      return typeof extent === "function" ? extent.fields : extent;
-    };
-    const read = (selector: string) => allow("read", { selector });
-    t.same(fieldsOf(read("tags:db")), ["tags"]);
-    t.same(fieldsOf(read("tags:db"), read("!$pool:x")), ["tags", "$pool"]);
-    t.same(fieldsOf(allow("read"), deny("read", { selector: "id:1" })), ["id"]);
-    t.same(fieldsOf(read("a:1"), deny("read", { selector: "|(b? c:d:>2)" })), [
-      "a",
-      "b",
-      "c",
-    ]);
-    t.equal(fieldsOf(read("tags:db"), read("web")), undefined, "anywhere");
-  },
-);
+t.test("a test reads only the properties that it names", async (t) => {
+  const fieldsOf = (...privileges: Privilege[]) => {
+    const extent = new Rights(privileges).extent("read", "VM");
+    return typeof extent === "function" ? extent.fields : extent;
+  };
+  const read = (selector: string) => allow("read", { selector });
+  t.same(fieldsOf(read("tags:db")), ["tags"]);
+  t.same(fieldsOf(read("tags:db"), read("!$pool:x")), ["tags", "$pool"]);
+  t.same(fieldsOf(allow("read"), deny("read", { selector: "id:1" })), ["id"]);
+  t.same(fieldsOf(read("a:1"), deny("read", { selector: "|(b? c:d:>2)" })), [
+    "a",
+    "b",
+    "c",
+  ]);
+  t.equal(fieldsOf(read("tags:db"), read("web")), undefined, "anywhere");
+});
 
 /** Two VMs on one network and one SR; the second has a snapshot. */
 const inventory: readonly (ViewObject & { readonly type: string })[] = [
@@ -154,7 +151,7 @@ function readable(rights: Rights): string[] {
     .map(({ id }) => String(id));
 }
 
-t.test("an ACL includes what belongs to the object", async (t) => {
+t.test("an ACL includes the devices of the object", async (t) => {
   const aclOf = (object: string) =>
     readable(new Rights(toAclPrivileges([{ object, action: "viewer" }]), find));
   t.same(aclOf("net"), ["net"], "not the VIFs of all VMs, nor PIFs");
@@ -163,7 +160,7 @@ t.test("an ACL includes what belongs to the object", async (t) => {
   t.same(aclOf("sr"), ["sr", "a-vdi", "b-vdi", "s-vdi"], "all disks on it");
 });
 
-t.test("a deny includes what belongs to a VM", async (t) => {
+t.test("a denial includes the devices of a VM", async (t) => {
   const hidden = (...privileges: Privilege[]) => {
     const shown = readable(new Rights([allow("*"), ...privileges], find));
     return inventory

@@ -25,7 +25,7 @@ t.test("a cron expression is shown by the times that it means", async (t) => {
     });
 });
 
-t.test("users tell whether a second factor is asked for", async (t) => {
+t.test("users show whether a second factor is required", async (t) => {
   const { connect } = await startTestServer(t);
   const admin = await (await connect()).signIn();
   t.match(await admin.ask("user.getAll"), [

@@ -112,7 +112,7 @@ t.test("a stream is one message in fragments", async (t) => {
   ]);
 });
 
-t.test("nothing goes between the fragments of a message", async (t) => {
+t.test("nothing is sent between the fragments of a message", async (t) => {
   const { socket, outbox } = setUp();
   outbox.send(countedStream(1, 1).stream);
   outbox.send("answer");
@@ -127,7 +127,7 @@ t.test("nothing goes between the fragments of a message", async (t) => {
   t.ok(outbox.trySend(Buffer.from("notification")));
 });
 
-t.test("a stream is made no faster than it is taken", async (t) => {
+t.test("a stream is produced no faster than it is read", async (t) => {
   const { socket, outbox } = setUp();
   const { seen, stream } = countedStream(1000, 100_000);
   outbox.send(stream);
@@ -141,7 +141,7 @@ t.test("a stream is made no faster than it is taken", async (t) => {
   t.ok(seen.made > ahead, "there is room again");
 });
 
-t.test("who takes nothing of a stream is cut off", async (t) => {
+t.test("a client that reads nothing of a stream is disconnected", async (t) => {
   const { socket, clock, outbox, stuck } = setUp();
   const { seen, stream } = countedStream(1000, 100_000);
   outbox.send(stream);
@@ -156,7 +156,7 @@ t.test("who takes nothing of a stream is cut off", async (t) => {
   t.ok(socket.isTerminated);
 });
 
-t.test("what waits behind a stream is bounded", async (t) => {
+t.test("the queue behind a stream is limited", async (t) => {
   const { outbox, stuck } = setUp();
   outbox.send(countedStream(1000, 100_000).stream);
   await settle();
@@ -183,7 +183,7 @@ t.test("a stream that fails ends the connection, not the server", async (t) => {
   t.ok(socket.isTerminated);
 });
 
-t.test("who has gone is sent nothing", async (t) => {
+t.test("a disconnected client is sent nothing", async (t) => {
   const { socket, outbox } = setUp();
   socket.readyState = 3;
   outbox.send("x");
@@ -191,7 +191,7 @@ t.test("who has gone is sent nothing", async (t) => {
   t.same(socket.frames, []);
 });
 
-t.test("what is sent in one turn leaves in one write", async (t) => {
+t.test("messages of one turn are sent in one write", async (t) => {
   const { wire, outbox } = setUp();
   outbox.send("a");
   outbox.trySend(Buffer.from("b"));

@@ -15,7 +15,7 @@ pools:
 `;
 const rome = { host: "192.0.2.2", username: "root", password: "hunter2" };
 
-t.test("a server that is added is connected, kept and told of", async (t) => {
+t.test("an added server is connected, stored and reported", async (t) => {
   const { connect, pools } = await startTestServer(t, CONFIGURED);
   const admin = await (await connect()).signIn();
   const id = await admin.ask("server.add", { ...rome, label: "Rome" });
@@ -44,7 +44,7 @@ t.test("a server that is added is connected, kept and told of", async (t) => {
   });
 });
 
-t.test("a server that is changed is connected anew", async (t) => {
+t.test("a changed server is reconnected", async (t) => {
   const { connect, pools } = await startTestServer(t);
   const admin = await (await connect()).signIn();
   const id = await admin.ask("server.add", rome);
@@ -65,7 +65,7 @@ t.test("a server that is changed is connected anew", async (t) => {
 });
 
 t.test(
-  "a certificate is accepted by its fingerprint, and why a pool is away is told with it",
+  "a certificate is accepted by its fingerprint, and the reason of a disconnected pool is shown",
   async (t) => {
     const { connect, pools } = await startTestServer(t);
     const admin = await (await connect()).signIn();
@@ -165,7 +165,7 @@ t.test("servers on one database follow each other's pools", async (t) => {
   t.equal(one.pools.length, 3, "one's own changes are applied once");
 });
 
-t.test("at the start, who is enabled is connected", async (t) => {
+t.test("at the start, enabled servers are connected", async (t) => {
   const named = (id: string, enabled: boolean) => ({
     id,
     host: `${id}.example`,
@@ -214,7 +214,7 @@ t.test("at the start, who is enabled is connected", async (t) => {
   t.match(stored.problemOf("bad"), { message: "cannot be decrypted" });
 });
 
-t.test("the methods tell about themselves, one by one too", async (t) => {
+t.test("the methods are described, one by one too", async (t) => {
   const client = await (await startTestServer(t)).connect();
   const names = (await client.ask("system.listMethods")) as string[];
   t.ok(names.includes("xo.getAllObjects"));

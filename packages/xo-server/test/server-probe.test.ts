@@ -37,7 +37,7 @@ const failure = (message: string, ...data: string[]) => ({
   error: { code: 1, message, data },
 });
 
-t.test("a host is looked at before it is added", async (t) => {
+t.test("a host is probed before it is added", async (t) => {
   const { host, fingerprint, bodies } = await startHost(
     t,
     failure("SESSION_INVALID", "OpaqueRef:NULL"),
@@ -85,7 +85,7 @@ t.test(
   },
 );
 
-t.test("only admins may ask, for addresses that can be", async (t) => {
+t.test("only admins may probe, and only valid addresses", async (t) => {
   const { connect } = await startTestServer(t);
   const admin = await (await connect()).signIn();
   await admin.ask("user.create", { email: "ada", password: "ada" });
@@ -103,7 +103,7 @@ const error = (
   reason?: string,
 ) => new XoError(code, reason === undefined ? {} : { reason });
 
-t.test("what is in the way has a word of its own", async (t) => {
+t.test("obstacles of a reboot have texts", async (t) => {
   let found: HostProbe = { address: "x:443" };
   const ask = probeWith(async () => found);
   for (const [cause, problem, isReachable] of [
@@ -122,7 +122,7 @@ t.test("what is in the way has a word of its own", async (t) => {
   }
 });
 
-t.test("no more than a few are looked at at a time", async (t) => {
+t.test("at most a few are verified at a time", async (t) => {
   const waiting: (() => void)[] = [];
   const ask = probeWith(async () => {
     await new Promise<void>((done) => waiting.push(done));

@@ -12,7 +12,7 @@ pools:
   - { label: Off, hosts: [192.0.2.3], password: hunter2, enabled: false }
 `;
 
-t.test("it says where it listens, and how to add a pool", async (t) => {
+t.test("it prints its address, and how to add a pool", async (t) => {
   const { lines, host } = await startTestServer(t);
   t.match(lines.join(""), `xo:main Web server listening on http://${host}\n`);
   t.match(
@@ -21,7 +21,7 @@ t.test("it says where it listens, and how to add a pool", async (t) => {
   );
 });
 
-t.test("it is ready once every pool came in, or failed", async (t) => {
+t.test("it is ready once every pool was loaded, or failed", async (t) => {
   const { get, pools } = await startTestServer(t, TWO_POOLS);
   t.equal(pools.length, 2, "a pool that is not enabled is left alone");
   t.match(await (await get("/health/live")).json(), { live: true });
@@ -59,7 +59,7 @@ t.test("every answer has the security headers", async (t) => {
   }
 });
 
-t.test("what is not there is told with a code of the table", async (t) => {
+t.test("a missing object is reported with a code of the table", async (t) => {
   const { get } = await startTestServer(t);
   for (const path of ["/absent", "/..%2f..%2fpackage.json", "/%00"]) {
     const answer = await get(path);
@@ -98,7 +98,7 @@ t.test("the API is at /api/ and /api, and nowhere else", async (t) => {
   }
 });
 
-t.test("the methods tell about themselves", async (t) => {
+t.test("the methods are described", async (t) => {
   const client = await (await startTestServer(t)).connect();
   const { result } = await client.call("system.getMethodsInfo");
   t.match(result, {
@@ -128,7 +128,7 @@ t.test("the status has the server, its pools and their sum", async (t) => {
   });
 });
 
-t.test("a status is what its schema says", async (t) => {
+t.test("a status conforms to its schema", async (t) => {
   const { Ajv } = await import("ajv");
   const { Status } = await import("../src/status/status.js");
   const client = await (await startTestServer(t, TWO_POOLS)).connect();
@@ -176,7 +176,7 @@ t.test(
 );
 
 t.test(
-  "a client that asks too fast waits, and gets all its answers",
+  "a client above the rate limit is throttled and gets all responses",
   async (t) => {
     const { connect } = await startTestServer(
       t,
@@ -191,7 +191,7 @@ t.test(
   },
 );
 
-t.test("a port that is taken is said so", async (t) => {
+t.test("a port in use is reported", async (t) => {
   const other = createServer().listen(0, "127.0.0.1");
   t.teardown(() => other.close());
   await once(other, "listening");
@@ -218,35 +218,32 @@ t.test("stopping closes clients and pools", async (t) => {
   await t.rejects(get("/health"));
 });
 
-t.test(
-  "the demo's pools come in the place of those of the config",
-  async (t) => {
-    let stopped = false;
-    const { pools, lines, stop } = await startTestServer(t, TWO_POOLS, {
-      demo: ["C"],
-      startDemoPools: (profiles) => ({
-        ready: Promise.resolve(
-          profiles.map((label) => ({
-            label,
-            url: "http://127.0.0.1:1",
-            user: "root",
-            password: "x",
-          })),
-        ),
-        stop: async () => (stopped = true),
-      }),
-    });
-    t.same(
-      pools.map(({ current }) => current.label),
-      ["C"],
-    );
-    t.match(lines.join(""), "the 3 pools of the config are not connected");
-    await stop();
-    t.ok(stopped);
-  },
-);
+t.test("the demo's pools replace those of the configuration", async (t) => {
+  let stopped = false;
+  const { pools, lines, stop } = await startTestServer(t, TWO_POOLS, {
+    demo: ["C"],
+    startDemoPools: (profiles) => ({
+      ready: Promise.resolve(
+        profiles.map((label) => ({
+          label,
+          url: "http://127.0.0.1:1",
+          user: "root",
+          password: "x",
+        })),
+      ),
+      stop: async () => (stopped = true),
+    }),
+  });
+  t.same(
+    pools.map(({ current }) => current.label),
+    ["C"],
+  );
+  t.match(lines.join(""), "the 3 pools of the config are not connected");
+  await stop();
+  t.ok(stopped);
+});
 
-t.test("a demo that does not start is told, and nothing is left", async (t) => {
+t.test("a demo that fails to start is reported and removed", async (t) => {
   let stopped = false;
   await t.rejects(
     startTestServer(t, "", {

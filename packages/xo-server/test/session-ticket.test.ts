@@ -49,7 +49,7 @@ t.test("a ticket is good once, and for half a minute", async (t) => {
   );
 });
 
-t.test("who has not signed in gets none", async (t) => {
+t.test("anonymous clients get none", async (t) => {
   const { post } = await setUp(t);
   t.match(await (await post("/session/ticket", {})).json(), { ticket: null });
   const cookie = "authenticationToken=no";

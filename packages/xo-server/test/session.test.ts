@@ -49,34 +49,37 @@ t.test("signed out: code 2 but for a few methods; wrong: code 3", async (t) => {
   t.match(await client.call("user.getAll"), { error: { code: 2 } });
 });
 
-t.test("a failed try makes the user wait, whoever tries", async (t) => {
-  const clock = new FakeClock();
-  const { connect } = await startTestServer(t, "", { clock });
-  const [client, other] = [await connect(), await connect()];
-  const right = { email: "admin", password: ADMIN_PASSWORD };
-  const wrong = { email: "admin", password: "wrong" };
-  const code3 = { error: { code: 3 } };
-  t.match(await client.call("session.signIn", wrong), code3);
-  t.match(await other.call("session.signIn", right), {
-    error: {
-      code: -32000,
-      message: /too many failed sign-in attempts.*try again in 2 s/,
-      data: { code: "SIGN_IN_THROTTLED", retryAfterMs: 2000 },
-    },
-  });
-  clock.pass(2000);
-  t.match(await other.call("session.signIn", wrong), code3);
-  clock.pass(2000);
-  t.match(
-    await other.call("session.signIn", right),
-    { error: { data: { code: "SIGN_IN_THROTTLED", retryAfterMs: 2000 } } },
-    "twice as long",
-  );
-  clock.pass(2000);
-  t.match(await other.call("session.signIn", right), { result: {} });
-});
+t.test(
+  "after a failed attempt the user is throttled, for all clients",
+  async (t) => {
+    const clock = new FakeClock();
+    const { connect } = await startTestServer(t, "", { clock });
+    const [client, other] = [await connect(), await connect()];
+    const right = { email: "admin", password: ADMIN_PASSWORD };
+    const wrong = { email: "admin", password: "wrong" };
+    const code3 = { error: { code: 3 } };
+    t.match(await client.call("session.signIn", wrong), code3);
+    t.match(await other.call("session.signIn", right), {
+      error: {
+        code: -32000,
+        message: /too many failed sign-in attempts.*try again in 2 s/,
+        data: { code: "SIGN_IN_THROTTLED", retryAfterMs: 2000 },
+      },
+    });
+    clock.pass(2000);
+    t.match(await other.call("session.signIn", wrong), code3);
+    clock.pass(2000);
+    t.match(
+      await other.call("session.signIn", right),
+      { error: { data: { code: "SIGN_IN_THROTTLED", retryAfterMs: 2000 } } },
+      "twice as long",
+    );
+    clock.pass(2000);
+    t.match(await other.call("session.signIn", right), { result: {} });
+  },
+);
 
-t.test("guesses at the same time are one guess", async (t) => {
+t.test("concurrent guesses count as one", async (t) => {
   const clock = new FakeClock();
   const { connect } = await startTestServer(t, "", { clock });
   const client = await connect();
@@ -89,7 +92,7 @@ t.test("guesses at the same time are one guess", async (t) => {
   t.same(codes, [3, -32000, -32000, -32000], "one is verified");
 });
 
-t.test("a client's token is one, prolonged", async (t) => {
+t.test("a client has one token, which is prolonged", async (t) => {
   const clock = new FakeClock();
   const { connect } = await startTestServer(t, "", { clock });
   const client = await (await connect()).signIn();
@@ -130,7 +133,7 @@ t.test("the next message after its expiry closes the socket", async (t) => {
   t.equal(client.messages.length, heard, "no answer");
 });
 
-t.test("a token that is deleted takes its connections along", async (t) => {
+t.test("deletion of a token closes its connections", async (t) => {
   const { connect } = await startTestServer(t);
   const admin = await (await connect()).signIn();
   const keep = await admin.ask("token.create", { description: "keep" });
@@ -162,7 +165,7 @@ t.test("tokens that have run out are deleted", async (t) => {
   t.equal((await list()).length, 1);
 });
 
-t.test("strangers cannot keep out who has signed in before", async (t) => {
+t.test("failed attempts of others do not lock out known clients", async (t) => {
   const clock = new FakeClock();
   const yaml = "http: { trustedProxies: [127.0.0.1] }";
   const { get } = await startTestServer(t, yaml, { clock });

@@ -69,7 +69,7 @@ t.test(
   },
 );
 
-t.test("what is right is taken", async (t) => {
+t.test("valid values are accepted", async (t) => {
   for (const config of [
     {},
     { ldap },

@@ -41,7 +41,7 @@ t.test("attempts of one address are verified one by one", async (t) => {
   t.same(await Promise.all(all), ["a1", "a2"]);
 });
 
-t.test("addresses take turns", async (t) => {
+t.test("addresses are served in turn", async (t) => {
   const { begun, attempt, end } = setUp();
   for (let i = 0; i < 8; i++) void attempt(`busy${i}`, `address ${i}`);
   for (let i = 0; i < 50; i++) void attempt(`flood${i}`, "flood");
@@ -51,14 +51,17 @@ t.test("addresses take turns", async (t) => {
   t.same(begun.slice(8), ["flood0", "other"]);
 });
 
-t.test("who has signed in from there before does not wait", async (t) => {
-  const { begun, attempt } = setUp();
-  for (let i = 0; i < 30; i++) void attempt(`stranger${i}`, `address ${i}`);
-  void attempt("owner", "ada at home", { isKnown: true });
-  await turn();
-  t.equal(begun.at(-1), "owner");
-  t.equal(begun.length, 9);
-});
+t.test(
+  "a client that has signed in from there before does not wait",
+  async (t) => {
+    const { begun, attempt } = setUp();
+    for (let i = 0; i < 30; i++) void attempt(`stranger${i}`, `address ${i}`);
+    void attempt("owner", "ada at home", { isKnown: true });
+    await turn();
+    t.equal(begun.at(-1), "owner");
+    t.equal(begun.length, 9);
+  },
+);
 
 t.test("an abandoned attempt leaves the queue", async (t) => {
   const { begun, attempt, end } = setUp();

@@ -24,7 +24,7 @@ function configOf(home: string) {
   ).config;
 }
 
-t.test("pools of the config are kept, enabled or not", async (t) => {
+t.test("pools of the configuration are stored, enabled or not", async (t) => {
   const home = t.testdir({ "config.yaml": pools });
   const options = await toSnapshotCacheOptions(configOf(home), logger);
   t.match(options, {
@@ -36,7 +36,7 @@ t.test("pools of the config are kept, enabled or not", async (t) => {
   t.ok(existsSync(join(home, "data", "inventory.key")));
 });
 
-t.test("pools that were named over the API are kept, too", async (t) => {
+t.test("pools added over the API are stored, too", async (t) => {
   const both = t.testdir({ "config.yaml": pools });
   t.match(await toSnapshotCacheOptions(configOf(both), logger, ["s1"]), {
     retainOnly: ["paris", "rome", "s1"],
@@ -62,7 +62,7 @@ for (const [what, yaml] of [
   ["it is not wanted", `inventory: { persist: false }\n${pools}`],
   ["there is no pool", ""],
 ] as const)
-  t.test(`nothing is kept nor made when ${what}`, async (t) => {
+  t.test(`nothing is stored or created when ${what}`, async (t) => {
     const home = t.testdir({ "config.yaml": yaml });
     t.equal(await toSnapshotCacheOptions(configOf(home), logger), undefined);
     t.notOk(existsSync(join(home, "data")));

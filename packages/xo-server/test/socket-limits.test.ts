@@ -32,22 +32,28 @@ t.test("sockets are counted in all and by address", async (t) => {
   t.match(hits.read(), { sockets: 1, sockets_of_address: 1 });
 });
 
-t.test("of too many guests the oldest goes, users never", async (t) => {
-  const { limits, hits, closed, open } = setUp(100, 100, 2);
-  const user = open("user", "a");
-  limits.setAnonymous(user, false);
-  for (const name of ["1", "2", "3"]) open(name, "a");
-  t.same(closed, ["1"]);
-  limits.setAnonymous(user, true);
-  t.same(closed, ["1", "2"], "who signs out is the newest guest");
-  t.match(hits.read(), { guest_sockets: 2 });
-});
+t.test(
+  "above the limit the oldest anonymous session ends, never a user's",
+  async (t) => {
+    const { limits, hits, closed, open } = setUp(100, 100, 2);
+    const user = open("user", "a");
+    limits.setAnonymous(user, false);
+    for (const name of ["1", "2", "3"]) open(name, "a");
+    t.same(closed, ["1"]);
+    limits.setAnonymous(user, true);
+    t.same(closed, ["1", "2"], "who signs out is the newest guest");
+    t.match(hits.read(), { guest_sockets: 2 });
+  },
+);
 
-t.test("who has gone is no guest, even if signed out afterwards", async (t) => {
-  const { limits, closed, open } = setUp(100, 100, 1);
-  const gone = open("gone", "a");
-  limits.remove(gone);
-  limits.setAnonymous(gone, true);
-  open("next", "a");
-  t.same(closed, []);
-});
+t.test(
+  "a disconnected session is no guest, even if signed out afterwards",
+  async (t) => {
+    const { limits, closed, open } = setUp(100, 100, 1);
+    const gone = open("gone", "a");
+    limits.remove(gone);
+    limits.setAnonymous(gone, true);
+    open("next", "a");
+    t.same(closed, []);
+  },
+);

@@ -83,7 +83,7 @@ async function settle(): Promise<void> {
     await new Promise((resolve) => setImmediate(resolve));
 }
 
-t.test("hosts are asked in turn, spread over the interval", async (t) => {
+t.test("hosts are polled in turn, spread over the interval", async (t) => {
   const { hosts, pass } = await setUp(t, 10);
   const asked = () => hosts.filter(({ asked }) => asked.length > 0).length;
   t.equal(asked(), 1);
@@ -98,7 +98,7 @@ t.test("hosts are asked in turn, spread over the interval", async (t) => {
   t.equal(start, hosts[0]!.now - 4, "only what is new");
 });
 
-t.test("the first host is asked within a second of its coming", async (t) => {
+t.test("the first host is polled within a second", async (t) => {
   const { hosts, live, pass } = await setUp(t, 0);
   await pass(1_500);
   const host = new FakeHost("late");
@@ -108,7 +108,7 @@ t.test("the first host is asked within a second of its coming", async (t) => {
   t.equal(host.asked.length, 1);
 });
 
-t.test("figures of now are told at the end of each round", async (t) => {
+t.test("latest metrics are sent at the end of each round", async (t) => {
   const { hosts, sinks, follower, pass } = await setUp(t, 2);
   hosts[0]!.measures = {
     "host:h0:cpu_avg": () => 0.5,
@@ -160,7 +160,7 @@ t.test("a figure that is missing once is that of before", async (t) => {
   t.same(sinks.host.values.get("h0")![0], NaN, "for three measurements");
 });
 
-t.test("what nobody measures lately is not known", async (t) => {
+t.test("values without recent measurements are unknown", async (t) => {
   const { hosts, sinks, stats, pass } = await setUp(t, 1);
   const [host] = hosts as [FakeHost];
   host.measures = { "vm:v:cpu_usage": () => 0.5, "host:h0:cpu_avg": () => 1 };
@@ -201,7 +201,7 @@ t.test("a host that hangs or fails delays no other", async (t) => {
   t.equal(hosts[1]!.asked.length, length, "it is gone");
 });
 
-t.test("a host that fails is asked less and less often", async (t) => {
+t.test("a host that fails is polled less and less often", async (t) => {
   const { hosts, follower, pass } = await setUp(t, 1);
   hosts[0]!.fails = true;
   await pass(60_000);
@@ -215,7 +215,7 @@ t.test("a host that fails is asked less and less often", async (t) => {
   t.equal(follower.figures.failing, 0);
 });
 
-t.test("where none is followed what is old goes all the same", async (t) => {
+t.test("without subscribers old objects are still removed", async (t) => {
   const { hosts, stats, pass } = await setUp(t, 1, false);
   const [host] = hosts as [FakeHost];
   await pass(60_000);
@@ -229,7 +229,7 @@ t.test("where none is followed what is old goes all the same", async (t) => {
   t.equal(stats.tracks.objects, 0);
 });
 
-t.test("what is followed is told at once, without a question", async (t) => {
+t.test("changes of followed queries are sent without a request", async (t) => {
   const { hosts, stats, pass } = await setUp(t, 3);
   await pass(11_000);
   const questions = () => hosts.map(({ asked }) => asked.length);
@@ -245,21 +245,18 @@ t.test("what is followed is told at once, without a question", async (t) => {
   t.equal(host.asked.length, before[0]! + 1);
 });
 
-t.test(
-  "who waits for the past gets what there is after a second",
-  async (t) => {
-    const { hosts, clock, stats, pass } = await setUp(t, 1);
-    const [host] = hosts as [FakeHost];
-    await pass(11_000);
-    host.hangs = true;
-    let rows = -1;
-    const reading = stats.read(host, "h0", "seconds").then((track) => {
-      rows = track.rows;
-    });
-    await settle();
-    t.equal(rows, -1);
-    clock.pass(1_000);
-    await reading;
-    t.ok(rows >= 4 && rows < 8, `${rows} rows`);
-  },
-);
+t.test("a wait for a past revision ends after a second", async (t) => {
+  const { hosts, clock, stats, pass } = await setUp(t, 1);
+  const [host] = hosts as [FakeHost];
+  await pass(11_000);
+  host.hangs = true;
+  let rows = -1;
+  const reading = stats.read(host, "h0", "seconds").then((track) => {
+    rows = track.rows;
+  });
+  await settle();
+  t.equal(rows, -1);
+  clock.pass(1_000);
+  await reading;
+  t.ok(rows >= 4 && rows < 8, `${rows} rows`);
+});

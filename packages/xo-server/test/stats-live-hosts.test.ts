@@ -81,7 +81,7 @@ t.test("a host is read again when something of it has changed", async (t) => {
   t.same(await list(), []);
 });
 
-t.test("the bound is a part of the memory that there is", async (t) => {
+t.test("the limit is a share of the machine's memory", async (t) => {
   const mib = 2 ** 20;
   const of = (totalBytes: number, constrainedBytes = 0) =>
     statsMemory({ totalBytes, constrainedBytes, heapLimitBytes: 0 }) / mib;

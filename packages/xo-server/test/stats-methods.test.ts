@@ -127,7 +127,7 @@ t.test("a host's figures in clients' units", async (t) => {
   });
 });
 
-t.test("a VM's figures, a granularity, and only what is new", async (t) => {
+t.test("statistics of a VM: a granularity, and only new values", async (t) => {
   const { host, json } = await setUp(t);
   host.measures = {
     "vm:v:cpu_usage": () => 0.5,
@@ -156,7 +156,7 @@ t.test("a VM's figures, a granularity, and only what is new", async (t) => {
   t.same((await read(`?start=${host.now}`)).stats.cpuUsage, []);
 });
 
-t.test("what was measured of a VM while it ran", async (t) => {
+t.test("statistics of a VM while it ran", async (t) => {
   const { host, json, get } = await setUp(t);
   const path = "/vms/halted/stats";
   t.equal((await get(path, as("watcher"))).status, 409, "nothing is kept");
@@ -210,7 +210,7 @@ t.test("a pool's figures are those of its hosts", async (t) => {
   );
 });
 
-t.test("what cannot be measured is an error", async (t) => {
+t.test("a value that cannot be measured is an error", async (t) => {
   const { host, get } = await setUp(t);
   const status = async (path: string, who = "admin") =>
     (await get(path, as(who))).status;
@@ -222,17 +222,20 @@ t.test("what cannot be measured is an error", async (t) => {
   t.equal(await status("/hosts/h/stats"), 502);
 });
 
-t.test("nobody is told of what they may not see", async (t) => {
-  const { host, get } = await setUp(t);
-  const status = async (path: string, who: string) =>
-    (await get(path, as(who))).status;
-  t.equal(await status("/hosts/h/stats", "watcher"), 404);
-  t.equal(await status("/vms/v/stats", "nobody"), 404);
-  t.equal(await status("/pools/p/stats", "nobody"), 404);
-  t.same(host.asked, []);
-});
+t.test(
+  "users are not notified of objects that they may not read",
+  async (t) => {
+    const { host, get } = await setUp(t);
+    const status = async (path: string, who: string) =>
+      (await get(path, as(who))).status;
+    t.equal(await status("/hosts/h/stats", "watcher"), 404);
+    t.equal(await status("/vms/v/stats", "nobody"), 404);
+    t.equal(await status("/pools/p/stats", "nobody"), 404);
+    t.same(host.asked, []);
+  },
+);
 
-t.test("data sources are switched by who may change the VM", async (t) => {
+t.test("data sources are enabled by users who may change the VM", async (t) => {
   const { calls, get } = await setUp(t);
   const path = "/vms/v/stats/data_source/cpu0-cs_hz";
   const send = async (method: string, who: string) =>

@@ -19,7 +19,7 @@ t.test("numbers are written as short as they were measured", async (t) => {
     t.same(shortest(value), value);
 });
 
-t.test("nothing that Float32 keeps is lost", async (t) => {
+t.test("no value that Float32 holds is lost", async (t) => {
   const seed = 20_261_121;
   t.comment(`seed ${seed}`);
   const random = createRandom(seed);

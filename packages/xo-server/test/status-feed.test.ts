@@ -96,43 +96,43 @@ t.test("all get the same bytes, encoded once", async (t) => {
   t.equal(one.frames[0], other.frames[0]);
 });
 
-t.test("who was too slow gets a snapshot next, the others go on", async (t) => {
-  const { clock, feed, set } = setUp();
-  const [slow, quick] = [new Follower(), new Follower()];
-  const { revision } = feed.subscribe(slow);
-  feed.subscribe(quick);
-  slow.isSlow = true;
-  for (const value of [2, 3]) {
-    set(value);
-    clock.pass(250);
-  }
-  slow.isSlow = false;
-  clock.pass(250);
-  t.same(slow.messages, [{ revision: revision + 2, status: { value: 3 } }]);
-  set(4);
-  clock.pass(250);
-  t.match(slow.messages[1], { base: revision + 2, patch: { value: 4 } });
-  t.equal(quick.messages.length, 3);
-});
-
 t.test(
-  "who comes later starts from the revision the others have",
+  "a slow subscriber gets a snapshot next, the others continue",
   async (t) => {
     const { clock, feed, set } = setUp();
-    const [early, late] = [new Follower(), new Follower()];
-    feed.subscribe(early);
-    set(2);
+    const [slow, quick] = [new Follower(), new Follower()];
+    const { revision } = feed.subscribe(slow);
+    feed.subscribe(quick);
+    slow.isSlow = true;
+    for (const value of [2, 3]) {
+      set(value);
+      clock.pass(250);
+    }
+    slow.isSlow = false;
     clock.pass(250);
-    set(3);
-    const { revision, status } = feed.subscribe(late);
+    t.same(slow.messages, [{ revision: revision + 2, status: { value: 3 } }]);
+    set(4);
     clock.pass(250);
-    t.equal(late.messages[0]?.base, revision);
-    t.same(applyMergePatch(status, late.messages[0]!.patch!), { value: 3 });
-    t.equal(early.messages[1]?.base, revision);
+    t.match(slow.messages[1], { base: revision + 2, patch: { value: 4 } });
+    t.equal(quick.messages.length, 3);
   },
 );
 
-t.test("nobody there: nothing is read, and nothing waits", async (t) => {
+t.test("later subscribers start from the revision of the others", async (t) => {
+  const { clock, feed, set } = setUp();
+  const [early, late] = [new Follower(), new Follower()];
+  feed.subscribe(early);
+  set(2);
+  clock.pass(250);
+  set(3);
+  const { revision, status } = feed.subscribe(late);
+  clock.pass(250);
+  t.equal(late.messages[0]?.base, revision);
+  t.same(applyMergePatch(status, late.messages[0]!.patch!), { value: 3 });
+  t.equal(early.messages[1]?.base, revision);
+});
+
+t.test("no subscribers: nothing is read, and nothing waits", async (t) => {
   const { clock, feed, set, reads } = setUp();
   const follower = new Follower();
   feed.subscribe(follower);

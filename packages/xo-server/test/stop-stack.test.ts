@@ -3,7 +3,7 @@ import { createLoggers } from "../src/log/logger.js";
 import { StopStack } from "../src/lifecycle/stop-stack.js";
 
 t.test(
-  "what was started last is stopped first, one after the other",
+  "services are stopped in reverse order, one after the other",
   async (t) => {
     const order: string[] = [];
     const stops = new StopStack(createLoggers({ level: "silent" }).named("x"));
@@ -20,7 +20,7 @@ t.test(
 );
 
 t.test(
-  "one that fails does not keep the others from being stopped",
+  "a service that fails does not prevent others from stopping",
   async (t) => {
     const lines: string[] = [];
     const loggers = createLoggers({

@@ -14,7 +14,7 @@ function find(images: readonly Image[]): Chains {
   return chains;
 }
 
-t.test("images with one child wait to be merged", async (t) => {
+t.test("images with one child are to be coalesced", async (t) => {
   const chains = find([
     image("a-disk", "a-2", true),
     image("a-2", "a-1"),

@@ -41,7 +41,7 @@ function footer(change: (bytes: Buffer) => void = () => undefined): Buffer {
   return bytes;
 }
 
-t.test("the size of a VHD is read, of nothing else", async (t) => {
+t.test("the size of a VHD is read, of other formats not", async (t) => {
   t.equal(readVhdSize(footer()), 2 ** 31);
   const differing = footer((bytes) => bytes.writeUInt32BE(4, 60));
   const huge = footer((bytes) => bytes.writeBigUInt64BE(2n ** 63n, 48));
@@ -55,7 +55,7 @@ t.test("the size of a VHD is read, of nothing else", async (t) => {
     t.throws(() => readVhdSize(bytes), { code: "INVALID_PARAMETERS" });
 });
 
-t.test("a look at the first bytes takes none away", async (t) => {
+t.test("a look at the first bytes consumes none", async (t) => {
   const parts = [
     Buffer.from("ova"),
     Buffer.from(".xml\0\0\0"),

@@ -114,7 +114,7 @@ t.test("a user is added, renewed and removed on the store", async (t) => {
   });
 });
 
-t.test("a server that runs takes notice", async (t) => {
+t.test("a running server reloads the file", async (t) => {
   const data = join(t.testdir(), "data");
   const store = `{location: ${join(data, "store.db")}, keyFile: ${join(data, "store.key")}, pollMs: 20}`;
   const { connect } = await startTestServer(t, `store: ${store}`);

@@ -28,43 +28,48 @@ const contextOf = (...actions: string[]): CallContext =>
     address: "192.0.2.1",
   }) as unknown as CallContext;
 
-t.test("tasks of pools are cancelled and destroyed by who may", async (t) => {
-  const calls: unknown[] = [];
-  const objects = new FakeObjects([
-    { id: "t", type: "task", _xapiRef: "OpaqueRef:t" },
-    { id: "v", type: "VM", _xapiRef: "OpaqueRef:v" },
-  ]);
-  const xapi = {
-    call: async (method: string, params: unknown) =>
-      void calls.push([method, params]),
-  };
-  const tasks = new Tasks({
-    store: new FakeTaskStore(),
-    owner: "here",
-    clock: new FakeClock(),
-    logger: { warn: () => undefined },
-  });
-  const { catalog } = objects.door;
-  const dispatcher = createTestDispatcher(taskOperations, {
-    services: { tasks },
-    objects: new PoolObjects(catalog, { xapi: () => xapi as never }),
-    logger: createLoggers({ destination: { write: () => undefined } }).named(
-      "xo:t",
-    ),
-  });
-  const may = contextOf("read", "administrate");
-  t.equal(await dispatcher.call("task.cancel", { id: "t" }, may), true);
-  t.equal(await dispatcher.call("task.destroy", { id: "t" }, may), true);
-  t.same(calls, [
-    ["task.cancel", ["OpaqueRef:t"]],
-    ["task.destroy", ["OpaqueRef:t"]],
-  ]);
-  for (const [id, context, code] of [
-    ["t", contextOf("read"), "FORBIDDEN"],
-    ["t", contextOf(), "NO_SUCH_OBJECT"],
-    ["v", may, "NO_SUCH_OBJECT"],
-    ["none", may, "NO_SUCH_OBJECT"],
-  ] as const)
-    await t.rejects(dispatcher.call("task.cancel", { id }, context), { code });
-  t.equal(calls.length, 2);
-});
+t.test(
+  "tasks of pools are cancelled and destroyed with the right",
+  async (t) => {
+    const calls: unknown[] = [];
+    const objects = new FakeObjects([
+      { id: "t", type: "task", _xapiRef: "OpaqueRef:t" },
+      { id: "v", type: "VM", _xapiRef: "OpaqueRef:v" },
+    ]);
+    const xapi = {
+      call: async (method: string, params: unknown) =>
+        void calls.push([method, params]),
+    };
+    const tasks = new Tasks({
+      store: new FakeTaskStore(),
+      owner: "here",
+      clock: new FakeClock(),
+      logger: { warn: () => undefined },
+    });
+    const { catalog } = objects.door;
+    const dispatcher = createTestDispatcher(taskOperations, {
+      services: { tasks },
+      objects: new PoolObjects(catalog, { xapi: () => xapi as never }),
+      logger: createLoggers({ destination: { write: () => undefined } }).named(
+        "xo:t",
+      ),
+    });
+    const may = contextOf("read", "administrate");
+    t.equal(await dispatcher.call("task.cancel", { id: "t" }, may), true);
+    t.equal(await dispatcher.call("task.destroy", { id: "t" }, may), true);
+    t.same(calls, [
+      ["task.cancel", ["OpaqueRef:t"]],
+      ["task.destroy", ["OpaqueRef:t"]],
+    ]);
+    for (const [id, context, code] of [
+      ["t", contextOf("read"), "FORBIDDEN"],
+      ["t", contextOf(), "NO_SUCH_OBJECT"],
+      ["v", may, "NO_SUCH_OBJECT"],
+      ["none", may, "NO_SUCH_OBJECT"],
+    ] as const)
+      await t.rejects(dispatcher.call("task.cancel", { id }, context), {
+        code,
+      });
+    t.equal(calls.length, 2);
+  },
+);

@@ -116,24 +116,27 @@ t.test("a subscriber is notified of its tasks", async (t) => {
   t.equal(tess.told.length, 3);
 });
 
-t.test("a list has one's own, of an object, that are pending", async (t) => {
-  const { join, begin } = startBench(t);
-  const tess = join("tess");
-  const done = await begin("tess", "one", "a");
-  await done.end();
-  const open = await begin("tess", "two", "b");
-  const his = await begin("tom", "three", "a");
-  const ids = async (params: object, who = tess) =>
-    ((await who.call("task.list", params)) as TaskView[]).map(({ id }) => id);
-  t.same(await ids({}), [open.id, done.id]);
-  t.same(await ids({ pending: true }), [open.id]);
-  t.same(await ids({ object: "a" }), [done.id]);
-  t.same(await ids({ limit: 1 }), [open.id]);
-  t.same(await ids({ object: "a" }, join("root", true)), [his.id, done.id]);
-});
+t.test(
+  "a list has the user's own tasks, of an object, that are pending",
+  async (t) => {
+    const { join, begin } = startBench(t);
+    const tess = join("tess");
+    const done = await begin("tess", "one", "a");
+    await done.end();
+    const open = await begin("tess", "two", "b");
+    const his = await begin("tom", "three", "a");
+    const ids = async (params: object, who = tess) =>
+      ((await who.call("task.list", params)) as TaskView[]).map(({ id }) => id);
+    t.same(await ids({}), [open.id, done.id]);
+    t.same(await ids({ pending: true }), [open.id]);
+    t.same(await ids({ object: "a" }), [done.id]);
+    t.same(await ids({ limit: 1 }), [open.id]);
+    t.same(await ids({ object: "a" }, join("root", true)), [his.id, done.id]);
+  },
+);
 
 t.test(
-  "who does not read is told the newest, when there is room",
+  "a subscriber that does not read gets the newest state when there is room",
   async (t) => {
     const { clock, join, begin } = startBench(t);
     const tess = join("tess");
@@ -151,19 +154,22 @@ t.test(
   },
 );
 
-t.test("who lets too many wait is told to list them anew", async (t) => {
-  const { clock, join, begin } = startBench(t);
-  const tess = join("tess");
-  await tess.call("task.subscribe");
-  tess.state.hasRoom = false;
-  for (let i = 0; i <= 2_000; i++) await begin("tess", `n${i}`);
-  tess.state.hasRoom = true;
-  clock.pass(1_500);
-  t.equal(tess.told[0]!.reset, true);
-  await begin("tess", "after");
-  clock.pass(300);
-  t.equal(tess.told.at(-1)!.reset, undefined);
-});
+t.test(
+  "a client with too many waiting tasks has to list them again",
+  async (t) => {
+    const { clock, join, begin } = startBench(t);
+    const tess = join("tess");
+    await tess.call("task.subscribe");
+    tess.state.hasRoom = false;
+    for (let i = 0; i <= 2_000; i++) await begin("tess", `n${i}`);
+    tess.state.hasRoom = true;
+    clock.pass(1_500);
+    t.equal(tess.told[0]!.reset, true);
+    await begin("tess", "after");
+    clock.pass(300);
+    t.equal(tess.told.at(-1)!.reset, undefined);
+  },
+);
 
 t.test("a client that has signed out gets no more notifications", async (t) => {
   const { clock, join, begin } = startBench(t);

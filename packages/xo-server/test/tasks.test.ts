@@ -53,7 +53,7 @@ async function begin(tasks: Tasks, userId = "u") {
 
 const settle = () => new Promise(setImmediate);
 
-t.test("a task tells its progress, notes and parts", async (t) => {
+t.test("a task reports its progress, notes and subtasks", async (t) => {
   const { tasks, clock } = setUp(t);
   const { id, work, end } = await begin(tasks);
   let endPart!: () => void;
@@ -106,7 +106,7 @@ t.test("a task tells its progress, notes and parts", async (t) => {
   t.match(waited, { status: "success", progress: 100, result: { id: "new" } });
 });
 
-t.test("tasks of pools are parts of what they are done for", async (t) => {
+t.test("tasks of pools are parts of their operation", async (t) => {
   const { tasks } = setUp(t);
   const { id, work } = await begin(tasks);
   const asked: { method: string; signal: AbortSignal | undefined }[] = [];
@@ -175,7 +175,7 @@ function objectsOn(xapi: Xapi): PoolObjects {
   return new PoolObjects({ get, classOf: () => "VM" }, { xapi: () => xapi });
 }
 
-t.test("a part of a task tells no reference as its result", async (t) => {
+t.test("a subtask does not report a reference as its result", async (t) => {
   const { tasks } = setUp(t);
   const { id, work } = await begin(tasks);
   for (const result of ["", "OpaqueRef:1", ["a"], null])
@@ -185,50 +185,56 @@ t.test("a part of a task tells no reference as its result", async (t) => {
   t.notMatch(JSON.stringify(task), '"result"');
 });
 
-t.test("only who may can see, abort and delete a task", async (t) => {
-  const { tasks, store } = setUp(t);
-  const { id, work, end } = await begin(tasks);
-  for (const attempt of [tasks.abort(id, eve), tasks.delete(id, eve)])
-    await t.rejects(attempt, { code: "NO_SUCH_OBJECT" });
-  t.equal(await tasks.get(id, eve), undefined);
-  t.notOk(work.signal.aborted);
-  await t.rejects(tasks.delete(id, ada), { code: "FORBIDDEN_OPERATION" });
-  await tasks.abort(id, admin);
-  t.ok(work.signal.aborted);
-  t.match(await tasks.get(id, ada), {
-    status: "pending",
-    abortionRequestedAt: Number,
-  });
-  end();
-  await settle();
-  await t.rejects(tasks.abort(id, ada), { code: "FORBIDDEN_OPERATION" });
-  t.equal(await tasks.deleteEnded(eve), 0);
-  t.ok(store.rows.has(id));
-  await tasks.delete(id, ada);
-  t.equal(await tasks.get(id, ada), undefined);
-  await t.rejects(tasks.delete(id, ada), { code: "NO_SUCH_OBJECT" });
-});
+t.test(
+  "only users with the right can see, abort and delete a task",
+  async (t) => {
+    const { tasks, store } = setUp(t);
+    const { id, work, end } = await begin(tasks);
+    for (const attempt of [tasks.abort(id, eve), tasks.delete(id, eve)])
+      await t.rejects(attempt, { code: "NO_SUCH_OBJECT" });
+    t.equal(await tasks.get(id, eve), undefined);
+    t.notOk(work.signal.aborted);
+    await t.rejects(tasks.delete(id, ada), { code: "FORBIDDEN_OPERATION" });
+    await tasks.abort(id, admin);
+    t.ok(work.signal.aborted);
+    t.match(await tasks.get(id, ada), {
+      status: "pending",
+      abortionRequestedAt: Number,
+    });
+    end();
+    await settle();
+    await t.rejects(tasks.abort(id, ada), { code: "FORBIDDEN_OPERATION" });
+    t.equal(await tasks.deleteEnded(eve), 0);
+    t.ok(store.rows.has(id));
+    await tasks.delete(id, ada);
+    t.equal(await tasks.get(id, ada), undefined);
+    await t.rejects(tasks.delete(id, ada), { code: "NO_SUCH_OBJECT" });
+  },
+);
 
-t.test("progress is written down once a second, the end at once", async (t) => {
-  const { tasks, store, clock } = setUp(t);
-  const { id, work, end } = await begin(tasks);
-  t.equal(store.puts.length, 1);
-  for (let i = 1; i <= 50; i++) work.progress(i / 100);
-  t.equal(store.puts.length, 1);
-  clock.pass(1_000);
-  await settle();
-  t.equal(store.puts.length, 2);
-  t.match(store.rows.get(id), { body: { progress: 50 } });
-  work.progress(0.6);
-  end();
-  await settle();
-  clock.pass(10_000);
-  await settle();
-  t.equal(store.puts.length, 3);
-  t.match(store.rows.get(id), { status: "success" });
-});
+t.test(
+  "progress is persisted once a second, the end immediately",
+  async (t) => {
+    const { tasks, store, clock } = setUp(t);
+    const { id, work, end } = await begin(tasks);
+    t.equal(store.puts.length, 1);
+    for (let i = 1; i <= 50; i++) work.progress(i / 100);
+    t.equal(store.puts.length, 1);
+    clock.pass(1_000);
+    await settle();
+    t.equal(store.puts.length, 2);
+    t.match(store.rows.get(id), { body: { progress: 50 } });
+    work.progress(0.6);
+    end();
+    await settle();
+    clock.pass(10_000);
+    await settle();
+    t.equal(store.puts.length, 3);
+    t.match(store.rows.get(id), { status: "success" });
+  },
+);
 
-t.test("a task outlives a store that is gone", async (t) => {
+t.test("a task outlives an unavailable store", async (t) => {
   const { tasks, store, clock } = setUp(t);
   store.isGone = true;
   const { id, end } = await begin(tasks);
@@ -242,7 +248,7 @@ t.test("a task outlives a store that is gone", async (t) => {
   t.match(await tasks.get(id, ada), { result: { id: "x" } });
 });
 
-t.test("what is too large to keep is left out", async (t) => {
+t.test("objects that are too large to store are left out", async (t) => {
   const { tasks } = setUp(t);
   const { id, work, end } = await begin(tasks);
   for (let i = 0; i < 500; i++) {
@@ -260,7 +266,7 @@ t.test("what is too large to keep is left out", async (t) => {
   t.same([infos?.length, parts?.length], [50, 50]);
 });
 
-t.test("tasks of another server are told from the store", async (t) => {
+t.test("tasks of another server are read from the store", async (t) => {
   const { open, tasks, clock } = setUp(t, true);
   const other = open("there");
   const { id, work, end } = await begin(other);
@@ -316,7 +322,7 @@ t.test("a slow reader gets the newest of each task", async (t) => {
   t.ok((await reader.next()).done, "who lets too many wait is out");
 });
 
-t.test("work that nobody follows is done all the same", async (t) => {
+t.test("work without subscribers is done too", async (t) => {
   const work: TaskContext = untrackedTask;
   work.progress(1);
   work.info("x");
@@ -325,7 +331,7 @@ t.test("work that nobody follows is done all the same", async (t) => {
 });
 
 t.test(
-  "what an operation keeps is written down before it goes on, and shown to nobody",
+  "persisted data of an operation is written before it continues, and hidden",
   async (t) => {
     const { store, tasks } = setUp(t);
     const subject = {

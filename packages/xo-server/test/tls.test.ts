@@ -78,7 +78,7 @@ function shake(host: string, version?: SecureVersion): Promise<string> {
 const SELF_SIGNED = "http: { tls: { selfSigned: true } }";
 
 t.test(
-  "a certificate is made once, and its key is nobody else's",
+  "a certificate is created once, and only the owner can read its key",
   async (t) => {
     const dataDir = createFolder(t);
     const yaml = `dataDir: ${dataDir}\n${SELF_SIGNED}`;
@@ -92,7 +92,7 @@ t.test(
   },
 );
 
-t.test("all doors are behind TLS, and nothing older than 1.2", async (t) => {
+t.test("all interfaces use TLS 1.2 or newer", async (t) => {
   const dataDir = createFolder(t);
   const { host } = await startTestServer(
     t,
@@ -118,23 +118,20 @@ t.test("all doors are behind TLS, and nothing older than 1.2", async (t) => {
   await t.rejects(ask(`http://${host}/`), "not in the open");
 });
 
-t.test(
-  "a certificate of one's own is used, with HSTS where wanted",
-  async (t) => {
-    const folder = createFolder(t);
-    const { cert, key, fingerprint } = await createPair();
-    writeFileSync(join(folder, "crt"), cert);
-    writeFileSync(join(folder, "key"), key);
-    const tls = `certificate: ${folder}/crt, key: ${folder}/key, hstsSeconds: 3600`;
-    const { host } = await startTestServer(
-      t,
-      `dataDir: ${folder}\nhttp: { tls: { ${tls} } }`,
-    );
-    t.equal(await shake(host), fingerprint);
-    const { headers } = await ask(`https://${host}/health`);
-    t.equal(headers["strict-transport-security"], "max-age=3600");
-  },
-);
+t.test("a configured certificate is used, with HSTS if enabled", async (t) => {
+  const folder = createFolder(t);
+  const { cert, key, fingerprint } = await createPair();
+  writeFileSync(join(folder, "crt"), cert);
+  writeFileSync(join(folder, "key"), key);
+  const tls = `certificate: ${folder}/crt, key: ${folder}/key, hstsSeconds: 3600`;
+  const { host } = await startTestServer(
+    t,
+    `dataDir: ${folder}\nhttp: { tls: { ${tls} } }`,
+  );
+  t.equal(await shake(host), fingerprint);
+  const { headers } = await ask(`https://${host}/health`);
+  t.equal(headers["strict-transport-security"], "max-age=3600");
+});
 
 async function startWithFiles(t: Test) {
   const folder = createFolder(t);
@@ -182,27 +179,24 @@ async function startWithFiles(t: Test) {
   return { pair, write, signals, lines, inUse, until, tls: tls! };
 }
 
-t.test(
-  "files that change are read anew; what is broken is not taken",
-  async (t) => {
-    const { pair, write, lines, inUse, until } = await startWithFiles(t);
-    t.same(inUse, [pair.fingerprint]);
-    const next = await createPair();
-    write({ cert: next.cert });
-    await until(() =>
-      /the previous one stays in use.*does not match/.test(lines.join("")),
-    );
-    t.same(inUse, [pair.fingerprint], "half a change is none");
-    write({ key: next.key });
-    await until(() => inUse.length === 2);
-    t.equal(inUse[1], next.fingerprint);
-    write({ cert: "rubbish" });
-    await until(() => /stays.*PEM|stays.*no start line/i.test(lines.join("")));
-    t.equal(inUse.length, 2);
-  },
-);
+t.test("changed files are reloaded; invalid ones are ignored", async (t) => {
+  const { pair, write, lines, inUse, until } = await startWithFiles(t);
+  t.same(inUse, [pair.fingerprint]);
+  const next = await createPair();
+  write({ cert: next.cert });
+  await until(() =>
+    /the previous one stays in use.*does not match/.test(lines.join("")),
+  );
+  t.same(inUse, [pair.fingerprint], "half a change is none");
+  write({ key: next.key });
+  await until(() => inUse.length === 2);
+  t.equal(inUse[1], next.fingerprint);
+  write({ cert: "rubbish" });
+  await until(() => /stays.*PEM|stays.*no start line/i.test(lines.join("")));
+  t.equal(inUse.length, 2);
+});
 
-t.test("SIGHUP reads them at once", async (t) => {
+t.test("SIGHUP reloads certificates", async (t) => {
   const { write, signals, inUse, tls } = await startWithFiles(t);
   const next = await createPair();
   write(next);
@@ -214,7 +208,7 @@ t.test("SIGHUP reads them at once", async (t) => {
   t.equal(signals.listenerCount("SIGHUP"), 0);
 });
 
-t.test("a pair that cannot be served with is told at the start", async (t) => {
+t.test("an unusable certificate is reported at start", async (t) => {
   const folder = createFolder(t);
   const one = await createPair();
   const other = await createPair();
@@ -240,7 +234,7 @@ t.test("a pair that cannot be served with is told at the start", async (t) => {
 });
 
 t.test(
-  "browsers are sent from http to https, programs are told off",
+  "browsers are redirected from http to https, programs get an error",
   async (t) => {
     const server = await startRedirectServer({
       host: "127.0.0.1",

@@ -117,37 +117,40 @@ t.test(
   },
 );
 
-t.test("a slow reader sets the pace, and one that goes ends it", async (t) => {
-  const { transfers, url, outcome } = await setUp(t);
-  const { body, seen } = endless();
-  let signal: AbortSignal | undefined;
-  const { $getFrom } = transfers.offerDownload(
-    { ...subject, fileName: "" },
-    async (work) => {
-      ({ signal } = work);
-      return { type, body };
-    },
-  );
-  const abort = new AbortController();
-  const answer = await fetch(url + $getFrom, { signal: abort.signal });
-  const reader = answer.body!.getReader();
-  await reader.read();
-  // Until nothing is taken any more: the system's buffers are full.
-  for (let last = -1, calm = 0; calm < 200;) {
-    await nextTurn();
-    calm = last === seen.bytes ? calm + 1 : 0;
-    last = seen.bytes;
-  }
-  t.ok(seen.bytes < 32 * MiB, `${seen.bytes} bytes were taken`);
-  abort.abort();
-  const { outcome: end, params } = await outcome();
-  t.match(end, { error: { code: "ABORTED" } });
-  t.ok(Reflect.get(params, "bytes") > 0);
-  t.ok(seen.isGone, "the source is let go");
-  t.equal(signal?.aborted, true);
-});
+t.test(
+  "a slow reader throttles the stream, and one that disconnects ends it",
+  async (t) => {
+    const { transfers, url, outcome } = await setUp(t);
+    const { body, seen } = endless();
+    let signal: AbortSignal | undefined;
+    const { $getFrom } = transfers.offerDownload(
+      { ...subject, fileName: "" },
+      async (work) => {
+        ({ signal } = work);
+        return { type, body };
+      },
+    );
+    const abort = new AbortController();
+    const answer = await fetch(url + $getFrom, { signal: abort.signal });
+    const reader = answer.body!.getReader();
+    await reader.read();
+    // Until nothing is taken any more: the system's buffers are full.
+    for (let last = -1, calm = 0; calm < 200;) {
+      await nextTurn();
+      calm = last === seen.bytes ? calm + 1 : 0;
+      last = seen.bytes;
+    }
+    t.ok(seen.bytes < 32 * MiB, `${seen.bytes} bytes were taken`);
+    abort.abort();
+    const { outcome: end, params } = await outcome();
+    t.match(end, { error: { code: "ABORTED" } });
+    t.ok(Reflect.get(params, "bytes") > 0);
+    t.ok(seen.isGone, "the source is let go");
+    t.equal(signal?.aborted, true);
+  },
+);
 
-t.test("what is not whole does not look so", async (t) => {
+t.test("incomplete data is not shown as complete", async (t) => {
   const ends: [string, Partial<Source>][] = [
     ["too short", { length: 2 * MiB }],
     [
@@ -240,7 +243,7 @@ t.test("more bytes than announced are a failure", async (t) => {
   t.match((await outcome()).outcome, { error: { code: "ABORTED" } });
 });
 
-t.test("nothing may stand still for ever", async (t) => {
+t.test("every operation has a time limit", async (t) => {
   const { transfers, url, outcome, clock } = await setUp(t);
   const body = new Readable({ read: () => undefined });
   body.push(randomBytes(1024));
@@ -261,7 +264,7 @@ t.test("nothing may stand still for ever", async (t) => {
   t.match((await outcome()).outcome, { error: { message: /60 s/ } });
 });
 
-t.test("an upload goes on as it comes, and its result is told", async (t) => {
+t.test("an upload streams through, and its result is reported", async (t) => {
   const { transfers, url, outcome } = await setUp(t);
   const bytes = randomBytes(3 * MiB);
   const got: Buffer[] = [];
@@ -294,7 +297,7 @@ t.test("an upload that is refused is answered", async (t) => {
   t.match((await outcome()).outcome, { error: { code: "ABORTED" } });
 });
 
-t.test("a task that is given up ends what it carries", async (t) => {
+t.test("an aborted task ends its operation", async (t) => {
   const { transfers, url, outcome, store, tasks } = await setUp(t);
   const { body, seen } = endless();
   const { $getFrom } = transfers.offerDownload(
@@ -328,7 +331,7 @@ async function getAll(url: string, headers: Record<string, string> = {}) {
   return { body, status, headers: told, trailers };
 }
 
-t.test("who wants to know is told what the bytes hash to", async (t) => {
+t.test("a checksum of the bytes is sent on request", async (t) => {
   const { transfers, url, outcome, store } = await setUp(t);
   const bytes = randomBytes(3 * MiB);
   const { $getFrom } = transfers.offerDownload(
@@ -347,39 +350,42 @@ t.test("who wants to know is told what the bytes hash to", async (t) => {
   });
 });
 
-t.test("what came is told from what was sent before its end is", async (t) => {
-  const bytes = randomBytes(3 * MiB);
-  const digest = `sha-256=:${sha256(bytes).toString("base64")}:`;
-  const send = async (
-    body: Buffer<ArrayBuffer>,
-    headers: Record<string, string>,
-  ) => {
-    const { transfers, url } = await setUp(t);
-    let got = 0;
-    const { $sendTo } = transfers.offerUpload(subject, async ({ body }) => {
-      for await (const chunk of body) got += (chunk as Buffer).length;
-      return "made";
-    });
-    const request = { method: "POST", body, headers };
-    const answer = await fetch(url + $sendTo, request);
-    return { got, status: answer.status, text: await answer.text() };
-  };
-  const whole = await send(bytes, { "repr-digest": digest });
-  t.match(whole, { status: 200, got: bytes.length });
-  const wrong = Buffer.from(bytes);
-  wrong[5]! ^= 1;
-  const refused = await send(wrong, { "repr-digest": digest });
-  t.match(refused, { status: 422, text: /SHA-256/ });
-  t.ok(refused.got < bytes.length, "nobody can take it for the whole");
-  for (const odd of ["md5=:AAAA:", "sha-256=:AAAA:", "x"])
-    t.match(await send(bytes, { "repr-digest": odd }), {
-      status: 422,
-      got: 0,
-      text: /sha-256/,
-    });
-});
+t.test(
+  "upload: the response distinguishes received from sent bytes",
+  async (t) => {
+    const bytes = randomBytes(3 * MiB);
+    const digest = `sha-256=:${sha256(bytes).toString("base64")}:`;
+    const send = async (
+      body: Buffer<ArrayBuffer>,
+      headers: Record<string, string>,
+    ) => {
+      const { transfers, url } = await setUp(t);
+      let got = 0;
+      const { $sendTo } = transfers.offerUpload(subject, async ({ body }) => {
+        for await (const chunk of body) got += (chunk as Buffer).length;
+        return "made";
+      });
+      const request = { method: "POST", body, headers };
+      const answer = await fetch(url + $sendTo, request);
+      return { got, status: answer.status, text: await answer.text() };
+    };
+    const whole = await send(bytes, { "repr-digest": digest });
+    t.match(whole, { status: 200, got: bytes.length });
+    const wrong = Buffer.from(bytes);
+    wrong[5]! ^= 1;
+    const refused = await send(wrong, { "repr-digest": digest });
+    t.match(refused, { status: 422, text: /SHA-256/ });
+    t.ok(refused.got < bytes.length, "nobody can take it for the whole");
+    for (const odd of ["md5=:AAAA:", "sha-256=:AAAA:", "x"])
+      t.match(await send(bytes, { "repr-digest": odd }), {
+        status: 422,
+        got: 0,
+        text: /sha-256/,
+      });
+  },
+);
 
-t.test("what never changes can be fetched from where it was cut", async (t) => {
+t.test("immutable data can be read from where it was cut", async (t) => {
   const bytes = randomBytes(3 * MiB);
   const ask = async (
     headers: Record<string, string>,

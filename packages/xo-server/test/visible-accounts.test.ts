@@ -53,7 +53,7 @@ async function setUp(t: Test) {
   };
 }
 
-t.test("admins see all of people, others what is theirs", async (t) => {
+t.test("admins see all users, others themselves", async (t) => {
   const { names } = await setUp(t);
   t.same(await names("admin", "/users"), ["ada", "admin", "ben"]);
   t.same(await names("ada", "/users"), ["ada"]);
@@ -64,7 +64,7 @@ t.test("admins see all of people, others what is theirs", async (t) => {
   t.same(all, ["admin", "operator", "reader", "viewer"]);
 });
 
-t.test("what is somebody's is under them", async (t) => {
+t.test("objects of a user are below the user", async (t) => {
   const { names, ask, ada, ben, group, role } = await setUp(t);
   for (const who of ["me", ada]) {
     t.same(await names("ada", `/users/${who}/groups`), ["readers"]);
@@ -83,7 +83,7 @@ t.test("what is somebody's is under them", async (t) => {
   t.same(await names("ada", `/acl-roles/${role}/users`), []);
 });
 
-t.test("what is another's is not there", async (t) => {
+t.test("objects of others do not exist for the caller", async (t) => {
   const { ask, ben, ada, names, root } = await setUp(t);
   const others = await root.ask("group.getAll");
   const { id: other } = (others as Named[]).find(
@@ -113,7 +113,7 @@ t.test("what is another's is not there", async (t) => {
   t.same(await names("ben", "/users"), ["ben"]);
 });
 
-t.test("privileges tell of people only when they name them", async (t) => {
+t.test("privileges include users only if they name them", async (t) => {
   const { names, root, role } = await setUp(t);
   const allow = (resource: string) =>
     root.ask("privilege.create", {
@@ -132,7 +132,7 @@ t.test("privileges tell of people only when they name them", async (t) => {
   t.same(await names("ada", "/groups"), ["others", "readers"]);
 });
 
-t.test("a role is copied with what it allows", async (t) => {
+t.test("a role is copied with its privileges", async (t) => {
   const { ask, role, root } = await setUp(t);
   const path = `/acl-roles/${role}/actions/copy?sync=true`;
   const made = await ask("admin", path, "POST", { name: "copy" });
@@ -164,7 +164,7 @@ t.test("a role is copied with what it allows", async (t) => {
   });
 });
 
-t.test("tokens are made under old names, and described", async (t) => {
+t.test("tokens are created under old names, and described", async (t) => {
   const { ask, connect, ada } = await setUp(t);
   for (const path of [
     "/users/authentication_tokens",
@@ -194,7 +194,7 @@ t.test("tokens are made under old names, and described", async (t) => {
   });
 });
 
-t.test("the ways to sign in are told to anybody", async (t) => {
+t.test("providers are listed for anonymous clients", async (t) => {
   const yaml = JSON.stringify({
     ldap: { urls: ["ldaps://127.0.0.1"], base: "dc=example" },
     oidc: { issuer: "https://127.0.0.1", clientId: "x", label: "Example" },

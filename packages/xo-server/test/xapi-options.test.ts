@@ -30,7 +30,7 @@ function optionsOf(t: Test, pool: string, rest = "") {
   return { memory, make };
 }
 
-t.test("a pool takes its transport, else that of all", async (t) => {
+t.test("a pool uses its transport, else the default", async (t) => {
   const all = "xapi: { transport: xml-rpc, throttleMs: 7 }";
   t.match(optionsOf(t, "user: u", all).make(), {
     transport: "xml-rpc",
@@ -56,7 +56,7 @@ t.test(
   },
 );
 
-t.test("trust is what the config says", async (t) => {
+t.test("trust follows the configuration", async (t) => {
   const fingerprint = new Array(32).fill("AB").join(":");
   t.same(
     optionsOf(

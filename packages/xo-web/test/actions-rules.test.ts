@@ -26,7 +26,7 @@ const vm = (more: Record<string, unknown>): ObjectRow => ({
   ...more,
 });
 
-t.test("a reason is given for what cannot be done now", (t) => {
+t.test("an impossible action has a reason", (t) => {
   const refusal = (id: string, more: Record<string, unknown>) =>
     action(id).refusal([vm(more)], en);
   t.equal(refusal("vm.start", { power_state: "Running" }), "The VM is running");
@@ -63,7 +63,7 @@ t.test("a reason is given for what cannot be done now", (t) => {
   t.end();
 });
 
-t.test("what a row does not tell is not held against it", (t) => {
+t.test("absent columns of a row do not count as a miss", (t) => {
   const bare = [{ id: "v", type: "VM" }];
   for (const id of ["vm.start", "vm.cleanShutdown", "vm.migrate"])
     t.equal(action(id).refusal(bare, en), undefined, id);
@@ -86,7 +86,7 @@ t.test("an action is for those of many that can", (t) => {
   t.end();
 });
 
-t.test("one button lets a VM go, whatever state it is in", (t) => {
+t.test("one button shuts a VM down in any state", (t) => {
   const shown = (power_state: string) => {
     const objects = [vm({ power_state })];
     const go = allActions.filter(({ place }) => place === "go");
@@ -99,7 +99,7 @@ t.test("one button lets a VM go, whatever state it is in", (t) => {
   t.end();
 });
 
-t.test("a menu has groups, and says why", (t) => {
+t.test("a menu has groups and reasons", (t) => {
   const objects = [vm({ power_state: "Halted" })];
   const all = allActions.filter(({ types }) => types.includes("VM"));
   const items = menuItems(all, objects, en);
@@ -117,7 +117,7 @@ t.test("a menu has groups, and says why", (t) => {
   t.end();
 });
 
-t.test("objects of which the same is wanted are one step", (t) => {
+t.test("objects with the same requested values are one step", (t) => {
   const vms = [vm({ id: "a" }), vm({ id: "b" })];
   const plan = createPlan(action("vm.hardShutdown"), vms, {});
   t.same(
@@ -134,7 +134,7 @@ t.test("objects of which the same is wanted are one step", (t) => {
   t.end();
 });
 
-t.test("what stops the work of several is confirmed with their number", (t) => {
+t.test("stopping several VMs is confirmed with their number", (t) => {
   const words = { text: en, formats: new Formats("en", en) };
   const many = (n: number) =>
     Array.from({ length: n }, (_, i) => vm({ id: `v${i}` }));
@@ -156,7 +156,7 @@ t.test("what stops the work of several is confirmed with their number", (t) => {
   t.end();
 });
 
-t.test("a name cannot turn the direction of text", (t) => {
+t.test("a name cannot change the direction of text", (t) => {
   t.equal(nameOf(vm({ name_label: "\u202elive\u202c" })), "live");
   t.end();
 });
@@ -171,7 +171,7 @@ t.test("selected objects that are left out are counted by reason", (t) => {
   t.end();
 });
 
-t.test("what is honest can be taken back, and nothing else", (t) => {
+t.test("only reversible actions offer undo", (t) => {
   const before = [vm({ name_label: "old", name_description: "d" })];
   const back = (id: string, results?: string[]) =>
     action(id)
@@ -202,7 +202,7 @@ t.test("every action has a name in each language, and does something", (t) => {
   t.end();
 });
 
-t.test("errors say what to do", (t) => {
+t.test("errors suggest a remedy", (t) => {
   const words = (code: number, message: string, name?: string) =>
     errorMessage(new RpcError(code, message, name && { code: name }), en);
   t.match(words(2, "not enough permissions"), /administrator/);
@@ -249,7 +249,7 @@ t.test("VMs that cannot be evacuated are named with the reason", (t) => {
   t.end();
 });
 
-t.test("fields say what is missing or out of bounds", (t) => {
+t.test("fields report missing and out-of-range values", (t) => {
   const size = { kind: "size", id: "s", label: "", least: 10 } as const;
   t.equal(problemOf(size, 9), "tooSmall");
   t.equal(problemOf(size, null), "missing");

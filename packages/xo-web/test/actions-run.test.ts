@@ -60,7 +60,7 @@ function start(answer: Answer) {
 }
 
 t.test(
-  "one operation is called, and its end told in one toast with its undo",
+  "one operation is called, and its outcome shown in one toast with undo",
   async (t) => {
     const { run, calls, shown, ids } = start(() => Promise.resolve(true));
     await run("vm.suspend", vms.slice(0, 1));
@@ -88,7 +88,7 @@ t.test("objects that were left out are named at the end", async (t) => {
   );
 });
 
-t.test("an undo that fails says so", async (t) => {
+t.test("an undo that fails is reported", async (t) => {
   const { run, shown } = start((method) =>
     method === "vm.suspend"
       ? Promise.resolve(true)
@@ -99,24 +99,21 @@ t.test("an undo that fails says so", async (t) => {
   t.match(shown.at(-1), { tone: "bad", detail: /Undo failed/ });
 });
 
-t.test("a refusal is told with what to do", async (t) => {
+t.test("an error is shown with its remedy", async (t) => {
   const { run, shown } = start(() => Promise.reject(new RpcError(2, "no")));
   await run("vm.pause", vms.slice(0, 1));
   t.match(shown, [{ tone: "bad", detail: /administrator/ }]);
 });
 
-t.test(
-  "a connection that goes meanwhile says that it may go on, and leads to the tasks",
-  async (t) => {
-    const { run, shown, went } = start(() =>
-      Promise.reject(new ConnectionLostError("gone")),
-    );
-    await run("vm.pause", vms.slice(0, 1));
-    t.match(shown, [{ tone: "plain", detail: /may still be running/ }]);
-    await shown[0]!.action!.run();
-    t.same(went, ["/tasks"]);
-  },
-);
+t.test("a lost connection is reported with a link to the tasks", async (t) => {
+  const { run, shown, went } = start(() =>
+    Promise.reject(new ConnectionLostError("gone")),
+  );
+  await run("vm.pause", vms.slice(0, 1));
+  t.match(shown, [{ tone: "plain", detail: /may still be running/ }]);
+  await shown[0]!.action!.run();
+  t.same(went, ["/tasks"]);
+});
 
 /** Answers as the server does to a bulk. */
 function bulk(tasks: () => Json): Answer {
@@ -126,68 +123,71 @@ function bulk(tasks: () => Json): Answer {
   };
 }
 
-t.test("many are one bulk, followed to its end", async (t) => {
-  const { run, calls, shown, follower } = start(bulk(() => []));
-  const done = run("vm.suspend", vms);
-  await new Promise(setImmediate);
-  const counts = { total: 3, succeeded: 2, failed: 0, running: 1, waiting: 0 };
-  follower.notified({ update: [{ id: "T", status: "pending", counts }] });
-  follower.notified({ update: [{ id: "other", status: "success" }] });
-  const result = { succeeded: 3, failed: [] };
-  follower.notified({ update: [{ id: "T", status: "success", result }] });
-  await done;
-  t.match(calls[0], [
-    "bulk.run",
-    { method: "vm.suspend", ids: ["a", "b", "c"], idParameter: "id" },
-  ]);
-  t.match(shown, [
-    { tone: "busy", text: "Suspend: 3 VMs", detail: "2 of 3" },
-    { tone: "good", detail: "All 3 done", action: { label: "Undo" } },
-  ]);
-});
-
 t.test(
-  "what of many has failed can be seen and tried again, that only",
+  "many objects are one bulk operation, followed to its end",
   async (t) => {
-    const result = {
-      name: "XoError",
-      code: "SOME_FAILED",
-      message: "",
-      succeeded: 2,
-      failed: [{ id: "b", error: { code: "HANDLE_INVALID", message: "x" } }],
-      data: { failed: 1, total: 3 },
-    };
-    const { run, shown, failed } = start(
-      bulk(() => [{ id: "T", status: "failure", result }]),
-    );
-    await run("vm.suspend", vms);
-    t.match(shown.at(-1), { tone: "bad", detail: "2 done, 1 failed" });
-    await shown.at(-1)!.action!.run();
-    const [{ retry }] = failed as [Failed];
-    t.same(
-      retry.steps.map(({ objects }) => objects.map(({ id }) => id)),
-      [["b"]],
-    );
-  },
-);
-
-t.test(
-  "a task that ended while the connection was gone is found again",
-  async (t) => {
-    let tasks: Json = [];
-    const { run, shown, follower } = start(bulk(() => tasks));
+    const { run, calls, shown, follower } = start(bulk(() => []));
     const done = run("vm.suspend", vms);
     await new Promise(setImmediate);
-    tasks = [
-      { id: "T", status: "success", result: { succeeded: 3, failed: [] } },
-    ];
-    await follower.renew();
+    const counts = {
+      total: 3,
+      succeeded: 2,
+      failed: 0,
+      running: 1,
+      waiting: 0,
+    };
+    follower.notified({ update: [{ id: "T", status: "pending", counts }] });
+    follower.notified({ update: [{ id: "other", status: "success" }] });
+    const result = { succeeded: 3, failed: [] };
+    follower.notified({ update: [{ id: "T", status: "success", result }] });
     await done;
-    t.match(shown.at(-1), { tone: "good" });
+    t.match(calls[0], [
+      "bulk.run",
+      { method: "vm.suspend", ids: ["a", "b", "c"], idParameter: "id" },
+    ]);
+    t.match(shown, [
+      { tone: "busy", text: "Suspend: 3 VMs", detail: "2 of 3" },
+      { tone: "good", detail: "All 3 done", action: { label: "Undo" } },
+    ]);
   },
 );
 
-t.test("what was made can be opened", async (t) => {
+t.test("failed items can be read and retried separately", async (t) => {
+  const result = {
+    name: "XoError",
+    code: "SOME_FAILED",
+    message: "",
+    succeeded: 2,
+    failed: [{ id: "b", error: { code: "HANDLE_INVALID", message: "x" } }],
+    data: { failed: 1, total: 3 },
+  };
+  const { run, shown, failed } = start(
+    bulk(() => [{ id: "T", status: "failure", result }]),
+  );
+  await run("vm.suspend", vms);
+  t.match(shown.at(-1), { tone: "bad", detail: "2 done, 1 failed" });
+  await shown.at(-1)!.action!.run();
+  const [{ retry }] = failed as [Failed];
+  t.same(
+    retry.steps.map(({ objects }) => objects.map(({ id }) => id)),
+    [["b"]],
+  );
+});
+
+t.test("a task that ended while disconnected is found again", async (t) => {
+  let tasks: Json = [];
+  const { run, shown, follower } = start(bulk(() => tasks));
+  const done = run("vm.suspend", vms);
+  await new Promise(setImmediate);
+  tasks = [
+    { id: "T", status: "success", result: { succeeded: 3, failed: [] } },
+  ];
+  await follower.renew();
+  await done;
+  t.match(shown.at(-1), { tone: "good" });
+});
+
+t.test("a created file can be opened", async (t) => {
   const copy = defineAction({ ...action("vm.copy") });
   const { run, shown, went } = start(() => Promise.resolve("new"));
   const order = { method: "vm.clone" };

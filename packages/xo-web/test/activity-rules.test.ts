@@ -28,7 +28,7 @@ const said = (one: ActivityEntry, text = en.activity as typeof de.activity) =>
     .map((part) => (typeof part === "string" ? part : `[${part.name}]`))
     .join("");
 
-t.test("what has happened is a sentence with links", async (t) => {
+t.test("events are sentences with links", async (t) => {
   const host = { id: "h", type: "host", name: "h1" };
   t.equal(said(entry("vm.started", 0)), "[web] started");
   t.equal(said(entry("vm.started", 0, { to: host })), "[web] started on [h1]");
@@ -48,7 +48,7 @@ t.test("what has happened is a sentence with links", async (t) => {
   t.equal(said(entry("vm.stopped", 0, { by })), "[web] stopped · ada");
 });
 
-t.test("every kind has its words and its place in the filter", async (t) => {
+t.test("every kind has texts and a place in the filter", async (t) => {
   const grouped = new Set<string>(Object.values(kindGroups).flat());
   for (const kind of Object.keys(en.activity.kinds)) {
     t.ok(grouped.has(kind), kind);
@@ -76,7 +76,7 @@ t.test("hours, as the clock on the wall has them", async (t) => {
   );
 });
 
-t.test("many of a kind in a row are one", async (t) => {
+t.test("consecutive events of a kind are one", async (t) => {
   const started = [5, 4, 3, 2, 1].map((s) => entry("vm.started", s * 1_000));
   const sizes = (entries: readonly ActivityEntry[]) =>
     toRows(entries).map((row) => row.entries.length);
@@ -97,7 +97,7 @@ t.test("many of a kind in a row are one", async (t) => {
   );
 });
 
-t.test("an answer of another shape is none", async (t) => {
+t.test("a response of another shape is ignored", async (t) => {
   t.same(toActivityPage(null), { entries: [], before: undefined });
   t.match(toActivityPage({ entries: [], before: 3 }), { before: 3 });
 });

@@ -62,7 +62,7 @@ t.test("figures of many are put together point by point", (t) => {
   t.end();
 });
 
-t.test("a VM's metrics are what is told of it, cores on demand", (t) => {
+t.test("metrics of a VM include the guest's values, cores on request", (t) => {
   const stats = {
     cpus: { 0: [10], 1: [30] },
     memory: [100],
@@ -110,7 +110,7 @@ t.test(
   },
 );
 
-t.test("what is compared is put at the times of the first", (t) => {
+t.test("compared values are aligned with the times of the first", (t) => {
   const grid = {
     tracks: new Map([["a", track(100, { cpuUsage: [1, 2, 3] })]]),
     end: 100,
@@ -128,7 +128,7 @@ t.test("what is compared is put at the times of the first", (t) => {
   t.end();
 });
 
-t.test("first everything is asked for, then what is new", async (t) => {
+t.test("first all is requested, then only new values", async (t) => {
   const asked: unknown[] = [];
   const told: Json[] = [
     { h1: answer(10, { load: [1, 2] }), h2: { error: { message: "asleep" } } },
@@ -153,7 +153,7 @@ t.test("first everything is asked for, then what is new", async (t) => {
   t.same(metricsOf(set, false)[0]?.lines[0]?.points, [1, 2, 6]);
 });
 
-t.test("figures are of what is shown", (t) => {
+t.test("figures match the displayed objects", (t) => {
   const figures = figuresOf([1, null, 5, 9], [0, 5, 10, 15], {
     from: 0,
     to: 10,
@@ -178,7 +178,7 @@ t.test("ranges are as long as they are called", (t) => {
   t.end();
 });
 
-t.test("a table for spreadsheets, which run nothing of it", (t) => {
+t.test("a CSV table without formulas", (t) => {
   const columns = [
     { name: 'CPU, "all"', points: [1.5, null] },
     { name: "=cmd()", points: [2, 3] },

@@ -13,7 +13,7 @@ t.test("a text becomes the keys of a US keyboard", async (t) => {
   ]);
 });
 
-t.test("every printable character of ASCII has a place", async (t) => {
+t.test("every printable ASCII character has a keysym", async (t) => {
   for (let code = 0x20; code < 0x7f; code++) {
     const [stroke] = toKeyStrokes(String.fromCharCode(code));
     t.ok(stroke!.code, String.fromCharCode(code));
@@ -27,7 +27,7 @@ t.test("line ends of all kinds are one Return each", async (t) => {
 });
 
 t.test(
-  "other characters go as what they mean, control characters not at all",
+  "other characters are sent as keysyms, control characters are not",
   async (t) => {
     t.same(toKeyStrokes("ü€😀\x03\x1b\x7f"), [
       { keysym: 0xfc, code: null, shift: false },
@@ -38,7 +38,7 @@ t.test(
 );
 
 t.test(
-  "keys go down and up one after the other, with Shift around them",
+  "keys are pressed and released one after the other, with Shift around them",
   async (t) => {
     const sent: [number, boolean][] = [];
     const told: number[] = [];
@@ -60,7 +60,7 @@ t.test(
   },
 );
 
-t.test("typing stops when it is told to, between two keys", async (t) => {
+t.test("typing can be aborted between two keys", async (t) => {
   const stop = new AbortController();
   let keys = 0;
   const isWhole = await typeText("abc", {

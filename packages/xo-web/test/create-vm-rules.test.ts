@@ -54,7 +54,7 @@ const codes = (change: Partial<Draft>, at: Partial<Place> = {}) =>
   );
 
 t.test(
-  "a form that is filled in has no problem, an empty one says what is missing",
+  "a complete form has no problem, an empty one lists required fields",
   (t) => {
     t.same(codes({}), {});
     t.ok(canCreate(problemsOf(good, place)));
@@ -93,7 +93,7 @@ t.test("disks of all VMs have to fit on their SR", (t) => {
   t.end();
 });
 
-t.test("MAC addresses are well formed, and each is there once", (t) => {
+t.test("MAC addresses are well-formed and unique", (t) => {
   const vif = (key: string, mac: string) => ({ key, network: "n", mac });
   const mac = "02:16:3e:00:00:01";
   t.same(codes({ vifs: [vif("a", mac)] }), {});
@@ -111,7 +111,7 @@ t.test("MAC addresses are well formed, and each is there once", (t) => {
   t.end();
 });
 
-t.test("whoever has no rights of their own keeps to a set", (t) => {
+t.test("users without own rights are limited to a resource set", (t) => {
   t.same(codes({}, { needsSet: true }), { resourceSet: "needsSet" });
   t.same(codes({ resourceSet: "s", cpus: 5 }), { resourceSet: "quota" });
   t.same(codes({ resourceSet: "s", cpus: 4 }), {});
@@ -147,7 +147,7 @@ const template = {
 } as unknown as Template;
 const nothing = { vbds: [], vdis: [], vifs: [], network: "n" };
 
-t.test("a template fills in what it brings; what was written stays", (t) => {
+t.test("a template fills in its defaults; entered values stay", (t) => {
   const draft = draftFor(template, nothing, { ...good, starts: false });
   t.match(draft, {
     name: "web",
@@ -171,7 +171,7 @@ t.test("a template fills in what it brings; what was written stays", (t) => {
   t.end();
 });
 
-t.test("only what was changed of the template's disks is ordered", (t) => {
+t.test("only changed disks of the template are requested", (t) => {
   const before = draftFor(template, nothing, good);
   const order = (change: Partial<Draft>) =>
     createOrder({ ...before, ...change }, before.disks);
@@ -202,7 +202,7 @@ t.test("only what was changed of the template's disks is ordered", (t) => {
 });
 
 t.test(
-  "several are one operation; installation and configuration are told",
+  "several VMs are one operation; installation and configuration are reported",
   (t) => {
     const { method, params } = createOrder(
       {
@@ -232,7 +232,7 @@ t.test(
   },
 );
 
-t.test("templates are told apart by the family of their system", (t) => {
+t.test("templates are sorted by operating system family", (t) => {
   t.same(
     ["Windows 11", "Rocky Linux 9", "FreeBSD 14", "CoreOS", "Appliance"].map(
       familyOf,

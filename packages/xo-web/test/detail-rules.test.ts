@@ -13,7 +13,7 @@ import { ColumnTable } from "../src/topology/column-table.js";
 
 const vm = (id: string, bytes: number) => ({ id, name: id, bytes });
 
-t.test("who has a host's memory: the shares fill the whole", (t) => {
+t.test("a host's memory: the shares add up to the total", (t) => {
   const vms = Array.from({ length: 20 }, (_, n) => vm(`vm${n}`, 10 + n));
   const control = vm("dom0", 50);
   const shares = memoryShares({ size: 1000, usage: 500 }, control, vms);
@@ -32,7 +32,7 @@ t.test("who has a host's memory: the shares fill the whole", (t) => {
   t.end();
 });
 
-t.test("VMs have their memory whatever the host tells", (t) => {
+t.test("VMs have memory values even if the host reports none", (t) => {
   const shares = memoryShares({ size: 100, usage: 1 }, undefined, [
     vm("a", 30),
     vm("b", 60),
@@ -67,31 +67,34 @@ const host = (more: Partial<HostDetails> = {}) =>
     ...more,
   }) as unknown as HostDetails;
 
-t.test("a host's notices: what ends soon, what has ended", (t) => {
-  t.same(hostNotices(host(), now * 1000), []);
-  const found = hostNotices(
-    host({
-      enabled: false,
-      rebootRequired: true,
-      certificates: [
-        { fingerprint: "a", notAfter: now + 400 * day },
-        { fingerprint: "b", notAfter: now + 10 * day },
+t.test(
+  "notices of a host: expiring and expired certificates and licenses",
+  (t) => {
+    t.same(hostNotices(host(), now * 1000), []);
+    const found = hostNotices(
+      host({
+        enabled: false,
+        rebootRequired: true,
+        certificates: [
+          { fingerprint: "a", notAfter: now + 400 * day },
+          { fingerprint: "b", notAfter: now + 10 * day },
+        ],
+        license_expiry: now - day,
+      }),
+      now * 1000,
+    );
+    t.same(
+      found.map(({ word, tone }) => [word, tone]),
+      [
+        ["disabled", "warn"],
+        ["reboot", "warn"],
+        ["certificateEnds", "warn"],
+        ["licenceEnded", "bad"],
       ],
-      license_expiry: now - day,
-    }),
-    now * 1000,
-  );
-  t.same(
-    found.map(({ word, tone }) => [word, tone]),
-    [
-      ["disabled", "warn"],
-      ["reboot", "warn"],
-      ["certificateEnds", "warn"],
-      ["licenceEnded", "bad"],
-    ],
-  );
-  t.end();
-});
+    );
+    t.end();
+  },
+);
 
 t.test("a pool's capacity is of hosts that are up and VMs that run", (t) => {
   const vms = new ColumnTable(
@@ -126,7 +129,7 @@ t.test("a pool's capacity is of hosts that are up and VMs that run", (t) => {
   t.end();
 });
 
-t.test("what stands against a rolling reboot is said with the hosts", (t) => {
+t.test("obstacles of a rolling reboot are reported with the hosts", (t) => {
   const hosts = [
     host(),
     host({ name_label: "two", enabled: false }),
@@ -146,7 +149,7 @@ t.test("what stands against a rolling reboot is said with the hosts", (t) => {
   t.end();
 });
 
-t.test("drives come after storage that holds disks", (t) => {
+t.test("drives are listed after storage for disks", (t) => {
   const sr = (name_label: string, SR_type: string, more: object = {}) =>
     ({ name_label, SR_type, shared: false, ...more }) as unknown as Sr;
   const all = [

@@ -79,12 +79,12 @@ t.test(
   },
 );
 
-t.test("nothing is proposed where a term has just ended", async (t) => {
+t.test("no completion is offered after a finished term", async (t) => {
   for (const text of ["(a)^", '"a b"^ c', "a?^", "/x/^"])
     t.same(proposed(text).inserts.slice(0, text.startsWith('"') ? 0 : 1), []);
 });
 
-t.test("what is chosen takes the place of what was typed", async (t) => {
+t.test("the selected completion replaces the typed text", async (t) => {
   t.equal(chosen("pow^"), "power_state:^");
   t.equal(chosen("a pow^ b"), "a power_state:^ b");
   t.equal(chosen("power_st^ate:Running"), "power_state:^Running");
@@ -95,7 +95,7 @@ t.test("what is chosen takes the place of what was typed", async (t) => {
   t.equal(chosen("memory:size:^"), "memory:size:>^");
 });
 
-t.test("while a term is not complete, the rest holds", async (t) => {
+t.test("while a term is incomplete, the others apply", async (t) => {
   const reads = (text: string) => {
     const { filter, isUnfinished } = readFilter(text);
     return [filter, isUnfinished];

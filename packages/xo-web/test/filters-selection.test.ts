@@ -23,7 +23,7 @@ t.test("free words are a search, the rest is a filter", async (t) => {
 });
 
 t.test(
-  "words that cannot be searched are looked for in the same places",
+  "words that no index covers are searched in the same properties",
   async (t) => {
     const { filter = "", search } = toSelection('!web "a b"', "pool");
     t.equal(search, undefined);
@@ -34,7 +34,7 @@ t.test(
   },
 );
 
-t.test("two filters hold together", async (t) => {
+t.test("two filters are combined with AND", async (t) => {
   t.equal(bothOf("", "a"), "a");
   t.equal(bothOf("a", " "), "a");
   t.equal(bothOf("$pool:x", "|(a b)"), "$pool:x |(a b)");

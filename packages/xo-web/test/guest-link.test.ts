@@ -10,7 +10,7 @@ t.test("a link names the address that the guest reports", async (t) => {
   );
 });
 
-t.test("what is no IP address makes no link", async (t) => {
+t.test("an invalid IP address has no link", async (t) => {
   for (const address of [
     undefined,
     "",

@@ -69,7 +69,7 @@ function layoutOf(count: number): FleetLayout {
   return done(layOut(done(toFleet(tables, {}, false)), box, (vm) => cpus[vm]!));
 }
 
-t.test("pools and hosts stand by name, VMs where they run", (t) => {
+t.test("pools and hosts are sorted by name, VMs placed on their hosts", (t) => {
   const tables = fleet(28);
   const names = (withHalted: boolean, scope = {}) =>
     done(toFleet(tables, scope, withHalted)).map(({ name, hosts }) => [
@@ -86,7 +86,7 @@ t.test("pools and hosts stand by name, VMs where they run", (t) => {
 });
 
 t.test(
-  "cells fill their hosts, do not overlap, and are as large as they say",
+  "cells fill their hosts, do not overlap, and have the right sizes",
   (t) => {
     const layout = layoutOf(280);
     const { hosts, rects, vms } = layout;
@@ -115,7 +115,7 @@ t.test("the same things have the same places", (t) => {
   t.end();
 });
 
-t.test("what is under the pointer is found, and what is beside it", (t) => {
+t.test("the cell under the pointer is found, and those beside it", (t) => {
   const layout = layoutOf(280);
   for (const cell of [0, 57, 239]) {
     const { x, y, width, height } = rectOfCell(layout, cell);
@@ -135,7 +135,7 @@ t.test("what is under the pointer is found, and what is beside it", (t) => {
   t.end();
 });
 
-t.test("levels rise with values; no figure is a level of its own", (t) => {
+t.test("levels rise with values; no value has a level of its own", (t) => {
   for (const metric of heatMetrics) {
     t.equal(levelOf(metric, NaN), NO_FIGURE);
     t.equal(levelOf(metric, 0), 1);
@@ -163,7 +163,7 @@ t.test("the highest are found, the highest first", (t) => {
   t.end();
 });
 
-t.test("work in slices can be given up", async (t) => {
+t.test("work in slices can be aborted", async (t) => {
   function* count(): Steps<number> {
     const end = performance.now() + 20;
     while (performance.now() < end) yield;
@@ -173,7 +173,7 @@ t.test("work in slices can be given up", async (t) => {
   t.equal(await inSlices(count(), () => false), undefined);
 });
 
-t.test("columns keep what is not told again", (t) => {
+t.test("columns keep values that are not sent again", (t) => {
   const columns = new ColumnTable();
   const first = {
     state: "1",

@@ -47,7 +47,7 @@ t.test("an error of the server keeps its code", async (t) => {
   await t.rejects(call, new RpcError(-32601, "no such method: a"));
 });
 
-t.test("a call while not connected is rejected at once", async (t) => {
+t.test("a call while disconnected is rejected immediately", async (t) => {
   const { client } = started();
   await t.rejects(client.call("a"), ConnectionLostError);
 });
@@ -66,7 +66,7 @@ t.test("notifications are passed on", async (t) => {
 });
 
 t.test(
-  "a lost connection is opened again, each pause twice the one before up to ten seconds",
+  "a lost connection is reopened, with delays that double up to ten seconds",
   async (t) => {
     const { client, clock, server, states } = started();
     const pauses: number[] = [];
@@ -85,20 +85,17 @@ t.test(
   },
 );
 
-t.test(
-  "the pauses are short again after the server said something of use",
-  async (t) => {
-    const { client, clock, server } = started();
-    for (let i = 0; i < 5; i += 1) {
-      server.last.breakOff();
-      clock.pass(10_000);
-    }
-    server.last.accept();
-    server.last.notify("status", {});
+t.test("delays are short again after a useful response", async (t) => {
+  const { client, clock, server } = started();
+  for (let i = 0; i < 5; i += 1) {
     server.last.breakOff();
-    t.match(client.state, { name: "waiting", retryAt: clock.now() + 500 });
-  },
-);
+    clock.pass(10_000);
+  }
+  server.last.accept();
+  server.last.notify("status", {});
+  server.last.breakOff();
+  t.match(client.state, { name: "waiting", retryAt: clock.now() + 500 });
+});
 
 t.test("a server that only refuses is not hurried", async (t) => {
   const { client, clock, server } = started();
@@ -130,15 +127,18 @@ t.test("retryNow does not wait for the pause to end", async (t) => {
   t.equal(server.connections.length, 2, "and does nothing while connecting");
 });
 
-t.test("a server that takes no connection in time is given up", async (t) => {
-  const { client, clock, server } = started();
-  clock.pass(10_000);
-  t.equal(client.state.name, "waiting");
-  t.ok(server.last.closedByClient);
-});
+t.test(
+  "a server that accepts no connection in time is abandoned",
+  async (t) => {
+    const { client, clock, server } = started();
+    clock.pass(10_000);
+    t.equal(client.state.name, "waiting");
+    t.ok(server.last.closedByClient);
+  },
+);
 
 t.test(
-  "the last words of an old connection are not taken for the new one's",
+  "late messages of an old connection are not read as the new one's",
   async (t) => {
     const { client, server, notes } = connected();
     const old = server.last;
@@ -151,7 +151,7 @@ t.test(
   },
 );
 
-t.test("what is not JSON-RPC ends the connection", async (t) => {
+t.test("a message that is not JSON-RPC ends the connection", async (t) => {
   for (const bad of ["{", "[]", "1", '{"id":1}', '{"jsonrpc":"2.0"}']) {
     const { client, server } = connected();
     server.last.say(bad);

@@ -25,7 +25,7 @@ function started() {
   return { shortcuts, done, add };
 }
 
-t.test("a key does what it stands for", async (t) => {
+t.test("a key runs its shortcut", async (t) => {
   const { shortcuts, done, add } = started();
   add("x");
   t.equal(shortcuts.press(press("x")), true);
@@ -35,7 +35,7 @@ t.test("a key does what it stands for", async (t) => {
   t.same(done, ["x"]);
 });
 
-t.test("two keys, one soon after the other", async (t) => {
+t.test("two keys in quick succession", async (t) => {
   const { shortcuts, done, add } = started();
   add("g v");
   add("v");
@@ -52,7 +52,7 @@ t.test("two keys, one soon after the other", async (t) => {
   t.equal(done.length, 3);
 });
 
-t.test("nothing happens while somebody writes", async (t) => {
+t.test("nothing is requested during typing", async (t) => {
   const { shortcuts, done, add } = started();
   for (const keys of ["x", "Enter", "Mod+k"]) add(keys);
   for (const place of ["field", "dialog", "console"] as const)
@@ -76,7 +76,7 @@ t.test("keys without Control can be switched off", async (t) => {
   t.same(done, ["Mod+k"]);
 });
 
-t.test("the last that came is first, unless it passes", async (t) => {
+t.test("the most recent is first, unless it matches worse", async (t) => {
   const { shortcuts, done, add } = started();
   add("x", "page");
   const remove = add("x", "dialog");

@@ -38,24 +38,33 @@ t.test("without the pointer the order is the server's", (t) => {
   t.end();
 });
 
-t.test("under the pointer rows keep their place, and say what is new", (t) => {
-  const steady = steadyWith("abcd");
-  steady.hold(true);
-  const same = steady.take({ offset: 0, rows: rows("abcd", { n: 1 }) }, false);
-  t.equal(same.held, undefined, "values alone hold nothing back");
-  t.equal(same.rows[0]?.["n"], 1);
+t.test(
+  "under the pointer rows keep their place, and new ones are announced",
+  (t) => {
+    const steady = steadyWith("abcd");
+    steady.hold(true);
+    const same = steady.take(
+      { offset: 0, rows: rows("abcd", { n: 1 }) },
+      false,
+    );
+    t.equal(same.held, undefined, "values alone hold nothing back");
+    t.equal(same.rows[0]?.["n"], 1);
 
-  const view = steady.take({ offset: 0, rows: rows("cbad", { n: 2 }) }, false);
-  t.equal(idsOf(view.rows), "abcd");
-  t.same(view.held, ["a", "b", "c"], "those in sight");
-  t.equal(view.rows[0]?.["n"], 2);
+    const view = steady.take(
+      { offset: 0, rows: rows("cbad", { n: 2 }) },
+      false,
+    );
+    t.equal(idsOf(view.rows), "abcd");
+    t.same(view.held, ["a", "b", "c"], "those in sight");
+    t.equal(view.rows[0]?.["n"], 2);
 
-  steady.hold(false);
-  t.equal(idsOf(steady.view.rows), "cbad", "let go: the order of now");
-  t.end();
-});
+    steady.hold(false);
+    t.equal(idsOf(steady.view.rows), "cbad", "let go: the order of now");
+    t.end();
+  },
+);
 
-t.test("what is out of sight may change its order under the pointer", (t) => {
+t.test("rows out of view may change their order under the pointer", (t) => {
   const steady = steadyWith("abcd");
   steady.hold(true);
   const view = steady.take({ offset: 0, rows: rows("abced") }, false);
@@ -64,7 +73,7 @@ t.test("what is out of sight may change its order under the pointer", (t) => {
   t.end();
 });
 
-t.test("rows that come in sight are shown, whatever is held", (t) => {
+t.test("rows scrolled into view are shown, even in a frozen list", (t) => {
   const steady = steadyWith("ab");
   steady.hold(true);
   const view = steady.take({ offset: 0, rows: rows("abcd") }, false);
@@ -75,7 +84,7 @@ t.test("rows that come in sight are shown, whatever is held", (t) => {
   t.end();
 });
 
-t.test("a row that is gone keeps its place and says so", (t) => {
+t.test("a deleted row keeps its place and is marked", (t) => {
   const steady = steadyWith("abcd");
   steady.hold(true);
   steady.take({ offset: 0, rows: rows("bcdx") }, false);
@@ -86,26 +95,29 @@ t.test("a row that is gone keeps its place and says so", (t) => {
   t.end();
 });
 
-t.test("the button and whoever scrolls or asks get the order of now", (t) => {
-  const changed = () => {
-    const steady = steadyWith("abcd");
-    steady.hold(true);
-    steady.take({ offset: 0, rows: rows("dcba") }, false);
-    return steady;
-  };
-  t.equal(idsOf(changed().update().rows), "dcba");
-  t.equal(
-    idsOf(changed().take({ offset: 1, rows: rows("cbae") }, false).rows),
-    "cbae",
-    "another window",
-  );
-  t.equal(
-    idsOf(changed().take({ offset: 0, rows: rows("xy") }, true).rows),
-    "xy",
-    "another question",
-  );
-  t.end();
-});
+t.test(
+  "the button, scrolling and new requests restore the server's order",
+  (t) => {
+    const changed = () => {
+      const steady = steadyWith("abcd");
+      steady.hold(true);
+      steady.take({ offset: 0, rows: rows("dcba") }, false);
+      return steady;
+    };
+    t.equal(idsOf(changed().update().rows), "dcba");
+    t.equal(
+      idsOf(changed().take({ offset: 1, rows: rows("cbae") }, false).rows),
+      "cbae",
+      "another window",
+    );
+    t.equal(
+      idsOf(changed().take({ offset: 0, rows: rows("xy") }, true).rows),
+      "xy",
+      "another question",
+    );
+    t.end();
+  },
+);
 
 const section = (key: string, count: number, isOpen: boolean): Section => ({
   key,
@@ -153,7 +165,7 @@ t.test("a window stays while there are enough rows on both sides", (t) => {
   t.end();
 });
 
-t.test("rows are chosen one by one, up to a bound", (t) => {
+t.test("rows are selected one by one, up to a limit", (t) => {
   let selection = toggle(nothing, row("a"));
   selection = withAll(selection, rows("bc"));
   t.equal(countOf(selection), 3);
@@ -165,7 +177,7 @@ t.test("rows are chosen one by one, up to a bound", (t) => {
   t.end();
 });
 
-t.test("what is chosen is as it was seen last", (t) => {
+t.test("the selection shows the latest known values", (t) => {
   const selection = withAll(nothing, rows("ab"));
   t.equal(renewed(selection, rows("xy")), selection, "others change nothing");
   const next = renewed(selection, [row("a", { power_state: "Running" })]);

@@ -56,7 +56,7 @@ t.test("only fields of shown columns are asked for", (t) => {
   t.end();
 });
 
-t.test("cells say what the server tells", (t) => {
+t.test("cells show the server's values", (t) => {
   const row = {
     id: "1",
     type: "VM",
@@ -82,7 +82,7 @@ t.test("cells say what the server tells", (t) => {
   t.end();
 });
 
-t.test("the address says what a list shows, and is read back", (t) => {
+t.test("the address contains the state of the list, and restores it", (t) => {
   const usual: ListQuery = {
     filter: "!content_type:iso",
     sort: [{ by: "name_label" }],
@@ -108,7 +108,7 @@ t.test("the address says what a list shows, and is read back", (t) => {
 });
 
 t.test(
-  "clicks on a head order by it, turn it, and give the usual order back",
+  "clicks on a column header sort, reverse, and restore the default order",
   (t) => {
     const cpu = { isAdded: false, highestFirst: true };
     const first = sortOn([{ by: "name_label" }], "now.cpu", cpu);
@@ -129,7 +129,7 @@ t.test(
   },
 );
 
-t.test("a chip puts its term in the place of another chip's", (t) => {
+t.test("a chip replaces the term of another chip", (t) => {
   const chips = chipsOf("VM");
   const [running, halted] = [chips[0]!, chips[1]!];
   t.equal(toggleChip("tags:db", running, chips), "tags:db power_state:Running");
@@ -163,7 +163,7 @@ t.test("the term of a group means exactly the group", (t) => {
 });
 
 t.test(
-  "views come back from the preferences; what is none is left out",
+  "views are restored from the preferences; invalid ones are left out",
   (t) => {
     const query: ListQuery = {
       filter: "tags:db",
@@ -187,7 +187,7 @@ t.test(
   },
 );
 
-t.test("columns are as somebody chose, without what there is not", (t) => {
+t.test("columns are those selected, without unknown ones", (t) => {
   const all = columnsOf("VM");
   t.same(
     shownColumns(all, ["cpu", "gone", "name_label", "cpu"]).map(({ id }) => id),
@@ -206,28 +206,25 @@ t.test("columns are as somebody chose, without what there is not", (t) => {
   t.end();
 });
 
-t.test(
-  "CSV has plain values, and nothing that a table program would run",
-  (t) => {
-    const columns = ["name_label", "memory", "tags", "startTime"].map((id) =>
-      columnOf("VM", id),
-    );
-    const row = {
-      id: "1",
-      type: "VM",
-      name_label: '=HYPERLINK("x")',
-      tags: ["a", "b"],
-      startTime: 0,
-      now: { memory: 7 },
-      memory: {},
-    };
-    t.equal(
-      toCsv(columns, ["Name", "Memory", "Tags", "Since"], [row]),
-      'Name,Memory (bytes),Tags,Since\r\n"\'=HYPERLINK(""x"")",7,a b,1970-01-01T00:00:00.000Z\r\n',
-    );
-    t.end();
-  },
-);
+t.test("CSV has plain values and no formulas", (t) => {
+  const columns = ["name_label", "memory", "tags", "startTime"].map((id) =>
+    columnOf("VM", id),
+  );
+  const row = {
+    id: "1",
+    type: "VM",
+    name_label: '=HYPERLINK("x")',
+    tags: ["a", "b"],
+    startTime: 0,
+    now: { memory: 7 },
+    memory: {},
+  };
+  t.equal(
+    toCsv(columns, ["Name", "Memory", "Tags", "Since"], [row]),
+    'Name,Memory (bytes),Tags,Since\r\n"\'=HYPERLINK(""x"")",7,a b,1970-01-01T00:00:00.000Z\r\n',
+  );
+  t.end();
+});
 
 t.test("a file names objects and rounds figures", (t) => {
   const columns = ["cpu", "$container"].map((id) => columnOf("VM", id));

@@ -59,7 +59,7 @@ async function live() {
   return all;
 }
 
-t.test("it opens when there is a connection and a wish", async (t) => {
+t.test("it opens when there is a connection and a request", async (t) => {
   const { window, calls, view, ids } = started();
   window.request(vms);
   t.equal(calls.length, 0);
@@ -72,7 +72,7 @@ t.test("it opens when there is a connection and a wish", async (t) => {
   t.match(view(), { state: "live", total: 5, offset: 0 });
 });
 
-t.test("what differs is applied, and other rows stay the same", async (t) => {
+t.test("differences are applied, and other rows stay the same", async (t) => {
   const { notify, view, ids } = await live();
   const [, before] = view().rows;
   notify({
@@ -111,7 +111,7 @@ t.test("an incomplete result is marked until it is complete", async (t) => {
   t.equal(view().isComplete, true, "a full update without it is complete");
 });
 
-t.test("of many wishes that come fast the last one holds", async (t) => {
+t.test("of many quick changes the last one applies", async (t) => {
   const { window, calls } = await live();
   for (const offset of [10, 20, 30]) window.request({ ...vms, offset });
   t.match(calls[1], { method: "query.change", params: { offset: 10 } });
@@ -122,7 +122,7 @@ t.test("of many wishes that come fast the last one holds", async (t) => {
   t.equal(calls.length, 3);
 });
 
-t.test("another type is opened anew, and shows nothing old", async (t) => {
+t.test("another type is opened again, and shows no old rows", async (t) => {
   const { window, calls, view, notify } = await live();
   window.request({ type: "host", offset: 0, limit: 2 });
   t.same(view().rows, []);
@@ -131,7 +131,7 @@ t.test("another type is opened anew, and shows nothing old", async (t) => {
   t.same(view().rows, [], "the last word of the old one is not heard");
 });
 
-t.test("a refusal is told, and the old query does not go on", async (t) => {
+t.test("an error is shown, and the old query ends", async (t) => {
   const { window, calls, view, notify } = await live();
   window.request({ ...vms, filter: "((" });
   await calls[1]!.fail(new RpcError(10, "no such filter"));
@@ -146,7 +146,7 @@ t.test("a refusal is told, and the old query does not go on", async (t) => {
   t.equal(view().state, "live");
 });
 
-t.test("the server gone: the rows stay, and go on after it", async (t) => {
+t.test("server down: rows stay, and updates resume afterwards", async (t) => {
   const { window, calls, view, ids } = await live();
   const [before] = view().rows;
   window.request({ ...vms, offset: 1 });
@@ -166,7 +166,7 @@ t.test("the server gone: the rows stay, and go on after it", async (t) => {
   t.equal(view().rows[0], before, "what is as it was is not drawn anew");
 });
 
-t.test("after its end nothing is shown and nothing asked", async (t) => {
+t.test("after the session nothing is shown or requested", async (t) => {
   const { window, calls, views, notify } = await live();
   window.close();
   t.equal(calls[1]!.method, "query.close");

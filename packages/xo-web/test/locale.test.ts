@@ -29,15 +29,12 @@ t.test(
   },
 );
 
-t.test(
-  "fill puts values in place and leaves what it does not know",
-  async (t) => {
-    t.equal(fill("{a} of {b}", { a: 1 }), "1 of {b}");
-    t.equal(fill("{constructor}", {}), "{constructor}");
-  },
-);
+t.test("fill replaces placeholders and leaves unknown ones", async (t) => {
+  t.equal(fill("{a} of {b}", { a: 1 }), "1 of {b}");
+  t.equal(fill("{constructor}", {}), "{constructor}");
+});
 
-t.test("the first language that there is is chosen", async (t) => {
+t.test("the first available language is selected", async (t) => {
   t.equal(chooseLanguage(["fr-FR", "de-AT", "en"]), "de");
   t.equal(chooseLanguage(["fr"]), "en");
   t.equal(chooseLanguage(["toString"]), "en");
@@ -80,7 +77,7 @@ t.test("dates and times follow the region of the browser", async (t) => {
 });
 
 t.test(
-  "rates on an axis differ, and less than nothing has a unit",
+  "rates on an axis differ, and negative values have a unit",
   async (t) => {
     const english = new Formats("en", en);
     t.equal(english.bytes(1_500_000), "1.5 MB");
@@ -88,7 +85,7 @@ t.test(
   },
 );
 
-t.test("ages are told in words, by the biggest unit that fits", async (t) => {
+t.test("ages are texts in the largest fitting unit", async (t) => {
   const english = new Formats("en", en);
   t.equal(english.ago(-3000), "just now");
   t.equal(english.ago(12_900), "12 seconds ago");

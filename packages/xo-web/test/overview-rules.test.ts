@@ -18,7 +18,7 @@ function table(columns: Record<string, (string | number | boolean | null)[]>) {
   return made;
 }
 
-t.test("what hosts and SRs have adds up, by pool and in all", (t) => {
+t.test("resources of hosts and SRs are added up, by pool and in total", (t) => {
   const hosts = table({
     $pool: ["p", "p", "q"],
     power_state: ["Running", "Running", "Halted"],

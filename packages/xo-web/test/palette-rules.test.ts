@@ -41,7 +41,7 @@ t.test("exact names, then beginnings, words, parts, the rest", async (t) => {
   t.equal(exact!.name, "db", "the name itself before any type");
 });
 
-t.test("what does not fit is left out", async (t) => {
+t.test("unsuitable properties are left out", async (t) => {
   const pages = ["VMs", "Networks", "Storage map"];
   t.same(
     fitting(pages, "net", (page) => page),
@@ -65,7 +65,7 @@ const answerOf =
     return { rows: found, total: 10 * found.length };
   };
 
-t.test("objects of all types are asked for by name and by words", async (t) => {
+t.test("objects of all types are searched by name and words", async (t) => {
   const asked: Json[] = [];
   const call = answerOf(asked, ({ type, search }) => {
     if (type === "SR") throw new Error("may not be read");
@@ -86,7 +86,7 @@ t.test("objects of all types are asked for by name and by words", async (t) => {
 });
 
 t.test(
-  "what was seen lately is shown as it is now, in its order",
+  "recently visited objects are shown with present values, in their order",
   async (t) => {
     const call = answerOf([], ({ type }) =>
       type === "VM" ? [{ id: "b", type: "VM" }] : [{ id: "a", type: "host" }],
@@ -104,7 +104,7 @@ t.test(
   },
 );
 
-t.test("a path tells the object whose page it is", async (t) => {
+t.test("a path identifies the object of its page", async (t) => {
   t.same(objectOfPath("/vms/1234/disks"), { type: "VM", id: "1234" });
   t.same(objectOfPath("/srs/5"), { type: "SR", id: "5" });
   t.equal(objectOfPath("/vms"), undefined);
@@ -112,7 +112,7 @@ t.test("a path tells the object whose page it is", async (t) => {
   t.equal(objectOfPath("/"), undefined);
 });
 
-t.test("terms of administrators find a page, in both languages", async (t) => {
+t.test("standard terms find a page, in both languages", async (t) => {
   const path = (typed: string, text = en as typeof de) =>
     pageEntries(typed, text).map((entry) => entry.path);
   for (const [typed, page] of [

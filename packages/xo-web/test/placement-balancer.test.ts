@@ -46,7 +46,7 @@ const said = (sentence: Sentence) =>
     .map((piece) => (typeof piece === "string" ? piece : `[${piece.id}]`))
     .join("");
 
-t.test("a policy that is only looked at stays as it is", async (t) => {
+t.test("a viewed policy stays unchanged", async (t) => {
   const entries = toEntries(policy);
   t.same(faultsOf(entries), {});
   t.equal(entries.coolDown, "10");
@@ -54,27 +54,30 @@ t.test("a policy that is only looked at stays as it is", async (t) => {
   t.same(toPolicy(entries), policy);
 });
 
-t.test("a policy says which numbers the server would not take", async (t) => {
-  const entries = toEntries(policy);
-  const wrong = {
-    maxMigrationsPerRun: "0",
-    parallel: "1.5",
-    intervalSeconds: "9",
-    coolDown: "",
-    hold: "1441",
-    migrationCost: "much",
-  };
-  const faults = faultsOf({ ...entries, ...wrong });
-  t.same(Object.keys(faults).sort(), Object.keys(wrong).sort());
-  t.same(faults.parallel, { fault: "number", least: 1, most: 16 });
-  t.same(faultsOf({ ...entries, cpuLow: 85 }), {
-    cpuLow: { fault: "crossed" },
-  });
-  t.same(
-    toPolicy({ ...entries, excludedTags: " a,, b c ,a" })["excludedTags"],
-    ["a", "b c"],
-  );
-});
+t.test(
+  "a policy reports the numbers that the server would refuse",
+  async (t) => {
+    const entries = toEntries(policy);
+    const wrong = {
+      maxMigrationsPerRun: "0",
+      parallel: "1.5",
+      intervalSeconds: "9",
+      coolDown: "",
+      hold: "1441",
+      migrationCost: "much",
+    };
+    const faults = faultsOf({ ...entries, ...wrong });
+    t.same(Object.keys(faults).sort(), Object.keys(wrong).sort());
+    t.same(faults.parallel, { fault: "number", least: 1, most: 16 });
+    t.same(faultsOf({ ...entries, cpuLow: 85 }), {
+      cpuLow: { fault: "crossed" },
+    });
+    t.same(
+      toPolicy({ ...entries, excludedTags: " a,, b c ,a" })["excludedTags"],
+      ["a", "b c"],
+    );
+  },
+);
 
 t.test("numbers are read with a point or a comma", async (t) => {
   const entries = { ...toEntries(policy), migrationCost: "0,05", hold: "1,5" };
@@ -113,7 +116,7 @@ const reasons: readonly BalancerStateReason[] = [
 }));
 
 t.test(
-  "each state of the load balancer says why in both languages, with nothing left to fill",
+  "each state of the load balancer has a text in both languages, with all placeholders filled",
   async (t) => {
     for (const reason of reasons)
       for (const text of [en, de]) {
@@ -140,7 +143,7 @@ t.test(
 );
 
 t.test(
-  "a reason that is new is told in the server's words, none is told as none",
+  "a new reason is shown in the server's words, an absent one as none",
   async (t) => {
     const reason = { code: "toString", message: "as the server says" };
     t.equal(said(reasonWords({ reason }, 0, english)), "as the server says");
@@ -171,7 +174,7 @@ function run(id: string, more: Partial<Run> = {}): Run {
   };
 }
 
-t.test("what was moved is told with the figures of then", async (t) => {
+t.test("a migration is reported with the statistics of its time", async (t) => {
   t.equal(
     said(runReason(run("a"), { purpose: "overload", from: "h1" }, english)),
     "[h1]: CPU 91%, memory 60%",
@@ -217,7 +220,7 @@ t.test(
   },
 );
 
-t.test("moves that stopped midway say how far they came", async (t) => {
+t.test("interrupted migrations report their progress", async (t) => {
   const step = { kind: "migrate", vm: "v2", to: "h2" };
   const error = new RpcError(-32000, "the plan stopped", {
     code: "STOPPED_MIDWAY",

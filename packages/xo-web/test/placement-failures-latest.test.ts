@@ -29,7 +29,7 @@ function start() {
   return { clock, asked, latest, settled, view: () => views.at(-1)! };
 }
 
-t.test("while somebody clicks on, nothing is asked", async (t) => {
+t.test("during quick clicks no request is sent", async (t) => {
   const { clock, asked, latest } = start();
   latest.want("a");
   clock.pass(60);
@@ -44,7 +44,7 @@ t.test("while somebody clicks on, nothing is asked", async (t) => {
 });
 
 t.test(
-  "what was told stays, marked as old, until the next comes",
+  "the last values stay, marked as outdated, until the next ones arrive",
   async (t) => {
     const { clock, asked, latest, settled, view } = start();
     latest.want("a");
@@ -62,7 +62,7 @@ t.test(
   },
 );
 
-t.test("one question is asked at a time, and the last one wins", async (t) => {
+t.test("one request runs at a time, and the last one wins", async (t) => {
   const { clock, asked, latest, settled, view } = start();
   for (const question of ["a", "b", "c"]) {
     latest.want(question);
@@ -83,7 +83,7 @@ t.test("one question is asked at a time, and the last one wins", async (t) => {
 });
 
 t.test(
-  "a failure keeps what was told, and goes with the next answer",
+  "after a failure the reported values remain, until the next response",
   async (t) => {
     const { clock, asked, latest, settled, view } = start();
     latest.want("a");
@@ -107,7 +107,7 @@ t.test(
   },
 );
 
-t.test("who wants nothing any more is told nothing", async (t) => {
+t.test("an unsubscribed client gets no notifications", async (t) => {
   const { clock, asked, latest, settled, view } = start();
   latest.want("a");
   clock.pass(100);

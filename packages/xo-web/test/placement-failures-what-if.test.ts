@@ -54,7 +54,7 @@ const call = (_: string, params: unknown): Promise<Json> => {
   return Promise.resolve({ rows: rows[type] ?? [] });
 };
 
-t.test("a form that does not say enough makes no change", async (t) => {
+t.test("an incomplete form makes no change", async (t) => {
   t.match(draftOf(form), { kind: "addVms", count: 3, memory: 4 * GIB });
   t.equal(draftOf({ ...form, count: 0 }), undefined);
   t.equal(draftOf({ ...form, count: 1_001 }), undefined);
@@ -65,7 +65,7 @@ t.test("a form that does not say enough makes no change", async (t) => {
 });
 
 t.test(
-  "a VM has one memory, a host goes once; more VMs are more",
+  "a plan migrates a VM once and evacuates a host once; more VMs need more migrations",
   async (t) => {
     const memory = (gib: number) =>
       draftOf({ ...form, kind: "setMemory", vm: "v", gib })!;
@@ -80,7 +80,7 @@ t.test(
   },
 );
 
-t.test("a change is told in words", async (t) => {
+t.test("a change is described in a sentence", async (t) => {
   const fleet = fleetOf([], undefined);
   t.equal(
     draftWords(draftOf(form)!, fleet, english),
@@ -92,7 +92,7 @@ t.test("a change is told in words", async (t) => {
   );
 });
 
-t.test("a new host is like the one that there is", async (t) => {
+t.test("a joining host must match the pool's hosts", async (t) => {
   const drafts = [{ kind: "addHosts", host: "h", count: 2 }] as const;
   const changes = await toChanges(call, "p", drafts);
   t.equal(changes.length, 2);
@@ -110,29 +110,33 @@ t.test("a new host is like the one that there is", async (t) => {
   });
 });
 
-t.test("of a VM with other memory nothing else is said", async (t) => {
+t.test("a memory change of a VM reports nothing else", async (t) => {
   const drafts = [{ kind: "setMemory", vm: "v", memory: GIB }] as const;
   t.same(await toChanges(call, "p", drafts), [
     { kind: "vm", vm: { id: "v", memory: GIB } },
   ]);
 });
 
-t.test("new VMs have ids of their own, and restart as is wished", async (t) => {
-  const drafts = [
-    draftOf({ ...form, count: 1 })!,
-    draftOf({ ...form, count: 1, protection: "none" })!,
-  ];
-  const changes = await toChanges(call, "p", drafts);
-  t.match(changes, [
-    { vm: { id: "new-vm-0-0", restart: { priority: "restart" } } },
-    { vm: { id: "new-vm-1-0" } },
-  ]);
-  t.notOk(
-    changes.some(
-      (one) => one.kind === "vm" && one.vm.id.endsWith("1-0") && one.vm.restart,
-    ),
-  );
-});
+t.test(
+  "new VMs have ids of their own, and the requested restart priority",
+  async (t) => {
+    const drafts = [
+      draftOf({ ...form, count: 1 })!,
+      draftOf({ ...form, count: 1, protection: "none" })!,
+    ];
+    const changes = await toChanges(call, "p", drafts);
+    t.match(changes, [
+      { vm: { id: "new-vm-0-0", restart: { priority: "restart" } } },
+      { vm: { id: "new-vm-1-0" } },
+    ]);
+    t.notOk(
+      changes.some(
+        (one) =>
+          one.kind === "vm" && one.vm.id.endsWith("1-0") && one.vm.restart,
+      ),
+    );
+  },
+);
 
 function figures(survival: Partial<Survival>): PoolFigures {
   return {
@@ -185,7 +189,7 @@ const answer: PlaceVmAnswer = {
 };
 
 t.test(
-  "where a VM could be: who takes it, who does not, and whether it is well where it is",
+  "possible hosts of a VM: candidates, refusals, and a comparison with the present host",
   async (t) => {
     const { able, refused, verdict } = rankCandidates(answer, "a");
     t.same([able.length, refused.length, verdict], [3, 1, "best"]);
@@ -208,7 +212,7 @@ t.test("a little less room is no reason to move; a wish is", async (t) => {
   t.equal(rankCandidates(wished, "b").verdict, "better");
 });
 
-t.test("where no host takes it, none is the best", async (t) => {
+t.test("if no host accepts it, none is the best", async (t) => {
   const candidates = answer.candidates.slice(3);
   const { able, verdict } = rankCandidates({ vm: "v", candidates }, "d");
   t.equal(able.length, 0);

@@ -25,7 +25,7 @@ const plain = (sentence: Sentence): string =>
     )
     .join("");
 
-t.test("a refusal names what is missing, with a link to it", async (t) => {
+t.test("an error names the missing object, with a link", async (t) => {
   t.equal(
     plain(ruleSentence({ rule: "network", network: "n" }, english)),
     "Network [network n] missing",
@@ -57,7 +57,7 @@ t.test("a refusal names what is missing, with a link to it", async (t) => {
 });
 
 t.test(
-  "XAPI's code for what cannot move is told in words, or as it is",
+  "XAPI's reason why a VM cannot be migrated is described, or returned as it is",
   async (t) => {
     t.equal(pinnedWords("VM_HAS_VGPU", en), "vGPU attached");
     t.equal(pinnedWords("SOMETHING_NEW", en), "SOMETHING_NEW");
@@ -65,35 +65,32 @@ t.test(
   },
 );
 
-t.test(
-  "a conflict says whether it is the smallest, and names its rules",
-  async (t) => {
-    const rules = [
-      { rule: "memory", needed: 8 * GIB, free: 4 * GIB },
-      { rule: "host-affinity", hostAffinity: "l" },
-    ] as const;
-    t.match(
-      conflictLead({ rules, size: "smallest" }, english),
-      /any one of them/,
-    );
-    t.match(
-      conflictLead({ rules, size: "irreducible" }, english),
-      /part of the conflict/,
-    );
-    t.equal(
-      conflictLead({ rules: [rules[0]], size: "smallest" }, english),
-      "Constraint that prevents the placement:",
-    );
-    t.equal(
-      plain(conflictSentence(rules[0], english)),
-      "8 GiB of memory required, 4 GiB free",
-    );
-    t.equal(
-      plain(conflictSentence(rules[1], english)),
-      "Host affinity rule [rule l]",
-    );
-  },
-);
+t.test("a conflict reports its rules and whether it is minimal", async (t) => {
+  const rules = [
+    { rule: "memory", needed: 8 * GIB, free: 4 * GIB },
+    { rule: "host-affinity", hostAffinity: "l" },
+  ] as const;
+  t.match(
+    conflictLead({ rules, size: "smallest" }, english),
+    /any one of them/,
+  );
+  t.match(
+    conflictLead({ rules, size: "irreducible" }, english),
+    /part of the conflict/,
+  );
+  t.equal(
+    conflictLead({ rules: [rules[0]], size: "smallest" }, english),
+    "Constraint that prevents the placement:",
+  );
+  t.equal(
+    plain(conflictSentence(rules[0], english)),
+    "8 GiB of memory required, 4 GiB free",
+  );
+  t.equal(
+    plain(conflictSentence(rules[1], english)),
+    "Host affinity rule [rule l]",
+  );
+});
 
 t.test("a few hosts are named, many are counted", async (t) => {
   const of = (hosts: readonly string[]) =>
@@ -102,7 +99,7 @@ t.test("a few hosts are named, many are counted", async (t) => {
   t.equal(of(["a", "b", "c", "d", "e"]), "5 hosts are disabled or down");
 });
 
-t.test("a score tells what is not nothing, and the room", async (t) => {
+t.test("a score lists its non-zero parts and the room", async (t) => {
   t.same(scoreWords({ hostAffinity: 0, groups: 0, headroom: 0.25 }, english), [
     "25% free",
   ]);
@@ -116,11 +113,11 @@ t.test("a score tells what is not nothing, and the room", async (t) => {
   );
 });
 
-t.test("rules that are not known here keep their names", async (t) => {
+t.test("unknown rules keep their names", async (t) => {
   t.equal(ruleName("sr", en), "SR not accessible");
   t.equal(ruleName("toString", en), "toString");
 });
 
-t.test("what is not given stays in its place", async (t) => {
+t.test("absent values keep their place", async (t) => {
   t.equal(plain(sentenceOf("{a} and {b}", { a: "x" })), "x and {b}");
 });

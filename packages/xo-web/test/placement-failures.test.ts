@@ -108,7 +108,7 @@ function survivalOf(more: Partial<Survival>): Survival {
   return { failures: 2, atMost: 2, isExact: true, steps: [], ...more };
 }
 
-t.test("hosts stand by name, with their state and their VMs", async (t) => {
+t.test("hosts are sorted by name, with their state and VMs", async (t) => {
   t.same(
     fleet.hosts.map(({ name, state, vms }) => [name, state, vms]),
     [
@@ -124,13 +124,13 @@ t.test("hosts stand by name, with their state and their VMs", async (t) => {
   t.equal(fleet.vm("nobody"), undefined);
 });
 
-t.test("before VMs are known, hosts are there", async (t) => {
+t.test("hosts are listed before VMs are known", async (t) => {
   const bare = fleetOf([host("h1")], undefined);
   t.equal(bare.hosts[0]?.vms, 0);
   t.same(bare.counts, { restart: 0, "best-effort": 0, none: 0 });
 });
 
-t.test("the address says which hosts fail", async (t) => {
+t.test("the address contains the failed hosts", async (t) => {
   t.same(readFailed("h2,h10,,h2"), ["h2", "h10"]);
   t.same(readFailed(["h2", "x"]), ["h2"]);
   t.same(readFailed(undefined), []);
@@ -140,12 +140,12 @@ t.test("the address says which hosts fail", async (t) => {
   t.same(toggled(["h2", "h10"], "h2"), ["h10"]);
 });
 
-t.test("hosts that are gone or down already cannot fail", async (t) => {
+t.test("removed and halted hosts cannot fail", async (t) => {
   t.same(ableToFail(["h2", "h4", "gone", "h3"], fleet), ["h2", "h3"]);
 });
 
 t.test(
-  "one more fails: of the worst case, else the one with the most to restart",
+  "an additional failure: the worst host, else the one with most VMs to restart",
   async (t) => {
     const worst = { hosts: ["h3", "h2"], unplaced: [] };
     t.equal(nextToFail([], fleet, worst), "h3");
@@ -158,7 +158,7 @@ t.test(
 );
 
 t.test(
-  "what restarts stands by order, with the delay before the next",
+  "restarts are sorted by order, with the delay before the next",
   async (t) => {
     const { lines, restarts, arriving } = outcomeOf(
       planOf({ actions: [start("a", "h10", 1), start("b", "h10", 2)] }),
@@ -176,7 +176,7 @@ t.test(
 );
 
 t.test(
-  "what moves to make room stands first, and leaves its host",
+  "migrations that make room come first, and leave the host",
   async (t) => {
     const move: Action = {
       ...start("c", "h3"),
@@ -195,7 +195,7 @@ t.test(
   },
 );
 
-t.test("of what does not restart, those that must come first", async (t) => {
+t.test("of VMs that are not restarted, the protected ones first", async (t) => {
   const none = { refusals: [], fitsAlone: true };
   const { unplaced } = outcomeOf(
     planOf({ unplaced: ["b", "a"].map((vm) => ({ vm, ...none })) }),
@@ -215,7 +215,7 @@ t.test("a VM that is new since the plan has a name all the same", async (t) => {
   t.match(lines[1], { name: "01234567", from: undefined });
 });
 
-t.test("the answer is a sentence that says whether it is exact", async (t) => {
+t.test("the result is a sentence that says whether it is exact", async (t) => {
   const of = (more: Partial<Survival>, vms = 10) =>
     survivalSentence(survivalOf(more), vms, english);
   t.same(of({}), {
@@ -264,7 +264,7 @@ t.test(
   },
 );
 
-t.test("each number of failures says how it was decided", async (t) => {
+t.test("each number of failures has its method of decision", async (t) => {
   t.equal(
     stepWords(
       { failures: 1, holds: "yes", by: "exhaustive", sets: 64 },

@@ -72,7 +72,7 @@ function said(sentence: Sentence): string {
 }
 
 t.test(
-  "a move that is chosen brings along what it waits for, however far back",
+  "a selected migration includes all migrations that it depends on",
   async (t) => {
     const actions = [move("a"), move("b", [0]), move("c"), move("d", [1])];
     t.same([...choose(actions, new Set(), 3, true)], [0, 1, 3]);
@@ -81,7 +81,7 @@ t.test(
 );
 
 t.test(
-  "a move that is left takes along what waits for it, and no more",
+  "deselecting a migration deselects the migrations that depend on it",
   async (t) => {
     const actions = [move("a"), move("b", [0]), move("c"), move("d", [1, 2])];
     t.same([...choose(actions, allOf(actions), 0, false)], [2]);
@@ -91,7 +91,7 @@ t.test(
 );
 
 t.test(
-  "the chosen moves are a plan of their own, that waits in its own places",
+  "selected migrations are a plan of their own with renumbered dependencies",
   async (t) => {
     const actions = [move("a"), move("b"), move("c", [1]), move("d", [1, 2])];
     t.same(
@@ -109,31 +109,28 @@ t.test(
   },
 );
 
-t.test(
-  "a move says with figures what is too much, and what is left where it goes",
-  async (t) => {
-    t.equal(
-      said(moveReason(plan([move("a")]), 0, english)),
-      "CPU usage of [h1] is 91%, above 85%; 48% remain free on [h2].",
-    );
-    const full = plan([move("a")], {
-      figuresBefore: [{ host: "h1", cpu: 0.5, memory: 0.95, vms: 3 }],
-      policy: { memoryHigh: 0.8 },
-    });
-    t.equal(
-      said(moveReason(full, 0, english)),
-      "Memory usage of [h1] is 95%, above 80%; 48% remain free on [h2].",
-    );
-    const tight = { score: { hostAffinity: 0, groups: 0, headroom: -0.1 } };
-    t.match(
-      said(moveReason(plan([move("a", [], tight)]), 0, english)),
-      /; \[h2\] is overloaded by 10% afterwards\.$/,
-    );
-  },
-);
+t.test("a migration is explained with the load before and after", async (t) => {
+  t.equal(
+    said(moveReason(plan([move("a")]), 0, english)),
+    "CPU usage of [h1] is 91%, above 85%; 48% remain free on [h2].",
+  );
+  const full = plan([move("a")], {
+    figuresBefore: [{ host: "h1", cpu: 0.5, memory: 0.95, vms: 3 }],
+    policy: { memoryHigh: 0.8 },
+  });
+  t.equal(
+    said(moveReason(full, 0, english)),
+    "Memory usage of [h1] is 95%, above 80%; 48% remain free on [h2].",
+  );
+  const tight = { score: { hostAffinity: 0, groups: 0, headroom: -0.1 } };
+  t.match(
+    said(moveReason(plan([move("a", [], tight)]), 0, english)),
+    /; \[h2\] is overloaded by 10% afterwards\.$/,
+  );
+});
 
 t.test(
-  "a move that makes room names the VM that needs it, each other purpose has words",
+  "a migration that makes room names the VM that needs it, each purpose has a text",
   async (t) => {
     const makesRoom = [
       move("a", [], { purpose: "make-room" }),
@@ -167,7 +164,7 @@ t.test(
   },
 );
 
-t.test("where no figures came, a move still has a reason", async (t) => {
+t.test("a migration without statistics still has a reason", async (t) => {
   const bare = { actions: [move("a")], unplaced: [], isProven: false };
   t.match(said(moveReason(bare, 0, english)), /^Its host is overloaded; /);
 });
@@ -190,7 +187,7 @@ t.test(
   },
 );
 
-t.test("where nothing is to be done, the figures say so", async (t) => {
+t.test("the statistics show that nothing is to be done", async (t) => {
   const { heading, lead } = nothingToDo(plan([]), "performance", english);
   t.equal(heading, "Load is balanced");
   t.match(
@@ -220,7 +217,7 @@ t.test("where nothing is to be done, the figures say so", async (t) => {
   ]);
 });
 
-t.test("that there could be more is said where it is so", async (t) => {
+t.test("incomplete lists are marked", async (t) => {
   t.equal(stoppedWords(plan([move("a")]), english), undefined);
   t.match(
     stoppedWords(plan([move("a")], { stopped: "max-migrations" }), english),

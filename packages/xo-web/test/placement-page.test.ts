@@ -10,22 +10,19 @@ const pools = [
   { id: "a", type: "pool", name_label: "Pool 2" },
 ];
 
-t.test(
-  "the pool of last time is looked at, else the first by name",
-  async (t) => {
-    t.equal(placementPool(pools, "b")?.id, "b");
-    t.equal(placementPool(pools, "gone")?.id, "a");
-    t.equal(placementPool(pools, undefined)?.id, "a");
-    t.equal(placementPool([], "b"), undefined);
-  },
-);
+t.test("the last used pool is opened, else the first by name", async (t) => {
+  t.equal(placementPool(pools, "b")?.id, "b");
+  t.equal(placementPool(pools, "gone")?.id, "a");
+  t.equal(placementPool(pools, undefined)?.id, "a");
+  t.equal(placementPool([], "b"), undefined);
+});
 
 t.test("an address that names no part leads to the first", async (t) => {
   t.equal(placementTab("rules"), "rules");
   t.equal(placementTab(""), placementTab("toString"));
 });
 
-t.test("the parts of a page keep its pool", async (t) => {
+t.test("the sections of a page keep its pool", async (t) => {
   t.equal(placementPath("rules", "a&b"), "/placement/rules?pool=a%26b");
   t.equal(placementPath("rules", undefined), "/placement/rules");
 });

@@ -34,7 +34,7 @@ function vms(...places: string[]): PlacedVm[] {
   });
 }
 
-t.test("a rule that is only looked at stays as it is", async (t) => {
+t.test("a viewed rule stays unchanged", async (t) => {
   const looked = [
     rule({ vms: ["a", "b"] }),
     rule({ kind: "affinity", required: false, tag: "db", weight: 2.5 }),
@@ -54,7 +54,7 @@ t.test("a rule that is only looked at stays as it is", async (t) => {
   }
 });
 
-t.test("what another kind had is left out", async (t) => {
+t.test("settings of another kind are left out", async (t) => {
   const entries = toEntries(
     rule({ kind: "host-affinity", vms: ["a", "b"], hosts: ["h"], score: -1 }),
   );
@@ -69,7 +69,7 @@ t.test("what another kind had is left out", async (t) => {
   });
 });
 
-t.test("a rule says what it missing", async (t) => {
+t.test("a rule reports its missing properties", async (t) => {
   t.same(faultsOf(toEntries(undefined)), { name: "required", vms: "two" });
   const entries = toEntries(rule({ kind: "host-affinity", required: false }));
   t.same(faultsOf(entries), { vms: "vms", hosts: "hosts" });
@@ -105,7 +105,7 @@ t.test(
 );
 
 t.test(
-  "a location is broken elsewhere, or there when it is to be avoided",
+  "a host affinity is violated elsewhere, a host anti-affinity on the host",
   async (t) => {
     const only = rule({
       kind: "host-affinity",
@@ -149,7 +149,7 @@ t.test(
   },
 );
 
-t.test("what comes from the pool is not changed here", async (t) => {
+t.test("pools of the configuration cannot be changed here", async (t) => {
   t.ok(isOurs(rule()));
   t.notOk(isOurs(rule({ source: "xapi" })));
 });

@@ -10,7 +10,7 @@ function statusOf(pools: readonly Partial<PoolStatus>[]): Status {
   return { pools: Object.fromEntries<object>(whole) } as unknown as Status;
 }
 
-t.test("a pool that is not followed is lost at once", (t) => {
+t.test("a removed pool is disconnected immediately", (t) => {
   const { lost, lostIds, loading, total } = poolHealth(
     statusOf([
       { pool: "a" },

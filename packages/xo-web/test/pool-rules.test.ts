@@ -53,7 +53,7 @@ t.test(
 );
 
 t.test(
-  "a filter wants all its words, in any of name, address and transport",
+  "a filter requires all its words, in any of name, address and transport",
   async (t) => {
     const matches = (text: string) =>
       matchesFilter(paris, { text, group: "all" });
@@ -66,7 +66,7 @@ t.test(
 );
 
 t.test(
-  "a list that is held does not move; what is new comes last, what is gone goes",
+  "a frozen list does not move; new rows come last, deleted ones are marked",
   async (t) => {
     const order = (held: boolean) =>
       steadyOrder(["b", "a", "x"], ["a", "b", "c"], {
@@ -79,7 +79,7 @@ t.test(
 );
 
 t.test(
-  "a history holds the last seconds, and is empty where nothing was known",
+  "a history holds the last seconds, and is empty without values",
   async (t) => {
     const history = new History(4);
     t.same(history.values, [null, null, null, null]);
@@ -97,7 +97,7 @@ t.test(
   },
 );
 
-t.test("a line breaks where nothing was known", async (t) => {
+t.test("a line is interrupted where values are missing", async (t) => {
   const box = { width: 30, height: 10, top: 10 };
   t.equal(sparkPath([0, 10, null, 5], box), "M0 10L10 0M30 5");
   t.equal(sparkPath([0, 20], box, true), "M0 10L30 0L30 10L0 10Z");
@@ -116,7 +116,7 @@ t.test(
   },
 );
 
-t.test("an error without advice of its own gets the general one", async (t) => {
+t.test("an error without a specific remedy gets the general one", async (t) => {
   t.match(adviceFor("TLS_UNTRUSTED", en), { title: /Certificate/ });
   t.equal(adviceFor("constructor", en), en.advice.fallback);
 });

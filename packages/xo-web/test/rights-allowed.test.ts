@@ -7,7 +7,7 @@ import { AllowedOperations } from "../src/rights/allowed-operations.js";
 
 const settle = () => new Promise(setImmediate);
 
-t.test("questions of a turn are one call; answers are kept", async (t) => {
+t.test("requests of a turn are one call; answers are cached", async (t) => {
   const calls: Json[] = [];
   let answered = 0;
   const allowed = new AllowedOperations(
@@ -43,17 +43,20 @@ t.test("questions of a turn are one call; answers are kept", async (t) => {
   t.equal(allowed.get({ method: "vm.start" }, "a"), undefined, "another user");
 });
 
-t.test("a server that cannot tell lets the operation decide", async (t) => {
-  const allowed = new AllowedOperations(
-    () => Promise.reject(new Error("unknown method")),
-    () => undefined,
-  );
-  allowed.get({ method: "vm.start" }, "a");
-  await settle();
-  t.equal(allowed.get({ method: "vm.start" }, "a"), true);
-});
+t.test(
+  "a server without this information lets the operation decide",
+  async (t) => {
+    const allowed = new AllowedOperations(
+      () => Promise.reject(new Error("unknown method")),
+      () => undefined,
+    );
+    allowed.get({ method: "vm.start" }, "a");
+    await settle();
+    t.equal(allowed.get({ method: "vm.start" }, "a"), true);
+  },
+);
 
-t.test("only what a right allows is offered", (t) => {
+t.test("only permitted actions are offered", (t) => {
   const vms = ["mine", "seen"].map((id) => ({ id, type: "VM" }));
   const may = ({ method }: { method: string }, id: string) =>
     id === "mine" && method === "vm.start";

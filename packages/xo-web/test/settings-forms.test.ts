@@ -28,7 +28,7 @@ const nightly: Job = {
   concurrency: 4,
 };
 
-t.test("a job that is only looked at stays as it is", async (t) => {
+t.test("a viewed job stays unchanged", async (t) => {
   t.same(toJob(toJobEntries(nightly), nightly), {
     type: "snapshot",
     name: "nightly",
@@ -55,13 +55,13 @@ t.test("a job that is only looked at stays as it is", async (t) => {
   });
 });
 
-t.test("what is emptied of a job is taken away", async (t) => {
+t.test("emptied properties of a job are removed", async (t) => {
   const entries = { ...toJobEntries(nightly), namePattern: " " };
   t.match(toJob(entries, nightly), { namePattern: null });
   t.notOk(Object.hasOwn(toJob(entries, undefined), "namePattern"));
 });
 
-t.test("a job says what it lacks", async (t) => {
+t.test("a job lists its missing properties", async (t) => {
   const entries = toJobEntries(undefined);
   t.same(jobFaults(entries), { name: "required", filter: "vms" });
   t.same(jobFaults({ ...entries, name: "x", filter: "tags:a" }), {});
@@ -89,7 +89,7 @@ t.test("a job says what it lacks", async (t) => {
   t.match(jobFaults({ ...call, params: "[]" }), { params: "vector" });
 });
 
-t.test("a plan names what would come and what would go", async (t) => {
+t.test("a plan lists what would be created and deleted", async (t) => {
   const snapshots = [
     {
       vm: "v1",
@@ -136,7 +136,7 @@ const cpu: AlarmRule = {
   undelivered: [],
 };
 
-t.test("a rule that is only looked at stays as it is", async (t) => {
+t.test("a viewed rule stays unchanged", async (t) => {
   const entries = toRuleEntries(cpu);
   t.match(entries, { threshold: "90", clearsAt: "70", forMinutes: "5" });
   t.same(ruleFaults(entries), {});
@@ -173,7 +173,7 @@ t.test("numbers are typed as people read them", async (t) => {
   });
 });
 
-t.test("a rule says what is wrong with it", async (t) => {
+t.test("a rule reports its problems", async (t) => {
   const entries = {
     ...toRuleEntries(undefined),
     threshold: "50",
@@ -196,7 +196,7 @@ t.test("a rule says what is wrong with it", async (t) => {
   });
 });
 
-t.test("each kind of rule asks for its own parts only", async (t) => {
+t.test("each kind of rule requires its own properties only", async (t) => {
   const entries = { ...toRuleEntries(undefined), filter: "x" };
   t.same(toRule({ ...entries, kind: "pool" })["on"], { kind: "pool" });
   t.same(toRule({ ...entries, kind: "task" })["on"], {

@@ -11,7 +11,7 @@ import {
 } from "../src/settings/performance/performance.js";
 import { findSection, visibleGroups } from "../src/settings/sections.js";
 
-t.test("what is not for somebody is not offered", async (t) => {
+t.test("actions without the right are not offered", async (t) => {
   const all = visibleGroups(true).flatMap(({ sections }) => sections);
   t.ok(all.includes("users") && all.includes("account"));
   t.same(
@@ -25,7 +25,7 @@ t.test("what is not for somebody is not offered", async (t) => {
   t.equal(findSection("__proto__", true), undefined);
 });
 
-t.test("a refusal is told at the field that it is about", async (t) => {
+t.test("an error is shown at its field", async (t) => {
   const errors = [
     {
       instancePath: "/host",
@@ -93,7 +93,7 @@ const wish: AuditFilter = {
   onlyFailed: false,
 };
 
-t.test("the audit log is asked for what is looked for", async (t) => {
+t.test("the audit log request has the filter", async (t) => {
   t.same(toRequest(wish, undefined, 100), { limit: 100 });
   t.same(
     toRequest(
@@ -120,7 +120,7 @@ t.test("the audit log is asked for what is looked for", async (t) => {
   });
 });
 
-t.test("an hour of figures goes on where it was", async (t) => {
+t.test("an hour of statistics continues after a restart", async (t) => {
   const minute = 60_000;
   const part = (times: readonly number[]) => ({
     intervalMs: 10_000,
@@ -149,7 +149,7 @@ t.test("where the server was away its line has a hole", async (t) => {
   t.ok(charts.every(({ lines }) => lines.length > 0));
 });
 
-t.test("a QR code is one path of squares in a quiet border", async (t) => {
+t.test("a QR code is one path of squares with a margin", async (t) => {
   const { size, path } = qrPath("otpauth://totp/xo:ada?secret=ABCDEFGH");
   t.ok(size > 29 && (size - 8 - 17) % 4 === 0, "a size that codes have");
   t.match(path, /^(M\d+ \d+h\d+v1H\d+z)+$/);

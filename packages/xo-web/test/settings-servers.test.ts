@@ -23,7 +23,7 @@ const certificate: Certificate = {
 };
 const probe: Probe = { address: "xen1:443", isReachable: true, certificate };
 
-t.test("a certificate that nobody vouches for is asked about", async (t) => {
+t.test("an untrusted certificate needs a confirmation", async (t) => {
   t.equal(afterProbe(probe), "ask");
   t.equal(afterProbe(probe, certificate.fingerprint), "connect");
   t.equal(afterProbe(probe, "cd".repeat(32)), "ask");
@@ -33,7 +33,7 @@ t.test("a certificate that nobody vouches for is asked about", async (t) => {
 });
 
 t.test(
-  "what is in the way of a login comes before its certificate",
+  "obstacles of a login are reported before its certificate",
   async (t) => {
     t.equal(afterProbe({ ...probe, problem: "member" }), "stop");
     t.equal(
@@ -43,7 +43,7 @@ t.test(
   },
 );
 
-t.test("why nobody vouches for it has a word of its own", async (t) => {
+t.test("each reason of an untrusted certificate has a text", async (t) => {
   t.equal(distrustOf(certificate), "selfSigned");
   for (const [word, distrust] of [
     ["CERT_HAS_EXPIRED", "expired"],
@@ -61,7 +61,7 @@ t.test("fingerprints are shown in pairs", async (t) => {
   t.equal(toPairs("ab".repeat(32)).length, 95);
 });
 
-t.test("an address is looked at while it is typed", async (t) => {
+t.test("an address is checked while it is typed", async (t) => {
   for (const right of [
     "192.0.2.10",
     "xen1",
@@ -88,7 +88,7 @@ t.test("an address is looked at while it is typed", async (t) => {
     t.equal(addressFault(wrong), fault, wrong);
 });
 
-t.test("an error says what can be done about it here", async (t) => {
+t.test("an error shows a remedy on this page", async (t) => {
   t.equal(remedyFor("SESSION_AUTHENTICATION_FAILED"), "login");
   t.equal(remedyFor("TLS_FINGERPRINT_MISMATCH"), "certificate");
   t.equal(remedyFor("UNREACHABLE"), "address");

@@ -69,7 +69,7 @@ t.test(
   },
 );
 
-t.test("a patch that does not fit asks for a new snapshot, once", async (t) => {
+t.test("a patch that does not fit requests a new snapshot, once", async (t) => {
   const { server, clock, view } = await live();
   const patch = { totals: { objects: 5 } };
   server.last.notify("status", { revision: 12, base: 11, patch });
@@ -87,7 +87,7 @@ t.test("a patch that does not fit asks for a new snapshot, once", async (t) => {
   t.equal(objects(view()), 5, "and patches fit again");
 });
 
-t.test("a whole snapshot may come by itself", async (t) => {
+t.test("a whole snapshot may arrive alone", async (t) => {
   const { server, clock, view } = await live();
   server.last.notify("status", {
     revision: 3,
@@ -98,7 +98,7 @@ t.test("a whole snapshot may come by itself", async (t) => {
 });
 
 t.test(
-  "it shows at most four views a second, the last one surely",
+  "it emits at most four views a second, and always the last one",
   async (t) => {
     const { server, clock, views, view } = await live();
     const before = views.length;
@@ -114,7 +114,7 @@ t.test(
 );
 
 t.test(
-  "while the server is gone the last status stays, marked as not live",
+  "without the server the last status stays, marked as not live",
   async (t) => {
     const { server, clock, view } = await live();
     const { receivedAt } = view();
@@ -138,7 +138,7 @@ t.test(
 );
 
 t.test(
-  "a silent server is asked, and given up when it stays silent",
+  "a silent server is pinged, and disconnected if it stays silent",
   async (t) => {
     const { server, clock, view } = await live();
     clock.pass(14_800);
@@ -170,20 +170,17 @@ t.test("a server that refuses says why, and is tried again", async (t) => {
   t.equal(view().live, true);
 });
 
-t.test(
-  "an answer that is no status does not replace one that is",
-  async (t) => {
-    for (const bad of [null, 5, {}, { revision: 8, status: { pools: [] } }]) {
-      const { server, view } = await live();
-      server.last.notify("status", bad);
-      t.equal(objects(view()), 0);
-      t.equal(view().connection.name, "waiting", JSON.stringify(bad));
-    }
-  },
-);
+t.test("a response that is no status does not replace a status", async (t) => {
+  for (const bad of [null, 5, {}, { revision: 8, status: { pools: [] } }]) {
+    const { server, view } = await live();
+    server.last.notify("status", bad);
+    t.equal(objects(view()), 0);
+    t.equal(view().connection.name, "waiting", JSON.stringify(bad));
+  }
+});
 
 t.test(
-  "the server counts as lost from when it goes until it is live again",
+  "the server is lost from the disconnect until it is live again",
   async (t) => {
     const { server, clock, view } = await live();
     t.equal(isLost(view()), false);
@@ -200,7 +197,7 @@ t.test(
   },
 );
 
-t.test("a first try is not a loss, a failed one is", async (t) => {
+t.test("the first attempt is not a loss, a failed one is", async (t) => {
   const { server, clock, view } = started();
   t.equal(isLost(view()), false);
   server.last.breakOff();

@@ -27,7 +27,7 @@ const item = (id: string, status = "pending", more: object = {}) =>
   toTaskItem(told(id, status, more))!;
 const formats = new Formats("en", en);
 
-t.test("a task of ours, with its parts and what went wrong", async (t) => {
+t.test("a task of the server, with its subtasks and error", async (t) => {
   const task = item("1", "failure", {
     end: 3_000,
     result: { message: "SOME_FAILED" },
@@ -98,7 +98,7 @@ t.test("a task of a pool", async (t) => {
   t.equal(plainName("REST API: clean_shutdown VM"), "clean shutdown VM");
 });
 
-t.test("what is left is told when it can be", async (t) => {
+t.test("postponed notifications are sent when possible", async (t) => {
   const task = item("1");
   t.equal(leftOf(task, 2_000), undefined, "too soon");
   t.equal(leftOf(task, 11_000), 10_000);
@@ -106,39 +106,42 @@ t.test("what is left is told when it can be", async (t) => {
   t.equal(leftOf({ ...task, status: "success" }, 11_000), undefined);
 });
 
-t.test("notifications change the book and tell what has ended", async (t) => {
-  const book = new TaskBook();
-  t.same(book.reset([told("a"), told("b", "success")]), []);
-  t.same(
-    book
-      .take({
-        update: [told("a", "success"), told("b", "success")],
-        remove: [],
-      })
-      .map(({ id }) => id),
-    ["a"],
-  );
-  const quick = told("c", "failure", { start: 9_000 });
-  t.equal(book.take({ update: [quick], remove: [] }).length, 1);
-  t.same(
-    book.tasks.map(({ id }) => id),
-    ["c", "b", "a"],
-  );
-  book.take({ update: [told("d")], remove: ["a", "b"] });
-  t.same(
-    book.tasks.map(({ id }) => id),
-    ["c", "d"],
-  );
-  t.same(
-    book
-      .reset([told("d", "success"), told("old", "success")])
-      .map(({ id }) => id),
-    ["d"],
-    "what ended while the server was gone",
-  );
-});
+t.test(
+  "notifications update the task list and report ended tasks",
+  async (t) => {
+    const book = new TaskBook();
+    t.same(book.reset([told("a"), told("b", "success")]), []);
+    t.same(
+      book
+        .take({
+          update: [told("a", "success"), told("b", "success")],
+          remove: [],
+        })
+        .map(({ id }) => id),
+      ["a"],
+    );
+    const quick = told("c", "failure", { start: 9_000 });
+    t.equal(book.take({ update: [quick], remove: [] }).length, 1);
+    t.same(
+      book.tasks.map(({ id }) => id),
+      ["c", "b", "a"],
+    );
+    book.take({ update: [told("d")], remove: ["a", "b"] });
+    t.same(
+      book.tasks.map(({ id }) => id),
+      ["c", "d"],
+    );
+    t.same(
+      book
+        .reset([told("d", "success"), told("old", "success")])
+        .map(({ id }) => id),
+      ["d"],
+      "what ended while the server was gone",
+    );
+  },
+);
 
-t.test("one list: under way first, then the newest", async (t) => {
+t.test("one list: running first, then the newest", async (t) => {
   const ours = [item("a", "success", { start: 3 }), item("b")];
   const pool = [
     poolTaskItem({ id: "p", type: "task", status: "success", created: 2 }),
@@ -155,7 +158,7 @@ t.test("one list: under way first, then the newest", async (t) => {
   t.equal(overallProgress([]), 0);
 });
 
-t.test("one toast, however many have ended", async (t) => {
+t.test("one toast for many ended tasks", async (t) => {
   const toast = (...tasks: Parameters<typeof toastOf>[0]) =>
     toastOf(tasks, en, formats);
   const failed = item("f", "failure", { result: { message: "why" } });

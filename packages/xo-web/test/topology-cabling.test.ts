@@ -66,29 +66,32 @@ const networks = [
   { id: "parts", name_label: "Parts", bridge: "xenbr0", MTU: 1500 },
 ];
 
-t.test("a bond is one port, its parts' network is not drawn", (t) => {
-  const cabling = toCabling({ hosts: [host(1)], networks, pifs: bonded(1) });
-  t.same(
-    cabling.hosts[0]!.ports.map(({ pif, legs }) => [
-      pif.device,
-      legs.map(({ device }) => device),
-    ]),
-    [["bond0", ["eth0", "eth1"]]],
-  );
-  t.same(
-    cabling.networks.map(({ network, vlan }) => [network.id, vlan]),
-    [
-      ["lan", -1],
-      ["dmz", 7],
-      ["inside", undefined],
-    ],
-    "untagged first, then by tag, internal ones last",
-  );
-  t.same(findingsOf(cabling), []);
-  t.end();
-});
+t.test(
+  "a bond is drawn as one port, its members' network is not drawn",
+  (t) => {
+    const cabling = toCabling({ hosts: [host(1)], networks, pifs: bonded(1) });
+    t.same(
+      cabling.hosts[0]!.ports.map(({ pif, legs }) => [
+        pif.device,
+        legs.map(({ device }) => device),
+      ]),
+      [["bond0", ["eth0", "eth1"]]],
+    );
+    t.same(
+      cabling.networks.map(({ network, vlan }) => [network.id, vlan]),
+      [
+        ["lan", -1],
+        ["dmz", 7],
+        ["inside", undefined],
+      ],
+      "untagged first, then by tag, internal ones last",
+    );
+    t.same(findingsOf(cabling), []);
+    t.end();
+  },
+);
 
-t.test("what is wrong is found once, with the hosts where it is", (t) => {
+t.test("a problem is found once, with its hosts", (t) => {
   const hosts = [1, 2, 3, 4, 5, 6].map((n) => host(n));
   hosts[5] = host(6, { power_state: "Unknown" });
   const pifs = [
@@ -114,27 +117,30 @@ t.test("what is wrong is found once, with the hosts where it is", (t) => {
   t.end();
 });
 
-t.test("hosts that are cabled alike are one, the odd one stands out", (t) => {
-  const hosts = Array.from({ length: 64 }, (_, n) => host(n));
-  const pifs = hosts.flatMap((_, n) =>
-    bonded(n, n === 40 ? { eth1: { carrier: false } } : {}),
-  );
-  const cabling = toCabling({ hosts, networks, pifs });
-  const groups = groupHosts(cabling.hosts, new Set());
-  t.same(
-    groups.map((group) => group.hosts.length),
-    [63, 1],
-  );
-  t.equal(groups[1]!.key, "h40");
-  const opened = groupHosts(cabling.hosts, new Set([groups[0]!.key]));
-  t.equal(opened.length, 64);
-  t.equal(
-    groupHosts(cabling.hosts.slice(0, 3), new Set()).length,
-    3,
-    "three are few enough",
-  );
-  t.end();
-});
+t.test(
+  "hosts with equal cabling are one group, the different one is shown",
+  (t) => {
+    const hosts = Array.from({ length: 64 }, (_, n) => host(n));
+    const pifs = hosts.flatMap((_, n) =>
+      bonded(n, n === 40 ? { eth1: { carrier: false } } : {}),
+    );
+    const cabling = toCabling({ hosts, networks, pifs });
+    const groups = groupHosts(cabling.hosts, new Set());
+    t.same(
+      groups.map((group) => group.hosts.length),
+      [63, 1],
+    );
+    t.equal(groups[1]!.key, "h40");
+    const opened = groupHosts(cabling.hosts, new Set([groups[0]!.key]));
+    t.equal(opened.length, 64);
+    t.equal(
+      groupHosts(cabling.hosts.slice(0, 3), new Set()).length,
+      3,
+      "three are few enough",
+    );
+    t.end();
+  },
+);
 
 const table = (columns: Record<string, (string | null)[]>, ids: string[]) =>
   new ColumnTable(ids, new Map(Object.entries(columns)));
@@ -170,7 +176,7 @@ t.test("VMs are counted once a network, by the host where they run", (t) => {
   t.end();
 });
 
-t.test("nothing overlaps, and what is opened gets its lines", (t) => {
+t.test("areas do not overlap, and open ones get their lines", (t) => {
   const hosts = [host(1), host(2)];
   const cabling = toCabling({
     hosts,
@@ -211,7 +217,7 @@ t.test("nothing overlaps, and what is opened gets its lines", (t) => {
   t.end();
 });
 
-t.test("a later answer tells only the columns that differ", (t) => {
+t.test("a later response has only the columns that differ", (t) => {
   const first = noRows.take({
     ids: ["a", "b"],
     state: "1",
@@ -236,7 +242,7 @@ t.test("a later answer tells only the columns that differ", (t) => {
   t.end();
 });
 
-t.test("a finding is a sentence that leads to what it is about", (t) => {
+t.test("a finding is a sentence with a link to its object", (t) => {
   const wording = {
     names: new Map([
       ["dmz", "DMZ"],

@@ -25,7 +25,7 @@ t.test("a boot order is read, moved and written", async (t) => {
   );
 });
 
-t.test("jobs that take snapshots, with schedules that are on", async (t) => {
+t.test("jobs that take snapshots, with enabled schedules", async (t) => {
   const [job, ...others] = toSnapshotJobs(
     [
       { id: "j", type: "snapshot", name: "nightly", filter: "tags:prod" },
@@ -46,7 +46,7 @@ t.test("jobs that take snapshots, with schedules that are on", async (t) => {
   t.equal(coverOf({ ...job!, vms: ["v"] }, { id: "v", tags }), "no");
 });
 
-t.test("tools: what a guest that runs says of them", async (t) => {
+t.test("tools: the state that a running guest reports", async (t) => {
   const vm = { id: "v", type: "VM", power_state: "Running" };
   t.equal(toolsOf({ ...vm, power_state: "Halted" }), undefined);
   t.same(toolsOf(vm), { word: "none" });
@@ -82,7 +82,7 @@ t.test("addresses by interface", async (t) => {
   ]);
 });
 
-t.test("a record in lines, members below what they are in", async (t) => {
+t.test("a record in lines, members indented below their parent", async (t) => {
   const rows = toRawRows({
     other_config: { b: "x", deep: { c: 1 } },
     VBDs: ["r1"],

@@ -44,7 +44,7 @@ export async function testAlarms(t: Test, harness: StoreHarness) {
     t.same(open.map(({ key }) => key).toSorted(), ["a", "b"]);
   });
 
-  t.test("an alarm that ended at once is stored once", async (t) => {
+  t.test("an alarm that ended immediately is stored once", async (t) => {
     const { stores, alarm } = await create(t, harness, 2);
     const happened = { ...alarm("m"), endedAt: 1_000 };
     const raised = await Promise.all(

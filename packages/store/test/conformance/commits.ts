@@ -42,7 +42,7 @@ export async function testCommits(t: Test, harness: StoreHarness) {
     },
   );
 
-  t.test("a change can be read at once", async (t) => {
+  t.test("a change can be read immediately", async (t) => {
     const store = await (await createBench(t, harness)).open();
     for (let i = 0; i < 20; i++) {
       await store.settings.set("n", i);
@@ -50,7 +50,7 @@ export async function testCommits(t: Test, harness: StoreHarness) {
     }
   });
 
-  t.test("a change right after a failed one succeeds", async (t) => {
+  t.test("a change after a failed one succeeds", async (t) => {
     const store = await (await createBench(t, harness)).open();
     await store.groups.create("a");
     await store.groups.create("a").catch(() => undefined);

@@ -1,7 +1,7 @@
 import t from "tap";
 import { MINUTE, POOL, SECOND, setUpOverloaded } from "./balancer-bench.js";
 
-t.test("what is out of balance is moved when it has lasted", async (t) => {
+t.test("an imbalance is corrected when it has lasted", async (t) => {
   const bench = await setUpOverloaded(t);
   bench.wishes = [["x", "b"]];
   const server = await bench.start();
@@ -17,7 +17,7 @@ t.test("what is out of balance is moved when it has lasted", async (t) => {
   t.match(await server.state(), { state: "idle", why: "balanced" });
 });
 
-t.test("a moment out of balance moves nothing", async (t) => {
+t.test("a short imbalance moves nothing", async (t) => {
   const bench = await setUpOverloaded(t);
   const server = await bench.start();
   await server.set({ mode: "automatic", holdSeconds: 120 });
@@ -28,7 +28,7 @@ t.test("a moment out of balance moves nothing", async (t) => {
   t.same(bench.pool.asked, []);
 });
 
-t.test("who moved what and why is written down", async (t) => {
+t.test("migrations are recorded with user and reason", async (t) => {
   const bench = await setUpOverloaded(t);
   bench.wishes = [["x", "b"]];
   const server = await bench.start();
@@ -81,25 +81,22 @@ t.test("who moved what and why is written down", async (t) => {
   t.match(measured?.figuresMeasured, [{ vms: 2 }, { vms: 1 }]);
 });
 
-t.test(
-  "a VM that was moved stays, also when the server starts anew",
-  async (t) => {
-    const bench = await setUpOverloaded(t);
-    bench.wishes = [["x", "b"]];
-    const server = await bench.start();
-    await server.setKeen({ coolDownSeconds: 600 });
-    await bench.pass(0);
-    await server.stop();
-    bench.wishes = [["x", "a"]];
-    const again = await bench.start();
-    await bench.pass(599 * SECOND);
-    t.equal(bench.pool.hostOf("x"), "b");
-    t.same(bench.policies.at(-1)?.excluded, ["x"]);
-    await bench.pass(MINUTE);
-    t.equal(bench.pool.hostOf("x"), "a");
-    t.equal((await again.history()).length, 2);
-  },
-);
+t.test("a migrated VM stays, also after a restart of the server", async (t) => {
+  const bench = await setUpOverloaded(t);
+  bench.wishes = [["x", "b"]];
+  const server = await bench.start();
+  await server.setKeen({ coolDownSeconds: 600 });
+  await bench.pass(0);
+  await server.stop();
+  bench.wishes = [["x", "a"]];
+  const again = await bench.start();
+  await bench.pass(599 * SECOND);
+  t.equal(bench.pool.hostOf("x"), "b");
+  t.same(bench.policies.at(-1)?.excluded, ["x"]);
+  await bench.pass(MINUTE);
+  t.equal(bench.pool.hostOf("x"), "a");
+  t.equal((await again.history()).length, 2);
+});
 
 t.test("VMs that are tagged so, or busy, stay", async (t) => {
   const bench = await setUpOverloaded(t);
@@ -135,7 +132,7 @@ t.test("so many are moved at a time, and in a run", async (t) => {
   t.equal(pool.asked.length, 3);
 });
 
-t.test("a dry run moves nothing and is told once", async (t) => {
+t.test("a dry run migrates nothing and is reported once", async (t) => {
   const bench = await setUpOverloaded(t);
   bench.wishes = [["x", "b"]];
   const server = await bench.start();
@@ -156,7 +153,7 @@ t.test("marks of a policy have room between them", async (t) => {
   await t.rejects(server.set({ cpuLow: 0.9 }), { code: "INVALID_PARAMETERS" });
 });
 
-t.test("what was moved long ago, and much since, is remembered", async (t) => {
+t.test("long past and many migrations are remembered", async (t) => {
   const bench = await setUpOverloaded(t);
   bench.wishes = [["x", "b"]];
   const server = await bench.start();

@@ -21,29 +21,32 @@ t.test("a pool that is off is off, whatever else is so", async (t) => {
   t.same(waitingStateOf({ ...facts, policy: off, pause }), { state: "off" });
 });
 
-t.test("a reason to pause goes before all but that", async (t) => {
+t.test("a reason to pause takes precedence, except for one", async (t) => {
   const pause = { code: "not-connected" } as const;
   const rest = waitingStateOf({ ...facts, pause, failures: 9, movedAt: NOW });
   t.same(rest, { state: "paused", reason: pause });
 });
 
-t.test("nothing hinders: it is planned", async (t) => {
+t.test("without a conflict it is planned", async (t) => {
   t.equal(waitingStateOf(facts), undefined);
 });
 
-t.test("after a run it waits until all figures are of after", async (t) => {
-  const movedAt = NOW - MINUTE;
-  const cooling = (measuredAt: number) =>
-    waitingStateOf({ ...facts, movedAt, measuredAt });
-  t.same(cooling(movedAt + SETTLE_MS - 1), {
-    state: "cooldown",
-    why: "measuring",
-    until: movedAt + SETTLE_MS,
-  });
-  t.equal(cooling(movedAt + SETTLE_MS), undefined);
-});
+t.test(
+  "after a run the balancer waits until all statistics are newer",
+  async (t) => {
+    const movedAt = NOW - MINUTE;
+    const cooling = (measuredAt: number) =>
+      waitingStateOf({ ...facts, movedAt, measuredAt });
+    t.same(cooling(movedAt + SETTLE_MS - 1), {
+      state: "cooldown",
+      why: "measuring",
+      until: movedAt + SETTLE_MS,
+    });
+    t.equal(cooling(movedAt + SETTLE_MS), undefined);
+  },
+);
 
-t.test("a dry run is not written down again at once", async (t) => {
+t.test("a dry run is not recorded again immediately", async (t) => {
   const dry = { ...policy, mode: "dry-run", coolDownSeconds: 60 } as const;
   const dryRunAt = NOW - MINUTE + 1;
   const until = dryRunAt + MINUTE;
@@ -71,7 +74,7 @@ t.test("it backs off longer each time, and then for good", async (t) => {
   t.same(last, { state: "back-off", failures: MAX_FAILURES });
 });
 
-t.test("what is out of balance has to last", async (t) => {
+t.test("an imbalance has to last", async (t) => {
   const held = { act: "rest", state: { state: "pending", moves: 2 } };
   t.match(decide(facts, found), held);
   const since = NOW - policy.holdSeconds * 1000;
@@ -82,7 +85,7 @@ t.test("what is out of balance has to last", async (t) => {
   t.same(decide(facts, { ...found, since }), { act: "move" });
 });
 
-t.test("nothing to move says whether that is well", async (t) => {
+t.test("without migrations the reason is shown", async (t) => {
   const verdict = (stopped: "balanced" | "no-beneficial-migration") =>
     decide(facts, { moves: 0, stopped });
   const watching = (why: string) => ({

@@ -26,7 +26,7 @@ t.test("a policy of release 0.1 is read with its current names", async (t) => {
   });
 });
 
-t.test("a current name wins over a deprecated one", async (t) => {
+t.test("a current name takes precedence over a deprecated one", async (t) => {
   t.same(toCurrentPolicy({ mostMoves: 7, maxMigrationsPerRun: 9 }), {
     maxMigrationsPerRun: 9,
   });

@@ -58,7 +58,7 @@ async function setUp(t: Test) {
   return { bench, server, call, dispatcher };
 }
 
-t.test("a policy is read and set, what is not given stays", async (t) => {
+t.test("a policy is read and set, absent properties stay", async (t) => {
   const { call } = await setUp(t);
   t.match(await call("getPolicy", {}, reader), {
     pool: POOL,
@@ -88,7 +88,7 @@ t.test("a policy is read and set, what is not given stays", async (t) => {
     await t.rejects(call("setPolicy", wrong), { code: "INVALID_PARAMETERS" });
 });
 
-t.test("states say why and when", async (t) => {
+t.test("states have a reason and a time", async (t) => {
   const { bench, call, dispatcher } = await setUp(t);
   t.match(await call("getState", {}), { state: "off", elsewhere: false });
   await call("setPolicy", { mode: "automatic" });
@@ -113,7 +113,7 @@ t.test("states say why and when", async (t) => {
 });
 
 t.test(
-  "it is run now by who may, and told as far as the reader sees",
+  "it is run manually by users with the right, and reported as far as they may read",
   async (t) => {
     const { bench, call } = await setUp(t);
     await t.rejects(call("run", {}, reader), { code: "FORBIDDEN" });
@@ -132,13 +132,13 @@ t.test(
   },
 );
 
-t.test("a run that fails says so", async (t) => {
+t.test("a run that fails is reported", async (t) => {
   const { bench, call } = await setUp(t);
   bench.pool.stubborn.add("x");
   await t.rejects(call("run", {}), { code: "STOPPED_MIDWAY" });
 });
 
-t.test("when somebody has to look, a notice says so", async (t) => {
+t.test("a notice asks for an administrator", async (t) => {
   const { bench, call, server } = await setUp(t);
   bench.pool.stubborn.add("x");
   await server.setKeen({ coolDownSeconds: 0 });

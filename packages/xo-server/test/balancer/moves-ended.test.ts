@@ -31,14 +31,14 @@ t.test("moves that others have begun are waited for", async (t) => {
   await ended;
 });
 
-t.test("one that does not end is not waited for for ever", async (t) => {
+t.test("a session that does not end is not awaited forever", async (t) => {
   const { pass } = setUp();
   for (let second = 0; second < 899; second++) await pass(1_000);
   t.notOk(await pass(0));
   t.ok(await pass(1_000));
 });
 
-t.test("nobody wants to wait any more", async (t) => {
+t.test("a call whose caller has disconnected", async (t) => {
   const { ended, pass, abort } = setUp();
   const rejected = t.rejects(ended, { code: "ABORTED" });
   abort.abort();

@@ -94,7 +94,7 @@ t.test("hosts and VMs of a pool, and of no other, are seen", async (t) => {
   });
 });
 
-t.test("of a pool that is not connected nothing is known", async (t) => {
+t.test("nothing is known of a disconnected pool", async (t) => {
   const { parts, states } = setUp();
   t.equal((await observePool("unknown", [], parts)).isConnected, false);
   t.equal((await observePool("pool", [], parts)).isConnected, true);
@@ -102,14 +102,18 @@ t.test("of a pool that is not connected nothing is known", async (t) => {
   t.equal((await observePool("pool", [], parts)).isConnected, false);
 });
 
-t.test("a rolling reboot is seen until it has ended or stopped", async (t) => {
-  const { parts, settings } = setUp();
-  const since = async () => (await observePool("pool", [], parts)).rollingSince;
-  t.equal(await since(), undefined);
-  settings.set("rolling-reboot/pool", { since: 7 });
-  t.equal(await since(), 7, "also when its server has died");
-  settings.set("rolling-reboot/pool", { since: 7, stopped: "b: no" });
-  t.equal(await since(), undefined);
-  settings.delete("rolling-reboot/pool");
-  t.equal(await since(), undefined);
-});
+t.test(
+  "a rolling reboot is detected until it has ended or stopped",
+  async (t) => {
+    const { parts, settings } = setUp();
+    const since = async () =>
+      (await observePool("pool", [], parts)).rollingSince;
+    t.equal(await since(), undefined);
+    settings.set("rolling-reboot/pool", { since: 7 });
+    t.equal(await since(), 7, "also when its server has died");
+    settings.set("rolling-reboot/pool", { since: 7, stopped: "b: no" });
+    t.equal(await since(), undefined);
+    settings.delete("rolling-reboot/pool");
+    t.equal(await since(), undefined);
+  },
+);

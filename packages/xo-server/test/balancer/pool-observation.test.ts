@@ -28,13 +28,13 @@ const nobody = new Map<string, number>();
 const reasonOf = (sight: PoolObservation, failedAt = nobody) =>
   pauseReasonOf(sight, failedAt, NOW);
 
-t.test("a pool that is well is not left alone", async (t) => {
+t.test("a pool in order is not skipped", async (t) => {
   const maintained = host("b", { isEnabled: false, vms: 0 });
   const off = host("c", { isUp: false, measuredAt: -Infinity, vms: 0 });
   t.equal(reasonOf(sightOf(host("a"), maintained, off)), undefined);
 });
 
-t.test("a pool is left alone while it changes by other hands", async (t) => {
+t.test("a pool is skipped while others change it", async (t) => {
   const well = sightOf(host("a"));
   const reasons: [PoolObservation, object][] = [
     [{ ...well, isConnected: false }, { code: "not-connected" }],
@@ -68,7 +68,7 @@ t.test("a pool is left alone while it changes by other hands", async (t) => {
   t.equal(reasonOf(starting), undefined, "of no concern");
 });
 
-t.test("what ran on a host that failed has time to start", async (t) => {
+t.test("VMs of a failed host have time to start", async (t) => {
   const failed = new FailedHosts();
   const down = sightOf(host("a"), host("b", { isUp: false }));
   failed.update(sightOf(host("a"), host("b")), NOW - 2);

@@ -19,18 +19,21 @@ function runAt(
   return { id: String(time), pool: "p", owner: "o", status, body, ...times };
 }
 
-t.test("failures count until a run goes well, or somebody looks", async (t) => {
-  const failed = [3, 2, 1].map((time) => runAt(time, "failure"));
-  t.match(factsOf(failed, 0), { failures: 3, failedAt: 3 });
-  t.match(factsOf(failed, 3), { failures: 1 }, "at that moment they did");
-  t.match(factsOf(failed, 4), { failures: 0, failedAt: undefined });
-  const well = [runAt(4, "success"), ...failed];
-  t.match(factsOf(well, 0), { failures: 0 });
-  const others = [runAt(6, "dry-run"), runAt(5, "stopped"), ...failed];
-  t.match(factsOf(others, 0), { failures: 3 }, "these say nothing");
-});
+t.test(
+  "failures are counted until a run succeeds or an administrator resets them",
+  async (t) => {
+    const failed = [3, 2, 1].map((time) => runAt(time, "failure"));
+    t.match(factsOf(failed, 0), { failures: 3, failedAt: 3 });
+    t.match(factsOf(failed, 3), { failures: 1 }, "at that moment they did");
+    t.match(factsOf(failed, 4), { failures: 0, failedAt: undefined });
+    const well = [runAt(4, "success"), ...failed];
+    t.match(factsOf(well, 0), { failures: 0 });
+    const others = [runAt(6, "dry-run"), runAt(5, "stopped"), ...failed];
+    t.match(factsOf(others, 0), { failures: 3 }, "these say nothing");
+  },
+);
 
-t.test("only what has begun was moved", async (t) => {
+t.test("only started migrations were done", async (t) => {
   const runs = [
     runAt(9, "stopped", [["d", "skipped"]]),
     runAt(8, "dry-run", [["c", "planned"]]),
@@ -47,7 +50,7 @@ t.test("only what has begun was moved", async (t) => {
   t.same([...vmsInCooldown(runs, 6)], []);
 });
 
-t.test("a run that nothing is known of says nothing", async (t) => {
+t.test("a run without details has no text", async (t) => {
   t.same(factsOf([], 0), {
     movedAt: undefined,
     dryRunAt: undefined,

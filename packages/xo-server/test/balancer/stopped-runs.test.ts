@@ -4,7 +4,7 @@ import { toPublicRun } from "../../src/balancer/public-run.js";
 import { toPublicState } from "../../src/balancer/public-state.js";
 import { MINUTE, POOL, setUpOverloaded } from "./balancer-bench.js";
 
-t.test("set off, it begins no more", async (t) => {
+t.test("after a cancel no further run starts", async (t) => {
   const bench = await setUpOverloaded(t);
   const { pool } = bench;
   bench.wishes = [
@@ -26,7 +26,7 @@ t.test("set off, it begins no more", async (t) => {
   t.same(await server.state(), { state: "off" });
 });
 
-t.test("a task that is given up ends the run", async (t) => {
+t.test("an aborted task ends the run", async (t) => {
   const bench = await setUpOverloaded(t);
   const { pool } = bench;
   bench.wishes = [
@@ -45,7 +45,7 @@ t.test("a task that is given up ends the run", async (t) => {
 });
 
 t.test(
-  "a rolling reboot that begins ends a run, and its end is not waited for by hand",
+  "a rolling reboot ends a balancer run, which restarts by itself",
   async (t) => {
     const bench = await setUpOverloaded(t);
     const { pool } = bench;
@@ -197,43 +197,50 @@ t.test(
   },
 );
 
-t.test("after three failed runs somebody has to look", async (t) => {
-  const bench = await setUpOverloaded(t);
-  const { pool } = bench;
-  for (const vm of ["x", "y", "z"]) pool.stubborn.add(vm);
-  bench.wishes = [
-    ["x", "b"],
-    ["y", "b"],
-    ["z", "b"],
-  ];
-  const server = await bench.start();
-  await server.setKeen({ coolDownSeconds: 0 });
-  await bench.pass(0);
-  t.match(await server.state(), { state: "back-off", failures: 1 });
-  t.match((await server.history())[0], {
-    status: "failure",
-    reason: { code: "VM_LACKS_FEATURE" },
-    moves: [{ status: "failed" }, { status: "skipped" }, { status: "skipped" }],
-  });
-  t.match(server.audited, [
-    { outcome: "failure", errorCode: "VM_LACKS_FEATURE" },
-  ]);
-  await bench.pass(60 * MINUTE);
-  t.equal((await server.history()).length, 3);
-  const standing = await server.standing();
-  t.match(standing.published.state, {
-    state: "back-off",
-    failures: 3,
-    stop: { kind: "failed", code: "VM_LACKS_FEATURE", vm: "x" },
-  });
-  t.equal(standing.policy.mode, "automatic", "the mode stays");
-  t.equal(server.warnings.length, 1);
-  await server.stop();
-  const again = await bench.start();
-  await bench.pass(10 * MINUTE);
-  t.match(await again.state(), { failures: 3 }, "so it is after a restart");
-  pool.stubborn.clear();
-  await again.set({ maxMigrationsPerRun: 4 });
-  await bench.pass(0);
-  t.equal(pool.hostOf("z"), "b", "somebody has looked");
-});
+t.test(
+  "after three failed runs the balancer waits for an administrator",
+  async (t) => {
+    const bench = await setUpOverloaded(t);
+    const { pool } = bench;
+    for (const vm of ["x", "y", "z"]) pool.stubborn.add(vm);
+    bench.wishes = [
+      ["x", "b"],
+      ["y", "b"],
+      ["z", "b"],
+    ];
+    const server = await bench.start();
+    await server.setKeen({ coolDownSeconds: 0 });
+    await bench.pass(0);
+    t.match(await server.state(), { state: "back-off", failures: 1 });
+    t.match((await server.history())[0], {
+      status: "failure",
+      reason: { code: "VM_LACKS_FEATURE" },
+      moves: [
+        { status: "failed" },
+        { status: "skipped" },
+        { status: "skipped" },
+      ],
+    });
+    t.match(server.audited, [
+      { outcome: "failure", errorCode: "VM_LACKS_FEATURE" },
+    ]);
+    await bench.pass(60 * MINUTE);
+    t.equal((await server.history()).length, 3);
+    const standing = await server.standing();
+    t.match(standing.published.state, {
+      state: "back-off",
+      failures: 3,
+      stop: { kind: "failed", code: "VM_LACKS_FEATURE", vm: "x" },
+    });
+    t.equal(standing.policy.mode, "automatic", "the mode stays");
+    t.equal(server.warnings.length, 1);
+    await server.stop();
+    const again = await bench.start();
+    await bench.pass(10 * MINUTE);
+    t.match(await again.state(), { failures: 3 }, "so it is after a restart");
+    pool.stubborn.clear();
+    await again.set({ maxMigrationsPerRun: 4 });
+    await bench.pass(0);
+    t.equal(pool.hostOf("z"), "b", "somebody has looked");
+  },
+);

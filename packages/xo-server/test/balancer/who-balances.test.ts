@@ -33,7 +33,7 @@ t.test("of two servers one balances a pool", async (t) => {
 });
 
 t.test(
-  "a run that a server dies of is interrupted, and what it moved stays",
+  "a run whose server is killed is interrupted, and its migrations stay",
   async (t) => {
     const bench = await setUpOverloaded(t);
     const { pool } = bench;
@@ -60,7 +60,7 @@ t.test(
   },
 );
 
-t.test("somebody has it done now, whatever the mode is", async (t) => {
+t.test("a manual run is possible in every mode", async (t) => {
   const bench = await setUpOverloaded(t);
   bench.wishes = [["x", "b"]];
   const server = await bench.start();
@@ -83,7 +83,7 @@ t.test("somebody has it done now, whatever the mode is", async (t) => {
   await server.balancer.run(POOL, cause, true);
 });
 
-t.test("two runs at once there are not", async (t) => {
+t.test("a job never runs twice at once", async (t) => {
   const bench = await setUpOverloaded(t);
   bench.wishes = [["x", "b"]];
   bench.pool.isSlow = true;
@@ -99,7 +99,7 @@ t.test("two runs at once there are not", async (t) => {
   t.match(await running, { run: { status: "success" } });
 });
 
-t.test("a failed run that somebody asked for says so", async (t) => {
+t.test("a failed manual run is reported as manual", async (t) => {
   const bench = await setUpOverloaded(t);
   bench.wishes = [["x", "b"]];
   bench.pool.stubborn.add("x");

@@ -145,7 +145,7 @@ function read(all: Records, rules: readonly PlacementRule[] = []) {
   return reader.model;
 }
 
-t.test("hosts: what VMs can have there", async (t) => {
+t.test("hosts: resources that VMs can use there", async (t) => {
   const { hosts } = read(records());
   t.same(hosts[0], {
     id: "H",
@@ -168,7 +168,7 @@ t.test("hosts: what VMs can have there", async (t) => {
   );
 });
 
-t.test("VMs: what they take, need and may", async (t) => {
+t.test("VMs: resources in use, required, and maximum", async (t) => {
   const { vms } = read(records());
   t.same(
     vms.map(({ id }) => id),
@@ -204,14 +204,11 @@ t.test("VMs: what they take, need and may", async (t) => {
   );
 });
 
-t.test(
-  "memory that a balloon holds back is not free on the host",
-  async (t) => {
-    const all = records();
-    all["VM_metrics"]!["m"]!["memory_actual"] = `${GIB}`;
-    t.equal(read(all).vms[0]!.memory, 2 * GIB + 100);
-  },
-);
+t.test("memory that a balloon retains is not free on the host", async (t) => {
+  const all = records();
+  all["VM_metrics"]!["m"]!["memory_actual"] = `${GIB}`;
+  t.equal(read(all).vms[0]!.memory, 2 * GIB + 100);
+});
 
 t.test("a paused VM occupies its host and cannot be migrated", async (t) => {
   const all = records();
@@ -226,7 +223,7 @@ t.test("a VM on a host that is not known runs nowhere", async (t) => {
   t.equal(read(all).vms[0]!.host, undefined);
 });
 
-t.test("rules: those of the pool and ours", async (t) => {
+t.test("rules: those of the pool and of the server", async (t) => {
   const rule = { pool: "POOL", name: "x", required: true } as const;
   const { groups, hostAffinities: locations } = read(records(), [
     {

@@ -33,7 +33,7 @@ t.test("a step begins when all that it waits for are done", async (t) => {
   t.same(begin(schedule), [2]);
 });
 
-t.test("what failed is waited for in vain", async (t) => {
+t.test("a failed session is awaited in vain", async (t) => {
   const steps = [move("a", "x", "y"), move("b", "y", "x", [0])];
   const schedule = new PlanSchedule(steps, wide);
   t.same(begin(schedule), [0]);
@@ -42,7 +42,7 @@ t.test("what failed is waited for in vain", async (t) => {
   t.same([schedule.done, schedule.waiting], [[], [1]]);
 });
 
-t.test("no more at a time than the limits say", async (t) => {
+t.test("no more at a time than the limits allow", async (t) => {
   const steps = ["a", "b", "c", "d"].map((vm) => move(vm, vm, "to"));
   t.same(begin(new PlanSchedule(steps, { parallel: 3, perHost: 9 })), [
     ...[0, 1, 2],

@@ -31,7 +31,7 @@ function fileOf(code: string): URL {
   return new URL(`data:text/javascript,${encodeURIComponent(code)}`);
 }
 
-t.test("what is planned in the thread comes back whole", async (t) => {
+t.test("a plan from the thread is complete", async (t) => {
   const sliced = slices();
   const planner = new Planner({ inventory: sliced, clock: new FakeClock() });
   t.teardown(() => planner.stop());
@@ -62,7 +62,7 @@ t.test("what is planned in the thread comes back whole", async (t) => {
     },
   );
 
-  t.test("what the model does not have is the caller's error", async (t) => {
+  t.test("a property that the model lacks is the caller's error", async (t) => {
     const code = "INVALID_PARAMETERS";
     await t.rejects(planner.place(given, "nobody"), { code });
     const broken = { ...given, vms: [...given.vms, given.vms[0]!] };
@@ -72,7 +72,7 @@ t.test("what is planned in the thread comes back whole", async (t) => {
   });
 });
 
-t.test("the thread goes when nobody asks, and comes again", async (t) => {
+t.test("the thread ends when unused, and starts again", async (t) => {
   const clock = new FakeClock();
   const planner = new Planner({ inventory: slices(), clock });
   t.teardown(() => planner.stop());
@@ -85,27 +85,24 @@ t.test("the thread goes when nobody asks, and comes again", async (t) => {
   t.equal((await planner.starts(model(1, 1))).actions.length, 1);
 });
 
-t.test(
-  "a question that takes too long ends, the next is answered",
-  async (t) => {
-    const clock = new FakeClock();
-    const file = fileOf("setInterval(() => undefined, 1e6)");
-    const planner = new Planner({
-      inventory: slices(),
-      clock,
-      file,
-      timeLimitMs: 5_000,
-    });
-    t.teardown(() => planner.stop());
-    const asked = planner.starts(model(1, 1));
-    while (!planner.isUp) await new Promise(setImmediate);
-    clock.pass(5_000);
-    await t.rejects(asked, { code: "CALL_TIMEOUT" });
-    t.equal(planner.isUp, false);
-  },
-);
+t.test("a request that times out ends, the next is answered", async (t) => {
+  const clock = new FakeClock();
+  const file = fileOf("setInterval(() => undefined, 1e6)");
+  const planner = new Planner({
+    inventory: slices(),
+    clock,
+    file,
+    timeLimitMs: 5_000,
+  });
+  t.teardown(() => planner.stop());
+  const asked = planner.starts(model(1, 1));
+  while (!planner.isUp) await new Promise(setImmediate);
+  clock.pass(5_000);
+  await t.rejects(asked, { code: "CALL_TIMEOUT" });
+  t.equal(planner.isUp, false);
+});
 
-t.test("who gives up is let go, at work or waiting", async (t) => {
+t.test("an abort ends running and waiting jobs", async (t) => {
   const file = fileOf("setInterval(() => undefined, 1e6)");
   const clock = new FakeClock();
   const planner = new Planner({ inventory: slices(), clock, file });
@@ -141,7 +138,7 @@ t.test("only so many wait", async (t) => {
   await planner.stop();
 });
 
-t.test("a thread that breaks is told, and made anew", async (t) => {
+t.test("a crashed thread is reported and restarted", async (t) => {
   const clock = new FakeClock();
   const code = `
     import { parentPort } from "node:worker_threads";

@@ -71,7 +71,7 @@ const turns = async () => {
   for (let i = 0; i < 50; i++) await Promise.resolve();
 };
 
-t.test("moves and starts as planned; what is there stays", async (t) => {
+t.test("migrations and starts as planned; other VMs stay", async (t) => {
   const pool = new FakePool();
   pool.run("a", "x");
   pool.run("b", "y");
@@ -94,7 +94,7 @@ t.test("moves and starts as planned; what is there stays", async (t) => {
   ]);
 });
 
-t.test("the first failure ends it, what is under way ends well", async (t) => {
+t.test("the first failure ends the run, running calls complete", async (t) => {
   const pool = new FakePool();
   for (const vm of ["a", "b", "c"]) pool.run(vm, "x");
   pool.isHolding = true;
@@ -119,7 +119,7 @@ t.test("the first failure ends it, what is under way ends well", async (t) => {
   t.same(outcome.skipped, [steps[2]]);
 });
 
-t.test("what is not as planned is not touched", async (t) => {
+t.test("a VM that is not as planned is not changed", async (t) => {
   for (const [prepare, code] of [
     [(pool: FakePool) => pool.run("a", "z"), "INCORRECT_STATE"],
     [(pool: FakePool) => pool.states.set("a", "Halted"), "INCORRECT_STATE"],
@@ -162,7 +162,7 @@ t.test("starts wait for lower orders and their delays", async (t) => {
   t.equal(pool.calls[2], "VM.start_on c x");
 });
 
-t.test("who gives it up waits no longer; nothing more begins", async (t) => {
+t.test("an abort ends the wait; nothing more starts", async (t) => {
   const pool = new FakePool();
   const clock = new FakeClock();
   const abort = new AbortController();
