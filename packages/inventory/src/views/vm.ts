@@ -61,13 +61,12 @@ export const vmView: View = {
     resourceSet: ({ record }) => toResourceSet(record),
     CPUs: (source) => toCpus(source.record, readGuest(source)),
     memory: (source) => toMemory(source.record, readGuest(source)),
-    addresses: (source) => readAddresses(readGuest(source).guest?.networks).all,
-    mainIpAddress: (source) =>
-      readAddresses(readGuest(source).guest?.networks).main,
-    os_version: (source) => toOsVersion(readGuest(source).guest),
-    startTime: (source) => toSeconds(readGuest(source).metrics?.start_time),
-    installTime: (source) => toSeconds(readGuest(source).metrics?.install_time),
-    $container: (source) => containerOf(source, readGuest(source).isRunning),
+    addresses: (source) => readAddresses(guestOf(source)?.networks).all,
+    mainIpAddress: (source) => readAddresses(guestOf(source)?.networks).main,
+    os_version: (source) => toOsVersion(guestOf(source)),
+    startTime: (source) => toSeconds(metricsOf(source)?.start_time),
+    installTime: (source) => toSeconds(metricsOf(source)?.install_time),
+    $container: (source) => containerOf(source, isUp(source.record)),
     isDefaultTemplate: ({ record }) =>
       typeOf(record) === TEMPLATE ? isDefaultTemplate(record) : undefined,
     snapshot_time: ({ record }) =>
@@ -160,17 +159,29 @@ function build(source: ViewSource): ViewObject {
   return view;
 }
 
-function readGuest({ record, links }: ViewSource): Guest {
-  const state = record.power_state;
-  const isRunning = state === "Running" || state === "Paused";
-  const guest = links.record("VM_guest_metrics", record.guest_metrics);
+function readGuest(source: ViewSource): Guest {
+  const isRunning = isUp(source.record);
+  const guest = guestOf(source);
   return {
-    type: typeOf(record),
+    type: typeOf(source.record),
     isRunning,
-    metrics: links.record("VM_metrics", record.metrics),
+    metrics: metricsOf(source),
     guest,
     tools: isRunning && readToolsVersion(guest),
   };
+}
+
+function isUp(record: XapiRecord): boolean {
+  const state = record.power_state;
+  return state === "Running" || state === "Paused";
+}
+
+function guestOf({ record, links }: ViewSource): XapiRecord | undefined {
+  return links.record("VM_guest_metrics", record.guest_metrics);
+}
+
+function metricsOf({ record, links }: ViewSource): XapiRecord | undefined {
+  return links.record("VM_metrics", record.metrics);
 }
 
 function putLinks(view: ViewObject, { record, links }: ViewSource): void {
