@@ -448,3 +448,22 @@ t.test("with regular expressions a step tests one object", async (t) => {
   await queries.page({ type, filter: "name_label:/^vm/", fields: ["id"] });
   t.ok(turns >= names.length, `${turns} turns`);
 });
+
+t.test("a listed class is ready for a search, once it may be", async (t) => {
+  let isLoaded = false;
+  const { queries, table, flush } = create(["a", "b"], {
+    preparesSearch: () => isLoaded,
+    searchedOf: () => ["name_label", "description"],
+  });
+  const list = () => queries.page({ type: "VM", limit: 1 });
+  await list();
+  await flush();
+  const { objectsRead } = table;
+  isLoaded = true;
+  queries.prepareSearches();
+  await flush();
+  t.equal(table.objectsRead, objectsRead + 2, "each object is read once");
+  await queries.count({ type: "VM", search: "a" });
+  await list();
+  t.equal(table.objectsRead, objectsRead + 2, "and not again");
+});

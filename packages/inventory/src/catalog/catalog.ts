@@ -103,8 +103,11 @@ export interface ViewTable {
    */
   summary(type: string): TypeSummary;
   observe(observer: RowObserver): () => void;
-  /** Runs steps in slices of the event loop, in the lane of the views. */
-  run(steps: Steps): Promise<void>;
+  /**
+   * Runs steps in slices of the event loop.
+   * @param lane default: that of the views, one task after the other
+   */
+  run(steps: Steps, lane?: string): Promise<void>;
 }
 
 export interface TypeSummary {

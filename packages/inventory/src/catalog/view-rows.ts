@@ -128,8 +128,8 @@ export class ViewRows implements ViewTable {
     return () => this.#observers.delete(observer);
   }
 
-  run(steps: Steps): Promise<void> {
-    return this.#context.inventory.runInSlices("views", steps);
+  run(steps: Steps, lane = "views"): Promise<void> {
+    return this.#context.inventory.runInSlices(lane, steps);
   }
 
   notifySet(row: number, object: ObjectReader): void {

@@ -82,6 +82,28 @@ export class ClassIndex {
     if (--projection.users === 0) this.#projections.delete(projection.key);
   }
 
+  /**
+   * Fills columns that a query will probably need, beside all queries. The
+   * budget may drop them again.
+   */
+  prepare(paths: readonly ValuePath[]): Promise<void> {
+    return this.table.run(this.#prepare(paths), "prepared columns");
+  }
+
+  *#prepare(paths: readonly ValuePath[]): SlicedTask<void> {
+    const filling = this.columns.acquire(paths);
+    for (;;) {
+      if (this.#isStopped) return;
+      const step = filling.next();
+      if (step.done === true) {
+        this.columns.release(step.value);
+        break;
+      }
+      yield;
+    }
+    this.#options.budget.enforce();
+  }
+
   stop(): void {
     this.#isStopped = true;
     this.#unobserve();

@@ -46,6 +46,7 @@ import {
   type CompiledQuery,
 } from "./request.js";
 import type { Result } from "./result.js";
+import { toPath } from "./value-path.js";
 import { ResultCache, type Lease } from "./result-cache.js";
 import type { SlicedTask } from "./sliced-task.js";
 
@@ -68,6 +69,11 @@ export interface QueriesOptions {
    * 10,000.
    */
   readonly lingerMs?: number;
+  /**
+   * Whether the columns that a search needs are filled when a class has been
+   * listed: not while pools are being loaded. Default: never.
+   */
+  readonly preparesSearch?: () => boolean;
   /** Searched paths of a class; default: as its view declares. */
   readonly searchedOf?: (className: string) => readonly string[];
 }
@@ -89,6 +95,11 @@ class CatalogQueries implements Queries {
   readonly #indexes = new Map<string, Promise<ClassIndex>>();
   readonly #started = new Set<ClassIndex>();
   readonly #subscriptions = new Set<QuerySubscription>();
+  readonly #preparesSearch: () => boolean;
+  /** Classes that have been listed. */
+  readonly #listed = new Set<ClassIndex>();
+  /** Classes whose searched columns have been filled, or are. */
+  readonly #prepared = new Set<ClassIndex>();
   /** By class name. */
   readonly #metricsTables = new Map<string, DeferredMetricsTable>();
   #isStopped = false;
@@ -96,6 +107,7 @@ class CatalogQueries implements Queries {
   constructor(catalog: Catalog, options: QueriesOptions) {
     this.#catalog = catalog;
     this.#logger = options.logger ?? silentLogger;
+    this.#preparesSearch = options.preparesSearch ?? (() => false);
     this.#searchedOf =
       options.searchedOf ?? ((className) => viewOf(className)?.searched ?? []);
     this.#budget = new ColumnBudget(options.columnBytes ?? 256 << 20);
@@ -123,6 +135,7 @@ class CatalogQueries implements Queries {
       );
     } finally {
       index.releaseProjection(projection);
+      this.#prepareSearch(index);
     }
   }
 
@@ -187,6 +200,10 @@ class CatalogQueries implements Queries {
     return table;
   }
 
+  prepareSearches(): void {
+    for (const index of this.#listed) this.#prepareSearch(index);
+  }
+
   get stats(): QueryStats {
     let columns = 0;
     let metricsBytes = 0;
@@ -222,7 +239,30 @@ class CatalogQueries implements Queries {
     };
     const index = await this.#index(query.type);
     const lease = this.#results.acquire(index, query, "kept");
+    lease.shared.ready.then(
+      () => {
+        this.#prepareSearch(index);
+      },
+      // The subscriber gets the error.
+      () => undefined,
+    );
     return { lease, query, range, fields };
+  }
+
+  /** Who lists a class may search in it next. */
+  #prepareSearch(index: ClassIndex): void {
+    this.#listed.add(index);
+    if (this.#prepared.has(index) || !this.#preparesSearch()) return;
+    this.#prepared.add(index);
+    const { className } = index.table;
+    index
+      .prepare(this.#searchedOf(className).map(toPath))
+      .catch((error: unknown) => {
+        this.#logger.error("searched columns could not be filled", {
+          className,
+          error,
+        });
+      });
   }
 
   #openWindow(parts: PreparedRequest): OpenWindow {

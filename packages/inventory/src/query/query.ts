@@ -171,6 +171,11 @@ export interface Queries {
    * @throws XoError INVALID_PARAMETERS for an unknown type
    */
   metrics(type: string): MetricsTable;
+  /**
+   * Fills the columns that a search needs, of the classes that have been listed;
+   * to be called when `preparesSearch` of the options has become true.
+   */
+  prepareSearches(): void;
   readonly stats: QueryStats;
   stop(): void;
 }

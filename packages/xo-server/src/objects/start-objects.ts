@@ -41,7 +41,19 @@ export function startObjects(
   stops.push("catalog", () => {
     catalog.stop();
   });
-  const queries = createQueries(catalog, { ...limits, clock, logger });
+  const completeness = new Completeness(inventory, catalog);
+  stops.push("completeness", () => {
+    completeness.stop();
+  });
+  const queries = createQueries(catalog, {
+    ...limits,
+    clock,
+    logger,
+    preparesSearch: () => completeness.isComplete,
+  });
+  completeness.onChange(() => {
+    queries.prepareSearches();
+  });
   stops.push("queries", () => {
     queries.stop();
   });
@@ -50,10 +62,6 @@ export function startObjects(
     notices.stop();
   });
   const listing = new ObjectListing(catalog, inventory);
-  const completeness = new Completeness(inventory, catalog);
-  stops.push("completeness", () => {
-    completeness.stop();
-  });
   const liveQueries = new LiveQuerySubscriptions({
     queries,
     completeness,
