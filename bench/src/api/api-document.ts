@@ -118,7 +118,11 @@ const FAN_OUT: readonly Column[] = [
   ["p50 ms", "p50Ms", formatMs],
   ["p99 ms", "p99Ms", formatMs],
   ["slowest ms", "maxMs", formatMs],
-  ["notifications a change and client", "told", (value) => value.toFixed(2)],
+  [
+    "notifications a change and client",
+    "notificationsPerChange",
+    (value) => value.toFixed(2),
+  ],
   ["CPU us a notification", "cpuUsPerNotice", formatMs],
   BLOCK,
 ];

@@ -5,7 +5,7 @@ import type { Section } from "./api-rows.js";
 const FIGURES: Readonly<Record<Section, readonly string[]>> = {
   "all-objects": ["objects", "ratio", "firstMs", "longestOwnBlockMs"],
   "rest-list": ["perSecond", "delayP99Ms", "longestOwnBlockMs"],
-  "fan-out": ["p50Ms", "p99Ms", "told"],
+  "fan-out": ["p50Ms", "p99Ms", "notificationsPerChange"],
   messages: ["perSecond", "bytesPerSecond", "serverCpuUs"],
   rights: ["seenShare", "added", "ratioPerByte"],
   "idle-sockets": ["bytesPerClient"],

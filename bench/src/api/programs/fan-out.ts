@@ -36,7 +36,7 @@ await server.stop();
 reportFigures({
   ...delays,
   clients,
-  changes: delays.messages / clients / fanOutChanges,
+  notificationsPerChange: delays.messages / clients / fanOutChanges,
   cpuUsPerNotice: (cpuMs * 1000) / delays.messages,
   longestBlockMs,
   longestOwnBlockMs,
