@@ -5,7 +5,7 @@ declare module "vue-router" {
   interface RouteMeta {
     /** The page name, in titles and in the side bar. */
     page: keyof Messages["shell"]["pages"];
-    /** Also for users who have not signed in. */
+    /** Also for anonymous users. */
     isPublic?: boolean;
     /** Without header and side bar. */
     isBare?: boolean;

@@ -2,7 +2,7 @@ import type { Messages } from "../locale/messages.js";
 import type { ObjectRow } from "../api/object-row.js";
 import type { Action } from "./plan/action.js";
 
-/** As a UiMenu takes it. */
+/** An item in the form of UiMenu. */
 export interface ActionItem {
   readonly id: string;
   readonly label: string;
@@ -12,7 +12,7 @@ export interface ActionItem {
   readonly isFirstOfGroup: boolean;
 }
 
-/** Items of a menu, in groups; what cannot be done now says why. */
+/** Items of a menu, in groups; disabled ones have a reason. */
 export function menuItems(
   actions: readonly Action[],
   objects: readonly ObjectRow[],

@@ -9,8 +9,8 @@ const A_PAGE = 200;
 const AT_ONCE = 6;
 
 /**
- * Rows with what an action looks at: those that a list did not ask for are fetched.
- * One that is gone stays as it was given: the server says so.
+ * Rows with the fields of an action: missing ones are fetched. A deleted row
+ * stays as it was: the server reports it.
  */
 export async function completeRows(
   call: Call,
@@ -45,6 +45,7 @@ async function readPage(
     filter: `|(${ids.map((id) => `id:${id}`).join(" ")})`,
     limit: ids.length,
     ...(isOne ? {} : { fields: [...fieldsForActions(type)] }),
+    // Without an answer the rows stay as they are; the server checks the action.
   }).catch(() => null);
   const rows = isObject(answer) ? answer["rows"] : undefined;
   return Array.isArray(rows) ? (rows as readonly ObjectRow[]) : [];

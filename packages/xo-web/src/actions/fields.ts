@@ -1,4 +1,4 @@
-/** Fields of a list's rows from which reasons are seen: asked for with the others. */
+/** Fields of a list's rows that determine reasons: requested with the others. */
 export function fieldsForActions(type: string): readonly string[] {
   return fields[type] ?? ["id", "type", "$pool", "name_label"];
 }

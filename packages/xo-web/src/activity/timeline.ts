@@ -14,7 +14,10 @@ export interface TimelineHour {
 }
 
 const HOUR_MS = 3_600_000;
-/** So many of a kind, by the same person and each within this of the next, are one row. */
+/**
+ * Up to this many events of a kind, by the same user and each within this time of the next, are one
+ * row.
+ */
 const MANY = 4;
 const APART_MS = 60_000;
 

@@ -143,6 +143,7 @@ function createFreshReader(log: Log, read: Read): () => Promise<void> {
     const { epoch } = log;
     const newest = log.fresh.value[0] ?? log.entries.value[0];
     const after = newest?.seq ?? 0;
+    // A lost connection reads again when it is back.
     const page = await read({ after, limit: MAX_FRESH }).catch(() => undefined);
     isReading = false;
     if (epoch === log.epoch && page !== undefined)
@@ -159,6 +160,7 @@ async function readMore(log: Log, read: Read): Promise<void> {
   const { epoch } = log;
   if (from === undefined) return;
   log.before.value = undefined;
+  // The button stays, for another attempt.
   const page = await read({ before: from }).catch(() => undefined);
   if (epoch !== log.epoch) return;
   log.before.value = page === undefined ? from : page.before;

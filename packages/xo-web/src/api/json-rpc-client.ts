@@ -86,7 +86,7 @@ export class JsonRpcClient {
     this.#enter({ name: "idle" });
   }
 
-  /** Connects at once instead of after the back-off. */
+  /** Connects immediately instead of after the back-off. */
   retryNow(): void {
     if (this.#state.name === "waiting") this.#connect();
   }
@@ -159,7 +159,7 @@ export class JsonRpcClient {
       return;
     }
     // The back-off is reset by a useful message only: a server can accept
-    // connections and close them at once.
+    // connections and close them immediately.
     if (message.kind !== "error") this.#attempt = 0;
     if (message.kind === "notification") {
       this.#options.onNotification(message.method, message.params);

@@ -13,7 +13,7 @@ export interface ObjectRow {
   readonly [field: string]: Json | NowFigures | undefined;
 }
 
-/** What hosts measure lately. Asked for by the field `now`. */
+/** Latest metrics of hosts. Requested by the field `now`. */
 export interface NowFigures {
   /** 0 to 1 of all the cores of the object. */
   readonly cpu?: number;

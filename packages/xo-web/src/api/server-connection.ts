@@ -53,7 +53,7 @@ export class ServerConnection {
     this.#client.stop();
   }
 
-  /** Connects at once instead of after the back-off. */
+  /** Connects immediately instead of after the back-off. */
   retryNow(): void {
     this.#client.retryNow();
   }

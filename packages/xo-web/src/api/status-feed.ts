@@ -12,7 +12,10 @@ import type { Status } from "./status.js";
 
 /** The state of the connection and the last status of the server. */
 export interface StatusView {
-  /** Kept while the server is disconnected; undefined before the first status. */
+  /**
+   * Retained while the server is disconnected; undefined before the first
+   * status.
+   */
   readonly status: Status | undefined;
   readonly live: boolean;
   /** Time of the last status, in ms of the feed's clock. */
@@ -25,7 +28,7 @@ export interface StatusView {
 export interface StatusFeedOptions {
   readonly onView: (view: StatusView) => void;
   readonly clock?: MonotonicClock;
-  /** Minimum time between two views. A change of the connection is reported at once. */
+  /** Minimum time between two views. A change of the connection is reported immediately. */
   readonly pauseMs?: number;
   /** Without a status for this time, the feed subscribes again. */
   readonly silenceMs?: number;

@@ -1,7 +1,7 @@
 /**
- * What `status.subscribe` gives: the server, its pools and their sum. Times are
- * ISO 8601, in UTC. In a merge patch null means "gone", so what may be null may
- * also be absent: the two mean the same.
+ * The result of `status.subscribe`: the server, its pools and totals. Times are
+ * ISO 8601, in UTC. In a merge patch null means "removed", so null and absent
+ * are equivalent.
  */
 export interface Status {
   readonly server: ServerStatus;

@@ -23,6 +23,7 @@ export function useHostNames(
           limit: some.length,
           fields: ["id", "name_label"],
           filter: `|(${some.map((id) => `id:${id}`).join(" ")})`,
+          // Without an answer the ids are shown.
         }).catch(() => undefined);
         const rows = isObject(answer) ? answer["rows"] : undefined;
         const next = new Map(names.value);

@@ -5,7 +5,7 @@ import type { StatsSet } from "./metrics.js";
 import { StatsSource, type StatsRequest } from "./stats-source.js";
 
 export interface LiveStats {
-  /** The statistics; kept while the connection is lost. */
+  /** The statistics; retained while the connection is lost. */
   readonly set: ShallowRef<StatsSet | undefined>;
   /** Message of the last failure. */
   readonly error: ShallowRef<string | undefined>;

@@ -3,8 +3,8 @@ interface Keyboard {
 }
 
 /**
- * In full screen, Esc and key combinations of the system go to the
- * guest; holding Esc leaves. In browsers without the API, Esc leaves at once.
+ * In full screen, Esc and key combinations of the system go to the guest;
+ * holding Esc leaves. In browsers without the API, Esc leaves immediately.
  * https://wicg.github.io/keyboard-lock/
  */
 export async function lockKeyboard(): Promise<void> {

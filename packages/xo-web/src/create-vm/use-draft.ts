@@ -18,7 +18,7 @@ const nothing: Kept = {
   templateName: "",
 };
 
-/** The form, kept in the session storage until the VMs are created. */
+/** The form, stored in the session storage until the VMs are created. */
 export function useDraft(call: Call): {
   readonly draft: Ref<Draft>;
   readonly before: ShallowRef<Draft>;

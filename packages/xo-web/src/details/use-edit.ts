@@ -17,9 +17,9 @@ export interface EditOptions<T> {
 const ARRIVES_WITHIN_MS = 10_000;
 
 /**
- * A value that is edited in place. The chosen value is shown at once; when the
- * server refuses it, the old value is shown again, with the reason. A change can
- * be undone.
+ * A value that is edited in place. The new value is shown immediately; if the
+ * server refuses it, the old value is shown again, with the reason. A change
+ * can be undone.
  */
 export function useEdit<T>({ value, label, save }: EditOptions<T>) {
   const { text } = useLocale();

@@ -52,7 +52,7 @@ function readPart(filter: Filter, place: Place): BuilderRow | BuilderGroup {
   }
 }
 
-/** `tags:(a b)` are two rows: each says the same of the same property. */
+/** `tags:(a b)` are two rows: each is a condition on the same property. */
 function readTerms(
   filter: Filter & { kind: "and" | "or" },
   place: Place,

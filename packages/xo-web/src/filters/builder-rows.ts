@@ -41,7 +41,7 @@ export const newRow: BuilderRow = {
   value: "",
 };
 
-/** Conditions of which all must hold, or any. */
+/** Conditions combined with AND or OR. */
 export interface BuilderGroup {
   readonly kind: "group";
   readonly mode: "all" | "any";
@@ -85,7 +85,7 @@ export function operatorsOf(
   }
 }
 
-/** Operators that say all without a value. */
+/** Operators without a value. */
 export function hasValue(operator: RowOperator): boolean {
   return !["yes", "no", "any", "none"].includes(operator);
 }

@@ -8,7 +8,7 @@ import {
 import { filterNames, propertyOf } from "./properties.js";
 import { escapePattern } from "./value-text.js";
 
-/** The filter that a form says; rows without a value are not counted. */
+/** The filter of a form; rows without a value are ignored. */
 export function writeGroup(group: BuilderGroup, type: string): Filter {
   const terms = group.parts.flatMap((part) => {
     if (part.kind === "row") return writeRow(part, type) ?? [];
@@ -74,7 +74,7 @@ function writeFlag(path: string, holds: boolean): Filter {
   return holds ? term : { kind: "not", term };
 }
 
-/** @param isWhole its values are never a part of each other, so that a text says enough */
+/** @param isWhole its values are never a part of each other, so that a plain text is enough */
 function writeValue(
   operator: BuilderRow["operator"],
   value: string,

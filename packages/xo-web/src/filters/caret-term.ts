@@ -1,6 +1,6 @@
 import { tokensOf, type Token } from "./tokens.js";
 
-/** What is being typed where the caret stands. */
+/** The term at the caret. */
 export interface CaretTerm {
   /** Names of the properties that it is a value of, the outermost first. */
   readonly names: readonly string[];

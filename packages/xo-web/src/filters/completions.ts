@@ -28,14 +28,14 @@ export function propertyAt(
   );
 }
 
-/** The text with a completion in it, and where the caret stands then. */
+/** The text with a completion inserted, and the new position of the caret. */
 export function complete(
   text: string,
   { from, to }: Pick<CaretTerm, "from" | "to">,
   { insert, isOpen }: Pick<Completion, "insert" | "isOpen">,
 ): { readonly text: string; readonly caret: number } {
   const rest = text.slice(to);
-  // What stands there already is not written again.
+  // Characters that follow the caret already are not inserted again.
   const given =
     insert.endsWith(":") && /^\s*:/.test(rest) ? insert.slice(0, -1) : insert;
   const space = isOpen || /^[\s)]/.test(rest) ? "" : " ";

@@ -10,7 +10,7 @@ export interface Mentioned {
 
 const ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** The objects that a filter names: people cannot read ids. None of a text that is no filter. */
+/** The objects that a filter names by id. None for an invalid filter. */
 export function mentionedIn(text: string, type: string): readonly Mentioned[] {
   try {
     return mentioned(parseFilter(text), { type, names: [], isNot: false });

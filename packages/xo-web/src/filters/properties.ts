@@ -12,7 +12,7 @@ export interface Property {
   readonly choices?: readonly string[];
   /** Of a property that names an object: that object's type. */
   readonly of?: string;
-  /** Few enough values that the server can be asked for all of them (query.group). */
+  /** Few enough values for a request of all of them (query.group). */
   readonly isGrouped?: boolean;
 }
 
@@ -55,7 +55,7 @@ const now = [
 const machine = [number("CPUs.number"), number("memory.size", "bytes")];
 const system = [grouped("os_version.name"), grouped("os_version.distro")];
 
-/** What objects of each type can be filtered, sorted and shown by, the most wanted first. */
+/** Properties of each type for filters, sorting and columns, the most used first. */
 const byType: Readonly<Record<string, readonly Property[]>> = {
   VM: [
     text("name_label"),
@@ -136,7 +136,7 @@ const byType: Readonly<Record<string, readonly Property[]>> = {
   message: [grouped("name"), time("time"), text("$object"), pool, id],
 };
 
-/** Where the server looks for words, by type; the same as its `search`. */
+/** Where the server searches words, by type; the same as its `search`. */
 const searched: Readonly<Record<string, readonly string[]>> = {
   VM: [
     ...["id", "name_label", "name_description", "tags"],
@@ -166,7 +166,7 @@ export function propertyOf(type: string, path: string): Property | undefined {
   return propertiesOf(type).find((property) => property.path === path);
 }
 
-/** Paths in which free words are looked for. */
+/** Paths in which words without a property are searched. */
 export function searchedPathsOf(type: string): readonly string[] {
   const like = type.startsWith("VM-") ? "VM" : type.replace(/^VDI-.*/, "VDI");
   return (Object.hasOwn(searched, like) && searched[like]) || ["name_label"];

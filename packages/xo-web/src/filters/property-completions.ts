@@ -31,7 +31,7 @@ export function propertiesFor(
   return wanted === "" ? [...properties, ...signs(messages)] : properties;
 }
 
-/** What can stand before any term. */
+/** What can precede any term. */
 function signs({ operators }: Messages["filters"]): Completion[] {
   const line = { group: "operator", isOpen: true } as const;
   return [

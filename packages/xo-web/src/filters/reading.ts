@@ -3,7 +3,7 @@ import { termAt } from "./caret-term.js";
 
 /** What a typed text is. */
 export interface Reading {
-  /** The filter that holds: the text, or what of it is complete; undefined: nothing of it can be read. */
+  /** The filter in effect: the text, or its complete part; undefined: no part is valid. */
   readonly filter: string | undefined;
   readonly error: FilterSyntaxError | undefined;
   /** The error is only that the text ends too early. */
@@ -11,8 +11,8 @@ export interface Reading {
 }
 
 /**
- * Reads a text while it is typed. While the term at the caret is not complete, as
- * in `tags:`, the rest holds.
+ * Reads a text while it is typed. While the term at the caret is incomplete, as
+ * in `tags:`, the others apply.
  */
 export function readFilter(text: string, caret = text.length): Reading {
   const error = errorIn(text);

@@ -1,16 +1,17 @@
 import { formatFilter, parseFilter, type Filter } from "@xo-server/filter";
 import { filterNames, searchedPathsOf } from "./properties.js";
 
-/** The two ways in which the server is asked for a filter. */
+/** The two parameters of the server for a filter. */
 export interface Selection {
   readonly filter?: string;
   readonly search?: string;
 }
 
 /**
- * What to ask the server for a filter text of the page: its free words stand in
- * names, descriptions, addresses, tags, and not anywhere in an object. That is what
- * people mean, and what the server finds without reading whole objects.
+ * Parameters of the server for a filter text of the page: its words are
+ * searched in names, descriptions, addresses and tags, not anywhere in an
+ * object. This matches expectations, and the server does not need to read whole
+ * objects.
  * @throws FilterSyntaxError
  */
 export function toSelection(text: string, type: string): Selection {
@@ -28,7 +29,7 @@ export function toSelection(text: string, type: string): Selection {
   };
 }
 
-/** Two filter texts, both of which must hold; each may be empty. */
+/** Two filter texts combined with AND; each may be empty. */
 export function bothOf(one: string, other: string): string {
   if (one.trim() === "" || other.trim() === "") return (one || other).trim();
   return `${one.trim()} ${other.trim()}`;
@@ -65,7 +66,9 @@ function scopeWords(term: Filter, type: string): Filter {
   }
 }
 
-/** Ids are random digits: as the server, a short word is not looked for in them. */
+/**
+ * Ids are random digits: like the server, a short word is not searched in them.
+ */
 const LEAST_OF_ID = 8;
 
 function pathsFor(term: Filter, type: string): readonly string[] {

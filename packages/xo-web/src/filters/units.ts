@@ -1,6 +1,6 @@
 import type { Property } from "./properties.js";
 
-/** What people type, in units that a property is kept in. Sizes are binary, as memory and disks of VMs are given. */
+/** Units of a property. Sizes are binary, as usual for memory and disks of VMs. */
 export interface Unit {
   readonly name: string;
   readonly factor: number;

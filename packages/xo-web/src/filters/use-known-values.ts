@@ -12,7 +12,7 @@ export interface ValueQuestion {
   readonly typed: string;
 }
 
-/** How long an answer is good, and after how long a pause in typing the server is asked. */
+/** How long a response is cached, and the pause in typing before a request. */
 const FRESH_MS = 20_000;
 const PAUSE_MS = 80;
 const MOST_OBJECTS = 30;
@@ -76,7 +76,7 @@ class AnswerCache {
   }
 }
 
-/** What is typed matters only where the server searches for it; undefined: nothing is to be asked. */
+/** Typed text matters only where the server searches for it; undefined: no request. */
 function keyOf({ type, property, typed }: ValueQuestion): string | undefined {
   if (property.of !== undefined) return `${property.of} ${typed}`;
   const isCounted = property.isGrouped === true || property.kind === "choice";

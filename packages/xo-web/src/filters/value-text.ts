@@ -14,8 +14,8 @@ export function wordText(text: string): string {
 }
 
 /**
- * One of several values. A text stands for all that have it as a part, so where
- * another value would be found too, the whole of it is meant.
+ * One of several values. A text matches all values that contain it, so if
+ * another value would match too, an exact pattern is used.
  */
 export function valueText(value: string, all: readonly string[]): string {
   const lower = value.toLowerCase();
@@ -35,7 +35,7 @@ export function escapePattern(text: string): string {
   return text.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&");
 }
 
-/** The text that an escaped one stands for; undefined where it is more than a text. */
+/** The text of an escaped pattern; undefined if it is more than a text. */
 export function unescapePattern(source: string): string | undefined {
   let text = "";
   for (let at = 0; at < source.length; at++) {

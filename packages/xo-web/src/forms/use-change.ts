@@ -15,7 +15,9 @@ export interface Change {
   /** The message for a field. */
   readonly at: (field: string) => string | undefined;
   readonly forget: () => void;
-  /** @returns the answer; undefined: it failed, and `failure` says why */
+  /**
+   * @returns the response; undefined: it failed, and `failure` has the reason
+   */
   readonly run: <T = Json>(
     method: string,
     params?: object,

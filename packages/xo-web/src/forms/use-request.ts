@@ -5,7 +5,7 @@ import { useServer } from "../live/use-server.js";
 import { toFailure, type Failure } from "./failure.js";
 
 export interface RequestResult<T> {
-  /** The last answer; kept while the connection is lost. */
+  /** The last response; retained while the connection is lost. */
   readonly value: Readonly<ShallowRef<T | undefined>>;
   readonly failure: Readonly<ShallowRef<Failure | undefined>>;
   /** Calls again, such as after a change. Never rejects. */

@@ -1,8 +1,8 @@
-/** What colours stand for. */
+/** The legend of colors. */
 export const heatMetrics = ["cpu", "memory", "disk", "network"] as const;
 export type HeatMetric = (typeof heatMetrics)[number];
 
-/** What areas stand for. */
+/** The legend of areas. */
 export const heatSizes = ["vcpus", "memory", "equal"] as const;
 export type HeatSize = (typeof heatSizes)[number];
 

@@ -5,9 +5,9 @@ export type Steps<T> = Generator<void, T, void>;
 const SLICE_MS = 5;
 
 /**
- * Does work without keeping the page from anything else.
- * @param isWanted asked between slices
- * @returns undefined: it was given up
+ * Works in slices without blocking the page.
+ * @param isWanted called between slices; false aborts
+ * @returns undefined: aborted
  */
 export async function inSlices<T>(
   steps: Steps<T>,

@@ -1,7 +1,7 @@
 import type { FleetLayout, HostArea, Rect } from "./lay-out.js";
 import { LEVELS, NO_FIGURE } from "./heat-scale.js";
 
-/** Colours, as canvases take them. */
+/** Colors as CSS texts for canvases. */
 export interface MapLook {
   /** By level, from 1 on. */
   readonly levels: readonly string[];
@@ -165,7 +165,7 @@ function paintHost(
   context.fillText(fitted(context, name, width - 8), x + 4, y + head / 2);
 }
 
-/** A frame around what is looked at. */
+/** A frame around the selected area. */
 export function paintFrame(
   context: CanvasRenderingContext2D,
   { x, y, width, height }: Rect,
@@ -198,7 +198,7 @@ function fitted(
   return length > 0 ? `${text.slice(0, length)}…` : "";
 }
 
-/** What has no figure looks unlike anything that has one. */
+/** Missing values have a pattern that no value has. */
 function hatch(
   context: CanvasRenderingContext2D,
   { none, noneLine }: MapLook,

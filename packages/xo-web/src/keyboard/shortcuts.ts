@@ -16,7 +16,7 @@ export interface Press {
 export interface Shortcut {
   /** A key (`j`, `?`, `Enter`), keys one after another (`g v`), or with Control or Command (`Mod+k`). */
   readonly keys: string;
-  /** What it does, as the help says it now. */
+  /** Its description in the help. */
   readonly words: () => string;
   /** A part of the help; default: `page`. */
   readonly group?: ShortcutGroup | undefined;
@@ -30,7 +30,10 @@ export type ShortcutGroup = (typeof shortcutGroups)[number];
 /** The second key of two is waited for. */
 const SEQUENCE_MS = 1_500;
 
-/** All shortcuts that hold now. Of the same keys the one that came last is first: that of a dialog before that of its page. */
+/**
+ * All active shortcuts. Of the same keys the last registered is first: that of a dialog before that
+ * of its page.
+ */
 export class Shortcuts {
   readonly #list: Shortcut[] = [];
   /** Keys pressed so far of a sequence. */
@@ -38,7 +41,7 @@ export class Shortcuts {
   /** False: keys without Control or Command do nothing (WCAG 2.1.4). */
   areSingleKeysOn = true;
 
-  /** @returns how to take it away */
+  /** @returns removes the shortcut */
   add(shortcut: Shortcut): () => void {
     this.#list.unshift(shortcut);
     return () => {

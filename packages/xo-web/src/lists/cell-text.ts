@@ -9,7 +9,7 @@ export interface CellWords {
   readonly nowMs: number;
 }
 
-/** What a cell says. Empty where there is nothing to say. */
+/** The text of a cell. Empty without a value. */
 export function cellText(
   { kind }: Column,
   value: ColumnValue,

@@ -1,14 +1,16 @@
 import { formatFilter, parseFilter, type Filter } from "@xo-server/filter";
 import type { Messages } from "../locale/messages.js";
 
-/** A term of the filter that a click puts in or takes out. */
+/** A term of the filter that a click adds or removes. */
 export interface Chip {
   readonly id: keyof Messages["lists"]["chips"];
   /** As the filter language writes it. */
   readonly term: string;
 }
 
-/** Of one row of chips one holds at most: nothing is both running and halted. */
+/**
+ * At most one chip of a row is active: no object is both running and halted.
+ */
 const byType: Readonly<Record<string, readonly Chip[]>> = {
   VM: [
     { id: "running", term: "power_state:Running" },
@@ -72,7 +74,7 @@ export function withoutChips(filter: string, chips: readonly Chip[]): string {
     : formatFilter({ kind: "and", terms: kept });
 }
 
-/** Puts the chip's term in, in the place of another chip's; takes it out where it was. */
+/** Adds the chip's term, replacing another chip's; removes it if it was active. */
 export function toggleChip(
   filter: string,
   chip: Chip,

@@ -40,9 +40,9 @@ export type ColumnValue =
 export interface Column {
   readonly id: ColumnId;
   readonly kind: ColumnKind;
-  /** What the server is asked for. */
+  /** The request to the server. */
   readonly fields: readonly string[];
-  /** What the server can order by; undefined: it has no order that says anything. */
+  /** The path by which the server sorts; undefined: the column cannot be sorted. */
   readonly sortBy?: string;
   /** Default width in rem. */
   readonly width: number;
@@ -55,7 +55,7 @@ export interface Column {
   readonly value: (row: ObjectRow) => ColumnValue;
 }
 
-/** Kinds whose digits stand below each other. */
+/** Kinds whose digits are aligned. */
 const endAligned: ReadonlySet<ColumnKind> = new Set([
   "bytes",
   "rate",

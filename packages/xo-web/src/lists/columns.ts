@@ -28,7 +28,7 @@ export function columnsOf(type: string): readonly Column[] {
   return (Object.hasOwn(byType, type) && byType[type]) || [name, id];
 }
 
-/** Needed of every row, whatever is shown: its state, and what can be done to it. */
+/** Needed of every row, whatever is shown: its state, and its possible actions. */
 const alwaysBy: Readonly<Record<string, readonly string[]>> = {
   VM: ["power_state", "current_operations", "$container"],
   "VM-snapshot": ["$snapshot_of"],
@@ -37,7 +37,7 @@ const alwaysBy: Readonly<Record<string, readonly string[]>> = {
   message: ["name"],
 };
 
-/** What the server is asked for, so that these columns can be shown. */
+/** Fields that the server sends for these columns. */
 export function fieldsOf(
   type: string,
   columns: readonly Column[],

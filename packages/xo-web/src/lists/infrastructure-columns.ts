@@ -127,7 +127,7 @@ export const pif: readonly Column[] = [
   shown(object("$network", "network")),
   shown(
     column("vlan", "number", 4.5, {
-      // -1 stands for none.
+      // -1 means none.
       value: (row) => (row["vlan"] === -1 ? undefined : numberOf(row["vlan"])),
     }),
   ),

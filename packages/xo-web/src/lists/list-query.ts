@@ -1,8 +1,10 @@
 import type { SortKey } from "../live/live-window.js";
 
-/** All that says which rows a list shows, and how. The address has it, so that it can be shared. */
+/**
+ * The selection of rows and columns of a list. It is part of the address, so that it can be shared.
+ */
 export interface ListQuery {
-  /** As it stands in the filter field. */
+  /** The text in the filter field. */
   readonly filter: string;
   readonly sort: readonly SortKey[];
   /** A path; undefined: no groups. */
@@ -20,8 +22,8 @@ export type AddressQuery = Readonly<
 const MOST_KEYS = 8;
 
 /**
- * Reads what an address says; what it leaves out is as in `usual`. An empty `q` is no filter,
- * which differs from none: types hide some of their objects unless asked.
+ * Reads an address; absent parts are those of `usual`. An empty `q` is no filter, which differs
+ * from none: types hide some of their objects unless requested.
  */
 export function readQuery(query: AddressQuery, usual: ListQuery): ListQuery {
   const filter = textOf(query["q"]);

@@ -1,4 +1,4 @@
-/** Rows that the server is asked for. */
+/** Rows requested from the server. */
 export interface RowWindow {
   readonly offset: number;
   readonly limit: number;
@@ -31,7 +31,7 @@ function coversWell(
 ): boolean {
   const before = offset === 0 ? Infinity : first - offset;
   const after = offset + limit - end;
-  // Bounds the rows that are kept up to date beyond the visible ones.
+  // Limits the rows that are kept up to date beyond the visible ones.
   return Math.min(before, after) >= margin / 2 && limit <= 6 * margin;
 }
 

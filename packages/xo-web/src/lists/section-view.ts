@@ -9,7 +9,7 @@ export interface SectionView extends SteadyView {
   readonly error: string | undefined;
 }
 
-/** What all sections of a list are asked for. */
+/** The request of all sections of a list. */
 export interface RowsRequest {
   readonly type: string;
   readonly filter: string;

@@ -14,8 +14,8 @@ export interface Line {
 }
 
 /**
- * Where lines stand when all are of one height: sections below each other, counted, so that
- * a list of 100,000 rows costs no more than one of ten.
+ * Positions of lines of one height: sections one below the other, computed, so that a list of
+ * 100,000 rows costs no more than one of ten.
  */
 export class Lines {
   readonly sections: readonly Section[];
@@ -53,7 +53,7 @@ export class Lines {
     return this.#starts[place]! + index + (section.hasHead ? 1 : 0);
   }
 
-  /** Which rows of each section stand in the lines from `first` up to `end`. */
+  /** The rows of each section in the lines from `first` up to `end`. */
   rowsIn(first: number, end: number): RowRange[] {
     const ranges: RowRange[] = [];
     if (end <= first || this.count === 0) return ranges;

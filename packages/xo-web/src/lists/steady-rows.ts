@@ -10,19 +10,21 @@ export interface PlacedRows {
 export interface SteadyView extends PlacedRows {
   /** Ids whose order is held: what they are called now comes by `renew`. Undefined: nothing is held back. */
   readonly held: readonly string[] | undefined;
-  /** They are gone, or match no longer; they keep their place while it is held. */
+  /**
+   * They were deleted, or no longer match; they keep their place while the list
+   * is frozen.
+   */
   readonly gone: ReadonlySet<string>;
 }
 
 const none: ReadonlySet<string> = new Set();
 
 /**
- * The rule of the list: nothing moves under the pointer. While it is over the rows, or one of
- * them has the focus, live data changes what rows say but not where they stand: what is seen
- * keeps its order, rows that left stay (marked), new ones wait. A button shows that the
- * order is another by now. The order of the server holds again when the pointer and the focus
- * have left, when the button is pressed, and when the person moves the rows himself: by
- * scrolling, or by another filter or order, as then they expect other rows.
+ * Rows do not move under the pointer. While the pointer is over the rows, or one of them has the
+ * focus, live data changes the contents of rows but not their positions: visible rows keep their
+ * order, deleted rows stay (marked), new ones wait. A button shows that the order is outdated. The
+ * server's order applies again when the pointer and the focus have left, when the button is
+ * pressed, and when the user requests other rows by scrolling, filtering or sorting.
  */
 export class SteadyRows {
   #view: SteadyView = { offset: 0, rows: [], held: undefined, gone: none };
@@ -35,7 +37,10 @@ export class SteadyRows {
     return this.#view;
   }
 
-  /** From the server. @param isAskedFor the person asked for other rows since */
+  /**
+   * New rows from the server.
+   * @param isAskedFor the user has requested other rows since
+   */
   take(live: PlacedRows, isAskedFor: boolean): SteadyView {
     this.#live = live;
     const isOther = isAskedFor || live.offset !== this.#view.offset;
@@ -72,7 +77,7 @@ export class SteadyRows {
     return this.#view;
   }
 
-  /** Places stay; what they say is of `news`. */
+  /** Positions stay; contents are taken from `news`. */
   #hold(
     news: readonly ObjectRow[],
     gone: ReadonlySet<string> = this.#view.gone,
@@ -84,7 +89,7 @@ export class SteadyRows {
     return this.#view;
   }
 
-  /** Does a row that is seen stand elsewhere, or nowhere? Rows that only come behind them move none. */
+  /** Whether a visible row has another position, or none. Rows added behind them move none. */
   #differs(): boolean {
     const after = this.#seenOf(this.#live);
     return this.#seenOf(this.#view).some(

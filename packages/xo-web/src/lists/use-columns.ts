@@ -27,7 +27,10 @@ export interface Columns {
   readonly reset: () => void;
 }
 
-/** Columns of a type, as this browser remembers them. @param asked by the address, before what is remembered */
+/**
+ * Columns of a type, as stored in this browser.
+ * @param asked from the address, takes precedence over stored ones
+ */
 export function useColumns(
   type: string,
   asked: () => readonly string[] | undefined,

@@ -12,7 +12,10 @@ export interface CountRequest {
   readonly search: string;
 }
 
-/** How many objects match each of some questions, by their ids; kept up to date. */
+/**
+ * The number of matching objects for each of some filters, by their ids; kept
+ * up to date.
+ */
 export function useCounts(
   requests: () => readonly CountRequest[],
 ): ShallowRef<ReadonlyMap<string, number>> {
@@ -25,6 +28,7 @@ export function useCounts(
     const own = ++turn;
     const found = await Promise.all(
       requests().map(async ({ id, ...selection }) => {
+        // Without an answer the count is not shown.
         const n = await call("query.count", { ...selection }).catch(() => null);
         return [id, n] as const;
       }),

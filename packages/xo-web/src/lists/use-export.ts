@@ -51,6 +51,7 @@ async function readNames(
         ids: some,
         fields: ["id", "name_label"],
         limit: some.length,
+        // Without an answer the ids are exported.
       }).catch(() => null);
       const rows = isObject(answer) ? answer["rows"] : undefined;
       for (const { id, name_label } of (Array.isArray(rows)
@@ -100,7 +101,8 @@ export function useExport(fileName: string): CsvExport {
 }
 
 function save(name: string, text: string): void {
-  // With the mark, as table programs take it for another encoding without.
+  // With the byte order mark, as spreadsheets assume another encoding without
+  // it.
   const blob = new Blob(["\ufeff", text], { type: "text/csv;charset=utf-8" });
   const link = document.createElement("a");
   link.href = URL.createObjectURL(blob);

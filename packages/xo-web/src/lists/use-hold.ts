@@ -6,7 +6,7 @@ const LEFT_MS = 250;
 export interface Hold {
   /** Rows keep their place: the rule of steady-rows.ts. */
   readonly isHeld: ComputedRef<boolean>;
-  /** Grows when the order of now is wanted all the same. */
+  /** Incremented when the present order is requested anyway. */
   readonly updates: Ref<number>;
   /** Over rows, or over the button that updates them. */
   readonly pointer: (event: PointerEvent, isOver: boolean) => void;

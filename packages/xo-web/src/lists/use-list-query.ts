@@ -2,18 +2,19 @@ import { computed, shallowRef, type ComputedRef } from "vue";
 import { useRoute, useRouter } from "vue-router";
 import { readQuery, writeQuery, type ListQuery } from "./list-query.js";
 
-/** Typing that goes on for so long is one step back. Milliseconds. */
+/** Typing for this time is one step back. Milliseconds. */
 const ONE_STEP_MS = 2_000;
 
 export interface ListQueryRef {
   readonly query: ComputedRef<ListQuery>;
-  /** A step that going back takes back; typing is one step as long as it goes on. */
+  /** A step back undoes it; continuous typing is one step. */
   readonly change: (news: Partial<ListQuery>) => void;
 }
 
 /**
- * What a list shows. A page's is in its address; a list within a page has its own.
- * @param usual where the address says nothing
+ * The selection of a list. A page's is in its address; a list within a page has
+ * its own.
+ * @param usual defaults of the address
  */
 export function useListQuery(
   usual: ListQuery,

@@ -26,7 +26,7 @@ export interface Viewport {
 
 /**
  * The visible part of a long list of lines of one height in a scrolling box. Pixels.
- * @param covered by what stands over the lines: head and foot
+ * @param covered by header and footer over the lines
  */
 export function useViewport(
   box: Readonly<ShallowRef<HTMLElement | null>>,
@@ -47,7 +47,7 @@ export function useViewport(
   const end = computed(() =>
     Math.min(first.value + page.value + 2, lines().count),
   );
-  /** Always as many lines, wherever the box stands: their elements are used again. */
+  /** Always the same number of lines, at any position of the box: their elements are reused. */
   const drawn = computed<{ first: number; end: number }>((before) => {
     const { count } = lines();
     const size = Math.min(page.value + 2 + 2 * MARGIN, count);

@@ -66,7 +66,7 @@ const byType: Readonly<Record<string, readonly GivenView[]>> = {
   ],
 };
 
-/** The first is what a list shows when nothing else is asked. */
+/** The first is the default of a list. */
 export function givenViewsOf(type: string): readonly GivenView[] {
   return (Object.hasOwn(byType, type) && byType[type]) || [given("all")];
 }

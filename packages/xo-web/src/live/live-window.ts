@@ -145,6 +145,7 @@ export class LiveWindow {
     const { call, name } = this.#options;
     if (this.#sent === undefined) return;
     this.#sent = undefined;
+    // Without a connection the server has closed the query.
     await call("query.close", { name }).catch(() => undefined);
   }
 

@@ -17,7 +17,10 @@ export interface ColumnsRequest {
 }
 
 export interface LiveColumns {
-  /** Triggered when its content changes. Kept until the answer to another request of the same type and filter. */
+  /**
+   * Triggered when its content changes. Cached until the response to another request of the same
+   * type and filter.
+   */
   readonly table: ShallowRef<ColumnTable | undefined>;
   /** The error of the server. */
   readonly error: ShallowRef<string | undefined>;

@@ -11,7 +11,7 @@ export type ObjectState = "loading" | "found" | "gone" | "refused";
 
 /**
  * One object, live, until the scope ends.
- * @param id undefined: none is wanted now
+ * @param id undefined: none is requested now
  * @param fields default: the whole object, without `now`
  */
 export function useObject<T = ObjectRow>(
@@ -21,7 +21,7 @@ export function useObject<T = ObjectRow>(
 ): {
   object: ComputedRef<T | undefined>;
   state: ComputedRef<ObjectState>;
-  /** The server is gone: this is what was known. */
+  /** The server is disconnected: this is the last known state. */
   isStale: ComputedRef<boolean>;
 } {
   const { rows, state } = useWindow<T>(() => {

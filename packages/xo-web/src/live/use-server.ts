@@ -95,6 +95,7 @@ export function provideServer(): Server {
     },
     subscribe(topic) {
       const attempt = (method: string) =>
+        // Subscriptions are repeated at each connection.
         void connection.call(`${topic}.${method}`).catch(() => undefined);
       followers.set(topic, (followers.get(topic) ?? 0) + 1);
       whenOpen(() => {

@@ -30,7 +30,9 @@ export interface LiveRows<T> {
   readonly error: ComputedRef<string | undefined>;
 }
 
-/** A live window on the server's objects, until the scope ends. Undefined: none is wanted now. */
+/**
+ * A live window on the server's objects, until the scope ends. Undefined: none is requested now.
+ */
 export function useWindow<T = ObjectRow>(
   request: MaybeRefOrGetter<WindowRequest | undefined>,
 ): LiveRows<T> {

@@ -18,8 +18,9 @@ const typeOfPage: Partial<Readonly<Record<SidePage["page"], string>>> = {
 };
 
 /**
- * Whether a page shows something to the user: users with few rights get no links to
- * empty pages. Asked once per sign-in; administrators see all pages.
+ * Whether a page shows something to the user: users with few rights get no
+ * links to empty pages. Requested once per sign-in; administrators see all
+ * pages.
  */
 export function useVisiblePages(): ComputedRef<
   (page: SidePage["page"]) => boolean

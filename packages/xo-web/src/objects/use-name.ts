@@ -69,6 +69,7 @@ export class ObjectNames {
       ids: some,
       fields: ["id", "name_label"],
       limit: some.length,
+      // Without an answer the ids are shown.
     }).catch(() => null);
     const rows = isObject(answer) ? answer["rows"] : undefined;
     const left = new Set(some);

@@ -1,6 +1,6 @@
 import type { PoolState, PoolStatus } from "../api/status.js";
 
-/** A pool as the overview shows it: what the server says of its connection, and what is known of it. */
+/** A pool in the overview: its connection, and its figures. */
 export interface PoolLine {
   readonly key: string;
   readonly name: string;

@@ -41,6 +41,7 @@ export function useVmCounts(): ShallowRef<VmCounts | undefined> {
         group("power_state"),
         group("$pool"),
         group("$pool", "power_state:/^Running$/"),
+        // Without an answer the last counts stay.
       ]).catch(() => undefined);
       if (told !== undefined) {
         const [states, all, running] = told;

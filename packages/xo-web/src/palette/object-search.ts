@@ -90,6 +90,7 @@ async function readPage(
   call: Call,
   params: Readonly<Record<string, Json>>,
 ): Promise<{ readonly rows: readonly ObjectRow[]; readonly total: number }> {
+  // A failed search shows no objects; the banner shows a lost connection.
   const answer = await call("query.page", params).catch(() => null);
   const { rows, total } = isObject(answer) ? answer : {};
   const list = Array.isArray(rows) ? (rows as readonly Json[]) : [];

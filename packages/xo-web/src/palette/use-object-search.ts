@@ -13,11 +13,11 @@ export interface ObjectSearch {
 export interface SearchedTypes {
   readonly types: readonly string[];
   readonly most: number;
-  /** Nothing is asked before nothing was typed for so long, in ms. */
+  /** No request is sent before this pause in typing, in ms. */
   readonly calmMs?: number;
 }
 
-/** Finds as one types: one question at a time, the next is for what stands there then. */
+/** Searches while typing: one request at a time, the next one for the latest text. */
 export function useObjectSearch(
   call: Call,
   typed: () => string,

@@ -15,8 +15,8 @@ const MAX_METHODS = 200;
 const MAX_ANSWERS = 100_000;
 
 /**
- * What the rights of the user allow on objects, as far as it was asked. Questions of
- * the same turn of the event loop are one call. Rights are asked again after `clear`.
+ * The rights of the user on objects, as far as requested. Requests of the same turn of the event
+ * loop are one call. Rights are requested again after `clear`.
  */
 export class AllowedOperations {
   readonly #call: Call;
@@ -33,7 +33,7 @@ export class AllowedOperations {
     this.#onAnswer = onAnswer;
   }
 
-  /** @returns undefined: not known yet; it is being asked */
+  /** @returns undefined: not known yet; requested */
   get(
     { method, idParameter = "id" }: Question,
     id: string,
@@ -98,7 +98,10 @@ export class AllowedOperations {
     return isObject(answer) ? answer : undefined;
   }
 
-  /** @param allowed undefined: the server cannot tell; the operation itself will */
+  /**
+   * @param allowed undefined: the server has no information; the operation
+   *   itself checks
+   */
   #keep(
     ids: readonly string[],
     questions: readonly Question[],

@@ -20,7 +20,7 @@ export interface UserRights {
 const key: InjectionKey<UserRights> = Symbol("rights");
 const editable: InjectionKey<ComputedRef<boolean>> = Symbol("editable");
 
-/** For the root component. Administrators may do everything: nothing is asked for them. */
+/** For the root component. Administrators may do everything: no request is sent for them. */
 export function provideRights({ call, session, whenOpen }: Server): void {
   const version = shallowRef(0);
   const allowed = new AllowedOperations(call, () => {

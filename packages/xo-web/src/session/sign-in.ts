@@ -5,7 +5,7 @@ export type SignInOutcome =
   | { readonly kind: "refused" }
   /** Not verified: too soon after failed attempts. */
   | { readonly kind: "throttled"; readonly seconds: number }
-  /** The password is right; a code of the second factor is wanted. */
+  /** The password is right; a two-factor code is required. */
   | { readonly kind: "code-wanted" }
   | { readonly kind: "failed"; readonly reason: string };
 
@@ -39,7 +39,7 @@ export async function signIn(form: SignInForm): Promise<SignInOutcome> {
   }
 }
 
-/** The cookie and its token are gone, also where the token was not valid any more. */
+/** The cookie and its token are deleted, even if the token was no longer valid. */
 export async function signOut(): Promise<void> {
   await post("auth/logout");
 }
@@ -69,7 +69,7 @@ interface Provider {
   readonly url?: string;
 }
 
-/** @returns none where the server does not say */
+/** @returns none if the server does not report it */
 export async function fetchRedirectProviders(): Promise<RedirectProvider[]> {
   const answer = await fetch(addressOf("signin/providers"), {
     headers: fromScript,

@@ -1,7 +1,7 @@
 /**
  * The order of a live list that does not move under the pointer: while it is
- * `held`, what is shown stays where it is and what is new comes last; when it is
- * let go, the `wanted` order holds. What no longer exists goes at once.
+ * `held`, existing items keep their position and new ones come last; when it is
+ * released, the `wanted` order applies. Deleted items are removed immediately.
  */
 export function steadyOrder(
   shown: readonly string[],

@@ -64,6 +64,7 @@ export function useAlarms(): Alarms {
 
   async function countRules(): Promise<number | undefined> {
     if (session.user.value?.isAdmin !== true) return undefined;
+    // Without an answer the number of rules is not shown.
     const all = await call("alarmRule.getAll").catch(() => null);
     if (!Array.isArray(all)) return undefined;
     return all.filter((one) => isObject(one) && one["enabled"] !== false)

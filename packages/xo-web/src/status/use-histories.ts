@@ -23,7 +23,7 @@ export interface Histories {
 
 const key: InjectionKey<Histories> = Symbol("histories");
 
-/** Samples the status once a second and keeps the last two minutes, in this page only. */
+/** Samples the status once a second and stores the last two minutes, in this page only. */
 export function provideHistories(view: Readonly<Ref<StatusView>>): void {
   const tick = shallowRef(0);
   const eventLoopP99Ms = new History(seconds);

@@ -1,7 +1,7 @@
 import { ref, shallowRef, watch, type ComputedRef, type Ref } from "vue";
 import { steadyOrder } from "./steady-order.js";
 
-/** A live list's order that stands still while the pointer or the focus is in the list. */
+/** The order of a live list, frozen while the pointer or the focus is in the list. */
 export function useSteadyOrder(
   wanted: ComputedRef<readonly string[]>,
   exists: (id: string) => boolean,

@@ -6,7 +6,7 @@ import { useToasts } from "../toasts/use-toasts.js";
 import type { TaskItem } from "./task.js";
 
 export interface TaskActs {
-  /** Ids of tasks that the server is just asked to give up. */
+  /** Ids of tasks whose cancel request is being sent. */
   readonly asking: ReadonlySet<string>;
   readonly cancel: (task: TaskItem) => Promise<void>;
   /** Forgets those of ours that have ended. */

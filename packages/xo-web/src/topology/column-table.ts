@@ -24,7 +24,7 @@ export class ColumnTable {
     return this.#columns.get(path) ?? [];
   }
 
-  /** This table with what an answer says; itself when nothing differs. */
+  /** This table with the changes of a response; itself without changes. */
   take(answer: Json): ColumnTable {
     if (!isObject(answer)) return this;
     const { ids, columns, state, total } = answer;

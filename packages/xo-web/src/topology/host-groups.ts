@@ -12,7 +12,7 @@ export interface HostGroup {
 const FEWEST = 4;
 
 /**
- * Hosts that are cabled alike make a group, so that the one that is not stands out.
+ * Hosts with equal cabling are a group, so that different ones are visible.
  * @param opened keys of groups that are shown host by host
  */
 export function groupHosts(

@@ -27,7 +27,7 @@ export const sizes = {
 /** More are drawn without their ports. */
 const MOST_WITH_PORTS = 12;
 
-/** VMs that are named at once. */
+/** Maximum number of VMs that are named. */
 export const NAMED = 40;
 
 export interface Box {
@@ -98,7 +98,7 @@ export interface Picture {
   readonly room: number;
 }
 
-/** Where everything stands: hosts with their ports, networks, VMs, and the wires between. */
+/** Positions of hosts with their ports, networks, VMs, and the links between. */
 export function layOut({
   groups,
   networks,
@@ -172,7 +172,7 @@ function stack<T>(
   }: {
     readonly x: number;
     readonly width: number;
-    /** In whose middle they stand when they are fewer. */
+    /** They are centered in it when they are fewer. */
     readonly room?: number;
   },
 ) {

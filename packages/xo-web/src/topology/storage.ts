@@ -46,7 +46,7 @@ export interface StoragePlace {
 export interface StorageMap {
   readonly shared: readonly StoragePlace[];
   readonly local: readonly StoragePlace[];
-  /** Drives and ISO libraries: they hold no disks. */
+  /** Drives and ISO libraries: they contain no disks. */
   readonly removable: readonly StoragePlace[];
 }
 

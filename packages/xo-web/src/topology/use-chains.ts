@@ -37,6 +37,7 @@ export function useChains(sr: () => string): {
 
   async function ask(): Promise<void> {
     const id = sr();
+    // Without an answer no chains are shown.
     const told = await call("sr.getVdiChainsInfo", { id }).catch(() => null);
     if (id !== sr()) return;
     const disks = isObject(told) ? told["unhealthyVdis"] : undefined;

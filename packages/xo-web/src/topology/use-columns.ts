@@ -20,7 +20,7 @@ export interface ColumnsWish {
 /** Interval of requests; a response contains only the differences. */
 const PAUSE_MS = 4_000;
 
-/** A few properties of all objects that match, asked again and again until the scope ends. */
+/** A few properties of all matching objects, polled until the scope ends. */
 export function useColumns(wish: MaybeRefOrGetter<ColumnsWish | undefined>): {
   table: Readonly<ShallowRef<ColumnTable>>;
   /** An answer has come. */

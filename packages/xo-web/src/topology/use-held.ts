@@ -1,15 +1,18 @@
 import { ref, shallowRef, watch, type Ref, type ShallowRef } from "vue";
 
 /**
- * A picture that stands still while the pointer or the focus is in it: what
- * has changed is taken over when they leave.
+ * A diagram that is frozen while the pointer or the focus is in it: changes are
+ * applied when they leave.
  */
 export function useHeld<T>(latest: () => T): {
   shown: Readonly<ShallowRef<T>>;
   isHeld: Ref<boolean>;
   /** Something waits. */
   isBehind: Ref<boolean>;
-  /** Now, whatever is held: what was shown belongs to something else. */
+  /**
+   * Immediately, even if frozen: the previous content belongs to something
+   * else.
+   */
   refresh: () => void;
 } {
   const shown = shallowRef(latest()) as ShallowRef<T>;

@@ -3,7 +3,7 @@ import { useRoute, useRouter } from "vue-router";
 import { useObjects } from "../live/use-window.js";
 import type { ObjectRow } from "../api/object-row.js";
 
-/** Which pool is looked at, in the page's address. Undefined: all of them. */
+/** The selected pool, in the page's address. Undefined: all pools. */
 export function usePoolChoice(): {
   pools: ComputedRef<readonly ObjectRow[]>;
   isLoading: ComputedRef<boolean>;

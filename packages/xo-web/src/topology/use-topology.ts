@@ -13,7 +13,7 @@ import { findingsOf } from "./findings.js";
 import { placeVms } from "./placement.js";
 import { useColumns } from "./use-columns.js";
 
-/** More hosts are not in a pool; nor more interfaces than a window holds. */
+/** Maximum hosts of a pool; and of interfaces in a window. */
 const MOST = { host: 500, network: 2_000, PIF: 10_000 } as const;
 
 /** The cabling of a pool with its VMs, live. Undefined: no pool. */

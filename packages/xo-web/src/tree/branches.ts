@@ -19,7 +19,7 @@ export interface TreeFacts {
   readonly totalOf: (runKey: string) => number | undefined;
 }
 
-/** Types that a search looks through, in the order in which they are shown. */
+/** Types that a search covers, in the order in which they are shown. */
 export const foundTypes = ["VM", "host", "pool", "SR", "network"] as const;
 
 export const poolKey = (id: string) => `pool ${id}`;
@@ -66,7 +66,7 @@ export function foundBranches(
   ]);
 }
 
-/** Runs that are followed although nothing is seen of them: their totals say what is shown. */
+/** Runs that are followed although none of their rows is visible: their totals are shown. */
 export function countedRuns(
   grouping: Grouping,
   search: string,

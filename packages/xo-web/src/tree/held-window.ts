@@ -18,7 +18,7 @@ export class HeldWindow {
     this.shown = this.#latest;
   }
 
-  /** Other rows where these were: not those of another place, which were asked for. */
+  /** Other rows at the same position: not those of another list, which were requested. */
   #moves({ offset, rows, total, state }: WindowView): boolean {
     const before = this.shown;
     if (before.state === "loading" || state !== "live") return false;

@@ -4,7 +4,7 @@ const KEY = "tree-open";
 /** Of choices that are remembered; the oldest are forgotten. */
 const MOST = 300;
 
-/** What the person has opened and closed, remembered in this browser. */
+/** Nodes that the user has expanded and collapsed, stored in this browser. */
 export function recallOpen(): ReadonlyMap<string, boolean> {
   try {
     const entries: unknown = JSON.parse(readStored(KEY) ?? "[]");

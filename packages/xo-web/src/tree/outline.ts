@@ -20,7 +20,7 @@ export interface TreeNode {
   readonly isOpen?: boolean;
 }
 
-/** What the server is asked for the lines of a run. */
+/** The request for the lines of a run. */
 export interface RunRequest {
   readonly type: string;
   readonly filter?: string;

@@ -4,10 +4,10 @@ import type { Outline } from "./outline.js";
 export type TreeMove = number | "toggle" | "enter";
 
 /**
- * The keyboard of a tree (ARIA patterns): arrows up and down go line by line,
- * right opens or goes in, left closes or goes out.
- * @param page lines that are seen
- * @returns undefined for a key that means nothing here
+ * The keyboard of a tree (ARIA patterns): arrows up and down move by line,
+ * right expands or enters, left collapses or leaves.
+ * @param page number of visible lines
+ * @returns undefined for a key without a function
  */
 export function treeMove(
   key: string,

@@ -8,8 +8,8 @@ export type Counts = ReadonlyMap<string, number>;
 const EVERY_MS = 10_000;
 
 /**
- * How many VMs there are for each value of each path: asked now and again, as long
- * while the page is visible and they are shown. Without a value: "".
+ * The number of VMs for each value of each path: polled, while the page and
+ * they are visible. Without a value: "".
  */
 export function useCounts(
   paths: readonly string[],

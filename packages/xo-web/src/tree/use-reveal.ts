@@ -5,7 +5,9 @@ import type { ObjectRow } from "../api/object-row.js";
 import { hostKey, poolKey, restKey, runKey } from "./branches.js";
 import type { Tree } from "./use-tree.js";
 
-/** Among more VMs than these below one node the place of one is not looked for. */
+/**
+ * With more VMs than this below one node the position of one is not searched.
+ */
 const MOST = 5_000;
 
 /**
@@ -36,6 +38,7 @@ export function useReveal(
     const run = outline.value.run(key);
     if (known !== -1 || run === undefined || run.total > MOST) return known;
     const request = { ...run.request, fields: ["id"], limit: MOST };
+    // Without an answer the node is not revealed.
     const answer = await call("query.page", request).catch(() => null);
     const rows = isObject(answer) ? answer["rows"] : undefined;
     return (Array.isArray(rows) ? rows : []).findIndex(

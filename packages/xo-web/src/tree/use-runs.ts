@@ -42,7 +42,7 @@ interface Run {
   window?: RowWindow;
 }
 
-/** Of a client the server follows 64 windows, and the page wants others too. */
+/** The server allows 64 windows per client, and the page needs others too. */
 const MOST = 24;
 const FIELDS = ["id", "type", "name_label", "power_state"];
 const MORE = ["current_operations", "enabled", "inMaintenanceMode", "$pool"];

@@ -38,7 +38,7 @@ export interface Tree {
   readonly error: ComputedRef<string | undefined>;
   /** The object of a line of a run; undefined: it has not come yet, or is none. */
   readonly rowOf: (line: TreeLine) => ObjectRow | undefined;
-  /** Of a node. @param isAsked by the person, which is remembered */
+  /** Of a node. @param isAsked by the user, which is stored */
   readonly setOpen: (key: string, isOpen: boolean, isAsked: boolean) => void;
 }
 
@@ -51,7 +51,7 @@ const groupings: readonly Grouping[] = ["host", "tag", "none"];
 const FIELDS = ["id", "type", "name_label", "$pool"];
 const HOST_FIELDS = [...FIELDS, "power_state", "enabled"];
 
-/** What the tree shows, of which the server is asked only for what is seen. */
+/** The visible lines of the tree, with the requests for them. */
 export function useTree(seen: Ref<SeenLines>, isHeld: Ref<boolean>): Tree {
   const grouping = ref(recallGrouping());
   const search = ref("");

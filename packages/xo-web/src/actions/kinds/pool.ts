@@ -87,7 +87,7 @@ export const poolActions: readonly Action[] = [
         },
       ],
     }),
-    // The SR says which pool.
+    // The SR determines the pool.
     operation: (_, { sr = null }) => ({
       method: "pool.setDefaultSr",
       idParameter: "",

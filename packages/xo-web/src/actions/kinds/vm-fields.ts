@@ -32,7 +32,7 @@ export function snapshotFields(
   ];
 }
 
-/** Without what is not wanted. */
+/** Without rejected ones. */
 export function onlyOn(values: Values): Values {
   return Object.fromEntries(
     Object.entries(values).filter(([, value]) => value !== false),

@@ -18,7 +18,7 @@ import {
 import { blocked, unlessState, withoutTools } from "./reasons.js";
 
 const vm = { types: ["VM"], group: "power" } as const;
-/** The one button that lets a VM go, or go on. */
+/** The button that shuts a VM down, or resumes it. */
 const go = { ...vm, isPrimary: true, place: "go" } as const;
 const to =
   (method: string, params: OperationCall["params"] = {}) =>

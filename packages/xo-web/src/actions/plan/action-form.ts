@@ -10,7 +10,7 @@ interface FieldBase {
   readonly isOptional?: boolean;
 }
 
-/** What a dialog asks for. */
+/** Fields of a dialog. */
 export type Field =
   | (FieldBase & {
       readonly kind: "text" | "lines";
@@ -22,7 +22,7 @@ export type Field =
       readonly least?: number;
       readonly most?: number;
     })
-  /** Bytes, asked for in GiB. */
+  /** Bytes, entered in GiB. */
   | (FieldBase & {
       readonly kind: "size";
       readonly initial?: number;
@@ -53,7 +53,7 @@ export type Field =
       readonly more?: (object: ObjectRow) => string;
     });
 
-/** What is asked before something is done. */
+/** The confirmation of an action. */
 export interface ActionForm {
   /** What it will do, in a sentence or two. */
   readonly lead?: string;

@@ -24,7 +24,7 @@ export interface Step {
   readonly objects: readonly ObjectRow[];
 }
 
-/** What an action or its form wants to be done. */
+/** The operation that an action or its form requests. */
 export interface Plan {
   readonly steps: readonly Step[];
   /** Default: the action's. */
@@ -40,9 +40,9 @@ export interface Skipped {
 }
 
 /**
- * Steps that take back what was done; undefined where that would not be honest.
- * @param done objects that it was done to, as they were before
- * @param results of the server, in their order; undefined where many were done at once
+ * Steps that undo what was done; undefined if it cannot be undone completely.
+ * @param done its objects, with their values before
+ * @param results of the server, in their order; undefined for a bulk operation
  */
 export type Undo = (
   done: readonly ObjectRow[],
@@ -84,7 +84,7 @@ export interface ActionDefinition {
     object: ObjectRow,
     text: Messages,
   ) => string | undefined;
-  /** What is asked before; nothing: it is done at once. */
+  /** The confirmation; absent: it runs immediately. */
   readonly formOf?: (
     objects: readonly ObjectRow[],
     words: Localization,

@@ -26,7 +26,7 @@ interface Followed {
   readonly onEnd: (task: Readonly<Record<string, Json>>) => void;
 }
 
-/** News of the tasks that this page has begun, while they run. */
+/** Progress of the tasks that this page has started, while they run. */
 export class TaskFollower {
   readonly #call: Call;
   readonly #followed = new Map<string, Followed>();
@@ -35,7 +35,7 @@ export class TaskFollower {
     this.#call = call;
   }
 
-  /** Resolves when the task has ended, also after the connection was gone meanwhile. */
+  /** Resolves when the task has ended, also after a reconnect. */
   follow(
     id: string,
     onCounts: (counts: TaskCounts) => void,
@@ -50,7 +50,7 @@ export class TaskFollower {
     });
   }
 
-  /** For each connection, and when one begins to follow: what was missed is asked for. */
+  /** For each connection, and when a subscription starts: missed changes are requested. */
   async renew(): Promise<void> {
     if (this.#followed.size === 0) return;
     try {
@@ -58,7 +58,7 @@ export class TaskFollower {
       const tasks = await this.#call("task.list", { limit: 200 });
       for (const task of toList(tasks)) this.#take(task);
     } catch {
-      // The connection went: the next one asks again.
+      // The connection was lost: the next one requests again.
     }
   }
 

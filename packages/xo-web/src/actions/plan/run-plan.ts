@@ -84,7 +84,7 @@ async function runOne(
 
 function paramsOf(operation: Step["operation"], { id }: ObjectRow): Json {
   const { idParameter = "id", params = {} } = operation;
-  // Some operations say by their parameters alone what they are about.
+  // Some operations identify their object only by their parameters.
   return idParameter === "" ? params : { ...params, [idParameter]: id };
 }
 

@@ -110,7 +110,7 @@ export const actions = {
     taskEnded: "The task has ended",
     notCancellable: "The task cannot be cancelled",
   },
-  /** What something will do, asked before it is done. */
+  /** Consequences of an action, shown in its confirmation. */
   leads: {
     cleanShutdown:
       "The guest is asked to shut down. Its services are unavailable until the VM is started again.",

@@ -9,7 +9,7 @@ export const filters = {
   error: "Character {position}: found “{found}”, expected {expected}.",
   errorAtEnd: "Incomplete: expected {expected} at the end.",
   held: "The list still uses the last valid filter.",
-  /** What the reader of the language asks for. */
+  /** Preferences of the language's readers. */
   expected: {
     term: "a word, a property or a value",
     termOrClose: "a term or “)”",

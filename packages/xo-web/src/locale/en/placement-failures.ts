@@ -1,7 +1,7 @@
 export const placementFailures = {
   /** A placement rule whose name is not known here. */
   someRule: "a placement rule",
-  /** Said of a host that does not take a VM. */
+  /** The reason why a host does not accept a VM. */
   refusals: {
     disabled: "Host is disabled",
     down: "Host is down",
@@ -15,7 +15,7 @@ export const placementFailures = {
     group: "Rule {rule}: conflict with {vm}",
     pinned: "The VM cannot be migrated: {reason}",
   },
-  /** The same, said of many hosts at once. */
+  /** The same, for many hosts at once. */
   ruleNames: {
     state: "Host disabled or down",
     memory: "Insufficient memory",

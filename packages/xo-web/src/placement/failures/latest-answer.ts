@@ -1,7 +1,7 @@
 import type { MonotonicClock } from "@xo-server/kit";
 
 export interface LatestView<Q, A> {
-  /** The last answer with its question; kept until the next answer. */
+  /** The last response with its request; retained until the next response. */
   readonly answer: A | undefined;
   readonly question: Q | undefined;
   /** The question has changed since, or the connection is lost. */

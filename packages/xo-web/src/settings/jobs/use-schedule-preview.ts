@@ -9,7 +9,7 @@ export interface SchedulePreview {
   readonly refusal: Readonly<Ref<string | undefined>>;
 }
 
-/** Milliseconds without typing before the server is asked. */
+/** Milliseconds without typing before a request. */
 const DELAY_MS = 200;
 
 /** The next times of a cron expression, updated while it is typed. */

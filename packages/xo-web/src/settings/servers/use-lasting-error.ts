@@ -2,7 +2,9 @@ import { computed, shallowRef, watch, type ComputedRef } from "vue";
 import type { PoolStatus } from "../../api/status.js";
 import type { ServerError } from "./server-row.js";
 
-/** The last connection error of a pool; kept during reconnection attempts, cleared on success. */
+/**
+ * The last connection error of a pool; retained during reconnection attempts, cleared on success.
+ */
 export function useLastingError(
   pool: () => PoolStatus | undefined,
 ): ComputedRef<ServerError | undefined> {
