@@ -89,7 +89,7 @@ export class FollowedQuery {
     return this.#ids.map((id) => this.#objects.get(id)!);
   }
 
-  /** Of the copy, made anew. */
+  /** Computed from the copy. */
   get ownDigest(): string {
     return digestToText(
       this.rows.reduce(

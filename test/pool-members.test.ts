@@ -167,8 +167,13 @@ t.test("hosts join, become coordinator and leave", LIMIT, async (t) => {
     await admin.ask("host.enable", { id: host });
     await admin.ask("pool.setPoolMaster", { host });
     t.match((await list("pools"))[0], { id: target, master: host });
-    await admin.ask("pool.set", { id: target, name_label: "led anew" });
-    t.match((await list("pools"))[0], { name_label: "led anew" });
+    await admin.ask("pool.set", {
+      id: target,
+      name_label: "renamed by the new coordinator",
+    });
+    t.match((await list("pools"))[0], {
+      name_label: "renamed by the new coordinator",
+    });
     await admin.ask("pool.setPoolMaster", { host: pool!["master"] });
     t.match((await list("pools"))[0], { master: pool!["master"] });
   });

@@ -158,10 +158,10 @@ t.test(
     t.match(refused, { result: { code: "INCORRECT_STATE" } });
     const { object: disabled } = refused.result!.data as { object: string };
     await bench.admin.ask("host.enable", { id: disabled });
-    const anew = await roll(bench, { resume: false });
-    t.equal(anew.status, "success", JSON.stringify(anew));
+    const repeated = await roll(bench, { resume: false });
+    t.equal(repeated.status, "success", JSON.stringify(repeated));
     t.same(
-      anew.infos.filter(({ message }) => /goes on/.test(message)),
+      repeated.infos.filter(({ message }) => /goes on/.test(message)),
       [],
     );
   },

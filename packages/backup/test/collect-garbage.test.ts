@@ -45,21 +45,21 @@ t.test("packs are deleted a grace period after they are found", async (t) => {
     [...storage.files.keys()].filter((name) => name.startsWith("packs/"));
   t.equal(packs().length, 4);
   await repository.removeBackups([id]);
-  t.match(await collectGarbage(repository), { condemned: 2, deleted: 0 });
+  t.match(await collectGarbage(repository), { marked: 2, deleted: 0 });
   clock.now += DAY - 1;
-  t.match(await collectGarbage(repository), { condemned: 0, deleted: 0 });
+  t.match(await collectGarbage(repository), { marked: 0, deleted: 0 });
   clock.now += 1;
   t.match(await collectGarbage(repository), { deleted: 2 });
   t.equal(packs().length, 2);
   t.same((await verifyRepository(repository)).findings, []);
 });
 
-t.test("a new backup does not use condemned packs", async (t) => {
+t.test("a new backup does not use marked packs", async (t) => {
   const { repository, clock } = await newRepository();
   const first = await backup(repository, "content");
   await repository.removeBackups([first.id]);
   await collectGarbage(repository);
-  // The content is stored again: a condemned pack is not used for new chunks.
+  // The content is stored again: a marked pack is not used for new chunks.
   const second = await backup(repository, "content");
   t.equal(second.statistics.deduplicated, 0);
   clock.now += 2 * DAY;

@@ -22,7 +22,7 @@ t.test("config.yaml.example equals the schema", async (t) => {
   t.equal(
     example,
     toExampleConfig(),
-    "print it anew: node bin/xo-server example-config > config.yaml.example",
+    "write it again: node bin/xo-server example-config > config.yaml.example",
   );
 });
 

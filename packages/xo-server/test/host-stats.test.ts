@@ -308,7 +308,7 @@ t.test(
     t.equal(old.rows, fewer);
     t.equal((await stats.read(a, "a", "seconds")).rows, 120);
     t.ok(stats.bytes <= 2 * 2.4 * one + 3 * 1_000, `${stats.bytes} B`);
-    t.equal((await stats.read(b, "b", "seconds")).rows, 120, "asked for anew");
+    t.equal((await stats.read(b, "b", "seconds")).rows, 120, "requested again");
     t.same(b.asked.at(-1), [-600, 5, "b"]);
     t.equal(host.asked.length, 0);
   },

@@ -34,7 +34,7 @@ t.test("a track grows at its end and forgets its beginning", (t) => {
   cpus.take(toStatsAnswer(answer(45, { cpus: { 0: [6] } }))!);
   t.same(cpus.column("cpus.0"), [5, null, null, 6], "a gap stays a gap");
   cpus.take(toStatsAnswer(answer(60, { cpus: { 0: [1] } }, 60))!);
-  t.same(cpus.column("cpus.0"), [1], "another step begins anew");
+  t.same(cpus.column("cpus.0"), [1], "another step replaces the columns");
   t.equal(toStatsAnswer(null), undefined);
   t.equal(toStatsAnswer({ error: { message: "no" } }), undefined);
   t.end();

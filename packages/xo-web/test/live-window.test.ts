@@ -163,7 +163,7 @@ t.test("server down: rows stay, and updates resume afterwards", async (t) => {
   });
   t.equal(view().state, "live");
   t.same(ids(), ["a", "d"]);
-  t.equal(view().rows[0], before, "what is as it was is not drawn anew");
+  t.equal(view().rows[0], before, "an unchanged row keeps its identity");
 });
 
 t.test("after the session nothing is shown or requested", async (t) => {

@@ -23,9 +23,9 @@ export interface CollectOptions {
 
 export interface CollectResult {
   /** Files that no backup needs and that are deleted after the grace period. */
-  readonly condemned: number;
-  /** Files that were condemned and are needed again. */
-  readonly spared: number;
+  readonly marked: number;
+  /** Files that were marked and are needed again. */
+  readonly unmarked: number;
   readonly deleted: number;
   /** Bytes of the deleted packs. */
   readonly freed: number;
@@ -36,7 +36,7 @@ type Collection = Extract<LogChange, { type: "collect" }>;
 const DAY_MS = 86_400_000;
 
 /**
- * Deletes packs that no backup needs, in two phases: they are condemned, and
+ * Deletes packs that no backup needs, in two phases: they are marked, and
  * deleted by a run after the grace period. Both are entries of the log, which
  * orders them with the backups of all processes: a backup that refers to a file
  * whose deletion was logged before it is refused, one that was logged first
@@ -58,45 +58,45 @@ export async function collectGarbage(
     signal?.throwIfAborted();
     const live = await manifests.of(state);
     const due = (time: string) => Date.parse(time) + graceMs <= now;
-    const condemned = [...state.condemned];
-    const unneeded = condemned.filter(([name]) => !live.has(name));
+    const marked = [...state.marked];
+    const unneeded = marked.filter(([name]) => !live.has(name));
     change = {
       type: "collect",
-      condemn: [...sizes.keys()].filter((name) => isNew(name, { state, live })),
-      spare: condemned.map(([name]) => name).filter((name) => live.has(name)),
+      mark: [...sizes.keys()].filter((name) => isNew(name, { state, live })),
+      unmark: marked.map(([name]) => name).filter((name) => live.has(name)),
       remove: unneeded.filter(([, time]) => due(time)).map(([name]) => name),
       removed: interrupted.filter((name) => state.removing.has(name)),
     };
     return isEmpty(change) ? undefined : change;
   });
-  const { condemn, spare, remove } = change!;
+  const { mark, unmark, remove } = change!;
   if (remove.length > 0) {
     await deleteFiles(repository, remove);
     await log.append(({ removing }) => {
       const removed = remove.filter((name) => removing.has(name));
       if (removed.length === 0) return undefined; // another process was faster
-      return { type: "collect", condemn: [], spare: [], remove: [], removed };
+      return { type: "collect", mark: [], unmark: [], remove: [], removed };
     });
   }
   if (repository.config.parity) await mergeSmallGroups(storage, PARITY_MEMBERS);
   return {
-    condemned: condemn.length,
-    spared: spare.length,
+    marked: mark.length,
+    unmarked: unmark.length,
     deleted: remove.length,
     freed: remove.reduce((sum, name) => sum + (sizes.get(name) ?? 0), 0),
   };
 }
 
-function isEmpty({ condemn, spare, remove, removed }: Collection): boolean {
-  return [condemn, spare, remove, removed].every((names) => names.length === 0);
+function isEmpty({ mark, unmark, remove, removed }: Collection): boolean {
+  return [mark, unmark, remove, removed].every((names) => names.length === 0);
 }
 
 function isNew(
   name: string,
   known: { state: RepositoryState; live: ReadonlySet<string> },
 ): boolean {
-  const { condemned, removing } = known.state;
-  return !known.live.has(name) && !condemned.has(name) && !removing.has(name);
+  const { marked, removing } = known.state;
+  return !known.live.has(name) && !marked.has(name) && !removing.has(name);
 }
 
 /** Packs and manifests that exist, with their sizes. */

@@ -14,9 +14,9 @@ export type LogChange =
   | {
       readonly type: "collect";
       /** Files that no backup needs; new backups do not use them from here on. */
-      readonly condemn: readonly string[];
+      readonly mark: readonly string[];
       /** Files that are needed again. */
-      readonly spare: readonly string[];
+      readonly unmark: readonly string[];
       /** Files that are deleted after this entry; no backup may name them any more. */
       readonly remove: readonly string[];
       /** Files of earlier `remove` that no longer exist. */

@@ -9,7 +9,7 @@ export interface RepositoryState {
   /** Digests of the files of key slots, by name. */
   readonly keys: ReadonlyMap<string, string>;
   /** Files that no backup needs, with the time (ISO 8601) since when. */
-  readonly condemned: ReadonlyMap<string, string>;
+  readonly marked: ReadonlyMap<string, string>;
   /** Files whose deletion is decided and may be under way. */
   readonly removing: ReadonlySet<string>;
 }
@@ -26,7 +26,7 @@ export const emptyState: RepositoryState = {
   digest: "",
   backups: new Map(),
   keys: new Map(),
-  condemned: new Map(),
+  marked: new Map(),
   removing: new Set(),
 };
 
@@ -55,13 +55,13 @@ export function applyEntry(
     case "remove-backups":
       return { ...next, backups: without(state.backups, change.ids) };
     case "collect": {
-      const { condemn, spare, remove, removed } = change;
-      const condemned = without(state.condemned, [...spare, ...remove]);
-      for (const name of condemn) condemned.set(name, time);
+      const { mark, unmark, remove, removed } = change;
+      const marked = without(state.marked, [...unmark, ...remove]);
+      for (const name of mark) marked.set(name, time);
       const removing = new Set(state.removing);
       for (const name of remove) removing.add(name);
       for (const name of removed) removing.delete(name);
-      return { ...next, condemned, removing };
+      return { ...next, marked, removing };
     }
   }
 }
@@ -73,7 +73,7 @@ export interface StateJson {
   readonly digest: string;
   readonly backups: readonly BackupReference[];
   readonly keys: readonly (readonly [string, string])[];
-  readonly condemned: readonly (readonly [string, string])[];
+  readonly marked: readonly (readonly [string, string])[];
   readonly removing: readonly string[];
 }
 
@@ -84,7 +84,7 @@ export function stateToJson(state: RepositoryState): StateJson {
     digest: state.digest,
     backups: [...state.backups.values()],
     keys: [...state.keys],
-    condemned: [...state.condemned],
+    marked: [...state.marked],
     removing: [...state.removing],
   };
 }
@@ -95,7 +95,7 @@ export function stateFromJson(json: StateJson): RepositoryState {
     digest: json.digest,
     backups: new Map(json.backups.map((backup) => [backup.id, backup])),
     keys: new Map(json.keys),
-    condemned: new Map(json.condemned),
+    marked: new Map(json.marked),
     removing: new Set(json.removing),
   };
 }

@@ -8,19 +8,19 @@ const CONCURRENCY = 8;
 /** What a backup may refer to. */
 export interface KnownPacks {
   readonly table: ChunkTable;
-  /** Packs that exist and whose index can be read: those of the base may be used although they are condemned. */
+  /** Packs that exist and whose index can be read: those of the base may be used although they are marked. */
   readonly readable: ReadonlySet<string>;
 }
 
 /**
- * Reads the indexes of all packs. Packs that garbage collection has condemned
+ * Reads the indexes of all packs. Packs that garbage collection has marked
  * are not used for new chunks; damaged ones are not used at all.
  */
 export async function loadChunkTable(
   repository: Repository,
   signal?: AbortSignal,
 ): Promise<KnownPacks> {
-  const { condemned, removing } = repository.log.state;
+  const { marked, removing } = repository.log.state;
   const table = new ChunkTable();
   const readable = new Set<string>();
   const files = await repository.packs.list();
@@ -31,7 +31,7 @@ export async function loadChunkTable(
     try {
       const index = await repository.packs.readIndex(name, size);
       readable.add(name);
-      if (condemned.has(file)) return;
+      if (marked.has(file)) return;
       const number = table.addPack(name);
       for (let i = 0; i < index.count && !table.isFull; i++)
         table.add(index.id(i), number, i);

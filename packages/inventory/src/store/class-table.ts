@@ -228,12 +228,12 @@ export class ClassTable extends RecordRows {
   }
 
   /**
-   * Copies the record out of its segment if that segment is condemned (see
-   * Segments.condemn).
+   * Copies the record out of its segment if that segment is sparse (see
+   * Segments.selectSparse).
    */
   evacuate(row: number): void {
     const segment = this.table.get(row, Cell.segment);
-    if (segment < 0 || !this.segments.isCondemned(segment)) return;
+    if (segment < 0 || !this.segments.isSparse(segment)) return;
     this.#copyRecord(row, this.segments.bytesOf(segment), this.#place(row));
     this.segments.release(segment, this.liveBytes(row));
   }

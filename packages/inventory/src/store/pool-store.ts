@@ -228,7 +228,7 @@ export class PoolStore {
    * when too little would be gained.
    */
   *compact(): Steps {
-    if (!this.#segments.condemn()) return;
+    if (!this.#segments.selectSparse()) return;
     for (const table of this.#tables.all)
       for (let row = 0; row < table.rows; row++) {
         table.evacuate(row);

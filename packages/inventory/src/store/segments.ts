@@ -16,7 +16,7 @@ interface Segment {
   readonly bytes: Buffer;
   /** Bytes of live records and references in it. */
   live: number;
-  condemned: boolean;
+  isSparse: boolean;
 }
 
 export interface SegmentStats {
@@ -55,8 +55,8 @@ export class Segments {
     return this.#segments[segment]!.bytes;
   }
 
-  isCondemned(segment: number): boolean {
-    return this.#segments[segment]!.condemned;
+  isSparse(segment: number): boolean {
+    return this.#segments[segment]!.isSparse;
   }
 
   /**
@@ -117,9 +117,9 @@ export class Segments {
    * Marks the segments that are mostly dead, if enough would be gained. Visits
    * all segments of a pool in one step: 1.2 GB are at most 4,800 segments,
    * about 50 us; a typical pool has 150.
-   * @returns true when records should be moved out of the condemned segments
+   * @returns true when records should be moved out of the sparse segments
    */
-  condemn(): boolean {
+  selectSparse(): boolean {
     const minGain = Math.max(MIN_GAIN_BYTES, this.#liveBytes * MIN_GAIN_SHARE);
     if (this.#bytes - this.#liveBytes < minGain) return false;
     const candidates = this.#segments.filter(
@@ -133,7 +133,7 @@ export class Segments {
       0,
     );
     if (gain < minGain) return false;
-    for (const segment of candidates) segment.condemned = true;
+    for (const segment of candidates) segment.isSparse = true;
     return true;
   }
 
@@ -154,7 +154,7 @@ export class Segments {
 
   #add(bytes: Buffer): number {
     const number = this.#free.pop() ?? this.#segments.length;
-    this.#segments[number] = { bytes, live: 0, condemned: false };
+    this.#segments[number] = { bytes, live: 0, isSparse: false };
     this.#bytes += bytes.length;
     return number;
   }

@@ -70,7 +70,7 @@ export const filters: Messages["filters"] = {
     matches: { one: "{n} Treffer", other: "{n} Treffer" },
     apply: "Filter anwenden",
     cancel: "Abbrechen",
-    anew: "Mit leerem Formular beginnen",
+    clear: "Mit leerem Formular beginnen",
     cannot:
       "Das Formular kann diesen Teil des Filters nicht darstellen: {part}. Bearbeiten Sie ihn im Filterfeld.",
     unreadable:

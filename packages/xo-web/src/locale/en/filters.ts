@@ -70,7 +70,7 @@ export const filters = {
     matches: { one: "{n} match", other: "{n} match" },
     apply: "Apply filter",
     cancel: "Cancel",
-    anew: "Start with an empty form",
+    clear: "Start with an empty form",
     cannot:
       "The form cannot represent this part of the filter: {part}. Edit it in the filter field.",
     unreadable:
