@@ -4,8 +4,9 @@ import { apiDocument } from "../src/api/api-document.js";
 import type { ApiRow, Section } from "../src/api/api-rows.js";
 import { checkShape } from "../src/api/api-smoke.js";
 import { judgeTargets } from "../src/api/api-targets.js";
-import { toResult, type Report, type Result } from "../src/harness/result.js";
+import { toResult, type Result } from "../src/harness/result.js";
 import { verdictOf } from "../src/harness/target.js";
+import { sampleReport } from "./sample-report.js";
 
 const line = (
   place: Section,
@@ -28,20 +29,6 @@ const good = [
   ]),
   line("rights", "xo.getAllObjects, by id", { added: 0.05 }),
 ];
-
-const reportOf = (results: readonly Result[]): Report => ({
-  results,
-  machine: {
-    cpu: "x",
-    cores: 2,
-    memoryBytes: 8e9,
-    system: "linux x64",
-    node: "20.20.2",
-  },
-  versions: { ws: "8" },
-  commit: "abc",
-  date: "2026-01-01",
-});
 
 const missed = (results: readonly Result[]) =>
   judgeTargets(results)
@@ -89,12 +76,12 @@ t.test("a row may have several lines", async (t) => {
 t.test("a failed row has its reason in the document", async (t) => {
   const row = { section: "fan-out", mode: "x", pool: "A" } as ApiRow;
   const failed = toResults({ row, runs: [], failure: "the pool is gone" });
-  t.match(apiDocument(reportOf(failed)), /not measured: the pool is gone/);
-  t.throws(() => checkShape(reportOf(failed)), /the pool is gone/);
+  t.match(apiDocument(sampleReport(failed)), /not measured: the pool is gone/);
+  t.throws(() => checkShape(sampleReport(failed)), /the pool is gone/);
 });
 
 t.test("the document has a table for each section", async (t) => {
-  const text = apiDocument(reportOf(good));
+  const text = apiDocument(sampleReport(good));
   t.match(text, /## Rights: A/);
   t.match(text, /\*\*Own blocks\*\*/);
 });

@@ -1,25 +1,7 @@
 import t from "tap";
 import { checkShape } from "../src/backup/backup-bench.js";
 import { backupDocument } from "../src/backup/backup-document.js";
-import { toResult, type Report } from "../src/harness/result.js";
-
-const reportOf = (
-  rows: Readonly<Record<string, Readonly<Record<string, number>>>>,
-): Report => ({
-  results: Object.entries(rows).map(([mode, figures]) =>
-    toResult({ pool: "", mode, place: "" }, { runs: [figures] }),
-  ),
-  machine: {
-    cpu: "x",
-    cores: 2,
-    memoryBytes: 8e9,
-    system: "linux x64",
-    node: "20.20.2",
-  },
-  versions: {},
-  commit: "abc",
-  date: "2026-01-01",
-});
+import { sampleReportOf } from "./sample-report.js";
 
 const ours = {
   usedMib: 512,
@@ -35,7 +17,7 @@ const ours = {
 
 t.test("targets are ratios of the same run", async (t) => {
   const document = backupDocument(
-    reportOf({
+    sampleReportOf({
       "xo-server": ours,
       "zstd -1 -T2 | openssl": { ...ours, fullMs: 2_000, restoreMs: 1_900 },
       restic: { ...ours, fullMs: 9_000, incrementalMs: 10_000 },
@@ -53,8 +35,8 @@ t.test("targets are ratios of the same run", async (t) => {
 });
 
 t.test("a smoke run wants something to have been measured", async (t) => {
-  checkShape(reportOf({ "xo-server": ours }));
+  checkShape(sampleReportOf({ "xo-server": ours }));
   t.throws(() => {
-    checkShape(reportOf({ "xo-server": { usedMib: 24 } }));
+    checkShape(sampleReportOf({ "xo-server": { usedMib: 24 } }));
   }, /nothing measured/);
 });

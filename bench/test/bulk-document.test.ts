@@ -1,25 +1,10 @@
 import t from "tap";
 import { checkShape } from "../src/bulk/bulk-bench.js";
 import { bulkDocument } from "../src/bulk/bulk-document.js";
-import { toResult, type Report } from "../src/harness/result.js";
+import { sampleReportOf } from "./sample-report.js";
 
-const reportOf = (
-  rows: Readonly<Record<string, Readonly<Record<string, number>>>>,
-): Report => ({
-  results: Object.entries(rows).map(([mode, figures]) =>
-    toResult({ pool: "A", mode, place: "" }, { runs: [figures] }),
-  ),
-  machine: {
-    cpu: "x",
-    cores: 2,
-    memoryBytes: 8e9,
-    system: "linux x64",
-    node: "20.20.2",
-  },
-  versions: {},
-  commit: "abc",
-  date: "2026-01-01",
-});
+const reportOf = (rows: Parameters<typeof sampleReportOf>[0]) =>
+  sampleReportOf(rows, "A");
 
 const bare = { cpuMsPerVm: 2, ms: 10_000, succeeded: 500 };
 const server = {

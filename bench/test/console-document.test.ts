@@ -2,6 +2,7 @@ import t from "tap";
 import { checkShape } from "../src/console/console-bench.js";
 import { consoleDocument, targetsOf } from "../src/console/console-document.js";
 import { toResult, type Report } from "../src/harness/result.js";
+import { sampleReport } from "./sample-report.js";
 
 const keys = {
   keys: 5000,
@@ -16,21 +17,11 @@ const pictures = { bytesPerSecond: 640e6, cpuMs: 1200, grownBytes: 2 ** 20 };
 function reportOf(
   rows: readonly (readonly [string, string, Record<string, number>])[],
 ): Report {
-  return {
-    results: rows.map(([mode, place, figures]) =>
+  return sampleReport(
+    rows.map(([mode, place, figures]) =>
       toResult({ pool: "", mode, place }, { runs: [figures] }),
     ),
-    machine: {
-      cpu: "x",
-      cores: 2,
-      memoryBytes: 8e9,
-      system: "linux x64",
-      node: "20.20.2",
-    },
-    versions: { ws: "8" },
-    commit: "abc",
-    date: "2026-01-01",
-  };
+  );
 }
 
 const whole = reportOf([

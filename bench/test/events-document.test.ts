@@ -1,6 +1,7 @@
 import t from "tap";
 import { eventsDocument, isInTime } from "../src/events/events-document.js";
 import { toResult, type Report } from "../src/harness/result.js";
+import { sampleReport } from "./sample-report.js";
 
 const run = {
   throttleMs: 250,
@@ -23,25 +24,10 @@ t.test("p99 must stay under the pause and 100 ms", async (t) => {
 });
 
 t.test("the document has a line for each pause", async (t) => {
-  const report: Report = {
-    results: [
-      toResult(key, { runs: [run] }),
-      toResult(
-        { ...key, mode: "throttle 0" },
-        { runs: [], failure: "cut off" },
-      ),
-    ],
-    machine: {
-      cpu: "x",
-      cores: 2,
-      memoryBytes: 8e9,
-      system: "linux x64",
-      node: "20.20.2",
-    },
-    versions: {},
-    commit: "abc",
-    date: "2026-11-21",
-  };
+  const report: Report = sampleReport([
+    toResult(key, { runs: [run] }),
+    toResult({ ...key, mode: "throttle 0" }, { runs: [], failure: "cut off" }),
+  ]);
   const text = eventsDocument(report, 2000);
   t.match(text, "makes 2,000 changes a second");
   t.match(

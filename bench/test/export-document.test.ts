@@ -1,6 +1,7 @@
 import t from "tap";
 import { checkShape, exportDocument } from "../src/export/export-bench.js";
 import { toResult, type Report } from "../src/harness/result.js";
+import { sampleReport } from "./sample-report.js";
 
 const figures = {
   megabytesPerSecond: 200,
@@ -19,19 +20,7 @@ const reportOf = (rows: Readonly<Record<string, Partial<Figures>>>): Report => {
       { runs: [{ ...figures, ...more }] },
     ),
   );
-  return {
-    results,
-    machine: {
-      cpu: "x",
-      cores: 2,
-      memoryBytes: 8e9,
-      system: "linux x64",
-      node: "20.20.2",
-    },
-    versions: { fastify: "5" },
-    commit: "abc",
-    date: "2026-01-01",
-  };
+  return sampleReport(results);
 };
 
 t.test("each carrier is a line, the server beside the proxy", async (t) => {

@@ -4,6 +4,7 @@ import { checkShape } from "../src/fleet/fleet-shape.js";
 import { judgeTargets, verdictOf } from "../src/fleet/fleet-targets.js";
 import type { Figures } from "../src/harness/figures.js";
 import { toResult, type Report, type Result } from "../src/harness/result.js";
+import { sampleReport } from "./sample-report.js";
 
 const live = {
   ms: 9000,
@@ -48,19 +49,7 @@ const results = [
   row("pool", { ...live, ...views, churnCpuPercent: 1.9 }, "A"),
 ];
 
-const report = (all: readonly Result[]): Report => ({
-  results: all,
-  machine: {
-    cpu: "x",
-    cores: 2,
-    memoryBytes: 8e9,
-    system: "linux x64",
-    node: "20.20.2",
-  },
-  versions: {},
-  commit: "abc",
-  date: "2026-11-21",
-});
+const report = (all: readonly Result[]): Report => sampleReport(all);
 
 t.test("each target is compared with its figure", async (t) => {
   t.strictSame(judgeTargets(results).map(verdictOf), [

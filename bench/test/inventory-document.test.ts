@@ -9,6 +9,7 @@ import { fullScale, smokeScale } from "../src/inventory/scale.js";
 import { simulatedRows } from "../src/inventory/simulated-rows.js";
 import { checkShape } from "../src/inventory/smoke.js";
 import { toResults } from "../src/inventory/split-result.js";
+import { sampleReport } from "./sample-report.js";
 
 const result = (
   place: Row["section"],
@@ -49,19 +50,7 @@ const good = [
   result("second-read", "views 90 %", { hitShare: 0.85 }, "5,000 VMs"),
 ];
 
-const reportOf = (results: readonly Result[]): Report => ({
-  results,
-  machine: {
-    cpu: "x",
-    cores: 2,
-    memoryBytes: 8e9,
-    system: "linux x64",
-    node: "20.20.2",
-  },
-  versions: {},
-  commit: "0",
-  date: "2026-01-01",
-});
+const reportOf = (results: readonly Result[]): Report => sampleReport(results);
 
 t.test("targets are met, missed or not measured", async (t) => {
   t.same(new Set(judgeTargets(good).map(verdictOf)), new Set(["met"]));

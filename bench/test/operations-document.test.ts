@@ -5,6 +5,7 @@ import { operationCalls } from "../src/operations/operation-calls.js";
 import { operationsDocument } from "../src/operations/operations-document.js";
 import { largeValue, smallValue } from "../src/operations/parameter-values.js";
 import { SampleObjects } from "../src/operations/sample-objects.js";
+import { sampleReport } from "./sample-report.js";
 
 const resultOf = (mode: string, longestOwnBlockMs: number, failure?: string) =>
   toResult(
@@ -15,19 +16,7 @@ const resultOf = (mode: string, longestOwnBlockMs: number, failure?: string) =>
     },
   );
 
-const reportOf = (...results: Report["results"]): Report => ({
-  results,
-  machine: {
-    cpu: "x",
-    cores: 2,
-    memoryBytes: 8e9,
-    system: "linux x64",
-    node: "20.20.2",
-  },
-  versions: {},
-  commit: "abc",
-  date: "2026-01-01",
-});
+const reportOf = (...results: Report["results"]) => sampleReport(results);
 
 t.test("the longest blocks come first", async (t) => {
   const document = operationsDocument(

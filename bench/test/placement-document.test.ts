@@ -6,29 +6,21 @@ import { placementDocument } from "../src/placement/placement-document.js";
 import { parsePlacementOptions } from "../src/placement/placement-options.js";
 import { storyPool } from "../src/placement/problems.js";
 import { checkShape } from "../src/placement/smoke.js";
+import { sampleReport } from "./sample-report.js";
 
 type Figures = Readonly<Record<string, number>>;
 
 const reportOf = (
   rows: readonly (readonly [string, string, readonly Figures[], string?])[],
-): Report => ({
-  results: rows.map(([place, mode, runs, failure]) =>
-    toResult(
-      { pool: "", mode, place },
-      { runs, ...(failure === undefined ? {} : { failure }) },
+): Report =>
+  sampleReport(
+    rows.map(([place, mode, runs, failure]) =>
+      toResult(
+        { pool: "", mode, place },
+        { runs, ...(failure === undefined ? {} : { failure }) },
+      ),
     ),
-  ),
-  machine: {
-    cpu: "x",
-    cores: 2,
-    memoryBytes: 8e9,
-    system: "linux x64",
-    node: "20.20.2",
-  },
-  versions: { pacemaker: "2.1.5" },
-  commit: "abc",
-  date: "2026-01-01",
-});
+  );
 
 const story = {
   ms: 400,

@@ -1,25 +1,7 @@
 import t from "tap";
-import { toResult, type Report } from "../src/harness/result.js";
 import { checkShape } from "../src/web/web-bench.js";
 import { webDocument } from "../src/web/web-document.js";
-
-const reportOf = (
-  rows: Readonly<Record<string, Readonly<Record<string, number>>>>,
-): Report => ({
-  results: Object.entries(rows).map(([mode, figures]) =>
-    toResult({ pool: "", mode, place: "" }, { runs: [figures] }),
-  ),
-  machine: {
-    cpu: "x",
-    cores: 2,
-    memoryBytes: 8e9,
-    system: "linux x64",
-    node: "20.20.2",
-  },
-  versions: {},
-  commit: "abc",
-  date: "2026-01-01",
-});
+import { sampleReportOf } from "./sample-report.js";
 
 const large = {
   signInMs: 700,
@@ -33,7 +15,10 @@ const small = { ...large, changeMs: 400 };
 
 t.test("each promise is judged for each size", async (t) => {
   const document = webDocument(
-    reportOf({ "5,000": small, "100,000": { ...large, signInMs: 1_200 } }),
+    sampleReportOf({
+      "5,000": small,
+      "100,000": { ...large, signInMs: 1_200 },
+    }),
   );
   t.match(document, /5,000 VMs: sign-in to list.* \| +700.* met/);
   t.match(document, /100,000 VMs: sign-in to list.* \*\*missed/);
@@ -43,8 +28,8 @@ t.test("each promise is judged for each size", async (t) => {
 });
 
 t.test("a smoke run requires every figure", async (t) => {
-  checkShape(reportOf({ "60": small }));
+  checkShape(sampleReportOf({ "60": small }));
   t.throws(() => {
-    checkShape(reportOf({ "60": large }));
+    checkShape(sampleReportOf({ "60": large }));
   }, /changeMs/);
 });

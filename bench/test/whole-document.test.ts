@@ -1,7 +1,8 @@
 import t from "tap";
-import { toResult, type Report, type Result } from "../src/harness/result.js";
+import { toResult, type Result } from "../src/harness/result.js";
 import { checkShape } from "../src/whole/whole-bench.js";
 import { targetsOf, wholeDocument } from "../src/whole/whole-document.js";
+import { sampleReport } from "./sample-report.js";
 
 const figures = {
   listeningMs: 480,
@@ -25,22 +26,8 @@ const row = (pool: string, mode: string, failure?: string): Result =>
     failure === undefined ? { runs: [figures] } : { runs: [], failure },
   );
 
-const reportOf = (results: readonly Result[]): Report => ({
-  results,
-  machine: {
-    cpu: "x",
-    cores: 2,
-    memoryBytes: 8e9,
-    system: "linux x64",
-    node: "20.20.2",
-  },
-  versions: { ws: "8" },
-  commit: "abc",
-  date: "2026-01-01",
-});
-
 t.test("each fleet has a column for its cold and its warm start", async (t) => {
-  const report = reportOf([row("A", "cold"), row("A", "warm")]);
+  const report = sampleReport([row("A", "cold"), row("A", "warm")]);
   const document = wholeDocument(report);
   t.match(document, "|  | A, cold | A, warm |");
   t.match(document, "| all VMs in the list, ms | 1,600 | 1,600 |");
@@ -50,7 +37,7 @@ t.test("each fleet has a column for its cold and its warm start", async (t) => {
 
 t.test("a target that is missed is shown as missed", async (t) => {
   const targets = targetsOf(
-    reportOf([row("A", "cold"), row("no pools", "warm")]),
+    sampleReport([row("A", "cold"), row("no pools", "warm")]),
   );
   t.same(
     targets.map(({ met }) => met),
@@ -59,9 +46,12 @@ t.test("a target that is missed is shown as missed", async (t) => {
 });
 
 t.test("a smoke run fails where a figure is missing", async (t) => {
-  checkShape(reportOf([row("C", "cold")]));
+  checkShape(sampleReport([row("C", "cold")]));
   t.throws(() => {
-    checkShape(reportOf([row("C", "cold", "it ended")]));
+    checkShape(sampleReport([row("C", "cold", "it ended")]));
   }, /it ended/);
-  t.match(wholeDocument(reportOf([row("C", "cold", "it ended")])), "it ended");
+  t.match(
+    wholeDocument(sampleReport([row("C", "cold", "it ended")])),
+    "it ended",
+  );
 });
