@@ -2,7 +2,7 @@
  * Bundles the compiled programs into bin/dist: a start reads a few files instead
  * of a thousand. Figures and reasons: docs/decisions/.
  */
-import { rm, readFile, readdir, writeFile } from "node:fs/promises";
+import { copyFile, rm, readFile, readdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
@@ -48,6 +48,10 @@ const { metafile } = await build({
   banner: { js: banner.replaceAll(/\n/g, " ") },
   logLevel: "warning",
 });
+await copyFile(
+  join(root, "packages/parser-pool/dist/src/split-records.wasm"),
+  join(outdir, "split-records.wasm"),
+);
 await writeFile(join(outdir, "LICENSES.txt"), await licensesOf(metafile));
 
 /** The licences of the bundled packages. @throws if a package has none */

@@ -32,6 +32,13 @@ t.test(
   },
 );
 
+t.test("the bundled program finds its WebAssembly module", async (t) => {
+  const server = start(t);
+  const url = await server.find(LISTENING);
+  const metrics = await (await fetch(`${url}/metrics`)).text();
+  t.match(metrics, /^xo_parser_webassembly 1$/m);
+});
+
 t.test("Ctrl-C ends it as well", async (t) => {
   const server = start(t);
   await server.find(LISTENING);

@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { RECORD_STRIDE } from "@xo-server/model";
 import type { BatchBuilder } from "./batch-builder.js";
 import type { NameIndex } from "./name-index.js";
@@ -140,9 +140,15 @@ export function recordUnits(): RecordUnits | undefined {
   return loaded ?? undefined;
 }
 
+/** In the folder above the compiled files, and beside a bundle. */
+const PLACES = ["../split-records.wasm", "./split-records.wasm"];
+
 function load(): RecordUnits | null {
   try {
-    const file = new URL("../split-records.wasm", import.meta.url);
+    const file = PLACES.map((place) => new URL(place, import.meta.url)).find(
+      (url) => existsSync(url),
+    );
+    if (file === undefined) return null;
     return new RecordUnits(new WebAssembly.Module(readFileSync(file)));
   } catch {
     // The module is missing or needs SIMD: `stats().usesWebAssembly` shows this.

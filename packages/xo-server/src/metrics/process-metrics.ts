@@ -136,6 +136,11 @@ function toHistogram(name: string, help: string, of: Histogram): Metric {
 
 function toParserMetrics(parser: ParserFigures): Metric[] {
   return [
+    gauge(
+      "xo_parser_webassembly",
+      "1 if records are split by WebAssembly, 0 if by JavaScript.",
+      parser.usesWebAssembly ? 1 : 0,
+    ),
     gauge("xo_parser_threads", "Parser threads.", parser.threads),
     gauge("xo_parser_queued", "Buffers that wait for a thread.", parser.queued),
     counter("xo_parser_tasks_total", "Parsed buffers.", parser.tasks),

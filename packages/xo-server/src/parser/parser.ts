@@ -16,6 +16,8 @@ export interface DelayBucket {
 
 /** Metrics of the parser pool; `tasks` counts all since the start. */
 export interface ParserFigures {
+  /** Whether records are split by WebAssembly: several times faster than JavaScript. */
+  readonly usesWebAssembly: boolean;
   readonly threads: number;
   readonly queued: number;
   readonly tasks: number;
@@ -70,6 +72,7 @@ function toFigures(pool: ParserPool): ParserFigures {
   const { threads, priorities, ...stats } = pool.stats();
   const all: PriorityStats[] = Object.values(priorities);
   return {
+    usesWebAssembly: stats.usesWebAssembly,
     threads,
     queued: all.reduce((sum, { queued }) => sum + queued, 0),
     tasks: stats.tasksInPlace + stats.tasksByWorkers,
