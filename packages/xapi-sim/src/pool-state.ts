@@ -41,6 +41,8 @@ export class PoolState {
   readonly disks = new WrittenDisks();
   /** Records of disks that are on their SR and not in the database, by location. */
   readonly forgottenDisks = new Map<string, XapiRecord>();
+  /** References of secrets, by the VTPM whose contents they are. */
+  readonly vtpmSecrets = new Map<string, string>();
   /** Names of users, by the console that they have open. */
   readonly consoleUsers = new Map<string, string>();
   /** By reference of the host here. */

@@ -36,7 +36,7 @@ export function addVm(builder: FleetBuilder, plan: VmPlan): DraftObject {
 
 function stateFields(
   builder: FleetBuilder,
-  { state, host, guestMetrics, system }: VmPlan,
+  { state, host, guestMetrics, system, title }: VmPlan,
 ): FleetFields {
   const runs = host !== undefined;
   return {
@@ -46,7 +46,7 @@ function stateFields(
       isSnapshot: false,
       isControlDomain: false,
       agent: guestMetrics !== NULL_REF && system.osVersion !== undefined,
-    }),
+    }).filter((name) => !Object.hasOwn(blockedOperations(title), name)),
     power_state: state,
     resident_on: host?.host.ref ?? NULL_REF,
     affinity: builder.random.chance(0.1)
@@ -100,9 +100,12 @@ function paperFields(
       ...(random.chance(0.7) ? { auto_poweron: "true" } : {}),
       "xo:8f2a1b7c": `{"creation":{"date":"${creationDate(builder)}","template":"${random.uuid()}","user":"${random.uuid()}"}}`,
     },
-    blocked_operations:
-      title.role.stem === "db-prod" ? { destroy: "true" } : {},
+    blocked_operations: blockedOperations(title),
   };
+}
+
+function blockedOperations({ role }: VmPlan["title"]): Record<string, string> {
+  return role.stem === "db-prod" ? { destroy: "true" } : {};
 }
 
 const owners = [

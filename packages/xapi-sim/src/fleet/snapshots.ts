@@ -44,7 +44,9 @@ function addSnapshot(
   const snapshot = builder.add("VM", {
     ...vm.record,
     uuid: builder.random.uuid(),
-    allowed_operations,
+    allowed_operations: allowed_operations.filter(
+      (name) => !Object.hasOwn(vm.record["blocked_operations"] as object, name),
+    ),
     name_label: `[Snapshot] ${guest.name} ${snapshot_time}`,
     power_state: "Halted",
     is_a_snapshot: true,

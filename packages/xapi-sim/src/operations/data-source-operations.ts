@@ -1,4 +1,5 @@
 import type { CallContext, OperationTable } from "../operation.js";
+import { assertNotBlocked } from "./blocked-operations.js";
 import { XapiFailure, internalError } from "../xapi-failure.js";
 import type { XapiValue } from "../xapi-value.js";
 import {
@@ -38,6 +39,7 @@ export const dataSourceOperations: OperationTable = {
     );
   },
   "VM.forget_data_source_archives": (context, params) => {
+    assertNotBlocked(context.db, textParam(params, 0), "data_source_op");
     checkSource(dataSourcesOfVm(context, textParam(params, 0)), params);
   },
   "host.forget_data_source_archives": () => undefined,
@@ -60,6 +62,7 @@ function runningVm(
   expected = "running",
 ): CallContext {
   const vm = textParam(params, 0);
+  assertNotBlocked(context.db, vm, "data_source_op");
   const state = text(context.db.get("VM", vm), "power_state").toLowerCase();
   if (!expected.split(";").includes(state))
     throw new XapiFailure("VM_BAD_POWER_STATE", [vm, expected, state]);

@@ -1,4 +1,5 @@
 import type { OperationTable } from "../operation.js";
+import { blockedOperations } from "./blocked-operations.js";
 import { bondOperations } from "./bond.js";
 import { forgottenDiskOperations } from "./forgotten-disks.js";
 import { haOperations } from "./ha.js";
@@ -28,6 +29,7 @@ import { vmMigrateOperations } from "./vm-migrate.js";
 import { vmPowerOperations } from "./vm-power.js";
 import { vmProvisionOperations } from "./vm-provision.js";
 import { vmResourceOperations } from "./vm-resources.js";
+import { vtpmOperations } from "./vtpms.js";
 
 /** Everything that a simulated pool can do beyond reading and writing fields. */
 export const operations: OperationTable = {
@@ -37,6 +39,8 @@ export const operations: OperationTable = {
   ...vmMigrateOperations,
   ...vmResourceOperations,
   ...vmFieldOperations,
+  ...blockedOperations,
+  ...vtpmOperations,
   ...vbdOperationTable,
   ...vifOperationTable,
   ...vdiOperationTable,

@@ -23,7 +23,7 @@ export function refreshVm(db: Database, ref: string): void {
   const vm = db.find("VM", ref);
   if (vm === undefined) return;
   const busy = Object.keys(map(vm, "current_operations")).length > 0;
-  const allowed_operations = busy
+  const possible = busy
     ? ["hard_shutdown"].filter(() => text(vm, "power_state") !== "Halted")
     : vmOperations({
         powerState: text(vm, "power_state"),
@@ -33,6 +33,10 @@ export function refreshVm(db: Database, ref: string): void {
         agent: hasAgent(db, ref),
         isPv: isPv(vm),
       });
+  const blocked = map(vm, "blocked_operations");
+  const allowed_operations = possible.filter(
+    (name) => !Object.hasOwn(blocked, name),
+  );
   db.update("VM", ref, { allowed_operations });
   for (const vbd of refs(vm, "VBDs")) refreshVbd(db, vbd);
   for (const vif of refs(vm, "VIFs")) refreshVif(db, vif);

@@ -3,6 +3,7 @@ import type { Database } from "../database.js";
 import type { PoolData } from "../pool-state.js";
 import { XapiFailure } from "../xapi-failure.js";
 import type { XapiRecord } from "../xapi-value.js";
+import { assertNotBlocked } from "./blocked-operations.js";
 import { badPowerState } from "./failures.js";
 import { flag, map, refs, text } from "../records/fields.js";
 import { bestHost } from "./host-choice.js";
@@ -78,6 +79,7 @@ const demands = {
   changing_dynamic_range: { states: ["Halted", "Running"], templates: true },
   changing_shadow_memory: { states: ["Halted"], templates: true },
   changing_shadow_memory_live: { states: ["Running"] },
+  changing_NVRAM: { states: ["Halted"], templates: true },
 } as const satisfies Readonly<Record<string, Demand>>;
 
 export type CheckedOperation = keyof typeof demands;
@@ -101,6 +103,7 @@ export function assertVmMay(
 ): XapiRecord {
   const vm = db.get("VM", ref);
   const demand: Demand = demands[operation];
+  assertNotBlocked(db, ref, operation);
   if (flag(vm, "is_control_domain"))
     throw new XapiFailure("OPERATION_NOT_ALLOWED", [
       `Operation '${operation}' is not allowed on the control domain`,
@@ -112,9 +115,6 @@ export function assertVmMay(
     (flag(vm, "is_a_snapshot") ? demand.snapshotStates : undefined) ??
     demand.states;
   if (!states.includes(state)) throw badPowerState(ref, states, state);
-  const blocked = map(vm, "blocked_operations")[operation];
-  if (blocked !== undefined)
-    throw new XapiFailure("OPERATION_BLOCKED", [ref, blocked as string]);
   if (state === "Running" && lacksTools(db, ref, demand))
     throw new XapiFailure("VM_LACKS_FEATURE", [ref]);
   if (state !== "Halted" && demand.moves === true) assertMovable(vm, ref);

@@ -1,5 +1,6 @@
 import { NULL_REF } from "@xo-server/model";
 import type { CallContext, OperationTable } from "../operation.js";
+import { assertNotBlocked } from "./blocked-operations.js";
 import { XapiFailure } from "../xapi-failure.js";
 import type { XapiRecord } from "../xapi-value.js";
 import { progressDuring, whileBusy } from "./busy.js";
@@ -18,6 +19,7 @@ import {
   type Derivation,
   type DerivingOperation,
 } from "./vm-duplicate.js";
+import { copyVtpms, removeVtpm } from "./vtpms.js";
 
 export const vmCopyOperations: OperationTable = {
   "VM.clone": (context, params) =>
@@ -43,6 +45,7 @@ export const vmCopyOperations: OperationTable = {
       name: textParam(params, 1),
     }),
   "VM.snapshot_with_quiesce": ({ db }, params) => {
+    assertNotBlocked(db, textParam(params, 0), "snapshot_with_quiesce");
     assertVmMay(db, textParam(params, 0), "snapshot");
     throw new XapiFailure("VM_SNAPSHOT_WITH_QUIESCE_NOT_SUPPORTED", [
       textParam(params, 0),
@@ -118,6 +121,8 @@ async function revert(context: CallContext, snapshot: string): Promise<void> {
     db.find("VM", vm) === undefined
   )
     throw new XapiFailure("VM_REVERT_FAILED", [snapshot, vm ?? NULL_REF]);
+  assertNotBlocked(db, snapshot, "revert");
+  assertNotBlocked(db, vm, "reverting");
   await whileBusy(context, { className: "VM", ref: vm }, "revert", async () => {
     // The guest is not notified: as after a power failure.
     if (refIn(db.get("VM", vm), "resident_on") !== undefined)
@@ -137,6 +142,9 @@ async function revert(context: CallContext, snapshot: string): Promise<void> {
       });
     for (const vif of refs(record, "VIFs"))
       copyVif(context, vif, { copy: vm, sameMac: true });
+    for (const vtpm of refs(db.get("VM", vm), "VTPMs"))
+      removeVtpm(context, vtpm);
+    copyVtpms(context, snapshot, { vm, isSnapshot: true });
   });
   createVmMessage(
     context,

@@ -3,6 +3,7 @@ import type { CallContext } from "../operation.js";
 import { flag, refIn, refs, text } from "../records/fields.js";
 import { refreshVdi } from "./refresh.js";
 import { takeSpace } from "./vdi-copies.js";
+import { removeVtpm } from "./vtpms.js";
 
 /** The VM with its suspend image, metrics, VBDs, VIFs, VTPMs and consoles. Its disks stay, as in XAPI. */
 export function destroyVm(context: CallContext, ref: string): void {
@@ -12,6 +13,7 @@ export function destroyVm(context: CallContext, ref: string): void {
   const disks = refs(vm, "VBDs").map((vbd) => text(db.get("VBD", vbd), "VDI"));
   for (const [className, field] of parts)
     for (const part of refs(vm, field)) db.destroy(className, part);
+  for (const vtpm of refs(vm, "VTPMs")) removeVtpm(context, vtpm);
   for (const child of refs(vm, "children"))
     db.update("VM", child, { parent: text(vm, "parent") });
   db.destroy("VM", ref);
@@ -26,7 +28,6 @@ export function destroyVm(context: CallContext, ref: string): void {
 const parts = [
   ["VBD", "VBDs"],
   ["VIF", "VIFs"],
-  ["VTPM", "VTPMs"],
   ["VUSB", "VUSBs"],
   ["VGPU", "VGPUs"],
   ["console", "consoles"],

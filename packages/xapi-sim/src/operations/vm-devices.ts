@@ -6,26 +6,8 @@ import { badPowerState } from "./failures.js";
 import { mapParam, refs, text, textParam } from "../records/fields.js";
 import { refreshVm } from "./refresh.js";
 
-/** Virtual TPMs, GPUs and USB devices of halted VMs. Codes from memory but those of a test. */
+/** Virtual GPUs and USB devices of halted VMs. Codes from memory but those of a test. */
 export const vmDeviceOperations: OperationTable = {
-  "VTPM.create": ({ db }, params) => {
-    const vm = textParam(params, 0);
-    assertHalted(db, vm);
-    if (refs(db.get("VM", vm), "VTPMs").length > 0)
-      throw new XapiFailure("VTPM_MAX_AMOUNT_REACHED", ["1"]);
-    const vtpm = db.create("VTPM", {
-      VM: vm,
-      is_unique: params[1] === true,
-      allowed_operations: ["destroy"],
-    });
-    refreshVm(db, vm);
-    return vtpm;
-  },
-  "VTPM.destroy": ({ db }, params) => destroyDevice(db, "VTPM", params),
-  "VTPM.get_contents": () => "",
-  "VTPM.set_contents": ({ db }, params) => {
-    db.get("VTPM", textParam(params, 0));
-  },
   "VGPU.create": ({ db }, params) => {
     const [vm, group, device, , type] = params as readonly string[];
     db.get("VM", vm!);
@@ -100,7 +82,7 @@ function assertHalted(db: Database, vm: string): void {
 
 function destroyDevice(
   db: Database,
-  className: "VTPM" | "VGPU" | "VUSB",
+  className: "VGPU" | "VUSB",
   params: Parameters<OperationTable[string]>[1],
 ): void {
   const ref = textParam(params, 0);

@@ -7,6 +7,7 @@ import { flag, map, refIn, refs, text, without } from "../records/fields.js";
 import { refreshVm } from "./refresh.js";
 import { randomMac } from "./vif.js";
 import { duplicateVdi } from "./vdi-copies.js";
+import { copyVtpms } from "./vtpms.js";
 
 /** How VMs come from VMs. */
 export type DerivingOperation = "clone" | "copy" | "snapshot" | "checkpoint";
@@ -47,6 +48,7 @@ export function duplicateVm(
     copyVbd(context, vbd, { copy, isSnapshot, derivation });
   for (const vif of refs(vm, "VIFs"))
     copyVif(context, vif, { copy, sameMac: isSnapshot });
+  copyVtpms(context, source, { vm: copy, isSnapshot });
   if (isSnapshot) db.update("VM", source, { parent: copy });
   refreshVm(db, copy);
   return copy;

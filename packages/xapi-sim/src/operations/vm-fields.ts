@@ -2,8 +2,9 @@ import { NULL_REF } from "@xo-server/model";
 import type { Database } from "../database.js";
 import type { OperationHandler, OperationTable } from "../operation.js";
 import { XapiFailure } from "../xapi-failure.js";
+import type { XapiMap } from "../xapi-value.js";
 import { badPowerState, invalidValue } from "./failures.js";
-import { text, textParam } from "../records/fields.js";
+import { map, text, textParam, without } from "../records/fields.js";
 import { isPv, refreshVm } from "./refresh.js";
 import { assertVmMay } from "./vm-checks.js";
 
@@ -16,6 +17,27 @@ export const vmFieldOperations: OperationTable = {
   "VM.set_shadow_multiplier_live": shadowMultiplier(
     "changing_shadow_memory_live",
   ),
+  "VM.set_NVRAM": nvram((_, [, value]) => value as XapiMap),
+  "VM.add_to_NVRAM": nvram((before, [vm, key, value]) => {
+    if (Object.hasOwn(before, key as string))
+      throw new XapiFailure("MAP_DUPLICATE_KEY", [
+        "VM",
+        "NVRAM",
+        vm as string,
+        key as string,
+      ]);
+    return { ...before, [key as string]: value! };
+  }),
+  "VM.remove_from_NVRAM": nvram((before, [, key]) =>
+    without(before, key as string),
+  ),
+  // The firmware writes it while the VM runs.
+  "VM.set_NVRAM_EFI_variables": ({ db }, params) => {
+    const vm = textParam(params, 0);
+    const before = map(db.get("VM", vm), "NVRAM");
+    const variables = textParam(params, 1);
+    db.update("VM", vm, { NVRAM: { ...before, "EFI-variables": variables } });
+  },
   "VM.set_groups": ({ db }, params) => {
     const groups = params[1] as readonly string[];
     if (groups.length > 1) throw new XapiFailure("TOO_MANY_GROUPS");
@@ -56,6 +78,17 @@ function setDomainType(
   if (changes && state !== "Halted") throw badPowerState(vm, ["Halted"], state);
   db.update("VM", vm, patch);
   refreshVm(db, vm);
+}
+
+/** UEFI variables of a halted VM. */
+function nvram(
+  change: (before: XapiMap, params: Parameters<OperationHandler>[1]) => XapiMap,
+): OperationHandler {
+  return ({ db }, params) => {
+    const vm = textParam(params, 0);
+    const record = assertVmMay(db, vm, "changing_NVRAM");
+    db.update("VM", vm, { NVRAM: change(map(record, "NVRAM"), params) });
+  };
 }
 
 function notNegative(field: string): OperationHandler {

@@ -1,4 +1,5 @@
 import type { OperationTable } from "../operation.js";
+import { assertNotBlocked } from "./blocked-operations.js";
 import { XapiFailure, internalError } from "../xapi-failure.js";
 import { textParam } from "../records/fields.js";
 import { assertVmMay } from "./vm-checks.js";
@@ -41,6 +42,6 @@ function notImplemented(
   params: Parameters<OperationTable[string]>[1],
   name: string,
 ): never {
-  db.get("VM", textParam(params, 0));
+  assertNotBlocked(db, textParam(params, 0), name);
   throw new XapiFailure("NOT_IMPLEMENTED", [name]);
 }

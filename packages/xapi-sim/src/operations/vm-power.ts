@@ -1,4 +1,5 @@
 import type { CallContext, OperationTable } from "../operation.js";
+import { assertNotBlocked } from "./blocked-operations.js";
 import { progressDuring, whileBusy } from "./busy.js";
 import { durations } from "./durations.js";
 import { flag, int, refIn, refs, text, textParam } from "../records/fields.js";
@@ -37,6 +38,7 @@ export const vmPowerOperations: OperationTable = {
     hardShutdown(context, textParam(params, 0)),
   "VM.shutdown": (context, params) => {
     const vm = textParam(params, 0);
+    assertNotBlocked(context.db, vm, "shutdown");
     const clean =
       context.db.find("VM", vm)?.["power_state"] === "Running" &&
       hasAgentOrIsPv(context.db, vm);
@@ -66,6 +68,7 @@ export const vmPowerOperations: OperationTable = {
       throw new XapiFailure("OPERATION_NOT_ALLOWED", [
         "Operation is not allowed on the control domain",
       ]);
+    assertNotBlocked(db, vm, "power_state_reset");
     endDomain({ db, ...rest }, vm, "Halted");
     refreshVm(db, vm);
   },

@@ -1,4 +1,5 @@
 import type { CallContext, OperationTable } from "../operation.js";
+import { assertNotBlocked } from "./blocked-operations.js";
 import { XapiFailure } from "../xapi-failure.js";
 import { progressDuring, whileBusy } from "./busy.js";
 import { durations } from "./durations.js";
@@ -11,6 +12,7 @@ export const vmProvisionOperations: OperationTable = {
     const { db } = context;
     const vm = textParam(params, 0);
     const record = db.get("VM", vm);
+    assertNotBlocked(db, vm, "provision");
     if (!flag(record, "is_a_template"))
       throw new XapiFailure("PROVISION_ONLY_ALLOWED_ON_TEMPLATE");
     await whileBusy(

@@ -4,6 +4,7 @@ import type {
   OperationHandler,
   OperationTable,
 } from "../operation.js";
+import { assertNotBlocked } from "./blocked-operations.js";
 import { XapiFailure } from "../xapi-failure.js";
 import type { XapiMap, XapiRecord } from "../xapi-value.js";
 import { vmOperations } from "../records/allowed-operations.js";
@@ -67,8 +68,10 @@ export const vmResourceOperations: OperationTable = {
     }),
     "static",
   ),
-  "VM.set_memory_target_live": () => undefined,
-  "VM.wait_memory_target_live": () => undefined,
+  "VM.set_memory_target_live": ({ db }, params) =>
+    assertNotBlocked(db, textParam(params, 0), "changing_memory_live"),
+  "VM.wait_memory_target_live": ({ db }, params) =>
+    assertNotBlocked(db, textParam(params, 0), "awaiting_memory_live"),
   "VM.get_cooperative": () => true,
   "VM.compute_memory_overhead": ({ db }, params) =>
     int(db.get("VM", textParam(params, 0)), "memory_overhead"),
@@ -108,6 +111,7 @@ export const vmResourceOperations: OperationTable = {
     }),
   "VM.assert_operation_valid": ({ db }, params) => {
     const [vm, operation] = [textParam(params, 0), textParam(params, 1)];
+    assertNotBlocked(db, vm, operation);
     if (isCheckedOperation(operation)) assertVmMay(db, vm, operation);
     else if (!allowed(db, vm).includes(operation))
       throw new XapiFailure("OPERATION_NOT_ALLOWED", [
@@ -127,9 +131,7 @@ export const vmResourceOperations: OperationTable = {
         record["is_a_snapshot"] ? "VM_IS_SNAPSHOT" : "VM_IS_TEMPLATE",
         [vm, "make_into_template"],
       );
-    const blocked = map(record, "blocked_operations")["make_into_template"];
-    if (value && blocked !== undefined)
-      throw new XapiFailure("OPERATION_BLOCKED", [vm, blocked as string]);
+    if (value) assertNotBlocked(db, vm, "make_into_template");
     if (value && state !== "Halted")
       throw new XapiFailure("VM_BAD_POWER_STATE", [
         vm,
@@ -150,8 +152,14 @@ export const vmResourceOperations: OperationTable = {
   "VM.set_bios_strings": ({ db }, params) => {
     setBiosStrings(db, textParam(params, 0), mapParam(params, 1));
   },
-  "VM.get_boot_record": ({ db }, params) => db.get("VM", textParam(params, 0)),
-  "VM.query_services": () => ({}),
+  "VM.get_boot_record": ({ db }, params) => {
+    assertNotBlocked(db, textParam(params, 0), "get_boot_record");
+    return db.get("VM", textParam(params, 0));
+  },
+  "VM.query_services": ({ db }, params) => {
+    assertNotBlocked(db, textParam(params, 0), "query_services");
+    return {};
+  },
   "VM.create": (context, params) => createVm(context, params[0] as XapiRecord),
 };
 

@@ -1,5 +1,6 @@
 import { NULL_REF } from "@xo-server/model";
 import type { Database } from "../database.js";
+import { contentsOf } from "../operations/vtpms.js";
 import type { PoolData } from "../pool-state.js";
 import { refIn, refs, text } from "../records/fields.js";
 import type { DiskTrace } from "../disks/written-disks.js";
@@ -18,22 +19,31 @@ export interface MigrationPayload {
   readonly objects: readonly SerializedObject[];
   /** By uuid of the disk. */
   readonly traces: Readonly<Record<string, DiskTrace>>;
+  /** Contents of VTPMs in base64, by their references at home. */
+  readonly vtpms: Readonly<Record<string, string>>;
 }
 
 /** Blocks that are carried along at most: what was written lately. */
 const MOST_BLOCKS = 32;
 
-export function serializeVm(
-  { db, state: { disks } }: PoolData,
-  vm: string,
-): MigrationPayload {
+export function serializeVm(pool: PoolData, vm: string): MigrationPayload {
+  const { db } = pool;
+  const { disks } = pool.state;
   const packer = new Packer(db);
   packer.vm(vm);
   const traces = packer.objects
     .filter(({ className }) => className === "VDI")
     .map(({ record }) => text(record, "uuid"))
     .map((uuid) => [uuid, disks.trace(uuid, MOST_BLOCKS)] as const);
-  return { vm, objects: packer.objects, traces: Object.fromEntries(traces) };
+  const vtpms = packer.objects
+    .filter(({ className }) => className === "VTPM")
+    .map(({ ref }) => [ref, contentsOf(pool, ref)] as const);
+  return {
+    vm,
+    objects: packer.objects,
+    traces: Object.fromEntries(traces),
+    vtpms: Object.fromEntries(vtpms),
+  };
 }
 
 /** Disks of the VM and of its snapshots, without what is in CD drives. */

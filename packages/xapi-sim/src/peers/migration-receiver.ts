@@ -2,6 +2,7 @@ import { NULL_REF } from "@xo-server/model";
 import type { CallContext } from "../operation.js";
 import { flag, int, refs, text } from "../records/fields.js";
 import { refreshVdi, refreshVm } from "../operations/refresh.js";
+import { removeVtpm, setContents } from "../operations/vtpms.js";
 import { removeVdi } from "../operations/vdi.js";
 import { addAllocation, takeSpace } from "../operations/vdi-copies.js";
 import { randomMac } from "../operations/vif.js";
@@ -82,7 +83,9 @@ export class MigrationReceiver {
   abandon(): void {
     const { db } = this.#context;
     for (const { className, ref } of this.#made.reverse())
-      if (db.find(className, ref) !== undefined) db.destroy(className, ref);
+      if (db.find(className, ref) === undefined) continue;
+      else if (className === "VTPM") removeVtpm(this.#context, ref);
+      else db.destroy(className, ref);
     for (const ref of this.#disks)
       if (db.find("VDI", ref) !== undefined)
         removeVdi(this.#context, ref, { freesSpace: true });
@@ -168,6 +171,9 @@ export class MigrationReceiver {
     );
     this.#context.db.create(className, this.#adjusted(object, mapped), here);
     this.#made.push({ className, ref: here });
+    const contents = this.#order.payload.vtpms[ref];
+    if (className === "VTPM" && contents !== undefined)
+      setContents(this.#context, here, contents);
   }
 
   /** What it has otherwise here than at home. */
