@@ -1,5 +1,7 @@
 import { generateKeyPairSync, sign } from "node:crypto";
+import { statSync } from "node:fs";
 import { join } from "node:path";
+import { encodeChangedBlocks } from "@xo-server/backup";
 import { repositoryRoot } from "../harness/repository.js";
 import type { Range } from "./disk-image.js";
 import type { Engine, Job } from "./engine.js";
@@ -22,7 +24,7 @@ export function createOurEngine(parity: boolean): Engine {
     const order = JSON.stringify({
       version: 1,
       expires: new Date(Date.now() + 3_600_000).toISOString(),
-      folder: repository(job),
+      storage: { type: "folder", path: repository(job) },
       ...(recoveryKey !== "" && { recoveryKey }),
       operation,
     });
@@ -43,7 +45,9 @@ export function createOurEngine(parity: boolean): Engine {
     const cost = await run(job, {
       type: "backup",
       properties: {},
-      disks: [{ name: "disk", image: job.image, ...disk }],
+      disks: [
+        { name: "disk", source: { type: "image", path: job.image }, ...disk },
+      ],
       ...more,
     });
     const { id, statistics } = resultOf(cost) as {
@@ -72,16 +76,21 @@ export function createOurEngine(parity: boolean): Engine {
     },
     full: (job) => backUp(job, {}, {}),
     incremental: (job, changed: readonly Range[]) =>
-      backUp(job, { base: last }, { changed }),
+      backUp(job, { base: last }, changesOf(job, changed)),
     restore: (job, target) =>
       run(job, {
         type: "restore",
         backup: last,
         disk: "disk",
-        target,
-        mode: "new",
+        target: { type: "file", path: target, mode: "new" },
       }),
   };
+}
+
+/** Without the sample that the server has compared: the peers compare nothing. */
+function changesOf({ image }: Job, changed: readonly Range[]): object {
+  const changedBlocks = encodeChangedBlocks(changed, statSync(image).size);
+  return { changedBlocks, compareSample: 0 };
 }
 
 function resultOf({ stdout }: Cost): unknown {

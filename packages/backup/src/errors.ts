@@ -16,6 +16,14 @@ export type RepositoryErrorCode =
   | "unknown"
   /** A parameter is not allowed. */
   | "invalid"
+  /** The base of a backup cannot be used, and the source has nothing but changes: do a full backup. */
+  | "base-unusable"
+  /** A source or a target does not answer, refuses, or breaks off. */
+  | "transfer-failed"
+  /** A source sends what its protocol or format does not allow, or less than announced. */
+  | "source-invalid"
+  /** The certificate of a server is not the expected one. */
+  | "untrusted"
   /** The caller cancelled the operation. */
   | "cancelled";
 
@@ -35,6 +43,14 @@ export class RepositoryError extends Error {
 
 export function isMissing(error: unknown): boolean {
   return error instanceof RepositoryError && error.code === "missing";
+}
+
+/** Whether a file is missing or damaged, so that other files may still be readable. */
+export function isUnreadable(error: unknown): boolean {
+  return (
+    error instanceof RepositoryError &&
+    (error.code === "missing" || error.code === "damaged")
+  );
 }
 
 export function isConflict(error: unknown): boolean {

@@ -3,9 +3,11 @@ export {
   type CollectResult,
 } from "./collect/collect-garbage.js";
 export { RepositoryError, type RepositoryErrorCode } from "./errors.js";
-export type { Manifest } from "./format/manifest.js";
+export type { DiskStatistics, Manifest } from "./format/manifest.js";
 export type { Anchor } from "./log/repository-log.js";
 export type { BackupReference } from "./log/repository-state.js";
+export type { HttpEndpoint } from "./net/http-endpoint.js";
+export type { TlsTrust } from "./net/tls-trust.js";
 export { DiskReader } from "./read/disk-reader.js";
 export {
   readDisk,
@@ -13,8 +15,16 @@ export {
   restoreToFile,
 } from "./read/restore-file.js";
 export { Repository } from "./repository/repository.js";
+export { changedRanges, encodeChangedBlocks } from "./source/changed-blocks.js";
+export type {
+  ChangedBlocks,
+  DiskSource,
+  NbdServer,
+} from "./source/disk-source.js";
 export { FolderStorage } from "./storage/folder-storage.js";
+export type { StorageLocation } from "./storage/storage-location.js";
 export type { Storage, StoredFile } from "./storage/storage.js";
+export type { RestoreTarget } from "./target/restore-target.js";
 export type { Finding } from "./verify/finding.js";
 export {
   verifyRepository,
@@ -33,7 +43,21 @@ export {
   type Worker,
 } from "./worker/start-worker.js";
 export type {
+  BackupDescription,
+  BackupOrderResult,
+  BackupProgress,
+  CreateResult,
+  DiskResult,
+  ListResult,
+  RepositoryInspection,
+} from "./worker/order-results.js";
+export type {
+  BackupDisk,
+  BackupOperation,
+  ListOperation,
+  RestoreOperation,
   SignedWorkOrder,
+  VerifyOperation,
   WorkOperation,
   WorkOrder,
 } from "./worker/work-order.js";

@@ -15,12 +15,17 @@ import {
   FolderStorage,
   Repository,
   collectGarbage,
+  encodeChangedBlocks,
   startWorker,
   verifyRepository,
+  type BackupDescription,
+  type ListResult,
+  type RepositoryInspection,
   type WorkOperation,
 } from "../src/index.js";
 import { recoveryKey } from "../src/keys/recovery-sheet.js";
 import { openWorkOrder } from "../src/worker/work-order.js";
+import type { Range } from "../src/write/block-runs.js";
 import { countOf, integer, seededRandom } from "./random.js";
 import { readBackupDisk } from "./repository-content.js";
 
@@ -58,7 +63,7 @@ async function setUp(t: Test): Promise<Setup> {
       {
         version: 1,
         expires: new Date(Date.now() + 60_000).toISOString(),
-        folder: path,
+        storage: { type: "folder", path },
         recoveryKey: recoveryKey(repository.key),
         operation,
       },
@@ -67,13 +72,24 @@ async function setUp(t: Test): Promise<Setup> {
   return { folder, image, storage, repository, start };
 }
 
-const backupOf = (image: string, base?: string, changed?: object) =>
-  ({
-    type: "backup",
-    properties: {},
-    disks: [{ name: "disk", image, ...(base !== undefined && { changed }) }],
-    ...(base !== undefined && { base }),
-  }) as WorkOperation;
+const backupOf = (
+  path: string,
+  base?: string,
+  changed: readonly Range[] = [],
+): WorkOperation => ({
+  type: "backup",
+  properties: { job: "j", records: { large: true } },
+  disks: [
+    {
+      name: "disk",
+      source: { type: "image", path },
+      ...(base !== undefined && {
+        changedBlocks: encodeChangedBlocks(changed, 40 * MIB),
+      }),
+    },
+  ],
+  ...(base !== undefined && { base }),
+});
 
 t.test(
   "a worker backs up, verifies, restores, removes and collects",
@@ -94,8 +110,7 @@ t.test(
         type: "restore",
         backup: result.id,
         disk: "disk",
-        target: restored,
-        mode,
+        target: { type: "file", path: restored, mode },
       }).result;
     await restore("new");
     t.ok((await readFile(restored)).equals(await readFile(image)));
@@ -107,6 +122,53 @@ t.test(
       name: "WorkerError",
       code: "unknown",
     });
+  },
+);
+
+t.test(
+  "a worker lists the backups that the caller does not know",
+  async (t) => {
+    const { image, start, repository } = await setUp(t);
+    const ids: string[] = [];
+    for (let i = 0; i < 3; i++) {
+      const { id } = (await start(backupOf(image)).result) as { id: string };
+      ids.push(id);
+    }
+    const list = (more: object) =>
+      start({ type: "list", known: [], ...more }).result as Promise<ListResult>;
+    const all = await list({ omit: ["records"] });
+    t.same(
+      all.backups.map(({ id }) => id),
+      ids,
+      "oldest first",
+    );
+    t.same(all.backups[0]!.properties, { job: "j" }, "without what is omitted");
+    t.match(all.backups[0], {
+      time: Number,
+      sizes: { disks: 40 * MIB, read: 40 * MIB, stored: Number },
+      disks: [{ name: "disk", statistics: { mode: "full", mismatches: 0 } }],
+    });
+    t.match(all, { more: false, removed: [], damaged: [] });
+    t.equal(all.backups[0]!.sizes.stored, 40 * MIB, "random, not compressed");
+    t.equal(all.backups[1]!.sizes.stored, 0, "the same content again");
+    const two = await list({ limit: 2 });
+    t.match([two.backups.length, two.more], [2, true]);
+    await repository.removeBackups([ids[0]!]);
+    t.match(await list({ known: ids.slice(0, 2) }), {
+      removed: [ids[0]],
+      backups: [{ id: ids[2] }],
+    });
+    const described = (await start({ type: "describe", backup: ids[1]! })
+      .result) as BackupDescription;
+    t.match(described.properties, { records: { large: true } });
+    const inspected = await start({ type: "inspect" }).result;
+    t.match(inspected, {
+      id: repository.config.id,
+      passphrases: ["default"],
+      backups: 2,
+      capacity: { total: Number, free: Number },
+    });
+    t.ok((inspected as RepositoryInspection).used > 40 * MIB);
   },
 );
 

@@ -20,6 +20,24 @@ export interface DiskManifest {
   readonly properties: Readonly<Record<string, unknown>>;
   /** Regions that are not all zero, in order. */
   readonly regions: readonly RegionReference[];
+  /** What writing this disk cost; undefined in old backups. */
+  readonly statistics?: DiskStatistics;
+}
+
+/** Bytes, unless noted. */
+export interface DiskStatistics {
+  /** `full`: everything was read; `changes`: only what differs from the base. */
+  readonly mode: "full" | "changes";
+  /** Read from the source, compared blocks included. */
+  readonly read: number;
+  /** What could differ from the base; the size of the disk in mode `full`. */
+  readonly changed: number;
+  /** Chunks that the repository did not have, compressed. */
+  readonly stored: number;
+  /** Blocks without changes that were compared with the base. */
+  readonly compared: number;
+  /** How many compared blocks differed (a count): then the mode is `full`. */
+  readonly mismatches: number;
 }
 
 /** Where the extents of a region are stored. */

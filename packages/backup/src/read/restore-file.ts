@@ -12,7 +12,7 @@ export interface RestoreProgress {
   /** Bytes of the disk that are done, zeros included. */
   readonly done: number;
   /** Bytes of the disk. */
-  readonly size: number;
+  readonly total: number;
   /** Bytes written to the target. */
   readonly written: number;
 }
@@ -150,7 +150,7 @@ class Progress {
   }
 
   #now(): RestoreProgress {
-    return { done: this.#done, size: this.#size, written: this.#written };
+    return { done: this.#done, total: this.#size, written: this.#written };
   }
 }
 

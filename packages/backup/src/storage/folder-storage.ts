@@ -6,6 +6,7 @@ import {
   open,
   readdir,
   stat,
+  statfs,
   unlink,
   type FileHandle,
 } from "node:fs/promises";
@@ -127,6 +128,11 @@ export class FolderStorage implements Storage {
       const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: Infinity }));
       if (mtimeMs < before) await unlink(path).catch(ignoreMissing);
     }
+  }
+
+  async capacity(): Promise<{ total: number; free: number }> {
+    const { blocks, bavail, bsize } = await statfs(this.location);
+    return { total: blocks * bsize, free: bavail * bsize };
   }
 
   async #createFolder(path: string): Promise<void> {

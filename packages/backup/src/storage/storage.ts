@@ -30,6 +30,8 @@ export interface Storage {
   list(folder: string): AsyncIterable<StoredFile>;
   /** Deletes files; those that do not exist are ignored. */
   remove(names: readonly string[]): Promise<void>;
+  /** Of the file system, in bytes; storages without a known limit do not have it. */
+  capacity?(): Promise<{ readonly total: number; readonly free: number }>;
   /** Removes what interrupted writes left before a moment (milliseconds since the epoch). */
   removeTemporaryFiles(before: number): Promise<void>;
 }

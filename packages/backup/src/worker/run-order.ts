@@ -1,32 +1,19 @@
 import { collectGarbage } from "../collect/collect-garbage.js";
-import { RepositoryError, isConflict } from "../errors.js";
-import { DiskReader } from "../read/disk-reader.js";
-import { restoreDifferences, restoreToFile } from "../read/restore-file.js";
+import { RepositoryError } from "../errors.js";
 import { Repository, type Credentials } from "../repository/repository.js";
-import { FolderStorage } from "../storage/folder-storage.js";
+import { openStorage } from "../storage/open-storage.js";
 import { verifyRepository } from "../verify/verify-repository.js";
-import { RawImage } from "../write/block-source.js";
-import {
-  writeBackup,
-  type BackupResult,
-  type DiskInput,
-} from "../write/write-backup.js";
-import type { WorkOperation, WorkOrder } from "./work-order.js";
-
-/** What runs besides the operation. */
-export interface OrderContext {
-  readonly signal: AbortSignal;
-  /** Called often: figures of the operation that runs. */
-  readonly onProgress: (figures: Readonly<Record<string, number>>) => void;
-}
-
-type Operation<Type extends WorkOperation["type"]> = Extract<
+import { inspectRepository } from "./inspect-repository.js";
+import { describeBackup, listBackups } from "./list-backups.js";
+import type { OrderContext } from "./order-context.js";
+import type { CreateResult, OrderResult } from "./order-results.js";
+import { runBackup } from "./run-backup.js";
+import { runRestore } from "./run-restore.js";
+import type {
+  CreateOperation,
   WorkOperation,
-  { type: Type }
->;
-
-/** A backup is repeated so often when garbage collection was faster. */
-const BACKUP_ATTEMPTS = 3;
+  WorkOrder,
+} from "./work-order.js";
 
 /**
  * Carries out an order.
@@ -36,16 +23,17 @@ const BACKUP_ATTEMPTS = 3;
 export async function runOrder(
   order: WorkOrder,
   context: OrderContext,
-): Promise<object> {
-  const storage = new FolderStorage(order.folder);
+): Promise<OrderResult> {
+  const storage = openStorage(order.storage);
   const { operation } = order;
   if (operation.type === "create") {
     const { passphrase, parity } = operation;
     const created = await Repository.create(storage, { passphrase, parity });
-    return {
+    const result: CreateResult = {
       recoverySheet: created.recoverySheet(),
       anchor: created.log.anchor,
     };
+    return result;
   }
   const { anchor } = order;
   const credentials = credentialsOf(order);
@@ -54,17 +42,23 @@ export async function runOrder(
   return { ...result, anchor: repository.log.anchor };
 }
 
-function runOperation(
+async function runOperation(
   repository: Repository,
-  operation: Exclude<WorkOperation, { type: "create" }>,
+  operation: Exclude<WorkOperation, CreateOperation>,
   context: OrderContext,
 ): Promise<object> {
   const { signal, onProgress } = context;
   switch (operation.type) {
     case "backup":
-      return backUp(repository, operation, context);
+      return runBackup(repository, operation, context);
     case "restore":
-      return restore(repository, operation, context);
+      return runRestore(repository, operation, context);
+    case "list":
+      return listBackups(repository, operation, signal);
+    case "describe":
+      return describeBackup(await repository.readManifest(operation.backup));
+    case "inspect":
+      return inspectRepository(repository, signal);
     case "verify": {
       const { repair, budget, after } = operation;
       return verifyRepository(repository, {
@@ -76,7 +70,8 @@ function runOperation(
       });
     }
     case "remove":
-      return repository.removeBackups(operation.backups).then(() => ({}));
+      await repository.removeBackups(operation.backups);
+      return {};
     case "collect": {
       const { graceMs } = operation;
       return collectGarbage(repository, {
@@ -84,53 +79,15 @@ function runOperation(
         signal,
       });
     }
+    case "add-passphrase":
+      await repository.addPassphrase(operation.name, operation.passphrase);
+      return {};
+    case "remove-passphrase":
+      await repository.removePassphrase(operation.name);
+      return {};
+    case "recovery-sheet":
+      return { recoverySheet: repository.recoverySheet() };
   }
-}
-
-async function backUp(
-  repository: Repository,
-  { properties, base, disks }: Operation<"backup">,
-  context: OrderContext,
-): Promise<BackupResult> {
-  const images: RawImage[] = [];
-  try {
-    const inputs: DiskInput[] = [];
-    for (const { name, image, size, ...rest } of disks) {
-      const source = await RawImage.open(image, size);
-      images.push(source);
-      inputs.push({ name, source, ...rest });
-    }
-    const input = {
-      properties,
-      disks: inputs,
-      ...(base !== undefined && { base }),
-    };
-    for (let attempt = 1; ; attempt++)
-      try {
-        return await writeBackup(repository, input, {
-          signal: context.signal,
-          onProgress: (statistics) => context.onProgress({ ...statistics }),
-        });
-      } catch (error) {
-        if (!isConflict(error) || attempt === BACKUP_ATTEMPTS) throw error;
-      }
-  } finally {
-    for (const image of images) await image.close();
-  }
-}
-
-async function restore(
-  repository: Repository,
-  { backup, disk, target, mode }: Operation<"restore">,
-  { signal, onProgress }: OrderContext,
-): Promise<object> {
-  const manifest = await repository.readManifest(backup);
-  const reader = new DiskReader(repository, manifest, disk);
-  const write = mode === "new" ? restoreToFile : restoreDifferences;
-  return write(reader, target, {
-    signal,
-    onProgress: (progress) => onProgress({ ...progress }),
-  });
 }
 
 function credentialsOf({ passphrase, recoveryKey }: WorkOrder): Credentials {

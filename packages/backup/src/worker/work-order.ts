@@ -1,57 +1,130 @@
 import { sign, verify, type KeyObject } from "node:crypto";
 import { RepositoryError } from "../errors.js";
 import type { Anchor } from "../log/repository-log.js";
-import type { Range } from "../write/block-runs.js";
+import type { ChangedBlocks, DiskSource } from "../source/disk-source.js";
+import type { StorageLocation } from "../storage/storage-location.js";
+import type { RestoreTarget } from "../target/restore-target.js";
 
 /** What a worker does. Sizes and offsets in bytes, times in milliseconds. */
 export type WorkOperation =
-  | {
-      readonly type: "create";
-      readonly passphrase: string;
-      readonly parity: boolean;
-    }
-  | {
-      readonly type: "backup";
-      readonly properties: Readonly<Record<string, unknown>>;
-      /** Id of the backup that `changed` refers to. */
-      readonly base?: string;
-      readonly disks: readonly {
-        readonly name: string;
-        /** Path of a raw image or a block device. */
-        readonly image: string;
-        /** Needed for block devices. */
-        readonly size?: number;
-        readonly changed?: readonly Range[];
-        readonly allocated?: readonly Range[];
-        readonly properties?: Readonly<Record<string, unknown>>;
-      }[];
-    }
-  | {
-      readonly type: "restore";
-      readonly backup: string;
-      readonly disk: string;
-      /** Path of a file or a block device. */
-      readonly target: string;
-      /** `new` creates a sparse file, `differences` changes an existing target. */
-      readonly mode: "new" | "differences";
-    }
-  | {
-      readonly type: "verify";
-      readonly repair: boolean;
-      /** Bytes of packs at most. */
-      readonly budget?: number;
-      /** `next` of the last run. */
-      readonly after?: string;
-    }
-  | { readonly type: "remove"; readonly backups: readonly string[] }
-  | { readonly type: "collect"; readonly graceMs?: number };
+  | CreateOperation
+  | BackupOperation
+  | RestoreOperation
+  | ListOperation
+  | DescribeOperation
+  | InspectOperation
+  | VerifyOperation
+  | RemoveOperation
+  | CollectOperation
+  | AddPassphraseOperation
+  | RemovePassphraseOperation
+  | RecoverySheetOperation;
+
+/** Creates a repository in an empty storage. Result: `CreateResult`. */
+export interface CreateOperation {
+  readonly type: "create";
+  readonly passphrase: string;
+  readonly parity: boolean;
+}
+
+/** Writes a backup. Result: `BackupOrderResult`; progress: `BackupProgress`. */
+export interface BackupOperation {
+  readonly type: "backup";
+  /** Stored in the manifest as they are. */
+  readonly properties: Readonly<Record<string, unknown>>;
+  /** Id of the backup that `changedBlocks` and `delta` refer to. */
+  readonly base?: string;
+  readonly disks: readonly BackupDisk[];
+}
+
+export interface BackupDisk {
+  /** Unique in this backup, and the same as in the base. */
+  readonly name: string;
+  /** Bytes; the source must have this size. Undefined only for images. */
+  readonly size?: number;
+  readonly properties?: Readonly<Record<string, unknown>>;
+  readonly source: DiskSource;
+  /** What changed since the base: only that is read, from an image or by NBD. */
+  readonly changedBlocks?: ChangedBlocks;
+  /** Whether a VHD stream has only what changed since the base. */
+  readonly delta?: true;
+  /** Share of the blocks without changes that are compared with the base, 0 to 1; default 0.01. */
+  readonly compareSample?: number;
+}
+
+/** Restores one disk. Result and progress: `RestoreProgress`. */
+export interface RestoreOperation {
+  readonly type: "restore";
+  readonly backup: string;
+  readonly disk: string;
+  readonly target: RestoreTarget;
+}
+
+/** Reads the manifests that the caller does not know yet. Result: `ListResult`. */
+export interface ListOperation {
+  readonly type: "list";
+  /** Ids of backups that the caller has. */
+  readonly known: readonly string[];
+  /** Backups in the result at most; default 500. */
+  readonly limit?: number;
+  /** Properties that are left out, for example large ones. */
+  readonly omit?: readonly string[];
+}
+
+/** Reads one manifest. Result: `BackupDescription`. */
+export interface DescribeOperation {
+  readonly type: "describe";
+  readonly backup: string;
+}
+
+/** Reads what the storage holds. Result: `RepositoryInspection`. */
+export interface InspectOperation {
+  readonly type: "inspect";
+}
+
+/** Compares packs with what was written. Result: `VerifyResult`; progress: `checked`. */
+export interface VerifyOperation {
+  readonly type: "verify";
+  readonly repair: boolean;
+  /** Bytes of packs at most. */
+  readonly budget?: number;
+  /** `next` of the last run. */
+  readonly after?: string;
+}
+
+export interface RemoveOperation {
+  readonly type: "remove";
+  readonly backups: readonly string[];
+}
+
+/** Garbage collection. Result: `CollectResult`. */
+export interface CollectOperation {
+  readonly type: "collect";
+  readonly graceMs?: number;
+}
+
+export interface AddPassphraseOperation {
+  readonly type: "add-passphrase";
+  readonly name: string;
+  readonly passphrase: string;
+}
+
+export interface RemovePassphraseOperation {
+  readonly type: "remove-passphrase";
+  readonly name: string;
+}
+
+/** Result: `{ recoverySheet }`. */
+export interface RecoverySheetOperation {
+  readonly type: "recovery-sheet";
+}
 
 export interface WorkOrder {
   readonly version: 1;
   /** ISO 8601: a worker refuses it afterwards. */
   readonly expires: string;
-  /** Path of the folder of the repository. */
-  readonly folder: string;
+  /** Of the repository. */
+  readonly storage: StorageLocation;
   /** Opens the repository; not used by `create`. */
   readonly passphrase?: string;
   readonly recoveryKey?: string;

@@ -35,7 +35,7 @@ async function work(line: string): Promise<void> {
   try {
     const der = Buffer.from(process.argv[2] ?? "", "base64");
     const key = createPublicKey({ key: der, format: "der", type: "spki" });
-    const order = openWorkOrder(JSON.parse(line), { key, now: Date.now() });
+    const order = openWorkOrder(parse(line), { key, now: Date.now() });
     const result = await runOrder(order, {
       signal: controller.signal,
       onProgress(figures) {
@@ -52,6 +52,15 @@ async function work(line: string): Promise<void> {
   }
   lines.close();
   process.stdin.destroy();
+}
+
+/** @throws RepositoryError without the text: it may hold secrets */
+function parse(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch {
+    throw new RepositoryError("invalid", "work order: it is not JSON");
+  }
 }
 
 function describe(error: unknown): { code: string; message: string } {

@@ -16,6 +16,8 @@ export interface WriteStatistics {
   /** Bytes of chunks that the repository had. */
   deduplicated: number;
   chunks: number;
+  /** Bytes of these chunks, compressed. */
+  compressed: number;
   packs: number;
   /** Bytes of packs. */
   stored: number;
@@ -36,6 +38,7 @@ export class ChunkWriter {
     used: 0,
     deduplicated: 0,
     chunks: 0,
+    compressed: 0,
     packs: 0,
     stored: 0,
     parity: 0,
@@ -73,6 +76,7 @@ export class ChunkWriter {
     const entry = builder.add({ id, method, plainSize: plain.length, stored });
     this.table.add(id, number, entry);
     this.statistics.chunks++;
+    this.statistics.compressed += stored.length;
     if (builder.isFull) await this.closePack();
     return { id, pack: number, entry };
   }

@@ -5,6 +5,7 @@ import { MAX_DISK_SIZE, PARITY_MEMBERS } from "../format/limits.js";
 import {
   manifestFile,
   type DiskManifest,
+  type DiskStatistics,
   type Manifest,
 } from "../format/manifest.js";
 import { sealJson } from "../format/sealed.js";
@@ -60,6 +61,12 @@ export interface BackupResult {
   /** The state of the repository with this backup. */
   readonly anchor: Anchor;
   readonly statistics: WriteStatistics;
+  /** In the order of the input. */
+  readonly disks: readonly WrittenDisk[];
+}
+
+export interface WrittenDisk extends DiskStatistics {
+  readonly name: string;
 }
 
 const READ_BACK = 0.05;
@@ -86,9 +93,10 @@ export async function writeBackup(
   const isReadBack = () => random() < readBack;
   const data = new ChunkWriter(repository, table, isReadBack);
   const index = new ChunkWriter(repository, table, isReadBack);
-  const disks: { input: DiskInput; regions: WrittenRegion[] }[] = [];
+  const disks: WrittenInput[] = [];
   try {
     for (const disk of input.disks) {
+      const before = { ...data.statistics };
       const writer = new DiskWriter(repository, { data, index }, readable);
       const regions = await writer.write({
         source: disk.source,
@@ -97,7 +105,8 @@ export async function writeBackup(
         signal,
         onProgress: () => options.onProgress?.(data.statistics),
       });
-      disks.push({ input: disk, regions });
+      const statistics = diskStatistics(disk, before, data.statistics);
+      disks.push({ input: disk, regions, statistics });
     }
   } finally {
     // Also after an error: what was stored is used by the next attempt.
@@ -111,6 +120,32 @@ export async function writeBackup(
     id: manifest.id,
     anchor,
     statistics: sum(data.statistics, index.statistics),
+    disks: disks.map(({ input: { name }, statistics }) => ({
+      name,
+      ...statistics,
+    })),
+  };
+}
+
+interface WrittenInput {
+  readonly input: DiskInput;
+  readonly regions: readonly WrittenRegion[];
+  readonly statistics: DiskStatistics;
+}
+
+function diskStatistics(
+  { changed, source }: DiskInput,
+  before: WriteStatistics,
+  after: WriteStatistics,
+): DiskStatistics {
+  return {
+    mode: changed === undefined ? "full" : "changes",
+    read: after.read - before.read,
+    changed:
+      changed?.reduce((sum, { length }) => sum + length, 0) ?? source.size,
+    stored: after.compressed - before.compressed,
+    compared: 0,
+    mismatches: 0,
   };
 }
 
@@ -159,7 +194,7 @@ function toManifest(
   repository: Repository,
   input: BackupInput,
   written: {
-    disks: readonly { input: DiskInput; regions: readonly WrittenRegion[] }[];
+    disks: readonly WrittenInput[];
     table: ChunkTable;
   },
 ): Manifest {
@@ -174,18 +209,21 @@ function toManifest(
     }
     return index;
   };
-  const disks = written.disks.map(({ input, regions }): DiskManifest => ({
-    name: input.name,
-    size: input.source.size,
-    properties: input.properties ?? {},
-    regions: regions.map(({ region, chunk, uses }) => ({
-      region,
-      pack: indexOf(chunk.pack),
-      entry: chunk.entry,
-      id: chunk.id.toString("hex"),
-      uses: [...new Set(uses.map(indexOf))],
-    })),
-  }));
+  const disks = written.disks.map(
+    ({ input, regions, statistics }): DiskManifest => ({
+      name: input.name,
+      size: input.source.size,
+      properties: input.properties ?? {},
+      regions: regions.map(({ region, chunk, uses }) => ({
+        region,
+        pack: indexOf(chunk.pack),
+        entry: chunk.entry,
+        id: chunk.id.toString("hex"),
+        uses: [...new Set(uses.map(indexOf))],
+      })),
+      statistics,
+    }),
+  );
   return {
     version: 1,
     id: randomUUID(),
@@ -258,6 +296,7 @@ function sum(a: WriteStatistics, b: WriteStatistics): WriteStatistics {
     used: a.used,
     deduplicated: a.deduplicated,
     chunks: a.chunks + b.chunks,
+    compressed: a.compressed + b.compressed,
     packs: a.packs + b.packs,
     stored: a.stored + b.stored,
     parity: a.parity + b.parity,

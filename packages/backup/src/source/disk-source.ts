@@ -1,0 +1,48 @@
+import type { HttpEndpoint } from "../net/http-endpoint.js";
+import type { TlsTrust } from "../net/tls-trust.js";
+
+/** Where the content of a disk is read from. */
+export type DiskSource = ImageSource | NbdSource | StreamSource;
+
+/** A raw image in a file or a block device of this machine. */
+export interface ImageSource {
+  readonly type: "image";
+  readonly path: string;
+  /** Bytes; needed for block devices whose size the system does not report. */
+  readonly size?: number;
+}
+
+/** An export of NBD servers that show the same content. */
+export interface NbdSource {
+  readonly type: "nbd";
+  /** Tried in this order; a later one replaces one that fails. */
+  readonly servers: readonly NbdServer[];
+  /** May hold a session: it is part of no message. */
+  readonly exportName: string;
+  /** 1 to 8; default 4. */
+  readonly connections?: number;
+  /** Milliseconds without a reply before a connection is replaced; default 30,000. */
+  readonly stallMs?: number;
+}
+
+export interface NbdServer {
+  /** Host name or IP address. */
+  readonly address: string;
+  readonly port: number;
+  /** Undefined: a connection without TLS. With it, a server without TLS is refused. */
+  readonly tls?: TlsTrust;
+}
+
+/** An HTTP response with the content of a disk from its beginning to its end. */
+export interface StreamSource extends HttpEndpoint {
+  readonly type: "stream";
+  readonly format: "vhd" | "raw";
+}
+
+/** Changed block tracking, as XAPI reports it. */
+export interface ChangedBlocks {
+  /** Base64: 1 bit a block of the whole disk, the most significant bit first. */
+  readonly bitmap: string;
+  /** Bytes of a block. */
+  readonly grain: 65536;
+}

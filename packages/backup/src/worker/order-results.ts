@@ -1,0 +1,81 @@
+import type { Anchor } from "../log/repository-log.js";
+import type { DiskManifest, DiskStatistics } from "../format/manifest.js";
+import type { WriteStatistics } from "../write/chunk-writer.js";
+
+/** Every result has the anchor that the caller keeps for its next order. */
+export interface OrderResult {
+  readonly anchor: Anchor;
+}
+
+export interface CreateResult extends OrderResult {
+  /** Holds the recovery key: to be printed, not to be stored beside the repository. */
+  readonly recoverySheet: string;
+}
+
+export interface BackupOrderResult extends OrderResult {
+  readonly id: string;
+  readonly statistics: WriteStatistics;
+  readonly disks: readonly DiskResult[];
+}
+
+/** What one disk cost; `read`, `changed`, `stored`, `compared` in bytes, `mismatches` in blocks. */
+export interface DiskResult extends DiskStatistics {
+  readonly name: string;
+}
+
+/** Bytes, over all disks of the backup. */
+export interface BackupProgress {
+  /** What is compared, read or known to be zero. */
+  readonly done: number;
+  /** `done` at the end; grows if a disk turns out to need a full backup. */
+  readonly total: number;
+  /** Read from the sources. */
+  readonly read: number;
+  /** Written to the repository. */
+  readonly written: number;
+}
+
+export interface ListResult extends OrderResult {
+  /** Those that the caller did not know, oldest first. */
+  readonly backups: readonly BackupDescription[];
+  /** Known ids that the repository no longer has. */
+  readonly removed: readonly string[];
+  /** Backups whose manifest cannot be read now. */
+  readonly damaged: readonly string[];
+  /** Whether `limit` left some out. */
+  readonly more: boolean;
+}
+
+export interface BackupDescription {
+  readonly id: string;
+  /** Milliseconds since the epoch. */
+  readonly time: number;
+  readonly properties: Readonly<Record<string, unknown>>;
+  readonly disks: readonly Pick<
+    DiskManifest,
+    "name" | "size" | "properties" | "statistics"
+  >[];
+  readonly sizes: {
+    /** Of all disks. */
+    readonly disks: number;
+    /** Read from the sources for it; undefined in old backups. */
+    readonly read: number | undefined;
+    /** Chunks that were stored for it and that the repository did not have before; undefined in old backups. */
+    readonly stored: number | undefined;
+  };
+}
+
+export interface RepositoryInspection extends OrderResult {
+  readonly id: string;
+  /** Milliseconds since the epoch. */
+  readonly created: number;
+  readonly parity: boolean;
+  /** Names of the passphrases. */
+  readonly passphrases: readonly string[];
+  readonly backups: number;
+  readonly files: number;
+  /** Of all files, in bytes. */
+  readonly used: number;
+  /** Of the file system, in bytes; undefined where the storage has no limit that is known. */
+  readonly capacity?: { readonly total: number; readonly free: number };
+}
