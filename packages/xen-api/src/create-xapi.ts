@@ -52,6 +52,7 @@ export function createXapi(options: XapiOptions): Xapi {
       settings.readOnly
         ? Promise.reject(readOnly(`PUT ${more.path}`))
         : scrubErrors(components.streams.put(body, more)),
+    streamTarget: (more) => scrubErrors(components.streams.target(more)),
     // A console gives full control of the VM or host behind it.
     connectStream: (more) =>
       settings.readOnly

@@ -23,6 +23,7 @@ export type {
   PoolIdentity,
   PutStreamOptions,
   StreamAnswer,
+  StreamTarget,
   StreamOptions,
   Xapi,
   XapiCounters,

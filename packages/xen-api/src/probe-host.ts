@@ -67,8 +67,8 @@ export async function probeHost(options: ProbeOptions): Promise<HostProbe> {
     {
       verifier: {
         ca: undefined,
-        verify(_, socket) {
-          certificate = readCertificate(socket);
+        verify(_, shown) {
+          certificate = readCertificate(shown);
         },
       },
       proxy:

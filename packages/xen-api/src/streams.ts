@@ -2,7 +2,12 @@ import { request as httpRequest, type IncomingMessage } from "node:http";
 import type { Duplex, Readable } from "node:stream";
 import { type MonotonicClock, pause } from "@xo-server/kit";
 import { XoError } from "@xo-server/model";
-import { addressName, siblingAddress, type Address } from "./http/address.js";
+import {
+  addressName,
+  addressUrl,
+  siblingAddress,
+  type Address,
+} from "./http/address.js";
 import { dial, type DialOptions } from "./http/dial.js";
 import { networkError } from "./http/network-error.js";
 import { readHead } from "./http/read-head.js";
@@ -10,7 +15,12 @@ import { requestHead } from "./http/request-head.js";
 import type { ResponseHead } from "./http/response-head.js";
 import { upload } from "./http/upload.js";
 import type { Session } from "./session.js";
-import type { PutStreamOptions, StreamAnswer, StreamOptions } from "./xapi.js";
+import type {
+  PutStreamOptions,
+  StreamAnswer,
+  StreamOptions,
+  StreamTarget,
+} from "./xapi.js";
 
 /** XAPI redirects from the coordinator to the host that has the SR attached. */
 const MAX_REDIRECTS = 3;
@@ -126,6 +136,22 @@ export class Streams {
     if (head.status === 200) return socket;
     socket.destroy();
     throw httpError(handler, head);
+  }
+
+  /** @throws XoError those of the connection, TLS_UNTRUSTED, TLS_FINGERPRINT_MISMATCH */
+  async target(options: StreamOptions): Promise<StreamTarget> {
+    const { address, target, cookie } = await this.#handler(options);
+    const url = `${addressUrl(address)}${target}`;
+    const headers = { Cookie: cookie };
+    if (address.scheme === "http") return { url, headers };
+    const { signal } = options;
+    const { socket, certificate } = await dial(address, this.#dialing, {
+      signal,
+    });
+    socket.destroy();
+    return certificate === undefined
+      ? { url, headers }
+      : { url, headers, tls: { certificate: certificate.toString() } };
   }
 
   async #handler({

@@ -123,6 +123,14 @@ export interface StreamAnswer {
   readonly task: Ref | undefined;
 }
 
+/** A HTTP handler of XAPI for another process: it contains the session, which is a secret. */
+export interface StreamTarget {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** The certificate (PEM) that the host presents, verified by the policy of the connection; absent: plain HTTP. */
+  readonly tls?: { readonly certificate: string };
+}
+
 /** Counters since the client was created. */
 export interface XapiCounters {
   readonly bytesReceived: number;
@@ -179,6 +187,8 @@ export interface Xapi {
     options: StreamOptions,
   ): Promise<StreamAnswer & { readonly body: Readable }>;
   putStream(body: Readable, options: PutStreamOptions): Promise<StreamAnswer>;
+  /** For a process that sends the request itself; it has to follow no redirect if `host` is the right member. */
+  streamTarget(options: StreamOptions): Promise<StreamTarget>;
   /** HTTP CONNECT: a bidirectional byte stream, for consoles. */
   connectStream(options: StreamOptions): Promise<Duplex>;
 }

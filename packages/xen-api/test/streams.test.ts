@@ -128,6 +128,21 @@ t.test(
   },
 );
 
+t.test("another process gets address and session of a handler", async (t) => {
+  const handlers = await startHandlers(t, () => undefined);
+  const xapi = await clientBeside(t, handlers);
+  const target = await xapi.streamTarget({
+    path: "/export_raw_vdi",
+    query: { vdi: "OpaqueRef:1" },
+    host: "127.0.0.2",
+  });
+  t.same(target, {
+    url: `http://127.0.0.2:${handlers.port}/export_raw_vdi?vdi=OpaqueRef%3A1`,
+    headers: { Cookie: `session_id=${SESSION}` },
+  });
+  t.same(handlers.heads, [], "nothing was sent");
+});
+
 t.test("a slow reader applies backpressure to the export", async (t) => {
   const block = Buffer.alloc(1024 * 1024);
   let isHeldBack = false;

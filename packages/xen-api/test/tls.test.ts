@@ -1,3 +1,4 @@
+import { X509Certificate } from "node:crypto";
 import { connect, createServer, type AddressInfo, type Socket } from "node:net";
 import t from "tap";
 import { XoError } from "@xo-server/model";
@@ -278,3 +279,15 @@ t.test(
     t.same(learned, { [address]: bare });
   },
 );
+
+t.test("another process gets the certificate that was verified", async (t) => {
+  const pool = await startTlsPool(t);
+  const xapi = tlsClient(t, pool.port, { fingerprint: bare });
+  await xapi.connect();
+  const { url, tls } = await xapi.streamTarget({ path: "/export_raw_vdi" });
+  t.equal(url, `https://127.0.0.1:${pool.port}/export_raw_vdi`);
+  t.equal(
+    new X509Certificate(tls?.certificate ?? "").fingerprint256,
+    certificate.fingerprint,
+  );
+});

@@ -1,13 +1,22 @@
-import type { TLSSocket } from "node:tls";
+import type { X509Certificate } from "node:crypto";
 import { XoError } from "@xo-server/model";
 import type { TlsPolicy } from "./tls-policy.js";
+
+/** What a host has shown, read once: Node gives the certificate of a TLS client a single time. */
+export interface ShownCertificate {
+  readonly certificate: X509Certificate | undefined;
+  /** Issued by a known authority. */
+  readonly isAuthorized: boolean;
+  /** An Error in fact and in the types of Node, a string in its documentation. */
+  readonly reason: unknown;
+}
 
 /** Verifies the certificate of a new connection. */
 export interface CertificateVerifier {
   /** Certificate authorities (PEM) of the policy; undefined: those of Node. */
   readonly ca: readonly string[] | undefined;
   /** @throws XoError TLS_UNTRUSTED, TLS_FINGERPRINT_MISMATCH */
-  verify(address: string, socket: TLSSocket): void;
+  verify(address: string, shown: ShownCertificate): void;
 }
 
 /** Creates the verifier for a policy. It keeps the fingerprints that were trusted on first use. */
@@ -19,8 +28,8 @@ export function createCertificateVerifier(
     const pinned = [policy.fingerprint].flat().map(normalise);
     return {
       ca: undefined,
-      verify: (address, socket) => {
-        verifyFingerprint(address, fingerprintOf(socket), pinned);
+      verify: (address, shown) => {
+        verifyFingerprint(address, fingerprintOf(shown), pinned);
       },
     };
   }
@@ -34,16 +43,16 @@ export function createCertificateVerifier(
     const accepted = new Set((policy.accepted ?? []).map(normalise));
     return {
       ca: undefined,
-      verify(address, socket) {
-        const shown = fingerprintOf(socket);
+      verify(address, shown) {
+        const fingerprint = fingerprintOf(shown);
         const pinned = pinnedByAddress.get(address);
-        if (pinned !== undefined && !accepted.has(shown)) {
-          verifyFingerprint(address, shown, [pinned]);
+        if (pinned !== undefined && !accepted.has(fingerprint)) {
+          verifyFingerprint(address, fingerprint, [pinned]);
           return;
         }
-        if (pinned === shown) return;
-        pinnedByAddress.set(address, shown);
-        policy.onFingerprint(address, shown);
+        if (pinned === fingerprint) return;
+        pinnedByAddress.set(address, fingerprint);
+        policy.onFingerprint(address, fingerprint);
       },
     };
   }
@@ -53,13 +62,12 @@ export function createCertificateVerifier(
   };
 }
 
-function verifyAuthorities(address: string, socket: TLSSocket): void {
-  if (socket.authorized) return;
+function verifyAuthorities(address: string, shown: ShownCertificate): void {
+  if (shown.isAuthorized) return;
   throw new XoError("TLS_UNTRUSTED", {
     address,
-    // An Error in fact and in the types of Node, a string in its documentation.
-    reason: String(socket.authorizationError),
-    fingerprint: fingerprintOf(socket),
+    reason: String(shown.reason),
+    fingerprint: fingerprintOf(shown),
   });
 }
 
@@ -76,8 +84,8 @@ function verifyFingerprint(
   });
 }
 
-function fingerprintOf(socket: TLSSocket): string {
-  return normalise(socket.getPeerX509Certificate()?.fingerprint256 ?? "none");
+function fingerprintOf({ certificate }: ShownCertificate): string {
+  return normalise(certificate?.fingerprint256 ?? "none");
 }
 
 function normalise(fingerprint: string): string {

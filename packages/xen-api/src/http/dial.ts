@@ -1,10 +1,15 @@
+import type { X509Certificate } from "node:crypto";
 import {
   connect as connectTcp,
   isIP,
   type OnReadOpts,
   type Socket,
 } from "node:net";
-import { connect as connectTls, type ConnectionOptions } from "node:tls";
+import {
+  connect as connectTls,
+  type ConnectionOptions,
+  type TLSSocket,
+} from "node:tls";
 import type { MonotonicClock } from "@xo-server/kit";
 import { XoError } from "@xo-server/model";
 import { addressName, type Address } from "./address.js";
@@ -25,6 +30,8 @@ export interface DialedSocket {
   readonly socket: Socket;
   /** Bytes go to `onread`; otherwise the socket emits `data`. */
   readonly usesOnread: boolean;
+  /** Absent: not TLS, or none was shown. */
+  readonly certificate?: X509Certificate;
 }
 
 /**
@@ -40,8 +47,11 @@ export async function dial(
   if (options.proxy === undefined) {
     const socket = connectSocket(address, options.verifier, extra.onread);
     await waitUntilConnected(socket, name, options, extra.signal);
-    verifyCertificate(socket, address, options.verifier);
-    return { socket, usesOnread: extra.onread !== undefined };
+    return {
+      socket,
+      usesOnread: extra.onread !== undefined,
+      ...verifyCertificate(socket, address, options.verifier),
+    };
   }
   const { host, port } = options.proxy;
   const tunnel = connectTcp({ host, port, noDelay: true });
@@ -53,8 +63,8 @@ export async function dial(
     socket: tunnel,
   });
   await waitUntilConnected(socket, name, options, extra.signal);
-  verifyCertificate(socket, address, options.verifier);
-  return { socket, usesOnread: false };
+  const shown = verifyCertificate(socket, address, options.verifier);
+  return { socket, usesOnread: false, ...shown };
 }
 
 function connectSocket(
@@ -83,16 +93,19 @@ function tlsOptions(
 }
 
 function verifyCertificate(
-  socket: Socket,
+  socket: Socket | TLSSocket,
   address: Address,
   trust: CertificateVerifier,
-): void {
-  if (!("authorized" in socket)) return;
+): Pick<DialedSocket, "certificate"> {
+  if (!("authorized" in socket)) return {};
   try {
-    trust.verify(
-      addressName(address),
-      socket as Parameters<CertificateVerifier["verify"]>[1],
-    );
+    const certificate = socket.getPeerX509Certificate();
+    trust.verify(addressName(address), {
+      certificate,
+      isAuthorized: socket.authorized,
+      reason: socket.authorizationError,
+    });
+    return certificate === undefined ? {} : { certificate };
   } catch (error) {
     socket.destroy();
     throw error;

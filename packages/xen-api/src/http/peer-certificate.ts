@@ -1,4 +1,4 @@
-import type { TLSSocket } from "node:tls";
+import type { ShownCertificate } from "./certificate-verifier.js";
 
 /** The certificate that a host presents, trusted or not. */
 export interface PeerCertificate {
@@ -22,10 +22,11 @@ export interface PeerCertificate {
 const MAX_TEXT = 500;
 
 /** @returns undefined: the host presents no certificate */
-export function readCertificate(
-  socket: TLSSocket,
-): PeerCertificate | undefined {
-  const shown = socket.getPeerX509Certificate();
+export function readCertificate({
+  certificate: shown,
+  isAuthorized,
+  reason,
+}: ShownCertificate): PeerCertificate | undefined {
   if (shown === undefined) return undefined;
   return {
     fingerprint: shown.fingerprint256.replaceAll(":", "").toLowerCase(),
@@ -35,10 +36,7 @@ export function readCertificate(
     validFrom: Date.parse(shown.validFrom),
     validTo: Date.parse(shown.validTo),
     isSelfSigned: shown.subject === shown.issuer,
-    // An Error in fact and in the types of Node, a string in its documentation.
-    ...(socket.authorized
-      ? {}
-      : { distrust: String(socket.authorizationError) }),
+    ...(isAuthorized ? {} : { distrust: String(reason) }),
   };
 }
 

@@ -116,6 +116,10 @@ export class TrackedXapi implements Xapi {
     return this.#xapi.putStream(body, options);
   }
 
+  streamTarget(options: StreamOptions) {
+    return this.#xapi.streamTarget(options);
+  }
+
   connectStream(options: StreamOptions) {
     return this.#xapi.connectStream(options);
   }
