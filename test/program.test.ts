@@ -1,5 +1,8 @@
 import { once } from "node:events";
+import { chmod, readFile } from "node:fs/promises";
 import { createServer, type AddressInfo } from "node:net";
+import { join } from "node:path";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import t, { type Test } from "tap";
 import { RunningProgram } from "./running-program.js";
 
@@ -37,6 +40,35 @@ t.test("the bundled program finds its WebAssembly module", async (t) => {
   const url = await server.find(LISTENING);
   const metrics = await (await fetch(`${url}/metrics`)).text();
   t.match(metrics, /^xo_parser_webassembly 1$/m);
+});
+
+t.test("systemd is notified of the start and of the stop", async (t) => {
+  // In the place of the real one: writes what it is called with.
+  const program = '#!/bin/sh\necho "systemd-notify" "$@" >> notified\n';
+  const folder = t.testdir({ "systemd-notify": program });
+  await chmod(join(folder, "systemd-notify"), 0o755);
+  const env = {
+    PATH: `${folder}:${process.env["PATH"]}`,
+    NOTIFY_SOCKET: join(folder, "socket"),
+  };
+  const args = ["start", "--host", "127.0.0.1", "--port", "0"];
+  const server = new RunningProgram(
+    t,
+    "xo-server",
+    [...args, "--log-format", "journal"],
+    { cwd: folder, env },
+  );
+  const url = await server.find(/^<6>xo:main Web server listening on (\S+)/);
+  const notified = () =>
+    readFile(join(folder, "notified"), "utf8").catch(() => "");
+  while (!(await notified()).includes("\n")) await nextTurn();
+  t.equal(
+    await notified(),
+    `systemd-notify --ready --status=listening on ${url}\n`,
+  );
+  await server.stop();
+  while (!(await notified()).includes("STATUS=stopping\n")) await nextTurn();
+  t.match(await notified(), "\nsystemd-notify STOPPING=1 STATUS=stopping\n");
 });
 
 t.test("Ctrl-C ends it as well", async (t) => {

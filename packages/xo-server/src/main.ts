@@ -6,7 +6,8 @@ import type { StartDemoPools } from "./pools/demo.js";
 import { toExampleConfig } from "./config/example-config.js";
 import { ExitCode, exitCodeOf } from "./lifecycle/exit-code.js";
 import { loadConfig, type LoadedConfig } from "./config/load-config.js";
-import { createLoggers, type Loggers } from "./log/logger.js";
+import { createLoggers, logFormats, type Loggers } from "./log/logger.js";
+import { createServiceManager } from "./lifecycle/service-manager.js";
 import { startWatchdog, type Watchdog } from "./lifecycle/watchdog.js";
 import { runUntilSignal } from "./lifecycle/run-until-signal.js";
 import { startServer } from "./boot/start-server.js";
@@ -57,10 +58,9 @@ async function start(
   try {
     loaded = loadConfig(configPath, overrides);
   } catch (error) {
-    const loggers = createLoggers({
-      ...(overrides.logFormat === "json" ? { format: "json" as const } : {}),
-    });
-    return fail(error, loggers);
+    const { logFormat } = overrides;
+    const format = logFormats.find((name) => name === logFormat) ?? "console";
+    return fail(error, createLoggers({ format }));
   }
   const { config } = loaded;
   const loggers = createLoggers({
@@ -68,9 +68,12 @@ async function start(
     colour: process.stdout.isTTY && process.env["NO_COLOR"] === undefined,
   });
   const watchdog = watch(config);
+  const logger = loggers.named("xo:main");
+  const manager = createServiceManager({ env: process.env, logger });
   try {
-    return await runUntilSignal(loggers.named("xo:main"), (signal) =>
-      startServer({
+    return await runUntilSignal(logger, async (signal) => {
+      signal.addEventListener("abort", () => manager.stopping());
+      const server = await startServer({
         ...loaded,
         demo,
         demoDataDir: overrides.dataDir,
@@ -78,8 +81,10 @@ async function start(
         startDemoPools,
         loggers,
         signal,
-      }),
-    );
+      });
+      manager.ready(`listening on ${server.url}`);
+      return server;
+    });
   } catch (error) {
     return fail(error, loggers);
   } finally {

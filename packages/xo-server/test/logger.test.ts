@@ -29,6 +29,24 @@ t.test("the console shows time, name and message", async (t) => {
   ]);
 });
 
+t.test(
+  "lines for the journal have a priority instead of the time",
+  async (t) => {
+    const { lines, loggers } = collect("journal", "debug");
+    const logger = loggers.named("xo:main");
+    logger.debug("1");
+    logger.info("2", { pool: "a b" });
+    logger.warn("3\n<0>forged");
+    logger.error("4");
+    t.same(lines, [
+      "<7>xo:main 1\n",
+      '<6>xo:main 2 pool="a b"\n',
+      "<4>xo:main 3\\n<0>forged\n",
+      "<3>xo:main 4\n",
+    ]);
+  },
+);
+
 t.test("data follow the message on the console", async (t) => {
   const { lines, loggers } = collect("console");
   loggers.named("xo:perf").warn("blocked for 60ms", {

@@ -13,11 +13,15 @@ import { XoError } from "@xo-server/model";
 import { Key } from "./key.js";
 
 /**
- * Source of the keys: a file, created at the first start, or a text (from the
+ * Source of the keys: a file, created at the first start; a credential of the
+ * service manager, a file that this process cannot write; or a text (from the
  * environment), with keys separated by commas. The first key encrypts; the others
  * only decrypt, during a rotation.
  */
-export type KeyOptions = { readonly file: string } | { readonly text: string };
+export type KeyOptions =
+  | { readonly file: string }
+  | { readonly credential: string }
+  | { readonly text: string };
 
 export interface KeySource {
   /** For error messages. */
@@ -27,12 +31,14 @@ export interface KeySource {
    * @throws XoError CONFIG_INVALID
    */
   load(mayCreate: boolean): Promise<Key[]>;
-  /** @throws XoError UNSUPPORTED for a key of the environment */
+  /** @throws XoError UNSUPPORTED for a credential and a key of the environment */
   save(keys: readonly Key[]): Promise<void>;
 }
 
 export function createKeySource(options: KeyOptions): KeySource {
-  return "file" in options ? keyFile(options.file) : keyText(options.text);
+  if ("file" in options) return keyFile(options.file);
+  if ("credential" in options) return keyCredential(options.credential);
+  return keyText(options.text);
 }
 
 function keyText(text: string): KeySource {
@@ -40,14 +46,28 @@ function keyText(text: string): KeySource {
   return {
     description,
     load: async () => parseKeys(description, text.split(",")),
-    save: () =>
-      Promise.reject(
-        new XoError("UNSUPPORTED", {
-          what: "writing the key",
-          reason: "it comes from the environment",
-        }),
-      ),
+    save: () => notWritable("it comes from the environment"),
   };
+}
+
+function keyCredential(file: string): KeySource {
+  const description = `the credential ${file}`;
+  return {
+    description,
+    async load() {
+      // systemd grants access by an ACL, which shows as a mode of 0440.
+      const text = await readPrivate(file, 0o040);
+      if (text === undefined) throw invalid(description, "it is missing");
+      return parseKeys(description, text.split("\n"));
+    },
+    save: () => notWritable("it is a credential of the service manager"),
+  };
+}
+
+function notWritable(reason: string): Promise<never> {
+  return Promise.reject(
+    new XoError("UNSUPPORTED", { what: "writing the key", reason }),
+  );
 }
 
 function keyFile(file: string): KeySource {
@@ -83,10 +103,14 @@ function parseKeys(description: string, words: readonly string[]): Key[] {
   return keys;
 }
 
-async function readPrivate(file: string): Promise<string | undefined> {
+/** @param allowed bits of the mode that others may have */
+async function readPrivate(
+  file: string,
+  allowed = 0,
+): Promise<string | undefined> {
   try {
     const { mode } = await stat(file);
-    if ((mode & 0o077) !== 0 && process.platform !== "win32")
+    if ((mode & 0o077 & ~allowed) !== 0 && process.platform !== "win32")
       throw invalid(file, "other users can read it; it must have mode 0600");
     return await readFile(file, "utf8");
   } catch (error) {

@@ -60,6 +60,26 @@ export async function testKeys(t: Test, harness: StoreHarness) {
     await t.rejects(bench.open(), { code: "CONFIG_INVALID", message: /0600/ });
   });
 
+  t.test(
+    "a credential of the service manager is read, never written",
+    async (t) => {
+      const bench = await createBench(t, harness);
+      await (await bench.open()).close();
+      // systemd: owned by root, readable by the service by an ACL.
+      await chmod(bench.keyFile, 0o440);
+      const key = { credential: bench.keyFile };
+      const store = await bench.open({ key });
+      await t.rejects(store.rotateKey(), { code: "UNSUPPORTED" });
+      await chmod(bench.keyFile, 0o444);
+      await t.rejects(bench.open({ key }), { code: "CONFIG_INVALID" });
+      await rm(bench.keyFile);
+      await t.rejects(bench.open({ key }), {
+        code: "CONFIG_INVALID",
+        message: /the credential .* it is missing/,
+      });
+    },
+  );
+
   t.test("a lost, wrong or damaged key is a clear error", async (t) => {
     const bench = await createBench(t, harness);
     await (await bench.open()).close();

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -54,13 +55,9 @@ export function toStoreOptions(
 ): StoreOptions {
   const location =
     env["XO_STORE"] || store.location || join(dataDir, "store.db");
-  const key = env["XO_STORE_KEY"];
   return {
     location,
-    key:
-      key === undefined || key === ""
-        ? { file: store.keyFile || join(dataDir, "store.key") }
-        : { text: key },
+    key: toKeyOptions({ dataDir, keyFile: store.keyFile }, env),
     traces: [inventory.keyFile || join(dataDir, "inventory.key")],
     auditMark: join(
       isPostgres(location) ? dataDir : dirname(location),
@@ -68,6 +65,24 @@ export function toStoreOptions(
     ),
     pollMs: store.pollMs,
   };
+}
+
+/** Name of the credential of systemd (`LoadCredential=`) with the key. */
+const KEY_CREDENTIAL = "xo-server.store.key";
+
+function toKeyOptions(
+  { dataDir, keyFile }: { readonly dataDir: string; readonly keyFile: string },
+  env: Readonly<Record<string, string | undefined>>,
+): StoreOptions["key"] {
+  const text = env["XO_STORE_KEY"];
+  if (text !== undefined && text !== "") return { text };
+  const folder = env["CREDENTIALS_DIRECTORY"];
+  if (folder !== undefined && folder !== "") {
+    const credential = keyFile || join(folder, KEY_CREDENTIAL);
+    if (dirname(credential) === folder && existsSync(credential))
+      return { credential };
+  }
+  return { file: keyFile || join(dataDir, "store.key") };
 }
 
 /** Never the database of a real server: of a demo, anonymous clients read all objects. */

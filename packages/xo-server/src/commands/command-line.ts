@@ -107,7 +107,7 @@ export function parseCommandLine(
       )
       .option("--host <address>", "address to listen on")
       .option("--port <number>", "port to listen on", toPort)
-      .option("--log-format <format>", "console or json")
+      .option("--log-format <format>", "console, json or journal")
       .option("--log-level <level>", "debug, info, warn, error or silent")
       .addHelpText("after", AFTER_HELP)
       .action((options: StartOptions) => {

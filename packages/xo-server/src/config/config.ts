@@ -27,7 +27,8 @@ const MIB = 1024 * 1024;
 const Log = section("Logging.", {
   format: Type.Enum(logFormats, {
     default: "console",
-    description: "console (human-readable) or json (one JSON object per line).",
+    description:
+      "console (human-readable), json (one JSON object per line) or journal (for systemd: priority instead of time and level).",
   }),
   level: Type.Enum(logLevels, {
     default: "info",

@@ -23,6 +23,30 @@ export function toConsoleLine(jsonLine: string, colour: boolean): string {
   return `${[time, shown, oneLine(msg ?? ""), ...toPairs(data)].join(" ")}\n`;
 }
 
+/** Priorities of syslog. */
+const PRIORITIES: Readonly<Record<string, number>> = {
+  debug: 7,
+  info: 6,
+  warn: 4,
+  error: 3,
+};
+
+/**
+ * Formats a JSON log line for the journal of systemd, which adds the time and reads
+ * the priority from the prefix: `<6>xo:main Web server listening on http://0.0.0.0:9000`.
+ */
+export function toJournalLine(jsonLine: string): string {
+  const { level, name, msg, ...data } = JSON.parse(jsonLine) as {
+    level: string;
+    name: string;
+    msg?: string;
+    time?: string;
+  };
+  delete data.time;
+  const source = `<${PRIORITIES[level] ?? 6}>${name}`;
+  return `${[source, oneLine(msg ?? ""), ...toPairs(data)].join(" ")}\n`;
+}
+
 function toPairs(data: object): string[] {
   return Object.entries(data).map(([key, value]) => {
     const text =

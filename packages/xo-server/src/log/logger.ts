@@ -1,11 +1,11 @@
 import { pino, type DestinationStream, type Logger as PinoLogger } from "pino";
 import type { Logger } from "@xo-server/kit";
-import { toConsoleLine } from "./console-format.js";
+import { toConsoleLine, toJournalLine } from "./console-format.js";
 import { redact } from "./redact.js";
 
 export type { Logger };
 
-export const logFormats = ["console", "json"] as const;
+export const logFormats = ["console", "json", "journal"] as const;
 export type LogFormat = (typeof logFormats)[number];
 
 export const logLevels = ["debug", "info", "warn", "error", "silent"] as const;
@@ -50,9 +50,7 @@ export function createLoggers(options: LoggerOptions = {}): Loggers {
         log: (data) => redact(data) as Record<string, unknown>,
       },
     },
-    options.format === "json"
-      ? destination
-      : toConsole(destination, options.colour ?? false),
+    toFormat(destination, options),
   );
   return {
     named: (name, data = {}) => toLogger(root.child({ name, ...data })),
@@ -70,13 +68,22 @@ function toLogger(log: PinoLogger): Logger {
   };
 }
 
-function toConsole(
+function toFormat(
   destination: LogDestination,
-  colour: boolean,
+  { format = "console", colour = false }: LoggerOptions,
 ): DestinationStream {
-  return {
-    write: (line) => void destination.write(toConsoleLine(line, colour)),
-  };
+  switch (format) {
+    case "json":
+      return destination;
+    case "journal":
+      return {
+        write: (line) => void destination.write(toJournalLine(line)),
+      };
+    case "console":
+      return {
+        write: (line) => void destination.write(toConsoleLine(line, colour)),
+      };
+  }
 }
 
 function toStandardOutput(): LogDestination {
