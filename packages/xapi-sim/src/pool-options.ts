@@ -49,6 +49,8 @@ export interface PoolOptions {
   readonly refusalMs?: number;
   /** Formats in which all listings are serialised before the pool is ready. Default both. */
   readonly prepare?: readonly ("json" | "xml")[];
+  /** Where the data that is written to disks is stored while the pool runs. Default: the system's folder for temporary files. */
+  readonly temporaryFolder?: string;
   readonly clock?: Clock;
   /** Effects and handlers beyond or instead of the simulator's own. */
   readonly operations?: OperationTable;

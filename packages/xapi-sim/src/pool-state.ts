@@ -1,6 +1,8 @@
 import type { Database } from "./database.js";
 import type { XapiRecord } from "./xapi-value.js";
-import { WrittenDisks } from "./disks/written-disks.js";
+import { DiskContents, type KnownDisk } from "./disks/disk-contents.js";
+import { flag, int, refIn, text } from "./records/fields.js";
+import { XapiFailure } from "./xapi-failure.js";
 
 /** From a moment on, Unix seconds, a VM uses this many cores. */
 export interface LoadSetting {
@@ -38,7 +40,7 @@ export class PoolState {
   readonly arrivals = new Map<string, number>();
   /** Ended runs, by uuid of the VM. */
   readonly runs = new Map<string, readonly Run[]>();
-  readonly disks = new WrittenDisks();
+  readonly disks: DiskContents;
   /** Records of disks that are on their SR and not in the database, by location. */
   readonly forgottenDisks = new Map<string, XapiRecord>();
   /** References of secrets, by the VTPM whose contents they are. */
@@ -47,6 +49,29 @@ export class PoolState {
   readonly consoleUsers = new Map<string, string>();
   /** By reference of the host here. */
   readonly joinedHosts = new Map<string, HostChannel>();
+
+  /** @param folder of temporary files; default: the system's */
+  constructor(db: Database, folder?: string) {
+    this.disks = new DiskContents({
+      known: (uuid) => knownDisk(db, uuid),
+      folder,
+    });
+  }
+}
+
+/** A snapshot that was there from the start has the contents of its disk. */
+function knownDisk(db: Database, uuid: string): KnownDisk {
+  const ref = db.byUuid("VDI", uuid);
+  if (ref === undefined) throw new XapiFailure("UUID_INVALID", ["VDI", uuid]);
+  const vdi = db.get("VDI", ref);
+  const source = flag(vdi, "is_a_snapshot")
+    ? db.find("VDI", refIn(vdi, "snapshot_of") ?? "")
+    : undefined;
+  return {
+    seed: text(source ?? vdi, "uuid"),
+    size: int(vdi, "virtual_size"),
+    tracked: flag(vdi, "cbt_enabled"),
+  };
 }
 
 export interface PoolData {

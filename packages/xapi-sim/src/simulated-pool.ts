@@ -161,6 +161,7 @@ function assemble(
       core.tasks.stop();
       core.timers.stop();
       await Promise.all(members.map(({ listener }) => listener.stop()));
+      core.state.disks.stop();
     },
   };
   servePool(options, core, {
@@ -240,7 +241,7 @@ function makeCore(
   const timers = new Timers(clock);
   return {
     db,
-    state: new PoolState(),
+    state: new PoolState(db, options.temporaryFolder),
     clock,
     random,
     waiters,

@@ -68,7 +68,7 @@ function createContext(
   const [poolRef] = [...db.refs("pool")];
   return {
     db,
-    state: new PoolState(),
+    state: new PoolState(db),
     random,
     pool: {
       poolRef: poolRef!,

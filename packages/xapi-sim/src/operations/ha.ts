@@ -224,6 +224,7 @@ function addDisk(
     managed: true,
     sharable: true,
   });
+  context.state.disks.create(uuid, STATEFILE_BYTES);
   refreshVdi(db, vdi);
   return vdi;
 }

@@ -7,6 +7,7 @@ import {
 } from "../records/allowed-operations.js";
 import { whileBusy } from "./busy.js";
 import { assertCanHostStatefile } from "./ha.js";
+import { deleteContents } from "./disk-data.js";
 import { durations } from "./durations.js";
 import { denied } from "./failures.js";
 import { findDisks } from "./forgotten-disks.js";
@@ -218,12 +219,13 @@ export function removeLocalSrs(context: CallContext, host: string): void {
   }
 }
 
-function removeSr({ db }: CallContext, sr: string): void {
+function removeSr({ db, state }: CallContext, sr: string): void {
   const record = db.get("SR", sr);
   for (const pbd of refs(record, "PBDs")) db.destroy("PBD", pbd);
   for (const vdi of refs(record, "VDIs")) {
     for (const vbd of refs(db.get("VDI", vdi), "VBDs"))
       db.update("VBD", vbd, { VDI: "OpaqueRef:NULL", empty: true });
+    deleteContents({ db, state }, vdi);
     db.destroy("VDI", vdi);
   }
   db.destroy("SR", sr);

@@ -42,7 +42,9 @@ export function duplicateVdi(
     snapshot_time: isSnapshot ? toDatetime(clock.now()) : "19700101T00:00:00Z",
     cbt_enabled: isSnapshot && vdi["cbt_enabled"] === true,
   });
-  context.state.disks.copy(text(vdi, "uuid"), uuid);
+  const { disks } = context.state;
+  if (isSnapshot) disks.snapshot(text(vdi, "uuid"), uuid);
+  else disks.clone(text(vdi, "uuid"), uuid);
   refreshVdi(db, copy);
   return copy;
 }

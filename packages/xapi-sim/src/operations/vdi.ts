@@ -5,6 +5,7 @@ import type { XapiRecord } from "../xapi-value.js";
 import { progressDuring, whileBusy } from "./busy.js";
 import { durations } from "./durations.js";
 import { denied } from "./failures.js";
+import { deleteContents } from "./disk-data.js";
 import { rememberDisk } from "./forgotten-disks.js";
 import {
   flag,
@@ -51,6 +52,7 @@ export const vdiOperationTable: OperationTable = {
       managed: true,
       physical_utilisation: taken,
     });
+    context.state.disks.create(uuid, virtual_size);
     refreshVdi(db, vdi);
     return vdi;
   },
@@ -86,7 +88,11 @@ export const vdiOperationTable: OperationTable = {
       "copy",
       async () => {
         await progressDuring(context, copyTime(vdi));
-        if (isInto) return into;
+        if (isInto) {
+          const { uuid } = context.db.get("VDI", into);
+          context.state.disks.replace(text(vdi, "uuid"), uuid as string);
+          return into;
+        }
         return duplicateVdi(context, ref!, { isSnapshot: false, sr: sr! });
       },
     );
@@ -156,6 +162,10 @@ export const vdiOperationTable: OperationTable = {
         "The VDI is not a snapshot",
       ]);
     assertFree(context, vdi, "revert_to");
+    const { disks } = context.state;
+    const uuid = text(context.db.get("VDI", vdi), "uuid");
+    disks.resize(uuid, int(snapshot, "virtual_size"));
+    disks.replace(text(snapshot, "uuid"), uuid);
     context.db.update("VDI", vdi, {
       virtual_size: int(snapshot, "virtual_size"),
     });
@@ -192,6 +202,7 @@ async function resize(
     const { SR, physical_utilisation } = context.db.get("VDI", ref);
     const more = growth(context.db, ref, size);
     takeSpace(context, SR as string, more);
+    context.state.disks.resize(text(context.db.get("VDI", ref), "uuid"), size);
     context.db.update("VDI", ref, {
       virtual_size: size,
       physical_utilisation: Number(physical_utilisation) + more,
@@ -243,6 +254,7 @@ export function removeVdi(
       db.update("VBD", vbd, { VDI: NULL_REF, empty: true });
     else db.destroy("VBD", vbd);
   }
+  if (freesSpace) deleteContents(context, ref);
   db.destroy("VDI", ref);
   if (freesSpace) takeSpace(context, sr, -int(vdi, "physical_utilisation"));
   addAllocation(context, sr, -int(vdi, "virtual_size"));

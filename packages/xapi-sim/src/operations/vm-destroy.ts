@@ -1,6 +1,7 @@
 import { NULL_REF } from "@xo-server/model";
 import type { CallContext } from "../operation.js";
 import { flag, refIn, refs, text } from "../records/fields.js";
+import { deleteContents } from "./disk-data.js";
 import { refreshVdi } from "./refresh.js";
 import { takeSpace } from "./vdi-copies.js";
 import { removeVtpm } from "./vtpms.js";
@@ -39,7 +40,7 @@ const metrics = [
 ] as const;
 
 /** The image of a suspended VM's memory, unless a VM has it as a disk. */
-export function dropSuspendImage({ db }: CallContext, vm: string): void {
+export function dropSuspendImage({ db, state }: CallContext, vm: string): void {
   const image = refIn(db.get("VM", vm), "suspend_VDI");
   if (image === undefined) return;
   db.update("VM", vm, { suspend_VDI: NULL_REF });
@@ -51,11 +52,12 @@ export function dropSuspendImage({ db }: CallContext, vm: string): void {
   const { SR, physical_utilisation } = db.get("VDI", image);
   if (db.find("SR", SR as string) !== undefined)
     takeSpace({ db }, SR as string, -Number(physical_utilisation));
+  deleteContents({ db, state }, image);
   db.destroy("VDI", image);
 }
 
 /** The VM's disks and interfaces, to make room for those of a snapshot. Images in its CD drives stay. */
-export function destroyDevices({ db }: CallContext, ref: string): void {
+export function destroyDevices({ db, state }: CallContext, ref: string): void {
   const vm = db.get("VM", ref);
   for (const vif of refs(vm, "VIFs")) db.destroy("VIF", vif);
   for (const vbd of refs(vm, "VBDs")) {
@@ -64,7 +66,8 @@ export function destroyDevices({ db }: CallContext, ref: string): void {
     db.destroy("VBD", vbd);
     if (vdi === undefined || text(record, "type") === "CD") continue;
     const disk = db.get("VDI", vdi);
-    if (!flag(disk, "sharable") && refs(disk, "VBDs").length === 0)
-      db.destroy("VDI", vdi);
+    if (flag(disk, "sharable") || refs(disk, "VBDs").length > 0) continue;
+    deleteContents({ db, state }, vdi);
+    db.destroy("VDI", vdi);
   }
 }

@@ -207,7 +207,10 @@ async function suspend(context: CallContext, vm: string): Promise<void> {
   await progressDuring(context, durations.suspend);
   assertStillRuns(db, vm);
   takeSpace(context, sr, int(record, "memory_dynamic_max"));
+  const uuid = context.random.uuid();
   const suspend_VDI = db.create("VDI", {
+    uuid,
+    location: uuid,
     name_label: "Suspend image",
     name_description: `Suspend image of ${text(record, "name_label")}`,
     SR: sr,
@@ -216,6 +219,7 @@ async function suspend(context: CallContext, vm: string): Promise<void> {
     type: "suspend",
     managed: true,
   });
+  context.state.disks.create(uuid, memoryNeeded(record));
   refreshVdi(db, suspend_VDI);
   db.update("VM", vm, { suspend_VDI });
   endDomain(context, vm, "Suspended");

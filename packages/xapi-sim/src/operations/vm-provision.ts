@@ -58,7 +58,7 @@ function disksIn(xml: string): readonly WantedDisk[] {
 }
 
 function addDisk(
-  { db, pool }: CallContext,
+  { db, pool, random, state }: CallContext,
   vm: string,
   disk: WantedDisk,
 ): void {
@@ -68,14 +68,19 @@ function addDisk(
       : db.byUuid("SR", disk.sr);
   if (sr === undefined)
     throw new XapiFailure("DEFAULT_SR_NOT_FOUND", [disk.sr]);
+  const virtual_size = diskSize(disk.size);
+  const uuid = random.uuid();
   const VDI = db.create("VDI", {
+    uuid,
+    location: uuid,
     name_label: `${text(db.get("VM", vm), "name_label")} ${disk.place}`,
     name_description: "Created by template provisioner",
     SR: sr,
-    virtual_size: diskSize(disk.size),
+    virtual_size,
     type: "user",
     managed: true,
   });
+  state.disks.create(uuid, virtual_size);
   const vbd = db.create("VBD", {
     VM: vm,
     VDI,

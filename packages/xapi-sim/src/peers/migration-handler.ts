@@ -6,7 +6,11 @@ import type {
 } from "../http-handler.js";
 import { XapiFailure } from "../xapi-failure.js";
 import { LineChannel } from "./line-channel.js";
-import { MigrationReceiver, type ReceiveOrder } from "./migration-receiver.js";
+import {
+  MigrationReceiver,
+  type MigrationBlock,
+  type ReceiveOrder,
+} from "./migration-receiver.js";
 
 /**
  * The endpoint at which another simulated pool transfers a VM: a channel of
@@ -41,12 +45,16 @@ async function receiveVm(
             message as unknown as ReceiveOrder,
           );
           channel.send({});
+        } else if (message["finish"] !== true) {
+          receiver.write(message as unknown as MigrationBlock);
+          channel.send({});
         } else {
           const vm = receiver.finish();
           receiver = undefined;
           channel.send({ vm });
         }
       } catch (error) {
+        receiver?.abandon();
         receiver = undefined;
         channel.send(describe(error));
       }

@@ -3,7 +3,7 @@ import type { Database } from "../database.js";
 import { contentsOf } from "../operations/vtpms.js";
 import type { PoolData } from "../pool-state.js";
 import { refIn, refs, text } from "../records/fields.js";
-import type { DiskTrace } from "../disks/written-disks.js";
+import type { InitialDisk } from "../disks/initial-content.js";
 import type { XapiRecord } from "../xapi-value.js";
 
 /** An object on its way to another pool; `ref` is its reference at home. */
@@ -13,35 +13,33 @@ export interface SerializedObject {
   readonly record: XapiRecord;
 }
 
-/** A VM with its snapshots, and what belongs to them; of disks what makes their contents. */
+/** A VM with its snapshots, and what belongs to them. What was written to its disks follows. */
 export interface MigrationPayload {
   readonly vm: string;
   readonly objects: readonly SerializedObject[];
-  /** By uuid of the disk. */
-  readonly traces: Readonly<Record<string, DiskTrace>>;
+  /** Initial contents, by uuid of the disk; others are empty before they are written to. */
+  readonly initial: Readonly<Record<string, InitialDisk>>;
   /** Contents of VTPMs in base64, by their references at home. */
   readonly vtpms: Readonly<Record<string, string>>;
 }
-
-/** Blocks that are carried along at most: what was written lately. */
-const MOST_BLOCKS = 32;
 
 export function serializeVm(pool: PoolData, vm: string): MigrationPayload {
   const { db } = pool;
   const { disks } = pool.state;
   const packer = new Packer(db);
   packer.vm(vm);
-  const traces = packer.objects
+  const initial = packer.objects
     .filter(({ className }) => className === "VDI")
     .map(({ record }) => text(record, "uuid"))
-    .map((uuid) => [uuid, disks.trace(uuid, MOST_BLOCKS)] as const);
+    .map((uuid) => [uuid, disks.history(uuid).initial] as const)
+    .filter(([, content]) => content !== undefined);
   const vtpms = packer.objects
     .filter(({ className }) => className === "VTPM")
     .map(({ ref }) => [ref, contentsOf(pool, ref)] as const);
   return {
     vm,
     objects: packer.objects,
-    traces: Object.fromEntries(traces),
+    initial: Object.fromEntries(initial) as MigrationPayload["initial"],
     vtpms: Object.fromEntries(vtpms),
   };
 }

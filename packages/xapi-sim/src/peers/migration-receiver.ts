@@ -32,6 +32,15 @@ export interface ReceiveOrder {
   readonly payload: MigrationPayload;
 }
 
+/** Bytes on their way from a disk of the other pool. */
+export interface MigrationBlock {
+  /** Reference at home. */
+  readonly disk: string;
+  readonly offset: number;
+  /** In base64. */
+  readonly bytes: string;
+}
+
 /**
  * Takes in a VM of another pool: first its disks, then, when all has come over, the
  * VM. Until then `abandon` leaves nothing behind.
@@ -58,6 +67,17 @@ export class MigrationReceiver {
       this.abandon();
       throw error;
     }
+  }
+
+  /** What was written to a disk, at home. */
+  write({ disk, offset, bytes }: MigrationBlock): void {
+    const ref = this.#refs.get(disk);
+    if (ref === undefined) throw new XapiFailure("VDI_NOT_IN_MAP", [disk]);
+    const uuid = text(this.#context.db.get("VDI", ref), "uuid");
+    const { disks } = this.#context.state;
+    disks.write(uuid, offset, Buffer.from(bytes, "base64"));
+    // The record that came along includes it.
+    disks.takeGrowth(uuid);
   }
 
   /** @returns the VM's reference here. @throws XapiFailure; nothing is left then */
@@ -138,7 +158,7 @@ export class MigrationReceiver {
 
   #receiveDisk({ ref, record }: SerializedObject): void {
     const { db, random } = this.#context;
-    const { traces } = this.#order.payload;
+    const { initial } = this.#order.payload;
     const SR = this.#srFor(ref);
     takeSpace(this.#context, SR, int(record, "physical_utilisation"));
     addAllocation(this.#context, SR, int(record, "virtual_size"));
@@ -152,9 +172,10 @@ export class MigrationReceiver {
       managed: true,
     });
     const origin = text(record, "uuid");
-    this.#context.state.disks.adopt(
+    this.#context.state.disks.create(
       uuid,
-      Object.hasOwn(traces, origin) ? traces[origin]! : { origin, blocks: {} },
+      int(record, "virtual_size"),
+      Object.hasOwn(initial, origin) ? initial[origin] : undefined,
     );
     refreshVdi(db, disk);
     this.#refs.set(ref, disk);

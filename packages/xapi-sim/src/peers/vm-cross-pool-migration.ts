@@ -16,6 +16,9 @@ import { assertStillRuns } from "../operations/vm-checks.js";
 import { destroyVm } from "../operations/vm-destroy.js";
 import { endDomain } from "../operations/vm-domain.js";
 
+/** Of a disk, in one message. */
+const MOST_BYTES = 2 ** 20;
+
 /** Parameters of VM.migrate_send where the destination is another pool. */
 export interface CrossPoolMigration {
   /** What host.migrate_receive of the other pool has answered. */
@@ -41,6 +44,7 @@ export async function migrateToPool(
       const channel = await announce(context, vm, journey);
       try {
         await transfer(context, vm, channel);
+        await sendContents(context, vm, channel);
         const arrived = await channel.ask({ finish: true });
         if (!journey.copy) leave(context, vm);
         return arrived["vm"] as string;
@@ -158,6 +162,28 @@ async function transfer(
   };
   await progressDuring(attended, time);
   if (live) assertStillRuns(db, vm);
+}
+
+/** What was written to the disks, a MiB at a time. */
+async function sendContents(
+  { db, state: { disks } }: CallContext,
+  vm: string,
+  channel: LineChannel,
+): Promise<void> {
+  for (const disk of disksOf(db, vm)) {
+    const uuid = text(db.get("VDI", disk), "uuid");
+    for (const { offset, length } of disks.history(uuid).written)
+      for (let at = offset; at < offset + length; at += MOST_BYTES) {
+        const size = Math.min(MOST_BYTES, offset + length - at);
+        const bytes = Buffer.allocUnsafe(size);
+        disks.read(uuid, at, bytes);
+        await channel.ask({
+          disk,
+          offset: at,
+          bytes: bytes.toString("base64"),
+        });
+      }
+  }
 }
 
 function migrateFailed(

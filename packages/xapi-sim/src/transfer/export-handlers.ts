@@ -8,9 +8,10 @@ import type {
   HandlerResponse,
   HttpHandler,
 } from "../http-handler.js";
-import { int, refIn, refs, text } from "../records/fields.js";
+import { refIn, refs, text } from "../records/fields.js";
 import { whileBusy } from "../operations/busy.js";
 import { assertVmMay } from "../operations/vm-checks.js";
+import { diskBlock, exportedBlocks } from "./disk-blocks.js";
 import { locationOn } from "../rrd/rrd-handlers.js";
 import { XapiFailure } from "../xapi-failure.js";
 import { collectObjects, writeOva } from "./ova.js";
@@ -94,9 +95,9 @@ function* archiveOf(
   for (const [index, { ref, id }] of disks.entries()) {
     const vdi = db.get("VDI", ref);
     const uuid = text(vdi, "uuid");
-    for (const block of contents.exported(uuid, int(vdi, "virtual_size"))) {
+    for (const block of exportedBlocks(contents, uuid)) {
       const name = `${id}/${String(block).padStart(8, "0")}`;
-      const data = contents.block(uuid, block);
+      const data = diskBlock(contents, uuid, block);
       const sum = createHash("sha1").update(data).digest("hex");
       yield* file(name, data, now);
       yield* file(`${name}.checksum`, Buffer.from(sum), now);

@@ -11,7 +11,8 @@ import { refreshVdi } from "../operations/refresh.js";
 import { takeSpace } from "../operations/vdi-copies.js";
 import { XapiFailure } from "../xapi-failure.js";
 import type { XapiRecord } from "../xapi-value.js";
-import { rawDisk } from "../disks/disk-content.js";
+import { reportGrowth } from "../operations/disk-data.js";
+import { dataBlocks, diskBlock, rawDisk } from "./disk-blocks.js";
 import { exportHead } from "./export-handlers.js";
 import { importHead, refuseChunked, targetSr } from "./import-handlers.js";
 import { vhdFile } from "./vhd.js";
@@ -53,23 +54,19 @@ async function exportVdi(
   const disk = { uuid: text(vdi, "uuid"), size: int(vdi, "virtual_size") };
   const created = Math.floor(clock.now() / 1000);
   const contents = context.state.disks;
-  const blockAt = (index: number) => contents.block(disk.uuid, index);
+  const from =
+    base === null
+      ? undefined
+      : text(db.get("VDI", vdiOf(base, response, context)), "uuid");
   const bytes =
     format === "raw"
-      ? rawDisk(disk.size, blockAt)
+      ? rawDisk(contents, disk.uuid)
       : vhdFile({
           ...disk,
           created,
-          blockAt,
-          blocks: contents.exported(disk.uuid, disk.size),
-          ...(base === null
-            ? {}
-            : {
-                base: text(
-                  db.get("VDI", vdiOf(base, response, context)),
-                  "uuid",
-                ),
-              }),
+          blockAt: (index) => diskBlock(contents, disk.uuid, index),
+          blocks: dataBlocks(contents, disk.uuid, from),
+          ...(from === undefined ? {} : { base: from }),
         });
   await pipeline(
     Readable.from(bytes),
@@ -96,6 +93,7 @@ async function importVdi(
   const stream = response.start(importHead(context));
   try {
     await receive(request, context, context.db.get("VDI", ref));
+    reportGrowth(context, ref);
     if (named === null) context.task.result(`<value>${ref}</value>`);
   } finally {
     stream.end();
@@ -172,6 +170,7 @@ function createVdi(
     type: "user",
     managed: true,
   });
+  context.state.disks.create(uuid, contentLength);
   refreshVdi(db, vdi);
   return vdi;
 }

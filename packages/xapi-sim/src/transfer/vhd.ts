@@ -13,18 +13,18 @@ export interface VhdDisk {
   readonly size: number;
   /** Unix seconds. */
   readonly created: number;
-  /** uuid of the parent of a differencing disk: then no block contains data. */
+  /** uuid of the parent of a differencing disk. */
   readonly base?: string;
-  /** Numbers of its MiBs with data. */
+  /** Numbers of its MiBs with data, or that differ from the parent. */
   readonly blocks: readonly number[];
   readonly blockAt: (index: number) => Buffer;
 }
 
-/** A dynamic VHD, or a differencing one that differs in nothing, with the disk's data in its first part. */
+/** A dynamic or a differencing VHD. */
 export function* vhdFile(disk: VhdDisk): Generator<Buffer> {
   const footer = makeFooter(disk);
   const entries = Math.ceil(disk.size / BLOCK_SIZE);
-  const blocks = disk.base === undefined ? dataBlocks(disk) : [];
+  const blocks = dataBlocks(disk);
   yield footer;
   yield makeHeader(disk, entries);
   yield makeTable(blocks, entries);

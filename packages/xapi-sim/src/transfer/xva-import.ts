@@ -8,7 +8,7 @@ import { removeVdi } from "../operations/vdi.js";
 import { randomMac } from "../operations/vif.js";
 import { XapiFailure } from "../xapi-failure.js";
 import type { XapiRecord } from "../xapi-value.js";
-import { MiB } from "../disks/disk-content.js";
+import { MiB } from "./disk-blocks.js";
 import { mapRefs, readOva, type OvaObject } from "./ova.js";
 import type { TarFile } from "./tar.js";
 
@@ -112,10 +112,10 @@ export class XvaImport {
       const { sr } = this.#place;
       takeSpace(this.#context, sr, int(adjusted, "physical_utilisation"));
       addAllocation(this.#context, sr, int(adjusted, "virtual_size"));
-      this.#context.state.disks.adopt(text(adjusted, "uuid"), {
-        origin: text(object.record, "uuid"),
-        blocks: {},
-      });
+      this.#context.state.disks.create(
+        text(adjusted, "uuid"),
+        int(adjusted, "virtual_size"),
+      );
     }
     this.#context.db.create(className, adjusted, ref);
     this.#created.push({ className, ref });
@@ -183,7 +183,7 @@ export class XvaImport {
     }
   }
 
-  /** The initial contents of the disk are not stored a second time. */
+  /** What the disk takes of its SR is in its record already. */
   #write(id: string, index: number, content: Buffer): void {
     const ref = this.#refs.get(id);
     const { db } = this.#context;
@@ -191,8 +191,8 @@ export class XvaImport {
     if (vdi === undefined) return;
     const { disks } = this.#context.state;
     const uuid = text(vdi, "uuid");
-    const before = disks.block(uuid, index).subarray(0, content.length);
-    if (!before.equals(content)) disks.write(uuid, index * MiB, content);
+    disks.write(uuid, index * MiB, content);
+    disks.takeGrowth(uuid);
   }
 }
 
