@@ -8,6 +8,12 @@
  * closed instead of an answer), `stall` (after so many bytes of the body nothing
  * more comes). An answer that hangs or stalls does so until the client closes the
  * connection, also after the fault is switched off.
+ * On the bodies of HTTP handlers (exports; of imports what the client sends) `trickle`, `cut` and
+ * `stall` work as well, and only there: `pause` (nothing passes for so many ms, `after` so many
+ * bytes), `bitFlip` (of the byte at this offset), `earlyEnd` (after so many bytes it ends as if it
+ * were complete), `errorInBody` (after so many bytes of a body that began with 200 comes the page
+ * of an exception). Their `method` is `http/` and the handler's name: `http/get_export_raw_vdi`.
+ * A transfer meets the faults that are on when it starts.
  * On calls: `eventsLost` (event.from and event.next fail with EVENTS_LOST),
  * `sessionInvalid` (every session is forgotten), `booting` (HOST_STILL_BOOTING).
  * On members: `silent` (the coordinator takes connections and never answers).
@@ -24,6 +30,10 @@ export type FaultName =
   | "hang"
   | "drop"
   | "stall"
+  | "pause"
+  | "bitFlip"
+  | "earlyEnd"
+  | "errorInBody"
   | "eventsLost"
   | "sessionInvalid"
   | "booting"
@@ -41,6 +51,10 @@ export const faultNames: readonly FaultName[] = [
   "hang",
   "drop",
   "stall",
+  "pause",
+  "bitFlip",
+  "earlyEnd",
+  "errorInBody",
   "eventsLost",
   "sessionInvalid",
   "booting",
@@ -50,8 +64,10 @@ export const faultNames: readonly FaultName[] = [
 export interface FaultSetting {
   /** Milliseconds, bytes or bytes a second; true where there is nothing to measure. */
   readonly value: number | true;
-  /** Only answers to this method, `VM.get_all_records`; default: all. */
+  /** Only answers to this method, `VM.get_all_records`, `http/get_export`; default: all. */
   readonly method?: string;
+  /** Of `pause`: bytes of the body that pass before; default 0. */
+  readonly after?: number;
   /** It happens so many times, then no more; default: until it is switched off. */
   readonly times?: number;
 }
@@ -83,6 +99,13 @@ export class Faults {
 
   isOn(name: FaultName): boolean {
     return this.#settings.has(name);
+  }
+
+  /** As `strike`, only where the setting names this method. */
+  strikeNamed(name: FaultName, method: string): number | true | undefined {
+    return this.#settings.get(name)?.method === method
+      ? this.strike(name, method)
+      : undefined;
   }
 
   /** The fault's value if it strikes now; counts it. */

@@ -112,6 +112,7 @@ export class Connection {
           socket: this.#socket,
           hostRef: this.#context.hostRef,
           closed: this.#closed.signal,
+          isSilent: () => this.#context.isSilent(),
         });
     }
   }

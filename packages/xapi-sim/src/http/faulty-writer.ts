@@ -52,6 +52,25 @@ export class FaultyWriter {
     return whole && reply.keepAlive;
   }
 
+  /**
+   * The faults that strike before a handler starts: `hang`, `drop`, `delay`, `http500`, where they
+   * name its method.
+   * @returns whether it may start; else the connection is over, or the page has been sent
+   */
+  async before(method: string, version: "1.0" | "1.1"): Promise<boolean> {
+    if (this.#faults.strikeNamed("hang", method) !== undefined)
+      return this.#waitForClose();
+    if (this.#faults.strikeNamed("drop", method) !== undefined) {
+      this.#socket.destroy();
+      return false;
+    }
+    const delay = this.#faults.strikeNamed("delay", method);
+    if (typeof delay === "number") await this.#wait(delay);
+    if (this.#faults.strikeNamed("http500", method) === undefined) return true;
+    await this.write(crashed(version, 'Failure("simulated fault")'));
+    return false;
+  }
+
   /** The body made unreadable; lengths stay true. */
   #spoil(reply: Reply, method: string | undefined): Reply {
     const type = reply.headers.find(([name]) => name === "content-type")?.[1];

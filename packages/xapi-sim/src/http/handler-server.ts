@@ -1,31 +1,20 @@
 import { datamodel } from "@xo-server/model";
-import type { Duplex } from "node:stream";
-import type { Socket } from "node:net";
 import type { Core } from "../calls/core.js";
-import type {
-  HandlerContext,
-  HandlerRequest,
-  HandlerResponse,
-  HttpHandler,
-} from "../http-handler.js";
+import type { HandlerContext, HttpHandler } from "../http-handler.js";
 import type { SessionContext, TaskContext } from "../operation.js";
 import { XapiFailure } from "../xapi-failure.js";
 import { toFailure } from "../calls/dispatcher.js";
-import { crashed, unauthorised } from "./error-pages.js";
-import type { FaultyWriter } from "./faulty-writer.js";
-import { bodyLength, headText, type Header } from "./reply.js";
+import { unauthorised } from "./error-pages.js";
+import { EndedEarly } from "./faulty-transfer.js";
 import type { RequestHead } from "./request-head.js";
-import type { SocketReader } from "./socket-reader.js";
+import {
+  SocketResponse,
+  toRequest,
+  transferConnection,
+  type HandlerIo,
+} from "./handler-exchange.js";
 import { relayOf, relayStatistics } from "./statistics-relay.js";
 import { authenticate, type Authentication } from "./handler-credentials.js";
-
-export interface HandlerIo {
-  readonly reader: SocketReader;
-  readonly writer: FaultyWriter;
-  readonly socket: Socket;
-  readonly hostRef: string;
-  readonly closed: AbortSignal;
-}
 
 /** Runs HTTP handlers: credentials first, a task around them, errors as XAPI words them. */
 export class HandlerServer {
@@ -54,20 +43,28 @@ export class HandlerServer {
     }
     const who = await this.#authenticate(handler, head, io);
     if ("refusal" in who) return io.writer.write(who.refusal);
-    const response = new SocketResponse(head, io);
+    const method = `http/${handler.name}`;
+    if (!(await io.writer.before(method, head.version))) {
+      who.end();
+      return false;
+    }
     const task =
       handler.taskless === true ? undefined : this.#task(head, io, who.session);
-    response.taskRef = task?.ref;
+    const connection = transferConnection({ head, io }, this.#core);
+    const exchange = { head, io, task, connection, method };
+    const response = new SocketResponse(exchange);
     try {
       await this.#injectedError(handler, who.session, { io, task });
       await handler.handle(
-        toRequest(head, io.reader),
+        toRequest(exchange),
         response,
         this.#context(handler, who.session, { io, task }),
       );
       if (task !== undefined) this.#core.tasks.succeed(task.ref, task.fragment);
     } catch (error) {
-      this.#failed(handler, toFailure(error), { task, response });
+      if (error instanceof EndedEarly && head.method === "GET") {
+        if (task !== undefined) this.#core.tasks.succeed(task.ref, "");
+      } else this.#failed(handler, toFailure(error), { task, response });
     } finally {
       who.end();
     }
@@ -199,116 +196,5 @@ class HandlerTask implements TaskContext {
 
   result(fragment: string): void {
     this.fragment = fragment;
-  }
-}
-
-function toRequest(head: RequestHead, reader: SocketReader): HandlerRequest {
-  const { method, path, query, version, headers, contentLength } = head;
-  return {
-    method,
-    path,
-    query,
-    version,
-    headers,
-    contentLength,
-    async *body() {
-      let left = contentLength ?? Infinity;
-      while (left > 0) {
-        const part = await reader.some(Math.min(left, 1 << 20));
-        if (part === undefined) return;
-        left -= part.length;
-        yield part;
-      }
-    },
-  };
-}
-
-class SocketResponse implements HandlerResponse {
-  readonly #head: RequestHead;
-  readonly #io: HandlerIo;
-  #outcome: Promise<boolean> | "taken" | undefined;
-  taskRef: string | undefined;
-  #isUnread = false;
-
-  constructor(head: RequestHead, io: HandlerIo) {
-    this.#head = head;
-    this.#io = io;
-  }
-
-  get started(): boolean {
-    return this.#outcome !== undefined;
-  }
-
-  endUnread(): void {
-    this.#isUnread = true;
-  }
-
-  async finish(): Promise<boolean | "taken"> {
-    if (this.#isUnread) {
-      const { socket } = this.#io;
-      if ("authorized" in socket) socket.end();
-      else socket.resetAndDestroy();
-    }
-    return (await this.#outcome) ?? false;
-  }
-
-  reply({
-    version = this.#head.version,
-    status = 200,
-    headers = [],
-    body,
-    keepAlive = false,
-  }: Parameters<HandlerResponse["reply"]>[0]): void {
-    const all: Header[] = [
-      ...headers,
-      ["content-length", String(bodyLength([body]))],
-    ];
-    this.#outcome = this.#io.writer.write({
-      version,
-      status,
-      headers: all,
-      body: [body],
-      keepAlive: keepAlive && this.#head.keepAlive,
-    });
-  }
-
-  bare(
-    status: number,
-    headers: readonly (readonly [string, string])[] = [],
-  ): void {
-    this.#outcome = this.#io.writer.write({
-      version: "1.1",
-      status,
-      headers: [
-        ["Connection", "close"],
-        ["Cache-Control", "no-cache, no-store"],
-        ...headers,
-      ],
-      body: [],
-      keepAlive: false,
-    });
-  }
-
-  crash(exception: string): void {
-    this.#outcome = this.#io.writer.write(
-      crashed(this.#head.version, exception),
-    );
-  }
-
-  start({
-    version = "1.0",
-    status = 200,
-    headers = [],
-  }: Parameters<HandlerResponse["start"]>[0]): NodeJS.WritableStream {
-    this.#outcome = "taken";
-    this.#io.socket.write(headText(version, status, headers));
-    return this.#io.socket;
-  }
-
-  raw(head: string): Duplex {
-    this.#outcome = "taken";
-    this.#io.reader.release();
-    this.#io.socket.write(head);
-    return this.#io.socket;
   }
 }
