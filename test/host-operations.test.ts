@@ -85,7 +85,11 @@ t.test("hosts are emptied, rebooted and forgotten", LIMIT, async (t) => {
   t.match(dashboard, { vms: { status: { running: before.length } } });
 
   t.same(await read(`/hosts/${pool!.master}/smt`), { enabled: true });
-  t.same(await read(`/hosts/${pool!.master}/missing_patches`), []);
+  const missing = await read(`/hosts/${pool!.master}/missing_patches`);
+  t.match((missing as object[])[0], {
+    name: "xen-hypervisor",
+    version: String,
+  });
   t.equal(
     (
       await ask(`/pools/${pool!.id}/actions/rolling_update?sync=true`, {

@@ -2,6 +2,7 @@ import { Command, InvalidArgumentError } from "commander";
 import { profiles, type ProfileName } from "./fleet/profiles.js";
 import type { PoolOptions } from "./pool-options.js";
 import { startPool, type SimulatedPool } from "./simulated-pool.js";
+import { updateSystems, type UpdateSystem } from "./updates/update-package.js";
 import { startFleet } from "./stamped/start-fleet.js";
 import {
   failureProfiles,
@@ -13,6 +14,7 @@ interface Arguments {
   readonly hosts?: number;
   readonly vms?: number;
   readonly stamped?: { readonly pools: number; readonly vms: number };
+  readonly system?: UpdateSystem;
   readonly seed: number;
   readonly churn: number;
   readonly failureProfile: FailureProfileName;
@@ -77,6 +79,11 @@ function parse(argv: readonly string[]): Arguments {
     )
     .option("--hosts <n>", "hosts of a pool of another size", toInteger)
     .option("--vms <n>", "VMs of a pool of another size", toInteger)
+    .option(
+      "--system <name>",
+      `brand and version of hosts: ${updateSystems.join(", ")}; default: the profile's`,
+      toSystem,
+    )
     .option("--seed <n>", "the same seed gives the same pools", toInteger, 1)
     .option("--churn <n>", "changes a second in each pool", toInteger, 0)
     .option(
@@ -141,6 +148,12 @@ function toFailureProfile(text: string): FailureProfileName {
       `There are ${Object.keys(failureProfiles).join(", ")}.`,
     );
   return text as FailureProfileName;
+}
+
+function toSystem(text: string): UpdateSystem {
+  if (!updateSystems.includes(text as UpdateSystem))
+    throw new InvalidArgumentError(`There are ${updateSystems.join(", ")}.`);
+  return text as UpdateSystem;
 }
 
 function toFactor(text: string): number {

@@ -5,6 +5,7 @@ import type { TlsIdentity } from "./listener.js";
 import type { OperationTable } from "./operation.js";
 import type { Origin } from "./origin.js";
 import type { FailureProfileName } from "./faults/failure-profile.js";
+import type { UpdateSystem } from "./updates/update-package.js";
 import type { FleetObject } from "./xapi-value.js";
 
 /** How a simulated pool is to be. All optional: a pool of profile C on any port of 127.0.0.1. */
@@ -16,6 +17,8 @@ export interface PoolOptions {
   /** Instead of the profile's. */
   readonly hosts?: number;
   readonly vms?: number;
+  /** Brand and version of the hosts, and with them how they are updated. Default: the profile's. */
+  readonly system?: UpdateSystem;
   /** The same seed gives the same pool. Default 1. */
   readonly seed?: number;
   /**

@@ -3,6 +3,7 @@ import type { XapiRecord } from "./xapi-value.js";
 import { DiskContents, type KnownDisk } from "./disks/disk-contents.js";
 import { flag, int, refIn, text } from "./records/fields.js";
 import { XapiFailure } from "./xapi-failure.js";
+import { HostUpdates } from "./updates/host-updates.js";
 
 /** From a moment on, Unix seconds, a VM uses this many cores. */
 export interface LoadSetting {
@@ -41,6 +42,7 @@ export class PoolState {
   /** Ended runs, by uuid of the VM. */
   readonly runs = new Map<string, readonly Run[]>();
   readonly disks: DiskContents;
+  readonly updates = new HostUpdates();
   /** Records of disks that are on their SR and not in the database, by location. */
   readonly forgottenDisks = new Map<string, XapiRecord>();
   /** References of secrets, by the VTPM whose contents they are. */

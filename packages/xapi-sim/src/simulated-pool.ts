@@ -28,6 +28,8 @@ import { Sessions } from "./sessions.js";
 import { Tasks } from "./tasks.js";
 import { FailureProfile } from "./faults/failure-profile.js";
 import { Timers } from "./timers.js";
+import type { BootFault } from "./updates/host-updates.js";
+import type { UpdatePackage } from "./updates/update-package.js";
 import type { FleetObject } from "./xapi-value.js";
 
 /** A pool that answers. */
@@ -68,6 +70,10 @@ export interface SimulatedPool {
   killHost(hostRef: string): void;
   /** A host that was killed has booted again, without VMs. */
   reviveHost(hostRef: string): void;
+  /** What happens to a host at its next boot. */
+  failBoot(hostRef: string, fault: BootFault): void;
+  /** The repositories contain these packages from now on. */
+  publishUpdates(packages: readonly UpdatePackage[]): void;
   /** From now on a VM uses this many cores, plus or minus a twentieth, wherever it runs. */
   setLoad(vmRef: string, cores: number): void;
   /** PEM of the certificate, with TLS. */
@@ -150,6 +156,10 @@ function assemble(
     lose: (hostRef, loss) => loseHost(systemContext(core), hostRef, loss),
     killHost: (hostRef) => killHost(systemContext(core), hostRef),
     reviveHost: (hostRef) => reviveHost(systemContext(core), hostRef),
+    failBoot: (hostRef, fault) => {
+      core.state.updates.bootFaults.set(hostRef, fault);
+    },
+    publishUpdates: (packages) => core.state.updates.publish(packages),
     setLoad: (vmRef, cores) =>
       setLoad(core, vmRef, { cores, now: core.clock.now() / 1000 }),
     certificate: tls?.cert,
@@ -200,7 +210,9 @@ function fleetOf(
   if (options.fleet !== undefined) return options.fleet;
   const base = profiles[options.profile ?? "C"];
   const sized = options.hosts !== undefined || options.vms !== undefined;
+  const { system } = options;
   return generateFleet({
+    ...(system === undefined ? {} : { system }),
     hosts: options.hosts ?? base.hosts,
     vms: options.vms ?? base.vms,
     seed: options.seed ?? 1,

@@ -172,7 +172,7 @@ export class Dispatcher {
     context: CoreContext,
   ): Promise<unknown> {
     const { injectedErrors, failureProfile } = this.#core;
-    const injectedError = injectedErrors.take(method.fullName, params[0]);
+    const injectedError = takeInjected(injectedErrors, method, params);
     if (injectedError !== undefined) await waitFor(injectedError, context);
     const failure =
       injectedError?.error !== undefined
@@ -220,6 +220,18 @@ export class Dispatcher {
       .catch((error: unknown) => tasks.fail(ref, toFailure(error)));
     return valueAnswer(fieldType("task ref"), ref);
   }
+}
+
+/** Functions of plugins have names of their own: `host.call_plugin/updater.py/update`. */
+function takeInjected(
+  injectedErrors: Core["injectedErrors"],
+  { fullName }: Method,
+  [object, plugin, fn]: readonly XapiValue[],
+): InjectedError | undefined {
+  const found = injectedErrors.take(fullName, object);
+  if (found !== undefined || !fullName.endsWith(".call_plugin")) return found;
+  const name = `${fullName}/${plugin as string}/${fn as string}`;
+  return injectedErrors.take(name, object);
 }
 
 /** @throws XapiFailure TASK_CANCELLED */

@@ -1,6 +1,9 @@
 /** What is to go wrong, or take long, with calls that are still to come. */
 export interface InjectedError {
-  /** `VM.start` (its Async form as well); of HTTP handlers `http/put_import`, the name in datamodel's httpActions. */
+  /**
+   * `VM.start` (its Async form as well); of one function of a plugin
+   * `host.call_plugin/updater.py/update`; of HTTP handlers `http/put_import`, the name in datamodel's httpActions.
+   */
   readonly method: string;
   /** XAPI's error code. Absent: the call succeeds, only later. */
   readonly error?: string;

@@ -21,6 +21,8 @@ export interface FleetOptions {
   readonly profile?: FleetProfile;
   /** Address (`host[:port]`) of each host, the coordinator first; the rest get 127.10.x.y. */
   readonly addresses?: readonly string[];
+  /** Instead of the profile's. */
+  readonly system?: FleetProfile["system"];
   /** Name of the pool. */
   readonly name?: string;
   /** The present of the fleet in Unix seconds: recent messages and tasks are dated before it. Default: 2026-11-01. */
@@ -47,6 +49,7 @@ export function generateFleet(options: FleetOptions): Iterable<FleetObject> {
     ...(options.profile ?? profileFor(hostCount, vms)),
     hosts: hostCount,
     vms,
+    ...(options.system && { system: options.system }),
   };
   const builder = new FleetBuilder(String(seed), options.now ?? DEFAULT_NOW);
   addRoles(builder);

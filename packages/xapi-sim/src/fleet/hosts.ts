@@ -1,7 +1,8 @@
 import type { FleetBuilder } from "./fleet-builder.js";
 import type { FleetHost } from "./fleet-host.js";
 import type { FleetProfile } from "./profiles.js";
-import { cpuFeatures, cpuFlags, restrictions } from "./guest-constants.js";
+import { cpuFeatures, cpuFlags } from "./guest-constants.js";
+import { softwareFields } from "./host-software.js";
 import {
   GpuPool,
   addDrivers,
@@ -56,7 +57,7 @@ function addHost(
   });
   const host = builder.add("host", {
     ...hostIdentity(builder, index, address),
-    ...softwareFields(builder),
+    ...softwareFields(builder, profile),
     allowed_operations: hostOperations(true),
     memory_overhead: 3 * 2 ** 30,
     enabled: true,
@@ -100,68 +101,6 @@ function hostIdentity(builder: FleetBuilder, index: number, address: string) {
     },
   };
 }
-
-function softwareFields(builder: FleetBuilder) {
-  return {
-    API_version_major: 2,
-    API_version_minor: 23,
-    API_version_vendor: "XenSource",
-    software_version: softwareVersion,
-    capabilities: hostCapabilities,
-    supported_bootloaders: ["pygrub", "eliloader"],
-    license_params: licenseParams,
-    edition: "xcp-ng",
-    editions: ["xcp-ng"],
-    last_software_update: builder.ago(40 * 86400),
-    latest_synced_updates_applied: "yes",
-    last_update_hash: "",
-  };
-}
-
-const softwareVersion = Object.freeze({
-  product_version: "8.3.0",
-  product_version_text: "8.3",
-  product_version_text_short: "8.3",
-  platform_name: "XCP",
-  platform_version: "3.4.0",
-  product_brand: "XCP-ng",
-  build_number: "cloud",
-  git_id: "0",
-  hostname: "localhost",
-  date: "20250926T12:59:14Z",
-  dbv: "0.0.1",
-  xapi: "25.6",
-  xapi_build: "25.6.0",
-  xen: "4.17.5-20",
-  linux: "4.19.0+1",
-  xencenter_min: "2.21",
-  xencenter_max: "2.21",
-  network_backend: "openvswitch",
-  db_schema: "5.786",
-});
-
-const hostCapabilities = Object.freeze([
-  "xen-3.0-x86_64",
-  "hvm-3.0-x86_32",
-  "hvm-3.0-x86_32p",
-  "hvm-3.0-x86_64",
-]);
-
-const licenseParams = Object.freeze({
-  ...restrictions,
-  sku_type: "xcp-ng",
-  version: "",
-  serialnumber: "",
-  sockets: "2",
-  expiry: "20330101T00:00:00Z",
-  name: "",
-  address1: "",
-  city: "",
-  state: "",
-  postalcode: "",
-  country: "",
-  company: "",
-});
 
 const hostBiosStrings = Object.freeze({
   "bios-vendor": "Dell Inc.",

@@ -1,3 +1,5 @@
+import type { UpdateSystem } from "../updates/update-package.js";
+
 /** What a pool is made of. */
 export interface FleetProfile {
   readonly hosts: number;
@@ -8,6 +10,8 @@ export interface FleetProfile {
   readonly hostMemory: number;
   /** What hosts have of that, in turn. Default: all as much. */
   readonly memoryShares?: readonly number[];
+  /** Brand and version of the hosts. Default: xcp-ng. */
+  readonly system?: UpdateSystem;
   /** HA, groups and an uneven load: for demonstrations. */
   readonly hasDuties?: boolean;
   /** Physical network interfaces of each host; the first two make a bond. */
@@ -60,6 +64,7 @@ export const profiles = {
     ...grown,
     hosts: 16,
     vms: 600,
+    system: "xenserver-8",
     hostMemory: 512 * GiB,
     nicsPerHost: 4,
     vlans: 24,
@@ -118,6 +123,7 @@ export function profileFor(hosts: number, vms: number): FleetProfile {
   const needed = Math.ceil(vmsPerHost / 32) * 256 * GiB;
   return {
     ...base,
+    system: "xcp-ng",
     memoryShares: [1],
     hasDuties: false,
     hosts,

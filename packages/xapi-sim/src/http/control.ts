@@ -10,6 +10,8 @@ import type {
   InjectedError,
   InjectedErrors,
 } from "../faults/injected-errors.js";
+import { bootFaults, type BootFault } from "../updates/host-updates.js";
+import type { UpdatePackage } from "../updates/update-package.js";
 import type { FaultyWriter } from "./faulty-writer.js";
 import { writeChunks } from "./body-writer.js";
 import { bodyLength, headText } from "./reply.js";
@@ -31,6 +33,10 @@ export interface Control {
   /** A host dies and stays away, or is back, empty. */
   killHost(hostRef: string): void;
   reviveHost(hostRef: string): void;
+  /** What happens to a host at its next boot. */
+  failBoot(hostRef: string, fault: BootFault): void;
+  /** The repositories contain these packages from now on. */
+  publishUpdates(packages: readonly UpdatePackage[]): void;
   /** Cores that a VM uses from now on. */
   setLoad(vmRef: string, cores: number): void;
   /** Changes a second from now on. */
@@ -52,6 +58,8 @@ const LOOPBACK = /^(127\.|::1$|::ffff:127\.)/;
  *   POST /sim/churn     {"perSecond": 100}
  *   POST /sim/lose      {"host": "OpaqueRef:...", "crash": true, "backAfter": 60000}
  *   POST /sim/kill      {"host": "OpaqueRef:..."}, and /sim/revive
+ *   POST /sim/boot      {"host": "OpaqueRef:...", "fault": "never"}: at its next boot; or disabled, unplugged, old-version
+ *   POST /sim/updates   {"packages": [{"name": "xen-hypervisor", ...}]}: the contents of the repositories
  *   POST /sim/load      {"vm": "OpaqueRef:...", "cores": 3.5}
  *   POST /sim/fail      {"method": "VM.start", "error": "SR_FULL", "params": ["1", "0"]}: the next call, once;
  *                       more of it in injected-errors.ts; {"clear": true} forgets those that wait
@@ -114,6 +122,14 @@ function steer(control: Control, path: string, message: Message): void {
       break;
     case "/sim/revive":
       control.reviveHost(String(message["host"]));
+      break;
+    case "/sim/boot":
+      if (!bootFaults.includes(message["fault"] as BootFault))
+        throw new Error(`fault: ${bootFaults.join(", ")}`);
+      control.failBoot(String(message["host"]), message["fault"] as BootFault);
+      break;
+    case "/sim/updates":
+      control.publishUpdates(message["packages"] as readonly UpdatePackage[]);
       break;
     case "/sim/load":
       control.setLoad(String(message["vm"]), Number(message["cores"]));

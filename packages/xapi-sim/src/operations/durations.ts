@@ -21,6 +21,9 @@ export const durations = {
   /** Until a pool declares a host that does not answer dead. */
   fence: 3000,
   poolChange: 500,
+  updateCheck: 200,
+  updateSync: 1500,
+  updateInstallation: 5000,
   /** Before a host restarts in another role: the response is sent first. */
   fuse: 1000,
 } as const;

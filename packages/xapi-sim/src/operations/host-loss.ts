@@ -1,7 +1,8 @@
 import { toDatetime } from "../clock.js";
 import type { CallContext } from "../operation.js";
+import { bootUpdates } from "./boot-updates.js";
 import { durations } from "./durations.js";
-import { map, text } from "../records/fields.js";
+import { map, refs, text } from "../records/fields.js";
 import { failOver, isHaEnabled, restartGuests } from "./ha-restart.js";
 import { guestsOn, isLive } from "./host-choice.js";
 import { createMessage } from "./messages.js";
@@ -48,8 +49,8 @@ export function returnHost(
 ): void {
   const { db, pool } = context;
   const guests = crash ? guestsOn(context, host) : [];
-  if (crash) bootHost(context, host);
-  else setLive(context, host, true);
+  if (!crash) setLive(context, host, true);
+  else if (!bootHost(context, host)) return;
   pool.setReachable(host, true);
   if (guests.length === 0 || !isHaEnabled(context)) return;
   createMessage(
@@ -71,17 +72,20 @@ function tellOffline(context: CallContext, host: string): void {
   );
 }
 
-/** A rebooted host: no guest runs on it, and it is enabled. */
-export function bootHost(context: CallContext, host: string): void {
+/**
+ * A rebooted host: no guest runs on it, and it is enabled.
+ * @returns false: by a fault, it stays away
+ */
+export function bootHost(context: CallContext, host: string): boolean {
   const { db, clock } = context;
   for (const vm of guestsOn(context, host)) {
     endDomain(context, vm, "Halted");
     refreshVm(db, vm);
   }
+  if (!bootUpdates(context, host)) return false;
   const boot_time = `${Math.floor(clock.now() / 1000)}.`;
   setLive(context, host, true);
   db.update("host", host, {
-    enabled: true,
     other_config: {
       ...map(db.get("host", host), "other_config"),
       boot_time,
@@ -89,6 +93,7 @@ export function bootHost(context: CallContext, host: string): void {
     },
   });
   refreshHost(db, host);
+  return true;
 }
 
 /** The toolstack restarts; guests keep running. On the coordinator all sessions end. */
@@ -102,6 +107,9 @@ export function restartAgent(context: CallContext, host: string): void {
     const agent_start_time = `${Math.floor(clock.now() / 1000)}.`;
     db.update("host", host, {
       other_config: { ...map(record, "other_config"), agent_start_time },
+      pending_guidances: refs(record, "pending_guidances").filter(
+        (one) => one !== "restart_toolstack",
+      ),
     });
     if (away) pool.setReachable(host, true);
   });

@@ -5,12 +5,21 @@ import { XapiFailure, internalError } from "../xapi-failure.js";
 import { progressDuring, whileBusy } from "./busy.js";
 import { durations } from "./durations.js";
 import { invalidValue } from "./failures.js";
-import { flag, int, map, refs, text, textParam } from "../records/fields.js";
+import {
+  flag,
+  int,
+  map,
+  mapParam,
+  refs,
+  text,
+  textParam,
+} from "../records/fields.js";
 import { assertPlanHolds } from "./failover-plan.js";
 import { guestsOn, isLive } from "./host-choice.js";
 import { bootHost, loseHost, restartAgent, setLive } from "./host-loss.js";
 import { createMessage } from "./messages.js";
 import { refreshHost } from "./refresh.js";
+import { callUpdater } from "./updater-plugin.js";
 import { freeMemory } from "./host-memory.js";
 
 /** Extensions that an XCP-ng host has besides XAPI's messages. */
@@ -38,8 +47,7 @@ export const hostOperationTable: OperationTable = {
     const host = textParam(params, 0);
     if (isLive(context.db, host)) throw new XapiFailure("HOST_IS_LIVE", [host]);
     await progressDuring(context, durations.hostReboot);
-    bootHost(context, host);
-    context.pool.setReachable(host, true);
+    if (bootHost(context, host)) context.pool.setReachable(host, true);
   },
   "host.destroy": ({ db }, params) => {
     const host = textParam(params, 0);
@@ -80,9 +88,13 @@ export const hostOperationTable: OperationTable = {
     assertJson(textParam(params, 1));
     throw new XapiFailure("MESSAGE_METHOD_UNKNOWN", [textParam(params, 1)]);
   },
-  "host.call_plugin": ({ db }, params) => {
-    db.get("host", textParam(params, 0));
-    return callPlugin(textParam(params, 1), textParam(params, 2));
+  "host.call_plugin": (context, params) => {
+    const host = textParam(params, 0);
+    const brand = map(context.db.get("host", host), "software_version");
+    const [plugin, fn] = [textParam(params, 1), textParam(params, 2)];
+    if (plugin === "updater.py" && brand["product_brand"] === "XCP-ng")
+      return callUpdater(context, { host, fn, args: mapParam(params, 3) });
+    return callPlugin(plugin, fn);
   },
   "host.get_management_interface": ({ db }, params) => {
     const host = textParam(params, 0);
@@ -295,7 +307,6 @@ const ownParts = [
 /** Plugins are scripts on the host; those that management servers call have canned answers. */
 function callPlugin(plugin: string, fn: string): string {
   switch (`${plugin}.${fn}`) {
-    case "updater.py.check_update":
     case "raid.py.check_raid_pool":
       return "[]";
     case "smartctl.py.health":

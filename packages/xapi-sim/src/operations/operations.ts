@@ -21,6 +21,8 @@ import { poolServiceOperations } from "./pool-services.js";
 import { roleOperations } from "./roles.js";
 import { snapshotScheduleOperations } from "./snapshot-schedules.js";
 import { updateOperations } from "./updates.js";
+import { poolUpdateOperations } from "./pool-updates.js";
+import { syncedUpdateOperations } from "./synced-updates.js";
 import { vmDeviceOperations } from "./vm-devices.js";
 import { vmPluginOperations } from "./vm-plugins.js";
 import { vmCopyOperations } from "./vm-copies.js";
@@ -61,6 +63,8 @@ export const operations: OperationTable = {
   ...roleOperations,
   ...snapshotScheduleOperations,
   ...updateOperations,
+  ...syncedUpdateOperations,
+  ...poolUpdateOperations,
   ...vmDeviceOperations,
   ...vmPluginOperations,
   ...otherOperations,

@@ -49,15 +49,6 @@ export const updateOperations: OperationTable = {
     const repositories = before.filter((other) => other !== repository);
     db.update("pool", pool, { repositories });
   },
-  "pool.sync_updates": ({ db }, params) => {
-    const { repositories } = db.get("pool", textParam(params, 0));
-    if ((repositories as readonly string[]).length === 0)
-      throw new XapiFailure("NO_REPOSITORY_ENABLED");
-    // Nothing answers at the addresses of repositories.
-    throw new XapiFailure("REPOSYNC_FAILED", [
-      (repositories as readonly string[])[0]!,
-    ]);
-  },
   "pool.disable_repository_proxy": ({ db }, params) => {
     db.update("pool", textParam(params, 0), {
       repository_proxy_url: "",
@@ -74,9 +65,5 @@ export const updateOperations: OperationTable = {
       update_sync_frequency: frequency,
       update_sync_day: day,
     });
-  },
-  "pool_update.introduce": ({ db }, params) => {
-    db.get("VDI", textParam(params, 0));
-    throw new XapiFailure("INVALID_UPDATE", ["update.xml is missing"]);
   },
 };

@@ -15,6 +15,7 @@ import {
   without,
 } from "../records/fields.js";
 import { deviceOf } from "../records/device-names.js";
+import { clearVmGuidances } from "./boot-updates.js";
 import { isPv } from "./refresh.js";
 import { endRun } from "../rrd/vm-runs.js";
 import { beginResidency, endResidency } from "../rrd/residency.js";
@@ -105,6 +106,7 @@ export function endDomain(
   for (const vif of refs(vm, "VIFs"))
     db.update("VIF", vif, { currently_attached: false });
   closeConsoles(context, ref);
+  clearVmGuidances(context, ref, true);
   db.update("VM", ref, {
     power_state,
     resident_on: NULL_REF,
@@ -126,6 +128,7 @@ export function renewDomain(context: CallContext, ref: string): void {
   const host = text(vm, "resident_on");
   endResidency(context, ref, context.clock.now() / 1000);
   endRun(context, vm, context.clock.now() / 1000);
+  clearVmGuidances(context, ref, true);
   context.db.update("VM", ref, {
     domid: nextDomid(context, host),
     power_state: "Running",
@@ -146,6 +149,7 @@ export function moveDomain(
   beginResidency(context.state, ref, clock.now() / 1000);
   releaseMemory(db, source, memoryNeeded(vm));
   releaseMemory(db, host, -memoryNeeded(vm));
+  clearVmGuidances(context, ref, false);
   db.update("VM", ref, {
     resident_on: host,
     scheduled_to_be_resident_on: NULL_REF,

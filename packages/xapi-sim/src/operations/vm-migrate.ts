@@ -3,7 +3,7 @@ import type { PoolData } from "../pool-state.js";
 import { XapiFailure } from "../xapi-failure.js";
 import { progressDuring, whileBusy } from "./busy.js";
 import { durations } from "./durations.js";
-import { map, refs, text, textParam } from "../records/fields.js";
+import { map, refs, text, textIn, textParam } from "../records/fields.js";
 import { bestHost, isLive } from "./host-choice.js";
 import { whileExpected } from "./host-memory.js";
 import { createVmMessage } from "./messages.js";
@@ -60,6 +60,7 @@ export async function migrate(
   const source = text(db.get("VM", vm), "resident_on");
   if (source === host) return;
   assertReaches(db, source);
+  assertNotOlder(db, { vm, source, host });
   assertCanBootHere(context, vm, host);
   await whileBusy(
     context,
@@ -83,6 +84,18 @@ export async function migrate(
   );
 }
 
+/** VMs do not move to a host with an older toolstack [xapi_vm_helpers.ml, from memory]. */
+function assertNotOlder(
+  db: CallContext["db"],
+  { vm, source, host }: { vm: string; source: string; host: string },
+): void {
+  const [from, to] = [source, host].map((ref) =>
+    textIn(map(db.get("host", ref), "software_version"), "xapi_build"),
+  ) as [string, string];
+  if (from.localeCompare(to, "en", { numeric: true }) > 0)
+    throw new XapiFailure("VM_HOST_INCOMPATIBLE_VERSION", [host, vm]);
+}
+
 function guestsOf(db: CallContext["db"], host: string): readonly string[] {
   return refs(db.get("host", host), "resident_VMs").filter(
     (vm) => db.get("VM", vm)["is_control_domain"] !== true,
@@ -90,7 +103,7 @@ function guestsOf(db: CallContext["db"], host: string): readonly string[] {
 }
 
 /** The guests that cannot be evacuated, with the reasons. */
-function obstaclesOn(
+export function obstaclesOn(
   pool: PoolData,
   host: string,
 ): readonly (readonly [vm: string, reason: readonly string[]])[] {

@@ -1,0 +1,63 @@
+import { createHash } from "node:crypto";
+import { catalogue } from "./catalogue.js";
+import type { UpdatePackage } from "./update-package.js";
+
+/**
+ * What goes wrong at the next boot of a host: it stays away; it is disabled; its
+ * PBDs are not plugged; it runs the version of before.
+ */
+export const bootFaults = [
+  "never",
+  "disabled",
+  "unplugged",
+  "old-version",
+] as const;
+export type BootFault = (typeof bootFaults)[number];
+
+/** Which updates there are, and which hosts have installed them. */
+export class HostUpdates {
+  #packages: readonly UpdatePackage[] = catalogue;
+  /** By host: names of installed packages. */
+  readonly #installed = new Map<string, Set<string>>();
+  /** By host: the function of the updater plugin that is running. */
+  readonly plugins = new Map<string, string>();
+  readonly bootFaults = new Map<string, BootFault>();
+  /** Hash of the updates of the last `pool.sync_updates`. */
+  syncedHash = "";
+  isSyncing = false;
+
+  get packages(): readonly UpdatePackage[] {
+    return this.#packages;
+  }
+
+  /** From now on the repositories contain these; hosts have installed those of the same name, version and release. */
+  publish(packages: readonly UpdatePackage[]): void {
+    this.#packages = packages;
+  }
+
+  missing(host: string): readonly UpdatePackage[] {
+    const installed = this.#installed.get(host);
+    return this.#packages.filter((one) => installed?.has(keyOf(one)) !== true);
+  }
+
+  installed(host: string): readonly UpdatePackage[] {
+    const installed = this.#installed.get(host);
+    return this.#packages.filter((one) => installed?.has(keyOf(one)));
+  }
+
+  install(host: string, packages: readonly UpdatePackage[]): void {
+    const installed = this.#installed.get(host) ?? new Set();
+    for (const one of packages) installed.add(keyOf(one));
+    this.#installed.set(host, installed);
+  }
+
+  /** Of all packages, as `pool.sync_updates` answers it. */
+  get hash(): string {
+    const text = this.#packages.map(keyOf).join("\n");
+    return createHash("sha256").update(text).digest("hex");
+  }
+}
+
+function keyOf({ name, version, release }: UpdatePackage): string {
+  return `${name}-${version}-${release}`;
+}
