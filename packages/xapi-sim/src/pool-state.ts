@@ -1,5 +1,6 @@
 import type { Database } from "./database.js";
 import type { XapiRecord } from "./xapi-value.js";
+import { Faults } from "./faults/transport-faults.js";
 import { DiskContents, type KnownDisk } from "./disks/disk-contents.js";
 import { flag, int, refIn, text } from "./records/fields.js";
 import { XapiFailure } from "./xapi-failure.js";
@@ -52,8 +53,18 @@ export class PoolState {
   /** By reference of the host here. */
   readonly joinedHosts = new Map<string, HostChannel>();
 
-  /** @param folder of temporary files; default: the system's */
-  constructor(db: Database, folder?: string) {
+  /** What goes wrong, as far as operations and handlers do it themselves. */
+  readonly faults: Faults;
+
+  /** @param options `folder` of temporary files; default: the system's */
+  constructor(
+    db: Database,
+    {
+      folder,
+      faults = new Faults(),
+    }: { readonly folder?: string | undefined; readonly faults?: Faults } = {},
+  ) {
+    this.faults = faults;
     this.disks = new DiskContents({
       known: (uuid) => knownDisk(db, uuid),
       folder,

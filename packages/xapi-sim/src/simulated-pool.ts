@@ -20,6 +20,7 @@ import {
   InjectedErrors,
   type InjectionConditions,
 } from "./faults/injected-errors.js";
+import type { DiskContents } from "./disks/disk-contents.js";
 import type { PoolOptions } from "./pool-options.js";
 import { PoolState } from "./pool-state.js";
 import { createRandom } from "./random.js";
@@ -42,6 +43,8 @@ export interface SimulatedPool {
   readonly user: string;
   readonly password: string;
   readonly database: Database;
+  /** What disks contain, by their uuids. */
+  readonly disks: DiskContents;
   readonly faults: Faults;
   /** What waits to go wrong; `failNext` and `slowNext` add to it. */
   readonly injectedErrors: InjectedErrors;
@@ -147,6 +150,7 @@ function assemble(
     user,
     password,
     database: db,
+    disks: core.state.disks,
     faults: core.faults,
     injectedErrors: core.injectedErrors,
     failNext: (method, error, params = [], conditions = {}) =>
@@ -253,7 +257,7 @@ function makeCore(
   const timers = new Timers(clock);
   return {
     db,
-    state: new PoolState(db, options.temporaryFolder),
+    state: new PoolState(db, { folder: options.temporaryFolder, faults }),
     clock,
     random,
     waiters,

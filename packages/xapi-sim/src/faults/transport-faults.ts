@@ -16,6 +16,7 @@
  * A transfer meets the faults that are on when it starts.
  * On calls: `eventsLost` (event.from and event.next fail with EVENTS_LOST),
  * `sessionInvalid` (every session is forgotten), `booting` (HOST_STILL_BOOTING).
+ * On contents of disks: `cbtLies` (so many changed blocks are reported as unchanged).
  * On members: `silent` (the coordinator takes connections and never answers).
  */
 export type FaultName =
@@ -37,7 +38,8 @@ export type FaultName =
   | "eventsLost"
   | "sessionInvalid"
   | "booting"
-  | "silent";
+  | "silent"
+  | "cbtLies";
 
 export const faultNames: readonly FaultName[] = [
   "delay",
@@ -59,6 +61,7 @@ export const faultNames: readonly FaultName[] = [
   "sessionInvalid",
   "booting",
   "silent",
+  "cbtLies",
 ];
 
 export interface FaultSetting {

@@ -84,7 +84,7 @@ function addGuestVdi(
   const sizes = position === 0 ? [10, 20, 32, 40, 64] : [50, 100, 200, 500];
   const size = random.pick(sizes) * GiB;
   const base = random.chance(0.21) ? addBaseCopy(builder, sr, size) : undefined;
-  return addVdi(builder, sr, {
+  const vdi = addVdi(builder, sr, {
     name_label: `${owner.name}_disk_${position}`,
     name_description: position === 0 ? "System" : `Data ${position}`,
     allowed_operations: vdiOperations({ inUse: attached, readOnly: false }),
@@ -98,6 +98,13 @@ function addGuestVdi(
     },
     cbt_enabled: random.chance(0.1),
   });
+  if (vdi.record["cbt_enabled"] === true)
+    vdi.record["allowed_operations"] = vdiOperations({
+      inUse: attached,
+      readOnly: false,
+      isTracked: true,
+    });
+  return vdi;
 }
 
 /** Storage drivers mark which host has a disk open. */

@@ -13,6 +13,7 @@ import { poolOperationTable } from "./pool.js";
 import { srOperationTable } from "./sr.js";
 import { srProbeOperations } from "./sr-probe.js";
 import { vbdOperationTable } from "./vbd.js";
+import { cbtOperations } from "./cbt.js";
 import { vdiOperationTable } from "./vdi.js";
 import { vifOperationTable } from "./vif.js";
 import { certificateOperations } from "./certificates.js";
@@ -46,6 +47,7 @@ export const operations: OperationTable = {
   ...vbdOperationTable,
   ...vifOperationTable,
   ...vdiOperationTable,
+  ...cbtOperations,
   ...forgottenDiskOperations,
   ...srOperationTable,
   ...srProbeOperations,

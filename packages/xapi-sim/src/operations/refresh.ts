@@ -101,6 +101,8 @@ export function refreshVdi(db: Database, ref: string): void {
           // An ISO image may be attached to many VMs at once.
           inUse: !readOnly && isInUse(db, ref),
           readOnly,
+          isTracked: flag(vdi, "cbt_enabled"),
+          isMetadata: text(vdi, "type") === "cbt_metadata",
         }),
   });
 }

@@ -6,6 +6,7 @@ import type { XapiRecord } from "../xapi-value.js";
 import { durations } from "./durations.js";
 import { int, map, text } from "../records/fields.js";
 import { refreshVdi } from "./refresh.js";
+import { isThick, takenByNew } from "./sr-checks.js";
 
 /** Milliseconds that a full copy of a disk takes here. */
 export function copyTime(vdi: XapiRecord): number {
@@ -24,13 +25,17 @@ export function duplicateVdi(
   const { db, clock, random } = context;
   const vdi = db.get("VDI", source);
   const uuid = random.uuid();
-  const size = int(vdi, "physical_utilisation");
+  const size =
+    sr === undefined
+      ? sharedSize(context, vdi)
+      : int(vdi, "physical_utilisation");
   takeSpace(context, sr ?? text(vdi, "SR"), size);
   addAllocation(context, sr ?? text(vdi, "SR"), int(vdi, "virtual_size"));
   const copy = db.create("VDI", {
     ...vdi,
     uuid,
     location: uuid,
+    physical_utilisation: size,
     SR: sr ?? text(vdi, "SR"),
     VBDs: [],
     crash_dumps: [],
@@ -47,6 +52,14 @@ export function duplicateVdi(
   else disks.clone(text(vdi, "uuid"), uuid);
   refreshVdi(db, copy);
   return copy;
+}
+
+/** Bytes that a snapshot or clone takes, which shares what is there; block storage allocates all of it. */
+function sharedSize({ db }: CallContext, vdi: XapiRecord): number {
+  const sr = text(vdi, "SR");
+  return isThick(db, sr)
+    ? int(vdi, "physical_utilisation")
+    : takenByNew(db, sr, int(vdi, "virtual_size"));
 }
 
 /** @throws XapiFailure SR_FULL */

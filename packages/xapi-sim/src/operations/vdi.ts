@@ -5,6 +5,7 @@ import type { XapiRecord } from "../xapi-value.js";
 import { progressDuring, whileBusy } from "./busy.js";
 import { durations } from "./durations.js";
 import { denied } from "./failures.js";
+import { assertHasData } from "./cbt.js";
 import { deleteContents } from "./disk-data.js";
 import { rememberDisk } from "./forgotten-disks.js";
 import {
@@ -106,6 +107,7 @@ export const vdiOperationTable: OperationTable = {
     const { db } = context;
     const vdi = db.get("VDI", ref);
     assertHoldsDisks(db, sr);
+    assertHasData(db, ref);
     if (refs(vdi, "VBDs").length === 0)
       throw new XapiFailure("VDI_NEEDS_VM_FOR_MIGRATE", [ref]);
     if (flag(vdi, "cbt_enabled"))
@@ -129,30 +131,13 @@ export const vdiOperationTable: OperationTable = {
   "VDI.set_sharable": denied("VDI"),
   "VDI.set_virtual_size": denied("VDI"),
   "VDI.set_physical_utilisation": denied("VDI"),
-  "VDI.enable_cbt": ({ db }, params) => {
-    db.update("VDI", textParam(params, 0), { cbt_enabled: true });
-  },
-  "VDI.disable_cbt": ({ db }, params) => {
-    db.update("VDI", textParam(params, 0), { cbt_enabled: false });
-  },
-  "VDI.data_destroy": (context, params) => {
-    const ref = textParam(params, 0);
-    if (!flag(context.db.get("VDI", ref), "cbt_enabled"))
-      throw new XapiFailure("VDI_NO_CBT_METADATA", [ref]);
-    assertFree(context, ref, "data_destroy");
-    context.db.update("VDI", ref, {
-      type: "cbt_metadata",
-      physical_utilisation: 0,
-    });
-  },
-  // One bit for each 64 KiB block, in base64: nothing has changed.
-  "VDI.list_changed_blocks": ({ db }, params) => {
-    const size = int(db.get("VDI", textParam(params, 1)), "virtual_size");
-    return Buffer.alloc(Math.min(65536, Math.ceil(size / 65536 / 8))).toString(
-      "base64",
-    );
-  },
   "VDI.get_nbd_info": () => [],
+  "VDI.set_on_boot": ({ db }, params) => {
+    const [ref, on_boot] = [textParam(params, 0), textParam(params, 1)];
+    if (flag(db.get("VDI", ref), "cbt_enabled"))
+      throw new XapiFailure("VDI_CBT_ENABLED", [ref]);
+    db.update("VDI", ref, { on_boot });
+  },
   "VDI.generate_config": () => "",
   "VDI.revert": (context, params) => {
     const snapshot = context.db.get("VDI", textParam(params, 0));
@@ -178,6 +163,7 @@ async function duplicate(
   operation: "snapshot" | "clone",
 ): Promise<string> {
   assertHoldsDisks(context.db, text(context.db.get("VDI", ref), "SR"));
+  assertHasData(context.db, ref);
   assertIdle(context.db, "VDI", ref);
   return whileBusy(context, { className: "VDI", ref }, operation, async () => {
     await context.delay(durations.diskChange);
@@ -196,6 +182,7 @@ async function resize(
     throw new XapiFailure("VDI_TOO_SMALL", [ref, String(before)]);
   if (isInUse(context.db, ref))
     throw new XapiFailure("VDI_IN_USE", [ref, "resize"]);
+  assertHasData(context.db, ref);
   assertIdle(context.db, "VDI", ref);
   await whileBusy(context, { className: "VDI", ref }, "resize", async () => {
     await context.delay(durations.diskChange);
@@ -229,6 +216,7 @@ function assertFree({ db }: CallContext, ref: string, operation: string): void {
  * A disk may be copied several times at once, but not while a VM writes to it.
  */
 function assertCopyable({ db }: CallContext, ref: string): void {
+  assertHasData(db, ref);
   const vdi = db.get("VDI", ref);
   const writes = refs(vdi, "VBDs").some((vbd) => {
     const record = db.get("VBD", vbd);

@@ -5,6 +5,7 @@ import type { XapiMap, XapiValue } from "../xapi-value.js";
 import { progressDuring, whileBusy } from "../operations/busy.js";
 import { durations } from "../operations/durations.js";
 import {
+  flag,
   mapParam,
   refIn,
   refs,
@@ -142,8 +143,10 @@ function assertPossible(
   if (source !== undefined && source !== host)
     assertEnoughMemory(context, { vm: db.get("VM", vm), ref: vm }, host);
   for (const [vdi, sr] of Object.entries(disks)) {
-    db.get("VDI", vdi);
+    const disk = db.get("VDI", vdi);
     db.get("SR", sr as string);
+    if (disk["SR"] !== sr && flag(disk, "cbt_enabled"))
+      throw new XapiFailure("VDI_CBT_ENABLED", [vdi]);
   }
   for (const [vif, network] of Object.entries(networks)) {
     db.get("VIF", vif);

@@ -226,12 +226,39 @@ const vdiReadOnly = list(
   "generate_config",
 );
 
+/* With CBT, and of a disk of which only that is left [xapi_vdi.ml, from memory]. */
+const vdiFreeTracked = list(
+  ...vdiFree.filter((name) => name !== "set_on_boot"),
+  "disable_cbt",
+  "list_changed_blocks",
+);
+const vdiInUseTracked = list(...vdiInUse.filter((name) => name !== "mirror"));
+const vdiReadOnlyTracked = list(
+  ...vdiReadOnly,
+  "data_destroy",
+  "list_changed_blocks",
+);
+const vdiMetadata = list(
+  "destroy",
+  "forget",
+  "generate_config",
+  "update",
+  "data_destroy",
+  "list_changed_blocks",
+);
+
+/** `isTracked`: CBT is enabled; `isMetadata`: nothing but that is left of the disk. */
 export function vdiOperations(vdi: {
   readonly inUse: boolean;
   readonly readOnly: boolean;
+  readonly isTracked?: boolean;
+  readonly isMetadata?: boolean;
 }): readonly string[] {
-  if (vdi.inUse) return vdiInUse;
-  return vdi.readOnly ? vdiReadOnly : vdiFree;
+  const { inUse, readOnly, isTracked = false, isMetadata = false } = vdi;
+  if (isMetadata) return vdiMetadata;
+  if (inUse) return isTracked ? vdiInUseTracked : vdiInUse;
+  if (readOnly) return isTracked ? vdiReadOnlyTracked : vdiReadOnly;
+  return isTracked ? vdiFreeTracked : vdiFree;
 }
 
 export const srOperations = list(
