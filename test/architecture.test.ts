@@ -26,6 +26,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   "xo-cli": ["kit", "model"],
   "xo-web": ["filter", "kit", "model", "placement"],
   "xo-server": [
+    "backup",
     "inventory",
     "kit",
     "model",

@@ -2,6 +2,8 @@
 export type RepositoryErrorCode =
   /** A file of the repository does not exist. */
   | "missing"
+  /** The storage holds no repository, or does not exist. */
+  | "absent"
   /** Bytes are not what was written, and no copy or parity could restore them. */
   | "damaged"
   /** No key slot opens with the passphrase, or the recovery key is of another repository. */

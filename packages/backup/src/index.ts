@@ -46,9 +46,11 @@ export type {
   BackupDescription,
   BackupOrderResult,
   BackupProgress,
+  BenchmarkResult,
   CreateResult,
   DiskResult,
   ListResult,
+  OpenResult,
   RepositoryInspection,
 } from "./worker/order-results.js";
 export type {

@@ -132,6 +132,44 @@ export const errorTable = {
     10,
   ),
   IMPORT_INVALID: row("not an exported configuration: {reason}", 422),
+  // Backups
+  BACKUP_REPOSITORY_UNREACHABLE: row(
+    "backup repository {repository} is unreachable: {reason}",
+    502,
+  ),
+  BACKUP_REPOSITORY_FULL: row(
+    "backup repository {repository} is full: {reason}",
+    507,
+  ),
+  BACKUP_REPOSITORY_KEY_WRONG: row(
+    "backup repository {repository} does not open: {reason}",
+    422,
+  ),
+  BACKUP_REPOSITORY_OLDER: row(
+    "backup repository {repository} is older than it was: {reason}",
+    409,
+  ),
+  BACKUP_REPOSITORY_DAMAGED: row(
+    "backup repository {repository} is damaged: {reason}",
+    500,
+  ),
+  BACKUP_REPOSITORY_REFUSED: row(
+    "backup repository {repository}: {reason}",
+    422,
+  ),
+  BACKUP_REPOSITORY_CHANGED: row(
+    "backup repository {repository} was changed meanwhile: {reason}",
+    409,
+  ),
+  BACKUP_REPOSITORY_DISABLED: row(
+    "backup repository {repository} is disabled",
+    409,
+  ),
+  BACKUP_TRANSFER_FAILED: row(
+    "the transfer between pool and backup repository failed: {reason}",
+    502,
+  ),
+  BACKUP_WORKER_FAILED: row("the backup worker failed: {reason}", 500),
   // The API; -326xx are codes of JSON-RPC 2.0, the others codes of Xen Orchestra
   PARSE_ERROR: row("the message is not JSON: {reason}", 400, -32700),
   INVALID_REQUEST: row("invalid request: {reason}", 400, -32600),

@@ -17,6 +17,16 @@ export type { AuditEntry, AuditRecord } from "./repositories/audit-entry.js";
 export type { AuditLog, AuditPageOptions } from "./repositories/audit-log.js";
 export type { AuditVerdict } from "./repositories/audit-walk.js";
 export type {
+  ArchivePageOptions,
+  BackupArchive,
+  BackupArchives,
+} from "./repositories/backup-archives.js";
+export type {
+  BackupRepositories,
+  BackupRepository,
+  NewBackupRepository,
+} from "./repositories/backup-repositories.js";
+export type {
   BalancerPolicies,
   BalancerPolicy,
 } from "./repositories/balancer-policies.js";

@@ -6,6 +6,8 @@ import type { AlarmRules } from "./repositories/alarm-rules.js";
 import type { Alarms } from "./repositories/alarms.js";
 import type { AuditChanges } from "./repositories/audit-changes.js";
 import type { AuditLog } from "./repositories/audit-log.js";
+import type { BackupArchives } from "./repositories/backup-archives.js";
+import type { BackupRepositories } from "./repositories/backup-repositories.js";
 import type { BalancerPolicies } from "./repositories/balancer-policies.js";
 import type { BalancerRuns } from "./repositories/balancer-runs.js";
 import type { BalancerWatches } from "./repositories/balancer-watches.js";
@@ -31,7 +33,7 @@ import type { UserChangeOptions, Users } from "./repositories/users.js";
  * The persistent data of the server.
  *
  * Reads are synchronous, from a cache, except for tasks, runs of jobs and of the
- * load balancer, alarms and the audit log, which are in the database only. A
+ * load balancer, archives of backups, alarms and the audit log, which are in the database only. A
  * change resolves when it is on disk. While the database is unreachable, reads
  * from the cache work, everything else throws XoError STORE_UNAVAILABLE at once,
  * and the store reconnects by itself. A change in progress at the moment of the
@@ -60,6 +62,8 @@ export interface Store {
   readonly balancerPolicies: BalancerPolicies;
   readonly balancerWatches: BalancerWatches;
   readonly balancerRuns: BalancerRuns;
+  readonly backupRepositories: BackupRepositories;
+  readonly backupArchives: BackupArchives;
   readonly tasks: Tasks;
   readonly taskSteps: TaskSteps;
   readonly audit: AuditLog;

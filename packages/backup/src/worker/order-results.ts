@@ -7,7 +7,24 @@ export interface OrderResult {
   readonly anchor: Anchor;
 }
 
-export interface CreateResult extends OrderResult {
+export interface OpenResult extends OrderResult {
+  readonly id: string;
+  /** Milliseconds since the epoch. */
+  readonly created: number;
+  readonly parity: boolean;
+  /** Whoever has it can read the repository. */
+  readonly recoveryKey: string;
+  /** Names of the passphrases. */
+  readonly passphrases: readonly string[];
+}
+
+/** Bytes per second. */
+export interface BenchmarkResult extends OrderResult {
+  readonly writeRate: number;
+  readonly readRate: number;
+}
+
+export interface CreateResult extends OpenResult {
   /** Holds the recovery key: to be printed, not to be stored beside the repository. */
   readonly recoverySheet: string;
 }

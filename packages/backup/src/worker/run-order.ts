@@ -5,9 +5,15 @@ import { openStorage } from "../storage/open-storage.js";
 import { verifyRepository } from "../verify/verify-repository.js";
 import { inspectRepository } from "./inspect-repository.js";
 import { describeBackup, listBackups } from "./list-backups.js";
+import {
+  checkEmptyFolder,
+  describeOpened,
+  openRepository,
+} from "./open-repository.js";
 import type { OrderContext } from "./order-context.js";
 import type { CreateResult, OrderResult } from "./order-results.js";
 import { runBackup } from "./run-backup.js";
+import { runBenchmark } from "./run-benchmark.js";
 import { runRestore } from "./run-restore.js";
 import type {
   CreateOperation,
@@ -28,8 +34,11 @@ export async function runOrder(
   const { operation } = order;
   if (operation.type === "create") {
     const { passphrase, parity } = operation;
+    if (order.storage.type === "folder")
+      await checkEmptyFolder(order.storage.path);
     const created = await Repository.create(storage, { passphrase, parity });
     const result: CreateResult = {
+      ...describeOpened(created),
       recoverySheet: created.recoverySheet(),
       anchor: created.log.anchor,
     };
@@ -37,7 +46,7 @@ export async function runOrder(
   }
   const { anchor } = order;
   const credentials = credentialsOf(order);
-  const repository = await Repository.open(storage, credentials, { anchor });
+  const repository = await openRepository(storage, credentials, anchor);
   const result = await runOperation(repository, operation, context);
   return { ...result, anchor: repository.log.anchor };
 }
@@ -53,6 +62,10 @@ async function runOperation(
       return runBackup(repository, operation, context);
     case "restore":
       return runRestore(repository, operation, context);
+    case "open":
+      return describeOpened(repository);
+    case "benchmark":
+      return runBenchmark(repository.storage, operation.size);
     case "list":
       return listBackups(repository, operation, signal);
     case "describe":

@@ -54,7 +54,7 @@ export function startWorker(
   const child = spawn(process.execPath, [program, publicKey], {
     stdio: ["pipe", "pipe", "pipe"],
     // glibc keeps memory per thread: with few arenas the process stays small.
-    env: { ...process.env, MALLOC_ARENA_MAX: "2" },
+    env: { ...withoutSecrets(process.env), MALLOC_ARENA_MAX: "2" },
   });
   let ended: Message | undefined;
   let stderr = "";
@@ -85,4 +85,11 @@ export function startWorker(
   child.stdin.on("error", () => undefined);
   child.stdin.write(`${JSON.stringify(signWorkOrder(order, signingKey))}\n`);
   return { pid: child.pid, result, cancel: () => child.stdin.end() };
+}
+
+/** Without the variables of the server, such as the key of its database. */
+function withoutSecrets(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return Object.fromEntries(
+    Object.entries(env).filter(([name]) => !name.startsWith("XO_")),
+  );
 }

@@ -10,6 +10,8 @@ export type WorkOperation =
   | CreateOperation
   | BackupOperation
   | RestoreOperation
+  | OpenOperation
+  | BenchmarkOperation
   | ListOperation
   | DescribeOperation
   | InspectOperation
@@ -58,6 +60,18 @@ export interface RestoreOperation {
   readonly backup: string;
   readonly disk: string;
   readonly target: RestoreTarget;
+}
+
+/** Checks that the repository can be opened. Result: `OpenResult`. */
+export interface OpenOperation {
+  readonly type: "open";
+}
+
+/** Writes, reads and removes a file. Result: `BenchmarkResult`. */
+export interface BenchmarkOperation {
+  readonly type: "benchmark";
+  /** Bytes. */
+  readonly size: number;
 }
 
 /** Reads the manifests that the caller does not know yet. Result: `ListResult`. */

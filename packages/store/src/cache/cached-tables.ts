@@ -45,6 +45,11 @@ export function createCachedTables() {
       "load balancer policy",
       {},
     ),
+    backupRepositories: new CachedTable(
+      "backup_repositories",
+      "backup repository",
+      {},
+    ),
   };
 }
 

@@ -4,6 +4,8 @@ import { AlarmRules } from "./alarm-rules.js";
 import { Alarms } from "./alarms.js";
 import { AuditChanges } from "./audit-changes.js";
 import { AuditLog } from "./audit-log.js";
+import { BackupArchives } from "./backup-archives.js";
+import { BackupRepositories } from "./backup-repositories.js";
 import { BalancerPolicies } from "./balancer-policies.js";
 import { BalancerRuns } from "./balancer-runs.js";
 import { BalancerWatches } from "./balancer-watches.js";
@@ -54,6 +56,8 @@ export function createRepositories(context: RepositoryContext) {
     balancerPolicies: new BalancerPolicies(context),
     balancerWatches: new BalancerWatches(context),
     balancerRuns: new BalancerRuns(context),
+    backupRepositories: new BackupRepositories(context),
+    backupArchives: new BackupArchives(context),
     tasks: new Tasks(context),
     taskSteps: new TaskSteps(context),
     audit,

@@ -30,6 +30,8 @@ export interface Tables {
   balancer_policies: BalancerPolicyRow;
   balancer_watches: BalancerWatchRow;
   balancer_runs: BalancerRunRow;
+  backup_repositories: BackupRepositoryRow;
+  backup_archives: BackupArchiveRow;
   tasks: TaskRow;
   task_steps: TaskStepRow;
   audit: AuditRow;
@@ -292,6 +294,30 @@ export interface BalancerRunRow {
   started_at: number;
   ended_at: number | null;
   task_id: string | null;
+  body_json: string;
+}
+
+export interface BackupRepositoryRow {
+  id: string;
+  name: string;
+  url: string;
+  enabled: number;
+  /** JSON: the recovery key, keys of the storage. */
+  credentials_sealed: string;
+  options_json: string;
+  /** The anchor, and what was last seen of the repository. */
+  state_json: string;
+  created_at: number;
+  updated_at: number;
+}
+
+export interface BackupArchiveRow {
+  /** `<repository>/<backup>` */
+  id: string;
+  repository_id: string;
+  /** UUID of the VM; null: a backup of something else. */
+  vm_id: string | null;
+  made_at: number;
   body_json: string;
 }
 

@@ -6,6 +6,7 @@ export const sealContext = {
   job: (id: string) => `jobs/secret/${id}`,
   alarmRule: (id: string) => `alarm_rules/secret/${id}`,
   cloudConfig: (id: string) => `cloud_configs/template/${id}`,
+  backupRepository: (id: string) => `backup_repositories/credentials/${id}`,
   keyCheck: "meta/key-check",
 } as const;
 
@@ -26,6 +27,13 @@ export const sealedColumns: ReadonlyMap<string, SealedColumn> = new Map([
   [
     "alarm_rules",
     { column: "secret_sealed", contextOf: sealContext.alarmRule },
+  ],
+  [
+    "backup_repositories",
+    {
+      column: "credentials_sealed",
+      contextOf: sealContext.backupRepository,
+    },
   ],
   // Templates have passwords and keys of guests.
   ["cloud_configs", { column: "template", contextOf: sealContext.cloudConfig }],

@@ -49,6 +49,12 @@ export async function fillStore(store: Store) {
     vms: ["a", "b"],
   });
   await store.balancerPolicies.set("p", { mode: "automatic" });
+  await store.backupRepositories.add({
+    name: "nightly",
+    url: "file:///mnt/backups",
+    credentials: { recoveryKey: "RECOVERYKEY" },
+    state: { anchor: { sequence: 1, digest: "d" } },
+  });
   await store.plugins.set("openmetrics", {
     autoload: true,
     configuration: { secret: "PLUGINSECRET" },
@@ -85,6 +91,10 @@ export function describeStore(store: Store) {
     resourceSets: sorted(store.resourceSets.list()),
     placementRules: sorted(store.placementRules.list()),
     balancerPolicies: sorted(store.balancerPolicies.list()),
+    backupRepositories: sorted(store.backupRepositories.list()),
+    recoveryKeys: Array.from(store.backupRepositories.list(), ({ id }) =>
+      store.backupRepositories.credentials(id),
+    ),
     openmetrics: store.plugins.configuration("openmetrics"),
   };
 }

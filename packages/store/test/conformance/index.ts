@@ -2,6 +2,7 @@ import type { Test } from "tap";
 import { testAlarms } from "./alarms.js";
 import { testAudit } from "./audit.js";
 import { testAuditChanges } from "./audit-changes.js";
+import { testBackups } from "./backups.js";
 import { testBalancer } from "./balancer.js";
 import { testBounds } from "./bounds.js";
 import { testCommits } from "./commits.js";
@@ -42,6 +43,7 @@ export async function testStore(t: Test, harness: StoreHarness): Promise<void> {
   await t.test("resource sets", (t) => testResourceSets(t, harness));
   await t.test("placement rules", (t) => testPlacementRules(t, harness));
   await t.test("load balancer", (t) => testBalancer(t, harness));
+  await t.test("backups", (t) => testBackups(t, harness));
   await t.test("plugins", (t) => testPlugins(t, harness));
   await t.test("alarms", (t) => testAlarms(t, harness));
   await t.test("audit log", (t) => testAudit(t, harness));

@@ -11,6 +11,7 @@ import { PoolCredentials } from "../pools/pool-credentials.js";
 import type { Stats } from "../stats/start-stats.js";
 import type { ServerOptions } from "./server-options.js";
 import { startAuthServices } from "./start-auth-services.js";
+import { startBackupServices } from "./start-backup-services.js";
 import type { Core } from "./start-core.js";
 import {
   startMonitoringServices,
@@ -69,6 +70,7 @@ export async function startServices(
     ...work,
     ...placing,
     ...createDashboards(core, stats),
+    ...startBackupServices(core, options, stops),
     jobs,
   };
   return {

@@ -9,6 +9,7 @@ import { Type, type Static } from "typebox";
 import { logFormats, logLevels } from "../log/logger.js";
 import { ActivityConfig } from "./activity-config.js";
 import { bytes, count, milliseconds, section } from "./config-parts.js";
+import { BackupConfig } from "./backup-config.js";
 import { ConsoleConfig } from "./console-config.js";
 import { HttpConfig } from "./http-config.js";
 import { JobConfig } from "./job-config.js";
@@ -277,6 +278,7 @@ export const Config = Type.Object(
     consoles: ConsoleConfig,
     mail: MailConfig,
     jobs: JobConfig,
+    backups: BackupConfig,
     activity: ActivityConfig,
     pools: Type.Array(PoolConfig, {
       default: [],

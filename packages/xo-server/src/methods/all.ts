@@ -5,6 +5,8 @@ import { alarmRuleOperations } from "./alarm-rule.js";
 import { alarmOperations } from "./alarm.js";
 import { allowedOperationsOperations } from "./allowed-operations.js";
 import { auditOperations } from "./audit.js";
+import { backupPassphraseOperations } from "./backup-passphrase.js";
+import { backupRepositoryOperations } from "./backup-repository.js";
 import { backupOperations } from "./backup.js";
 import { balancerOperations } from "./balancer.js";
 import { bulkOperations } from "./bulk.js";
@@ -88,6 +90,8 @@ export const operations: readonly Operation<Services>[] = [
   ...alarmOperations,
   ...allowedOperationsOperations,
   ...auditOperations,
+  ...backupPassphraseOperations,
+  ...backupRepositoryOperations,
   ...backupOperations,
   ...balancerOperations,
   ...bulkOperations,

@@ -78,15 +78,6 @@ const NOTHING: readonly Nothing[] = [
     ],
   },
   {
-    type: "backup repository",
-    what: "repositories of backups",
-    getAll: "remote.getAll",
-    get: "remote.get",
-    folders: [
-      folder("/backup-repositories", "GetRepositories", "GetRepository"),
-    ],
-  },
-  {
     type: "backup archive",
     what: "archives of backups",
     getAll: "backupArchive.getAll",
@@ -111,7 +102,6 @@ const MAPS = [
   "backupNg.listVmBackups",
   "log.get",
   "metadataBackup.list",
-  "remote.getAllInfo",
 ] as const;
 
 const LISTS = [

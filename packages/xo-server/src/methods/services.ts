@@ -12,6 +12,7 @@ import type { Sessions } from "../auth/sessions.js";
 import type { SignInService } from "../auth/sign-in-service.js";
 import type { Tickets } from "../auth/tickets.js";
 import type { TotpEnrollments } from "../auth/totp-enrollments.js";
+import type { Repositories } from "../backups/repositories/repositories.js";
 import type { BulkRuns } from "../bulk/bulk-runs.js";
 import type { Balancer } from "../balancer/balancer.js";
 import type { Dashboards } from "../dashboard/dashboards.js";
@@ -81,6 +82,8 @@ export interface Services {
   readonly jobs: Jobs;
   readonly transfers: Transfers;
   readonly oneTimePaths: OneTimePaths;
+
+  readonly backupRepositories: Repositories;
 
   readonly placement: PlacementService;
   readonly startHosts: StartHostSelector;

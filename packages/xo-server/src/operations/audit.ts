@@ -67,7 +67,7 @@ export function createAudit(
 
 /** Besides what logs leave out: codes of second factors, and what may have passwords in it: configurations of guests, addresses of proxies. */
 const SECRET_PARAMETER =
-  /^(otp|cloud_?config|network_?config|xenStoreData|httpProxy|configuration)$/i;
+  /^(otp|recoveryKey|cloud_?config|network_?config|xenStoreData|httpProxy|configuration)$/i;
 
 function toChange({ operation, params, context }: AuditedChange): BegunChange {
   const { user: person, address } = context;

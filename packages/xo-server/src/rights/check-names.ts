@@ -8,6 +8,7 @@ import { accountResources } from "./privilege.js";
 export const resources: readonly string[] = [
   "*",
   ...objectTypes,
+  "backup-repository",
   ...accountResources,
 ];
 

@@ -2,7 +2,8 @@ import { MASK } from "./secret-names.js";
 
 /** Matches `://user:secret@` in URLs, and `password=secret` in mount options. */
 const URL_PASSWORD = /(:\/\/[^:@/\s]{0,256}:)[^@/\s]+(?=@)/g;
-const OPTION_PASSWORD = /((?:password|passwd|(?<![a-z])pass)=)[^,\s]+/gi;
+const OPTION_PASSWORD =
+  /((?:password|passwd|encryptionKey|(?<![a-z])pass)=)[^,\s]+/gi;
 
 /** Masks passwords in a text. Most texts contain none. */
 export function maskText(text: string): string {

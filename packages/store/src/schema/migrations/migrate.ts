@@ -15,6 +15,7 @@ import { taskSteps } from "./005-task-steps.js";
 import { placementRules } from "./006-placement-rules.js";
 import { balancer } from "./007-balancer.js";
 import { auditPending } from "./008-audit-pending.js";
+import { backupRepositories } from "./009-backup-repositories.js";
 
 /** All migrations in order. A released migration is never changed. */
 const migrations: Readonly<Record<string, Migration>> = {
@@ -26,6 +27,7 @@ const migrations: Readonly<Record<string, Migration>> = {
   "006-placement-rules": placementRules,
   "007-balancer": balancer,
   "008-audit-pending": auditPending,
+  "009-backup-repositories": backupRepositories,
 };
 
 /**

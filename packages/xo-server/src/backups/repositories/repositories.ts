@@ -1,0 +1,381 @@
+import type {
+  Anchor,
+  BenchmarkResult,
+  CreateResult,
+  OpenResult,
+  RepositoryInspection,
+  StorageLocation,
+  WorkOperation,
+} from "@xo-server/backup";
+import type { Logger, WallClock } from "@xo-server/kit";
+import { XoError } from "@xo-server/model";
+import type { Store } from "@xo-server/store";
+import { randomBytes } from "node:crypto";
+import {
+  isProblemOfRepository,
+  toRepositoryError,
+} from "./repository-error.js";
+import {
+  toRecord,
+  type RepositoryRecord,
+  type RepositoryState,
+} from "./repository-record.js";
+import { parseRepositoryUrl } from "./repository-url.js";
+import type { WorkerRunOptions, Workers } from "./workers.js";
+
+export interface RepositoriesOptions {
+  readonly store: Pick<Store, "backupRepositories">;
+  readonly workers: Pick<Workers, "run">;
+  readonly clock: WallClock;
+  readonly logger: Pick<Logger, "warn">;
+}
+
+/** One of both opens a repository that exists; a new one gets the passphrase. */
+export interface Credentials {
+  readonly passphrase?: string | undefined;
+  readonly recoveryKey?: string | undefined;
+}
+
+export interface NewRepository extends Credentials {
+  readonly name: string;
+  readonly url: string;
+  readonly options?: string | undefined;
+  readonly enabled?: boolean | undefined;
+  /** Of a new repository: whether parity files are written. Default: true. */
+  readonly parity?: boolean | undefined;
+}
+
+/** Absent members do not change. */
+export interface RepositoryPatch {
+  readonly name?: string | undefined;
+  readonly url?: string | undefined;
+  readonly options?: string | undefined;
+  readonly enabled?: boolean | undefined;
+}
+
+export interface AddedRepository {
+  readonly id: string;
+  /** Text to print; absent: the repository existed. */
+  readonly recoverySheet?: string;
+}
+
+/** Samples of the size that are kept, one a day. */
+const MAX_GROWTH = 400;
+/** Results of benchmarks that are kept. */
+const MAX_BENCHMARKS = 10;
+const DAY_MS = 86_400_000;
+
+/** The repositories of backups. All work on them is done by worker processes. */
+export class Repositories {
+  readonly #options: RepositoriesOptions;
+  readonly #listeners = new Set<(id: string) => void>();
+
+  constructor(options: RepositoriesOptions) {
+    this.#options = options;
+  }
+
+  all(): RepositoryRecord[] {
+    const { backupRepositories } = this.#options.store;
+    return Array.from(backupRepositories.list(), toRecord);
+  }
+
+  /** @throws XoError NO_SUCH_OBJECT */
+  get(id: string): RepositoryRecord {
+    const found = this.#options.store.backupRepositories.get(id);
+    if (found !== undefined) return toRecord(found);
+    throw new XoError("NO_SUCH_OBJECT", { type: "backup repository", id });
+  }
+
+  /** @param listener gets the id of a repository whose log has changed */
+  onLogChange(listener: (id: string) => void): () => void {
+    this.#listeners.add(listener);
+    return () => {
+      this.#listeners.delete(listener);
+    };
+  }
+
+  /**
+   * Opens the repository at a URL, or creates one in an empty folder.
+   * @throws XoError INVALID_PARAMETERS, ALREADY_EXISTS, BACKUP_REPOSITORY_*
+   */
+  async add(repository: NewRepository): Promise<AddedRepository> {
+    const { name, enabled = true, options = "" } = repository;
+    const location = parseRepositoryUrl(repository.url);
+    this.#checkNew((one) => one.url === location.url, location.url);
+    const { passphrase = location.passphrase, recoveryKey } = repository;
+    const opened = await this.#openOrCreate(location.storage, name, {
+      passphrase,
+      recoveryKey,
+      parity: repository.parity ?? true,
+    });
+    this.#checkNew(({ state }) => state.repository === opened.id, location.url);
+    const { clock, store } = this.#options;
+    const state: RepositoryState = {
+      repository: opened.id,
+      createdAt: opened.created,
+      anchor: opened.anchor,
+      parity: opened.parity,
+      passphrases: opened.passphrases,
+      inspectedAt: clock.now(),
+    };
+    const { id } = await store.backupRepositories.add({
+      name,
+      url: location.url,
+      enabled,
+      credentials: { recoveryKey: opened.recoveryKey },
+      options: { mount: options },
+      state: { ...state },
+    });
+    this.#notify(id);
+    const { recoverySheet } = opened;
+    return { id, ...(recoverySheet === undefined ? {} : { recoverySheet }) };
+  }
+
+  /**
+   * @throws XoError NO_SUCH_OBJECT, INVALID_PARAMETERS; BACKUP_REPOSITORY_* if another
+   * URL does not have this repository
+   */
+  async update(id: string, patch: RepositoryPatch): Promise<void> {
+    const { name, options, enabled } = patch;
+    const { backupRepositories } = this.#options.store;
+    const record = this.get(id);
+    let url: string | undefined;
+    if (patch.url !== undefined) {
+      const location = parseRepositoryUrl(patch.url);
+      if (location.url !== record.url) {
+        url = location.url;
+        const opened = (await this.#call(
+          { record, storage: location.storage },
+          { type: "open" },
+        )) as OpenResult;
+        if (opened.id !== record.state.repository)
+          throw new XoError("BACKUP_REPOSITORY_REFUSED", {
+            repository: record.name,
+            reason: `${url} holds another repository (${opened.id})`,
+          });
+      }
+    }
+    await backupRepositories.update(id, {
+      ...(name === undefined ? {} : { name }),
+      ...(enabled === undefined ? {} : { enabled }),
+      ...(url === undefined ? {} : { url }),
+      ...(options === undefined
+        ? {}
+        : { options: { ...record.options, mount: options } }),
+    });
+  }
+
+  /** Its files stay as they are. @throws XoError NO_SUCH_OBJECT */
+  async forget(id: string): Promise<void> {
+    this.get(id);
+    await this.#options.store.backupRepositories.delete(id);
+  }
+
+  /**
+   * Lets a worker carry out an operation.
+   * @throws XoError NO_SUCH_OBJECT, BACKUP_REPOSITORY_*, BACKUP_WORKER_FAILED, ABORTED
+   */
+  async run<T>(
+    id: string,
+    operation: WorkOperation,
+    options: WorkerRunOptions = {},
+  ): Promise<T> {
+    const record = this.get(id);
+    if (!record.enabled)
+      throw new XoError("BACKUP_REPOSITORY_DISABLED", {
+        repository: record.name,
+      });
+    const { storage } = parseRepositoryUrl(record.url);
+    try {
+      const result = await this.#call({ record, storage }, operation, options);
+      await this.#keep(id, (result as { anchor: Anchor }).anchor);
+      return result as T;
+    } catch (error) {
+      if (isProblemOfRepository(error)) await this.#keepProblem(id, error);
+      throw error;
+    }
+  }
+
+  /** Reads sizes and names of passphrases again. @throws XoError as `run` */
+  async inspect(id: string, signal?: AbortSignal): Promise<void> {
+    const seen = await this.run<RepositoryInspection>(
+      id,
+      { type: "inspect" },
+      { signal },
+    );
+    const { backups, parity, passphrases, used: stored, capacity } = seen;
+    const now = this.#options.clock.now();
+    await this.changeState(id, (state) => ({
+      ...state,
+      backups,
+      parity,
+      passphrases,
+      stored,
+      ...(capacity === undefined
+        ? {}
+        : { capacity: capacity.total, available: capacity.free }),
+      inspectedAt: now,
+      growth: withSample(state.growth ?? [], { time: now, stored }),
+    }));
+  }
+
+  /** Writes, reads and removes a file. @param size in bytes @throws XoError as `run` */
+  async benchmark(
+    id: string,
+    size: number,
+    signal?: AbortSignal,
+  ): Promise<Omit<BenchmarkResult, "anchor">> {
+    const { readRate, writeRate } = await this.run<BenchmarkResult>(
+      id,
+      { type: "benchmark", size },
+      { signal },
+    );
+    const measured = { time: this.#options.clock.now(), readRate, writeRate };
+    await this.changeState(id, (state) => ({
+      ...state,
+      benchmarks: [...(state.benchmarks ?? []), measured].slice(
+        -MAX_BENCHMARKS,
+      ),
+    }));
+    return { readRate, writeRate };
+  }
+
+  /** @returns the names of all @throws XoError as `run` */
+  async changePassphrases(
+    id: string,
+    operation: Extract<
+      WorkOperation,
+      { type: "add-passphrase" | "remove-passphrase" }
+    >,
+  ): Promise<string[]> {
+    await this.run(id, operation);
+    const { passphrases } = await this.run<OpenResult>(id, { type: "open" });
+    await this.changeState(id, (state) => ({ ...state, passphrases }));
+    return [...passphrases];
+  }
+
+  /** @throws XoError NO_SUCH_OBJECT */
+  changeState(
+    id: string,
+    change: (state: RepositoryState) => RepositoryState,
+  ): Promise<void> {
+    return this.#options.store.backupRepositories.changeState(id, (state) => ({
+      ...change(state),
+    }));
+  }
+
+  async #openOrCreate(
+    storage: StorageLocation,
+    name: string,
+    { passphrase, recoveryKey, parity }: Credentials & { parity: boolean },
+  ): Promise<Opened> {
+    const { workers } = this.#options;
+    const open = async (operation: WorkOperation, credentials: Credentials) => {
+      const { passphrase, recoveryKey } = credentials;
+      return (await workers.run({
+        storage,
+        operation,
+        ...(recoveryKey === undefined ? {} : { recoveryKey }),
+        ...(passphrase === undefined ? {} : { passphrase }),
+      })) as Opened;
+    };
+    try {
+      if (recoveryKey !== undefined)
+        return await open({ type: "open" }, { recoveryKey });
+      if (passphrase !== undefined)
+        try {
+          return await open({ type: "open" }, { passphrase });
+        } catch (error) {
+          if ((error as { code?: unknown }).code !== "absent") throw error;
+        }
+      // Without a passphrase only the recovery key opens it.
+      const secret = passphrase ?? randomBytes(32).toString("base64url");
+      return await open({ type: "create", passphrase: secret, parity }, {});
+    } catch (error) {
+      throw toRepositoryError(error, name);
+    }
+  }
+
+  async #call(
+    { record, storage }: { record: RepositoryRecord; storage: StorageLocation },
+    operation: WorkOperation,
+    options: WorkerRunOptions = {},
+  ): Promise<unknown> {
+    const { store, workers } = this.#options;
+    const { recoveryKey } = store.backupRepositories.credentials(record.id);
+    const { anchor } = record.state;
+    try {
+      return await workers.run(
+        {
+          storage,
+          operation,
+          ...(recoveryKey === undefined ? {} : { recoveryKey }),
+          ...(anchor === undefined ? {} : { anchor }),
+        },
+        options,
+      );
+    } catch (error) {
+      throw toRepositoryError(error, record.name);
+    }
+  }
+
+  /** Keeps the newest anchor: orders end in any order. */
+  async #keep(id: string, anchor: Anchor): Promise<void> {
+    const { state } = this.get(id);
+    const isNewer = anchor.sequence > (state.anchor?.sequence ?? 0);
+    if (!isNewer && state.problem === undefined) return;
+    await this.changeState(id, (newest) => {
+      const known = newest.anchor?.sequence ?? 0;
+      const isOlder = known < anchor.sequence;
+      // Not stored: JSON leaves out what is undefined.
+      const reached = { ...newest, problem: undefined };
+      return isOlder ? { ...reached, anchor } : reached;
+    });
+    if (isNewer) this.#notify(id);
+  }
+
+  async #keepProblem(id: string, error: XoError): Promise<void> {
+    const { clock, logger } = this.#options;
+    const { code, message } = error;
+    try {
+      await this.changeState(id, (state) => ({
+        ...state,
+        problem: {
+          code,
+          message,
+          since: state.problem?.since ?? clock.now(),
+        },
+      }));
+    } catch (reason) {
+      // The error itself matters more to the caller.
+      logger.warn(`state of backup repository ${id} was not stored`, {
+        error: reason,
+      });
+    }
+  }
+
+  /** @throws XoError ALREADY_EXISTS */
+  #checkNew(isSame: (one: RepositoryRecord) => boolean, url: string): void {
+    const found = this.all().find(isSame);
+    if (found === undefined) return;
+    throw new XoError("ALREADY_EXISTS", {
+      type: `backup repository "${found.name}" (${url})`,
+    });
+  }
+
+  #notify(id: string): void {
+    for (const listener of this.#listeners) listener(id);
+  }
+}
+
+type Opened = OpenResult & Partial<CreateResult>;
+
+/** The newest sample of a day replaces earlier ones. */
+function withSample(
+  growth: NonNullable<RepositoryState["growth"]>,
+  sample: { readonly time: number; readonly stored: number },
+): NonNullable<RepositoryState["growth"]> {
+  const day = (time: number) => Math.floor(time / DAY_MS);
+  const earlier = growth.filter(({ time }) => day(time) !== day(sample.time));
+  return [...earlier, sample].slice(-MAX_GROWTH);
+}

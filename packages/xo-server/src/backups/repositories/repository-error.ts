@@ -1,0 +1,75 @@
+import { RepositoryError, WorkerError } from "@xo-server/backup";
+import { XoError } from "@xo-server/model";
+
+/** The storage does not answer, or is another one: a missing mount. */
+const UNREACHABLE: Readonly<Record<string, string>> = {
+  absent: "",
+  EACCES: "permission denied",
+  EHOSTDOWN: "the file server does not respond",
+  EIO: "input/output error",
+  ENOENT: "the folder does not exist",
+  ENOTCONN: "the mount is not connected",
+  ENOTDIR: "it is not a folder",
+  ENXIO: "the device does not exist",
+  EPERM: "operation not permitted",
+  EROFS: "the file system is read-only",
+  ESTALE: "the mount is stale",
+  ETIMEDOUT: "the file server does not respond",
+};
+const FULL = new Set(["ENOSPC", "EDQUOT"]);
+
+/** The error of a worker as clients see it; its cause has the code. @param repository its name */
+export function toRepositoryError(error: unknown, repository: string): Error {
+  if (!(error instanceof WorkerError || error instanceof RepositoryError))
+    return error as Error;
+  const { code, message } = error;
+  const data = { repository, reason: message };
+  const reason = UNREACHABLE[code];
+  if (reason !== undefined)
+    return new XoError(
+      "BACKUP_REPOSITORY_UNREACHABLE",
+      {
+        repository,
+        reason: reason === "" ? message : `${reason} (${message})`,
+      },
+      error,
+    );
+  if (FULL.has(code)) return new XoError("BACKUP_REPOSITORY_FULL", data, error);
+  switch (code) {
+    case "cancelled":
+      return new XoError("ABORTED", { what: "the operation" }, error);
+    case "wrong-key":
+      return new XoError("BACKUP_REPOSITORY_KEY_WRONG", data, error);
+    case "rolled-back":
+      return new XoError("BACKUP_REPOSITORY_OLDER", data, error);
+    case "damaged":
+    case "missing":
+      return new XoError("BACKUP_REPOSITORY_DAMAGED", data, error);
+    case "invalid":
+    case "unsupported":
+    case "unknown":
+      return new XoError("BACKUP_REPOSITORY_REFUSED", data, error);
+    case "conflict":
+      return new XoError("BACKUP_REPOSITORY_CHANGED", data, error);
+    case "transfer-failed":
+    case "source-invalid":
+    case "untrusted":
+      return new XoError("BACKUP_TRANSFER_FAILED", { reason: message }, error);
+    default:
+      return new XoError("BACKUP_WORKER_FAILED", { reason: message }, error);
+  }
+}
+
+/** Whether the repository itself could not be used, rather than what was requested of it. */
+export function isProblemOfRepository(error: unknown): error is XoError {
+  return (
+    error instanceof XoError &&
+    [
+      "BACKUP_REPOSITORY_UNREACHABLE",
+      "BACKUP_REPOSITORY_FULL",
+      "BACKUP_REPOSITORY_KEY_WRONG",
+      "BACKUP_REPOSITORY_OLDER",
+      "BACKUP_REPOSITORY_DAMAGED",
+    ].includes(error.code)
+  );
+}

@@ -1,0 +1,183 @@
+import { startWorker, type WorkOrder, type Worker } from "@xo-server/backup";
+import type { WallClock } from "@xo-server/kit";
+import { XoError } from "@xo-server/model";
+import { generateKeyPairSync } from "node:crypto";
+
+export interface WorkersOptions {
+  readonly clock: WallClock;
+  /** Workers that read or write data of disks, at the same time. */
+  readonly maxWorkers: number;
+  readonly start?: typeof startWorker;
+}
+
+export interface WorkerRunOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** Figures of the operation, at most twice a second. */
+  readonly onProgress?:
+    ((figures: Readonly<Record<string, number>>) => void) | undefined;
+}
+
+/** Orders that last long: they read or write data. */
+const LONG = new Set(["backup", "restore", "verify", "collect", "benchmark"]);
+/** Workers for all other orders: a list does not wait for backups. */
+const MAX_SHORT = 2;
+/** Orders that wait at most. */
+const MAX_WAITING = 10_000;
+/** Until a worker must have read its order, in ms. */
+const ORDER_MS = 600_000;
+/** A cancelled worker is killed after this time, in ms: a mount may not answer. */
+const KILL_MS = 10_000;
+
+/** A number of places, and who waits for one. */
+class Places {
+  #free: number;
+  readonly #waiting: (() => void)[] = [];
+
+  constructor(count: number) {
+    this.#free = count;
+  }
+
+  get waiting(): number {
+    return this.#waiting.length;
+  }
+
+  /** @throws XoError QUEUE_FULL; the reason of the signal */
+  async take(signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted();
+    if (this.#free > 0) {
+      this.#free--;
+      return;
+    }
+    if (this.#waiting.length >= MAX_WAITING)
+      throw new XoError("QUEUE_FULL", {
+        what: "backup workers",
+        size: MAX_WAITING,
+      });
+    await new Promise<void>((resolve, reject) => {
+      const leave = () => {
+        const at = this.#waiting.indexOf(enter);
+        if (at < 0) return;
+        this.#waiting.splice(at, 1);
+        reject(new XoError("ABORTED", { what: "the operation" }));
+      };
+      const enter = () => {
+        signal.removeEventListener("abort", leave);
+        resolve();
+      };
+      this.#waiting.push(enter);
+      signal.addEventListener("abort", leave, { once: true });
+    });
+  }
+
+  leave(): void {
+    const next = this.#waiting.shift();
+    if (next === undefined) this.#free++;
+    else next();
+  }
+}
+
+/**
+ * Processes that carry out orders: data of disks never passes through the
+ * server. A process ends when the server does.
+ */
+export class Workers {
+  readonly #options: WorkersOptions;
+  /** Signs orders; it exists as long as this process. */
+  readonly #signingKey = generateKeyPairSync("ed25519").privateKey;
+  readonly #long: Places;
+  readonly #short = new Places(MAX_SHORT);
+  readonly #running = new Set<Worker>();
+  readonly #stopping = new AbortController();
+
+  constructor(options: WorkersOptions) {
+    this.#options = options;
+    this.#long = new Places(options.maxWorkers);
+  }
+
+  /** Workers under way. */
+  get running(): number {
+    return this.#running.size;
+  }
+
+  /** Orders that wait for a worker. */
+  get waiting(): number {
+    return this.#long.waiting + this.#short.waiting;
+  }
+
+  /** @throws WorkerError; XoError ABORTED, QUEUE_FULL, CLOSED */
+  async run(
+    order: Omit<WorkOrder, "version" | "expires">,
+    { signal, onProgress }: WorkerRunOptions = {},
+  ): Promise<unknown> {
+    const places = LONG.has(order.operation.type) ? this.#long : this.#short;
+    const ending =
+      signal === undefined
+        ? this.#stopping.signal
+        : AbortSignal.any([signal, this.#stopping.signal]);
+    if (ending.aborted) throw this.#aborted();
+    await places.take(ending);
+    try {
+      return await this.#supervise(order, ending, onProgress);
+    } finally {
+      places.leave();
+    }
+  }
+
+  /** Ends all workers. */
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await Promise.all(
+      // Their failures are reported where they were started.
+      Array.from(this.#running, ({ result }) => result.catch(() => undefined)),
+    );
+  }
+
+  async #supervise(
+    order: Omit<WorkOrder, "version" | "expires">,
+    ending: AbortSignal,
+    onProgress: WorkerRunOptions["onProgress"],
+  ): Promise<unknown> {
+    const { clock, start = startWorker } = this.#options;
+    const expires = new Date(clock.now() + ORDER_MS).toISOString();
+    const worker = start(
+      { version: 1, expires, ...order },
+      {
+        signingKey: this.#signingKey,
+        ...(onProgress === undefined ? {} : { onProgress }),
+      },
+    );
+    this.#running.add(worker);
+    let timer: unknown;
+    const cancel = () => {
+      worker.cancel();
+      timer = clock.setTimeout(() => kill(worker), KILL_MS);
+    };
+    ending.addEventListener("abort", cancel, { once: true });
+    if (ending.aborted) cancel();
+    try {
+      return await worker.result;
+    } catch (error) {
+      if (ending.aborted) throw this.#aborted();
+      throw error;
+    } finally {
+      ending.removeEventListener("abort", cancel);
+      clock.clearTimeout(timer);
+      this.#running.delete(worker);
+    }
+  }
+
+  #aborted(): XoError {
+    return this.#stopping.signal.aborted
+      ? new XoError("CLOSED", { what: "the server" })
+      : new XoError("ABORTED", { what: "the operation" });
+  }
+}
+
+function kill({ pid }: Worker): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch {
+    // It has ended meanwhile.
+  }
+}

@@ -1,0 +1,51 @@
+import { Type } from "typebox";
+import { change, closed, FOLDER, id, passphrase } from "./backup-repository.js";
+import { defineOperation } from "./define-operation.js";
+import { actionRoute } from "./on-object.js";
+
+const passphraseName = Type.String({ pattern: "^[A-Za-z0-9_-]{1,64}$" });
+
+const Passphrases = Type.Array(Type.String(), {
+  description: "Names of all passphrases.",
+});
+
+export const backupRepositoryAddPassphrase = defineOperation({
+  name: "backupRepository.addPassphrase",
+  summary: "Adds a passphrase that opens a backup repository.",
+  params: Type.Object({ id, name: passphraseName, passphrase }, closed),
+  ...change,
+  result: Passphrases,
+  rest: actionRoute(
+    `${FOLDER}/{id}/actions/add_passphrase`,
+    "AddBackupRepositoryPassphrase",
+  ),
+  handler: async ({ id, ...added }, { services }) =>
+    services.backupRepositories.changePassphrases(id, {
+      type: "add-passphrase",
+      ...added,
+    }),
+});
+
+export const backupRepositoryRemovePassphrase = defineOperation({
+  name: "backupRepository.removePassphrase",
+  summary:
+    "Removes a passphrase of a backup repository. Whoever knows it and has a copy of the repository can still open that copy.",
+  params: Type.Object({ id, name: passphraseName }, closed),
+  ...change,
+  result: Passphrases,
+  rest: actionRoute(
+    `${FOLDER}/{id}/actions/remove_passphrase`,
+    "RemoveBackupRepositoryPassphrase",
+  ),
+  handler: async ({ id, name }, { services }) =>
+    services.backupRepositories.changePassphrases(id, {
+      type: "remove-passphrase",
+      name,
+    }),
+});
+
+/** Passphrases of backup repositories. */
+export const backupPassphraseOperations = [
+  backupRepositoryAddPassphrase,
+  backupRepositoryRemovePassphrase,
+];

@@ -1,0 +1,375 @@
+import { XoError } from "@xo-server/model";
+import { Type, type Static } from "typebox";
+import type { RepositoryRecord } from "../backups/repositories/repository-record.js";
+import { defineOperation, type OperationContext } from "./define-operation.js";
+import type { RestRoute } from "../operations/rest-route.js";
+import { actionRoute, idOf } from "./on-object.js";
+
+const TYPE = "backup-repository";
+export const FOLDER = "/backup-repositories";
+const ID = "00000000-0000-4000-8000-000000000004";
+export const closed = { additionalProperties: false } as const;
+const MIB = 1024 * 1024;
+const BENCHMARK_BYTES = 64 * MIB;
+
+export const id = idOf("a backup repository");
+const name = Type.String({ minLength: 1, maxLength: 256 });
+const url = Type.String({
+  minLength: 1,
+  maxLength: 1024,
+  description: "file:///absolute/path: a folder, or a mount.",
+});
+const options = Type.String({
+  maxLength: 1024,
+  description: "Notes on the mount; the server does not mount.",
+});
+const proxy = Type.Union([Type.String({ maxLength: 0 }), Type.Null()], {
+  description: "Proxies are not supported.",
+});
+export const passphrase = Type.String({ minLength: 8, maxLength: 1024 });
+
+const PublicRepository = Type.Object({
+  id: Type.String(),
+  type: Type.Literal(TYPE),
+  name: Type.String(),
+  url: Type.String(),
+  enabled: Type.Boolean(),
+  options: Type.Optional(Type.String()),
+  /** Always encrypted: what clients of Xen Orchestra call the algorithm. */
+  encryption: Type.Object({ algorithm: Type.String() }),
+  error: Type.Optional(
+    Type.Object({
+      code: Type.String(),
+      message: Type.String(),
+      since: Type.Number({ description: "Milliseconds since the epoch." }),
+    }),
+  ),
+  benchmarks: Type.Array(
+    Type.Object({
+      timestamp: Type.Number(),
+      readRate: Type.Number({ description: "Bytes per second." }),
+      writeRate: Type.Number({ description: "Bytes per second." }),
+    }),
+  ),
+  /** See RepositoryState. */
+  state: Type.Object({}, { additionalProperties: true }),
+});
+type PublicRepository = Static<typeof PublicRepository>;
+
+const example = {
+  id: ID,
+  name: "nightly",
+  url: "file:///mnt/backups",
+  enabled: true,
+};
+
+function toPublic(record: RepositoryRecord): PublicRepository {
+  const { id, name, url, enabled, options, state } = record;
+  const { problem, benchmarks = [] } = state;
+  const { backups, stored, data, growth, passphrases, parity } = state;
+  const { capacity, available, inspectedAt, createdAt } = state;
+  const mount = options["mount"];
+  const ratio =
+    stored !== undefined && stored > 0 && data !== undefined
+      ? { deduplication: data / stored }
+      : {};
+  return {
+    id,
+    type: TYPE,
+    name,
+    url,
+    enabled,
+    ...(typeof mount === "string" && mount !== "" ? { options: mount } : {}),
+    encryption: { algorithm: "aes-256-gcm" },
+    ...(problem === undefined ? {} : { error: { ...problem } }),
+    benchmarks: benchmarks.map(({ time, readRate, writeRate }) => ({
+      timestamp: time,
+      readRate,
+      writeRate,
+    })),
+    state: {
+      backups,
+      stored,
+      data,
+      growth,
+      passphrases,
+      parity,
+      capacity,
+      available,
+      inspectedAt,
+      createdAt,
+      ...ratio,
+    },
+  };
+}
+
+/**
+ * A repository that the caller may read.
+ * @throws XoError NO_SUCH_OBJECT
+ */
+function find(
+  { services, user }: Pick<OperationContext, "services" | "user">,
+  id: string,
+): RepositoryRecord {
+  const record = services.backupRepositories.get(id);
+  if (user?.rights.may("read", TYPE, toPublic(record)) === true) return record;
+  throw new XoError("NO_SUCH_OBJECT", { type: "backup repository", id });
+}
+
+function listFor({
+  services,
+  user,
+}: Pick<OperationContext, "services" | "user">): PublicRepository[] {
+  return services.backupRepositories
+    .all()
+    .map(toPublic)
+    .filter((one) => user?.rights.may("read", TYPE, one) === true);
+}
+
+const route = (
+  method: RestRoute["method"],
+  path: string,
+  operationId: string,
+): RestRoute => ({
+  method,
+  path: `${FOLDER}${path}`,
+  operationId,
+  exposure: method === "get" ? "allow" : "confirm",
+});
+
+export const change = { permission: "admin", changes: true } as const;
+
+export const remoteGetAll = defineOperation({
+  name: "remote.getAll",
+  summary: "Lists the backup repositories, as they were last seen.",
+  params: Type.Object({}),
+  result: Type.Array(PublicRepository),
+  permission: "user",
+  rest: { ...route("get", "", "GetRepositories"), example: [example] },
+  handler: (_params, context) => listFor(context),
+});
+
+export const remoteGet = defineOperation({
+  name: "remote.get",
+  summary: "Returns a backup repository, as it was last seen.",
+  params: Type.Object({ id }, closed),
+  result: PublicRepository,
+  permission: "user",
+  rest: { ...route("get", "/{id}", "GetRepository"), example },
+  handler: ({ id }, context) => toPublic(find(context, id)),
+});
+
+export const remoteGetAllInfo = defineOperation({
+  name: "remote.getAllInfo",
+  summary:
+    "Returns the space of each backup repository, in bytes, as it was last seen.",
+  params: Type.Object({}),
+  result: Type.Record(Type.String(), Type.Unknown()),
+  permission: "user",
+  handler: (_params, context) =>
+    Object.fromEntries(
+      listFor(context).map(({ id, encryption, state }) => {
+        const { capacity, available, stored } =
+          state as RepositoryRecord["state"];
+        return [
+          id,
+          {
+            encryption: { ...encryption, isLegacy: false },
+            ...(stored === undefined ? {} : { used: stored }),
+            ...(capacity === undefined ? {} : { size: capacity }),
+            ...(available === undefined ? {} : { available }),
+          },
+        ];
+      }),
+    ),
+});
+
+export const remoteCreate = defineOperation({
+  name: "remote.create",
+  summary:
+    "Adds a backup repository: opens the one at this URL, or creates one in an empty folder. A new one returns its recovery sheet, once.",
+  params: Type.Object(
+    {
+      name,
+      url,
+      options: Type.Optional(options),
+      proxy: Type.Optional(proxy),
+      passphrase: Type.Optional({
+        ...passphrase,
+        description:
+          "Opens an existing repository, or is that of a new one. Without it a new one is opened by its recovery key only.",
+      }),
+      recoveryKey: Type.Optional(
+        Type.String({
+          maxLength: 256,
+          description: "Of the recovery sheet: opens an existing repository.",
+        }),
+      ),
+      parity: Type.Optional(
+        Type.Boolean({
+          description:
+            "Of a new one: about 6 % more space, damaged files can be repaired. Default: true.",
+        }),
+      ),
+    },
+    closed,
+  ),
+  ...change,
+  result: Type.Object({
+    ...PublicRepository.properties,
+    recoverySheet: Type.Optional(
+      Type.String({ description: "To print and to keep elsewhere." }),
+    ),
+  }),
+  rest: { ...route("post", "", "CreateBackupRepository"), status: 201 },
+  handler: async (given, { services }) => {
+    const { backupRepositories } = services;
+    const { id, ...more } = await backupRepositories.add(given);
+    return { ...toPublic(backupRepositories.get(id)), ...more };
+  },
+});
+
+export const remoteSet = defineOperation({
+  name: "remote.set",
+  summary:
+    "Changes a backup repository. At another URL there must be the same repository.",
+  params: Type.Object(
+    {
+      id,
+      name: Type.Optional(name),
+      url: Type.Optional(url),
+      options: Type.Optional(Type.Union([options, Type.Null()])),
+      proxy: Type.Optional(proxy),
+      enabled: Type.Optional(Type.Boolean()),
+    },
+    closed,
+  ),
+  ...change,
+  result: Type.Boolean(),
+  rest: {
+    ...route("patch", "/{id}", "UpdateBackupRepository"),
+    status: 204,
+  },
+  handler: async ({ id, options, name, url, enabled }, { services }) => {
+    await services.backupRepositories.update(id, {
+      name,
+      url,
+      enabled,
+      ...(options === undefined ? {} : { options: options ?? "" }),
+    });
+    return true;
+  },
+});
+
+export const remoteDelete = defineOperation({
+  name: "remote.delete",
+  summary:
+    "Removes a backup repository from the server. Its files and backups stay.",
+  params: Type.Object({ id }, closed),
+  ...change,
+  result: Type.Boolean(),
+  rest: actionRoute(`${FOLDER}/{id}/actions/forget`, "ForgetBackupRepository", {
+    status: 204,
+  }),
+  handler: async ({ id }, { services }) => {
+    await services.backupRepositories.forget(id);
+    return true;
+  },
+});
+
+const TestResult = Type.Object({
+  success: Type.Boolean(),
+  readRate: Type.Optional(Type.Number()),
+  writeRate: Type.Optional(Type.Number()),
+  step: Type.Optional(Type.String()),
+  error: Type.Optional(
+    Type.Object({ code: Type.String(), message: Type.String() }),
+  ),
+});
+
+/** Opens the repository, writes, reads and removes a file. */
+async function test(
+  { services, signal }: OperationContext,
+  id: string,
+): Promise<Static<typeof TestResult>> {
+  try {
+    const result = await services.backupRepositories.benchmark(
+      id,
+      BENCHMARK_BYTES,
+      signal,
+    );
+    return { success: true, ...result };
+  } catch (error) {
+    if (!(error instanceof XoError) || !error.code.startsWith("BACKUP_"))
+      throw error;
+    const { code, message } = error;
+    return { success: false, step: "open", error: { code, message } };
+  }
+}
+
+export const remoteTest = defineOperation({
+  name: "remote.test",
+  summary:
+    "Opens a backup repository, writes, reads and removes a file of 64 MiB.",
+  params: Type.Object({ id }, closed),
+  permission: "admin",
+  changes: true,
+  result: TestResult,
+  handler: ({ id }, context) => test(context, id),
+});
+
+export const backupRepositoryBenchmark = defineOperation({
+  name: "backupRepository.benchmark",
+  summary: "Measures how fast a backup repository is written and read.",
+  params: Type.Object({ id }, closed),
+  permission: "admin",
+  changes: true,
+  result: Type.Object({
+    readRate: Type.Number({ description: "Bytes per second." }),
+    writeRate: Type.Number({ description: "Bytes per second." }),
+  }),
+  rest: actionRoute(
+    `${FOLDER}/{id}/actions/benchmark`,
+    "BenchmarkBackupRepository",
+  ),
+  handler: ({ id }, { services, signal }) =>
+    services.backupRepositories.benchmark(id, BENCHMARK_BYTES, signal),
+});
+
+export const backupRepositoryHealth = defineOperation({
+  name: "backupRepository.health",
+  summary:
+    "Opens a backup repository, and returns whether and with what error that failed.",
+  params: Type.Object({ id }, closed),
+  permission: "user",
+  result: TestResult,
+  rest: {
+    ...route("get", "/{id}/health", "GetBackupRepositoryHealth"),
+    example: { success: true },
+  },
+  handler: async ({ id }, context) => {
+    find(context, id);
+    try {
+      await context.services.backupRepositories.inspect(id, context.signal);
+      return { success: true };
+    } catch (error) {
+      if (!(error instanceof XoError) || !error.code.startsWith("BACKUP_"))
+        throw error;
+      const { code, message } = error;
+      return { success: false, step: "open", error: { code, message } };
+    }
+  },
+});
+
+/** Where backups are stored; names of Xen Orchestra where it has them. */
+export const backupRepositoryOperations = [
+  remoteGetAll,
+  remoteGet,
+  remoteGetAllInfo,
+  remoteCreate,
+  remoteSet,
+  remoteDelete,
+  remoteTest,
+  backupRepositoryBenchmark,
+  backupRepositoryHealth,
+];

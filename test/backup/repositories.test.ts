@@ -1,0 +1,192 @@
+import { cp, readFile, readdir, rename, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import t from "tap";
+import { ApiSession, startOver, type Answer } from "../api-session.js";
+import { steer } from "../steered-pools.js";
+import {
+  createRepository,
+  emptyFolder,
+  PASSPHRASE,
+} from "./repository-folders.js";
+
+t.comment("timeout=300000");
+
+interface Shown {
+  readonly id: string;
+  readonly error?: { readonly code: string };
+  readonly state: Readonly<Record<string, unknown>>;
+}
+
+const codeOf = ({ error }: Answer) =>
+  (error?.data as { code?: string } | undefined)?.code;
+
+t.test("a repository is created, described and removed", async (t) => {
+  const { api } = await steer(t);
+  const { id, folder, recoveryKey } = await createRepository(t, api);
+  t.match(recoveryKey, /^([A-Z2-7]{4}-){13}[A-Z2-7]{4}$/);
+  const url = `file://${folder}`;
+  const [shown] = (await api.ask("remote.getAll")) as Shown[];
+  t.match(shown, { id, name: "nightly", url, enabled: true });
+  t.match(shown, { state: { passphrases: ["default"], parity: false } });
+  t.match(await api.ask("remote.test", { id }), {
+    success: true,
+    readRate: Number,
+    writeRate: Number,
+  });
+  t.same(await readdir(join(folder, "tmp")), []);
+  const health = await api.rest("GET", `/backup-repositories/${id}/health`);
+  t.same(await health.json(), { success: true });
+  const one = await api.rest("GET", `/backup-repositories/${id}`);
+  t.match(await one.json(), {
+    benchmarks: [{ readRate: Number }],
+    state: { backups: 0, capacity: Number, available: Number },
+  });
+  t.match(await api.ask("remote.getAllInfo"), { [id]: { used: Number } });
+  const path = `/backup-repositories/${id}/actions`;
+  const added = await api.rest("POST", `${path}/add_passphrase?sync=true`, {
+    name: "second",
+    passphrase: "another long one",
+  });
+  t.same(await added.json(), ["default", "second"]);
+  await api.ask("backupRepository.removePassphrase", { id, name: "default" });
+  const last = { id, name: "second" };
+  t.equal(
+    codeOf(await api.call("backupRepository.removePassphrase", last)),
+    "BACKUP_REPOSITORY_REFUSED",
+  );
+  await api.rest("PATCH", `/backup-repositories/${id}`, { name: "weekly" });
+  t.match(await api.ask("remote.get", { id }), { name: "weekly" });
+
+  const secrets = [PASSPHRASE, "another long one", recoveryKey];
+  const answers = [
+    await api.ask("remote.getAll"),
+    await api.ask("audit.getRecords", {}).catch(() => undefined),
+  ];
+  const files = await readdir(join(t.testdirName, "data"));
+  const stored = await Promise.all(
+    files.map((file) =>
+      readFile(join(t.testdirName, "data", file), "latin1").catch(() => ""),
+    ),
+  );
+  const all = JSON.stringify(answers) + stored.join("");
+  for (const secret of secrets)
+    t.notOk(all.includes(secret), "no secret in the clear");
+
+  await api.rest("POST", `${path}/forget?sync=true`);
+  t.same(await api.ask("remote.getAll"), []);
+  t.ok((await readdir(folder)).includes("repository.json"), "its files stay");
+});
+
+t.test("an existing repository is opened with its keys only", async (t) => {
+  const { api } = await steer(t);
+  const { id, folder, recoveryKey } = await createRepository(t, api);
+  const url = `file://${folder}`;
+  const again = { name: "again", url, passphrase: PASSPHRASE };
+  t.match(await api.call("remote.create", again), { error: {} });
+  await api.ask("remote.delete", { id });
+  const refused = async (more: object) =>
+    codeOf(await api.call("remote.create", { name: "x", url, ...more }));
+  t.equal(await refused({}), "BACKUP_REPOSITORY_REFUSED");
+  t.equal(
+    await refused({ passphrase: "a wrong one" }),
+    "BACKUP_REPOSITORY_KEY_WRONG",
+  );
+  t.equal(
+    await refused({ recoveryKey: "AAAA-AAAA" }),
+    "BACKUP_REPOSITORY_REFUSED",
+  );
+  const opened = (await api.ask("remote.create", again)) as Shown;
+  t.notOk("recoverySheet" in opened, "only a new one has a sheet");
+  await api.ask("remote.delete", { id: opened.id });
+  const byKey = { name: "by key", url, recoveryKey };
+  t.match(await api.ask("remote.create", byKey), { name: "by key" });
+});
+
+t.test("folders that cannot be used are refused", async (t) => {
+  const { api } = await steer(t);
+  const folder = await emptyFolder(t);
+  const add = (url: string) =>
+    api.call("remote.create", { name: "x", url, passphrase: PASSPHRASE });
+  for (const url of [
+    ...["backups", "file://host/mnt", "file:///", "http://h/", "nfs://h/p"],
+    "file:///a%00b",
+  ])
+    t.match(await add(url), { error: { code: 10 } }, url);
+  t.equal(
+    codeOf(await add(`file://${folder}/none`)),
+    "BACKUP_REPOSITORY_UNREACHABLE",
+  );
+  await writeFile(join(folder, "notes.txt"), "mine");
+  const answer = await add(`file://${folder}`);
+  t.equal(codeOf(answer), "BACKUP_REPOSITORY_REFUSED");
+  t.match(answer.error?.message, /not empty \(notes\.txt\)/);
+  t.equal(
+    codeOf(await add(`file://${folder}/notes.txt`)),
+    "BACKUP_REPOSITORY_UNREACHABLE",
+  );
+  t.same(await readdir(folder), ["notes.txt"], "nothing was written");
+});
+
+t.test("a repository that has gone, or is older, is reported", async (t) => {
+  const { api } = await steer(t);
+  const { id, folder } = await createRepository(t, api);
+  const aside = `${folder}.aside`;
+  t.teardown(() => rm(aside, { recursive: true, force: true }));
+  const path = `/backup-repositories/${id}`;
+  const health = async () =>
+    (await (await api.rest("GET", `${path}/health`)).json()) as object;
+  const shown = async () => (await api.ask("remote.get", { id })) as Shown;
+  await rename(folder, aside);
+  const code = "BACKUP_REPOSITORY_UNREACHABLE";
+  t.match(await health(), { success: false, error: { code } });
+  t.match(await shown(), { error: { code, since: Number } });
+  await rename(aside, folder);
+  t.match(await health(), { success: true });
+  t.notOk("error" in (await shown()), "reached again");
+
+  await cp(folder, aside, { recursive: true });
+  const more = { id, name: "later", passphrase: "a later passphrase" };
+  await api.ask("backupRepository.addPassphrase", more);
+  await rm(folder, { recursive: true });
+  await rename(aside, folder);
+  t.match(await health(), { error: { code: "BACKUP_REPOSITORY_OLDER" } });
+
+  await api.ask("remote.set", { id, enabled: false });
+  t.match(await health(), { error: { code: "BACKUP_REPOSITORY_DISABLED" } });
+  const other = await createRepository(t, api, "other");
+  const moved = { id: other.id, url: `file://${folder}` };
+  t.equal(
+    codeOf(await api.call("remote.set", moved)),
+    "BACKUP_REPOSITORY_KEY_WRONG",
+    "another repository",
+  );
+});
+
+t.test("only administrators see repositories, unless granted", async (t) => {
+  const { api, url } = await steer(t);
+  const { id, folder } = await createRepository(t, api);
+  const user = { email: "ada", password: "a long word" };
+  await api.ask("user.create", user);
+  const ada = await ApiSession.open(t, url, user.email, user.password);
+  t.same(await ada.ask("remote.getAll"), []);
+  t.equal(codeOf(await ada.call("remote.get", { id })), "NO_SUCH_OBJECT");
+  t.equal((await ada.rest("GET", `/backup-repositories/${id}`)).status, 404);
+  for (const [method, params] of [
+    ["remote.create", { name: "x", url: `file://${folder}` }],
+    ["remote.set", { id, name: "x" }],
+    ["remote.delete", { id }],
+    ["remote.test", { id }],
+    ["backupRepository.benchmark", { id }],
+    ["backupRepository.removePassphrase", { id, name: "default" }],
+  ] as const)
+    t.equal(codeOf(await ada.call(method, params)), "FORBIDDEN", method);
+  const anonymous = await ApiSession.connect(t, url);
+  t.equal(codeOf(await anonymous.call("remote.getAll")), "UNAUTHORIZED");
+});
+
+t.test("the program starts its workers, also after a kill", async (t) => {
+  const { url } = await startOver(t);
+  const api = await ApiSession.open(t, url);
+  const { id } = await createRepository(t, api);
+  t.match(await api.ask("remote.test", { id }), { success: true });
+});
