@@ -1,41 +1,41 @@
 import type { DiskContents } from "../disks/disk-contents.js";
 
 export const MiB = 2 ** 20;
+const zeros = Buffer.alloc(MiB);
 
-/** One MiB of a disk; zeros behind its end. */
+/** Part of a disk. Bytes. */
+export interface DiskPart {
+  readonly offset: number;
+  readonly length: number;
+}
+
+/** One MiB of a disk, or what is left of it at its end. */
 export function diskBlock(
   contents: DiskContents,
   uuid: string,
   index: number,
 ): Buffer {
-  const block = Buffer.allocUnsafe(MiB);
+  const left = contents.size(uuid) - index * MiB;
+  const block = Buffer.allocUnsafe(Math.min(MiB, left));
   contents.read(uuid, index * MiB, block);
   return block;
 }
 
-/** Numbers of the MiBs with data; with `from` of those that differ from that disk. */
-export function dataBlocks(
-  contents: DiskContents,
-  uuid: string,
-  from?: string,
-): readonly number[] {
-  const found = new Set<number>();
-  const extents = contents.extents(uuid, from === undefined ? {} : { from });
-  for (const { offset, length, kind } of extents)
-    if (kind === "data" || from !== undefined)
-      for (let at = Math.floor(offset / MiB); at * MiB < offset + length; at++)
-        found.add(at);
-  return [...found].sort((a, b) => a - b);
-}
-
-/** The whole disk, MiB by MiB. */
+/** The whole disk, MiB by MiB at most; what was never written costs nothing. */
 export function* rawDisk(
   contents: DiskContents,
   uuid: string,
 ): Generator<Buffer> {
-  const size = contents.size(uuid);
-  for (let at = 0; at < size; at += MiB)
-    yield diskBlock(contents, uuid, at / MiB).subarray(0, size - at);
+  for (const { offset, length, kind } of contents.extents(uuid))
+    for (let done = 0; done < length; done += MiB) {
+      const bytes = Math.min(MiB, length - done);
+      if (kind === "zero") yield zeros.subarray(0, bytes);
+      else {
+        const part = Buffer.allocUnsafe(bytes);
+        contents.read(uuid, offset + done, part);
+        yield part;
+      }
+    }
 }
 
 /** Numbers of the MiBs in an XVA: those with data, the first and the last always [export format]. */
@@ -44,6 +44,14 @@ export function exportedBlocks(
   uuid: string,
 ): readonly number[] {
   const last = Math.max(0, Math.ceil(contents.size(uuid) / MiB) - 1);
-  const blocks = new Set([0, ...dataBlocks(contents, uuid), last]);
+  const blocks = new Set([0, last]);
+  for (const { offset, length, kind } of contents.extents(uuid))
+    if (kind === "data")
+      for (let at = Math.floor(offset / MiB); at * MiB < offset + length; at++)
+        blocks.add(at);
   return [...blocks].sort((a, b) => a - b);
+}
+
+export function isZero(bytes: Buffer): boolean {
+  return bytes.equals(zeros.subarray(0, bytes.length));
 }

@@ -12,7 +12,7 @@ import { takeSpace } from "../operations/vdi-copies.js";
 import { XapiFailure } from "../xapi-failure.js";
 import type { XapiRecord } from "../xapi-value.js";
 import { reportGrowth } from "../operations/disk-data.js";
-import { dataBlocks, diskBlock, rawDisk } from "./disk-blocks.js";
+import { rawDisk } from "./disk-blocks.js";
 import { exportHead } from "./export-handlers.js";
 import { importHead, refuseChunked, targetSr } from "./import-handlers.js";
 import { vhdFile } from "./vhd.js";
@@ -44,34 +44,43 @@ async function exportVdi(
   context: HandlerContext,
 ): Promise<void> {
   const { query } = request;
-  const { db, clock } = context;
-  const vdi = db.get("VDI", vdiOf(query.get("vdi"), response, context));
+  const { clock } = context;
+  const vdi = diskOf(query.get("vdi"), response, context);
   const format = query.get("format") ?? "raw";
   const type = contentTypes[format];
   if (type === undefined)
     throw new XapiFailure("INVALID_VALUE", ["format", format]);
-  const base = query.get("base");
-  const disk = { uuid: text(vdi, "uuid"), size: int(vdi, "virtual_size") };
-  const created = Math.floor(clock.now() / 1000);
+  const named = query.get("base");
+  const base =
+    named === null || format === "raw"
+      ? {}
+      : { base: text(diskOf(named, response, context), "uuid") };
   const contents = context.state.disks;
-  const from =
-    base === null
-      ? undefined
-      : text(db.get("VDI", vdiOf(base, response, context)), "uuid");
+  const uuid = text(vdi, "uuid");
+  const size = int(vdi, "virtual_size");
+  const created = Math.floor(clock.now() / 1000);
   const bytes =
     format === "raw"
-      ? rawDisk(contents, disk.uuid)
-      : vhdFile({
-          ...disk,
-          created,
-          blockAt: (index) => diskBlock(contents, disk.uuid, index),
-          blocks: dataBlocks(contents, disk.uuid, from),
-          ...(from === undefined ? {} : { base: from }),
-        });
+      ? rawDisk(contents, uuid)
+      : vhdFile(contents, { uuid, size, created, ...base });
   await pipeline(
     Readable.from(bytes),
     response.start(exportHead(context, type)),
   );
+}
+
+/** @throws XapiFailure VDI_INCOMPATIBLE_TYPE: its data has been destroyed */
+function diskOf(
+  name: string | null,
+  response: HandlerResponse,
+  context: HandlerContext,
+): XapiRecord {
+  const ref = vdiOf(name, response, context);
+  const vdi = context.db.get("VDI", ref);
+  const type = text(vdi, "type");
+  if (type === "cbt_metadata")
+    throw new XapiFailure("VDI_INCOMPATIBLE_TYPE", [ref, type]);
+  return vdi;
 }
 
 async function importVdi(
@@ -93,9 +102,9 @@ async function importVdi(
   const stream = response.start(importHead(context));
   try {
     await receive(request, context, context.db.get("VDI", ref));
-    reportGrowth(context, ref);
     if (named === null) context.task.result(`<value>${ref}</value>`);
   } finally {
+    reportGrowth(context, ref);
     stream.end();
   }
 }
@@ -109,11 +118,11 @@ async function receive(
   const [uuid, size] = [text(vdi, "uuid"), int(vdi, "virtual_size")];
   const contents = context.state.disks;
   const write = (offset: number, bytes: Buffer) => {
-    contents.write(uuid, offset, bytes.subarray(0, Math.max(0, size - offset)));
+    contents.write(uuid, offset, bytes);
   };
   const body = counted(request, context, request.contentLength ?? size);
   if (request.query.get("format") === "vhd") {
-    await readVhd(body, write).catch((error: unknown) => {
+    await readVhd(body, { size, write }).catch((error: unknown) => {
       throw error instanceof BadVhd
         ? new XapiFailure("VDI_IO_ERROR", [error.message])
         : error;

@@ -1,7 +1,13 @@
-const SECTOR = 512;
-const UNUSED = 0xffffffff;
+import {
+  checksum,
+  DIFFERENCING,
+  DYNAMIC,
+  HEADER_SIZE,
+  SECTOR,
+  UNUSED,
+} from "./vhd-format.js";
 
-/** Thrown for what is no dynamic VHD. */
+/** Thrown for what is no dynamic or differencing VHD, or not a whole one. */
 export class BadVhd extends Error {}
 
 /** Reads bytes as they arrive, a number at a time. */
@@ -15,6 +21,7 @@ class Taker {
   }
 
   async take(count: number): Promise<Buffer> {
+    if (count < 0) throw new BadVhd("its parts overlap");
     const parts = [this.#rest];
     let length = this.#rest.length;
     while (length < count) {
@@ -23,10 +30,17 @@ class Taker {
       parts.push(next.value);
       length += next.value.length;
     }
-    const all = Buffer.concat(parts);
+    const all = parts.length === 1 ? this.#rest : Buffer.concat(parts);
     this.#rest = all.subarray(count);
     this.taken += count;
     return all.subarray(0, count);
+  }
+
+  /** Up to this place of the file, without keeping what is there. */
+  async skipTo(place: number): Promise<void> {
+    if (place < this.taken) throw new BadVhd("its parts overlap");
+    while (this.taken < place)
+      await this.take(Math.min(1 << 20, place - this.taken));
   }
 
   async drain(): Promise<void> {
@@ -35,37 +49,89 @@ class Taker {
 }
 
 /**
- * Reads a dynamic VHD whose blocks are in file order, as XAPI does.
- * @param write called for each block with its offset on the disk and its bytes
+ * Reads a dynamic or differencing VHD whose blocks may be in any order, as it arrives.
+ * @param disk its size in bytes; `write` is called for each run of sectors that the file has
+ * @throws BadVhd, also where its last footer is missing
  */
 export async function readVhd(
   body: AsyncIterable<Buffer>,
-  write: (offset: number, bytes: Buffer) => void,
+  disk: {
+    readonly size: number;
+    readonly write: (offset: number, bytes: Buffer) => void;
+  },
 ): Promise<void> {
   const taker = new Taker(body);
   const footer = await taker.take(SECTOR);
+  const headerAt = readFooter(footer, disk.size);
+  await taker.skipTo(headerAt);
+  const header = await taker.take(HEADER_SIZE);
+  if (header.toString("latin1", 0, 8) !== "cxsparse" || !isWhole(header, 36))
+    throw new BadVhd("its header is damaged");
+  await taker.skipTo(Number(header.readBigUInt64BE(16)));
+  const entries = header.readUInt32BE(28);
+  const blockSize = header.readUInt32BE(32);
+  const table = await taker.take(entries * 4);
+  for (const { index, sector } of blocksIn(table)) {
+    await taker.skipTo(sector * SECTOR);
+    const bits = Math.ceil(blockSize / SECTOR / 8 / SECTOR) * SECTOR;
+    const bitmap = Buffer.from(await taker.take(bits));
+    const block = await taker.take(blockSize);
+    for (const [first, end] of runsOf(bitmap, blockSize / SECTOR))
+      disk.write(
+        index * blockSize + first * SECTOR,
+        block.subarray(first * SECTOR, end * SECTOR),
+      );
+  }
+  await readLastFooter(taker, footer);
+}
+
+/** @returns where the header is */
+function readFooter(footer: Buffer, size: number): number {
   if (footer.toString("latin1", 0, 8) !== "conectix")
     throw new BadVhd("no cookie");
-  const headerAt = Number(footer.readBigUInt64BE(16));
-  await taker.take(headerAt - taker.taken);
-  const header = await taker.take(1024);
-  const tableAt = Number(header.readBigUInt64BE(16));
-  const [entries, blockSize] = [
-    header.readUInt32BE(28),
-    header.readUInt32BE(32),
-  ];
-  await taker.take(tableAt - taker.taken);
-  const table = await taker.take(entries * 4);
-  const blocks = Array.from({ length: entries }, (_, index) => ({
-    index,
-    sector: table.readUInt32BE(index * 4),
-  }))
-    .filter(({ sector }) => sector !== UNUSED)
-    .sort((a, b) => a.sector - b.sector);
-  const bitmap = Math.ceil(blockSize / SECTOR / 8 / SECTOR) * SECTOR;
-  for (const { index, sector } of blocks) {
-    await taker.take(sector * SECTOR - taker.taken + bitmap);
-    write(index * blockSize, await taker.take(blockSize));
+  if (!isWhole(footer, 64)) throw new BadVhd("its footer is damaged");
+  const type = footer.readUInt32BE(60);
+  if (type !== DYNAMIC && type !== DIFFERENCING)
+    throw new BadVhd(`disk type ${type}`);
+  if (Number(footer.readBigUInt64BE(48)) > size)
+    throw new BadVhd("it is larger than the disk");
+  return Number(footer.readBigUInt64BE(16));
+}
+
+function isWhole(bytes: Buffer, at: number): boolean {
+  const rest = Buffer.from(bytes);
+  rest.writeUInt32BE(0, at);
+  return checksum(rest) === bytes.readUInt32BE(at);
+}
+
+function blocksIn(
+  table: Buffer,
+): readonly { readonly index: number; readonly sector: number }[] {
+  const blocks = [];
+  for (let index = 0; index * 4 < table.length; index++) {
+    const sector = table.readUInt32BE(index * 4);
+    if (sector !== UNUSED) blocks.push({ index, sector });
+  }
+  return blocks.sort((a, b) => a.sector - b.sector);
+}
+
+/** Runs of set bits, from the first to behind the last. */
+function* runsOf(bitmap: Buffer, sectors: number): Generator<[number, number]> {
+  const isSet = (bit: number) =>
+    (bitmap[bit >> 3]! & (0x80 >> (bit & 7))) !== 0;
+  for (let at = 0; at < sectors; at++) {
+    if (!isSet(at)) continue;
+    const first = at;
+    while (at < sectors && isSet(at)) at++;
+    yield [first, at];
+  }
+}
+
+/** Between the table and the footer there may be what nobody refers to. */
+async function readLastFooter(taker: Taker, footer: Buffer): Promise<void> {
+  for (;;) {
+    const sector = await taker.take(SECTOR);
+    if (sector.equals(footer)) break;
   }
   await taker.drain();
 }

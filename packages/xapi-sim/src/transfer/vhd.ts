@@ -1,103 +1,113 @@
-/** VHD blocks are of 2 MiB, behind a bitmap of one sector. */
-const BLOCK_SIZE = 2 * 2 ** 20;
-const SECTOR = 512;
-const HEADER_AT = SECTOR;
-const TABLE_AT = HEADER_AT + 1024;
-const UNUSED = 0xffffffff;
-/** VHD counts seconds from 2000. */
-const VHD_EPOCH = 946684800;
+import type { DiskContents } from "../disks/disk-contents.js";
+import type { DiskPart } from "./disk-blocks.js";
+import {
+  BLOCK_SIZE,
+  makeFooter,
+  makeHeader,
+  parentLocators,
+  SECTOR,
+  tableAt,
+  tableEntries,
+  UNUSED,
+  type VhdDisk,
+} from "./vhd-format.js";
 
-export interface VhdDisk {
-  readonly uuid: string;
-  /** Bytes. */
-  readonly size: number;
-  /** Unix seconds. */
-  readonly created: number;
-  /** uuid of the parent of a differencing disk. */
-  readonly base?: string;
-  /** Numbers of its MiBs with data, or that differ from the parent. */
-  readonly blocks: readonly number[];
-  readonly blockAt: (index: number) => Buffer;
+/** A block of 2 MiB, and its parts that are in the file. */
+interface Block {
+  readonly index: number;
+  readonly parts: readonly DiskPart[];
 }
 
-/** A dynamic or a differencing VHD. */
-export function* vhdFile(disk: VhdDisk): Generator<Buffer> {
+/**
+ * A disk as VHD, block by block in the disk's order: a dynamic one with all its data, or with
+ * `base` a differencing one with the sectors that differ from that disk.
+ */
+export function* vhdFile(
+  contents: DiskContents,
+  disk: VhdDisk,
+): Generator<Buffer> {
+  const { uuid, base } = disk;
   const footer = makeFooter(disk);
-  const entries = Math.ceil(disk.size / BLOCK_SIZE);
-  const blocks = dataBlocks(disk);
+  const blocks = blocksOf(contents, disk);
   yield footer;
-  yield makeHeader(disk, entries);
-  yield makeTable(blocks, entries);
-  for (const block of blocks) {
-    yield Buffer.alloc(SECTOR, 0xff);
-    yield disk.blockAt(2 * block);
-    yield disk.blockAt(2 * block + 1);
+  yield makeHeader(disk);
+  for (const { path } of base === undefined ? [] : parentLocators(base)) {
+    const sector = Buffer.alloc(SECTOR);
+    path.copy(sector);
+    yield sector;
   }
+  yield makeTable(disk, blocks);
+  for (const block of blocks)
+    if (base === undefined) yield wholeBlock(contents, uuid, block);
+    else yield differingBlock(contents, { uuid, base }, block);
   yield footer;
 }
 
-function dataBlocks({ blocks }: VhdDisk): readonly number[] {
-  return [...new Set(blocks.map((index) => index >> 1))];
+function blocksOf(
+  contents: DiskContents,
+  { uuid, base }: VhdDisk,
+): readonly Block[] {
+  const found = new Map<number, DiskPart[]>();
+  const extents = contents.extents(
+    uuid,
+    base === undefined ? {} : { from: base },
+  );
+  for (const { offset, length, kind } of extents) {
+    if (kind === "zero" && base === undefined) continue;
+    for (let at = offset; at < offset + length;) {
+      const index = Math.floor(at / BLOCK_SIZE);
+      const end = Math.min(offset + length, (index + 1) * BLOCK_SIZE);
+      const parts = found.get(index) ?? [];
+      found.set(index, [...parts, { offset: at, length: end - at }]);
+      at = end;
+    }
+  }
+  return [...found].map(([index, parts]) => ({ index, parts }));
 }
 
-function makeTable(blocks: readonly number[], entries: number): Buffer {
-  const table = Buffer.alloc(Math.ceil((entries * 4) / SECTOR) * SECTOR, 0xff);
-  let sector = (TABLE_AT + table.length) / SECTOR;
-  for (let entry = 0; entry < entries; entry++)
+function makeTable(disk: VhdDisk, blocks: readonly Block[]): Buffer {
+  const bytes = Math.ceil((tableEntries(disk) * 4) / SECTOR) * SECTOR;
+  const table = Buffer.alloc(bytes, 0xff);
+  let sector = (tableAt(disk) + table.length) / SECTOR;
+  for (let entry = 0; entry < tableEntries(disk); entry++)
     table.writeUInt32BE(UNUSED, entry * 4);
-  for (const block of blocks) {
-    table.writeUInt32BE(sector, block * 4);
+  for (const { index } of blocks) {
+    table.writeUInt32BE(sector, index * 4);
     sector += 1 + BLOCK_SIZE / SECTOR;
   }
   return table;
 }
 
-function makeFooter({ uuid, size, created, base }: VhdDisk): Buffer {
-  const footer = Buffer.alloc(SECTOR);
-  footer.write("conectix", 0, "latin1");
-  footer.writeUInt32BE(2, 8);
-  footer.writeUInt32BE(0x00010000, 12);
-  footer.writeBigUInt64BE(BigInt(HEADER_AT), 16);
-  footer.writeUInt32BE(Math.max(0, created - VHD_EPOCH), 24);
-  footer.write("tap\0", 28, "latin1");
-  footer.writeUInt32BE(0x00010003, 32);
-  footer.writeBigUInt64BE(BigInt(size), 40);
-  footer.writeBigUInt64BE(BigInt(size), 48);
-  footer.writeUInt32BE(geometry(size), 56);
-  footer.writeUInt32BE(base === undefined ? 3 : 4, 60);
-  uuidBytes(uuid).copy(footer, 68);
-  footer.writeUInt32BE(checksum(footer), 64);
-  return footer;
+function wholeBlock(
+  contents: DiskContents,
+  uuid: string,
+  { index }: Block,
+): Buffer {
+  const bytes = Buffer.allocUnsafe(SECTOR + BLOCK_SIZE);
+  bytes.fill(0xff, 0, SECTOR);
+  contents.read(uuid, index * BLOCK_SIZE, bytes.subarray(SECTOR));
+  return bytes;
 }
 
-function makeHeader({ base, created }: VhdDisk, entries: number): Buffer {
-  const header = Buffer.alloc(1024);
-  header.write("cxsparse", 0, "latin1");
-  header.writeBigUInt64BE(0xffffffffffffffffn, 8);
-  header.writeBigUInt64BE(BigInt(TABLE_AT), 16);
-  header.writeUInt32BE(0x00010000, 24);
-  header.writeUInt32BE(entries, 28);
-  header.writeUInt32BE(BLOCK_SIZE, 32);
-  if (base !== undefined) {
-    uuidBytes(base).copy(header, 40);
-    header.writeUInt32BE(Math.max(0, created - VHD_EPOCH), 56);
-    Buffer.from(`${base}.vhd`, "utf16le").swap16().copy(header, 64);
+/** Of what was written since, only sectors that differ are set; a block may have none. */
+function differingBlock(
+  contents: DiskContents,
+  { uuid, base }: { readonly uuid: string; readonly base: string },
+  { index, parts }: Block,
+): Buffer {
+  const bytes = Buffer.alloc(SECTOR + BLOCK_SIZE);
+  for (const { offset, length } of parts) {
+    const [now, before] = [Buffer.allocUnsafe(length), Buffer.alloc(length)];
+    contents.read(uuid, offset, now);
+    contents.read(base, offset, before);
+    const first = offset - index * BLOCK_SIZE;
+    for (let at = 0; at < length; at += SECTOR) {
+      const sector = now.subarray(at, at + SECTOR);
+      if (sector.equals(before.subarray(at, at + SECTOR))) continue;
+      sector.copy(bytes, SECTOR + first + at);
+      const bit = (first + at) / SECTOR;
+      bytes[bit >> 3]! |= 0x80 >> (bit & 7);
+    }
   }
-  header.writeUInt32BE(checksum(header), 36);
-  return header;
-}
-
-/** Cylinders, heads and sectors as one word; the maximum for large disks. */
-function geometry(size: number): number {
-  const cylinders = Math.min(65535, Math.floor(size / SECTOR / (16 * 255)));
-  return ((cylinders << 16) | (16 << 8) | 255) >>> 0;
-}
-
-function uuidBytes(uuid: string): Buffer {
-  return Buffer.from(uuid.replace(/-/g, ""), "hex");
-}
-
-/** The complement of the sum of all bytes, with the field itself as zero. */
-function checksum(bytes: Buffer): number {
-  return ~bytes.reduce((sum, byte) => sum + byte, 0) >>> 0;
+  return bytes;
 }
