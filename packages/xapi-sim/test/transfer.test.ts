@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { gunzipSync } from "node:zlib";
 import t from "tap";
+import { xxh64 } from "../src/transfer/xxh64.js";
 import { readOva } from "../src/transfer/ova.js";
 import {
   readTar,
@@ -78,7 +79,8 @@ t.test(
     );
     t.match(piece!.name, /^Ref:\d+\/00000000$/);
     t.equal(piece!.size, 2 ** 20);
-    t.equal(sum!.name, `${piece!.name}.checksum`);
+    t.equal(sum!.name, `${piece!.name}.xxhash`);
+    t.equal(sum!.content!.toString(), xxh64(piece!.content!));
     const task = (await server.call(
       "task.get_record",
       answer.headers.get("task-id"),

@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGzip } from "node:zlib";
@@ -11,11 +10,12 @@ import type {
 import { refIn, refs, text } from "../records/fields.js";
 import { whileBusy } from "../operations/busy.js";
 import { assertVmMay } from "../operations/vm-checks.js";
-import { diskBlock, exportedBlocks } from "./disk-blocks.js";
+import { diskBlock, exportedBlocks, isZero } from "./disk-blocks.js";
 import { locationOn } from "../rrd/rrd-handlers.js";
 import { XapiFailure } from "../xapi-failure.js";
 import { collectObjects, writeOva } from "./ova.js";
 import { createZstdPacker } from "./zstd.js";
+import { checksumKind, checksumOf } from "./xva-checksums.js";
 import { tarEnd, tarHeader, tarPadding } from "./tar.js";
 
 export const exportHandlers: readonly HttpHandler[] = [
@@ -69,7 +69,10 @@ async function exportVm(
     const stream = response.start(
       exportHead(context, "application/octet-stream", [ATTACHMENT]),
     );
-    const archive = Readable.from(archiveOf(context, vm));
+    const archive = Readable.from(archiveOf(context, vm), {
+      objectMode: true,
+      highWaterMark: 1,
+    });
     if (compression === "zstd")
       await pipeline(archive, createZstdPacker(), stream);
     else if (compression === "true" || compression === "gzip")
@@ -79,28 +82,30 @@ async function exportVm(
 }
 
 /** ova.xml, then of each disk a directory of MiBs with a checksum each. */
-function* archiveOf(
-  { db, state, clock, task }: HandlerContext,
-  vm: string,
-): Generator<Buffer> {
+function* archiveOf(context: HandlerContext, vm: string): Generator<Buffer> {
+  const { db, state, clock, task } = context;
   const now = Math.floor(clock.now() / 1000);
-  const ova = Buffer.from(writeOva(db, vm));
+  const ova = Buffer.from(writeOva(context, [vm]));
   yield* file("ova.xml", ova, now);
-  const disks = collectObjects(db, vm)
+  const disks = collectObjects(db, [vm])
     .map(([className, ref], i) => ({ className, ref, id: `Ref:${i}` }))
     .filter(
       ({ className, ref }) => className === "VDI" && isDiskOf(db, vm, ref),
     );
   const contents = state.disks;
+  const kind = checksumKind(db, context.hostRef);
   for (const [index, { ref, id }] of disks.entries()) {
     const vdi = db.get("VDI", ref);
     const uuid = text(vdi, "uuid");
-    for (const block of exportedBlocks(contents, uuid)) {
+    const blocks = exportedBlocks(contents, uuid);
+    for (const block of blocks) {
       const name = `${id}/${String(block).padStart(8, "0")}`;
       const data = diskBlock(contents, uuid, block);
-      const sum = createHash("sha1").update(data).digest("hex");
+      const isEnd = block === 0 || block === blocks.at(-1);
+      if (!isEnd && isZero(data)) continue;
       yield* file(name, data, now);
-      yield* file(`${name}.checksum`, Buffer.from(sum), now);
+      const sum = Buffer.from(checksumOf(kind, data));
+      yield* file(`${name}.${kind}`, sum, now);
     }
     task.progress((index + 1) / disks.length);
   }
@@ -129,7 +134,7 @@ function exportMetadata(
   const vm = vmOf(request, response, context);
   const now = Math.floor(context.clock.now() / 1000);
   const body = Buffer.concat([
-    ...file("ova.xml", Buffer.from(writeOva(context.db, vm)), now),
+    ...file("ova.xml", Buffer.from(writeOva(context, [vm])), now),
     tarEnd,
   ]);
   response

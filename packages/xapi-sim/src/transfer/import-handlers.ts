@@ -45,6 +45,7 @@ async function importVm(
   const archive = new XvaImport(context, {
     sr,
     restore: request.query.get("restore") === "true",
+    force: request.query.get("force") === "true",
   });
   let isUnread = false;
   try {

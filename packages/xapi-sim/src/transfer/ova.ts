@@ -1,6 +1,8 @@
 import { NULL_REF, datamodel } from "@xo-server/model";
 import type { Database } from "../database.js";
 import { fieldType } from "../field-type.js";
+import { contentsOf } from "../operations/vtpms.js";
+import type { PoolData } from "../pool-state.js";
 import { refs, text } from "../records/fields.js";
 import { readParam } from "../rpc/param-reader.js";
 import type { WireValue } from "../rpc/wire-value.js";
@@ -13,14 +15,24 @@ export interface OvaObject {
   readonly className: string;
   readonly id: string;
   readonly record: XapiRecord;
+  /** Of VTPMs, base64. */
+  readonly contents?: string;
 }
 
-/** The VM first, then what belongs to it. */
+/** Each VM, then what belongs to it. */
 export function collectObjects(
   db: Database,
-  vm: string,
+  vms: readonly string[],
 ): readonly (readonly [className: string, ref: string])[] {
-  const found = new Map<string, string>([[vm, "VM"]]);
+  const found = new Map<string, string>();
+  for (const vm of vms) {
+    found.set(vm, "VM");
+    collect(db, vm, found);
+  }
+  return [...found].map(([ref, className]) => [className, ref]);
+}
+
+function collect(db: Database, vm: string, found: Map<string, string>): void {
   const record = db.get("VM", vm);
   const add = (className: string, ref: string) => {
     if (db.find(className, ref) !== undefined) found.set(ref, className);
@@ -36,14 +48,15 @@ export function collectObjects(
     add("VIF", ref);
     add("network", text(db.get("VIF", ref), "network"));
   }
+  for (const ref of refs(record, "VTPMs")) add("VTPM", ref);
   add("VM_metrics", text(record, "metrics"));
   add("VM_guest_metrics", text(record, "guest_metrics"));
-  return [...found].map(([ref, className]) => [className, ref]);
 }
 
 /** ova.xml: version, and objects whose references to one another are ids. */
-export function writeOva(db: Database, vm: string): string {
-  const objects = collectObjects(db, vm);
+export function writeOva(pool: PoolData, vms: readonly string[]): string {
+  const { db } = pool;
+  const objects = collectObjects(db, vms);
   const ids = new Map(objects.map(([, ref], i) => [ref, `Ref:${i}`]));
   const struct = (members: readonly (readonly [string, string])[]) =>
     `<value><struct>${members.map(([name, value]) => `<member><name>${name}</name>${value}</member>`).join("")}</struct></value>`;
@@ -54,7 +67,14 @@ export function writeOva(db: Database, vm: string): string {
       ["id", string(ids.get(ref)!)],
       [
         "snapshot",
-        recordToXml(className, withIds(className, db.get(className, ref), ids)),
+        withContents(
+          pool,
+          [className, ref],
+          recordToXml(
+            className,
+            withIds(className, db.get(className, ref), ids),
+          ),
+        ),
       ],
     ]),
   );
@@ -65,6 +85,18 @@ export function writeOva(db: Database, vm: string): string {
     ],
     ["objects", `<value><array><data>${items.join("")}</data></array></value>`],
   ]);
+}
+
+/** The contents of a VTPM are in its record here, and nowhere else [export.ml, from memory]. */
+function withContents(
+  pool: PoolData,
+  [className, ref]: readonly [string, string],
+  xml: string,
+): string {
+  if (className !== "VTPM") return xml;
+  const contents = `<value>${contentsOf(pool, ref)}</value>`;
+  const member = `<member><name>contents</name>${contents}</member>`;
+  return xml.replace(/<\/struct><\/value>$/, `${member}</struct></value>`);
 }
 
 const version: readonly (readonly [string, string])[] = [
@@ -129,6 +161,9 @@ export function readOva(xml: string): readonly OvaObject[] {
         className,
         id: textOf(member(object, "id")),
         record: readRecord(className, snapshot),
+        ...(className === "VTPM"
+          ? { contents: textOf(member(snapshot, "contents")) }
+          : {}),
       },
     ];
   });

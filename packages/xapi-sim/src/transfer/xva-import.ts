@@ -4,6 +4,7 @@ import { flag, int, map, text, without } from "../records/fields.js";
 import { refreshVbd, refreshVm } from "../operations/refresh.js";
 import { isThick } from "../operations/sr-checks.js";
 import { addAllocation, takeSpace } from "../operations/vdi-copies.js";
+import { removeVtpm, setContents } from "../operations/vtpms.js";
 import { removeVdi } from "../operations/vdi.js";
 import { randomMac } from "../operations/vif.js";
 import { XapiFailure } from "../xapi-failure.js";
@@ -11,11 +12,14 @@ import type { XapiRecord } from "../xapi-value.js";
 import { MiB } from "./disk-blocks.js";
 import { mapRefs, readOva, type OvaObject } from "./ova.js";
 import type { TarFile } from "./tar.js";
+import { checksumOf, readChecksumName } from "./xva-checksums.js";
 
 export interface ImportPlace {
   readonly sr: string;
   /** The VM retains its uuid and MAC addresses. */
   readonly restore: boolean;
+  /** Blocks with wrong checksums are taken. */
+  readonly force: boolean;
 }
 
 const made = new Set([
@@ -25,6 +29,7 @@ const made = new Set([
   "VBD",
   "VDI",
   "VIF",
+  "VTPM",
 ]);
 
 /**
@@ -37,6 +42,9 @@ export class XvaImport {
   readonly #refs = new Map<string, string>();
   #objects: readonly OvaObject[] = [];
   #created: { className: string; ref: string }[] = [];
+  /** The block whose checksum comes next. */
+  #last: TarFile | undefined;
+  #damaged = 0;
 
   constructor(context: HandlerContext, place: ImportPlace) {
     this.#context = context;
@@ -44,8 +52,18 @@ export class XvaImport {
   }
 
   /** @throws XapiFailure */
-  take({ name, content }: TarFile): void {
+  take(file: TarFile): void {
+    const { name, content } = file;
     if (content === undefined) return;
+    const checksum = readChecksumName(name);
+    if (checksum !== undefined) {
+      const { block, kind } = checksum;
+      const of = this.#last?.name === block ? this.#last.content : undefined;
+      if (of !== undefined && checksumOf(kind, of) !== content.toString())
+        this.#damaged++;
+      return;
+    }
+    this.#last = file;
     if (name === "ova.xml") this.#begin(readOva(content.toString()));
     const [, id, index] = /^(Ref:\d+)\/(\d+)$/.exec(name) ?? [];
     if (id !== undefined) this.#write(id, Number(index), content);
@@ -56,6 +74,8 @@ export class XvaImport {
     const { db, task } = this.#context;
     if (this.#objects.length === 0)
       throw new XapiFailure("IMPORT_ERROR_PREMATURE_EOF");
+    if (this.#damaged > 0 && !this.#place.force)
+      throw new XapiFailure("IMPORT_ERROR_SOME_CHECKSUMS_FAILED");
     const vms = this.#created.filter(({ className }) => className === "VM");
     for (const { ref } of vms) {
       const record = db.get("VM", ref);
@@ -79,8 +99,9 @@ export class XvaImport {
       if (className === "VDI") {
         if (db.find("VDI", ref) !== undefined)
           removeVdi(this.#context, ref, { freesSpace: true });
-      } else if (db.find(className, ref) !== undefined)
-        db.destroy(className, ref);
+      } else if (db.find(className, ref) === undefined) continue;
+      else if (className === "VTPM") removeVtpm(this.#context, ref);
+      else db.destroy(className, ref);
     this.#created = [];
   }
 
@@ -119,6 +140,8 @@ export class XvaImport {
     }
     this.#context.db.create(className, adjusted, ref);
     this.#created.push({ className, ref });
+    if (object.contents !== undefined)
+      setContents(this.#context, ref, object.contents);
   }
 
   /** What an imported object has otherwise than the exported one. */
@@ -164,6 +187,12 @@ export class XvaImport {
             : {}),
         };
       }
+      case "VTPM":
+        return {
+          ...rest,
+          allowed_operations: ["destroy"],
+          current_operations: {},
+        };
       case "VBD":
         return {
           ...rest,

@@ -1,10 +1,14 @@
 import * as zlib from "node:zlib";
+import { spawn } from "node:child_process";
 import { Readable, Transform } from "node:stream";
+import { pipeline } from "node:stream/promises";
 
 /** What a zstd stream begins with. */
 export const ZSTD_MAGIC = 0xfd2fb528;
 /** The largest block, and a window of as much. */
 const BLOCK = 128 * 1024;
+/** The byte that says so. */
+const WINDOW = 7 << 3;
 const RAW = 0;
 const RLE = 1;
 
@@ -20,7 +24,7 @@ export function createZstdPacker(): Transform {
     // Magic, no content size, no checksum; a window of 128 KiB.
     const bytes = Buffer.alloc(6);
     bytes.writeUInt32LE(ZSTD_MAGIC);
-    bytes[5] = 7 << 3;
+    bytes[5] = WINDOW;
     return [bytes];
   };
   return new Transform({
@@ -62,8 +66,54 @@ export function unpackZstd(body: AsyncIterable<Buffer>): AsyncIterable<Buffer> {
   };
   const native = createZstdDecompress?.();
   return native === undefined
-    ? unpackPlain(body)
+    ? unpackFrame(body)
     : (Readable.from(body).pipe(native) as unknown as AsyncIterable<Buffer>);
+}
+
+/** What others packed goes through the program `zstd`, as in XAPI itself. */
+async function* unpackFrame(
+  body: AsyncIterable<Buffer>,
+): AsyncGenerator<Buffer> {
+  const chunks = body[Symbol.asyncIterator]();
+  let head: Buffer = Buffer.alloc(0);
+  while (head.length < 6) {
+    const next = await chunks.next();
+    if (next.done === true) break;
+    head = Buffer.concat([head, next.value]);
+  }
+  const all = (async function* () {
+    yield head;
+    for (;;) {
+      const next = await chunks.next();
+      if (next.done === true) return;
+      yield next.value;
+    }
+  })();
+  const isOwn = head[4] === 0 && head[5] === WINDOW;
+  yield* isOwn ? unpackPlain(all) : unpackByProgram(all);
+}
+
+async function* unpackByProgram(
+  body: AsyncIterable<Buffer>,
+): AsyncGenerator<Buffer> {
+  const program = spawn("zstd", ["-dc"], { stdio: ["pipe", "pipe", "ignore"] });
+  const ended = new Promise<void>((resolve, reject) => {
+    program.on("error", reject);
+    program.on("close", (code) => {
+      if (code === 0) resolve();
+      else reject(new Error("the zstd stream cannot be read"));
+    });
+  });
+  const fed = pipeline(Readable.from(body), program.stdin);
+  const outcome = Promise.all([ended, fed]);
+  // It is awaited below; until then a failure waits there.
+  outcome.catch(() => undefined);
+  try {
+    yield* program.stdout as AsyncIterable<Buffer>;
+    await outcome;
+  } finally {
+    program.kill();
+  }
 }
 
 async function* unpackPlain(
@@ -84,7 +134,7 @@ async function* unpackPlain(
     rest = all.subarray(count);
     return all.subarray(0, count);
   };
-  if ((await take(6))[4] !== 0) throw new Error("zstd of another make");
+  await take(6);
   for (;;) {
     const head = (await take(3)).readUIntLE(0, 3);
     const [size, type] = [head >> 3, (head >> 1) & 3];
