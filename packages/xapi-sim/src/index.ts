@@ -15,5 +15,5 @@ export type {
 } from "./faults/injected-errors.js";
 export type { FailureProfileName } from "./faults/failure-profile.js";
 export type { Database } from "./database.js";
-export type { Clock } from "./clock.js";
+export { systemClock, type Clock } from "./clock.js";
 export { main } from "./main.js";

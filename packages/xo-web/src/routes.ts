@@ -97,6 +97,11 @@ export const routes: readonly RouteRecordRaw[] = [
     props: true,
   },
   {
+    path: "/health-report",
+    meta: { page: "health" },
+    component: () => import("./health/HealthPage.vue"),
+  },
+  {
     path: "/tasks",
     meta: { page: "tasks" },
     component: () => import("./tasks/TasksPage.vue"),

@@ -23,6 +23,17 @@ export function readToolsVersion(
   return { major, minor, version: Number(`${major}.${Math.abs(minor)}`) };
 }
 
+/** Whether the guest runs the management agent of the guest tools. */
+export function isAgentDetected(
+  guest: XapiRecord,
+  tools: ToolsVersion | false,
+): boolean {
+  return (
+    tools !== false ||
+    memberOf(guest.other, "feature-static-ip-setting") === "1"
+  );
+}
+
 /** Adds the fields of a running guest that reports metrics. */
 export function putTools(
   view: ViewObject,
@@ -31,8 +42,7 @@ export function putTools(
 ): void {
   const isKnown = tools !== false;
   const detected = guest.PV_drivers_detected;
-  view.managementAgentDetected =
-    isKnown || memberOf(guest.other, "feature-static-ip-setting") === "1";
+  view.managementAgentDetected = isAgentDetected(guest, tools);
   view.pvDriversDetected = typeof detected === "boolean" ? detected : isKnown;
   if (isKnown)
     view.pvDriversVersion = toDriversVersion(guest.PV_drivers_version);

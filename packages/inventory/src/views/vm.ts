@@ -1,6 +1,7 @@
 import type { XapiRecord } from "../store/record-rows.js";
 import { readAddresses } from "./guest-addresses.js";
 import {
+  isAgentDetected,
   putTools,
   readToolsVersion,
   type ToolsVersion,
@@ -64,6 +65,7 @@ export const vmView: View = {
     addresses: (source) => readAddresses(guestOf(source)?.networks).all,
     mainIpAddress: (source) => readAddresses(guestOf(source)?.networks).main,
     os_version: (source) => toOsVersion(guestOf(source)),
+    managementAgentDetected: (source) => readAgentDetected(readGuest(source)),
     startTime: (source) => toSeconds(metricsOf(source)?.start_time),
     installTime: (source) => toSeconds(metricsOf(source)?.install_time),
     $container: (source) => containerOf(source, isUp(source.record)),
@@ -208,6 +210,18 @@ function containerOf(
     ? links.id("host", record.resident_on)
     : localHostOfDisks(record, links);
   return host ?? links.poolId;
+}
+
+/** Undefined unless the VM runs and its guest reports metrics. */
+function readAgentDetected({
+  isRunning,
+  metrics,
+  guest,
+  tools,
+}: Guest): boolean | undefined {
+  return isRunning && metrics !== undefined && guest !== undefined
+    ? isAgentDetected(guest, tools)
+    : undefined;
 }
 
 function putRunning(view: ViewObject, facts: Guest): void {

@@ -18,7 +18,7 @@ export function addLocalSrs(
       name_label: "Local storage",
       name_description: `Local disks of ${host.host.record["name_label"] as string}`,
       type: "ext",
-      physical_size: 3500 * GiB,
+      physical_size: 7000 * GiB,
       sm_config: { devserial: "" },
       other_config: translated("local-storage", "Local storage"),
     },

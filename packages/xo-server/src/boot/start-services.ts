@@ -1,5 +1,6 @@
 import { createDefaultRules } from "../alarms/default-rules.js";
 import type { Consoles } from "../consoles/consoles.js";
+import { HostClocks } from "../health/host-clocks.js";
 import { Dashboards } from "../dashboard/dashboards.js";
 import { createDashboardCache } from "../dashboard/answer-cache.js";
 import { MissingPatches } from "../hosts/missing-patches.js";
@@ -114,7 +115,10 @@ function toPoolServices(core: Core) {
 function createDashboards(
   { clock, inventory, objects, pools, views }: Core,
   stats: Stats,
-): Pick<Services, "missingPatches" | "dashboards" | "dashboardCache"> {
+): Pick<
+  Services,
+  "missingPatches" | "dashboards" | "dashboardCache" | "healthSources"
+> {
   const missingPatches = new MissingPatches(clock);
   const dashboards = new Dashboards({
     queries: views.queries,
@@ -126,5 +130,16 @@ function createDashboards(
     clock,
   });
   const dashboardCache = createDashboardCache(clock);
-  return { missingPatches, dashboards, dashboardCache };
+  const healthSources = {
+    queries: views.queries,
+    inventory,
+    hostClocks: new HostClocks({ objects, clock }),
+    clock,
+  };
+  return {
+    missingPatches,
+    dashboards,
+    dashboardCache,
+    healthSources,
+  };
 }

@@ -18,6 +18,7 @@ import { diskTransferOperations } from "./disk-transfer.js";
 import { diskOperations } from "./disk.js";
 import { firstRunOperations } from "./first-run.js";
 import { groupOperations } from "./group.js";
+import { healthOperations } from "./health.js";
 import { hostFilesOperations } from "./host-files.js";
 import { hostHealthOperations } from "./host-health.js";
 import { hostPatchesOperations } from "./host-patches.js";
@@ -103,6 +104,7 @@ export const operations: readonly Operation<Services>[] = [
   ...diskOperations,
   ...firstRunOperations,
   ...groupOperations,
+  ...healthOperations,
   ...hostFilesOperations,
   ...hostHealthOperations,
   ...hostPatchesOperations,

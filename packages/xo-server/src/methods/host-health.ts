@@ -2,6 +2,7 @@ import { X509Certificate } from "node:crypto";
 import { XoError } from "@xo-server/model";
 import { Type } from "typebox";
 import type { PoolObject } from "../objects/pool-objects.js";
+import { readClockOffset } from "../health/host-clocks.js";
 import { defineOperation, type OperationContext } from "./define-operation.js";
 import { idOf, onId } from "./on-object.js";
 
@@ -96,12 +97,11 @@ export const hostIsHostServerTimeConsistent = defineOperation({
   result: Type.Boolean(),
   permission: { ...permission, id: ({ host }) => host },
   handler: async ({ host }, context) => {
-    const { xapi, ref } = on(context, host);
-    const time = toMs(await xapi.call("host.get_servertime", [ref]));
-    // Host clocks are reported in whole seconds.
-    return (
-      Math.abs(time + 500 - context.services.clock.now()) < MOST_APART_MS + 500
+    const offset = await readClockOffset(
+      on(context, host),
+      context.services.clock,
     );
+    return Math.abs(offset) < MAX_CLOCK_OFFSET + 0.5;
   },
 });
 
@@ -120,7 +120,8 @@ export const hostIsPubKeyTooShort = defineOperation({
   },
 });
 
-const MOST_APART_MS = 2_000;
+/** Seconds. */
+const MAX_CLOCK_OFFSET = 2;
 
 type Plugin = readonly [file: string, fn: string];
 
@@ -161,14 +162,6 @@ function toBios({ object }: PoolObject): Record<string, string> {
 }
 
 /** XAPI's `20260101T00:00:00Z`. */
-function toMs(datetime: unknown): number {
-  const iso = String(datetime).replace(
-    /^(\d{4})-?(\d\d)-?(\d\d)T/,
-    "$1-$2-$3T",
-  );
-  return Date.parse(iso);
-}
-
 /** Health of hosts, from XAPI and from plugins of XCP-ng. */
 export const hostHealthOperations = [
   hostIsHyperThreadingEnabled,

@@ -17,6 +17,7 @@ import type { BulkRuns } from "../bulk/bulk-runs.js";
 import type { Balancer } from "../balancer/balancer.js";
 import type { Dashboards } from "../dashboard/dashboards.js";
 import type { AnswerCache } from "../dashboard/answer-cache.js";
+import type { HealthSources } from "../health/health-reader.js";
 import type { MissingPatches } from "../hosts/missing-patches.js";
 import type { RollingPlans } from "../hosts/rolling-plans.js";
 import type { Jobs } from "../jobs/jobs.js";
@@ -96,6 +97,7 @@ export interface Services {
   readonly objectStats: ObjectStats;
   readonly dashboards: Dashboards;
   readonly dashboardCache: AnswerCache;
+  readonly healthSources: HealthSources;
 
   readonly alarms: Alarms;
   readonly alarmListeners: AlarmListeners;

@@ -5,6 +5,7 @@ import {
   Database,
   EthernetPort,
   HardDrive,
+  HeartPulse,
   LayoutDashboard,
   LayoutTemplate,
   ListTodo,
@@ -55,6 +56,7 @@ export const sidePages: readonly {
     group: "work",
     pages: [
       { page: "placement", path: "/placement", icon: Scale },
+      { page: "health", path: "/health-report", icon: HeartPulse },
       { page: "tasks", path: "/tasks", icon: ListTodo },
       { page: "activity", path: "/activity", icon: Activity },
       { page: "messages", path: "/messages", icon: Mail },

@@ -15,6 +15,7 @@ const typeOfPage: Partial<Readonly<Record<SidePage["page"], string>>> = {
   topology: "pool",
   storageMap: "SR",
   placement: "pool",
+  health: "pool",
 };
 
 /**

@@ -6,6 +6,7 @@ import { details } from "./details.js";
 import { filters } from "./filters.js";
 import { firstRun } from "./first-run.js";
 import { general } from "./general.js";
+import { health } from "./health.js";
 import { heatMap } from "./heat-map.js";
 import { host } from "./host.js";
 import { keyboard } from "./keyboard.js";
@@ -55,6 +56,7 @@ export const de: Messages = {
   sr,
   tasks,
   toasts,
+  health,
   topology,
   tree,
   ui,

@@ -36,6 +36,8 @@ export const palette: Messages["palette"] = {
     pifs: "physische Schnittstellen, NIC, Management",
     topology: "Verkabelung, Netzwerkdiagramm",
     storageMap: "Snapshot-Ketten, Coalesce",
+    health:
+      "Zustandsprüfung, verwaiste Festplatten, verwaiste Snapshots, doppelte MAC, Gasttools, Zertifikate, Uhren, Speicher voll",
     placement:
       "Affinität, Anti-Affinität, Host-Affinität, Regeln, Lastverteilung, evakuieren, migrieren, Failover-Plan",
     tasks: "Tasks, Fortschritt, abbrechen",

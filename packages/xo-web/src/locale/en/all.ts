@@ -6,6 +6,7 @@ import { details } from "./details.js";
 import { filters } from "./filters.js";
 import { firstRun } from "./first-run.js";
 import { general } from "./general.js";
+import { health } from "./health.js";
 import { heatMap } from "./heat-map.js";
 import { host } from "./host.js";
 import { keyboard } from "./keyboard.js";
@@ -58,6 +59,7 @@ export const en = {
   sr,
   tasks,
   toasts,
+  health,
   topology,
   tree,
   ui,

@@ -35,6 +35,8 @@ export const palette = {
     pifs: "physical interfaces, NIC, management interface",
     topology: "cabling, network diagram",
     storageMap: "snapshot chains, coalesce",
+    health:
+      "health check, orphan disks, orphan snapshots, duplicate MAC, guest tools, certificates, clocks, storage full",
     placement:
       "affinity, anti-affinity, host affinity, rules, load balancer, evacuate, migrate, failover plan",
     tasks: "progress, cancel",

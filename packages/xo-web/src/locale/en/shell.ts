@@ -26,6 +26,7 @@ export const shell = {
     activity: "Activity log",
     topology: "Topology",
     storageMap: "Storage map",
+    health: "Health",
     placement: "Placement",
     newVm: "New VM",
     settings: "Settings",

@@ -1,0 +1,118 @@
+import type { Formats } from "../locale/formats.js";
+import { fill, type Messages } from "../locale/messages.js";
+
+/** A problem that the server has looked for (`health.getReport`). */
+export interface HealthCheck {
+  readonly name: string;
+  readonly severity: "error" | "warning" | "info";
+  /** Type of the objects. */
+  readonly type: string;
+  readonly total: number;
+  /** The first of them. */
+  readonly items: readonly HealthItem[];
+  readonly filter?: string;
+  /** Objects that could not be checked. */
+  readonly unknown?: number;
+}
+
+export interface HealthItem {
+  readonly id: string;
+  readonly name?: string;
+  readonly pool?: string;
+  readonly details?: Readonly<Record<string, unknown>>;
+}
+
+export interface HealthReport {
+  /** Seconds since the epoch. */
+  readonly time: number;
+  readonly checks: readonly HealthCheck[];
+  readonly complete?: false;
+}
+
+export interface Wording {
+  readonly words: Messages["health"];
+  readonly formats: Formats;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+}
+
+const ranks = { error: 0, warning: 1, info: 2 } as const;
+
+/** Checks with problems, the most urgent first, and the others. */
+export function sortChecks({ checks }: HealthReport): {
+  readonly found: readonly HealthCheck[];
+  readonly passed: readonly HealthCheck[];
+} {
+  const found = checks
+    .filter(({ total }) => total > 0)
+    .sort((a, b) => ranks[a.severity] - ranks[b.severity]);
+  return { found, passed: checks.filter(({ total }) => total === 0) };
+}
+
+/** What is wrong with one object, in words; empty: the name of the check says all. */
+export function detailText(
+  { name }: Pick<HealthCheck, "name">,
+  { details = {} }: HealthItem,
+  wording: Wording,
+): string {
+  return texts[name]?.(details, wording) ?? "";
+}
+
+type DetailText = (
+  details: Readonly<Record<string, unknown>>,
+  wording: Wording,
+) => string;
+
+const sizeText: DetailText = ({ size, usage }, { words, formats }) =>
+  typeof size !== "number"
+    ? ""
+    : typeof usage !== "number"
+      ? formats.size(size)
+      : fill(words.sizes, {
+          size: formats.size(size),
+          usage: formats.size(usage),
+        });
+
+const timeText: DetailText = ({ time }, { formats, now }) =>
+  typeof time === "number" ? formats.ago(now - time * 1000) : "";
+
+const texts: Readonly<Partial<Record<string, DetailText>>> = {
+  orphanDisks: sizeText,
+  orphanDiskSnapshots: sizeText,
+  missingDisks: sizeText,
+  oldSnapshots: timeText,
+  orphanVmSnapshots: timeText,
+  fullStorage: ({ size, usage }, { words, formats }) =>
+    fill(words.used, {
+      share: formats.share(Number(usage) / Number(size)),
+      size: formats.size(Number(size)),
+    }),
+  detachedStorage: ({ hosts }, { words, formats }) =>
+    formats.plural(words.hosts, lengthOf(hosts)),
+  longChains: ({ length }, { words, formats }) =>
+    formats.plural(words.images, Number(length)),
+  duplicateMacs: ({ mac, others }, { words, formats }) =>
+    `${String(mac)} · ${formats.plural(words.others, lengthOf(others))}`,
+  hostVersions: ({ versions }, { words, formats }) =>
+    Object.entries((versions ?? {}) as Readonly<Record<string, unknown>>)
+      .map(
+        ([version, hosts]) =>
+          `${version}: ${formats.plural(words.hosts, lengthOf(hosts))}`,
+      )
+      .join(" · "),
+  expiringCertificates: ({ notAfter }, { words, formats, now }) => {
+    const left = Number(notAfter) * 1000 - now;
+    return left > 0
+      ? fill(words.expires, { time: formats.span(left) })
+      : fill(words.expired, { age: formats.ago(-left) });
+  },
+  clockOffsets: ({ offset }, { words, formats }) => {
+    const seconds = Number(offset);
+    const time = formats.duration(Math.abs(seconds) * 1000);
+    return fill(seconds > 0 ? words.ahead : words.behind, { time });
+  },
+};
+
+function lengthOf(list: unknown): number {
+  return Array.isArray(list) ? list.length : 0;
+}

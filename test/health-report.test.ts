@@ -1,0 +1,173 @@
+import t from "tap";
+import { systemClock, type Clock } from "@xo-server/xapi-sim";
+import { steer, type Steered } from "./steered-pools.js";
+
+// Real pools on a busy machine. The runner reads the limit of a file, in ms, from a comment.
+const LIMIT = { timeout: 120_000 };
+t.comment("timeout=120000");
+
+interface Check {
+  readonly name: string;
+  readonly type: string;
+  readonly total: number;
+  readonly filter?: string;
+  readonly items: readonly {
+    readonly id: string;
+    readonly name?: string;
+    readonly details?: Readonly<Record<string, unknown>>;
+  }[];
+}
+
+const SIZE = { hosts: 2, vms: 6 };
+
+/** Waits until the mirror has the last change of the pool. */
+async function untilNamed({ api }: Steered, type: string, name: string) {
+  const filter = `name_label:/^${name}$/`;
+  while ((await api.ask("query.count", { type, filter })) === 0)
+    await new Promise((resolve) => setTimeout(resolve, 20));
+}
+
+async function read({ api }: Steered, params: object = {}) {
+  const report = (await api.ask("health.getReport", params)) as {
+    readonly time: number;
+    readonly checks: readonly Check[];
+  };
+  return new Map(report.checks.map((check) => [check.name, check]));
+}
+
+const idsOf = (check: Check | undefined) => check?.items.map(({ id }) => id);
+
+/** Gives the pool one problem of each kind. */
+function addProblems({ pools }: Steered) {
+  const { database } = pools[0]!;
+  const records = (name: string) => [...database.records(name)];
+  const uuidOf = (name: string, ref: string) =>
+    database.get(name, ref)["uuid"] as string;
+  const [vdiRef, vdi] = records("VDI").find(
+    ([, { VBDs, managed, type, is_a_snapshot }]) =>
+      type === "user" &&
+      managed === true &&
+      is_a_snapshot === false &&
+      (VBDs as string[]).length > 0,
+  )!;
+  const copy = (more: object) =>
+    database.create("VDI", {
+      name_label: "no VM",
+      SR: vdi["SR"]!,
+      type: "user",
+      managed: true,
+      virtual_size: "1024",
+      ...more,
+    });
+  const orphan = copy({});
+  const orphanSnapshot = copy({ is_a_snapshot: true });
+  const missing = copy({ missing: true });
+
+  const guests = records("VM").filter(
+    ([, { is_control_domain, is_a_template, is_a_snapshot, VIFs }]) =>
+      is_control_domain === false &&
+      is_a_template === false &&
+      is_a_snapshot === false &&
+      (VIFs as string[]).length > 0,
+  );
+  const [one, other] = guests.map(([ref]) => ref);
+  const vifOf = (vm: string) =>
+    (database.get("VM", vm)["VIFs"] as string[])[0]!;
+  database.update("VIF", vifOf(one!), { MAC: "02:00:00:00:00:01" });
+  database.update("VIF", vifOf(other!), { MAC: "02:00:00:00:00:01" });
+
+  const domain = records("VM").find(([, vm]) => vm["is_control_domain"])![0];
+  database.create("VBD", {
+    VM: domain,
+    VDI: vdiRef,
+    type: "Disk",
+    currently_attached: true,
+  });
+
+  let parent = uuidOf("VDI", orphan);
+  for (let i = 0; i < 15; i++) {
+    const image = copy({
+      managed: false,
+      sm_config: { "vhd-parent": parent },
+    });
+    parent = uuidOf("VDI", image);
+  }
+  const long = copy({ sm_config: { "vhd-parent": parent } });
+
+  const [pbd] = records("PBD").find(([, one]) => one["currently_attached"])!;
+  database.update("PBD", pbd, { currently_attached: false });
+
+  const [host] = records("host")[0]!;
+  const version = database.get("host", host)["software_version"] as object;
+  database.update("host", host, {
+    software_version: { ...version, product_version: "1.2.3" },
+    name_label: "last change",
+  });
+  const vdiOf = (ref: string) => uuidOf("VDI", ref);
+  return {
+    orphan: vdiOf(orphan),
+    orphanSnapshot: vdiOf(orphanSnapshot),
+    missing: vdiOf(missing),
+    long: vdiOf(long),
+    attached: vdiOf(vdiRef),
+    sr: uuidOf("SR", database.get("PBD", pbd)["SR"] as string),
+    vms: [uuidOf("VM", one!), uuidOf("VM", other!)],
+    pool: uuidOf("pool", records("pool")[0]![0]),
+  };
+}
+
+t.test("a report lists the problems of pools", LIMIT, async (t) => {
+  const steered = await steer(t, SIZE);
+  const made = addProblems(steered);
+  await untilNamed(steered, "host", "last change");
+  const checks = await read(steered);
+
+  t.ok(idsOf(checks.get("orphanDisks"))!.includes(made.orphan));
+  t.notOk(idsOf(checks.get("orphanDisks"))!.includes(made.attached));
+  t.same(idsOf(checks.get("orphanDiskSnapshots")), [made.orphanSnapshot]);
+  t.same(idsOf(checks.get("missingDisks")), [made.missing]);
+  t.match(checks.get("longChains"), {
+    total: 1,
+    items: [{ id: made.long, name: "no VM", details: { length: 17 } }],
+  });
+  t.same(idsOf(checks.get("controlDomainDisks")), [made.attached]);
+  const macs = checks.get("duplicateMacs")!;
+  t.same(new Set(idsOf(macs)), new Set(made.vms));
+  t.match(macs.items[0]!.details, { mac: "02:00:00:00:00:01" });
+  t.ok(idsOf(checks.get("detachedStorage"))!.includes(made.sr));
+  t.same(idsOf(checks.get("hostVersions")), [made.pool]);
+  t.match(checks.get("clockOffsets"), { total: 0 });
+  t.notOk("unknown" in checks.get("clockOffsets")!);
+
+  t.test("the filter of a check selects its objects in lists", async (t) => {
+    for (const { name, type, filter, total } of checks.values()) {
+      if (filter === undefined) continue;
+      const count = await steered.api.ask("query.count", { type, filter });
+      t.equal(count, total, name);
+    }
+  });
+
+  t.test("REST", async (t) => {
+    const answer = await steered.api.rest("GET", "/health-report");
+    t.equal(answer.status, 200);
+    t.match(await answer.json(), { checks: [{ name: "fullStorage" }] });
+  });
+
+  t.test("of one pool", async (t) => {
+    const own = await read(steered, { pool: made.pool });
+    t.same(idsOf(own.get("orphanDisks")), idsOf(checks.get("orphanDisks")));
+    const none = await read(steered, {
+      pool: "00000000-0000-4000-8000-000000000000",
+    });
+    for (const { total } of none.values()) t.equal(total, 0);
+  });
+});
+
+t.test("clocks of hosts are compared", LIMIT, async (t) => {
+  const clock: Clock = { ...systemClock, now: () => Date.now() + 60_000 };
+  const steered = await steer(t, { ...SIZE, clock });
+  t.match((await read(steered)).get("clockOffsets"), {
+    total: 2,
+    items: [{ details: { offset: 60 } }, { details: { offset: 60 } }],
+  });
+});
