@@ -6,6 +6,7 @@ export { RepositoryError, type RepositoryErrorCode } from "./errors.js";
 export type { DiskStatistics, Manifest } from "./format/manifest.js";
 export type { Anchor } from "./log/repository-log.js";
 export type { BackupReference } from "./log/repository-state.js";
+export type { NbdServer } from "./nbd/nbd-server.js";
 export type { HttpEndpoint } from "./net/http-endpoint.js";
 export type { TlsTrust } from "./net/tls-trust.js";
 export { DiskReader } from "./read/disk-reader.js";
@@ -16,11 +17,7 @@ export {
 } from "./read/restore-file.js";
 export { Repository } from "./repository/repository.js";
 export { changedRanges, encodeChangedBlocks } from "./source/changed-blocks.js";
-export type {
-  ChangedBlocks,
-  DiskSource,
-  NbdServer,
-} from "./source/disk-source.js";
+export type { ChangedBlocks, DiskSource } from "./source/disk-source.js";
 export { FolderStorage } from "./storage/folder-storage.js";
 export type { StorageLocation } from "./storage/storage-location.js";
 export type { Storage, StoredFile } from "./storage/storage.js";

@@ -3,17 +3,19 @@
  * @throws the first error, once all that had begun have ended
  */
 export async function runConcurrently<T>(
-  items: Iterable<T>,
+  items: Iterable<T> | AsyncGenerator<T, void>,
   concurrency: number,
   handle: (item: T) => Promise<void>,
 ): Promise<void> {
-  const iterator = items[Symbol.iterator]();
+  const iterator =
+    Symbol.asyncIterator in items ? items : items[Symbol.iterator]();
   let failure: { error: unknown } | undefined;
   const worker = async (): Promise<void> => {
     while (failure === undefined) {
-      const next = iterator.next();
-      if (next.done === true) return;
       try {
+        const next = await iterator.next();
+        // Another one may have failed while this one waited.
+        if (next.done === true || failure !== undefined) return;
         await handle(next.value);
       } catch (error) {
         failure ??= { error };
@@ -21,5 +23,12 @@ export async function runConcurrently<T>(
     }
   };
   await Promise.all(Array.from({ length: concurrency }, worker));
-  if (failure !== undefined) throw failure.error;
+  if (failure === undefined) return;
+  try {
+    // A generator releases what it holds.
+    await iterator.return?.(undefined);
+  } catch {
+    // Its error follows from the first one.
+  }
+  throw failure.error;
 }

@@ -1,5 +1,5 @@
+import type { NbdServer } from "../nbd/nbd-server.js";
 import type { HttpEndpoint } from "../net/http-endpoint.js";
-import type { TlsTrust } from "../net/tls-trust.js";
 
 /** Where the content of a disk is read from. */
 export type DiskSource = ImageSource | NbdSource | StreamSource;
@@ -23,14 +23,6 @@ export interface NbdSource {
   readonly connections?: number;
   /** Milliseconds without a reply before a connection is replaced; default 30,000. */
   readonly stallMs?: number;
-}
-
-export interface NbdServer {
-  /** Host name or IP address. */
-  readonly address: string;
-  readonly port: number;
-  /** Undefined: a connection without TLS. With it, a server without TLS is refused. */
-  readonly tls?: TlsTrust;
 }
 
 /** An HTTP response with the content of a disk from its beginning to its end. */

@@ -1,5 +1,6 @@
 import type { Anchor } from "../log/repository-log.js";
 import type { DiskManifest, DiskStatistics } from "../format/manifest.js";
+import type { DiskSource } from "../source/disk-source.js";
 import type { WriteStatistics } from "../write/chunk-writer.js";
 
 /** Every result has the anchor that the caller keeps for its next order. */
@@ -38,6 +39,7 @@ export interface BackupOrderResult extends OrderResult {
 /** What one disk cost; `read`, `changed`, `stored`, `compared` in bytes, `mismatches` in blocks. */
 export interface DiskResult extends DiskStatistics {
   readonly name: string;
+  readonly source: DiskSource["type"];
 }
 
 /** Bytes, over all disks of the backup. */

@@ -1,61 +1,94 @@
 import { RepositoryError, isConflict } from "../errors.js";
 import type { Repository } from "../repository/repository.js";
 import { changedRanges } from "../source/changed-blocks.js";
-import { RawImage } from "../write/block-source.js";
-import {
-  writeBackup,
-  type BackupResult,
-  type DiskInput,
-} from "../write/write-backup.js";
+import { openSource, type OpenSource } from "../source/open-source.js";
+import { writeBackup } from "../write/write-backup.js";
+import type { DiskInput } from "../write/write-disk.js";
 import type { OrderContext } from "./order-context.js";
-import type { BackupOperation } from "./work-order.js";
+import type { BackupOrderResult } from "./order-results.js";
+import type { BackupDisk, BackupOperation } from "./work-order.js";
 
 /** A backup is repeated so often when garbage collection was faster. */
 const BACKUP_ATTEMPTS = 3;
+const COMPARE_SAMPLE = 0.01;
 
 /** @throws RepositoryError */
 export async function runBackup(
   repository: Repository,
-  { properties, base, disks }: BackupOperation,
+  operation: BackupOperation,
   context: OrderContext,
-): Promise<BackupResult> {
-  const images: RawImage[] = [];
+): Promise<BackupOrderResult> {
+  for (let attempt = 1; ; attempt++)
+    try {
+      return await backUpOnce(repository, operation, context);
+    } catch (error) {
+      if (!isConflict(error) || attempt === BACKUP_ATTEMPTS) throw error;
+    }
+}
+
+async function backUpOnce(
+  repository: Repository,
+  { properties, base, disks, maxBytesPerSecond }: BackupOperation,
+  { signal, onProgress }: OrderContext,
+): Promise<BackupOrderResult> {
+  const open: OpenSource[] = [];
   try {
     const inputs: DiskInput[] = [];
-    for (const { name, source, changedBlocks, properties: more } of disks) {
-      if (source.type !== "image")
-        throw new RepositoryError(
-          "unsupported",
-          `disk ${name}: sources of type ${source.type} are not available`,
-        );
-      const image = await RawImage.open(source.path, source.size);
-      images.push(image);
-      inputs.push({
-        name,
-        source: image,
-        ...(more && { properties: more }),
-        ...(changedBlocks && {
-          changed: changedRanges(changedBlocks, image.size),
-        }),
-      });
+    for (const disk of disks) {
+      const { size, source } = disk;
+      checkDisk(disk);
+      const opened = await openSource(source, { size, signal });
+      open.push(opened);
+      inputs.push(toInput(disk, opened));
     }
-    const total = inputs.reduce((sum, { source }) => sum + source.size, 0);
     const input = {
       properties,
       disks: inputs,
       ...(base !== undefined && { base }),
     };
-    for (let attempt = 1; ; attempt++)
-      try {
-        return await writeBackup(repository, input, {
-          signal: context.signal,
-          onProgress: ({ read, stored }) =>
-            context.onProgress({ done: read, total, read, written: stored }),
-        });
-      } catch (error) {
-        if (!isConflict(error) || attempt === BACKUP_ATTEMPTS) throw error;
-      }
+    const result = await writeBackup(repository, input, {
+      signal,
+      maxBytesPerSecond,
+      onProgress: ({ read, stored }, { done, total }) =>
+        onProgress({ done, total, read, written: stored }),
+    });
+    return {
+      ...result,
+      disks: result.disks.map((figures, i) => ({
+        ...figures,
+        source: disks[i]!.source.type,
+      })),
+    };
   } finally {
-    for (const image of images) await image.close();
+    for (const source of open) await source.close();
   }
+}
+
+/** @throws RepositoryError `invalid` */
+function checkDisk({ name, source, size, changedBlocks, delta }: BackupDisk) {
+  const isStream = source.type === "stream";
+  const problem =
+    size === undefined && source.type !== "image"
+      ? "size is needed"
+      : isStream && changedBlocks !== undefined
+        ? "changedBlocks is not possible with a stream, only delta"
+        : delta === true && (!isStream || source.format !== "vhd")
+          ? "delta is possible only with a VHD stream"
+          : undefined;
+  if (problem !== undefined)
+    throw new RepositoryError("invalid", `disk ${name}: ${problem}`);
+}
+
+function toInput(disk: BackupDisk, { content }: OpenSource): DiskInput {
+  const { name, properties, changedBlocks, delta } = disk;
+  return {
+    name,
+    source: content,
+    ...(properties && { properties }),
+    ...(changedBlocks && {
+      changed: changedRanges(changedBlocks, content.size),
+    }),
+    ...(delta && { isDelta: true }),
+    compareSample: disk.compareSample ?? COMPARE_SAMPLE,
+  };
 }

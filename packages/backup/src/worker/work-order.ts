@@ -37,6 +37,8 @@ export interface BackupOperation {
   /** Id of the backup that `changedBlocks` and `delta` refer to. */
   readonly base?: string;
   readonly disks: readonly BackupDisk[];
+  /** Read from all sources together; undefined: no limit. */
+  readonly maxBytesPerSecond?: number;
 }
 
 export interface BackupDisk {

@@ -47,6 +47,26 @@ export function* runsByRegion(
   if (current !== undefined) yield current;
 }
 
+/** The blocks that are in both lists; each is in order, without overlaps. */
+export function intersectRuns(
+  a: readonly BlockRun[],
+  b: readonly BlockRun[],
+): BlockRun[] {
+  const runs: BlockRun[] = [];
+  for (let i = 0, j = 0; i < a.length && j < b.length;) {
+    const one = a[i]!;
+    const other = b[j]!;
+    const block = Math.max(one.block, other.block);
+    const oneEnd = one.block + one.blocks;
+    const otherEnd = other.block + other.blocks;
+    const end = Math.min(oneEnd, otherEnd);
+    if (end > block) runs.push({ block, blocks: end - block });
+    if (oneEnd <= otherEnd) i++;
+    else j++;
+  }
+  return runs;
+}
+
 /** Runs cut at multiples of the largest chunk. */
 export function cutToChunks(runs: readonly BlockRun[]): BlockRun[] {
   return [...cut(runs, CHUNK_BLOCKS)].map(({ region, block, blocks }) => ({

@@ -1,11 +1,36 @@
 import { open, type FileHandle } from "node:fs/promises";
+import type { Range } from "./block-runs.js";
 
-/** The content of a disk. */
+/** The content of a disk, in any order. */
 export interface BlockSource {
   /** Bytes. */
   readonly size: number;
+  /** Reads at the same time; default 4. */
+  readonly concurrency?: number;
   /** Fills a buffer from an offset; the range is within the disk. */
   read(offset: number, into: Buffer): Promise<void>;
+  /** The parts of a range that may be other than zero, in order. Without this method: everything. */
+  allocated?(offset: number, length: number): Promise<Range[]>;
+}
+
+/** The content of a disk, or what changed of it, in the order in which it arrives. */
+export interface BlockStream {
+  /** Bytes of the disk. */
+  readonly size: number;
+  /** Whether offsets ascend: then few regions are in memory. Known with the first part. */
+  readonly isOrdered: boolean;
+  /** Bytes of all parts; undefined: not known yet. */
+  readonly total: number | undefined;
+  /** What is in no part is unchanged, or zero without a base. Can be called once. */
+  parts(signal?: AbortSignal): AsyncGenerator<StreamPart, void>;
+}
+
+/** Whole blocks (only the last one of a disk may be shorter), within one multiple of 1 MiB. */
+export interface StreamPart {
+  readonly offset: number;
+  readonly bytes: Buffer;
+  /** Whether a sector of 512 bytes of `bytes` has data; undefined: all have. The others are those of the base. */
+  readonly hasSector?: (sector: number) => boolean;
 }
 
 /** A raw image in a file or a block device. */

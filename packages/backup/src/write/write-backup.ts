@@ -16,28 +16,12 @@ import { listParityGroups, protectPacks } from "../parity/parity-groups.js";
 import type { ChunkTable } from "../repository/chunk-table.js";
 import type { Repository } from "../repository/repository.js";
 import { putCopied, removeCopied } from "../storage/copied-file.js";
-import type { BlockSource } from "./block-source.js";
-import type { Range } from "./block-runs.js";
 import { ChunkWriter, type WriteStatistics } from "./chunk-writer.js";
-import {
-  DiskWriter,
-  type BaseDisk,
-  type WrittenRegion,
-} from "./disk-writer.js";
 import { loadChunkTable } from "./load-chunk-table.js";
-
-export interface DiskInput {
-  readonly name: string;
-  readonly source: BlockSource;
-  readonly properties?: Readonly<Record<string, unknown>>;
-  /**
-   * With a base: the ranges that may differ from it; undefined: all are read.
-   * The disk of the same name of the base is the base.
-   */
-  readonly changed?: readonly Range[];
-  /** Without `changed`: the ranges that may be other than zero; undefined: all are read. */
-  readonly allocated?: readonly Range[];
-}
+import { createRateLimit } from "./rate-limit.js";
+import type { WrittenRegion } from "./region-store.js";
+import type { WriteContext, WriteProgress } from "./write-context.js";
+import { expectedBytes, writeDisk, type DiskInput } from "./write-disk.js";
 
 export interface BackupInput {
   /** Stored in the manifest. */
@@ -49,7 +33,12 @@ export interface BackupInput {
 
 export interface WriteOptions {
   readonly signal?: AbortSignal;
-  readonly onProgress?: (statistics: Readonly<WriteStatistics>) => void;
+  readonly onProgress?: (
+    statistics: Readonly<WriteStatistics>,
+    progress: Readonly<WriteProgress>,
+  ) => void;
+  /** Of all sources together; undefined: no limit. */
+  readonly maxBytesPerSecond?: number | undefined;
   /** Share of the packs that are read again after they were written, 0 to 1. */
   readonly readBack?: number;
   /** From 0 to 1, below 1. */
@@ -62,11 +51,7 @@ export interface BackupResult {
   readonly anchor: Anchor;
   readonly statistics: WriteStatistics;
   /** In the order of the input. */
-  readonly disks: readonly WrittenDisk[];
-}
-
-export interface WrittenDisk extends DiskStatistics {
-  readonly name: string;
+  readonly disks: readonly (DiskStatistics & { readonly name: string })[];
 }
 
 const READ_BACK = 0.05;
@@ -75,7 +60,7 @@ const READ_BACK = 0.05;
  * Writes a backup. When the promise resolves, everything is synced and in the log.
  * @throws RepositoryError `conflict` if files that it relies on were removed
  *   meanwhile: repeat it, most chunks are stored already
- * @throws RepositoryError `invalid`, `unknown`
+ * @throws RepositoryError `invalid`, `unknown`, `base-unusable`, and the errors of the sources
  */
 export async function writeBackup(
   repository: Repository,
@@ -93,20 +78,21 @@ export async function writeBackup(
   const isReadBack = () => random() < readBack;
   const data = new ChunkWriter(repository, table, isReadBack);
   const index = new ChunkWriter(repository, table, isReadBack);
+  const progress = { done: 0, total: 0 };
+  for (const disk of input.disks) progress.total += expectedBytes(disk);
+  const context: WriteContext = {
+    progress,
+    signal,
+    onProgress: () => options.onProgress?.(data.statistics, progress),
+    waitForRate: createRateLimit(options.maxBytesPerSecond),
+    random,
+  };
   const disks: WrittenInput[] = [];
   try {
     for (const disk of input.disks) {
-      const before = { ...data.statistics };
-      const writer = new DiskWriter(repository, { data, index }, readable);
-      const regions = await writer.write({
-        source: disk.source,
-        ranges: disk.changed ?? disk.allocated,
-        base: baseOf(disk, base),
-        signal,
-        onProgress: () => options.onProgress?.(data.statistics),
-      });
-      const statistics = diskStatistics(disk, before, data.statistics);
-      disks.push({ input: disk, regions, statistics });
+      const target = { repository, data, index, readable, base };
+      const written = await writeDisk(disk, target, context);
+      disks.push({ input: disk, ...written });
     }
   } finally {
     // Also after an error: what was stored is used by the next attempt.
@@ -133,25 +119,9 @@ interface WrittenInput {
   readonly statistics: DiskStatistics;
 }
 
-function diskStatistics(
-  { changed, source }: DiskInput,
-  before: WriteStatistics,
-  after: WriteStatistics,
-): DiskStatistics {
-  return {
-    mode: changed === undefined ? "full" : "changes",
-    read: after.read - before.read,
-    changed:
-      changed?.reduce((sum, { length }) => sum + length, 0) ?? source.size,
-    stored: after.compressed - before.compressed,
-    compared: 0,
-    mismatches: 0,
-  };
-}
-
 function checkInput({ disks, base }: BackupInput): void {
   const names = new Set<string>();
-  for (const { name, source, changed } of disks) {
+  for (const { name, source, changed, isDelta } of disks) {
     if (name === "" || names.has(name))
       throw new RepositoryError(
         "invalid",
@@ -167,27 +137,9 @@ function checkInput({ disks, base }: BackupInput): void {
         "invalid",
         `disk ${name}: a size of ${source.size} bytes is not allowed, at most ${MAX_DISK_SIZE}`,
       );
-    if (changed !== undefined && base === undefined)
-      throw new RepositoryError(
-        "invalid",
-        `disk ${name}: changed ranges need a base`,
-      );
+    if ((changed !== undefined || isDelta) && base === undefined)
+      throw new RepositoryError("invalid", `disk ${name}: changes need a base`);
   }
-}
-
-/** The base of a disk of which only changes are read. */
-function baseOf(
-  { name, changed }: DiskInput,
-  manifest: Manifest | undefined,
-): BaseDisk | undefined {
-  if (changed === undefined || manifest === undefined) return undefined;
-  const disk = manifest.disks.find((one) => one.name === name);
-  if (disk === undefined)
-    throw new RepositoryError(
-      "unknown",
-      `disk ${name}: the base ${manifest.id} has no disk of this name`,
-    );
-  return { manifest, disk };
 }
 
 function toManifest(
