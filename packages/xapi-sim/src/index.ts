@@ -13,6 +13,7 @@ export type {
   InjectedError,
   InjectionConditions,
 } from "./faults/injected-errors.js";
+export type { WriteProgram } from "./guests/write-programs.js";
 export type { FailureProfileName } from "./faults/failure-profile.js";
 export type { Database } from "./database.js";
 export { systemClock, type Clock } from "./clock.js";

@@ -17,6 +17,7 @@ interface Arguments {
   readonly system?: UpdateSystem;
   readonly seed: number;
   readonly churn: number;
+  readonly guestWrites: number;
   readonly failureProfile: FailureProfileName;
   readonly pace: number;
   readonly host: string;
@@ -86,6 +87,12 @@ function parse(argv: readonly string[]): Arguments {
     )
     .option("--seed <n>", "the same seed gives the same pools", toInteger, 1)
     .option("--churn <n>", "changes a second in each pool", toInteger, 0)
+    .option(
+      "--guest-writes <bytes>",
+      "what guests write to their disks in a second, in each pool",
+      toInteger,
+      0,
+    )
     .option(
       "--failure-profile <name>",
       "calm; busy: things take longer; flaky: some fail, members come and go",

@@ -33,6 +33,8 @@ export interface PoolOptions {
   readonly pace?: number;
   /** Changes a second. Default 0. */
   readonly churn?: number;
+  /** Bytes a second that some of the running guests write to their disks. Default 0. */
+  readonly guestWrites?: number;
   /** Default 127.0.0.1. */
   readonly host?: string;
   /** Default 0: any free port. */

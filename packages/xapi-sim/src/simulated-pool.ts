@@ -9,6 +9,7 @@ import { Faults } from "./faults/transport-faults.js";
 import { generateFleet } from "./fleet/generate-fleet.js";
 import { profiles } from "./fleet/profiles.js";
 import { servePool } from "./http/serve-pool.js";
+import { GuestWriters } from "./guests/guest-writers.js";
 import { Listings } from "./listings.js";
 import type { TlsIdentity } from "./listener.js";
 import { openMembers, type Member } from "./members.js";
@@ -43,6 +44,8 @@ export interface SimulatedPool {
   readonly user: string;
   readonly password: string;
   readonly database: Database;
+  /** Guests that write to their disks. */
+  readonly guests: GuestWriters;
   /** What disks contain, by their uuids. */
   readonly disks: DiskContents;
   readonly faults: Faults;
@@ -139,6 +142,7 @@ function assemble(
     db.load(fleetOf(options, members), options.fleet === undefined);
   const membership = new Membership(db, members);
   const core = makeCore(options, { db, random, membership });
+  const guests = new GuestWriters(systemContext(core));
   const churn = new Churn(db, core.clock, createRandom(options.seed ?? 1));
   if (options.origin === undefined)
     prepare(core, options.prepare ?? ["json", "xml"]);
@@ -151,6 +155,7 @@ function assemble(
     password,
     database: db,
     disks: core.state.disks,
+    guests,
     faults: core.faults,
     injectedErrors: core.injectedErrors,
     failNext: (method, error, params = [], conditions = {}) =>
@@ -172,6 +177,7 @@ function assemble(
     rewind: (generations) => db.rewind(generations),
     stop: async () => {
       churn.stop();
+      guests.stop();
       core.tasks.stop();
       core.timers.stop();
       await Promise.all(members.map(({ listener }) => listener.stop()));
@@ -186,6 +192,7 @@ function assemble(
   core.tasks.startSweeping();
   startOutages(systemContext(core), core.failureProfile);
   churn.set(options.churn ?? 0);
+  guests.setRate(options.guestWrites ?? 0);
   return pool;
 }
 
@@ -196,6 +203,7 @@ function statusOf(pool: SimulatedPool, core: Core, churn: Churn): object {
     coordinator: core.pool.coordinatorRef(),
     generation: core.db.generation,
     churn: churn.perSecond,
+    guestWrites: pool.guests.bytesPerSecond,
     faults: core.faults.list(),
     injectedErrors: core.injectedErrors.list(),
   };

@@ -12,6 +12,8 @@ import type {
 } from "../faults/injected-errors.js";
 import { bootFaults, type BootFault } from "../updates/host-updates.js";
 import type { UpdatePackage } from "../updates/update-package.js";
+import type { GuestWriters } from "../guests/guest-writers.js";
+import type { WriteProgram } from "../guests/write-programs.js";
 import type { FaultyWriter } from "./faulty-writer.js";
 import { writeChunks } from "./body-writer.js";
 import { bodyLength, headText } from "./reply.js";
@@ -41,6 +43,7 @@ export interface Control {
   setLoad(vmRef: string, cores: number): void;
   /** Changes a second from now on. */
   setChurn(perSecond: number): void;
+  readonly guests: GuestWriters;
   status(): object;
 }
 
@@ -61,6 +64,8 @@ const LOOPBACK = /^(127\.|::1$|::ffff:127\.)/;
  *   POST /sim/boot      {"host": "OpaqueRef:...", "fault": "never"}: at its next boot; or disabled, unplugged, old-version
  *   POST /sim/updates   {"packages": [{"name": "xen-hypervisor", ...}]}: the contents of the repositories
  *   POST /sim/load      {"vm": "OpaqueRef:...", "cores": 3.5}
+ *   POST /sim/write     {"vdi": reference or uuid, "pattern": "random" | "sequential" | "filesystem", "bytes": 1048576, "seed": 1}
+ *   POST /sim/guests    {"bytesPerSecond": 65536}: what running guests write by themselves
  *   POST /sim/fail      {"method": "VM.start", "error": "SR_FULL", "params": ["1", "0"]}: the next call, once;
  *                       more of it in injected-errors.ts; {"clear": true} forgets those that wait
  */
@@ -81,8 +86,8 @@ export async function serveControl(
   try {
     const text = body?.toString() ?? "";
     const message = (text === "" ? {} : JSON.parse(text)) as Message;
-    steer(control, head.path, message);
-    return await answer(io.socket, head, 200, control.status());
+    const result = await steer(control, head.path, message);
+    return await answer(io.socket, head, 200, result ?? control.status());
   } catch (error) {
     return answer(io.socket, head, 400, { error: (error as Error).message });
   }
@@ -90,7 +95,12 @@ export async function serveControl(
 
 type Message = Readonly<Record<string, unknown>>;
 
-function steer(control: Control, path: string, message: Message): void {
+/** @returns what is answered instead of the status */
+async function steer(
+  control: Control,
+  path: string,
+  message: Message,
+): Promise<object | undefined> {
   switch (path) {
     case "/sim/faults":
       for (const [name, setting] of Object.entries(message))
@@ -134,11 +144,20 @@ function steer(control: Control, path: string, message: Message): void {
     case "/sim/load":
       control.setLoad(String(message["vm"]), Number(message["cores"]));
       break;
+    case "/sim/write":
+      return control.guests.write(
+        String(message["vdi"]),
+        message as unknown as WriteProgram,
+      );
+    case "/sim/guests":
+      control.guests.setRate(Number(message["bytesPerSecond"]));
+      break;
     case "/sim":
       break;
     default:
       throw new Error(`nothing at ${path}`);
   }
+  return undefined;
 }
 
 function setFault(faults: Faults, name: string, setting: unknown): void {
