@@ -7,7 +7,8 @@ import type {
   HandlerResponse,
   HttpHandler,
 } from "../http-handler.js";
-import { refIn, refs, text } from "../records/fields.js";
+import { flag, refIn, refs, text } from "../records/fields.js";
+import { assertNotBlocked } from "../operations/blocked-operations.js";
 import { whileBusy } from "../operations/busy.js";
 import { assertVmMay } from "../operations/vm-checks.js";
 import { diskBlock, exportedBlocks, isZero } from "./disk-blocks.js";
@@ -126,15 +127,21 @@ function* file(name: string, content: Buffer, now: number): Generator<Buffer> {
   yield tarPadding(content.length);
 }
 
+/** Of one VM, or with `all=true` of all but control domains and the templates of the product. */
 function exportMetadata(
   request: HandlerRequest,
   response: HandlerResponse,
   context: HandlerContext,
 ): void {
-  const vm = vmOf(request, response, context);
+  const vms = withSnapshots(request, context, [
+    ...(request.query.get("all") === "true"
+      ? allVms(request, context)
+      : [vmOf(request, response, context)]),
+  ]);
+  for (const vm of vms) assertNotBlocked(context.db, vm, "metadata_export");
   const now = Math.floor(context.clock.now() / 1000);
   const body = Buffer.concat([
-    ...file("ova.xml", Buffer.from(writeOva(context, [vm])), now),
+    ...file("ova.xml", Buffer.from(writeOva(context, vms)), now),
     tarEnd,
   ]);
   response
@@ -145,6 +152,29 @@ function exportMetadata(
       ]),
     )
     .end(body);
+}
+
+function* allVms(
+  { query }: HandlerRequest,
+  { db }: HandlerContext,
+): Generator<string> {
+  const withControlDomains = query.get("include_dom0") === "true";
+  for (const [ref, vm] of db.records("VM")) {
+    const isControlDomain = flag(vm, "is_control_domain");
+    const isOther =
+      flag(vm, "is_default_template") || flag(vm, "is_a_snapshot");
+    if (isControlDomain ? withControlDomains : !isOther) yield ref;
+  }
+}
+
+/** Each VM with its snapshots, unless the request says otherwise. */
+function withSnapshots(
+  { query }: HandlerRequest,
+  { db }: HandlerContext,
+  vms: readonly string[],
+): readonly string[] {
+  if (query.get("export_snapshots") === "false") return vms;
+  return vms.flatMap((vm) => [vm, ...refs(db.get("VM", vm), "snapshots")]);
 }
 
 /** By uuid or reference. What XAPI answers where there is none differs from case to case [rec 402 497 498]. */

@@ -40,12 +40,13 @@ async function importVm(
   { disks }: { disks: boolean },
 ): Promise<void> {
   refuseChunked(request, response);
-  const sr = disks ? targetSr(request.query, context) : NULL_REF;
+  const { query } = request;
+  const sr = disks ? targetSr(query, context) : NULL_REF;
   const stream = response.start(importHead(context));
   const archive = new XvaImport(context, {
-    sr,
-    restore: request.query.get("restore") === "true",
-    force: request.query.get("force") === "true",
+    restore: query.get("restore") === "true",
+    force: query.get("force") === "true",
+    disks: disks ? { sr } : { existing: disksNamed(query) },
   });
   let isUnread = false;
   try {
@@ -53,6 +54,7 @@ async function importVm(
     if (context.task.signal.aborted)
       throw new XapiFailure("TASK_CANCELLED", [context.task.ref]);
     const vms = archive.finish();
+    if (query.get("dry_run") === "true") archive.undo();
     context.task.result(
       `<value><array><data>${vms.map((vm) => `<value>${vm}</value>`).join("")}</data></array></value>`,
     );
@@ -63,6 +65,15 @@ async function importVm(
     if (isUnread) response.endUnread();
     else stream.end();
   }
+}
+
+/** `vdi:<uuid in the archive>=<uuid or reference here>` */
+function disksNamed(query: URLSearchParams): ReadonlyMap<string, string> {
+  return new Map(
+    [...query]
+      .filter(([name]) => name.startsWith("vdi:"))
+      .map(([name, value]) => [name.slice("vdi:".length), value]),
+  );
 }
 
 /** The header that is sent before an import has read anything. */

@@ -1,4 +1,5 @@
 import type { HttpHandler } from "../http-handler.js";
+import { databaseHandlers } from "./database-handlers.js";
 import { exportHandlers } from "./export-handlers.js";
 import { importHandlers } from "./import-handlers.js";
 import { rawVdiHandlers } from "./raw-vdi-handlers.js";
@@ -10,6 +11,7 @@ export const transferHandlers: readonly HttpHandler[] = [
   ...exportHandlers,
   ...importHandlers,
   ...rawVdiHandlers,
+  ...databaseHandlers,
   ...reportHandlers,
   updatesHandler,
 ];

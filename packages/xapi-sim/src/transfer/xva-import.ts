@@ -1,6 +1,8 @@
 import { NULL_REF } from "@xo-server/model";
 import type { HandlerContext } from "../http-handler.js";
 import { flag, int, map, text, without } from "../records/fields.js";
+import { badPowerState } from "../operations/failures.js";
+import { destroyVm } from "../operations/vm-destroy.js";
 import { refreshVbd, refreshVm } from "../operations/refresh.js";
 import { isThick } from "../operations/sr-checks.js";
 import { addAllocation, takeSpace } from "../operations/vdi-copies.js";
@@ -15,10 +17,13 @@ import type { TarFile } from "./tar.js";
 import { checksumOf, readChecksumName } from "./xva-checksums.js";
 
 export interface ImportPlace {
-  readonly sr: string;
+  /** Disks are made on an SR; or (metadata) they exist, named by uuids unless the map says otherwise. */
+  readonly disks:
+    | { readonly sr: string }
+    | { readonly existing: ReadonlyMap<string, string> };
   /** The VM retains its uuid and MAC addresses. */
   readonly restore: boolean;
-  /** Blocks with wrong checksums are taken. */
+  /** Blocks with wrong checksums are taken; disks may be missing, VMs with the same uuid are replaced. */
   readonly force: boolean;
 }
 
@@ -90,7 +95,9 @@ export class XvaImport {
     }
     for (const { className, ref } of this.#created)
       if (className === "VBD") refreshVbd(db, ref);
-    return vms.map(({ ref }) => ref);
+    return vms
+      .map(({ ref }) => ref)
+      .filter((ref) => !flag(db.get("VM", ref), "is_a_snapshot"));
   }
 
   undo(): void {
@@ -108,16 +115,66 @@ export class XvaImport {
   #begin(objects: readonly OvaObject[]): void {
     const { db } = this.#context;
     this.#objects = objects;
+    for (const { className, record } of objects)
+      if (className === "VM") this.#makeRoom(record);
     const images = imagesOf(objects);
+    const isFound = ({ className, id }: OvaObject) =>
+      images.has(id) || (className === "VDI" && !("sr" in this.#place.disks));
     for (const { id, className, record } of objects)
       if (className === "network")
         this.#refs.set(id, networkFor(this.#context, record));
-      else if (images.has(id))
-        this.#refs.set(id, db.byUuid("VDI", text(record, "uuid")) ?? NULL_REF);
-      else if (made.has(className)) this.#refs.set(id, db.newRef());
-    for (const object of objects)
-      if (made.has(object.className) && !images.has(object.id))
-        this.#create(object);
+      else if (className === "VDI" && isFound({ id, className, record }))
+        this.#refs.set(id, this.#find(record, images.has(id)));
+    const wanted = objects.filter(
+      (object) =>
+        made.has(object.className) &&
+        !isFound(object) &&
+        this.#isWanted(object),
+    );
+    for (const { id } of wanted) this.#refs.set(id, db.newRef());
+    for (const object of wanted) this.#create(object);
+  }
+
+  /** A VM that is restored takes the place of the one with its uuid. @throws XapiFailure */
+  #makeRoom(record: XapiRecord): void {
+    const { db } = this.#context;
+    const { restore, force } = this.#place;
+    const same = restore ? db.byUuid("VM", text(record, "uuid")) : undefined;
+    if (same === undefined) return;
+    if (!force) throw new XapiFailure("DUPLICATE_VM", [same]);
+    const state = text(db.get("VM", same), "power_state");
+    if (state !== "Halted") throw badPowerState(same, ["Halted"], state);
+    destroyVm(this.#context, same);
+  }
+
+  /**
+   * A disk that is here already.
+   * @throws XapiFailure IMPORT_ERROR_ATTACHED_DISKS_NOT_FOUND, unless it is an image in a CD drive
+   */
+  #find(record: XapiRecord, isImage: boolean): string {
+    const { db } = this.#context;
+    const { disks, force } = this.#place;
+    const uuid = text(record, "uuid");
+    const named = "existing" in disks ? disks.existing.get(uuid) : undefined;
+    const wanted = named ?? uuid;
+    const found =
+      db.find("VDI", wanted) === undefined ? db.byUuid("VDI", wanted) : wanted;
+    if (found === undefined && !isImage && !force)
+      throw new XapiFailure("IMPORT_ERROR_ATTACHED_DISKS_NOT_FOUND");
+    return found ?? NULL_REF;
+  }
+
+  /** Devices of disks that are missing are left out. */
+  #isWanted({ className, record }: OvaObject): boolean {
+    if (className !== "VBD" || text(record, "type") === "CD") return true;
+    const vdi = text(record, "VDI");
+    return vdi === NULL_REF || this.#refs.get(vdi) !== NULL_REF;
+  }
+
+  /** Of an import with disks. */
+  get #sr(): string {
+    const { disks } = this.#place;
+    return "sr" in disks ? disks.sr : NULL_REF;
   }
 
   #create(object: OvaObject): void {
@@ -130,7 +187,7 @@ export class XvaImport {
     );
     const adjusted = this.#adjusted(className, record);
     if (className === "VDI") {
-      const { sr } = this.#place;
+      const sr = this.#sr;
       takeSpace(this.#context, sr, int(adjusted, "physical_utilisation"));
       addAllocation(this.#context, sr, int(adjusted, "virtual_size"));
       this.#context.state.disks.create(
@@ -146,7 +203,8 @@ export class XvaImport {
 
   /** What an imported object has otherwise than the exported one. */
   #adjusted(className: string, record: XapiRecord): XapiRecord {
-    const { sr, restore } = this.#place;
+    const { restore } = this.#place;
+    const sr = this.#sr;
     const { uuid, ...rest } = record;
     const { task, random, db } = this.#context;
     switch (className) {
@@ -159,8 +217,9 @@ export class XvaImport {
             import_task: task.ref,
           },
           // Of a snapshot alone a VM is made.
-          is_a_snapshot: false,
-          snapshot_info: {},
+          ...(record["snapshot_of"] === NULL_REF
+            ? { is_a_snapshot: false, snapshot_info: {} }
+            : {}),
           power_state: "Halted",
           resident_on: NULL_REF,
           domid: -1,
