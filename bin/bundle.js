@@ -2,10 +2,13 @@
  * Bundles the compiled programs into bin/dist: a start reads a few files instead
  * of a thousand. Figures and reasons: docs/decisions/.
  */
-import { copyFile, rm, readFile, readdir, writeFile } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { copyFile, rm, readFile, writeFile } from "node:fs/promises";
+import { isBuiltin } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
+import { toLicenseTexts } from "../packaging/license-texts.js";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const outdir = join(root, "bin/dist");
@@ -53,32 +56,43 @@ await copyFile(
   join(root, "packages/parser-pool/dist/src/split-records.wasm"),
   join(outdir, "split-records.wasm"),
 );
-await writeFile(join(outdir, "LICENSES.txt"), await licensesOf(metafile));
+await writeFile(
+  join(outdir, "LICENSES.txt"),
+  await toLicenseTexts(root, Object.keys(metafile.inputs)),
+);
+await writeFile(
+  join(outdir, "external.json"),
+  JSON.stringify(await externalPackages(metafile)),
+);
 
-/** The licences of the bundled packages. @throws if a package has none */
-async function licensesOf({ inputs }) {
-  const folders = new Set(
-    Object.keys(inputs).flatMap(
-      (path) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path)?.[0] ?? [],
-    ),
+/**
+ * Packages that the bundle loads at run time: external ones that are installed, and
+ * what our own files load by a `require` of their own, which esbuild does not follow.
+ */
+async function externalPackages({ inputs, outputs }) {
+  const own = Object.keys(inputs).filter(
+    (path) => !path.includes("node_modules/"),
   );
-  const texts = await Promise.all([...folders].toSorted().map(licenseOf));
-  return texts.join(`\n${"-".repeat(80)}\n\n`);
+  const texts = await Promise.all(
+    own.map((path) => readFile(join(root, path), "utf8")),
+  );
+  const loaded = texts.flatMap((text) =>
+    Array.from(text.matchAll(/\brequire\("([^"]+)"\)/g), ([, name]) => name),
+  );
+  const imported = Object.values(outputs).flatMap(({ imports }) =>
+    imports.filter((one) => one.external).map(({ path }) => path),
+  );
+  const names = [...loaded, ...imported]
+    .filter((name) => !isBuiltin(name) && !/^[./]/.test(name))
+    .map((name) => /^(?:@[^/]+\/)?[^/]+/.exec(name)[0]);
+  return [...new Set(names)].filter((name) => !isWithout(name)).toSorted();
 }
 
-async function licenseOf(folder) {
-  const manifest = await readFile(join(root, folder, "package.json"), "utf8");
-  const { name, version, license } = JSON.parse(manifest);
-  const names = await readdir(join(root, folder));
-  const files = names.filter((file) =>
-    /^(licen[cs]e|notice|copying)/i.test(file),
-  );
-  if (license === undefined && files.length === 0)
-    throw new Error(`${name} tells no licence`);
-  const texts = await Promise.all(
-    files.map((file) => readFile(join(root, folder, file), "utf8")),
-  );
-  return [`${name} ${version}: ${license ?? "see below"}`, ...texts].join(
-    "\n\n",
+/** Our own packages are copied as a whole; the others are optional or for tests. */
+function isWithout(name) {
+  return (
+    name.startsWith("@xo-server/") ||
+    ["light-my-request", "node-expat"].includes(name) ||
+    !existsSync(join(root, "node_modules", name))
   );
 }

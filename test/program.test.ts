@@ -42,6 +42,16 @@ t.test("the bundled program finds its WebAssembly module", async (t) => {
   t.match(metrics, /^xo_parser_webassembly 1$/m);
 });
 
+t.test("the bundled program creates a self-signed certificate", async (t) => {
+  const cwd = t.testdir({
+    "config.yaml": "http: { tls: { selfSigned: true } }",
+  });
+  const args = ["start", "--host", "127.0.0.1", "--port", "0"];
+  const server = new RunningProgram(t, "xo-server", args, { cwd });
+  await server.find(/Web server listening on (https:\S+)/);
+  t.equal(await server.stop(), 0);
+});
+
 t.test("systemd is notified of the start and of the stop", async (t) => {
   // In the place of the real one: writes what it is called with.
   const program = '#!/bin/sh\necho "systemd-notify" "$@" >> notified\n';

@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import type { Test } from "tap";
@@ -9,7 +9,7 @@ import type { Test } from "tap";
 /** Root of the repository. */
 export const root = findRoot(dirname(fileURLToPath(import.meta.url)));
 
-/** A program of `bin` in a process of its own; it is killed with the test, should it still run. */
+/** A program of `bin`, or of an absolute path, in a process of its own; it is killed with the test, should it still run. */
 export class RunningProgram {
   readonly child: ChildProcess;
   readonly lines: string[] = [];
@@ -26,7 +26,7 @@ export class RunningProgram {
     // tap hooks itself into every Node process by NODE_OPTIONS, and its loader
     // (21.8, on Node 20) cannot load a program without an extension.
     const clean = ["-u", "NODE_OPTIONS", process.execPath, ...nodeArgs];
-    this.child = spawn("env", [...clean, join(root, "bin", name), ...args], {
+    this.child = spawn("env", [...clean, resolve(root, "bin", name), ...args], {
       cwd,
       // No config of the machine that runs the tests.
       env: { PATH: process.env["PATH"], HOME: cwd, ...env },

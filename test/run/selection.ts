@@ -20,6 +20,7 @@ const USUAL = new Set(
     "rights",
     "live-queries",
     "operations-matrix",
+    "packaging/deb",
     "browser/status-page",
     "browser/lists",
   ].map((name) => `test/${name}.test.ts`),

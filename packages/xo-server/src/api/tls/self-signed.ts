@@ -57,11 +57,12 @@ async function generateKeyPair({
   clock,
 }: SelfSignedOptions): Promise<KeyPair> {
   // Loaded on demand: 250 ms of modules.
-  const { generate } = await import("selfsigned");
+  // As the default export: a bundle has no other one of a CommonJS package.
+  const { default: selfsigned } = await import("selfsigned");
   const begin = new Date(clock.now());
   const end = new Date(begin);
   end.setUTCFullYear(begin.getUTCFullYear() + VALID_YEARS);
-  const { cert, private: key } = await generate(
+  const { cert, private: key } = await selfsigned.generate(
     [{ name: "commonName", value: hostname().slice(0, 64) }],
     {
       keyType: "ec",

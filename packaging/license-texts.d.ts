@@ -1,0 +1,4 @@
+export declare function toLicenseTexts(
+  root: string,
+  modules: Iterable<string>,
+): Promise<string>;
