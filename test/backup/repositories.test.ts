@@ -153,7 +153,7 @@ t.test("a repository that has gone, or is older, is reported", async (t) => {
 
   await api.ask("remote.set", { id, enabled: false });
   t.match(await health(), { error: { code: "BACKUP_REPOSITORY_DISABLED" } });
-  const other = await createRepository(t, api, "other");
+  const other = await createRepository(t, api, { name: "other" });
   const moved = { id: other.id, url: `file://${folder}` };
   t.equal(
     codeOf(await api.call("remote.set", moved)),

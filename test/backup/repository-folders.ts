@@ -26,14 +26,14 @@ export interface CreatedRepository {
 export async function createRepository(
   t: Test,
   api: ApiSession,
-  name = "nightly",
+  { name = "nightly", parity = false } = {},
 ): Promise<CreatedRepository> {
   const folder = await emptyFolder(t);
   const { id, recoverySheet } = (await api.ask("remote.create", {
     name,
     url: `file://${folder}`,
     passphrase: PASSPHRASE,
-    parity: false,
+    parity,
   })) as { id: string; recoverySheet: string };
   const recoveryKey = [...recoverySheet.matchAll(/^ {4}([A-Z2-7-]{34})$/gm)]
     .map(([, half]) => half)

@@ -14,12 +14,23 @@ import { listAll, type StoredFile } from "../storage/storage.js";
 import type { Finding } from "./finding.js";
 import { quarantine } from "./quarantine.js";
 
+export interface FirstPacks {
+  /** Names. */
+  readonly packs: ReadonlySet<string>;
+  /** The pack after which the check begins. */
+  readonly after: string;
+  /** Bytes of them that are read at most. */
+  readonly budget: number;
+}
+
 export interface PackCheckOptions {
   readonly repair: boolean;
   /** Bytes of packs that are read at most. */
   readonly budget: number;
   /** The pack after which the check begins, as the last run returned it. */
   readonly after: string;
+  /** Packs that are read first, whatever `after` is. */
+  readonly first?: FirstPacks | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly onProgress?: ((bytes: number) => void) | undefined;
 }
@@ -31,6 +42,8 @@ export class PackVerifier {
   checked = 0;
   /** The last pack that was read; empty when the last of all was. */
   next = "";
+  /** The same of the packs that are read first. */
+  firstNext = "";
   readonly #repository: Repository;
   readonly #options: PackCheckOptions;
   /** Ids of the backups that need a pack, by its name. */
@@ -62,20 +75,35 @@ export class PackVerifier {
   }
 
   async #readPacks(files: readonly StoredFile[]): Promise<void> {
-    const { after, budget, signal, onProgress } = this.#options;
+    const { after, budget, first } = this.#options;
     const sorted = files.toSorted((a, b) =>
       bareName(a.name) < bareName(b.name) ? -1 : 1,
     );
+    const isFirst = ({ name }: StoredFile) =>
+      first?.packs.has(bareName(name)) === true;
+    if (first !== undefined)
+      this.firstNext = await this.#readSome(sorted.filter(isFirst), first);
+    const rest = sorted.filter((file) => !isFirst(file));
+    this.next = await this.#readSome(rest, { after, budget });
+  }
+
+  /** @returns the last pack that was read; empty when the last of all was */
+  async #readSome(
+    sorted: readonly StoredFile[],
+    { after, budget }: { readonly after: string; readonly budget: number },
+  ): Promise<string> {
+    const { signal, onProgress } = this.#options;
     const rest = sorted.filter(({ name }) => bareName(name) > after);
+    let checked = 0;
     for (const [i, { name: file, size }] of rest.entries()) {
       signal?.throwIfAborted();
       await this.#readPack(file);
+      checked += size;
       this.checked += size;
       onProgress?.(this.checked);
-      if (this.checked < budget || i === rest.length - 1) continue;
-      this.next = bareName(file);
-      return;
+      if (checked >= budget && i < rest.length - 1) return bareName(file);
     }
+    return "";
   }
 
   async #readPack(file: string): Promise<void> {

@@ -1,9 +1,10 @@
 import type { Repository } from "../repository/repository.js";
 import type { Anchor } from "../log/repository-log.js";
+import type { Manifest } from "../format/manifest.js";
 import type { Finding } from "./finding.js";
 import { verifyExtents } from "./verify-extents.js";
 import { MetadataVerifier } from "./verify-metadata.js";
-import { PackVerifier } from "./verify-packs.js";
+import { PackVerifier, type FirstPacks } from "./verify-packs.js";
 
 export interface VerifyOptions {
   /** Repairs what copies and parity allow; files that are damaged are moved to quarantine/. */
@@ -12,6 +13,14 @@ export interface VerifyOptions {
   readonly budget?: number;
   /** `next` of the last run, so that every pack has its turn. */
   readonly after?: string;
+  /** Packs that only backups since a moment need are read first, with a budget of their own. */
+  readonly first?: {
+    /** Milliseconds since the epoch. */
+    readonly since: number;
+    readonly budget?: number | undefined;
+    /** `firstNext` of the last run. */
+    readonly after?: string | undefined;
+  };
   /** The last state that the caller has seen. */
   readonly anchor?: Anchor | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -26,6 +35,8 @@ export interface VerifyResult {
   readonly checked: number;
   /** For `after` of the next run; empty: begin again. */
   readonly next: string;
+  /** For `first.after` of the next run; empty: all of them were read. */
+  readonly firstNext: string;
 }
 
 /**
@@ -53,6 +64,7 @@ export async function verifyRepository(
     repair,
     budget,
     after,
+    first: firstPacks(manifests.values(), options.first),
     signal,
     onProgress: options.onProgress,
   });
@@ -68,5 +80,21 @@ export async function verifyRepository(
     backups: manifests.size,
     checked: packs.checked,
     next: packs.next,
+    firstNext: packs.firstNext,
   };
+}
+
+function firstPacks(
+  manifests: Iterable<Manifest>,
+  first: VerifyOptions["first"],
+): FirstPacks | undefined {
+  if (first === undefined) return undefined;
+  const { since, budget = Infinity, after = "" } = first;
+  const packs = new Set<string>();
+  const older = new Set<string>();
+  for (const { created, packs: names } of manifests)
+    for (const name of names)
+      (Date.parse(created) < since ? older : packs).add(name);
+  for (const name of older) packs.delete(name);
+  return { packs, budget, after };
 }

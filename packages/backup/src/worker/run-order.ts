@@ -73,11 +73,12 @@ async function runOperation(
     case "inspect":
       return inspectRepository(repository, signal);
     case "verify": {
-      const { repair, budget, after } = operation;
+      const { repair, budget, after, first } = operation;
       return verifyRepository(repository, {
         repair,
         ...(budget !== undefined && { budget }),
         ...(after !== undefined && { after }),
+        ...(first && { first }),
         signal,
         onProgress: (checked) => onProgress({ checked }),
       });

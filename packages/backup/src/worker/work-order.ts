@@ -3,6 +3,7 @@ import { RepositoryError } from "../errors.js";
 import type { Anchor } from "../log/repository-log.js";
 import type { ChangedBlocks, DiskSource } from "../source/disk-source.js";
 import type { StorageLocation } from "../storage/storage-location.js";
+import type { VerifyOptions } from "../verify/verify-repository.js";
 import type { RestoreTarget } from "../target/restore-target.js";
 
 /** What a worker does. Sizes and offsets in bytes, times in milliseconds. */
@@ -106,6 +107,8 @@ export interface VerifyOperation {
   readonly budget?: number;
   /** `next` of the last run. */
   readonly after?: string;
+  /** See VerifyOptions. */
+  readonly first?: NonNullable<VerifyOptions["first"]>;
 }
 
 export interface RemoveOperation {

@@ -13,7 +13,7 @@ export function startBackground(
   stops: StopStack,
 ): void {
   const { pools, clock, objects, users, tasks } = services;
-  const { balancer, alarms, activity } = services;
+  const { balancer, alarms, activity, backupMaintenance } = services;
   const recovery = new Recovery({
     dispatcher,
     pools,
@@ -28,6 +28,7 @@ export function startBackground(
   void recovery.recover(previousRun.interrupted);
   void startJobs(dispatcher);
   balancer.start();
+  backupMaintenance.start();
   void alarms.start();
   void activity.start();
 }

@@ -2,19 +2,42 @@ import type { ServerOptions } from "./server-options.js";
 import type { Core } from "./start-core.js";
 import type { StopStack } from "../lifecycle/stop-stack.js";
 import type { Services } from "../methods/services.js";
+import { Archives } from "../backups/archives/archives.js";
+import { Maintenance } from "../backups/maintenance/maintenance.js";
 import { Repositories } from "../backups/repositories/repositories.js";
 import { Workers } from "../backups/repositories/workers.js";
 
 /** Repositories of backups, and the processes that work on them. */
 export function startBackupServices(
-  { clock, store }: Pick<Core, "clock" | "store">,
+  {
+    clock,
+    store,
+    tasks,
+  }: Pick<Core, "clock" | "store"> & Pick<Services, "tasks">,
   { config, loggers }: Pick<ServerOptions, "config" | "loggers">,
   stops: StopStack,
-): Pick<Services, "backupRepositories"> {
+): Pick<
+  Services,
+  "backupRepositories" | "backupArchives" | "backupMaintenance"
+> {
   const logger = loggers.named("xo:backup");
   const { maxWorkers } = config.backups;
   const workers = new Workers({ clock, maxWorkers });
   stops.push("backup workers", () => workers.stop());
   const repositories = new Repositories({ store, workers, clock, logger });
-  return { backupRepositories: repositories };
+  const archives = new Archives({ store, repositories, logger });
+  stops.push("backup archives", () => archives.stop());
+  const maintenance = new Maintenance({
+    repositories,
+    archives,
+    tasks,
+    clock,
+    logger,
+  });
+  stops.push("backup maintenance", () => maintenance.stop());
+  return {
+    backupRepositories: repositories,
+    backupArchives: archives,
+    backupMaintenance: maintenance,
+  };
 }

@@ -71,7 +71,7 @@ export async function startServices(
     ...work,
     ...placing,
     ...createDashboards(core, stats),
-    ...startBackupServices(core, options, stops),
+    ...startBackupServices({ ...core, ...work }, options, stops),
     jobs,
   };
   return {

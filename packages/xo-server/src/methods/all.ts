@@ -5,6 +5,8 @@ import { alarmRuleOperations } from "./alarm-rule.js";
 import { alarmOperations } from "./alarm.js";
 import { allowedOperationsOperations } from "./allowed-operations.js";
 import { auditOperations } from "./audit.js";
+import { backupArchiveOperations } from "./backup-archive.js";
+import { backupMaintenanceOperations } from "./backup-maintenance.js";
 import { backupPassphraseOperations } from "./backup-passphrase.js";
 import { backupRepositoryOperations } from "./backup-repository.js";
 import { backupOperations } from "./backup.js";
@@ -91,6 +93,8 @@ export const operations: readonly Operation<Services>[] = [
   ...alarmOperations,
   ...allowedOperationsOperations,
   ...auditOperations,
+  ...backupArchiveOperations,
+  ...backupMaintenanceOperations,
   ...backupPassphraseOperations,
   ...backupRepositoryOperations,
   ...backupOperations,

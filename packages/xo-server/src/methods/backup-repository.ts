@@ -1,11 +1,11 @@
 import { XoError } from "@xo-server/model";
 import { Type, type Static } from "typebox";
 import type { RepositoryRecord } from "../backups/repositories/repository-record.js";
+import { findRepository, REPOSITORY_TYPE as TYPE } from "./find-repository.js";
 import { defineOperation, type OperationContext } from "./define-operation.js";
 import type { RestRoute } from "../operations/rest-route.js";
 import { actionRoute, idOf } from "./on-object.js";
 
-const TYPE = "backup-repository";
 export const FOLDER = "/backup-repositories";
 const ID = "00000000-0000-4000-8000-000000000004";
 export const closed = { additionalProperties: false } as const;
@@ -68,6 +68,7 @@ function toPublic(record: RepositoryRecord): PublicRepository {
   const { problem, benchmarks = [] } = state;
   const { backups, stored, data, growth, passphrases, parity } = state;
   const { capacity, available, inspectedAt, createdAt } = state;
+  const { verification, collection } = state;
   const mount = options["mount"];
   const ratio =
     stored !== undefined && stored > 0 && data !== undefined
@@ -98,22 +99,11 @@ function toPublic(record: RepositoryRecord): PublicRepository {
       available,
       inspectedAt,
       createdAt,
+      verification,
+      collection,
       ...ratio,
     },
   };
-}
-
-/**
- * A repository that the caller may read.
- * @throws XoError NO_SUCH_OBJECT
- */
-function find(
-  { services, user }: Pick<OperationContext, "services" | "user">,
-  id: string,
-): RepositoryRecord {
-  const record = services.backupRepositories.get(id);
-  if (user?.rights.may("read", TYPE, toPublic(record)) === true) return record;
-  throw new XoError("NO_SUCH_OBJECT", { type: "backup repository", id });
 }
 
 function listFor({
@@ -156,7 +146,7 @@ export const remoteGet = defineOperation({
   result: PublicRepository,
   permission: "user",
   rest: { ...route("get", "/{id}", "GetRepository"), example },
-  handler: ({ id }, context) => toPublic(find(context, id)),
+  handler: ({ id }, context) => toPublic(findRepository(context, "read", id)),
 });
 
 export const remoteGetAllInfo = defineOperation({
@@ -348,7 +338,7 @@ export const backupRepositoryHealth = defineOperation({
     example: { success: true },
   },
   handler: async ({ id }, context) => {
-    find(context, id);
+    findRepository(context, "read", id);
     try {
       await context.services.backupRepositories.inspect(id, context.signal);
       return { success: true };

@@ -78,15 +78,6 @@ const NOTHING: readonly Nothing[] = [
     ],
   },
   {
-    type: "backup archive",
-    what: "archives of backups",
-    getAll: "backupArchive.getAll",
-    get: "backupArchive.get",
-    folders: [
-      folder("/backup-archives", "GetBackupArchives", "GetBackupArchive"),
-    ],
-  },
-  {
     type: "proxy",
     what: "proxies",
     getAll: "proxy.getAll",
@@ -99,7 +90,6 @@ const NOTHING: readonly Nothing[] = [
 const MAPS = [
   "backupNg.getAllLogs",
   "backupNg.getLogs",
-  "backupNg.listVmBackups",
   "log.get",
   "metadataBackup.list",
 ] as const;

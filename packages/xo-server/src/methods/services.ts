@@ -12,6 +12,8 @@ import type { Sessions } from "../auth/sessions.js";
 import type { SignInService } from "../auth/sign-in-service.js";
 import type { Tickets } from "../auth/tickets.js";
 import type { TotpEnrollments } from "../auth/totp-enrollments.js";
+import type { Archives } from "../backups/archives/archives.js";
+import type { Maintenance } from "../backups/maintenance/maintenance.js";
 import type { Repositories } from "../backups/repositories/repositories.js";
 import type { BulkRuns } from "../bulk/bulk-runs.js";
 import type { Balancer } from "../balancer/balancer.js";
@@ -85,6 +87,8 @@ export interface Services {
   readonly oneTimePaths: OneTimePaths;
 
   readonly backupRepositories: Repositories;
+  readonly backupArchives: Archives;
+  readonly backupMaintenance: Maintenance;
 
   readonly placement: PlacementService;
   readonly startHosts: StartHostSelector;

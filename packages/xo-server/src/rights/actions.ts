@@ -12,7 +12,17 @@ const administrate = [
   ...["create-vusb", "custom-fields", "delete", "destroy", "detach"],
   ...["disable", "disconnect", "enable", "evacuate", "export", "forget"],
   ...["import-content", "import-vm", "logs", "maintenance", "migrate"],
-  ...["place", "restart", "scan", "set", "start", "stop", "tags", "unplug"],
+  ...[
+    "place",
+    "restart",
+    "restore",
+    "scan",
+    "set",
+    "start",
+    "stop",
+    "tags",
+    "unplug",
+  ],
   "verify",
 ] as const;
 

@@ -1,5 +1,6 @@
 import type { Anchor } from "@xo-server/backup";
 import type { BackupRepository } from "@xo-server/store";
+import type { Verification } from "./verification.js";
 
 /** Why a repository could not be used when it was last tried. */
 export interface RepositoryProblem {
@@ -7,6 +8,18 @@ export interface RepositoryProblem {
   readonly message: string;
   /** Milliseconds since the epoch: the first failure without a success since. */
   readonly since: number;
+}
+
+/** The last garbage collection. Times in milliseconds since the epoch. */
+export interface Collection {
+  readonly startedAt: number;
+  /** Absent: it runs, or was interrupted. */
+  readonly endedAt?: number;
+  /** Bytes. */
+  readonly freed?: number;
+  /** Files that are deleted after the grace period. */
+  readonly marked?: number;
+  readonly deleted?: number;
 }
 
 /** What was last seen of a repository. Sizes in bytes, times in milliseconds since the epoch. */
@@ -26,8 +39,14 @@ export interface RepositoryState {
   /** Of the file system; absent where it is not known. */
   readonly capacity?: number;
   readonly available?: number;
-  /** Bytes of data in all backups, as if each was stored alone. */
+  /** Sizes of the disks in all backups. */
   readonly data?: number;
+  readonly verification?: Verification;
+  readonly collection?: Collection;
+  /** Sequence of the log up to which the index of archives is complete. */
+  readonly indexed?: number;
+  /** Ids of backups whose manifest cannot be read. */
+  readonly unreadable?: readonly string[];
   /** `stored`, once a day. */
   readonly growth?: readonly {
     readonly time: number;

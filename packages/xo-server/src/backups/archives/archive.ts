@@ -1,0 +1,58 @@
+import type { BackupDescription } from "@xo-server/backup";
+import type { BackupArchive } from "@xo-server/store";
+
+/** A backup in a repository. Sizes in bytes. */
+export interface Archive {
+  /** `<repository>/<backup>` */
+  readonly id: string;
+  readonly repository: string;
+  /** Its id in the repository. */
+  readonly backup: string;
+  /** UUID of the VM; absent: a backup of something else. */
+  readonly vm?: string;
+  /** Milliseconds since the epoch. */
+  readonly time: number;
+  /** Of the manifest, without `records`. */
+  readonly properties: Readonly<Record<string, unknown>>;
+  readonly disks: BackupDescription["disks"];
+  readonly sizes: BackupDescription["sizes"];
+}
+
+/** Properties of a manifest that are read only for a restore. */
+export const UNINDEXED = ["records"];
+
+type Body = Pick<Archive, "properties" | "disks" | "sizes">;
+
+/** @param id of a backup in a repository */
+export function archiveId(repository: string, backup: string): string {
+  return `${repository}/${backup}`;
+}
+
+/** @returns undefined: it is no id of an archive */
+export function parseArchiveId(
+  id: string,
+): { readonly repository: string; readonly backup: string } | undefined {
+  const [repository, backup, ...rest] = id.split("/");
+  if (repository === undefined || backup === undefined || rest.length > 0)
+    return undefined;
+  return { repository, backup };
+}
+
+export function toStored(
+  repository: string,
+  { id, time, ...body }: BackupDescription,
+): BackupArchive {
+  const vm = (body.properties["vm"] as { uuid?: unknown } | undefined)?.uuid;
+  return {
+    id: archiveId(repository, id),
+    repository,
+    ...(typeof vm === "string" ? { vm } : {}),
+    time,
+    body,
+  };
+}
+
+export function toArchive({ body, ...stored }: BackupArchive): Archive {
+  const { backup } = parseArchiveId(stored.id)!;
+  return { ...stored, backup, ...(body as Body) };
+}

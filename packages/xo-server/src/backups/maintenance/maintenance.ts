@@ -1,0 +1,275 @@
+import type { CollectResult, Finding, VerifyResult } from "@xo-server/backup";
+import type { Logger, WallClock } from "@xo-server/kit";
+import { XoError } from "@xo-server/model";
+import type { TaskContext } from "../../tasks/task-context.js";
+import type { Tasks } from "../../tasks/tasks.js";
+import type { Archives } from "../archives/archives.js";
+import type { Repositories } from "../repositories/repositories.js";
+import type { RepositoryRecord } from "../repositories/repository-record.js";
+import {
+  beginVerification,
+  endVerification,
+} from "../repositories/verification.js";
+
+export interface MaintenanceOptions {
+  readonly repositories: Repositories;
+  readonly archives: Pick<Archives, "refresh" | "isCurrent">;
+  readonly tasks: Pick<Tasks, "run">;
+  readonly clock: WallClock;
+  readonly logger: Pick<Logger, "warn" | "error">;
+}
+
+export interface VerificationReport {
+  /** Bytes that were read. */
+  readonly checked: number;
+  /** What is damaged and could not be repaired. */
+  readonly findings: readonly Finding[];
+  /** Files that were repaired. */
+  readonly repaired: number;
+  readonly backups: number;
+}
+
+type Work = Pick<TaskContext, "signal" | "progress">;
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+const GIB = 2 ** 30;
+/** Interval of the checks what is due, in ms. */
+const CHECK_MS = 300_000;
+/** A repository that could not be used is tried again after this time, in ms. */
+const RETRY_MS = 300_000;
+/** Every byte is read once in this time, in days; `verifyDays` of a repository takes precedence. */
+const VERIFY_DAYS = 30;
+/** Bytes that a run reads at least of all packs, and of those of new backups. */
+const MIN_BUDGET = GIB;
+const MIN_FIRST_BUDGET = 64 * GIB;
+
+/** Verifies repositories, frees space and reads sizes, each when it is due. */
+export class Maintenance {
+  readonly #options: MaintenanceOptions;
+  readonly #stopping = new AbortController();
+  /** Verifications and garbage collections under way: `<what> <id>`. */
+  readonly #running = new Set<string>();
+  readonly #tried = new Map<string, number>();
+  #timer: unknown;
+  #pass: Promise<void> = Promise.resolve();
+
+  constructor(options: MaintenanceOptions) {
+    this.#options = options;
+  }
+
+  /** Begins at once: sizes and backups of the last run may be old. */
+  start(): void {
+    if (this.#stopping.signal.aborted) return;
+    this.#pass = this.#checkAll().then(() => {
+      if (this.#stopping.signal.aborted) return;
+      const next = () => {
+        this.start();
+      };
+      this.#timer = this.#options.clock.setTimeout(next, CHECK_MS);
+    });
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    this.#options.clock.clearTimeout(this.#timer);
+    await this.#pass;
+  }
+
+  /**
+   * Compares a part of a repository with what was written, packs of new backups first,
+   * and repairs what can be repaired.
+   * @param isWhole everything instead of a part
+   * @throws XoError NO_SUCH_OBJECT, FORBIDDEN_OPERATION: it runs already; BACKUP_*
+   */
+  verify(id: string, work: Work, isWhole = false): Promise<VerificationReport> {
+    return this.#exclusive("verify", id, async () => {
+      const { repositories, clock } = this.#options;
+      const record = repositories.get(id);
+      const begun = beginVerification(record.state.verification, clock.now());
+      await repositories.changeState(id, (state) => ({
+        ...state,
+        verification: begun,
+      }));
+      const budget = isWhole ? undefined : budgetOf(record);
+      const { stored = 0 } = record.state;
+      const total = Math.max(1, Math.min(stored, budget ?? Infinity));
+      const result = await repositories.run<VerifyResult>(
+        id,
+        {
+          type: "verify",
+          repair: true,
+          ...(budget === undefined
+            ? {}
+            : {
+                budget,
+                after: begun.next ?? "",
+                first: {
+                  since: begun.verifiedBefore ?? 0,
+                  after: begun.firstNext ?? "",
+                  budget: Math.max(MIN_FIRST_BUDGET, stored / 5),
+                },
+              }),
+        },
+        {
+          signal: work.signal,
+          onProgress: ({ checked = 0 }) =>
+            work.progress(Math.min(0.99, checked / total)),
+        },
+      );
+      const ended = endVerification(
+        isWhole ? { ...begun, roundStartedAt: begun.startedAt } : begun,
+        result,
+        clock.now(),
+      );
+      await repositories.changeState(id, (state) => ({
+        ...state,
+        verification: ended,
+      }));
+      return this.#report(record, result);
+    });
+  }
+
+  /** Deletes what no backup needs, a day after that was noticed. @throws XoError as verify */
+  collect(id: string, work: Work): Promise<CollectResult> {
+    return this.#exclusive("collect garbage", id, async () => {
+      const { repositories, clock } = this.#options;
+      const startedAt = clock.now();
+      await repositories.changeState(id, (state) => ({
+        ...state,
+        collection: { startedAt },
+      }));
+      const result = await repositories.run<CollectResult>(
+        id,
+        { type: "collect" },
+        { signal: work.signal },
+      );
+      const { freed, marked, deleted, unmarked } = result;
+      const endedAt = clock.now();
+      await repositories.changeState(id, (state) => ({
+        ...state,
+        collection: { startedAt, endedAt, freed, marked, deleted },
+      }));
+      return { freed, marked, deleted, unmarked };
+    });
+  }
+
+  #report(
+    { name }: RepositoryRecord,
+    { findings, checked, backups }: VerifyResult,
+  ): VerificationReport {
+    const open = findings.filter(
+      ({ isRepaired, problem }) => !isRepaired && problem !== "not-in-log",
+    );
+    const repaired = findings.filter(({ isRepaired }) => isRepaired).length;
+    const { logger } = this.#options;
+    if (open.length > 0)
+      logger.error(
+        `backup repository ${name}: ${open.length} files are damaged and could not be repaired`,
+        { files: open.slice(0, 10).map(({ file }) => file) },
+      );
+    if (repaired > 0)
+      logger.warn(
+        `backup repository ${name}: ${repaired} damaged files were repaired`,
+      );
+    return { checked, findings: open, repaired, backups };
+  }
+
+  async #exclusive<T>(
+    what: string,
+    id: string,
+    run: () => Promise<T>,
+  ): Promise<T> {
+    const key = `${what} ${id}`;
+    if (this.#running.has(key))
+      throw new XoError("FORBIDDEN_OPERATION", {
+        operation: `${what} of a backup repository`,
+        reason: "it is under way",
+      });
+    this.#running.add(key);
+    try {
+      return await run();
+    } finally {
+      this.#running.delete(key);
+    }
+  }
+
+  /** One repository after the other. Never rejects. */
+  async #checkAll(): Promise<void> {
+    for (const { id } of this.#options.repositories.all()) {
+      if (this.#stopping.signal.aborted) return;
+      try {
+        await this.#check(id);
+      } catch (error) {
+        if (this.#stopping.signal.aborted) return;
+        this.#options.logger.warn(`backup repository ${id}: maintenance`, {
+          error,
+        });
+      }
+    }
+  }
+
+  async #check(id: string): Promise<void> {
+    const { repositories, archives, clock } = this.#options;
+    const { enabled, state, name } = repositories.get(id);
+    if (!enabled) return;
+    const now = clock.now();
+    const { signal } = this.#stopping;
+    const isOld = now - (state.inspectedAt ?? 0) >= HOUR_MS;
+    if (state.problem !== undefined || isOld) {
+      if (now - (this.#tried.get(id) ?? 0) < RETRY_MS) return;
+      this.#tried.set(id, now);
+      await repositories.inspect(id, signal);
+    }
+    if (!archives.isCurrent(id)) await archives.refresh(id);
+    if (
+      this.#isDue(state.verification?.startedAt, now) &&
+      daysOf(repositories.get(id)) > 0
+    )
+      await this.#asTask(id, `Verification of ${name}`, (work) =>
+        this.verify(id, work),
+      );
+    if (this.#isDue(state.collection?.startedAt, now))
+      await this.#asTask(id, `Garbage collection of ${name}`, (work) =>
+        this.collect(id, work),
+      );
+  }
+
+  #isDue(startedAt: number | undefined, now: number): boolean {
+    return now - (startedAt ?? 0) >= DAY_MS;
+  }
+
+  /** Clients see it as a task. */
+  async #asTask(
+    id: string,
+    name: string,
+    run: (work: Work) => Promise<unknown>,
+  ): Promise<void> {
+    const { result } = await this.#options.tasks.run(
+      {
+        name,
+        objectId: id,
+        objectType: "backup-repository",
+        userId: undefined,
+        params: {},
+      },
+      (task) =>
+        run({
+          signal: AbortSignal.any([task.signal, this.#stopping.signal]),
+          progress: (fraction) => task.progress(fraction),
+        }),
+    );
+    await result;
+  }
+}
+
+function daysOf({ options }: RepositoryRecord): number {
+  const days = options["verifyDays"];
+  return typeof days === "number" ? days : VERIFY_DAYS;
+}
+
+function budgetOf(record: RepositoryRecord): number {
+  const { stored = 0 } = record.state;
+  const days = daysOf(record) || VERIFY_DAYS;
+  return Math.max(MIN_BUDGET, Math.ceil(stored / days));
+}

@@ -1,0 +1,252 @@
+import { XoError } from "@xo-server/model";
+import { Type, type Static } from "typebox";
+import { parseArchiveId, type Archive } from "../backups/archives/archive.js";
+import { verificationOf } from "../backups/repositories/verification.js";
+import { defineOperation, type OperationContext } from "./define-operation.js";
+import { findRepository, mayUse } from "./find-repository.js";
+
+const closed = { additionalProperties: false } as const;
+const id = Type.String({
+  minLength: 1,
+  description: "Id of a backup: repository/backup.",
+});
+const EXAMPLE =
+  "00000000-0000-4000-8000-000000000004/00000000-0000-4000-8000-000000000005";
+
+const PublicArchive = Type.Object({
+  id: Type.String(),
+  type: Type.Literal("xo-vm-backup"),
+  backupRepository: Type.String(),
+  timestamp: Type.Number({ description: "Milliseconds since the epoch." }),
+  mode: Type.String(),
+  jobId: Type.Optional(Type.String()),
+  scheduleId: Type.Optional(Type.String()),
+  vm: Type.Optional(Type.Object({}, { additionalProperties: true })),
+  pool: Type.Optional(Type.Object({}, { additionalProperties: true })),
+  disks: Type.Array(Type.Object({}, { additionalProperties: true })),
+  size: Type.Number({ description: "Of all disks, in bytes." }),
+  read: Type.Optional(
+    Type.Number({ description: "Read from the pool for it, in bytes." }),
+  ),
+  stored: Type.Optional(
+    Type.Number({ description: "Stored for it alone, in bytes." }),
+  ),
+  skipped: Type.Array(Type.Unknown()),
+  verification: Type.Enum(["verified", "damaged", "none"]),
+});
+type PublicArchive = Static<typeof PublicArchive>;
+
+const textOf = (value: unknown) =>
+  typeof value === "string" ? value : undefined;
+
+function toPublic(
+  archive: Archive,
+  { services }: Pick<OperationContext, "services">,
+): PublicArchive {
+  const { id, repository, time, properties, disks, sizes } = archive;
+  const { vm, pool, skipped, mode } = properties;
+  const [jobId, scheduleId] = [properties["job"], properties["schedule"]].map(
+    textOf,
+  );
+  return {
+    id,
+    type: "xo-vm-backup",
+    backupRepository: repository,
+    timestamp: time,
+    mode: mode === "incremental" ? "delta" : "full",
+    ...(jobId === undefined ? {} : { jobId }),
+    ...(scheduleId === undefined ? {} : { scheduleId }),
+    ...(isObject(vm) ? { vm: { ...vm, id: vm["uuid"] } } : {}),
+    ...(isObject(pool) ? { pool } : {}),
+    disks: disks.map(({ name, size, properties: more }) => ({
+      id: `${id}/${name}`,
+      uuid: textOf(more["vdi"]) ?? name,
+      name: textOf(more["name_label"]) ?? name,
+      size,
+      position: textOf(more["userdevice"]),
+    })),
+    size: sizes.disks,
+    ...(sizes.read === undefined ? {} : { read: sizes.read }),
+    ...(sizes.stored === undefined ? {} : { stored: sizes.stored }),
+    skipped: Array.isArray(skipped) ? skipped : [],
+    verification: verificationOf(
+      services.backupRepositories.get(repository).state,
+      archive,
+    ),
+  };
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null;
+
+/** Repositories that the caller may read. */
+function readable(context: OperationContext): ReadonlySet<string> {
+  return new Set(
+    context.services.backupRepositories
+      .all()
+      .filter((one) => mayUse(context, "read", one))
+      .map((one) => one.id),
+  );
+}
+
+export const backupNgListVmBackups = defineOperation({
+  name: "backupNg.listVmBackups",
+  summary:
+    "Lists the backups of VMs in repositories, by repository and VM, oldest first. Answers from the index.",
+  params: Type.Object(
+    {
+      remotes: Type.Array(Type.String(), {
+        description: "Ids of backup repositories.",
+      }),
+      _forceRefresh: Type.Optional(
+        Type.Boolean({ description: "Reads the repositories first." }),
+      ),
+    },
+    closed,
+  ),
+  result: Type.Record(Type.String(), Type.Unknown()),
+  permission: "user",
+  handler: async ({ remotes, _forceRefresh = false }, context) => {
+    const { backupArchives, backupRepositories } = context.services;
+    const result: Record<string, Record<string, unknown[]>> = {};
+    for (const remote of new Set(remotes)) {
+      findRepository(context, "read", remote);
+      if (_forceRefresh) {
+        await backupRepositories.inspect(remote, context.signal);
+        await backupArchives.refresh(remote);
+      }
+      const byVm: Record<string, unknown[]> = {};
+      for await (const page of backupArchives.list({ repository: remote }))
+        for (const archive of page)
+          if (archive.vm !== undefined)
+            (byVm[archive.vm] ??= []).unshift(toPublic(archive, context));
+      result[remote] = byVm;
+    }
+    return result;
+  },
+});
+
+export const backupArchiveGetAll = defineOperation({
+  name: "backupArchive.getAll",
+  summary: "Lists the backups of VMs, newest first. Answers from the index.",
+  params: Type.Object(
+    {
+      "backup-repository": Type.Optional(
+        Type.String({ description: "Id: only backups of this repository." }),
+      ),
+      vm: Type.Optional(
+        Type.String({ description: "Only backups of this VM." }),
+      ),
+    },
+    closed,
+  ),
+  result: Type.Array(PublicArchive),
+  permission: "user",
+  rest: {
+    method: "get",
+    path: "/backup-archives",
+    operationId: "GetBackupArchives",
+    exposure: "allow",
+    example: [{ id: EXAMPLE, mode: "delta" }],
+  },
+  handler: async (params, context) => {
+    const { vm, "backup-repository": repository } = params;
+    if (repository !== undefined) findRepository(context, "read", repository);
+    const allowed = readable(context);
+    const found: PublicArchive[] = [];
+    for await (const page of context.services.backupArchives.list({
+      ...(repository === undefined ? {} : { repository }),
+      ...(vm === undefined ? {} : { vm }),
+    }))
+      for (const archive of page)
+        if (allowed.has(archive.repository))
+          found.push(toPublic(archive, context));
+    return found;
+  },
+});
+
+export const backupArchiveGet = defineOperation({
+  name: "backupArchive.get",
+  summary: "Returns a backup of a VM. Answers from the index.",
+  params: Type.Object({ id }, closed),
+  result: PublicArchive,
+  permission: "user",
+  rest: {
+    method: "get",
+    path: "/backup-archives/{id}",
+    operationId: "GetBackupArchive",
+    exposure: "allow",
+    example: { id: EXAMPLE, mode: "delta" },
+  },
+  handler: async ({ id }, context) => {
+    checkRepository(context, "read", id);
+    return toPublic(await context.services.backupArchives.get(id), context);
+  },
+});
+
+const remove = {
+  permission: "user",
+  changes: true,
+  result: Type.Boolean(),
+} as const;
+
+export const backupNgDeleteVmBackup = defineOperation({
+  name: "backupNg.deleteVmBackup",
+  summary:
+    "Deletes a backup. No other backup depends on it; its space is released by garbage collection.",
+  params: Type.Object({ id }, closed),
+  ...remove,
+  rest: {
+    method: "delete",
+    path: "/backup-archives/{id}",
+    operationId: "DeleteBackupArchive",
+    exposure: "confirm",
+    status: 204,
+  },
+  handler: ({ id }, context) => removeAll(context, [id]),
+});
+
+export const backupNgDeleteVmBackups = defineOperation({
+  name: "backupNg.deleteVmBackups",
+  summary: "Deletes several backups.",
+  params: Type.Object(
+    { ids: Type.Array(id, { minItems: 1, maxItems: 10_000 }) },
+    closed,
+  ),
+  ...remove,
+  handler: ({ ids }, context) => removeAll(context, ids),
+});
+
+async function removeAll(
+  context: OperationContext,
+  ids: readonly string[],
+): Promise<true> {
+  const { backupArchives } = context.services;
+  for (const id of ids) {
+    checkRepository(context, "administrate:delete", id);
+    await backupArchives.get(id);
+  }
+  await backupArchives.remove(ids, context.signal);
+  return true;
+}
+
+/** A right on the repository of a backup. @throws XoError NO_SUCH_OBJECT, FORBIDDEN */
+export function checkRepository(
+  context: OperationContext,
+  action: Parameters<typeof findRepository>[1],
+  id: string,
+): void {
+  const { repository } = parseArchiveId(id) ?? {};
+  if (repository === undefined)
+    throw new XoError("NO_SUCH_OBJECT", { type: "backup archive", id });
+  findRepository(context, action, repository);
+}
+
+/** Backups of VMs in all repositories; names of Xen Orchestra where it has them. */
+export const backupArchiveOperations = [
+  backupNgListVmBackups,
+  backupArchiveGetAll,
+  backupArchiveGet,
+  backupNgDeleteVmBackup,
+  backupNgDeleteVmBackups,
+];

@@ -1,0 +1,89 @@
+import { Type } from "typebox";
+import { asTask } from "./as-task.js";
+import { FOLDER, closed, id } from "./backup-repository.js";
+import { defineOperation } from "./define-operation.js";
+import { REPOSITORY_TYPE } from "./find-repository.js";
+import { actionRoute } from "./on-object.js";
+
+const bytes = (what: string) =>
+  Type.Number({ description: `${what}, in bytes.` });
+
+export const backupRepositoryVerify = defineOperation({
+  name: "backupRepository.verify",
+  summary:
+    "Compares the files of a backup repository with what was written, and repairs what copies and parity allow.",
+  params: Type.Object(
+    {
+      id,
+      all: Type.Optional(
+        Type.Boolean({
+          description:
+            "true: everything. Default: new backups, and as much as is due.",
+        }),
+      ),
+    },
+    closed,
+  ),
+  result: Type.Object({
+    checked: bytes("Data that was read"),
+    backups: Type.Number(),
+    repaired: Type.Number({ description: "Files that were repaired." }),
+    findings: Type.Array(Type.Unknown(), {
+      description: "What is damaged and could not be repaired.",
+    }),
+  }),
+  permission: "admin",
+  changes: true,
+  rest: actionRoute(`${FOLDER}/{id}/actions/verify`, "VerifyBackupRepository"),
+  handler: ({ id, all = false }, context) => {
+    const { backupRepositories, backupMaintenance } = context.services;
+    const { name } = backupRepositories.get(id);
+    return asTask(context, subject(`Verification of ${name}`, id), (work) =>
+      backupMaintenance.verify(id, work, all).then(toMutable),
+    );
+  },
+});
+
+export const backupRepositoryCollectGarbage = defineOperation({
+  name: "backupRepository.collectGarbage",
+  summary:
+    "Deletes the files of a backup repository that no backup needs: those that were marked a day ago or earlier; others are marked.",
+  params: Type.Object({ id }, closed),
+  result: Type.Object({
+    marked: Type.Number(),
+    unmarked: Type.Number(),
+    deleted: Type.Number(),
+    freed: bytes("Space of the deleted files"),
+  }),
+  permission: "admin",
+  changes: true,
+  rest: actionRoute(
+    `${FOLDER}/{id}/actions/collect_garbage`,
+    "CollectBackupRepositoryGarbage",
+  ),
+  handler: ({ id }, context) => {
+    const { backupRepositories, backupMaintenance } = context.services;
+    const { name } = backupRepositories.get(id);
+    return asTask(
+      context,
+      subject(`Garbage collection of ${name}`, id),
+      (work) => backupMaintenance.collect(id, work),
+    );
+  },
+});
+
+function subject(name: string, objectId: string) {
+  return { name, objectId, objectType: REPOSITORY_TYPE, params: {} };
+}
+
+function toMutable<T extends { readonly findings: readonly unknown[] }>(
+  report: T,
+) {
+  return { ...report, findings: [...report.findings] };
+}
+
+/** Verification and garbage collection of backup repositories, by hand. */
+export const backupMaintenanceOperations = [
+  backupRepositoryVerify,
+  backupRepositoryCollectGarbage,
+];
