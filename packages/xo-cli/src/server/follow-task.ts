@@ -85,6 +85,7 @@ async function watchTask(
     const path = `rest/v0/tasks?${query.toString()}`;
     response = await server.rest.request({ method: "GET", path });
   } catch {
+    // The caller polls the task instead.
     return false;
   }
   try {

@@ -133,6 +133,7 @@ export class PoolBalancer {
   async #stopPasses(): Promise<void> {
     this.#parts.clock.clearTimeout(this.#timer);
     this.#next = undefined;
+    // A lease that is not released expires by itself.
     await this.#lease.release().catch(() => undefined);
   }
 

@@ -61,7 +61,7 @@ async function boot(options: ServerOptions, stops: StopStack): Promise<string> {
     core.storedPools.connectAll();
     stops.push("stored pools", () => core.storedPools.stop());
   });
-  // Awaited below; until then a failure is not unhandled.
+  // `connecting` is awaited below; until then a failure is not unhandled.
   connecting
     .then(() => core.pools.created())
     .finally(release)

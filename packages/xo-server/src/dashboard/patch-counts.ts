@@ -61,6 +61,7 @@ async function countOf(
     const { length } = await patches.of(host);
     return { pool: String(host.object["$pool"]), count: length };
   } catch {
+    // Counted as failed.
     return undefined;
   }
 }

@@ -17,6 +17,7 @@ export async function emergencyShutdown(
     try {
       await vm.xapi.callAsync("VM.suspend", [vm.ref]);
     } catch {
+      // The host is about to lose power: a VM that cannot be suspended is stopped.
       await vm.xapi.callAsync("VM.hard_shutdown", [vm.ref]);
     }
   });

@@ -105,6 +105,7 @@ export class SnapshotPolicy {
     try {
       await markAsOwn(objects.get(id, "VM-snapshot"), this.#policy.jobId, time);
     } catch (error) {
+      // The failure is in the log of the run, like the reason below.
       await caller.call("vm.delete", { id }).catch(() => undefined);
       await caller.step("mark", { id }, () => Promise.reject(error as Error));
     }

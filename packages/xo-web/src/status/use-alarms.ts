@@ -8,7 +8,9 @@ import {
 } from "vue";
 import { isObject, type Json } from "@xo-server/kit";
 import { RpcError } from "../api/rpc-error.js";
+import { toFailure } from "../forms/failure.js";
 import { useServer } from "../live/use-server.js";
+import { useToasts } from "../toasts/use-toasts.js";
 
 export type Severity = "info" | "warning" | "critical";
 
@@ -41,6 +43,7 @@ const MAX_ALARMS = 100;
 /** The open alarms, live, until the scope ends. */
 export function useAlarms(): Alarms {
   const { call, session, view, onNotification } = useServer();
+  const toasts = useToasts();
   const list = shallowRef<readonly OpenAlarm[]>();
   const rules = shallowRef<number>();
   let isAsking = false;
@@ -90,7 +93,11 @@ export function useAlarms(): Alarms {
     rules: readonly(rules),
     canAcknowledge: computed(() => session.user.value?.isGuest === false),
     async acknowledge(id) {
-      await call("alarm.acknowledge", { id }).catch(() => undefined);
+      try {
+        await call("alarm.acknowledge", { id });
+      } catch (error) {
+        toasts.show({ tone: "bad", text: toFailure(error).reason });
+      }
       await ask();
     },
   };
