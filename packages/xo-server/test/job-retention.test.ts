@@ -26,6 +26,11 @@ t.test("the newest so many stay", async (t) => {
   ]);
 });
 
+t.test("the last of each year stays", async (t) => {
+  const days = daily("2024-06-01", 904); // up to November 21, 2026
+  t.same(keptDates(days, { keepYearly: 2 }), ["2025-12-31", "2026-11-21"]);
+});
+
 t.test("the last of each day, week and month stays", async (t) => {
   const days = daily("2026-09-01", 81); // up to Friday, November 20
   t.same(keptDates(days, { keepDaily: 3 }), [
@@ -84,6 +89,7 @@ t.test("the rules hold for any input", async (t) => {
       keepDaily: upTo(5),
       keepWeekly: upTo(4),
       keepMonthly: upTo(4),
+      keepYearly: upTo(3),
     };
     const zone = zones[i % zones.length]!;
     const gone = new Set(toDelete(all, rules, zone));
@@ -95,7 +101,8 @@ t.test("the rules hold for any input", async (t) => {
       Math.max(1, rules.keepLast) +
       rules.keepDaily +
       rules.keepWeekly +
-      rules.keepMonthly;
+      rules.keepMonthly +
+      rules.keepYearly;
     if (kept.length > most) t.fail(`too many: ${told}`);
     // The order in which they are told does not matter.
     const again = new Set(toDelete(all.toReversed(), rules, zone));
@@ -123,6 +130,7 @@ function holds(
     [rules.keepDaily, day],
     [rules.keepWeekly, week],
     [rules.keepMonthly, (time) => day(time).slice(0, 7)],
+    [rules.keepYearly, (time) => day(time).slice(0, 4)],
   ];
   return periods.every(([count, of]) => {
     const there = [...new Set(all.map(({ time }) => of(time)))].toSorted(

@@ -3,7 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openStore, type JobRun, type Store } from "@xo-server/store";
 import t, { type Test } from "tap";
-import type { RunOutcome } from "../src/jobs/job-runner.js";
+import type { InterruptedTask } from "../src/tasks/interrupted-task.js";
+import type { KindRun } from "../src/jobs/job-kind.js";
+import type { RunOutcome } from "../src/jobs/run-outcome.js";
 import { Runs } from "../src/jobs/runs.js";
 import { Scheduler } from "../src/jobs/scheduler.js";
 import { untrackedTask, type TaskContext } from "../src/tasks/task-context.js";
@@ -30,6 +32,10 @@ class Machine {
   begun = 0;
   /** Runs end at once, unless the test wants to see them. */
   isSlow = false;
+  /** Runs persist their state, and are resumed after a restart. */
+  isResumable = false;
+  /** Of every run: whether it was resumed. */
+  readonly resumed: boolean[] = [];
   readonly #folder: string;
 
   static async create(t: Test): Promise<Machine> {
@@ -96,7 +102,9 @@ class Server {
     const warn = (message: string) => this.warnings.push(message);
     const logger = { info: () => undefined, warn };
     const runner = {
-      run: (_job: unknown, _schedule: unknown, work: TaskContext) => {
+      isResumable: () => machine.isResumable,
+      run: ({ work, interrupted }: KindRun) => {
+        machine.resumed.push(interrupted !== undefined);
         machine.begun++;
         const done: RunOutcome = { status: "success", body: {} };
         if (!machine.isSlow) return Promise.resolve(done);
@@ -288,6 +296,40 @@ t.test(
     t.same(statuses(await two.log()), ["interrupted"]);
     await machine.pass(MINUTE);
     t.same(statuses(await two.log()), ["interrupted", "pending"]);
+  },
+);
+
+t.test(
+  "a run whose type is resumable continues with the next process",
+  async (t) => {
+    const machine = await Machine.create(t);
+    machine.isSlow = machine.isResumable = true;
+    const one = await machine.start("one");
+    const jobId = await one.addJob();
+    const begun = await one.runs.begin({ jobId, jobName: "j" });
+    begun?.ended?.catch(() => undefined);
+    await until(() => machine.going.length === 1);
+    await one.runs.stop();
+    t.same(statuses(await one.log()), ["pending"], "it is not given up");
+    await one.stop();
+    machine.servers.length = 0;
+
+    const again = await machine.start("one");
+    const interrupted: InterruptedTask = {
+      steps: new Map(),
+      awaitOutcomes: () => Promise.resolve([]),
+    };
+    const state = { runId: begun!.run.id };
+    const work = { ...untrackedTask, taskId: "task of one" };
+    const ended = again.runs.resume(state, work, interrupted);
+    await until(() => machine.going.length === 2);
+    t.same(machine.resumed, [false, true]);
+    machine.going[1]!.end();
+    t.match(await ended, { status: "success" });
+    t.same(statuses(await again.log()), ["success"]);
+    await t.rejects(again.runs.resume(state, work, interrupted), {
+      code: "INTERRUPTED",
+    });
   },
 );
 

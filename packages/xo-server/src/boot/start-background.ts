@@ -26,9 +26,19 @@ export function startBackground(
   });
   stops.push("tasks under way", () => tasks.suspendAll());
   void recovery.recover(previousRun.interrupted);
-  void startJobs(dispatcher);
+  void startJobs(dispatcher, resumedRuns(previousRun));
   balancer.start();
   backupMaintenance.start();
   void alarms.start();
   void activity.start();
+}
+
+/** Ids of job runs whose tasks persisted a state: they are resumed. */
+function resumedRuns({
+  interrupted,
+}: StartedServices["previousRun"]): readonly string[] {
+  return interrupted.flatMap(({ task }) => {
+    const { runId } = (task.persistedState ?? {}) as { runId?: unknown };
+    return typeof runId === "string" ? [runId] : [];
+  });
 }

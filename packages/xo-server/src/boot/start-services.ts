@@ -12,6 +12,7 @@ import { PoolCredentials } from "../pools/pool-credentials.js";
 import type { Stats } from "../stats/start-stats.js";
 import type { ServerOptions } from "./server-options.js";
 import { startAuthServices } from "./start-auth-services.js";
+import { startBackupJobs } from "./start-backup-jobs.js";
 import { startBackupServices } from "./start-backup-services.js";
 import type { Core } from "./start-core.js";
 import {
@@ -54,6 +55,8 @@ export async function startServices(
     options,
     stops,
   );
+  const backups = startBackupServices({ ...core, ...work }, options, stops);
+  const { kinds } = startBackupJobs(core, { ...auth, ...backups }, stops);
   const { jobs, start } = startJobs({
     ...core,
     catalog: core.views.catalog,
@@ -62,6 +65,7 @@ export async function startServices(
     config: options.config,
     logger: options.loggers.named("xo:api"),
     stops,
+    kinds,
   });
   const services: Services = {
     ...toPoolServices(core),
@@ -71,7 +75,7 @@ export async function startServices(
     ...work,
     ...placing,
     ...createDashboards(core, stats),
-    ...startBackupServices({ ...core, ...work }, options, stops),
+    ...backups,
     jobs,
   };
   return {

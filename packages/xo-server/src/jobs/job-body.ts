@@ -21,9 +21,55 @@ const limits = {
   timeout: timeout("Timeout of each call"),
   runTimeout: timeout("Timeout of a run"),
 };
+/** Whose VMs a job is about. */
+const selection = {
+  vms: Type.Optional(
+    Type.Array(Type.String({ minLength: 1, maxLength: 128 }), {
+      maxItems: 10_000,
+      description: "Ids of VMs.",
+    }),
+  ),
+  filter: Type.Optional(
+    Type.String({
+      maxLength: 16_384,
+      description: "Filter for VMs, evaluated at each run: `tags:prod`.",
+    }),
+  ),
+  excludedTags: Type.Optional(
+    Type.Array(Type.String({ minLength: 1, maxLength: 1024 }), {
+      maxItems: 64,
+      description:
+        "VMs with one of these tags are excluded; default: xo:no-bak.",
+    }),
+  ),
+};
+const timezoneOf = Type.Optional(
+  Type.String({
+    maxLength: 64,
+    description:
+      "Time zone for the retention by days; default: that of the schedule.",
+  }),
+);
 const keep = (what: string) =>
   Type.Optional(
     Type.Integer({ minimum: 0, maximum: 1_000, description: what }),
+  );
+
+const retentionOf = (what: string) =>
+  Type.Object(
+    {
+      keepLast: keep(`Number of newest ${what}s to keep.`),
+      keepDaily: keep(`Number of days for which the last ${what} is kept.`),
+      keepWeekly: keep(
+        `Number of weeks for which the last ${what} is kept; weeks begin on Monday.`,
+      ),
+      keepMonthly: keep(`Number of months for which the last ${what} is kept.`),
+      keepYearly: keep(`Number of years for which the last ${what} is kept.`),
+    },
+    {
+      additionalProperties: false,
+      description: `Retention: a ${what} is kept if any of these rules keeps it.`,
+    },
   );
 
 /** Calls one operation, once per parameter set of the vector. */
@@ -52,42 +98,8 @@ export type CallBody = Static<typeof CallBody>;
 
 /** Takes snapshots of VMs and applies a retention. */
 export const SnapshotBody = Type.Object({
-  vms: Type.Optional(
-    Type.Array(Type.String({ minLength: 1, maxLength: 128 }), {
-      maxItems: 10_000,
-      description: "Ids of VMs.",
-    }),
-  ),
-  filter: Type.Optional(
-    Type.String({
-      maxLength: 16_384,
-      description: "Filter for VMs, evaluated at each run: `tags:prod`.",
-    }),
-  ),
-  excludedTags: Type.Optional(
-    Type.Array(Type.String({ minLength: 1, maxLength: 1024 }), {
-      maxItems: 64,
-      description:
-        "VMs with one of these tags are excluded; default: xo:no-bak.",
-    }),
-  ),
-  retention: Type.Object(
-    {
-      keepLast: keep("Number of newest snapshots to keep."),
-      keepDaily: keep("Number of days for which the last snapshot is kept."),
-      keepWeekly: keep(
-        "Number of weeks for which the last snapshot is kept; weeks begin on Monday.",
-      ),
-      keepMonthly: keep(
-        "Number of months for which the last snapshot is kept.",
-      ),
-    },
-    {
-      additionalProperties: false,
-      description:
-        "Retention: a snapshot is kept if any of these rules keeps it.",
-    },
-  ),
+  ...selection,
+  retention: retentionOf("snapshot"),
   namePattern: Type.Optional(
     Type.String({
       minLength: 1,
@@ -101,13 +113,128 @@ export const SnapshotBody = Type.Object({
       description: "Whether snapshots of running VMs include their memory.",
     }),
   ),
-  timezone: Type.Optional(
-    Type.String({
-      maxLength: 64,
-      description:
-        "Time zone for the retention by days; default: that of the schedule.",
-    }),
-  ),
+  timezone: timezoneOf,
   ...limits,
 });
 export type SnapshotBody = Static<typeof SnapshotBody>;
+
+const per = (what: string) =>
+  Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: 256,
+      description: `VMs of one ${what} that all jobs back up at the same time, at most.`,
+    }),
+  );
+const timeOfDay = Type.String({ pattern: "^([01]\\d|2[0-3]):[0-5]\\d$" });
+const flag = (description: string) =>
+  Type.Optional(Type.Boolean({ description }));
+
+/** Settings of a backup job that a schedule may override. */
+const overridable = {
+  retention: Type.Optional(retentionOf("backup")),
+  mode: Type.Optional(
+    Type.Enum(["incremental", "full"], {
+      description: "`full` reads all disks; default: incremental.",
+    }),
+  ),
+  snapshot: Type.Optional(
+    Type.Enum(["normal", "memory", "offline"], {
+      description:
+        "`memory` includes the memory of running VMs, `offline` shuts a VM down while its snapshot is taken; default: normal. The tags xo-memory-backup and xo-offline-backup of a VM override it.",
+    }),
+  ),
+};
+
+/** Backs up VMs to repositories and applies a retention. */
+export const BackupBody = Type.Object({
+  ...selection,
+  pattern: Type.Optional(
+    Type.Object(
+      {},
+      {
+        additionalProperties: true,
+        description:
+          'Pattern of the properties of VMs, as Xen Orchestra\'s clients create it: {tags: [["prod"]]}.',
+      },
+    ),
+  ),
+  repositories: Type.Array(Type.String({ minLength: 1, maxLength: 128 }), {
+    minItems: 1,
+    maxItems: 16,
+    description: "Ids of backup repositories; each gets all backups.",
+  }),
+  ...overridable,
+  retention: retentionOf("backup"),
+  schedules: Type.Optional(
+    Type.Record(
+      Type.String({ minLength: 1, maxLength: 128 }),
+      Type.Object(overridable, { additionalProperties: false }),
+      {
+        maxProperties: 100,
+        description: "Other settings for runs of a schedule, by its id.",
+      },
+    ),
+  ),
+  fullInterval: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: 10_000,
+      description:
+        "Every n-th backup of a VM reads all of its disks; default: only the first.",
+    }),
+  ),
+  preferNbd: flag(
+    "Whether disks are read by NBD if the pool can; default: true.",
+  ),
+  preferCbt: flag(
+    "Whether changed block tracking is enabled on disks, so that only changed blocks are read; default: true.",
+  ),
+  purgeSnapshotData: flag(
+    "Whether the data of the snapshot of the last backup is destroyed where changed block tracking does not need it; default: false.",
+  ),
+  ignoreLongChains: flag(
+    "Whether disks with many images that wait for coalescing are backed up too; default: false.",
+  ),
+  retries: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: 10,
+      description: "Repetitions of a failed backup of a VM; default: 0.",
+    }),
+  ),
+  maxRate: Type.Optional(
+    Type.Integer({
+      minimum: 1_024,
+      description:
+        "Limit of the rate of each VM's backup, in bytes per second.",
+    }),
+  ),
+  window: Type.Optional(
+    Type.Object(
+      { from: timeOfDay, to: timeOfDay },
+      {
+        additionalProperties: false,
+        description:
+          "Backups of VMs are started only at this time of the day, such as 22:00 to 06:00; others are skipped.",
+      },
+    ),
+  ),
+  concurrencyPerHost: per("host"),
+  concurrencyPerSr: per("SR"),
+  concurrencyPerRepository: per("repository"),
+  concurrencyPerPool: per("pool"),
+  timezone: timezoneOf,
+  contract: Type.Optional(
+    Type.Object(
+      {},
+      {
+        additionalProperties: true,
+        description:
+          "Settings of clients of Xen Orchestra that have no effect.",
+      },
+    ),
+  ),
+  ...limits,
+});
+export type BackupBody = Static<typeof BackupBody>;

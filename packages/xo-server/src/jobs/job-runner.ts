@@ -8,11 +8,13 @@ import type { AuthenticatedUsers } from "../auth/authenticated-users.js";
 import type { AuthenticatedUser } from "../auth/authenticated-user.js";
 import { toFailure } from "../tasks/task-view.js";
 import type { TaskContext } from "../tasks/task-context.js";
-import { CallLog, toShown, type LoggedCalls } from "./call-log.js";
+import { CallLog, toShown } from "./call-log.js";
 import { Caller } from "./caller.js";
 import { fetchObjects } from "./fetch-objects.js";
 import { inParallel } from "./in-parallel.js";
 import type { CallBody, SnapshotBody } from "./job-body.js";
+import type { JobKind, JobKinds, KindRun } from "./job-kind.js";
+import type { RunOutcome } from "./run-outcome.js";
 import { resolveVector, type Params } from "./params-vector.js";
 import { insertSecrets, type Secrets } from "./secrets.js";
 import { SnapshotPolicy, type PlannedSnapshot } from "./snapshot-policy.js";
@@ -25,20 +27,8 @@ export interface JobRunnerOptions {
   readonly objects: PoolObjects;
   readonly clock: WallClock;
   readonly isStopping: () => boolean;
-}
-
-/** Outcome of a run. */
-export interface RunOutcome {
-  readonly status: JobRunStatus;
-  readonly body: RunBody;
-}
-
-export interface RunBody extends Partial<LoggedCalls> {
-  /** Number of calls that were not started. */
-  readonly notBegun?: number;
-  /** Why no calls, or no more calls, were made. */
-  readonly error?: object;
-  readonly reason?: string;
+  /** Types of jobs besides calls and snapshots. */
+  readonly kinds: JobKinds;
 }
 
 /** What a run would do. */
@@ -63,15 +53,23 @@ export class JobRunner {
     this.#options = options;
   }
 
-  /**
-   * Never rejects: errors are part of the outcome.
-   * @param scheduleId schedule whose time zone applies
-   */
-  async run(
-    job: Job,
-    scheduleId: string | undefined,
-    work: TaskContext,
-  ): Promise<RunOutcome> {
+  /** Runs of this job continue after a restart of the server. */
+  isResumable(job: Pick<Job, "type">): boolean {
+    return this.#options.kinds.has(job.type);
+  }
+
+  /** @throws XoError INVALID_PARAMETERS, NO_SUCH_OBJECT */
+  check(type: string, body: object): void {
+    this.#options.kinds.get(type)?.check(body);
+  }
+
+  /** Never rejects: errors are part of the outcome. */
+  async run(run: KindRun): Promise<RunOutcome> {
+    const kind = this.#options.kinds.get(run.job.type);
+    return kind === undefined ? this.#runCalls(run) : kind.run(run);
+  }
+
+  async #runCalls({ job, scheduleId, work }: KindRun): Promise<RunOutcome> {
     const log = new CallLog();
     const caller = new Caller({
       ...this.#options,
@@ -96,7 +94,9 @@ export class JobRunner {
   }
 
   /** @throws XoError errors that a run would have before its first call */
-  async plan(job: Job): Promise<JobPlan> {
+  async plan(job: Job): Promise<JobPlan | object> {
+    const kind: JobKind | undefined = this.#options.kinds.get(job.type);
+    if (kind !== undefined) return kind.plan(job);
     const user = this.#userOf(job);
     if (job.type === "snapshot") {
       const snapshots = await this.#policyOf(job, undefined).plan(user);

@@ -8,15 +8,17 @@ import type {
   Store,
 } from "@xo-server/store";
 import type { JobPlan, JobRunner } from "./job-runner.js";
-import type { StartedRun, Runs } from "./runs.js";
+import type { RunChoice } from "./job-kind.js";
+import type { Ended, RunState, StartedRun, Runs } from "./runs.js";
 import { extractSecrets, type Secrets } from "./secrets.js";
 import { createTimes } from "./times.js";
+import type { InterruptedTask } from "../tasks/interrupted-task.js";
 import type { TaskContext } from "../tasks/task-context.js";
 
 export interface JobsOptions {
   readonly store: Pick<Store, "jobs" | "schedules" | "jobRuns">;
-  readonly runs: Pick<Runs, "begin" | "cancel">;
-  readonly runner: Pick<JobRunner, "plan">;
+  readonly runs: Pick<Runs, "begin" | "cancel" | "resume">;
+  readonly runner: Pick<JobRunner, "plan" | "check">;
   /** Whether an operation with this name exists. */
   readonly isOperation: (name: string) => boolean;
   /** Whether a user with this id exists. */
@@ -37,6 +39,7 @@ export interface JobParts {
 export interface JobStart {
   readonly jobId: string;
   readonly scheduleId?: string;
+  readonly choice?: RunChoice;
 }
 
 /** Maximum number of jobs, and of schedules. */
@@ -97,7 +100,7 @@ export class Jobs {
   }
 
   /** What a run would do now. */
-  plan(id: string): Promise<JobPlan> {
+  plan(id: string): Promise<JobPlan | object> {
     return this.#options.runner.plan(this.get(id));
   }
 
@@ -107,7 +110,7 @@ export class Jobs {
    * @throws XoError NO_SUCH_OBJECT, INCORRECT_STATE
    */
   async begin(
-    { jobId, scheduleId }: JobStart,
+    { jobId, scheduleId, choice }: JobStart,
     work?: TaskContext,
   ): Promise<Required<StartedRun>> {
     const { name, userId } = this.get(jobId);
@@ -119,6 +122,7 @@ export class Jobs {
         ...(scheduleId === undefined ? {} : { scheduleId }),
       },
       work,
+      choice,
     );
     if (begun?.ended !== undefined)
       return { run: begun.run, ended: begun.ended };
@@ -128,6 +132,18 @@ export class Jobs {
       actual: "running",
       expected: "idle",
     });
+  }
+
+  /**
+   * Continues a run after a restart of the server.
+   * @throws XoError INTERRUPTED, and the error of the run
+   */
+  resume(
+    state: RunState,
+    work: TaskContext,
+    interrupted: InterruptedTask,
+  ): Promise<Ended> {
+    return this.#options.runs.resume(state, work, interrupted);
   }
 
   /**
@@ -238,6 +254,7 @@ export class Jobs {
       throw new XoError("NO_SUCH_OBJECT", { type: "user", id: userId });
     const { method, timezone }: { method?: unknown; timezone?: unknown } = body;
     if (typeof timezone === "string") createTimes("@daily", timezone);
+    this.#options.runner.check(type, body);
     if (type !== "call") return;
     const name = String(method);
     if (!this.#options.isOperation(name))

@@ -1,9 +1,10 @@
-/** How many snapshots are retained; all others are deleted. */
+/** How many snapshots or backups are retained; all others are deleted. */
 export interface Retention {
   readonly keepLast?: number;
   readonly keepDaily?: number;
   readonly keepWeekly?: number;
   readonly keepMonthly?: number;
+  readonly keepYearly?: number;
 }
 
 export interface Dated {
@@ -36,6 +37,7 @@ export function toDelete<T extends Dated>(
     [rules.keepDaily, ({ date }) => date],
     [rules.keepWeekly, ({ monday }) => monday],
     [rules.keepMonthly, ({ date }) => date.slice(0, 7)],
+    [rules.keepYearly, ({ date }) => date.slice(0, 4)],
   ];
   for (const [count = 0, periodOf] of byPeriod)
     for (const one of newestOfEach(newestFirst, count, (snapshot) =>

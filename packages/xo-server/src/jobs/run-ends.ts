@@ -2,7 +2,7 @@ import type { WallClock } from "@xo-server/kit";
 import { XoError } from "@xo-server/model";
 import type { JobRun, JobRunEnd, Store } from "@xo-server/store";
 import type { Logger } from "../log/logger.js";
-import type { RunOutcome } from "./job-runner.js";
+import type { RunOutcome } from "./run-outcome.js";
 
 export interface RunEndsOptions {
   readonly store: Pick<Store, "jobRuns">;

@@ -3,15 +3,18 @@ import { XoError } from "@xo-server/model";
 import type { Job, JobRun, RunStart, Store } from "@xo-server/store";
 import type { Logger } from "../log/logger.js";
 import type { Tasks } from "../tasks/tasks.js";
+import type { InterruptedTask } from "../tasks/interrupted-task.js";
 import type { TaskContext } from "../tasks/task-context.js";
 import type { CallBody } from "./job-body.js";
-import type { JobRunner, RunOutcome } from "./job-runner.js";
+import type { RunChoice } from "./job-kind.js";
+import type { JobRunner } from "./job-runner.js";
+import type { RunOutcome } from "./run-outcome.js";
 import { RunOutcomes } from "./run-ends.js";
 import { withSignal } from "./with-signal.js";
 
 export interface RunsOptions {
   readonly store: Pick<Store, "jobs" | "jobRuns">;
-  readonly runner: Pick<JobRunner, "run">;
+  readonly runner: Pick<JobRunner, "run" | "isResumable">;
   readonly tasks: Pick<Tasks, "run">;
   readonly owner: string;
   readonly clock: WallClock;
@@ -35,9 +38,22 @@ export interface Ended {
   readonly status: JobRun["status"];
 }
 
+/** What the task of a run persists, for `resume`. */
+export interface RunState {
+  readonly runId: string;
+  readonly choice?: RunChoice | undefined;
+}
+
+/** How a run is executed. */
+interface Execution {
+  readonly choice?: RunChoice | undefined;
+  readonly interrupted?: InterruptedTask | undefined;
+}
+
 interface Running {
   readonly abort: AbortController;
   readonly ended: Promise<Ended>;
+  readonly isResumable: boolean;
 }
 
 /**
@@ -70,6 +86,7 @@ export class Runs {
   async begin(
     start: Omit<RunStart, "owner">,
     work?: TaskContext,
+    choice?: RunChoice,
   ): Promise<StartedRun | undefined> {
     if (this.#isStopping) throw new XoError("CLOSED", { what: "the server" });
     const { store, owner } = this.#options;
@@ -79,7 +96,26 @@ export class Runs {
       this.#ends.prune(run.jobId);
       return { run };
     }
-    return this.#start(run, work);
+    return this.#start(run, work, { choice });
+  }
+
+  /**
+   * Continues a run that the previous process of this server executed.
+   * @param work the task that the run had
+   * @throws XoError INTERRUPTED: it was given up meanwhile; the error of the run
+   */
+  async resume(
+    { runId, choice }: RunState,
+    work: TaskContext,
+    interrupted: InterruptedTask,
+  ): Promise<Ended> {
+    const run = await this.#options.store.jobRuns.get(runId);
+    if (run?.status !== "pending")
+      throw new XoError("INTERRUPTED", {
+        reason: `run ${runId} has ended: ${run?.status ?? "deleted"}`,
+      });
+    const started = await this.#start(run, work, { choice, interrupted });
+    return started.ended;
   }
 
   /** @returns false: the run is not executed by this server */
@@ -110,12 +146,16 @@ export class Runs {
     await this.#beginQueued();
   }
 
-  /** No more runs start; those in progress are marked as interrupted. */
+  /** No more runs start; those in progress are marked as interrupted, unless they are resumed by the next process. */
   async stop(): Promise<void> {
     this.#isStopping = true;
     const { store, owner, logger } = this.#options;
+    const resumable = [...this.#running]
+      .filter(([, { isResumable }]) => isResumable)
+      .map(([id]) => id);
     try {
-      if (this.#running.size > 0) await store.jobRuns.interrupt({ owner });
+      if (this.#running.size > 0)
+        await store.jobRuns.interrupt({ owner }, resumable);
     } catch (error) {
       logger.warn("job runs in progress could not be marked as interrupted", {
         error,
@@ -128,14 +168,15 @@ export class Runs {
     while (!this.#isStopping) {
       const run = await store.jobRuns.beginQueued(owner);
       if (run === undefined) return;
-      await this.#start(run, undefined);
+      await this.#start(run, undefined, {});
     }
   }
 
   async #start(
     run: JobRun,
     input: TaskContext | undefined,
-  ): Promise<StartedRun> {
+    how: Execution,
+  ): Promise<Required<StartedRun>> {
     const job = this.#options.store.jobs.get(run.jobId);
     const abort = new AbortController();
     // Registered before the first await, so that the run can be found and
@@ -143,12 +184,22 @@ export class Runs {
     let settle: (ended: Promise<Ended>) => void = () => undefined;
     const ended = new Promise<Ended>((resolve) => (settle = resolve));
     ended.catch(() => undefined);
-    this.#running.set(run.id, { abort, ended });
-    const doIt = (work: TaskContext) =>
-      this.#execute(run, job, withSignal(work, abort.signal));
+    const isResumable =
+      job !== undefined && this.#options.runner.isResumable(job);
+    this.#running.set(run.id, { abort, ended, isResumable });
+    const doIt = async (task: TaskContext) => {
+      const work = withSignal(task, abort.signal);
+      if (isResumable)
+        await work.persistState({
+          runId: run.id,
+          ...(how.choice === undefined ? {} : { choice: how.choice }),
+        } satisfies RunState);
+      return this.#execute(run, job, { ...how, work });
+    };
     if (input !== undefined) settle(doIt(input));
     else {
-      const { result } = await this.#options.tasks.run(toSubject(run), doIt);
+      const subject = toSubject(run, isResumable);
+      const { result } = await this.#options.tasks.run(subject, doIt);
       settle(result);
     }
     return { run, ended };
@@ -157,7 +208,7 @@ export class Runs {
   async #execute(
     run: JobRun,
     job: Job | undefined,
-    work: TaskContext,
+    { work, ...how }: Execution & { readonly work: TaskContext },
   ): Promise<Ended> {
     const { clock, logger } = this.#options;
     const taskId = work.taskId;
@@ -167,7 +218,13 @@ export class Runs {
       const outcome =
         job === undefined
           ? jobDeleted
-          : await this.#options.runner.run(job, run.scheduleId, work);
+          : await this.#options.runner.run({
+              ...how,
+              job,
+              runId: run.id,
+              scheduleId: run.scheduleId,
+              work,
+            });
       await this.#ends.write(run, outcome);
       logger.info(`job ${run.jobName} finished: ${outcome.status}`, {
         run: run.id,
@@ -197,8 +254,12 @@ const jobDeleted: RunOutcome = {
   body: { reason: "the job was deleted" },
 };
 
-function toSubject(run: JobRun) {
+/** The operation whose `resume` continues a run. */
+const RESUMING = "job.runNow";
+
+function toSubject(run: JobRun, isResumable: boolean) {
   return {
+    ...(isResumable ? { operation: RESUMING } : {}),
     name: `job: ${run.jobName}`,
     objectType: "job",
     objectId: run.jobId,

@@ -13,6 +13,7 @@ import type { AuthenticatedUsers } from "../auth/authenticated-users.js";
 import type { Pools } from "../pools/pools.js";
 import type { StopStack } from "../lifecycle/stop-stack.js";
 import type { Tasks } from "../tasks/tasks.js";
+import type { JobKinds } from "./job-kind.js";
 import { JobRunner } from "./job-runner.js";
 import { Jobs } from "./jobs.js";
 import { poolsReady } from "./pools-ready.js";
@@ -31,12 +32,20 @@ export interface StartJobsParts {
   readonly clock: WallClock;
   readonly logger: Logger;
   readonly stops: StopStack;
+  /** Types of jobs besides calls and snapshots. */
+  readonly kinds: JobKinds;
 }
 
 export interface StartedJobs {
   readonly jobs: Jobs;
-  /** Starts scheduled and requested runs. */
-  readonly start: (dispatcher: Dispatcher) => Promise<void>;
+  /**
+   * Starts scheduled and requested runs.
+   * @param resumed ids of runs of the previous process that will be resumed
+   */
+  readonly start: (
+    dispatcher: Dispatcher,
+    resumed: readonly string[],
+  ) => Promise<void>;
 }
 
 /**
@@ -86,10 +95,10 @@ export function startJobs(parts: StartJobsParts): StartedJobs {
   });
   return {
     jobs,
-    async start(started) {
+    async start(started, resumed) {
       dispatcher = started;
       try {
-        await store.jobRuns.interrupt({ owner });
+        await store.jobRuns.interrupt({ owner }, resumed);
       } catch (error) {
         logger.warn(
           "job runs of the previous process could not be marked as interrupted",

@@ -1,7 +1,9 @@
 import { XoError } from "@xo-server/model";
 import type { JobRun } from "@xo-server/store";
 import { Type, type Static } from "typebox";
-import { defineOperation } from "./define-operation.js";
+import type { RunState } from "../jobs/runs.js";
+import type { InterruptedTask } from "../tasks/interrupted-task.js";
+import { defineOperation, type OperationContext } from "./define-operation.js";
 
 const jobId = Type.String({
   minLength: 1,
@@ -65,6 +67,16 @@ const example = {
   failed: 0,
 };
 
+/** For operations in whose task a run is executed: it continues there after a restart. */
+export const resumesRun = {
+  resumesAtOnce: true,
+  resume: (
+    state: RunState,
+    { services, task }: OperationContext,
+    interrupted: InterruptedTask,
+  ) => services.jobs.resume(state, task, interrupted),
+};
+
 export const jobRunNow = defineOperation({
   ...change,
   name: "job.runNow",
@@ -87,6 +99,7 @@ export const jobRunNow = defineOperation({
     const { run, ended } = await services.jobs.begin({ jobId: id }, own);
     return wait ? ended : { runId: run.id, status: run.status };
   },
+  ...resumesRun,
 });
 
 export const jobRunSequence = defineOperation({

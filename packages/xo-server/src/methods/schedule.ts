@@ -2,6 +2,7 @@ import type { Schedule } from "@xo-server/store";
 import { Type, type Static } from "typebox";
 import { createTimes, type Times } from "../jobs/times.js";
 import { defineOperation } from "./define-operation.js";
+import { resumesRun } from "./job-run.js";
 
 const id = Type.String({
   minLength: 1,
@@ -243,6 +244,7 @@ export const scheduleRun = defineOperation({
     ).ended;
     return true;
   },
+  ...resumesRun,
 });
 
 export const scheduleRunSequence = defineOperation({

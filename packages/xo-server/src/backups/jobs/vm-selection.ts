@@ -1,0 +1,98 @@
+import type { Catalog, ViewObject } from "@xo-server/inventory";
+import type { AuthenticatedUser } from "../../auth/authenticated-user.js";
+import { fetchObjects } from "../../jobs/fetch-objects.js";
+import type { BackupBody } from "../../jobs/job-body.js";
+
+/** VMs with this tag are not backed up, unless a job names other tags. */
+export const DEFAULT_EXCLUDED_TAGS: readonly string[] = ["xo:no-bak"];
+
+/** A VM of a job; `object` is absent if it does not exist. */
+export interface SelectedVm {
+  readonly id: string;
+  readonly name: string;
+  readonly object: ViewObject | undefined;
+}
+
+export interface ExcludedVm extends SelectedVm {
+  readonly reason: string;
+}
+
+export interface Selection {
+  readonly vms: readonly SelectedVm[];
+  readonly excluded: readonly ExcludedVm[];
+}
+
+type SelectionBody = Pick<
+  BackupBody,
+  "vms" | "filter" | "pattern" | "excludedTags"
+>;
+
+/**
+ * The VMs of a job now. VMs listed by id are selected even if they do not
+ * exist, so that the log has the error. Runs in slices of the event loop.
+ * @throws XoError FILTER_INVALID, INVALID_PARAMETERS: too many objects
+ */
+export async function selectVms(
+  catalog: Catalog,
+  user: AuthenticatedUser,
+  body: SelectionBody,
+): Promise<Selection> {
+  const { vms = [], filter, pattern, excludedTags } = body;
+  const selected = new Map<string, SelectedVm>();
+  const select = (object: ViewObject) => {
+    const id = String(object["id"]);
+    selected.set(id, { id, name: nameOf(object), object });
+  };
+  if (filter !== undefined || pattern !== undefined) {
+    const found = await fetchObjects(catalog, user, {
+      type: "VM",
+      ...(filter === undefined ? {} : { filter }),
+      ...(pattern === undefined ? {} : { pattern }),
+    });
+    for (const object of found) select(object);
+  }
+  for (const id of vms) {
+    const object = findVm(catalog, id);
+    if (object === undefined) selected.set(id, { id, name: id, object });
+    else select(object);
+  }
+  return split([...selected.values()], excludedTags ?? DEFAULT_EXCLUDED_TAGS);
+}
+
+export function findVm(
+  catalog: Pick<Catalog, "get">,
+  id: string,
+): ViewObject | undefined {
+  const entry = catalog.get(id);
+  return entry?.type === "VM"
+    ? (JSON.parse(entry.json.toString()) as ViewObject)
+    : undefined;
+}
+
+export function tagsOf(object: ViewObject | undefined): readonly string[] {
+  const tags = object?.["tags"];
+  return Array.isArray(tags) ? (tags as readonly string[]) : [];
+}
+
+function split(
+  all: readonly SelectedVm[],
+  excludedTags: readonly string[],
+): Selection {
+  const vms: SelectedVm[] = [];
+  const excluded: ExcludedVm[] = [];
+  for (const vm of all) {
+    const tags = tagsOf(vm.object);
+    // Tags may have a reason: `xo:no-bak=database dumps are enough`.
+    const tag = tags.find((one) =>
+      excludedTags.some((name) => one === name || one.startsWith(`${name}=`)),
+    );
+    if (tag === undefined) vms.push(vm);
+    else excluded.push({ ...vm, reason: `it has the tag ${tag}` });
+  }
+  return { vms, excluded };
+}
+
+function nameOf(object: ViewObject): string {
+  const name = object["name_label"];
+  return typeof name === "string" ? name : String(object["id"]);
+}

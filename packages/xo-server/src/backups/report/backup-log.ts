@@ -1,0 +1,144 @@
+import { toFailure } from "../../tasks/task-view.js";
+
+export type EntryStatus = "success" | "failure" | "skipped" | "aborted";
+
+/** A disk that is not backed up. */
+export interface SkippedDisk {
+  readonly vdi: string;
+  readonly name_label: string;
+  readonly userdevice: string;
+  readonly reason: string;
+}
+
+/** A disk in one repository. Sizes in bytes. */
+export interface DiskLogEntry {
+  readonly vdi: string;
+  readonly name: string;
+  readonly size: number;
+  /** How it was read, and why not otherwise. */
+  readonly source: string;
+  readonly reasons?: readonly string[];
+  readonly read?: number;
+  readonly changed?: number;
+  readonly stored?: number;
+  /** Blocks that changed block tracking reported as unchanged, and were not. */
+  readonly mismatches?: number;
+}
+
+/** A VM's backup in one repository. Times in ms since the epoch. */
+export interface RepositoryLogEntry {
+  readonly repository: string;
+  readonly name: string;
+  readonly status: EntryStatus;
+  readonly start: number;
+  readonly end: number;
+  readonly backup?: string;
+  readonly mode?: "full" | "incremental";
+  readonly disks?: readonly DiskLogEntry[];
+  /** Ids of backups that the retention has deleted. */
+  readonly deleted?: readonly string[];
+  readonly error?: object;
+}
+
+/** A VM of a run. Times in ms since the epoch. */
+export interface VmLogEntry {
+  readonly vm: string;
+  readonly name: string;
+  readonly status: EntryStatus;
+  readonly start: number;
+  readonly end: number;
+  readonly attempts?: number;
+  /** Why it was skipped. */
+  readonly reason?: string;
+  readonly repositories?: readonly RepositoryLogEntry[];
+  readonly skippedDisks?: readonly SkippedDisk[];
+  readonly warnings?: readonly string[];
+  readonly error?: object;
+}
+
+/** What a run did, as it is stored. Sizes in bytes. */
+export interface BackupRunBody {
+  readonly mode: "full" | "incremental";
+  readonly vms: readonly VmLogEntry[];
+  readonly succeeded: number;
+  readonly failed: number;
+  readonly skipped: number;
+  readonly read: number;
+  readonly stored: number;
+  /** VMs whose entries have no disks, or that are left out, because of the limit of the log. */
+  readonly shortened?: number;
+  readonly notBegun?: number;
+  readonly error?: object;
+}
+
+/** Maximum length of all entries together, in characters. */
+const MAX_LENGTH = 180_000;
+
+/** The log of a run: failures first, then in full as many as fit. */
+export function toRunBody(
+  mode: BackupRunBody["mode"],
+  entries: readonly VmLogEntry[],
+  more: Pick<BackupRunBody, "notBegun" | "error"> = {},
+): BackupRunBody {
+  const count = (status: EntryStatus) =>
+    entries.filter((one) => one.status === status).length;
+  const disks = entries.flatMap(({ repositories = [] }) =>
+    repositories.flatMap((one) => one.disks ?? []),
+  );
+  const sum = (key: "read" | "stored") =>
+    disks.reduce((total, disk) => total + (disk[key] ?? 0), 0);
+  const { vms, shortened } = fit(entries);
+  return {
+    mode,
+    vms,
+    succeeded: count("success"),
+    failed: count("failure") + count("aborted"),
+    skipped: count("skipped"),
+    read: sum("read"),
+    stored: sum("stored"),
+    ...(shortened === 0 ? {} : { shortened }),
+    ...more,
+  };
+}
+
+/** @returns the failure as it is stored */
+export function toLoggedError(error: unknown): object {
+  return toFailure(error instanceof Error ? error : new Error(String(error)));
+}
+
+function fit(entries: readonly VmLogEntry[]): {
+  readonly vms: VmLogEntry[];
+  readonly shortened: number;
+} {
+  const failuresFirst = entries.toSorted(
+    (a, b) => rank(a) - rank(b) || a.start - b.start,
+  );
+  const vms: VmLogEntry[] = [];
+  let room = MAX_LENGTH;
+  let shortened = 0;
+  for (const entry of failuresFirst) {
+    const short = shorten(entry);
+    const [fitting] = [entry, short].filter(
+      (one) => JSON.stringify(one).length <= room,
+    );
+    if (fitting !== entry) shortened++;
+    if (fitting === undefined) continue;
+    room -= JSON.stringify(fitting).length;
+    vms.push(fitting);
+  }
+  return { vms, shortened };
+}
+
+/** Without disks. */
+function shorten({ skippedDisks, ...entry }: VmLogEntry): VmLogEntry {
+  void skippedDisks;
+  const repositories = entry.repositories?.map(({ disks, ...one }) => {
+    void disks;
+    return one;
+  });
+  return { ...entry, ...(repositories === undefined ? {} : { repositories }) };
+}
+
+function rank({ status }: VmLogEntry): number {
+  return status === "failure" || status === "aborted" ? 0 : 1;
+}

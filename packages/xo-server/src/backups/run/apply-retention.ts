@@ -1,0 +1,45 @@
+import { toDelete, type Retention } from "../../jobs/retention.js";
+import type { ArchiveAccess, StoredBackup } from "./repository-access.js";
+
+export interface RetentionRequest {
+  readonly job: string;
+  /** Only backups of this schedule; undefined: of the job. */
+  readonly schedule: string | undefined;
+  /** UUID. */
+  readonly vm: string;
+  readonly repository: string;
+  /** The backup that was just stored: never deleted. */
+  readonly newest: string;
+  readonly rules: Retention;
+  readonly timezone: string | undefined;
+}
+
+/** Backups of a VM that no rule keeps. @returns ids in the repository */
+export function expired(
+  backups: readonly StoredBackup[],
+  request: RetentionRequest,
+): string[] {
+  const { job, schedule, repository, newest, rules, timezone } = request;
+  const own = backups.filter(
+    (one) =>
+      one.repository === repository &&
+      one.job === job &&
+      (schedule === undefined || one.schedule === schedule),
+  );
+  const dated = own.map(({ backup, time }) => ({ id: backup, time }));
+  return toDelete(dated, rules, timezone)
+    .map(({ id }) => id)
+    .filter((id) => id !== newest);
+}
+
+/** Deletes what no rule keeps; no data is moved. @returns ids in the repository @throws XoError */
+export async function applyRetention(
+  archives: ArchiveAccess,
+  request: RetentionRequest,
+): Promise<readonly string[]> {
+  const { repository, vm } = request;
+  await archives.refresh(repository);
+  const backups = expired(await archives.ofVm(vm), request);
+  if (backups.length > 0) await archives.remove(repository, backups);
+  return backups;
+}

@@ -1,0 +1,44 @@
+import type { Archive } from "../archives/archive.js";
+import type { Archives } from "../archives/archives.js";
+import type { Repositories } from "../repositories/repositories.js";
+import type { ArchiveAccess, StoredBackup } from "./repository-access.js";
+
+/** The backups of VMs in repositories, as runs need them. */
+export function createArchiveAccess(
+  archives: Pick<Archives, "ofVm" | "refresh" | "remove">,
+  repositories: Pick<Repositories, "run">,
+): ArchiveAccess {
+  return {
+    async ofVm(vm) {
+      const all = await archives.ofVm(vm);
+      return all.map(toStored);
+    },
+    async refresh(repository, isAfterCrash = false) {
+      // The server may have stopped before it kept the state of the log.
+      if (isAfterCrash) await repositories.run(repository, { type: "open" });
+      await archives.refresh(repository);
+    },
+    remove: (repository, backups) =>
+      archives.remove(backups.map((one) => `${repository}/${one}`)),
+  };
+}
+
+function toStored({
+  id,
+  repository,
+  backup,
+  time,
+  properties,
+}: Archive): StoredBackup {
+  const { job, schedule, run, time: taken } = properties;
+  return {
+    id,
+    repository,
+    backup,
+    job: String(job),
+    schedule: typeof schedule === "string" ? schedule : undefined,
+    run: String(run),
+    // That of the snapshot: the manifest is written when the data is stored.
+    time: typeof taken === "number" ? taken : time,
+  };
+}

@@ -1,0 +1,211 @@
+import type { BackupDisk, ChangedBlocks, NbdServer } from "@xo-server/backup";
+import { XapiError, XoError, type Ref } from "@xo-server/model";
+import type { Xapi } from "@xo-server/xen-api";
+import type { BackupBody } from "../../jobs/job-body.js";
+import { hostWithSr } from "./host-with-sr.js";
+import { sizeOf, type XapiRecord } from "./xapi-objects.js";
+import type { SnapshotDisk } from "./vm-snapshots.js";
+import type { VmDisk } from "./vm-records.js";
+
+/** How a disk is read. */
+export type SourceKind = "nbd-changed" | "vhd-delta" | "nbd" | "vhd" | "raw";
+
+/** What a worker reads a disk from, for its order. */
+export interface DiskSource {
+  readonly kind: SourceKind;
+  /** Of the disk in the order. */
+  readonly input: Pick<
+    BackupDisk,
+    "source" | "changedBlocks" | "delta" | "compareSample"
+  >;
+  /** Why it is not read in a way that reads less. */
+  readonly reasons: readonly string[];
+}
+
+export interface SourceRequest {
+  readonly disk: VmDisk;
+  readonly snapshot: SnapshotDisk;
+  /** The snapshot that the backup `base` of the order has; absent: everything is read. */
+  readonly base: SnapshotDisk | undefined;
+  /** Why there is no base. */
+  readonly noBase?: string | undefined;
+  readonly body: Pick<BackupBody, "preferNbd" | "preferCbt">;
+}
+
+/** Bytes per bit of the bitmap. */
+const GRAIN = 65_536;
+/** VHD cannot hold larger disks, in bytes. */
+const MAX_VHD = 2_040 * 2 ** 30;
+/** Share of the blocks that changed block tracking reports as unchanged and that are compared. */
+const COMPARED = 0.01;
+
+/** The way to read a disk that reads least. @throws XapiError, XoError of the connection */
+export async function chooseSource(
+  xapi: Xapi,
+  request: SourceRequest,
+): Promise<DiskSource> {
+  const { snapshot, base, noBase, disk } = request;
+  const reasons = noBase === undefined ? [] : [noBase];
+  const nbd = await nbdSource(xapi, request, reasons);
+  if (base !== undefined && nbd !== undefined) {
+    const changedBlocks = await changedBlocksOf(xapi, request, reasons);
+    if (changedBlocks !== undefined)
+      return {
+        kind: "nbd-changed",
+        input: { source: nbd, changedBlocks, compareSample: COMPARED },
+        reasons,
+      };
+  }
+  const isVhd = disk.size <= MAX_VHD;
+  if (base !== undefined && isVhd && hasData(base.record)) {
+    const source = await streamSource(xapi, disk, {
+      vdi: snapshot.ref,
+      format: "vhd",
+      base: base.ref,
+    });
+    return { kind: "vhd-delta", input: { source, delta: true }, reasons };
+  }
+  if (base !== undefined && !hasData(base.record))
+    reasons.push("the data of the last snapshot was destroyed");
+  if (nbd !== undefined)
+    return { kind: "nbd", input: { source: nbd }, reasons };
+  if (!isVhd) reasons.push("the disk is too large for the VHD format");
+  const format = isVhd ? "vhd" : "raw";
+  const source = await streamSource(xapi, disk, { vdi: snapshot.ref, format });
+  return { kind: format, input: { source }, reasons };
+}
+
+/** Without NBD and changed block tracking, for a repetition after they have failed. @throws as chooseSource */
+export async function streamInstead(
+  xapi: Xapi,
+  request: SourceRequest,
+  reason: string,
+): Promise<DiskSource> {
+  const { disk, snapshot } = request;
+  const format = disk.size <= MAX_VHD ? "vhd" : "raw";
+  const source = await streamSource(xapi, disk, { vdi: snapshot.ref, format });
+  return { kind: format, input: { source }, reasons: [reason] };
+}
+
+async function nbdSource(
+  xapi: Xapi,
+  { snapshot, body }: SourceRequest,
+  reasons: string[],
+): Promise<BackupDisk["source"] | undefined> {
+  if (body.preferNbd === false) {
+    reasons.push("NBD is turned off for this job");
+    return undefined;
+  }
+  try {
+    const answer = await xapi.call("VDI.get_nbd_info", [snapshot.ref]);
+    const all = (Array.isArray(answer) ? answer : []) as XapiRecord[];
+    const [first] = all;
+    if (first === undefined) {
+      reasons.push("no network of the pool is enabled for NBD");
+      return undefined;
+    }
+    return {
+      type: "nbd",
+      exportName: String(first["exportname"]),
+      servers: all.map(toServer),
+    };
+  } catch (error) {
+    reasons.push(`NBD cannot be used: ${messageOf(error)}`);
+    return undefined;
+  }
+}
+
+function toServer(info: XapiRecord): NbdServer {
+  const { address, port, cert } = info;
+  return {
+    address: String(address),
+    port: Number(port),
+    ...(typeof cert === "string" && cert !== ""
+      ? { tls: { certificates: cert } }
+      : {}),
+  };
+}
+
+/** @returns undefined: they are not known; `reasons` has why */
+async function changedBlocksOf(
+  xapi: Xapi,
+  { base, snapshot, body }: SourceRequest,
+  reasons: string[],
+): Promise<ChangedBlocks | undefined> {
+  if (base === undefined) return undefined;
+  if (body.preferCbt === false) {
+    reasons.push("changed block tracking is turned off for this job");
+    return undefined;
+  }
+  for (const { record } of [base, snapshot])
+    if (record["cbt_enabled"] !== true) {
+      reasons.push(
+        "changed block tracking was not enabled since the last backup",
+      );
+      return undefined;
+    }
+  try {
+    const params = [base.ref, snapshot.ref];
+    const bitmap = await xapi.call("VDI.list_changed_blocks", params);
+    return { bitmap: String(bitmap), grain: GRAIN };
+  } catch (error) {
+    reasons.push(`changed blocks are not known: ${messageOf(error)}`);
+    return undefined;
+  }
+}
+
+async function streamSource(
+  xapi: Xapi,
+  disk: VmDisk,
+  query: Readonly<Record<string, string>> & { readonly format: "vhd" | "raw" },
+): Promise<BackupDisk["source"]> {
+  const host = await hostWithSr(xapi, disk.sr);
+  const { url, headers, tls } = await xapi.streamTarget({
+    path: "/export_raw_vdi",
+    query,
+    ...(host === undefined ? {} : { host }),
+  });
+  return {
+    type: "stream",
+    format: query.format,
+    url,
+    headers,
+    ...(tls === undefined ? {} : { tls: { certificates: tls.certificate } }),
+  };
+}
+
+/** Enables changed block tracking on a disk. @returns why it cannot be enabled */
+export async function enableCbt(
+  xapi: Xapi,
+  vdi: Ref,
+): Promise<string | undefined> {
+  try {
+    await xapi.call("VDI.enable_cbt", [vdi]);
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof XapiError)) throw error;
+    return `changed block tracking cannot be enabled: ${messageOf(error)}`;
+  }
+}
+
+function hasData(record: XapiRecord): boolean {
+  return record["type"] !== "cbt_metadata";
+}
+
+/** Why a snapshot is not the base of a disk. @returns undefined: it is */
+export function baseProblem(
+  disk: VmDisk,
+  base: SnapshotDisk,
+): string | undefined {
+  if (base.of !== disk.vdi) return "the disk was replaced";
+  if (sizeOf(base.record, "virtual_size") !== disk.size)
+    return "the size of the disk has changed";
+  if (base.record["SR"] !== disk.sr) return "the disk was moved to another SR";
+  return undefined;
+}
+
+function messageOf(error: unknown): string {
+  if (error instanceof XapiError) return error.code;
+  if (error instanceof XoError || error instanceof Error) return error.message;
+  return String(error);
+}

@@ -1,0 +1,53 @@
+import type { BackupOperation, BackupOrderResult } from "@xo-server/backup";
+
+/** A repository, as far as a run needs it. */
+export interface TargetRepository {
+  readonly id: string;
+  readonly name: string;
+  readonly enabled: boolean;
+}
+
+export interface WorkerOptions {
+  readonly signal?: AbortSignal;
+  /** Figures of the operation, at most twice a second. */
+  readonly onProgress?: (figures: Readonly<Record<string, number>>) => void;
+}
+
+/** Repositories and their workers. */
+export interface RepositoryAccess {
+  /** @throws XoError NO_SUCH_OBJECT */
+  get(id: string): TargetRepository;
+  /** @throws XoError */
+  run(
+    id: string,
+    order: BackupOperation,
+    options: WorkerOptions,
+  ): Promise<BackupOrderResult>;
+}
+
+/** A backup of a VM in a repository. */
+export interface StoredBackup {
+  /** `<repository>/<backup>` */
+  readonly id: string;
+  readonly repository: string;
+  readonly backup: string;
+  readonly job: string;
+  readonly schedule: string | undefined;
+  readonly run: string;
+  /** ms since the epoch. */
+  readonly time: number;
+}
+
+/** What is in the repositories. */
+export interface ArchiveAccess {
+  /** Of all repositories, as far as it is known. @param vm its uuid */
+  ofVm(vm: string): Promise<readonly StoredBackup[]>;
+  /**
+   * Reads what is new in a repository.
+   * @param isAfterCrash something may have been stored that this server does not know
+   * @throws XoError
+   */
+  refresh(repository: string, isAfterCrash?: boolean): Promise<void>;
+  /** Deletes backups of one repository; no data is moved. @throws XoError */
+  remove(repository: string, backups: readonly string[]): Promise<void>;
+}

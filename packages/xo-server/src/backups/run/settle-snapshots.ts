@@ -1,0 +1,106 @@
+import type { Ref } from "@xo-server/model";
+import type { Xapi } from "@xo-server/xen-api";
+import { read, readAll, refsOf, textOf } from "./xapi-objects.js";
+import {
+  deleteDisk,
+  deleteSnapshot,
+  destroySnapshotData,
+  listDiskSnapshots,
+  listSnapshots,
+  readSnapshotDisks,
+  type BackupSnapshot,
+  type SnapshotDisk,
+} from "./vm-snapshots.js";
+
+export interface SettleOptions {
+  readonly job: string;
+  /** The run that has just backed the VM up. */
+  readonly run: string;
+  /** Whose next incremental backups need a snapshot; none: no snapshot is needed. */
+  readonly repositories: readonly string[];
+  /** Whether the data of the snapshot is destroyed if changed block tracking does without. */
+  readonly purges: boolean;
+  readonly warn: (text: string) => void;
+}
+
+/**
+ * Deletes the snapshots of a job that no incremental backup needs: of each
+ * repository only the newest is the base of the next one.
+ * @throws XapiError, XoError
+ */
+export async function settleSnapshots(
+  xapi: Xapi,
+  vm: Ref,
+  options: SettleOptions,
+): Promise<void> {
+  const { job, run, repositories, purges, warn } = options;
+  const own = (await listSnapshots(xapi, vm)).filter(
+    (one) => one.run === run || one.marks?.job === job,
+  );
+  const disks = (await allDiskSnapshots(xapi, vm)).filter(
+    ({ marks }) => marks?.job === job,
+  );
+  const needed = neededRuns([...own, ...disks], repositories);
+  for (const snapshot of own)
+    if (!needed.has(snapshot.run)) await deleteSnapshot(xapi, snapshot.ref);
+    else if (purges && snapshot.run === run)
+      await purge(xapi, snapshot.ref, warn);
+  const attached = await disksOfSnapshots(xapi, vm);
+  for (const { ref, marks } of disks)
+    if (!needed.has(marks?.run ?? "") && !attached.has(ref))
+      await deleteDisk(xapi, ref);
+}
+
+async function purge(
+  xapi: Xapi,
+  snapshot: Ref,
+  warn: (text: string) => void,
+): Promise<void> {
+  const disks = await readSnapshotDisks(xapi, snapshot);
+  const untracked = disks.find(({ record }) => record["cbt_enabled"] !== true);
+  if (untracked === undefined) await destroySnapshotData(xapi, snapshot);
+  else
+    warn(
+      `the data of the snapshot is kept: changed block tracking is not enabled on disk ${textOf(untracked.record, "name_label")}`,
+    );
+}
+
+/** Runs whose snapshots are the newest with a backup in one of the repositories. */
+export function neededRuns(
+  snapshots: readonly Pick<BackupSnapshot | SnapshotDisk, "marks">[],
+  repositories: readonly string[],
+): ReadonlySet<string> {
+  const needed = new Set<string>();
+  for (const repository of repositories) {
+    const newest = snapshots
+      .flatMap(({ marks }) => (marks?.backups.has(repository) ? [marks] : []))
+      .toSorted((a, b) => b.time - a.time)[0];
+    if (newest !== undefined) needed.add(newest.run);
+  }
+  return needed;
+}
+
+async function allDiskSnapshots(xapi: Xapi, vm: Ref): Promise<SnapshotDisk[]> {
+  const record = await read(xapi, "VM", vm);
+  const vbds = await readAll(xapi, "VBD", refsOf(record, "VBDs"));
+  const vdis = new Set(
+    [...vbds.values()]
+      .filter((vbd) => vbd["type"] !== "CD" && vbd["empty"] !== true)
+      .map((vbd) => textOf(vbd, "VDI")),
+  );
+  const found: SnapshotDisk[] = [];
+  for (const vdi of vdis) found.push(...(await listDiskSnapshots(xapi, vdi)));
+  return found;
+}
+
+/** Disks that a snapshot of the VM still has: they are deleted with it. */
+async function disksOfSnapshots(
+  xapi: Xapi,
+  vm: Ref,
+): Promise<ReadonlySet<Ref>> {
+  const attached = new Set<Ref>();
+  for (const { ref } of await listSnapshots(xapi, vm))
+    for (const disk of await readSnapshotDisks(xapi, ref))
+      attached.add(disk.ref);
+  return attached;
+}

@@ -1,0 +1,199 @@
+import type { BackupOperation, BackupOrderResult } from "@xo-server/backup";
+import type { Xapi } from "@xo-server/xen-api";
+import type { TaskContext } from "../../tasks/task-context.js";
+import type { BackupBody } from "../../jobs/job-body.js";
+import type { DiskLogEntry } from "../report/backup-log.js";
+import { chooseBase, type BaseChoice } from "./base-choice.js";
+import {
+  chooseSource,
+  streamInstead,
+  type DiskSource,
+  type SourceRequest,
+} from "./disk-source.js";
+import type { ArchiveAccess, RepositoryAccess } from "./repository-access.js";
+import type { VmContents, VmDisk } from "./vm-records.js";
+import type { SnapshotDisk } from "./vm-snapshots.js";
+
+export interface StoreParts {
+  readonly xapi: Xapi;
+  readonly repositories: RepositoryAccess;
+  readonly archives: ArchiveAccess;
+  readonly work: TaskContext;
+}
+
+export interface StoreRequest {
+  readonly job: string;
+  readonly run: string;
+  /** UUID. */
+  readonly vm: string;
+  readonly repository: string;
+  readonly settings: BackupBody;
+  readonly contents: VmContents;
+  readonly snapshotDisks: readonly SnapshotDisk[];
+  /** Of the manifest, without the mode. */
+  readonly properties: Readonly<Record<string, unknown>>;
+}
+
+/** A backup that was stored. */
+export interface StoreResult {
+  readonly backup: string;
+  readonly mode: "full" | "incremental";
+  readonly disks: readonly DiskLogEntry[];
+  readonly incrementals: number;
+}
+
+interface Planned {
+  readonly disk: VmDisk;
+  readonly request: SourceRequest;
+  readonly source: DiskSource;
+}
+
+/** Codes of errors of a source that another source may not have. */
+const SOURCE_PROBLEMS = new Set([
+  "base-unusable",
+  "source-invalid",
+  "transfer-failed",
+  "untrusted",
+]);
+
+/** Reads the snapshot of a VM into one repository. @throws XapiError, XoError */
+export async function storeBackup(
+  parts: StoreParts,
+  request: StoreRequest,
+): Promise<StoreResult> {
+  const { xapi, archives } = parts;
+  const { job, run, vm, repository, settings, contents } = request;
+  const base = await chooseBase(xapi, archives, {
+    job,
+    run,
+    vm,
+    repository,
+    disks: contents.disks,
+    isFull: settings.mode === "full",
+    fullInterval: settings.fullInterval,
+  });
+  const planned = await planSources(xapi, request, base);
+  try {
+    return await order(parts, request, { planned, base });
+  } catch (error) {
+    const reason = sourceProblem(error);
+    const isLast = planned.every(({ source }) => isPlainStream(source));
+    if (reason === undefined || isLast || parts.work.signal.aborted)
+      throw error;
+    parts.work.warn(`disks are read again as streams: ${reason}`);
+    const again = await Promise.all(
+      planned.map(async (one) => ({
+        ...one,
+        source: await streamInstead(xapi, one.request, reason),
+      })),
+    );
+    return order(parts, request, { planned: again, base: undefined });
+  }
+}
+
+async function planSources(
+  xapi: Xapi,
+  { contents, snapshotDisks, settings }: StoreRequest,
+  base: BaseChoice,
+): Promise<Planned[]> {
+  const planned: Planned[] = [];
+  for (const disk of contents.disks) {
+    const snapshot = snapshotDisks.find((one) => one.of === disk.vdi);
+    // Attached after the snapshot was taken.
+    if (snapshot === undefined) continue;
+    const request: SourceRequest = {
+      disk,
+      snapshot,
+      base: base.disks.get(disk.uuid),
+      noBase: base.problems.get(disk.uuid),
+      body: settings,
+    };
+    const source = await chooseSource(xapi, request);
+    planned.push({ disk, request, source });
+  }
+  return planned;
+}
+
+async function order(
+  { repositories, work }: StoreParts,
+  { repository, settings, properties }: StoreRequest,
+  {
+    planned,
+    base,
+  }: {
+    readonly planned: readonly Planned[];
+    readonly base: BaseChoice | undefined;
+  },
+): Promise<StoreResult> {
+  const isIncremental = planned.some(({ source }) => usesBase(source));
+  const mode = isIncremental ? "incremental" : "full";
+  const backup: BackupOperation = {
+    type: "backup",
+    properties: { ...properties, mode },
+    ...(isIncremental && base?.backup !== undefined
+      ? { base: base.backup }
+      : {}),
+    ...(settings.maxRate === undefined
+      ? {}
+      : { maxBytesPerSecond: settings.maxRate }),
+    disks: planned.map(({ disk, source }) => ({
+      name: disk.uuid,
+      size: disk.size,
+      properties: disk.properties,
+      ...source.input,
+    })),
+  };
+  const written = await repositories.run(repository, backup, {
+    signal: work.signal,
+    onProgress({ done = 0, total = 0 }) {
+      if (total > 0) work.progress(Math.min(1, done / total));
+    },
+  });
+  return {
+    backup: written.id,
+    mode,
+    disks: planned.map((one) => toLogEntry(one, written)),
+    incrementals: isIncremental ? (base?.incrementals ?? 0) + 1 : 0,
+  };
+}
+
+function toLogEntry(
+  { disk, source }: Planned,
+  { disks }: BackupOrderResult,
+): DiskLogEntry {
+  const written = disks.find(({ name }) => name === disk.uuid);
+  const { read, changed, stored, mismatches = 0 } = written ?? {};
+  return {
+    vdi: disk.uuid,
+    name: disk.name,
+    size: disk.size,
+    source: source.kind,
+    ...(source.reasons.length === 0 ? {} : { reasons: source.reasons }),
+    ...(read === undefined ? {} : { read }),
+    ...(changed === undefined ? {} : { changed }),
+    ...(stored === undefined ? {} : { stored }),
+    ...(mismatches === 0 ? {} : { mismatches }),
+  };
+}
+
+function usesBase({ kind }: DiskSource): boolean {
+  return kind === "nbd-changed" || kind === "vhd-delta";
+}
+
+function isPlainStream({ kind }: DiskSource): boolean {
+  return kind === "vhd" || kind === "raw";
+}
+
+/** @returns undefined: another source would have it too */
+function sourceProblem(error: unknown): string | undefined {
+  const { code, cause, data, message } = error as {
+    readonly code?: unknown;
+    readonly cause?: { readonly code?: unknown };
+    readonly data?: { readonly code?: unknown };
+    readonly message?: unknown;
+  };
+  const codes = [code, cause?.code, data?.code].map(String);
+  return codes.some((one) => SOURCE_PROBLEMS.has(one))
+    ? String(message)
+    : undefined;
+}

@@ -1,0 +1,273 @@
+import { XoError, type Ref } from "@xo-server/model";
+import type { Xapi } from "@xo-server/xen-api";
+import type { PoolObject } from "../../objects/pool-objects.js";
+import type { TaskContext } from "../../tasks/task-context.js";
+import { snapshotModeOf } from "../jobs/settings.js";
+import type { SelectedVm } from "../jobs/vm-selection.js";
+import { toLoggedError, type VmLogEntry } from "../report/backup-log.js";
+import { blockMigration, unblockMigration } from "./blocked-operations.js";
+import { enableCbt } from "./disk-source.js";
+import { snapshotName } from "./marks.js";
+import { settleSnapshots } from "./settle-snapshots.js";
+import { checkVm } from "./vm-checks.js";
+import { readVm, type VmContents } from "./vm-records.js";
+import {
+  createSnapshot,
+  listSnapshots,
+  markSnapshot,
+  type BackupSnapshot,
+} from "./vm-snapshots.js";
+import type { VmState } from "./vm-state.js";
+import { VmTransfers } from "./vm-transfers.js";
+import type { VmBackupParts, VmBackupRun } from "./vm-backup-run.js";
+
+interface Prepared {
+  readonly vm: PoolObject;
+  /** Not cancelled with the task. */
+  readonly cleaner: Xapi;
+  readonly contents: VmContents;
+}
+
+/** Backs up one VM: once, or again after a failure or a restart. */
+export class VmBackup {
+  readonly #parts: VmBackupParts;
+  readonly #run: VmBackupRun;
+  readonly #vm: SelectedVm;
+  readonly #work: TaskContext;
+  readonly #warnings: string[] = [];
+  readonly #transfers: VmTransfers;
+  #state: VmState;
+  #skipped: VmContents["skipped"] = [];
+
+  /** @param before what the previous process has persisted */
+  constructor(
+    parts: VmBackupParts,
+    run: VmBackupRun,
+    vm: SelectedVm,
+    {
+      work,
+      before,
+    }: { readonly work: TaskContext; readonly before?: VmState | undefined },
+  ) {
+    this.#parts = parts;
+    this.#run = run;
+    this.#vm = vm;
+    this.#work = work;
+    const now = parts.clock.now();
+    this.#state = before ?? { time: now, startedAt: now, attempt: 1 };
+    this.#transfers = new VmTransfers(parts, run, {
+      vm: vm.id,
+      work,
+      state: () => this.#state,
+      onStored: (stored) => this.#persist({ stored }),
+    });
+  }
+
+  /** Never rejects, and never resolves if the server stops meanwhile. */
+  async run(): Promise<VmLogEntry> {
+    const { retries = 0 } = this.#run.settings;
+    for (;;) {
+      const error = await this.#attempt();
+      const isOver =
+        error === undefined ||
+        this.#work.signal.aborted ||
+        isRefusal(error) ||
+        this.#state.attempt > retries;
+      if (isOver) return this.#end(error);
+      this.#warn(`attempt ${this.#state.attempt} failed: ${error.message}`);
+      await this.#persist({ attempt: this.#state.attempt + 1 });
+    }
+  }
+
+  /** @returns why it failed */
+  async #attempt(): Promise<Error | undefined> {
+    try {
+      const prepared = await this.#prepare();
+      const snapshot = await this.#snapshot(prepared);
+      const { signal } = this.#work;
+      await this.#transfers.run(prepared, snapshot);
+      if (signal.aborted) throw new XoError("ABORTED", { what: "the backup" });
+      return this.#transfers.failure();
+    } catch (error) {
+      return error instanceof Error ? error : new Error(String(error));
+    }
+  }
+
+  /** Leaves nothing behind but what the next backup needs. */
+  async #end(error: Error | undefined): Promise<VmLogEntry> {
+    await this.#cleanUp();
+    await this.#transfers.applyRetention((text) => {
+      this.#warn(text);
+    });
+    const { clock } = this.#parts;
+    const { startedAt, attempt } = this.#state;
+    const isAborted = error !== undefined && this.#work.signal.aborted;
+    const entry: VmLogEntry = {
+      vm: this.#vm.id,
+      name: this.#vm.name,
+      status: isAborted
+        ? "aborted"
+        : error === undefined
+          ? "success"
+          : "failure",
+      start: startedAt,
+      end: clock.now(),
+      ...(attempt === 1 ? {} : { attempts: attempt }),
+      repositories: this.#transfers.entries(),
+      ...(this.#skipped.length === 0 ? {} : { skippedDisks: this.#skipped }),
+      ...(this.#warnings.length === 0 ? {} : { warnings: this.#warnings }),
+      ...(error === undefined ? {} : { error: toLoggedError(error) }),
+    };
+    await this.#persist({ entry });
+    return entry;
+  }
+
+  async #cleanUp(): Promise<void> {
+    const { mustStart, isBlocking, snapshotName } = this.#state;
+    if (isBlocking !== true && mustStart !== true && snapshotName === undefined)
+      return;
+    // Does not resolve while the server stops: the next process continues here.
+    await this.#persist({});
+    const warn = (what: string) => (error: unknown) => {
+      this.#warn(`${what}: ${error instanceof Error ? error.message : ""}`);
+    };
+    let found: PoolObject;
+    try {
+      found = this.#parts.objects.get(this.#vm.id, "VM");
+    } catch (error) {
+      warn("the snapshot is left until the pool is connected")(error);
+      return;
+    }
+    const { xapi, ref } = found;
+    await this.#settleSnapshots(xapi, ref).catch(
+      warn("snapshots are left until the next backup"),
+    );
+    if (mustStart === true)
+      await xapi
+        .callAsync("VM.start", [ref, false, false])
+        .catch(warn("the VM was not started again"));
+    await unblockMigration(xapi, ref, (run) => run === this.#run.runId).catch(
+      warn("migrations are still blocked"),
+    );
+  }
+
+  async #settleSnapshots(xapi: Xapi, vm: Ref): Promise<void> {
+    const { job, runId, settings } = this.#run;
+    const { stored = {} } = this.#state;
+    const own = (await listSnapshots(xapi, vm)).find(
+      ({ run }) => run === runId,
+    );
+    if (own !== undefined && Object.keys(stored).length > 0)
+      await this.#mark(xapi, own);
+    await settleSnapshots(xapi, vm, {
+      job: job.id,
+      run: runId,
+      repositories: settings.mode === "full" ? [] : settings.repositories,
+      purges: settings.purgeSnapshotData === true,
+      warn: (text) => {
+        this.#warn(text);
+      },
+    });
+  }
+
+  async #prepare(): Promise<Prepared> {
+    const { objects } = this.#parts;
+    const vm = objects.forTask(this.#work).get(this.#vm.id, "VM");
+    this.#run.checkRights(vm);
+    const cleaner = objects.get(this.#vm.id, "VM").xapi;
+    const contents = await readVm(cleaner, vm.ref);
+    this.#skipped = contents.skipped;
+    return { vm, cleaner, contents };
+  }
+
+  /** The snapshot of this run: the one that the previous process has taken, or a new one. */
+  async #snapshot({
+    vm,
+    cleaner,
+    contents,
+  }: Prepared): Promise<BackupSnapshot> {
+    const { runId, settings, job } = this.#run;
+    const known = await this.#ownSnapshot(cleaner, vm);
+    if (known !== undefined) {
+      await this.#persist({ snapshot: known.uuid });
+      if (known.marks === undefined) await this.#mark(cleaner, known);
+      return known;
+    }
+    await checkVm(cleaner, contents, settings);
+    if (settings.preferCbt !== false && settings.mode !== "full")
+      await this.#enableCbt(cleaner, contents);
+    const mode = snapshotModeOf(vm.object, settings);
+    const name = snapshotName(job.name, runId);
+    const time = this.#parts.clock.now();
+    await this.#persist({ isBlocking: true, mode, snapshotName: name, time });
+    await blockMigration(cleaner, vm.ref, runId);
+    const isRunning = vm.object["power_state"] === "Running";
+    if (mode === "offline" && isRunning) await this.#shutDown(vm);
+    const ref = await createSnapshot(vm.xapi, vm.ref, {
+      name,
+      mode: isRunning ? mode : "normal",
+      ignored: contents.ignored,
+    });
+    const uuid = String(await cleaner.call("VM.get_uuid", [ref]));
+    await this.#persist({ snapshot: uuid });
+    const snapshot = { ref, uuid, run: runId };
+    await this.#mark(cleaner, snapshot);
+    if (this.#state.mustStart === true) {
+      await cleaner.callAsync("VM.start", [vm.ref, false, false]);
+      await this.#persist({ mustStart: false });
+    }
+    return snapshot;
+  }
+
+  async #ownSnapshot(
+    cleaner: Xapi,
+    { ref }: PoolObject,
+  ): Promise<BackupSnapshot | undefined> {
+    if (this.#state.snapshotName === undefined) return undefined;
+    const all = await listSnapshots(cleaner, ref);
+    return all.find(({ run }) => run === this.#run.runId);
+  }
+
+  async #enableCbt(cleaner: Xapi, { disks }: VmContents): Promise<void> {
+    for (const { vdi, record, name } of disks) {
+      if (record["cbt_enabled"] === true) continue;
+      const problem = await enableCbt(cleaner, vdi);
+      if (problem !== undefined) this.#warn(`disk ${name}: ${problem}`);
+    }
+  }
+
+  async #shutDown(vm: PoolObject): Promise<void> {
+    await this.#persist({ mustStart: true });
+    await vm.xapi.callAsync("VM.clean_shutdown", [vm.ref]);
+  }
+
+  async #mark(cleaner: Xapi, { ref }: BackupSnapshot): Promise<void> {
+    const { job, runId } = this.#run;
+    const { time, stored = {} } = this.#state;
+    await markSnapshot(cleaner, ref, {
+      job: job.id,
+      run: runId,
+      time,
+      backups: new Map(Object.entries(stored)),
+      incrementals: this.#transfers.incrementals,
+    });
+  }
+
+  #warn(text: string): void {
+    this.#warnings.push(text);
+    this.#work.warn(text);
+  }
+
+  async #persist(change: Partial<VmState>): Promise<void> {
+    this.#state = { ...this.#state, ...change };
+    await this.#run.persist(this.#state);
+  }
+}
+
+/** A repetition would fail in the same way. */
+function isRefusal(error: Error): boolean {
+  return (
+    error instanceof XoError &&
+    ["FORBIDDEN", "FORBIDDEN_OPERATION", "NO_SUCH_OBJECT"].includes(error.code)
+  );
+}

@@ -1,0 +1,38 @@
+import type { Job } from "@xo-server/store";
+import type { InterruptedTask } from "../tasks/interrupted-task.js";
+import type { TaskContext } from "../tasks/task-context.js";
+import type { RunOutcome } from "./run-outcome.js";
+
+/** A run of a job, for the code of its type. */
+export interface KindRun {
+  readonly job: Job;
+  readonly runId: string;
+  /** The schedule that it runs for. */
+  readonly scheduleId?: string | undefined;
+  /** What the run shall do other than the job's settings; not used by scheduled runs. */
+  readonly choice?: RunChoice | undefined;
+  readonly work: TaskContext;
+  /** The steps that the same run has persisted before the server stopped. */
+  readonly interrupted?: InterruptedTask | undefined;
+}
+
+export interface RunChoice {
+  /** Ids: only these VMs of the job. */
+  readonly vms?: readonly string[];
+}
+
+/**
+ * What a type of jobs does, apart from calls and snapshots. Its runs persist
+ * steps, and continue after a restart of the server.
+ */
+export interface JobKind {
+  /** @throws XoError INVALID_PARAMETERS, NO_SUCH_OBJECT: the body names what does not exist */
+  check(body: object): void;
+  /** Never rejects: errors are part of the outcome. */
+  run(run: KindRun): Promise<RunOutcome>;
+  /** What a run would do now. @throws XoError */
+  plan(job: Job): Promise<object>;
+}
+
+/** By the type of the job. */
+export type JobKinds = ReadonlyMap<string, JobKind>;
