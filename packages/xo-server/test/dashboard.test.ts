@@ -7,7 +7,7 @@ import { createParserPool } from "@xo-server/parser-pool";
 import t, { type Test } from "tap";
 import { Dashboards } from "../src/dashboard/dashboards.js";
 import { createDashboardCache } from "../src/dashboard/answer-cache.js";
-import { MissingPatches } from "../src/hosts/missing-patches.js";
+import { MissingPatches } from "../src/updates/missing-patches.js";
 import { dashboardOperations } from "../src/methods/dashboard.js";
 import { PoolObjects } from "../src/objects/pool-objects.js";
 import { HostStats } from "../src/stats/host-stats.js";

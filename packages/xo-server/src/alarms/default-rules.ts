@@ -73,6 +73,21 @@ const defaultRules: readonly DefaultRule[] = [
     on: { kind: "message", filter: "name:/_CERTIFICATE_EXPIR/" },
   },
   {
+    name: "Updates available",
+    severity: "info",
+    on: statistic(SERVER_TYPE, "updates.hosts", { threshold: 0, clearsAt: 0 }),
+  },
+  {
+    name: "Hosts of a pool run different versions",
+    severity: "warning",
+    // Longer than an update of a pool takes.
+    forSeconds: 86_400,
+    on: statistic(SERVER_TYPE, "versions.pools", {
+      threshold: 0,
+      clearsAt: 0,
+    }),
+  },
+  {
     name: "Server: disk nearly full",
     severity: "critical",
     forSeconds: 60,

@@ -7,12 +7,15 @@ export const SERVER_TYPE = "server";
 /**
  * `disk.usage`: used share of the file system of `dataDir`; `memory.usage`: used
  * share of the memory that the process may use; `certificate.days`: until the TLS
- * certificate of the web server ends.
+ * certificate of the web server ends; `updates.hosts`: hosts with missing updates, by the last
+ * check; `versions.pools`: pools whose hosts run different versions.
  */
 export const serverMetrics = [
   "disk.usage",
   "memory.usage",
   "certificate.days",
+  "updates.hosts",
+  "versions.pools",
 ] as const;
 export type ServerMetric = (typeof serverMetrics)[number];
 
@@ -23,12 +26,19 @@ export function isServerMetric(metric: string): metric is ServerMetric {
 /** @returns NaN: there is no such value. Never rejects */
 export type ReadServerMetric = (metric: ServerMetric) => Promise<number>;
 
+/** Numbers of hosts and pools. */
+export interface UpdateCounts {
+  hostsWithPatches(): number;
+  poolsWithDifferentVersions(): number;
+}
+
 const DAY_MS = 86_400_000;
 
 /** @param sources `certificateEndsAt`: ms since the epoch; undefined: no TLS */
 export function createServerMetrics(sources: {
   readonly dataDir: string;
   readonly certificateEndsAt: () => number | undefined;
+  readonly updates: UpdateCounts;
   readonly clock: { now(): number };
 }): ReadServerMetric {
   return async (metric) => {
@@ -41,6 +51,10 @@ export function createServerMetrics(sources: {
         const end = sources.certificateEndsAt() ?? NaN;
         return (end - sources.clock.now()) / DAY_MS;
       }
+      case "updates.hosts":
+        return sources.updates.hostsWithPatches();
+      case "versions.pools":
+        return sources.updates.poolsWithDifferentVersions();
     }
   };
 }

@@ -7,7 +7,7 @@ import type { StopStack } from "../lifecycle/stop-stack.js";
 import { AlarmListeners } from "./alarm-listeners.js";
 import { Alarms } from "./alarms.js";
 import { toPageUrl } from "./page-url.js";
-import { createServerMetrics } from "./server-metrics.js";
+import { createServerMetrics, type UpdateCounts } from "./server-metrics.js";
 
 /** Alarms and the clients subscribed to them. */
 export interface StartedAlarms {
@@ -21,11 +21,12 @@ export interface AlarmSources {
   readonly listPools: () => readonly PoolStatus[];
   /** In ms since the epoch; undefined: no TLS. */
   readonly certificateEndsAt: () => number | undefined;
+  readonly updates: UpdateCounts;
 }
 
 /** Rules are evaluated after `alarms.start()`. */
 export function startAlarms(
-  { store, objects, listPools, certificateEndsAt }: AlarmSources,
+  { store, objects, listPools, certificateEndsAt, updates }: AlarmSources,
   options: Pick<StartOptions, "config" | "loggers" | "clock">,
   stops: StopStack,
 ): StartedAlarms {
@@ -41,6 +42,7 @@ export function startAlarms(
     readServerMetric: createServerMetrics({
       dataDir: config.dataDir,
       certificateEndsAt,
+      updates,
       clock,
     }),
     pageUrl: () => toPageUrl(config),

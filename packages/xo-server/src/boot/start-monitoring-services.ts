@@ -5,6 +5,7 @@ import type { Tls } from "../api/tls/start-tls.js";
 import { Plugins } from "../plugins/plugins.js";
 import type { StopStack } from "../lifecycle/stop-stack.js";
 import type { Services } from "../methods/services.js";
+import type { Updates } from "./start-updates.js";
 import type { ServerOptions } from "./server-options.js";
 import type { Core } from "./start-core.js";
 
@@ -20,7 +21,14 @@ type MonitoringServices = Pick<
 
 /** The activity log, alarms and plug-ins. */
 export function startMonitoringServices(
-  { store, inventory, pools, views, tls }: Core & WithTls,
+  {
+    store,
+    inventory,
+    pools,
+    views,
+    tls,
+    patchWatch,
+  }: Core & WithTls & Pick<Updates, "patchWatch">,
   options: ServerOptions,
   stops: StopStack,
 ): MonitoringServices {
@@ -36,6 +44,7 @@ export function startMonitoringServices(
       objects: views,
       listPools: () => pools.list(),
       certificateEndsAt: () => tls?.expiresAt,
+      updates: patchWatch,
     },
     options,
     stops,

@@ -3,7 +3,6 @@ import type { Consoles } from "../consoles/consoles.js";
 import { HostClocks } from "../health/host-clocks.js";
 import { Dashboards } from "../dashboard/dashboards.js";
 import { createDashboardCache } from "../dashboard/answer-cache.js";
-import { MissingPatches } from "../hosts/missing-patches.js";
 import { startJobs, type StartedJobs } from "../jobs/start-jobs.js";
 import type { StopStack } from "../lifecycle/stop-stack.js";
 import type { Services } from "../methods/services.js";
@@ -20,6 +19,7 @@ import {
   type WithTls,
 } from "./start-monitoring-services.js";
 import { startPlacementServices } from "./start-placement-services.js";
+import { startUpdates, type Updates } from "./start-updates.js";
 import { startStatusServices } from "./start-status-services.js";
 import { startTaskServices, type TaskServices } from "./start-task-services.js";
 
@@ -35,10 +35,11 @@ export interface StartedServices {
 
 /** All that operations work with. What acts by itself (jobs, balancer, alarms, activity) is started by startBackground. */
 export async function startServices(
-  core: Core & WithTls,
+  started: Core & WithTls,
   options: ServerOptions,
   stops: StopStack,
 ): Promise<StartedServices> {
+  const core = { ...started, ...startUpdates(started, stops) };
   if (options.createsDefaultRules !== false)
     await createDefaultRules(core.store);
   const monitoring = startMonitoringServices(core, options, stops);
@@ -117,13 +118,12 @@ function toPoolServices(core: Core) {
 }
 
 function createDashboards(
-  { clock, inventory, objects, pools, views }: Core,
+  { clock, inventory, objects, pools, views, missingPatches }: Core & Updates,
   stats: Stats,
 ): Pick<
   Services,
   "missingPatches" | "dashboards" | "dashboardCache" | "healthSources"
 > {
-  const missingPatches = new MissingPatches(clock);
   const dashboards = new Dashboards({
     queries: views.queries,
     objects,

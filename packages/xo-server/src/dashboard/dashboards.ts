@@ -1,6 +1,6 @@
 import type { WallClock } from "@xo-server/kit";
 import type { Inventory, Queries, ViewObject } from "@xo-server/inventory";
-import type { MissingPatches } from "../hosts/missing-patches.js";
+import type { MissingPatches } from "../updates/missing-patches.js";
 import type { PoolObjects } from "../objects/pool-objects.js";
 import type { Readable } from "../objects/readable.js";
 import type { HostStats } from "../stats/host-stats.js";

@@ -1,5 +1,5 @@
 import type { WallClock } from "@xo-server/kit";
-import type { MissingPatches } from "../hosts/missing-patches.js";
+import type { MissingPatches } from "../updates/missing-patches.js";
 import type { PoolObject, PoolObjects } from "../objects/pool-objects.js";
 import { pause } from "../tasks/pause.js";
 

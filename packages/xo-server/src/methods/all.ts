@@ -23,7 +23,8 @@ import { groupOperations } from "./group.js";
 import { healthOperations } from "./health.js";
 import { hostFilesOperations } from "./host-files.js";
 import { hostHealthOperations } from "./host-health.js";
-import { hostPatchesOperations } from "./host-patches.js";
+import { patchInstallOperations } from "./patch-install.js";
+import { patchListOperations } from "./patch-list.js";
 import { hostPowerOperations } from "./host-power.js";
 import { hostOperations } from "./host.js";
 import { jobOperations } from "./job.js";
@@ -111,7 +112,8 @@ export const operations: readonly Operation<Services>[] = [
   ...healthOperations,
   ...hostFilesOperations,
   ...hostHealthOperations,
-  ...hostPatchesOperations,
+  ...patchListOperations,
+  ...patchInstallOperations,
   ...hostPowerOperations,
   ...hostOperations,
   ...jobOperations,

@@ -20,7 +20,7 @@ import type { Balancer } from "../balancer/balancer.js";
 import type { Dashboards } from "../dashboard/dashboards.js";
 import type { AnswerCache } from "../dashboard/answer-cache.js";
 import type { HealthSources } from "../health/health-reader.js";
-import type { MissingPatches } from "../hosts/missing-patches.js";
+import type { MissingPatches } from "../updates/missing-patches.js";
 import type { RollingPlans } from "../hosts/rolling-plans.js";
 import type { Jobs } from "../jobs/jobs.js";
 import type { Completeness } from "../objects/completeness.js";

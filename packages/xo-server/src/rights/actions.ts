@@ -12,18 +12,8 @@ const administrate = [
   ...["create-vusb", "custom-fields", "delete", "destroy", "detach"],
   ...["disable", "disconnect", "enable", "evacuate", "export", "forget"],
   ...["import-content", "import-vm", "logs", "maintenance", "migrate"],
-  ...[
-    "place",
-    "restart",
-    "restore",
-    "scan",
-    "set",
-    "start",
-    "stop",
-    "tags",
-    "unplug",
-  ],
-  "verify",
+  ...["place", "restart", "restore", "scan", "set", "start", "stop"],
+  ...["tags", "unplug", "update", "verify"],
 ] as const;
 
 /** What follows `operate:` and `administrate:` in an action. */

@@ -186,6 +186,8 @@ export const settingsAutomation: Pick<
       "disk.usage": "Belegung der Festplatte von xo-server",
       "memory.usage": "Speicherauslastung",
       "certificate.days": "Tage bis zum Ablauf des TLS-Zertifikats",
+      "updates.hosts": "Hosts mit fehlenden Updates",
+      "versions.pools": "Pools mit Hosts verschiedener Versionen",
     },
     share: "Als Anteil",
     shareHint:

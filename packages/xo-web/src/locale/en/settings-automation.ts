@@ -178,6 +178,8 @@ export const settingsAutomation = {
       "disk.usage": "disk usage of xo-server's data directory",
       "memory.usage": "memory usage",
       "certificate.days": "days until the TLS certificate expires",
+      "updates.hosts": "hosts with missing updates",
+      "versions.pools": "pools with hosts of different versions",
     },
     share: "As a percentage",
     shareHint:

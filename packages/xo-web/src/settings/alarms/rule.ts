@@ -71,11 +71,16 @@ export const metrics: Readonly<Record<string, MetricUnit>> = {
   "disk.usage": "percent",
   "memory.usage": "percent",
   "certificate.days": "days",
+  "updates.hosts": "plain",
+  "versions.pools": "plain",
 };
 
 /** Metrics of a type; `server` is the server itself. */
 export function metricsOf(type: string): string[] {
-  const ofServer = ["disk.usage", "memory.usage", "certificate.days"];
+  const ofServer = [
+    ...["disk.usage", "memory.usage", "certificate.days"],
+    ...["updates.hosts", "versions.pools"],
+  ];
   return Object.keys(metrics).filter(
     (metric) => ofServer.includes(metric) === (type === "server"),
   );

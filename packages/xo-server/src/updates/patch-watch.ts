@@ -1,0 +1,84 @@
+import type { WallClock } from "@xo-server/kit";
+import type { Inventory, Queries } from "@xo-server/inventory";
+import type { PoolObjects } from "../objects/pool-objects.js";
+import type { PoolStatus } from "../status/status.js";
+import type { MissingPatches } from "./missing-patches.js";
+import { versionsOfPool } from "./pool-versions.js";
+
+/** Updates are published a few times a month. */
+const EVERY_MS = 6 * 60 * 60_000;
+/** After the start of the server: what clients need comes first. */
+const FIRST_MS = 15 * 60_000;
+
+export interface PatchWatchParts {
+  readonly patches: MissingPatches;
+  readonly queries: Pick<Queries, "page">;
+  readonly objects: Pick<PoolObjects, "get">;
+  readonly inventory: Pick<Inventory, "list" | "peek" | "column">;
+  readonly listPools: () => readonly Pick<PoolStatus, "id" | "state">[];
+  readonly clock: WallClock;
+}
+
+/** Queries all hosts for missing updates a few times a day, one after another, so that alarms know them. */
+export class PatchWatch {
+  readonly #parts: PatchWatchParts;
+  #timer: unknown;
+  #isStopped = false;
+
+  constructor(parts: PatchWatchParts) {
+    this.#parts = parts;
+  }
+
+  start(): void {
+    this.#sleep(FIRST_MS);
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    this.#parts.clock.clearTimeout(this.#timer);
+  }
+
+  /** Number of hosts with missing updates, as far as they were queried. */
+  hostsWithPatches(): number {
+    return this.#parts.patches.hostsWithPatches().length;
+  }
+
+  /** Number of connected pools whose hosts run different versions. */
+  poolsWithDifferentVersions(): number {
+    const { inventory, listPools } = this.#parts;
+    return listPools().filter(
+      ({ id, state }) =>
+        state === "watching" &&
+        new Set(versionsOfPool(inventory, id).values()).size > 1,
+    ).length;
+  }
+
+  /** Queries each host that runs. Never rejects. */
+  async check(): Promise<void> {
+    const { queries, objects, patches } = this.#parts;
+    const filter = "power_state:Running";
+    const { ids } = await queries.page({ type: "host", filter });
+    for (const id of ids) {
+      if (this.#isStopped) return;
+      try {
+        await patches.of(objects.get(id, "host"));
+      } catch {
+        // The host is asked again the next time; its page shows the error.
+      }
+    }
+    const { ids: all } = await queries.page({ type: "host", filter: "" });
+    patches.keepOnly(new Set(all));
+  }
+
+  #sleep(ms: number): void {
+    if (this.#isStopped) return;
+    this.#timer = this.#parts.clock.setTimeout(() => {
+      void this.check()
+        // The catalog is being stopped.
+        .catch(() => undefined)
+        .then(() => {
+          this.#sleep(EVERY_MS);
+        });
+    }, ms);
+  }
+}

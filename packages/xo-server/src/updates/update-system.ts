@@ -1,0 +1,31 @@
+import type { WallClock } from "@xo-server/kit";
+import type { PoolObject, PoolObjects } from "../objects/pool-objects.js";
+import type { MissingPatch } from "./missing-patch.js";
+
+export interface InstallParts {
+  /** Of the task that the installation is part of. */
+  readonly objects: PoolObjects;
+  readonly clock: WallClock;
+  readonly signal: AbortSignal;
+}
+
+export interface InstallRequest {
+  /** Ids or names of updates; absent: all. */
+  readonly patches?: readonly string[] | undefined;
+}
+
+/** How the hosts of one brand and version are updated. */
+export interface UpdateSystem {
+  readonly name: "xcp-ng" | "xenserver" | "uploaded";
+  /** @throws XoError, XapiError */
+  list(host: PoolObject): Promise<readonly MissingPatch[]>;
+  /**
+   * Installs updates on one host. What they need afterwards is not done.
+   * @throws XoError, XapiError
+   */
+  install(
+    host: PoolObject,
+    request: InstallRequest,
+    parts: InstallParts,
+  ): Promise<void>;
+}

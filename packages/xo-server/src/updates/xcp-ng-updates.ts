@@ -1,0 +1,176 @@
+import { XapiError, XoError } from "@xo-server/model";
+import type { PoolObject } from "../objects/pool-objects.js";
+import { pause } from "../tasks/pause.js";
+import {
+  advisoriesIn,
+  byName,
+  type AfterInstallation,
+  type MissingPatch,
+  type PatchChange,
+} from "./missing-patch.js";
+import type { InstallParts, UpdateSystem } from "./update-system.js";
+
+const PLUGIN = "updater.py";
+const LOOK_EVERY_MS = 10_000;
+/** Another run of the plugin: yum may download and install for half an hour. */
+const BUSY_WITHIN_MS = 45 * 60_000;
+
+/** Packages of XCP-ng, by the updater plugin of its hosts. */
+export const xcpNgUpdates: UpdateSystem = {
+  name: "xcp-ng",
+  async list({ xapi, ref }) {
+    const params = [ref, PLUGIN, "check_update", {}];
+    const text = String(await xapi.call("host.call_plugin", params));
+    return readPackages(text).map(toPatch).sort(byName);
+  },
+  async install(host, { patches }, parts) {
+    if (patches === undefined) await update(host, {}, parts);
+    // yum gets the argument as one word.
+    else
+      for (const name of new Set(patches.map(toName)))
+        await update(host, { packages: name }, parts);
+    await recordInstallation(host, parts);
+  },
+};
+
+async function update(
+  host: PoolObject,
+  args: Readonly<Record<string, string>>,
+  { objects, clock, signal }: InstallParts,
+): Promise<void> {
+  const until = clock.now() + BUSY_WITHIN_MS;
+  for (;;)
+    try {
+      const { xapi, ref } = objects.get(host.id, "host");
+      const params = [ref, PLUGIN, "update", args];
+      checkExit(String(await xapi.callAsync("host.call_plugin", params)));
+      return;
+    } catch (error) {
+      if (!isBusy(error) || clock.now() >= until) throw error;
+      if (signal.aborted) throw new XoError("ABORTED", { what: "the update" });
+      await pause(clock, LOOK_EVERY_MS, signal);
+    }
+}
+
+/** Plugins of older versions answer the outcome of yum. */
+function checkExit(text: string): void {
+  const result = parse(text) as Package | null | undefined;
+  const exit = result?.["exit"] ?? 0;
+  if (exit === 0) return;
+  const reason =
+    textIn(result!, "stderr") || `yum ended with ${exit as number}`;
+  throw new XoError("UNSUPPORTED", { what: "this update", reason });
+}
+
+/** Another run of the plugin is in progress. */
+export function isBusy(error: unknown): boolean {
+  return (
+    error instanceof XapiError &&
+    error.params.some((text) => /is busy|already in progress/i.test(text))
+  );
+}
+
+/** Compared with the start of the host: whether it has to be rebooted. By the clock of the host. */
+async function recordInstallation(
+  host: PoolObject,
+  { objects }: InstallParts,
+): Promise<void> {
+  const { xapi, ref } = objects.get(host.id, "host");
+  const key = "rpm_patch_installation_time";
+  const now = toSeconds(await xapi.call("host.get_servertime", [ref]));
+  await xapi.call("host.remove_from_other_config", [ref, key]);
+  await xapi.call("host.add_to_other_config", [ref, key, String(now)]);
+}
+
+/** @param time such as 20261123T03:50:00Z */
+function toSeconds(time: unknown): number {
+  const iso = String(time).replace(
+    /^(\d{4})-?(\d\d)-?(\d\d)T/,
+    (_, year: string, month: string, day: string) => `${year}-${month}-${day}T`,
+  );
+  const ms = Date.parse(iso);
+  return Math.floor((Number.isNaN(ms) ? Date.now() : ms) / 1000);
+}
+
+type Package = Readonly<Record<string, unknown>>;
+
+function readPackages(text: string): Package[] {
+  const all = parse(text);
+  if (Array.isArray(all))
+    return all.filter(
+      (one): one is Package => typeof one === "object" && one !== null,
+    );
+  const reason = "the plugin updater.py returned no list of updates";
+  throw new XoError("UNSUPPORTED", { what: "listing missing patches", reason });
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+function textIn(value: Package, name: string): string {
+  return typeof value[name] === "string" ? value[name] : "";
+}
+
+function toPatch(one: Package): MissingPatch {
+  const text = (name: string) => textIn(one, name);
+  const [name, version, release] = ["name", "version", "release"].map(text) as [
+    string,
+    string,
+    string,
+  ];
+  const changelog = toChange(one["changelog"]);
+  const advisories = advisoriesIn(changelog?.description ?? "");
+  return {
+    id: `${name}-${version}-${release}`,
+    name,
+    description: text("description"),
+    version,
+    release,
+    ...(typeof one["size"] === "number" ? { size: one["size"] } : {}),
+    url: text("url"),
+    license: text("license"),
+    changelog,
+    after: afterPackage(name),
+    isAfterEstimated: true,
+    isSecurity: advisories.length > 0,
+    advisories,
+  };
+}
+
+function toChange(value: unknown): PatchChange | null {
+  if (typeof value !== "object" || value === null) return null;
+  const change = value as Package;
+  return {
+    author: textIn(change, "author"),
+    description: textIn(change, "description"),
+    date: Number(change["date"]) || 0,
+  };
+}
+
+/** By names of packages, as the guide of XCP-ng lists them. */
+const rules: readonly (readonly [RegExp, AfterInstallation])[] = [
+  [
+    /^(xen-(hypervisor|dom0-libs|libs|livepatch)|kernel|microcode_ctl|amd-microcode|linux-firmware|glibc|systemd|dracut|.*-(module|modules|firmware)(-alt)?$|(broadcom|intel|qlogic|mellanox|chelsio|cisco|emulex|avago|microsemi)-)/,
+    "reboot-host",
+  ],
+  [/^(qemu|seabios|edk2|ovmf|varstored|uefistored)/, "restart-device-model"],
+  [/^xcp-ng-pv-tools/, "reboot-vm"],
+  [
+    /^(xapi|xenopsd|xcp-(networkd|rrdd|featured|clipboardd)|squeezed|forkexecd|message-switch|v6d|vhd-tool|sm(-|$)|blktap|xha|xs-|xenserver-|xcp-ng-(xapi|release)|openssl|stunnel|openvswitch)/,
+    "restart-toolstack",
+  ],
+];
+
+function afterPackage(name: string): AfterInstallation {
+  return rules.find(([names]) => names.test(name))?.[1] ?? "nothing";
+}
+
+/** The name of a package, of its id as well. */
+function toName(patch: string): string {
+  return patch.replace(/-\d[^-]*-[^-]+$/, "");
+}
