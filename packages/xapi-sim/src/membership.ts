@@ -36,11 +36,16 @@ export class Membership {
   }
 
   urlOf(hostRef: string): string {
-    const member =
-      this.#members.get(hostRef) ??
-      this.#members.get(this.coordinatorRef) ??
-      this.#members.values().next().value!;
-    return member.listener.url;
+    return this.memberFor(hostRef)[1].listener.url;
+  }
+
+  /** A host with a listener: this one, else the coordinator, else the first. */
+  memberFor(hostRef: string): readonly [hostRef: string, member: Member] {
+    for (const ref of [hostRef, this.coordinatorRef]) {
+      const member = this.#members.get(ref);
+      if (member !== undefined) return [ref, member];
+    }
+    return this.#members.entries().next().value!;
   }
 
   isAway(hostRef: string): boolean {

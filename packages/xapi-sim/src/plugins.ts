@@ -1,5 +1,7 @@
 import type { OperationTable } from "./operation.js";
 import { operations as poolOperations } from "./operations/operations.js";
+import type { CoreTable } from "./calls/core.js";
+import { nbdMessages } from "./nbd/nbd-messages.js";
 import { joinMessages } from "./peers/join-pool.js";
 import { vmMigrateSendOperations } from "./peers/vm-migrate-send.js";
 import type { HttpHandler } from "./http-handler.js";
@@ -16,7 +18,7 @@ export const operations: OperationTable = {
 };
 
 /** Those that need more of the pool than an operation has. */
-export const coreMessages = joinMessages;
+export const coreMessages: CoreTable = { ...joinMessages, ...nbdMessages };
 
 /** What is served beside RPC. */
 export const httpHandlers: readonly HttpHandler[] = [

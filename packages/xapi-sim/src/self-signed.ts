@@ -8,6 +8,8 @@ export async function makeIdentity(): Promise<TlsIdentity> {
     {
       algorithm: "sha256",
       extensions: [
+        // Clients may have it as their authority; qemu requires the mark.
+        { name: "basicConstraints", cA: true },
         {
           name: "subjectAltName",
           altNames: [

@@ -23,6 +23,7 @@ import {
 } from "./faults/injected-errors.js";
 import type { DiskContents } from "./disks/disk-contents.js";
 import type { PoolOptions } from "./pool-options.js";
+import { NbdServers } from "./nbd/nbd-servers.js";
 import { PoolState } from "./pool-state.js";
 import { createRandom } from "./random.js";
 import { setLoad } from "./rrd/loads.js";
@@ -141,7 +142,7 @@ function assemble(
   if (options.origin === undefined)
     db.load(fleetOf(options, members), options.fleet === undefined);
   const membership = new Membership(db, members);
-  const core = makeCore(options, { db, random, membership });
+  const core = makeCore(options, { db, random, membership, tls });
   const guests = new GuestWriters(systemContext(core));
   const churn = new Churn(db, core.clock, createRandom(options.seed ?? 1));
   if (options.origin === undefined)
@@ -181,6 +182,7 @@ function assemble(
       core.tasks.stop();
       core.timers.stop();
       await Promise.all(members.map(({ listener }) => listener.stop()));
+      await core.nbd.stop();
       core.state.disks.stop();
     },
   };
@@ -240,10 +242,12 @@ function makeCore(
     db,
     random,
     membership,
+    tls,
   }: {
     db: Database;
     random: ReturnType<typeof createRandom>;
     membership: Membership;
+    tls: TlsIdentity | undefined;
   },
 ): Core {
   const clock = options.clock ?? systemClock;
@@ -263,9 +267,14 @@ function makeCore(
     options.seed ?? 1,
   );
   const timers = new Timers(clock);
+  const state = new PoolState(db, { folder: options.temporaryFolder, faults });
+  const nbd = new NbdServers(
+    { db, state, clock, faults, sessions },
+    { membership, tls },
+  );
   return {
     db,
-    state: new PoolState(db, { folder: options.temporaryFolder, faults }),
+    state,
     clock,
     random,
     waiters,
@@ -282,8 +291,10 @@ function makeCore(
       coordinatorRef: () => membership.coordinatorRef,
       addressOf: (hostRef) => membership.addressOf(hostRef),
       later: (ms, work) => timers.later(failureProfile.duration(ms), work),
-      setReachable: (hostRef, reachable) =>
-        membership.setReachable(hostRef, reachable, sessions),
+      setReachable: (hostRef, reachable) => {
+        membership.setReachable(hostRef, reachable, sessions);
+        if (!reachable) nbd.disconnect(hostRef);
+      },
       takeOver: () => {
         const next = membership.successor();
         if (next !== undefined) membership.promote(next, sessions);
@@ -295,6 +306,7 @@ function makeCore(
       following: () => membership.following,
       follow: (address) => membership.follow(address, sessions),
     },
+    nbd,
     credentials: {
       refusalMs,
       accepts: (name, given) => name === user && given === password,

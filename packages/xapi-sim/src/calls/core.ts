@@ -37,6 +37,21 @@ export interface Core {
     follow(address: string | undefined): void;
   };
   readonly credentials: Credentials;
+  readonly nbd: {
+    /** Starts the server when it is first asked for. */
+    addressOf(hostRef: string): Promise<NbdAddress>;
+    stop(): Promise<void>;
+  };
+}
+
+/** Where a host offers disks over NBD. */
+export interface NbdAddress {
+  readonly address: string;
+  readonly port: number;
+  /** PEM. */
+  readonly certificate: string;
+  /** A host name that the certificate is for. */
+  readonly subject: string;
 }
 
 export interface Credentials {

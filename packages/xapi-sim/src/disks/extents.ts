@@ -98,20 +98,17 @@ function* blocksOf(
   initials: readonly (InitialContent | undefined)[],
   { offset, length }: DiskRange,
 ): Generator<number> {
-  const pages = new Set<number>();
-  for (const layer of chains.flat())
-    for (const page of layer.pages.keys()) pages.add(page);
-  for (const initial of initials)
-    for (let at = 0; at < (initial?.end ?? 0); at += PAGE_SIZE)
-      pages.add(at / PAGE_SIZE);
   const first = Math.floor(offset / BLOCK_SIZE);
   const end = Math.ceil((offset + length) / BLOCK_SIZE);
-  const wanted = [...pages].filter(
-    (page) => page * PAGE_BLOCKS < end && (page + 1) * PAGE_BLOCKS > first,
-  );
-  for (const page of wanted.sort((a, b) => a - b)) {
-    const last = Math.min(end, (page + 1) * PAGE_BLOCKS);
-    for (let at = Math.max(first, page * PAGE_BLOCKS); at < last; at++)
+  const firstPage = Math.floor(first / PAGE_BLOCKS);
+  const layers = chains.flat();
+  const last = Math.max(0, ...initials.map((initial) => initial?.end ?? 0));
+  for (let page = firstPage; page * PAGE_BLOCKS < end; page++) {
+    const hasEntries =
+      page * PAGE_SIZE < last || layers.some(({ pages }) => pages.has(page));
+    if (!hasEntries) continue;
+    const pageEnd = Math.min(end, (page + 1) * PAGE_BLOCKS);
+    for (let at = Math.max(first, page * PAGE_BLOCKS); at < pageEnd; at++)
       yield at;
   }
 }

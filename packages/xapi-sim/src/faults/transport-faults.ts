@@ -14,6 +14,9 @@
  * were complete), `errorInBody` (after so many bytes of a body that began with 200 comes the page
  * of an exception). Their `method` is `http/` and the handler's name: `http/get_export_raw_vdi`.
  * A transfer meets the faults that are on when it starts.
+ * On NBD, with the method `nbd`: `drop`, `delay` and `hang` (of a reply), those of bodies (of the bytes
+ * that one connection reads), `nbdError` (reads fail with this errno, true: EIO), `nbdPlain` (options
+ * that xapi-nbd does not know are unsupported: no GO, no structured replies).
  * On calls: `eventsLost` (event.from and event.next fail with EVENTS_LOST),
  * `sessionInvalid` (every session is forgotten), `booting` (HOST_STILL_BOOTING).
  * On contents of disks: `cbtLies` (so many changed blocks are reported as unchanged).
@@ -39,7 +42,9 @@ export type FaultName =
   | "sessionInvalid"
   | "booting"
   | "silent"
-  | "cbtLies";
+  | "cbtLies"
+  | "nbdError"
+  | "nbdPlain";
 
 export const faultNames: readonly FaultName[] = [
   "delay",
@@ -62,6 +67,8 @@ export const faultNames: readonly FaultName[] = [
   "booting",
   "silent",
   "cbtLies",
+  "nbdError",
+  "nbdPlain",
 ];
 
 export interface FaultSetting {

@@ -21,7 +21,11 @@ export function addNetworks(
     }),
   );
   if (profile.isBare === true) return addBareInterfaces(builder, hosts, nics);
-  const bond = addNetwork(builder, { name_label: "Bond 0+1", bridge: "xapi0" });
+  const bond = addNetwork(builder, {
+    name_label: "Bond 0+1",
+    bridge: "xapi0",
+    ...(profile.hasNbd === true ? { purpose: ["nbd"] } : {}),
+  });
   const vlans = Array.from({ length: profile.vlans }, (_, i) =>
     addNetwork(builder, {
       name_label: `${vlanNames[i % vlanNames.length]} ${100 + i}`,

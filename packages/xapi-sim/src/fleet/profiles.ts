@@ -14,6 +14,8 @@ export interface FleetProfile {
   readonly system?: UpdateSystem;
   /** HA, groups and an uneven load: for demonstrations. */
   readonly hasDuties?: boolean;
+  /** Disks can be read over NBD, with TLS, on the management network. */
+  readonly hasNbd?: boolean;
   /** Physical network interfaces of each host; the first two make a bond. */
   readonly nicsPerHost: number;
   /** As a host is after its installation: no bond, no library of images. */
@@ -54,7 +56,11 @@ const small: FleetProfile = {
 };
 
 /** As in a pool that has grown over the years. */
-const grown = { memoryShares: [1, 1.5, 0.75], hasDuties: true } as const;
+const grown = {
+  memoryShares: [1, 1.5, 0.75],
+  hasDuties: true,
+  hasNbd: true,
+} as const;
 
 /** The pools that demo, tests and benchmarks speak of. */
 export const profiles = {

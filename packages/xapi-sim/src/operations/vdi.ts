@@ -131,7 +131,6 @@ export const vdiOperationTable: OperationTable = {
   "VDI.set_sharable": denied("VDI"),
   "VDI.set_virtual_size": denied("VDI"),
   "VDI.set_physical_utilisation": denied("VDI"),
-  "VDI.get_nbd_info": () => [],
   "VDI.set_on_boot": ({ db }, params) => {
     const [ref, on_boot] = [textParam(params, 0), textParam(params, 1)];
     if (flag(db.get("VDI", ref), "cbt_enabled"))
