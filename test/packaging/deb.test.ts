@@ -6,7 +6,15 @@ import {
   readFileSync,
   statSync,
 } from "node:fs";
-import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import {
+  copyFile,
+  mkdir,
+  mkdtemp,
+  readdir,
+  rename,
+  rm,
+  writeFile,
+} from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import t, { type Test } from "tap";
@@ -114,6 +122,10 @@ t.test(
       listVms(t, { machine, version: "1.0.0" }),
     );
 
+    await t.test("a backup of its data is restored", (t) =>
+      restore(t, machine),
+    );
+
     machine.dpkg("--remove", "xo-server");
     t.notOk(existsSync(machine.path("usr/lib/xo-server")));
     t.ok(
@@ -158,6 +170,29 @@ t.test("the same tree gives the same bytes", { skip }, async (t) => {
   );
   t.ok(a!.equals(b!));
 });
+
+/** As in docs/server-backup.md: the database and its key, on a machine with nothing else. */
+async function restore(t: Test, machine: Machine): Promise<void> {
+  const data = machine.path("var/lib/xo-server");
+  const backup = `${data}.backup`;
+  await rename(data, backup);
+  await mkdir(data, { mode: 0o700 });
+  for (const file of ["store.db", "store.key"])
+    await copyFile(join(backup, file), join(data, file));
+  const run = async (...args: readonly string[]) => {
+    const program = new RunningProgram(
+      t,
+      machine.path("usr/lib/xo-server/bin/xo-server"),
+      [...args, "--data", data],
+    );
+    t.equal(await program.ended, 0, program.output);
+    return program.output;
+  };
+  await run("audit", "accept");
+  t.match(await run("audit", "verify"), /intact: [1-9]\d* entries/);
+  t.match(await run("user", "list"), /^admin +admin/);
+  await rm(backup, { recursive: true });
+}
 
 /** Whether systemd starts the service with the machine. */
 function isEnabled(machine: Machine): boolean {

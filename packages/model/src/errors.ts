@@ -117,7 +117,7 @@ export const errorTable = {
   STORE_UNAVAILABLE: row("the database is unavailable: {reason}", 503, 28),
   STORE_MISSING: row("{where} {reason}: {remedy}", 500),
   STORE_TOO_NEW: row(
-    "the database was written by a newer version of xo-server: {reason}",
+    "the database was written by a newer version of xo-server: {reason}; {remedy}",
     500,
   ),
   STORE_KEY_WRONG: row(

@@ -9,6 +9,7 @@ import { openSqliteEngine } from "./engines/sqlite-engine.js";
 import { checkContent, checkFile, isPostgres } from "./database-creation.js";
 import { createCachedTables } from "./cache/cached-tables.js";
 import { CacheSynchronizer } from "./cache/cache-synchronizer.js";
+import { copyBeforeMigration } from "./copy-before-migration.js";
 import { migrate } from "./schema/migrations/migrate.js";
 import { AuditMark } from "./repositories/audit-mark.js";
 import { createRepositories } from "./repositories/create-repositories.js";
@@ -57,7 +58,7 @@ async function startStore(
   availability: Availability,
 ): Promise<Store> {
   const isNew = await checkContent(engine, settings);
-  await migrate(engine.writer);
+  await migrate(engine.writer, copyBeforeMigration({ engine, ...settings }));
   const source = createKeySource(settings.key);
   const context: RepositoryContext = {
     engine,

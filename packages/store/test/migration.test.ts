@@ -1,14 +1,103 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { randomBytes } from "node:crypto";
+import { mkdir, mkdtemp, readdir, rename, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openStore } from "@xo-server/store";
 import { Migrator } from "kysely";
-import t from "tap";
+import { silentLogger } from "@xo-server/kit";
+import t, { type Test } from "tap";
+import { openSqlite } from "../src/engines/sqlite-binding.js";
 import { openSqliteEngine } from "../src/engines/sqlite-engine.js";
 import { first } from "../src/schema/migrations/001-first.js";
 import { setsAndPlugins } from "../src/schema/migrations/002-sets-and-plugins.js";
+import { currentSchema } from "../src/schema/migrations/migrate.js";
 import { cheapScrypt } from "./conformance/harness.js";
 import { sqliteHarness } from "./sqlite-harness.js";
+
+/** A database of the schema 002, as an earlier version left it. */
+async function createOld(t: Test) {
+  const folder = await mkdtemp(join(tmpdir(), "store-"));
+  t.teardown(() => rm(folder, { recursive: true, force: true }));
+  const database = await sqliteHarness.createDatabase(folder);
+  const engine = await openSqliteEngine(database.location);
+  const migrations = {
+    "001-first": first,
+    "002-sets-and-plugins": setsAndPlugins,
+  };
+  await new Migrator({
+    db: engine.writer,
+    provider: { getMigrations: async () => migrations },
+  }).migrateToLatest();
+  await engine.close();
+  return Object.assign(database, { folder });
+}
+
+t.test("a database is copied before it is migrated", async (t) => {
+  const database = await createOld(t);
+  const { folder, location } = database;
+  const lines: string[] = [];
+  const logger = {
+    ...silentLogger,
+    info: (message: string) => lines.push(message),
+  };
+  const options = {
+    location,
+    key: { text: randomBytes(32).toString("base64") },
+    create: "always",
+    scryptCost: cheapScrypt,
+    logger,
+  } as const;
+  await (await openStore(options)).close();
+  const copy = `${location}.002-sets-and-plugins`;
+  t.match(
+    lines,
+    [
+      `migrating the database from 002-sets-and-plugins to ${currentSchema}; a copy of it is in ${copy}`,
+    ],
+    "the log names it",
+  );
+  t.equal((await stat(copy)).mode & 0o777, 0o600);
+  const opened = await openSqlite(copy);
+  const rows = opened.prepare("select name from kysely_migration").all();
+  opened.close();
+  t.same(rows.length, 2, "it has the schema of before");
+
+  await (await openStore(options)).close();
+  t.equal(lines.length, 1, "nothing to migrate, no copy");
+
+  await database.query(
+    "insert into kysely_migration (name, timestamp) values ('999-later', '2099')",
+  );
+  await t.rejects(openStore(options), {
+    code: "STORE_TOO_NEW",
+    message: /999-later.*install the newer version again, or restore a backup/,
+  });
+  await rename(copy, `${location}.${currentSchema}`);
+  await t.rejects(openStore(options), {
+    message: `restore the copy of before the upgrade, ${location}.${currentSchema}`,
+  });
+  t.same(
+    (await readdir(folder)).filter((name) => name.includes("draft")),
+    [],
+  );
+});
+
+t.test("nothing is migrated if it cannot be copied", async (t) => {
+  const database = await createOld(t);
+  const { location } = database;
+  await mkdir(`${location}.002-sets-and-plugins.draft`);
+  await t.rejects(
+    openStore({
+      location,
+      key: { text: randomBytes(32).toString("base64") },
+      create: "always",
+      scryptCost: cheapScrypt,
+    }),
+    { code: "STORE_UNAVAILABLE", message: /its copy .* cannot be written/ },
+  );
+  const rows = await database.query("select name from kysely_migration");
+  t.equal(rows.length, 2);
+});
 
 t.test("the schedule in a job becomes a row of schedules", async (t) => {
   const folder = await mkdtemp(join(tmpdir(), "store-"));

@@ -23,6 +23,8 @@ export interface Engine {
   classify(error: unknown): FailureKind;
   /** Writes the journal into the database file. Absent: there is none. */
   checkpoint?(): Promise<void>;
+  /** Writes a consistent copy that only its owner can read, replacing a file of that name. Absent: not supported. */
+  copyTo?(file: string): Promise<void>;
   /** Closes all connections: their queries fail, new ones connect again. Absent: there are none. */
   disconnect?(): void;
   close(): Promise<void>;

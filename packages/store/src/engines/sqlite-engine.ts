@@ -1,4 +1,4 @@
-import { mkdir, open } from "node:fs/promises";
+import { mkdir, open, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import { XoError } from "@xo-server/model";
 import { Kysely, sql } from "kysely";
@@ -31,6 +31,16 @@ export async function openSqliteEngine(file: string): Promise<Engine> {
     async checkpoint() {
       // By the reader, as a checkpoint must not run in a transaction of the writer.
       await sql`pragma wal_checkpoint(truncate)`.execute(reader);
+    },
+    async copyTo(copy) {
+      const draft = `${copy}.draft`;
+      await rm(draft, { force: true });
+      // `vacuum into` accepts an empty file, and keeps its mode.
+      await (await open(draft, "wx", 0o600)).close();
+      await sql`vacuum into ${draft}`.execute(reader);
+      const handle = await open(draft, "r+");
+      await handle.sync().finally(() => handle.close());
+      await rename(draft, copy);
     },
     close: () => thread.close(),
   };

@@ -30,24 +30,49 @@ const migrations: Readonly<Record<string, Migration>> = {
   "009-backup-repositories": backupRepositories,
 };
 
+const names = Object.keys(migrations);
+
+/** The schema of this version: the name of its last migration. */
+export const currentSchema = names.at(-1)!;
+
+export interface MigrationSteps {
+  /** Called before the tables of an existing database are changed; both are names of migrations. */
+  readonly beforeMigration: (from: string, to: string) => Promise<void>;
+  /** Where a copy of a database of the schema `currentSchema` is, for the error message; undefined: there is none. */
+  readonly findCopy: () => Promise<string | undefined>;
+}
+
 /**
  * Migrates the tables to this version. Several servers may start at once.
  * @throws XoError STORE_TOO_NEW if a newer program has migrated the database
  */
-export async function migrate(db: Kysely<Tables>): Promise<void> {
-  const newer = (await appliedSteps(db)).find(
-    (name) => !Object.hasOwn(migrations, name),
-  );
-  if (newer !== undefined)
-    throw new XoError("STORE_TOO_NEW", {
-      reason: `unknown migration ${newer}`,
-    });
+export async function migrate(
+  db: Kysely<Tables>,
+  { beforeMigration, findCopy }: MigrationSteps,
+): Promise<void> {
+  const applied = await appliedSteps(db);
+  const newer = applied.find((name) => !Object.hasOwn(migrations, name));
+  if (newer !== undefined) throw tooNew(newer, await findCopy());
+  const from = applied.toSorted().at(-1);
+  if (from !== undefined && from !== currentSchema)
+    await beforeMigration(from, currentSchema);
   const { error } = await new Migrator({
     db,
     provider: { getMigrations: async () => ({ ...migrations }) },
   }).migrateToLatest();
   // Kysely rethrows the error of the driver, which the caller classifies.
   if (error !== undefined) throw error as Error;
+}
+
+function tooNew(newer: string, copy: string | undefined): XoError {
+  const remedy =
+    copy === undefined
+      ? "install the newer version again, or restore a backup from before the upgrade"
+      : `install the newer version again, or restore the copy of before the upgrade, ${copy}`;
+  return new XoError("STORE_TOO_NEW", {
+    reason: `its schema has the migration ${newer}, this version knows them up to ${currentSchema}`,
+    remedy,
+  });
 }
 
 async function appliedSteps(db: Kysely<Tables>): Promise<string[]> {
