@@ -3,6 +3,7 @@ import t, { type Test } from "tap";
 import { Follower } from "../src/stats/follower.js";
 import { HostStats } from "../src/stats/host-stats.js";
 import { LatestMetrics } from "../src/stats/now-values.js";
+import { StatsPace } from "../src/stats/stats-pace.js";
 import { FakeClock } from "./fake-clock.js";
 import { FakeHost } from "./fake-host.js";
 
@@ -31,6 +32,13 @@ class FakeNow {
 
 async function setUp(t: Test, count: number, isFollowing = true) {
   const clock = new FakeClock();
+  const use = { isUsed: true };
+  const pace = new StatsPace({
+    clock,
+    intervalMs: 5_000,
+    idleIntervalMs: 60_000,
+    takeUse: () => use.isUsed,
+  });
   const hosts = Array.from({ length: count }, (_, i) => {
     const host = new FakeHost(`h${i}`);
     host.now = Math.floor(clock.now() / 5000) * 5;
@@ -43,7 +51,7 @@ async function setUp(t: Test, count: number, isFollowing = true) {
     parser,
     clock,
     inventory,
-    freshMs: 15_000,
+    freshMs: () => 15_000,
     onRow: (followed) => {
       now.tell(followed);
     },
@@ -54,7 +62,7 @@ async function setUp(t: Test, count: number, isFollowing = true) {
     now,
     inventory,
     clock,
-    intervalMs: 5_000,
+    pace,
     ...(isFollowing ? { live: async () => live } : {}),
     logger: { debug: () => undefined, error: (message) => t.fail(message) },
     random: () => 1,
@@ -74,7 +82,7 @@ async function setUp(t: Test, count: number, isFollowing = true) {
   });
   follower.start();
   await settle();
-  return { clock, hosts, live, stats, follower, sinks, pass };
+  return { clock, hosts, live, stats, follower, sinks, pass, use };
 }
 
 /** Until all that can go on without time passing has gone on. */
@@ -259,4 +267,27 @@ t.test("a wait for a past revision ends after a second", async (t) => {
   clock.pass(1_000);
   await reading;
   t.ok(rows >= 4 && rows < 8, `${rows} rows`);
+});
+
+t.test("hosts are polled rarely while nobody reads metrics", async (t) => {
+  const { hosts, pass, use, sinks } = await setUp(t, 10);
+  await pass(10_000);
+  use.isUsed = false;
+  await pass(130_000);
+  const before = hosts[3]!.asked.length;
+  await pass(120_000);
+  t.equal(hosts[3]!.asked.length - before, 2, "every minute");
+  t.equal(sinks.host.values.get("h3")?.[0], 3, "values stay");
+  await pass(30_000);
+  use.isUsed = true;
+  const rare = hosts.map(({ asked }) => asked.length);
+  await pass(7_000);
+  t.ok(
+    hosts.every(({ asked }, i) => asked.length > rare[i]!),
+    "all are polled at once when somebody reads again",
+  );
+  const fast = hosts[3]!.asked.length;
+  await pass(20_000);
+  t.equal(hosts[3]!.asked.length - fast, 4, "every 5 s");
+  t.equal(sinks.host.values.get("h3")?.[0], 3);
 });

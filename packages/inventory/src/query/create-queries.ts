@@ -17,6 +17,7 @@ import {
   type OpenWindow,
 } from "./query-subscription.js";
 import { DeferredMetricsTable } from "./latest-metrics.js";
+import { MetricsUse, usesMetrics } from "./metrics-use.js";
 import { openWindow } from "./open-window.js";
 import { readPage } from "./page.js";
 import { readColumns } from "./read-columns.js";
@@ -95,6 +96,7 @@ class CatalogQueries implements Queries {
   readonly #indexes = new Map<string, Promise<ClassIndex>>();
   readonly #started = new Set<ClassIndex>();
   readonly #subscriptions = new Set<QuerySubscription>();
+  readonly #metricsUse = new MetricsUse();
   readonly #preparesSearch: () => boolean;
   /** Classes that have been listed. */
   readonly #listed = new Set<ClassIndex>();
@@ -126,6 +128,7 @@ class CatalogQueries implements Queries {
       request.limit === undefined
         ? Infinity
         : checkInteger("limit", request.limit, [1, Number.MAX_SAFE_INTEGER]);
+    if (usesMetrics(query, fields)) this.#metricsUse.note();
     const index = await this.#index(query.type);
     const projection = index.acquireProjection(fields);
     try {
@@ -163,6 +166,7 @@ class CatalogQueries implements Queries {
       known: fromStateText(known, epoch),
       epoch,
     };
+    this.#metricsUse.notePaths(options.paths.values());
     return this.#withUnorderedResult(selection, (result) =>
       readColumns(result, options, this.#revision),
     );
@@ -198,6 +202,10 @@ class CatalogQueries implements Queries {
       });
     });
     return table;
+  }
+
+  takeMetricsUse(): boolean {
+    return this.#metricsUse.take();
   }
 
   prepareSearches(): void {
@@ -246,7 +254,9 @@ class CatalogQueries implements Queries {
       // The subscriber gets the error.
       () => undefined,
     );
-    return { lease, query, range, fields };
+    const isReader =
+      request.acceptsOldMetrics !== true && usesMetrics(query, fields);
+    return { lease, query, range, fields, isReader };
   }
 
   /** Who lists a class may search in it next. */
@@ -266,7 +276,16 @@ class CatalogQueries implements Queries {
   }
 
   #openWindow(parts: PreparedRequest): OpenWindow {
-    return openWindow(parts, this.#revision);
+    const open = openWindow(parts, this.#revision);
+    if (!parts.isReader) return open;
+    const release = this.#metricsUse.open();
+    return {
+      window: open.window,
+      close: () => {
+        release();
+        open.close();
+      },
+    };
   }
 
   /**
@@ -278,6 +297,7 @@ class CatalogQueries implements Queries {
     read: (result: Result) => SlicedTask<T>,
   ): Promise<T> {
     const query = this.#compile(selection);
+    if (usesMetrics(query)) this.#metricsUse.note();
     const index = await this.#index(query.type);
     const isSorted = index.results.has(query.key);
     return this.#withResult(
@@ -330,8 +350,11 @@ class CatalogQueries implements Queries {
   #metricsTableOf(className: string): DeferredMetricsTable {
     const table =
       this.#metricsTables.get(className) ??
-      new DeferredMetricsTable((error) => {
-        this.#logger.error("metrics could not be published", { error });
+      new DeferredMetricsTable({
+        onError: (error) => {
+          this.#logger.error("metrics could not be published", { error });
+        },
+        onRead: this.#metricsUse.note,
       });
     this.#metricsTables.set(className, table);
     return table;

@@ -90,16 +90,23 @@ export class LatestMetrics {
   }
 }
 
+export interface DeferredMetricsOptions {
+  /** Called when values could not be published. */
+  readonly onError: (error: unknown) => void;
+  /** Called when a value is read. */
+  readonly onRead: () => void;
+}
+
 /**
  * The metrics table of a class that may not be followed yet: until then all
  * values are discarded.
  */
 export class DeferredMetricsTable implements MetricsTable {
   #metrics: LatestMetrics | undefined;
-  readonly #onError: (error: unknown) => void;
+  readonly #options: DeferredMetricsOptions;
 
-  constructor(onError: (error: unknown) => void) {
-    this.#onError = onError;
+  constructor(options: DeferredMetricsOptions) {
+    this.#options = options;
   }
 
   attach(metrics: LatestMetrics): void {
@@ -111,10 +118,11 @@ export class DeferredMetricsTable implements MetricsTable {
   }
 
   get(id: string, metric: number): number {
+    this.#options.onRead();
     return this.#metrics?.get(id, metric) ?? NaN;
   }
 
   commit(): void {
-    this.#metrics?.commit().catch(this.#onError);
+    this.#metrics?.commit().catch(this.#options.onError);
   }
 }

@@ -17,6 +17,8 @@ export interface PreparedRequest {
   readonly query: CompiledQuery;
   readonly range: WindowRange;
   readonly fields: readonly string[] | undefined;
+  /** The metrics of the query should be as new as possible. */
+  readonly isReader: boolean;
 }
 
 export interface QuerySubscriptionOptions {

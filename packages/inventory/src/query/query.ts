@@ -103,6 +103,8 @@ export interface LiveRequest extends Selection {
   readonly offset: number;
   readonly limit: number;
   readonly fields?: readonly string[];
+  /** Metrics may be a minute old: they are not measured more often for this query. */
+  readonly acceptsOldMetrics?: boolean;
 }
 
 /**
@@ -171,6 +173,12 @@ export interface Queries {
    * @throws XoError INVALID_PARAMETERS for an unknown type
    */
   metrics(type: string): MetricsTable;
+  /**
+   * Whether metrics are being read, or have been since the last call: by live
+   * queries without `acceptsOldMetrics`, pages, counts, groups, columns or `get`
+   * of a metrics table.
+   */
+  takeMetricsUse(): boolean;
   /**
    * Fills the columns that a search needs, of the classes that have been listed;
    * to be called when `preparesSearch` of the options has become true.

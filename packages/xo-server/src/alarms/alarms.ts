@@ -23,6 +23,9 @@ import { SERVER_TYPE, type ReadServerMetric } from "./server-metrics.js";
 import { ServerWatcher } from "./server-watcher.js";
 import { createHookCaller } from "./web-hook.js";
 
+/** Rules that must hold this long accept metrics that are a minute old. */
+const PATIENT_SECONDS = 300;
+
 export interface AlarmsOptions {
   readonly store: Pick<
     Store,
@@ -243,6 +246,7 @@ export class Alarms {
           queries,
           catalog,
           isFollowed: (pool) => this.#pools.isFollowed(pool),
+          acceptsOldMetrics: rule.forSeconds >= PATIENT_SECONDS,
         });
       case "message":
       case "task":

@@ -25,6 +25,8 @@ export interface ObjectWatcherOptions {
   readonly catalog: Pick<Catalog, "get">;
   /** Whether objects of the pool are current. */
   readonly isFollowed: (pool: string) => boolean;
+  /** Metrics may be a minute old. */
+  readonly acceptsOldMetrics: boolean;
 }
 
 /** Evaluates a filter or a threshold for objects by a live query. */
@@ -56,7 +58,8 @@ export class ObjectWatcher implements ConditionWatcher {
     options: ObjectWatcherOptions,
   ): Promise<ObjectWatcher> {
     const watcher = new ObjectWatcher(condition, handler, options);
-    const request = toLiveRequest(condition);
+    const { acceptsOldMetrics } = options;
+    const request = { ...toLiveRequest(condition), acceptsOldMetrics };
     const query = await options.queries.live(request, (update) => {
       if (watcher.#isStopped) return;
       const { set, removed } = watcher.#window.apply(update);

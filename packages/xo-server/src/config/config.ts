@@ -177,7 +177,15 @@ const Stats = section("Metrics of hosts and VMs (RRDs).", {
     default: 5_000,
     minimum: 1_000,
     maximum: 600_000,
-    description: "Polling interval per host, in ms; hosts measure every 5 s.",
+    description:
+      "Polling interval per host while metrics are shown or watched, in ms; hosts measure every 5 s.",
+  }),
+  idleIntervalMs: Type.Integer({
+    default: 60_000,
+    minimum: 1_000,
+    maximum: 600_000,
+    description:
+      "Polling interval per host while nobody reads metrics, in ms. Alarm rules that must hold for 5 minutes or longer use it, too.",
   }),
   memoryBytes: bytes(
     0,

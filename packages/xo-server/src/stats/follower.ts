@@ -6,6 +6,7 @@ import type { StatsHost } from "./fetch-measurements.js";
 import { archives } from "./granularity.js";
 import type { HostStats } from "./host-stats.js";
 import type { LatestMetrics } from "./now-values.js";
+import type { StatsPace } from "./stats-pace.js";
 import type { TrackedObject } from "./tracks.js";
 
 export interface FollowerOptions {
@@ -17,8 +18,7 @@ export interface FollowerOptions {
    * evicted.
    */
   readonly live?: () => Promise<readonly StatsHost[]>;
-  /** Interval of the requests to each host. */
-  readonly intervalMs: number;
+  readonly pace: Pick<StatsPace, "intervalMs">;
   readonly clock: WallClock;
   readonly logger: Pick<Logger, "debug" | "error">;
   /** In [0, 1). */
@@ -51,12 +51,14 @@ const MAX_CONCURRENT_FAILING = 8;
  */
 const SLOW_MS = 2_000;
 const SHORTEST_TICK_MS = 20;
-/** Interval of the check while there is no host. */
-const IDLE_CHECK_MS = 1_000;
+/** Interval of the check while there is no host, and of the pace in long pauses. */
+const CHECK_MS = 1_000;
 const LONGEST_BACKOFF_MS = 300_000;
 /** Retention in rows of the finest archive. */
 const { step: STEP, points } = archives.seconds;
 const FORGET_MS = points * STEP * 1000;
+/** Rows that may be missing at the end before a value is withdrawn. */
+const MAX_MISSING = 2;
 
 interface Health {
   failures: number;
@@ -79,6 +81,8 @@ export class Follower {
   #answers = 0;
   #failures = 0;
   #lagSeconds = 0;
+  /** Of the round before. */
+  #intervalMs = 0;
   #running: Promise<void> | undefined;
 
   constructor(options: FollowerOptions) {
@@ -109,44 +113,62 @@ export class Follower {
   }
 
   async #run(): Promise<void> {
-    const { clock, intervalMs, live, logger } = this.#options;
+    const { clock, live, pace, logger } = this.#options;
     const { signal } = this.#stopped;
     while (!signal.aborted) {
       const startedAt = clock.now();
-      await this.#round(startedAt).catch((error: unknown) => {
+      const { intervalMs } = pace;
+      await this.#round(startedAt, intervalMs).catch((error: unknown) => {
         logger.error("a round of statistics failed", { error });
       });
       const isIdle = live !== undefined && this.#hosts === 0;
-      const longest = isIdle ? IDLE_CHECK_MS : intervalMs;
-      const rest = startedAt + Math.min(longest, intervalMs) - clock.now();
-      await pause(clock, Math.max(SHORTEST_TICK_MS, rest), signal);
+      const longest = isIdle ? Math.min(CHECK_MS, intervalMs) : intervalMs;
+      await pause(clock, SHORTEST_TICK_MS, signal);
+      await this.#pauseUntil(startedAt + longest, intervalMs);
     }
   }
 
-  async #round(startedAt: number): Promise<void> {
+  /**
+   * Ends early when the pace has become faster than that of the round.
+   * @returns whether it has not
+   */
+  async #pauseUntil(time: number, intervalMs: number): Promise<boolean> {
+    const { clock, pace } = this.#options;
+    const { signal } = this.#stopped;
+    for (;;) {
+      const rest = time - clock.now();
+      if (rest < SHORTEST_TICK_MS || signal.aborted) return true;
+      await pause(clock, Math.min(rest, CHECK_MS), signal);
+      if (pace.intervalMs < intervalMs) return false;
+    }
+  }
+
+  async #round(startedAt: number, intervalMs: number): Promise<void> {
     const { live, hosts } = this.#options;
     const requested = (await live?.()) ?? [];
     if (live !== undefined) this.#evict(requested);
-    await this.#fetchAll(requested, startedAt);
-    await this.#tell(requested);
+    await this.#fetchAll(requested, startedAt, intervalMs);
+    await this.#tell(requested, intervalMs);
     if (live !== undefined) void hosts.coarse.follow();
   }
 
   /**
    * Starts the requests of all hosts, a few per tick; hosts with a pending
-   * request are skipped.
+   * request are skipped. Ends early when metrics are wanted more often.
    */
   async #fetchAll(
     live: readonly StatsHost[],
     startedAt: number,
+    intervalMs: number,
   ): Promise<void> {
-    const { clock, intervalMs } = this.#options;
     const { signal } = this.#stopped;
     const gapMs = intervalMs / Math.max(1, live.length);
     for (const [i, host] of live.entries()) {
-      const wait = startedAt + i * gapMs - clock.now();
-      if (wait >= SHORTEST_TICK_MS) await pause(clock, wait, signal);
-      if (signal.aborted) return;
+      const isOnTime = await this.#pauseUntil(
+        startedAt + i * gapMs,
+        intervalMs,
+      );
+      if (signal.aborted || !isOnTime) return;
       this.#begin(host);
     }
   }
@@ -198,7 +220,8 @@ export class Follower {
    * together are not retried together.
    */
   #backoff({ failures }: Health): number {
-    const { intervalMs, random = Math.random } = this.#options;
+    const { pace, random = Math.random } = this.#options;
+    const { intervalMs } = pace;
     const longest = Math.min(LONGEST_BACKOFF_MS, intervalMs * 2 ** failures);
     return longest * (0.75 + random() / 4);
   }
@@ -211,11 +234,15 @@ export class Follower {
     this.#options.hosts.evictHosts((id) => ids.has(id));
   }
 
-  async #tell(live: readonly StatsHost[]): Promise<void> {
+  async #tell(live: readonly StatsHost[], intervalMs: number): Promise<void> {
     const { hosts, now, inventory, clock } = this.#options;
     const at = clock.now();
+    // When the pace has just become faster, the last answers of some hosts are old.
+    const longest = Math.max(intervalMs, this.#intervalMs);
+    const silenceMs = longest + MAX_MISSING * STEP * 1000;
+    this.#intervalMs = intervalMs;
     const goes = (_pool: string, followed: TrackedObject) => {
-      now.dropIfOld(followed, at);
+      now.dropIfOld(followed, at - silenceMs);
       return at - followed.receivedAt > FORGET_MS;
     };
     await inventory.runInSlices("stats", hosts.tracks.sweep(goes));

@@ -22,10 +22,10 @@ export interface HostStatsOptions extends FetchParts {
   /** Called when an object has a new row. */
   readonly onRow?: (followed: TrackedObject, nowMs: number) => void;
   /**
-   * Data of this age is reused; default: 5 s, the interval at which hosts
-   * measure.
+   * Data of this age, in ms, is reused; default: 5 s, the interval at which
+   * hosts measure.
    */
-  readonly freshMs?: number;
+  readonly freshMs?: () => number;
 }
 
 const MIB = 1024 * 1024;
@@ -47,7 +47,7 @@ export class HostStats {
   readonly tracks: Tracks;
   readonly coarse: CoarseStats;
   readonly #options: HostStatsOptions;
-  readonly #freshMs: number;
+  readonly #freshMs: () => number;
   readonly #hosts = new Map<string, FollowedHost>();
   readonly #completing = new Map<Track, Promise<void>>();
   readonly #turns = new Semaphore(MAX_FETCHES);
@@ -55,7 +55,7 @@ export class HostStats {
   constructor(options: HostStatsOptions) {
     const share = new MemoryShare(options.limitBytes ?? 128 * MIB);
     this.#options = options;
-    this.#freshMs = options.freshMs ?? FRESH_MS;
+    this.#freshMs = options.freshMs ?? (() => FRESH_MS);
     this.tracks = new Tracks(share);
     this.coarse = new CoarseStats({ ...options, share });
   }
@@ -155,7 +155,7 @@ export class HostStats {
   async #fresh(host: StatsHost, uuid?: string): Promise<FollowedHost> {
     const { clock } = this.#options;
     const followed = this.#host(host);
-    if (clock.now() - followed.fetchedAt < this.#freshMs) return followed;
+    if (clock.now() - followed.fetchedAt < this.#freshMs()) return followed;
     try {
       await this.#turns.run(() => followed.fetch(host));
     } catch (error) {

@@ -44,10 +44,10 @@ export class LatestMetrics {
     this.#isChanged = true;
   }
 
-  /** Clears the metrics of objects without recent measurements. */
-  dropIfOld(followed: TrackedObject, nowMs: number): void {
-    const { track, receivedAt: receivedAt, isNow } = followed;
-    if (!isNow || nowMs - receivedAt <= ROWS * track.step * 1000) return;
+  /** Clears the metrics of an object without measurements since a moment (ms since the epoch). */
+  dropIfOld(followed: TrackedObject, sinceMs: number): void {
+    const { track, receivedAt, isNow } = followed;
+    if (!isNow || receivedAt >= sinceMs) return;
     const sink = this.#sinkOf(track.shape);
     for (const metric of metricFormulas(track.shape).keys())
       sink?.set(track.uuid, metric, NaN);

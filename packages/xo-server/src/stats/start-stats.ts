@@ -11,6 +11,7 @@ import { HostStats } from "./host-stats.js";
 import { LiveHosts } from "./live-hosts.js";
 import { LatestMetrics } from "./now-values.js";
 import { ObjectStats } from "./object-stats.js";
+import { StatsPace } from "./stats-pace.js";
 import { statsMemory } from "./stats-memory.js";
 import type { StatsFigures } from "./stats-figures.js";
 
@@ -30,6 +31,8 @@ export interface StatsSources {
 
 /** Number of missed rounds after which a reader triggers a request. */
 const MISSED = 3;
+/** Interval at which hosts measure. */
+const MEASURED_MS = 5_000;
 
 export function startStats(
   { xports }: Pick<Parser, "xports">,
@@ -37,18 +40,28 @@ export function startStats(
   { config, loggers, clock = wallClock }: StartOptions,
   stops: StopStack,
 ): Stats {
-  const { follow, intervalMs, memoryBytes } = config.stats;
+  const { follow, intervalMs, idleIntervalMs, memoryBytes } = config.stats;
   const { queries, catalog } = objects;
   const now = new LatestMetrics(() => ({
     VM: queries.metrics("VM"),
     host: queries.metrics("host"),
   }));
+  const pace = new StatsPace({
+    clock,
+    intervalMs,
+    idleIntervalMs,
+    takeUse: () => queries.takeMetricsUse(),
+  });
   const hosts = new HostStats({
     inventory,
     parser: xports,
     clock,
     limitBytes: memoryBytes || statsMemory(machineMemory()),
-    ...(follow ? { freshMs: MISSED * intervalMs } : {}),
+    // Readers trigger requests of their own when hosts are asked rarely.
+    freshMs: () =>
+      follow && pace.intervalMs === intervalMs
+        ? MISSED * intervalMs
+        : Math.min(intervalMs, MEASURED_MS),
     onRow: (followed) => {
       if (follow) now.tell(followed);
     },
@@ -58,7 +71,7 @@ export function startStats(
     hosts,
     now,
     inventory,
-    intervalMs,
+    pace,
     clock,
     ...(follow ? { live: () => live.list() } : {}),
     logger: loggers.named("xo:stats"),

@@ -1,0 +1,34 @@
+import type { WallClock } from "@xo-server/kit";
+
+export interface StatsPaceOptions {
+  readonly clock: Pick<WallClock, "now">;
+  /** Interval while metrics are read, in ms. */
+  readonly intervalMs: number;
+  /** Interval while nobody reads them, in ms. */
+  readonly idleIntervalMs: number;
+  /** Whether metrics have been read since the last call, or are being read. */
+  readonly takeUse: () => boolean;
+}
+
+/** After the last use, so that a page that reads every few seconds always has new metrics. */
+const HOLD_MS = 60_000;
+
+/** How often hosts are asked for metrics: often only while somebody reads them. */
+export class StatsPace {
+  readonly #options: StatsPaceOptions;
+  #usedAt = -Infinity;
+
+  constructor(options: StatsPaceOptions) {
+    this.#options = options;
+  }
+
+  /** Interval of the requests to each host, in ms. */
+  get intervalMs(): number {
+    const { clock, intervalMs, idleIntervalMs, takeUse } = this.#options;
+    const now = clock.now();
+    if (takeUse()) this.#usedAt = now;
+    return now - this.#usedAt < HOLD_MS
+      ? intervalMs
+      : Math.max(intervalMs, idleIntervalMs);
+  }
+}
