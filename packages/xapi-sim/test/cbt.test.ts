@@ -245,6 +245,24 @@ t.test(
       copy,
     )) as string;
     t.equal(into, copy);
+    t.strictSame(
+      await disk.failure(
+        "VDI.copy",
+        clone,
+        "OpaqueRef:NULL",
+        "OpaqueRef:NULL",
+        snapshot,
+      ),
+      ["VDI_READONLY", snapshot],
+    );
+    write(disk, clone, 2 * MiB, "d");
+    const target = (await call("VDI.clone", vdi, {})) as string;
+    await call("VDI.copy", clone, "OpaqueRef:NULL", copy, target);
+    t.strictSame(
+      [first(disk, target), first(disk, target, 2 * MiB)],
+      ["c", "d"],
+      "what differs from the base",
+    );
     const shown = [vdi, snapshot, clone, copy].map((ref) => first(disk, ref));
     t.strictSame(shown, ["c", "a", "b", "b"]);
     await call("VDI.revert", snapshot);

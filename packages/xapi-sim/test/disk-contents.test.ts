@@ -137,6 +137,53 @@ t.test(
   },
 );
 
+t.test(
+  "what CBT reports is all that differs, in any order of operations",
+  (t) => {
+    const size = 64 * KiB64;
+    const contents = contentsOf(t, size);
+    const random = createRandom(11);
+    contents.create("disk", size);
+    contents.enableTracking("disk");
+    const snapshots: { uuid: string; bytes: Buffer }[] = [];
+    const bytesOf = () => read(contents, "disk", 0, size);
+    let compared = 0;
+    for (let step = 0; step < 600; step++) {
+      const kind = random.integer(6);
+      if (kind === 0) {
+        contents.snapshot("disk", `s${step}`);
+        snapshots.push({ uuid: `s${step}`, bytes: bytesOf() });
+      } else if (kind === 1 && snapshots.length > 5) {
+        const at = random.integer(snapshots.length);
+        contents.remove(snapshots.splice(at, 1)[0]!.uuid);
+      } else if (kind === 2 && snapshots.length > 0)
+        contents.removeData(snapshots[0]!.uuid);
+      else if (kind === 3 && snapshots.length > 3 && random.integer(10) === 0) {
+        contents.clone("disk", "other");
+        contents.write("other", random.integer(size), Buffer.from("other"));
+        contents.replace("other", "disk");
+      } else
+        contents.write(
+          "disk",
+          random.integer(size),
+          Buffer.alloc(random.integer(2 * KiB64), random.integer(3)),
+        );
+      const [first] = snapshots;
+      if (first === undefined) continue;
+      const bitmap = contents.changedBlocks(first.uuid, "disk");
+      const now = bytesOf();
+      const patched = Buffer.from(first.bytes);
+      for (let block = 0; block < size / KiB64; block++)
+        if ((bitmap[block >> 3]! & (0x80 >> (block & 7))) !== 0)
+          now.copy(patched, block * KiB64, block * KiB64, (block + 1) * KiB64);
+      if (!patched.equals(now)) t.fail(`after step ${step}`);
+      compared++;
+    }
+    t.ok(compared > 500);
+    t.end();
+  },
+);
+
 t.test("chains become short again when snapshots are removed", (t) => {
   const contents = contentsOf(t);
   for (let i = 0; i < 20; i++) {

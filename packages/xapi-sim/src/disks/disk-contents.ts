@@ -31,6 +31,8 @@ interface Disk {
 }
 
 const zeros = Buffer.alloc(BLOCK_SIZE);
+/** What is copied at once. */
+const PIECE = 2 ** 20;
 
 /**
  * The contents of a pool's disks, by uuid: trees of layers with the blocks that were written, over
@@ -105,6 +107,7 @@ export class DiskContents {
 
   /** A disk gets the contents of another, and keeps its size; CBT records what differs. */
   replace(from: string, into: string): void {
+    if (from === into) return;
     const source = this.#open(from);
     const disk = this.#open(into);
     const range = { offset: 0, length: disk.size };
@@ -113,6 +116,16 @@ export class DiskContents {
     const leaf = new Layer(this.#freeze(source));
     this.#discard(disk.leaf);
     disk.leaf = leaf;
+  }
+
+  /** Writes to a disk what differs between two others. */
+  patch(uuid: string, from: string, into: string): void {
+    for (const { offset, length } of this.extents(uuid, { from }))
+      for (let done = 0; done < length; done += PIECE) {
+        const bytes = Buffer.allocUnsafe(Math.min(PIECE, length - done));
+        this.read(uuid, offset + done, bytes);
+        this.write(into, offset + done, bytes);
+      }
   }
 
   read(uuid: string, offset: number, into: Buffer): void {

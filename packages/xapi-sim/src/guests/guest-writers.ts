@@ -11,7 +11,7 @@ import {
 /** Of VMs at once, so that what is written stays bounded. */
 const WRITERS = 4;
 /** Part of a disk that a guest writes to by itself. */
-const WORKING_SET = 2 ** 30;
+const WORKING_SET = 256 * 2 ** 20;
 const TICK_MS = 1000;
 /** After so many bytes other work has its turn. */
 const SLICE = 2 ** 20;

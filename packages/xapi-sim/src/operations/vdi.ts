@@ -6,7 +6,7 @@ import { progressDuring, whileBusy } from "./busy.js";
 import { durations } from "./durations.js";
 import { denied } from "./failures.js";
 import { assertHasData } from "./cbt.js";
-import { deleteContents } from "./disk-data.js";
+import { deleteContents, reportGrowth } from "./disk-data.js";
 import { rememberDisk } from "./forgotten-disks.js";
 import {
   flag,
@@ -76,28 +76,7 @@ export const vdiOperationTable: OperationTable = {
     duplicate(context, textParam(params, 0), "snapshot"),
   "VDI.clone": (context, params) =>
     duplicate(context, textParam(params, 0), "clone"),
-  "VDI.copy": async (context, params) => {
-    const [ref, sr, , into] = params as readonly string[];
-    const vdi = context.db.get("VDI", ref!);
-    const isInto = into !== undefined && into !== NULL_REF;
-    // Neither an SR nor a disk: an unknown SR.
-    if (!isInto) assertHoldsDisks(context.db, sr ?? NULL_REF);
-    assertCopyable(context, ref!);
-    return whileBusy(
-      context,
-      { className: "VDI", ref: ref! },
-      "copy",
-      async () => {
-        await progressDuring(context, copyTime(vdi));
-        if (isInto) {
-          const { uuid } = context.db.get("VDI", into);
-          context.state.disks.replace(text(vdi, "uuid"), uuid as string);
-          return into;
-        }
-        return duplicateVdi(context, ref!, { isSnapshot: false, sr: sr! });
-      },
-    );
-  },
+  "VDI.copy": (context, params) => copy(context, params as readonly string[]),
   "VDI.resize": (context, params) =>
     resize(context, textParam(params, 0), intParam(params, 1)),
   "VDI.resize_online": (context, params) =>
@@ -168,6 +147,53 @@ async function duplicate(
     await context.delay(durations.diskChange);
     return duplicateVdi(context, ref, { isSnapshot: operation === "snapshot" });
   });
+}
+
+/** A full copy; with an existing disk to copy into, or only what differs from a base. */
+async function copy(
+  context: CallContext,
+  [ref, sr = NULL_REF, base = NULL_REF, into = NULL_REF]: readonly string[],
+): Promise<string> {
+  const { db, state } = context;
+  const vdi = db.get("VDI", ref!);
+  // Neither an SR nor a disk: an unknown SR.
+  if (into === NULL_REF) assertHoldsDisks(db, sr);
+  else assertTarget(context, vdi, into);
+  const uuidOf = (disk: string) => text(db.get("VDI", disk), "uuid");
+  const from = base === NULL_REF ? undefined : uuidOf(base);
+  assertCopyable(context, ref!);
+  return whileBusy(
+    context,
+    { className: "VDI", ref: ref! },
+    "copy",
+    async () => {
+      await progressDuring(context, copyTime(vdi));
+      if (into === NULL_REF)
+        return duplicateVdi(context, ref!, { isSnapshot: false, sr });
+      if (from === undefined) state.disks.replace(uuidOf(ref!), uuidOf(into));
+      else state.disks.patch(uuidOf(ref!), from, uuidOf(into));
+      reportGrowth(context, into);
+      return into;
+    },
+  );
+}
+
+/** @throws XapiFailure VDI_READONLY, VDI_TOO_SMALL, VDI_IN_USE, VDI_INCOMPATIBLE_TYPE */
+function assertTarget(
+  { db }: CallContext,
+  source: XapiRecord,
+  into: string,
+): void {
+  const target = db.get("VDI", into);
+  assertHasData(db, into);
+  if (flag(target, "read_only") || flag(target, "is_a_snapshot"))
+    throw new XapiFailure("VDI_READONLY", [into]);
+  if (int(target, "virtual_size") < int(source, "virtual_size"))
+    throw new XapiFailure("VDI_TOO_SMALL", [
+      into,
+      String(int(source, "virtual_size")),
+    ]);
+  if (isInUse(db, into)) throw new XapiFailure("VDI_IN_USE", [into, "copy"]);
 }
 
 async function resize(
