@@ -44,6 +44,11 @@ export class DiskReader {
     return this.#disk.regions.map(({ region }) => region);
   }
 
+  /** Equal for regions with the same extents; undefined if the region is all zero. */
+  regionId(region: number): string | undefined {
+    return this.#disk.regions.find((one) => one.region === region)?.id;
+  }
+
   /** The extents of a region. @throws RepositoryError `missing` or `damaged` */
   async extents(region: number): Promise<Extent[]> {
     const reference = this.#disk.regions.find((one) => one.region === region);

@@ -1,11 +1,13 @@
-import { RepositoryError } from "../errors.js";
 import { NbdDisk } from "../nbd/nbd-disk.js";
+import { checkStatus, openEndpoint } from "../net/http-client.js";
+import { VhdStream } from "../vhd/vhd-stream.js";
 import {
   RawImage,
   type BlockSource,
   type BlockStream,
 } from "../write/block-source.js";
-import type { DiskSource } from "./disk-source.js";
+import type { DiskSource, StreamSource } from "./disk-source.js";
+import { RawStream } from "./raw-stream.js";
 
 /** The content of a disk, and what ends its use. */
 export interface OpenSource {
@@ -19,8 +21,14 @@ export interface OpenSource {
  */
 export async function openSource(
   source: DiskSource,
-  { size, signal }: { size: number | undefined; signal: AbortSignal },
+  options: {
+    readonly size: number | undefined;
+    /** Whether a stream has only changes. */
+    readonly isDelta: boolean;
+    readonly signal: AbortSignal;
+  },
 ): Promise<OpenSource> {
+  const { size, isDelta, signal } = options;
   switch (source.type) {
     case "image": {
       const image = await RawImage.open(source.path, source.size ?? size);
@@ -31,6 +39,41 @@ export async function openSource(
       return { content: disk, close: () => disk.close() };
     }
     case "stream":
-      throw new RepositoryError("unsupported", "source: stream");
+      return { content: openStream(source, { size, isDelta }), close };
   }
+}
+
+/** The request is sent when the disk's turn comes: a server may not wait for it. */
+function openStream(
+  source: StreamSource,
+  { size = 0, isDelta }: { size: number | undefined; isDelta: boolean },
+): BlockStream {
+  const open = (signal?: AbortSignal): AsyncIterable<Buffer> =>
+    download(source, signal);
+  return source.format === "raw"
+    ? new RawStream(size, open)
+    : new VhdStream({ open, size, isDelta });
+}
+
+async function* download(
+  source: StreamSource,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<Buffer, void> {
+  const { client, path, headers } = openEndpoint(source);
+  try {
+    const response = await client.send({
+      method: "GET",
+      path,
+      headers,
+      signal,
+    });
+    checkStatus(client.name, response);
+    yield* client.read(response, signal);
+  } finally {
+    client.close();
+  }
+}
+
+async function close(): Promise<void> {
+  // A stream ends with its generator.
 }

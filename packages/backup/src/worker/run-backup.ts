@@ -35,9 +35,10 @@ async function backUpOnce(
   try {
     const inputs: DiskInput[] = [];
     for (const disk of disks) {
-      const { size, source } = disk;
+      const { size, source, delta } = disk;
       checkDisk(disk);
-      const opened = await openSource(source, { size, signal });
+      const isDelta = delta === true;
+      const opened = await openSource(source, { size, isDelta, signal });
       open.push(opened);
       inputs.push(toInput(disk, opened));
     }

@@ -1,26 +1,60 @@
-import { RepositoryError } from "../errors.js";
+import { Socket } from "node:net";
 import { DiskReader } from "../read/disk-reader.js";
-import { restoreDifferences, restoreToFile } from "../read/restore-file.js";
+import {
+  restoreDifferences,
+  restoreToFile,
+  type RestoreProgress,
+} from "../read/restore-file.js";
 import type { Repository } from "../repository/repository.js";
+import { createImage } from "../target/image.js";
+import type { FileTarget } from "../target/restore-target.js";
+import { upload } from "../target/upload.js";
+import { writePipe } from "../target/write-pipe.js";
 import type { OrderContext } from "./order-context.js";
 import type { RestoreOperation } from "./work-order.js";
+
+/** The file descriptor of a worker that its parent reads as `output`. */
+const OUTPUT = 3;
 
 /** @throws RepositoryError */
 export async function runRestore(
   repository: Repository,
   { backup, disk, target }: RestoreOperation,
-  { signal, onProgress }: OrderContext,
-): Promise<object> {
+  context: OrderContext,
+): Promise<RestoreProgress> {
+  const { signal } = context;
   const manifest = await repository.readManifest(backup);
   const reader = new DiskReader(repository, manifest, disk);
-  if (target.type !== "file")
-    throw new RepositoryError(
-      "unsupported",
-      `target: the type ${target.type} is not available`,
-    );
-  const write = target.mode === "new" ? restoreToFile : restoreDifferences;
-  return write(reader, target.path, {
+  const options = {
     signal,
-    onProgress: (progress) => onProgress({ ...progress }),
-  });
+    onProgress: (progress: RestoreProgress) =>
+      context.onProgress({ ...progress }),
+  };
+  if (target.type === "file") return writeFile(reader, target, options);
+  const { format } = target;
+  if (target.type === "pipe") {
+    const image = await createImage(reader, { format, signal });
+    // A file stream would fail while the reader is slower: the descriptor does not block.
+    const output = new Socket({ fd: OUTPUT, readable: false, writable: true });
+    return writePipe(image, output, options);
+  }
+  const base =
+    target.base === undefined
+      ? undefined
+      : new DiskReader(
+          repository,
+          await repository.readManifest(target.base),
+          disk,
+        );
+  const image = await createImage(reader, { format, base, signal });
+  return upload(image, target, options);
+}
+
+function writeFile(
+  reader: DiskReader,
+  { path, mode }: FileTarget,
+  options: Parameters<typeof restoreToFile>[2],
+): Promise<RestoreProgress> {
+  const write = mode === "new" ? restoreToFile : restoreDifferences;
+  return write(reader, path, options);
 }

@@ -1,6 +1,7 @@
-import { spawn } from "node:child_process";
+import { spawn, type ChildProcessWithoutNullStreams } from "node:child_process";
 import { createPublicKey, type KeyObject } from "node:crypto";
 import { createInterface } from "node:readline";
+import type { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { signWorkOrder, type WorkOrder } from "./work-order.js";
 
@@ -12,6 +13,11 @@ export interface Worker {
   readonly pid: number | undefined;
   /** @throws WorkerError */
   readonly result: Promise<unknown>;
+  /**
+   * What a restore with the target `pipe` writes: to be read to its end or destroyed.
+   * It is complete only if `result` resolves.
+   */
+  readonly output: Readable | undefined;
   /** Ends the work soon; `result` then rejects with the code `cancelled`. */
   cancel(): void;
 }
@@ -52,10 +58,10 @@ export function startWorker(
     .export({ format: "der", type: "spki" })
     .toString("base64");
   const child = spawn(process.execPath, [program, publicKey], {
-    stdio: ["pipe", "pipe", "pipe"],
+    stdio: ["pipe", "pipe", "pipe", hasOutput(order) ? "pipe" : "ignore"],
     // glibc keeps memory per thread: with few arenas the process stays small.
     env: { ...withoutSecrets(process.env), MALLOC_ARENA_MAX: "2" },
-  });
+  }) as ChildProcessWithoutNullStreams;
   let ended: Message | undefined;
   let stderr = "";
   createInterface({ input: child.stdout }).on("line", (line) => {
@@ -84,7 +90,12 @@ export function startWorker(
   // The worker may end before it has read its order: `close` reports that.
   child.stdin.on("error", () => undefined);
   child.stdin.write(`${JSON.stringify(signWorkOrder(order, signingKey))}\n`);
-  return { pid: child.pid, result, cancel: () => child.stdin.end() };
+  const output = hasOutput(order) ? (child.stdio[3] as Readable) : undefined;
+  return { pid: child.pid, result, output, cancel: () => child.stdin.end() };
+}
+
+function hasOutput({ operation }: WorkOrder): boolean {
+  return operation.type === "restore" && operation.target.type === "pipe";
 }
 
 /** Without the variables of the server, such as the key of its database. */

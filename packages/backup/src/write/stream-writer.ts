@@ -69,12 +69,18 @@ export class StreamWriter {
   async write(): Promise<number> {
     if (this.#regions.lost.length > 0) throw baseUnusable();
     let received = 0;
+    const { progress } = this.#context;
+    /** What the progress counts with: the size of the disk until the stream knows better. */
+    let expected = this.#stream.total ?? this.#stream.size;
     try {
       const parts = this.#stream.parts(this.#context.signal);
       await runConcurrently(parts, CONCURRENCY, async (part) => {
         received += part.bytes.length;
         await this.#writePart(part);
-        this.#context.progress.done += part.bytes.length;
+        const { total = expected } = this.#stream;
+        progress.total += total - expected;
+        expected = total;
+        progress.done += part.bytes.length;
         this.#context.onProgress();
       });
       for (const region of [...this.#open.keys()]) await this.#close(region);
@@ -82,6 +88,7 @@ export class StreamWriter {
       if (!isUnreadable(error)) throw error;
       throw baseUnusable(error);
     }
+    progress.total += received - expected;
     return received;
   }
 

@@ -144,9 +144,7 @@ async function writeStream(
     { stream, regions, data, base: reader },
     context,
   );
-  const expected = stream.total ?? size;
   const received = await writer.write();
-  context.progress.total += received - expected;
   return {
     mode: base === undefined ? "full" : "changes",
     changed: base === undefined ? size : received,

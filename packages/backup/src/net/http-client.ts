@@ -1,0 +1,285 @@
+import {
+  Agent,
+  request as httpRequest,
+  type ClientRequest,
+  type IncomingMessage,
+} from "node:http";
+import type { Duplex } from "node:stream";
+import { RepositoryError } from "../errors.js";
+import { dial, nameOf, type Address } from "./dial.js";
+import type { HttpEndpoint } from "./http-endpoint.js";
+import type { TlsTrust } from "./tls-trust.js";
+
+const STALL_MS = 60_000;
+
+export interface HttpServerOptions {
+  /** Of any resource of the server. */
+  readonly url: URL;
+  readonly tls?: TlsTrust | undefined;
+  readonly stallMs?: number | undefined;
+  /** Whether connections are used again. */
+  readonly keepAlive?: boolean;
+}
+
+export interface HttpRequest {
+  readonly method: string;
+  /** Path and query. */
+  readonly path: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Sent as it is produced; the headers must hold its Content-Length. */
+  readonly body?: AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Requests to one HTTP server. No message holds a path, a query or a header. */
+export class HttpClient {
+  readonly name: string;
+  readonly stallMs: number;
+  readonly #address: Address;
+  readonly #agent: Agent;
+
+  constructor(options: HttpServerOptions) {
+    const { url, tls, stallMs = STALL_MS, keepAlive = false } = options;
+    const isSecure = url.protocol === "https:";
+    if (!isSecure && url.protocol !== "http:")
+      throw new RepositoryError(
+        "invalid",
+        `url: the protocol ${url.protocol} is not allowed, only http: and https:`,
+      );
+    if (!isSecure && tls !== undefined)
+      throw new RepositoryError("invalid", "url: tls is set, but not https:");
+    this.#address = {
+      host: url.hostname.replace(/^\[(.*)\]$/, "$1"),
+      port: Number(url.port || (isSecure ? 443 : 80)),
+    };
+    this.name = nameOf(this.#address);
+    this.stallMs = stallMs;
+    const trust = isSecure ? (tls ?? {}) : undefined;
+    this.#agent = new TrustedAgent(this.#address, { trust, keepAlive });
+  }
+
+  /**
+   * Sends a request, its body included.
+   * @returns the response, whose body has not been read; any status
+   * @throws RepositoryError `transfer-failed`, `untrusted`
+   */
+  async send(request: HttpRequest): Promise<IncomingMessage> {
+    const { method, path, headers = {}, body, signal } = request;
+    signal?.throwIfAborted();
+    const { host, port } = this.#address;
+    const sent = httpRequest({
+      agent: this.#agent,
+      host,
+      port,
+      method,
+      path,
+      headers: { ...headers },
+      ...(signal && { signal }),
+    });
+    const responded = responseOf(sent);
+    // Reported by whoever waits below.
+    responded.catch(() => undefined);
+    try {
+      if (body === undefined) sent.end();
+      else await this.#sendBody(sent, body, responded);
+      return await this.#withinStall(responded, sent);
+    } catch (error) {
+      sent.destroy();
+      signal?.throwIfAborted();
+      throw this.failure(error);
+    }
+  }
+
+  /** The bytes of a response. @throws RepositoryError `transfer-failed` if it stalls or breaks off */
+  async *read(
+    response: IncomingMessage,
+    signal?: AbortSignal,
+  ): AsyncGenerator<Buffer, void> {
+    let isStalled = false;
+    const wait = (): NodeJS.Timeout =>
+      setTimeout(() => {
+        isStalled = true;
+        response.destroy();
+      }, this.stallMs);
+    let timer = wait();
+    try {
+      for await (const bytes of response as AsyncIterable<Buffer>) {
+        // The time that the consumer takes does not count.
+        clearTimeout(timer);
+        signal?.throwIfAborted();
+        yield bytes;
+        timer = wait();
+      }
+      if (!response.complete) throw new Error("the response breaks off");
+    } catch (error) {
+      signal?.throwIfAborted();
+      throw this.failure(isStalled ? this.#stalled() : error);
+    } finally {
+      clearTimeout(timer);
+      response.destroy();
+    }
+  }
+
+  /** Idle connections are closed. */
+  close(): void {
+    this.#agent.destroy();
+  }
+
+  /** An error with the name of the server. */
+  failure(error: unknown): RepositoryError {
+    if (error instanceof RepositoryError) return error;
+    const message = error instanceof Error ? error.message : String(error);
+    return new RepositoryError("transfer-failed", `${this.name}: ${message}`, {
+      cause: error,
+    });
+  }
+
+  async #sendBody(
+    sent: ClientRequest,
+    body: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+    responded: Promise<IncomingMessage>,
+  ): Promise<void> {
+    for await (const bytes of body) {
+      if (sent.destroyed) await failedSend(sent, responded);
+      if (sent.write(bytes)) continue;
+      await this.#withinStall(drained(sent), sent);
+    }
+    if (sent.destroyed) await failedSend(sent, responded);
+    await this.#withinStall(
+      new Promise<void>((resolve, reject) => {
+        sent.once("close", () => reject(closedEarly()));
+        sent.end(resolve);
+      }),
+      sent,
+    );
+  }
+
+  async #withinStall<T>(promise: Promise<T>, sent: ClientRequest): Promise<T> {
+    let timer: NodeJS.Timeout | undefined;
+    const stalled = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => {
+        reject(this.#stalled());
+        sent.destroy();
+      }, this.stallMs);
+    });
+    try {
+      return await Promise.race([promise, stalled]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  #stalled(): Error {
+    return new Error(`no byte within ${this.stallMs} ms`);
+  }
+}
+
+/** A client for one endpoint, and what its requests have in common. @throws RepositoryError `invalid` */
+export function openEndpoint({ url, headers, tls, stallMs }: HttpEndpoint): {
+  client: HttpClient;
+  path: string;
+  headers: Readonly<Record<string, string>>;
+} {
+  const parsed = parseUrl(url);
+  return {
+    client: new HttpClient({ url: parsed, tls, stallMs }),
+    path: parsed.pathname + parsed.search,
+    headers: headers ?? {},
+  };
+}
+
+/** @throws RepositoryError without the text: it may hold a session */
+export function parseUrl(url: string): URL {
+  try {
+    return new URL(url);
+  } catch {
+    throw new RepositoryError("invalid", "url: it is not a URL");
+  }
+}
+
+/** @throws RepositoryError `transfer-failed` for every other status than 2xx */
+export function checkStatus(name: string, response: IncomingMessage): void {
+  const { statusCode = 0, headers } = response;
+  if (statusCode >= 200 && statusCode < 300) return;
+  response.destroy();
+  const to =
+    headers.location === undefined ? "" : ` to ${hostOf(headers.location)}`;
+  throw new RepositoryError(
+    "transfer-failed",
+    `${name}: it answers with status ${statusCode}${to}`,
+  );
+}
+
+function hostOf(location: string): string {
+  try {
+    return new URL(location).host;
+  } catch {
+    return "another path";
+  }
+}
+
+/** Connects by `dial`, so that certificates are verified before a request is sent. */
+class TrustedAgent extends Agent {
+  readonly #address: Address;
+  readonly #trust: TlsTrust | undefined;
+
+  constructor(
+    address: Address,
+    options: { trust: TlsTrust | undefined; keepAlive: boolean },
+  ) {
+    super({ keepAlive: options.keepAlive, maxFreeSockets: 8 });
+    this.#address = address;
+    this.#trust = options.trust;
+  }
+
+  override createConnection(
+    _options: unknown,
+    done?: (error: Error | null, socket: Duplex) => void,
+  ): undefined {
+    dial(this.#address, this.#trust).then(
+      (socket) => done?.(null, socket),
+      (error: Error) => done?.(error, undefined as never),
+    );
+  }
+}
+
+function responseOf(sent: ClientRequest): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    sent.once("response", resolve);
+    sent.on("error", reject);
+    sent.once("close", () => reject(closedEarly()));
+  });
+}
+
+function drained(sent: ClientRequest): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const onDrain = (): void => {
+      sent.off("close", onClose);
+      resolve();
+    };
+    const onClose = (): void => {
+      sent.off("drain", onDrain);
+      reject(closedEarly());
+    };
+    sent.once("drain", onDrain);
+    sent.once("close", onClose);
+  });
+}
+
+/** Throws why a request ended before its body was sent: the status of an early response says more. */
+async function failedSend(
+  sent: ClientRequest,
+  responded: Promise<IncomingMessage>,
+): Promise<never> {
+  const { statusCode } = await responded;
+  throw new Error(
+    statusCode === undefined || statusCode < 300
+      ? closedEarly().message
+      : `it answers with status ${statusCode}`,
+    { cause: sent.errored },
+  );
+}
+
+function closedEarly(): Error {
+  return new Error("it closed the connection");
+}
