@@ -11,7 +11,15 @@ const GiB = 2 ** 30;
 const CLASSES = ["VM", "VBD", "VDI", "VIF", "VTPM"];
 
 const countsIn = ({ pools }: Steered) =>
-  pools.map(({ database }) => CLASSES.map((name) => database.count(name)));
+  pools.map(({ database }) =>
+    CLASSES.map((name) => {
+      // Base copies are merged by the storage some time later.
+      const isHidden = ([, { managed }]: [string, { managed?: unknown }]) =>
+        managed === false;
+      const hidden = name === "VDI" ? [...database.records(name)] : [];
+      return database.count(name) - hidden.filter(isHidden).length;
+    }),
+  );
 
 interface Step {
   readonly method: string;

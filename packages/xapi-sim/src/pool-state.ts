@@ -48,6 +48,8 @@ export class PoolState {
   readonly forgottenDisks = new Map<string, XapiRecord>();
   /** References of secrets, by the VTPM whose contents they are. */
   readonly vtpmSecrets = new Map<string, string>();
+  /** Base copies that wait to be merged with their only child. */
+  readonly mergingDisks = new Set<string>();
   /** Names of users, by the console that they have open. */
   readonly consoleUsers = new Map<string, string>();
   /** By reference of the host here. */

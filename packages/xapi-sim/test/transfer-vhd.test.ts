@@ -217,3 +217,14 @@ t.test("an import counts what the disk takes of its SR", async (t) => {
   await pool.put(`/import_raw_vdi?vdi=${vdi}`, noise(2 * MiB, 1));
   t.equal((await used()) - before, 2 * MiB);
 });
+
+t.test(
+  "an upload that fails early ends while the client still sends",
+  async (t) => {
+    const pool = await startDiskPool(t);
+    const vdi = await pool.createDisk(size);
+    const path = `/import_raw_vdi?vdi=${vdi}${vhd}`;
+    const task = await pool.put(path, Buffer.alloc(48 * MiB, "x"));
+    t.match(task.error_info.join(" "), /no cookie/);
+  },
+);

@@ -188,6 +188,11 @@ export class DiskContents {
     };
   }
 
+  /** Whether anything was written since the contents were last shared with another disk. */
+  isWritten(uuid: string): boolean {
+    return this.#open(uuid).leaf.pages.size > 0;
+  }
+
   /** Layers of the disk's chain. */
   chainLength(uuid: string): number {
     return this.#open(uuid).leaf.chain().length;

@@ -36,6 +36,9 @@ export interface Exchange {
   readonly method: string;
 }
 
+/** Of an upload that nobody reads to its end: more breaks the connection. */
+const MAX_DISCARDED_BYTES = 64 * 2 ** 20;
+
 /** Faults meet what the client sends where it sends something, else what it receives. */
 function sends({ head }: Exchange): boolean {
   return head.method === "PUT" || head.method === "POST";
@@ -101,7 +104,8 @@ export class SocketResponse implements HandlerResponse {
       const { socket } = this.#io;
       if ("authorized" in socket) socket.end();
       else socket.resetAndDestroy();
-    }
+    } else if (this.#outcome === "taken" && sends(this.#exchange))
+      this.#io.reader.discard(MAX_DISCARDED_BYTES);
     return (await this.#outcome) ?? false;
   }
 

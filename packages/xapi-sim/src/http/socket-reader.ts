@@ -20,7 +20,15 @@ export class SocketReader {
     socket.on("close", this.#onEnd);
   }
 
+  /** Bytes that are still thrown away; undefined: they are kept for who reads. */
+  #discarded: number | undefined;
+
   readonly #onData = (data: Buffer): void => {
+    if (this.#discarded !== undefined) {
+      this.#discarded -= data.length;
+      if (this.#discarded < 0) this.#socket.destroy();
+      return;
+    }
     this.#pending =
       this.#pending.length === 0 ? data : Buffer.concat([this.#pending, data]);
     if (this.#pending.length > HIGH_WATER_BYTES) this.#socket.pause();
@@ -80,6 +88,16 @@ export class SocketReader {
       await this.#more();
     }
     return this.#take(Math.min(limit, this.#pending.length));
+  }
+
+  /**
+   * Throws away what still comes, so that a client that writes gets as far as to read; after so
+   * many bytes the connection breaks.
+   */
+  discard(limit: number): void {
+    this.#discarded = limit - this.#pending.length;
+    this.#pending = Buffer.alloc(0);
+    this.#socket.resume();
   }
 
   /** Returns the socket; bytes that were not read are put back. */

@@ -8,7 +8,7 @@ import { whileBusy } from "./busy.js";
 import { durations } from "./durations.js";
 import { isInUse } from "./refresh.js";
 import { assertIdle, assertPlugged } from "./sr-checks.js";
-import { takeSpace } from "./vdi-copies.js";
+import { takeSpace } from "./sr-space.js";
 
 /** How long `data_destroy` waits for VBDs to go [xapi_vdi.ml, from memory]. */
 const VBD_WAIT_MS = 4000;

@@ -15,6 +15,8 @@ export const durations = {
   plug: 120,
   diskChange: 150,
   scan: 500,
+  /** Before a base copy is merged with the only disk on it. */
+  coalesce: 5000,
   srChange: 400,
   hostAgent: 300,
   hostReboot: 8000,

@@ -6,7 +6,7 @@ import type { XapiRecord } from "../xapi-value.js";
 import { keepSnapshots } from "./disk-data.js";
 import { refreshVdi } from "./refresh.js";
 import { assertPlugged } from "./sr-checks.js";
-import { addAllocation } from "./vdi-copies.js";
+import { addAllocation } from "./sr-space.js";
 
 /** A disk that is forgotten stays on its SR: it can be introduced, and a scan finds it. */
 export const forgottenDiskOperations: OperationTable = {

@@ -19,7 +19,7 @@ import {
 } from "../records/fields.js";
 import { refreshPool, refreshVdi } from "./refresh.js";
 import { removeVdi } from "./vdi.js";
-import { addAllocation, takeSpace } from "./vdi-copies.js";
+import { addAllocation, takeSpace } from "./sr-space.js";
 import { plugsOf } from "./vm-checks.js";
 
 const MiB = 2 ** 20;

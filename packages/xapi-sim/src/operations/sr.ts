@@ -7,6 +7,7 @@ import {
 } from "../records/allowed-operations.js";
 import { whileBusy } from "./busy.js";
 import { assertCanHostStatefile } from "./ha.js";
+import { resumeMerging } from "./disk-chains.js";
 import { deleteContents } from "./disk-data.js";
 import { durations } from "./durations.js";
 import { denied } from "./failures.js";
@@ -93,6 +94,7 @@ export const srOperationTable: OperationTable = {
       context.delay(durations.scan),
     );
     findDisks(context, sr);
+    resumeMerging(context, sr);
   },
   "SR.update": ({ db }, params) => {
     db.get("SR", textParam(params, 0));

@@ -1,12 +1,13 @@
 import { NULL_REF } from "@xo-server/model";
 import { toDatetime } from "../clock.js";
 import type { CallContext } from "../operation.js";
-import { XapiFailure } from "../xapi-failure.js";
 import type { XapiRecord } from "../xapi-value.js";
+import { branch, EMPTY_FILE, hasChains, linked } from "./disk-chains.js";
 import { durations } from "./durations.js";
 import { int, map, text } from "../records/fields.js";
 import { refreshVdi } from "./refresh.js";
-import { isThick, takenByNew } from "./sr-checks.js";
+import { addAllocation, takeSpace } from "./sr-space.js";
+import { isThick } from "./sr-checks.js";
 
 /** Milliseconds that a full copy of a disk takes here. */
 export function copyTime(vdi: XapiRecord): number {
@@ -25,23 +26,27 @@ export function duplicateVdi(
   const { db, clock, random } = context;
   const vdi = db.get("VDI", source);
   const uuid = random.uuid();
-  const size =
+  const place = sr ?? text(vdi, "SR");
+  // A full copy, to another SR or not, has no parent.
+  const parent =
+    sr === undefined && hasChains(db, place) ? branch(context, source) : "";
+  const physical_utilisation =
     sr === undefined
-      ? sharedSize(context, vdi)
+      ? sharedSize(context, vdi, isSnapshot)
       : int(vdi, "physical_utilisation");
-  takeSpace(context, sr ?? text(vdi, "SR"), size);
-  addAllocation(context, sr ?? text(vdi, "SR"), int(vdi, "virtual_size"));
+  takeSpace(context, place, physical_utilisation);
+  addAllocation(context, place, int(vdi, "virtual_size"));
   const copy = db.create("VDI", {
     ...vdi,
     uuid,
     location: uuid,
-    physical_utilisation: size,
-    SR: sr ?? text(vdi, "SR"),
+    SR: place,
+    physical_utilisation,
     VBDs: [],
     crash_dumps: [],
     snapshots: [],
     current_operations: {},
-    sm_config: map(vdi, "sm_config"),
+    sm_config: linked(map(vdi, "sm_config"), parent),
     is_a_snapshot: isSnapshot,
     snapshot_of: isSnapshot ? source : NULL_REF,
     snapshot_time: isSnapshot ? toDatetime(clock.now()) : "19700101T00:00:00Z",
@@ -54,37 +59,13 @@ export function duplicateVdi(
   return copy;
 }
 
-/** Bytes that a snapshot or clone takes, which shares what is there; block storage allocates all of it. */
-function sharedSize({ db }: CallContext, vdi: XapiRecord): number {
-  const sr = text(vdi, "SR");
-  return isThick(db, sr)
-    ? int(vdi, "physical_utilisation")
-    : takenByNew(db, sr, int(vdi, "virtual_size"));
-}
-
-/** @throws XapiFailure SR_FULL */
-export function takeSpace(
-  { db }: Pick<CallContext, "db">,
-  sr: string,
-  bytes: number,
-): void {
-  const record = db.get("SR", sr);
-  const used = int(record, "physical_utilisation");
-  const size = int(record, "physical_size");
-  if (bytes > 0 && size > 0 && used + bytes > size)
-    throw new XapiFailure("SR_FULL", [
-      String(bytes),
-      String(Math.max(0, size - used)),
-    ]);
-  db.update("SR", sr, { physical_utilisation: Math.max(0, used + bytes) });
-}
-
-/** Changes the virtual allocation of an SR by this many bytes. */
-export function addAllocation(
-  { db }: Pick<CallContext, "db">,
-  sr: string,
-  bytes: number,
-): void {
-  const before = int(db.get("SR", sr), "virtual_allocation");
-  db.update("SR", sr, { virtual_allocation: Math.max(0, before + bytes) });
+/** Bytes that a snapshot or clone takes, which shares what is there; block storage allocates all of a clone. */
+function sharedSize(
+  { db }: CallContext,
+  vdi: XapiRecord,
+  isSnapshot: boolean,
+): number {
+  const size = int(vdi, "virtual_size");
+  const isWhole = isThick(db, text(vdi, "SR")) && !isSnapshot;
+  return isWhole ? size : Math.min(size, EMPTY_FILE);
 }

@@ -6,6 +6,7 @@ import { progressDuring, whileBusy } from "./busy.js";
 import { durations } from "./durations.js";
 import { denied } from "./failures.js";
 import { assertHasData } from "./cbt.js";
+import { leaveChain } from "./disk-chains.js";
 import { deleteContents, reportGrowth } from "./disk-data.js";
 import { rememberDisk } from "./forgotten-disks.js";
 import {
@@ -26,12 +27,8 @@ import {
   takenByNew,
 } from "./sr-checks.js";
 import { isInUse, refreshVdi } from "./refresh.js";
-import {
-  addAllocation,
-  copyTime,
-  duplicateVdi,
-  takeSpace,
-} from "./vdi-copies.js";
+import { addAllocation, takeSpace } from "./sr-space.js";
+import { copyTime, duplicateVdi } from "./vdi-copies.js";
 
 export const vdiOperationTable: OperationTable = {
   "VDI.create": async (context, params) => {
@@ -271,4 +268,5 @@ export function removeVdi(
   db.destroy("VDI", ref);
   if (freesSpace) takeSpace(context, sr, -int(vdi, "physical_utilisation"));
   addAllocation(context, sr, -int(vdi, "virtual_size"));
+  if (freesSpace) leaveChain(context, vdi);
 }

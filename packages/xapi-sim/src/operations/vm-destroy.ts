@@ -3,7 +3,8 @@ import type { CallContext } from "../operation.js";
 import { flag, refIn, refs, text } from "../records/fields.js";
 import { deleteContents } from "./disk-data.js";
 import { refreshVdi } from "./refresh.js";
-import { takeSpace } from "./vdi-copies.js";
+import { takeSpace } from "./sr-space.js";
+import { removeVdi } from "./vdi.js";
 import { removeVtpm } from "./vtpms.js";
 
 /** The VM with its suspend image, metrics, VBDs, VIFs, VTPMs and consoles. Its disks stay, as in XAPI. */
@@ -57,7 +58,8 @@ export function dropSuspendImage({ db, state }: CallContext, vm: string): void {
 }
 
 /** The VM's disks and interfaces, to make room for those of a snapshot. Images in its CD drives stay. */
-export function destroyDevices({ db, state }: CallContext, ref: string): void {
+export function destroyDevices(context: CallContext, ref: string): void {
+  const { db } = context;
   const vm = db.get("VM", ref);
   for (const vif of refs(vm, "VIFs")) db.destroy("VIF", vif);
   for (const vbd of refs(vm, "VBDs")) {
@@ -67,7 +69,6 @@ export function destroyDevices({ db, state }: CallContext, ref: string): void {
     if (vdi === undefined || text(record, "type") === "CD") continue;
     const disk = db.get("VDI", vdi);
     if (flag(disk, "sharable") || refs(disk, "VBDs").length > 0) continue;
-    deleteContents({ db, state }, vdi);
-    db.destroy("VDI", vdi);
+    removeVdi(context, vdi, { freesSpace: true });
   }
 }

@@ -15,7 +15,7 @@ import {
   type CheckedOperation,
 } from "./vm-checks.js";
 import { assertNotOpen } from "./vbd.js";
-import { takeSpace } from "./vdi-copies.js";
+import { takeSpace } from "./sr-space.js";
 import { dropSuspendImage } from "./vm-destroy.js";
 import { bootGuest, buildDomain, endDomain, renewDomain } from "./vm-domain.js";
 

@@ -1,10 +1,11 @@
 import { NULL_REF } from "@xo-server/model";
 import type { CallContext } from "../operation.js";
-import { flag, int, refs, text } from "../records/fields.js";
+import { flag, int, map, refs, text } from "../records/fields.js";
+import { linked } from "../operations/disk-chains.js";
 import { refreshVdi, refreshVm } from "../operations/refresh.js";
 import { removeVtpm, setContents } from "../operations/vtpms.js";
 import { removeVdi } from "../operations/vdi.js";
-import { addAllocation, takeSpace } from "../operations/vdi-copies.js";
+import { addAllocation, takeSpace } from "../operations/sr-space.js";
 import { randomMac } from "../operations/vif.js";
 import {
   assertEnoughMemory,
@@ -167,6 +168,7 @@ export class MigrationReceiver {
       ...mapRefs("VDI", record, () => NULL_REF),
       uuid,
       location: uuid,
+      sm_config: linked(map(record, "sm_config"), ""),
       SR,
       current_operations: {},
       managed: true,

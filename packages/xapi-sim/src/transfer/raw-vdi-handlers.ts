@@ -8,7 +8,7 @@ import type {
 } from "../http-handler.js";
 import { int, text } from "../records/fields.js";
 import { refreshVdi } from "../operations/refresh.js";
-import { takeSpace } from "../operations/vdi-copies.js";
+import { takeSpace } from "../operations/sr-space.js";
 import { XapiFailure } from "../xapi-failure.js";
 import type { XapiRecord } from "../xapi-value.js";
 import { reportGrowth } from "../operations/disk-data.js";

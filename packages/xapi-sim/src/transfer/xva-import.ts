@@ -2,10 +2,11 @@ import { NULL_REF } from "@xo-server/model";
 import type { HandlerContext } from "../http-handler.js";
 import { flag, int, map, text, without } from "../records/fields.js";
 import { badPowerState } from "../operations/failures.js";
+import { linked } from "../operations/disk-chains.js";
 import { destroyVm } from "../operations/vm-destroy.js";
 import { refreshVbd, refreshVm } from "../operations/refresh.js";
 import { isThick } from "../operations/sr-checks.js";
-import { addAllocation, takeSpace } from "../operations/vdi-copies.js";
+import { addAllocation, takeSpace } from "../operations/sr-space.js";
 import { removeVtpm, setContents } from "../operations/vtpms.js";
 import { removeVdi } from "../operations/vdi.js";
 import { randomMac } from "../operations/vif.js";
@@ -233,6 +234,7 @@ export class XvaImport {
           ...rest,
           uuid: own,
           location: own,
+          sm_config: linked(map(record, "sm_config"), ""),
           SR: sr,
           managed: true,
           // A full copy: it is not a snapshot.
