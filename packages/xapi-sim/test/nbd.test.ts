@@ -248,6 +248,29 @@ t.test(
   },
 );
 
+t.test(
+  "data_destroy waits for a client that closes its connection",
+  async (t) => {
+    const { client: xapi, db, vdi, info } = await startDisk(t);
+    await xapi.call("VDI.enable_cbt", vdi);
+    const snapshot = (await xapi.call("VDI.snapshot", vdi, {})) as string;
+    const uuid = db.get("VDI", snapshot)["uuid"] as string;
+    const exportname = info.exportname.replace(/[^/?]{36}/, uuid);
+    const client = await openDisk(t, { ...info, exportname });
+    const destroyed = xapi.call("VDI.data_destroy", snapshot);
+    client.close();
+    await destroyed;
+    t.equal(db.get("VDI", snapshot)["type"], "cbt_metadata");
+    const again = await connectTo(t, info);
+    await again.startTls(info.cert);
+    t.equal(
+      (await again.go(exportname))[0]!.type,
+      ERROR + 6,
+      "no data any more",
+    );
+  },
+);
+
 t.test("faults of NBD", async (t) => {
   const { info, expected, pool } = await startDisk(t);
   const { faults } = pool;

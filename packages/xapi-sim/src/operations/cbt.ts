@@ -13,6 +13,8 @@ import { takeSpace } from "./sr-space.js";
 /** How long `data_destroy` waits for VBDs to go [xapi_vdi.ml, from memory]. */
 const VBD_WAIT_MS = 4000;
 const VBD_CHECKS = 8;
+/** A connection takes real time to close, whatever the pace of the pool. */
+const CLOSING_MS = 50;
 
 /** Changed block tracking. */
 export const cbtOperations: OperationTable = {
@@ -128,7 +130,17 @@ async function untilWithoutVbds(
     if (check === VBD_CHECKS)
       throw new XapiFailure("VDI_IN_USE", [ref, "data_destroy"]);
     await delay(VBD_WAIT_MS / VBD_CHECKS);
+    if (isExported(db, ref))
+      await new Promise((resolve) => setTimeout(resolve, CLOSING_MS));
   }
+}
+
+/** An NBD client has it open. */
+function isExported(db: Database, ref: string): boolean {
+  return refs(db.get("VDI", ref), "VBDs").some((vbd) => {
+    const vm = db.find("VM", text(db.get("VBD", vbd), "VM"));
+    return vm !== undefined && flag(vm, "is_control_domain");
+  });
 }
 
 function changedBlocks(
