@@ -169,6 +169,7 @@ export const errorTable = {
     "the transfer between pool and backup repository failed: {reason}",
     502,
   ),
+  BACKUP_REFUSED: row("VM {vm} cannot be backed up: {reason}", 409),
   BACKUP_WORKER_FAILED: row("the backup worker failed: {reason}", 500),
   // The API; -326xx are codes of JSON-RPC 2.0, the others codes of Xen Orchestra
   PARSE_ERROR: row("the message is not JSON: {reason}", 400, -32700),

@@ -1,14 +1,19 @@
+import { BackupCoverage } from "../backups/report/coverage.js";
 import { createArchiveAccess } from "../backups/run/archive-access.js";
 import { BackupKind } from "../backups/run/backup-kind.js";
+import { Leftovers } from "../backups/run/leftovers.js";
 import type { JobKinds } from "../jobs/job-kind.js";
 import type { StopStack } from "../lifecycle/stop-stack.js";
+import type { Logger } from "../log/logger.js";
 import type { Services } from "../methods/services.js";
 import type { Core } from "./start-core.js";
 
 /** The job types that back up. */
 export interface BackupJobs {
   readonly kinds: JobKinds;
-  readonly backups: BackupKind;
+  /** Removes what interrupted runs have left in pools. */
+  readonly leftovers: Leftovers;
+  readonly backupCoverage: BackupCoverage;
 }
 
 export function startBackupJobs(
@@ -19,8 +24,10 @@ export function startBackupJobs(
     backupArchives,
   }: Pick<Services, "users" | "backupRepositories" | "backupArchives">,
   stops: StopStack,
+  logger: Logger,
 ): BackupJobs {
   const { store, clock, objects } = core;
+  const { queries } = core.views;
   let isStopping = false;
   stops.push("backup jobs", () => {
     isStopping = true;
@@ -35,5 +42,18 @@ export function startBackupJobs(
     archives: createArchiveAccess(backupArchives, backupRepositories),
     isStopping: () => isStopping,
   });
-  return { kinds: new Map([["backup", backups]]), backups };
+  const leftovers = new Leftovers({ store, queries, objects, clock, logger });
+  stops.push("leftovers of backups", () => leftovers.stop());
+  const backupCoverage = new BackupCoverage({
+    store,
+    people: users,
+    catalog: core.views.catalog,
+    archives: backupArchives,
+    clock,
+  });
+  return {
+    kinds: new Map([["backup", backups]]),
+    leftovers,
+    backupCoverage,
+  };
 }

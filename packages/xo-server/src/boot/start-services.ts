@@ -57,7 +57,12 @@ export async function startServices(
     stops,
   );
   const backups = startBackupServices({ ...core, ...work }, options, stops);
-  const { kinds } = startBackupJobs(core, { ...auth, ...backups }, stops);
+  const { kinds, leftovers, backupCoverage } = startBackupJobs(
+    core,
+    { ...auth, ...backups },
+    stops,
+    options.loggers.named("xo:backup"),
+  );
   const { jobs, start } = startJobs({
     ...core,
     catalog: core.views.catalog,
@@ -77,6 +82,7 @@ export async function startServices(
     ...placing,
     ...createDashboards(core, stats),
     ...backups,
+    backupCoverage,
     jobs,
   };
   return {
@@ -85,7 +91,10 @@ export async function startServices(
     catchUp,
     previousRun,
     stats,
-    startJobs: start,
+    async startJobs(dispatcher, resumed) {
+      await start(dispatcher, resumed);
+      leftovers.start();
+    },
   };
 }
 

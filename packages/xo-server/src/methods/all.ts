@@ -9,6 +9,8 @@ import { backupArchiveOperations } from "./backup-archive.js";
 import { backupMaintenanceOperations } from "./backup-maintenance.js";
 import { backupPassphraseOperations } from "./backup-passphrase.js";
 import { backupRepositoryOperations } from "./backup-repository.js";
+import { backupJobOperations } from "./backup-jobs.js";
+import { backupLogOperations } from "./backup-logs.js";
 import { backupOperations } from "./backup.js";
 import { balancerOperations } from "./balancer.js";
 import { bulkOperations } from "./bulk.js";
@@ -99,6 +101,8 @@ export const operations: readonly Operation<Services>[] = [
   ...backupPassphraseOperations,
   ...backupRepositoryOperations,
   ...backupOperations,
+  ...backupJobOperations,
+  ...backupLogOperations,
   ...balancerOperations,
   ...bulkOperations,
   ...cloudConfigOperations,

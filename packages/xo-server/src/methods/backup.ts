@@ -30,18 +30,11 @@ const folder = (path: string, list: string, get: string): Folder => ({
 
 const NOTHING: readonly Nothing[] = [
   {
-    type: "backup job",
-    what: "backup jobs",
-    getAll: "backupNg.getAllJobs",
-    get: "backupNg.getJob",
+    type: "mirror backup job",
+    what: "mirror backup jobs",
+    getAll: "mirrorBackup.getAllJobs",
+    get: "mirrorBackup.getJob",
     folders: [
-      folder("/backup-jobs", "GetBackupJobs", "GetBackupJob"),
-      folder("/backup/jobs/vm", "GetVmBackupJobs", "GetVmBackupJob"),
-      folder(
-        "/backup/jobs/metadata",
-        "GetMetadataBackupJobs",
-        "GetMetadataBackupJob",
-      ),
       folder(
         "/backup/jobs/mirror",
         "GetMirrorBackupJobs",
@@ -50,16 +43,15 @@ const NOTHING: readonly Nothing[] = [
     ],
   },
   {
-    type: "backup log",
-    what: "logs of backups",
-    getAll: "backupLog.getAll",
-    get: "backupLog.get",
+    type: "metadata backup job",
+    what: "metadata backup jobs",
+    getAll: "metadataBackup.getAllJobs",
+    get: "metadataBackup.getJob",
     folders: [
-      folder("/backup-logs", "GetBackupLogs", "GetBackupLog"),
       folder(
-        "/backup/logs",
-        "GetDeprecatedBackupLogs",
-        "GetDeprecatedBackupLog",
+        "/backup/jobs/metadata",
+        "GetMetadataBackupJobs",
+        "GetMetadataBackupJob",
       ),
     ],
   },
@@ -87,41 +79,11 @@ const NOTHING: readonly Nothing[] = [
 ];
 
 /** Those whose answer is by id. */
-const MAPS = [
-  "backupNg.getAllLogs",
-  "backupNg.getLogs",
-  "log.get",
-  "metadataBackup.list",
-] as const;
+const MAPS = ["log.get", "metadataBackup.list"] as const;
 
-const LISTS = [
-  "backupNg.getSuggestedExcludedTags",
-  "backupNg.listMountedPartitions",
-  "ipPool.getAll",
-  "metadataBackup.getAllJobs",
-  "mirrorBackup.getAllJobs",
-] as const;
+const LISTS = ["backupNg.listMountedPartitions", "ipPool.getAll"] as const;
 
 const ID = "00000000-0000-4000-8000-000000000004";
-
-export const vmGetBackupJobs = defineOperation({
-  name: "vm.getBackupJobs",
-  summary: "Returns an empty list: backups are not supported.",
-  params: Type.Object(
-    { id: Type.String({ minLength: 1 }) },
-    { additionalProperties: false },
-  ),
-  result: Type.Array(Type.Object({ id: Type.String() })),
-  permission: { action: "read", resource: "VM", id: ({ id }) => id },
-  rest: {
-    method: "get",
-    path: "/vms/{id}/backup-jobs",
-    operationId: "VmGetVmBackupJobs",
-    exposure: "allow",
-    example: [{ id: ID }],
-  },
-  handler: () => [],
-});
 
 function listAndGet(nothing: Nothing): Operation<Services>[] {
   const { type, what, folders, getAll, get } = nothing;
@@ -167,7 +129,6 @@ function listAndGet(nothing: Nothing): Operation<Services>[] {
 /** Backups and proxies: clients request them, and get empty lists. */
 export const backupOperations = [
   ...NOTHING.flatMap(listAndGet),
-  vmGetBackupJobs,
   ...MAPS.map((name) =>
     defineOperation({
       name,

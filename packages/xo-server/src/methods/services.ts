@@ -14,6 +14,7 @@ import type { Tickets } from "../auth/tickets.js";
 import type { TotpEnrollments } from "../auth/totp-enrollments.js";
 import type { Archives } from "../backups/archives/archives.js";
 import type { Maintenance } from "../backups/maintenance/maintenance.js";
+import type { BackupCoverage } from "../backups/report/coverage.js";
 import type { Repositories } from "../backups/repositories/repositories.js";
 import type { BulkRuns } from "../bulk/bulk-runs.js";
 import type { Balancer } from "../balancer/balancer.js";
@@ -87,6 +88,7 @@ export interface Services {
   readonly oneTimePaths: OneTimePaths;
 
   readonly backupRepositories: Repositories;
+  readonly backupCoverage: BackupCoverage;
   readonly backupArchives: Archives;
   readonly backupMaintenance: Maintenance;
 

@@ -268,6 +268,6 @@ export class VmBackup {
 function isRefusal(error: Error): boolean {
   return (
     error instanceof XoError &&
-    ["FORBIDDEN", "FORBIDDEN_OPERATION", "NO_SUCH_OBJECT"].includes(error.code)
+    ["FORBIDDEN", "BACKUP_REFUSED", "NO_SUCH_OBJECT"].includes(error.code)
   );
 }

@@ -13,7 +13,7 @@ const THICK = new Set(["lvm", "lvmoiscsi", "lvmohba", "lvmofcoe"]);
 
 /**
  * What prevents a snapshot of a VM, found before anything is changed.
- * @throws XoError FORBIDDEN_OPERATION
+ * @throws XoError BACKUP_REFUSED
  */
 export async function checkVm(
   xapi: Xapi,
@@ -74,9 +74,5 @@ function toGiB(bytes: number): string {
 }
 
 function refused(vm: string, reason: string): XoError {
-  return new XoError("FORBIDDEN_OPERATION", {
-    operation: "back up",
-    reason,
-    objectId: vm,
-  });
+  return new XoError("BACKUP_REFUSED", { vm, reason });
 }

@@ -47,8 +47,8 @@ export async function createSnapshot(
   if (mode !== "memory")
     return (await xapi.callAsync("VM.snapshot", [vm, name, ignored])) as Ref;
   if (ignored.length > 0)
-    throw new XoError("FORBIDDEN_OPERATION", {
-      operation: "back up with memory",
+    throw new XoError("BACKUP_REFUSED", {
+      vm,
       reason:
         "a snapshot with memory includes all disks, and some are excluded",
     });

@@ -1,0 +1,159 @@
+import type { WallClock } from "@xo-server/kit";
+import type { Queries } from "@xo-server/inventory";
+import type { Store } from "@xo-server/store";
+import type { Logger } from "../../log/logger.js";
+import type { PoolObjects } from "../../objects/pool-objects.js";
+import { blockingRun, unblockMigration } from "./blocked-operations.js";
+import { readMarks, runOfName, type Marks } from "./marks.js";
+import { deleteDisk, deleteSnapshot } from "./vm-snapshots.js";
+
+export interface LeftoversOptions {
+  readonly store: Pick<Store, "jobs" | "jobRuns">;
+  readonly queries: Pick<Queries, "page">;
+  readonly objects: PoolObjects;
+  readonly clock: WallClock;
+  readonly logger: Pick<Logger, "info" | "warn">;
+}
+
+/** An object of a list. */
+interface Row {
+  readonly id: string;
+  readonly name_label?: string;
+  readonly uuid?: string;
+  readonly other?: Readonly<Record<string, string>>;
+  readonly other_config?: Readonly<Record<string, string>>;
+  readonly blockedOperations?: Readonly<Record<string, string>>;
+}
+
+/** Interval of the search, in ms: pools may be disconnected when the server starts. */
+const SWEEP_MS = 600_000;
+const PAGE = 500;
+
+/**
+ * Removes what runs that have ended have left in pools: a run continues after a
+ * restart, unless its task was lost, its user was deleted or the pool did not
+ * answer when it ended.
+ */
+export class Leftovers {
+  readonly #options: LeftoversOptions;
+  #timer: unknown;
+  #sweeping: Promise<void> | undefined;
+  #isStopped = false;
+
+  constructor(options: LeftoversOptions) {
+    this.#options = options;
+  }
+
+  /** Searches now, and every 10 minutes. */
+  start(): void {
+    if (this.#isStopped) return;
+    const { clock, logger } = this.#options;
+    this.#sweeping = this.sweep()
+      .catch((error: unknown) => {
+        logger.warn("leftovers of backups could not be searched", { error });
+      })
+      .finally(() => {
+        if (this.#isStopped) return;
+        this.#timer = clock.setTimeout(() => {
+          this.start();
+        }, SWEEP_MS);
+      });
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    this.#options.clock.clearTimeout(this.#timer);
+    await this.#sweeping;
+  }
+
+  async sweep(): Promise<void> {
+    for (const row of await this.#list("VM-snapshot", {
+      filter: "name_label:/^Backup .*\\(run [0-9a-zA-Z-]+\\)$/",
+      fields: ["name_label", "uuid", "other"],
+    }))
+      await this.#try(row.id, () => this.#sweepSnapshot(row));
+    for (const row of await this.#list("VDI-snapshot", {
+      filter: "VDI_type:/^cbt_metadata$/",
+      fields: ["uuid", "other_config"],
+    }))
+      await this.#try(row.id, () => this.#sweepDisk(row));
+    for (const row of await this.#list("VM", {
+      filter: "blockedOperations.migrate_send:/^xo-server backup/",
+      fields: ["blockedOperations"],
+    }))
+      await this.#try(row.id, () => this.#sweepBlock(row));
+  }
+
+  async #sweepSnapshot({ id, uuid = id, name_label, other }: Row) {
+    const marks = readMarks(other ?? {}, uuid);
+    const run = marks?.run ?? runOfName(name_label ?? "");
+    if (run === undefined || !(await this.#isLeft(run, marks))) return;
+    const { xapi, ref } = this.#options.objects.get(id, "VM-snapshot");
+    await deleteSnapshot(xapi, ref);
+    this.#options.logger.info(`snapshot ${id} of backup run ${run} is deleted`);
+  }
+
+  /** Kept for changed block tracking only; its job was deleted. */
+  async #sweepDisk({ id, uuid = id, other_config }: Row) {
+    const marks = readMarks(other_config ?? {}, uuid);
+    if (marks === undefined || !(await this.#isLeft(marks.run, marks))) return;
+    const { xapi, ref } = this.#options.objects.get(id, "VDI-snapshot");
+    await deleteDisk(xapi, ref);
+  }
+
+  async #sweepBlock({ id, blockedOperations }: Row) {
+    const run = blockingRun(blockedOperations?.["migrate_send"]);
+    if (run === undefined || !(await this.#isOver(run))) return;
+    const { xapi, ref } = this.#options.objects.get(id, "VM");
+    await unblockMigration(xapi, ref, (one) => one === run);
+    this.#options.logger.info(`VM ${id} may be migrated again`);
+  }
+
+  /** Runs of other servers are not known, and not touched. */
+  async #isLeft(runId: string, marks: Marks | undefined): Promise<boolean> {
+    const { jobs } = this.#options.store;
+    if (!(await this.#isOver(runId))) return false;
+    const isBase = (marks?.backups.size ?? 0) > 0;
+    return !isBase || jobs.get(marks?.job ?? "") === undefined;
+  }
+
+  async #isOver(runId: string): Promise<boolean> {
+    const run = await this.#options.store.jobRuns.get(runId);
+    return run?.endedAt !== undefined;
+  }
+
+  async #try(id: string, sweep: () => Promise<void>): Promise<void> {
+    if (this.#isStopped) return;
+    try {
+      await sweep();
+    } catch (error) {
+      this.#options.logger.warn(`a leftover of a backup stays: ${id}`, {
+        error,
+      });
+    }
+  }
+
+  async #list(
+    type: string,
+    about: { readonly filter: string; readonly fields: readonly string[] },
+  ): Promise<Row[]> {
+    const found: Row[] = [];
+    let after: string | undefined;
+    do {
+      const page = await this.#options.queries.page({
+        ...about,
+        type,
+        sort: [],
+        limit: PAGE,
+        ...(after === undefined ? {} : { after }),
+      });
+      for (const [index, id] of page.ids.entries())
+        found.push({
+          ...(JSON.parse(Buffer.from(page.rows[index]!).toString()) as Row),
+          id,
+        });
+      after = page.next;
+    } while (after !== undefined);
+    return found;
+  }
+}
