@@ -7,6 +7,7 @@ import {
   RawImage,
   Repository,
   writeBackup,
+  type BackupInput,
 } from "@xo-server/backup";
 import type { CreatedRepository } from "./repository-folders.js";
 
@@ -31,13 +32,14 @@ export async function storeBackup(
   const images = await mkdtemp(join(tmpdir(), "xo-backup-images-"));
   const sources: RawImage[] = [];
   try {
-    const inputs = [];
+    const inputs: BackupInput["disks"][number][] = [];
     for (const [name, content] of Object.entries(disks)) {
       const path = join(images, randomUUID());
       await writeFile(path, content);
       const source = await RawImage.open(path);
       sources.push(source);
-      const properties = { name_label: name, vdi: name, userdevice: "0" };
+      const userdevice = String(inputs.length);
+      const properties = { name_label: name, vdi: name, userdevice };
       inputs.push({ name, source, properties });
     }
     const { id } = await writeBackup(repository, {

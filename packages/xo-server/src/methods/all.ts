@@ -11,6 +11,8 @@ import { backupPassphraseOperations } from "./backup-passphrase.js";
 import { backupRepositoryOperations } from "./backup-repository.js";
 import { backupJobOperations } from "./backup-jobs.js";
 import { backupLogOperations } from "./backup-logs.js";
+import { backupRestoreDiskOperations } from "./backup-restore-disk.js";
+import { backupRestoreOperations } from "./backup-restore.js";
 import { backupOperations } from "./backup.js";
 import { balancerOperations } from "./balancer.js";
 import { bulkOperations } from "./bulk.js";
@@ -49,6 +51,7 @@ import { privilegeOperations } from "./privilege.js";
 import { queryOperations } from "./query.js";
 import { rawRecordOperations } from "./raw-record.js";
 import { resourceSetOperations } from "./resource-set.js";
+import { restoreLogOperations } from "./restore-log.js";
 import { roleOperations } from "./role.js";
 import { scheduleOperations } from "./schedule.js";
 import { serverProbeOperations } from "./server-probe.js";
@@ -100,6 +103,8 @@ export const operations: readonly Operation<Services>[] = [
   ...backupMaintenanceOperations,
   ...backupPassphraseOperations,
   ...backupRepositoryOperations,
+  ...backupRestoreDiskOperations,
+  ...backupRestoreOperations,
   ...backupOperations,
   ...backupJobOperations,
   ...backupLogOperations,
@@ -140,6 +145,7 @@ export const operations: readonly Operation<Services>[] = [
   ...queryOperations,
   ...rawRecordOperations,
   ...resourceSetOperations,
+  ...restoreLogOperations,
   ...roleOperations,
   ...scheduleOperations,
   ...serverProbeOperations,

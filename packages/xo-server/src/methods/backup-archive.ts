@@ -6,7 +6,7 @@ import { defineOperation, type OperationContext } from "./define-operation.js";
 import { findRepository, mayUse } from "./find-repository.js";
 
 const closed = { additionalProperties: false } as const;
-const id = Type.String({
+export const archiveId = Type.String({
   minLength: 1,
   description: "Id of a backup: repository/backup.",
 });
@@ -33,6 +33,9 @@ const PublicArchive = Type.Object({
   ),
   skipped: Type.Array(Type.Unknown()),
   verification: Type.Enum(["verified", "damaged", "none"]),
+  allowed: Type.Array(Type.Enum(["restore", "download", "delete"]), {
+    description: "What the caller may do with it.",
+  }),
 });
 type PublicArchive = Static<typeof PublicArchive>;
 
@@ -41,10 +44,11 @@ const textOf = (value: unknown) =>
 
 function toPublic(
   archive: Archive,
-  { services }: Pick<OperationContext, "services">,
+  context: Pick<OperationContext, "services" | "user">,
 ): PublicArchive {
   const { id, repository, time, properties, disks, sizes } = archive;
   const { vm, pool, skipped, mode } = properties;
+  const record = context.services.backupRepositories.get(repository);
   const [jobId, scheduleId] = [properties["job"], properties["schedule"]].map(
     textOf,
   );
@@ -69,10 +73,15 @@ function toPublic(
     ...(sizes.read === undefined ? {} : { read: sizes.read }),
     ...(sizes.stored === undefined ? {} : { stored: sizes.stored }),
     skipped: Array.isArray(skipped) ? skipped : [],
-    verification: verificationOf(
-      services.backupRepositories.get(repository).state,
-      archive,
-    ),
+    verification: verificationOf(record.state, archive),
+    allowed: [
+      ...(mayUse(context, "administrate:restore", record)
+        ? (["restore", "download"] as const)
+        : []),
+      ...(mayUse(context, "administrate:delete", record)
+        ? (["delete"] as const)
+        : []),
+    ],
   };
 }
 
@@ -168,7 +177,7 @@ export const backupArchiveGetAll = defineOperation({
 export const backupArchiveGet = defineOperation({
   name: "backupArchive.get",
   summary: "Returns a backup of a VM. Answers from the index.",
-  params: Type.Object({ id }, closed),
+  params: Type.Object({ id: archiveId }, closed),
   result: PublicArchive,
   permission: "user",
   rest: {
@@ -194,7 +203,7 @@ export const backupNgDeleteVmBackup = defineOperation({
   name: "backupNg.deleteVmBackup",
   summary:
     "Deletes a backup. No other backup depends on it; its space is released by garbage collection.",
-  params: Type.Object({ id }, closed),
+  params: Type.Object({ id: archiveId }, closed),
   ...remove,
   rest: {
     method: "delete",
@@ -210,7 +219,7 @@ export const backupNgDeleteVmBackups = defineOperation({
   name: "backupNg.deleteVmBackups",
   summary: "Deletes several backups.",
   params: Type.Object(
-    { ids: Type.Array(id, { minItems: 1, maxItems: 10_000 }) },
+    { ids: Type.Array(archiveId, { minItems: 1, maxItems: 10_000 }) },
     closed,
   ),
   ...remove,

@@ -56,20 +56,6 @@ const NOTHING: readonly Nothing[] = [
     ],
   },
   {
-    type: "restore log",
-    what: "logs of restores",
-    getAll: "restoreLog.getAll",
-    get: "restoreLog.get",
-    folders: [
-      folder("/restore-logs", "GetRestoreLogs", "GetRestoreLog"),
-      folder(
-        "/restore/logs",
-        "GetDeprecatedRestoreLogs",
-        "GetDeprecatedRestoreLog",
-      ),
-    ],
-  },
-  {
     type: "proxy",
     what: "proxies",
     getAll: "proxy.getAll",

@@ -88,6 +88,30 @@ export async function sendToXapi(
   }
 }
 
+/**
+ * Runs a transfer of another process as a XAPI task, which has to succeed too.
+ * @param transfer gets the reference of the task
+ * @throws XapiError of the task where the transfer was cut; errors of `transfer`
+ */
+export async function withStreamTask(
+  xapi: Xapi,
+  label: string,
+  work: Pick<TransferTask, "signal" | "progress">,
+  transfer: (task: Ref) => Promise<void>,
+): Promise<void> {
+  const task = await startTask(xapi, label, work);
+  try {
+    await transfer(task.ref);
+  } catch (error) {
+    const reason = await task.reasonFor(error);
+    // Else the task failed because the other side did: its error says less.
+    const isOfPool =
+      error instanceof XoError && error.code === "BACKUP_TRANSFER_FAILED";
+    throw isOfPool ? reason : error;
+  }
+  await Promise.race([task.result, lostIn(END_WITHIN_MS, label)]);
+}
+
 function isConnectionLost(error: unknown): boolean {
   return error instanceof XoError && error.code === "CONNECTION_LOST";
 }
@@ -109,7 +133,7 @@ interface StreamTask {
 async function startTask(
   xapi: Xapi,
   label: string,
-  work: TransferTask,
+  work: Pick<TransferTask, "signal" | "progress">,
   resultType = "",
 ): Promise<StreamTask> {
   const ref = (await xapi.call("task.create", [label, ""])) as Ref;

@@ -15,6 +15,8 @@ export interface WorkerRunOptions {
   /** Figures of the operation, at most twice a second. */
   readonly onProgress?:
     ((figures: Readonly<Record<string, number>>) => void) | undefined;
+  /** Called when the worker was started: for its output. */
+  readonly onStart?: ((worker: Worker) => void) | undefined;
 }
 
 /** Orders that last long: they read or write data. */
@@ -107,8 +109,9 @@ export class Workers {
   /** @throws WorkerError; XoError ABORTED, QUEUE_FULL, CLOSED */
   async run(
     order: Omit<WorkOrder, "version" | "expires">,
-    { signal, onProgress }: WorkerRunOptions = {},
+    options: WorkerRunOptions = {},
   ): Promise<unknown> {
+    const { signal } = options;
     const places = LONG.has(order.operation.type) ? this.#long : this.#short;
     const ending =
       signal === undefined
@@ -117,7 +120,7 @@ export class Workers {
     if (ending.aborted) throw this.#aborted();
     await places.take(ending);
     try {
-      return await this.#supervise(order, ending, onProgress);
+      return await this.#supervise(order, ending, options);
     } finally {
       places.leave();
     }
@@ -135,7 +138,7 @@ export class Workers {
   async #supervise(
     order: Omit<WorkOrder, "version" | "expires">,
     ending: AbortSignal,
-    onProgress: WorkerRunOptions["onProgress"],
+    { onProgress, onStart }: WorkerRunOptions,
   ): Promise<unknown> {
     const { clock, start = startWorker } = this.#options;
     const expires = new Date(clock.now() + ORDER_MS).toISOString();
@@ -147,6 +150,7 @@ export class Workers {
       },
     );
     this.#running.add(worker);
+    onStart?.(worker);
     let timer: unknown;
     const cancel = () => {
       worker.cancel();

@@ -1,0 +1,172 @@
+import type { Ref } from "@xo-server/model";
+import type { Xapi } from "@xo-server/xen-api";
+import type { TaskContext } from "../../tasks/task-context.js";
+import { createDisk, createDrive, MADE_FOR } from "../../vms/new-drives.js";
+import { isGone, type Rollback } from "../../vms/rollback.js";
+import type { RestoreJournal } from "./restore-journal.js";
+import type { PlannedDisk } from "./restore-plan.js";
+
+/** A snapshot in the pool that has the content of a disk of another backup. */
+export interface DiskBase {
+  readonly vdi: Ref;
+  /** Id of that backup in the repository. */
+  readonly backup: string;
+}
+
+export interface DiskParts {
+  readonly xapi: Xapi;
+  /** The VM that the disks are for. */
+  readonly vm: Ref;
+  /** Whether they are attached before they are written. */
+  readonly attaches: boolean;
+  readonly srOf: (disk: string) => Ref;
+  readonly baseOf: (disk: PlannedDisk) => Promise<DiskBase | undefined>;
+  /** Writes the content of a disk. */
+  readonly upload: (
+    disk: PlannedDisk,
+    target: { readonly vdi: Ref; readonly base: string | undefined },
+    part: TaskContext,
+  ) => Promise<void>;
+  readonly task: TaskContext;
+  readonly journal: RestoreJournal;
+  /** Deletes the new disks if the restore fails. */
+  readonly made: Rollback;
+}
+
+/** Disks of a VM that are written at the same time. */
+const AT_ONCE = 2;
+
+/**
+ * Creates and writes disks of a backup; those that the previous run of the
+ * server has completed are kept.
+ * @returns the new VDIs by the name of the disk
+ */
+export async function restoreDisks(
+  disks: readonly PlannedDisk[],
+  parts: DiskParts,
+): Promise<ReadonlyMap<string, Ref>> {
+  const restored = new Map<string, Ref>();
+  const waiting = disks.values();
+  const worker = async () => {
+    for (const disk of waiting)
+      restored.set(disk.name, await restoreOne(disk, parts));
+  };
+  const workers = Array.from({ length: AT_ONCE }, worker);
+  const results = await Promise.allSettled(workers);
+  // Nothing is deleted while the other disk is still written.
+  for (const result of results)
+    if (result.status === "rejected") throw result.reason;
+  return restored;
+}
+
+async function restoreOne(disk: PlannedDisk, parts: DiskParts): Promise<Ref> {
+  const { xapi, vm, journal, task, upload, made } = parts;
+  task.signal.throwIfAborted();
+  const known = journal.disk(disk.name);
+  if (known?.isWhole === true && (await exists(xapi, "VDI", known.vdi))) {
+    addDisk(made, known.vdi);
+    return known.vdi;
+  }
+  // Not whole: a clone may hold parts of both contents, and is created again.
+  if (known !== undefined) await dropDisk(xapi, known.vdi);
+  if (journal.isResumed) await dropUnattached(xapi, vm, disk.label);
+  const base = await parts.baseOf(disk);
+  const vdi =
+    base === undefined
+      ? await createEmpty(disk, parts)
+      : await clone(disk, base, parts);
+  if (parts.attaches) await attach(xapi, { vm, vdi, disk });
+  await journal.writeDisk(disk.name, { vdi, isWhole: false });
+  await task.part(`Disk ${disk.label || disk.name}`, (part) =>
+    upload(disk, { vdi, base: base?.backup }, part),
+  );
+  await journal.writeDisk(disk.name, { vdi, isWhole: true });
+  return vdi;
+}
+
+function createEmpty(
+  { name, size, label, description }: PlannedDisk,
+  { xapi, vm, srOf, made }: DiskParts,
+): Promise<Ref> {
+  const disk = { sr: srOf(name), size, name: label, description, vm };
+  return createDisk(xapi, disk, made);
+}
+
+async function clone(
+  { label, description }: PlannedDisk,
+  { vdi }: DiskBase,
+  { xapi, vm, made }: DiskParts,
+): Promise<Ref> {
+  const copy = (await xapi.callAsync("VDI.clone", [vdi, {}])) as Ref;
+  addDisk(made, copy);
+  await xapi.call("VDI.set_name_label", [copy, label]);
+  await xapi.call("VDI.set_name_description", [copy, description]);
+  // The marks of the snapshot do not hold for the copy.
+  await xapi.call("VDI.set_other_config", [copy, { [MADE_FOR]: vm }]);
+  return copy;
+}
+
+function addDisk(made: Rollback, vdi: Ref): void {
+  made.add(`disk ${vdi}`, (cleaner) => cleaner.callAsync("VDI.destroy", [vdi]));
+}
+
+export async function attach(
+  xapi: Xapi,
+  {
+    vm,
+    vdi,
+    disk,
+  }: { readonly vm: Ref; readonly vdi: Ref; readonly disk: PlannedDisk },
+): Promise<void> {
+  await createDrive(xapi, {
+    vm,
+    vdi,
+    position: disk.userdevice === "" ? undefined : disk.userdevice,
+    bootable: disk.bootable,
+    mode: disk.mode,
+  });
+}
+
+/** With its VBDs; it may no longer exist. */
+export async function dropDisk(xapi: Xapi, vdi: Ref): Promise<void> {
+  try {
+    const vbds = (await xapi.call("VDI.get_VBDs", [vdi])) as readonly Ref[];
+    for (const vbd of vbds) await xapi.callAsync("VBD.destroy", [vbd]);
+    await xapi.callAsync("VDI.destroy", [vdi]);
+  } catch (error) {
+    if (!isGone(error)) throw error;
+  }
+}
+
+/** What the previous run created for the VM and did not attach. */
+async function dropUnattached(
+  xapi: Xapi,
+  vm: Ref,
+  label: string,
+): Promise<void> {
+  const found = await xapi.call("VDI.get_by_name_label", [label]);
+  for (const vdi of found as readonly Ref[]) {
+    const { other_config, VBDs } = (await xapi.call("VDI.get_record", [
+      vdi,
+    ])) as {
+      readonly other_config: Readonly<Record<string, string>>;
+      readonly VBDs: readonly Ref[];
+    };
+    if (other_config[MADE_FOR] === vm && VBDs.length === 0)
+      await xapi.callAsync("VDI.destroy", [vdi]);
+  }
+}
+
+export async function exists(
+  xapi: Xapi,
+  className: string,
+  ref: Ref,
+): Promise<boolean> {
+  try {
+    await xapi.call(`${className}.get_uuid`, [ref]);
+    return true;
+  } catch (error) {
+    if (isGone(error)) return false;
+    throw error;
+  }
+}

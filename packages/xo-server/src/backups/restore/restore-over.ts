@@ -1,0 +1,134 @@
+import { XoError, type Ref } from "@xo-server/model";
+import type { Xapi } from "@xo-server/xen-api";
+import { isGone, Rollback } from "../../vms/rollback.js";
+import {
+  attach,
+  exists,
+  restoreDisks,
+  type DiskParts,
+} from "./restore-disks.js";
+import type { PlannedDisk, VmPlan } from "./restore-plan.js";
+import { BLOCKED, isStopping, restoreVtpm } from "./restore-vm.js";
+
+/** A disk that is attached to the VM now. */
+export interface AttachedDisk {
+  readonly vbd: Ref;
+  readonly vdi: Ref;
+  readonly sr: Ref;
+  readonly userdevice: string;
+}
+
+export interface OverParts extends Pick<
+  DiskParts,
+  "baseOf" | "upload" | "task" | "journal" | "xapi"
+> {
+  /** Not cancelled with the task. */
+  readonly cleaner: Xapi;
+  readonly vm: Ref;
+  readonly plan: VmPlan;
+  readonly attached: readonly AttachedDisk[];
+  /** For disks that the VM has not. */
+  readonly defaultSr: Ref;
+}
+
+const REASON = "a restore is under way";
+
+/**
+ * Puts the disks, the NVRAM and the VTPM of a backup into a halted VM. The new disks are
+ * written before the old ones are deleted: a restore that fails or is cancelled changes nothing.
+ * @throws XapiError; XoError BACKUP_*, ABORTED, LEFT_BEHIND
+ */
+export async function restoreOver(parts: OverParts): Promise<void> {
+  const { xapi, cleaner, vm, plan, task } = parts;
+  const made = new Rollback();
+  let restored: ReadonlyMap<string, Ref>;
+  try {
+    await block(xapi, vm);
+    restored = await writeDisks(parts, made);
+    task.signal.throwIfAborted();
+  } catch (error) {
+    if (isStopping(error)) throw error;
+    const left = await made.run(cleaner);
+    await unblock(cleaner, vm);
+    if (left.length === 0) throw error;
+    const reason = error instanceof Error ? error.message : "it failed";
+    throw new XoError("LEFT_BEHIND", { reason, left: left.join(", ") }, error);
+  }
+  // From here on nothing is deleted but disks that are replaced, and a cancellation comes too late.
+  for (const disk of plan.disks)
+    await swap(parts, disk, restored.get(disk.name)!);
+  const { NVRAM } = plan.vm;
+  if (NVRAM !== undefined) await cleaner.call("VM.set_NVRAM", [vm, NVRAM]);
+  await restoreVtpm(cleaner, vm, plan);
+  await unblock(cleaner, vm);
+}
+
+function writeDisks(
+  parts: OverParts,
+  made: Rollback,
+): Promise<ReadonlyMap<string, Ref>> {
+  const { plan, attached, defaultSr } = parts;
+  const srOf = (name: string) => {
+    const disk = plan.disks.find((one) => one.name === name)!;
+    return currentOf(disk, attached)?.sr ?? defaultSr;
+  };
+  return restoreDisks(plan.disks, { ...parts, attaches: false, srOf, made });
+}
+
+function currentOf(
+  { userdevice }: PlannedDisk,
+  attached: readonly AttachedDisk[],
+): AttachedDisk | undefined {
+  return attached.find((one) => one.userdevice === userdevice);
+}
+
+/** The old disk is deleted only when the new one is attached. */
+async function swap(
+  { cleaner, vm, attached, journal }: OverParts,
+  disk: PlannedDisk,
+  vdi: Ref,
+): Promise<void> {
+  const current = currentOf(disk, attached);
+  const isAttached = current?.vdi === vdi;
+  // The previous run of the server may have detached it already.
+  const old = journal.replaced(disk.name) ?? current?.vdi;
+  if (!isAttached) {
+    if (old !== undefined) await journal.writeReplaced(disk.name, old);
+    if (current !== undefined)
+      await cleaner.callAsync("VBD.destroy", [current.vbd]);
+    await attach(cleaner, { vm, vdi, disk });
+  }
+  if (old === undefined || old === vdi) return;
+  if (!(await exists(cleaner, "VDI", old))) return;
+  const vbds = (await cleaner.call("VDI.get_VBDs", [old])) as readonly Ref[];
+  if (vbds.length === 0) await cleaner.callAsync("VDI.destroy", [old]);
+}
+
+async function block(xapi: Xapi, vm: Ref): Promise<void> {
+  const blocked = (await xapi.call("VM.get_blocked_operations", [
+    vm,
+  ])) as Readonly<Record<string, string>>;
+  const more = Object.fromEntries(
+    BLOCKED.filter((name) => !Object.hasOwn(blocked, name)).map((name) => [
+      name,
+      REASON,
+    ]),
+  );
+  await xapi.call("VM.set_blocked_operations", [vm, { ...blocked, ...more }]);
+}
+
+/** Those that the restore has blocked; the VM may no longer exist. */
+async function unblock(xapi: Xapi, vm: Ref): Promise<void> {
+  try {
+    const blocked = (await xapi.call("VM.get_blocked_operations", [
+      vm,
+    ])) as Readonly<Record<string, string>>;
+    const rest = Object.entries(blocked).filter(([, why]) => why !== REASON);
+    await xapi.call("VM.set_blocked_operations", [
+      vm,
+      Object.fromEntries(rest),
+    ]);
+  } catch (error) {
+    if (!isGone(error)) throw error;
+  }
+}

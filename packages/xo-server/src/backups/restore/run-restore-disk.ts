@@ -1,0 +1,72 @@
+import type { BackupDescription } from "@xo-server/backup";
+import { XoError, type Ref } from "@xo-server/model";
+import type { TaskContext } from "../../tasks/task-context.js";
+import { createDisk } from "../../vms/new-drives.js";
+import { Rollback } from "../../vms/rollback.js";
+import { parseArchiveId } from "../archives/archive.js";
+import { uploadDisk } from "./restore-disk.js";
+import { dropDisk } from "./restore-disks.js";
+import { isStopping } from "./restore-vm.js";
+import type { RestoreContext } from "./run-restore.js";
+
+/** What is requested; also what is persisted. */
+export interface DiskRequest {
+  /** `<repository>/<backup>` */
+  readonly id: string;
+  /** Name of the disk in the backup. */
+  readonly disk: string;
+  readonly sr: string;
+  readonly name?: string | undefined;
+  /** Of the previous run of the server: it is not whole. */
+  readonly vdi?: Ref;
+}
+
+/**
+ * Restores one disk as a new VDI, which is deleted if that fails.
+ * @returns its id
+ * @throws XapiError; XoError NO_SUCH_OBJECT, FORBIDDEN, BACKUP_*, ABORTED
+ */
+export async function runRestoreDisk(
+  request: DiskRequest,
+  context: RestoreContext,
+  task: TaskContext,
+): Promise<string> {
+  const { repositories, check } = context;
+  const objects = context.objects.forTask(task);
+  check("administrate:create-vdi", "SR", request.sr);
+  const { xapi, ref: sr } = objects.get(request.sr, "SR");
+  const cleaner = objects.untracked.get(request.sr, "SR").xapi;
+  if (request.vdi !== undefined) await dropDisk(cleaner, request.vdi);
+  const { repository, backup } = parseArchiveId(request.id)!;
+  const { disks } = await repositories.run<BackupDescription>(
+    repository,
+    { type: "describe", backup },
+    { signal: task.signal },
+  );
+  const disk = disks.find(({ name }) => name === request.disk);
+  if (disk === undefined)
+    throw new XoError("NO_SUCH_OBJECT", {
+      type: "disk of the backup",
+      id: request.disk,
+    });
+  const { name, size, properties } = disk;
+  const stored = properties["name_label"];
+  const label = request.name ?? (typeof stored === "string" ? stored : name);
+  const made = new Rollback();
+  try {
+    const vdi = await createDisk(xapi, { sr, size, name: label, vm: "" }, made);
+    await task.persistState({ ...request, vdi });
+    await uploadDisk(xapi, repositories, {
+      repository,
+      backup,
+      disk: name,
+      vdi,
+      signal: task.signal,
+      onProgress: (fraction) => task.progress(Math.min(0.99, fraction)),
+    });
+    return (await xapi.call("VDI.get_uuid", [vdi])) as string;
+  } catch (error) {
+    if (!isStopping(error)) await made.run(cleaner);
+    throw error;
+  }
+}

@@ -1,0 +1,120 @@
+import type { BackupDescription } from "@xo-server/backup";
+import { XoError, type Ref } from "@xo-server/model";
+import type { Xapi } from "@xo-server/xen-api";
+import type { TaskContext } from "../../tasks/task-context.js";
+import { parseArchiveId } from "../archives/archive.js";
+import { findBase } from "./find-base.js";
+import { uploadDisk } from "./restore-disk.js";
+import { RestoreJournal } from "./restore-journal.js";
+import { restoreOver, type AttachedDisk } from "./restore-over.js";
+import { planVm } from "./restore-plan.js";
+import { RestoreProgress } from "./restore-progress.js";
+import type { RestoreContext } from "./run-restore.js";
+
+/** What is requested; also what is persisted. */
+export interface OverRequest {
+  /** `<repository>/<backup>` */
+  readonly id: string;
+  /** Id of the VM whose disks are replaced. */
+  readonly vm: string;
+  /** Names of disks in the backup; absent: all. */
+  readonly disks?: readonly string[] | undefined;
+}
+
+/**
+ * Restores a backup into a halted VM: where a snapshot of a disk is a known backup, only what differs is written.
+ * @param steps that the previous run of the server has persisted
+ * @throws XapiError; XoError NO_SUCH_OBJECT, FORBIDDEN, VM_BAD_POWER_STATE, BACKUP_*, ABORTED
+ */
+export async function runRestoreOver(
+  request: OverRequest,
+  context: RestoreContext,
+  task: TaskContext,
+  steps?: ReadonlyMap<string, unknown>,
+): Promise<void> {
+  const { repositories, archives, check, now } = context;
+  await task.persistState(request);
+  const objects = context.objects.forTask(task);
+  const { xapi, ref: vm } = objects.get(request.vm, "VM");
+  const cleaner = objects.untracked.get(request.vm, "VM").xapi;
+  check("operate:revert", "VM", request.vm);
+  await assertHalted(xapi, vm, request.vm);
+  const attached = await attachedDisks(xapi, vm);
+  for (const { sr } of attached) {
+    const id = objects.idOf(sr);
+    if (id !== undefined) check("administrate:create-vdi", "SR", id);
+  }
+  const { repository, backup } = parseArchiveId(request.id)!;
+  const description = await repositories.run<BackupDescription>(
+    repository,
+    { type: "describe", backup },
+    { signal: task.signal },
+  );
+  const plan = planVm(description, request);
+  const defaultSr = attached[0]?.sr;
+  if (defaultSr === undefined)
+    throw new XoError("INVALID_PARAMETERS", {
+      reason: "vm: it has no disk; restore a new VM instead",
+    });
+  const known = new Set(
+    (await archives.ofVm(plan.uuid))
+      .filter((one) => one.repository === repository)
+      .map((one) => one.backup),
+  );
+  const total = plan.disks.reduce((sum, { size }) => sum + size, 0);
+  const progress = new RestoreProgress(task, total, now);
+  await restoreOver({
+    xapi,
+    cleaner,
+    vm,
+    plan,
+    attached,
+    defaultSr,
+    task,
+    journal: new RestoreJournal(task, steps),
+    baseOf: (disk) =>
+      findBase(xapi, disk, {
+        repository,
+        sr:
+          attached.find((one) => one.userdevice === disk.userdevice)?.sr ??
+          defaultSr,
+        known: (one) => known.has(one),
+      }),
+    upload: (disk, target, part) =>
+      uploadDisk(xapi, repositories, {
+        repository,
+        backup,
+        disk: disk.name,
+        ...target,
+        signal: task.signal,
+        onProgress(fraction) {
+          part.progress(fraction);
+          progress.report(disk.name, fraction, disk.size);
+        },
+      }),
+  });
+}
+
+async function assertHalted(xapi: Xapi, vm: Ref, id: string): Promise<void> {
+  const state = (await xapi.call("VM.get_power_state", [vm])) as string;
+  if (state === "Halted") return;
+  throw new XoError("VM_BAD_POWER_STATE", {
+    objectId: id,
+    actual: state.toLowerCase(),
+    expected: "halted",
+  });
+}
+
+async function attachedDisks(xapi: Xapi, vm: Ref): Promise<AttachedDisk[]> {
+  const vbds = (await xapi.call("VM.get_VBDs", [vm])) as readonly Ref[];
+  const disks: AttachedDisk[] = [];
+  for (const vbd of vbds) {
+    const { type, VDI, userdevice } = (await xapi.call("VBD.get_record", [
+      vbd,
+    ])) as { type: string; VDI: Ref; userdevice: string };
+    if (type !== "Disk") continue;
+    const sr = (await xapi.call("VDI.get_SR", [VDI])) as Ref;
+    disks.push({ vbd, vdi: VDI, sr, userdevice });
+  }
+  return disks;
+}

@@ -1,0 +1,109 @@
+import type { Ref } from "@xo-server/model";
+import { randomUUID } from "node:crypto";
+import type { HandlerContext } from "../../operations/operation.js";
+import type { TaskContext } from "../../tasks/task-context.js";
+import type { Archives } from "../archives/archives.js";
+import type { Repositories } from "../repositories/repositories.js";
+import { findBase } from "./find-base.js";
+import { prepareRestore, type PreparedRestore } from "./prepare-restore.js";
+import { uploadDisk } from "./restore-disk.js";
+import { RestoreJournal } from "./restore-journal.js";
+import type { RestoreRequest } from "./restore-plan.js";
+import { RestoreProgress } from "./restore-progress.js";
+import { restoreVm } from "./restore-vm.js";
+
+/** Persisted: enough to begin again. */
+export interface RestoreState {
+  readonly request: RestoreRequest;
+  /** Unique: names the VM until it is complete. */
+  readonly token: string;
+}
+
+export interface RestoreContext extends Pick<
+  HandlerContext,
+  "objects" | "check" | "signal"
+> {
+  readonly repositories: Repositories;
+  readonly archives: Pick<Archives, "ofVm">;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+}
+
+export interface RestoredVm {
+  readonly id: string;
+  readonly ref: Ref;
+  readonly prepared: PreparedRestore;
+}
+
+export function newState(request: RestoreRequest): RestoreState {
+  return { request, token: `[restore ${randomUUID()}]` };
+}
+
+/**
+ * Restores a VM, or continues the restore of the previous run of the server.
+ * @param steps that the previous run has persisted
+ * @throws XapiError; XoError NO_SUCH_OBJECT, FORBIDDEN, BACKUP_*, ABORTED, LEFT_BEHIND
+ */
+export async function runRestore(
+  state: RestoreState,
+  context: RestoreContext,
+  task: TaskContext,
+  steps?: ReadonlyMap<string, unknown>,
+): Promise<RestoredVm> {
+  const { request, token } = state;
+  const { repositories, now } = context;
+  await task.persistState(state);
+  const objects = context.objects.forTask(task);
+  const prepared = await prepareRestore(request, { ...context, objects });
+  const { repository, backup, plan, srOf } = prepared;
+  const { xapi } = objects.get(request.sr, "SR");
+  const total = plan.disks.reduce((sum, { size }) => sum + size, 0);
+  const progress = new RestoreProgress(task, total, now);
+  const known = request.differential
+    ? new Set(
+        (await context.archives.ofVm(plan.uuid))
+          .filter((one) => one.repository === repository)
+          .map((one) => one.backup),
+      )
+    : new Set<string>();
+  const ref = await restoreVm({
+    xapi,
+    cleaner: objects.untracked.get(request.sr, "SR").xapi,
+    plan,
+    name: request.name ?? plan.name,
+    token,
+    archive: request.id,
+    keepsMacs: prepared.keepsMacs,
+    start: request.start,
+    srOf,
+    networkOf: prepared.networkOf,
+    baseOf: async (disk) =>
+      request.differential
+        ? findBase(xapi, disk, {
+            repository,
+            sr: srOf(disk.name),
+            known: (id) => known.has(id),
+          })
+        : undefined,
+    upload: (disk, target, part) =>
+      uploadDisk(xapi, repositories, {
+        repository,
+        backup,
+        disk: disk.name,
+        ...target,
+        signal: task.signal,
+        onProgress(fraction) {
+          part.progress(fraction);
+          progress.report(disk.name, fraction, disk.size);
+        },
+      }),
+    task,
+    journal: new RestoreJournal(task, steps),
+  });
+  task.info("the VM was restored", {
+    bytes: progress.done,
+    bytesPerSecond: progress.rate,
+  });
+  const id = (await xapi.call("VM.get_uuid", [ref])) as string;
+  return { id, ref, prepared };
+}

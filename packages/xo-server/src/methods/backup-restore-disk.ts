@@ -1,0 +1,186 @@
+import { Type } from "typebox";
+import { parseArchiveId } from "../backups/archives/archive.js";
+import { openDownload } from "../backups/restore/open-download.js";
+import {
+  runRestoreDisk,
+  type DiskRequest,
+} from "../backups/restore/run-restore-disk.js";
+import {
+  runRestoreOver,
+  type OverRequest,
+} from "../backups/restore/run-restore-over.js";
+import { asTask } from "./as-task.js";
+import { archiveId, checkRepository } from "./backup-archive.js";
+import { parts } from "./backup-restore.js";
+import { defineOperation, type OperationContext } from "./define-operation.js";
+import { cutShort, getFrom } from "./disk-transfer.js";
+import { REPOSITORY_TYPE } from "./find-repository.js";
+import { actionRoute, idOf } from "./on-object.js";
+
+const closed = { additionalProperties: false } as const;
+const disk = Type.String({
+  minLength: 1,
+  description: "Name of the disk in the backup.",
+});
+
+export const backupRestoreDisk = defineOperation({
+  name: "backup.restoreDisk",
+  summary: "Restores one disk of a backup as a new disk and returns its id.",
+  params: Type.Object(
+    {
+      id: archiveId,
+      disk,
+      sr: idOf("the SR of the new disk"),
+      name: Type.Optional(Type.String({ minLength: 1, maxLength: 256 })),
+    },
+    closed,
+  ),
+  result: Type.String(),
+  permission: {
+    action: "administrate:create-vdi",
+    resource: "SR",
+    id: ({ sr }) => sr,
+  },
+  changes: true,
+  resumesAtOnce: true,
+  rest: actionRoute(
+    "/backup-archives/{id}/actions/restore_disk",
+    "RestoreBackupArchiveDisk",
+  ),
+  handler: (request, context) => {
+    checkRepository(context, "administrate:restore", request.id);
+    return asTask(
+      context,
+      {
+        name: `Restore of disk ${request.disk}`,
+        objectId: request.sr,
+        objectType: "SR",
+        operation: "backup.restoreDisk",
+        params: request,
+      },
+      async (task) => {
+        await task.persistState(request);
+        return runRestoreDisk(request, parts(context), task);
+      },
+    );
+  },
+  resume: (request: DiskRequest, context) => {
+    checkRepository(context, "administrate:restore", request.id);
+    return runRestoreDisk(request, parts(context), context.task);
+  },
+});
+
+export const backupRestoreOver = defineOperation({
+  name: "backup.restoreOver",
+  summary:
+    "Replaces the disks of a halted VM by those of a backup. Where a snapshot of a disk is a known backup, only what differs is written. Until all is written the VM is unchanged.",
+  params: Type.Object(
+    {
+      id: archiveId,
+      vm: idOf("the VM"),
+      disks: Type.Optional(
+        Type.Array(Type.String(), {
+          description: "Names of the disks to restore. Default: all.",
+        }),
+      ),
+    },
+    closed,
+  ),
+  result: Type.Boolean(),
+  permission: { action: "operate:revert", resource: "VM", id: ({ vm }) => vm },
+  changes: true,
+  resumesAtOnce: true,
+  rest: actionRoute(
+    "/backup-archives/{id}/actions/restore_over",
+    "RestoreBackupArchiveOver",
+  ),
+  handler: (request, context) => {
+    checkRepository(context, "administrate:restore", request.id);
+    const { object } = context.objects.get(request.vm, "VM");
+    return asTask(
+      context,
+      {
+        name: `Restore over ${String(object["name_label"])}`,
+        objectId: request.vm,
+        objectType: "VM",
+        operation: "backup.restoreOver",
+        params: request,
+      },
+      (task) => over(request, context, { task }),
+    );
+  },
+  resume: (request: OverRequest, context, { steps }) => {
+    checkRepository(context, "administrate:restore", request.id);
+    return over(request, context, { task: context.task, steps });
+  },
+});
+
+async function over(
+  request: OverRequest,
+  context: OperationContext,
+  {
+    task,
+    steps,
+  }: Pick<OperationContext, "task"> & {
+    readonly steps?: ReadonlyMap<string, unknown>;
+  },
+): Promise<true> {
+  await runRestoreOver(request, parts(context), task, steps);
+  return true;
+}
+
+export const backupDownloadDisk = defineOperation({
+  name: "backup.downloadDisk",
+  summary:
+    "Downloads a disk of a backup, raw or as VHD. Returns the path of the download.",
+  params: Type.Object(
+    {
+      id: archiveId,
+      disk,
+      format: Type.Optional(Type.Enum(["raw", "vhd"])),
+    },
+    closed,
+  ),
+  result: getFrom,
+  permission: "user",
+  resume: cutShort,
+  rest: {
+    method: "get",
+    path: "/backup-archives/{id}/disks/{disk}.{format}",
+    operationId: "DownloadBackupArchiveDisk",
+    isTransfer: true,
+  },
+  handler: async ({ id, disk, format = "vhd" }, context) => {
+    checkRepository(context, "administrate:restore", id);
+    const { services } = context;
+    const { disks } = await services.backupArchives.get(id);
+    const { repository, backup } = parseArchiveId(id)!;
+    const label = disks.find(({ name }) => name === disk)?.properties[
+      "name_label"
+    ];
+    const fileName = `${typeof label === "string" && label !== "" ? label : disk}.${format}`;
+    return services.transfers.offerDownload(
+      {
+        operation: "backup.downloadDisk",
+        name: `Download of ${fileName}`,
+        object: { id: repository, type: REPOSITORY_TYPE },
+        params: { id, disk, format },
+        context,
+        fileName,
+      },
+      (work) =>
+        openDownload(
+          services.backupRepositories,
+          { repository, backup, disk, format },
+          work,
+        ),
+    );
+  },
+});
+
+/** Restores of single disks, and over an existing VM. */
+export const backupRestoreDiskOperations = [
+  backupRestoreDisk,
+  backupRestoreOver,
+  backupDownloadDisk,
+];

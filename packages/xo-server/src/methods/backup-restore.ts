@@ -1,0 +1,218 @@
+import { Type } from "typebox";
+import type { RestoreRequest } from "../backups/restore/restore-plan.js";
+import {
+  newState,
+  runRestore,
+  type RestoreState,
+} from "../backups/restore/run-restore.js";
+import { asTask } from "./as-task.js";
+import { archiveId, checkRepository } from "./backup-archive.js";
+import { defineOperation, type OperationContext } from "./define-operation.js";
+import { idOf } from "./on-object.js";
+
+const closed = { additionalProperties: false } as const;
+
+const restored = {
+  permission: "user",
+  changes: true,
+  resumesAtOnce: true,
+} as const;
+
+const optionalName = Type.Optional(
+  Type.String({ minLength: 1, maxLength: 256, description: "Of the new VM." }),
+);
+
+export const backupRestore = defineOperation({
+  name: "backup.restore",
+  summary:
+    "Restores a VM of a backup as a new VM. Its task is resumed after a restart of the server; if it fails or is cancelled, the new VM is deleted.",
+  params: Type.Object(
+    {
+      id: archiveId,
+      sr: idOf("the SR of the disks; its pool is that of the new VM"),
+      srs: Type.Optional(
+        Type.Record(Type.String(), Type.String(), {
+          description: "Id of another SR, by the name of the disk.",
+        }),
+      ),
+      disks: Type.Optional(
+        Type.Array(Type.String(), {
+          description: "Names of the disks to restore. Default: all.",
+        }),
+      ),
+      networks: Type.Optional(
+        Type.Record(Type.String(), Type.Union([Type.String(), Type.Null()]), {
+          description:
+            "Id of a network, by the device of the interface; null: no interface. Default: the network with the same UUID, or the only one of the same name.",
+        }),
+      ),
+      name: optionalName,
+      newMacs: Type.Optional(
+        Type.Boolean({
+          description:
+            "Whether interfaces get new MAC addresses. Default: if the VM that was backed up still exists.",
+        }),
+      ),
+      start: Type.Optional(Type.Boolean()),
+      differential: Type.Optional(
+        Type.Boolean({
+          description:
+            "Begin with clones of snapshots of the VM, where they are known backups, and write only what differs.",
+        }),
+      ),
+    },
+    closed,
+  ),
+  result: Type.Object({ id: Type.String() }),
+  ...restored,
+  rest: {
+    method: "post",
+    path: "/backup-archives/{id}/actions/restore",
+    operationId: "RestoreBackupArchive",
+    exposure: "confirm",
+    isAction: true,
+  },
+  handler: (given, context) => restore(toRequest(given), context),
+  resume: (state: RestoreState, context, { steps }) =>
+    resume(state, context, steps),
+});
+
+export const backupNgImportVmBackup = defineOperation({
+  name: "backupNg.importVmBackup",
+  summary: "Restores a VM of a backup as a new VM and returns its id.",
+  params: Type.Object(
+    {
+      id: archiveId,
+      sr: idOf("the SR of the disks; its pool is that of the new VM"),
+      settings: Type.Optional(
+        Type.Object(
+          {
+            mapVdisSrs: Type.Optional(
+              Type.Record(
+                Type.String(),
+                Type.Union([Type.String(), Type.Null()]),
+                {
+                  description:
+                    "Id of an SR, by the UUID of the disk; null: the disk is left out.",
+                },
+              ),
+            ),
+            newMacAddresses: Type.Optional(Type.Boolean()),
+          },
+          { additionalProperties: true },
+        ),
+      ),
+      useDifferentialRestore: Type.Optional(Type.Boolean()),
+    },
+    closed,
+  ),
+  result: Type.String({ description: "Id of the VM." }),
+  ...restored,
+  handler: async (given, context) => {
+    const { id, sr, settings = {}, useDifferentialRestore } = given;
+    const { mapVdisSrs = {}, newMacAddresses = false } = settings;
+    const disks = await disksOf(context, id);
+    const srs: Record<string, string> = {};
+    for (const { name, uuid } of disks) {
+      const mapped = mapVdisSrs[uuid] ?? mapVdisSrs[name];
+      if (typeof mapped === "string") srs[name] = mapped;
+    }
+    const isLeftOut = (key: string) => mapVdisSrs[key] === null;
+    const made = await restore(
+      toRequest({
+        id,
+        sr,
+        srs,
+        disks: disks
+          .filter(({ name, uuid }) => !isLeftOut(name) && !isLeftOut(uuid))
+          .map(({ name }) => name),
+        newMacs: newMacAddresses,
+        differential: useDifferentialRestore,
+      }),
+      context,
+    );
+    return made.id;
+  },
+  resume: async (state: RestoreState, context, { steps }) =>
+    (await resume(state, context, steps)).id,
+});
+
+type Given = Pick<RestoreRequest, "id" | "sr"> & {
+  readonly [K in keyof RestoreRequest]?: RestoreRequest[K] | undefined;
+};
+
+function toRequest(given: Given): RestoreRequest {
+  const {
+    srs = {},
+    networks = {},
+    start = false,
+    differential = false,
+  } = given;
+  return { ...given, srs, networks, start, differential };
+}
+
+/** Names and UUIDs of the disks of a backup, from the index. */
+async function disksOf(
+  context: OperationContext,
+  id: string,
+): Promise<readonly { readonly name: string; readonly uuid: string }[]> {
+  checkRepository(context, "administrate:restore", id);
+  const { disks } = await context.services.backupArchives.get(id);
+  return disks.map(({ name, properties: { vdi } }) => ({
+    name,
+    uuid: typeof vdi === "string" ? vdi : name,
+  }));
+}
+
+async function restore(
+  request: RestoreRequest,
+  context: OperationContext,
+): Promise<{ id: string }> {
+  checkRepository(context, "administrate:restore", request.id);
+  const archive = await context.services.backupArchives.get(request.id);
+  const { object } = context.objects.get(request.sr, "SR");
+  const { name_label } = (archive.properties["vm"] ?? {}) as {
+    name_label?: string;
+  };
+  return asTask(
+    context,
+    {
+      name: `Restore of ${name_label ?? archive.backup}`,
+      objectId: String(object["$pool"]),
+      objectType: "pool",
+      operation: "backup.restore",
+      params: request,
+    },
+    async (task) => {
+      const { id } = await runRestore(newState(request), parts(context), task);
+      return { id };
+    },
+  );
+}
+
+async function resume(
+  state: RestoreState,
+  context: OperationContext,
+  steps: ReadonlyMap<string, unknown>,
+): Promise<{ id: string }> {
+  checkRepository(context, "administrate:restore", state.request.id);
+  const { id } = await runRestore(state, parts(context), context.task, steps);
+  return { id };
+}
+
+/** What a restore works with. */
+export function parts(context: OperationContext) {
+  const { services, objects, signal } = context;
+  return {
+    repositories: services.backupRepositories,
+    archives: services.backupArchives,
+    objects,
+    signal,
+    check: (...right: Parameters<OperationContext["check"]>) =>
+      context.check(...right),
+    now: () => services.clock.now(),
+  };
+}
+
+/** Restores of whole VMs. */
+export const backupRestoreOperations = [backupRestore, backupNgImportVmBackup];
