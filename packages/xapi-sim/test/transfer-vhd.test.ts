@@ -228,3 +228,28 @@ t.test(
     t.match(task.error_info.join(" "), /no cookie/);
   },
 );
+
+t.test("a disk that is read cannot be destroyed, nor its base", async (t) => {
+  const pool = await startDiskPool(t);
+  const { call, server } = pool;
+  const { vdi, snapshot } = await withDifference(pool);
+  const { database, faults } = server.pool;
+  faults.set("stall", { value: 100, method: "http/get_export_raw_vdi" });
+  const aborted = new AbortController();
+  const query = new URLSearchParams({ vdi, base: snapshot, format: "vhd" });
+  query.set("session_id", server.session);
+  const path = `/export_raw_vdi?${query.toString()}`;
+  const answer = await fetch(server.pool.url + path, aborted);
+  await answer.body!.getReader().read();
+  for (const ref of [vdi, snapshot])
+    await t.rejects(call("VDI.destroy", ref), /VDI_IN_USE/);
+  const vbds = () =>
+    (database.get("VDI", vdi)["VBDs"] as string[]).map((ref) =>
+      database.get("VBD", ref),
+    );
+  t.match(vbds(), [{ mode: "RO", currently_attached: true }]);
+  aborted.abort();
+  while (vbds().length > 0) await new Promise((done) => setImmediate(done));
+  await call("VDI.destroy", snapshot);
+  await call("VDI.destroy", vdi);
+});

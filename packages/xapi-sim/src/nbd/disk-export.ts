@@ -1,7 +1,10 @@
 import type { Core } from "../calls/core.js";
 import type { Extent } from "../disks/extents.js";
 import { assertHasData } from "../operations/cbt.js";
-import { refreshVdi } from "../operations/refresh.js";
+import {
+  attachToControlDomain,
+  detachFromControlDomain,
+} from "../operations/control-domain-disks.js";
 import { assertPlugged } from "../operations/sr-checks.js";
 import { flag, refs, text } from "../records/fields.js";
 import { XapiFailure } from "../xapi-failure.js";
@@ -38,7 +41,8 @@ export class DiskExport {
    */
   static open(parts: NbdParts, host: string, name: string): DiskExport {
     const vdi = diskOf(parts, name);
-    return new DiskExport(parts, vdi, attach(parts, host, vdi));
+    const vbd = attachToControlDomain(parts.db, host, { vdi, mode: "RO" });
+    return new DiskExport(parts, vdi, vbd);
   }
 
   /** What a name stands for, without attaching it. @throws as `open` */
@@ -57,11 +61,7 @@ export class DiskExport {
   }
 
   close(): void {
-    const { db } = this.#parts;
-    const vbd = db.find("VBD", this.#vbd);
-    if (vbd === undefined) return;
-    db.destroy("VBD", this.#vbd);
-    refreshVdi(db, text(vbd, "VDI"));
+    detachFromControlDomain(this.#parts.db, this.#vbd);
   }
 }
 
@@ -85,32 +85,4 @@ function assertNotWritten(db: Core["db"], vdi: string): void {
   });
   if (isWritten && !flag(record, "sharable"))
     throw new XapiFailure("VDI_IN_USE", [vdi, "attach"]);
-}
-
-function attach({ db }: NbdParts, host: string, VDI: string): string {
-  const VM = text(db.get("host", host), "control_domain");
-  const userdevice = freePlace(db, VM);
-  const vbd = db.create("VBD", {
-    VM,
-    VDI,
-    userdevice,
-    device: `sm/backend/nbd/${userdevice}`,
-    mode: "RO",
-    type: "Disk",
-    bootable: false,
-    unpluggable: true,
-    empty: false,
-    currently_attached: true,
-  });
-  refreshVdi(db, VDI);
-  return vbd;
-}
-
-function freePlace(db: Core["db"], vm: string): string {
-  const taken = refs(db.get("VM", vm), "VBDs").map((ref) =>
-    text(db.get("VBD", ref), "userdevice"),
-  );
-  let place = 0;
-  while (taken.includes(String(place))) place++;
-  return String(place);
 }

@@ -7,6 +7,7 @@ import type {
   HttpHandler,
 } from "../http-handler.js";
 import { int, text } from "../records/fields.js";
+import { withAttached } from "../operations/control-domain-disks.js";
 import { refreshVdi } from "../operations/refresh.js";
 import { takeSpace } from "../operations/sr-space.js";
 import { XapiFailure } from "../xapi-failure.js";
@@ -44,18 +45,21 @@ async function exportVdi(
   context: HandlerContext,
 ): Promise<void> {
   const { query } = request;
-  const { clock } = context;
-  const vdi = diskOf(query.get("vdi"), response, context);
+  const { clock, db, hostRef } = context;
+  const ref = diskOf(query.get("vdi"), response, context);
   const format = query.get("format") ?? "raw";
   const type = contentTypes[format];
   if (type === undefined)
     throw new XapiFailure("INVALID_VALUE", ["format", format]);
   const named = query.get("base");
-  const base =
+  const baseRef =
     named === null || format === "raw"
-      ? {}
-      : { base: text(diskOf(named, response, context), "uuid") };
+      ? undefined
+      : diskOf(named, response, context);
+  const base =
+    baseRef === undefined ? {} : { base: text(db.get("VDI", baseRef), "uuid") };
   const contents = context.state.disks;
+  const vdi = db.get("VDI", ref);
   const uuid = text(vdi, "uuid");
   const size = int(vdi, "virtual_size");
   const created = Math.floor(clock.now() / 1000);
@@ -63,9 +67,16 @@ async function exportVdi(
     format === "raw"
       ? rawDisk(contents, uuid)
       : vhdFile(contents, { uuid, size, created, ...base });
-  await pipeline(
-    Readable.from(bytes),
-    response.start(exportHead(context, type)),
+  const read = [ref, ...(baseRef === undefined ? [] : [baseRef])];
+  await withAttached(
+    db,
+    hostRef,
+    read.map((one) => ({ vdi: one, mode: "RO" })),
+    () =>
+      pipeline(
+        Readable.from(bytes, { objectMode: true, highWaterMark: 1 }),
+        response.start(exportHead(context, type)),
+      ),
   );
 }
 
@@ -74,13 +85,12 @@ function diskOf(
   name: string | null,
   response: HandlerResponse,
   context: HandlerContext,
-): XapiRecord {
+): string {
   const ref = vdiOf(name, response, context);
-  const vdi = context.db.get("VDI", ref);
-  const type = text(vdi, "type");
+  const type = text(context.db.get("VDI", ref), "type");
   if (type === "cbt_metadata")
     throw new XapiFailure("VDI_INCOMPATIBLE_TYPE", [ref, type]);
-  return vdi;
+  return ref;
 }
 
 async function importVdi(
@@ -101,7 +111,12 @@ async function importVdi(
       : vdiOf(named, response, context);
   const stream = response.start(importHead(context));
   try {
-    await receive(request, context, context.db.get("VDI", ref));
+    await withAttached(
+      context.db,
+      context.hostRef,
+      [{ vdi: ref, mode: "RW" }],
+      () => receive(request, context, context.db.get("VDI", ref)),
+    );
     if (named === null) context.task.result(`<value>${ref}</value>`);
   } finally {
     reportGrowth(context, ref);
