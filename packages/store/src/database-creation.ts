@@ -1,6 +1,7 @@
 import { stat } from "node:fs/promises";
 import { XoError } from "@xo-server/model";
 import type { Engine } from "./engines/engine.js";
+import { isPostgres } from "./engines/open-engine.js";
 import type { StoreSettings } from "./options.js";
 import { readKeyCheck } from "./secrets/key-rotation.js";
 
@@ -8,10 +9,6 @@ type CreationSettings = Pick<
   StoreSettings,
   "location" | "key" | "create" | "traces" | "auditMark"
 >;
-
-export function isPostgres(location: string): boolean {
-  return /^postgres(ql)?:\/\//.test(location);
-}
 
 /**
  * A missing or empty SQLite file is not opened, so that nothing is created and a

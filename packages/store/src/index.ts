@@ -1,4 +1,5 @@
-export { isPostgres } from "./database-creation.js";
+export { isPostgres } from "./engines/open-engine.js";
+export { inspectStore, type StoreInspection } from "./inspect-store.js";
 export { openStore } from "./open-store.js";
 export { limits } from "./schema/limits.js";
 export { tokenLifetime } from "./repositories/tokens.js";

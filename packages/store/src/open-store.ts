@@ -4,9 +4,8 @@ import { exportRows } from "./configuration/export-configuration.js";
 import { importRows } from "./configuration/import-configuration.js";
 import { collect, openFile, sealFile } from "./configuration/sealed-file.js";
 import type { Engine } from "./engines/engine.js";
-import { openPostgresEngine } from "./engines/postgres-engine.js";
-import { openSqliteEngine } from "./engines/sqlite-engine.js";
-import { checkContent, checkFile, isPostgres } from "./database-creation.js";
+import { openEngine } from "./engines/open-engine.js";
+import { checkContent, checkFile } from "./database-creation.js";
 import { createCachedTables } from "./cache/cached-tables.js";
 import { CacheSynchronizer } from "./cache/cache-synchronizer.js";
 import { copyBeforeMigration } from "./copy-before-migration.js";
@@ -44,12 +43,6 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     await engine.close().catch(() => undefined);
     throw translated;
   }
-}
-
-function openEngine(location: string): Promise<Engine> {
-  return isPostgres(location)
-    ? openPostgresEngine(location)
-    : openSqliteEngine(location);
 }
 
 async function startStore(

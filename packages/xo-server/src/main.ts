@@ -12,6 +12,8 @@ import { startWatchdog, type Watchdog } from "./lifecycle/watchdog.js";
 import { runUntilSignal } from "./lifecycle/run-until-signal.js";
 import { startServer } from "./boot/start-server.js";
 import { createSecretPrompt, promptLine } from "./commands/prompt-secret.js";
+import { toExitCode, toReport } from "./doctor/doctor-report.js";
+import { runDoctor } from "./doctor/run-doctor.js";
 import { runStoreCommand } from "./commands/store-command.js";
 import { version } from "./config/version.js";
 
@@ -31,6 +33,13 @@ export async function main(
       return print(invocation.text, invocation.code);
     case "example-config":
       return print(toExampleConfig(), ExitCode.ok);
+    case "doctor": {
+      const { configPath, dataDir, checksPools, json } = invocation;
+      const overrides = { dataDir };
+      const findings = await runDoctor({ configPath, overrides, checksPools });
+      process.stdout.write(toReport(findings, json));
+      return toExitCode(findings);
+    }
     case "store": {
       const result = await runStoreCommand({
         ...invocation,

@@ -25,6 +25,8 @@ export interface Engine {
   checkpoint?(): Promise<void>;
   /** Writes a consistent copy that only its owner can read, replacing a file of that name. Absent: not supported. */
   copyTo?(file: string): Promise<void>;
+  /** What is damaged; empty: nothing. Reads the whole database. Absent: not supported. */
+  checkIntegrity?(): Promise<string[]>;
   /** Closes all connections: their queries fail, new ones connect again. Absent: there are none. */
   disconnect?(): void;
   close(): Promise<void>;

@@ -42,6 +42,14 @@ export async function openSqliteEngine(file: string): Promise<Engine> {
       await handle.sync().finally(() => handle.close());
       await rename(draft, copy);
     },
+    async checkIntegrity() {
+      const found = await sql<{
+        integrity_check: string;
+      }>`pragma integrity_check(10)`.execute(reader);
+      return found.rows
+        .map(({ integrity_check }) => integrity_check)
+        .filter((text) => text !== "ok");
+    },
     close: () => thread.close(),
   };
 }

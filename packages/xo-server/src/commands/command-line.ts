@@ -2,6 +2,7 @@ import { Command, CommanderError, InvalidArgumentError } from "commander";
 import { DEFAULT_DEMO } from "../pools/demo.js";
 import { ExitCode } from "../lifecycle/exit-code.js";
 import type { ConfigOverrides } from "../config/load-config.js";
+import { doctorCommand, type DoctorCommand } from "./doctor-command.js";
 import { storeCommands } from "./store-command-line.js";
 import type { StoreCommand } from "./store-command-types.js";
 
@@ -17,6 +18,7 @@ export type Invocation =
       readonly overrides: ConfigOverrides;
     }
   | { readonly kind: "example-config" }
+  | ({ readonly kind: "doctor" } & DoctorCommand)
   | {
       readonly kind: "store";
       readonly configPath: string | undefined;
@@ -60,6 +62,9 @@ export function parseCommandLine(
   for (const command of [
     startCommand(),
     exampleCommand(),
+    doctorCommand((command) => {
+      invocation = { kind: "doctor", ...command };
+    }),
     ...storeCommands((command, { config, data }) => {
       invocation = {
         kind: "store",

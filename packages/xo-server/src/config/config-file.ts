@@ -69,9 +69,16 @@ function readConfigFile(path: string): ConfigFile {
   return {
     path,
     content: toContent(document, path),
-    readableByOthers: (statSync(path).mode & 0o044) !== 0,
+    readableByOthers: isReadableByOthers(path),
     lineOf: (keys) => lineOf(document, lines, keys),
   };
+}
+
+/** A file of root that the group of this process can read is how packages install it. */
+function isReadableByOthers(path: string): boolean {
+  const { mode, uid, gid } = statSync(path);
+  const isOfPackage = uid === 0 && gid !== 0 && gid === process.getgid?.();
+  return (mode & (isOfPackage ? 0o004 : 0o044)) !== 0;
 }
 
 function readText(path: string): string {

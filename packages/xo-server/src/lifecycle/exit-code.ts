@@ -6,6 +6,8 @@ export const ExitCode = {
   ok: 0,
   /** The command failed, or the audit log is not intact. */
   failed: 1,
+  /** xo-server doctor found warnings, and no error. */
+  warnings: 2,
   /** Usage error. */
   usage: 64,
   /** There is no database where one is expected. */

@@ -51,7 +51,7 @@ export async function migrate(
   { beforeMigration, findCopy }: MigrationSteps,
 ): Promise<void> {
   const applied = await appliedSteps(db);
-  const newer = applied.find((name) => !Object.hasOwn(migrations, name));
+  const newer = applied.find((name) => !isKnownStep(name));
   if (newer !== undefined) throw tooNew(newer, await findCopy());
   const from = applied.toSorted().at(-1);
   if (from !== undefined && from !== currentSchema)
@@ -75,7 +75,12 @@ function tooNew(newer: string, copy: string | undefined): XoError {
   });
 }
 
-async function appliedSteps(db: Kysely<Tables>): Promise<string[]> {
+export function isKnownStep(name: string): boolean {
+  return Object.hasOwn(migrations, name);
+}
+
+/** Names of the migrations of a database, in no order. */
+export async function appliedSteps(db: Kysely<Tables>): Promise<string[]> {
   const tables = await db.introspection.getTables({
     withInternalKyselyTables: true,
   });

@@ -1,0 +1,13 @@
+import type { Engine } from "./engine.js";
+import { openPostgresEngine } from "./postgres-engine.js";
+import { openSqliteEngine } from "./sqlite-engine.js";
+
+export function isPostgres(location: string): boolean {
+  return /^postgres(ql)?:\/\//.test(location);
+}
+
+export function openEngine(location: string): Promise<Engine> {
+  return isPostgres(location)
+    ? openPostgresEngine(location)
+    : openSqliteEngine(location);
+}

@@ -1,0 +1,54 @@
+import { XoError } from "@xo-server/model";
+import { checkFile } from "./database-creation.js";
+import type { Engine } from "./engines/engine.js";
+import { openEngine } from "./engines/open-engine.js";
+import { withDefaults, type StoreOptions } from "./options.js";
+import {
+  appliedSteps,
+  currentSchema,
+  isKnownStep,
+} from "./schema/migrations/migrate.js";
+
+export interface StoreInspection {
+  /** Name of the last migration that was applied; empty: none. */
+  readonly schema: string;
+  /** That of this version of the program. */
+  readonly currentSchema: string;
+  /** Written by a newer version of the program. */
+  readonly isNewer: boolean;
+  /** Damage that the database reports; of SQLite only. */
+  readonly problems: readonly string[];
+}
+
+/**
+ * Reads schema and integrity of a database. Nothing is created or migrated.
+ * @throws XoError STORE_MISSING, STORE_UNAVAILABLE
+ */
+export async function inspectStore(
+  options: StoreOptions,
+): Promise<StoreInspection> {
+  const settings = withDefaults({ ...options, create: "never" });
+  await checkFile(settings);
+  const engine = await openEngine(settings.location);
+  try {
+    const problems = (await engine.checkIntegrity?.()) ?? [];
+    const applied = (await appliedSteps(engine.reader)).toSorted();
+    return {
+      schema: applied.at(-1) ?? "",
+      currentSchema,
+      isNewer: applied.some((name) => !isKnownStep(name)),
+      problems,
+    };
+  } catch (error) {
+    throw translate(error, engine);
+  } finally {
+    await engine.close();
+  }
+}
+
+function translate(error: unknown, engine: Engine): unknown {
+  const { message } = error as Error;
+  return engine.classify(error) === "unavailable"
+    ? new XoError("STORE_UNAVAILABLE", { reason: message })
+    : error;
+}

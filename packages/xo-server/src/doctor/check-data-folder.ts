@@ -1,0 +1,89 @@
+import type { Stats } from "node:fs";
+import { access, constants, readdir, stat, statfs } from "node:fs/promises";
+import { join } from "node:path";
+import { failed, ok, warning, type Result } from "./finding.js";
+
+const MIB = 1024 * 1024;
+/** Below, a migration or a busy day may fill the disk; below, changes fail soon. */
+const LITTLE_SPACE = 1024 * MIB;
+const NO_SPACE = 100 * MIB;
+
+/** Owner, mode and content of the data folder. */
+export async function checkDataFolder(dataDir: string): Promise<Result[]> {
+  const found = await statOf(dataDir);
+  if (found === undefined)
+    return [
+      warning(
+        `${dataDir} does not exist`,
+        "the first start creates it; after the first start: check dataDir and --data",
+      ),
+    ];
+  if (!found.isDirectory())
+    return [failed(`${dataDir} is not a folder`, "change dataDir, or move it")];
+  const results = [...(await checkAccess(dataDir, found))];
+  for (const name of await readdir(dataDir).catch(() => []))
+    results.push(...(await checkFile(join(dataDir, name))));
+  return results.length > 0 ? results : [ok(`${dataDir} is private, writable`)];
+}
+
+async function checkAccess(folder: string, found: Stats): Promise<Result[]> {
+  const results: Result[] = [];
+  const mode = found.mode & 0o777;
+  if ((mode & 0o077) !== 0)
+    results.push(
+      warning(
+        `other users can enter ${folder} (mode 0${mode.toString(8)})`,
+        `chmod 700 ${folder}`,
+      ),
+    );
+  try {
+    await access(folder, constants.R_OK | constants.W_OK | constants.X_OK);
+  } catch {
+    results.push(
+      failed(
+        `${folder} is not readable and writable for this user (${process.getuid?.() ?? ""}); it belongs to user ${found.uid}`,
+        `call xo-server as the user of the service, or: chown -R USER ${folder}`,
+      ),
+    );
+  }
+  return results;
+}
+
+/** A file of another user, for example after a command of root, keeps the server from starting. */
+async function checkFile(path: string): Promise<Result[]> {
+  const found = await statOf(path);
+  const user = process.getuid?.();
+  if (found === undefined || user === undefined) return [];
+  const results: Result[] = [];
+  if (found.uid !== user)
+    results.push(
+      failed(
+        `${path} belongs to user ${found.uid}, this is user ${user}`,
+        `run xo-server as the user of the service, or: chown ${user} ${path}`,
+      ),
+    );
+  if (/\.(key|db)$/.test(path) && (found.mode & 0o077) !== 0)
+    results.push(failed(`other users can read ${path}`, `chmod 600 ${path}`));
+  return results;
+}
+
+/** Free space for the data. */
+export async function checkSpace(dataDir: string): Promise<Result[]> {
+  try {
+    const { bavail, bsize } = await statfs(dataDir);
+    const free = bavail * bsize;
+    const text = `${Math.floor(free / MIB)} MiB are free in ${dataDir}`;
+    const remedy =
+      "free space, or move dataDir; the audit log can be pruned: xo-server audit prune";
+    if (free < NO_SPACE) return [failed(text, remedy)];
+    if (free < LITTLE_SPACE) return [warning(text, remedy)];
+    return [ok(text)];
+  } catch {
+    // Reported by checkDataFolder.
+    return [];
+  }
+}
+
+function statOf(path: string): Promise<Stats | undefined> {
+  return stat(path).catch(() => undefined);
+}

@@ -1,0 +1,220 @@
+import { silentLogger } from "@xo-server/kit";
+import { XoError } from "@xo-server/model";
+import {
+  createXapi,
+  probeHost,
+  type Decoder,
+  type HostProbe,
+  type Xapi,
+} from "@xo-server/xen-api";
+import type { Config } from "../config/config.js";
+import { createVolatilePoolFacts, openPoolFacts } from "../pools/pool-facts.js";
+import { readPassword } from "../pools/pool-password.js";
+import type { PoolSettings } from "../pools/pool-settings.js";
+import { toXapiOptions } from "../pools/xapi-options.js";
+import { ofEnd } from "./check-certificate.js";
+import { failed, ok, warning, type Result } from "./finding.js";
+
+/** Time to connect and sign in, in ms. */
+const TIMEOUT_MS = 15_000;
+/** Statistics and messages of hosts have the times of their clocks. */
+const MAX_CLOCK_DIFFERENCE_MS = 60_000;
+
+/** Calls that the server makes for administrators, as XAPI names permissions. */
+const PERMISSIONS = [
+  "vm.start",
+  "vm.clean_shutdown",
+  "vm.pool_migrate",
+  "vm.snapshot",
+  "vdi.create",
+  "sr.create",
+  "network.create",
+  "host.disable",
+  "host.reboot",
+];
+
+export interface PoolCheckOptions {
+  readonly config: Config;
+  readonly decoder: Decoder;
+  readonly now: () => number;
+}
+
+/** Reachability, certificate, clock, version and rights of the account of a pool. */
+export async function checkPool(
+  settings: PoolSettings,
+  options: PoolCheckOptions,
+): Promise<Result[]> {
+  const { decoder, now } = options;
+  const probes = await Promise.all(
+    settings.hosts.map((host) =>
+      probeHost({
+        host,
+        decoder,
+        ...(settings.proxy === undefined ? {} : { proxy: settings.proxy }),
+      }),
+    ),
+  );
+  const results = probes.flatMap((probe) => [
+    ofReachability(probe),
+    ...ofCertificate(probe, settings, now()),
+  ]);
+  return [...results, ...(await checkAccount(settings, options))];
+}
+
+function ofReachability({ address, error, coordinator }: HostProbe): Result {
+  if (error === undefined) return ok(`${address} answers`);
+  if (coordinator !== undefined)
+    return ok(`${address} answers; the coordinator is ${coordinator}`);
+  return failed(
+    `${address}: ${error.message}`,
+    "check the address, the firewall (port 443), the proxy, and on the host: systemctl status xapi",
+  );
+}
+
+function ofCertificate(
+  { address, certificate }: HostProbe,
+  { tls: { trust } }: PoolSettings,
+  now: number,
+): Result[] {
+  if (certificate === undefined) return [];
+  const results = [
+    ofEnd(`certificate of ${address}`, certificate.validTo, now),
+  ];
+  if (trust === "insecure")
+    results.push(
+      warning(
+        `the certificate of ${address} is not verified (tls.trust: insecure)`,
+        `pin it: trust: fingerprint, fingerprint: ${certificate.fingerprint}`,
+      ),
+    );
+  return results;
+}
+
+async function checkAccount(
+  settings: PoolSettings,
+  { config, decoder, now }: PoolCheckOptions,
+): Promise<Result[]> {
+  let xapi: Xapi | undefined;
+  try {
+    const password = await readPassword(settings);
+    // What is known is read; nothing is written.
+    const known = await openPoolFacts(
+      config.dataDir,
+      settings.id,
+      silentLogger,
+    );
+    const memory = createVolatilePoolFacts();
+    memory.update(known.facts);
+    xapi = createXapi(
+      toXapiOptions({
+        settings,
+        password,
+        memory,
+        config,
+        decoder,
+        logger: silentLogger,
+      }),
+    );
+    await xapi.connect({ signal: AbortSignal.timeout(TIMEOUT_MS) });
+    return [
+      ...(await ofHost(xapi, now)),
+      ...(await ofRights(xapi, settings.user)),
+    ];
+  } catch (error) {
+    return [failed(describe(error), remedyOf(error))];
+  } finally {
+    await xapi?.disconnect();
+  }
+}
+
+function describe(error: unknown): string {
+  const { name, message } = error as Error;
+  return name === "TimeoutError" || name === "AbortError"
+    ? `not signed in within ${TIMEOUT_MS / 1000} s`
+    : message;
+}
+
+function remedyOf(error: unknown): string {
+  const code = (error as { readonly code?: unknown }).code;
+  switch (code) {
+    case "SESSION_AUTHENTICATION_FAILED":
+      return "correct user and password of the pool";
+    case "TLS_UNTRUSTED":
+    case "TLS_FINGERPRINT_MISMATCH":
+      return "compare the fingerprint with that on the host (openssl x509 -noout -fingerprint -sha256 -in /etc/xensource/xapi-ssl.pem), then pin it";
+    case "CONFIG_INVALID":
+      return "correct the configuration of the pool";
+    default:
+      return error instanceof XoError
+        ? "see the results above, and the log of the server"
+        : "see the log of the host: /var/log/xensource.log";
+  }
+}
+
+async function ofHost(xapi: Xapi, now: () => number): Promise<Result[]> {
+  const [pool] = Object.values(
+    (await xapi.call("pool.get_all_records")) as Record<
+      string,
+      { readonly master: string; readonly name_label: string }
+    >,
+  );
+  if (pool === undefined) return [];
+  const software = (await xapi.call("host.get_software_version", [
+    pool.master,
+  ])) as Record<string, string>;
+  const begin = now();
+  const time = await xapi.call("host.get_servertime", [pool.master]);
+  const middle = (begin + now()) / 2;
+  const { product_brand: brand = "", product_version: version = "" } = software;
+  return [
+    ok(`${pool.name_label || "pool"}: ${`${brand} ${version}`.trim()}`),
+    ofClock(toTime(time) - middle),
+  ];
+}
+
+/** XAPI: `20261123T04:20:00Z`. @returns ms since the epoch */
+function toTime(text: unknown): number {
+  const match = /^(\d{4})-?(\d\d)-?(\d\d)T(.*)$/.exec(String(text));
+  if (match === null) return NaN;
+  const [, year, month, day, time] = match;
+  return Date.parse(`${year}-${month}-${day}T${time}`);
+}
+
+/** @param differenceMs of the host to this machine */
+function ofClock(differenceMs: number): Result {
+  const seconds = Math.round(differenceMs / 1000);
+  if (Number.isNaN(seconds)) return ok("the clock could not be read");
+  // The time of XAPI has no fractions of seconds.
+  return Math.abs(differenceMs) > MAX_CLOCK_DIFFERENCE_MS
+    ? warning(
+        `the clock of the coordinator differs by ${seconds} s`,
+        "synchronize both by NTP: statistics, alarms and messages have the times of hosts",
+      )
+    : ok(`the clock of the coordinator differs by ${seconds} s`);
+}
+
+async function ofRights(xapi: Xapi, user: string): Promise<Result[]> {
+  const session = await sessionOf(xapi);
+  if (session === undefined) return [];
+  if ((await xapi.call("session.get_is_local_superuser", [session])) === true)
+    return [ok(`the account ${user} is the local superuser`)];
+  const permissions = new Set(
+    (await xapi.call("session.get_rbac_permissions", [session])) as string[],
+  );
+  const missing = PERMISSIONS.filter((name) => !permissions.has(name));
+  return [
+    missing.length === 0
+      ? ok(`the account ${user} has the permissions that are needed`)
+      : warning(
+          `the account ${user} lacks permissions: ${missing.join(", ")}`,
+          "grant it the role pool-admin, or expect that these operations fail (pools[].readOnly: true rejects them at once)",
+        ),
+  ];
+}
+
+/** The reference of our own session is only in what streams are opened with. */
+async function sessionOf(xapi: Xapi): Promise<string | undefined> {
+  const { url, headers } = await xapi.streamTarget({ path: "/" });
+  const text = [url, ...Object.values(headers)].join("\n");
+  return /session_id=([^&;\s]+)/.exec(decodeURIComponent(text))?.[1];
+}

@@ -1,0 +1,107 @@
+import { createServer } from "node:net";
+import { XoError } from "@xo-server/model";
+import { request as requestPlain } from "node:http";
+import { request as requestTls } from "node:https";
+import { listen } from "../api/http/listen.js";
+import type { Config } from "../config/config.js";
+import { failed, ok, warning, type Result } from "./finding.js";
+
+const TIMEOUT_MS = 3_000;
+
+/** Whether the ports are free, or used by a running xo-server. */
+export async function checkPorts(http: Config["http"]): Promise<Result[]> {
+  const { host, port, tls } = http;
+  const hasTls = tls.selfSigned || tls.certificate !== "";
+  const results = [await checkPort({ host, port }, "http.port", hasTls)];
+  if (hasTls && tls.redirectPort !== 0)
+    results.push(
+      await checkPort(
+        { host, port: tls.redirectPort },
+        "http.tls.redirectPort",
+        false,
+      ),
+    );
+  return results;
+}
+
+interface Endpoint {
+  readonly host: string;
+  readonly port: number;
+}
+
+async function checkPort(
+  endpoint: Endpoint,
+  key: string,
+  hasTls: boolean,
+): Promise<Result> {
+  const server = createServer();
+  try {
+    await listen(server, endpoint, key);
+    return ok(`${endpoint.host}:${endpoint.port} is free (${key})`);
+  } catch (error) {
+    if (!(error instanceof XoError)) throw error;
+    if (error.code === "PORT_IN_USE")
+      return (await findServer(endpoint, hasTls)) ?? inUse(error, key);
+    return failed(
+      error.message,
+      "a port below 1024 needs CAP_NET_BIND_SERVICE (examples/port-443.conf); http.host must be an address of this machine, or 0.0.0.0",
+    );
+  } finally {
+    server.close();
+  }
+}
+
+function inUse(error: XoError, key: string): Result {
+  return failed(
+    error.message,
+    `find the program (ss -ltnp), stop it, or change ${key}`,
+  );
+}
+
+/** @returns undefined: another program answers */
+async function findServer(
+  { host, port }: Endpoint,
+  hasTls: boolean,
+): Promise<Result | undefined> {
+  const name = host === "0.0.0.0" || host === "::" ? "localhost" : host;
+  const health = await getJson(
+    `${hasTls ? "https" : "http"}://${name.includes(":") ? `[${name}]` : name}:${port}/health`,
+  );
+  if (health === undefined || typeof health["ready"] !== "boolean")
+    return undefined;
+  return health["ready"]
+    ? ok(`xo-server runs on port ${port} and is ready`)
+    : warning(
+        `xo-server runs on port ${port} and is not ready: ${JSON.stringify(health)}`,
+        "wait until pools are loaded; see its log",
+      );
+}
+
+/** Of this machine only: the certificate is not verified, no secret is sent. */
+function getJson(url: string): Promise<Record<string, unknown> | undefined> {
+  const request = url.startsWith("https:") ? requestTls : requestPlain;
+  return new Promise((resolve) => {
+    const options = { rejectUnauthorized: false, timeout: TIMEOUT_MS };
+    const sent = request(url, options, (response) => {
+      let text = "";
+      response
+        .setEncoding("utf8")
+        .on("data", (part: string) => (text += part))
+        .on("end", () => resolve(toObject(text)));
+    });
+    sent.on("timeout", () => sent.destroy());
+    sent.on("error", () => resolve(undefined));
+    sent.end();
+  });
+}
+
+function toObject(text: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null
+      ? { ...value }
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}

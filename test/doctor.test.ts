@@ -1,0 +1,175 @@
+import { once } from "node:events";
+import { chmod, open, readdir, readFile, writeFile } from "node:fs/promises";
+import { createServer, type AddressInfo } from "node:net";
+import { join } from "node:path";
+import t, { type Test } from "tap";
+import { RunningProgram } from "./running-program.js";
+import { simulate, type Simulated } from "./simulated.js";
+
+t.comment("timeout=120000");
+
+interface Report {
+  readonly errors: number;
+  readonly warnings: number;
+  readonly findings: readonly {
+    readonly check: string;
+    readonly status: string;
+    readonly message: string;
+    readonly remedy?: string;
+  }[];
+}
+
+/** config.yaml and a data folder. Programs run in folders of their own. */
+class Installation {
+  readonly #t: Test;
+  readonly folder: string;
+
+  constructor(t: Test) {
+    this.#t = t;
+    this.folder = t.testdir({ data: {} });
+  }
+
+  path(name: string): string {
+    return join(this.folder, name);
+  }
+
+  async configure(port: number, ...lines: readonly string[]): Promise<void> {
+    const text = [
+      `dataDir: ${this.path("data")}`,
+      `http: { host: 127.0.0.1, port: ${port}, maxConnections: 100 }`,
+      ...lines,
+    ];
+    await writeFile(this.path("config.yaml"), `${text.join("\n")}\n`);
+    await chmod(this.path("config.yaml"), 0o600);
+    await chmod(this.path("data"), 0o700);
+  }
+
+  run(...args: readonly string[]): RunningProgram {
+    const all = [...args, "--config", this.path("config.yaml")];
+    return new RunningProgram(this.#t, "xo-server", all, { cwd: this.folder });
+  }
+
+  async startOnce(): Promise<void> {
+    const server = this.run("start");
+    await server.find(/Web server listening on/);
+    await server.stop();
+  }
+
+  async doctor(...args: readonly string[]) {
+    const program = this.run("doctor", "--json", ...args);
+    const code = await program.ended;
+    const report = JSON.parse(program.output) as Report;
+    return {
+      code,
+      of: (check: string) =>
+        report.findings
+          .filter((finding) => finding.check === check)
+          .map(({ status, message }) => `${status}: ${message}`),
+      ...report,
+    };
+  }
+}
+
+function toPool(label: string, { url, password }: Simulated): string {
+  return `{ label: ${label}, hosts: ["${url}"], password: ${password} }`;
+}
+
+t.test("an installation in order, and one whose server runs", async (t) => {
+  const [pool] = await simulate(t);
+  const place = new Installation(t);
+  await place.configure(0, `pools: [${toPool("Paris", pool!)}]`);
+  await place.startOnce();
+  const report = await place.doctor();
+  t.equal(report.errors, 0, JSON.stringify(report, null, 2));
+  t.equal(report.code, report.warnings === 0 ? 0 : 2);
+  t.match(report.of("store"), [/^ok: sqlite, schema \d+-.*, intact, 1 users/]);
+  t.match(report.of("data"), [/^ok: /]);
+  t.match(report.of("pool Paris"), [
+    /^ok: 127\.0\.0\.1:\d+ answers/,
+    /^ok: .+: (XCP-ng|XenServer|Citrix Hypervisor) [\d.]+/,
+    /^ok: the clock of the coordinator differs by -?\d+ s/,
+    /^ok: the account root is the local superuser/,
+  ]);
+  t.same((await place.doctor("--no-pools")).of("pools"), [
+    "skipped: --no-pools",
+  ]);
+
+  const server = place.run("start");
+  const url = await server.find(/Web server listening on (http:\S+)/);
+  await place.configure(Number(new URL(url).port));
+  while (!(await fetch(`${url}/health`)).ok);
+  t.match((await place.doctor()).of("port"), [/^ok: xo-server runs on port/]);
+});
+
+t.test("what is wrong with pools", async (t) => {
+  const [pool] = await simulate(t);
+  const place = new Installation(t);
+  await place.configure(
+    0,
+    "pools:",
+    `  - ${toPool("Refused", { ...pool!, password: "wrong" })}`,
+    `  - ${toPool("Absent", { ...pool!, url: "http://127.0.0.1:1" })}`,
+    `  - { label: Mute, hosts: ["${pool!.url}"], passwordFile: nowhere }`,
+  );
+  const report = await place.doctor();
+  t.equal(report.code, 1);
+  t.match(report.of("pool Refused"), [
+    /^ok: .* answers/,
+    /^error: .*SESSION_AUTHENTICATION_FAILED|password/,
+  ]);
+  t.match(report.of("pool Absent"), [
+    /^error: 127\.0\.0\.1:1: .*refused/,
+    /^error/,
+  ]);
+  t.match(report.of("pool Mute"), [/^ok/, /^error: .*nowhere/]);
+  t.ok(report.findings.every((one) => one.status !== "error" || one.remedy));
+});
+
+t.test("what is wrong with files and ports", async (t) => {
+  const other = createServer().listen(0, "127.0.0.1");
+  t.teardown(() => other.close());
+  await once(other, "listening");
+  const place = new Installation(t);
+  await place.configure((other.address() as AddressInfo).port);
+  const before = await place.doctor();
+  t.match(before.of("store"), [/^warning: .*does not exist/]);
+  t.match(before.of("port"), [/^error: .* is in use by another program/]);
+  t.same(await readdir(place.path("data")), [], "nothing is created");
+
+  await place.configure(0);
+  await place.startOnce();
+  await chmod(place.path("data"), 0o755);
+  await chmod(place.path("data/store.key"), 0o644);
+  const open = await place.doctor();
+  t.match(open.of("data"), [
+    /^warning: other users can enter .* \(mode 0755\)/,
+    /^error: other users can read .*store\.key/,
+  ]);
+  t.match(open.of("store"), [/^error: .*must have mode 0600/]);
+  await chmod(place.path("data/store.key"), 0o600);
+
+  await damage(place.path("data/store.db"));
+  t.match((await place.doctor()).of("store"), [/^error: /]);
+});
+
+t.test("an invalid configuration is reported with its lines", async (t) => {
+  const place = new Installation(t);
+  await place.configure(0, "log: { level: 3 }", "logg: {}");
+  const report = await place.doctor();
+  t.equal(report.code, 1);
+  t.match(report.of("config"), [/^error: .*config\.yaml:\d: /, /^error: /]);
+  const text = place.run("doctor");
+  await text.ended;
+  t.match(text.output, /error +config +.*config\.yaml:3/);
+  t.match(text.output, /-> correct the file/);
+  t.match(text.output, /^2 errors, \d warnings$/m);
+});
+
+/** Overwrites pages in the middle of a database. */
+async function damage(path: string): Promise<void> {
+  const { length } = await readFile(path);
+  const file = await open(path, "r+");
+  const garbage = Buffer.alloc(Math.floor(length / 2), 0xa5);
+  await file.write(garbage, 0, garbage.length, 8192);
+  await file.close();
+}
