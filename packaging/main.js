@@ -1,15 +1,38 @@
 /*
- * npm run package -- deb [--version V] [--output FOLDER] [--compression xz|gzip|none]
+ * npm run package -- deb|tarball|folder|sbom|licenses|checksums|all [--version V]
+ *   [--output FOLDER] [--compression xz|gzip|none]
  * Packages of the tree as it is built (npm ci); nothing is downloaded.
  */
 import { execFileSync } from "node:child_process";
 import { mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { buildLicenseList, buildSbom } from "./bill-of-materials.js";
+import { writeChecksums } from "./checksums.js";
 import { buildDeb } from "./deb.js";
-import { root } from "./stage.js";
+import { root, stage } from "./stage.js";
+import { buildTarball } from "./tarball.js";
 
-const builders = { deb: buildDeb };
+const builders = {
+  deb: buildDeb,
+  tarball: buildTarball,
+  /** For the container image. */
+  async folder({ version, output }) {
+    const folder = join(output, "xo-server");
+    await stage(folder, version);
+    return folder;
+  },
+  sbom: buildSbom,
+  licenses: buildLicenseList,
+  checksums: writeChecksums,
+  /** A release. */
+  async all(options) {
+    const files = [];
+    for (const build of [buildDeb, buildTarball, buildSbom, buildLicenseList])
+      files.push(await build(options));
+    return [...files, await writeChecksums(options)].join("\n");
+  },
+};
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
