@@ -17,6 +17,17 @@ export async function withSmallDisks(
   names: readonly string[],
   nth = 0,
 ): Promise<SmallVm> {
+  const vm = await smallDisks(api, names, nth);
+  for (const disk of vm.disks) write(pools[0]!, disk, 0, MIB);
+  return vm;
+}
+
+/** The same, with disks of zeros. */
+export async function smallDisks(
+  api: ApiSession,
+  names: readonly string[],
+  nth = 0,
+): Promise<SmallVm> {
   const vms = await api.all({ type: "VM" });
   const { id, $VBDs, power_state } = vms[nth]!;
   if (power_state !== "Halted")
@@ -33,7 +44,6 @@ export async function withSmallDisks(
     const size = 8 * MIB;
     const disk = await api.ask("disk.create", { name, size, sr, vm: id });
     disks.push(String(disk));
-    write(pools[0]!, String(disk), 0, MIB);
   }
   return { id, disks };
 }

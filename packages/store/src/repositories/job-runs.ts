@@ -11,6 +11,8 @@ import type { RepositoryContext } from "./repository-context.js";
 
 export interface JobRunPageOptions {
   readonly jobId?: string;
+  /** Runs of any of these jobs. */
+  readonly jobIds?: readonly string[];
   readonly scheduleId?: string;
   readonly status?: JobRun["status"];
   /** Rows, 1 to 1,000. */
@@ -124,7 +126,8 @@ export class JobRuns {
   /** @throws XoError INVALID_PARAMETERS */
   async list(options: JobRunPageOptions = {}): Promise<JobRunPage> {
     const { engine, availability } = this.#context;
-    const { jobId, scheduleId, status, cursor } = options;
+    const { jobId, jobIds, scheduleId, status, cursor } = options;
+    if (jobIds?.length === 0) return { runs: [] };
     const limit = checkPageRows(options.limit);
     let query = engine.reader
       .selectFrom("job_runs")
@@ -133,6 +136,7 @@ export class JobRuns {
       .orderBy("id", "desc")
       .limit(limit);
     if (jobId !== undefined) query = query.where("job_id", "=", jobId);
+    if (jobIds !== undefined) query = query.where("job_id", "in", jobIds);
     if (scheduleId !== undefined)
       query = query.where("schedule_id", "=", scheduleId);
     if (status !== undefined) query = query.where("status", "=", status);

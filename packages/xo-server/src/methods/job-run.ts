@@ -157,6 +157,16 @@ export const jobRunList = defineOperation({
   params: Type.Object(
     {
       ...about,
+      type: Type.Optional(
+        Type.Enum(["call", "snapshot", "backup"], {
+          description: "Only runs of jobs of this type.",
+        }),
+      ),
+      fields: Type.Optional(
+        Type.Enum(["all", "summary"], {
+          description: "`summary`: without calls and VMs; default: all.",
+        }),
+      ),
       limit: Type.Integer({ minimum: 1, maximum: 1_000, default: 100 }),
       cursor: Type.Optional(
         Type.String({
@@ -172,10 +182,17 @@ export const jobRunList = defineOperation({
     cursor: Type.Optional(Type.String()),
   }),
   permission: "admin",
-  async handler(options, { services }) {
-    const { runs, cursor } = await services.store.jobRuns.list(options);
+  async handler({ type, fields, ...options }, { services }) {
+    const jobIds = [...services.jobs.list()]
+      .filter((job) => job.type === type)
+      .map(({ id }) => id);
+    const { runs, cursor } = await services.store.jobRuns.list({
+      ...options,
+      ...(type === undefined ? {} : { jobIds }),
+    });
     const next = cursor === undefined ? {} : { cursor };
-    return { runs: runs.map(toPublic), ...next };
+    const toListed = fields === "summary" ? toSummary : toPublic;
+    return { runs: runs.map(toListed), ...next };
   },
 });
 
@@ -233,6 +250,14 @@ function toPublic(run: JobRun): Static<typeof PublicRun> {
     ...(dueAt === undefined ? {} : { due: dueAt }),
     ...(endedAt === undefined ? {} : { end: endedAt }),
   };
+}
+
+/** Without what grows with the number of calls or VMs. */
+function toSummary(run: JobRun): Static<typeof PublicRun> {
+  const left = new Set(["calls", "vms"]);
+  const members = Object.entries(run.body as object);
+  const body = members.filter(([key]) => !left.has(key));
+  return toPublic({ ...run, body: Object.fromEntries(body) });
 }
 
 /** That jobs are done, and what came of it. */

@@ -1,0 +1,118 @@
+import { setTimeout as pause } from "node:timers/promises";
+import t, { type Test } from "tap";
+import { ApiSession, PASSWORD } from "../api-session.js";
+import { RunningProgram } from "../running-program.js";
+import { simulate } from "../simulated.js";
+import { StatusPage } from "../status-page.js";
+import { createRepository } from "./repository-folders.js";
+import {
+  lastRun,
+  runJob,
+  smallDisks,
+  type LoggedRun,
+} from "./vm-with-disks.js";
+
+// Real programs on a busy machine. The runner reads the limit of a file, in ms, from a comment.
+const LIMIT = { timeout: 600_000 };
+t.comment("timeout=600000");
+
+const KILLS = Number(process.env["XO_BACKUP_KILLS"] ?? 4);
+const SEED = Number(process.env["XO_BACKUP_SEED"] ?? Date.now() % 100_000);
+
+/** A simulated pool that lives on, and a server that can be killed and started again. */
+async function setUp(t: Test) {
+  const [simulated] = await simulate(t, "--hosts", "1", "--vms", "6");
+  const cwd = t.testdir({
+    "config.yaml": `pools: [{ label: P, hosts: ["${simulated!.url}"], password: ${simulated!.password} }]`,
+  });
+  return async () => {
+    const args = ["start", "--host", "127.0.0.1", "--port", "0"];
+    const env = { XO_ADMIN_PASSWORD: PASSWORD };
+    const server = new RunningProgram(t, "xo-server", args, { cwd, env });
+    const url = await server.find(/Web server listening on (http:\S+)/);
+    const page = await StatusPage.open(t, url);
+    await page.until(({ pools }) => pools["p"]?.state === "watching");
+    return { server, api: await ApiSession.open(t, url) };
+  };
+}
+
+async function ended(api: ApiSession, jobId: string): Promise<LoggedRun> {
+  for (;;) {
+    const run = await lastRun(api, jobId);
+    if (run.status !== "pending") return run;
+    await pause(100);
+  }
+}
+
+/** The server sees a change of a pool a moment later. */
+async function untilUnblocked(api: ApiSession, vm: string): Promise<void> {
+  for (;;) {
+    const { blockedOperations } = await api.get(vm);
+    if (Object.keys(blockedOperations as object).length === 0) return;
+    await pause(100);
+  }
+}
+
+/** Reproducible numbers from 0 to 1. */
+function random(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state * 1_664_525 + 1_013_904_223) % 2 ** 32;
+    return state / 2 ** 32;
+  };
+}
+
+t.test(
+  `a server that is killed leaves nothing, and its run continues (seed ${SEED})`,
+  LIMIT,
+  async (t) => {
+    const start = await setUp(t);
+    let { server, api } = await start();
+    const { id: repository } = await createRepository(t, api);
+    const vm = await smallDisks(api, ["system", "data"]);
+    const job = {
+      type: "backup",
+      name: "nightly",
+      vms: [vm.id],
+      repositories: [repository],
+      retention: { keepLast: 50 },
+    };
+    const id = String(await api.ask("job.create", { job }));
+    const began = Date.now();
+    t.equal((await runJob(api, id)).status, "success");
+    const duration = Date.now() - began;
+    const next = random(SEED);
+    for (let i = 0; i < KILLS; i++) {
+      const at = Math.floor(next() * duration);
+      await api.ask("job.runNow", { id });
+      await pause(at);
+      await server.stop("SIGKILL");
+      ({ server, api } = await start());
+      const run = await ended(api, id);
+      const told = `killed after ${at} ms: ${JSON.stringify(run)}`;
+      t.equal(run.status, "success", told);
+      await untilUnblocked(api, vm.id);
+      const snapshots = await api.all({
+        type: "VM-snapshot",
+        $snapshot_of: vm.id,
+      });
+      t.equal(snapshots.length, 1, "only the base of the next backup is left");
+      const { runs } = (await api.ask("jobRun.list", { jobId: id })) as {
+        runs: LoggedRun[];
+      };
+      const backups = runs.flatMap(({ vms }) =>
+        vms.flatMap(({ repositories = [] }) =>
+          repositories.map(({ backup }) => backup),
+        ),
+      );
+      t.equal(new Set(backups).size, i + 2, "each run has stored one backup");
+    }
+    const last = await runJob(api, id);
+    t.equal(last.status, "success");
+    t.equal(last.vms[0]?.repositories?.[0]?.mode, "incremental");
+    const stored = (await api.ask("backupNg.listVmBackups", {
+      remotes: [repository],
+    })) as Record<string, Record<string, object[]>>;
+    t.equal(stored[repository]?.[vm.id]?.length, KILLS + 2);
+  },
+);
