@@ -67,7 +67,13 @@ t.test(
       hex(await call("VDI.list_changed_blocks", one, vdi)),
       "80400000000000000000000000000001",
     );
+    const baseCopies = () =>
+      [...db.records("VDI")].filter(
+        ([, { SR, managed }]) => SR === disk.sr && managed === false,
+      ).length;
+    const before = baseCopies();
     await call("VDI.data_destroy", one);
+    t.equal(baseCopies(), before - 1, "its file leaves the chain");
     t.match(db.get("VDI", one), {
       type: "cbt_metadata",
       physical_utilisation: 0,

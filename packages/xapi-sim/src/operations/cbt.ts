@@ -5,6 +5,7 @@ import type { Random } from "../random.js";
 import { flag, int, map, refs, text, textParam } from "../records/fields.js";
 import { XapiFailure } from "../xapi-failure.js";
 import { whileBusy } from "./busy.js";
+import { leaveChain, linked } from "./disk-chains.js";
 import { durations } from "./durations.js";
 import { isInUse } from "./refresh.js";
 import { assertIdle, assertPlugged } from "./sr-checks.js";
@@ -41,7 +42,9 @@ export const cbtOperations: OperationTable = {
         db.update("VDI", ref, {
           type: "cbt_metadata",
           physical_utilisation: 0,
+          sm_config: linked(map(vdi, "sm_config"), ""),
         });
+        leaveChain(context, vdi);
       },
     );
   },
