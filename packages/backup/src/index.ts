@@ -19,6 +19,7 @@ export { Repository } from "./repository/repository.js";
 export { changedRanges, encodeChangedBlocks } from "./source/changed-blocks.js";
 export type { ChangedBlocks, DiskSource } from "./source/disk-source.js";
 export { FolderStorage } from "./storage/folder-storage.js";
+export { S3Storage } from "./storage/s3-storage.js";
 export type { StorageLocation } from "./storage/storage-location.js";
 export type { Storage, StoredFile } from "./storage/storage.js";
 export type { RestoreTarget } from "./target/restore-target.js";

@@ -81,12 +81,13 @@ export class HttpClient {
     responded.catch(() => undefined);
     try {
       if (body === undefined) sent.end();
-      else await this.#sendBody(sent, body, responded);
+      else await this.#sendBody(sent, body);
       return await this.#withinStall(responded, sent);
     } catch (error) {
-      sent.destroy();
       signal?.throwIfAborted();
-      throw this.failure(error);
+      sent.destroy();
+      const isClosed = error instanceof ClosedEarly;
+      throw this.failure(isClosed ? await reasonOf(responded, error) : error);
     }
   }
 
@@ -137,17 +138,16 @@ export class HttpClient {
   async #sendBody(
     sent: ClientRequest,
     body: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
-    responded: Promise<IncomingMessage>,
   ): Promise<void> {
     for await (const bytes of body) {
-      if (sent.destroyed) await failedSend(sent, responded);
+      if (sent.destroyed) throw new ClosedEarly();
       if (sent.write(bytes)) continue;
       await this.#withinStall(drained(sent), sent);
     }
-    if (sent.destroyed) await failedSend(sent, responded);
+    if (sent.destroyed) throw new ClosedEarly();
     await this.#withinStall(
       new Promise<void>((resolve, reject) => {
-        sent.once("close", () => reject(closedEarly()));
+        sent.once("close", () => reject(new ClosedEarly()));
         sent.end(resolve);
       }),
       sent,
@@ -247,7 +247,7 @@ function responseOf(sent: ClientRequest): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     sent.once("response", resolve);
     sent.on("error", reject);
-    sent.once("close", () => reject(closedEarly()));
+    sent.once("close", () => reject(new ClosedEarly()));
   });
 }
 
@@ -259,27 +259,29 @@ function drained(sent: ClientRequest): Promise<void> {
     };
     const onClose = (): void => {
       sent.off("drain", onDrain);
-      reject(closedEarly());
+      reject(new ClosedEarly());
     };
     sent.once("drain", onDrain);
     sent.once("close", onClose);
   });
 }
 
-/** Throws why a request ended before its body was sent: the status of an early response says more. */
-async function failedSend(
-  sent: ClientRequest,
-  responded: Promise<IncomingMessage>,
-): Promise<never> {
-  const { statusCode } = await responded;
-  throw new Error(
-    statusCode === undefined || statusCode < 300
-      ? closedEarly().message
-      : `it answers with status ${statusCode}`,
-    { cause: sent.errored },
-  );
+class ClosedEarly extends Error {
+  constructor() {
+    super("it closed the connection");
+  }
 }
 
-function closedEarly(): Error {
-  return new Error("it closed the connection");
+/** Why a connection was closed: the error or the early response before it. */
+async function reasonOf(
+  responded: Promise<IncomingMessage>,
+  closed: ClosedEarly,
+): Promise<unknown> {
+  try {
+    const { statusCode = 0 } = await responded;
+    if (statusCode < 300) return closed;
+    return new Error(`it answers with status ${statusCode}`);
+  } catch (error) {
+    return error;
+  }
 }

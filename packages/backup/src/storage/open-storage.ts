@@ -1,5 +1,5 @@
-import { RepositoryError } from "../errors.js";
 import { FolderStorage } from "./folder-storage.js";
+import { S3Storage } from "./s3-storage.js";
 import type { StorageLocation } from "./storage-location.js";
 import type { Storage } from "./storage.js";
 
@@ -9,6 +9,6 @@ export function openStorage(location: StorageLocation): Storage {
     case "folder":
       return new FolderStorage(location.path);
     case "s3":
-      throw new RepositoryError("unsupported", "storage: s3 is not available");
+      return new S3Storage(location);
   }
 }
