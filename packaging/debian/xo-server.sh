@@ -5,6 +5,12 @@
 : "${CREDENTIALS_DIRECTORY:=/run/credentials/xo-server.service}"
 export XO_CONFIG CREDENTIALS_DIRECTORY
 if [ "$(id -u)" = 0 ]; then
+  # The environment of the unit, such as XO_STORE.
+  if [ -r /etc/default/xo-server ]; then
+    set -a
+    . /etc/default/xo-server
+    set +a
+  fi
   exec runuser -u xo-server -- /usr/bin/node /usr/lib/xo-server/bin/xo-server "$@"
 fi
 exec /usr/bin/node /usr/lib/xo-server/bin/xo-server "$@"

@@ -63,7 +63,11 @@ async function findServer(
   { host, port }: Endpoint,
   hasTls: boolean,
 ): Promise<Result | undefined> {
-  const name = host === "0.0.0.0" || host === "::" ? "localhost" : host;
+  const local: Readonly<Record<string, string>> = {
+    "0.0.0.0": "127.0.0.1",
+    "::": "::1",
+  };
+  const name = local[host] ?? host;
   const health = await getJson(
     `${hasTls ? "https" : "http"}://${name.includes(":") ? `[${name}]` : name}:${port}/health`,
   );
