@@ -244,3 +244,24 @@ t.test("a full copy has no parent", async (t) => {
   )) as string;
   t.equal(parent(full), undefined);
 });
+
+t.test("clones of a VM share files with it, copies do not", async (t) => {
+  const { pool, db, parent } = await withDisk();
+  const vm = pool.guest("Halted");
+  const disksOf = (ref: string) =>
+    (pool.vm(ref)["VBDs"] as string[])
+      .map((vbd) => db.get("VBD", vbd))
+      .filter(({ type }) => type === "Disk")
+      .map(({ VDI }) => VDI as string);
+  const copy = (await pool.call(
+    "VM.copy",
+    vm,
+    "c",
+    "OpaqueRef:NULL",
+  )) as string;
+  t.ok(disksOf(copy).length > 0);
+  for (const disk of disksOf(copy)) t.equal(parent(disk), undefined);
+  const clone = (await pool.call("VM.clone", vm, "c")) as string;
+  t.strictSame(disksOf(clone).map(parent), disksOf(vm).map(parent));
+  t.notOk(disksOf(clone).map(parent).includes(undefined));
+});

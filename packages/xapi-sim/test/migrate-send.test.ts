@@ -113,6 +113,24 @@ t.test("memory freed by one mirror can be used by another", async (t) => {
   t.equal(free(there, places.host), before[1]! - size);
 });
 
+t.test("the contents of a VTPM are migrated, its secret leaves", async (t) => {
+  const { here, there, places, token } = await twoPools(t);
+  const vm = guestOf(here, "Halted");
+  const { VTPMs } = here.db.get("VM", vm);
+  for (const vtpm of VTPMs as string[])
+    await here.client.call("VTPM.destroy", vtpm);
+  const vtpm = (await here.client.call("VTPM.create", vm, false)) as string;
+  await here.client.call("VTPM.set_contents", vtpm, "c3RhdGU=");
+  const secrets = here.db.count("secret");
+  const arrived = (await here.client.call(
+    "VM.migrate_send",
+    ...mapped(here, vm, { ...places, token }),
+  )) as string;
+  const [other] = there.db.get("VM", arrived)["VTPMs"] as string[];
+  t.equal(await there.client.call("VTPM.get_contents", other), "c3RhdGU=");
+  t.equal(here.db.count("secret"), secrets - 1);
+});
+
 t.test("data written to a disk is migrated", async (t) => {
   const { here, there, places, token } = await twoPools(t);
   const vm = guestOf(here, "Halted");

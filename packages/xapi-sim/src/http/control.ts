@@ -56,6 +56,7 @@ const LOOPBACK = /^(127\.|::1$|::ffff:127\.)/;
  *
  *   GET  /sim           what runs, with which faults
  *   POST /sim/faults    {"delay": 500, "cut": {"value": 1000, "method": "VM.get_all_records", "times": 1}, "trickle": false}
+ *                       bodies of transfers: {"pause": {"value": 60000, "after": 1e6, "method": "http/get_export_raw_vdi"}}
  *   POST /sim/promote   {} or {"host": "OpaqueRef:..."}
  *   POST /sim/rewind    {"generations": 1000}
  *   POST /sim/churn     {"perSecond": 100}

@@ -32,6 +32,7 @@ export const vmCopyOperations: OperationTable = {
     if (sr !== NULL_REF && hasDisks(context, vm)) context.db.get("SR", sr);
     return derive(context, vm, "copy", {
       name: textParam(params, 1),
+      isFull: true,
       ...(sr === NULL_REF ? {} : { sr }),
     });
   },

@@ -14,7 +14,9 @@ export type DerivingOperation = "clone" | "copy" | "snapshot" | "checkpoint";
 
 export interface Derivation {
   readonly name: string;
-  /** Where a full copy's disks go. */
+  /** Disks are copied in full, and share nothing with their originals. */
+  readonly isFull?: boolean;
+  /** Where a full copy's disks go; default: where they are. */
   readonly sr?: string;
   /** Disks that a snapshot leaves out. */
   readonly ignored?: readonly string[];
@@ -155,12 +157,20 @@ export function copyVbd(
       ? text(vbd, "VDI")
       : duplicateVdi(context, vdi, {
           isSnapshot: to.isSnapshot,
-          ...(to.derivation.sr === undefined ? {} : { sr: to.derivation.sr }),
+          ...placeOf(db.get("VDI", vdi), to.derivation),
         }),
     currently_attached: false,
     device: "",
     current_operations: {},
   });
+}
+
+function placeOf(
+  vdi: XapiRecord,
+  { sr, isFull }: Derivation,
+): { readonly sr?: string } {
+  if (sr !== undefined) return { sr };
+  return isFull === true ? { sr: text(vdi, "SR") } : {};
 }
 
 export function copyVif(
