@@ -44,9 +44,9 @@ export const health: Messages["health"] = {
         "XAPI kennt die Festplatte, aber der Speicher hat sie nicht. Lesen Sie das SR neu ein; ist die Festplatte verloren, stellen Sie sie aus einer Sicherung wieder her.",
     },
     controlDomainDisks: {
-      name: "An Steuerdomänen angehängte Festplatten",
+      name: "An Control Domains angehängte Festplatten",
       advice:
-        "Sicherungen und Exporte hängen Festplatten kurz an die Steuerdomäne an. Bleibt eine dort, kann ihre VM weder gestartet noch gelöscht werden. Trennen Sie sie, wenn kein Export und keine Sicherung läuft.",
+        "Sicherungen und Exporte hängen Festplatten kurz an die Control Domain an. Bleibt eine dort, kann ihre VM weder gestartet noch gelöscht werden. Trennen Sie sie, wenn kein Export und keine Sicherung läuft.",
     },
     longChains: {
       name: "Lange Ketten von Abbildern",
@@ -71,7 +71,7 @@ export const health: Messages["health"] = {
     noGuestTools: {
       name: "Laufende VMs ohne Gasttools",
       advice:
-        "Ohne den Verwaltungsdienst gibt es keine Adressen und Speicherwerte, und Herunterfahren oder Migration können fehlschlagen. Installieren Sie die Gasttools.",
+        "Ohne den Management-Agenten gibt es keine Adressen und Speicherwerte, und Herunterfahren oder Migration können fehlschlagen. Installieren Sie die Gasttools.",
     },
     oldSnapshots: {
       name: "Snapshots, die älter als 30 Tage sind",
