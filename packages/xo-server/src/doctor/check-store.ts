@@ -36,6 +36,16 @@ export async function checkStore(config: Config): Promise<CheckedStore> {
         ],
         store: undefined,
       };
+    if (schema === "")
+      return {
+        results: [
+          warning(
+            "the database is empty",
+            "the first start creates the tables; after another database: start once with --new-store",
+          ),
+        ],
+        store: undefined,
+      };
     if (schema !== currentSchema)
       return {
         results: [
