@@ -206,6 +206,8 @@ function statusOf(pool: SimulatedPool, core: Core, churn: Churn): object {
     generation: core.db.generation,
     churn: churn.perSecond,
     guestWrites: pool.guests.bytesPerSecond,
+    /** Bytes in the temporary file of the disks. */
+    storedBytes: pool.disks.storedBytes,
     faults: core.faults.list(),
     injectedErrors: core.injectedErrors.list(),
   };

@@ -146,6 +146,6 @@ t.test("programs are run through the control interface", async (t) => {
     body: { error: "pattern: one of random, sequential, filesystem" },
   });
   t.match(await post("/sim/guests", { bytesPerSecond: 1000 }), {
-    body: { guestWrites: 1000 },
+    body: { guestWrites: 1000, storedBytes: pool.disks.storedBytes },
   });
 });
