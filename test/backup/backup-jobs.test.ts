@@ -159,3 +159,47 @@ t.test("a failure leaves nothing, and the next run succeeds", async (t) => {
 
   t.equal((await runJob(api, id)).status, "success");
 });
+
+t.test("without NBD, differences are read as VHD", async (t) => {
+  const steered = await steer(t, { hosts: 1, vms: 6 });
+  const { api, pools } = steered;
+  const { id: first } = await createRepository(t, api, { name: "first" });
+  const { id: second, folder } = await createRepository(t, api, {
+    name: "second",
+  });
+  const vm = await withSmallDisks(steered, ["system"]);
+  const job = {
+    type: "backup",
+    name: "nightly",
+    vms: [vm.id],
+    repositories: [first, second],
+    retention: { keepLast: 7 },
+    preferNbd: false,
+    preferCbt: false,
+  };
+  const id = String(await api.ask("job.create", { job }));
+  t.match((await runJob(api, id)).vms[0]?.repositories, [
+    { status: "success", mode: "full", disks: [{ source: "vhd" }] },
+    { status: "success", mode: "full", disks: [{ source: "vhd" }] },
+  ]);
+
+  await t.test("a repository that failed keeps its own base", async (t) => {
+    await rename(folder, `${folder}-elsewhere`);
+    write(pools[0]!, vm.disks[0]!, 3 * MIB, 65_536);
+    const run = await runJob(api, id);
+    t.equal(run.status, "failure");
+    t.match(run.vms[0]?.repositories, [
+      { mode: "incremental", disks: [{ source: "vhd-delta" }] },
+      { status: "failure" },
+    ]);
+    t.equal(leftovers(steered, vm.id).snapshots.length, 2);
+    await rename(`${folder}-elsewhere`, folder);
+    write(pools[0]!, vm.disks[0]!, 5 * MIB, 65_536);
+    const again = await runJob(api, id);
+    t.match(again.vms[0]?.repositories, [
+      { mode: "incremental", disks: [{ source: "vhd-delta" }] },
+      { mode: "incremental", disks: [{ source: "vhd-delta" }] },
+    ]);
+    t.equal(leftovers(steered, vm.id).snapshots.length, 1);
+  });
+});

@@ -31,7 +31,7 @@ t.test("a new server has alarm rules, once", async (t) => {
     const { admin, list } = await start(t);
     const rules = await list();
     names = rules.map(({ name }) => name);
-    t.equal(names.length, 12);
+    t.equal(names.length, 16);
     t.ok(names.includes("Pool disconnected") && names.includes("Host down"));
     for (const { id, name, on, forSeconds, targets } of rules) {
       t.same(targets, [], name);
@@ -106,22 +106,27 @@ t.test("the process reads its own disk and memory", async (t) => {
     certificateEndsAt: () => 3 * 86_400_000,
     clock: { now: () => 86_400_000 },
     updates: { hostsWithPatches: () => 3, poolsWithDifferentVersions: () => 1 },
+    readBackupFigure: (figure) =>
+      Promise.resolve({ value: 2, text: `${figure}: a, b` }),
   });
   for (const metric of serverMetrics.slice(0, 2)) {
-    const value = await read(metric);
+    const value = Number(await read(metric));
     t.ok(value > 0 && value < 1, `${metric}: ${value}`);
   }
   t.equal(await read("certificate.days"), 2);
   t.equal(await read("updates.hosts"), 3);
   t.equal(await read("versions.pools"), 1);
+  t.same(await read("backup.failed"), { value: 2, text: "failed: a, b" });
   const missing = createServerMetrics({
     dataDir: "/does/not/exist",
     certificateEndsAt: () => undefined,
     clock: { now: () => 0 },
     updates: { hostsWithPatches: () => 0, poolsWithDifferentVersions: () => 0 },
+    readBackupFigure: () => Promise.resolve(undefined),
   });
   t.same(await missing("disk.usage"), NaN);
   t.same(await missing("certificate.days"), NaN);
+  t.same(await missing("backup.days"), { value: NaN });
 });
 
 t.test("new rules have a duration and a hysteresis", async (t) => {

@@ -88,6 +88,33 @@ const defaultRules: readonly DefaultRule[] = [
     }),
   },
   {
+    name: "Backup failed",
+    severity: "critical",
+    on: statistic(SERVER_TYPE, "backup.failed", { threshold: 0, clearsAt: 0 }),
+  },
+  {
+    name: "Backup: changed block tracking was wrong",
+    severity: "critical",
+    on: statistic(SERVER_TYPE, "backup.mismatches", {
+      threshold: 0,
+      clearsAt: 0,
+    }),
+  },
+  {
+    name: "VMs without backup",
+    severity: "warning",
+    forSeconds: 3_600,
+    on: statistic(SERVER_TYPE, "backup.unprotected", {
+      threshold: 0,
+      clearsAt: 0,
+    }),
+  },
+  {
+    name: "Last backup too old",
+    severity: "warning",
+    on: statistic(SERVER_TYPE, "backup.days", { threshold: 8, clearsAt: 8 }),
+  },
+  {
     name: "Server: disk nearly full",
     severity: "critical",
     forSeconds: 60,

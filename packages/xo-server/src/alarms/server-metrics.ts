@@ -1,5 +1,6 @@
 import { statfs } from "node:fs/promises";
 import { totalmem } from "node:os";
+import type { BackupFigure } from "../backups/report/backup-figures.js";
 
 /** Type of the server itself in statistics rules. */
 export const SERVER_TYPE = "server";
@@ -8,7 +9,10 @@ export const SERVER_TYPE = "server";
  * `disk.usage`: used share of the file system of `dataDir`; `memory.usage`: used
  * share of the memory that the process may use; `certificate.days`: until the TLS
  * certificate of the web server ends; `updates.hosts`: hosts with missing updates, by the last
- * check; `versions.pools`: pools whose hosts run different versions.
+ * check; `versions.pools`: pools whose hosts run different versions; `backup.failed`: backup jobs
+ * whose last run failed; `backup.mismatches`: VMs of last runs whose changed block tracking was
+ * wrong; `backup.unprotected`: VMs that no scheduled job backs up; `backup.days`: age of the oldest
+ * last backup.
  */
 export const serverMetrics = [
   "disk.usage",
@@ -16,6 +20,10 @@ export const serverMetrics = [
   "certificate.days",
   "updates.hosts",
   "versions.pools",
+  "backup.failed",
+  "backup.mismatches",
+  "backup.unprotected",
+  "backup.days",
 ] as const;
 export type ServerMetric = (typeof serverMetrics)[number];
 
@@ -24,7 +32,20 @@ export function isServerMetric(metric: string): metric is ServerMetric {
 }
 
 /** @returns NaN: there is no such value. Never rejects */
-export type ReadServerMetric = (metric: ServerMetric) => Promise<number>;
+export type ReadServerMetric = (
+  metric: ServerMetric,
+) => Promise<number | ExplainedValue>;
+
+/** A value, and what it is about. */
+export interface ExplainedValue {
+  readonly value: number;
+  readonly text?: string;
+}
+
+/** Undefined: backups have not been started. */
+export type ReadBackupFigure = (
+  figure: BackupFigure,
+) => Promise<ExplainedValue | undefined>;
 
 /** Numbers of hosts and pools. */
 export interface UpdateCounts {
@@ -39,6 +60,7 @@ export function createServerMetrics(sources: {
   readonly dataDir: string;
   readonly certificateEndsAt: () => number | undefined;
   readonly updates: UpdateCounts;
+  readonly readBackupFigure: ReadBackupFigure;
   readonly clock: { now(): number };
 }): ReadServerMetric {
   return async (metric) => {
@@ -55,8 +77,26 @@ export function createServerMetrics(sources: {
         return sources.updates.hostsWithPatches();
       case "versions.pools":
         return sources.updates.poolsWithDifferentVersions();
+      case "backup.failed":
+      case "backup.mismatches":
+      case "backup.unprotected":
+      case "backup.days":
+        return readBackups(sources.readBackupFigure, metric);
     }
   };
+}
+
+async function readBackups(
+  read: ReadBackupFigure,
+  metric: `backup.${BackupFigure}`,
+): Promise<ExplainedValue> {
+  try {
+    const figure = metric.slice("backup.".length) as BackupFigure;
+    return (await read(figure)) ?? { value: NaN };
+  } catch {
+    // The database is unavailable, which it reports itself.
+    return { value: NaN };
+  }
 }
 
 async function readDiskUsage(directory: string): Promise<number> {

@@ -9,6 +9,7 @@ import type {
 import type { StatisticCondition } from "./rule.js";
 import {
   SERVER_TYPE,
+  type ExplainedValue,
   type ReadServerMetric,
   type ServerMetric,
 } from "./server-metrics.js";
@@ -62,7 +63,9 @@ export class ServerWatcher implements ConditionWatcher {
 
   async #check(): Promise<void> {
     const { read, clock } = this.#options;
-    const value = await read(this.#condition.metric as ServerMetric);
+    const found = await read(this.#condition.metric as ServerMetric);
+    const { value, text }: ExplainedValue =
+      typeof found === "number" ? { value: found } : found;
     if (this.#isStopped) return;
     this.#timer = clock.setTimeout(() => void this.#check(), CHECK_MS);
     const { threshold } = this.#condition;
@@ -71,6 +74,7 @@ export class ServerWatcher implements ConditionWatcher {
       type: SERVER_TYPE,
       name: SERVER,
       value,
+      ...(text === undefined ? {} : { text }),
     };
     if (this.#isBeyond(value, threshold)) this.#handler.matched(match);
     else if (this.#isBeyond(value, clearThreshold(this.#condition)))

@@ -7,7 +7,11 @@ import type { StopStack } from "../lifecycle/stop-stack.js";
 import { AlarmListeners } from "./alarm-listeners.js";
 import { Alarms } from "./alarms.js";
 import { toPageUrl } from "./page-url.js";
-import { createServerMetrics, type UpdateCounts } from "./server-metrics.js";
+import {
+  createServerMetrics,
+  type UpdateCounts,
+  type ReadBackupFigure,
+} from "./server-metrics.js";
 
 /** Alarms and the clients subscribed to them. */
 export interface StartedAlarms {
@@ -22,11 +26,19 @@ export interface AlarmSources {
   /** In ms since the epoch; undefined: no TLS. */
   readonly certificateEndsAt: () => number | undefined;
   readonly updates: UpdateCounts;
+  readonly readBackupFigure: ReadBackupFigure;
 }
 
 /** Rules are evaluated after `alarms.start()`. */
 export function startAlarms(
-  { store, objects, listPools, certificateEndsAt, updates }: AlarmSources,
+  {
+    store,
+    objects,
+    listPools,
+    certificateEndsAt,
+    updates,
+    readBackupFigure,
+  }: AlarmSources,
   options: Pick<StartOptions, "config" | "loggers" | "clock">,
   stops: StopStack,
 ): StartedAlarms {
@@ -43,6 +55,7 @@ export function startAlarms(
       dataDir: config.dataDir,
       certificateEndsAt,
       updates,
+      readBackupFigure,
       clock,
     }),
     pageUrl: () => toPageUrl(config),

@@ -1,3 +1,4 @@
+import { BackupFigures } from "../backups/report/backup-figures.js";
 import { BackupCoverage } from "../backups/report/coverage.js";
 import { createArchiveAccess } from "../backups/run/archive-access.js";
 import { BackupKind } from "../backups/run/backup-kind.js";
@@ -14,6 +15,7 @@ export interface BackupJobs {
   /** Removes what interrupted runs have left in pools. */
   readonly leftovers: Leftovers;
   readonly backupCoverage: BackupCoverage;
+  readonly figures: BackupFigures;
 }
 
 export function startBackupJobs(
@@ -55,5 +57,6 @@ export function startBackupJobs(
     kinds: new Map([["backup", backups]]),
     leftovers,
     backupCoverage,
+    figures: new BackupFigures({ store, coverage: backupCoverage, clock }),
   };
 }

@@ -1,3 +1,4 @@
+import type { ReadBackupFigure } from "../alarms/server-metrics.js";
 import { startActivity } from "../activity/start-activity.js";
 import { startAlarms } from "../alarms/start-alarms.js";
 import { version } from "../config/version.js";
@@ -31,6 +32,7 @@ export function startMonitoringServices(
   }: Core & WithTls & Pick<Updates, "patchWatch">,
   options: ServerOptions,
   stops: StopStack,
+  readBackupFigure: ReadBackupFigure,
 ): MonitoringServices {
   const { activity, listeners: activityListeners } = startActivity(
     inventory,
@@ -45,6 +47,7 @@ export function startMonitoringServices(
       listPools: () => pools.list(),
       certificateEndsAt: () => tls?.expiresAt,
       updates: patchWatch,
+      readBackupFigure,
     },
     options,
     stops,

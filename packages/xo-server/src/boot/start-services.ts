@@ -11,6 +11,7 @@ import { PoolCredentials } from "../pools/pool-credentials.js";
 import type { Stats } from "../stats/start-stats.js";
 import type { ServerOptions } from "./server-options.js";
 import { startAuthServices } from "./start-auth-services.js";
+import type { BackupFigures } from "../backups/report/backup-figures.js";
 import { startBackupJobs } from "./start-backup-jobs.js";
 import { startBackupServices } from "./start-backup-services.js";
 import type { Core } from "./start-core.js";
@@ -42,7 +43,14 @@ export async function startServices(
   const core = { ...started, ...startUpdates(started, stops) };
   if (options.createsDefaultRules !== false)
     await createDefaultRules(core.store);
-  const monitoring = startMonitoringServices(core, options, stops);
+  // Alarms exist before what they read.
+  const late: { figures?: BackupFigures } = {};
+  const monitoring = startMonitoringServices(
+    core,
+    options,
+    stops,
+    async (figure) => late.figures?.read(figure),
+  );
   const { auth, consoles } = await startAuthServices(core, options, stops);
   const status = startStatusServices(core, options, stops);
   const { work, catchUp, previousRun } = await startTaskServices(
@@ -57,12 +65,13 @@ export async function startServices(
     stops,
   );
   const backups = startBackupServices({ ...core, ...work }, options, stops);
-  const { kinds, leftovers, backupCoverage } = startBackupJobs(
+  const { kinds, leftovers, backupCoverage, ...backupJobs } = startBackupJobs(
     core,
     { ...auth, ...backups },
     stops,
     options.loggers.named("xo:backup"),
   );
+  late.figures = backupJobs.figures;
   const { jobs, start } = startJobs({
     ...core,
     catalog: core.views.catalog,

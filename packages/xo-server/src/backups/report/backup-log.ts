@@ -71,7 +71,7 @@ export interface BackupRunBody {
   readonly error?: object;
 }
 
-/** Maximum length of all entries together, in characters. */
+/** Maximum size of all entries together, in bytes. */
 const MAX_LENGTH = 180_000;
 
 /** The log of a run: failures first, then in full as many as fit. */
@@ -118,15 +118,17 @@ function fit(entries: readonly VmLogEntry[]): {
   let shortened = 0;
   for (const entry of failuresFirst) {
     const short = shorten(entry);
-    const [fitting] = [entry, short].filter(
-      (one) => JSON.stringify(one).length <= room,
-    );
+    const [fitting] = [entry, short].filter((one) => bytesOf(one) <= room);
     if (fitting !== entry) shortened++;
     if (fitting === undefined) continue;
-    room -= JSON.stringify(fitting).length;
+    room -= bytesOf(fitting);
     vms.push(fitting);
   }
   return { vms, shortened };
+}
+
+function bytesOf(entry: VmLogEntry): number {
+  return Buffer.byteLength(JSON.stringify(entry));
 }
 
 /** Without disks. */
