@@ -97,6 +97,12 @@ export const routes: readonly RouteRecordRaw[] = [
     props: true,
   },
   {
+    path: "/backup/:tab?/:id?",
+    meta: { page: "backup" },
+    component: () => import("./backup/page/BackupPage.vue"),
+    props: true,
+  },
+  {
     path: "/health-report",
     meta: { page: "health" },
     component: () => import("./health/HealthPage.vue"),

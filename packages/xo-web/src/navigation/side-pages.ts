@@ -1,6 +1,7 @@
 import {
   Activity,
   AppWindow,
+  Archive,
   Boxes,
   Database,
   EthernetPort,
@@ -55,6 +56,7 @@ export const sidePages: readonly {
   {
     group: "work",
     pages: [
+      { page: "backup", path: "/backup", icon: Archive },
       { page: "placement", path: "/placement", icon: Scale },
       { page: "health", path: "/health-report", icon: HeartPulse },
       { page: "tasks", path: "/tasks", icon: ListTodo },

@@ -36,6 +36,8 @@ export const palette: Messages["palette"] = {
     pifs: "physische Schnittstellen, NIC, Management",
     topology: "Verkabelung, Netzwerkdiagramm",
     storageMap: "Snapshot-Ketten, Coalesce",
+    backup:
+      "Backups, Wiederherstellung, Backup-Jobs, Sicherungsjobs, Repositorys, Aufbewahrung, geschützte VMs",
     health:
       "Zustandsprüfung, verwaiste Festplatten, verwaiste Snapshots, doppelte MAC, Gasttools, Zertifikate, Uhren, Speicher voll",
     placement:

@@ -125,6 +125,7 @@ export const settingsAutomation: Pick<
     more: "Ältere anzeigen",
     noRuns: "Keine Läufe.",
     noCalls: "Keine Aufrufe.",
+    backupLog: "Protokoll des Backups",
     detailsOf: "Aufrufe von {name}, {time}",
     statuses: {
       queued: "eingereiht",

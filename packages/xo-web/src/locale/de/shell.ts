@@ -28,6 +28,7 @@ export const shell: Messages["shell"] = {
     activity: "Aktivitätsprotokoll",
     topology: "Topologie",
     storageMap: "Speicherübersicht",
+    backup: "Backup",
     health: "Zustand",
     placement: "Platzierung",
     newVm: "Neue VM",

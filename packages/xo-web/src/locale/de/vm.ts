@@ -8,6 +8,7 @@ export const vm: Messages["vm"] = {
     disks: "Festplatten",
     network: "Netzwerk",
     snapshots: "Snapshots",
+    backups: "Backups",
     placement: "Platzierung",
     events: "Aufgaben und Ereignisse",
     advanced: "Erweitert",

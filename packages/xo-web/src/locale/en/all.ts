@@ -1,5 +1,6 @@
 import { actions } from "./actions.js";
 import { activity } from "./activity.js";
+import { backup } from "./backup.js";
 import { charts } from "./charts.js";
 import { createVm } from "./create-vm.js";
 import { details } from "./details.js";
@@ -37,6 +38,7 @@ export const en = {
   ...general,
   actions,
   activity,
+  backup,
   charts,
   createVm,
   details,

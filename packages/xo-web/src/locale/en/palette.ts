@@ -35,6 +35,8 @@ export const palette = {
     pifs: "physical interfaces, NIC, management interface",
     topology: "cabling, network diagram",
     storageMap: "snapshot chains, coalesce",
+    backup:
+      "backups, restore, recovery, backup jobs, backup repositories, retention, protected VMs, download disk",
     health:
       "health check, orphan disks, orphan snapshots, duplicate MAC, guest tools, certificates, clocks, storage full",
     placement:

@@ -117,6 +117,7 @@ export const settingsAutomation = {
     more: "Show older",
     noRuns: "No runs.",
     noCalls: "No calls.",
+    backupLog: "Log of the backup",
     detailsOf: "Calls of {name}, {time}",
     statuses: {
       queued: "queued",

@@ -26,6 +26,7 @@ export const shell = {
     activity: "Activity log",
     topology: "Topology",
     storageMap: "Storage map",
+    backup: "Backup",
     health: "Health",
     placement: "Placement",
     newVm: "New VM",

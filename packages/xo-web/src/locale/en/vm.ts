@@ -6,6 +6,7 @@ export const vm = {
     disks: "Disks",
     network: "Network",
     snapshots: "Snapshots",
+    backups: "Backups",
     placement: "Placement",
     events: "Tasks and events",
     advanced: "Advanced",

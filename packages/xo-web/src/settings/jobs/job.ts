@@ -198,6 +198,8 @@ export interface JobRun {
   readonly failed?: number;
   readonly error?: Json;
   readonly calls?: readonly JobCall[];
+  /** Of a backup job, in the place of calls. */
+  readonly vms?: Json;
 }
 
 export interface JobCall {

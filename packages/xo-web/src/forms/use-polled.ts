@@ -1,7 +1,7 @@
 import { onScopeDispose } from "vue";
-import { useServer } from "../../live/use-server.js";
-import { useRequest, type RequestResult } from "../../forms/use-request.js";
-import type { Call } from "../../api/server-connection.js";
+import { useServer } from "../live/use-server.js";
+import { useRequest, type RequestResult } from "./use-request.js";
+import type { Call } from "../api/server-connection.js";
 
 /** Calls the server at an interval while the page is visible and connected, until the scope ends. */
 export function usePolled<T>(

@@ -1,0 +1,101 @@
+/** A backup of a VM as `backupArchive.getAll` returns it. Sizes in bytes, times in ms since the epoch. */
+export interface Archive {
+  /** `<repository>/<backup>` */
+  readonly id: string;
+  readonly backupRepository: string;
+  readonly timestamp: number;
+  readonly mode: string;
+  readonly jobId?: string;
+  readonly vm?: ArchivedVm;
+  readonly pool?: { readonly uuid?: string; readonly name?: string };
+  readonly disks: readonly ArchivedDisk[];
+  /** Of all disks. */
+  readonly size: number;
+  readonly read?: number;
+  readonly stored?: number;
+  readonly skipped?: readonly { readonly name_label?: string }[];
+  readonly verification: "verified" | "damaged" | "none";
+  /** What the user may do with it; absent: only administrators may. */
+  readonly allowed?: readonly string[];
+}
+
+export interface ArchivedVm {
+  readonly id: string;
+  readonly name_label?: string;
+}
+
+export interface ArchivedDisk {
+  /** `<archive>/<disk>` */
+  readonly id: string;
+  readonly uuid: string;
+  readonly name: string;
+  readonly size: number;
+}
+
+/** The name of a disk in its backup, as operations take it. */
+export function diskKey({ id }: Pick<ArchivedDisk, "id">): string {
+  return id.slice(id.lastIndexOf("/") + 1);
+}
+
+export const verificationTones: Readonly<
+  Record<Archive["verification"], string>
+> = { verified: "good", damaged: "bad", none: "" };
+
+/** A VM with its backups. */
+export interface BackedUpVm {
+  readonly id: string;
+  readonly name: string;
+  readonly pool: string;
+  readonly count: number;
+  readonly newest: number;
+  readonly oldest: number;
+  /** Of the disks of the newest backup. */
+  readonly size: number;
+  readonly damaged: number;
+  /** Ids. */
+  readonly repositories: readonly string[];
+}
+
+/** VMs by name, from all backups; the name is that of the newest backup. */
+export function byVm(archives: readonly Archive[]): readonly BackedUpVm[] {
+  const all = new Map<string, Archive[]>();
+  for (const archive of archives) {
+    const { vm } = archive;
+    if (vm === undefined) continue;
+    const own = all.get(vm.id);
+    if (own === undefined) all.set(vm.id, [archive]);
+    else own.push(archive);
+  }
+  return [...all]
+    .map(([id, own]) => {
+      const sorted = own.toSorted((a, b) => b.timestamp - a.timestamp);
+      const newest = sorted[0]!;
+      return {
+        id,
+        name: newest.vm?.name_label ?? id,
+        pool: newest.pool?.name ?? "",
+        count: own.length,
+        newest: newest.timestamp,
+        oldest: sorted.at(-1)!.timestamp,
+        size: newest.size,
+        damaged: own.filter((one) => one.verification === "damaged").length,
+        repositories: [...new Set(own.map((one) => one.backupRepository))],
+      };
+    })
+    .sort((a, b) => a.name.localeCompare(b.name));
+}
+
+/** Backups by the day of their time, newest first. @param dayOf name of the day of a time */
+export function byDay(
+  archives: readonly Archive[],
+  dayOf: (time: number) => string,
+): readonly { readonly day: string; readonly archives: readonly Archive[] }[] {
+  const days = new Map<string, Archive[]>();
+  for (const archive of archives.toSorted(
+    (a, b) => b.timestamp - a.timestamp,
+  )) {
+    const day = dayOf(archive.timestamp);
+    days.set(day, [...(days.get(day) ?? []), archive]);
+  }
+  return [...days].map(([day, own]) => ({ day, archives: own }));
+}

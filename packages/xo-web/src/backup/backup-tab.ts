@@ -1,0 +1,27 @@
+/** The tabs of the page in their order; the first has no name in its address. */
+export const backupTabs = [
+  "overview",
+  "jobs",
+  "runs",
+  "backups",
+  "repositories",
+] as const;
+export type BackupTab = (typeof backupTabs)[number];
+
+/** Tabs whose operations are permitted to administrators only. */
+const forAdmins: ReadonlySet<BackupTab> = new Set(["overview", "jobs", "runs"]);
+
+/** The tabs that a user may open. */
+export function visibleTabs(isAdmin: boolean): readonly BackupTab[] {
+  return backupTabs.filter((tab) => isAdmin || !forAdmins.has(tab));
+}
+
+/** The tab of an address, else the first that the user may open. */
+export function findTab(named: string, isAdmin: boolean): BackupTab {
+  const visible = visibleTabs(isAdmin);
+  return visible.find((tab) => tab === named) ?? visible[0]!;
+}
+
+export function backupPath(tab: string): string {
+  return tab === "overview" ? "/backup" : `/backup/${tab}`;
+}

@@ -1,0 +1,57 @@
+import type { Json } from "@xo-server/kit";
+
+export const retentionRules = [
+  "keepLast",
+  "keepDaily",
+  "keepWeekly",
+  "keepMonthly",
+  "keepYearly",
+] as const;
+export type RetentionRule = (typeof retentionRules)[number];
+export type Retention = Readonly<Partial<Record<RetentionRule, number>>>;
+
+/** A backup job as `job.getAll` returns it. Times in ms, rates in bytes per second. */
+export interface BackupJob {
+  readonly id: string;
+  readonly name: string;
+  readonly type: string;
+  readonly userId?: string;
+  readonly vms?: readonly string[];
+  readonly filter?: string;
+  /** Of a job of a client of Xen Orchestra, in the place of a filter. */
+  readonly pattern?: Json;
+  readonly excludedTags?: readonly string[];
+  readonly repositories: readonly string[];
+  readonly retention: Retention;
+  readonly mode?: "incremental" | "full";
+  readonly snapshot?: SnapshotMode;
+  readonly fullInterval?: number;
+  readonly concurrency?: number;
+  readonly retries?: number;
+  readonly maxRate?: number;
+  readonly window?: { readonly from: string; readonly to: string };
+  readonly preferNbd?: boolean;
+  readonly preferCbt?: boolean;
+  readonly purgeSnapshotData?: boolean;
+  readonly ignoreLongChains?: boolean;
+  readonly concurrencyPerHost?: number;
+  readonly concurrencyPerSr?: number;
+}
+
+export type SnapshotMode = "normal" | "memory" | "offline";
+
+/** Tag of VMs that no job backs up, unless it names other tags. */
+export const DEFAULT_EXCLUDED_TAG = "xo:no-bak";
+
+/** Which VMs a job backs up. */
+export type Selection = "all" | "filter" | "vms" | "pattern";
+
+export function selectionOf({
+  vms = [],
+  filter,
+  pattern,
+}: Pick<BackupJob, "vms" | "filter" | "pattern">): Selection {
+  if (pattern !== undefined) return "pattern";
+  if (filter !== undefined && filter.trim() !== "") return "filter";
+  return vms.length > 0 ? "vms" : "all";
+}

@@ -1,0 +1,38 @@
+import type { Formats } from "../../locale/formats.js";
+import { fill, type Messages } from "../../locale/messages.js";
+import { fromCron, type Frequency } from "./frequency.js";
+
+export interface FrequencyWording {
+  readonly words: Messages["backup"]["jobs"];
+  readonly formats: Formats;
+}
+
+/** When a job runs, in words: `Every Sunday at 04:00`. */
+export function frequencyWords(
+  { kind, time, weekday, day, cron }: Readonly<Frequency>,
+  { words, formats }: FrequencyWording,
+): string {
+  const { sentences } = words;
+  return fill(sentences[kind], {
+    time,
+    minute: time.slice(3),
+    weekday: weekdayName(weekday, formats.language),
+    day: String(day),
+    cron,
+  });
+}
+
+/** A cron expression in words. */
+export function cronWords(cron: string, wording: FrequencyWording): string {
+  return frequencyWords(fromCron(cron), wording);
+}
+
+/** @param weekday 0: Sunday */
+export function weekdayName(weekday: number, language: string): string {
+  // The 4th of January 1970 was a Sunday.
+  const time = (3 + weekday) * 86_400_000;
+  return new Intl.DateTimeFormat(language, {
+    weekday: "long",
+    timeZone: "UTC",
+  }).format(time);
+}

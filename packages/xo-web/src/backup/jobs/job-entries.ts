@@ -1,0 +1,202 @@
+import type { Json } from "@xo-server/kit";
+import {
+  DEFAULT_EXCLUDED_TAG,
+  retentionRules,
+  selectionOf,
+  type BackupJob,
+  type Retention,
+  type RetentionRule,
+  type Selection,
+  type SnapshotMode,
+} from "../job.js";
+
+/** Values of the form fields of a backup job, as typed. */
+export interface JobEntries {
+  name: string;
+  selection: Selection;
+  filter: string;
+  vms: readonly string[];
+  excludedTags: string;
+  repositories: readonly string[];
+  retention: Record<RetentionRule, string>;
+  snapshot: SnapshotMode;
+  isFull: boolean;
+  fullInterval: string;
+  concurrency: string;
+  concurrencyPerHost: string;
+  concurrencyPerSr: string;
+  retries: string;
+  /** MB per second. */
+  maxRate: string;
+  windowFrom: string;
+  windowTo: string;
+  preferNbd: boolean;
+  preferCbt: boolean;
+  purgeSnapshotData: boolean;
+  ignoreLongChains: boolean;
+}
+
+export type JobFault =
+  | "required"
+  | "vms"
+  | "filter"
+  | "repositories"
+  | "retention"
+  | "number"
+  | "window";
+export type JobFaults = Partial<Record<keyof JobEntries, JobFault>>;
+
+const MB = 1_000_000;
+
+export function toEntries(job: BackupJob | undefined): JobEntries {
+  const count = (value: number | undefined) =>
+    value === undefined ? "" : String(value);
+  const retention = job?.retention ?? {
+    keepLast: 3,
+    keepDaily: 7,
+    keepWeekly: 4,
+    keepMonthly: 6,
+  };
+  return {
+    name: job?.name ?? "",
+    selection: job === undefined ? "all" : selectionOf(job),
+    filter: job?.filter ?? "",
+    vms: job?.vms ?? [],
+    excludedTags: (job?.excludedTags ?? [DEFAULT_EXCLUDED_TAG]).join(", "),
+    repositories: job?.repositories ?? [],
+    retention: Object.fromEntries(
+      retentionRules.map((rule) => [rule, count(retention[rule])]),
+    ) as JobEntries["retention"],
+    snapshot: job?.snapshot ?? "normal",
+    isFull: job?.mode === "full",
+    fullInterval: count(job?.fullInterval),
+    concurrency: count(job?.concurrency),
+    concurrencyPerHost: count(job?.concurrencyPerHost),
+    concurrencyPerSr: count(job?.concurrencyPerSr),
+    retries: count(job?.retries),
+    maxRate: count(job?.maxRate && job.maxRate / MB),
+    windowFrom: job?.window?.from ?? "",
+    windowTo: job?.window?.to ?? "",
+    preferNbd: job?.preferNbd ?? true,
+    preferCbt: job?.preferCbt ?? true,
+    purgeSnapshotData: job?.purgeSnapshotData ?? false,
+    ignoreLongChains: job?.ignoreLongChains ?? false,
+  };
+}
+
+/** Allowed values of the fields with numbers. */
+const bounds = {
+  fullInterval: [1, 10_000],
+  concurrency: [1, 32],
+  concurrencyPerHost: [1, 256],
+  concurrencyPerSr: [1, 256],
+  retries: [0, 10],
+} as const;
+
+export function faultsOf(entries: JobEntries): JobFaults {
+  const faults: JobFaults = {};
+  if (entries.name.trim() === "") faults.name = "required";
+  if (entries.selection === "vms" && entries.vms.length === 0)
+    faults.vms = "vms";
+  if (entries.selection === "filter" && entries.filter.trim() === "")
+    faults.filter = "filter";
+  if (entries.repositories.length === 0) faults.repositories = "repositories";
+  const counts = Object.values(entries.retention);
+  if (!counts.every((count) => isWithin(count, 0, 1_000)))
+    faults.retention = "number";
+  else if (!counts.some((count) => Number(count) > 0))
+    faults.retention = "retention";
+  for (const [field, [least, most]] of Object.entries(bounds))
+    if (!isWithin(entries[field as keyof typeof bounds], least, most))
+      faults[field as keyof typeof bounds] = "number";
+  const rate = entries.maxRate.trim();
+  if (rate !== "" && !(toNumber(rate) * MB >= 1_024)) faults.maxRate = "number";
+  if ((entries.windowFrom === "") !== (entries.windowTo === ""))
+    faults.windowTo = "window";
+  return faults;
+}
+
+function isWithin(text: string, least: number, most: number): boolean {
+  if (text.trim() === "") return true;
+  const count = Number(text);
+  return Number.isInteger(count) && count >= least && count <= most;
+}
+
+/** A comma is a decimal point, too. */
+function toNumber(text: string): number {
+  return Number(text.trim().replace(",", "."));
+}
+
+export function toRetention(entries: JobEntries["retention"]): Retention {
+  return Object.fromEntries(
+    retentionRules.flatMap((rule) => {
+      const count = Number(entries[rule].trim());
+      return Number.isInteger(count) && count > 0 ? [[rule, count]] : [];
+    }),
+  );
+}
+
+/** The tags of a text, separated by commas. */
+export function toTags(text: string): readonly string[] {
+  return text
+    .split(",")
+    .map((tag) => tag.trim())
+    .filter((tag) => tag !== "");
+}
+
+/** The parameter `job` of `job.create` and `job.set`; null removes a property. */
+export function toJob(
+  entries: JobEntries,
+  before: BackupJob | undefined,
+): Readonly<Record<string, Json>> {
+  const optional = (
+    key: keyof BackupJob,
+    value: Json | undefined,
+  ): Record<string, Json> => {
+    if (value !== undefined) return { [key]: value };
+    return before?.[key] === undefined ? {} : { [key]: null };
+  };
+  const number = (key: keyof typeof bounds) =>
+    optional(
+      key,
+      entries[key].trim() === "" ? undefined : Number(entries[key]),
+    );
+  const { selection, windowFrom, windowTo, maxRate } = entries;
+  return {
+    type: "backup",
+    name: entries.name.trim(),
+    // An empty filter matches all VMs.
+    ...optional(
+      "filter",
+      selection === "filter"
+        ? entries.filter.trim()
+        : selection === "all"
+          ? ""
+          : undefined,
+    ),
+    ...optional("vms", selection === "vms" ? [...entries.vms] : undefined),
+    ...(selection === "pattern" ? {} : optional("pattern", undefined)),
+    excludedTags: [...toTags(entries.excludedTags)],
+    repositories: [...entries.repositories],
+    retention: { ...toRetention(entries.retention) },
+    mode: entries.isFull ? "full" : "incremental",
+    snapshot: entries.snapshot,
+    ...number("fullInterval"),
+    ...number("concurrency"),
+    ...number("concurrencyPerHost"),
+    ...number("concurrencyPerSr"),
+    ...number("retries"),
+    ...optional(
+      "maxRate",
+      maxRate.trim() === "" ? undefined : Math.round(toNumber(maxRate) * MB),
+    ),
+    ...optional(
+      "window",
+      windowFrom === "" ? undefined : { from: windowFrom, to: windowTo },
+    ),
+    preferNbd: entries.preferNbd,
+    preferCbt: entries.preferCbt,
+    purgeSnapshotData: entries.purgeSnapshotData,
+    ignoreLongChains: entries.ignoreLongChains,
+  };
+}

@@ -1,0 +1,22 @@
+import type { Formats } from "../../locale/formats.js";
+import type { Messages } from "../../locale/messages.js";
+import { retentionRules, type Retention } from "../job.js";
+
+/** How many backups are kept: `latest 3, 7 days, 4 weeks`. */
+export function retentionWords(
+  retention: Retention,
+  {
+    words,
+    formats,
+  }: {
+    readonly words: Messages["backup"]["jobs"];
+    readonly formats: Formats;
+  },
+): string {
+  return retentionRules
+    .flatMap((rule) => {
+      const count = retention[rule] ?? 0;
+      return count === 0 ? [] : [formats.plural(words.keeps[rule], count)];
+    })
+    .join(", ");
+}

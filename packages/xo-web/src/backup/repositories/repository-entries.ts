@@ -1,0 +1,90 @@
+import { toPlace, toUrl, type Repository } from "../repository.js";
+
+/** Values of the form fields, as typed. */
+export interface RepositoryEntries {
+  kind: "new" | "existing";
+  name: string;
+  /** A folder or a URL. */
+  place: string;
+  options: string;
+  passphrase: string;
+  again: string;
+  parity: boolean;
+  /** What opens an existing one. */
+  opener: "passphrase" | "recoveryKey";
+  recoveryKey: string;
+}
+
+export type RepositoryFault = "required" | "place" | "short" | "different";
+export type RepositoryFaults = Partial<
+  Record<keyof RepositoryEntries, RepositoryFault>
+>;
+
+/** Characters that the server requires. */
+const MIN_PASSPHRASE = 8;
+
+export function toEntries(before: Repository | undefined): RepositoryEntries {
+  return {
+    kind: "new",
+    name: before?.name ?? "",
+    place: before === undefined ? "" : toPlace(before.url),
+    options: before?.options ?? "",
+    passphrase: "",
+    again: "",
+    parity: true,
+    opener: "passphrase",
+    recoveryKey: "",
+  };
+}
+
+/** @param isEdited an existing entry of the server: it is open already */
+export function faultsOf(
+  entries: RepositoryEntries,
+  isEdited: boolean,
+): RepositoryFaults {
+  const faults: RepositoryFaults = {};
+  if (entries.name.trim() === "") faults.name = "required";
+  const place = entries.place.trim();
+  if (place === "") faults.place = "required";
+  else if (!/^(\/.|[a-z][a-z0-9+.-]*:\/\/.)/i.test(place))
+    faults.place = "place";
+  if (isEdited) return faults;
+  const isNew = entries.kind === "new";
+  if (!isNew && entries.opener === "recoveryKey") {
+    if (entries.recoveryKey.trim() === "") faults.recoveryKey = "required";
+    return faults;
+  }
+  if (entries.passphrase.length < MIN_PASSPHRASE) faults.passphrase = "short";
+  if (isNew && entries.again !== entries.passphrase) faults.again = "different";
+  return faults;
+}
+
+/** Parameters of `remote.create`. */
+export function toCreation(
+  entries: RepositoryEntries,
+): Readonly<Record<string, string | boolean>> {
+  const { kind, name, place, options, passphrase, opener } = entries;
+  const common = {
+    name: name.trim(),
+    url: toUrl(place),
+    ...(options.trim() === "" ? {} : { options: options.trim() }),
+  };
+  if (kind === "new") return { ...common, passphrase, parity: entries.parity };
+  return opener === "recoveryKey"
+    ? { ...common, recoveryKey: entries.recoveryKey.trim() }
+    : { ...common, passphrase };
+}
+
+/** Parameters of `remote.set`. */
+export function toChange(
+  { name, place, options }: RepositoryEntries,
+  before: Repository,
+): Readonly<Record<string, string | null>> {
+  const url = toUrl(place);
+  return {
+    id: before.id,
+    name: name.trim(),
+    ...(toPlace(url) === toPlace(before.url) ? {} : { url }),
+    options: options.trim() === "" ? null : options.trim(),
+  };
+}

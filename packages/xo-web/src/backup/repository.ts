@@ -1,0 +1,112 @@
+import type { Benchmark, Collection, Verification } from "./maintenance.js";
+
+/** A backup repository as `remote.getAll` returns it. Sizes in bytes, times in ms since the epoch. */
+export interface Repository {
+  readonly id: string;
+  readonly name: string;
+  readonly url: string;
+  readonly enabled: boolean;
+  readonly options?: string;
+  readonly error?: RepositoryError;
+  readonly benchmarks?: readonly Benchmark[];
+  readonly state: RepositoryState;
+}
+
+export interface RepositoryError {
+  readonly code: string;
+  readonly message: string;
+  readonly since: number;
+}
+
+export interface RepositoryState {
+  readonly backups?: number;
+  /** Of all files. */
+  readonly stored?: number;
+  /** Sizes of the disks in all backups. */
+  readonly data?: number;
+  readonly deduplication?: number;
+  readonly growth?: readonly GrowthSample[];
+  readonly passphrases?: readonly string[];
+  readonly parity?: boolean;
+  /** Of the file system. */
+  readonly capacity?: number;
+  readonly available?: number;
+  readonly inspectedAt?: number;
+  readonly createdAt?: number;
+  readonly verification?: Verification;
+  readonly collection?: Collection;
+}
+
+export interface GrowthSample {
+  readonly time: number;
+  readonly stored: number;
+}
+
+export type Reachability = "disabled" | "failed" | "reached" | "unknown";
+
+export function reachabilityOf({
+  enabled,
+  error,
+  state,
+}: Repository): Reachability {
+  if (!enabled) return "disabled";
+  if (error !== undefined) return "failed";
+  return state.inspectedAt === undefined ? "unknown" : "reached";
+}
+
+export const reachabilityTones: Readonly<Record<Reachability, string>> = {
+  disabled: "",
+  failed: "bad",
+  reached: "good",
+  unknown: "busy",
+};
+
+/** The full part of the file system, 0 to 1; undefined: not known. */
+export function fullness({
+  capacity,
+  available,
+}: RepositoryState): number | undefined {
+  if (capacity === undefined || available === undefined || capacity <= 0)
+    return undefined;
+  return Math.min(1, Math.max(0, (capacity - available) / capacity));
+}
+
+const DAY_MS = 86_400_000;
+
+/** Growth in bytes a day over the samples; undefined: less than a day is known. */
+export function dailyGrowth(
+  samples: readonly GrowthSample[] | undefined,
+): number | undefined {
+  const [first] = samples ?? [];
+  const last = samples?.at(-1);
+  if (first === undefined || last === undefined) return undefined;
+  const days = (last.time - first.time) / DAY_MS;
+  return days < 1 ? undefined : (last.stored - first.stored) / days;
+}
+
+/** Days until the file system is full at this rate; undefined: not known, or it does not grow. */
+export function daysLeft({
+  available,
+  growth,
+}: RepositoryState): number | undefined {
+  const rate = dailyGrowth(growth);
+  if (rate === undefined || rate <= 0 || available === undefined)
+    return undefined;
+  return available / rate;
+}
+
+/** What is typed as the place of a repository: a folder or a URL. */
+export function toUrl(place: string): string {
+  const trimmed = place.trim();
+  return trimmed.startsWith("/") ? `file://${encodeURI(trimmed)}` : trimmed;
+}
+
+/** The folder of a URL, as it is typed. */
+export function toPlace(url: string): string {
+  if (!url.startsWith("file:///")) return url;
+  try {
+    return decodeURI(url.slice("file://".length));
+  } catch {
+    return url;
+  }
+}

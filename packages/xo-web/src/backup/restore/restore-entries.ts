@@ -1,0 +1,126 @@
+import type { Json } from "@xo-server/kit";
+import { diskKey, type Archive } from "../archive.js";
+
+/** Values of the fields of a restore, as typed. */
+export interface RestoreEntries {
+  kind: "new" | "over" | "disk";
+  name: string;
+  pool: string;
+  /** SR of disks that have no other. */
+  sr: string;
+  /** Another SR by the key of the disk; empty: `sr`. */
+  srs: Record<string, string>;
+  /** Keys of the disks to restore. */
+  disks: readonly string[];
+  macs: "new" | "same";
+  start: boolean;
+  differential: boolean;
+  /** The name of the VM that is overwritten. */
+  typed: string;
+  /** Key of the single disk. */
+  disk: string;
+}
+
+export type RestoreFault = "required" | "sr" | "disks" | "typed";
+export type RestoreFaults = Partial<Record<keyof RestoreEntries, RestoreFault>>;
+
+/** @param exists whether the VM still exists: its MAC addresses are in use */
+export function newEntries(
+  { vm, disks }: Archive,
+  exists: boolean,
+): RestoreEntries {
+  const keys = disks.map(diskKey);
+  return {
+    kind: "new",
+    name: vm?.name_label ?? "",
+    pool: "",
+    sr: "",
+    srs: {},
+    disks: keys,
+    macs: exists ? "new" : "same",
+    start: false,
+    differential: false,
+    typed: "",
+    disk: keys[0] ?? "",
+  };
+}
+
+/** @param vmName the name that has to be typed before the VM is overwritten */
+export function faultsOf(
+  entries: RestoreEntries,
+  vmName: string | undefined,
+): RestoreFaults {
+  const faults: RestoreFaults = {};
+  const { kind, sr, disks, name, typed, disk } = entries;
+  if (kind !== "over" && sr === "") faults.sr = "sr";
+  if (kind === "new" && name.trim() === "") faults.name = "required";
+  if (kind === "disk" && disk === "") faults.disk = "required";
+  if (kind === "over" && disks.length === 0) faults.disks = "disks";
+  if (kind === "over" && typed.trim() !== vmName) faults.typed = "typed";
+  return faults;
+}
+
+export interface RestoreCall {
+  readonly method: string;
+  readonly params: Readonly<Record<string, Json>>;
+}
+
+/** The operation that restores as the form says. */
+export function toCall(entries: RestoreEntries, archive: Archive): RestoreCall {
+  const { id, disks: all, vm } = archive;
+  const { kind, sr, disks, name } = entries;
+  const some = disks.length < all.length ? { disks: [...disks] } : {};
+  if (kind === "over")
+    return {
+      method: "backup.restoreOver",
+      params: { id, vm: vm?.id ?? "", ...some },
+    };
+  if (kind === "disk")
+    return {
+      method: "backup.restoreDisk",
+      params: {
+        id,
+        disk: entries.disk,
+        sr,
+        ...(name.trim() === "" ? {} : { name: name.trim() }),
+      },
+    };
+  const others = Object.entries(entries.srs).filter(
+    ([disk, other]) => disks.includes(disk) && other !== "" && other !== sr,
+  );
+  return {
+    method: "backup.restore",
+    params: {
+      id,
+      sr,
+      ...some,
+      name: name.trim(),
+      ...(others.length === 0 ? {} : { srs: Object.fromEntries(others) }),
+      newMacs: entries.macs === "new",
+      start: entries.start,
+      ...(entries.differential ? { differential: true } : {}),
+    },
+  };
+}
+
+/** Missing bytes by SR, if the disks are written in full. */
+export function missingSpace(
+  { sr, srs, disks, kind, disk }: RestoreEntries,
+  archive: Archive,
+  freeOf: (sr: string) => number | undefined,
+): ReadonlyMap<string, number> {
+  const coming = new Map<string, number>();
+  if (kind !== "over")
+    for (const one of archive.disks) {
+      const key = diskKey(one);
+      if (kind === "disk" ? key !== disk : !disks.includes(key)) continue;
+      const to = (kind === "new" && srs[key]) || sr;
+      coming.set(to, (coming.get(to) ?? 0) + one.size);
+    }
+  const missing = new Map<string, number>();
+  for (const [to, size] of coming) {
+    const free = freeOf(to);
+    if (free !== undefined && size > free) missing.set(to, size - free);
+  }
+  return missing;
+}

@@ -1,0 +1,102 @@
+import { ref, type Ref } from "vue";
+import { useRouter } from "vue-router";
+import type { Json } from "@xo-server/kit";
+import { toFailure } from "../../forms/failure.js";
+import { useServer } from "../../live/use-server.js";
+import { fill } from "../../locale/messages.js";
+import { useLocale } from "../../locale/use-locale.js";
+import { pathOf } from "../../objects/object-path.js";
+import { useToasts } from "../../toasts/use-toasts.js";
+import type { RestoreCall } from "./restore-entries.js";
+
+export interface RestoreStart {
+  readonly isBusy: Readonly<Ref<boolean>>;
+  /** Why the restore was refused. */
+  readonly problem: Readonly<Ref<string | undefined>>;
+  /** @returns whether it has begun: its task shows the progress, a toast the end */
+  readonly begin: (call: RestoreCall, name: string) => Promise<boolean>;
+}
+
+/** A restore may take a day. */
+const PATIENCE_MS = 24 * 3_600_000;
+/** What is refused is refused within this time. */
+const REFUSED_MS = 2_000;
+
+type Ended = { readonly answer: Json } | { readonly reason: string };
+
+export function useRestore(): RestoreStart {
+  const { call } = useServer();
+  const { text } = useLocale();
+  const toasts = useToasts();
+  const router = useRouter();
+  const isBusy = ref(false);
+  const problem = ref<string>();
+
+  function report(ended: Ended, method: string, name: string): void {
+    const { restore } = text.value.backup;
+    if ("reason" in ended) {
+      toasts.show({
+        tone: "bad",
+        text: fill(restore.failed, { name }),
+        detail: ended.reason,
+      });
+      return;
+    }
+    const vm = newVmOf(method, ended.answer);
+    const path = vm === undefined ? undefined : pathOf("VM", vm);
+    toasts.show({
+      tone: "good",
+      text: fill(restore.restored, { name }),
+      ...(path === undefined
+        ? {}
+        : {
+            action: { label: restore.show, run: () => router.push(path) },
+          }),
+    });
+  }
+
+  return {
+    isBusy,
+    problem,
+    async begin({ method, params }, name) {
+      isBusy.value = true;
+      problem.value = undefined;
+      const work = call(method, params, PATIENCE_MS).then(
+        (answer): Ended => ({ answer }),
+        (error: unknown): Ended => {
+          const { code, reason } = toFailure(error);
+          return { reason: code === undefined ? text.value.ui.lost : reason };
+        },
+      );
+      const first = await Promise.race([work, wait(REFUSED_MS)]);
+      isBusy.value = false;
+      if (first !== undefined && "reason" in first) {
+        problem.value = first.reason;
+        return false;
+      }
+      if (first === undefined) {
+        toasts.show({
+          tone: "plain",
+          text: fill(text.value.backup.restore.begun, { name }),
+        });
+        void work.then((ended) => {
+          report(ended, method, name);
+        });
+      } else report(first, method, name);
+      return true;
+    },
+  };
+}
+
+function wait(ms: number): Promise<undefined> {
+  return new Promise((resolve) => {
+    setTimeout(() => {
+      resolve(undefined);
+    }, ms);
+  });
+}
+
+function newVmOf(method: string, answer: Json): string | undefined {
+  const { id } = (answer ?? {}) as { readonly id?: string };
+  return method === "backup.restore" ? id : undefined;
+}

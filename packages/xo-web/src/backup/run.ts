@@ -1,0 +1,148 @@
+/** A run of a backup job as `jobRun.list` returns it. Times in ms since the epoch, sizes in bytes. */
+export interface BackupRun {
+  readonly id: string;
+  readonly jobId: string;
+  readonly jobName: string;
+  readonly scheduleId?: string;
+  readonly status: RunStatus;
+  readonly start: number;
+  readonly end?: number;
+  readonly taskId?: string;
+  /** Why it was skipped. */
+  readonly reason?: string;
+  readonly mode?: "full" | "incremental";
+  readonly succeeded?: number;
+  readonly failed?: number;
+  readonly skipped?: number;
+  readonly read?: number;
+  readonly stored?: number;
+  /** VMs that were not begun because the run was stopped. */
+  readonly notBegun?: number;
+  /** VMs whose entries were left out or shortened. */
+  readonly shortened?: number;
+  readonly vms?: readonly VmEntry[];
+  readonly error?: LoggedError;
+}
+
+export type RunStatus =
+  | "queued"
+  | "pending"
+  | "success"
+  | "failure"
+  | "partial"
+  | "skipped"
+  | "interrupted"
+  | "aborted";
+
+export interface LoggedError {
+  readonly code?: string;
+  readonly message?: string;
+}
+
+export type EntryStatus = "success" | "failure" | "skipped" | "aborted";
+
+/** A VM of a run. */
+export interface VmEntry {
+  readonly vm: string;
+  readonly name: string;
+  readonly status: EntryStatus;
+  readonly start: number;
+  readonly end: number;
+  readonly attempts?: number;
+  readonly reason?: string;
+  readonly repositories?: readonly RepositoryEntry[];
+  readonly skippedDisks?: readonly {
+    readonly vdi: string;
+    readonly name_label: string;
+    readonly reason: string;
+  }[];
+  readonly warnings?: readonly string[];
+  readonly error?: LoggedError;
+}
+
+/** A VM's backup in one repository. */
+export interface RepositoryEntry {
+  readonly repository: string;
+  readonly name: string;
+  readonly status: EntryStatus;
+  readonly start: number;
+  readonly end: number;
+  readonly backup?: string;
+  readonly mode?: "full" | "incremental";
+  readonly disks?: readonly DiskEntry[];
+  /** Ids of backups that the retention has deleted. */
+  readonly deleted?: readonly string[];
+  readonly error?: LoggedError;
+}
+
+export interface DiskEntry {
+  readonly vdi: string;
+  readonly name: string;
+  readonly size: number;
+  /** How it was read. */
+  readonly source: string;
+  /** Why not in a way that reads less. */
+  readonly reasons?: readonly string[];
+  readonly read?: number;
+  readonly changed?: number;
+  readonly stored?: number;
+  readonly mismatches?: number;
+}
+
+export const runTones: Readonly<Record<RunStatus, string>> = {
+  queued: "busy",
+  pending: "busy",
+  success: "good",
+  failure: "bad",
+  partial: "warn",
+  skipped: "",
+  interrupted: "warn",
+  aborted: "warn",
+};
+
+export function isRunning({ status }: Pick<BackupRun, "status">): boolean {
+  return status === "pending" || status === "queued";
+}
+
+/** Whether a run of a backup job: its log has VMs in the place of calls. */
+export function isOfBackup(
+  run: Pick<BackupRun, "jobId">,
+  jobs: ReadonlySet<string>,
+): boolean {
+  return jobs.has(run.jobId) || "vms" in run;
+}
+
+/** Bytes per second that were read; undefined: not known. */
+export function readRate({
+  read,
+  start,
+  end,
+}: Pick<BackupRun, "read" | "start" | "end">): number | undefined {
+  if (read === undefined || end === undefined || end <= start) return undefined;
+  return read / ((end - start) / 1000);
+}
+
+/** The failures of a run, one for each reason, with the VMs that have it. */
+export function failuresOf({
+  vms = [],
+  error,
+}: Pick<BackupRun, "vms" | "error">): readonly {
+  readonly reason: string;
+  readonly vms: readonly string[];
+}[] {
+  const byReason = new Map<string, string[]>();
+  const add = (reason: string | undefined, name?: string) => {
+    if (reason === undefined || reason === "") return;
+    const names = byReason.get(reason) ?? [];
+    if (name !== undefined && !names.includes(name)) names.push(name);
+    byReason.set(reason, names);
+  };
+  add(error?.message);
+  for (const { status, name, error: own, reason, repositories = [] } of vms) {
+    if (status !== "failure" && status !== "aborted") continue;
+    const failed = repositories.filter((one) => one.error !== undefined);
+    if (failed.length === 0) add(own?.message ?? reason, name);
+    for (const one of failed) add(one.error?.message, name);
+  }
+  return [...byReason].map(([reason, names]) => ({ reason, vms: names }));
+}

@@ -1,0 +1,153 @@
+import t from "tap";
+import { byDay, byVm, diskKey, type Archive } from "../src/backup/archive.js";
+import { summaryOf } from "../src/backup/coverage.js";
+import {
+  faultsOf,
+  missingSpace,
+  newEntries,
+  toCall,
+} from "../src/backup/restore/restore-entries.js";
+
+const archive = (more: Partial<Archive> = {}): Archive => ({
+  id: "r/b",
+  backupRepository: "r",
+  timestamp: 1_000,
+  mode: "full",
+  vm: { id: "v", name_label: "web" },
+  pool: { uuid: "p", name: "P" },
+  disks: [
+    { id: "r/b/one", uuid: "1", name: "root", size: 10 },
+    { id: "r/b/two", uuid: "2", name: "data", size: 100 },
+  ],
+  size: 110,
+  verification: "none",
+  ...more,
+});
+
+t.test("backups of VMs, also of those that were renamed", async (t) => {
+  const vms = byVm([
+    archive(),
+    archive({
+      id: "s/c",
+      backupRepository: "s",
+      timestamp: 2_000,
+      vm: { id: "v", name_label: "www" },
+      verification: "damaged",
+    }),
+    archive({ vm: { id: "w", name_label: "a" } }),
+    { ...archive(), vm: undefined as never },
+  ]);
+  t.match(vms, [
+    { id: "w", name: "a", count: 1 },
+    {
+      id: "v",
+      name: "www",
+      count: 2,
+      newest: 2_000,
+      oldest: 1_000,
+      damaged: 1,
+      repositories: ["r", "s"],
+    },
+  ]);
+  t.equal(vms.length, 2);
+});
+
+t.test("a time line has a group for each day, newest first", async (t) => {
+  const at = (timestamp: number) => archive({ timestamp });
+  const days = byDay([at(11), at(25), at(12)], (time) =>
+    String(Math.floor(time / 10)),
+  );
+  t.match(days, [
+    { day: "2", archives: [{ timestamp: 25 }] },
+    { day: "1", archives: [{ timestamp: 12 }, { timestamp: 11 }] },
+  ]);
+});
+
+t.test("a restore as a new VM", async (t) => {
+  t.equal(diskKey(archive().disks[0]!), "one");
+  const entries = newEntries(archive(), true);
+  t.match(faultsOf({ ...entries, name: " " }, "web"), {
+    sr: "sr",
+    name: "required",
+  });
+  const chosen = { ...entries, sr: "s" };
+  t.same(faultsOf(chosen, "web"), {});
+  t.same(toCall(chosen, archive()), {
+    method: "backup.restore",
+    params: { id: "r/b", sr: "s", name: "web", newMacs: true, start: false },
+  });
+  const some = {
+    ...chosen,
+    disks: ["two"],
+    srs: { one: "x", two: "y" },
+    macs: "same",
+    differential: true,
+  } as const;
+  t.match(toCall(some, archive()).params, {
+    disks: ["two"],
+    srs: { two: "y" },
+    newMacs: false,
+    differential: true,
+  });
+  t.equal(newEntries(archive(), false).macs, "same", "the VM is gone");
+});
+
+t.test("a VM is overwritten only after its name was typed", async (t) => {
+  const entries = { ...newEntries(archive(), true), kind: "over" } as const;
+  t.same(faultsOf(entries, "web"), { typed: "typed" });
+  t.same(faultsOf({ ...entries, typed: "web " }, "web"), {});
+  t.same(faultsOf({ ...entries, typed: "" }, undefined), { typed: "typed" });
+  t.same(toCall({ ...entries, typed: "web" }, archive()), {
+    method: "backup.restoreOver",
+    params: { id: "r/b", vm: "v" },
+  });
+});
+
+t.test("a single disk", async (t) => {
+  const entries = {
+    ...newEntries(archive(), true),
+    disk: "two",
+    sr: "s",
+    name: "",
+    kind: "disk",
+  } as const;
+  t.same(faultsOf(entries, undefined), {});
+  t.same(toCall(entries, archive()), {
+    method: "backup.restoreDisk",
+    params: { id: "r/b", disk: "two", sr: "s" },
+  });
+});
+
+t.test("SRs whose space may not suffice", async (t) => {
+  const free = (sr: string) => (sr === "s" ? 50 : undefined);
+  const entries = { ...newEntries(archive(), true), sr: "s" };
+  const missing = (more: object) =>
+    Object.fromEntries(missingSpace({ ...entries, ...more }, archive(), free));
+  t.same(missing({}), { s: 60 });
+  t.same(missing({ disks: ["one"] }), {});
+  t.same(missing({ srs: { two: "other" } }), {}, "its space is not known");
+  t.same(missing({ kind: "disk", disk: "one" }), {});
+  t.same(missing({ kind: "over" }), {});
+});
+
+t.test("which VMs are protected", async (t) => {
+  const vm = (name: string, more = {}) => ({ vm: name, name, ...more });
+  const summary = summaryOf({
+    protected: [vm("a", { lastBackup: 1 }), vm("b")],
+    notProtected: [vm("c"), vm("d", { lastBackup: 1 })],
+    excluded: [vm("e", { excluded: "it has the tag x" })],
+  });
+  t.match(summary, {
+    total: 4,
+    covered: 1,
+    share: 0.25,
+    others: [
+      { name: "c", why: "no-job" },
+      { name: "d", why: "no-job" },
+      { name: "b", why: "no-backup" },
+      { name: "e", why: "excluded" },
+    ],
+  });
+  const none = { protected: [], notProtected: [], excluded: [] };
+  t.equal(summaryOf(none).share, 1);
+});
