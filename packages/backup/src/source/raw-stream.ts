@@ -1,3 +1,4 @@
+import { BufferPool } from "../buffer-pool.js";
 import { RepositoryError } from "../errors.js";
 import { ByteStream } from "../vhd/byte-stream.js";
 import type { BlockStream, StreamPart } from "../write/block-source.js";
@@ -22,11 +23,15 @@ export class RawStream implements BlockStream {
   }
 
   async *parts(signal?: AbortSignal): AsyncGenerator<StreamPart, void> {
+    const pool = new BufferPool(PART_SIZE);
     const stream = new ByteStream(this.#open(signal));
     try {
       for (let offset = 0; offset < this.size; offset += PART_SIZE) {
         const length = Math.min(PART_SIZE, this.size - offset);
-        yield { offset, bytes: await stream.read(length) };
+        const buffer = pool.take();
+        const bytes = buffer.subarray(0, length);
+        await stream.readInto(bytes);
+        yield { offset, bytes, release: () => pool.release(buffer) };
       }
       // More bytes are an error of the server, which may be in the data too.
       const rest = await stream.rest(0);

@@ -1,3 +1,4 @@
+import { BufferPool } from "../buffer-pool.js";
 import type { BlockStream, StreamPart } from "../write/block-source.js";
 import { ByteStream } from "./byte-stream.js";
 import {
@@ -47,6 +48,7 @@ export class VhdStream implements BlockStream {
   isOrdered = true;
   total: number | undefined;
   readonly #options: VhdStreamOptions;
+  readonly #pool = new BufferPool(PART_SIZE);
 
   constructor(options: VhdStreamOptions) {
     this.size = options.size;
@@ -127,14 +129,21 @@ export class VhdStream implements BlockStream {
     const bitmap = await stream.read(bitmapSize(blockSize));
     for (let done = 0; done < blockSize; done += PART_SIZE) {
       const length = Math.min(PART_SIZE, blockSize - done);
-      const bytes = await stream.read(length);
+      const buffer = this.#pool.take();
+      const bytes = buffer.subarray(0, length);
+      await stream.readInto(bytes);
       const start = index * blockSize + done;
-      if (start >= this.size) continue;
+      const release = (): void => this.#pool.release(buffer);
+      if (start >= this.size) {
+        release();
+        continue;
+      }
       const first = done / SECTOR_SIZE;
       const count = length / SECTOR_SIZE;
       const part: StreamPart = {
         offset: start,
         bytes: bytes.subarray(0, this.size - start),
+        release,
       };
       const hasSector = (sector: number): boolean =>
         hasBit(bitmap, first + sector);

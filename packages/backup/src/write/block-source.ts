@@ -31,6 +31,8 @@ export interface StreamPart {
   readonly bytes: Buffer;
   /** Whether a sector of 512 bytes of `bytes` has data; undefined: all have. The others are those of the base. */
   readonly hasSector?: (sector: number) => boolean;
+  /** Called when `bytes` are not needed any more. */
+  readonly release?: () => void;
 }
 
 /** A raw image in a file or a block device. */

@@ -108,6 +108,7 @@ export class StreamWriter {
     this.#data.statistics.read += bytes.length;
     const whole = wholeBlocks(bytes, blocks);
     await this.#store(region, { ...part, bytes: whole }, open);
+    part.release?.();
     open.busy--;
     if (this.#stream.isOrdered)
       for (const [other, { busy }] of this.#open)
