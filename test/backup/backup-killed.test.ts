@@ -116,3 +116,52 @@ t.test(
     t.equal(stored[repository]?.[vm.id]?.length, KILLS + 2);
   },
 );
+
+t.test(
+  "a snapshot of a run that has ended is deleted at the next start",
+  LIMIT,
+  async (t) => {
+    const start = await setUp(t);
+    const first = await start();
+    const { id: repository } = await createRepository(t, first.api);
+    const vm = await smallDisks(first.api, ["system"]);
+    const job = {
+      type: "backup",
+      name: "nightly",
+      vms: [vm.id],
+      repositories: [repository],
+      retention: { keepLast: 50 },
+    };
+    const id = String(await first.api.ask("job.create", { job }));
+    const run = await runJob(first.api, id);
+    t.equal(run.status, "success");
+    const base = await snapshotsOf(first.api, vm.id);
+    const names = [
+      `Backup nightly (run ${run.id})`,
+      "Backup nightly (run 00000000-0000-4000-8000-000000000000)",
+    ];
+    for (const name of names)
+      await first.api.ask("vm.snapshot", { id: vm.id, name });
+    await first.server.stop();
+
+    const { api } = await start();
+    let left = await snapshotsOf(api, vm.id);
+    while (left.length > 2) {
+      await pause(100);
+      left = await snapshotsOf(api, vm.id);
+    }
+    t.same(
+      left.map(({ id }) => id).filter((one) => one === base[0]!.id).length,
+      1,
+      "the base of the next backup stays",
+    );
+    t.ok(
+      left.some(({ name_label }) => name_label === names[1]),
+      "that of a run that is not known stays: another server may know it",
+    );
+  },
+);
+
+function snapshotsOf(api: ApiSession, vm: string) {
+  return api.all({ type: "VM-snapshot", $snapshot_of: vm });
+}
