@@ -47,6 +47,38 @@ t.test(
   },
 );
 
+t.test("identical warnings are limited to 10 a minute", async (t) => {
+  const lines: string[] = [];
+  const timers: (() => void)[] = [];
+  let time = 0;
+  const loggers = createLoggers({
+    format: "journal",
+    now: () => time,
+    destination: { write: (text) => lines.push(text) },
+    schedule: (callback, ms) => {
+      t.equal(ms, 60_000);
+      timers.push(callback);
+    },
+  });
+  const logger = loggers.named("xen-api", { pool: "a" });
+  for (let i = 0; i < 25; i++) logger.warn("refused", { host: "x" });
+  logger.warn("refused", { host: "y" });
+  loggers.named("xen-api", { pool: "b" }).warn("refused", { host: "x" });
+  for (let i = 0; i < 20; i++) logger.info("connected");
+  t.equal(lines.filter((line) => line.includes("host=x")).length, 10 + 1);
+  t.equal(lines.filter((line) => line.includes("host=y")).length, 1);
+  t.equal(lines.filter((line) => line.includes("connected")).length, 20);
+  t.equal(timers.length, 1);
+  time = 60_000;
+  timers[0]!();
+  t.equal(
+    lines.at(-1),
+    "<4>xen-api refused (15 more within a minute) pool=a host=x\n",
+  );
+  logger.warn("refused", { host: "x" });
+  t.match(lines.at(-1), /refused pool=a host=x/, "a new minute");
+});
+
 t.test("data follow the message on the console", async (t) => {
   const { lines, loggers } = collect("console");
   loggers.named("xo:perf").warn("blocked for 60ms", {

@@ -2,6 +2,7 @@ import { pino, type DestinationStream, type Logger as PinoLogger } from "pino";
 import type { Logger } from "@xo-server/kit";
 import { toConsoleLine, toJournalLine } from "./console-format.js";
 import { redact } from "./redact.js";
+import { RepeatLimit } from "./repeat-limit.js";
 
 export type { Logger };
 
@@ -25,6 +26,8 @@ export interface LoggerOptions {
   readonly destination?: LogDestination;
   /** Milliseconds since the epoch. */
   readonly now?: () => number;
+  /** Timer of the summaries of repeated lines; see RepeatLimit. */
+  readonly schedule?: (callback: () => void, ms: number) => void;
   /** Color the names, for terminals. */
   readonly colour?: boolean;
 }
@@ -52,19 +55,37 @@ export function createLoggers(options: LoggerOptions = {}): Loggers {
     },
     toFormat(destination, options),
   );
+  const { schedule } = options;
+  const limits = new RepeatLimit({ now, ...(schedule && { schedule }) });
   return {
-    named: (name, data = {}) => toLogger(root.child({ name, ...data })),
+    named: (name, data = {}) =>
+      toLogger(root.child({ name, ...data }), limits, (line) =>
+        JSON.stringify([name, data, line]),
+      ),
     flush: () => destination.flush?.(),
   };
 }
 
 // pino takes the data first, Logger the message.
-function toLogger(log: PinoLogger): Logger {
+function toLogger(
+  log: PinoLogger,
+  limits: RepeatLimit,
+  toKey: (line: unknown) => string,
+): Logger {
+  const limited =
+    (level: "warn" | "error") =>
+    (message: string, data: object = {}) => {
+      const key = toKey([level, message, redact(data)]);
+      const isLogged = limits.admits(key, (suppressed) => {
+        log[level](data, `${message} (${suppressed} more within a minute)`);
+      });
+      if (isLogged) log[level](data, message);
+    };
   return {
     debug: (message, data) => log.debug(data ?? {}, message),
     info: (message, data) => log.info(data ?? {}, message),
-    warn: (message, data) => log.warn(data ?? {}, message),
-    error: (message, data) => log.error(data ?? {}, message),
+    warn: limited("warn"),
+    error: limited("error"),
   };
 }
 
