@@ -139,7 +139,7 @@ t.test("a damaged file is repaired from parity", async (t) => {
     (name) => name.length > 10,
   );
   const bytes = await readFile(join(packs, file!));
-  await writeFile(join(packs, file!), bytes.subarray(0, 1000));
+  await writeFile(join(packs, file!), bytes.subarray(0, bytes.length >> 1));
   t.match(await api.ask("backupRepository.verify", { id, all: true }), {
     findings: [],
     repaired: 1,

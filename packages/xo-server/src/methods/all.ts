@@ -12,6 +12,7 @@ import { backupRepositoryOperations } from "./backup-repository.js";
 import { backupJobOperations } from "./backup-jobs.js";
 import { backupLogOperations } from "./backup-logs.js";
 import { backupRestoreDiskOperations } from "./backup-restore-disk.js";
+import { backupRestoreTestOperations } from "./backup-restore-test.js";
 import { backupRestoreOperations } from "./backup-restore.js";
 import { backupOperations } from "./backup.js";
 import { balancerOperations } from "./balancer.js";
@@ -104,6 +105,7 @@ export const operations: readonly Operation<Services>[] = [
   ...backupPassphraseOperations,
   ...backupRepositoryOperations,
   ...backupRestoreDiskOperations,
+  ...backupRestoreTestOperations,
   ...backupRestoreOperations,
   ...backupOperations,
   ...backupJobOperations,

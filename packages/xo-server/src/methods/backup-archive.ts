@@ -33,6 +33,12 @@ const PublicArchive = Type.Object({
   ),
   skipped: Type.Array(Type.Unknown()),
   verification: Type.Enum(["verified", "damaged", "none"]),
+  restoreTest: Type.Optional(
+    Type.Object(
+      { time: Type.Number(), success: Type.Boolean() },
+      { additionalProperties: true, description: "The last restore test." },
+    ),
+  ),
   allowed: Type.Array(Type.Enum(["restore", "download", "delete"]), {
     description: "What the caller may do with it.",
   }),
@@ -51,6 +57,9 @@ function toPublic(
   const record = context.services.backupRepositories.get(repository);
   const [jobId, scheduleId] = [properties["job"], properties["schedule"]].map(
     textOf,
+  );
+  const restoreTest = record.state.restoreTests?.find(
+    ({ backup }) => backup === archive.backup,
   );
   return {
     id,
@@ -74,6 +83,7 @@ function toPublic(
     ...(sizes.stored === undefined ? {} : { stored: sizes.stored }),
     skipped: Array.isArray(skipped) ? skipped : [],
     verification: verificationOf(record.state, archive),
+    ...(restoreTest === undefined ? {} : { restoreTest }),
     allowed: [
       ...(mayUse(context, "administrate:restore", record)
         ? (["restore", "download"] as const)

@@ -22,6 +22,19 @@ export interface Collection {
   readonly deleted?: number;
 }
 
+/** A test of a backup. Times in milliseconds. */
+export interface RestoreTest {
+  /** Its id in the repository. */
+  readonly backup: string;
+  /** When it ended, since the epoch. */
+  readonly time: number;
+  readonly success: boolean;
+  /** Until the guest tools reported. */
+  readonly bootMs?: number;
+  readonly durationMs: number;
+  readonly error?: string;
+}
+
 /** What was last seen of a repository. Sizes in bytes, times in milliseconds since the epoch. */
 export interface RepositoryState {
   /** The id in its own configuration. */
@@ -43,6 +56,8 @@ export interface RepositoryState {
   readonly data?: number;
   readonly verification?: Verification;
   readonly collection?: Collection;
+  /** The last test of each backup, at most 200. */
+  readonly restoreTests?: readonly RestoreTest[];
   /** Sequence of the log up to which the index of archives is complete. */
   readonly indexed?: number;
   /** Ids of backups whose manifest cannot be read. */

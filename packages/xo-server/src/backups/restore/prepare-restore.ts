@@ -30,6 +30,8 @@ export interface PrepareParts {
   /** Checks the rights of the caller. */
   readonly check: HandlerContext["check"];
   readonly signal: AbortSignal;
+  /** Whether interfaces are attached to the networks of the backup. */
+  readonly ownNetworks: boolean;
 }
 
 /**
@@ -38,7 +40,7 @@ export interface PrepareParts {
  */
 export async function prepareRestore(
   request: RestoreRequest,
-  { repositories, objects, check, signal }: PrepareParts,
+  { repositories, objects, check, signal, ownNetworks }: PrepareParts,
 ): Promise<PreparedRestore> {
   const { repository, backup } = parseArchiveId(request.id)!;
   const sr = objects.get(request.sr, "SR");
@@ -61,7 +63,7 @@ export async function prepareRestore(
   );
   const plan = planVm(description, request);
   const networks = new Map<string, Ref | undefined>();
-  for (const vif of plan.vifs) {
+  for (const vif of ownNetworks ? plan.vifs : []) {
     const requested = request.networks[vif.device];
     const id =
       requested === undefined

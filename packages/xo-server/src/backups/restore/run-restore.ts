@@ -27,6 +27,8 @@ export interface RestoreContext extends Pick<
   readonly archives: Pick<Archives, "ofVm">;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
+  /** All interfaces are attached to it instead of those of the backup. */
+  readonly network?: Ref;
 }
 
 export interface RestoredVm {
@@ -54,7 +56,11 @@ export async function runRestore(
   const { repositories, now } = context;
   await task.persistState(state);
   const objects = context.objects.forTask(task);
-  const prepared = await prepareRestore(request, { ...context, objects });
+  const prepared = await prepareRestore(request, {
+    ...context,
+    objects,
+    ownNetworks: context.network === undefined,
+  });
   const { repository, backup, plan, srOf } = prepared;
   const { xapi } = objects.get(request.sr, "SR");
   const total = plan.disks.reduce((sum, { size }) => sum + size, 0);
@@ -76,7 +82,10 @@ export async function runRestore(
     keepsMacs: prepared.keepsMacs,
     start: request.start,
     srOf,
-    networkOf: prepared.networkOf,
+    networkOf:
+      context.network === undefined
+        ? prepared.networkOf
+        : () => context.network,
     baseOf: async (disk) =>
       request.differential
         ? findBase(xapi, disk, {
