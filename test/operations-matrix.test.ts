@@ -16,6 +16,8 @@ interface Row {
   readonly becomes: Partial<Record<State, State | "gone" | "template">>;
   /** States that XAPI names where it refuses; by the state where they differ. */
   readonly needs?: string | Partial<Record<State, string>>;
+  /** Codes of refusals, by state; default: VM_BAD_POWER_STATE. */
+  readonly refusals?: Readonly<Partial<Record<string, string>>>;
 }
 
 const unchanged: Row["becomes"] = {
@@ -23,6 +25,12 @@ const unchanged: Row["becomes"] = {
   Running: "Running",
   Paused: "Paused",
   Suspended: "Suspended",
+};
+
+/** With the limit that the VM has while it is on. */
+const limits: Row["refusals"] = {
+  Running: "VM_NOT_HALTED",
+  Paused: "VM_NOT_HALTED",
 };
 
 /** `OTHER` stands for another host of the pool, `SR` for one that all hosts see. */
@@ -111,6 +119,7 @@ const rows: readonly Row[] = [
     more: { CPUs: 2, cpusMax: 2 },
     becomes: { Halted: "Halted" },
     needs: "halted",
+    refusals: limits,
   },
   {
     method: "vm.set",
@@ -123,6 +132,7 @@ const rows: readonly Row[] = [
     more: { memoryMax: 3 * GiB, memoryStaticMax: 3 * GiB },
     becomes: { Halted: "Halted" },
     needs: "halted",
+    refusals: limits,
   },
   {
     method: "vm.setAndRestart",
@@ -222,7 +232,9 @@ t.test("each operation, in each state", async (t) => {
   const named = (method: string, id: string) =>
     ["vm.copy", "vm.migrate"].includes(method) ? { vm: id } : { id };
 
-  for (const { method, more, becomes, needs } of chosenRows(rows))
+  for (const { method, more, becomes, needs, refusals = {} } of chosenRows(
+    rows,
+  ))
     await t.test(titleOf(method, more), async (t) => {
       for (const state of STATES) {
         const id = await inState(state);
@@ -239,7 +251,7 @@ t.test("each operation, in each state", async (t) => {
             {
               code: 13,
               data: {
-                code: "VM_BAD_POWER_STATE",
+                code: refusals[state] ?? "VM_BAD_POWER_STATE",
                 objectId: id,
                 expected,
                 actual: state.toLowerCase(),

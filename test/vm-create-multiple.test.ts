@@ -141,7 +141,7 @@ t.test("several VMs are created at once", async (t) => {
     for (const [wrong, code, reason] of [
       [{}, 10, /neither/],
       [{ count: 2 }, 10, /neither/],
-      [{ names: ["a", "a"] }, 10, /twice/],
+      [{ names: ["a", "a"] }, 10, /duplicate name/],
       [{ names: ["a"], count: 2 }, 10, /1 names for 2/],
       [{ names: [] }, 10, undefined],
       [{ name_label: "x", count: 0 }, 10, undefined],
