@@ -10,7 +10,7 @@ import { faultsOf, toEntries, toJob } from "../src/backup/jobs/job-entries.js";
 import { exampleOf } from "../src/backup/jobs/retention-example.js";
 import { retentionWords } from "../src/backup/jobs/retention-words.js";
 import { selectionOf, type BackupJob } from "../src/backup/job.js";
-import { failuresOf, isOfBackup, readRate } from "../src/backup/run.js";
+import { failuresOf, readRate } from "../src/backup/run.js";
 import {
   countsText,
   sourceText,
@@ -224,7 +224,4 @@ t.test("figures of a run in words", async (t) => {
     "changed blocks, by NBD",
   );
   t.equal(sourceText({ source: "toString" }, words), "toString");
-  t.ok(isOfBackup(run, new Set(["j"])));
-  t.notOk(isOfBackup(run, new Set()));
-  t.ok(isOfBackup({ ...run, vms: [] } as never, new Set()), "of a deleted job");
 });

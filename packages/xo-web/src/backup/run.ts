@@ -104,14 +104,6 @@ export function isRunning({ status }: Pick<BackupRun, "status">): boolean {
   return status === "pending" || status === "queued";
 }
 
-/** Whether a run of a backup job: its log has VMs in the place of calls. */
-export function isOfBackup(
-  run: Pick<BackupRun, "jobId">,
-  jobs: ReadonlySet<string>,
-): boolean {
-  return jobs.has(run.jobId) || "vms" in run;
-}
-
 /** Bytes per second that were read; undefined: not known. */
 export function readRate({
   read,

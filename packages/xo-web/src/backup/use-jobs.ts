@@ -5,12 +5,12 @@ import type { Failure } from "../forms/failure.js";
 import { useServer } from "../live/use-server.js";
 import type { Schedule } from "../settings/jobs/job.js";
 import type { BackupJob } from "./job.js";
-import { isOfBackup, isRunning, type BackupRun } from "./run.js";
+import { isRunning, type BackupRun } from "./run.js";
 
 export interface BackupJobs {
   /** By name; undefined: not loaded yet. */
   readonly jobs: ComputedRef<readonly BackupJob[] | undefined>;
-  /** Newest first. */
+  /** Newest first, without the entries of their VMs. */
   readonly runs: ComputedRef<readonly BackupRun[] | undefined>;
   readonly failure: Readonly<ShallowRef<Failure | undefined>>;
   readonly schedulesOf: (jobId: string) => readonly Schedule[];
@@ -22,7 +22,7 @@ export interface BackupJobs {
 }
 
 /** Runs that are asked for at once. */
-const MOST_RUNS = 30;
+const MOST_RUNS = 100;
 
 /** Backup jobs with their schedules and newest runs; the runs are asked again at an interval. */
 export function useJobs(): BackupJobs {
@@ -36,17 +36,20 @@ export function useJobs(): BackupJobs {
   >((call) => call("schedule.getAll"));
   const { value: page, reload: reloadRuns } = useRequest<{
     runs: readonly BackupRun[];
-  }>((call) => call("jobRun.list", { limit: MOST_RUNS }));
+  }>((call) =>
+    call("jobRun.list", {
+      type: "backup",
+      fields: "summary",
+      limit: MOST_RUNS,
+    }),
+  );
 
   const jobs = computed(() =>
     all.value
       ?.filter(({ type }) => type === "backup")
       .toSorted((a, b) => a.name.localeCompare(b.name)),
   );
-  const ids = computed(() => new Set(jobs.value?.map(({ id }) => id)));
-  const runs = computed(() =>
-    page.value?.runs.filter((run) => isOfBackup(run, ids.value)),
-  );
+  const runs = computed(() => page.value?.runs);
   const schedulesOf = (jobId: string) =>
     schedules.value?.filter((one) => one.jobId === jobId) ?? [];
   const next = useNextTimes(schedules);

@@ -25,6 +25,8 @@ export interface FactWording {
 
 /** Below this the space of a file system is an urgent problem, in days. */
 const FEW_DAYS = 30;
+/** Higher ratios are only those of empty disks. */
+const MAX_RATIO = 1_000;
 
 export function repositoryFacts(
   { state, benchmarks = [] }: Repository,
@@ -49,9 +51,10 @@ export function repositoryFacts(
       : [
           {
             id: "deduplication",
-            value: fill(words.times, {
-              n: formats.number(state.deduplication),
-            }),
+            value: fill(
+              state.deduplication > MAX_RATIO ? words.moreTimes : words.times,
+              { n: formats.number(Math.min(MAX_RATIO, state.deduplication)) },
+            ),
             detail: words.deduplicationLead,
           } as const,
         ]),

@@ -32,10 +32,15 @@ export function useRestore(): RestoreStart {
   const isBusy = ref(false);
   const problem = ref<string>();
 
-  function report(ended: Ended, method: string, name: string): void {
+  function report(
+    ended: Ended,
+    { method, params }: RestoreCall,
+    name: string,
+  ): void {
     const { restore } = text.value.backup;
     if ("reason" in ended) {
       toasts.show({
+        id: toastOf(params),
         tone: "bad",
         text: fill(restore.failed, { name }),
         detail: ended.reason,
@@ -45,6 +50,7 @@ export function useRestore(): RestoreStart {
     const vm = newVmOf(method, ended.answer);
     const path = vm === undefined ? undefined : pathOf("VM", vm);
     toasts.show({
+      id: toastOf(params),
       tone: "good",
       text: fill(restore.restored, { name }),
       ...(path === undefined
@@ -58,7 +64,8 @@ export function useRestore(): RestoreStart {
   return {
     isBusy,
     problem,
-    async begin({ method, params }, name) {
+    async begin(restore, name) {
+      const { method, params } = restore;
       isBusy.value = true;
       problem.value = undefined;
       const work = call(method, params, PATIENCE_MS).then(
@@ -76,13 +83,14 @@ export function useRestore(): RestoreStart {
       }
       if (first === undefined) {
         toasts.show({
+          id: toastOf(params),
           tone: "plain",
           text: fill(text.value.backup.restore.begun, { name }),
         });
         void work.then((ended) => {
-          report(ended, method, name);
+          report(ended, restore, name);
         });
-      } else report(first, method, name);
+      } else report(first, restore, name);
       return true;
     },
   };
@@ -94,6 +102,11 @@ function wait(ms: number): Promise<undefined> {
       resolve(undefined);
     }, ms);
   });
+}
+
+/** The end replaces the beginning. */
+function toastOf({ id }: RestoreCall["params"]): string {
+  return `restore ${JSON.stringify(id)}`;
 }
 
 function newVmOf(method: string, answer: Json): string | undefined {

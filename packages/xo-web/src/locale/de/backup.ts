@@ -96,6 +96,7 @@ export const backup: Messages["backup"] = {
     freeOf: "{free} frei von {size}",
     fullness: "Belegter Platz des Dateisystems",
     times: "{n}×",
+    moreTimes: "mehr als {n}×",
     deduplicationLead: "Festplatten im Vergleich zum belegten Platz",
     perDay: "{size} pro Tag",
     growthLater: "nach einem Tag bekannt",

@@ -90,6 +90,7 @@ export const backup = {
     freeOf: "{free} free of {size}",
     fullness: "Used space of the file system",
     times: "{n}×",
+    moreTimes: "more than {n}×",
     deduplicationLead: "disks compared with used space",
     perDay: "{size} per day",
     growthLater: "known after a day",

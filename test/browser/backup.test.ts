@@ -1,0 +1,106 @@
+import t from "tap";
+import { emptyFolder } from "../backup/repository-folders.js";
+import { startStorageBench } from "../storage-bench.js";
+import { checkViews, openPage } from "./browser-page.js";
+import { noBrowserReason, openBrowser } from "./chromium.js";
+
+// Real programs and a browser on a busy machine. The runner reads the limit of a file, in ms, from a comment.
+const LIMIT = { timeout: 360_000 };
+t.comment("timeout=360000");
+const skip = noBrowserReason() ?? false;
+const PASSPHRASE = "passphrase of the tests";
+
+t.test("from nothing to a restored VM", { skip, ...LIMIT }, async (t) => {
+  const { admin, list, url } = await startStorageBench(t);
+  const folder = await emptyFolder(t);
+  const browser = await openBrowser(t);
+  const { page, complaints } = await openPage(t, {
+    browser,
+    url,
+    path: "/backup",
+    cookie: admin.cookie,
+  });
+  const main = page.getByRole("main");
+  const dialog = page.getByRole("dialog");
+  const button = (name: string | RegExp) =>
+    dialog.getByRole("button", { name });
+
+  // Nothing is configured: the page leads to a repository.
+  await main.getByText("No VM is backed up yet").waitFor();
+  await checkViews(t, page, "backup without repository");
+  await main.getByRole("link", { name: "Add repository" }).click();
+  await dialog.getByLabel("Name").fill("nightly");
+  await dialog.getByRole("textbox", { name: "Folder" }).fill(folder);
+  await dialog.getByLabel("Passphrase", { exact: true }).fill(PASSPHRASE);
+  await button("Create").click();
+  await dialog.getByText("The passphrases differ.").waitFor();
+  await dialog.getByLabel("Repeat the passphrase").fill(PASSPHRASE);
+  await checkViews(t, page, "form of a repository");
+  await button("Create").click();
+
+  // The recovery sheet is shown until somebody confirms to have it.
+  await dialog.getByText("Recovery key:").waitFor();
+  await button("Close").click();
+  await dialog.getByText("Confirm first").waitFor();
+  await checkViews(t, page, "recovery sheet");
+  await dialog.getByLabel(/I have printed/).check();
+  await button("Done").click();
+  const repository = main.getByRole("region", { name: "nightly" });
+  await repository.getByText("Reachable").waitFor();
+  await checkViews(t, page, "repositories");
+
+  // A job for one VM.
+  const halted = await list("vms", "power_state:Halted");
+  const vm = halted.find(({ $VBDs }) => ($VBDs as string[]).length > 0)!;
+  const name = String(vm["name_label"]);
+  await page.goto(`${url}/#/backup`);
+  await main.getByRole("link", { name: "Add backup job" }).click();
+  await dialog.getByLabel("Name", { exact: true }).fill("every night");
+  await dialog.getByText(/VMs match now/).waitFor();
+  await dialog.getByLabel("Chosen VMs").check();
+  await dialog.getByRole("searchbox").fill(name);
+  await dialog.getByRole("checkbox", { name, exact: true }).first().check();
+  await dialog.getByText("Every day at 22:30").waitFor();
+  await dialog.getByText(/backups of each VM would be kept/).waitFor();
+  await checkViews(t, page, "form of a backup job");
+  await button("Save").click();
+  const job = main.getByRole("region", { name: "every night" });
+  await job.getByText("never run").waitFor();
+  await checkViews(t, page, "backup jobs");
+  await job.getByRole("button", { name: /Actions/ }).click();
+  await page.getByRole("menuitem", { name: "Preview" }).click();
+  await dialog.getByText("in full", { exact: true }).first().waitFor();
+  await checkViews(t, page, "preview of a backup job");
+  await button("Close").click();
+
+  await job.getByRole("button", { name: "Run now" }).click();
+  await job.getByRole("link", { name: "succeeded" }).click();
+  await main
+    .getByRole("region", { name, exact: true })
+    .getByText("nightly")
+    .waitFor();
+  await checkViews(t, page, "log of a run");
+
+  // The backup is on the page of the VM, and is restored from there.
+  await page.goto(`${url}/#/vms/${vm.id}/backups`);
+  await main.getByText("1 backup", { exact: true }).waitFor();
+  await checkViews(t, page, "backups of a VM");
+  await main.getByRole("button", { name: /Restore the backup/ }).click();
+  await dialog.getByLabel("Name of the new VM").fill("brought back");
+  await dialog.getByLabel("SR", { exact: true }).waitFor();
+  await checkViews(t, page, "form of a restore");
+  await dialog.getByLabel("Over the existing VM").check();
+  t.ok(
+    await button("Restore").isDisabled(),
+    "a VM is not overwritten before its name was typed",
+  );
+  await dialog.getByLabel("As a new VM").check();
+  await button("Restore").click();
+  await page.getByText(`${name} restored.`).waitFor();
+  t.equal((await list("vms", 'name_label:"brought back"')).length, 1);
+
+  await page.goto(`${url}/#/backup`);
+  await main.getByRole("heading", { name: "Protected VMs" }).waitFor();
+  await checkViews(t, page, "backup overview");
+  t.same(complaints, []);
+});
