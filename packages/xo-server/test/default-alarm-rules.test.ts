@@ -31,7 +31,7 @@ t.test("a new server has alarm rules, once", async (t) => {
     const { admin, list } = await start(t);
     const rules = await list();
     names = rules.map(({ name }) => name);
-    t.equal(names.length, 16);
+    t.equal(names.length, 18);
     t.ok(names.includes("Pool disconnected") && names.includes("Host down"));
     for (const { id, name, on, forSeconds, targets } of rules) {
       t.same(targets, [], name);
@@ -108,6 +108,10 @@ t.test("the process reads its own disk and memory", async (t) => {
     updates: { hostsWithPatches: () => 3, poolsWithDifferentVersions: () => 1 },
     readBackupFigure: (figure) =>
       Promise.resolve({ value: 2, text: `${figure}: a, b` }),
+    repositories: {
+      damagedRepositories: () => 2,
+      failedRepositories: () => 1,
+    },
   });
   for (const metric of serverMetrics.slice(0, 2)) {
     const value = Number(await read(metric));
@@ -117,12 +121,18 @@ t.test("the process reads its own disk and memory", async (t) => {
   t.equal(await read("updates.hosts"), 3);
   t.equal(await read("versions.pools"), 1);
   t.same(await read("backup.failed"), { value: 2, text: "failed: a, b" });
+  t.equal(await read("backup.damaged"), 2);
+  t.equal(await read("backup.unreachable"), 1);
   const missing = createServerMetrics({
     dataDir: "/does/not/exist",
     certificateEndsAt: () => undefined,
     clock: { now: () => 0 },
     updates: { hostsWithPatches: () => 0, poolsWithDifferentVersions: () => 0 },
     readBackupFigure: () => Promise.resolve(undefined),
+    repositories: {
+      damagedRepositories: () => 0,
+      failedRepositories: () => 0,
+    },
   });
   t.same(await missing("disk.usage"), NaN);
   t.same(await missing("certificate.days"), NaN);

@@ -115,6 +115,23 @@ const defaultRules: readonly DefaultRule[] = [
     on: statistic(SERVER_TYPE, "backup.days", { threshold: 8, clearsAt: 8 }),
   },
   {
+    name: "Backup repository damaged",
+    severity: "critical",
+    on: statistic(SERVER_TYPE, "backup.damaged", {
+      threshold: 0,
+      clearsAt: 0,
+    }),
+  },
+  {
+    name: "Backup repository unreachable",
+    severity: "warning",
+    forSeconds: 900,
+    on: statistic(SERVER_TYPE, "backup.unreachable", {
+      threshold: 0,
+      clearsAt: 0,
+    }),
+  },
+  {
     name: "Server: disk nearly full",
     severity: "critical",
     forSeconds: 60,

@@ -1,6 +1,7 @@
 import { statfs } from "node:fs/promises";
 import { totalmem } from "node:os";
 import type { BackupFigure } from "../backups/report/backup-figures.js";
+import type { RepositoryProblems } from "../backups/repositories/problem-counts.js";
 
 /** Type of the server itself in statistics rules. */
 export const SERVER_TYPE = "server";
@@ -12,7 +13,8 @@ export const SERVER_TYPE = "server";
  * check; `versions.pools`: pools whose hosts run different versions; `backup.failed`: backup jobs
  * whose last run failed; `backup.mismatches`: VMs of last runs whose changed block tracking was
  * wrong; `backup.unprotected`: VMs that no scheduled job backs up; `backup.days`: age of the oldest
- * last backup.
+ * last backup; `backup.damaged`: backup repositories with damage that could not be repaired;
+ * `backup.unreachable`: those that could not be used.
  */
 export const serverMetrics = [
   "disk.usage",
@@ -24,6 +26,8 @@ export const serverMetrics = [
   "backup.mismatches",
   "backup.unprotected",
   "backup.days",
+  "backup.damaged",
+  "backup.unreachable",
 ] as const;
 export type ServerMetric = (typeof serverMetrics)[number];
 
@@ -61,6 +65,7 @@ export function createServerMetrics(sources: {
   readonly certificateEndsAt: () => number | undefined;
   readonly updates: UpdateCounts;
   readonly readBackupFigure: ReadBackupFigure;
+  readonly repositories: RepositoryProblems;
   readonly clock: { now(): number };
 }): ReadServerMetric {
   return async (metric) => {
@@ -82,6 +87,10 @@ export function createServerMetrics(sources: {
       case "backup.unprotected":
       case "backup.days":
         return readBackups(sources.readBackupFigure, metric);
+      case "backup.damaged":
+        return sources.repositories.damagedRepositories();
+      case "backup.unreachable":
+        return sources.repositories.failedRepositories();
     }
   };
 }

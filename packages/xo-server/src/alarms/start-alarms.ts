@@ -6,6 +6,7 @@ import type { PoolStatus } from "../status/status.js";
 import type { StopStack } from "../lifecycle/stop-stack.js";
 import { AlarmListeners } from "./alarm-listeners.js";
 import { Alarms } from "./alarms.js";
+import { countProblems } from "../backups/repositories/problem-counts.js";
 import { toPageUrl } from "./page-url.js";
 import {
   createServerMetrics,
@@ -56,6 +57,7 @@ export function startAlarms(
       certificateEndsAt,
       updates,
       readBackupFigure,
+      repositories: countProblems(store),
       clock,
     }),
     pageUrl: () => toPageUrl(config),

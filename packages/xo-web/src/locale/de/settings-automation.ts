@@ -189,6 +189,12 @@ export const settingsAutomation: Pick<
       "certificate.days": "Tage bis zum Ablauf des TLS-Zertifikats",
       "updates.hosts": "Hosts mit fehlenden Updates",
       "versions.pools": "Pools mit Hosts verschiedener Versionen",
+      "backup.failed": "Sicherungsjobs mit fehlgeschlagenem letzten Lauf",
+      "backup.mismatches": "VMs mit falschem Changed Block Tracking",
+      "backup.unprotected": "VMs, die kein geplanter Job sichert",
+      "backup.days": "Tage seit der ältesten letzten Sicherung",
+      "backup.damaged": "beschädigte Backup-Repositorys",
+      "backup.unreachable": "nicht erreichbare Backup-Repositorys",
     },
     share: "Als Anteil",
     shareHint:

@@ -181,6 +181,12 @@ export const settingsAutomation = {
       "certificate.days": "days until the TLS certificate expires",
       "updates.hosts": "hosts with missing updates",
       "versions.pools": "pools with hosts of different versions",
+      "backup.failed": "backup jobs whose last run failed",
+      "backup.mismatches": "VMs whose changed block tracking was wrong",
+      "backup.unprotected": "VMs that no scheduled job backs up",
+      "backup.days": "days since the oldest last backup",
+      "backup.damaged": "damaged backup repositories",
+      "backup.unreachable": "unreachable backup repositories",
     },
     share: "As a percentage",
     shareHint:

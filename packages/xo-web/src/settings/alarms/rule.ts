@@ -73,6 +73,12 @@ export const metrics: Readonly<Record<string, MetricUnit>> = {
   "certificate.days": "days",
   "updates.hosts": "plain",
   "versions.pools": "plain",
+  "backup.failed": "plain",
+  "backup.mismatches": "plain",
+  "backup.unprotected": "plain",
+  "backup.days": "days",
+  "backup.damaged": "plain",
+  "backup.unreachable": "plain",
 };
 
 /** Metrics of a type; `server` is the server itself. */
@@ -80,6 +86,8 @@ export function metricsOf(type: string): string[] {
   const ofServer = [
     ...["disk.usage", "memory.usage", "certificate.days"],
     ...["updates.hosts", "versions.pools"],
+    ...["backup.failed", "backup.mismatches", "backup.unprotected"],
+    ...["backup.days", "backup.damaged", "backup.unreachable"],
   ];
   return Object.keys(metrics).filter(
     (metric) => ofServer.includes(metric) === (type === "server"),

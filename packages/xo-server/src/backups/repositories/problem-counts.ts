@@ -1,0 +1,28 @@
+import type { Store } from "@xo-server/store";
+import { toRecord } from "./repository-record.js";
+
+/** Repositories with problems, for alarms. */
+export interface RepositoryProblems {
+  /** With files that are damaged and could not be repaired. */
+  damagedRepositories(): number;
+  /** That could not be used when they were last tried. */
+  failedRepositories(): number;
+}
+
+export function countProblems({
+  backupRepositories,
+}: Pick<Store, "backupRepositories">): RepositoryProblems {
+  const enabled = () =>
+    Array.from(backupRepositories.list(), toRecord).filter(
+      (one) => one.enabled,
+    );
+  return {
+    damagedRepositories: () =>
+      enabled().filter(
+        ({ state: { verification, unreadable = [] } }) =>
+          unreadable.length > 0 || (verification?.findings ?? []).length > 0,
+      ).length,
+    failedRepositories: () =>
+      enabled().filter(({ state }) => state.problem !== undefined).length,
+  };
+}
