@@ -179,7 +179,10 @@ export const backup: Messages["backup"] = {
         name: "VMs, auf die ein Filter zutrifft",
         hint: "Wird bei jedem Lauf ausgewertet, zum Beispiel tags:prod.",
       },
-      vms: { name: "Ausgewählte VMs", hint: "" },
+      vms: {
+        name: "Ausgewählte VMs",
+        hint: "Nur diese; neue VMs sind nicht eingeschlossen.",
+      },
       pattern: {
         name: "VMs, auf die ein Muster zutrifft",
         hint: "Von einem Client von Xen Orchestra; es bleibt, wie es ist.",

@@ -171,7 +171,10 @@ export const backup = {
         name: "VMs that match a filter",
         hint: "Evaluated at each run, such as tags:prod.",
       },
-      vms: { name: "Chosen VMs", hint: "" },
+      vms: {
+        name: "Chosen VMs",
+        hint: "Only these; new VMs are not included.",
+      },
       pattern: {
         name: "VMs that match a pattern",
         hint: "From a client of Xen Orchestra; it stays as it is.",
