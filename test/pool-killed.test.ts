@@ -38,9 +38,14 @@ async function lookAt(session: ApiSession) {
   };
 }
 
-for (const step of ["evacuate", "reboot"])
+for (const [kind, step] of [
+  ["reboot", "evacuate"],
+  ["reboot", "reboot"],
+  ["update", "install updates"],
+  ["update", "wait for the host"],
+] as const)
   t.test(
-    `a rolling reboot continues after the server was killed at "${step}"`,
+    `a rolling ${kind} continues after the server was killed at "${step}"`,
     LIMIT,
     async (t) => {
       const [pool] = await simulate(t, ...SIZE);
@@ -61,7 +66,7 @@ for (const step of ["evacuate", "reboot"])
       const [{ id }] = (await (
         await first.rest("GET", "/pools?fields=id")
       ).json()) as [Row];
-      const path = `/pools/${id}/actions/rolling_reboot`;
+      const path = `/pools/${id}/actions/rolling_${kind}`;
       const begun = await first.rest("POST", path, {});
       const { taskId } = (await begun.json()) as { taskId: string };
       const task = async (session: ApiSession, query = "") =>
@@ -81,7 +86,14 @@ for (const step of ["evacuate", "reboot"])
       const ended = await task(session, "?wait=true");
       t.equal(ended.status, "success", JSON.stringify(ended));
       const after = await lookAt(session);
-      t.same(after.places, before.places, "VMs are where they were");
+      if (kind === "reboot")
+        t.same(after.places, before.places, "VMs are where they were");
+      else
+        t.same(
+          Object.keys(after.places).sort(),
+          Object.keys(before.places).sort(),
+          "all VMs run",
+        );
       t.ok(after.areEnabled);
       for (const [host, startTime] of before.starts) {
         t.ok(after.starts.get(host)! > startTime, "rebooted");

@@ -4,6 +4,7 @@ export type { Change } from "./model/change.js";
 export type { Limits, Order } from "./model/limits.js";
 export type * from "./model/plan.js";
 export type * from "./model/pool-model.js";
+export type * from "./model/rolling.js";
 export type * from "./model/rule.js";
 export type * from "./model/survival.js";
 export type * from "./model/what-if.js";
@@ -18,6 +19,7 @@ export { planBalance } from "./plans/plan-balance.js";
 export { planEvacuation } from "./plans/plan-evacuation.js";
 export { planFailover } from "./plans/plan-failover.js";
 export { planRepair } from "./plans/plan-repair.js";
+export { planRolling } from "./rolling/plan-rolling.js";
 export { planStarts, type StartOptions } from "./plans/plan-starts.js";
 export {
   survivedFailures,

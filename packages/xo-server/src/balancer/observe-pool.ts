@@ -4,7 +4,7 @@ import type {
   Steps,
   ViewObject,
 } from "@xo-server/inventory";
-import type { RollingPlans } from "../hosts/rolling-plans.js";
+import type { RollingRecords } from "../rolling/rolling-records.js";
 import type { Pools } from "../pools/pools.js";
 import { migrationObstacle } from "../placement/migration-obstacle.js";
 import type { HostStats } from "../stats/host-stats.js";
@@ -15,7 +15,7 @@ export interface ObservePoolParts {
   readonly inventory: Pick<Inventory, "runInSlices">;
   readonly pools: Pick<Pools, "list">;
   readonly stats: { readonly tracks: Pick<HostStats["tracks"], "get"> };
-  readonly rolling: Pick<RollingPlans, "underWaySince">;
+  readonly rolling: Pick<RollingRecords, "underWaySince">;
 }
 
 /** Filled host by host. */

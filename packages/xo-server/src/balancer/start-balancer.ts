@@ -5,7 +5,7 @@ import { resolve } from "node:path";
 import type { Catalog, Inventory } from "@xo-server/inventory";
 import type { Store } from "@xo-server/store";
 import type { Config } from "../config/config.js";
-import { RollingPlans } from "../hosts/rolling-plans.js";
+import { RollingRecords } from "../rolling/rolling-records.js";
 import type { Logger } from "../log/logger.js";
 import type { PoolObjects } from "../objects/pool-objects.js";
 import type { Audit } from "../operations/audit.js";
@@ -44,7 +44,7 @@ export function startBalancer(parts: StartBalancerParts): Balancer {
     .update(`balancer\n${hostname()}\n${resolve(config.dataDir)}`)
     .digest("base64url");
   let isStopping = false;
-  const rolling = new RollingPlans(store.settings);
+  const rolling = new RollingRecords(store.settings);
   const sources = { ...parts, stats: parts.stats.hosts, rolling };
   const named = { ...parts, nameOf: (id: string) => nameOf(catalog, id) };
   const runner = new PlanRunner({

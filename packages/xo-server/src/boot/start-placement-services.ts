@@ -1,5 +1,6 @@
 import { startBalancer } from "../balancer/start-balancer.js";
-import { RollingPlans } from "../hosts/rolling-plans.js";
+import { RollingRecords } from "../rolling/rolling-records.js";
+import { WavePlanner } from "../rolling/wave-planner.js";
 import type { StopStack } from "../lifecycle/stop-stack.js";
 import type { Services } from "../methods/services.js";
 import { EvacuationPlanner } from "../placement/evacuations.js";
@@ -16,7 +17,8 @@ export interface PlacementServices {
     | "startHosts"
     | "evacuations"
     | "balancer"
-    | "rollingPlans"
+    | "rollingRecords"
+    | "wavePlanner"
     | "hostStats"
     | "objectStats"
   >;
@@ -73,7 +75,8 @@ export function startPlacementServices(
       clock,
     }),
     balancer,
-    rollingPlans: new RollingPlans(store.settings),
+    rollingRecords: new RollingRecords(store.settings),
+    wavePlanner: new WavePlanner({ placement, objects, inventory }),
     hostStats: stats.hosts,
     objectStats: stats.objects,
   };

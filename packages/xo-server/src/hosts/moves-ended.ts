@@ -3,7 +3,7 @@ import type { PoolObjects } from "../objects/pool-objects.js";
 import { pause } from "../tasks/pause.js";
 import { guestsOf } from "./guests.js";
 import type { RestartParts } from "./restart.js";
-import { isGone } from "./rolling-plan.js";
+import { isGone } from "../objects/is-gone.js";
 
 const LOOK_EVERY_MS = 1_000;
 /** Limit for the migration of a VM with much memory; after it the caller continues and gets XAPI's error. */

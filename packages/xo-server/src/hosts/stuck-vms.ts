@@ -46,6 +46,11 @@ const NO_ROOM: ReadonlySet<string | undefined> = new Set([
   "HOST_NOT_ENOUGH_FREE_MEMORY",
 ]);
 
+/** XAPI's reason is lack of room on other hosts. */
+export function isNoRoom({ reason }: StuckVm): boolean {
+  return NO_ROOM.has(reason[0]);
+}
+
 /** VMs that cannot be migrated, and VMs that the plan could not place. */
 export function allStuck(
   host: PoolObject,

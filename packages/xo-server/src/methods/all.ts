@@ -45,6 +45,7 @@ import { pluginOperations } from "./plugin.js";
 import { poolHaOperations } from "./pool-ha.js";
 import { poolMembersOperations } from "./pool-members.js";
 import { poolPowerOperations } from "./pool-power.js";
+import { poolRollingOperations } from "./pool-rolling.js";
 import { poolVerifyOperations } from "./pool-verify.js";
 import { poolSettingsOperations } from "./pool-settings.js";
 import { poolOperations } from "./pool.js";
@@ -140,6 +141,7 @@ export const operations: readonly Operation<Services>[] = [
   ...poolHaOperations,
   ...poolMembersOperations,
   ...poolPowerOperations,
+  ...poolRollingOperations,
   ...poolVerifyOperations,
   ...poolSettingsOperations,
   ...poolOperations,

@@ -2,16 +2,11 @@ import { hostsOfPool } from "./pool-hosts.js";
 import { XoError } from "@xo-server/model";
 import { Type } from "typebox";
 import { emergencyShutdown } from "../hosts/emergency-shutdown.js";
-import { rollingReboot, type RollingRequest } from "../hosts/rolling-reboot.js";
 import type { PoolObject } from "../objects/pool-objects.js";
-import type { HandlerContext } from "../operations/operation.js";
 import { defineOperation, type OperationContext } from "./define-operation.js";
 import type { RestRoute } from "../operations/rest-route.js";
 import { actionRoute, idOf, onId } from "./on-object.js";
 import type { Action } from "../rights/actions.js";
-
-const flag = (description: string) =>
-  Type.Optional(Type.Boolean({ description }));
 
 const on = ({ objects }: Pick<OperationContext, "objects">, id: string) =>
   objects.get(id, "pool");
@@ -33,52 +28,6 @@ const all = async (
   (await hostsOfPool(services.queries, id)).map((host) =>
     objects.get(host, "host"),
   );
-
-const roll = async (
-  context: OperationContext,
-  pool: string,
-  request: RollingRequest,
-  { signal, task: work }: HandlerContext,
-) => {
-  const parts = {
-    objects: context.objects,
-    clock: context.services.clock,
-    signal,
-    work,
-    plans: context.services.rollingPlans,
-    evacuations: context.services.evacuations,
-  };
-  await rollingReboot(
-    on(context, pool),
-    () => all(context, pool),
-    parts,
-    request,
-  );
-  return true;
-};
-
-export const poolRollingReboot = defineOperation({
-  ...shared,
-  name: "pool.rollingReboot",
-  summary:
-    "Rolling reboot of a pool: evacuates and reboots its hosts one after another, then migrates the VMs back. It stops at the first failure; the next call resumes it.",
-  params: Type.Object({
-    pool,
-    shutdownPinnedVms: flag(
-      "Shuts down VMs that cannot be migrated, and starts them afterwards.",
-    ),
-    bypassBackupCheck: flag("Accepted and ignored."),
-    resume: flag(
-      "Default: resumes a rolling reboot that stopped. False: starts a new one. True: also resumes one of a server that has crashed.",
-    ),
-  }),
-  permission: onPool("administrate:restart"),
-  rest: action("rolling_reboot", "RollingReboot"),
-  handler: ({ pool, shutdownPinnedVms, resume }, context) =>
-    roll(context, pool, { shutdownPinnedVms, resume }, context),
-  resume: ({ pool }: { readonly pool: string }, context) =>
-    roll(context, pool, { resume: true }, context),
-});
 
 export const poolEmergencyShutdown = defineOperation({
   ...shared,
@@ -126,32 +75,8 @@ export const poolManagementReconfigure = defineOperation({
   },
 });
 
-export const poolRollingUpdate = defineOperation({
-  ...shared,
-  name: "pool.rollingUpdate",
-  summary:
-    "Rolling update of a pool. Not supported: the call fails with UNSUPPORTED.",
-  params: Type.Object({
-    pool,
-    rebootVm: flag("Accepted and ignored."),
-    shutdownPinnedVms: flag("Accepted and ignored."),
-    bypassBackupCheck: flag("Accepted and ignored."),
-  }),
-  permission: onPool("administrate:restart"),
-  rest: action("rolling_update", "RollingUpdate"),
-  handler: () =>
-    notBuilt(
-      "a rolling update",
-      "XAPI has no call that installs an XCP-ng host's packages; pool.rollingReboot reboots the hosts",
-    ),
-});
-
 function action(verb: string, operationId: string): RestRoute {
   return actionRoute(`/pools/{pool}/actions/${verb}`, operationId);
-}
-
-async function notBuilt(what: string, reason: string): Promise<boolean> {
-  throw new XoError("UNSUPPORTED", { what, reason });
 }
 
 function split(pool: PoolObject, all: readonly PoolObject[]) {
@@ -162,10 +87,8 @@ function split(pool: PoolObject, all: readonly PoolObject[]) {
   };
 }
 
-/** What is done to all hosts of a pool, or to which hosts it has. */
+/** What is done to all hosts of a pool at once. */
 export const poolPowerOperations = [
-  poolRollingReboot,
   poolEmergencyShutdown,
   poolManagementReconfigure,
-  poolRollingUpdate,
 ];

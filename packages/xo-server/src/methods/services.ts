@@ -22,7 +22,8 @@ import type { Dashboards } from "../dashboard/dashboards.js";
 import type { AnswerCache } from "../dashboard/answer-cache.js";
 import type { HealthSources } from "../health/health-reader.js";
 import type { MissingPatches } from "../updates/missing-patches.js";
-import type { RollingPlans } from "../hosts/rolling-plans.js";
+import type { RollingRecords } from "../rolling/rolling-records.js";
+import type { WavePlanner } from "../rolling/wave-planner.js";
 import type { Jobs } from "../jobs/jobs.js";
 import type { Completeness } from "../objects/completeness.js";
 import type { LiveQuerySubscriptions } from "../objects/live-query-subscriptions.js";
@@ -96,7 +97,8 @@ export interface Services {
   readonly startHosts: StartHostSelector;
   readonly evacuations: EvacuationPlanner;
   readonly balancer: Balancer;
-  readonly rollingPlans: RollingPlans;
+  readonly rollingRecords: RollingRecords;
+  readonly wavePlanner: WavePlanner;
   readonly missingPatches: MissingPatches;
 
   readonly hostStats: HostStats;

@@ -5,6 +5,7 @@ import type { Conflict, Plan, PoolModel, Unplaced } from "@xo-server/placement";
 import type { PoolObject, PoolObjects } from "../objects/pool-objects.js";
 import type { TaskContext } from "../tasks/task-context.js";
 import { applyPlan } from "./apply-plan.js";
+import { withoutMember } from "./without-member.js";
 import type { PlacementService } from "./placement-service.js";
 
 export interface EvacuationParts {
@@ -119,13 +120,4 @@ export class EvacuationPlanner {
       },
     };
   }
-}
-
-function withoutMember<T extends object, K extends keyof T>(
-  from: T,
-  name: K,
-): Omit<T, K> {
-  const rest: Partial<T> = { ...from };
-  delete rest[name];
-  return rest as Omit<T, K>;
 }

@@ -8,6 +8,7 @@ import {
   planEvacuation,
   planFailover,
   planRepair,
+  planRolling,
   planStarts,
   survivedFailures,
   whatIf,
@@ -37,6 +38,7 @@ export const plannerFunctions = {
   survival: survivedFailures,
   balance: planBalance,
   repair: planRepair,
+  rolling: planRolling,
   whatIf,
   agility: agilityOf,
 };

@@ -11,6 +11,8 @@ import type {
   Plan,
   PlanOptions,
   PoolModel,
+  RollingPlan,
+  RollingRequest,
   StartOptions,
   Survival,
   SurvivalOptions,
@@ -141,6 +143,16 @@ export class Planner {
       args: [policy],
       call,
     });
+  }
+
+  rolling(
+    model: PoolModel,
+    request: RollingRequest,
+    options: PlanOptions = {},
+    call?: PlanCall,
+  ) {
+    const args = [request, options];
+    return this.#request<RollingPlan>("rolling", { model, args, call });
   }
 
   repair(model: PoolModel, options: PlanOptions = {}, call?: PlanCall) {

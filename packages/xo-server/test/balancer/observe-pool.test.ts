@@ -3,7 +3,7 @@ import {
   observePool,
   type ObservePoolParts,
 } from "../../src/balancer/observe-pool.js";
-import { RollingPlans } from "../../src/hosts/rolling-plans.js";
+import { RollingRecords } from "../../src/rolling/rolling-records.js";
 import type { PoolStatus } from "../../src/status/status.js";
 import { MiniCatalog } from "../mini-catalog.js";
 
@@ -55,7 +55,7 @@ function setUp() {
             : undefined,
       },
     },
-    rolling: new RollingPlans(store),
+    rolling: new RollingRecords(store),
   } as unknown as ObservePoolParts;
   return { objects, parts, settings, states };
 }

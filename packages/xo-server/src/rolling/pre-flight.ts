@@ -1,0 +1,121 @@
+import type { RollingPlan } from "@xo-server/placement";
+import { XoError } from "@xo-server/model";
+import type { PoolObject, PoolObjects } from "../objects/pool-objects.js";
+import type { TaskContext } from "../tasks/task-context.js";
+import { eachOf } from "../hosts/guests.js";
+import {
+  isNoRoom,
+  stuckOn,
+  withoutShutdown,
+  type StuckVm,
+} from "../hosts/stuck-vms.js";
+import type { WavePlanner } from "./wave-planner.js";
+
+export interface PreFlightParts {
+  readonly objects: PoolObjects;
+  /** Absent: XAPI chooses where VMs go, one host at a time. */
+  readonly planner?: WavePlanner | undefined;
+  readonly work: TaskContext;
+  readonly signal: AbortSignal;
+}
+
+export interface PreFlightRequest {
+  readonly pool: string;
+  /** Ids of the hosts to take down that run and have not been rebooted. */
+  readonly hosts: readonly PoolObject[];
+  readonly shutdownPinnedVms: boolean;
+  readonly parallel: number;
+  readonly failures: number;
+  readonly waves?: number;
+}
+
+export interface PreFlight {
+  /** Absent: planning failed, or there is no planner. */
+  readonly plan: RollingPlan | undefined;
+  /** VMs because of which nothing may be begun. */
+  readonly stuck: readonly StuckVm[];
+  /** VMs that will be shut down and started again. */
+  readonly shutDown: readonly StuckVm[];
+  readonly conflict?: object | undefined;
+}
+
+/**
+ * Finds out, before anything is done, whether each host can be emptied, and in which
+ * order.
+ * @throws XoError ABORTED; what the pool refused
+ */
+export async function preFlight(
+  request: PreFlightRequest,
+  parts: PreFlightParts,
+): Promise<PreFlight> {
+  const { objects } = parts;
+  const reported: StuckVm[] = [];
+  await eachOf(request.hosts, async (host) => {
+    reported.push(...(await stuckOn(host, objects)));
+  });
+  const pinned = reported.filter((one) => !isNoRoom(one));
+  const noRoom = reported.filter(isNoRoom);
+  const isShutDown = request.shutdownPinnedVms;
+  const shutDown = isShutDown ? pinned : [];
+  const plan = await planAll(request, parts, { pinned, shutDown });
+  const placeless = plan === undefined ? noRoom : unplacedIn(plan);
+  const known = new Set(pinned.map(({ vm }) => vm.id));
+  return {
+    plan,
+    shutDown,
+    stuck: [
+      ...(isShutDown ? await withoutShutdown(pinned) : pinned),
+      ...placeless.filter(({ vm }) => !known.has(vm.id)),
+    ],
+    conflict: plan?.stuck.find(({ conflict }) => conflict)?.conflict,
+  };
+
+  function unplacedIn({ stuck }: RollingPlan): StuckVm[] {
+    const hasRules = parts.planner!.hasRules(request.pool);
+    const refused = new Set(noRoom.map(({ vm }) => vm.id));
+    return stuck.flatMap(({ host, unplaced, isProven }) =>
+      unplaced
+        .filter(({ vm }) => isProven || hasRules || refused.has(vm))
+        .map(({ vm, refusals }) => ({
+          vm: objects.get(vm, "VM"),
+          host: objects.get(host, "host"),
+          reason: ["NO_HOST_FOR_VM", ...refusals.map(({ rule }) => rule)],
+        })),
+    );
+  }
+}
+
+async function planAll(
+  { pool, hosts, parallel, failures, waves }: PreFlightRequest,
+  { planner, objects, work, signal }: PreFlightParts,
+  {
+    pinned,
+    shutDown,
+  }: {
+    readonly pinned: readonly StuckVm[];
+    readonly shutDown: readonly StuckVm[];
+  },
+): Promise<RollingPlan | undefined> {
+  if (planner === undefined || hosts.length === 0) return undefined;
+  const ids = hosts.map(({ id }) => id);
+  const { master } = objects.get(pool, "pool").object;
+  const request = {
+    hosts: ids,
+    ...(ids.includes(String(master)) && { first: String(master) }),
+    parallel,
+    failures,
+    ...(waves === undefined ? {} : { waves }),
+  };
+  const known = {
+    pinned: new Map(pinned.map(({ vm, reason }) => [vm.id, reason[0]!])),
+    without: new Set(shutDown.map(({ vm }) => vm.id)),
+  };
+  try {
+    return await planner.plan(pool, request, known, signal);
+  } catch (error) {
+    if (error instanceof XoError && error.code === "ABORTED") throw error;
+    const { message } = error as Error;
+    work.warn(`no plan, XAPI chooses the hosts, one at a time: ${message}`);
+    return undefined;
+  }
+}

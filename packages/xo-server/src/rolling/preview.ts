@@ -1,0 +1,199 @@
+import type { RollingPlan } from "@xo-server/placement";
+import type { PoolObject, PoolObjects } from "../objects/pool-objects.js";
+import { guestIdsOf } from "../hosts/guests.js";
+import { nameOf, type StuckVm } from "../hosts/stuck-vms.js";
+import { stuckReason } from "../hosts/stuck-reason.js";
+import {
+  afterInstallation,
+  mostNeeded,
+  type MissingPatch,
+} from "../updates/missing-patch.js";
+import { estimateWaves, type Lengths } from "./estimate.js";
+import type { PreFlight } from "./pre-flight.js";
+
+/** Why nothing would be begun, or what an administrator should know before. */
+export interface PreviewProblem {
+  readonly type: "VM" | "host";
+  readonly id: string;
+  readonly name: string;
+  /** Of a VM: its host. */
+  readonly host?: string;
+  readonly code: string;
+  readonly reason: string;
+  readonly isFatal: boolean;
+}
+
+export interface PreviewWave {
+  readonly hosts: readonly string[];
+  readonly moves: readonly {
+    readonly vm: string;
+    readonly from: string;
+    readonly to: string;
+  }[];
+  /** VMs that move again later. */
+  readonly movesAgain: number;
+  /** Proven: a host failure during this wave is survived. */
+  readonly survives: boolean;
+  /** Estimated seconds, from the beginning. */
+  readonly startsAt: number;
+  readonly emptyAt: number;
+  readonly endsAt: number;
+}
+
+export interface RollingPreview {
+  readonly kind: "reboot" | "update";
+  readonly canStart: boolean;
+  readonly problems: readonly PreviewProblem[];
+  /** In the order of their turns. */
+  readonly hosts: readonly {
+    readonly id: string;
+    readonly name: string;
+    readonly vms: number;
+    readonly updates: number;
+    readonly after: string;
+  }[];
+  readonly waves: readonly PreviewWave[];
+  readonly moves: number;
+  /** VMs on these hosts. */
+  readonly vms: number;
+  /** Estimated. */
+  readonly seconds: number;
+  /** Index of the wave that is most likely to fail, and why. Absent without waves. */
+  readonly riskiest?: { readonly wave: number; readonly reason: RiskReason };
+  /** VMs that are shut down and started again. */
+  readonly shutDown: readonly string[];
+}
+
+/**
+ * no-failure-survived: a host that fails in this wave is not made up for; coordinator: the pool
+ * is not available meanwhile; most-moves: the most VMs move.
+ */
+export type RiskReason = "no-failure-survived" | "coordinator" | "most-moves";
+
+export interface PreviewParts {
+  readonly objects: PoolObjects;
+  readonly patches: ReadonlyMap<string, readonly MissingPatch[]>;
+  readonly lengths: Lengths;
+  readonly kind: "reboot" | "update";
+}
+
+/** What a rolling reboot or update would do, as clients get it. */
+export function toPreview(
+  hosts: readonly PoolObject[],
+  { plan, stuck, shutDown }: PreFlight,
+  parts: PreviewParts,
+): RollingPreview {
+  const { kind, patches } = parts;
+  const waves = wavesOf(plan, parts);
+  const order = waves.flatMap((wave) => wave.hosts);
+  const rank = ({ id }: PoolObject) =>
+    order.includes(id) ? order.indexOf(id) : order.length;
+  const problems = [
+    ...hosts.flatMap((host) => hostProblems(host, parts.objects)),
+    ...stuck.map(toProblem),
+  ];
+  const vms = hosts.reduce((sum, host) => sum + guestIdsOf(host).length, 0);
+  const riskiest = riskOf(waves, hosts, parts.objects);
+  return {
+    kind,
+    canStart: !problems.some(({ isFatal }) => isFatal),
+    problems,
+    hosts: [...hosts]
+      .sort((a, b) => rank(a) - rank(b))
+      .map((host) => {
+        const updates = patches.get(host.id) ?? [];
+        const least = kind === "reboot" ? "reboot-host" : mostNeeded(updates);
+        return {
+          id: host.id,
+          name: nameOf(host),
+          vms: guestIdsOf(host).length,
+          updates: updates.length,
+          after: afterInstallation.includes(least) ? least : "nothing",
+        };
+      }),
+    waves,
+    moves: plan?.moves ?? vms,
+    vms,
+    seconds: waves.at(-1)?.endsAt ?? 0,
+    ...(riskiest && { riskiest }),
+    shutDown: shutDown.map(({ vm }) => vm.id),
+  };
+}
+
+function wavesOf(
+  plan: RollingPlan | undefined,
+  { objects, lengths }: PreviewParts,
+): PreviewWave[] {
+  if (plan === undefined) return [];
+  const times = estimateWaves(plan.waves, objects, lengths);
+  return plan.waves.map(({ hosts, actions, movesAgain, survives }, index) => ({
+    hosts,
+    moves: actions.map(({ vm, from, to }) => ({ vm, from: from!, to })),
+    movesAgain,
+    survives,
+    ...times[index]!,
+  }));
+}
+
+function riskOf(
+  waves: readonly PreviewWave[],
+  hosts: readonly PoolObject[],
+  objects: PoolObjects,
+): RollingPreview["riskiest"] {
+  if (waves.length === 0) return undefined;
+  const byMoves = [...waves.keys()].sort(
+    (a, b) => waves[b]!.moves.length - waves[a]!.moves.length,
+  );
+  const unproven = byMoves.find((index) => !waves[index]!.survives);
+  if (unproven !== undefined)
+    return { wave: unproven, reason: "no-failure-survived" };
+  const pool = String(hosts[0]!.object["$pool"]);
+  const { master } = objects.get(pool, "pool").object;
+  const first = waves.findIndex((wave) => wave.hosts.includes(String(master)));
+  return first >= 0
+    ? { wave: first, reason: "coordinator" }
+    : { wave: byMoves[0]!, reason: "most-moves" };
+}
+
+/** A host that is down or disabled would not come back by itself. */
+function hostProblems(
+  host: PoolObject,
+  objects: PoolObjects,
+): PreviewProblem[] {
+  const { id, object } = host;
+  const problem = (code: string, reason: string, isFatal: boolean) => ({
+    type: "host" as const,
+    id,
+    name: nameOf(host),
+    code,
+    reason,
+    isFatal,
+  });
+  const problems: PreviewProblem[] = [];
+  if (object["power_state"] !== "Running")
+    problems.push(problem("HOST_DOWN", "it is down: start it first", true));
+  else if (object["enabled"] !== true)
+    problems.push(
+      problem("HOST_DISABLED", "it is disabled: enable it first", true),
+    );
+  for (const id of (object["$PBDs"] ?? []) as readonly string[]) {
+    const pbd = objects.find(id)?.object;
+    if (pbd === undefined || pbd["attached"] === true) continue;
+    const sr = objects.find(String(pbd["SR"]))?.object["name_label"];
+    const reason = `it is not connected to the SR ${String(sr ?? pbd["SR"])}`;
+    problems.push(problem("PBD_UNPLUGGED", reason, false));
+  }
+  return problems;
+}
+
+function toProblem({ vm, host, reason }: StuckVm): PreviewProblem {
+  return {
+    type: "VM",
+    id: vm.id,
+    name: nameOf(vm),
+    host: host.id,
+    code: reason[0] ?? "unknown",
+    reason: stuckReason(vm, reason),
+    isFatal: true,
+  };
+}

@@ -1,0 +1,122 @@
+import { XoError } from "@xo-server/model";
+import type { PoolObject } from "../objects/pool-objects.js";
+import type { MissingPatch } from "../updates/missing-patch.js";
+import { eachOf } from "../hosts/guests.js";
+import {
+  makeRecord,
+  type RollingOptions,
+  type RollingRecord,
+  type Turn,
+} from "./rolling-record.js";
+import type { RollingParts } from "./rolling-parts.js";
+import { RollingRun } from "./rolling-run.js";
+
+export interface RollingCall {
+  readonly kind: "reboot" | "update";
+  /** These three: absent: as in the run that is resumed. */
+  readonly shutdownPinnedVms?: boolean | undefined;
+  readonly migrateBack?: boolean | undefined;
+  readonly parallel?: number | undefined;
+  /**
+   * True: resumes the last one, also of a server that crashed. False: starts a
+   * new one. Absent: resumes the last one if it stopped.
+   */
+  readonly resume?: boolean | undefined;
+}
+
+/** Hosts that are down at the same time unless the caller says otherwise: a quarter. */
+const SHARE = 4;
+const MAX_PARALLEL = 16;
+
+export function defaultParallel(hosts: number): number {
+  return Math.min(MAX_PARALLEL, Math.ceil(hosts / SHARE));
+}
+
+/**
+ * Rolling reboot or update: evacuates, updates and reboots the hosts of a pool, the
+ * coordinator first, several at a time where it is proven that all VMs keep running. It
+ * stops at the first failure; the next call resumes it.
+ * @throws XoError INCORRECT_STATE, VMS_CANNOT_LEAVE: nothing was done;
+ * STOPPED_MIDWAY: with the host and the step
+ */
+export function rollPool(
+  pool: PoolObject,
+  hosts: () => Promise<readonly PoolObject[]>,
+  parts: RollingParts,
+  call: RollingCall,
+): Promise<void> {
+  return parts.records.alone(pool.id, async () => {
+    const record = await begin(pool, hosts, parts, call);
+    await new RollingRun(record, parts).run();
+  });
+}
+
+async function begin(
+  pool: PoolObject,
+  hosts: () => Promise<readonly PoolObject[]>,
+  parts: RollingParts,
+  { resume, kind, ...options }: RollingCall,
+): Promise<RollingRecord> {
+  const takeOver = resume === true;
+  const left = parts.records.left(pool.id, { takeOver });
+  if (left !== undefined && resume !== false) {
+    checkKind(left, kind, pool);
+    const { stopped, ...going } = left;
+    const since = new Date(left.since).toISOString();
+    parts.work.info(`resumes the rolling ${kind} of ${since}`, { stopped });
+    return { ...going, ...defined(options) };
+  }
+  const since = parts.clock.now();
+  const all = await hosts();
+  const wanted: RollingOptions = {
+    kind,
+    shutdownPinnedVms: options.shutdownPinnedVms === true,
+    migrateBack: options.migrateBack ?? kind === "reboot",
+    parallel: options.parallel ?? defaultParallel(all.length),
+  };
+  const made = makeRecord(pool, all, wanted, parts.objects);
+  const turns =
+    kind === "update" ? await turnsWithUpdates(made.turns, parts) : made.turns;
+  return { ...made, turns, since, aside: left?.aside ?? {} };
+}
+
+/** @throws XoError INCORRECT_STATE: the one to be resumed is of the other kind */
+function checkKind(
+  { kind = "reboot" }: RollingRecord,
+  wanted: string,
+  { id }: PoolObject,
+): void {
+  if (kind === wanted) return;
+  throw new XoError("INCORRECT_STATE", {
+    object: id,
+    property: `rolling ${kind}`,
+    actual: "stopped before its end",
+    expected: `none; resume it, or start the rolling ${wanted} with resume: false`,
+  });
+}
+
+function defined(options: object): Partial<RollingOptions> {
+  return Object.fromEntries(
+    Object.entries(options).filter(([, value]) => value !== undefined),
+  );
+}
+
+/** Hosts without missing updates have no turn. */
+async function turnsWithUpdates(
+  turns: readonly Turn[],
+  { objects, patches }: RollingParts,
+): Promise<Turn[]> {
+  const missing = new Map<string, readonly MissingPatch[]>();
+  await eachOf(turns, async ({ host }) => {
+    missing.set(host, await patches!.of(objects.get(host, "host")));
+  });
+  return turns.flatMap((turn) => {
+    const updates = missing.get(turn.host)!;
+    if (updates.length === 0) return [];
+    const xapi = updates.find(({ name }) => name === "xapi-core");
+    const ids = updates.map(({ id }) => id);
+    return [
+      { ...turn, updates: ids, ...(xapi && { xapiBuild: xapi.version }) },
+    ];
+  });
+}

@@ -1,0 +1,15 @@
+import type { TaskContext } from "../tasks/task-context.js";
+import type { RestartParts } from "../hosts/restart.js";
+import type { MissingPatches } from "../updates/missing-patches.js";
+import type { RollingRecords } from "./rolling-records.js";
+import type { WavePlanner } from "./wave-planner.js";
+
+/** What a rolling reboot or update works with. */
+export interface RollingParts extends RestartParts {
+  readonly work: TaskContext;
+  readonly records: RollingRecords;
+  /** Absent: XAPI chooses where VMs go. */
+  readonly planner?: WavePlanner | undefined;
+  /** Required for updates. */
+  readonly patches?: MissingPatches | undefined;
+}

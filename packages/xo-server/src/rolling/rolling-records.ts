@@ -1,0 +1,100 @@
+import { XoError } from "@xo-server/model";
+import type { Store } from "@xo-server/store";
+import type { RollingRecord } from "./rolling-record.js";
+
+export type RecordStore = Pick<Store["settings"], "get" | "set" | "delete">;
+
+// The first name is that of earlier versions.
+const keyOf = (pool: string) => `rolling-reboot/${pool}`;
+const lastKeyOf = (pool: string) => `rolling-last/${pool}`;
+
+/** What a run that has ended has done. JSON. */
+export interface LastRun extends Pick<
+  RollingRecord,
+  "kind" | "since" | "waves" | "stopped"
+> {
+  /** Milliseconds since the epoch. */
+  readonly endedAt: number;
+  /** Number of hosts. */
+  readonly hosts: number;
+  readonly completed: number;
+}
+
+/** Running and interrupted reboots and updates of pools: stored until they are complete. */
+export class RollingRecords {
+  readonly #store: RecordStore;
+  readonly #running = new Set<string>();
+
+  constructor(store: RecordStore) {
+    this.#store = store;
+  }
+
+  /**
+   * One at a time of each pool.
+   * @throws XoError INCORRECT_STATE: there is one going on here
+   */
+  async alone<T>(pool: string, run: () => Promise<T>): Promise<T> {
+    if (this.#running.has(pool)) throw busy(pool);
+    this.#running.add(pool);
+    try {
+      return await run();
+    } finally {
+      this.#running.delete(pool);
+    }
+  }
+
+  /**
+   * What was left of the last one.
+   * @param takeOver also a run without a recorded end: its server has stopped
+   * @throws XoError INCORRECT_STATE: another server does it, or has died of it
+   */
+  left(
+    pool: string,
+    { takeOver }: { readonly takeOver: boolean },
+  ): RollingRecord | undefined {
+    const record = this.current(pool);
+    if (record !== undefined && record.stopped === undefined && !takeOver)
+      throw busy(pool, record);
+    return record;
+  }
+
+  /** The one that is in progress, or has stopped before its end. */
+  current(pool: string): RollingRecord | undefined {
+    return this.#store.get(keyOf(pool)) as RollingRecord | undefined;
+  }
+
+  /** When the one began that has neither come to its end nor stopped, in ms since the epoch: also one whose server has died. */
+  underWaySince(pool: string): number | undefined {
+    const record = this.current(pool);
+    return record?.stopped === undefined ? record?.since : undefined;
+  }
+
+  keep(record: RollingRecord): Promise<void> {
+    return this.#store.set(keyOf(record.pool), record);
+  }
+
+  forget(pool: string): Promise<void> {
+    return this.#store.delete(keyOf(pool));
+  }
+
+  last(pool: string): LastRun | undefined {
+    return this.#store.get(lastKeyOf(pool)) as LastRun | undefined;
+  }
+
+  keepLast(pool: string, run: LastRun): Promise<void> {
+    return this.#store.set(lastKeyOf(pool), run);
+  }
+}
+
+function busy(pool: string, record?: RollingRecord): XoError {
+  return new XoError("INCORRECT_STATE", {
+    object: pool,
+    property: `rolling ${record?.kind ?? "reboot"}`,
+    expected: "none",
+    ...(record === undefined
+      ? { actual: "going on" }
+      : {
+          actual: `in progress since ${new Date(record.since).toISOString()}; with resume: true, it is taken over from a server that no longer runs`,
+        }),
+  });
+}

@@ -1,0 +1,117 @@
+import type { PoolObject } from "../objects/pool-objects.js";
+import type { TaskContext } from "../tasks/task-context.js";
+import { undoAfter } from "../operations/undo.js";
+import { enableAgain } from "../hosts/empty-host.js";
+import { eachOf } from "../hosts/guests.js";
+import { goDown, untilBack } from "../hosts/restart.js";
+import { isGone } from "../objects/is-gone.js";
+import type { Turn } from "./rolling-record.js";
+import { verifyHost, type VerifyParts } from "./verify-host.js";
+
+export interface TurnParts extends VerifyParts {
+  readonly work: TaskContext;
+  /** Ids of VMs that were shut down for this host. */
+  readonly shutDown: () => readonly string[];
+  readonly keepShutDown: (vms: readonly string[]) => Promise<void>;
+  /** Called with the name of each step. */
+  readonly at: (step: string) => void;
+}
+
+/**
+ * Takes a host down that has no VMs: installs its updates, reboots it, waits until it
+ * is enabled, verifies it, and starts the VMs that were shut down for it. A host that
+ * is being rebooted by an earlier attempt is waited for.
+ */
+export async function takeDown(turn: Turn, parts: TurnParts): Promise<void> {
+  const host = () => parts.objects.get(turn.host, "host");
+  await orStartAgain(turn.host, parts, async () => {
+    if (!isRebooting(host(), turn)) await goDownUpdated(turn.host, parts);
+    await step(parts, "wait for the host", (own) =>
+      untilBack(turn.host, turn.startTime, own),
+    );
+    await step(parts, "verify the host", (own) => verifyHost(turn, own));
+  });
+  await startAgain(turn.host, parts);
+}
+
+/** An earlier attempt has rebooted the host, or is rebooting it. */
+export function isRebooting(
+  { object }: PoolObject,
+  { startTime }: Turn,
+): boolean {
+  const { power_state, current_operations } = object;
+  return (
+    power_state !== "Running" ||
+    object["startTime"] !== startTime ||
+    Object.values(current_operations as object).includes("reboot")
+  );
+}
+
+/** After a failure the host is enabled again. */
+async function goDownUpdated(host: string, parts: TurnParts): Promise<void> {
+  const { isUpdate, patches } = parts;
+  const now = (own: TurnParts) => own.objects.get(host, "host");
+  try {
+    if (isUpdate && patches !== undefined)
+      await step(parts, "install updates", (own) =>
+        patches.install(now(own), {}, own),
+      );
+    await step(parts, "reboot", (own) => goDown(now(own), "host.reboot"));
+  } catch (error) {
+    throw await undoAfter(error, [enableAgain(now(parts))]);
+  }
+}
+
+/** @throws the error of `run`; LEFT_BEHIND with it as cause, if VMs could not be started again */
+export async function orStartAgain(
+  host: string,
+  parts: TurnParts,
+  run: () => Promise<void>,
+): Promise<void> {
+  try {
+    await run();
+  } catch (error) {
+    const quietly = { ...parts, at: () => undefined };
+    throw await undoAfter(error, [
+      {
+        left: "VMs that were shut down for the reboot",
+        run: () => startAgain(host, quietly),
+      },
+    ]);
+  }
+}
+
+/** @param run gets the same parts, for the part of the task that this step is */
+export function step<T>(
+  parts: TurnParts,
+  name: string,
+  run: (own: TurnParts) => Promise<T>,
+): Promise<T> {
+  const { at, work, objects } = parts;
+  at(name);
+  return work.part(name, (part) =>
+    run({ ...parts, work: part, objects: objects.forTask(part) }),
+  );
+}
+
+/** VMs that run already or are deleted are skipped. */
+async function startAgain(host: string, parts: TurnParts): Promise<void> {
+  const { objects, shutDown, keepShutDown } = parts;
+  const vms = shutDown();
+  if (vms.length === 0) return;
+  const { ref } = objects.get(host, "host");
+  await step(parts, "start the VMs that were shut down", (own) =>
+    eachOf(vms, async (id) => {
+      try {
+        const vm = own.objects.get(id, "VM");
+        // Read from XAPI: the mirror may not show the shutdown yet.
+        const state = await vm.xapi.call("VM.get_power_state", [vm.ref]);
+        if (state === "Halted")
+          await vm.xapi.callAsync("VM.start_on", [vm.ref, ref, false, false]);
+      } catch (error) {
+        if (!isGone(error)) throw error;
+      }
+    }),
+  );
+  await keepShutDown([]);
+}

@@ -1,0 +1,70 @@
+import type { Inventory } from "@xo-server/inventory";
+import type {
+  PoolModel,
+  RollingPlan,
+  RollingRequest,
+  VmModel,
+} from "@xo-server/placement";
+import type { PoolObjects } from "../objects/pool-objects.js";
+import { withoutMember } from "../placement/without-member.js";
+import type { PlacementService } from "../placement/placement-service.js";
+
+export interface WavePlannerParts {
+  readonly placement: Pick<PlacementService, "model" | "planner" | "rules">;
+  readonly objects: Pick<PoolObjects, "connectionOf">;
+  readonly inventory: Pick<Inventory, "catchUp">;
+}
+
+/** What XAPI has reported about the VMs of the hosts. */
+export interface KnownVms {
+  /** Why VMs cannot be migrated, by their ids: XAPI's error codes. */
+  readonly pinned: ReadonlyMap<string, string>;
+  /** Ids of VMs that will not be running. */
+  readonly without: ReadonlySet<string>;
+}
+
+/** Plans which hosts of a pool are taken down next, from its current state. */
+export class WavePlanner {
+  readonly #parts: WavePlannerParts;
+
+  constructor(parts: WavePlannerParts) {
+    this.#parts = parts;
+  }
+
+  /** The pool has placement rules: XAPI does not know them. */
+  hasRules(pool: string): boolean {
+    return this.#parts.placement.rules.list(pool).length > 0;
+  }
+
+  /** @throws XoError ABORTED, CALL_TIMEOUT, QUEUE_FULL, INTERNAL */
+  async plan(
+    pool: string,
+    request: RollingRequest,
+    known: KnownVms,
+    signal: AbortSignal,
+  ): Promise<RollingPlan> {
+    const { placement, objects, inventory } = this.#parts;
+    const connection = objects.connectionOf(pool);
+    if (connection !== undefined) await inventory.catchUp(connection);
+    const model = withKnown(await placement.model(pool), request.hosts, known);
+    return placement.planner.rolling(model, request, {}, { signal });
+  }
+}
+
+/** VMs of the hosts are pinned only if XAPI has reported it: it knows more than the mirror. */
+function withKnown(
+  model: PoolModel,
+  hosts: readonly string[],
+  { pinned, without }: KnownVms,
+): PoolModel {
+  const leaving = new Set(hosts);
+  const vms = model.vms.map((vm): VmModel => {
+    if (vm.host === undefined) return vm;
+    if (without.has(vm.id)) return withoutMember(vm, "host");
+    if (!leaving.has(vm.host)) return vm;
+    const reason = pinned.get(vm.id);
+    const free = withoutMember(vm, "pinned");
+    return reason === undefined ? free : { ...free, pinned: reason };
+  });
+  return { ...model, vms };
+}
