@@ -4,6 +4,7 @@ import {
   HeartPulse,
   Heart,
   Network,
+  PackageCheck,
   Plus,
   RotateCw,
   Server,
@@ -182,22 +183,15 @@ export const poolActions: readonly Action[] = [
     tone: "danger",
     id: "pool.rollingReboot",
     icon: RotateCw,
-    formOf: ([object], { text }) => ({
-      lead: text.actions.leads.rollingReboot,
-      fields: [
-        {
-          kind: "check",
-          id: "shutdownPinnedVms",
-          label: text.actions.fields.shutdownPinnedVms,
-        },
-      ],
-      ...(object === undefined ? {} : { typed: nameOf(object) }),
-    }),
-    operation: (_, { shutdownPinnedVms = false }) => ({
-      method: "pool.rollingReboot",
-      idParameter: "pool",
-      params: { shutdownPinnedVms },
-    }),
+    dialog: () => import("../dialogs/RollingUpdateDialog.vue"),
+  }),
+  defineAction({
+    ...pool,
+    group: "power",
+    tone: "danger",
+    id: "pool.rollingUpdate",
+    icon: PackageCheck,
+    dialog: () => import("../dialogs/RollingUpdateDialog.vue"),
   }),
   defineAction({
     ...pool,

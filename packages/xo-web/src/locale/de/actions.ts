@@ -45,6 +45,7 @@ export const actions: Messages["actions"] = {
     "pool.disableHa": "Hochverfügbarkeit deaktivieren…",
     "pool.setMaster": "Neuen Koordinator bestimmen…",
     "pool.addHost": "Host hinzufügen…",
+    "pool.rollingUpdate": "Rollierendes Update…",
     "pool.rollingReboot": "Rollierender Neustart…",
     "pool.emergencyShutdown": "Notabschaltung…",
     "sr.createDisk": "Neue Festplatte…",
@@ -152,8 +153,6 @@ export const actions: Messages["actions"] = {
       "Fällt ein Host aus, werden seine VMs nicht auf anderen Hosts neu gestartet.",
     addHost:
       "Ein eigenständiger Host tritt diesem Pool bei. Er muss dieselbe Version und darf keine laufenden VMs haben.",
-    rollingReboot:
-      "Hosts werden nacheinander neu gestartet. VMs werden vor jedem Neustart migriert und am Ende zurück migriert. Der erste Fehler beendet den Vorgang.",
     "pool.emergencyShutdown":
       "VMs werden suspendiert, wo das möglich ist, sonst ausgeschaltet. Danach werden alle Hosts heruntergefahren.",
     disconnect:

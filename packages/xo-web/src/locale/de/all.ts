@@ -28,6 +28,7 @@ import { toasts } from "./toasts.js";
 import { topology } from "./topology.js";
 import { tree } from "./tree.js";
 import { ui } from "./ui.js";
+import { updates } from "./updates.js";
 import { vm } from "./vm.js";
 import type { Messages } from "../en/messages.js";
 
@@ -62,5 +63,6 @@ export const de: Messages = {
   topology,
   tree,
   ui,
+  updates,
   vm,
 };

@@ -128,7 +128,7 @@ export const host: Messages["host"] = {
   upToDate: "Keine fehlenden Updates.",
   noPatchAnswer: "Updates konnten nicht abgefragt werden: {reason}",
   patchesHow:
-    "Updates mit den Werkzeugen des Hosts installieren, danach den Pool rollierend neu starten.",
+    "Das rollierende Update auf der Seite des Pools installiert Updates und startet die Hosts neu.",
   noPacks: "Keine Zusatzpakete oder Updates installiert.",
   noUsb: "Keine USB-Geräte gefunden.",
   usbForVms: "Durchreichen aktiviert für {device}",

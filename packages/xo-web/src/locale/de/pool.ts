@@ -7,6 +7,7 @@ export const pool: Messages["pool"] = {
     vms: "VMs",
     networks: "Netzwerke",
     storage: "Speicher",
+    updates: "Updates",
     statistics: "Statistik",
     events: "Aufgaben und Ereignisse",
     advanced: "Erweitert",

@@ -43,6 +43,7 @@ export const actions = {
     "pool.disableHa": "Disable HA…",
     "pool.setMaster": "Designate new coordinator…",
     "pool.addHost": "Add host…",
+    "pool.rollingUpdate": "Rolling update…",
     "pool.rollingReboot": "Rolling reboot…",
     "pool.emergencyShutdown": "Emergency shutdown…",
     "sr.createDisk": "New disk…",
@@ -151,8 +152,6 @@ export const actions = {
     disableHa: "When a host fails, its VMs are not restarted on other hosts.",
     addHost:
       "A standalone host joins this pool. It must have the same version and no running VMs.",
-    rollingReboot:
-      "Hosts are rebooted one after another. VMs are migrated away before each reboot and back at the end. The first failure stops the rolling reboot.",
     "pool.emergencyShutdown":
       "VMs are suspended where possible, otherwise they are powered off. Then all hosts are shut down.",
     disconnect:

@@ -28,6 +28,7 @@ import { toasts } from "./toasts.js";
 import { topology } from "./topology.js";
 import { tree } from "./tree.js";
 import { ui } from "./ui.js";
+import { updates } from "./updates.js";
 import { vm } from "./vm.js";
 
 /**
@@ -65,5 +66,6 @@ export const en = {
   topology,
   tree,
   ui,
+  updates,
   vm,
 };

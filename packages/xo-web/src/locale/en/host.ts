@@ -125,7 +125,7 @@ export const host = {
   upToDate: "No missing updates.",
   noPatchAnswer: "Updates could not be queried: {reason}",
   patchesHow:
-    "Install updates with the tools of the host, then run a rolling reboot of the pool.",
+    "The rolling update on the page of the pool installs updates and reboots the hosts.",
   noPacks: "No supplemental packs or updates installed.",
   noUsb: "No USB devices found.",
   usbForVms: "Passthrough enabled for {device}",

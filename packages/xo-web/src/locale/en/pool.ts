@@ -5,6 +5,7 @@ export const pool = {
     vms: "VMs",
     networks: "Networks",
     storage: "Storage",
+    updates: "Updates",
     statistics: "Statistics",
     events: "Tasks and events",
     advanced: "Advanced",

@@ -1,0 +1,43 @@
+export const updates = {
+  rolling: "Rolling update",
+  hosts: "Updates of hosts",
+  timeLine: "Hosts over time",
+  bar: "Step {wave}: {host}, {moves} migrations in this step",
+  evacuation: "evacuation",
+  down: "update and reboot",
+  planning: "Planning…",
+  nothing: "All updates are installed.",
+  facts: "{hosts} hosts in {waves} steps, {moves} migrations, about {length}.",
+  lead: "Hosts are evacuated, updated and rebooted, the coordinator first. VMs move to hosts that are updated. The first failure stops the rolling update; it can be resumed.",
+  rebootLead:
+    "Hosts are evacuated and rebooted, the coordinator first. The first failure stops the rolling reboot; it can be resumed.",
+  migrateBack: "Migrate VMs back at the end",
+  risks: {
+    "no-failure-survived":
+      "Riskiest: step {wave}. If another host fails during it, not all VMs can be restarted.",
+    coordinator:
+      "Riskiest: step {wave}. While the coordinator reboots, the pool cannot be managed.",
+    "most-moves": "Riskiest: step {wave}, with the most migrations.",
+  },
+  running: "In progress: {done} of {hosts} hosts completed.",
+  stopped:
+    "Stopped after {done} of {hosts} hosts: {reason}. Start it again to resume.",
+  last: "Last run {ago}: {done} of {hosts} hosts in {length}.",
+  never: "No rolling update or reboot yet.",
+  differ: "The hosts run different versions.",
+  columns: {
+    host: "Host",
+    version: "Version",
+    missing: "Missing updates",
+    security: "Security updates",
+    after: "Required afterwards",
+    advisories: "Advisories",
+  },
+  after: {
+    nothing: "nothing",
+    "restart-toolstack": "restart of the toolstack",
+    "restart-device-model": "migration or reboot of VMs",
+    "reboot-vm": "reboot of VMs",
+    "reboot-host": "reboot of the host",
+  },
+} as const;
