@@ -11,6 +11,7 @@ import { operationsBench } from "./operations/operations-bench.js";
 import { perfProbeBench } from "./perf-probe/perf-probe-bench.js";
 import { placementBench } from "./placement/placement-bench.js";
 import { poolsBench } from "./pools/pools-bench.js";
+import { rollingBench } from "./rolling/rolling-bench.js";
 import { socketsBench } from "./sockets/sockets-bench.js";
 import { statsBench } from "./stats/stats-bench.js";
 import { webBench } from "./web/web-bench.js";
@@ -33,5 +34,6 @@ export const benches: ReadonlyMap<string, Bench> = new Map<string, Bench>([
   ["operations", operationsBench],
   ["web", webBench],
   ["placement", placementBench],
+  ["rolling", rollingBench],
   ["backup", backupBench],
 ]);
