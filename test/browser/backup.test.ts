@@ -94,6 +94,8 @@ t.test("from nothing to a restored VM", { skip, ...LIMIT }, async (t) => {
     await button("Restore").isDisabled(),
     "a VM is not overwritten before its name was typed",
   );
+  await dialog.getByLabel("Only as a test").check();
+  await button("Start test").waitFor();
   await dialog.getByLabel("As a new VM").check();
   await button("Restore").click();
   await page.getByText(`${name} restored.`).waitFor();

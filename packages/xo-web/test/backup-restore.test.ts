@@ -118,6 +118,23 @@ t.test("a single disk", async (t) => {
   });
 });
 
+t.test("a restore test", async (t) => {
+  const entries = {
+    ...newEntries(archive(), true),
+    kind: "test",
+    sr: "s",
+    name: "",
+    disks: [],
+  } as const;
+  t.same(faultsOf(entries, undefined), {});
+  t.same(toCall(entries, archive()), {
+    method: "backupNg.checkBackup",
+    params: { id: "r/b", sr: "s" },
+  });
+  const missing = missingSpace(entries, archive(), () => 50);
+  t.same([...missing], [["s", 60]], "all disks are restored");
+});
+
 t.test("SRs whose space may not suffice", async (t) => {
   const free = (sr: string) => (sr === "s" ? 50 : undefined);
   const entries = { ...newEntries(archive(), true), sr: "s" };

@@ -15,8 +15,18 @@ export interface Archive {
   readonly stored?: number;
   readonly skipped?: readonly { readonly name_label?: string }[];
   readonly verification: "verified" | "damaged" | "none";
+  /** The last restore test. */
+  readonly restoreTest?: RestoreTest;
   /** What the user may do with it; absent: only administrators may. */
   readonly allowed?: readonly string[];
+}
+
+export interface RestoreTest {
+  readonly time: number;
+  readonly success: boolean;
+  /** Until the guest tools reported. */
+  readonly bootMs?: number;
+  readonly error?: string;
 }
 
 export interface ArchivedVm {

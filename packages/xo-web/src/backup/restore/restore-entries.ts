@@ -3,7 +3,7 @@ import { diskKey, type Archive } from "../archive.js";
 
 /** Values of the fields of a restore, as typed. */
 export interface RestoreEntries {
-  kind: "new" | "over" | "disk";
+  kind: "new" | "over" | "disk" | "test";
   name: string;
   pool: string;
   /** SR of disks that have no other. */
@@ -75,6 +75,8 @@ export function toCall(entries: RestoreEntries, archive: Archive): RestoreCall {
       method: "backup.restoreOver",
       params: { id, vm: vm?.id ?? "", ...some },
     };
+  if (kind === "test")
+    return { method: "backupNg.checkBackup", params: { id, sr } };
   if (kind === "disk")
     return {
       method: "backup.restoreDisk",
@@ -113,7 +115,9 @@ export function missingSpace(
   if (kind !== "over")
     for (const one of archive.disks) {
       const key = diskKey(one);
-      if (kind === "disk" ? key !== disk : !disks.includes(key)) continue;
+      const isLeftOut =
+        kind === "disk" ? key !== disk : kind === "new" && !disks.includes(key);
+      if (isLeftOut) continue;
       const to = (kind === "new" && srs[key]) || sr;
       coming.set(to, (coming.get(to) ?? 0) + one.size);
     }

@@ -22,44 +22,20 @@ const PATIENCE_MS = 24 * 3_600_000;
 /** What is refused is refused within this time. */
 const REFUSED_MS = 2_000;
 
+interface TestResult {
+  readonly success: boolean;
+  readonly error?: string;
+}
+
 type Ended = { readonly answer: Json } | { readonly reason: string };
 
 export function useRestore(): RestoreStart {
   const { call } = useServer();
   const { text } = useLocale();
   const toasts = useToasts();
-  const router = useRouter();
+  const report = useReport();
   const isBusy = ref(false);
   const problem = ref<string>();
-
-  function report(
-    ended: Ended,
-    { method, params }: RestoreCall,
-    name: string,
-  ): void {
-    const { restore } = text.value.backup;
-    if ("reason" in ended) {
-      toasts.show({
-        id: toastOf(params),
-        tone: "bad",
-        text: fill(restore.failed, { name }),
-        detail: ended.reason,
-      });
-      return;
-    }
-    const vm = newVmOf(method, ended.answer);
-    const path = vm === undefined ? undefined : pathOf("VM", vm);
-    toasts.show({
-      id: toastOf(params),
-      tone: "good",
-      text: fill(restore.restored, { name }),
-      ...(path === undefined
-        ? {}
-        : {
-            action: { label: restore.show, run: () => router.push(path) },
-          }),
-    });
-  }
 
   return {
     isBusy,
@@ -94,6 +70,57 @@ export function useRestore(): RestoreStart {
       return true;
     },
   };
+}
+
+/** Shows how a restore ended. */
+function useReport(): (
+  ended: Ended,
+  restore: RestoreCall,
+  name: string,
+) => void {
+  const { text } = useLocale();
+  const toasts = useToasts();
+  const router = useRouter();
+  function report(
+    ended: Ended,
+    { method, params }: RestoreCall,
+    name: string,
+  ): void {
+    const { restore } = text.value.backup;
+    if ("reason" in ended) {
+      toasts.show({
+        id: toastOf(params),
+        tone: "bad",
+        text: fill(restore.failed, { name }),
+        detail: ended.reason,
+      });
+      return;
+    }
+    if (method === "backupNg.checkBackup") {
+      const { success, error } = ended.answer as unknown as TestResult;
+      toasts.show({
+        id: toastOf(params),
+        tone: success ? "good" : "bad",
+        text: fill(success ? restore.testPassed : restore.testFailed, { name }),
+        ...(error === undefined ? {} : { detail: error }),
+      });
+      return;
+    }
+    const vm = newVmOf(method, ended.answer);
+    const path = vm === undefined ? undefined : pathOf("VM", vm);
+    toasts.show({
+      id: toastOf(params),
+      tone: "good",
+      text: fill(restore.restored, { name }),
+      ...(path === undefined
+        ? {}
+        : {
+            action: { label: restore.show, run: () => router.push(path) },
+          }),
+    });
+  }
+
+  return report;
 }
 
 function wait(ms: number): Promise<undefined> {

@@ -501,6 +501,10 @@ export const backup: Messages["backup"] = {
         name: "Eine einzelne Festplatte",
         hint: "Als neue Festplatte, die keine VM verwendet.",
       },
+      test: {
+        name: "Nur als Test",
+        hint: "Startet die VM in einem eigenen Netzwerk, wartet auf ihre Gasttools und löscht sie.",
+      },
     },
     name: "Name der neuen VM",
     diskName: "Name der neuen Festplatte",
@@ -529,6 +533,11 @@ export const backup: Messages["backup"] = {
       disks: "Wählen Sie mindestens eine Festplatte.",
       typed: "Der Name ist ein anderer.",
     },
+    test: "Test starten",
+    testPassed: "Wiederherstellungstest von {name} bestanden.",
+    testFailed: "Wiederherstellungstest von {name} fehlgeschlagen.",
+    testedAt: "Wiederherstellungstest bestanden {age}",
+    testFailedAt: "Wiederherstellungstest fehlgeschlagen {age}: {error}",
     begun:
       "Wiederherstellung von {name} gestartet. Der Fortschritt steht bei den Aufgaben.",
     restored: "{name} wiederhergestellt.",
