@@ -179,6 +179,26 @@ t.test("storage that is not connected is connected", LIMIT, async (t) => {
   await bench.untilGone("pbds", "!attached?");
 });
 
+t.test(
+  "an updater that fails after the reboot is asked again",
+  LIMIT,
+  async (t) => {
+    const bench = await startStorageBench(t, ...SIZE);
+    const { admin } = bench;
+    const { hosts } = await lookAt(bench);
+    for (const { id } of hosts)
+      await admin.ask("pool.listMissingPatches", { host: id });
+    await control(bench.pool, "fail", {
+      method: "host.call_plugin/updater.py/check_update",
+      error: "-1",
+      params: ["Cannot find a valid baseurl for repo: xcp-ng-base", "", ""],
+      object: hosts[0]!["_xapiRef"],
+    });
+    const task = await update(bench);
+    t.equal(task.status, "success", JSON.stringify(task));
+  },
+);
+
 t.test("what prevents it is reported before the start", LIMIT, async (t) => {
   const bench = await startStorageBench(t, ...SIZE);
   const { admin } = bench;

@@ -1,6 +1,6 @@
 import type { WallClock } from "@xo-server/kit";
 import { XoError } from "@xo-server/model";
-import type { Schedule, Store } from "@xo-server/store";
+import type { Job, Schedule, Store } from "@xo-server/store";
 import type { Logger } from "../log/logger.js";
 import { dueOf, type Due } from "./due.js";
 import type { Runs } from "./runs.js";
@@ -11,6 +11,8 @@ export interface SchedulerOptions {
   readonly runs: Pick<Runs, "begin" | "maintain">;
   readonly clock: WallClock;
   readonly logger: Pick<Logger, "warn">;
+  /** Why a run that is due is skipped. Absent: none is. */
+  readonly pausedReason?: (job: Job) => Promise<string | undefined>;
 }
 
 /**
@@ -140,12 +142,16 @@ export class Scheduler {
     if (job === undefined) return;
     const { userId, name } = job;
     const { dueAt, until } = due;
+    const skip =
+      due.kind === "skip"
+        ? due.reason
+        : await this.#options.pausedReason?.(job);
     await runs.begin({
       jobId,
       jobName: name,
       ...(userId === undefined ? {} : { userId }),
       schedule: { id, dueAt, until, overlap },
-      ...(due.kind === "skip" ? { skip: due.reason } : {}),
+      ...(skip === undefined ? {} : { skip }),
     });
   }
 

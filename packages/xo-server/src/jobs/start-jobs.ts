@@ -4,7 +4,7 @@ import { hostname } from "node:os";
 import { resolve } from "node:path";
 import type { Catalog } from "@xo-server/inventory";
 import { XoError } from "@xo-server/model";
-import type { Store } from "@xo-server/store";
+import type { Job, Store } from "@xo-server/store";
 import type { Config } from "../config/config.js";
 import type { Logger } from "../log/logger.js";
 import type { PoolObjects } from "../objects/pool-objects.js";
@@ -16,6 +16,7 @@ import type { Tasks } from "../tasks/tasks.js";
 import type { JobKinds } from "./job-kind.js";
 import { JobRunner } from "./job-runner.js";
 import { Jobs } from "./jobs.js";
+import { pausedReason } from "./paused-pools.js";
 import { poolsReady } from "./pools-ready.js";
 import { Runs } from "./runs.js";
 import { Scheduler } from "./scheduler.js";
@@ -110,7 +111,16 @@ export function startJobs(parts: StartJobsParts): StartedJobs {
       // Missed jobs need the objects of all pools.
       await poolsReady(parts.pools, clock, isStopping);
       if (isStopping()) return;
-      scheduler = new Scheduler({ store, runs, clock, logger });
+      const { settings } = store;
+      const plan = (job: Job) => runner.plan(job);
+      scheduler = new Scheduler({
+        store,
+        runs,
+        clock,
+        logger,
+        pausedReason: (job) =>
+          pausedReason(job, { settings, objects: parts.objects, plan }),
+      });
       scheduler.wake();
     },
   };

@@ -86,6 +86,19 @@ export class RollingRecords {
   }
 }
 
+/** Ids of pools with a run that has neither come to its end nor stopped, and what it does. */
+export function poolsUnderWay(
+  settings: Pick<Store["settings"], "list">,
+): Map<string, "reboot" | "update"> {
+  const prefix = keyOf("");
+  const pools = new Map<string, "reboot" | "update">();
+  for (const [key, value] of settings.list(prefix)) {
+    const { stopped, kind = "reboot" } = value as RollingRecord;
+    if (stopped === undefined) pools.set(key.slice(prefix.length), kind);
+  }
+  return pools;
+}
+
 function busy(pool: string, record?: RollingRecord): XoError {
   return new XoError("INCORRECT_STATE", {
     object: pool,

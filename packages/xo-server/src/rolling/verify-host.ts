@@ -2,6 +2,7 @@ import { XoError } from "@xo-server/model";
 import type { PoolObject } from "../objects/pool-objects.js";
 import type { RestartParts } from "../hosts/restart.js";
 import { pause } from "../tasks/pause.js";
+import type { MissingPatch } from "../updates/missing-patch.js";
 import type { MissingPatches } from "../updates/missing-patches.js";
 import { softwareVersion } from "../updates/software-version.js";
 import { attachedPbds, type Turn } from "./rolling-record.js";
@@ -9,6 +10,7 @@ import { attachedPbds, type Turn } from "./rolling-record.js";
 const LOOK_EVERY_MS = 2_000;
 /** Storage is connected in the minutes after the start of XAPI. */
 const STORAGE_WITHIN_MS = 5 * 60_000;
+const UPDATER_WITHIN_MS = 5 * 60_000;
 
 export interface VerifyParts extends RestartParts {
   readonly patches?: MissingPatches | undefined;
@@ -97,11 +99,12 @@ function notConnected(
 
 async function updatesInstalled(
   { host: id, updates = [], xapiBuild }: Turn,
-  { objects, patches, completed }: VerifyParts,
+  parts: VerifyParts,
 ): Promise<void> {
+  const { objects, completed } = parts;
   const host = objects.get(id, "host");
   const expected = new Set(updates);
-  const missing = (await patches?.again(host)) ?? [];
+  const missing = await missingOn(host, parts);
   const left = missing.filter((one) => expected.has(one.id));
   if (left.length > 0)
     throw wrong(host, {
@@ -128,6 +131,21 @@ async function updatesInstalled(
       actual,
       expected: `that of the coordinator: ${wanted}`,
     });
+}
+
+/** After a reboot the updater or its repositories may be out of reach for a while. */
+async function missingOn(
+  host: PoolObject,
+  { patches, clock, signal }: VerifyParts,
+): Promise<readonly MissingPatch[]> {
+  const until = clock.now() + UPDATER_WITHIN_MS;
+  for (;;)
+    try {
+      return (await patches?.again(host)) ?? [];
+    } catch (error) {
+      if (clock.now() >= until || signal.aborted) throw error;
+      await pause(clock, LOOK_EVERY_MS, signal);
+    }
 }
 
 function softwareOf({ xapi, ref }: PoolObject): Promise<unknown> {

@@ -1,0 +1,44 @@
+import type { Job, Store } from "@xo-server/store";
+import type { PoolObjects } from "../objects/pool-objects.js";
+import { poolsUnderWay } from "../rolling/rolling-records.js";
+
+export interface PausedPoolsParts {
+  readonly settings: Pick<Store["settings"], "list">;
+  readonly objects: Pick<PoolObjects, "find">;
+  /** What a run would do; ids of objects are anywhere in it. */
+  readonly plan: (job: Job) => Promise<object>;
+}
+
+/**
+ * Why a scheduled run of a job does not begin: it concerns a pool whose hosts are being updated
+ * or rebooted one after another. Undefined: it may begin.
+ */
+export async function pausedReason(
+  job: Job,
+  { settings, objects, plan }: PausedPoolsParts,
+): Promise<string | undefined> {
+  const paused = poolsUnderWay(settings);
+  if (paused.size === 0) return undefined;
+  let planned: object;
+  try {
+    planned = await plan(job);
+  } catch {
+    // The run itself reports why.
+    return undefined;
+  }
+  for (const text of textsIn(planned)) {
+    const found = objects.find(text)?.object;
+    const pool = paused.get(String(found?.["$pool"])) ?? paused.get(text);
+    if (found !== undefined && pool !== undefined)
+      return `a rolling ${pool} of the pool was in progress`;
+  }
+  return undefined;
+}
+
+/** Texts that may be ids of objects, at any depth. */
+function* textsIn(value: unknown): Generator<string> {
+  if (typeof value === "string") {
+    if (value.length === 36) yield value;
+  } else if (typeof value === "object" && value !== null)
+    for (const member of Object.values(value)) yield* textsIn(member);
+}
