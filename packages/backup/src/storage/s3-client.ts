@@ -16,7 +16,7 @@ const RETRIED = new Set([408, 409, 429, 500, 502, 503, 504]);
 /** An object store did not do what it was asked for. No `RepositoryError`: files are neither missing nor damaged. */
 export class S3Error extends Error {
   override readonly name = "S3Error";
-  readonly code: "storage-failed" | "untrusted";
+  readonly code: "storage-failed" | "storage-untrusted";
 
   constructor(code: S3Error["code"], message: string, options?: ErrorOptions) {
     super(message, options);
@@ -96,7 +96,9 @@ export class S3Client {
       } catch (error) {
         if (!(error instanceof RepositoryError)) throw error;
         if (error.code !== "transfer-failed")
-          throw new S3Error("untrusted", error.message, { cause: error });
+          throw new S3Error("storage-untrusted", error.message, {
+            cause: error,
+          });
         failure = new S3Error("storage-failed", error.message, {
           cause: error,
         });

@@ -7,7 +7,7 @@ import type { RepositoryContext } from "./repository-context.js";
 export interface BackupRepository {
   readonly id: string;
   readonly name: string;
-  /** Such as `file:///mnt/backups`; without secrets. */
+  /** Such as `file:///mnt/backups` or `s3://KEY@host/bucket`; without secrets. */
   readonly url: string;
   readonly enabled: boolean;
   readonly options: Readonly<Record<string, unknown>>;

@@ -16,8 +16,11 @@ export const id = idOf("a backup repository");
 const name = Type.String({ minLength: 1, maxLength: 256 });
 const url = Type.String({
   minLength: 1,
-  maxLength: 1024,
-  description: "file:///absolute/path: a folder, or a mount.",
+  maxLength: 2048,
+  // Parsers of URLs leave out line breaks, masks of secrets do not.
+  pattern: "^[^\\u0000-\\u001f]*$",
+  description:
+    "file:///absolute/path: a folder, or a mount. s3://ACCESS_KEY:SECRET_KEY@HOST[:PORT]/BUCKET[/PREFIX]?region=REGION: an object store; the secret key is stored encrypted and never returned. s3+http:// or protocol=http: without TLS. Other options: path_style, useVirtualHostedStyle, fingerprint (SHA-256 of the certificate), allowUnauthorized.",
 });
 const options = Type.String({
   maxLength: 1024,

@@ -17,10 +17,17 @@ import {
 } from "./repository-error.js";
 import {
   toRecord,
+  withSample,
   type RepositoryRecord,
   type RepositoryState,
 } from "./repository-record.js";
-import { parseRepositoryUrl } from "./repository-url.js";
+import {
+  changeLocation,
+  parseRepositoryUrl,
+  toCredentials,
+  toStorage,
+  type RepositoryLocation,
+} from "./repository-url.js";
 import type { WorkerRunOptions, Workers } from "./workers.js";
 
 export interface RepositoriesOptions {
@@ -59,11 +66,8 @@ export interface AddedRepository {
   readonly recoverySheet?: string;
 }
 
-/** Samples of the size that are kept, one a day. */
-const MAX_GROWTH = 400;
 /** Results of benchmarks that are kept. */
 const MAX_BENCHMARKS = 10;
-const DAY_MS = 86_400_000;
 
 /** The repositories of backups. All work on them is done by worker processes. */
 export class Repositories {
@@ -101,9 +105,10 @@ export class Repositories {
   async add(repository: NewRepository): Promise<AddedRepository> {
     const { name, enabled = true, options = "" } = repository;
     const location = parseRepositoryUrl(repository.url);
+    const storage = toStorage(location);
     this.#checkNew((one) => one.url === location.url, location.url);
     const { passphrase = location.passphrase, recoveryKey } = repository;
-    const opened = await this.#openOrCreate(location.storage, name, {
+    const opened = await this.#openOrCreate(storage, name, {
       passphrase,
       recoveryKey,
       parity: repository.parity ?? true,
@@ -122,7 +127,7 @@ export class Repositories {
       name,
       url: location.url,
       enabled,
-      credentials: { recoveryKey: opened.recoveryKey },
+      credentials: toCredentials(opened.recoveryKey, location),
       options: { mount: options },
       state: { ...state },
     });
@@ -139,26 +144,12 @@ export class Repositories {
     const { name, options, enabled } = patch;
     const { backupRepositories } = this.#options.store;
     const record = this.get(id);
-    let url: string | undefined;
-    if (patch.url !== undefined) {
-      const location = parseRepositoryUrl(patch.url);
-      if (location.url !== record.url) {
-        url = location.url;
-        const opened = (await this.#call(
-          { record, storage: location.storage },
-          { type: "open" },
-        )) as OpenResult;
-        if (opened.id !== record.state.repository)
-          throw new XoError("BACKUP_REPOSITORY_REFUSED", {
-            repository: record.name,
-            reason: `${url} holds another repository (${opened.id})`,
-          });
-      }
-    }
+    const moved =
+      patch.url === undefined ? {} : await this.#move(record, patch.url);
     await backupRepositories.update(id, {
       ...(name === undefined ? {} : { name }),
       ...(enabled === undefined ? {} : { enabled }),
-      ...(url === undefined ? {} : { url }),
+      ...moved,
       ...(options === undefined
         ? {}
         : { options: { ...record.options, mount: options } }),
@@ -185,8 +176,11 @@ export class Repositories {
       throw new XoError("BACKUP_REPOSITORY_DISABLED", {
         repository: record.name,
       });
-    const { storage } = parseRepositoryUrl(record.url);
     try {
+      const storage = toStorage({
+        ...parseRepositoryUrl(record.url),
+        ...this.#secretOf(id),
+      });
       const result = await this.#call({ record, storage }, operation, options);
       await this.#keep(id, (result as { anchor: Anchor }).anchor);
       return result as T;
@@ -262,6 +256,36 @@ export class Repositories {
     return this.#options.store.backupRepositories.changeState(id, (state) => ({
       ...change(state),
     }));
+  }
+
+  /** @returns what changes if the repository is found at another URL, or by other keys */
+  async #move(
+    record: RepositoryRecord,
+    text: string,
+  ): Promise<{ url?: string; credentials?: Record<string, string> }> {
+    const stored = this.#secretOf(record.id);
+    const location = changeLocation(text, { url: record.url, ...stored });
+    const { url, secretAccessKey } = location;
+    if (url === record.url && secretAccessKey === stored.secretAccessKey)
+      return {};
+    const opened = (await this.#call(
+      { record, storage: toStorage(location) },
+      { type: "open" },
+    )) as OpenResult;
+    if (opened.id !== record.state.repository)
+      throw new XoError("BACKUP_REPOSITORY_REFUSED", {
+        repository: record.name,
+        reason: `${url} holds another repository (${opened.id})`,
+      });
+    const { backupRepositories } = this.#options.store;
+    const { recoveryKey } = backupRepositories.credentials(record.id);
+    return { url, credentials: toCredentials(recoveryKey, location) };
+  }
+
+  #secretOf(id: string): Pick<RepositoryLocation, "secretAccessKey"> {
+    const { secretAccessKey } =
+      this.#options.store.backupRepositories.credentials(id);
+    return secretAccessKey === undefined ? {} : { secretAccessKey };
   }
 
   async #openOrCreate(
@@ -369,13 +393,3 @@ export class Repositories {
 }
 
 type Opened = OpenResult & Partial<CreateResult>;
-
-/** The newest sample of a day replaces earlier ones. */
-function withSample(
-  growth: NonNullable<RepositoryState["growth"]>,
-  sample: { readonly time: number; readonly stored: number },
-): NonNullable<RepositoryState["growth"]> {
-  const day = (time: number) => Math.floor(time / DAY_MS);
-  const earlier = growth.filter(({ time }) => day(time) !== day(sample.time));
-  return [...earlier, sample].slice(-MAX_GROWTH);
-}

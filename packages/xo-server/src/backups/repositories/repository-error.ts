@@ -4,6 +4,8 @@ import { XoError } from "@xo-server/model";
 /** The storage does not answer, or is another one: a missing mount. */
 const UNREACHABLE: Readonly<Record<string, string>> = {
   absent: "",
+  "storage-failed": "",
+  "storage-untrusted": "",
   EACCES: "permission denied",
   EHOSTDOWN: "the file server does not respond",
   EIO: "input/output error",

@@ -2,6 +2,10 @@ import type { Anchor } from "@xo-server/backup";
 import type { BackupRepository } from "@xo-server/store";
 import type { Verification } from "./verification.js";
 
+/** Samples of the size that are kept, one a day. */
+const MAX_GROWTH = 400;
+const DAY_MS = 86_400_000;
+
 /** Why a repository could not be used when it was last tried. */
 export interface RepositoryProblem {
   readonly code: string;
@@ -82,4 +86,14 @@ export interface RepositoryRecord extends Omit<BackupRepository, "state"> {
 
 export function toRecord(stored: BackupRepository): RepositoryRecord {
   return stored;
+}
+
+/** The newest sample of a day replaces earlier ones. */
+export function withSample(
+  growth: NonNullable<RepositoryState["growth"]>,
+  sample: { readonly time: number; readonly stored: number },
+): NonNullable<RepositoryState["growth"]> {
+  const day = (time: number) => Math.floor(time / DAY_MS);
+  const earlier = growth.filter(({ time }) => day(time) !== day(sample.time));
+  return [...earlier, sample].slice(-MAX_GROWTH);
 }

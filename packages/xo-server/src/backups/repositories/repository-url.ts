@@ -1,27 +1,44 @@
 import type { StorageLocation } from "@xo-server/backup";
-import { XoError } from "@xo-server/model";
 import { isAbsolute, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+
+import {
+  formatS3Url,
+  invalidUrl,
+  isS3Url,
+  parseS3Url,
+  S3_FORM,
+  unquoted,
+  type PublicS3Location,
+} from "./s3-url.js";
+
+/** A storage without secrets. */
+export type PublicLocation =
+  Extract<StorageLocation, { type: "folder" }> | PublicS3Location;
 
 /** What the URL of a repository names. */
 export interface RepositoryLocation {
   /** As it is stored: without secrets, with a normal path. */
   readonly url: string;
-  readonly storage: StorageLocation;
+  readonly storage: PublicLocation;
+  /** Of an object store, if the URL has it. */
+  readonly secretAccessKey?: string;
   /** Of the parameter `encryptionKey`, which clients of Xen Orchestra use. */
   readonly passphrase?: string;
 }
 
-const FORMS = "file:///absolute/path (a folder or a mount)";
+const FORMS = `file:///absolute/path (a folder or a mount), ${S3_FORM}`;
 
-/** @throws XoError INVALID_PARAMETERS with the allowed forms */
+/** @throws XoError INVALID_PARAMETERS with the allowed forms; it never has a part of the URL that may be secret */
 export function parseRepositoryUrl(text: string): RepositoryLocation {
   const url = URL.parse(text);
-  if (url === null) throw invalid(`\`${text}\` is not a URL`);
+  if (url === null)
+    throw invalid("it is not a URL; are / and @ in its keys percent-encoded?");
+  if (isS3Url(url)) return parseS3Url(url);
   if (url.protocol !== "file:")
     throw invalid(`${url.protocol}// is not supported`);
   if (url.host !== "") throw invalid(`a host (${url.host}) is not allowed`);
-  const passphrase = unquoted(url.searchParams.get("encryptionKey"));
+  const passphrase = unquoted(url.searchParams.get("encryptionKey") ?? "");
   url.search = "";
   url.hash = "";
   const path = toPath(url);
@@ -32,8 +49,67 @@ export function parseRepositoryUrl(text: string): RepositoryLocation {
   return {
     url: `file://${encodeURI(folder)}`,
     storage: { type: "folder", path: folder },
-    ...(passphrase === undefined ? {} : { passphrase }),
+    ...(passphrase === "" ? {} : { passphrase }),
   };
+}
+
+/**
+ * The location of a new URL; what it leaves out of the keys stays as it was if
+ * host and bucket stay the same.
+ * @param before the stored URL and secret key
+ * @throws XoError INVALID_PARAMETERS
+ */
+export function changeLocation(
+  text: string,
+  before: { readonly url: string; readonly secretAccessKey?: string },
+): RepositoryLocation {
+  const location = parseRepositoryUrl(text);
+  const { storage } = location;
+  const { storage: old } = parseRepositoryUrl(before.url);
+  if (storage.type !== "s3" || old.type !== "s3") return location;
+  if (hostOf(storage) !== hostOf(old) || storage.bucket !== old.bucket)
+    return location;
+  const { accessKeyId = old.accessKeyId } =
+    storage.accessKeyId === "" ? {} : storage;
+  const secretAccessKey =
+    location.secretAccessKey ??
+    (accessKeyId === old.accessKeyId ? before.secretAccessKey : undefined);
+  const kept = { ...storage, accessKeyId };
+  return {
+    ...location,
+    url: formatS3Url(kept),
+    storage: kept,
+    ...(secretAccessKey === undefined ? {} : { secretAccessKey }),
+  };
+}
+
+/** What a worker gets. @throws XoError INVALID_PARAMETERS without the keys of an object store */
+export function toStorage({
+  storage,
+  secretAccessKey,
+}: Pick<RepositoryLocation, "storage" | "secretAccessKey">): StorageLocation {
+  if (storage.type === "folder") return storage;
+  if (storage.accessKeyId === "" || secretAccessKey === undefined)
+    throw invalidUrl(
+      "the access key or the secret key is missing; stored ones are kept only while host, bucket and access key stay the same",
+      S3_FORM,
+    );
+  return { ...storage, secretAccessKey };
+}
+
+/** What is stored encrypted. */
+export function toCredentials(
+  recoveryKey: string | undefined,
+  { secretAccessKey }: Pick<RepositoryLocation, "secretAccessKey">,
+): Record<string, string> {
+  return {
+    ...(recoveryKey === undefined ? {} : { recoveryKey }),
+    ...(secretAccessKey === undefined ? {} : { secretAccessKey }),
+  };
+}
+
+function hostOf({ endpoint }: PublicS3Location): string {
+  return new URL(endpoint).host;
 }
 
 function toPath(url: URL): string {
@@ -44,15 +120,6 @@ function toPath(url: URL): string {
   }
 }
 
-/** Xen Orchestra writes values of URLs as JSON. */
-function unquoted(text: string | null): string | undefined {
-  if (text === null || text === "") return undefined;
-  return /^".*"$/.test(text) ? text.slice(1, -1) : text;
-}
-
-function invalid(reason: string): XoError {
-  return new XoError("INVALID_PARAMETERS", {
-    reason: `url: ${reason}; allowed: ${FORMS}`,
-    errors: [{ instancePath: "/url", keyword: "format", message: reason }],
-  });
+function invalid(reason: string): ReturnType<typeof invalidUrl> {
+  return invalidUrl(reason, FORMS);
 }
