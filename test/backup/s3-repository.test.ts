@@ -142,7 +142,7 @@ t.test("URLs that are wrong are refused without their keys", async (t) => {
     [`${key}@localhost/bucket?protocol=http&allowUnauthorized=true`, "need"],
     [`${key}@localhost/bucket/a%2F..%2Fb`, "the prefix"],
     [`${key}@localhost/bucket#{"useVirtualHostedStyle":1}`, "only true"],
-    [`${key}@localhost/bucket#{"encryptionKey":"hidden","x":1}`, "option x"],
+    [`${key}@localhost/bucket#{"encryptionKey":"a, hidden","x":1}`, "option x"],
     ["s3://KEYID@localhost/bucket", "the secret key is missing"],
     ["s3://:hidden@localhost/bucket", "the access key"],
     ["s3:\n//KEYID:hidden@localhost/bucket", ""],

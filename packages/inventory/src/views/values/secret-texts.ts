@@ -5,7 +5,7 @@ const URL_PASSWORD = /(:\/\/[^:@/\s]{0,256}:)[^@/\s]+(?=@)/g;
 /** Keys of object stores may have an unescaped slash, space or @. */
 const S3_SECRET = /(\bs3(?:\+https?)?:\/\/[^:@\n]{0,256}:)[^\n]{1,512}(?=@)/gi;
 const OPTION_PASSWORD =
-  /((?:password|passwd|encryptionKey|(?<![a-z])pass)(?:=|"\s*:))[^,\s]+/gi;
+  /((?:password|passwd|encryptionKey|(?<![a-z])pass)(?:=|"\s*:\s*))(?:"[^"\n]*"|[^,\s]+)/gi;
 
 /** Masks passwords in a text. Most texts contain none. */
 export function maskText(text: string): string {

@@ -15,7 +15,7 @@ export const backup: Messages["backup"] = {
     edit: "Repository {name}",
     none: "Keine Repositorys",
     noneLead:
-      "Ein Repository ist ein Ordner auf diesem Server oder eine eingehängte Netzwerkfreigabe mit genug Platz für die Backups Ihrer VMs.",
+      "Ein Repository ist ein Ordner auf diesem Server, eine eingehängte Netzwerkfreigabe oder ein Bucket eines Objektspeichers (S3) mit genug Platz für die Backups Ihrer VMs.",
     actions: "Aktionen für {name}",
     kind: "Repository",
     kinds: {
@@ -405,7 +405,7 @@ export const backup: Messages["backup"] = {
     steps: {
       repository: {
         name: "Ein Repository",
-        hint: "Wo die Backups gespeichert werden: ein Ordner oder eine eingehängte Netzwerkfreigabe.",
+        hint: "Wo die Backups gespeichert werden: ein Ordner, eine eingehängte Netzwerkfreigabe oder ein Objektspeicher (S3).",
         act: "Repository hinzufügen",
       },
       job: {

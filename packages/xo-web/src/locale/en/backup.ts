@@ -13,7 +13,7 @@ export const backup = {
     edit: "Repository {name}",
     none: "No repositories",
     noneLead:
-      "A repository is a folder on this server or a mounted network share, with enough space for the backups of your VMs.",
+      "A repository is a folder on this server, a mounted network share or a bucket of an object store (S3), with enough space for the backups of your VMs.",
     actions: "Actions for {name}",
     kind: "Repository",
     kinds: {
@@ -388,7 +388,7 @@ export const backup = {
     steps: {
       repository: {
         name: "A repository",
-        hint: "Where the backups are stored: a folder or a mounted network share.",
+        hint: "Where the backups are stored: a folder, a mounted network share or an object store (S3).",
         act: "Add repository",
       },
       job: {
