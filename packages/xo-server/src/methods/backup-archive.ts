@@ -115,6 +115,7 @@ export const backupNgListVmBackups = defineOperation({
   params: Type.Object(
     {
       remotes: Type.Array(Type.String(), {
+        maxItems: 1_000,
         description: "Ids of backup repositories.",
       }),
       _forceRefresh: Type.Optional(

@@ -214,7 +214,11 @@ export const remoteCreate = defineOperation({
       Type.String({ description: "To print and to keep elsewhere." }),
     ),
   }),
-  rest: { ...route("post", "", "CreateBackupRepository"), status: 201 },
+  rest: {
+    ...route("post", "", "CreateBackupRepository"),
+    exposure: "deny",
+    status: 201,
+  },
   handler: async (given, { services }) => {
     const { backupRepositories } = services;
     const { id, ...more } = await backupRepositories.add(given);
@@ -241,6 +245,7 @@ export const remoteSet = defineOperation({
   result: Type.Boolean(),
   rest: {
     ...route("patch", "/{id}", "UpdateBackupRepository"),
+    exposure: "deny",
     status: 204,
   },
   handler: async ({ id, options, name, url, enabled }, { services }) => {

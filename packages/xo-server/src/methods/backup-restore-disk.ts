@@ -80,6 +80,7 @@ export const backupRestoreOver = defineOperation({
       vm: idOf("the VM"),
       disks: Type.Optional(
         Type.Array(Type.String(), {
+          maxItems: 256,
           description: "Names of the disks to restore. Default: all.",
         }),
       ),

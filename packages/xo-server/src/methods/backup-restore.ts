@@ -37,6 +37,7 @@ export const backupRestore = defineOperation({
       ),
       disks: Type.Optional(
         Type.Array(Type.String(), {
+          maxItems: 256,
           description: "Names of the disks to restore. Default: all.",
         }),
       ),
