@@ -154,6 +154,10 @@ t.test("URLs that are wrong are refused without their keys", async (t) => {
     t.notMatch(text, /hidden/);
   }
   t.notMatch(await everything(t, api), /hidden/);
+  const body = { name: "x", url: "0" };
+  const answer = await api.rest("POST", "/backup-repositories", body);
+  t.equal(answer.status, 422);
+  t.match(await answer.json(), { error: { "body.url": {} } });
 });
 
 t.test("a pinned certificate is the only one that is accepted", async (t) => {

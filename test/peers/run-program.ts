@@ -1,9 +1,15 @@
 import { spawn } from "node:child_process";
 
-/** Runs a program to its end. @returns what it printed @throws Error with what it complained of */
+export interface RunProgramOptions {
+  /** Exit codes that are no error; default: 0. */
+  readonly isAccepted?: (code: number) => boolean;
+}
+
+/** Runs a program to its end. @returns its standard output @throws Error with its standard error */
 export function runProgram(
   program: string,
   args: readonly string[],
+  { isAccepted = (code) => code === 0 }: RunProgramOptions = {},
 ): Promise<string> {
   return new Promise((resolve, reject) => {
     const child = spawn(program, args, { stdio: ["ignore", "pipe", "pipe"] });
@@ -13,7 +19,7 @@ export function runProgram(
     child.stderr.on("data", (chunk) => (complaints += String(chunk)));
     child.on("error", reject);
     child.on("close", (code) => {
-      if (code === 0) resolve(output);
+      if (code !== null && isAccepted(code)) resolve(output);
       else reject(new Error(`${program} ended with ${code}: ${complaints}`));
     });
   });

@@ -103,7 +103,8 @@ function isBoolean({ type }: Schema): boolean {
 interface SchemaError {
   readonly instancePath: string;
   readonly keyword: string;
-  readonly params: Readonly<Record<string, unknown>>;
+  /** Of the keyword; absent in errors that handlers find. */
+  readonly params?: Readonly<Record<string, unknown>>;
   readonly message?: string;
 }
 
@@ -133,7 +134,7 @@ export function toInputError(
   );
 }
 
-function nameOf({ instancePath, params }: SchemaError): string {
+function nameOf({ instancePath, params = {} }: SchemaError): string {
   const own = params["additionalProperty"] ?? params["missingProperty"];
   const parts = instancePath.split("/").slice(1);
   return [...parts, ...(typeof own === "string" ? [own] : [])].join(".");
