@@ -1,5 +1,5 @@
 import { generateKeyPairSync, sign } from "node:crypto";
-import { statSync } from "node:fs";
+import { mkdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { encodeChangedBlocks } from "@xo-server/backup";
 import { repositoryRoot } from "../harness/repository.js";
@@ -63,6 +63,8 @@ export function createOurEngine(parity: boolean): Engine {
     repository,
     async prepare(job) {
       recoveryKey = "";
+      // A worker does not create the folder: it may be a mount that is missing.
+      mkdirSync(repository(job), { recursive: true });
       const created = await run(job, {
         type: "create",
         passphrase: "benchmark",
