@@ -101,8 +101,12 @@ async function acceptance(
   leftOut: string,
   prepare?: (house: House) => Promise<void>,
 ) {
-  // What is left out, and why, stands at each call below and in docs/clients.md: the rest of the SDK's tests run.
-  const args = ["-test.v", "-test.timeout=800s", `-test.skip=${leftOut}`];
+  const args = [
+    "-test.v",
+    "-test.timeout=800s",
+    // Why each test is left out is said at the calls below and in docs/clients.md.
+    `-test.skip=${leftOut}`,
+  ];
   const { stdout, stderr } = await run(t, program, args, prepare);
   const results = [...stdout.matchAll(RESULT)];
   const failed = results.filter(([, how]) => how === "FAIL");

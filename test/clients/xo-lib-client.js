@@ -45,7 +45,7 @@ async function main() {
   });
   const lines = await download(new URL(stream.$getFrom, url));
   await xo.close();
-  // It signs in anew by itself.
+  // It signs in again by itself.
   await xo.open();
   await new Promise((resolve) => xo.once("authenticated", resolve));
   const tagged = await list({ tags: ["seen by xo-lib"] });

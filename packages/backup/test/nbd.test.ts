@@ -11,6 +11,7 @@ import {
   type FakeNbdServer,
   type ReadReply,
 } from "./fake-nbd-server.js";
+import { rejectsSafely } from "./rejects-safely.js";
 
 const KIB = 1024;
 const SIZE = 1024 * KIB;
@@ -41,21 +42,6 @@ async function readAll(disk: NbdDisk): Promise<Buffer> {
     reads.push(disk.read(at, bytes.subarray(at, at + step)));
   await Promise.all(reads);
   return bytes;
-}
-
-/** A read fails with a code, and its message has no secret. */
-async function rejectsSafely(
-  t: Test,
-  promise: Promise<unknown>,
-  code: string,
-  message: RegExp,
-): Promise<void> {
-  const error = (await promise.then(
-    () => t.fail("it succeeds"),
-    (error: unknown) => error,
-  )) as Error;
-  t.match(error, { code, message });
-  t.notMatch(String(error.stack), /secret/);
 }
 
 for (const isModern of [false, true])

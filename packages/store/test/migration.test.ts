@@ -100,20 +100,8 @@ t.test("nothing is migrated if it cannot be copied", async (t) => {
 });
 
 t.test("the schedule in a job becomes a row of schedules", async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), "store-"));
-  t.teardown(() => rm(folder, { recursive: true, force: true }));
-  const database = await sqliteHarness.createDatabase(folder);
+  const database = await createOld(t);
   const { location } = database;
-  const engine = await openSqliteEngine(location);
-  const migrations = {
-    "001-first": first,
-    "002-sets-and-plugins": setsAndPlugins,
-  };
-  await new Migrator({
-    db: engine.writer,
-    provider: { getMigrations: async () => migrations },
-  }).migrateToLatest();
-  await engine.close();
   await database.query(
     `insert into jobs values
      ('a', 'nightly', 'call', null, 0, '0 2 * * *', 'Europe/Paris', '[1]', 1, 2),
@@ -121,7 +109,7 @@ t.test("the schedule in a job becomes a row of schedules", async (t) => {
   );
   const store = await openStore({
     location,
-    key: { file: join(folder, "store.key") },
+    key: { file: join(database.folder, "store.key") },
     scryptCost: cheapScrypt,
   });
   t.teardown(() => store.close());

@@ -77,7 +77,7 @@ async function begin(
   const made = makeRecord(pool, all, wanted, parts.objects);
   const turns =
     kind === "update" ? await turnsWithUpdates(made.turns, parts) : made.turns;
-  return { ...made, turns, since, aside: left?.aside ?? {} };
+  return { ...made, turns, since, suspended: left?.suspended ?? {} };
 }
 
 /** @throws XoError INCORRECT_STATE: the one to be resumed is of the other kind */

@@ -51,8 +51,8 @@ export interface RollingRecord extends RollingOptions {
   readonly waves?: readonly WaveRecord[];
   /** Ids of VMs that were shut down and are to be started, by host. */
   readonly shutDown: Readonly<Record<string, readonly string[]>>;
-  /** Settings to restore at the end. The name is persisted: records of earlier versions have it. */
-  readonly aside: SuspendedSettings;
+  /** Settings to restore at the end. */
+  readonly suspended: SuspendedSettings;
   /** Host failures to survive while several hosts are down. */
   readonly failures?: number;
   /** Why it ended before its end. */
@@ -74,7 +74,7 @@ export function makeRecord(
     pool: pool.id,
     ...options,
     shutDown: {},
-    aside: {},
+    suspended: {},
     completed: [],
     waves: [],
     turns: hosts.map((host) => ({

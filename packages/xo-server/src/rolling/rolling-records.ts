@@ -5,6 +5,10 @@ import type { RollingRecord } from "./rolling-record.js";
 export type RecordStore = Pick<Store["settings"], "get" | "set" | "delete">;
 
 // The first name is that of earlier versions.
+/** As it is stored: versions before 0.3 call the suspended settings `aside`. */
+type StoredRecord = Omit<RollingRecord, "suspended"> &
+  Partial<Record<"suspended" | "aside", RollingRecord["suspended"]>>;
+
 const keyOf = (pool: string) => `rolling-reboot/${pool}`;
 const lastKeyOf = (pool: string) => `rolling-last/${pool}`;
 
@@ -60,7 +64,10 @@ export class RollingRecords {
 
   /** The one that is in progress, or has stopped before its end. */
   current(pool: string): RollingRecord | undefined {
-    return this.#store.get(keyOf(pool)) as RollingRecord | undefined;
+    const stored = this.#store.get(keyOf(pool)) as StoredRecord | undefined;
+    if (stored === undefined) return undefined;
+    const { aside = {}, suspended = aside, ...others } = stored;
+    return { ...others, suspended };
   }
 
   /** When the one began that has neither come to its end nor stopped, in ms since the epoch: also one whose server has died. */

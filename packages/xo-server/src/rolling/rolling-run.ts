@@ -124,13 +124,13 @@ export class RollingRun {
     const { objects, work } = this.#parts;
     const pool = objects.get(this.#record.pool, "pool");
     // Settings that were disabled before are not visible on the pool.
-    const aside = {
-      ...this.#record.aside,
+    const suspended = {
+      ...this.#record.suspended,
       ...(await readAutomaticSettings(pool)),
     };
-    await this.#keep({ aside });
+    await this.#keep({ suspended });
     await work.persistState({ pool: this.#record.pool, kind: this.#kind });
-    await suspendSettings(pool, aside);
+    await suspendSettings(pool, suspended);
   }
 
   async #runWaves(before: number): Promise<void> {
@@ -279,8 +279,8 @@ export class RollingRun {
 
   async #putBack(objects: PoolObjects): Promise<void> {
     const pool = objects.get(this.#record.pool, "pool");
-    await restoreSettings(pool, this.#record.aside, objects);
-    await this.#keep({ aside: {} });
+    await restoreSettings(pool, this.#record.suspended, objects);
+    await this.#keep({ suspended: {} });
   }
 
   /** Persists where it stopped, and restores HA and auto power-on. */
@@ -293,8 +293,8 @@ export class RollingRun {
         const { message } = cause as Error;
         work.warn(`where it stopped could not be persisted: ${message}`);
       });
-    const hasAside = Object.keys(this.#record.aside).length > 0;
-    if (!hasAside || signal.aborted) return;
+    const hasSuspended = Object.keys(this.#record.suspended).length > 0;
+    if (!hasSuspended || signal.aborted) return;
     await this.#putBack(objects).catch((cause: unknown) => {
       const { message } = cause as Error;
       work.warn(`HA or auto power-on is still disabled: ${message}`);

@@ -4,7 +4,7 @@ import type { PoolObject } from "../objects/pool-objects.js";
 import { FOOTER_BYTES, readVhdSize } from "./vhd-footer.js";
 import { peek } from "./peek.js";
 import type { Delivery, TransferTask } from "./transfer.js";
-import { whenLetGo } from "./retry-while-in-use.js";
+import { retryWhileInUse } from "./retry-while-in-use.js";
 import { sendToXapi } from "./xapi-streams.js";
 
 export type DiskFormat = "raw" | "vhd";
@@ -83,7 +83,7 @@ export async function removeDisk(
   vdi: string,
 ): Promise<boolean> {
   const destroy = () => xapi.callAsync("VDI.destroy", [vdi]);
-  return whenLetGo(destroy).then(
+  return retryWhileInUse(destroy).then(
     () => true,
     (error: unknown) =>
       error instanceof XapiError && error.code === "HANDLE_INVALID",

@@ -16,7 +16,7 @@ const BUSY: ReadonlySet<string> = new Set([
  * Retries while XAPI still uses the object.
  * @throws XapiError if the object is still in use after 8 s, or another error
  */
-export async function whenLetGo<T>(run: () => Promise<T>): Promise<T> {
+export async function retryWhileInUse<T>(run: () => Promise<T>): Promise<T> {
   for (const ms of PAUSES_MS)
     try {
       return await run();

@@ -1,6 +1,6 @@
 import type { Ref } from "@xo-server/model";
 import type { Xapi } from "@xo-server/xen-api";
-import { whenLetGo } from "../transfers/retry-while-in-use.js";
+import { retryWhileInUse } from "../transfers/retry-while-in-use.js";
 import { destroyVm } from "./destroy-vm.js";
 import { isGone } from "./rollback.js";
 import { readRecord } from "./xapi-records.js";
@@ -30,7 +30,7 @@ export async function dropExportSnapshot(xapi: Xapi, ref: Ref): Promise<void> {
       bypassBlock: true,
       evenDefaultTemplate: false,
     });
-  await whenLetGo(destroy).catch((error: unknown) => {
+  await retryWhileInUse(destroy).catch((error: unknown) => {
     if (!isGone(error)) throw error;
   });
 }

@@ -4,7 +4,7 @@ import type { Xapi } from "@xo-server/xen-api";
 import type { TaskContext } from "../../tasks/task-context.js";
 import { parseArchiveId } from "../archives/archive.js";
 import { findBase } from "./find-base.js";
-import { uploadDisk } from "./restore-disk.js";
+import { createDiskUploader } from "./disk-uploader.js";
 import { RestoreJournal } from "./restore-journal.js";
 import { restoreOver, type AttachedDisk } from "./restore-over.js";
 import { planVm } from "./restore-plan.js";
@@ -80,18 +80,14 @@ export async function runRestoreOver(
           defaultSr,
         known: (one) => known.has(one),
       }),
-    upload: (disk, target, part) =>
-      uploadDisk(xapi, repositories, {
-        repository,
-        backup,
-        disk: disk.name,
-        ...target,
-        signal: task.signal,
-        onProgress(fraction) {
-          part.progress(fraction);
-          progress.report(disk.name, fraction, disk.size);
-        },
-      }),
+    upload: createDiskUploader({
+      xapi,
+      repositories,
+      repository,
+      backup,
+      task,
+      progress,
+    }),
   });
 }
 

@@ -6,7 +6,7 @@ import type { Archives } from "../archives/archives.js";
 import type { Repositories } from "../repositories/repositories.js";
 import { findBase } from "./find-base.js";
 import { prepareRestore, type PreparedRestore } from "./prepare-restore.js";
-import { uploadDisk } from "./restore-disk.js";
+import { createDiskUploader } from "./disk-uploader.js";
 import { RestoreJournal } from "./restore-journal.js";
 import type { RestoreRequest } from "./restore-plan.js";
 import { RestoreProgress } from "./restore-progress.js";
@@ -94,18 +94,14 @@ export async function runRestore(
             known: (id) => known.has(id),
           })
         : undefined,
-    upload: (disk, target, part) =>
-      uploadDisk(xapi, repositories, {
-        repository,
-        backup,
-        disk: disk.name,
-        ...target,
-        signal: task.signal,
-        onProgress(fraction) {
-          part.progress(fraction);
-          progress.report(disk.name, fraction, disk.size);
-        },
-      }),
+    upload: createDiskUploader({
+      xapi,
+      repositories,
+      repository,
+      backup,
+      task,
+      progress,
+    }),
     task,
     journal: new RestoreJournal(task, steps),
   });

@@ -1,6 +1,6 @@
 import { XapiError, XoError, type Ref } from "@xo-server/model";
 import type { Xapi } from "@xo-server/xen-api";
-import { whenLetGo } from "../../transfers/retry-while-in-use.js";
+import { retryWhileInUse } from "../../transfers/retry-while-in-use.js";
 import { destroyVm } from "../../vms/destroy-vm.js";
 import { isGone } from "../../vms/rollback.js";
 import type { SnapshotMode } from "../jobs/settings.js";
@@ -156,12 +156,12 @@ export async function deleteSnapshot(xapi: Xapi, ref: Ref): Promise<void> {
       bypassBlock: true,
       evenDefaultTemplate: false,
     });
-  await ignoreGone(whenLetGo(destroy));
+  await ignoreGone(retryWhileInUse(destroy));
 }
 
 /** One that was deleted is no error. @throws XapiError */
 export async function deleteDisk(xapi: Xapi, ref: Ref): Promise<void> {
-  await ignoreGone(whenLetGo(() => xapi.callAsync("VDI.destroy", [ref])));
+  await ignoreGone(retryWhileInUse(() => xapi.callAsync("VDI.destroy", [ref])));
 }
 
 /**
@@ -174,9 +174,11 @@ export async function destroySnapshotData(
 ): Promise<void> {
   const disks = await readSnapshotDisks(xapi, snapshot);
   const tracked = disks.filter(({ record }) => record["cbt_enabled"] === true);
-  await ignoreGone(whenLetGo(() => xapi.callAsync("VM.destroy", [snapshot])));
+  await ignoreGone(
+    retryWhileInUse(() => xapi.callAsync("VM.destroy", [snapshot])),
+  );
   for (const { ref } of tracked)
-    await whenLetGo(() => xapi.callAsync("VDI.data_destroy", [ref]));
+    await retryWhileInUse(() => xapi.callAsync("VDI.data_destroy", [ref]));
   for (const { ref, record } of disks)
     if (record["cbt_enabled"] !== true) await deleteDisk(xapi, ref);
 }
