@@ -1,0 +1,200 @@
+import type { Messages } from "../en/messages.js";
+
+export const backupJobs: Messages["backup"]["jobs"] = {
+  lead: "Was wann in welche Repositorys gesichert wird. Nach dem ersten Backup werden nur Änderungen gelesen und gespeichert.",
+  add: "Backup-Job hinzufügen",
+  edit: "Backup-Job {name}",
+  none: "Keine Backup-Jobs",
+  noneLead: "Beispiel: alle VMs jede Nacht, eine Woche aufbewahrt.",
+  noRepository: "Zuerst ein Repository hinzufügen",
+  noRepositoryLead: "Ein Backup-Job braucht ein Repository für seine Backups.",
+  saved: "Backup-Job {name} gespeichert.",
+  deleted: "Backup-Job {name} gelöscht.",
+  deleteAsk: "Backup-Job {name} löschen?",
+  deleteLead:
+    "Seine Zeitpläne werden gelöscht. Seine Backups bleiben in den Repositorys und werden nicht mehr durch die Aufbewahrung gelöscht.",
+  actions: "Aktionen für {name}",
+  begun: "Backup-Job {name} gestartet.",
+  runNow: "Jetzt ausführen",
+  plan: "Vorschau",
+  enable: "Zeitpläne aktivieren",
+  disable: "Zeitpläne deaktivieren",
+  otherJobs: "Snapshots und andere Operationen nach Zeitplan:",
+  name: "Name",
+  which: "VMs",
+  vms: "Ausgewählte VMs",
+  selections: {
+    all: { name: "Alle VMs", hint: "Künftige VMs sind eingeschlossen." },
+    filter: {
+      name: "VMs, auf die ein Filter zutrifft",
+      hint: "Wird bei jedem Lauf ausgewertet, zum Beispiel tags:prod.",
+    },
+    vms: {
+      name: "Ausgewählte VMs",
+      hint: "Nur diese; neue VMs sind nicht eingeschlossen.",
+    },
+    pattern: {
+      name: "VMs, auf die ein Muster zutrifft",
+      hint: "Von einem Client von Xen Orchestra; es bleibt, wie es ist.",
+    },
+  },
+  matching: {
+    one: "Trifft zurzeit auf {n} VM zu.",
+    other: "Trifft zurzeit auf {n} VMs zu.",
+  },
+  leftOut: {
+    one: "{n} davon ist durch Tags ausgeschlossen.",
+    other: "{n} davon sind durch Tags ausgeschlossen.",
+  },
+  chosen: { one: "{n} VM", other: "{n} VMs" },
+  allVms: "Alle VMs",
+  matchingFilter: "VMs mit {filter}",
+  excluded: "Ausgeschlossene Tags",
+  excludedHint:
+    "VMs mit einem dieser Tags werden nicht gesichert. Festplatten mit [NOBAK] im Namen werden ausgelassen.",
+  when: "Wann",
+  nextRun: "Nächster Lauf: {time}",
+  lastRun: "Letzter Lauf",
+  frequency: "Häufigkeit",
+  frequencies: {
+    daily: "Jeden Tag",
+    workdays: "Montag bis Freitag",
+    weekly: "Jede Woche",
+    monthly: "Jeden Monat",
+    hourly: "Jede Stunde",
+    custom: "Cron-Ausdruck",
+    byHand: "Kein Zeitplan",
+  },
+  sentences: {
+    daily: "Jeden Tag um {time}",
+    workdays: "Montag bis Freitag um {time}",
+    weekly: "Jeden {weekday} um {time}",
+    monthly: "Am {day}. jedes Monats um {time}",
+    hourly: "Jede Stunde in Minute {minute}",
+    custom: "Nach {cron}",
+    byHand: "Nur manuell gestartet",
+  },
+  time: "Uhrzeit",
+  weekday: "Wochentag",
+  day: "Tag des Monats",
+  severalSchedules:
+    "Dieser Job hat mehrere Zeitpläne; jeder wird in der Liste der Jobs bearbeitet.",
+  where: "Repositorys",
+  whereHint:
+    "Jedes erhält alle Backups; die VM wird, wo möglich, nur einmal gelesen.",
+  free: "{size} frei",
+  isDisabled: "deaktiviert",
+  retention: "Aufbewahrung",
+  retentionHint: "Ein Backup bleibt erhalten, solange eine Regel es behält.",
+  rules: {
+    keepLast: "neueste",
+    keepDaily: "Tage",
+    keepWeekly: "Wochen",
+    keepMonthly: "Monate",
+    keepYearly: "Jahre",
+  },
+  ruleNames: {
+    keepLast: "neueste",
+    keepDaily: "täglich",
+    keepWeekly: "wöchentlich",
+    keepMonthly: "monatlich",
+    keepYearly: "jährlich",
+  },
+  keeps: {
+    keepLast: { one: "das neueste", other: "die neuesten {n}" },
+    keepDaily: { one: "{n} Tag", other: "{n} Tage" },
+    keepWeekly: { one: "{n} Woche", other: "{n} Wochen" },
+    keepMonthly: { one: "{n} Monat", other: "{n} Monate" },
+    keepYearly: { one: "{n} Jahr", other: "{n} Jahre" },
+  },
+  wouldKeep: {
+    one: "Von jeder VM würde {n} Backup behalten.",
+    other: "Von jeder VM würden {n} Backups behalten, das älteste vom {date}:",
+  },
+  moreKept: { one: "und {n} weiteres", other: "und {n} weitere" },
+  moreOptions: "Weitere Optionen",
+  snapshot: "Snapshots laufender VMs",
+  snapshots: {
+    normal: "Ohne Arbeitsspeicher",
+    memory: "Mit Arbeitsspeicher",
+    offline: "Für den Snapshot herunterfahren",
+  },
+  snapshotHints: {
+    normal:
+      "Wie nach einem Stromausfall: geeignet für Journaling-Dateisysteme und Datenbanken.",
+    memory: "Die VM läuft weiter, wo sie war. Braucht länger und mehr Platz.",
+    offline:
+      "Die VM wird heruntergefahren und nach dem Snapshot wieder gestartet.",
+  },
+  windowFrom: "VMs beginnen ab",
+  windowTo: "bis",
+  windowHint: "Außerhalb wird kein Backup einer VM begonnen. Leer: jederzeit.",
+  options: {
+    concurrency: { name: "VMs gleichzeitig", hint: "1 bis 32; leer: 2." },
+    concurrencyPerHost: {
+      name: "VMs gleichzeitig pro Host",
+      hint: "Leer: keine Grenze.",
+    },
+    concurrencyPerSr: {
+      name: "VMs gleichzeitig pro SR",
+      hint: "Leer: keine Grenze.",
+    },
+    retries: {
+      name: "Wiederholungen",
+      hint: "Einer fehlgeschlagenen VM; leer: keine.",
+    },
+    maxRate: {
+      name: "Tempolimit (MB/s)",
+      hint: "Für jede VM; leer: keines.",
+    },
+    fullInterval: {
+      name: "Vollständig lesen nach",
+      hint: "Anzahl der Backups, nach denen alle Daten gelesen und verglichen werden; leer: nur beim ersten.",
+    },
+  },
+  flags: {
+    preferCbt: {
+      name: "Changed Block Tracking verwenden",
+      hint: "Wird auf den Festplatten aktiviert, damit nur geänderte Blöcke gelesen werden.",
+    },
+    preferNbd: {
+      name: "Über NBD lesen",
+      hint: "Wo ein Netzwerk des Pools es erlaubt.",
+    },
+    purgeSnapshotData: {
+      name: "Daten der Snapshots löschen",
+      hint: "Spart Platz auf dem SR, wo Changed Block Tracking nur seine eigenen Daten braucht.",
+    },
+    ignoreLongChains: {
+      name: "Auch Festplatten mit langen Ketten sichern",
+      hint: "Solche Festplatten warten auf das Zusammenführen; jeder weitere Snapshot verlängert die Kette.",
+    },
+    isFull: {
+      name: "Immer alles lesen",
+      hint: "Langsam; gespeichert wird trotzdem nur, was sich unterscheidet.",
+    },
+  },
+  faults: {
+    required: "Erforderlich.",
+    vms: "Wählen Sie mindestens eine VM.",
+    filter: "Ein Filter ist erforderlich.",
+    repositories: "Wählen Sie mindestens ein Repository.",
+    retention: "Mindestens ein Backup muss behalten werden.",
+    number: "Zahl außerhalb des Bereichs.",
+    window: "Beide Uhrzeiten sind erforderlich.",
+  },
+  planned: {
+    heading: "Vorschau von {name}",
+    lead: "Was ein Lauf jetzt täte. Nichts wird ausgeführt.",
+    vms: { one: "{n} VM", other: "{n} VMs" },
+    sizes: "{full} vollständig gelesen, von {incremental} nur Änderungen",
+    problems: {
+      one: "{n} VM würde fehlschlagen",
+      other: "{n} VMs würden fehlschlagen",
+    },
+    modes: { full: "vollständig", incremental: "nur Änderungen" },
+    skippedDisk: "{name} wird ausgelassen:",
+    excluded: "Ausgeschlossene VMs",
+    nothing: "Keine passenden VMs.",
+  },
+};
