@@ -1,5 +1,6 @@
 import { createCatalog, createQueries } from "@xo-server/inventory";
 import t from "tap";
+import { views } from "../src/views/views.js";
 import { flushed } from "./catalog-pool.js";
 import { FakePool } from "./fake-pool.js";
 import { canonical, type FakeObject } from "./fake-view-table.js";
@@ -156,6 +157,41 @@ t.test(
     });
     t.ok(await has("10.0.0.3"), "after a change of the VM itself");
     t.same(await has("10.0.0.2"), false);
+    queries.stop();
+    catalog.stop();
+    await handle.stop();
+  },
+);
+
+t.test(
+  "filters and sorts build no object where a property can be read alone, or is one that the class lacks",
+  async (t) => {
+    const pool = new FakePool(["pool", "VM", "message"]);
+    const random = new Random(2);
+    for (let i = 10; i < 20; i++) {
+      pool.put("VM", `OpaqueRef:${i}`, {
+        ...vm(i, random),
+        is_a_template: false,
+        blocked_operations: i === 12 ? { migrate_send: "backup" } : {},
+      });
+      pool.put("message", `OpaqueRef:m${i}`, { uuid: uuid(i), name: `m${i}` });
+    }
+    const { inventory, clock, handle } = await mirror(pool);
+    const built: string[] = [];
+    const counted = views.map((view) => ({
+      ...view,
+      build: (source: Parameters<typeof view.build>[0]) => {
+        built.push(`${view.className}/${source.ref}`);
+        return view.build(source);
+      },
+    }));
+    const catalog = createCatalog(inventory, { clock, views: counted });
+    const queries = createQueries(catalog, { clock });
+    const count = (type: string, filter: string) =>
+      queries.count({ type, filter });
+    t.equal(await count("VM", "blockedOperations.migrate_send:backup"), 1);
+    t.equal(await count("message", "name:m12"), 1);
+    t.same(built, []);
     queries.stop();
     catalog.stop();
     await handle.stop();

@@ -39,6 +39,7 @@ export const columnsByClass: Readonly<Record<string, readonly string[]>> = {
     "VCPUs_max",
     "VCPUs_at_startup",
     "ha_restart_priority",
+    "blocked_operations",
     "tags",
     "other_config",
   ],

@@ -1,4 +1,5 @@
 import { valueAt } from "../filter/property-path.js";
+import { propertiesOf } from "../views/properties.js";
 import type { View, ViewObject, ViewSource } from "../views/view.js";
 import type { ObjectReader } from "./catalog.js";
 
@@ -40,10 +41,14 @@ export class RowReader implements ObjectReader {
       case "$poolId":
         return this.#source.links.poolId;
     }
-    const { properties = {} } = this.#view;
-    return this.#object === undefined && Object.hasOwn(properties, name)
-      ? properties[name]!(this.#source)
-      : valueAt(this.object(), [name]);
+    const { properties } = this.#view;
+    if (this.#object === undefined && properties !== undefined) {
+      if (Object.hasOwn(properties, name))
+        return properties[name]!(this.#source);
+      // Nothing is built to learn that the object has no such property.
+      if (propertiesOf(this.type)?.has(name) === false) return undefined;
+    }
+    return valueAt(this.object(), [name]);
   }
 
   /** Builds the object, with the fields that every object has. */

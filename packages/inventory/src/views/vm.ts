@@ -58,6 +58,7 @@ export const vmView: View = {
     power_state: ({ record }) => toText(record.power_state),
     tags: ({ record }) => toTextList(record.tags),
     high_availability: ({ record }) => toText(record.ha_restart_priority),
+    blockedOperations: ({ record }) => toTextMap(record.blocked_operations),
     auto_poweron: ({ record }) => hasFlag(record.other_config, "auto_poweron"),
     resourceSet: ({ record }) => toResourceSet(record),
     CPUs: (source) => toCpus(source.record, readGuest(source)),

@@ -66,7 +66,10 @@ export class Leftovers {
     await this.#sweeping;
   }
 
+  /** Reads no objects where no job has ever run: only runs leave something. */
   async sweep(): Promise<void> {
+    const { runs } = await this.#options.store.jobRuns.list({ limit: 1 });
+    if (runs.length === 0) return;
     for (const row of await this.#list("VM-snapshot", {
       filter: "name_label:/^Backup .*\\(run [0-9a-zA-Z-]+\\)$/",
       fields: ["name_label", "uuid", "other"],
