@@ -1,4 +1,5 @@
 import { collectGarbage } from "../collect/collect-garbage.js";
+import { readConsole, type ConsolePicture } from "../console/read-console.js";
 import { RepositoryError } from "../errors.js";
 import { Repository, type Credentials } from "../repository/repository.js";
 import { openStorage } from "../storage/open-storage.js";
@@ -16,6 +17,7 @@ import { runBackup } from "./run-backup.js";
 import { runBenchmark } from "./run-benchmark.js";
 import { runRestore } from "./run-restore.js";
 import type {
+  ConsoleOperation,
   CreateOperation,
   WorkOperation,
   WorkOrder,
@@ -23,19 +25,23 @@ import type {
 
 /**
  * Carries out an order.
- * @returns the result of the operation, and the anchor to keep
+ * @returns the result of the operation; of one on a repository, with the anchor to keep
  * @throws RepositoryError
  */
 export async function runOrder(
   order: WorkOrder,
   context: OrderContext,
-): Promise<OrderResult> {
-  const storage = openStorage(order.storage);
+): Promise<OrderResult | ConsolePicture> {
   const { operation } = order;
+  if (operation.type === "console")
+    return readConsole(operation.console, { signal: context.signal });
+  const { storage: location } = order;
+  if (location === undefined)
+    throw new RepositoryError("invalid", "work order: storage is needed");
+  const storage = openStorage(location);
   if (operation.type === "create") {
     const { passphrase, parity } = operation;
-    if (order.storage.type === "folder")
-      await checkEmptyFolder(order.storage.path);
+    if (location.type === "folder") await checkEmptyFolder(location.path);
     const created = await Repository.create(storage, { passphrase, parity });
     const result: CreateResult = {
       ...describeOpened(created),
@@ -53,7 +59,7 @@ export async function runOrder(
 
 async function runOperation(
   repository: Repository,
-  operation: Exclude<WorkOperation, CreateOperation>,
+  operation: Exclude<WorkOperation, CreateOperation | ConsoleOperation>,
   context: OrderContext,
 ): Promise<object> {
   const { signal, onProgress } = context;

@@ -1,6 +1,7 @@
 import { sign, verify, type KeyObject } from "node:crypto";
 import { RepositoryError } from "../errors.js";
 import type { Anchor } from "../log/repository-log.js";
+import type { HttpEndpoint } from "../net/http-endpoint.js";
 import type { ChangedBlocks, DiskSource } from "../source/disk-source.js";
 import type { StorageLocation } from "../storage/storage-location.js";
 import type { VerifyOptions } from "../verify/verify-repository.js";
@@ -21,7 +22,8 @@ export type WorkOperation =
   | CollectOperation
   | AddPassphraseOperation
   | RemovePassphraseOperation
-  | RecoverySheetOperation;
+  | RecoverySheetOperation
+  | ConsoleOperation;
 
 /** Creates a repository in an empty storage. Result: `CreateResult`. */
 export interface CreateOperation {
@@ -138,12 +140,19 @@ export interface RecoverySheetOperation {
   readonly type: "recovery-sheet";
 }
 
+/** Takes a picture of a console over RFB; needs no repository. Result: `ConsolePicture`. */
+export interface ConsoleOperation {
+  readonly type: "console";
+  /** Answers CONNECT, as XAPI's `/console`. */
+  readonly console: HttpEndpoint;
+}
+
 export interface WorkOrder {
   readonly version: 1;
   /** ISO 8601: a worker refuses it afterwards. */
   readonly expires: string;
-  /** Of the repository. */
-  readonly storage: StorageLocation;
+  /** Of the repository; absent only for `console`. */
+  readonly storage?: StorageLocation;
   /** Opens the repository; not used by `create`. */
   readonly passphrase?: string;
   readonly recoveryKey?: string;
