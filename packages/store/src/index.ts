@@ -76,6 +76,10 @@ export type {
   Privileges,
 } from "./repositories/privileges.js";
 export type {
+  RestorePicture,
+  RestorePictures,
+} from "./repositories/restore-pictures.js";
+export type {
   NewResourceSet,
   ResourceSet,
   ResourceSets,

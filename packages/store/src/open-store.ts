@@ -69,7 +69,10 @@ async function startStore(
   const keyRotation = new KeyRotation({
     ...context,
     source,
-    reseal: (unit) => repositories.audit.reseal(unit),
+    async reseal(unit) {
+      await repositories.audit.reseal(unit);
+      await repositories.restorePictures.reseal(unit);
+    },
   });
   const synchronizer = new CacheSynchronizer(
     {

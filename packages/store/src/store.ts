@@ -19,6 +19,7 @@ import type { Jobs } from "./repositories/jobs.js";
 import type { PlacementRules } from "./repositories/placement-rules.js";
 import type { Plugins } from "./repositories/plugins.js";
 import type { Privileges } from "./repositories/privileges.js";
+import type { RestorePictures } from "./repositories/restore-pictures.js";
 import type { ResourceSets } from "./repositories/resource-sets.js";
 import type { Roles } from "./repositories/roles.js";
 import type { Schedules } from "./repositories/schedules.js";
@@ -33,7 +34,7 @@ import type { UserChangeOptions, Users } from "./repositories/users.js";
  * The persistent data of the server.
  *
  * Reads are synchronous, from a cache, except for tasks, runs of jobs and of the
- * load balancer, archives of backups, alarms and the audit log, which are in the database only. A
+ * load balancer, archives of backups with their pictures, alarms and the audit log, which are in the database only. A
  * change resolves when it is on disk. While the database is unreachable, reads
  * from the cache work, everything else throws XoError STORE_UNAVAILABLE at once,
  * and the store reconnects by itself. A change in progress at the moment of the
@@ -64,6 +65,7 @@ export interface Store {
   readonly balancerRuns: BalancerRuns;
   readonly backupRepositories: BackupRepositories;
   readonly backupArchives: BackupArchives;
+  readonly restorePictures: RestorePictures;
   readonly tasks: Tasks;
   readonly taskSteps: TaskSteps;
   readonly audit: AuditLog;

@@ -99,14 +99,15 @@ export class BackupArchives {
     });
   }
 
-  /** Ids that do not exist are ignored. */
+  /** With their pictures. Ids that do not exist are ignored. */
   async delete(ids: readonly string[]): Promise<void> {
     await this.#context.committer.run(async (unit) => {
       for (let at = 0; at < ids.length; at += IDS_AT_ONCE)
-        await unit.sql
-          .deleteFrom("backup_archives")
-          .where("id", "in", ids.slice(at, at + IDS_AT_ONCE))
-          .execute();
+        for (const table of ["backup_archives", "restore_pictures"] as const)
+          await unit.sql
+            .deleteFrom(table)
+            .where("id", "in", ids.slice(at, at + IDS_AT_ONCE))
+            .execute();
     });
   }
 }

@@ -125,16 +125,17 @@ export class BackupRepositories {
     });
   }
 
-  /** With its archives in the index; its files stay as they are. @throws XoError NO_SUCH_OBJECT */
+  /** With its archives in the index, and their pictures; its files stay as they are. @throws XoError NO_SUCH_OBJECT */
   async delete(id: string): Promise<void> {
     const { tables, committer } = this.#context;
     tables.backupRepositories.require(id);
     await committer.run(async (unit) => {
       await tables.backupRepositories.remove(unit, id);
-      await unit.sql
-        .deleteFrom("backup_archives")
-        .where("repository_id", "=", id)
-        .execute();
+      for (const table of ["backup_archives", "restore_pictures"] as const)
+        await unit.sql
+          .deleteFrom(table)
+          .where("repository_id", "=", id)
+          .execute();
     });
   }
 

@@ -18,6 +18,7 @@ import type { RepositoryContext } from "./repository-context.js";
 import { PlacementRules } from "./placement-rules.js";
 import { Plugins } from "./plugins.js";
 import { Privileges } from "./privileges.js";
+import { RestorePictures } from "./restore-pictures.js";
 import { ResourceSets } from "./resource-sets.js";
 import { Roles } from "./roles.js";
 import { Schedules } from "./schedules.js";
@@ -58,6 +59,7 @@ export function createRepositories(context: RepositoryContext) {
     balancerRuns: new BalancerRuns(context),
     backupRepositories: new BackupRepositories(context),
     backupArchives: new BackupArchives(context),
+    restorePictures: new RestorePictures(context),
     tasks: new Tasks(context),
     taskSteps: new TaskSteps(context),
     audit,

@@ -32,6 +32,7 @@ export interface Tables {
   balancer_runs: BalancerRunRow;
   backup_repositories: BackupRepositoryRow;
   backup_archives: BackupArchiveRow;
+  restore_pictures: RestorePictureRow;
   tasks: TaskRow;
   task_steps: TaskStepRow;
   audit: AuditRow;
@@ -319,6 +320,15 @@ export interface BackupArchiveRow {
   vm_id: string | null;
   made_at: number;
   body_json: string;
+}
+
+export interface RestorePictureRow {
+  /** Of the archive. */
+  id: string;
+  repository_id: string;
+  taken_at: number;
+  /** PNG, base64. */
+  picture_sealed: string;
 }
 
 export interface TaskRow {

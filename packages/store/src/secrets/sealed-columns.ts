@@ -7,6 +7,7 @@ export const sealContext = {
   alarmRule: (id: string) => `alarm_rules/secret/${id}`,
   cloudConfig: (id: string) => `cloud_configs/template/${id}`,
   backupRepository: (id: string) => `backup_repositories/credentials/${id}`,
+  restorePicture: (id: string) => `restore_pictures/picture/${id}`,
   keyCheck: "meta/key-check",
 } as const;
 
@@ -15,7 +16,7 @@ export interface SealedColumn {
   readonly contextOf: (id: string) => string;
 }
 
-/** All encrypted columns, by table. Export, import and key rotation use this list. */
+/** All encrypted columns of cached tables, by table. Export, import and key rotation use this list. */
 export const sealedColumns: ReadonlyMap<string, SealedColumn> = new Map([
   ["servers", { column: "credentials_sealed", contextOf: sealContext.server }],
   ["users", { column: "totp_sealed", contextOf: sealContext.totp }],

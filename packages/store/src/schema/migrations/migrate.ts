@@ -16,6 +16,7 @@ import { placementRules } from "./006-placement-rules.js";
 import { balancer } from "./007-balancer.js";
 import { auditPending } from "./008-audit-pending.js";
 import { backupRepositories } from "./009-backup-repositories.js";
+import { restorePictures } from "./010-restore-pictures.js";
 
 /** All migrations in order. A released migration is never changed. */
 const migrations: Readonly<Record<string, Migration>> = {
@@ -28,6 +29,7 @@ const migrations: Readonly<Record<string, Migration>> = {
   "007-balancer": balancer,
   "008-audit-pending": auditPending,
   "009-backup-repositories": backupRepositories,
+  "010-restore-pictures": restorePictures,
 };
 
 const names = Object.keys(migrations);

@@ -1,0 +1,106 @@
+import { checkText, limits } from "../schema/limits.js";
+import { sealContext } from "../secrets/sealed-columns.js";
+import type { WriteUnit } from "../commit/write-unit.js";
+import type { RepositoryContext } from "./repository-context.js";
+
+/** What a console showed in the last restore test of a backup. */
+export interface RestorePicture {
+  /** Of the archive: `<repository>/<backup>` */
+  readonly id: string;
+  readonly repository: string;
+  /** Milliseconds since the epoch. */
+  readonly time: number;
+  /** PNG, base64. */
+  readonly png: string;
+}
+
+/** Pictures that are kept of a repository. */
+const MAX_PICTURES = 200;
+
+/**
+ * Pictures of restore tests, in the database only; encrypted, as they show guests.
+ * They are deleted with their archives. All methods throw XoError STORE_UNAVAILABLE
+ * while the database is unreachable.
+ */
+export class RestorePictures {
+  readonly #context: RepositoryContext;
+
+  constructor(context: RepositoryContext) {
+    this.#context = context;
+  }
+
+  /** @param id of the archive */
+  async get(id: string): Promise<RestorePicture | undefined> {
+    const { engine, availability, vault } = this.#context;
+    const row = await availability.run(() =>
+      engine.reader
+        .selectFrom("restore_pictures")
+        .selectAll()
+        .where("id", "=", id)
+        .executeTakeFirst(),
+    );
+    return (
+      row && {
+        id,
+        repository: row.repository_id,
+        time: row.taken_at,
+        png: vault.open(row.picture_sealed, sealContext.restorePicture(id)),
+      }
+    );
+  }
+
+  /** Replaces that of the archive; of each repository the newest 200 stay. @throws XoError VALUE_TOO_LARGE */
+  async put({ id, repository, time, png }: RestorePicture): Promise<void> {
+    const { committer, vault } = this.#context;
+    const text = checkText("the picture", png, limits.jsonBytes);
+    const row = {
+      id,
+      repository_id: repository,
+      taken_at: time,
+      picture_sealed: vault.seal(text, sealContext.restorePicture(id)),
+    };
+    await committer.run(async (unit) => {
+      await unit.sql
+        .insertInto("restore_pictures")
+        .values(row)
+        .onConflict((conflict) => conflict.column("id").doUpdateSet(row))
+        .execute();
+      const old = await unit.sql
+        .selectFrom("restore_pictures")
+        .select("id")
+        .where("repository_id", "=", repository)
+        .orderBy("taken_at", "desc")
+        .limit(MAX_PICTURES)
+        .offset(MAX_PICTURES)
+        .execute();
+      for (const one of old)
+        await unit.sql
+          .deleteFrom("restore_pictures")
+          .where("id", "=", one.id)
+          .execute();
+    });
+  }
+
+  /** Encrypts all with the current key. */
+  async reseal(unit: WriteUnit): Promise<void> {
+    const { vault } = this.#context;
+    const ids = await unit.sql
+      .selectFrom("restore_pictures")
+      .select("id")
+      .execute();
+    for (const { id } of ids) {
+      const { picture_sealed } = await unit.sql
+        .selectFrom("restore_pictures")
+        .select("picture_sealed")
+        .where("id", "=", id)
+        .executeTakeFirstOrThrow();
+      const context = sealContext.restorePicture(id);
+      const text = vault.open(picture_sealed, context);
+      await unit.sql
+        .updateTable("restore_pictures")
+        .set({ picture_sealed: vault.seal(text, context) })
+        .where("id", "=", id)
+        .execute();
+    }
+  }
+}
