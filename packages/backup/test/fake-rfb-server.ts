@@ -118,9 +118,9 @@ function reader(socket: Socket) {
   const iterator = socket[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
   let queue = Buffer.alloc(0);
   const more = async () => {
-    const { value, done } = await iterator.next();
-    if (done === true) throw new Error("the client has disconnected");
-    queue = Buffer.concat([queue, value]);
+    const next = await iterator.next();
+    if (next.done === true) throw new Error("the client has disconnected");
+    queue = Buffer.concat([queue, next.value]);
   };
   const take = (length: number) => {
     const taken = queue.subarray(0, length);

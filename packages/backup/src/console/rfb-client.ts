@@ -115,7 +115,7 @@ export class RfbClient {
 
   /** @returns the new size of the screen, if it has changed */
   async #message(screen: Framebuffer): Promise<ScreenSize | undefined> {
-    const [type] = await this.#reader.read(1);
+    const type = (await this.#reader.read(1)).readUInt8();
     switch (type) {
       case 0:
         return this.#update(screen);

@@ -2,8 +2,10 @@ import { BackupFigures } from "../backups/report/backup-figures.js";
 import { BackupCoverage } from "../backups/report/coverage.js";
 import { createArchiveAccess } from "../backups/run/archive-access.js";
 import { BackupKind } from "../backups/run/backup-kind.js";
+import { RestoreTestKind } from "../backups/restore-tests/restore-test-kind.js";
+import { sweepTests } from "../backups/restore-tests/sweep-tests.js";
 import { Leftovers } from "../backups/run/leftovers.js";
-import type { JobKinds } from "../jobs/job-kind.js";
+import type { JobKind, JobKinds } from "../jobs/job-kind.js";
 import type { StopStack } from "../lifecycle/stop-stack.js";
 import type { Logger } from "../log/logger.js";
 import type { Services } from "../methods/services.js";
@@ -24,7 +26,11 @@ export function startBackupJobs(
     users,
     backupRepositories,
     backupArchives,
-  }: Pick<Services, "users" | "backupRepositories" | "backupArchives">,
+    backupWorkers,
+  }: Pick<
+    Services,
+    "users" | "backupRepositories" | "backupArchives" | "backupWorkers"
+  >,
   stops: StopStack,
   logger: Logger,
 ): BackupJobs {
@@ -44,7 +50,23 @@ export function startBackupJobs(
     archives: createArchiveAccess(backupArchives, backupRepositories),
     isStopping: () => isStopping,
   });
-  const leftovers = new Leftovers({ store, queries, objects, clock, logger });
+  const restoreTests = new RestoreTestKind({
+    store,
+    clock,
+    objects,
+    people: users,
+    catalog: core.views.catalog,
+    repositories: backupRepositories,
+    archives: backupArchives,
+    workers: backupWorkers,
+    isStopping: () => isStopping,
+  });
+  const searched = { store, queries, objects, logger };
+  const leftovers = new Leftovers({
+    ...searched,
+    clock,
+    sweepTests: () => sweepTests(searched),
+  });
   stops.push("leftovers of backups", () => leftovers.stop());
   const backupCoverage = new BackupCoverage({
     store,
@@ -54,7 +76,10 @@ export function startBackupJobs(
     clock,
   });
   return {
-    kinds: new Map([["backup", backups]]),
+    kinds: new Map<string, JobKind>([
+      ["backup", backups],
+      ["restore-test", restoreTests],
+    ]),
     leftovers,
     backupCoverage,
     figures: new BackupFigures({ store, coverage: backupCoverage, clock }),

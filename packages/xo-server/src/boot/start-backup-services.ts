@@ -18,7 +18,10 @@ export function startBackupServices(
   stops: StopStack,
 ): Pick<
   Services,
-  "backupRepositories" | "backupArchives" | "backupMaintenance"
+  | "backupRepositories"
+  | "backupArchives"
+  | "backupMaintenance"
+  | "backupWorkers"
 > {
   const logger = loggers.named("xo:backup");
   const { maxWorkers } = config.backups;
@@ -39,5 +42,6 @@ export function startBackupServices(
     backupRepositories: repositories,
     backupArchives: archives,
     backupMaintenance: maintenance,
+    backupWorkers: workers,
   };
 }

@@ -1,7 +1,12 @@
 import { XoError } from "@xo-server/model";
 import { Type } from "typebox";
 import { Value } from "typebox/value";
-import { BackupBody, CallBody, SnapshotBody } from "./job-body.js";
+import {
+  BackupBody,
+  CallBody,
+  RestoreTestBody,
+  SnapshotBody,
+} from "./job-body.js";
 import type { JobParts } from "./jobs.js";
 
 const common = {
@@ -29,23 +34,39 @@ const BackupJob = Type.Object(
   { additionalProperties: false },
 );
 
+const RestoreTestJob = Type.Object(
+  {
+    type: Type.Literal("restore-test"),
+    ...common,
+    ...RestoreTestBody.properties,
+  },
+  { additionalProperties: false },
+);
+
 /** A job in the API: the members of its body are next to its name. */
-export const JobShape = Type.Union([CallJob, SnapshotJob, BackupJob], {
-  description:
-    "`call` calls an operation, once or for many parameters; `snapshot` takes snapshots of VMs and deletes its own old ones; `backup` backs up VMs to repositories.",
-});
+export const JobShape = Type.Union(
+  [CallJob, SnapshotJob, BackupJob, RestoreTestJob],
+  {
+    description:
+      "`call` calls an operation, once or for many parameters; `snapshot` takes snapshots of VMs and deletes its own old ones; `backup` backs up VMs to repositories; `restore-test` starts VMs of backups in a closed network.",
+  },
+);
 
 const schemas = {
   call: CallJob,
   snapshot: SnapshotJob,
   backup: BackupJob,
+  "restore-test": RestoreTestJob,
 } as const;
+
+/** The types of jobs. */
+export const jobTypes = Object.keys(schemas) as (keyof typeof schemas)[];
 
 /** @throws XoError INVALID_PARAMETERS */
 export function toJobParts(input: object): JobParts {
   const { type }: { type?: unknown } = input;
-  if (type !== "call" && type !== "snapshot" && type !== "backup")
-    throw invalid("type must be call, snapshot or backup");
+  if (!isJobType(type))
+    throw invalid(`type must be one of ${jobTypes.join(", ")}`);
   const [error] = Value.Errors(schemas[type], input);
   if (error !== undefined)
     throw invalid(`job${error.instancePath}: ${error.message}`);
@@ -60,22 +81,33 @@ export function toJobParts(input: object): JobParts {
   const body = Object.fromEntries(
     Object.entries(others).filter(([key]) => key !== "type"),
   );
-  if (type !== "call") checkPolicy(type, body as SnapshotBody);
+  if (type !== "call") checkSelection(type, body);
+  if (type === "snapshot" || type === "backup")
+    checkRetention(type, body as SnapshotBody);
   return { type, name, body, ...(userId === undefined ? {} : { userId }) };
 }
 
-function checkPolicy(
-  type: "snapshot" | "backup",
+function isJobType(type: unknown): type is keyof typeof schemas {
+  return typeof type === "string" && Object.hasOwn(schemas, type);
+}
+
+function checkSelection(
+  type: string,
   {
     vms,
     filter,
-    retention,
     pattern,
-  }: SnapshotBody & Pick<Partial<BackupBody>, "pattern">,
+  }: Pick<Partial<BackupBody>, "vms" | "filter" | "pattern">,
 ): void {
   const isChosen = filter !== undefined || pattern !== undefined;
   if (!isChosen && (vms === undefined || vms.length === 0))
     throw invalid(`a ${type} job needs VMs or a filter`);
+}
+
+function checkRetention(
+  type: "snapshot" | "backup",
+  { retention }: Pick<SnapshotBody, "retention">,
+): void {
   if (!Object.values(retention).some((count) => count > 0))
     throw invalid(`a ${type} job must keep at least one ${type}`);
 }

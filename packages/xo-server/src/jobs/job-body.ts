@@ -146,6 +146,55 @@ const overridable = {
   ),
 };
 
+/** Tests backups: restores VMs into a closed network, starts and deletes them. */
+export const RestoreTestBody = Type.Object({
+  ...selection,
+  repositories: Type.Optional(
+    Type.Array(Type.String({ minLength: 1, maxLength: 128 }), {
+      maxItems: 64,
+      description:
+        "Ids of backup repositories whose backups are tested; default: all.",
+    }),
+  ),
+  sr: Type.String({
+    minLength: 1,
+    maxLength: 128,
+    description: "Id of the SR of the disks; VMs are started in its pool.",
+  }),
+  network: Type.Optional(
+    Type.Enum(["closed", "none"], {
+      description:
+        "`closed`: a network that only the VM is attached to; `none`: without interfaces; default: closed.",
+    }),
+  ),
+  maxVms: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: 10_000,
+      description:
+        "Number of VMs that a run tests: those whose last test is the longest ago; default: all.",
+    }),
+  ),
+  bootTimeout: Type.Optional(
+    Type.Integer({
+      minimum: 1_000,
+      maximum: 86_400_000,
+      description:
+        "Time in which the guest tools, or a script of the guest, must report, in ms; default: 600,000.",
+    }),
+  ),
+  concurrency: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: 32,
+      description: "VMs that are tested at the same time; default: 1.",
+    }),
+  ),
+  timeout: timeout("Timeout of the test of a VM"),
+  runTimeout: limits.runTimeout,
+});
+export type RestoreTestBody = Static<typeof RestoreTestBody>;
+
 /** Backs up VMs to repositories and applies a retention. */
 export const BackupBody = Type.Object({
   ...selection,

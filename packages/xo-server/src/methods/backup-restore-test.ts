@@ -1,9 +1,14 @@
+import { XoError } from "@xo-server/model";
 import { Type } from "typebox";
 import {
-  endRestoreTest,
+  BOOT_MS,
+  newTest,
+  type RestoreTestState,
+} from "../backups/restore-tests/restore-test.js";
+import {
+  removeInterrupted,
   runRestoreTest,
-} from "../backups/restore/run-restore-test.js";
-import { newState, type RestoreState } from "../backups/restore/run-restore.js";
+} from "../backups/restore-tests/run-restore-test.js";
 import { asTask } from "./as-task.js";
 import { archiveId, checkRepository } from "./backup-archive.js";
 import { parts } from "./backup-restore.js";
@@ -13,21 +18,46 @@ import { actionRoute, idOf } from "./on-object.js";
 export const backupNgCheckBackup = defineOperation({
   name: "backupNg.checkBackup",
   summary:
-    "Tests a backup: restores its VM into a network of its own, starts it, waits up to 10 minutes for its guest tools, and deletes it.",
+    "Tests a backup: restores its VM into a network of its own, starts it, waits for its guest tools or a script of the guest, takes a picture of its console, and deletes it.",
   params: Type.Object(
     {
       id: archiveId,
       sr: idOf("the SR of the disks; the VM is started in its pool"),
+      network: Type.Optional(
+        Type.Enum(["closed", "none"], {
+          description:
+            "`closed`: a network that only the VM is attached to; `none`: without interfaces; default: closed.",
+        }),
+      ),
+      bootTimeout: Type.Optional(
+        Type.Integer({
+          minimum: 1_000,
+          maximum: 86_400_000,
+          description:
+            "Time in which the guest must report, in ms; default: 600,000.",
+        }),
+      ),
       settings: Type.Optional(Type.Object({}, { additionalProperties: true })),
     },
     { additionalProperties: false },
   ),
   result: Type.Object({
     success: Type.Boolean(),
+    method: Type.Optional(
+      Type.Enum(["tools", "script"], {
+        description:
+          "What reported: the guest tools, or a script of the guest.",
+      }),
+    ),
     bootMs: Type.Optional(
-      Type.Number({ description: "Until the guest tools reported, in ms." }),
+      Type.Number({ description: "Until the guest reported, in ms." }),
     ),
     durationMs: Type.Number(),
+    hasPicture: Type.Optional(
+      Type.Boolean({
+        description: "Whether a picture of the console was taken.",
+      }),
+    ),
     error: Type.Optional(Type.String()),
   }),
   permission: "user",
@@ -37,22 +67,10 @@ export const backupNgCheckBackup = defineOperation({
     "/backup-archives/{id}/actions/check",
     "CheckBackupArchive",
   ),
-  handler: ({ id, sr }, context) => {
+  handler: ({ id, sr, network = "closed", bootTimeout = BOOT_MS }, context) => {
     checkRepository(context, "administrate:restore", id);
     const { object } = context.objects.get(sr, "SR");
-    const state = newState({
-      id,
-      sr,
-      srs: {},
-      networks: {},
-      newMacs: true,
-      start: false,
-      differential: false,
-    });
-    const test: RestoreState = {
-      ...state,
-      request: { ...state.request, name: state.token },
-    };
+    const { clock, store, backupWorkers: workers } = context.services;
     return asTask(
       context,
       {
@@ -64,15 +82,50 @@ export const backupNgCheckBackup = defineOperation({
       },
       (task) =>
         runRestoreTest(
-          test,
-          { ...parts(context), clock: context.services.clock },
+          newTest({ id, sr, network, bootTimeout }),
+          { ...parts(context), clock, store, workers },
           task,
         ),
     );
   },
-  resume: (state: RestoreState, context, { steps }) =>
-    endRestoreTest(state, parts(context), context.task, steps),
+  async resume(state: RestoreTestState, context, interrupted) {
+    const { task } = context;
+    await removeInterrupted(state, parts(context), task, interrupted);
+    throw new XoError("INTERRUPTED", {
+      reason: "the VM of the restore test was deleted",
+    });
+  },
+});
+
+export const backupArchiveGetRestorePicture = defineOperation({
+  name: "backupArchive.getRestorePicture",
+  summary: "What the console showed in the last restore test of a backup.",
+  params: Type.Object({ id: archiveId }, { additionalProperties: false }),
+  result: Type.Object({
+    time: Type.Number({ description: "Milliseconds since the epoch." }),
+    png: Type.String({ description: "PNG, base64." }),
+  }),
+  permission: "user",
+  rest: {
+    method: "get",
+    path: "/backup-archives/{id}/restore-picture",
+    operationId: "GetRestorePicture",
+    exposure: "allow",
+    example: { time: 1_790_000_000_000, png: "iVBORw0KGgo…" },
+  },
+  async handler({ id }, context) {
+    checkRepository(context, "administrate:restore", id);
+    const found = await context.services.store.restorePictures.get(id);
+    if (found !== undefined) return { time: found.time, png: found.png };
+    throw new XoError("NO_SUCH_OBJECT", {
+      type: "picture of a restore test of",
+      id,
+    });
+  },
 });
 
 /** Restore tests. */
-export const backupRestoreTestOperations = [backupNgCheckBackup];
+export const backupRestoreTestOperations = [
+  backupNgCheckBackup,
+  backupArchiveGetRestorePicture,
+];

@@ -1,6 +1,7 @@
 import { XoError } from "@xo-server/model";
 import type { JobRun } from "@xo-server/store";
 import { Type, type Static } from "typebox";
+import { jobTypes } from "../jobs/check-job.js";
 import type { RunState } from "../jobs/runs.js";
 import type { InterruptedTask } from "../tasks/interrupted-task.js";
 import { defineOperation, type OperationContext } from "./define-operation.js";
@@ -158,8 +159,13 @@ export const jobRunList = defineOperation({
     {
       ...about,
       type: Type.Optional(
-        Type.Enum(["call", "snapshot", "backup"], {
-          description: "Only runs of jobs of this type.",
+        Type.Enum(jobTypes, { description: "Only runs of jobs of this type." }),
+      ),
+      types: Type.Optional(
+        Type.Array(Type.Enum(jobTypes), {
+          minItems: 1,
+          maxItems: jobTypes.length,
+          description: "Only runs of jobs of one of these types.",
         }),
       ),
       fields: Type.Optional(
@@ -182,13 +188,14 @@ export const jobRunList = defineOperation({
     cursor: Type.Optional(Type.String()),
   }),
   permission: "admin",
-  async handler({ type, fields, ...options }, { services }) {
+  async handler({ type, types, fields, ...options }, { services }) {
+    const wanted = new Set<string>(type === undefined ? types : [type]);
     const jobIds = [...services.jobs.list()]
-      .filter((job) => job.type === type)
+      .filter((job) => wanted.has(job.type))
       .map(({ id }) => id);
     const { runs, cursor } = await services.store.jobRuns.list({
       ...options,
-      ...(type === undefined ? {} : { jobIds }),
+      ...(wanted.size === 0 ? {} : { jobIds }),
     });
     const next = cursor === undefined ? {} : { cursor };
     const toListed = fields === "summary" ? toSummary : toPublic;

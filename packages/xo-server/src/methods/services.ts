@@ -16,6 +16,7 @@ import type { Archives } from "../backups/archives/archives.js";
 import type { Maintenance } from "../backups/maintenance/maintenance.js";
 import type { BackupCoverage } from "../backups/report/coverage.js";
 import type { Repositories } from "../backups/repositories/repositories.js";
+import type { Workers } from "../backups/repositories/workers.js";
 import type { BulkRuns } from "../bulk/bulk-runs.js";
 import type { Balancer } from "../balancer/balancer.js";
 import type { Dashboards } from "../dashboard/dashboards.js";
@@ -92,6 +93,7 @@ export interface Services {
   readonly backupCoverage: BackupCoverage;
   readonly backupArchives: Archives;
   readonly backupMaintenance: Maintenance;
+  readonly backupWorkers: Workers;
 
   readonly placement: PlacementService;
   readonly startHosts: StartHostSelector;

@@ -24,8 +24,11 @@ export interface Archive {
 export interface RestoreTest {
   readonly time: number;
   readonly success: boolean;
-  /** Until the guest tools reported. */
+  readonly method?: "tools" | "script";
+  /** Until the guest reported. */
   readonly bootMs?: number;
+  readonly durationMs?: number;
+  readonly hasPicture?: boolean;
   readonly error?: string;
 }
 

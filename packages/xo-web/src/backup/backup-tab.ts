@@ -3,13 +3,19 @@ export const backupTabs = [
   "overview",
   "jobs",
   "runs",
+  "tests",
   "backups",
   "repositories",
 ] as const;
 export type BackupTab = (typeof backupTabs)[number];
 
 /** Tabs whose operations are permitted to administrators only. */
-const forAdmins: ReadonlySet<BackupTab> = new Set(["overview", "jobs", "runs"]);
+const forAdmins: ReadonlySet<BackupTab> = new Set([
+  "overview",
+  "jobs",
+  "runs",
+  "tests",
+]);
 
 /** The tabs that a user may open. */
 export function visibleTabs(isAdmin: boolean): readonly BackupTab[] {

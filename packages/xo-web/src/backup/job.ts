@@ -14,7 +14,7 @@ export type Retention = Readonly<Partial<Record<RetentionRule, number>>>;
 export interface BackupJob {
   readonly id: string;
   readonly name: string;
-  readonly type: string;
+  readonly type: "backup";
   readonly userId?: string;
   readonly vms?: readonly string[];
   readonly filter?: string;
@@ -36,6 +36,20 @@ export interface BackupJob {
   readonly ignoreLongChains?: boolean;
   readonly concurrencyPerHost?: number;
   readonly concurrencyPerSr?: number;
+}
+
+/** A job that tests backups, as `job.getAll` returns it. Times in ms. */
+export interface RestoreTestJob extends Pick<
+  BackupJob,
+  "id" | "name" | "vms" | "filter" | "excludedTags" | "concurrency"
+> {
+  readonly type: "restore-test";
+  /** Ids of repositories; absent: all. */
+  readonly repositories?: readonly string[];
+  readonly sr: string;
+  readonly network?: "closed" | "none";
+  readonly maxVms?: number;
+  readonly bootTimeout?: number;
 }
 
 export type SnapshotMode = "normal" | "memory" | "offline";

@@ -57,7 +57,22 @@ export interface VmEntry {
     readonly reason: string;
   }[];
   readonly warnings?: readonly string[];
+  /** Of a restore test. */
+  readonly test?: TestDetails;
   readonly error?: LoggedError;
+}
+
+/** The test of a backup. Times in ms. */
+export interface TestDetails {
+  /** Id of the backup. */
+  readonly archive: string;
+  /** Name of its repository. */
+  readonly repository: string;
+  /** When the backup was taken, since the epoch. */
+  readonly time: number;
+  readonly method?: "tools" | "script";
+  readonly bootMs?: number;
+  readonly hasPicture?: boolean;
 }
 
 /** A VM's backup in one repository. */

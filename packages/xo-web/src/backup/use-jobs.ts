@@ -4,12 +4,14 @@ import { useRequest } from "../forms/use-request.js";
 import type { Failure } from "../forms/failure.js";
 import { useServer } from "../live/use-server.js";
 import type { Schedule } from "../settings/jobs/job.js";
-import type { BackupJob } from "./job.js";
+import type { BackupJob, RestoreTestJob } from "./job.js";
 import { isRunning, type BackupRun } from "./run.js";
 
 export interface BackupJobs {
   /** By name; undefined: not loaded yet. */
   readonly jobs: ComputedRef<readonly BackupJob[] | undefined>;
+  /** Jobs that test backups, by name. */
+  readonly testJobs: ComputedRef<readonly RestoreTestJob[] | undefined>;
   /** Newest first, without the entries of their VMs. */
   readonly runs: ComputedRef<readonly BackupRun[] | undefined>;
   readonly failure: Readonly<ShallowRef<Failure | undefined>>;
@@ -21,6 +23,8 @@ export interface BackupJobs {
   readonly reloadRuns: () => Promise<void>;
 }
 
+type Job = BackupJob | RestoreTestJob;
+
 /** Runs that are asked for at once. */
 const MOST_RUNS = 100;
 
@@ -30,7 +34,7 @@ export function useJobs(): BackupJobs {
     value: all,
     failure,
     reload: reloadJobs,
-  } = useRequest<readonly BackupJob[]>((call) => call("job.getAll"));
+  } = useRequest<readonly Job[]>((call) => call("job.getAll"));
   const { value: schedules, reload: reloadSchedules } = useRequest<
     readonly Schedule[]
   >((call) => call("schedule.getAll"));
@@ -38,17 +42,19 @@ export function useJobs(): BackupJobs {
     runs: readonly BackupRun[];
   }>((call) =>
     call("jobRun.list", {
-      type: "backup",
+      types: ["backup", "restore-test"],
       fields: "summary",
       limit: MOST_RUNS,
     }),
   );
 
-  const jobs = computed(() =>
-    all.value
-      ?.filter(({ type }) => type === "backup")
-      .toSorted((a, b) => a.name.localeCompare(b.name)),
-  );
+  const ofType = <T extends Job>(wanted: T["type"]) =>
+    computed(() =>
+      all.value
+        ?.filter((job): job is T => job.type === wanted)
+        .toSorted((a, b) => a.name.localeCompare(b.name)),
+    );
+  const jobs = ofType<BackupJob>("backup");
   const runs = computed(() => page.value?.runs);
   const schedulesOf = (jobId: string) =>
     schedules.value?.filter((one) => one.jobId === jobId) ?? [];
@@ -57,6 +63,7 @@ export function useJobs(): BackupJobs {
 
   return {
     jobs,
+    testJobs: ofType<RestoreTestJob>("restore-test"),
     runs,
     failure,
     schedulesOf,

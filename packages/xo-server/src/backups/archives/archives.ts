@@ -53,10 +53,15 @@ export class Archives {
     this.#stopListening();
   }
 
+  async find(id: string): Promise<Archive | undefined> {
+    const stored = await this.#options.store.backupArchives.get(id);
+    return stored && toArchive(stored);
+  }
+
   /** @throws XoError NO_SUCH_OBJECT */
   async get(id: string): Promise<Archive> {
-    const stored = await this.#options.store.backupArchives.get(id);
-    if (stored !== undefined) return toArchive(stored);
+    const found = await this.find(id);
+    if (found !== undefined) return found;
     throw new XoError("NO_SUCH_OBJECT", { type: "backup archive", id });
   }
 

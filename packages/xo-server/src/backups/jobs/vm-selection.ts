@@ -3,6 +3,9 @@ import type { AuthenticatedUser } from "../../auth/authenticated-user.js";
 import { fetchObjects } from "../../jobs/fetch-objects.js";
 import type { BackupBody } from "../../jobs/job-body.js";
 
+/** Key of other_config of VMs and networks of restore tests: the id of the task. */
+export const RESTORE_TEST = "xo:restore-test";
+
 /** VMs with this tag are not backed up, unless a job names other tags. */
 export const DEFAULT_EXCLUDED_TAGS: readonly string[] = ["xo:no-bak"];
 
@@ -81,6 +84,7 @@ function split(
   const vms: SelectedVm[] = [];
   const excluded: ExcludedVm[] = [];
   for (const vm of all) {
+    if (isRestoreTest(vm.object)) continue;
     const tags = tagsOf(vm.object);
     // Tags may have a reason: `xo:no-bak=database dumps are enough`.
     const tag = tags.find((one) =>
@@ -90,6 +94,13 @@ function split(
     else excluded.push({ ...vm, reason: `it has the tag ${tag}` });
   }
   return { vms, excluded };
+}
+
+/** VMs that exist for the minutes of a restore test only, with the tags of the VM that was backed up. */
+function isRestoreTest(object: ViewObject | undefined): boolean {
+  const other = object?.["other"] as
+    Readonly<Record<string, string>> | undefined;
+  return other?.[RESTORE_TEST] !== undefined;
 }
 
 function nameOf(object: ViewObject): string {

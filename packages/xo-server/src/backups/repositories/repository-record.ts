@@ -33,9 +33,13 @@ export interface RestoreTest {
   /** When it ended, since the epoch. */
   readonly time: number;
   readonly success: boolean;
-  /** Until the guest tools reported. */
+  /** What answered: the guest tools, or a script of the guest. */
+  readonly method?: string;
+  /** Until the guest answered. */
   readonly bootMs?: number;
   readonly durationMs: number;
+  /** Whether a picture of the console was taken. */
+  readonly hasPicture?: boolean;
   readonly error?: string;
 }
 

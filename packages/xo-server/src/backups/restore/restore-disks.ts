@@ -139,7 +139,7 @@ export async function dropDisk(xapi: Xapi, vdi: Ref): Promise<void> {
 }
 
 /** What the previous run created for the VM and did not attach. */
-async function dropUnattached(
+export async function dropUnattached(
   xapi: Xapi,
   vm: Ref,
   label: string,

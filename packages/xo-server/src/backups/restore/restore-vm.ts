@@ -21,6 +21,8 @@ export interface VmRestoreParts extends Pick<
   readonly token: string;
   /** Id of the archive, noted in the VM. */
   readonly archive: string;
+  /** Added to other_config of the VM. */
+  readonly marks: Readonly<Record<string, string>>;
   readonly keepsMacs: boolean;
   readonly start: boolean;
   /** Undefined: the VIF is left out. */
@@ -109,7 +111,7 @@ class VmRestore {
   }
 
   #record(): object {
-    const { plan, token, archive, keepsMacs } = this.#parts;
+    const { plan, token, archive, marks, keepsMacs } = this.#parts;
     const { mac_seed, ...config } = {
       ...(plan.vm["other_config"] as Record<string, string> | undefined),
     };
@@ -127,6 +129,7 @@ class VmRestore {
       other_config: {
         ...Object.fromEntries(own),
         ...(keep ? { mac_seed } : {}),
+        ...marks,
         [RESTORED_FROM]: archive,
       },
       blocked_operations: Object.fromEntries(

@@ -27,8 +27,10 @@ export interface RestoreContext extends Pick<
   readonly archives: Pick<Archives, "ofVm">;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
-  /** All interfaces are attached to it instead of those of the backup. */
-  readonly network?: Ref;
+  /** All interfaces are attached to it instead of those of the backup; null: the VM has none. */
+  readonly network?: Ref | null;
+  /** Added to other_config of the VM. */
+  readonly marks?: Readonly<Record<string, string>>;
 }
 
 export interface RestoredVm {
@@ -53,13 +55,13 @@ export async function runRestore(
   steps?: ReadonlyMap<string, unknown>,
 ): Promise<RestoredVm> {
   const { request, token } = state;
-  const { repositories, now } = context;
+  const { repositories, now, network } = context;
   await task.persistState(state);
   const objects = context.objects.forTask(task);
   const prepared = await prepareRestore(request, {
     ...context,
     objects,
-    ownNetworks: context.network === undefined,
+    ownNetworks: network === undefined,
   });
   const { repository, backup, plan, srOf } = prepared;
   const { xapi } = objects.get(request.sr, "SR");
@@ -75,7 +77,7 @@ export async function runRestore(
   const ref = await restoreVm({
     xapi,
     cleaner: objects.untracked.get(request.sr, "SR").xapi,
-    plan,
+    plan: network === null ? { ...plan, vifs: [] } : plan,
     name: request.name ?? plan.name,
     token,
     archive: request.id,
@@ -83,9 +85,8 @@ export async function runRestore(
     start: request.start,
     srOf,
     networkOf:
-      context.network === undefined
-        ? prepared.networkOf
-        : () => context.network,
+      network === undefined ? prepared.networkOf : () => network ?? undefined,
+    marks: context.marks ?? {},
     baseOf: async (disk) =>
       request.differential
         ? findBase(xapi, disk, {

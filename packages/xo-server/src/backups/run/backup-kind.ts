@@ -1,13 +1,15 @@
 import type { WallClock } from "@xo-server/kit";
 import type { Catalog } from "@xo-server/inventory";
 import { XoError } from "@xo-server/model";
-import type { Job, JobRunStatus, Store } from "@xo-server/store";
+import type { Job, Store } from "@xo-server/store";
 import type { AuthenticatedUser } from "../../auth/authenticated-user.js";
 import type { AuthenticatedUsers } from "../../auth/authenticated-users.js";
 import { inParallel } from "../../jobs/in-parallel.js";
 import type { BackupBody } from "../../jobs/job-body.js";
 import type { JobKind, KindRun } from "../../jobs/job-kind.js";
 import type { RunOutcome } from "../../jobs/run-outcome.js";
+import { userOfJob } from "../../jobs/job-user.js";
+import { statusOfRun } from "../../jobs/run-status.js";
 import { withSignal } from "../../jobs/with-signal.js";
 import type { PoolObject, PoolObjects } from "../../objects/pool-objects.js";
 import type { TaskContext } from "../../tasks/task-context.js";
@@ -66,7 +68,7 @@ export class BackupKind implements JobKind {
   async plan(job: Job): Promise<BackupPlan> {
     return planBackup(this.#parts, {
       job,
-      user: this.#userOf(job),
+      user: userOfJob(this.#parts.people, job),
       settings: job.body as BackupBody,
     });
   }
@@ -109,7 +111,7 @@ export class BackupKind implements JobKind {
     before: ReadonlyMap<string, VmState>,
   ): Promise<{ targets: SelectedVm[]; entries: VmLogEntry[] }> {
     const { catalog, clock } = this.#parts;
-    const user = this.#userOf(job);
+    const user = userOfJob(this.#parts.people, job);
     const { vms, excluded } = await selectVms(catalog, user, settings);
     const isChosen = ({ id }: SelectedVm) =>
       choice?.vms === undefined || choice.vms.includes(id);
@@ -203,7 +205,7 @@ export class BackupKind implements JobKind {
   ): Promise<VmLogEntry> {
     const { clock, catalog } = this.#parts;
     const { job, runId, scheduleId, work } = run;
-    const user = this.#userOf(job);
+    const user = userOfJob(this.#parts.people, job);
     const late = new AbortController();
     const timer =
       settings.timeout === undefined
@@ -237,18 +239,9 @@ export class BackupKind implements JobKind {
   }
 
   #outcome({ job, work }: KindRun, body: BackupRunBody): RunOutcome {
-    const status = this.#statusOf(work, body);
+    const status = statusOfRun(work, this.#parts.isStopping(), body);
     this.#parts.onEnd?.(job.id, body);
     return { status, body: body };
-  }
-
-  #statusOf(work: TaskContext, body: BackupRunBody): JobRunStatus {
-    if (work.signal.aborted) return "aborted";
-    if (this.#parts.isStopping() && (body.notBegun ?? 0) > 0)
-      return "interrupted";
-    if (body.error !== undefined) return "failure";
-    if (body.failed === 0) return "success";
-    return body.succeeded === 0 ? "failure" : "partial";
   }
 
   #timezoneOf({ job, scheduleId }: KindRun, settings: BackupBody) {
@@ -258,15 +251,6 @@ export class BackupKind implements JobKind {
         ? schedules.ofJob(job.id)[0]
         : schedules.get(scheduleId);
     return settings.timezone ?? schedule?.timezone;
-  }
-
-  #userOf({ userId }: Job): AuthenticatedUser {
-    const user =
-      userId === undefined ? undefined : this.#parts.people.get(userId);
-    if (user !== undefined) return user;
-    throw new XoError("FORBIDDEN", {
-      reason: "the user of the job was deleted",
-    });
   }
 }
 

@@ -13,6 +13,8 @@ export interface LeftoversOptions {
   readonly objects: PoolObjects;
   readonly clock: WallClock;
   readonly logger: Pick<Logger, "info" | "warn">;
+  /** Removes what restore tests have left. */
+  readonly sweepTests: () => Promise<void>;
 }
 
 /** An object of a list. */
@@ -85,6 +87,7 @@ export class Leftovers {
       fields: ["blockedOperations"],
     }))
       await this.#try(row.id, () => this.#sweepBlock(row));
+    if (!this.#isStopped) await this.#options.sweepTests();
   }
 
   async #sweepSnapshot({ id, uuid = id, name_label, other }: Row) {

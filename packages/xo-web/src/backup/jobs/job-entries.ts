@@ -10,13 +10,17 @@ import {
   type SnapshotMode,
 } from "../job.js";
 
-/** Values of the form fields of a backup job, as typed. */
-export interface JobEntries {
-  name: string;
+/** Which VMs a job is about, as typed. */
+export interface VmEntries {
   selection: Selection;
   filter: string;
   vms: readonly string[];
   excludedTags: string;
+}
+
+/** Values of the form fields of a backup job, as typed. */
+export interface JobEntries extends VmEntries {
+  name: string;
   repositories: readonly string[];
   retention: Record<RetentionRule, string>;
   snapshot: SnapshotMode;
@@ -59,10 +63,7 @@ export function toEntries(job: BackupJob | undefined): JobEntries {
   };
   return {
     name: job?.name ?? "",
-    selection: job === undefined ? "all" : selectionOf(job),
-    filter: job?.filter ?? "",
-    vms: job?.vms ?? [],
-    excludedTags: (job?.excludedTags ?? [DEFAULT_EXCLUDED_TAG]).join(", "),
+    ...toVmEntries(job),
     repositories: job?.repositories ?? [],
     retention: Object.fromEntries(
       retentionRules.map((rule) => [rule, count(retention[rule])]),
@@ -84,6 +85,18 @@ export function toEntries(job: BackupJob | undefined): JobEntries {
   };
 }
 
+export function toVmEntries(
+  job:
+    Pick<BackupJob, "vms" | "filter" | "pattern" | "excludedTags"> | undefined,
+): VmEntries {
+  return {
+    selection: job === undefined ? "all" : selectionOf(job),
+    filter: job?.filter ?? "",
+    vms: job?.vms ?? [],
+    excludedTags: (job?.excludedTags ?? [DEFAULT_EXCLUDED_TAG]).join(", "),
+  };
+}
+
 /** Allowed values of the fields with numbers. */
 const bounds = {
   fullInterval: [1, 10_000],
@@ -96,10 +109,7 @@ const bounds = {
 export function faultsOf(entries: JobEntries): JobFaults {
   const faults: JobFaults = {};
   if (entries.name.trim() === "") faults.name = "required";
-  if (entries.selection === "vms" && entries.vms.length === 0)
-    faults.vms = "vms";
-  if (entries.selection === "filter" && entries.filter.trim() === "")
-    faults.filter = "filter";
+  Object.assign(faults, vmFaultsOf(entries));
   if (entries.repositories.length === 0) faults.repositories = "repositories";
   const counts = Object.values(entries.retention);
   if (!counts.every((count) => isWithin(count, 0, 1_000)))
@@ -116,7 +126,18 @@ export function faultsOf(entries: JobEntries): JobFaults {
   return faults;
 }
 
-function isWithin(text: string, least: number, most: number): boolean {
+export function vmFaultsOf({
+  selection,
+  vms,
+  filter,
+}: VmEntries): Pick<JobFaults, "vms" | "filter"> {
+  if (selection === "vms" && vms.length === 0) return { vms: "vms" };
+  if (selection === "filter" && filter.trim() === "")
+    return { filter: "filter" };
+  return {};
+}
+
+export function isWithin(text: string, least: number, most: number): boolean {
   if (text.trim() === "") return true;
   const count = Number(text);
   return Number.isInteger(count) && count >= least && count <= most;

@@ -1,6 +1,7 @@
 import type { Messages } from "../en/messages.js";
 import { backupRepositories } from "./backup-repositories.js";
 import { backupJobs } from "./backup-jobs.js";
+import { backupTests } from "./backup-tests.js";
 
 export const backup: Messages["backup"] = {
   parts: "Bereiche der Backup-Seite",
@@ -9,10 +10,12 @@ export const backup: Messages["backup"] = {
     backups: "Backups",
     jobs: "Jobs",
     runs: "Läufe",
+    tests: "Wiederherstellungstests",
     repositories: "Repositorys",
   },
   repositories: backupRepositories,
   jobs: backupJobs,
+  tests: backupTests,
   runs: {
     lead: "Was Backup-Jobs getan haben: was von jeder VM und Festplatte gelesen und gespeichert wurde, und warum.",
     all: "Alle Läufe",

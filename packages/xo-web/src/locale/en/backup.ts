@@ -1,5 +1,6 @@
 import { backupRepositories } from "./backup-repositories.js";
 import { backupJobs } from "./backup-jobs.js";
+import { backupTests } from "./backup-tests.js";
 
 export const backup = {
   parts: "Parts of the backup page",
@@ -8,10 +9,12 @@ export const backup = {
     backups: "Backups",
     jobs: "Jobs",
     runs: "Runs",
+    tests: "Restore tests",
     repositories: "Repositories",
   },
   repositories: backupRepositories,
   jobs: backupJobs,
+  tests: backupTests,
   runs: {
     lead: "What backup jobs did: for each VM and disk what was read and stored, and why.",
     all: "All runs",

@@ -1,0 +1,46 @@
+import { randomUUID } from "node:crypto";
+
+/** What is requested of a restore test. Ids are those that clients know. */
+export interface RestoreTestSpec {
+  /** `<repository>/<backup>` */
+  readonly id: string;
+  /** SR of the disks; the VM is started in its pool. */
+  readonly sr: string;
+  /** `closed`: one that only this VM is attached to; `none`: without interfaces. */
+  readonly network: "closed" | "none";
+  /** Time in which the guest must answer, in ms. */
+  readonly bootTimeout: number;
+}
+
+/** Persisted: enough to delete what the test has created. */
+export interface RestoreTestState {
+  readonly spec: RestoreTestSpec;
+  /** Unique: the name of the VM and of its network. */
+  readonly token: string;
+}
+
+/** What answered: the guest tools, or a script of the guest by xenstore. */
+export type TestMethod = "tools" | "script";
+
+/** Times in milliseconds. */
+export interface RestoreTestReport {
+  readonly success: boolean;
+  readonly method?: TestMethod;
+  /** Until the guest answered; absent: it did not. */
+  readonly bootMs?: number;
+  /** The whole test. */
+  readonly durationMs: number;
+  /** Whether a picture of the console was taken. */
+  readonly hasPicture?: boolean;
+  readonly error?: string;
+}
+
+/** Default of `bootTimeout`. */
+export const BOOT_MS = 600_000;
+
+export function newTest(spec: RestoreTestSpec): RestoreTestState {
+  return { spec, token: `[restore test ${randomUUID()}]` };
+}
+
+/** Names of VMs and networks of restore tests, as a regular expression of filters. */
+export const TEST_NAMES = "/^\\[restore test [0-9a-f-]{36}\\]$/";

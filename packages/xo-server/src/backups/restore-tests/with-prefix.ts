@@ -1,0 +1,29 @@
+import type { TaskContext } from "../../tasks/task-context.js";
+
+/** The same task, whose state and steps are persisted under a prefix: one of several tests of it. */
+export function withPrefix(task: TaskContext, prefix: string): TaskContext {
+  const { taskId, signal } = task;
+  return {
+    ...(taskId === undefined ? {} : { taskId }),
+    signal,
+    progress: (fraction) => task.progress(fraction),
+    info: (message, data) => task.info(message, data),
+    warn: (message, data) => task.warn(message, data),
+    part: (name, run) => task.part(name, run),
+    runXapiTask: (name, subject, run) => task.runXapiTask(name, subject, run),
+    reportCounts: (counts) => task.reportCounts(counts),
+    persistState: (state) => task.persistStep(`${prefix}state`, state),
+    persistStep: (key, state) => task.persistStep(`${prefix}${key}`, state),
+    persistStepSoon: (key, state) =>
+      task.persistStepSoon(`${prefix}${key}`, state),
+  };
+}
+
+/** What `withPrefix` has persisted. */
+export function stepsOf(
+  steps: ReadonlyMap<string, unknown>,
+  prefix: string,
+): ReadonlyMap<string, unknown> {
+  const own = [...steps].filter(([key]) => key.startsWith(prefix));
+  return new Map(own.map(([key, state]) => [key.slice(prefix.length), state]));
+}

@@ -1,0 +1,16 @@
+import { XoError } from "@xo-server/model";
+import type { Job } from "@xo-server/store";
+import type { AuthenticatedUser } from "../auth/authenticated-user.js";
+import type { AuthenticatedUsers } from "../auth/authenticated-users.js";
+
+/** The user whose rights a job has. @throws XoError FORBIDDEN: the user was deleted */
+export function userOfJob(
+  people: Pick<AuthenticatedUsers, "get">,
+  { userId }: Pick<Job, "userId">,
+): AuthenticatedUser {
+  const user = userId === undefined ? undefined : people.get(userId);
+  if (user !== undefined) return user;
+  throw new XoError("FORBIDDEN", {
+    reason: "the user of the job was deleted",
+  });
+}

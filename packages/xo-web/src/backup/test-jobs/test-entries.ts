@@ -1,0 +1,95 @@
+import type { Json } from "@xo-server/kit";
+import type { RestoreTestJob } from "../job.js";
+import {
+  isWithin,
+  toTags,
+  toVmEntries,
+  vmFaultsOf,
+  type JobFault,
+  type VmEntries,
+} from "../jobs/job-entries.js";
+
+/** Values of the form fields of a job of restore tests, as typed. */
+export interface TestEntries extends VmEntries {
+  name: string;
+  /** Of the SR. */
+  pool: string;
+  sr: string;
+  network: "closed" | "none";
+  /** Empty: all. */
+  repositories: readonly string[];
+  maxVms: string;
+  /** Minutes. */
+  bootTimeout: string;
+}
+
+export type TestFaults = Partial<Record<keyof TestEntries, JobFault | "sr">>;
+
+const MINUTE_MS = 60_000;
+const BOOT_MINUTES = 10;
+
+/** @param pool of the SR of the job */
+export function toTestEntries(
+  job: RestoreTestJob | undefined,
+  pool: string | undefined,
+): TestEntries {
+  const { bootTimeout } = job ?? {};
+  return {
+    name: job?.name ?? "",
+    ...toVmEntries(job),
+    pool: pool ?? "",
+    sr: job?.sr ?? "",
+    network: job?.network ?? "closed",
+    repositories: job?.repositories ?? [],
+    maxVms: job?.maxVms === undefined ? "" : String(job.maxVms),
+    bootTimeout:
+      bootTimeout === undefined
+        ? String(BOOT_MINUTES)
+        : String(bootTimeout / MINUTE_MS),
+  };
+}
+
+export function testFaultsOf(entries: TestEntries): TestFaults {
+  const faults: TestFaults = { ...vmFaultsOf(entries) };
+  if (entries.name.trim() === "") faults.name = "required";
+  if (entries.sr === "") faults.sr = "sr";
+  if (!isWithin(entries.maxVms, 1, 10_000)) faults.maxVms = "number";
+  const minutes = entries.bootTimeout.trim();
+  if (minutes === "" || !isWithin(minutes, 1, 1_440))
+    faults.bootTimeout = "number";
+  return faults;
+}
+
+/** The parameter `job` of `job.create` and `job.set`; null removes a property. */
+export function toTestJob(
+  entries: TestEntries,
+  before: RestoreTestJob | undefined,
+): Readonly<Record<string, Json>> {
+  const optional = (
+    key: keyof RestoreTestJob,
+    value: Json | undefined,
+  ): Record<string, Json> => {
+    if (value !== undefined) return { [key]: value };
+    return before?.[key] === undefined ? {} : { [key]: null };
+  };
+  const { selection, vms, filter, repositories, maxVms } = entries;
+  const filters = { all: "", filter: filter.trim() } as Readonly<
+    Record<string, string>
+  >;
+  return {
+    type: "restore-test",
+    name: entries.name.trim(),
+    // An empty filter matches all VMs.
+    ...optional("filter", filters[selection]),
+    ...optional("vms", selection === "vms" ? [...vms] : undefined),
+    excludedTags: [...toTags(entries.excludedTags)],
+    ...optional(
+      "repositories",
+      repositories.length === 0 ? undefined : [...repositories],
+    ),
+    sr: entries.sr,
+    network: entries.network,
+    ...optional("maxVms", maxVms.trim() === "" ? undefined : Number(maxVms)),
+    bootTimeout: Number(entries.bootTimeout) * MINUTE_MS,
+  };
+}

@@ -1,0 +1,20 @@
+import type { Formats } from "../../locale/formats.js";
+import { fill, type Messages } from "../../locale/messages.js";
+import type { RestoreTest } from "../archive.js";
+
+/** What answered after what time, in words; empty if nothing did. */
+export function answerText(
+  { method, bootMs }: Pick<RestoreTest, "method" | "bootMs">,
+  {
+    words,
+    formats,
+  }: {
+    readonly words: Messages["backup"]["tests"];
+    readonly formats: Formats;
+  },
+): string {
+  if (bootMs === undefined) return "";
+  return fill(words.answers[method ?? "tools"], {
+    span: formats.span(bootMs),
+  });
+}

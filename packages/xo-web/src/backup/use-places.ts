@@ -1,0 +1,113 @@
+import { computed, watch, type ComputedRef } from "vue";
+import { useObject } from "../live/use-object.js";
+import { useObjects } from "../live/use-window.js";
+import { fill } from "../locale/messages.js";
+import { useLocale } from "../locale/use-locale.js";
+import { freeOf } from "../migrate/disk-targets.js";
+import type { Pool, Sr } from "../objects/infrastructure.js";
+
+/** A choice of a drop-down list. */
+interface Choice {
+  readonly value: string;
+  readonly label: string;
+}
+
+/** Where VMs are restored, as chosen in a form. */
+export interface PlaceEntries {
+  pool: string;
+  sr: string;
+}
+
+export interface Places {
+  readonly poolOptions: ComputedRef<readonly Choice[]>;
+  /** SRs for disks in the pool, with the most free space first. */
+  readonly srs: ComputedRef<readonly Sr[]>;
+  readonly srOptions: ComputedRef<readonly Choice[]>;
+}
+
+/**
+ * Pools and SRs to choose from; the entries get a first choice.
+ * @param entries reactive
+ * @param ownPool the pool to choose first
+ * @param onPool called when the SR was chosen again, as the pool has changed
+ */
+export function usePlaces(
+  entries: PlaceEntries,
+  ownPool: string | undefined,
+  onPool: () => void = () => undefined,
+): Places {
+  const { text, formats } = useLocale();
+  const { rows: pools } = useObjects<Pool>(() => ({
+    type: "pool",
+    fields: ["id", "name_label", "default_SR"],
+    sort: [{ by: "name_label" }],
+  }));
+  const { rows: allSrs } = useObjects<Sr>(() =>
+    entries.pool === ""
+      ? undefined
+      : {
+          type: "SR",
+          filter: `$pool:"${entries.pool}"`,
+          fields: [
+            ...["id", "name_label", "$pool", "content_type", "size"],
+            ...["physical_usage", "shared", "inMaintenanceMode"],
+          ],
+          limit: 1_000,
+        },
+  );
+  const srs = computed(() =>
+    allSrs.value
+      .filter(
+        ({ content_type, size = 0 }) => content_type !== "iso" && size > 0,
+      )
+      .toSorted((a, b) => freeOf(b) - freeOf(a)),
+  );
+  const { object: pool } = useObject<Pool>(
+    "pool",
+    () => entries.pool || undefined,
+    ["id", "default_SR"],
+  );
+
+  // The pool that is preferred, else the first.
+  watch(
+    pools,
+    (all) => {
+      if (entries.pool !== "" || all.length === 0) return;
+      const own = all.find(({ id }) => id === ownPool);
+      entries.pool = (own ?? all[0]!).id;
+    },
+    { immediate: true },
+  );
+  watch(
+    () => entries.pool,
+    () => {
+      entries.sr = "";
+    },
+  );
+  // The default SR of the pool, else the one with the most free space.
+  watch([srs, pool], ([found]) => {
+    if (found.length === 0 || found.some(({ id }) => id === entries.sr)) return;
+    const usual = found.find(({ id }) => id === pool.value?.default_SR);
+    entries.sr = (usual ?? found[0])?.id ?? "";
+    onPool();
+  });
+
+  return {
+    poolOptions: computed(() =>
+      pools.value.map(({ id, name_label }) => ({
+        value: id,
+        label: name_label || id.slice(0, 8),
+      })),
+    ),
+    srs,
+    srOptions: computed(() =>
+      srs.value.map((sr) => ({
+        value: sr.id,
+        label: fill(text.value.migrate.srFree, {
+          name: sr.name_label ?? sr.id,
+          size: formats.value.size(freeOf(sr)),
+        }),
+      })),
+    ),
+  };
+}

@@ -1,0 +1,48 @@
+import type { Messages } from "../en/messages.js";
+
+export const backupTests: Messages["backup"]["tests"] = {
+  lead: "Backups, die in ein abgeschlossenes Netzwerk wiederhergestellt, gestartet und wieder gelöscht werden: So wissen Sie, dass sie funktionieren.",
+  add: "Wiederherstellungstests hinzufügen",
+  edit: "Wiederherstellungstests {name}",
+  none: "Keine Wiederherstellungstests nach Zeitplan",
+  noneLead:
+    "Beispiel: jede Woche die neuesten Backups von fünf VMs. Ein einzelnes Backup wird in der Liste der Backups getestet.",
+  saved: "Wiederherstellungstests {name} gespeichert.",
+  deleted: "Wiederherstellungstests {name} gelöscht.",
+  deleteAsk: "Wiederherstellungstests {name} löschen?",
+  deleteLead:
+    "Ihre Zeitpläne werden gelöscht. Die Ergebnisse bleiben bei den Backups.",
+  begun: "Wiederherstellungstests {name} gestartet.",
+  maxVms: "VMs je Lauf",
+  maxVmsHint:
+    "Die, deren letzter Test am längsten zurückliegt. Leer: jedes Mal alle.",
+  atATime: { one: "{n} VM je Lauf", other: "{n} VMs je Lauf" },
+  bootTimeout: "Zeitlimit in Minuten",
+  bootTimeoutHint:
+    "Bis dahin müssen sich nach dem Start die Guest Tools melden, oder in VMs mit dem Tag xo-backup-health-check-xenstore ein Skript.",
+  network: "Netzwerk",
+  networks: {
+    closed: {
+      name: "Abgeschlossenes Netzwerk",
+      hint: "Für jeden Test ein neues Netzwerk ohne Verbindung zu anderen.",
+    },
+    none: {
+      name: "Kein Netzwerk",
+      hint: "Die VM hat keine Netzwerkschnittstellen.",
+    },
+  },
+  repositoriesHint:
+    "Das neueste Backup in diesen Repositorys wird getestet; keines gewählt: in allen.",
+  resultOf: "Wiederherstellungstest von {name}",
+  backupOf: "Backup vom {time}",
+  backupIn: "Backup vom {time} in {repository}",
+  passed: "bestanden",
+  failed: "fehlgeschlagen",
+  answers: {
+    tools: "Die Guest Tools haben sich nach {span} gemeldet.",
+    script: "Das Skript der VM hat sich nach {span} gemeldet.",
+  },
+  showPicture: "Konsole anzeigen",
+  pictureOf: "Konsole von {name} am Ende des Wiederherstellungstests",
+  noPicture: "Es gibt kein Bild der Konsole.",
+};

@@ -1,0 +1,42 @@
+export const backupTests = {
+  lead: "Backups that are restored into a closed network, started and deleted again: so you know that they work.",
+  add: "Add restore tests",
+  edit: "Restore tests {name}",
+  none: "No restore tests on a schedule",
+  noneLead:
+    "Example: each week the newest backups of five VMs. A single backup is tested in the list of backups.",
+  saved: "Restore tests {name} saved.",
+  deleted: "Restore tests {name} deleted.",
+  deleteAsk: "Delete restore tests {name}?",
+  deleteLead: "Their schedules are deleted. The results stay on the backups.",
+  begun: "Restore tests {name} started.",
+  maxVms: "VMs per run",
+  maxVmsHint:
+    "Those whose last test is the longest ago. Empty: all of them each time.",
+  atATime: { one: "{n} VM per run", other: "{n} VMs per run" },
+  bootTimeout: "Time limit in minutes",
+  bootTimeoutHint:
+    "Within it the guest tools must report after the start, or a script in VMs with the tag xo-backup-health-check-xenstore.",
+  network: "Network",
+  networks: {
+    closed: {
+      name: "Closed network",
+      hint: "A new network for each test, without a connection to others.",
+    },
+    none: { name: "No network", hint: "The VM has no interfaces." },
+  },
+  repositoriesHint:
+    "The newest backup in these repositories is tested; none chosen: in all.",
+  resultOf: "Restore test of {name}",
+  backupOf: "Backup of {time}",
+  backupIn: "Backup of {time} in {repository}",
+  passed: "passed",
+  failed: "failed",
+  answers: {
+    tools: "The guest tools reported after {span}.",
+    script: "The script of the guest reported after {span}.",
+  },
+  showPicture: "Show console",
+  pictureOf: "Console of {name} at the end of the restore test",
+  noPicture: "There is no picture of the console.",
+};
