@@ -269,7 +269,7 @@ t.test("a wait for a past revision ends after a second", async (t) => {
   t.ok(rows >= 4 && rows < 8, `${rows} rows`);
 });
 
-t.test("hosts are polled rarely while nobody reads metrics", async (t) => {
+t.test("hosts are polled rarely while no client reads metrics", async (t) => {
   const { hosts, pass, use, sinks } = await setUp(t, 10);
   await pass(10_000);
   use.isUsed = false;

@@ -175,14 +175,14 @@ function addConsoles(
   if (options.consoles === undefined) return undefined;
   const { maxRequestsPerSecond } = options.http;
   const { authenticator } = options.rest;
-  const door = new ConsoleSocket({
+  const socket = new ConsoleSocket({
     ...options,
     ...options.consoles,
     maxRequestsPerSecond,
     authenticator,
   });
-  door.addRoutes(app);
-  return door;
+  socket.addRoutes(app);
+  return socket;
 }
 
 async function listen(

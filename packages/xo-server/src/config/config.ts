@@ -185,7 +185,7 @@ const Stats = section("Metrics of hosts and VMs (RRDs).", {
     minimum: 1_000,
     maximum: 600_000,
     description:
-      "Polling interval per host while nobody reads metrics, in ms. Alarm rules that must hold for 5 minutes or longer use it, too.",
+      "Polling interval per host while no client reads metrics, in ms. Alarm rules that must hold for 5 minutes or longer use it, too.",
   }),
   memoryBytes: bytes(
     0,

@@ -44,8 +44,8 @@ export class ConsoleRecord {
 
   ended(reason: string, traffic: ConsoleTraffic): Promise<void> {
     const seconds = (this.#clock.now() - this.#begun) / 1000;
-    const told = { reason, seconds, ...traffic };
-    return this.#write("console.close", told, { result: true });
+    const params = { reason, seconds, ...traffic };
+    return this.#write("console.close", params, { result: true });
   }
 
   #write(

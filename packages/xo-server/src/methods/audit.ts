@@ -63,8 +63,8 @@ export const auditGetRecords = defineOperation({
       });
       for (const record of page) {
         next = record.seq;
-        const told = toPublic(record);
-        if (test(told)) records.push(told);
+        const entry = toPublic(record);
+        if (test(entry)) records.push(entry);
         if (records.length === limit) return { records, before: next };
       }
       if (page.length < PAGE) return { records };

@@ -29,7 +29,7 @@ export const backupRepositoryAddPassphrase = defineOperation({
 export const backupRepositoryRemovePassphrase = defineOperation({
   name: "backupRepository.removePassphrase",
   summary:
-    "Removes a passphrase of a backup repository. Whoever knows it and has a copy of the repository can still open that copy.",
+    "Removes a passphrase of a backup repository. Anyone who knows it and has a copy of the repository can still open that copy.",
   params: Type.Object({ id, name: passphraseName }, closed),
   ...change,
   result: Passphrases,

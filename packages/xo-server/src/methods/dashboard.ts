@@ -54,7 +54,7 @@ const shared = (
   key: string,
   { user: person }: CallContext,
   make: () => Promise<object>,
-) => services.dashboardCache.get(person?.rights ?? nobody, key, make);
+) => services.dashboardCache.get(person?.rights ?? noRights, key, make);
 
 const route = (path: string, operationId: string) =>
   ({ method: "get", path, operationId, exposure: "allow" }) as const;
@@ -97,7 +97,7 @@ export const vmGetDashboard = defineOperation({
 });
 
 /** The rights of anonymous clients of the demo. */
-const nobody = {};
+const noRights = {};
 
 /** What is going on at a glance. */
 export const dashboardOperations = [

@@ -8,7 +8,7 @@ import { idOf, onId } from "./on-object.js";
 
 const id = idOf("a host");
 /** The result of a host plugin. */
-const told = Type.Unknown({
+const pluginResult = Type.Unknown({
   description: "As the plugin of the host returns it.",
 });
 
@@ -24,7 +24,7 @@ const plugin = (name: string, summary: string, [file, fn]: Plugin) =>
     name,
     summary,
     params,
-    result: told,
+    result: pluginResult,
     permission,
     handler: async ({ id }, context) =>
       parse(await ask(on(context, id), [file, fn])),
@@ -76,7 +76,7 @@ export const hostGetSmartctlInformation = defineOperation({
     id,
     deviceNames: Type.Optional(Type.Array(Type.String(), { maxItems: 1_000 })),
   }),
-  result: told,
+  result: pluginResult,
   permission,
   handler: async ({ id, deviceNames }, context) => {
     const asked: Plugin = ["smartctl.py", "information"];

@@ -102,8 +102,8 @@ export const jobCreate = defineOperation({
   async handler({ job }, { user, services }) {
     const parts = toJobParts(job);
     const userId = parts.userId ?? user?.id;
-    const told = userId === undefined ? {} : { userId };
-    return (await services.jobs.create({ ...parts, ...told })).id;
+    const owner = userId === undefined ? {} : { userId };
+    return (await services.jobs.create({ ...parts, ...owner })).id;
   },
 });
 

@@ -24,7 +24,7 @@ const group: Noun = { schema: PublicGroup, example: groupExample };
 const role: Noun = { schema: PublicRole, example: roleExample };
 const privilege: Noun = { schema: PublicPrivilege, example: privilegeExample };
 
-/** One way to read, and what it is called at each door. */
+/** One way to read, and its name in each API. */
 interface Reading {
   readonly name: string;
   readonly path: string;

@@ -10,7 +10,7 @@ import {
 import { Chains, readImages, type ChainsInfo } from "../storage/vdi-chains.js";
 import { idOf, onId } from "./on-object.js";
 
-const Told = Type.Object({
+const ChainReport = Type.Object({
   unhealthyVdis: Type.Record(Type.String(), Type.Integer(), {
     description: "Images that wait for coalescing, by id of the disk.",
   }),
@@ -113,7 +113,7 @@ export const srGetVdiChainsInfo = defineOperation({
   name: "sr.getVdiChainsInfo",
   summary: "Lists the disks of an SR with images that wait for coalescing.",
   params: Type.Object({ id: idOf("an SR") }),
-  result: Told,
+  result: ChainReport,
   permission: onId("read", "SR"),
   handler: async ({ id }, context) =>
     toAnswer((await chains(context, id)).of(id)),
@@ -124,7 +124,7 @@ export const srGetAllUnhealthyVdiChainsLength = defineOperation({
   summary:
     "Lists the disks of all SRs with images that wait for coalescing, by id of the SR.",
   params: Type.Object({}),
-  result: Type.Record(Type.String(), Told),
+  result: Type.Record(Type.String(), ChainReport),
   permission: "admin",
   handler: async (_params, context) => {
     const all = await chains(context);

@@ -140,14 +140,14 @@ function defineKind(kind: Kind): Operation<Services> {
     permission: onHost,
     changes: true,
     handler: (given, { objects }) => {
-      const told = given as Given & typeof given;
-      const { device, ...kindOf } = make(told);
-      const formats = told["preferredImageFormat"];
+      const parameters = given as Given & typeof given;
+      const { device, ...kindOf } = make(parameters);
+      const formats = parameters["preferredImageFormat"];
       return makeSr(objects, {
-        ...namesOf(told),
+        ...namesOf(parameters),
         ...kindOf,
         device: { ...device, "preferred-image-formats": formats },
-        uuid: told["srUuid"] as string | undefined,
+        uuid: parameters["srUuid"] as string | undefined,
       });
     },
   });

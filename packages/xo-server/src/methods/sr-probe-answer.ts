@@ -18,8 +18,8 @@ export function readRows(
   element: string,
   names: Readonly<Record<string, string>>,
 ): Record<string, string>[] {
-  const told = xml.slice(0, MOST_CHARACTERS);
-  return [...split(told, element)].map((inner) =>
+  const bounded = xml.slice(0, MOST_CHARACTERS);
+  return [...split(bounded, element)].map((inner) =>
     Object.fromEntries(
       Object.entries(names).flatMap(([tag, name]) => {
         const [value] = split(inner, tag);

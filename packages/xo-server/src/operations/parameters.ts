@@ -51,11 +51,11 @@ export function createCheck(
     return validate;
   };
   return (given) => {
-    const told = toObject(given);
+    const input = toObject(given);
     // Some clients send a dummy to methods that take nothing.
     if (known.length === 0 && !isOpen) return {};
-    const validate = validatorOf(isSmall(told) ? detailed : quick);
-    const cleaned = readAlias(readQuestionMarks(told, known), known, name);
+    const validate = validatorOf(isSmall(input) ? detailed : quick);
+    const cleaned = readAlias(readQuestionMarks(input, known), known, name);
     if (validate(cleaned)) return cleaned;
     throw invalid(validate.errors ?? []);
   };
@@ -164,7 +164,7 @@ function toSentence({ path, reason }: SchemaProblem): string {
 }
 
 function invalid(errors: readonly ErrorObject[]): XoError {
-  const told = errors.map(
+  const details = errors.map(
     ({ instancePath, schemaPath, keyword, params, message }) => ({
       instancePath,
       schemaPath,
@@ -176,5 +176,5 @@ function invalid(errors: readonly ErrorObject[]): XoError {
   const reason = toSchemaProblems(errors, "parameter")
     .map(toSentence)
     .join("; ");
-  return new XoError("INVALID_PARAMETERS", { reason, errors: told });
+  return new XoError("INVALID_PARAMETERS", { reason, errors: details });
 }

@@ -98,7 +98,7 @@ function pack(value: unknown): SerializedValue {
 }
 
 parentPort?.on("message", (question: PlannerRequest) => {
-  const told = answer(question);
-  const moved = "packed" in told ? buffersOf(told.packed) : [];
-  parentPort?.postMessage(told, moved);
+  const response = answer(question);
+  const moved = "packed" in response ? buffersOf(response.packed) : [];
+  parentPort?.postMessage(response, moved);
 });

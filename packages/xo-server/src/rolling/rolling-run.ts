@@ -102,7 +102,7 @@ export class RollingRun {
   }
 
   /**
-   * Hosts that somebody else has rebooted since the run stopped have their turn if they lack
+   * Hosts that another user has rebooted since the run stopped have their turn if they lack
    * updates.
    */
   async #refreshTurns(): Promise<void> {
@@ -313,9 +313,9 @@ export class RollingRun {
     const done =
       left &&
       turns.map(({ host }) => host).filter((host) => !left.includes(host));
-    const told = { what: `the rolling ${this.#kind}`, where: this.#at };
+    const subject = { what: `the rolling ${this.#kind}`, where: this.#at };
     const cause = toCause(error);
-    const data = { ...told, reason: error.message, cause, done, left };
+    const data = { ...subject, reason: error.message, cause, done, left };
     return new XoError("STOPPED_MIDWAY", data, error);
   }
 

@@ -4,7 +4,7 @@ export interface StatsPaceOptions {
   readonly clock: Pick<WallClock, "now">;
   /** Interval while metrics are read, in ms. */
   readonly intervalMs: number;
-  /** Interval while nobody reads them, in ms. */
+  /** Interval while no client reads them, in ms. */
   readonly idleIntervalMs: number;
   /** Whether metrics have been read since the last call, or are being read. */
   readonly takeUse: () => boolean;
@@ -13,7 +13,7 @@ export interface StatsPaceOptions {
 /** After the last use, so that a page that reads every few seconds always has new metrics. */
 const HOLD_MS = 60_000;
 
-/** How often hosts are asked for metrics: often only while somebody reads them. */
+/** How often hosts are asked for metrics: often only while a client reads them. */
 export class StatsPace {
   readonly #options: StatsPaceOptions;
   #usedAt = -Infinity;

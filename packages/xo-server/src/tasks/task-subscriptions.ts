@@ -94,11 +94,11 @@ export class TaskSubscriptions {
     const { client, waiting, hasMissed } = subscriber;
     const person = client.session?.user();
     // The connection may have another user by now.
-    const told = [...waiting]
+    const visible = [...waiting]
       .slice(0, A_MESSAGE)
       .filter(([, one]) => person !== undefined && mayRead(person, one));
-    if (told.length > 0 || hasMissed) {
-      const changes = told.map(([, one]) => one);
+    if (visible.length > 0 || hasMissed) {
+      const changes = visible.map(([, one]) => one);
       if (!client.trySend(this.#encode(changes, hasMissed))) {
         this.#sendIn(subscriber, RETRY_MS);
         return;

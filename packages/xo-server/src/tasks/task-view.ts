@@ -71,12 +71,12 @@ function shortened(params: readonly string[]): readonly string[] {
 }
 
 export function toFailure(error: Error): object {
-  const told = error instanceof XapiError || error instanceof XoError;
+  const isKnown = error instanceof XapiError || error instanceof XoError;
   return {
     // Messages of unexpected errors may hold internals: they are not shown to clients.
-    message: told ? error.message.slice(0, MOST_MESSAGE) : "internal error",
+    message: isKnown ? error.message.slice(0, MOST_MESSAGE) : "internal error",
     name: error.name,
-    ...(told ? { code: error.code } : {}),
+    ...(isKnown ? { code: error.code } : {}),
     ...(error instanceof XapiError ? { params: shortened(error.params) } : {}),
     ...(error instanceof XoError ? ofMany(error) : {}),
     // Never secrets: see ErrorData.

@@ -84,8 +84,8 @@ export class Meter extends Readable {
     }
     this.#options.onBytes?.(this.#bytes);
     this.#options.checksum?.update(chunk);
-    const told = this.#holdBack(this.#skip(chunk));
-    if (told !== undefined && !this.push(told)) this.#source?.pause();
+    const passed = this.#holdBack(this.#skip(chunk));
+    if (passed !== undefined && !this.push(passed)) this.#source?.pause();
     if (this.#bytes === length) this.#finish();
   };
 

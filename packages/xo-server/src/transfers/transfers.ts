@@ -177,7 +177,7 @@ export class Transfers {
     { length, isSized = false, ...ending }: Ending,
   ): Meter {
     const { clock, idleMs = IDLE_MS } = this.#options;
-    let told = 0;
+    let reported = 0;
     return new Meter({
       ...ending,
       length: isSized ? length : undefined,
@@ -185,8 +185,8 @@ export class Transfers {
       idleMs,
       what: name,
       onBytes(bytes) {
-        if (length === undefined || bytes < told + length / 100) return;
-        told = bytes;
+        if (length === undefined || bytes < reported + length / 100) return;
+        reported = bytes;
         work.progress(Math.min(0.99, bytes / length));
       },
     });

@@ -157,7 +157,7 @@ async function startTask(
     signal,
     result,
     async reasonFor(error) {
-      const told = await Promise.race([
+      const cause = await Promise.race([
         result.then(
           () => undefined,
           (reason: unknown) => reason,
@@ -165,7 +165,7 @@ async function startTask(
         work.signal.aborted ? undefined : pause(REASON_WITHIN_MS),
       ]);
       ended.abort();
-      return told instanceof XapiError ? told : error;
+      return cause instanceof XapiError ? cause : error;
     },
     async resultDespite(error) {
       try {

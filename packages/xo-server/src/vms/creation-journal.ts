@@ -134,8 +134,8 @@ export function allCreated(
     id === undefined ? [] : [{ id, name }],
   );
   if (made.length === names.length) return made;
-  const told = new Set(settled.map(({ name }) => name));
-  const rest = names.filter((name) => !told.has(name));
+  const reported = new Set(settled.map(({ name }) => name));
+  const rest = names.filter((name) => !reported.has(name));
   const reason = [
     ...settled.map(({ report: said }) => said),
     ...(rest.length === 0 ? [] : [`not started: ${rest.join(", ")}`]),

@@ -6,7 +6,7 @@ export interface Numbered {
   readonly index: number;
 }
 
-export interface NameWish {
+export interface NameRequest {
   readonly names?: readonly string[] | undefined;
   readonly name_label?: string | undefined;
   readonly count?: number | undefined;
@@ -41,8 +41,8 @@ export function fillInAll<T>(value: T, one: Numbered): T {
  * place for the number gets it at the end.
  * @throws XoError INVALID_PARAMETERS
  */
-export function numberedNames(wish: NameWish): Numbered[] {
-  const { names, name_label, count = names?.length, firstIndex = 1 } = wish;
+export function numberedNames(request: NameRequest): Numbered[] {
+  const { names, name_label, count = names?.length, firstIndex = 1 } = request;
   if (count === undefined) throw invalid("neither names nor a count");
   if (names !== undefined && names.length !== count)
     throw invalid(`${names.length} names for ${count} VMs`);

@@ -118,9 +118,9 @@ export function creationKey(uuid: string): string {
 }
 
 function withCreation(before: string | undefined, news: object): string {
-  const told = readObject(before);
-  const creation = { ...readMember(told, "creation"), ...news };
-  return JSON.stringify({ ...told, creation });
+  const stored = readObject(before);
+  const creation = { ...readMember(stored, "creation"), ...news };
+  return JSON.stringify({ ...stored, creation });
 }
 
 function readObject(text = "{}"): object {
@@ -180,19 +180,19 @@ function cpuCalls({ CPUs, cpusMax }: GivenSettings, vm: VmRecord): Call[] {
 
 function memoryCalls(given: GivenSettings, vm: VmRecord): Call[] {
   const { memory, memoryMin, memoryMax = memory, memoryStaticMax } = given;
-  const wish = {
+  const requested = {
     min: sizeOf(memoryMin),
     max: sizeOf(memoryMax),
     staticMax: sizeOf(memoryStaticMax),
   };
-  if (Object.values(wish).every((bytes) => bytes === undefined)) return [];
+  if (Object.values(requested).every((bytes) => bytes === undefined)) return [];
   const now = {
     staticMin: Number(vm.memory_static_min),
     dynamicMin: Number(vm.memory_dynamic_min),
     dynamicMax: Number(vm.memory_dynamic_max),
     staticMax: Number(vm.memory_static_max),
   };
-  const next = toMemoryLimits(now, wish, isRunning(vm));
+  const next = toMemoryLimits(now, requested, isRunning(vm));
   if (isRunning(vm) && next.staticMax !== now.staticMax)
     throw notHalted(
       vm,

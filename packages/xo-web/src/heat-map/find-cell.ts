@@ -43,8 +43,8 @@ export function neighbour(
     const [otherX, otherY] = middleOf(rects, other);
     const ahead = sign * (isAcross ? otherX - x : otherY - y);
     if (ahead < 0.5) continue;
-    const aside = Math.abs(isAcross ? otherY - y : otherX - x);
-    const distance = ahead + 2.5 * aside;
+    const across = Math.abs(isAcross ? otherY - y : otherX - x);
+    const distance = ahead + 2.5 * across;
     if (distance < least) {
       least = distance;
       best = other;

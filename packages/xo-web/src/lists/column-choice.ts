@@ -14,14 +14,14 @@ export const noChoice: ColumnChoice = { widths: {} };
 
 /** Of what a browser remembered; what it cannot mean is left out. */
 export function readChoice(remembered: string | null): ColumnChoice {
-  let told: Json;
+  let stored: Json;
   try {
-    told = JSON.parse(remembered ?? "{}") as Json;
+    stored = JSON.parse(remembered ?? "{}") as Json;
   } catch {
     return noChoice;
   }
-  if (!isObject(told)) return noChoice;
-  const { shown, widths } = told;
+  if (!isObject(stored)) return noChoice;
+  const { shown, widths } = stored;
   const entries = Object.entries(isObject(widths) ? widths : {});
   return {
     ...(Array.isArray(shown) ? { shown: shown.map(String) } : {}),

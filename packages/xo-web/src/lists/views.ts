@@ -77,7 +77,7 @@ export function readViews(preference: Json | undefined, type: string): View[] {
   const list = Object.hasOwn(lists, type) ? lists[type] : undefined;
   if (!Array.isArray(list)) return [];
   return (list as Json[])
-    .flatMap((told) => toView(told))
+    .flatMap((stored) => toView(stored))
     .slice(0, viewLimits.views);
 }
 
@@ -91,9 +91,9 @@ export function writeViews(
   return { ...lists, [type]: views as unknown as Json };
 }
 
-function toView(told: Json): View[] {
-  if (!isObject(told)) return [];
-  const { id, name, query } = told;
+function toView(stored: Json): View[] {
+  if (!isObject(stored)) return [];
+  const { id, name, query } = stored;
   if (typeof id !== "string" || typeof name !== "string" || !isObject(query))
     return [];
   const { filter, sort, group, columns } = query;

@@ -181,7 +181,7 @@ export class ApiClient implements Client, LimitedSocket {
       return;
     }
     const {
-      jsonRpc: door,
+      jsonRpc: server,
       permission,
       address,
       maxDepth,
@@ -193,7 +193,7 @@ export class ApiClient implements Client, LimitedSocket {
       return;
     }
     const context = toCallContext(this, address, permission);
-    const answer = await door.handle(text, context);
+    const answer = await server.handle(text, context);
     if (answer !== undefined) this.#sendQueue.send(answer);
   }
 

@@ -117,7 +117,7 @@ export class SendQueue {
       }
       if (this.#isOpen()) socket.send(EMPTY, { ...fragment, fin: true });
     } catch {
-      // A partial message cannot be revoked: terminating tells the client that it is incomplete.
+      // A partial message cannot be revoked: the client notices by the closed connection that it is incomplete.
       socket.terminate();
     }
     this.#isStreaming = false;

@@ -51,12 +51,12 @@ export const health = {
     orphanDisks: {
       name: "Disks without VM",
       advice:
-        "No VM, template or snapshot uses these disks. Delete them if nobody needs their data.",
+        "No VM, template or snapshot uses these disks. Delete them if their data is no longer needed.",
     },
     orphanDiskSnapshots: {
       name: "Snapshots of deleted disks",
       advice:
-        "The disk of the snapshot no longer exists, and no snapshot of a VM contains it. Delete it if nobody needs its data.",
+        "The disk of the snapshot no longer exists, and no snapshot of a VM contains it. Delete it if its data is no longer needed.",
     },
     duplicateMacs: {
       name: "Duplicate MAC addresses",

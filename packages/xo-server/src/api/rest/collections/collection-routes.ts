@@ -79,12 +79,12 @@ async function sendObject(
 
 /** Messages or alarms of an object. */
 function sendMessagesOf(name: string): Send {
-  const told = collections.find((one) => one.name === name)!;
+  const listed = collections.find((one) => one.name === name)!;
   return async (collection, sources, { request, reply }) => {
     const entry = await findRequested(collection, sources, request);
     const query = readListQuery(queryOf(request));
-    const extent = callerOf(request).rights().extent("read", told.type);
-    const selected = { collection: told, extent, query, about: entry.id };
+    const extent = callerOf(request).rights().extent("read", listed.type);
+    const selected = { collection: listed, extent, query, about: entry.id };
     return sendList(reply, readCollection(sources, selected), query);
   };
 }
