@@ -1,10 +1,13 @@
 import { once } from "node:events";
-import { chmod, readFile } from "node:fs/promises";
+import { chmod, readFile, rmdir } from "node:fs/promises";
 import { createServer, type AddressInfo } from "node:net";
 import { join } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import t, { type Test } from "tap";
+import { ApiSession, PASSWORD } from "./api-session.js";
 import { RunningProgram } from "./running-program.js";
+import { simulate } from "./simulated.js";
+import { StatusPage } from "./status-page.js";
 
 // Real programs on a busy machine; tap takes this as the limit of the file, in ms.
 t.comment("timeout=120000");
@@ -32,6 +35,36 @@ t.test(
     });
     t.equal(await server.stop("SIGTERM"), 0);
     t.match(server.output, /xo:main Stopped/);
+  },
+);
+
+t.test(
+  "the program works on when its working directory is deleted",
+  async (t) => {
+    const [pool] = await simulate(t);
+    const folder = t.testdir({
+      cwd: {},
+      "config.yaml": `pools: [{ label: P, hosts: ["${pool!.url}"], password: ${pool!.password} }]`,
+    });
+    const file = join(folder, "config.yaml");
+    const paths = ["--config", file, "--data", join(folder, "data")];
+    const args = ["start", "--host", "127.0.0.1", "--port", "0", ...paths];
+    const cwd = join(folder, "cwd");
+    const env = { XO_ADMIN_PASSWORD: PASSWORD };
+    const server = new RunningProgram(t, "xo-server", args, { cwd, env });
+    const url = await server.find(LISTENING);
+    const page = await StatusPage.open(t, url);
+    await page.until(({ pools }) => pools["p"]?.state === "watching");
+    await rmdir(cwd);
+    await server.find(/the working directory was deleted/);
+    // The planner starts a worker thread.
+    const api = await ApiSession.open(t, url);
+    const [id] = Object.keys(
+      (await api.ask("xo.getAllObjects", {
+        filter: { type: "pool" },
+      })) as object,
+    );
+    await t.resolves(api.ask("placement.recommend", { pool: id }));
   },
 );
 

@@ -14,6 +14,7 @@ import { startServer } from "./boot/start-server.js";
 import { createSecretPrompt, promptLine } from "./commands/prompt-secret.js";
 import { toExitCode, toReport } from "./doctor/doctor-report.js";
 import { runDoctor } from "./doctor/run-doctor.js";
+import { leaveDeletedWorkingDirectory } from "./lifecycle/working-directory.js";
 import { runStoreCommand } from "./commands/store-command.js";
 import { version } from "./config/version.js";
 
@@ -78,6 +79,7 @@ async function start(
   });
   const watchdog = watch(config);
   const logger = loggers.named("xo:main");
+  const stopCheck = leaveDeletedWorkingDirectory(logger);
   const manager = createServiceManager({ env: process.env, logger });
   try {
     return await runUntilSignal(logger, async (signal) => {
@@ -97,6 +99,7 @@ async function start(
   } catch (error) {
     return fail(error, loggers);
   } finally {
+    stopCheck();
     loggers.flush();
     await watchdog?.stop();
   }

@@ -1,0 +1,34 @@
+import type { Logger } from "../log/logger.js";
+
+const INTERVAL_MS = 5_000;
+
+/**
+ * Changes to the root folder when the working directory of the process was
+ * deleted: Node.js cannot start a worker thread without one. Relative paths
+ * cannot be resolved in a deleted folder either.
+ * @returns the function that ends it
+ */
+export function leaveDeletedWorkingDirectory(logger: Logger): () => void {
+  const timer = setInterval(() => {
+    if (isWorkingDirectory()) return;
+    process.chdir("/");
+    logger.warn(
+      "the working directory was deleted; relative paths now start at /",
+    );
+  }, INTERVAL_MS);
+  timer.unref();
+  return () => {
+    clearInterval(timer);
+  };
+}
+
+function isWorkingDirectory(): boolean {
+  try {
+    // Node.js caches the path until chdir.
+    process.chdir(".");
+    process.cwd();
+    return true;
+  } catch {
+    return false;
+  }
+}
