@@ -10,6 +10,9 @@ export interface Piece {
   readonly end: number;
 }
 
+/** Shared memory: the id of the thread that runs a task, and since when, in ms since the epoch. */
+export type TaskRunRecord = Float64Array<SharedArrayBuffer>;
+
 /** Input of one decoding step, as plain data: runs in a worker or in place. */
 export interface DecodeTask {
   readonly format: FormatName;
@@ -21,6 +24,8 @@ export interface DecodeTask {
   readonly state: unknown;
   /** Size of a spare buffer to return with the result (see SegmentPool), in bytes; absent or 0: none. */
   readonly spareBytes?: number;
+  /** Absent: in place, without a limit of time. */
+  readonly run?: TaskRunRecord;
 }
 
 /** A spare buffer from a worker, for later segments. */

@@ -43,6 +43,10 @@ export interface ParserPoolOptions {
   readonly queueLimit?: number;
   /** Heap limit of a worker in MiB; at the limit it is terminated and its task fails with PARSER_FAILED. Default: that of Node. */
   readonly maxWorkerHeapMb?: number;
+  /** A task that runs for longer, in ms, is terminated with its worker and fails with PARSER_FAILED. */
+  readonly taskTimeoutMs?: number;
+  /** Module that the workers run; tests replace it. */
+  readonly workerModule?: string;
   /** Classes for which the functions below are called. Default: those of the data model. */
   readonly classes?: readonly string[];
   readonly columnsOf?: (className: string) => readonly string[];
@@ -84,6 +88,9 @@ export function settingsOf(options: ParserPoolOptions): Settings {
     maxDepth: 512,
     queueLimit: 10_000,
     maxWorkerHeapMb: undefined,
+    // A segment takes milliseconds, a whole answer of 1 GiB seconds.
+    taskTimeoutMs: 60_000,
+    workerModule: new URL("./worker.js", import.meta.url).href,
     classes: Object.keys(datamodel.classes),
     columnsOf,
     integerFieldsOf: integerFields,

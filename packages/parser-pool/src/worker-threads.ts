@@ -3,6 +3,7 @@ import { XoError, type DecodePriority } from "@xo-server/model";
 import type { DecodeFailure, DecodeResult, DecodeTask } from "./decode-task.js";
 import { FairQueue } from "./fair-queue.js";
 import type { ClassHints } from "./formats/class-registry.js";
+import { TaskLimit } from "./task-limit.js";
 
 type PiscinaQueue = NonNullable<
   NonNullable<ConstructorParameters<typeof Piscina>[0]>["taskQueue"]
@@ -25,6 +26,8 @@ export interface ThreadOptions {
   readonly idleTimeoutMs: number;
   readonly queueLimit: number;
   readonly maxWorkerHeapMb: number | undefined;
+  readonly taskTimeoutMs: number;
+  readonly workerModule: string;
 }
 
 /** Interval of a timer that only keeps the process alive, in ms. */
@@ -53,7 +56,7 @@ export class WorkerThreads {
     const { maxWorkerHeapMb } = options;
     this.#options = options;
     this.#piscina = new Piscina({
-      filename: new URL("./worker.js", import.meta.url).href,
+      filename: options.workerModule,
       minThreads: options.minThreads,
       maxThreads: options.maxThreads,
       idleTimeout: options.idleTimeoutMs,
@@ -110,28 +113,39 @@ export class WorkerThreads {
         size: this.#queue.size,
       });
     const ticket: QueueEntry = { ...turn };
+    const limit = new TaskLimit(this.#options.taskTimeoutMs, (threadId) =>
+      this.#terminate(threadId),
+    );
+    const run: DecodeTask = { ...task, run: limit.run };
     const result = this.#piscina.run(
-      Object.assign(task, { [queueOptionsSymbol]: ticket }),
+      Object.assign(run, { [queueOptionsSymbol]: ticket }),
       { transferList: task.pieces.map(({ bytes }) => bytes.buffer) },
     );
     this.#taskStarted();
     return {
       result: result.then(
         (done) => {
+          limit.stop();
           this.#taskEnded();
           return done;
         },
         (error: unknown) => {
+          limit.stop();
           this.#taskEnded();
           this.#startForWaiting();
-          const reason = error instanceof Error ? error.message : String(error);
+          const message =
+            error instanceof Error ? error.message : String(error);
+          const reason = limit.exceeded ?? message;
           throw new XoError("PARSER_FAILED", { reason }, error);
         },
       ),
       cancel: () => {
         const waited =
           ticket.task !== undefined && this.#queue.remove(ticket.task);
-        if (waited) this.#taskEnded();
+        if (waited) {
+          limit.stop();
+          this.#taskEnded();
+        }
         return waited;
       },
     };
@@ -172,6 +186,15 @@ export class WorkerThreads {
   async close(): Promise<void> {
     clearTimeout(this.#idleTimer);
     await this.#piscina.destroy();
+  }
+
+  /** Ends a thread whose task does not end; the task fails. */
+  #terminate(threadId: number): void {
+    const thread = this.#piscina.threads.find(
+      (one) => one.threadId === threadId,
+    );
+    // The rejection of the task reports it; terminate does not fail.
+    void thread?.terminate();
   }
 
   /** After a crash piscina starts no thread for queued tasks: only a new task does. */

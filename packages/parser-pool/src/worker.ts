@@ -1,3 +1,4 @@
+import { threadId } from "node:worker_threads";
 import { move, transferableSymbol, valueSymbol, workerData } from "piscina";
 import {
   runTask,
@@ -11,6 +12,7 @@ const classes = new ClassRegistry(workerData as ClassHints);
 
 /** Entry point for piscina, called for each task. The buffers of the result are transferred, not cloned. */
 export default function decode(task: DecodeTask): unknown {
+  task.run?.set([threadId, performance.timeOrigin + performance.now()]);
   const result = runTask(task, classes);
   const buffers = buffersOf(result);
   if (task.spareBytes !== undefined && task.spareBytes > 0) {

@@ -270,6 +270,28 @@ t.test("a crashed worker fails only its task", async (t) => {
   t.equal((await feed(pool, records(10))).records.length, 10);
 });
 
+t.test("a worker that hangs fails only its task", async (t) => {
+  const { href } = new URL("./support/hanging-worker.js", import.meta.url);
+  const pool = createParserPool({
+    place: "worker",
+    maxThreads: 1,
+    taskTimeoutMs: 500,
+    workerModule: href,
+  });
+  t.teardown(() => pool.close());
+  const results = await Promise.allSettled([
+    feed(pool, answer('"hang"'), { shape: "value", lane: "hanging" }),
+    feed(pool, records(10), { lane: "other" }),
+    feed(pool, answer("1"), { shape: "value", lane: "third" }),
+  ]);
+  t.match(results[0], {
+    status: "rejected",
+    reason: { code: "PARSER_FAILED", message: /did not answer within 500 ms/ },
+  });
+  t.match(results.slice(1), [{ status: "fulfilled" }, { status: "fulfilled" }]);
+  t.equal((await feed(pool, records(10))).records.length, 10);
+});
+
 t.test(
   "threads are added under load up to the maximum, and end when idle",
   async (t) => {
