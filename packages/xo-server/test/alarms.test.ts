@@ -1,4 +1,5 @@
 import t from "tap";
+import { FakeClock } from "./fake-clock.js";
 import { startAlarmBench, until } from "./alarm-bench.js";
 import { startHookSink } from "./hook-sink.js";
 import { startMailBox } from "./mail-box.js";
@@ -71,6 +72,23 @@ t.test(
       box.letters[1],
       /^Subject: \[critical\] RESOLVED: busy: name of a\r$/m,
     );
+  },
+);
+
+t.test(
+  "a clock that is set back does not delay an alarm by more than its duration",
+  async (t) => {
+    const clock = new FakeClock();
+    const bench = await startAlarmBench(t, { clock });
+    bench.objects.put(vm("a"));
+    await bench.create({ on: CPU, forSeconds: 60 });
+    bench.measure("a", "cpu", 0.95);
+    await bench.pass(30_000);
+    clock.shift(-30 * 86_400_000);
+    await bench.pass(30_000);
+    t.same(await bench.list(), [], "the duration starts again");
+    await bench.pass(61_000);
+    t.match(await bench.list(), [{ name: "name of a" }]);
   },
 );
 

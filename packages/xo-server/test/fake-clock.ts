@@ -21,6 +21,12 @@ export class FakeClock implements WallClock {
     return this.#timers.size;
   }
 
+  /** Sets the clock; timers keep the time that they have left. */
+  shift(ms: number): void {
+    this.#now += ms;
+    for (const timer of this.#timers.values()) timer.at += ms;
+  }
+
   /** Runs what falls due within `ms`, in order. */
   pass(ms: number): void {
     const end = this.#now + ms;

@@ -41,6 +41,15 @@ t.test("an address may fail ten times, by whatever names", async (t) => {
   t.equal(throttle.waitMs(by("somebody", address)), 0, "forgotten");
 });
 
+t.test("a clock that is set back does not extend a pause", async (t) => {
+  const { clock, throttle } = setUp();
+  throttle.recordFailure(by("ada", "192.0.2.1"));
+  clock.shift(-30 * 86_400_000);
+  t.equal(throttle.waitMs(by("ada", "198.51.100.1")), 2000);
+  clock.pass(2000);
+  t.equal(throttle.waitMs(by("ada", "198.51.100.1")), 0);
+});
+
 t.test("no more names are cached than fit", async (t) => {
   const { throttle } = setUp();
   throttle.recordFailure(by("first", "192.0.2.1"));

@@ -20,6 +20,14 @@ t.test("each key has its own rate, and recovers it over time", async (t) => {
   t.throws(() => rates.take("a", "one address"));
 });
 
+t.test("a clock that is set back refuses nothing", async (t) => {
+  const clock = new FakeClock();
+  const bucket = new TokenBucket(10, () => clock.now());
+  clock.shift(-30 * 86_400_000);
+  t.ok(bucket.take(10));
+  t.equal(bucket.waitMs(1), 100);
+});
+
 t.test("at most 10,000 keys are stored", async (t) => {
   const rates = new RateLimits(1, new FakeClock());
   rates.take("first", "x");

@@ -106,6 +106,15 @@ t.test("hosts are polled in turn, spread over the interval", async (t) => {
   t.equal(start, hosts[0]!.now - 4, "only what is new");
 });
 
+t.test("hosts are polled after the clock was set back", async (t) => {
+  const { clock, hosts, pass } = await setUp(t, 2);
+  await pass(10_000);
+  clock.shift(-30 * 86_400_000);
+  const before = hosts[0]!.asked.length;
+  await pass(20_000);
+  t.ok(hosts[0]!.asked.length - before >= 3);
+});
+
 t.test("the first host is polled within a second", async (t) => {
   const { hosts, live, pass } = await setUp(t, 0);
   await pass(1_500);

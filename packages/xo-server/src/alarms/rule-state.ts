@@ -30,7 +30,7 @@ const UNMEASURED_MS = 600_000;
 const MAX_EVENT_AGE_MS = 86_400_000;
 
 interface Pending {
-  readonly since: number;
+  since: number;
   match: Match;
 }
 
@@ -180,6 +180,11 @@ export class RuleState implements MatchHandler {
     const { clock } = this.#options;
     const [first] = this.#pending.values();
     if (first === undefined || this.#timer !== undefined) return;
+    const now = clock.now();
+    // In the future: the clock was set back.
+    for (const pending of this.#pending.values())
+      if (pending.since > now) pending.since = now;
+      else break;
     const due = first.since + 1000 * this.#rule.forSeconds;
     this.#timer = clock.setTimeout(
       () => {
@@ -187,7 +192,7 @@ export class RuleState implements MatchHandler {
         this.#raiseDue();
         this.#wait();
       },
-      Math.max(due - clock.now(), 0),
+      Math.max(due - now, 0),
     );
   }
 

@@ -75,9 +75,13 @@ export class LoginThrottle {
 
   #find(key: string): Failures | undefined {
     const found = this.#failures.get(key);
-    return found !== undefined && this.#clock.now() - found.time < EXPIRE_MS
-      ? found
-      : undefined;
+    const now = this.#clock.now();
+    if (found === undefined || now - found.time >= EXPIRE_MS) return undefined;
+    if (found.time <= now) return found;
+    // The clock was set back.
+    const corrected = { ...found, time: now };
+    this.#failures.set(key, corrected);
+    return corrected;
   }
 }
 

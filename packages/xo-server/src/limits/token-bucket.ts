@@ -29,9 +29,11 @@ export class TokenBucket {
 
   #fill(): void {
     const now = this.#now();
+    // Not negative, where the clock was set back.
+    const elapsedMs = Math.max(0, now - this.#filledAt);
     this.#tokens = Math.min(
       this.#perSecond,
-      this.#tokens + ((now - this.#filledAt) / 1000) * this.#perSecond,
+      this.#tokens + (elapsedMs / 1000) * this.#perSecond,
     );
     this.#filledAt = now;
   }

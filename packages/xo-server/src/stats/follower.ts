@@ -137,7 +137,9 @@ export class Follower {
     const { signal } = this.#stopped;
     for (;;) {
       const rest = time - clock.now();
-      if (rest < SHORTEST_TICK_MS || signal.aborted) return true;
+      // A longer rest: the clock was set back.
+      const isOver = rest < SHORTEST_TICK_MS || rest > intervalMs;
+      if (isOver || signal.aborted) return true;
       await pause(clock, Math.min(rest, CHECK_MS), signal);
       if (pace.intervalMs < intervalMs) return false;
     }
@@ -180,7 +182,9 @@ export class Follower {
       health = { failures: 0, retryAt: 0, isAsked: false };
       this.#health.set(host.id, health);
     }
-    if (health.isAsked || clock.now() < health.retryAt) return;
+    const wait = health.retryAt - clock.now();
+    // A longer wait: the clock was set back.
+    if (health.isAsked || (wait > 0 && wait <= LONGEST_BACKOFF_MS)) return;
     health.isAsked = true;
     const requested = () => this.#fetch(host, health);
     void (health.failures > 0

@@ -127,6 +127,8 @@ export class Meter extends Readable {
   #lookIn(ms: number): void {
     this.#timer = this.#options.clock.setTimeout(() => {
       const { clock, idleMs, what } = this.#options;
+      // Not in the future, where the clock was set back.
+      this.#movedAt = Math.min(this.#movedAt, clock.now());
       const left = this.#movedAt + idleMs - clock.now();
       if (left > 0) this.#lookIn(left);
       else
