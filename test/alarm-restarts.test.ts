@@ -1,6 +1,6 @@
 import t from "tap";
 import { ApiSession, PASSWORD } from "./api-session.js";
-import { seededRandom } from "./fault-sequences.js";
+import { seededRandom } from "./faults/seeded-random.js";
 import { startNoticeSinks } from "./notice-sinks.js";
 import { RunningProgram } from "./running-program.js";
 import { simulate, type Simulated } from "./simulated.js";

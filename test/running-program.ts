@@ -4,7 +4,6 @@ import { existsSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
-import type { Test } from "tap";
 
 /** Root of the repository. */
 export const root = findRoot(dirname(fileURLToPath(import.meta.url)));
@@ -18,14 +17,16 @@ export class RunningProgram {
   readonly #waiting = new Set<() => void>();
 
   constructor(
-    t: Test,
+    t: ProgramOwner,
     name: string,
     args: readonly string[],
-    { env = {}, cwd = t.testdir({}), nodeArgs = [] }: ProgramOptions = {},
+    options: ProgramOptions = {},
   ) {
     // tap hooks itself into every Node process by NODE_OPTIONS, and its loader
     // (21.8, on Node 20) cannot load a program without an extension.
-    const clean = ["-u", "NODE_OPTIONS", process.execPath, ...nodeArgs];
+    const { env = {}, cwd = t.testdir(), nodeArgs = [], within = [] } = options;
+    const node = [...within, process.execPath, ...nodeArgs];
+    const clean = ["-u", "NODE_OPTIONS", ...node];
     this.child = spawn("env", [...clean, resolve(root, "bin", name), ...args], {
       cwd,
       // No config of the machine that runs the tests.
@@ -81,11 +82,21 @@ export class RunningProgram {
   }
 }
 
+/** Ends the program; a test of tap is one. */
+export interface ProgramOwner {
+  /** Registers what ends the program. */
+  teardown(end: () => Promise<void>): void;
+  /** @returns a new folder */
+  testdir(content?: Readonly<Record<string, string>>): string;
+}
+
 export interface ProgramOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
   /** Options of node itself. */
   readonly nodeArgs?: readonly string[];
+  /** A command that executes the program that its last arguments name. */
+  readonly within?: readonly string[];
 }
 
 function findRoot(from: string): string {

@@ -13,7 +13,7 @@ const USUAL = new Set(
     "run/runner",
     "end-to-end",
     "program",
-    "restart",
+    "faults/restart",
     "alarm-restarts",
     "rest",
     "rpc-clients",

@@ -4,7 +4,7 @@ import { connect, type Socket } from "node:net";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import t, { type Test } from "tap";
-import { root } from "./running-program.js";
+import { root } from "../running-program.js";
 
 // Real programs on a busy machine; the runner takes this as the limit of the file, in ms.
 t.comment("timeout=240000");

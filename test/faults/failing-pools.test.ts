@@ -1,7 +1,7 @@
 import t from "tap";
-import { RunningProgram } from "./running-program.js";
-import { isOn, setFault, simulate } from "./simulated.js";
-import { StatusPage } from "./status-page.js";
+import { RunningProgram } from "../running-program.js";
+import { isOn, setFault, simulate } from "../simulated.js";
+import { StatusPage } from "../status-page.js";
 
 // Real programs on a busy machine. The runner reads the limit of a file, in ms, from a comment.
 const LIMIT = { timeout: 120_000 };

@@ -3,8 +3,8 @@ import { once } from "node:events";
 import { request } from "node:http";
 import { setTimeout as pause } from "node:timers/promises";
 import t, { type Test } from "tap";
-import { RunningProgram } from "./running-program.js";
-import { simulate } from "./simulated.js";
+import { RunningProgram } from "../running-program.js";
+import { simulate } from "../simulated.js";
 
 // Real programs on a busy machine. The runner reads the limit of a file, in ms, from a comment.
 const LIMIT = { timeout: 240_000 };

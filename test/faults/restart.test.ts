@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
-import { RunningProgram } from "./running-program.js";
-import { setFault, simulate } from "./simulated.js";
-import { StatusPage } from "./status-page.js";
+import { RunningProgram } from "../running-program.js";
+import { setFault, simulate } from "../simulated.js";
+import { StatusPage } from "../status-page.js";
 
 // Real programs on a busy machine. The runner reads the limit of a file, in ms, from a comment.
 const LIMIT = { timeout: 120_000 };

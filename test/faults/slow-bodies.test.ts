@@ -1,7 +1,7 @@
 import { connect } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
 import t, { type Test } from "tap";
-import { startStorageBench, type StorageBench } from "./storage-bench.js";
+import { startStorageBench, type StorageBench } from "../storage-bench.js";
 
 // Real programs on a busy machine. The runner reads the limit of a file, in ms, from a comment.
 const LIMIT = { timeout: 240_000 };

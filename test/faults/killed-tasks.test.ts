@@ -1,9 +1,9 @@
 import { setTimeout as pause } from "node:timers/promises";
 import t, { type Test } from "tap";
-import { ApiSession, PASSWORD } from "./api-session.js";
-import { RunningProgram } from "./running-program.js";
-import { simulate } from "./simulated.js";
-import { StatusPage } from "./status-page.js";
+import { ApiSession, PASSWORD } from "../api-session.js";
+import { RunningProgram } from "../running-program.js";
+import { simulate } from "../simulated.js";
+import { StatusPage } from "../status-page.js";
 
 // Real programs on a busy machine. The runner reads the limit of a file, in ms, from a comment.
 const LIMIT = { timeout: 240_000 };

@@ -1,0 +1,53 @@
+import { WebSocket } from "ws";
+
+/** A server's API, as one who signs in uses it. */
+export class KillableClient {
+  readonly #socket: WebSocket;
+  readonly #waiting = new Map<number, (answer: Answer) => void>();
+  #lastId = 0;
+
+  constructor(host: string) {
+    this.#socket = new WebSocket(`ws://${host}/api/`);
+    this.#socket.on("error", () => undefined);
+    this.#socket.on("message", (data: Buffer) => {
+      const answer = JSON.parse(data.toString()) as Answer;
+      if (answer.id !== undefined) this.#waiting.get(answer.id)?.(answer);
+    });
+    this.#socket.on("close", () => {
+      for (const give of this.#waiting.values()) give({ isGone: true });
+    });
+  }
+
+  async signIn(password: string): Promise<void> {
+    await new Promise((resolve) => this.#socket.once("open", resolve));
+    const credentials = { username: "admin", password };
+    await this.ask("session.signIn", credentials);
+  }
+
+  /** Undefined: the server was gone before it said that it is done. @throws what it refuses */
+  async ask(method: string, params: object = {}): Promise<unknown> {
+    const id = ++this.#lastId;
+    const answer = await new Promise<Answer>((resolve) => {
+      this.#waiting.set(id, resolve);
+      if (this.#socket.readyState !== WebSocket.OPEN) resolve({ isGone: true });
+      else
+        this.#socket.send(
+          JSON.stringify({ jsonrpc: "2.0", id, method, params }),
+        );
+    });
+    if (answer.error !== undefined)
+      throw new Error(`${method}: ${JSON.stringify(answer.error)}`);
+    return answer.isGone === true ? undefined : answer.result;
+  }
+
+  close(): void {
+    this.#socket.terminate();
+  }
+}
+
+interface Answer {
+  readonly id?: number;
+  readonly result?: unknown;
+  readonly error?: unknown;
+  readonly isGone?: boolean;
+}
