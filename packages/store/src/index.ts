@@ -15,6 +15,11 @@ export type {
   BegunChange,
 } from "./repositories/audit-changes.js";
 export type { AuditEntry, AuditRecord } from "./repositories/audit-entry.js";
+export type {
+  AuditForward,
+  AuditForwards,
+  ForwardClaim,
+} from "./repositories/audit-forwards.js";
 export type { AuditLog, AuditPageOptions } from "./repositories/audit-log.js";
 export type { AuditVerdict } from "./repositories/audit-walk.js";
 export type {

@@ -5,6 +5,7 @@ import type { AlarmNotices } from "./repositories/alarm-notices.js";
 import type { AlarmRules } from "./repositories/alarm-rules.js";
 import type { Alarms } from "./repositories/alarms.js";
 import type { AuditChanges } from "./repositories/audit-changes.js";
+import type { AuditForwards } from "./repositories/audit-forwards.js";
 import type { AuditLog } from "./repositories/audit-log.js";
 import type { BackupArchives } from "./repositories/backup-archives.js";
 import type { BackupRepositories } from "./repositories/backup-repositories.js";
@@ -70,6 +71,7 @@ export interface Store {
   readonly taskSteps: TaskSteps;
   readonly audit: AuditLog;
   readonly auditChanges: AuditChanges;
+  readonly auditForwards: AuditForwards;
 
   readonly engine: "sqlite" | "postgres";
   readonly state: AvailabilityState;

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { limits } from "../schema/limits.js";
-import type { AuditRow } from "../schema/tables.js";
+import type { AuditRow } from "../schema/audit-tables.js";
 
 /** User, operation, address and result. The caller has removed secrets. */
 export interface AuditEntry {

@@ -2,7 +2,7 @@ import { XoError } from "@xo-server/model";
 import { sql } from "kysely";
 import type { WriteUnit } from "../commit/write-unit.js";
 import { checkPageRows } from "../schema/limits.js";
-import type { AuditRow } from "../schema/tables.js";
+import type { AuditRow } from "../schema/audit-tables.js";
 import { AuditEnds, type AuditEnd } from "./audit-ends.js";
 import {
   GENESIS,
@@ -37,6 +37,7 @@ export interface AuditPageOptions {
 export class AuditLog {
   readonly #context: RepositoryContext;
   readonly #ends: AuditEnds;
+  readonly #listeners = new Set<() => void>();
 
   constructor(context: RepositoryContext) {
     this.#context = context;
@@ -45,9 +46,9 @@ export class AuditLog {
 
   /** Resolves when the entry is on disk. */
   async append(entry: AuditEntry): Promise<AuditRecord> {
-    const { committer, auditMark } = this.#context;
+    const { committer } = this.#context;
     const record = await committer.run((unit) => this.#append(unit, entry));
-    auditMark?.raise(record);
+    this.#announce(record);
     return record;
   }
 
@@ -56,11 +57,16 @@ export class AuditLog {
    * effect if an earlier attempt was committed, although it seemed to fail.
    */
   async replacePending(id: string, entry: AuditEntry): Promise<void> {
-    const { committer, auditMark } = this.#context;
+    const { committer } = this.#context;
     const record = await committer.run(async (unit) =>
       (await takePending(unit, id)) ? this.#append(unit, entry) : undefined,
     );
-    if (record !== undefined) auditMark?.raise(record);
+    if (record !== undefined) this.#announce(record);
+  }
+
+  #announce(record: AuditRecord): void {
+    this.#context.auditMark?.raise(record);
+    for (const listener of this.#listeners) listener();
   }
 
   async #append(unit: WriteUnit, entry: AuditEntry): Promise<AuditRecord> {
@@ -98,6 +104,30 @@ export class AuditLog {
     if (objectId !== undefined) query = query.where("object_id", "=", objectId);
     const rows = await availability.run(() => query.execute());
     return rows.map(toAuditRecord);
+  }
+
+  /** Entries after `seq`, oldest first; some may have been pruned. @param limit 1 to 1,000 */
+  async listAfter(seq: number, limit: number): Promise<AuditRecord[]> {
+    const { engine, availability } = this.#context;
+    const query = engine.reader
+      .selectFrom("audit")
+      .selectAll()
+      .where("seq", ">", seq)
+      .orderBy("seq")
+      .limit(checkPageRows(limit));
+    const rows = await availability.run(() => query.execute());
+    return rows.map(toAuditRecord);
+  }
+
+  /** Number of the last entry; 0: there has been none. */
+  async lastSeq(): Promise<number> {
+    return (await this.#ends.read("head")).seq;
+  }
+
+  /** Calls the listener after each entry of this process. @returns a function that removes the listener */
+  onAppend(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
   }
 
   /** Verifies the chain, page by page, up to the first invalid row. Rows appended meanwhile are not checked. */

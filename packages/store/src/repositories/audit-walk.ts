@@ -1,4 +1,4 @@
-import type { AuditRow } from "../schema/tables.js";
+import type { AuditRow } from "../schema/audit-tables.js";
 import { hashOf } from "./audit-entry.js";
 import type { AuditEnd } from "./audit-ends.js";
 import type { RepositoryContext } from "./repository-context.js";

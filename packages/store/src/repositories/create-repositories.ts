@@ -3,6 +3,7 @@ import { AlarmNotices } from "./alarm-notices.js";
 import { AlarmRules } from "./alarm-rules.js";
 import { Alarms } from "./alarms.js";
 import { AuditChanges } from "./audit-changes.js";
+import { AuditForwards } from "./audit-forwards.js";
 import { AuditLog } from "./audit-log.js";
 import { BackupArchives } from "./backup-archives.js";
 import { BackupRepositories } from "./backup-repositories.js";
@@ -64,6 +65,7 @@ export function createRepositories(context: RepositoryContext) {
     taskSteps: new TaskSteps(context),
     audit,
     auditChanges: new AuditChanges(context, audit),
+    auditForwards: new AuditForwards(context),
   };
   return { repositories, tokenUses };
 }

@@ -1,3 +1,10 @@
+import type {
+  AuditForwardRow,
+  AuditHeadRow,
+  AuditPendingRow,
+  AuditRow,
+} from "./audit-tables.js";
+
 /**
  * The SQL tables; docs/database.md has an overview. Only text and integers, so
  * that both engines store the same: flags are 0 or 1, times are milliseconds
@@ -38,6 +45,7 @@ export interface Tables {
   audit: AuditRow;
   audit_pending: AuditPendingRow;
   audit_head: AuditHeadRow;
+  audit_forwards: AuditForwardRow;
 }
 
 export type Value = string | number | null;
@@ -353,39 +361,4 @@ export interface TaskStepRow {
   task_id: string;
   body_json: string;
   written_at: number;
-}
-
-/** A change that was started and has no entry in the audit log yet. */
-export interface AuditPendingRow {
-  id: string;
-  /** The server that makes the change. */
-  owner: string;
-  begun_at: number;
-  entry_json: string;
-}
-
-export interface AuditRow {
-  /** 1, 2, 3 ... without gaps. */
-  seq: number;
-  time: number;
-  user_id: string | null;
-  user_name: string | null;
-  address: string | null;
-  operation: string;
-  object_id: string | null;
-  parameters_json: string;
-  outcome: string;
-  error_code: string | null;
-  task_id: string | null;
-  /** Hash of the previous row, and of this row. */
-  previous: string;
-  hash: string;
-}
-
-/** `head`: the last row, authenticated so that the log cannot be truncated; `start`: the last pruned row. */
-export interface AuditHeadRow {
-  id: string;
-  seq: number;
-  hash: string;
-  seal: string;
 }

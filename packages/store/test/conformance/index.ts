@@ -2,6 +2,7 @@ import type { Test } from "tap";
 import { testAlarms } from "./alarms.js";
 import { testAudit } from "./audit.js";
 import { testAuditChanges } from "./audit-changes.js";
+import { testAuditForwards } from "./audit-forwards.js";
 import { testBackups } from "./backups.js";
 import { testBalancer } from "./balancer.js";
 import { testBounds } from "./bounds.js";
@@ -48,6 +49,9 @@ export async function testStore(t: Test, harness: StoreHarness): Promise<void> {
   await t.test("alarms", (t) => testAlarms(t, harness));
   await t.test("audit log", (t) => testAudit(t, harness));
   await t.test("changes in the audit log", (t) => testAuditChanges(t, harness));
+  await t.test("forwarding of the audit log", (t) =>
+    testAuditForwards(t, harness),
+  );
   await t.test("commits", (t) => testCommits(t, harness));
   await t.test("several processes", (t) => testSharing(t, harness));
   await t.test("limits", (t) => testBounds(t, harness));

@@ -17,6 +17,7 @@ import { balancer } from "./007-balancer.js";
 import { auditPending } from "./008-audit-pending.js";
 import { backupRepositories } from "./009-backup-repositories.js";
 import { restorePictures } from "./010-restore-pictures.js";
+import { auditForwards } from "./011-audit-forwards.js";
 
 /** All migrations in order. A released migration is never changed. */
 const migrations: Readonly<Record<string, Migration>> = {
@@ -30,6 +31,7 @@ const migrations: Readonly<Record<string, Migration>> = {
   "008-audit-pending": auditPending,
   "009-backup-repositories": backupRepositories,
   "010-restore-pictures": restorePictures,
+  "011-audit-forwards": auditForwards,
 };
 
 const names = Object.keys(migrations);
