@@ -1,4 +1,5 @@
 /// <reference lib="dom" />
+import { resolve } from "node:path";
 import t, { type Test } from "tap";
 import type { Browser } from "playwright-core";
 import { RunningProgram } from "../running-program.js";
@@ -15,7 +16,9 @@ const PASSWORD = "correct horse battery";
 
 /** A server without pools, and somebody who has just signed in to it. */
 async function startEmpty(t: Test, browser: Browser) {
-  const cwd = t.testdir({ "config.yaml": "pools: []" });
+  const cwd = t.testdir({
+    "config.yaml": `audit: { forward: [{ name: archive, url: "file://${resolve(t.testdirName)}/audit.jsonl" }] }`,
+  });
   const server = new RunningProgram(
     t,
     "xo-server",
@@ -177,6 +180,9 @@ t.test(
       await cell("server.probe").waitFor();
       await page.getByRole("button", { name: "Verify log" }).click();
       await page.getByText(/records verified/).waitFor();
+      const target = page.getByRole("listitem").filter({ hasText: "archive" });
+      await target.getByText("up to date").waitFor();
+      await target.getByText("All entries forwarded.").waitFor();
     });
 
     await t.test("simulated pools are opened from the page", async (t) => {

@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import t from "tap";
 import { root, RunningProgram } from "../running-program.js";
 import { missingProgram } from "./package-tree.js";
@@ -13,7 +13,8 @@ const dashboard = join(folder, "grafana-dashboard.json");
 
 t.test("rules and dashboard use metrics that exist", async (t) => {
   const cwd = t.testdir({
-    "config.yaml": "http: { tls: { selfSigned: true } }",
+    "config.yaml": `http: { tls: { selfSigned: true } }
+audit: { forward: [{ name: file, url: "file://${resolve(t.testdirName)}/audit.jsonl" }] }`,
   });
   const args = ["start", "--demo", "C", "--host", "127.0.0.1", "--port", "0"];
   const server = new RunningProgram(t, "xo-server", args, { cwd });

@@ -15,8 +15,8 @@ const file = findUp(
 const example = readFileSync(file, "utf8");
 /** With the commented-out entries of lists taken in. */
 const full = example
-  .replace(/^(\w+): \[\]$/gm, "$1:")
-  .replace(/^#(?=-| {2})/gm, "");
+  .replace(/^( *\w+): \[\]$(?=\n *#-)/gm, "$1:")
+  .replace(/^( *)#(?=-| {2})/gm, "$1");
 
 t.test("config.yaml.example equals the schema", async (t) => {
   t.equal(

@@ -245,3 +245,27 @@ activity: { entries: 16, hours: 2 }
     /^config\.yaml:1: inventory\.remember is the deprecated name of inventory\.persist/,
   ]);
 });
+
+t.test("targets of the audit log are checked", async (t) => {
+  const forward = (...targets: string[]) =>
+    `audit: {forward: [${targets.map((target) => `{name: a, ${target}}`).join(", ")}]}\n`;
+  for (const [target, problem] of [
+    ["url: here", /audit\.forward\[0\]\.url must be a URL/],
+    ["url: 'ftp://a.example/'", /must start with udp, tcp.*not ftp/],
+    ["url: 'tcp://'", /url must be a URL|url has no host/],
+    ["url: 'tls://a.example/path'", /must not have a path/],
+    ["url: 'https://me:secret@a.example'", /must not contain a password/],
+    ["url: 'file://host/path'", /must be file:\/\/\/path of a file/],
+    ["url: 'file:///folder/'", /must be file:\/\/\/path of a file/],
+    ["url: 'tcp://a.example', caFile: /ca", /caFile requires tls or https/],
+    ["url: 'http://a.example', token: x", /token requires https/],
+    ["url: 'https://a.example', token: x, tokenEnv: Y", /more than one way/],
+    ["url: 'tls://a.example', keyFile: /key", /certificateFile is missing/],
+    ["url: 'tls://a.example', maxEntryBytes: 100", /maxEntryBytes/],
+  ] as const)
+    t.match(problemsOf(t, forward(target)), [problem]);
+  const twice = forward("url: 'udp://a.example'", "url: 'udp://b.example'");
+  t.match(problemsOf(t, twice), [/forward\[1\]\.name a is used twice/]);
+  const { config } = load(t, forward("url: 'udp://[::1]:514'"));
+  t.match(config.audit.forward, [{ name: "a", existingEntries: false }]);
+});

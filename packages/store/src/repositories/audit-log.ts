@@ -37,7 +37,7 @@ export interface AuditPageOptions {
 export class AuditLog {
   readonly #context: RepositoryContext;
   readonly #ends: AuditEnds;
-  readonly #listeners = new Set<() => void>();
+  readonly #listeners = new Set<(record: AuditRecord) => void>();
 
   constructor(context: RepositoryContext) {
     this.#context = context;
@@ -66,7 +66,7 @@ export class AuditLog {
 
   #announce(record: AuditRecord): void {
     this.#context.auditMark?.raise(record);
-    for (const listener of this.#listeners) listener();
+    for (const listener of this.#listeners) listener(record);
   }
 
   async #append(unit: WriteUnit, entry: AuditEntry): Promise<AuditRecord> {
@@ -125,7 +125,7 @@ export class AuditLog {
   }
 
   /** Calls the listener after each entry of this process. @returns a function that removes the listener */
-  onAppend(listener: () => void): () => void {
+  onAppend(listener: (record: AuditRecord) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }

@@ -3,6 +3,10 @@ import type { Inventory } from "@xo-server/inventory";
 import type { LoopMonitor } from "@xo-server/perf";
 import type { Store } from "@xo-server/store";
 import type { ApiClient } from "../api/json-rpc/api-client.js";
+import {
+  startAuditForwarding,
+  type ReadForwarding,
+} from "../audit-forwarding/start-audit-forwarding.js";
 import { LimitHits } from "../limits/limit-hits.js";
 import { PoolObjects } from "../objects/pool-objects.js";
 import { startInventory } from "../objects/start-inventory.js";
@@ -28,6 +32,7 @@ export interface Core {
   readonly parser: Parser;
   readonly store: Store;
   readonly audit: Audit;
+  readonly readForwarding: ReadForwarding;
   readonly inventory: Inventory;
   readonly views: Objects;
   /** Not connected yet. */
@@ -74,6 +79,7 @@ export async function startCore(
     monitor,
     parser,
     store,
+    readForwarding: startAuditForwarding({ ...options, store, clock }, stops),
     audit: await startAudit(store, options, stops),
     inventory,
     views,

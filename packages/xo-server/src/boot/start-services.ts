@@ -110,11 +110,12 @@ export async function startServices(
 /** The database, the pools and their objects. */
 function toPoolServices(core: Core) {
   const { clock, store, inventory, objects, pools } = core;
-  const { views, storedPools, demoPools, parser } = core;
+  const { views, storedPools, demoPools, parser, readForwarding } = core;
   const { servers } = store;
   return {
     clock,
     store,
+    readForwarding,
     inventory,
     catalog: views.catalog,
     queries: views.queries,

@@ -4,6 +4,7 @@ import {
   DEFAULT_PROBE_TIMEOUT_MS,
   DEFAULT_THROTTLE_MS,
 } from "@xo-server/xen-api";
+import { AuditConfig } from "./audit-config.js";
 import { AuthConfig } from "./auth-config.js";
 import { Type, type Static } from "typebox";
 import { logFormats, logLevels } from "../log/logger.js";
@@ -279,6 +280,7 @@ export const Config = Type.Object(
     inventory: Inventory,
     stats: Stats,
     store: StoreSection,
+    audit: AuditConfig,
     auth: AuthConfig,
     ldap: LdapConfig,
     oidc: OidcConfig,

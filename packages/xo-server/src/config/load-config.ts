@@ -1,5 +1,6 @@
 import { XoError } from "@xo-server/model";
 import { Ajv } from "ajv";
+import { checkAudit, holdsAuditSecret } from "./check-audit.js";
 import { checkHttp } from "./check-http.js";
 import { checkSignIn, holdsSignInSecret } from "./check-sign-in.js";
 import { Config } from "./config.js";
@@ -115,9 +116,10 @@ const validate = new Ajv({
 /** Adds defaults. @returns all problems */
 function check(content: unknown): ConfigProblem[] {
   if (!validate(content)) return toConfigProblems(validate.errors ?? []);
-  const { http, ldap, oidc, pools } = content as Config;
+  const { audit, http, ldap, oidc, pools } = content as Config;
   return [
     ...checkHttp(http),
+    ...checkAudit(audit),
     ...checkSignIn({ ldap, oidc }),
     ...pools.flatMap((pool, index) => checkPool(pool, ["pools", index])),
   ];
@@ -192,6 +194,7 @@ function warningsAbout(file: ConfigFile, config: Config): string[] {
   const holdsPassword =
     config.pools.some((pool) => pool.password !== undefined) ||
     holdsSignInSecret(config) ||
+    holdsAuditSecret(config.audit) ||
     /^postgres(ql)?:\/\/[^/@]*:[^/@]+@/.test(config.store.location);
   return holdsPassword && file.readableByOthers
     ? [

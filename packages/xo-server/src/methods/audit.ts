@@ -2,6 +2,7 @@ import { XoError } from "@xo-server/model";
 import type { AuditRecord } from "@xo-server/store";
 import { compileFilter, parseFilter } from "@xo-server/inventory";
 import { Type } from "typebox";
+import { ForwardStatus } from "../audit-forwarding/forward-status.js";
 import { defineOperation } from "./define-operation.js";
 
 const PublicRecord = Type.Object({
@@ -96,6 +97,16 @@ export const auditCheckIntegrity = defineOperation({
   },
 });
 
+export const auditGetForwarding = defineOperation({
+  name: "audit.getForwarding",
+  summary:
+    "Lists the targets to which the audit log is forwarded (audit.forward in the configuration), and whether they are behind.",
+  params: Type.Object({}),
+  result: Type.Array(ForwardStatus),
+  permission: "admin",
+  handler: (_params, { services }) => services.readForwarding(),
+});
+
 function toPublic(record: AuditRecord) {
   const { seq, time, hash, userId, userName, address, operation } = record;
   const { objectId, parameters, outcome, errorCode, taskId } = record;
@@ -115,4 +126,8 @@ function toPublic(record: AuditRecord) {
 }
 
 /** The log of what was changed, for admins. */
-export const auditOperations = [auditGetRecords, auditCheckIntegrity];
+export const auditOperations = [
+  auditGetRecords,
+  auditCheckIntegrity,
+  auditGetForwarding,
+];

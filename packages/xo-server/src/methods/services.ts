@@ -5,6 +5,7 @@ import type { ActivityListeners } from "../activity/activity-listeners.js";
 import type { Activity } from "../activity/activity.js";
 import type { AlarmListeners } from "../alarms/alarm-listeners.js";
 import type { Alarms } from "../alarms/alarms.js";
+import type { ReadForwarding } from "../audit-forwarding/start-audit-forwarding.js";
 import type { OneTimePaths } from "../transfers/one-time-paths.js";
 import type { AuthenticatedUsers } from "../auth/authenticated-users.js";
 import type { PasswordPolicy } from "../auth/password-policy.js";
@@ -54,6 +55,7 @@ import type { Transfers } from "../transfers/transfers.js";
 export interface Services {
   readonly clock: WallClock;
   readonly store: Store;
+  readonly readForwarding: ReadForwarding;
 
   /** Records of all pools. */
   readonly inventory: Inventory;

@@ -9,7 +9,9 @@ import type { Parser } from "../parser/parser.js";
 import type { Pools } from "../pools/pools.js";
 import type { Stats } from "../stats/start-stats.js";
 import { version } from "../config/version.js";
+import type { ReadForwarding } from "../audit-forwarding/start-audit-forwarding.js";
 import { toActivityMetrics } from "./activity-metrics.js";
+import { toAuditMetrics } from "./audit-metrics.js";
 import { toCatalogMetrics, toQueryMetrics } from "./catalog-metrics.js";
 import { toConsoleMetrics } from "./console-metrics.js";
 import { toApiMetrics } from "./api-metrics.js";
@@ -30,6 +32,7 @@ export interface MetricsOptions {
   readonly clients: { readonly size: number };
   readonly activity: Pick<Activity, "journal">;
   readonly consoles: Pick<Consoles, "figures">;
+  readonly readForwarding: ReadForwarding;
   /** Counts of exceeded limits. */
   readonly hits: LimitHits;
   /** Undefined: plain HTTP. */
@@ -59,6 +62,7 @@ export function startMetrics(options: MetricsOptions): () => string {
       ...toCatalogMetrics(objects.catalog.stats),
       ...toQueryMetrics(objects.queries.stats),
       ...toStatsMetrics(stats.figures()),
+      ...toAuditMetrics(options.readForwarding()),
       ...toActivityMetrics(options.activity.journal),
     ]);
 }

@@ -144,6 +144,20 @@ export const settings: Messages["settings"] = {
       other: "{n} ältere Einträge wurden entfernt, wie im Log vermerkt.",
     },
     altered: "Das Log wurde verändert: {reason}",
+    forwarding: "Weiterleitung",
+    forwardStates: {
+      starting: "startet",
+      current: "aktuell",
+      behind: "im Rückstand",
+      failing: "fehlgeschlagen",
+      elsewhere: "durch anderen Server",
+    },
+    nothingPending: "Alle Einträge weitergeleitet.",
+    pendingEntries: {
+      one: "{n} Eintrag ausstehend seit {age}.",
+      other: "{n} Einträge ausstehend, der älteste seit {age}.",
+    },
+    lastSent: "Zuletzt weitergeleitet {age}.",
   },
   configuration: {
     lead: "Konfiguration dieses Servers: Poolverbindungen, Benutzer, Gruppen, Rollen, Jobs, Regeln.",

@@ -142,6 +142,20 @@ export const settings = {
       other: "{n} older records were pruned, as recorded in the log.",
     },
     altered: "The log was altered: {reason}",
+    forwarding: "Forwarding",
+    forwardStates: {
+      starting: "starting",
+      current: "up to date",
+      behind: "behind",
+      failing: "failing",
+      elsewhere: "by another server",
+    },
+    nothingPending: "All entries forwarded.",
+    pendingEntries: {
+      one: "{n} entry pending for {age}.",
+      other: "{n} entries pending, the oldest for {age}.",
+    },
+    lastSent: "Last forwarded {age}.",
   },
   configuration: {
     lead: "Configuration of this server: pool connections, users, groups, roles, jobs, rules.",

@@ -74,3 +74,17 @@ function timeTerm(comparison: string, date: string): string[] {
 function quoted(text: string): string {
   return JSON.stringify(text);
 }
+
+/** A target to which the audit log is forwarded. */
+export interface ForwardStatus {
+  readonly name: string;
+  readonly address: string;
+  readonly state: "starting" | "current" | "behind" | "failing" | "elsewhere";
+  /** Number of entries that were not forwarded. */
+  readonly pending: number;
+  /** Age of the oldest of them, in ms. */
+  readonly lagMs: number;
+  /** Ms since the epoch. */
+  readonly lastSentAt?: number;
+  readonly error?: string;
+}
