@@ -1,3 +1,5 @@
+import { CpuProfiler } from "../diagnostics/cpu-profiler.js";
+import { HeapSnapshots } from "../diagnostics/heap-snapshots.js";
 import type { Services } from "../methods/services.js";
 import { startPerformance } from "../status/performance.js";
 import { startStatus, startStatusFeed } from "../status/start-status.js";
@@ -5,12 +7,15 @@ import type { StopStack } from "../lifecycle/stop-stack.js";
 import type { ServerOptions } from "./server-options.js";
 import type { Core } from "./start-core.js";
 
-/** The status of the server and its pools. */
+/** The status of the server and its pools, and what diagnoses it. */
 export function startStatusServices(
   { pools, monitor, clients, clock, parser }: Core,
   options: ServerOptions,
   stops: StopStack,
-): Pick<Services, "readStatus" | "statusFeed" | "performance"> {
+): Pick<
+  Services,
+  "readStatus" | "statusFeed" | "performance" | "cpuProfiler" | "heapSnapshots"
+> {
   const readStatus = startStatus({
     ...options,
     pools,
@@ -29,6 +34,12 @@ export function startStatusServices(
       readStatus,
       clock,
       stops,
+    }),
+    cpuProfiler: new CpuProfiler(clock),
+    heapSnapshots: new HeapSnapshots({
+      dataDir: options.config.dataDir,
+      clock,
+      logger: options.loggers.named("xo:main"),
     }),
   };
 }

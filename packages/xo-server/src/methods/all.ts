@@ -21,6 +21,7 @@ import { cloudConfigOperations } from "./cloud-config.js";
 import { configurationOperations } from "./configuration.js";
 import { customFieldOperations } from "./custom-field.js";
 import { dashboardOperations } from "./dashboard.js";
+import { diagnosticsOperations } from "./diagnostics.js";
 import { diskTransferOperations } from "./disk-transfer.js";
 import { diskOperations } from "./disk.js";
 import { firstRunOperations } from "./first-run.js";
@@ -117,6 +118,7 @@ export const operations: readonly Operation<Services>[] = [
   ...configurationOperations,
   ...customFieldOperations,
   ...dashboardOperations,
+  ...diagnosticsOperations,
   ...diskTransferOperations,
   ...diskOperations,
   ...firstRunOperations,

@@ -23,6 +23,8 @@ import type { Balancer } from "../balancer/balancer.js";
 import type { Dashboards } from "../dashboard/dashboards.js";
 import type { AnswerCache } from "../dashboard/answer-cache.js";
 import type { HealthSources } from "../health/health-reader.js";
+import type { CpuProfiler } from "../diagnostics/cpu-profiler.js";
+import type { HeapSnapshots } from "../diagnostics/heap-snapshots.js";
 import type { MissingPatches } from "../updates/missing-patches.js";
 import type { RollingRecords } from "../rolling/rolling-records.js";
 import type { WavePlanner } from "../rolling/wave-planner.js";
@@ -119,5 +121,7 @@ export interface Services {
   readonly readStatus: () => Status;
   readonly statusFeed: StatusFeed;
   readonly performance: PerformanceRing;
+  readonly cpuProfiler: CpuProfiler;
+  readonly heapSnapshots: HeapSnapshots;
   readonly plugins: Plugins;
 }

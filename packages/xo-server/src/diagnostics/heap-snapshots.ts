@@ -1,0 +1,105 @@
+import { mkdir, open, readdir, rm, stat, statfs } from "node:fs/promises";
+import { join } from "node:path";
+import { getHeapStatistics, writeHeapSnapshot } from "node:v8";
+import type { WallClock } from "@xo-server/kit";
+import { XoError } from "@xo-server/model";
+import type { Logger } from "../log/logger.js";
+
+export interface HeapSnapshot {
+  readonly file: string;
+  readonly bytes: number;
+  /** How long the server did not respond, in ms. */
+  readonly pauseMs: number;
+}
+
+export interface HeapSnapshotsOptions {
+  readonly dataDir: string;
+  readonly clock: Pick<WallClock, "now">;
+  readonly logger: Pick<Logger, "warn">;
+  /** Used heap above which none is written, in bytes: the pause would be too long. */
+  readonly maxHeapBytes?: number;
+}
+
+const MIB = 1024 * 1024;
+const MAX_HEAP_BYTES = 512 * MIB;
+/** Free space that is required, in used heaps. */
+const FREE_SPACE_FACTOR = 4;
+/** Older files are deleted. */
+const MAX_FILES = 2;
+const NAME = /^heap-[\w-]+\.heapsnapshot$/;
+
+/**
+ * Writes the heap of the main thread to a file in the data folder, readable only by
+ * the user of the server: it contains all secrets that are in memory, and therefore
+ * never leaves the machine through the API.
+ */
+export class HeapSnapshots {
+  readonly #options: HeapSnapshotsOptions;
+  #isWriting = false;
+
+  constructor(options: HeapSnapshotsOptions) {
+    this.#options = options;
+  }
+
+  /** The server does not respond meanwhile. @throws XoError TOO_MANY_REQUESTS, UNSUPPORTED: the heap is too large, or the disk too full */
+  async write(): Promise<HeapSnapshot> {
+    if (this.#isWriting)
+      throw new XoError("TOO_MANY_REQUESTS", {
+        reason: "a heap snapshot is being written",
+      });
+    this.#isWriting = true;
+    try {
+      return await this.#write();
+    } finally {
+      this.#isWriting = false;
+    }
+  }
+
+  async #write(): Promise<HeapSnapshot> {
+    const { dataDir, clock, logger } = this.#options;
+    const folder = join(dataDir, "diagnostics");
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    await this.#checkSpace(folder);
+    await deleteOld(folder, MAX_FILES - 1);
+    const date = new Date(clock.now()).toISOString().replace(/[:.]/g, "-");
+    const file = join(folder, `heap-${date}.heapsnapshot`);
+    // Created with its mode before it has content.
+    await (await open(file, "wx", 0o600)).close();
+    const start = performance.now();
+    writeHeapSnapshot(file);
+    const pauseMs = Math.round(performance.now() - start);
+    const { size: bytes } = await stat(file);
+    logger.warn("heap snapshot written; it contains secrets", {
+      file,
+      bytes,
+      pauseMs,
+    });
+    return { file, bytes, pauseMs };
+  }
+
+  async #checkSpace(folder: string): Promise<void> {
+    const { maxHeapBytes = MAX_HEAP_BYTES } = this.#options;
+    const { used_heap_size: used } = getHeapStatistics();
+    if (used > maxHeapBytes)
+      throw new XoError("UNSUPPORTED", {
+        reason: `the heap has ${toMib(used)} MiB, and the server would not respond for too long; at most ${toMib(maxHeapBytes)} MiB can be written`,
+      });
+    const { bavail, bsize } = await statfs(folder);
+    const required = used * FREE_SPACE_FACTOR;
+    if (bavail * bsize < required)
+      throw new XoError("UNSUPPORTED", {
+        reason: `${folder} has ${toMib(bavail * bsize)} MiB of free space, ${toMib(required)} MiB are required`,
+      });
+  }
+}
+
+/** Deletes all but the newest files. */
+async function deleteOld(folder: string, kept: number): Promise<void> {
+  const names = (await readdir(folder)).filter((name) => NAME.test(name));
+  const old = names.toSorted().slice(0, Math.max(names.length - kept, 0));
+  for (const name of old) await rm(join(folder, name));
+}
+
+function toMib(bytes: number): number {
+  return Math.round(bytes / MIB);
+}
