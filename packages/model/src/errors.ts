@@ -115,6 +115,10 @@ export const errorTable = {
   LIMIT_REACHED: row("limit of {limit} {what} reached", 409),
   VALUE_TOO_LARGE: row("{what} has {bytes} bytes, the limit is {limit}", 413),
   STORE_UNAVAILABLE: row("the database is unavailable: {reason}", 503, 28),
+  LEASE_LOST: row(
+    "another server has taken over {subject}: nothing was changed here",
+    503,
+  ),
   STORE_MISSING: row("{where} {reason}: {remedy}", 500),
   STORE_TOO_NEW: row(
     "the database was written by a newer version of xo-server: {reason}; {remedy}",

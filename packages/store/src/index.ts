@@ -50,6 +50,11 @@ export type {
   WatchClaim,
 } from "./repositories/balancer-watches.js";
 export type {
+  ClusterServer,
+  ClusterServers,
+  JoiningServer,
+} from "./repositories/cluster-servers.js";
+export type {
   CloudConfig,
   CloudConfigKind,
   CloudConfigs,
@@ -69,6 +74,13 @@ export type {
   JobRuns,
 } from "./repositories/job-runs.js";
 export type { Job, Jobs, NewJob } from "./repositories/jobs.js";
+export type {
+  Fence,
+  Lease,
+  LeaseOwner,
+  Leases,
+  RenewedLease,
+} from "./repositories/leases.js";
 export type {
   NewPlacementRule,
   PlacementRule,

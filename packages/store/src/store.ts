@@ -13,10 +13,12 @@ import type { BalancerPolicies } from "./repositories/balancer-policies.js";
 import type { BalancerRuns } from "./repositories/balancer-runs.js";
 import type { BalancerWatches } from "./repositories/balancer-watches.js";
 import type { CloudConfigs } from "./repositories/cloud-configs.js";
+import type { ClusterServers } from "./repositories/cluster-servers.js";
 import type { Grants } from "./repositories/grants.js";
 import type { Groups } from "./repositories/groups.js";
 import type { JobRuns } from "./repositories/job-runs.js";
 import type { Jobs } from "./repositories/jobs.js";
+import type { Leases } from "./repositories/leases.js";
 import type { PlacementRules } from "./repositories/placement-rules.js";
 import type { Plugins } from "./repositories/plugins.js";
 import type { Privileges } from "./repositories/privileges.js";
@@ -35,7 +37,7 @@ import type { UserChangeOptions, Users } from "./repositories/users.js";
  * The persistent data of the server.
  *
  * Reads are synchronous, from a cache, except for tasks, runs of jobs and of the
- * load balancer, archives of backups with their pictures, alarms and the audit log, which are in the database only. A
+ * load balancer, archives of backups with their pictures, alarms, leases and the audit log, which are in the database only. A
  * change resolves when it is on disk. While the database is unreachable, reads
  * from the cache work, everything else throws XoError STORE_UNAVAILABLE at once,
  * and the store reconnects by itself. A change in progress at the moment of the
@@ -67,6 +69,8 @@ export interface Store {
   readonly backupRepositories: BackupRepositories;
   readonly backupArchives: BackupArchives;
   readonly restorePictures: RestorePictures;
+  readonly clusterServers: ClusterServers;
+  readonly leases: Leases;
   readonly tasks: Tasks;
   readonly taskSteps: TaskSteps;
   readonly audit: AuditLog;

@@ -1,7 +1,8 @@
 import { XoError } from "@xo-server/model";
-import { sql } from "kysely";
+import { sql, type Kysely } from "kysely";
 import type { Engine } from "../engines/engine.js";
 import { limits } from "../schema/limits.js";
+import type { Tables } from "../schema/tables.js";
 import type { Availability } from "./availability.js";
 import { WriteUnit, type ChangeTarget } from "./write-unit.js";
 
@@ -91,6 +92,18 @@ export class Committer {
     return new Promise<T>((resolve, reject) => {
       this.#push({ work, resolve, reject });
     });
+  }
+
+  /**
+   * Runs one statement that does not wait for the transactions of others, where
+   * the database has several connections. For tables without a cache.
+   * @throws XoError STORE_UNAVAILABLE
+   */
+  runApart<T>(statement: (db: Kysely<Tables>) => Promise<T>): Promise<T> {
+    const { name, writer } = this.#engine;
+    return name === "postgres"
+      ? this.#availability.run(() => statement(writer))
+      : this.run((unit) => statement(unit.sql));
   }
 
   /** Runs a task between two transactions, also while the database is unreachable. */

@@ -31,6 +31,10 @@ export class WriteUnit {
     this.#engine = engine;
   }
 
+  get isPostgres(): boolean {
+    return this.#engine.name === "postgres";
+  }
+
   get changes(): ReadonlyMap<ChangeTarget, readonly Change[]> {
     return this.#changes;
   }

@@ -11,10 +11,12 @@ import { BalancerPolicies } from "./balancer-policies.js";
 import { BalancerRuns } from "./balancer-runs.js";
 import { BalancerWatches } from "./balancer-watches.js";
 import { CloudConfigs } from "./cloud-configs.js";
+import { ClusterServers } from "./cluster-servers.js";
 import { Grants } from "./grants.js";
 import { Groups } from "./groups.js";
 import { JobRuns } from "./job-runs.js";
 import { Jobs } from "./jobs.js";
+import { Leases } from "./leases.js";
 import type { RepositoryContext } from "./repository-context.js";
 import { PlacementRules } from "./placement-rules.js";
 import { Plugins } from "./plugins.js";
@@ -61,6 +63,8 @@ export function createRepositories(context: RepositoryContext) {
     backupRepositories: new BackupRepositories(context),
     backupArchives: new BackupArchives(context),
     restorePictures: new RestorePictures(context),
+    clusterServers: new ClusterServers(context),
+    leases: new Leases(context),
     tasks: new Tasks(context),
     taskSteps: new TaskSteps(context),
     audit,

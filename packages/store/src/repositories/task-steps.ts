@@ -1,6 +1,7 @@
 import { XoError } from "@xo-server/model";
 import { checkName, limits, toJson } from "../schema/limits.js";
 import type { TaskStepRow } from "../schema/tables.js";
+import { checkFence, type Fence } from "./leases.js";
 import type { RepositoryContext } from "./repository-context.js";
 
 /** State of a pending task that is needed after a restart, in small parts written while the task runs. */
@@ -23,13 +24,14 @@ export class TaskSteps {
     this.#context = context;
   }
 
-  /** Inserts or updates steps in one transaction. @param steps with unique keys. @throws XoError VALUE_TOO_LARGE, INVALID_PARAMETERS */
-  async put(steps: readonly TaskStep[]): Promise<void> {
+  /** Inserts or updates steps in one transaction. @param steps with unique keys. @throws XoError VALUE_TOO_LARGE, INVALID_PARAMETERS, LEASE_LOST */
+  async put(steps: readonly TaskStep[], fence?: Fence): Promise<void> {
     const { committer, clock } = this.#context;
     const now = clock.now();
     const rows = steps.map((step) => toRow(step, now));
     if (rows.length === 0) return;
     await committer.run(async (unit) => {
+      await checkFence(unit, fence);
       for (let at = 0; at < rows.length; at += ROWS_A_STATEMENT)
         await unit.sql
           .insertInto("task_steps")

@@ -7,6 +7,7 @@ import {
   toJson,
 } from "../schema/limits.js";
 import type { TaskRow } from "../schema/tables.js";
+import { checkFence, type Fence } from "./leases.js";
 import type { RepositoryContext } from "./repository-context.js";
 
 /** A stored task: its result survives a restart. */
@@ -50,16 +51,17 @@ export class Tasks {
     this.#context = context;
   }
 
-  /** Inserts or updates a task. @throws XoError VALUE_TOO_LARGE, INVALID_PARAMETERS */
-  async put(task: Task): Promise<void> {
+  /** Inserts or updates a task. @throws XoError VALUE_TOO_LARGE, INVALID_PARAMETERS, LEASE_LOST */
+  async put(task: Task, fence?: Fence): Promise<void> {
     const row = toRow(task);
-    await this.#context.committer.run((unit) =>
-      unit.sql
+    await this.#context.committer.run(async (unit) => {
+      await checkFence(unit, fence);
+      await unit.sql
         .insertInto("tasks")
         .values(row)
         .onConflict((conflict) => conflict.column("id").doUpdateSet(row))
-        .execute(),
-    );
+        .execute();
+    });
   }
 
   async get(id: string): Promise<Task | undefined> {

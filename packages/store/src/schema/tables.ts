@@ -4,6 +4,7 @@ import type {
   AuditPendingRow,
   AuditRow,
 } from "./audit-tables.js";
+import type { ClusterServerRow, LeaseRow } from "./cluster-tables.js";
 
 /**
  * The SQL tables; docs/database.md has an overview. Only text and integers, so
@@ -40,6 +41,8 @@ export interface Tables {
   backup_repositories: BackupRepositoryRow;
   backup_archives: BackupArchiveRow;
   restore_pictures: RestorePictureRow;
+  cluster_servers: ClusterServerRow;
+  leases: LeaseRow;
   tasks: TaskRow;
   task_steps: TaskStepRow;
   audit: AuditRow;

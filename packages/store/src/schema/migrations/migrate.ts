@@ -18,6 +18,7 @@ import { auditPending } from "./008-audit-pending.js";
 import { backupRepositories } from "./009-backup-repositories.js";
 import { restorePictures } from "./010-restore-pictures.js";
 import { auditForwards } from "./011-audit-forwards.js";
+import { cluster } from "./011-cluster.js";
 
 /** All migrations in order. A released migration is never changed. */
 const migrations: Readonly<Record<string, Migration>> = {
@@ -32,6 +33,7 @@ const migrations: Readonly<Record<string, Migration>> = {
   "009-backup-repositories": backupRepositories,
   "010-restore-pictures": restorePictures,
   "011-audit-forwards": auditForwards,
+  "011-cluster": cluster,
 };
 
 const names = Object.keys(migrations);

@@ -1,0 +1,187 @@
+import type { Test } from "tap";
+import { createBench, type StoreHarness } from "./harness.js";
+
+/** Long enough that no lease expires during a test; 0: it has expired at once. */
+const TTL_MS = 600_000;
+
+const ada = { owner: "ada", instance: "ada-1" };
+const bob = { owner: "bob", instance: "bob-1" };
+
+export async function testCluster(t: Test, harness: StoreHarness) {
+  t.test("only one of several servers takes a lease", async (t) => {
+    const bench = await createBench(t, harness);
+    const stores = await Promise.all([bench.open(), bench.open()]);
+    const taken = await Promise.all([
+      stores[0].leases.take("jobs", ada, TTL_MS),
+      stores[1].leases.take("jobs", bob, TTL_MS),
+    ]);
+    t.equal(taken.filter((one) => one !== undefined).length, 1);
+    const [lease] = await stores[0].leases.list();
+    t.match(lease, { subject: "jobs", epoch: 1 });
+    t.ok(lease!.expiresInMs > TTL_MS / 2);
+    t.ok(lease!.takenAt > 0);
+  });
+
+  t.test(
+    "an expired or released lease is taken with a new epoch",
+    async (t) => {
+      const bench = await createBench(t, harness);
+      const { leases } = await bench.open();
+      t.same(await leases.take("jobs", ada, 0), { subject: "jobs", epoch: 1 });
+      t.same(await leases.take("jobs", bob, TTL_MS), {
+        subject: "jobs",
+        epoch: 2,
+      });
+      t.equal(await leases.take("jobs", ada, TTL_MS), undefined);
+      await leases.release(ada.instance, ["jobs"]);
+      t.equal(await leases.take("jobs", ada, TTL_MS), undefined, "not its own");
+      await leases.release(bob.instance, ["jobs", "other"]);
+      t.match(await leases.list(), [{ owner: "bob", expiresInMs: 0 }]);
+      t.same(await leases.take("jobs", ada, TTL_MS), {
+        subject: "jobs",
+        epoch: 3,
+      });
+      await t.rejects(leases.take(" ", ada, TTL_MS), {
+        code: "INVALID_PARAMETERS",
+      });
+    },
+  );
+
+  t.test("the next process of a server takes its leases at once", async (t) => {
+    const bench = await createBench(t, harness);
+    const { leases } = await bench.open();
+    await leases.take("jobs", ada, TTL_MS);
+    const next = { ...ada, instance: "ada-2" };
+    t.same(await leases.take("jobs", next, TTL_MS), {
+      subject: "jobs",
+      epoch: 2,
+    });
+    t.equal((await leases.renew(ada.instance, TTL_MS)).size, 0, "the old one");
+    t.same(
+      [...(await leases.renew(next.instance, TTL_MS))],
+      [["jobs", { epoch: 2 }]],
+    );
+  });
+
+  t.test("one statement renews all leases that were not taken", async (t) => {
+    const bench = await createBench(t, harness);
+    const { leases } = await bench.open();
+    for (const subject of ["a", "b", "c"]) await leases.take(subject, ada, 0);
+    await leases.take("b", bob, TTL_MS);
+    const renewed = await leases.renew(ada.instance, TTL_MS);
+    t.same([...renewed].toSorted(), [
+      ["a", { epoch: 1 }],
+      ["c", { epoch: 1 }],
+    ]);
+    t.equal(await leases.take("a", bob, TTL_MS), undefined);
+    t.same(
+      (await leases.list("b")).map(({ subject, owner }) => [subject, owner]),
+      [["b", "bob"]],
+    );
+  });
+
+  t.test("a lease is transferred to the server that asks for it", async (t) => {
+    const bench = await createBench(t, harness);
+    const { leases } = await bench.open();
+    const held = await leases.take("jobs", ada, TTL_MS);
+    await leases.request("jobs", "bob");
+    t.same(
+      [...(await leases.renew(ada.instance, TTL_MS))],
+      [["jobs", { epoch: 1, requestedBy: "bob" }]],
+    );
+    t.same(await leases.listFree(bob), []);
+    const to = { instance: ada.instance, to: "bob" };
+    await leases.transfer(held!, to, TTL_MS);
+    await leases.transfer(held!, to, TTL_MS);
+    t.equal(await leases.take("jobs", ada, TTL_MS), undefined);
+    t.same(await leases.listFree(ada), []);
+    t.same(await leases.listFree(bob), ["jobs"]);
+    t.same(await leases.take("jobs", bob, TTL_MS), {
+      subject: "jobs",
+      epoch: 3,
+    });
+    t.same(await leases.listFree(bob), []);
+    await leases.release(bob.instance, ["jobs"]);
+    t.same(await leases.listFree(ada), ["jobs"]);
+  });
+
+  t.test(
+    "a lease of a short time expires by the database's clock",
+    async (t) => {
+      const bench = await createBench(t, harness);
+      const { leases } = await bench.open();
+      await leases.take("jobs", ada, 50);
+      let taken;
+      // The clock of the database cannot be injected.
+      do taken = await leases.take("jobs", bob, TTL_MS);
+      while (taken === undefined);
+      t.equal(taken.epoch, 2);
+    },
+  );
+
+  t.test("a write with an old epoch is refused, others are not", async (t) => {
+    const bench = await createBench(t, harness);
+    const one = await bench.open();
+    const two = await bench.open();
+    const old = await one.leases.take("server/ada", ada, 0);
+    const task = (id: string) => ({
+      id,
+      owner: "ada",
+      name: "n",
+      status: "pending" as const,
+      startedAt: 1,
+      updatedAt: 1,
+      body: {},
+    });
+    await one.tasks.put(task("a"), old);
+    const now = await two.leases.take("server/ada", bob, TTL_MS);
+    const writes = await Promise.allSettled([
+      one.tasks.put(task("b"), old),
+      one.tasks.put(task("c")),
+      one.taskSteps.put([{ taskId: "a", key: "k", body: 1 }], old),
+      one.tasks.put(task("d"), now),
+    ]);
+    t.same(
+      writes.map(({ status }) => status),
+      ["rejected", "fulfilled", "rejected", "fulfilled"],
+    );
+    const { reason } = writes[0] as { readonly reason: { code: string } };
+    t.equal(reason.code, "LEASE_LOST");
+    t.same([...(await two.tasks.whichOf(["a", "b", "c", "d"]))].toSorted(), [
+      "a",
+      "c",
+      "d",
+    ]);
+    t.same(await two.taskSteps.list("a"), []);
+  });
+
+  t.test("servers join, send heartbeats and leave", async (t) => {
+    const bench = await createBench(t, harness);
+    const { clusterServers } = await bench.open();
+    const server = {
+      name: "ada",
+      instance: "ada-1",
+      origin: "rack 1",
+      url: "https://ada",
+      version: "1.2.3",
+    };
+    t.equal(await clusterServers.join(server, TTL_MS), undefined);
+    const [listed] = await clusterServers.list();
+    t.match(listed, server);
+    t.ok(listed!.silentMs < TTL_MS);
+    t.equal(await clusterServers.beat("ada-1"), true);
+    const twin = { ...server, instance: "twin", origin: "rack 2" };
+    t.match(await clusterServers.join(twin, TTL_MS), { origin: "rack 1" });
+    const next = { ...server, instance: "ada-2" };
+    t.equal(await clusterServers.join(next, TTL_MS), undefined, "a restart");
+    t.equal(await clusterServers.beat("ada-1"), false);
+    await clusterServers.delete("ada", "ada-1");
+    t.equal((await clusterServers.list()).length, 1);
+    t.equal(await clusterServers.join(twin, 0), undefined, "it was silent");
+    await clusterServers.delete("ada");
+    t.same(await clusterServers.list(), []);
+    await t.rejects(clusterServers.join({ ...server, name: "" }, 1), {
+      code: "INVALID_PARAMETERS",
+    });
+  });
+}
