@@ -1,6 +1,6 @@
 import t from "tap";
 import { dueOf, LATE_MS } from "../src/jobs/due.js";
-import { createTimes } from "../src/jobs/times.js";
+import { createTimes } from "../src/schedules/times.js";
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;

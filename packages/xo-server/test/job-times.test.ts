@@ -1,5 +1,5 @@
 import t from "tap";
-import { createTimes } from "../src/jobs/times.js";
+import { createTimes } from "../src/schedules/times.js";
 
 /** So many times after that one, in ISO 8601 without seconds. */
 function after(cron: string, zone: string, start: string, count: number) {

@@ -20,6 +20,7 @@ import {
   type WithTls,
 } from "./start-monitoring-services.js";
 import { startPlacementServices } from "./start-placement-services.js";
+import { startRollingJobs } from "./start-rolling-jobs.js";
 import { startUpdates, type Updates } from "./start-updates.js";
 import { startStatusServices } from "./start-status-services.js";
 import { startTaskServices, type TaskServices } from "./start-task-services.js";
@@ -80,7 +81,10 @@ export async function startServices(
     config: options.config,
     logger: options.loggers.named("xo:api"),
     stops,
-    kinds,
+    kinds: new Map([
+      ...kinds,
+      startRollingJobs({ ...core, ...placing, people: auth.users }),
+    ]),
   });
   const services: Services = {
     ...toPoolServices(core),

@@ -8,6 +8,7 @@ import {
   SnapshotBody,
 } from "./job-body.js";
 import type { JobParts } from "./jobs.js";
+import { RollingBody } from "./rolling-body.js";
 
 const common = {
   name: Type.Optional(Type.String({ maxLength: 1024 })),
@@ -43,12 +44,17 @@ const RestoreTestJob = Type.Object(
   { additionalProperties: false },
 );
 
+const RollingJob = Type.Object(
+  { type: Type.Literal("rollingUpdate"), ...common, ...RollingBody.properties },
+  { additionalProperties: false },
+);
+
 /** A job in the API: the members of its body are next to its name. */
 export const JobShape = Type.Union(
-  [CallJob, SnapshotJob, BackupJob, RestoreTestJob],
+  [CallJob, SnapshotJob, BackupJob, RestoreTestJob, RollingJob],
   {
     description:
-      "`call` calls an operation, once or for many parameters; `snapshot` takes snapshots of VMs and deletes its own old ones; `backup` backs up VMs to repositories; `restore-test` starts VMs of backups in a closed network.",
+      "`call` calls an operation, once or for many parameters; `snapshot` takes snapshots of VMs and deletes its own old ones; `backup` backs up VMs to repositories; `restore-test` starts VMs of backups in a closed network; `rollingUpdate` updates all hosts of pools while their VMs run.",
   },
 );
 
@@ -57,6 +63,7 @@ const schemas = {
   snapshot: SnapshotJob,
   backup: BackupJob,
   "restore-test": RestoreTestJob,
+  rollingUpdate: RollingJob,
 } as const;
 
 /** The types of jobs. */
@@ -81,7 +88,7 @@ export function toJobParts(input: object): JobParts {
   const body = Object.fromEntries(
     Object.entries(others).filter(([key]) => key !== "type"),
   );
-  if (type !== "call") checkSelection(type, body);
+  if (type !== "call" && type !== "rollingUpdate") checkSelection(type, body);
   if (type === "snapshot" || type === "backup")
     checkRetention(type, body as SnapshotBody);
   return { type, name, body, ...(userId === undefined ? {} : { userId }) };

@@ -1,5 +1,5 @@
 import type { Schedule } from "@xo-server/store";
-import type { Times } from "./times.js";
+import type { Times } from "../schedules/times.js";
 
 /** What to do about a schedule now. Times are ms since the epoch. */
 export type Due =

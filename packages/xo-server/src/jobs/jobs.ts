@@ -11,7 +11,7 @@ import type { JobPlan, JobRunner } from "./job-runner.js";
 import type { RunChoice } from "./job-kind.js";
 import type { Ended, RunState, StartedRun, Runs } from "./runs.js";
 import { extractSecrets, type Secrets } from "./secrets.js";
-import { createTimes } from "./times.js";
+import { createTimes } from "../schedules/times.js";
 import type { InterruptedTask } from "../tasks/interrupted-task.js";
 import type { TaskContext } from "../tasks/task-context.js";
 

@@ -4,7 +4,7 @@ import type { Job, Schedule, Store } from "@xo-server/store";
 import type { Logger } from "../log/logger.js";
 import { dueOf, type Due } from "./due.js";
 import type { Runs } from "./runs.js";
-import { createTimes, type Times } from "./times.js";
+import { createTimes, type Times } from "../schedules/times.js";
 
 export interface SchedulerOptions {
   readonly store: Pick<Store, "jobs" | "schedules" | "onChange">;

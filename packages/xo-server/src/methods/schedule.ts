@@ -1,6 +1,6 @@
 import type { Schedule } from "@xo-server/store";
 import { Type, type Static } from "typebox";
-import { createTimes, type Times } from "../jobs/times.js";
+import { createTimes, type Times } from "../schedules/times.js";
 import { defineOperation } from "./define-operation.js";
 import { resumesRun } from "./job-run.js";
 

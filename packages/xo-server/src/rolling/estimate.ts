@@ -1,4 +1,3 @@
-import type { RollingWave } from "@xo-server/placement";
 import type { PoolObjects } from "../objects/pool-objects.js";
 import type { LastRun } from "./rolling-records.js";
 
@@ -8,6 +7,11 @@ export interface Lengths {
   readonly host: number;
   /** Until all VMs of a wave have moved: per move of the host with the most. */
   readonly move: number;
+}
+
+interface MoveOfVm {
+  readonly vm: string;
+  readonly from?: string | undefined;
 }
 
 /** Without a run to learn from: a reboot with a memory test; yum; migrations with 10 Gbit/s. */
@@ -22,7 +26,7 @@ const GIB = 2 ** 30;
 /** From the last run of the pool, if it is of the same kind. */
 export function lengthsOf(
   kind: "reboot" | "update",
-  last: LastRun | undefined,
+  last: Pick<LastRun, "kind" | "waves"> | undefined,
 ): Lengths | undefined {
   const waves = last?.kind === kind ? (last.waves ?? []) : [];
   const hosts = waves.map(({ emptyAt, endedAt }) => endedAt - emptyAt);
@@ -46,7 +50,7 @@ export function defaultLengths(kind: "reboot" | "update"): Lengths {
 
 /** When waves start, are empty and end, in seconds from the beginning. */
 export function estimateWaves(
-  waves: readonly RollingWave[],
+  waves: readonly { readonly actions: readonly MoveOfVm[] }[],
   objects: Pick<PoolObjects, "find">,
   { host, move }: Lengths,
 ) {

@@ -8,6 +8,7 @@ import {
   mostNeeded,
   type MissingPatch,
 } from "../updates/missing-patch.js";
+import type { MaintenanceWindows } from "../schedules/maintenance-windows.js";
 import { estimateWaves, type Lengths } from "./estimate.js";
 import type { PreFlight } from "./pre-flight.js";
 
@@ -38,6 +39,8 @@ export interface PreviewWave {
   readonly startsAt: number;
   readonly emptyAt: number;
   readonly endsAt: number;
+  /** When it begins if the run is started now, by the maintenance windows; ms since the epoch. Absent: no window is long enough. */
+  readonly beginsAt?: number;
 }
 
 export interface RollingPreview {
@@ -75,6 +78,9 @@ export interface PreviewParts {
   readonly patches: ReadonlyMap<string, readonly MissingPatch[]>;
   readonly lengths: Lengths;
   readonly kind: "reboot" | "update";
+  readonly windows: MaintenanceWindows;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
 }
 
 /** What a rolling reboot or update would do, as clients get it. */
@@ -91,6 +97,7 @@ export function toPreview(
   const problems = [
     ...hosts.flatMap((host) => hostProblems(host, parts.objects)),
     ...stuck.map(toProblem),
+    ...windowProblems(waves, hosts),
   ];
   const vms = hosts.reduce((sum, host) => sum + guestIdsOf(host).length, 0);
   const riskiest = riskOf(waves, hosts, parts.objects);
@@ -122,17 +129,46 @@ export function toPreview(
 
 function wavesOf(
   plan: RollingPlan | undefined,
-  { objects, lengths }: PreviewParts,
+  { objects, lengths, windows, now }: PreviewParts,
 ): PreviewWave[] {
   if (plan === undefined) return [];
   const times = estimateWaves(plan.waves, objects, lengths);
-  return plan.waves.map(({ hosts, actions, movesAgain, survives }, index) => ({
-    hosts,
-    moves: actions.map(({ vm, from, to }) => ({ vm, from: from!, to })),
-    movesAgain,
-    survives,
-    ...times[index]!,
-  }));
+  let at: number | undefined = now;
+  return plan.waves.map(({ hosts, actions, movesAgain, survives }, index) => {
+    const own = times[index]!;
+    const ms = (own.endsAt - own.startsAt) * 1000;
+    const beginsAt = at === undefined ? undefined : windows.startFor(ms, at);
+    at = beginsAt === undefined ? undefined : beginsAt + ms;
+    return {
+      hosts,
+      moves: actions.map(({ vm, from, to }) => ({ vm, from: from!, to })),
+      movesAgain,
+      survives,
+      ...own,
+      ...(beginsAt === undefined ? {} : { beginsAt }),
+    };
+  });
+}
+
+/** The first step that no maintenance window has time for. */
+function windowProblems(
+  waves: readonly PreviewWave[],
+  all: readonly PoolObject[],
+): PreviewProblem[] {
+  const wave = waves.find(({ beginsAt }) => beginsAt === undefined);
+  const host = all.find(({ id }) => id === wave?.hosts[0]);
+  if (wave === undefined || host === undefined) return [];
+  const minutes = Math.ceil((wave.endsAt - wave.startsAt) / 60);
+  return [
+    {
+      type: "host",
+      id: host.id,
+      name: nameOf(host),
+      code: "WINDOW_TOO_SHORT",
+      reason: `its step takes about ${minutes} minutes: no maintenance window is so long`,
+      isFatal: true,
+    },
+  ];
 }
 
 function riskOf(

@@ -2,6 +2,7 @@ import { XoError } from "@xo-server/model";
 import type { PoolObject } from "../objects/pool-objects.js";
 import type { MissingPatch } from "../updates/missing-patch.js";
 import { eachOf } from "../hosts/guests.js";
+import type { Windows } from "../schedules/window-shape.js";
 import {
   makeRecord,
   type RollingOptions,
@@ -13,10 +14,11 @@ import { RollingRun } from "./rolling-run.js";
 
 export interface RollingCall {
   readonly kind: "reboot" | "update";
-  /** These three: absent: as in the run that is resumed. */
+  /** These four: absent: as in the run that is resumed. */
   readonly shutdownPinnedVms?: boolean | undefined;
   readonly migrateBack?: boolean | undefined;
   readonly parallel?: number | undefined;
+  readonly windows?: Windows | undefined;
   /**
    * True: resumes the last one, also of a server that crashed. False: starts a
    * new one. Absent: resumes the last one if it stopped.
@@ -35,9 +37,11 @@ export function defaultParallel(hosts: number): number {
 /**
  * Rolling reboot or update: evacuates, updates and reboots the hosts of a pool, the
  * coordinator first, several at a time where it is proven that all VMs keep running. It
- * stops at the first failure; the next call resumes it.
+ * stops at the first failure; the next call resumes it. Outside of its maintenance windows it is
+ * suspended.
  * @throws XoError INCORRECT_STATE, VMS_CANNOT_LEAVE: nothing was done;
- * STOPPED_MIDWAY: with the host and the step
+ * INVALID_PARAMETERS: no
+ * maintenance window is long enough; STOPPED_MIDWAY: with the host and the step
  */
 export function rollPool(
   pool: PoolObject,
@@ -59,6 +63,7 @@ async function begin(
 ): Promise<RollingRecord> {
   const takeOver = resume === true;
   const left = parts.records.left(pool.id, { takeOver });
+  if (!takeOver) await parts.records.clearSuspended(pool.id);
   if (left !== undefined && resume !== false) {
     checkKind(left, kind, pool);
     const { stopped, ...going } = left;
@@ -73,6 +78,7 @@ async function begin(
     shutdownPinnedVms: options.shutdownPinnedVms === true,
     migrateBack: options.migrateBack ?? kind === "reboot",
     parallel: options.parallel ?? defaultParallel(all.length),
+    ...(options.windows && { windows: options.windows }),
   };
   const made = makeRecord(pool, all, wanted, parts.objects);
   const turns =

@@ -12,4 +12,6 @@ export interface RollingParts extends RestartParts {
   readonly planner?: WavePlanner | undefined;
   /** Required for updates. */
   readonly patches?: MissingPatches | undefined;
+  /** Called when nothing prevents the run, before anything is done. */
+  readonly onBegin?: (() => Promise<void>) | undefined;
 }

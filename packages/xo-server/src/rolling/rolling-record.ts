@@ -1,6 +1,7 @@
 import { XoError } from "@xo-server/model";
 import type { PoolObject, PoolObjects } from "../objects/pool-objects.js";
 import type { SuspendedSettings } from "../hosts/suspended-settings.js";
+import type { Windows } from "../schedules/window-shape.js";
 import { isGone } from "../objects/is-gone.js";
 import { guestIdsOf } from "../hosts/guests.js";
 
@@ -13,6 +14,8 @@ export interface RollingOptions {
   readonly migrateBack?: boolean;
   /** Maximum number of hosts that are down at the same time. Absent: 1. */
   readonly parallel?: number;
+  /** When steps may be begun. Absent: at any time. */
+  readonly windows?: Windows;
 }
 
 /** One host's turn, as the host was before anything was done. */
@@ -40,6 +43,13 @@ export interface WaveRecord {
   readonly moves: number;
 }
 
+/** Why a run is suspended between two steps. Times in ms since the epoch. */
+export interface Suspension {
+  readonly since: number;
+  /** The next maintenance window. Absent: suspended by a user. */
+  readonly until?: number;
+}
+
 /** The persisted state of a rolling reboot or update. JSON. */
 export interface RollingRecord extends RollingOptions {
   readonly pool: string;
@@ -57,6 +67,10 @@ export interface RollingRecord extends RollingOptions {
   readonly failures?: number;
   /** Why it ended before its end. */
   readonly stopped?: string;
+  /** Meanwhile HA and all else is as before the run. */
+  readonly suspension?: Suspension;
+  /** Id of the task that clients follow and cancel. */
+  readonly task?: string;
 }
 
 /** @throws XoError INCORRECT_STATE: a host takes no guests, or is down */

@@ -11,6 +11,7 @@ type StoredRecord = Omit<RollingRecord, "suspended"> &
 
 const keyOf = (pool: string) => `rolling-reboot/${pool}`;
 const lastKeyOf = (pool: string) => `rolling-last/${pool}`;
+const suspendKeyOf = (pool: string) => `rolling-suspend/${pool}`;
 
 /** What a run that has ended has done. JSON. */
 export interface LastRun extends Pick<
@@ -38,7 +39,8 @@ export class RollingRecords {
    * @throws XoError INCORRECT_STATE: there is one going on here
    */
   async alone<T>(pool: string, run: () => Promise<T>): Promise<T> {
-    if (this.#running.has(pool)) throw busy(pool);
+    if (this.#running.has(pool))
+      throw busy(pool, "going on", this.current(pool));
     this.#running.add(pool);
     try {
       return await run();
@@ -58,7 +60,11 @@ export class RollingRecords {
   ): RollingRecord | undefined {
     const record = this.current(pool);
     if (record !== undefined && record.stopped === undefined && !takeOver)
-      throw busy(pool, record);
+      throw busy(
+        pool,
+        `in progress since ${new Date(record.since).toISOString()}; with resume: true, it is taken over from a server that no longer runs`,
+        record,
+      );
     return record;
   }
 
@@ -70,18 +76,48 @@ export class RollingRecords {
     return { ...others, suspended };
   }
 
-  /** When the one began that has neither come to its end nor stopped, in ms since the epoch: also one whose server has died. */
+  /** When the one began that is neither suspended nor stopped, in ms since the epoch: also one whose server has died. */
   underWaySince(pool: string): number | undefined {
     const record = this.current(pool);
-    return record?.stopped === undefined ? record?.since : undefined;
+    return record !== undefined && isUnderWay(record)
+      ? record.since
+      : undefined;
+  }
+
+  /** A user has suspended the one in progress: no further step is begun. */
+  isSuspended(pool: string): boolean {
+    return this.#store.get(suspendKeyOf(pool)) === true;
+  }
+
+  /**
+   * Suspends the one in progress after its current step, or continues it.
+   * @throws XoError INCORRECT_STATE: none is in progress
+   */
+  async setSuspended(pool: string, isSuspended: boolean): Promise<void> {
+    const record = this.current(pool);
+    if (record === undefined || record.stopped !== undefined)
+      throw new XoError("INCORRECT_STATE", {
+        object: pool,
+        property: "rolling update",
+        actual: record === undefined ? "not in progress" : "stopped",
+        expected: "in progress",
+      });
+    if (isSuspended) await this.#store.set(suspendKeyOf(pool), true);
+    else await this.clearSuspended(pool);
+  }
+
+  /** A run that is started or resumed by a user is not suspended. */
+  async clearSuspended(pool: string): Promise<void> {
+    if (this.isSuspended(pool)) await this.#store.delete(suspendKeyOf(pool));
   }
 
   keep(record: RollingRecord): Promise<void> {
     return this.#store.set(keyOf(record.pool), record);
   }
 
-  forget(pool: string): Promise<void> {
-    return this.#store.delete(keyOf(pool));
+  async forget(pool: string): Promise<void> {
+    await this.clearSuspended(pool);
+    await this.#store.delete(keyOf(pool));
   }
 
   last(pool: string): LastRun | undefined {
@@ -93,28 +129,33 @@ export class RollingRecords {
   }
 }
 
-/** Ids of pools with a run that has neither come to its end nor stopped, and what it does. */
+function isUnderWay({ stopped, suspension }: RollingRecord): boolean {
+  return stopped === undefined && suspension === undefined;
+}
+
+/** Ids of pools with a run that is neither suspended nor stopped, and what it does. */
 export function poolsUnderWay(
   settings: Pick<Store["settings"], "list">,
 ): Map<string, "reboot" | "update"> {
   const prefix = keyOf("");
   const pools = new Map<string, "reboot" | "update">();
   for (const [key, value] of settings.list(prefix)) {
-    const { stopped, kind = "reboot" } = value as RollingRecord;
-    if (stopped === undefined) pools.set(key.slice(prefix.length), kind);
+    const record = value as RollingRecord;
+    const { kind = "reboot" } = record;
+    if (isUnderWay(record)) pools.set(key.slice(prefix.length), kind);
   }
   return pools;
 }
 
-function busy(pool: string, record?: RollingRecord): XoError {
+function busy(
+  pool: string,
+  actual: string,
+  record: RollingRecord | undefined,
+): XoError {
   return new XoError("INCORRECT_STATE", {
     object: pool,
     property: `rolling ${record?.kind ?? "reboot"}`,
+    actual,
     expected: "none",
-    ...(record === undefined
-      ? { actual: "going on" }
-      : {
-          actual: `in progress since ${new Date(record.since).toISOString()}; with resume: true, it is taken over from a server that no longer runs`,
-        }),
   });
 }

@@ -62,7 +62,10 @@ async function goDownUpdated(host: string, parts: TurnParts): Promise<void> {
   }
 }
 
-/** @throws the error of `run`; LEFT_BEHIND with it as cause, if VMs could not be started again */
+/**
+ * @throws the error of `run`; LEFT_BEHIND with it as cause, if VMs could not be started again.
+ * They are started also if the task was cancelled.
+ */
 export async function orStartAgain(
   host: string,
   parts: TurnParts,
@@ -71,11 +74,12 @@ export async function orStartAgain(
   try {
     await run();
   } catch (error) {
-    const quietly = { ...parts, at: () => undefined };
+    const { objects } = parts;
     throw await undoAfter(error, [
       {
         left: "VMs that were shut down for the reboot",
-        run: () => startAgain(host, quietly),
+        run: () =>
+          startAll(host, { ...parts, objects: objects.untracked }, true),
       },
     ]);
   }
@@ -94,24 +98,48 @@ export function step<T>(
   );
 }
 
-/** VMs that run already or are deleted are skipped. */
 async function startAgain(host: string, parts: TurnParts): Promise<void> {
-  const { objects, shutDown, keepShutDown } = parts;
+  if (parts.shutDown().length === 0) return;
+  await step(parts, "start the VMs that were shut down", (own) =>
+    startAll(host, own, false),
+  );
+}
+
+/**
+ * VMs that run already or are deleted are skipped.
+ * @param isAnywhere the host may be down: XAPI chooses another one
+ */
+async function startAll(
+  host: string,
+  { objects, shutDown, keepShutDown }: TurnParts,
+  isAnywhere: boolean,
+): Promise<void> {
   const vms = shutDown();
   if (vms.length === 0) return;
-  const { ref } = objects.get(host, "host");
-  await step(parts, "start the VMs that were shut down", (own) =>
-    eachOf(vms, async (id) => {
-      try {
-        const vm = own.objects.get(id, "VM");
-        // Read from XAPI: the mirror may not show the shutdown yet.
-        const state = await vm.xapi.call("VM.get_power_state", [vm.ref]);
-        if (state === "Halted")
-          await vm.xapi.callAsync("VM.start_on", [vm.ref, ref, false, false]);
-      } catch (error) {
-        if (!isGone(error)) throw error;
-      }
-    }),
-  );
+  await eachOf(vms, async (id) => {
+    try {
+      await startOne(objects.get(id, "VM"), objects.get(host, "host"), {
+        isAnywhere,
+      });
+    } catch (error) {
+      if (!isGone(error)) throw error;
+    }
+  });
   await keepShutDown([]);
+}
+
+async function startOne(
+  { xapi, ref }: PoolObject,
+  host: PoolObject,
+  { isAnywhere }: { readonly isAnywhere: boolean },
+): Promise<void> {
+  // Read from XAPI: the mirror may not show the shutdown yet.
+  const state = await xapi.call("VM.get_power_state", [ref]);
+  if (state !== "Halted") return;
+  try {
+    await xapi.callAsync("VM.start_on", [ref, host.ref, false, false]);
+  } catch (error) {
+    if (!isAnywhere) throw error;
+    await xapi.callAsync("VM.start", [ref, false, false]);
+  }
 }

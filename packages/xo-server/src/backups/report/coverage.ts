@@ -3,7 +3,7 @@ import type { Catalog, Steps, ViewObject } from "@xo-server/inventory";
 import type { Job, Store } from "@xo-server/store";
 import type { AuthenticatedUsers } from "../../auth/authenticated-users.js";
 import type { BackupBody } from "../../jobs/job-body.js";
-import { createTimes } from "../../jobs/times.js";
+import { createTimes } from "../../schedules/times.js";
 import type { Archives } from "../archives/archives.js";
 import { DEFAULT_EXCLUDED_TAGS, selectVms } from "../jobs/vm-selection.js";
 

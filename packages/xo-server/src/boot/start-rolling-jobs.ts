@@ -1,0 +1,33 @@
+import type { JobKind } from "../jobs/job-kind.js";
+import { hostsOfPool } from "../methods/pool-hosts.js";
+import type { Services } from "../methods/services.js";
+import { RollingKind } from "../rolling-jobs/rolling-kind.js";
+import type { AuthenticatedUsers } from "../auth/authenticated-users.js";
+import type { Core } from "./start-core.js";
+import type { Updates } from "./start-updates.js";
+
+/** The job type that updates pools, with its name. */
+export function startRollingJobs({
+  clock,
+  objects,
+  views,
+  people,
+  missingPatches,
+  rollingRecords,
+  wavePlanner,
+}: Core &
+  Updates &
+  Pick<Services, "rollingRecords" | "wavePlanner"> & {
+    readonly people: AuthenticatedUsers;
+  }): readonly [string, JobKind] {
+  const kind = new RollingKind({
+    clock,
+    objects,
+    people,
+    records: rollingRecords,
+    planner: wavePlanner,
+    patches: missingPatches,
+    hostsOf: (pool) => hostsOfPool(views.queries, pool),
+  });
+  return ["rollingUpdate", kind];
+}

@@ -1,0 +1,40 @@
+import { Type } from "typebox";
+import type { Action } from "../rights/actions.js";
+import { WindowsShape } from "../schedules/window-shape.js";
+import type { OperationContext } from "./define-operation.js";
+import { idOf, onId } from "./on-object.js";
+import { hostsOfPool } from "./pool-hosts.js";
+
+export const flag = (description: string) =>
+  Type.Optional(Type.Boolean({ description }));
+
+export const pool = idOf("a pool");
+
+export const onPool = (action: Action) => ({
+  ...onId(action, "pool"),
+  id: ({ pool }: { pool: string }) => pool,
+});
+
+/** The privilege for the pool includes its hosts. */
+export const hostsOf = async (
+  { services, objects }: Pick<OperationContext, "services" | "objects">,
+  id: string,
+) =>
+  (await hostsOfPool(services.queries, id)).map((host) =>
+    objects.get(host, "host"),
+  );
+
+export const options = {
+  shutdownPinnedVms: flag(
+    "Shuts down VMs that cannot be migrated, and starts them afterwards.",
+  ),
+  parallel: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: 64,
+      description:
+        "Maximum number of hosts that are down at the same time; default: a quarter of the pool, at most 16. More than one only where it is proven that all VMs keep running and a further host failure is survived.",
+    }),
+  ),
+  windows: Type.Optional(WindowsShape),
+};

@@ -1,0 +1,34 @@
+import type { RunBody } from "../jobs/run-outcome.js";
+
+/** What a run has done to a pool. JSON. Times in ms since the epoch. */
+export interface PoolEntry {
+  readonly pool: string;
+  readonly name: string;
+  readonly status: "success" | "failure";
+  readonly start: number;
+  readonly end: number;
+  readonly error?: object;
+}
+
+export interface RollingRunBody extends RunBody {
+  readonly succeeded: number;
+  readonly failed: number;
+  readonly pools: readonly PoolEntry[];
+  /** Number of pools whose group was not begun. */
+  readonly notBegun?: number;
+}
+
+/** What clients see of a run. */
+export function toRunBody(
+  groups: readonly (readonly string[])[],
+  pools: readonly PoolEntry[],
+): RollingRunBody {
+  const failed = pools.filter(({ status }) => status === "failure").length;
+  const notBegun = groups.flat().length - pools.length;
+  return {
+    succeeded: pools.length - failed,
+    failed,
+    pools,
+    ...(notBegun === 0 ? {} : { notBegun }),
+  } as RollingRunBody;
+}

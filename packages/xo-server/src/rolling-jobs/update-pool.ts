@@ -1,0 +1,63 @@
+import { XoError } from "@xo-server/model";
+import type { AuthenticatedUser } from "../auth/authenticated-user.js";
+import type { RollingBody } from "../jobs/rolling-body.js";
+import type { PoolObject } from "../objects/pool-objects.js";
+import { rollPool } from "../rolling/roll-pool.js";
+import type { RollingParts } from "../rolling/rolling-parts.js";
+import type { TaskContext } from "../tasks/task-context.js";
+
+/** What an update of a pool needs besides its task. */
+export interface PoolUpdateParts extends Pick<
+  RollingParts,
+  "records" | "planner" | "patches" | "clock" | "objects"
+> {
+  /** Ids of the hosts of a pool. */
+  readonly hostsOf: (pool: string) => Promise<readonly string[]>;
+}
+
+/**
+ * Rolling update of one pool of a job, with the rights of the job's user.
+ * @throws XoError as rollPool, and FORBIDDEN
+ */
+export async function updatePool(
+  {
+    id,
+    user,
+    body,
+  }: {
+    readonly id: string;
+    readonly user: AuthenticatedUser;
+    readonly body: RollingBody;
+  },
+  {
+    isBegun,
+    onBegin,
+  }: {
+    /** The previous process of the server has begun it. */
+    readonly isBegun: boolean;
+    readonly onBegin: () => Promise<void>;
+  },
+  work: TaskContext,
+  { hostsOf, ...parts }: PoolUpdateParts,
+): Promise<void> {
+  const objects = parts.objects.forTask(work);
+  const pool = objects.get(id, "pool");
+  checkRight(user, pool);
+  const { parallel, windows, shutdownPinnedVms, migrateBack } = body;
+  const options = { parallel, windows, shutdownPinnedVms, migrateBack };
+  const hosts = async () =>
+    (await hostsOf(id)).map((host) => objects.get(host, "host"));
+  await rollPool(
+    pool,
+    hosts,
+    { ...parts, objects, work, signal: work.signal, onBegin },
+    { kind: "update", ...options, ...(isBegun && { resume: true }) },
+  );
+}
+
+/** @throws XoError FORBIDDEN */
+function checkRight(user: AuthenticatedUser, { id, object }: PoolObject): void {
+  const permission = "administrate:update";
+  if (user.isAdmin || user.rights.may(permission, "pool", object)) return;
+  throw new XoError("FORBIDDEN", { permission, object: { id, type: "pool" } });
+}

@@ -1,0 +1,58 @@
+import { Type, type Static } from "typebox";
+
+const timeOfDay = Type.String({
+  pattern: "^([01]\\d|2[0-3]):[0-5]\\d$",
+  description: "Such as 22:00.",
+});
+
+/** The names of cron, in the order of its numbers. */
+export const weekdays = [
+  "sun",
+  "mon",
+  "tue",
+  "wed",
+  "thu",
+  "fri",
+  "sat",
+] as const;
+
+/** When work may be done, as clients send it. */
+export const WindowsShape = Type.Object(
+  {
+    ranges: Type.Array(
+      Type.Object(
+        {
+          days: Type.Optional(
+            Type.Array(Type.Enum([...weekdays]), {
+              minItems: 1,
+              maxItems: 7,
+              description: "Days on which it begins; default: every day.",
+            }),
+          ),
+          from: timeOfDay,
+          to: timeOfDay,
+        },
+        { additionalProperties: false },
+      ),
+      {
+        maxItems: 32,
+        description:
+          "Times of the day; 22:00 to 06:00 includes midnight, equal times are a whole day. None: at any time.",
+      },
+    ),
+    timezone: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 64,
+        description: "IANA name; default: that of the server.",
+      }),
+    ),
+  },
+  {
+    additionalProperties: false,
+    description:
+      "Maintenance windows: a step that would not end within one is not begun; between them the run is suspended.",
+  },
+);
+
+export type Windows = Static<typeof WindowsShape>;
