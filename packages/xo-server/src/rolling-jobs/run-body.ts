@@ -30,5 +30,5 @@ export function toRunBody(
     failed,
     pools,
     ...(notBegun === 0 ? {} : { notBegun }),
-  } as RollingRunBody;
+  };
 }
