@@ -114,7 +114,7 @@ async function turnsWithUpdates(
 ): Promise<Turn[]> {
   const missing = new Map<string, readonly MissingPatch[]>();
   await eachOf(turns, async ({ host }) => {
-    missing.set(host, await patches!.of(objects.get(host, "host")));
+    missing.set(host, await patches!.again(objects.get(host, "host")));
   });
   return turns.flatMap((turn) => {
     const updates = missing.get(turn.host)!;

@@ -42,9 +42,12 @@ export async function runWave(
     turns.map(async (turn, index) => {
       const host = hosts[index]!;
       let at = "";
-      const tell = (where: string) => (at = where);
+      const onStep = (where: string) => (at = where);
       const run = async (part: TaskContext) => {
-        await takeDown(turn, turnParts(part, [host], { parts, journal, tell }));
+        await takeDown(
+          turn,
+          turnParts(part, [host], { parts, journal, onStep }),
+        );
         const { completed = [] } = journal.record;
         await journal.keep({ completed: [...completed, turn.host] });
       };
@@ -63,18 +66,18 @@ export async function runWave(
   throw first.error;
 }
 
-/** @param tell gets where the turn is */
+/** @param onStep gets where the turn is */
 function turnParts(
   work: TaskContext,
   hosts: readonly PoolObject[],
   {
     parts,
     journal,
-    tell,
+    onStep,
   }: {
     readonly parts: RollingParts;
     readonly journal: RollingJournal;
-    readonly tell?: (at: string) => void;
+    readonly onStep?: (at: string) => void;
   },
 ): TurnParts {
   const names = hosts.map(nameOf).join(", ");
@@ -90,7 +93,7 @@ function turnParts(
       journal.keep({ shutDown: { ...journal.record.shutDown, [id]: vms } }),
     at: (step) => {
       journal.at = `${names}: ${step}`;
-      tell?.(journal.at);
+      onStep?.(journal.at);
     },
   };
 }

@@ -114,7 +114,8 @@ async function updatesInstalled(
     });
   const software = await softwareOf(host);
   const build = (software as { xapi_build?: string }).xapi_build;
-  if (xapiBuild !== undefined && build !== xapiBuild)
+  // Repositories may have got a newer one since the list was read.
+  if (xapiBuild !== undefined && isOlder(build ?? "", xapiBuild))
     throw wrong(host, {
       property: "version",
       actual: `xapi ${build}`,
@@ -131,6 +132,10 @@ async function updatesInstalled(
       actual,
       expected: `that of the coordinator: ${wanted}`,
     });
+}
+
+function isOlder(version: string, than: string): boolean {
+  return version.localeCompare(than, "en", { numeric: true }) < 0;
 }
 
 /** After a reboot the updater or its repositories may be out of reach for a while. */
