@@ -22,6 +22,8 @@ export interface RollingPreview {
     readonly startsAt: number;
     readonly emptyAt: number;
     readonly endsAt: number;
+    /** Milliseconds since the epoch. */
+    readonly beginsAt?: number;
   }[];
   readonly moves: number;
   readonly vms: number;
@@ -73,6 +75,11 @@ export interface RollingState {
     readonly completed: readonly string[];
     readonly waves: readonly RunWave[];
     readonly stopped?: string;
+    /** Between two steps: until the next maintenance window, or a user continues it. */
+    readonly suspension?: { readonly since: number; readonly until?: number };
+    readonly isSuspendRequested: boolean;
+    /** Id of its task. */
+    readonly task?: string;
   } | null;
   readonly last: {
     readonly kind: "reboot" | "update";

@@ -23,6 +23,28 @@ export const updates: Messages["updates"] = {
     "most-moves": "Größtes Risiko: Schritt {wave} mit den meisten Migrationen.",
   },
   running: "Läuft: {done} von {hosts} Hosts abgeschlossen.",
+  suspending:
+    "Läuft, wird nach diesem Schritt ausgesetzt: {done} von {hosts} Hosts abgeschlossen.",
+  suspended:
+    "Ausgesetzt: {done} von {hosts} Hosts abgeschlossen. HA ist wie zuvor.",
+  waiting:
+    "Ausgesetzt bis zum Wartungsfenster {time}: {done} von {hosts} Hosts abgeschlossen.",
+  acts: {
+    suspend: "Aussetzen",
+    continue: "Fortsetzen",
+    cancel: "Rollierendes Update abbrechen",
+  },
+  begins: "Der erste Schritt beginnt {first}, der letzte {last}.",
+  windows: {
+    only: "Nur in einem Wartungsfenster",
+    hint: "Ein Schritt, der nicht darin enden würde, beginnt im nächsten.",
+    name: "Wartungsfenster",
+    from: "Von",
+    to: "Bis",
+    timezone: "Zeitzone",
+    days: "Tage, an denen es beginnt",
+    daysHint: "Kein Tag gewählt: jeden Tag.",
+  },
   stopped:
     "Angehalten nach {done} von {hosts} Hosts: {reason}. Zum Fortsetzen erneut starten.",
   last: "Letzter Lauf {ago}: {done} von {hosts} Hosts in {length}.",

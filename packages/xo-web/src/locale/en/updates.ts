@@ -20,6 +20,27 @@ export const updates = {
     "most-moves": "Riskiest: step {wave}, with the most migrations.",
   },
   running: "In progress: {done} of {hosts} hosts completed.",
+  suspending:
+    "In progress, will be suspended after this step: {done} of {hosts} hosts completed.",
+  suspended: "Suspended: {done} of {hosts} hosts completed. HA is as before.",
+  waiting:
+    "Suspended until the maintenance window of {time}: {done} of {hosts} hosts completed.",
+  acts: {
+    suspend: "Suspend",
+    continue: "Continue",
+    cancel: "Cancel rolling update",
+  },
+  begins: "The first step begins {first}, the last one {last}.",
+  windows: {
+    only: "Only in a maintenance window",
+    hint: "A step that would not end within it is begun in the next one.",
+    name: "Maintenance window",
+    from: "From",
+    to: "To",
+    timezone: "Time zone",
+    days: "Days on which it begins",
+    daysHint: "No day chosen: every day.",
+  },
   stopped:
     "Stopped after {done} of {hosts} hosts: {reason}. Start it again to resume.",
   last: "Last run {ago}: {done} of {hosts} hosts in {length}.",
