@@ -10,11 +10,11 @@ export const weekdays = [
 ] as const;
 
 /** Maintenance windows, as `pool.rollingUpdate` takes them. */
-export type Windows = {
+export interface Windows {
   readonly timezone: string;
   readonly ranges: readonly {
     readonly from: string;
     readonly to: string;
     readonly days?: readonly string[];
   }[];
-};
+}
