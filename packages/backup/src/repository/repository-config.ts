@@ -39,13 +39,15 @@ export function encodeConfig(config: RepositoryConfig): Buffer {
 
 /** @throws RepositoryError `unsupported` if this is no repository of this version */
 export function parseConfig(bytes: Buffer): RepositoryConfig {
-  let config: Partial<RepositoryConfig>;
+  let config: Partial<RepositoryConfig> | null;
   try {
-    config = JSON.parse(bytes.toString("utf8")) as Partial<RepositoryConfig>;
+    config = JSON.parse(
+      bytes.toString("utf8"),
+    ) as Partial<RepositoryConfig> | null;
   } catch (cause) {
     throw unsupported("it is not JSON", cause);
   }
-  if (config.format !== "xo-backup-repository")
+  if (config?.format !== "xo-backup-repository")
     throw unsupported("it is of another program");
   if (config.version !== 1)
     throw unsupported(`its version is ${String(config.version)}, not 1`);

@@ -1,0 +1,163 @@
+import { execFileSync } from "node:child_process";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { cpus, loadavg, tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { parseArgs } from "node:util";
+import { KillableClient } from "../faults/killable-client.js";
+import { seededRandom } from "../faults/seeded-random.js";
+import { root, RunningProgram } from "../running-program.js";
+import type { Simulated } from "../simulated.js";
+import { randomPoolFault } from "./pool-faults.js";
+import { Sampler, type Sample } from "./samples.js";
+import { soakDocuments } from "./soak-document.js";
+import { visit, type Visits } from "./visitors.js";
+
+// npm run soak -- --hours N [--pools C,C] [--churn N] [--clients N] [--seed S] [--out FOLDER]
+
+const { values } = parseArgs({
+  options: {
+    hours: { type: "string", default: "1" },
+    pools: { type: "string", default: "C,C" },
+    churn: { type: "string", default: "20" },
+    clients: { type: "string", default: "10" },
+    seed: { type: "string", default: "1" },
+    out: { type: "string", default: join(root, "docs", "benchmarks") },
+  },
+});
+const PASSWORD = "a password of the soak";
+/** Between two faults, in ms; each lasts a fifth of it. */
+const FAULT_EVERY_MS = 60_000;
+const SAMPLES = 500;
+const MIN_SAMPLE_MS = 5_000;
+
+const hours = Number(values.hours);
+const seed = Number(values.seed);
+const durationMs = hours * 3_600_000;
+const load = loadavg()[0]!;
+const folder = await mkdtemp(join(tmpdir(), "xo-soak-"));
+const ends: (() => Promise<void>)[] = [];
+const owner = {
+  teardown: (end: () => Promise<void>) => void ends.unshift(end),
+  testdir: () => folder,
+};
+const pools = await startPools();
+const { url, pid } = await startServer(pools);
+const stop = new AbortController();
+const { signal } = stop;
+const visits: Visits = { visits: 0, answers: 0, errors: new Map() };
+const { host } = new URL(url);
+const clients = Array.from({ length: Number(values.clients) }, (_, i) =>
+  visit(host, PASSWORD, seededRandom(seed * 1_000 + i), { signal, visits }),
+);
+const faulting = applyFaults(pools);
+const samples = await takeSamples(new Sampler(url, pid));
+stop.abort();
+const faults = await faulting;
+await Promise.all(clients);
+const verification = await verifyAll(host);
+await publish();
+for (const end of ends) await end();
+await rm(folder, { recursive: true });
+process.exit(verification.includes("differ") ? 1 : 0);
+
+async function startPools(): Promise<readonly Simulated[]> {
+  const names = values.pools.split(",").flatMap((name) => ["--pool", name]);
+  const args = [
+    ...names,
+    "--json",
+    "--prepare",
+    "json",
+    "--churn",
+    values.churn,
+  ];
+  const program = new RunningProgram(owner, "xapi-sim", args);
+  const line = await program.find(/^\{"pools":.*/);
+  return (JSON.parse(line) as { pools: Simulated[] }).pools;
+}
+
+async function startServer(pools: readonly Simulated[]) {
+  const lines = pools.map(
+    ({ url, password }, i) =>
+      `  - { label: P${i}, hosts: ["${url}"], password: ${password} }`,
+  );
+  await writeFile(join(folder, "config.yaml"), ["pools:", ...lines].join("\n"));
+  const args = ["start", "--host", "127.0.0.1", "--port", "0"];
+  const env = { XO_ADMIN_PASSWORD: PASSWORD };
+  const server = new RunningProgram(owner, "xo-server", args, {
+    cwd: folder,
+    env,
+  });
+  const url = await server.find(/Web server listening on (http:\S+)/);
+  return { url, pid: server.child.pid! };
+}
+
+/** @returns number of faults */
+async function applyFaults(pools: readonly Simulated[]): Promise<number> {
+  const random = seededRandom(seed);
+  let count = 0;
+  const sleep = (ms: number) =>
+    pause(ms, undefined, { signal }).catch(() => undefined);
+  while (!signal.aborted) {
+    await sleep(random(2 * FAULT_EVERY_MS));
+    if (signal.aborted) break;
+    const end = await randomPoolFault(pools, random);
+    count++;
+    await sleep(FAULT_EVERY_MS / 5);
+    await end();
+  }
+  return count;
+}
+
+async function takeSamples(sampler: Sampler): Promise<Sample[]> {
+  const taken: Sample[] = [];
+  const until = performance.now() + durationMs;
+  const everyMs = Math.max(MIN_SAMPLE_MS, durationMs / SAMPLES);
+  while (performance.now() < until) {
+    await pause(everyMs);
+    taken.push(await sampler.take());
+  }
+  return taken;
+}
+
+async function verifyAll(host: string): Promise<string> {
+  const client = new KillableClient(host);
+  await client.signIn(PASSWORD);
+  const found = (await client.ask("xo.getAllObjects", {
+    filter: { type: "pool" },
+  })) as object;
+  const results = await Promise.all(
+    Object.keys(found).map((id) => client.ask("pool.verify", { id })),
+  );
+  client.close();
+  const differing = results.reduce(
+    (sum: number, one) => sum + (one as { differing: number }).differing,
+    0,
+  );
+  return differing === 0
+    ? `all objects of ${results.length} pools equal those of the pools (pool.verify)`
+    : `${differing} objects differ from those of the pools (pool.verify)`;
+}
+
+async function publish(): Promise<void> {
+  const documents = soakDocuments({
+    hours,
+    seed,
+    pools: `${values.pools}, ${values.churn} changes a second each, ${values.clients} clients`,
+    machine: `${cpus()[0]?.model.trim() ?? "unknown"}, ${cpus().length} cores, Node.js ${process.versions.node}`,
+    commit: execFileSync("git", ["rev-parse", "--short=12", "HEAD"], {
+      cwd: root,
+      encoding: "utf8",
+    }).trim(),
+    date: new Date().toISOString().slice(0, 10),
+    load: [load, loadavg()[0]!],
+    samples,
+    ...visits,
+    faults,
+    verification,
+  });
+  await mkdir(values.out, { recursive: true });
+  for (const [name, text] of Object.entries(documents))
+    await writeFile(join(values.out, name), text);
+  process.stderr.write(`written to ${values.out}\n`);
+}
