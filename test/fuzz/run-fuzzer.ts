@@ -16,7 +16,7 @@ import type { FuzzMessage, FuzzOrder } from "./fuzz-process.js";
 /** Without a message for this time, in ms, the input may hang. */
 const SILENT_MS = 15_000;
 /** Limit of the start, which instruments the code. */
-const START_MS = 90_000;
+const START_MS = 180_000;
 /** An input that takes more CPU time, in ms, is a hang. */
 const MAX_CPU_MS = 1_000;
 const REPLAY_LIMIT_MS = 60_000;
@@ -132,9 +132,8 @@ export class Fuzzer {
   /** Runs the last input of a process that was ended or has ended itself once more. */
   async #examine(how: string): Promise<void> {
     const current = join(this.#scratch, "current");
-    if (!existsSync(current))
-      throw new Error(`the target does not start: ${how}`);
-    const bytes = readFileSync(current);
+    const bytes = existsSync(current) ? readFileSync(current) : Buffer.alloc(0);
+    if (bytes.length < 4) throw new Error(`the target does not start: ${how}`);
     const input = bytes.subarray(4, 4 + bytes.readUInt32LE());
     const replay = join(this.#scratch, "replay");
     writeFileSync(replay, input);
