@@ -74,6 +74,8 @@ export type {
   JobRuns,
 } from "./repositories/job-runs.js";
 export type { Job, Jobs, NewJob } from "./repositories/jobs.js";
+export type { OneTimeCalls } from "./repositories/one-time-calls.js";
+export type { OneTimeUses } from "./repositories/one-time-uses.js";
 export type {
   Fence,
   Lease,
@@ -133,5 +135,6 @@ export type {
 } from "./repositories/users.js";
 export type { StoreOptions } from "./options.js";
 export type { KeyOptions } from "./secrets/key-source.js";
+export type { Seals } from "./secrets/seals.js";
 export type { ScryptCost } from "./secrets/password-hasher.js";
 export type { Store } from "./store.js";

@@ -8,6 +8,7 @@ import { openEngine } from "./engines/open-engine.js";
 import { checkContent, checkFile } from "./database-creation.js";
 import { createCachedTables } from "./cache/cached-tables.js";
 import { CacheSynchronizer } from "./cache/cache-synchronizer.js";
+import { SharedRefresh } from "./cache/shared-refresh.js";
 import { copyBeforeMigration } from "./copy-before-migration.js";
 import { migrate } from "./schema/migrations/migrate.js";
 import { AuditMark } from "./repositories/audit-mark.js";
@@ -21,6 +22,7 @@ import {
 import { sealPlainTemplates } from "./secrets/seal-plain-templates.js";
 import { KeyRotation, openVault } from "./secrets/key-rotation.js";
 import { createKeySource } from "./secrets/key-source.js";
+import { Seals } from "./secrets/seals.js";
 import { PasswordHasher } from "./secrets/password-hasher.js";
 import type { Store } from "./store.js";
 
@@ -121,8 +123,13 @@ function toStore(
   const { engine, availability, committer, tables, vault, clock } = context;
   // Fails while the disk is full: the journal stays, and is read at the next start.
   const checkpoint = async () => engine.checkpoint?.().catch(() => undefined);
+  const shared = new SharedRefresh({
+    refresh: () => synchronizer.synchronize(),
+    clock,
+  });
   return {
     ...repositories,
+    seals: new Seals(vault),
     engine: engine.name,
     get state() {
       return availability.state;
@@ -142,6 +149,8 @@ function toStore(
     },
     onForeignChange: (listener) => synchronizer.onForeignChange(listener),
     refresh: () => synchronizer.synchronize(),
+    catchUp: async () =>
+      engine.name === "postgres" ? shared.run() : undefined,
     rotateKey: () => keyRotation.rotate(),
     exportConfiguration: (passphrase) =>
       sealFile(

@@ -19,6 +19,8 @@ import type { Groups } from "./repositories/groups.js";
 import type { JobRuns } from "./repositories/job-runs.js";
 import type { Jobs } from "./repositories/jobs.js";
 import type { Leases } from "./repositories/leases.js";
+import type { OneTimeCalls } from "./repositories/one-time-calls.js";
+import type { OneTimeUses } from "./repositories/one-time-uses.js";
 import type { PlacementRules } from "./repositories/placement-rules.js";
 import type { Plugins } from "./repositories/plugins.js";
 import type { Privileges } from "./repositories/privileges.js";
@@ -32,6 +34,7 @@ import type { TaskSteps } from "./repositories/task-steps.js";
 import type { Tasks } from "./repositories/tasks.js";
 import type { Tokens } from "./repositories/tokens.js";
 import type { UserChangeOptions, Users } from "./repositories/users.js";
+import type { Seals } from "./secrets/seals.js";
 
 /**
  * The persistent data of the server.
@@ -73,10 +76,13 @@ export interface Store {
   readonly leases: Leases;
   readonly tasks: Tasks;
   readonly taskSteps: TaskSteps;
+  readonly oneTimeUses: OneTimeUses;
+  readonly oneTimeCalls: OneTimeCalls;
   readonly audit: AuditLog;
   readonly auditChanges: AuditChanges;
   readonly auditForwards: AuditForwards;
 
+  readonly seals: Seals;
   readonly engine: "sqlite" | "postgres";
   readonly state: AvailabilityState;
   readonly counters: CommitCounters;
@@ -88,6 +94,11 @@ export interface Store {
   onForeignChange(listener: (table: string) => void): () => void;
   /** Loads changes of other processes now instead of within `pollMs`. */
   refresh(): Promise<void>;
+  /**
+   * Loads what other servers committed before this call, for a client that comes from one of them.
+   * Concurrent calls share a read, at most ten a second. SQLite: resolves immediately. Never rejects.
+   */
+  catchUp(): Promise<void>;
 
   /**
    * Creates a new key and encrypts all secrets with it. Tokens of clients stay

@@ -5,7 +5,10 @@ import t, { type Test } from "tap";
 import type { Logger } from "@xo-server/kit";
 import type { Store } from "@xo-server/store";
 import { createBench } from "@xo-server/store/conformance";
-import { findPostgres, PostgresCluster } from "./postgres-cluster.js";
+import {
+  findPostgres,
+  PostgresCluster,
+} from "./conformance/postgres-cluster.js";
 import { createPostgresHarness } from "./postgres-harness.js";
 
 const bin = findPostgres();

@@ -13,7 +13,10 @@ import type { Logger } from "@xo-server/kit";
 import { openStore, type Store, type StoreOptions } from "@xo-server/store";
 import { createManualClock } from "@xo-server/store/conformance";
 import { cheapScrypt } from "./conformance/harness.js";
-import { findPostgres, PostgresCluster } from "./postgres-cluster.js";
+import {
+  findPostgres,
+  PostgresCluster,
+} from "./conformance/postgres-cluster.js";
 
 const MISSING = { code: "STORE_MISSING" };
 

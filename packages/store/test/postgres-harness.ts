@@ -1,5 +1,5 @@
 import type { StoreHarness } from "@xo-server/store/conformance";
-import type { PostgresCluster } from "./postgres-cluster.js";
+import type { PostgresCluster } from "./conformance/postgres-cluster.js";
 
 /** Databases of one cluster. A new database has 300 files, so used ones are cleared and reused. */
 export function createPostgresHarness(cluster: PostgresCluster): StoreHarness {

@@ -2,7 +2,10 @@ import t from "tap";
 import { createBench, testStore } from "@xo-server/store/conformance";
 import { describeStore, fillStore } from "./conformance/configuration.js";
 import { collect, once } from "./conformance/harness.js";
-import { findPostgres, PostgresCluster } from "./postgres-cluster.js";
+import {
+  findPostgres,
+  PostgresCluster,
+} from "./conformance/postgres-cluster.js";
 import { createPostgresHarness } from "./postgres-harness.js";
 import { sqliteHarness } from "./sqlite-harness.js";
 

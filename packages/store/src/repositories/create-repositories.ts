@@ -14,6 +14,8 @@ import { CloudConfigs } from "./cloud-configs.js";
 import { ClusterServers } from "./cluster-servers.js";
 import { Grants } from "./grants.js";
 import { Groups } from "./groups.js";
+import { OneTimeCalls } from "./one-time-calls.js";
+import { OneTimeUses } from "./one-time-uses.js";
 import { JobRuns } from "./job-runs.js";
 import { Jobs } from "./jobs.js";
 import { Leases } from "./leases.js";
@@ -67,6 +69,8 @@ export function createRepositories(context: RepositoryContext) {
     leases: new Leases(context),
     tasks: new Tasks(context),
     taskSteps: new TaskSteps(context),
+    oneTimeUses: new OneTimeUses(context),
+    oneTimeCalls: new OneTimeCalls(context),
     audit,
     auditChanges: new AuditChanges(context, audit),
     auditForwards: new AuditForwards(context),

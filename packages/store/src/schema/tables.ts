@@ -45,6 +45,8 @@ export interface Tables {
   leases: LeaseRow;
   tasks: TaskRow;
   task_steps: TaskStepRow;
+  one_time_uses: OneTimeUseRow;
+  one_time_calls: OneTimeCallRow;
   audit: AuditRow;
   audit_pending: AuditPendingRow;
   audit_head: AuditHeadRow;
@@ -364,4 +366,19 @@ export interface TaskStepRow {
   task_id: string;
   body_json: string;
   written_at: number;
+}
+
+/** A single-use secret of a client that was used. */
+export interface OneTimeUseRow {
+  id: string;
+  expires_at: number;
+}
+
+/** The call that offered a one-time path. */
+export interface OneTimeCallRow {
+  /** SHA-256 of the secret of the path, hexadecimal. */
+  id: string;
+  user_id: string;
+  call_sealed: string;
+  expires_at: number;
 }

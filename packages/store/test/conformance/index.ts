@@ -13,6 +13,7 @@ import type { StoreHarness } from "./harness.js";
 import { testJobRuns } from "./job-runs.js";
 import { testJobs } from "./jobs.js";
 import { testKeys } from "./keys.js";
+import { testOneTimeSecrets } from "./one-time-secrets.js";
 import { testUsers } from "./users.js";
 import { testPlacementRules } from "./placement-rules.js";
 import { testPlugins } from "./plugins.js";
@@ -25,6 +26,7 @@ import { testSharing } from "./sharing.js";
 import { testTasks } from "./tasks.js";
 import { testTokens } from "./tokens.js";
 
+export { findPostgres, PostgresCluster } from "./postgres-cluster.js";
 export {
   createBench,
   type StoreHarness,
@@ -54,6 +56,7 @@ export async function testStore(t: Test, harness: StoreHarness): Promise<void> {
     testAuditForwards(t, harness),
   );
   await t.test("commits", (t) => testCommits(t, harness));
+  await t.test("one-time secrets", (t) => testOneTimeSecrets(t, harness));
   await t.test("several processes", (t) => testSharing(t, harness));
   await t.test("leases and servers", (t) => testCluster(t, harness));
   await t.test("limits", (t) => testBounds(t, harness));

@@ -21,6 +21,21 @@ export async function testSharing(t: Test, harness: StoreHarness) {
     t.equal(two.users.get(user.id), undefined);
   });
 
+  t.test("a store catches up with what others committed", async (t) => {
+    const bench = await createBench(t, harness);
+    const one = await bench.open();
+    const two = await bench.open();
+    await two.catchUp();
+    const { id } = await one.users.create({ name: "ada" });
+    if (two.engine === "sqlite") return;
+    const caughtUp = [two.catchUp(), two.catchUp()];
+    while (two.users.get(id) === undefined) {
+      bench.clock.advance(100);
+      await new Promise(setImmediate);
+    }
+    await Promise.all(caughtUp);
+  });
+
   t.test("listeners are notified of all changes", async (t) => {
     const bench = await createBench(t, harness);
     const one = await bench.open();

@@ -19,6 +19,7 @@ import { backupRepositories } from "./009-backup-repositories.js";
 import { restorePictures } from "./010-restore-pictures.js";
 import { auditForwards } from "./011-audit-forwards.js";
 import { cluster } from "./011-cluster.js";
+import { oneTimeSecrets } from "./011-one-time-secrets.js";
 
 /** All migrations in order. A released migration is never changed. */
 const migrations: Readonly<Record<string, Migration>> = {
@@ -34,6 +35,7 @@ const migrations: Readonly<Record<string, Migration>> = {
   "010-restore-pictures": restorePictures,
   "011-audit-forwards": auditForwards,
   "011-cluster": cluster,
+  "011-one-time-secrets": oneTimeSecrets,
 };
 
 const names = Object.keys(migrations);
