@@ -32,6 +32,7 @@ t.test("a demo pool is loaded and stays live", LIMIT, async (t) => {
   t.test("it is ready, and serves the page", async (t) => {
     t.match(await (await fetch(`${url}/health`)).json(), {
       ready: true,
+      draining: false,
       pools: { byState: { watching: 1 } },
     });
     const answer = await fetch(url);

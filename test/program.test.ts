@@ -31,6 +31,7 @@ t.test(
     );
     t.match(await (await fetch(`${url}/health`)).json(), {
       ready: true,
+      draining: false,
       pools: { total: 0 },
     });
     t.equal(await server.stop("SIGTERM"), 0);

@@ -82,7 +82,7 @@ async function start(
   const stopCheck = leaveDeletedWorkingDirectory(logger);
   const manager = createServiceManager({ env: process.env, logger });
   try {
-    return await runUntilSignal(logger, async (signal) => {
+    const start = async (signal: AbortSignal) => {
       signal.addEventListener("abort", () => manager.stopping());
       const server = await startServer({
         ...loaded,
@@ -95,7 +95,8 @@ async function start(
       });
       manager.ready(`listening on ${server.url}`);
       return server;
-    });
+    };
+    return await runUntilSignal(logger, start, config.http.drainMs);
   } catch (error) {
     return fail(error, loggers);
   } finally {

@@ -74,7 +74,7 @@ t.test(
     });
     t.match(
       browser.setCookies[0],
-      /^xo-signin=[\w-]+; Path=\/signin\/oidc; Max-Age=600; HttpOnly; SameSite=Lax$/,
+      /^xo-signin=[\w.-]+; Path=\/signin\/oidc; Max-Age=600; HttpOnly; SameSite=Lax$/,
     );
     const signedIn = await signIn();
     t.equal(signedIn.answer.status, 302);

@@ -1,9 +1,7 @@
 import fastify from "fastify";
 import t from "tap";
-import {
-  OneTimePaths,
-  type PathOwner,
-} from "../src/transfers/one-time-paths.js";
+import type { PathOwner } from "../src/transfers/one-time-path.js";
+import { OneTimePaths } from "../src/transfers/one-time-paths.js";
 import { addOneTimePaths } from "../src/api/transfers/one-time-routes.js";
 import { FakeClient } from "./fake-client.js";
 import { FakeClock } from "./fake-clock.js";
@@ -28,35 +26,39 @@ t.test("an offered file can be fetched once, by its path", async (t) => {
   t.teardown(() => app.close());
   addOneTimePaths(app, paths);
   const url = await app.listen({ host: "127.0.0.1", port: 0 });
-  const { $getFrom } = paths.offer(download(), alice);
+  const { $getFrom } = await paths.offer(download(), alice);
   t.match($getFrom, /^\/api\/[\w-]{43}$/);
   const first = await fetch(url + $getFrom);
   t.equal(first.status, 200);
   t.equal(await first.text(), "1\n2\n");
   t.equal(first.headers.get("content-type"), "application/json");
   t.not((await fetch(url + $getFrom)).status, 200);
-  const named = `${paths.offer(download(), alice).$getFrom}/a%20file.json`;
+  const named = `${(await paths.offer(download(), alice)).$getFrom}/a%20file.json`;
   t.equal(await (await fetch(url + named)).text(), "1\n2\n");
 });
 
 t.test("an offered path expires", async (t) => {
   const clock = new FakeClock();
   const paths = new OneTimePaths({ clock, lifeMs: 1_000 });
-  const token = paths.offer(download(), alice).$getFrom.slice("/api/".length);
+  const token = (await paths.offer(download(), alice)).$getFrom.slice(
+    "/api/".length,
+  );
   clock.pass(1_000);
-  t.equal(paths.take(token, "download"), undefined);
-  paths.offer(download(), alice);
+  t.equal(await paths.take(token, "download"), undefined);
+  await paths.offer(download(), alice);
   paths.stop();
   t.equal(clock.waiting, 0);
 });
 
 t.test("offers are bounded", async (t) => {
   const paths = new OneTimePaths({ clock: new FakeClock(), maxOffers: 2 });
-  const { $getFrom } = paths.offer(download(), alice);
-  paths.offer(download(), alice);
-  t.throws(() => paths.offer(download(), alice), { code: "TOO_MANY_REQUESTS" });
-  paths.take($getFrom.slice("/api/".length), "download");
-  t.ok(paths.offer(download(), alice));
+  const { $getFrom } = await paths.offer(download(), alice);
+  await paths.offer(download(), alice);
+  await t.rejects(paths.offer(download(), alice), {
+    code: "TOO_MANY_REQUESTS",
+  });
+  await paths.take($getFrom.slice("/api/".length), "download");
+  t.ok(await paths.offer(download(), alice));
 });
 
 t.test("each user and each address has a share of the offers", async (t) => {
@@ -72,23 +74,23 @@ t.test("each user and each address has a share of the offers", async (t) => {
   const guest = ownerOf(undefined);
   const other = ownerOf(undefined, "192.0.2.2");
   for (const owner of [alice, bob, guest]) {
-    offer(owner);
-    offer(owner);
-    t.throws(() => offer(owner), fails);
+    await offer(owner);
+    await offer(owner);
+    await t.rejects(offer(owner), fails);
   }
-  t.throws(() => offer(other), fails, "all together are bounded, too");
+  await t.rejects(offer(other), fails, "all together are bounded, too");
   clock.pass(60_000);
-  t.ok(offer(alice));
-  t.ok(offer(other));
+  t.ok(await offer(alice));
+  t.ok(await offer(other));
 });
 
 t.test("a path that is used immediately needs no share", async (t) => {
   const clock = new FakeClock();
   const paths = new OneTimePaths({ clock, maxOffers: 1 });
-  paths.offer(download(), alice);
+  await paths.offer(download(), alice);
   const rest = { ...ownerOf("bob"), takesPathAtOnce: true };
-  t.ok(paths.offer(download(), rest));
-  t.throws(() => paths.offer(download(), ownerOf("bob")));
+  t.ok(await paths.offer(download(), rest));
+  await t.rejects(paths.offer(download(), ownerOf("bob")));
 });
 
 t.test("a path is valid no longer than its owner's session", async (t) => {
@@ -99,18 +101,20 @@ t.test("a path is valid no longer than its owner's session", async (t) => {
     userId: "alice",
     user: () => (isOver ? undefined : ({ id: "alice" } as never)),
   });
-  const offer = (of: PathOwner) =>
-    paths.offer(download(), of).$getFrom.slice("/api/".length);
+  const offer = async (of: PathOwner) =>
+    (await paths.offer(download(), of)).$getFrom.slice("/api/".length);
   const take = (token: string) => paths.take(token, "download");
-  t.ok(take(offer(owner)));
-  const token = offer(owner);
+  t.ok(await take(await offer(owner)));
+  const token = await offer(owner);
   isOver = true;
-  t.equal(take(token), undefined, "its token was revoked");
+  t.equal(await take(token), undefined, "its token was revoked");
   isOver = false;
 
-  const [first, second, bobs] = [owner, alice, ownerOf("bob")].map(offer);
-  paths.revoke("alice", owner.client);
-  t.ok(take(first!), "the connection that changed the password");
-  t.equal(take(second!), undefined);
-  t.ok(take(bobs!));
+  const [first, second, bobs] = await Promise.all(
+    [owner, alice, ownerOf("bob")].map(offer),
+  );
+  await paths.revoke("alice", owner.client);
+  t.ok(await take(first!), "the connection that changed the password");
+  t.equal(await take(second!), undefined);
+  t.ok(await take(bobs!));
 });

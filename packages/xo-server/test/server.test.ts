@@ -43,6 +43,7 @@ t.test("it is ready once every pool was loaded, or failed", async (t) => {
   t.equal(after.status, 200);
   t.match(await after.json(), {
     ready: true,
+    draining: false,
     pools: { byState: { watching: 1, "backing-off": 1 } },
   });
   t.equal(after.headers.get("cache-control"), "no-store");

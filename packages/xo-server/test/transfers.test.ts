@@ -96,7 +96,7 @@ t.test(
   async (t) => {
     const { transfers, url, outcome, store } = await setUp(t);
     const bytes = randomBytes(3 * MiB);
-    const { $getFrom } = transfers.offerDownload(
+    const { $getFrom } = await transfers.offerDownload(
       { ...subject, fileName: "ä b.raw" },
       async () => ({
         type,
@@ -123,7 +123,7 @@ t.test(
     const { transfers, url, outcome } = await setUp(t);
     const { body, seen } = endless();
     let signal: AbortSignal | undefined;
-    const { $getFrom } = transfers.offerDownload(
+    const { $getFrom } = await transfers.offerDownload(
       { ...subject, fileName: "" },
       async (work) => {
         ({ signal } = work);
@@ -162,7 +162,7 @@ t.test("incomplete data is not shown as complete", async (t) => {
   ];
   for (const [name, end] of ends) {
     const { transfers, url, outcome } = await setUp(t);
-    const { $getFrom } = transfers.offerDownload(
+    const { $getFrom } = await transfers.offerDownload(
       { ...subject, fileName: "x" },
       async () => ({ type, body: Readable.from([randomBytes(MiB)]), ...end }),
     );
@@ -179,7 +179,7 @@ t.test("a client that closes after the last byte has all of it", async (t) => {
   const body = new Readable({ read: () => undefined });
   body.push(bytes);
   let finish: () => void = () => undefined;
-  const { $getFrom } = transfers.offerDownload(
+  const { $getFrom } = await transfers.offerDownload(
     { ...subject, fileName: "x" },
     async () => ({
       type,
@@ -199,7 +199,7 @@ t.test("a client that closes after the last byte has all of it", async (t) => {
   answer.socket.destroy();
   // Until the server knows that the connection is closed.
   const { url: other, transfers: more } = await setUp(t);
-  const { $getFrom: next } = more.offerDownload(
+  const { $getFrom: next } = await more.offerDownload(
     { ...subject, fileName: "x" },
     async () => ({ type, body: Readable.from([bytes]) }),
   );
@@ -213,7 +213,7 @@ t.test("a client that closes after the last byte has all of it", async (t) => {
 
 t.test("a pool that fails after the last byte is a failure", async (t) => {
   const { transfers, url, outcome } = await setUp(t);
-  const { $getFrom } = transfers.offerDownload(
+  const { $getFrom } = await transfers.offerDownload(
     { ...subject, fileName: "x" },
     async () => ({
       type,
@@ -229,7 +229,7 @@ t.test("a pool that fails after the last byte is a failure", async (t) => {
 
 t.test("more bytes than announced are a failure", async (t) => {
   const { transfers, url, outcome } = await setUp(t);
-  const { $getFrom } = transfers.offerDownload(
+  const { $getFrom } = await transfers.offerDownload(
     { ...subject, fileName: "x" },
     async () => ({
       type,
@@ -247,7 +247,7 @@ t.test("every operation has a time limit", async (t) => {
   const { transfers, url, outcome, clock } = await setUp(t);
   const body = new Readable({ read: () => undefined });
   body.push(randomBytes(1024));
-  const { $getFrom } = transfers.offerDownload(
+  const { $getFrom } = await transfers.offerDownload(
     { ...subject, fileName: "x" },
     async () => ({ type, body }),
   );
@@ -268,7 +268,7 @@ t.test("an upload streams through, and its result is reported", async (t) => {
   const { transfers, url, outcome } = await setUp(t);
   const bytes = randomBytes(3 * MiB);
   const got: Buffer[] = [];
-  const { $sendTo } = transfers.offerUpload(
+  const { $sendTo } = await transfers.offerUpload(
     subject,
     async ({ body, length }) => {
       t.equal(length, bytes.length);
@@ -287,7 +287,7 @@ t.test("an upload streams through, and its result is reported", async (t) => {
 
 t.test("an upload that is refused is answered", async (t) => {
   const { transfers, url, outcome } = await setUp(t);
-  const { $sendTo } = transfers.offerUpload(subject, async ({ body }) => {
+  const { $sendTo } = await transfers.offerUpload(subject, async ({ body }) => {
     await new Promise((resolve) => body.once("readable", resolve));
     throw new Error("no");
   });
@@ -300,7 +300,7 @@ t.test("an upload that is refused is answered", async (t) => {
 t.test("an aborted task ends its operation", async (t) => {
   const { transfers, url, outcome, store, tasks } = await setUp(t);
   const { body, seen } = endless();
-  const { $getFrom } = transfers.offerDownload(
+  const { $getFrom } = await transfers.offerDownload(
     { ...subject, fileName: "x" },
     async ({ signal }) => {
       signal.addEventListener("abort", () => body.destroy(new Error("gone")));
@@ -334,7 +334,7 @@ async function getAll(url: string, headers: Record<string, string> = {}) {
 t.test("a checksum of the bytes is sent on request", async (t) => {
   const { transfers, url, outcome, store } = await setUp(t);
   const bytes = randomBytes(3 * MiB);
-  const { $getFrom } = transfers.offerDownload(
+  const { $getFrom } = await transfers.offerDownload(
     { ...subject, fileName: "x", hasChecksum: true },
     async () => ({ type, body: Readable.from([bytes]), length: bytes.length }),
   );
@@ -361,10 +361,13 @@ t.test(
     ) => {
       const { transfers, url } = await setUp(t);
       let got = 0;
-      const { $sendTo } = transfers.offerUpload(subject, async ({ body }) => {
-        for await (const chunk of body) got += (chunk as Buffer).length;
-        return "made";
-      });
+      const { $sendTo } = await transfers.offerUpload(
+        subject,
+        async ({ body }) => {
+          for await (const chunk of body) got += (chunk as Buffer).length;
+          return "made";
+        },
+      );
       const request = { method: "POST", body, headers };
       const answer = await fetch(url + $sendTo, request);
       return { got, status: answer.status, text: await answer.text() };
@@ -392,7 +395,7 @@ t.test("immutable data can be read from where it was cut", async (t) => {
     source: Partial<Source> = { length: bytes.length, etag: '"a"' },
   ) => {
     const { transfers, url, outcome } = await setUp(t);
-    const { $getFrom } = transfers.offerDownload(
+    const { $getFrom } = await transfers.offerDownload(
       { ...subject, fileName: "x" },
       async () => ({ type, body: Readable.from([bytes]), ...source }),
     );

@@ -2,6 +2,7 @@ import t, { type Test } from "tap";
 import { XoError } from "@xo-server/model";
 import type { User } from "@xo-server/store";
 import type { Credentials } from "../src/auth/authenticator.js";
+import { StoredSessions } from "../src/auth/stored-sessions.js";
 import { SignInService } from "../src/auth/sign-in-service.js";
 import { totpCode } from "../src/auth/totp.js";
 import { FakeClock } from "./fake-clock.js";
@@ -25,7 +26,11 @@ function setUp(user: User = ada) {
         return () => undefined;
       },
     } as never,
-    users: { get: () => undefined },
+    sessions: new StoredSessions({
+      store: {} as never,
+      users: { get: () => undefined },
+      clock,
+    }),
     passwords: {
       providersOf: () => "password",
       async verify({ password }: Credentials) {

@@ -164,7 +164,7 @@ export class ConsoleSocket {
             authenticator,
             anonymous: permission,
           })
-        : toSessionCaller(tickets.redeem(ticket), address, permission);
+        : toSessionCaller(await tickets.redeem(ticket), address, permission);
     return context;
   }
 

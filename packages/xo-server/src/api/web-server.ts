@@ -50,7 +50,12 @@ export interface WebServerOptions extends Omit<
   readonly consoles?: Pick<ConsoleSocketOptions, "consoles" | "tickets">;
   readonly rest: Pick<
     RestApiOptions,
-    "objects" | "operations" | "dispatcher" | "authenticator" | "tasks"
+    | "objects"
+    | "operations"
+    | "dispatcher"
+    | "authenticator"
+    | "tasks"
+    | "seals"
   >;
 }
 

@@ -5,15 +5,15 @@ import { ExternalUsers } from "./external-users.js";
 import type { LdapDirectoryOptions } from "./ldap/ldap-directory.js";
 import type { OidcProviderOptions } from "./oidc/oidc-provider.js";
 import { PasswordVerifier } from "./password-verifier.js";
-import type { AuthenticatedUsers } from "./authenticated-users.js";
 import { ProviderSignIn } from "./provider-sign-in.js";
 import { SignInService } from "./sign-in-service.js";
+import type { StoredSessions } from "./stored-sessions.js";
 import { SignInLog } from "./sign-in-log.js";
 
 /** Local passwords, and the external identity providers of the config. */
 export async function createSignInService(
   store: Store,
-  people: AuthenticatedUsers,
+  sessions: StoredSessions,
   options: Pick<StartOptions, "config" | "loggers" | "clock" | "env">,
 ): Promise<SignInService> {
   const { loggers, clock = wallClock, env } = options;
@@ -33,7 +33,7 @@ export async function createSignInService(
       : new ProviderSignIn({
           oidc,
           externalUsers: foreignPeople,
-          users: people,
+          sessions,
           log,
           provider: await createProvider({ oidc, logger, env }),
         });
@@ -44,7 +44,7 @@ export async function createSignInService(
   });
   return new SignInService({
     store,
-    users: people,
+    sessions,
     passwords,
     log,
     clock,

@@ -3,15 +3,15 @@ import type { RedirectSignIn } from "./authenticator.js";
 import type { PendingSignIn } from "./providers/provider.js";
 import type { ExternalUsers } from "./external-users.js";
 import type { OidcProvider } from "./oidc/oidc-provider.js";
-import type { AuthenticatedUsers } from "./authenticated-users.js";
 import type { Session } from "./session.js";
+import type { StoredSessions } from "./stored-sessions.js";
 import type { SignInLog } from "./sign-in-log.js";
 
 export interface ProviderSignInOptions {
   readonly oidc: Pick<Config["oidc"], "label" | "redirectUrl">;
   readonly provider: OidcProvider;
   readonly externalUsers: ExternalUsers;
-  readonly users: Pick<AuthenticatedUsers, "get">;
+  readonly sessions: Pick<StoredSessions, "of">;
   readonly log: Pick<SignInLog, "write">;
 }
 
@@ -42,7 +42,7 @@ export class ProviderSignIn implements RedirectSignIn {
     const {
       provider,
       externalUsers: foreignPeople,
-      users: people,
+      sessions,
       log,
     } = this.#options;
     const { policy } = provider;
@@ -51,7 +51,7 @@ export class ProviderSignIn implements RedirectSignIn {
       const identity = await provider.finish(url, pending);
       const user = await foreignPeople.signIn(identity, policy);
       await log.write({ ...entry, user });
-      return { userId: user.id, user: () => people.get(user.id) };
+      return sessions.of({ userId: user.id });
     } catch (error) {
       await log.write({ ...entry, error: error as Error });
       throw error;

@@ -12,15 +12,15 @@ import { SignInQueue } from "./sign-in-queue.js";
 import { toRateKey } from "../limits/rate-limits.js";
 import type { PasswordVerifier, VerifiedUser } from "./password-verifier.js";
 import { VerifiedPasswords } from "./verified-passwords.js";
-import type { AuthenticatedUsers } from "./authenticated-users.js";
 import type { Session } from "./session.js";
+import type { StoredSessions } from "./stored-sessions.js";
 import type { SignInLog } from "./sign-in-log.js";
 import { findTotpStep } from "./totp.js";
 import { KeyedMutex } from "./keyed-mutex.js";
 
 export interface SignInServiceOptions {
   readonly store: Pick<Store, "users" | "tokens" | "onChange">;
-  readonly users: Pick<AuthenticatedUsers, "get">;
+  readonly sessions: StoredSessions;
   readonly passwords: Pick<PasswordVerifier, "verify" | "providersOf">;
   readonly log: Pick<SignInLog, "write">;
   readonly clock: Pick<WallClock, "now">;
@@ -55,21 +55,12 @@ export class SignInService implements Authenticator {
   }
 
   async byToken(text: string, address: string): Promise<Session> {
-    const { store, users: people, clock } = this.#options;
-    const token = store.tokens.find(text);
+    const { store, sessions } = this.#options;
+    const token = await sessions.findToken(text);
     if (token === undefined) throw new XoError("CREDENTIALS_INVALID");
-    const { id, userId } = token;
-    store.tokens.touch(id, address);
-    return {
-      userId,
-      tokenId: id,
-      user() {
-        const now = store.tokens.get(id);
-        return now !== undefined && now.expiresAt > clock.now()
-          ? people.get(userId)
-          : undefined;
-      },
-    };
+    const { id: tokenId, userId } = token;
+    store.tokens.touch(tokenId, address);
+    return sessions.of({ userId, tokenId });
   }
 
   /**
@@ -82,7 +73,6 @@ export class SignInService implements Authenticator {
     address: string,
     gone?: AbortSignal,
   ): Promise<Session> {
-    const { users: people } = this.#options;
     const attempt = this.#toAttempt(credentials, address);
     this.#checkThrottle(attempt);
     // In its turn, after the throttle: a guess against the cache is delayed like any other.
@@ -93,7 +83,7 @@ export class SignInService implements Authenticator {
         (await this.#authenticate(credentials, attempt)),
       gone,
     );
-    return { userId, user: () => people.get(userId) };
+    return this.#options.sessions.of({ userId });
   }
 
   /** Verifies the password of a signed-in user again. @throws XoError as byPassword does */

@@ -11,6 +11,8 @@ import { AuthenticatedUsers } from "./authenticated-users.js";
 import { Sessions } from "./sessions.js";
 import type { PasswordPolicy } from "./password-policy.js";
 import type { SignInService } from "./sign-in-service.js";
+import { OneTimeSeals } from "./one-time-seals.js";
+import { StoredSessions } from "./stored-sessions.js";
 import { Tickets } from "./tickets.js";
 
 /** Users, sign-in, sessions and tickets of the server. */
@@ -19,6 +21,8 @@ export interface AuthService {
   readonly signIn: SignInService;
   readonly sessions: Sessions;
   readonly tickets: Tickets;
+  readonly seals: OneTimeSeals;
+  readonly storedSessions: StoredSessions;
 }
 
 export interface AuthOptions extends Pick<
@@ -51,12 +55,21 @@ export async function startAuth(
   const people = new AuthenticatedUsers(store, options.findObject);
   const sessions = new Sessions({ store, clock });
   const stopDropping = startTokenCleanup(store, clock);
-  const signIn = await createSignInService(store, people, options);
+  const storedSessions = new StoredSessions({ store, users: people, clock });
+  const seals = new OneTimeSeals({ store, clock });
+  const signIn = await createSignInService(store, storedSessions, options);
   stops.push("authentication", () => {
     stopDropping();
     signIn.stop();
     sessions.stop();
     people.stop();
   });
-  return { users: people, sessions, signIn, tickets: new Tickets(clock) };
+  return {
+    users: people,
+    sessions,
+    signIn,
+    seals,
+    storedSessions,
+    tickets: new Tickets({ seals, sessions: storedSessions }),
+  };
 }

@@ -1,58 +1,53 @@
-import type { WallClock } from "@xo-server/kit";
-import { randomBytes } from "node:crypto";
 import { XoError } from "@xo-server/model";
+import type { OneTimeSeals } from "./one-time-seals.js";
 import type { Session } from "./session.js";
+import type { StoredSessions } from "./stored-sessions.js";
 
 /** Time for the web page to open its WebSocket, in ms. */
 export const TICKET_LIFETIME_MS = 30_000;
-const MAX_TICKETS = 10_000;
+/** Characters of a ticket at most. */
+export const MAX_TICKET_LENGTH = 1_000;
+
+const PURPOSE = "ticket of a WebSocket";
 
 interface Ticket {
-  readonly session: Session;
-  readonly expiresAt: number;
+  readonly userId: string;
+  readonly tokenId?: string;
+}
+
+export interface TicketsOptions {
+  readonly seals: OneTimeSeals;
+  readonly sessions: StoredSessions;
 }
 
 /**
  * Single-use tickets that authenticate a WebSocket: the token of the web page is in
  * an HttpOnly cookie, which its scripts cannot read, and the WebSocket API ignores
- * cookies (they would allow cross-site requests).
+ * cookies (they would allow cross-site requests). A ticket is valid on all servers
+ * of the database: behind a load balancer the WebSocket may be that of another.
  */
 export class Tickets {
-  readonly #clock: Pick<WallClock, "now">;
-  /** In the order of issue. */
-  readonly #tickets = new Map<string, Ticket>();
+  readonly #options: TicketsOptions;
 
-  constructor(clock: Pick<WallClock, "now">) {
-    this.#clock = clock;
+  constructor(options: TicketsOptions) {
+    this.#options = options;
   }
 
-  /** @returns 32 random bytes in base64url */
-  issue(session: Session): string {
-    const ticket = randomBytes(32).toString("base64url");
-    const expiresAt = this.#clock.now() + TICKET_LIFETIME_MS;
-    this.#tickets.set(ticket, { session, expiresAt });
-    this.#removeExpired();
-    return ticket;
+  issue({ userId, tokenId }: Session): string {
+    const ticket: Ticket = {
+      userId,
+      ...(tokenId === undefined ? {} : { tokenId }),
+    };
+    return this.#options.seals.seal(ticket, PURPOSE, TICKET_LIFETIME_MS);
   }
 
   /** @throws XoError CREDENTIALS_INVALID: unknown, used or expired ticket, or its session has ended */
-  redeem(ticket: string): Session {
-    const issued = this.#tickets.get(ticket);
-    this.#tickets.delete(ticket);
-    if (
-      issued === undefined ||
-      issued.expiresAt <= this.#clock.now() ||
-      issued.session.user() === undefined
-    )
-      throw new XoError("CREDENTIALS_INVALID");
-    return issued.session;
-  }
-
-  #removeExpired(): void {
-    const now = this.#clock.now();
-    for (const [ticket, { expiresAt }] of this.#tickets) {
-      if (expiresAt > now && this.#tickets.size <= MAX_TICKETS) return;
-      this.#tickets.delete(ticket);
-    }
+  async redeem(text: string): Promise<Session> {
+    const { seals, sessions } = this.#options;
+    const ticket = (await seals.redeem(text, PURPOSE)) as Ticket | undefined;
+    const session =
+      ticket === undefined ? undefined : await sessions.open(ticket);
+    if (session === undefined) throw new XoError("CREDENTIALS_INVALID");
+    return session;
   }
 }

@@ -1,4 +1,6 @@
 import { startAuth } from "../auth/start-auth.js";
+import type { OneTimeSeals } from "../auth/one-time-seals.js";
+import type { StoredSessions } from "../auth/stored-sessions.js";
 import { PasswordPolicy } from "../auth/password-policy.js";
 import { TotpEnrollments } from "../auth/totp-enrollments.js";
 import { Consoles } from "../consoles/consoles.js";
@@ -21,6 +23,8 @@ export interface AuthServices {
     | "resourceSets"
   >;
   readonly consoles: Consoles;
+  readonly seals: OneTimeSeals;
+  readonly storedSessions: StoredSessions;
 }
 
 /** Users, sessions, and what follows changes of a session's rights. */
@@ -38,7 +42,7 @@ export async function startAuthServices(
     { ...options, passwordPolicy, findObject: (id) => objects.find(id) },
     stops,
   );
-  const { users, signIn, sessions, tickets } = started;
+  const { users, signIn, sessions, tickets, seals, storedSessions } = started;
   const consoles = new Consoles({
     config: options.config.consoles,
     inventory,
@@ -77,5 +81,5 @@ export async function startAuthServices(
       },
     }),
   };
-  return { auth, consoles };
+  return { auth, consoles, seals, storedSessions };
 }

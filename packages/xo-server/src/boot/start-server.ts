@@ -6,14 +6,26 @@ import { createDispatcher } from "../operations/dispatcher.js";
 import { connectPools } from "../pools/connect-pools.js";
 import type { ServerOptions } from "./server-options.js";
 import { startBackground } from "./start-background.js";
-import { startCore } from "./start-core.js";
+import { startCore, type Core } from "./start-core.js";
 import { startServices } from "./start-services.js";
+import { SharedPaths } from "../transfers/shared-paths.js";
 import { startWeb } from "./start-web.js";
 import { StopStack } from "../lifecycle/stop-stack.js";
 
 export interface Server {
   readonly url: string;
   stop(): Promise<void>;
+}
+
+/**
+ * With other servers on the database: load balancers notice that /health answers 503, and send
+ * new clients to the others, before the connections of this server are closed.
+ */
+async function drain({ store, clock }: Core, drainMs: number): Promise<void> {
+  if (store.engine !== "postgres" || drainMs === 0) return;
+  await new Promise<void>((resolve) => {
+    clock.setTimeout(resolve, drainMs);
+  });
 }
 
 /** Starts the server layer by layer; the layers are stopped in reverse. */
@@ -55,6 +67,15 @@ async function boot(options: ServerOptions, stops: StopStack): Promise<string> {
     catchUp: (pools) => catchUp.with(pools),
   });
 
+  if (core.store.engine === "postgres")
+    services.oneTimePaths.share(
+      new SharedPaths({
+        store: core.store,
+        sessions: started.storedSessions,
+        dispatcher,
+      }),
+    );
+
   // The mirror is read from disk, and the pools of a demo start, while the web server starts.
   const release = core.views.completeness.hold();
   const connecting = connectPools(core, options, stops).then(() => {
@@ -66,7 +87,7 @@ async function boot(options: ServerOptions, stops: StopStack): Promise<string> {
     .then(() => core.pools.created())
     .finally(release)
     .catch(() => undefined);
-  const readiness = { isReady: false };
+  const readiness = { isReady: false, isDraining: false };
   const { url } = await startWeb(
     { core, started, dispatcher, tls, readiness },
     options,
@@ -77,5 +98,10 @@ async function boot(options: ServerOptions, stops: StopStack): Promise<string> {
 
   startBackground(dispatcher, started, logger, stops);
   readiness.isReady = true;
+  // Pushed last: it is the first step of a stop.
+  stops.push("drain", () => {
+    readiness.isDraining = true;
+    return drain(core, config.http.drainMs);
+  });
   return url;
 }

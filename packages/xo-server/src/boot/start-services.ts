@@ -1,4 +1,6 @@
 import { createDefaultRules } from "../alarms/default-rules.js";
+import type { OneTimeSeals } from "../auth/one-time-seals.js";
+import type { StoredSessions } from "../auth/stored-sessions.js";
 import type { Consoles } from "../consoles/consoles.js";
 import { HostClocks } from "../health/host-clocks.js";
 import { Dashboards } from "../dashboard/dashboards.js";
@@ -29,6 +31,8 @@ export interface StartedServices {
   /** What operations work with. */
   readonly services: Services;
   readonly consoles: Consoles;
+  readonly seals: OneTimeSeals;
+  readonly storedSessions: StoredSessions;
   readonly catchUp: TaskServices["catchUp"];
   readonly previousRun: TaskServices["previousRun"];
   readonly stats: Stats;
@@ -52,7 +56,11 @@ export async function startServices(
     stops,
     async (figure) => late.figures?.read(figure),
   );
-  const { auth, consoles } = await startAuthServices(core, options, stops);
+  const { auth, consoles, seals, storedSessions } = await startAuthServices(
+    core,
+    options,
+    stops,
+  );
   const status = startStatusServices(core, options, stops);
   const { work, catchUp, previousRun } = await startTaskServices(
     core,
@@ -101,6 +109,8 @@ export async function startServices(
   return {
     services,
     consoles,
+    seals,
+    storedSessions,
     catchUp,
     previousRun,
     stats,

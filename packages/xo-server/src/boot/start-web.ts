@@ -9,7 +9,7 @@ import { startMetrics } from "../metrics/start-metrics.js";
 import { OpenMetrics } from "../open-metrics/open-metrics.js";
 import type { Client } from "../auth/client.js";
 import type { Dispatcher } from "../operations/dispatcher.js";
-import { toHealth } from "../status/health.js";
+import { toHealth, type Readiness } from "../status/health.js";
 import type { ServerOptions } from "./server-options.js";
 import type { Core } from "./start-core.js";
 import type { StartedServices } from "./start-services.js";
@@ -20,7 +20,7 @@ export interface WebParts {
   readonly started: StartedServices;
   readonly dispatcher: Dispatcher;
   readonly tls: Tls | undefined;
-  readonly readiness: { readonly isReady: boolean };
+  readonly readiness: Readonly<Readiness>;
 }
 
 /** The page and the API. It listens when this resolves. */
@@ -31,7 +31,7 @@ export async function startWeb(
 ): Promise<WebServer> {
   const { core, started, dispatcher, tls, readiness } = parts;
   const { clock, store, inventory, views, objects, pools, limitHits } = core;
-  const { services, consoles } = started;
+  const { services, consoles, seals } = started;
   const { catalog, queries } = views;
   const openMetrics = new OpenMetrics({
     queries,
@@ -58,7 +58,7 @@ export async function startWeb(
     }),
     paths: services.oneTimePaths,
     consoles: { consoles, tickets: services.tickets },
-    readHealth: () => toHealth(readiness.isReady, pools.list(), store.state),
+    readHealth: () => toHealth(readiness, pools.list(), store.state),
     readMetrics: startMetrics({
       ...core,
       objects: views,
@@ -81,6 +81,7 @@ export async function startWeb(
       dispatcher,
       tasks: services.tasks,
       authenticator: services.signIn,
+      seals,
     },
     connected: core.clients,
     onClose: (client) => {

@@ -86,6 +86,11 @@ export const HttpConfig = section("Web page, API, /health and /metrics.", {
     MIB,
     "Maximum size of a request body, in bytes. Does not apply to uploads of VMs and disks.",
   ),
+  drainMs: count(
+    3_000,
+    "With several servers (PostgreSQL): time between the signal to stop and the end of connections, in ms. Meanwhile /health answers 503, so that load balancers send clients to other servers; 0: none.",
+    0,
+  ),
   maxDepth: count(
     64,
     "Maximum nesting of a request or message larger than 3 KiB, in levels.",

@@ -1,7 +1,7 @@
 import { ExitCode } from "./exit-code.js";
 import type { Logger } from "../log/logger.js";
 
-/** Maximum time from the first signal to the end of the process, in ms. */
+/** Maximum time from the first signal, or from the end of the draining, to the end of the process, in ms. */
 const STOP_LIMIT_MS = 5000;
 /** Reserve for the last log lines, in ms. */
 const MARGIN_MS = 300;
@@ -20,11 +20,13 @@ export interface Running {
 /**
  * Starts, waits for SIGTERM or SIGINT, and stops. A stop is abandoned after 5
  * s; a second signal ends the process at once.
+ * @param drainMs time that a stop may take besides
  * @throws the error of `start`
  */
 export async function runUntilSignal(
   logger: Logger,
   start: (signal: AbortSignal) => Promise<Running>,
+  drainMs = 0,
 ): Promise<ExitCode> {
   const ending = new AbortController();
   const ended = listen(logger, ending);
@@ -38,17 +40,18 @@ export async function runUntilSignal(
     return ended;
   }
   const code = await ended;
+  const limitMs = STOP_LIMIT_MS + drainMs;
   const limit = new Promise<"limit">((resolve) => {
     setTimeout(() => {
       resolve("limit");
-    }, STOP_LIMIT_MS - MARGIN_MS).unref();
+    }, limitMs - MARGIN_MS).unref();
   });
   const outcome = await Promise.race([running.stop(), limit]);
   if (outcome !== "limit") {
     logger.info("Stopped");
     return code;
   }
-  logger.error(`Not stopped within ${STOP_LIMIT_MS} ms, ending anyway`);
+  logger.error(`Not stopped within ${limitMs} ms, ending anyway`);
   return ExitCode.stopTimeout;
 }
 

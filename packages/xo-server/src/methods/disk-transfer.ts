@@ -204,7 +204,7 @@ const importOperations = [diskImport, srImportVdi];
 function offerImport(
   context: OperationContext,
   { operation, sr, name, description = "", format }: Incoming,
-): { $sendTo: string } {
+): Promise<{ $sendTo: string }> {
   const { objects } = context;
   const { transfers } = context.services;
   const storage = objects.get(sr, "SR");

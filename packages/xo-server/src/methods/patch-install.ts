@@ -127,7 +127,7 @@ function offerPack(
   context: OperationContext,
   { operation, object }: { operation: string; object: PoolObject },
   install: (update: unknown) => Promise<void>,
-): { $sendTo: string } {
+): Promise<{ $sendTo: string }> {
   const { xapi, id, type } = object;
   const name = `Supplemental pack for ${nameOf(object)}`;
   const subject = {

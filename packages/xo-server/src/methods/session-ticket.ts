@@ -4,7 +4,11 @@ import { Type } from "typebox";
 import { defineOperation } from "./define-operation.js";
 import { PublicUser, toPublicUser } from "../auth/public-user.js";
 import type { Sessions } from "../auth/sessions.js";
-import { TICKET_LIFETIME_MS, type Tickets } from "../auth/tickets.js";
+import {
+  MAX_TICKET_LENGTH,
+  TICKET_LIFETIME_MS,
+  type Tickets,
+} from "../auth/tickets.js";
 
 export interface SessionTicketParts {
   readonly store: Pick<Store, "users" | "groups">;
@@ -39,12 +43,12 @@ export const sessionSignInWithTicket = defineOperation({
   name: "session.signInWithTicket",
   summary: "Signs in this connection with a ticket of session.createTicket.",
   params: Type.Object({
-    ticket: Type.String({ minLength: 1, maxLength: 100 }),
+    ticket: Type.String({ minLength: 1, maxLength: MAX_TICKET_LENGTH }),
   }),
   result: PublicUser,
   permission: "none",
-  handler({ ticket }, { services, client }) {
-    const session = services.tickets.redeem(ticket);
+  async handler({ ticket }, { services, client }) {
+    const session = await services.tickets.redeem(ticket);
     const user = services.store.users.get(session.userId);
     if (user === undefined) throw new XoError("CREDENTIALS_INVALID");
     services.sessions.begin(client, session);

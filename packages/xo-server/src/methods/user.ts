@@ -205,7 +205,7 @@ async function endStays(
 ): Promise<void> {
   await services.store.tokens.deleteOfUser(userId, client.session?.tokenId);
   services.sessions.closeSessionsOf(userId, client);
-  services.oneTimePaths.revoke(userId, client);
+  await services.oneTimePaths.revoke(userId, client);
 }
 
 function notOneself(what: string): XoError {

@@ -212,7 +212,7 @@ interface Place {
 function offerImport(
   context: OperationContext,
   { operation, pool, storage }: Place,
-): { $sendTo: string } {
+): Promise<{ $sendTo: string }> {
   const { objects } = context;
   const { transfers } = context.services;
   const label = `Import of a VM to ${nameOf(storage)}`;

@@ -9,6 +9,7 @@ import type {
   Dispatcher,
   HandlerContext,
   InterruptedCall,
+  Invocation,
   Operation,
 } from "./operation.js";
 import {
@@ -86,7 +87,11 @@ class OperationDispatcher<S> implements Dispatcher {
   }
 
   call(name: string, given: unknown, context: CallContext): Promise<unknown> {
-    return this.#handle(name, context, async (entry, handled) => {
+    const handled = new HandlerCall(context, this, {
+      operation: name,
+      params: given,
+    });
+    return this.#handle(name, async (entry) => {
       const { operation } = entry;
       const params = this.#admit(entry, given, handled);
       if (operation.changes !== true) return run(operation, params, handled);
@@ -99,7 +104,8 @@ class OperationDispatcher<S> implements Dispatcher {
 
   resume(call: InterruptedCall, context: CallContext): Promise<unknown> {
     const { name, objectId, params, isOnlyReport = false } = call;
-    return this.#handle(name, context, async ({ operation }, handled) => {
+    const handled = new HandlerCall(context, this);
+    return this.#handle(name, async ({ operation }) => {
       if (!isOnlyReport) admitAgain(operation, objectId, handled);
       // Its parameters were checked when it began, and are without secrets now.
       const resumed: Operation<S> = {
@@ -119,14 +125,13 @@ class OperationDispatcher<S> implements Dispatcher {
 
   async #handle(
     name: string,
-    context: CallContext,
-    handle: (entry: Entry<S>, handled: HandlerCall<S>) => Promise<unknown>,
+    handle: (entry: Entry<S>) => Promise<unknown>,
   ): Promise<unknown> {
     const entry = this.#entries.get(name);
     if (entry === undefined)
       throw new XoError("UNKNOWN_METHOD", { method: name });
     try {
-      return await handle(entry, new HandlerCall(context, this));
+      return await handle(entry);
     } catch (error) {
       throw toKnownError(error, name, this.options.logger);
     }
@@ -242,10 +247,15 @@ class HandlerCall<S> implements HandlerContext<S> {
   readonly task: HandlerContext["task"];
   readonly isPartOfBulk: boolean;
   readonly takesPathAtOnce: boolean;
+  readonly invocation: CallContext["invocation"];
   readonly #dispatcher: OperationDispatcher<S>;
   #objects: PoolObjects | undefined;
 
-  constructor(context: CallContext, dispatcher: OperationDispatcher<S>) {
+  constructor(
+    context: CallContext,
+    dispatcher: OperationDispatcher<S>,
+    invocation?: Invocation,
+  ) {
     this.user = context.user;
     this.permission = context.permission;
     this.client = context.client;
@@ -253,6 +263,7 @@ class HandlerCall<S> implements HandlerContext<S> {
     this.onBegin = context.onBegin;
     this.isPartOfBulk = context.isPartOfBulk === true;
     this.takesPathAtOnce = context.takesPathAtOnce === true;
+    this.invocation = invocation;
     this.task = context.task ?? untrackedTask;
     this.#dispatcher = dispatcher;
   }

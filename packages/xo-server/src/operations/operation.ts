@@ -51,6 +51,14 @@ export interface CallContext {
    * The caller uses the one-time path of the result immediately, as REST does: it is not counted.
    */
   readonly takesPathAtOnce?: boolean;
+  /** What is called: another server of the database calls it again to serve a one-time path. */
+  readonly invocation?: Invocation | undefined;
+}
+
+/** An operation and its parameters, as the caller sent them. */
+export interface Invocation {
+  readonly operation: string;
+  readonly params: unknown;
 }
 
 /**

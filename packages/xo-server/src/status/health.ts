@@ -9,6 +9,8 @@ export interface Health {
    * Started, and every pool was listed once or has failed and is being retried.
    */
   readonly ready: boolean;
+  /** The server is stopping: load balancers send it no more clients. */
+  readonly draining: boolean;
   readonly pools: {
     readonly total: number;
     readonly byState: Partial<Record<PoolState, number>>;
@@ -20,8 +22,14 @@ export interface Health {
 /** States of a pool before its first listing, without a failure. */
 const ON_ITS_WAY: ReadonlySet<PoolState> = new Set(["connecting", "listing"]);
 
+export interface Readiness {
+  /** The start is complete. */
+  isReady: boolean;
+  isDraining: boolean;
+}
+
 export function toHealth(
-  started: boolean,
+  { isReady, isDraining }: Readonly<Readiness>,
   pools: readonly PoolStatus[],
   store: Store["state"],
 ): Health {
@@ -29,7 +37,8 @@ export function toHealth(
   for (const { state } of pools) byState[state] = (byState[state] ?? 0) + 1;
   return {
     live: true,
-    ready: started && pools.every(isSettled),
+    ready: isReady && !isDraining && pools.every(isSettled),
+    draining: isDraining,
     pools: { total: pools.length, byState },
     store,
   };

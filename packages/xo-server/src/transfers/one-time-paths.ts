@@ -3,7 +3,8 @@ import { randomBytes } from "node:crypto";
 import { Readable } from "node:stream";
 import { XoError } from "@xo-server/model";
 import { toRateKey } from "../limits/rate-limits.js";
-import type { CallContext } from "../operations/operation.js";
+import type { SharedPaths } from "./shared-paths.js";
+import { PATH_PREFIX, type Offers, type PathOwner } from "./one-time-path.js";
 import type { OpenTransfer, ReceiveTransfer } from "./transfer.js";
 
 /** A file that can be downloaded once. */
@@ -23,19 +24,7 @@ export interface OneTimePathsOptions {
   readonly lifeMs?: number;
 }
 
-/** Transfer of a path, by kind. */
-export interface Offers {
-  readonly download: OpenTransfer;
-  readonly upload: ReceiveTransfer;
-}
-
 type Offer = { readonly [K in keyof Offers]?: Offers[K] };
-
-/** The user who was offered a path. */
-export type PathOwner = Pick<
-  CallContext,
-  "user" | "address" | "client" | "takesPathAtOnce"
->;
 
 interface StoredOffer {
   readonly offer: Offer;
@@ -43,14 +32,14 @@ interface StoredOffer {
   /** Undefined: not counted. */
   readonly key: string | undefined;
   readonly timer: unknown;
+  /** Other servers of the database can serve it. */
+  readonly isPublished: boolean;
 }
-
-export const PATH_PREFIX = "/api/";
 
 /**
  * Secret paths for one download or upload each. Knowing the path is the only
  * authorization; it is valid once, for a minute, and not longer than the session
- * of its owner.
+ * of its owner. With several servers each of them serves all paths (SharedPaths).
  */
 export class OneTimePaths {
   readonly #clock: WallClock;
@@ -58,6 +47,7 @@ export class OneTimePaths {
   readonly #mostPerCaller: number;
   readonly #lifeMs: number;
   readonly #offers = new Map<string, StoredOffer>();
+  #shared: SharedPaths | undefined;
   /** Number of counted offers by caller. */
   readonly #counts = new Map<string, number>();
   #counted = 0;
@@ -74,8 +64,16 @@ export class OneTimePaths {
     this.#lifeMs = lifeMs;
   }
 
+  /** From now on paths are valid on all servers of the database. */
+  share(shared: SharedPaths): void {
+    this.#shared = shared;
+  }
+
   /** @throws XoError TOO_MANY_REQUESTS */
-  offer({ type, body }: Download, owner: PathOwner): { $getFrom: string } {
+  offer(
+    { type, body }: Download,
+    owner: PathOwner,
+  ): Promise<{ $getFrom: string }> {
     const open = async () => ({
       type,
       body: Readable.from(body, { objectMode: false }),
@@ -87,39 +85,64 @@ export class OneTimePaths {
    * @param fileName appended to the path: browsers save the file under this name
    * @throws XoError TOO_MANY_REQUESTS
    */
-  offerDownload(
+  async offerDownload(
     download: OpenTransfer,
     owner: PathOwner,
     fileName = "",
-  ): { $getFrom: string } {
-    const path = this.#add({ download }, owner);
+  ): Promise<{ $getFrom: string }> {
+    const path = await this.#add({ download }, owner);
     const name = fileName === "" ? "" : `/${encodeURIComponent(fileName)}`;
     return { $getFrom: path + name };
   }
 
   /** @throws XoError TOO_MANY_REQUESTS */
-  offerUpload(upload: ReceiveTransfer, owner: PathOwner): { $sendTo: string } {
-    return { $sendTo: this.#add({ upload }, owner) };
+  async offerUpload(
+    upload: ReceiveTransfer,
+    owner: PathOwner,
+  ): Promise<{ $sendTo: string }> {
+    return { $sendTo: await this.#add({ upload }, owner) };
   }
 
-  /** Undefined: unknown, used or expired, or of the other kind, which stays valid. */
-  take<K extends keyof Offers>(token: string, kind: K): Offers[K] | undefined {
+  /**
+   * Undefined: unknown, used or expired, or of the other kind, which stays valid.
+   * @throws XoError, XapiError of the operation that is called again for a path of another server
+   */
+  async take<K extends keyof Offers>(
+    token: string,
+    kind: K,
+  ): Promise<Offers[K] | undefined> {
     const found = this.#offers.get(token);
-    const taken = found?.offer[kind] as Offers[K] | undefined;
-    if (found === undefined || taken === undefined) return undefined;
+    if (found !== undefined) return this.#takeOwn(token, kind, found);
+    const again = await this.#shared?.offerAgain(token, kind);
+    return again === undefined ? undefined : this.take(again, kind);
+  }
+
+  async #takeOwn<K extends keyof Offers>(
+    token: string,
+    kind: K,
+    found: StoredOffer,
+  ): Promise<Offers[K] | undefined> {
+    const taken = found.offer[kind] as Offers[K] | undefined;
+    if (taken === undefined) return undefined;
     this.#remove(token, found);
+    if (found.isPublished && !(await this.#shared!.withdraw(token, kind)))
+      return undefined;
     const { session } = found.owner.client;
     return session !== undefined && session.user() === undefined
       ? undefined
       : taken;
   }
 
-  /** Removes the offers of a user whose sessions end. @param except the connection that stays */
-  revoke(userId: string, except: PathOwner["client"]): void {
+  /** Removes the offers of a user whose sessions end. @param except the connection that stays, whose paths are valid on this server */
+  async revoke(userId: string, except: PathOwner["client"]): Promise<void> {
     for (const [token, stored] of this.#offers) {
       const { user, client } = stored.owner;
-      if (user?.id === userId && client !== except) this.#remove(token, stored);
+      if (user?.id !== userId) continue;
+      if (client === except)
+        this.#offers.set(token, { ...stored, isPublished: false });
+      else this.#remove(token, stored);
     }
+    await this.#shared?.revoke(userId);
   }
 
   stop(): void {
@@ -130,14 +153,22 @@ export class OneTimePaths {
     this.#counted = 0;
   }
 
-  #add(offer: Offer, owner: PathOwner): string {
+  async #add(offer: Offer, owner: PathOwner): Promise<string> {
     const key = this.#count(owner);
     const token = randomBytes(32).toString("base64url");
+    const kind = offer.download === undefined ? "upload" : "download";
     const timer = this.#clock.setTimeout(() => {
       this.#remove(token, stored);
     }, this.#lifeMs);
-    const stored = { offer, owner, key, timer };
+    const stored = { offer, owner, key, timer, isPublished: false };
     this.#offers.set(token, stored);
+    // Who takes it immediately takes it here.
+    if (owner.takesPathAtOnce === true || this.#shared === undefined)
+      return PATH_PREFIX + token;
+    const expiresAt = this.#clock.now() + this.#lifeMs;
+    const path = { token, kind, expiresAt } as const;
+    if (await this.#shared.publish(path, owner))
+      this.#offers.set(token, { ...stored, isPublished: true });
     return PATH_PREFIX + token;
   }
 

@@ -68,7 +68,7 @@ export class Transfers {
   offerDownload(
     subject: TransferSubject & { readonly fileName: string },
     open: (work: TransferTask) => Promise<Source>,
-  ): { $getFrom: string } {
+  ): Promise<{ $getFrom: string }> {
     this.#options.audit?.check();
     const { fileName } = subject;
     return this.#options.paths.offerDownload(
@@ -85,7 +85,7 @@ export class Transfers {
   offerUpload(
     subject: TransferSubject,
     receive: (delivery: Delivery, work: TransferTask) => Promise<unknown>,
-  ): { $sendTo: string } {
+  ): Promise<{ $sendTo: string }> {
     this.#options.audit?.check();
     return this.#options.paths.offerUpload(
       (delivery) => this.#upload(subject, delivery, receive),

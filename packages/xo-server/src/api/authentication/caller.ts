@@ -1,7 +1,7 @@
 import { XoError } from "@xo-server/model";
 import type { Authenticator } from "../../auth/authenticator.js";
 import type { Session } from "../../auth/session.js";
-import type { Client } from "../../auth/client.js";
+import { SessionClient } from "../../auth/session-client.js";
 import {
   toCallContext,
   type CallContext,
@@ -49,7 +49,7 @@ export function toSessionCaller(
   address: string,
   anonymous: Permission,
 ): Caller {
-  const context = toCallContext(new RequestClient(session), address, anonymous);
+  const context = toCallContext(new SessionClient(session), address, anonymous);
   return {
     context,
     rights: () => {
@@ -70,29 +70,4 @@ async function signIn(
   return shown.kind === "token"
     ? authenticator.byToken(shown.token, address)
     : authenticator.byPassword(shown, address, gone);
-}
-
-/** A REST request as a client: it cannot receive notifications. */
-class RequestClient implements Client {
-  #session: Session | undefined;
-
-  constructor(session: Session | undefined) {
-    this.#session = session;
-  }
-
-  get session(): Session | undefined {
-    return this.#session;
-  }
-
-  setSession(session: Session | undefined): void {
-    this.#session = session;
-  }
-
-  trySend(): boolean {
-    return false;
-  }
-
-  close(): void {
-    // The response ends the request.
-  }
 }

@@ -1,21 +1,25 @@
-import type { WallClock } from "@xo-server/kit";
 import { XoError } from "@xo-server/model";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { RedirectSignIn } from "../../auth/authenticator.js";
+import type { OneTimeSeals } from "../../auth/one-time-seals.js";
+import type { PendingSignIn } from "../../auth/providers/provider.js";
 import { toSessionCaller } from "./caller.js";
 import { readCookies } from "./credentials.js";
 import type { LoginOptions } from "./login-options.js";
 import { createTokenCookie } from "./token-cookie.js";
-import { PENDING_LIFETIME_MS, SealedCookies } from "./sealed-cookie.js";
 import { sendSignInError } from "./sign-in-page.js";
 
 /** Start and callback of a sign-in at the provider. */
 const PATH = "/signin/oidc";
 const RETURN_PATH = `${PATH}/callback`;
 const COOKIE = "xo-signin";
+const PURPOSE = "sign-in at a provider";
+/** Time to sign in at the provider, in ms. */
+const PENDING_LIFETIME_MS = 10 * 60_000;
 
 export interface SignInRoutesOptions extends LoginOptions {
-  readonly clock: Pick<WallClock, "now">;
+  /** Pending sign-ins are in cookies of the browsers that began them. */
+  readonly seals: OneTimeSeals;
 }
 
 /** Sign-in at a provider: redirect to the provider, callback with a code, redirect to the web page with a cookie. */
@@ -23,7 +27,7 @@ export function addSignInRoutes(
   app: FastifyInstance,
   options: SignInRoutesOptions,
 ): void {
-  const cookies = new SealedCookies(options.clock);
+  const { seals } = options;
   const answer =
     (work: (exchange: Exchange) => Promise<FastifyReply>) =>
     async (request: FastifyRequest, reply: FastifyReply) => {
@@ -41,7 +45,8 @@ export function addSignInRoutes(
       const { url, pending } = await provider.begin(
         returnUrlOf(request, provider),
       );
-      const cookie = toCookie(request, cookies.seal(pending));
+      const sealed = seals.seal(pending, PURPOSE, PENDING_LIFETIME_MS);
+      const cookie = toCookie(request, sealed);
       return reply.header("set-cookie", cookie).redirect(url);
     }),
   );
@@ -51,7 +56,7 @@ export function addSignInRoutes(
       const { request, reply } = exchange;
       // The cookie is valid once, also if the sign-in fails.
       reply.header("set-cookie", toCookie(request, ""));
-      const cookie = await finish(exchange, cookies, options);
+      const cookie = await finish(exchange, options);
       return reply.header("set-cookie", cookie).redirect("/");
     }),
   );
@@ -66,12 +71,12 @@ interface Exchange {
 /** @returns the cookie with the new token */
 async function finish(
   { request, provider }: Exchange,
-  cookies: SealedCookies,
-  { dispatcher, anonymous }: SignInRoutesOptions,
+  { dispatcher, anonymous, seals }: SignInRoutesOptions,
 ): Promise<string> {
   const { address, isSecure } = request.clientAddress;
   const sealed = readCookies(request.headers.cookie ?? "").get(COOKIE);
-  const pending = cookies.redeem(sealed ?? "");
+  const pending = (await seals.redeem(sealed ?? "", PURPOSE)) as
+    PendingSignIn | undefined;
   if (pending === undefined)
     throw toInvalidCredentials(
       "no pending sign-in in this browser, or it has expired",

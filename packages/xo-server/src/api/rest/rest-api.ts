@@ -25,6 +25,7 @@ import { readText } from "./routing/query-values.js";
 import { addTagRoutes } from "./collections/tag-routes.js";
 import { addTaskRoutes } from "./tasks/task-routes.js";
 import type { Tasks } from "../../tasks/tasks.js";
+import type { OneTimeSeals } from "../../auth/one-time-seals.js";
 import type { OneTimePaths } from "../../transfers/one-time-paths.js";
 import { addBinaryRoutes } from "./operations/binary-routes.js";
 import { toRestError } from "../errors/rest-error.js";
@@ -40,6 +41,8 @@ export interface RestApiOptions {
   readonly dispatcher: Dispatcher;
   /** Undefined: sign-in is not available. */
   readonly authenticator?: Authenticator | undefined;
+  /** Undefined: no sign-in at a provider. */
+  readonly seals?: OneTimeSeals | undefined;
   /** Undefined: no actions, tasks and tags. */
   readonly tasks?: Tasks | undefined;
   /** Undefined: no uploads and downloads. */
@@ -78,7 +81,8 @@ export async function addRestApi(
   await app.register(async (rest) => {
     addCommonParts(rest);
     rest.post(LOGIN_PATH, logIn);
-    addSignInRoutes(rest, { ...login, clock: options.clock });
+    if (options.seals !== undefined)
+      addSignInRoutes(rest, { ...login, seals: options.seals });
   });
   await app.register(
     async (rest) => {

@@ -1,8 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import {
-  PATH_PREFIX,
-  type OneTimePaths,
-} from "../../transfers/one-time-paths.js";
+import { PATH_PREFIX } from "../../transfers/one-time-path.js";
+import type { OneTimePaths } from "../../transfers/one-time-paths.js";
 import { toRestError } from "../errors/rest-error.js";
 import {
   addStreamBodies,
@@ -24,11 +22,13 @@ export function addOneTimePaths(
     addErrors(transfers);
     for (const url of [`${PATH_PREFIX}:token`, `${PATH_PREFIX}:token/*`]) {
       transfers.get(url, async (request: Request, reply) => {
-        const open = takeOffer(paths, request.params.token, "download");
+        const { token } = request.params;
+        const open = await takeOffer(paths, token, "download");
         return sendDownload(reply, await open(readRange(request)));
       });
       transfers.post(url, async (request: Request, reply) => {
-        const receive = takeOffer(paths, request.params.token, "upload");
+        const { token } = request.params;
+        const receive = await takeOffer(paths, token, "upload");
         const result = await receiveUpload(request, receive);
         // Clients of Xen Orchestra expect a JSON-RPC response.
         return reply

@@ -2,7 +2,8 @@ import type { Readable } from "node:stream";
 import { XoError } from "@xo-server/model";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Continuation, OpenDownload } from "../../transfers/transfer.js";
-import type { Offers, OneTimePaths } from "../../transfers/one-time-paths.js";
+import type { Offers } from "../../transfers/one-time-path.js";
+import type { OneTimePaths } from "../../transfers/one-time-paths.js";
 
 /** Request bodies are passed on as streams, with any content type and without a size limit. */
 export function addStreamBodies(app: FastifyInstance): void {
@@ -13,12 +14,12 @@ export function addStreamBodies(app: FastifyInstance): void {
 }
 
 /** @throws XoError NO_SUCH_OBJECT: unknown, used or expired */
-export function takeOffer<K extends keyof Offers>(
+export async function takeOffer<K extends keyof Offers>(
   paths: OneTimePaths,
   token: string,
   kind: K,
-): Offers[K] {
-  const offer = paths.take(token, kind);
+): Promise<Offers[K]> {
+  const offer = await paths.take(token, kind);
   if (offer !== undefined) return offer;
   throw new XoError("NO_SUCH_OBJECT", {
     type: "path",

@@ -1,9 +1,7 @@
 import { XoError } from "@xo-server/model";
 import type { FastifyInstance, FastifyReply } from "fastify";
-import {
-  PATH_PREFIX,
-  type OneTimePaths,
-} from "../../../transfers/one-time-paths.js";
+import { PATH_PREFIX } from "../../../transfers/one-time-path.js";
+import type { OneTimePaths } from "../../../transfers/one-time-paths.js";
 import {
   addStreamBodies,
   readRange,
@@ -71,10 +69,10 @@ async function answer(
     });
   const { kind, token } = toOffer(offered);
   if (kind === "download") {
-    const open = takeOffer(parts.paths, token, kind);
+    const open = await takeOffer(parts.paths, token, kind);
     return sendDownload(reply, await open(readRange(request)));
   }
-  const receive = takeOffer(parts.paths, token, kind);
+  const receive = await takeOffer(parts.paths, token, kind);
   const result = await receiveUpload(request, receive);
   if (typeof result !== "string") return reply.code(204).send();
   const folder = operation.rest.creates ?? nounOf(operation.rest);
