@@ -60,12 +60,18 @@ export function provideServer(): Server {
   /** Id of the user whose session this connection has; undefined: not signed in. */
   let signedIn: string | undefined;
   let lastQuery = 0;
+  /** Counts connections. */
+  let connections = 0;
 
   const { connection, view, start } = useConnection();
   connection.onState(({ name }) => {
     if (name !== "open") return;
     signedIn = undefined;
-    void session.opened(connection.call).then(notifyOpened);
+    const opened = ++connections;
+    session.opened(connection.call).then(notifyOpened, () => {
+      // The server has ended meanwhile, or a proxy found none: nothing is live without a session.
+      if (opened === connections) connection.reconnect("the sign-in failed");
+    });
   });
   watch(session.user, notifyOpened);
 

@@ -47,10 +47,12 @@ export async function signOut(): Promise<void> {
 /**
  * What a socket is signed in with: sockets read no cookies.
  * @returns undefined: no stored session in this browser, or it has expired
+ * @throws Error: the server, or the proxy before it, cannot answer now
  */
 export async function fetchTicket(): Promise<string | undefined> {
   const answer = await post("session/ticket");
-  if (!answer.ok) return undefined;
+  if (answer.status === 401) return undefined;
+  if (!answer.ok) throw new Error(`session/ticket: HTTP ${answer.status}`);
   const { ticket } = (await answer.json()) as { ticket: string | null };
   return ticket ?? undefined;
 }

@@ -23,7 +23,7 @@ export interface User {
 export interface Session {
   /** null: not signed in; undefined: not known yet. */
   readonly user: Readonly<ShallowRef<User | null | undefined>>;
-  /** Call it for each new connection. */
+  /** Call it for each new connection. Rejects if the server cannot answer now: the last known user stays. */
   readonly opened: (call: Call) => Promise<void>;
   readonly signIn: (form: SignInForm) => Promise<SignInOutcome>;
   readonly signOut: () => Promise<void>;
@@ -63,8 +63,7 @@ export function createSession(): Session {
     user: user,
     async opened(given) {
       call = given;
-      // Without a connection the last known user stays.
-      await renew().catch(() => undefined);
+      await renew();
     },
     async signIn(form) {
       const outcome = await signIn(form);
