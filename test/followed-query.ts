@@ -44,6 +44,8 @@ export class FollowedQuery {
   /** As the last update tells them. */
   total = 0;
   digest = "";
+  /** Resolves with the close code. */
+  readonly closed: Promise<number>;
 
   static async connect(t: Test, url: string): Promise<FollowedQuery> {
     const socket = new WebSocket(`${url.replace("http", "ws")}/api/`);
@@ -56,6 +58,9 @@ export class FollowedQuery {
 
   private constructor(socket: WebSocket) {
     this.#socket = socket;
+    // A close follows.
+    socket.on("error", () => undefined);
+    this.closed = new Promise((resolve) => socket.once("close", resolve));
     socket.on("message", (data: Buffer) => {
       const message = JSON.parse(data.toString()) as Message;
       if (message.id !== undefined) this.#answers.get(message.id)!(message);
@@ -72,12 +77,19 @@ export class FollowedQuery {
       this.#answers.set(id, resolve),
     );
     this.#socket.send(JSON.stringify({ jsonrpc: "2.0", id, method, params }));
-    return answer;
+    const closed = this.closed.then((code): Message => {
+      throw new Error(`closed with ${code}`);
+    });
+    return Promise.race([answer, closed]);
   }
 
   async open(request: object): Promise<void> {
     const { result } = await this.call("query.open", request);
     this.#take(result as Update);
+  }
+
+  close(): void {
+    this.#socket.close();
   }
 
   /** After one more message at least. */
