@@ -1,4 +1,3 @@
-import { stat } from "node:fs/promises";
 import type { Logger } from "@xo-server/kit";
 import { XoError } from "@xo-server/model";
 import type { Engine } from "./engines/engine.js";
@@ -15,40 +14,35 @@ interface CopyOptions {
 }
 
 /**
- * Copies a SQLite database before it is migrated, so that the previous version can
- * be installed again. The copy has the name of its schema: `store.db.007-balancer`.
- * If it cannot be written, nothing is migrated.
+ * Copies a database before it is migrated, so that the previous version can be
+ * installed again. The copy has the name of its schema version: the file
+ * `store.db.007-balancer`, or the schema `copy-007-balancer` in the same PostgreSQL
+ * database. If it cannot be written, nothing is migrated.
  */
 export function copyBeforeMigration({
   engine,
   location,
   logger,
 }: CopyOptions): MigrationSteps {
-  const fileOf = (schema: string) => `${location}.${schema}`;
+  const isFile = engine.name === "sqlite";
+  const nameOf = (version: string) =>
+    isFile ? `${location}.${version}` : `copy-${version}`;
+  const placeOf = (version: string) =>
+    isFile ? nameOf(version) : `the schema "${nameOf(version)}"`;
   return {
     async beforeMigration(from, to) {
-      const change = `migrating the database from ${from} to ${to}`;
-      if (engine.copyTo === undefined) {
-        logger.warn(
-          `${change}; the way back is a backup (pg_dump) of before this start`,
-        );
-        return;
-      }
-      await engine.copyTo(fileOf(from)).catch((error: Error) => {
+      await engine.copyTo(nameOf(from), from).catch((error: Error) => {
         throw new XoError("STORE_UNAVAILABLE", {
-          reason: `not migrated, as its copy ${fileOf(from)} cannot be written: ${error.message}`,
+          reason: `not migrated, as its copy ${placeOf(from)} cannot be written: ${error.message}`,
         });
       });
-      logger.info(`${change}; a copy of it is in ${fileOf(from)}`);
+      logger.info(
+        `migrating the database from ${from} to ${to}; a copy of it is in ${placeOf(from)}`,
+      );
     },
     async findCopy() {
-      if (engine.copyTo === undefined) return undefined;
-      const file = fileOf(currentSchema);
-      const exists = await stat(file).then(
-        () => true,
-        () => false,
-      );
-      return exists ? file : undefined;
+      const hasCopy = await engine.hasCopy(nameOf(currentSchema));
+      return hasCopy ? placeOf(currentSchema) : undefined;
     },
   };
 }

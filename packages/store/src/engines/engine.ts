@@ -23,8 +23,10 @@ export interface Engine {
   classify(error: unknown): FailureKind;
   /** Writes the journal into the database file. Absent: there is none. */
   checkpoint?(): Promise<void>;
-  /** Writes a consistent copy that only its owner can read, replacing a file of that name. Absent: not supported. */
-  copyTo?(file: string): Promise<void>;
+  /** Writes a consistent copy, replacing one of that name: a file that only its owner can read, or a schema of PostgreSQL. */
+  copyTo(name: string, version: string): Promise<void>;
+  /** Whether there is a copy of that name. */
+  hasCopy(name: string): Promise<boolean>;
   /** What is damaged; empty: nothing. Reads the whole database. Absent: not supported. */
   checkIntegrity?(): Promise<string[]>;
   /** Closes all connections: their queries fail, new ones connect again. Absent: there are none. */

@@ -3,6 +3,7 @@ import { Kysely, PostgresDialect } from "kysely";
 import type { PoolClient, PoolConfig } from "pg";
 import type { Tables } from "../schema/tables.js";
 import type { Engine, FailureKind } from "./engine.js";
+import { copyTables } from "./postgres-copy.js";
 
 /** One for the writer, the others for readers. */
 const MAX_CONNECTIONS = 4;
@@ -45,6 +46,24 @@ export async function openPostgresEngine(url: string): Promise<Engine> {
     reader: db,
     writer: db,
     classify,
+    async copyTo(to, version) {
+      // Without the timeouts of queries: tables may be large.
+      const client = new pg.Client({
+        connectionString: url,
+        connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+      });
+      client.on("error", () => undefined);
+      await client.connect();
+      try {
+        await copyTables(client, { to, version });
+      } finally {
+        await client.end();
+      }
+    },
+    async hasCopy(name) {
+      const schemas = await db.introspection.getSchemas();
+      return schemas.some((schema) => schema.name === name);
+    },
     disconnect() {
       for (const client of clients) socketOf(client).destroy();
     },

@@ -1,4 +1,4 @@
-import { mkdir, open, rename, rm } from "node:fs/promises";
+import { mkdir, open, rename, rm, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { XoError } from "@xo-server/model";
 import { Kysely, sql } from "kysely";
@@ -42,6 +42,11 @@ export async function openSqliteEngine(file: string): Promise<Engine> {
       await handle.sync().finally(() => handle.close());
       await rename(draft, copy);
     },
+    hasCopy: (copy) =>
+      stat(copy).then(
+        () => true,
+        () => false,
+      ),
     async checkIntegrity() {
       const found = await sql<{
         integrity_check: string;

@@ -1,0 +1,79 @@
+import { randomBytes } from "node:crypto";
+import { openStore } from "@xo-server/store";
+import { silentLogger } from "@xo-server/kit";
+import t from "tap";
+import { cheapScrypt } from "./conformance/harness.js";
+import { currentSchema } from "../src/schema/migrations/migrate.js";
+import { findPostgres, PostgresCluster } from "./postgres-cluster.js";
+
+t.comment("timeout=480000");
+
+const bin = findPostgres();
+const skip = bin === undefined && "Debian's postgresql is not installed";
+
+t.test(
+  "a PostgreSQL database is copied before it is migrated",
+  { skip },
+  async (t) => {
+    const cluster = new PostgresCluster(bin!);
+    t.teardown(() => cluster.remove());
+    await cluster.start();
+    await cluster.query("postgres", "create database xo");
+    const query = (sql: string) => cluster.query("xo", sql);
+    const lines: string[] = [];
+    const open = () =>
+      openStore({
+        location: cluster.url("xo"),
+        key,
+        create: "always",
+        scryptCost: cheapScrypt,
+        logger: {
+          ...silentLogger,
+          info: (message: string) => lines.push(message),
+        },
+      });
+    const key = { text: randomBytes(32).toString("base64") };
+    const first = await open();
+    const user = await first.users.create({ name: "ada", password: "p" });
+    await first.tokens.create({ userId: user.id });
+    await first.close();
+    t.same(lines, [], "nothing to migrate, no copy");
+
+    // As an earlier version left it: without the last migration.
+    const before = "010-restore-pictures";
+    await query(
+      `drop table audit_forwards; delete from kysely_migration where name > '${before}'`,
+    );
+    const [one, other] = await Promise.all([open(), open()]);
+    t.same(
+      [...new Set(lines)],
+      [
+        `migrating the database from ${before} to ${currentSchema}; a copy of it is in the schema "copy-${before}"`,
+      ],
+    );
+    await one.users.create({ name: "ben", password: "p" });
+    await one.close();
+    await other.close();
+    t.same(
+      await query(
+        `select max(name) as last from "copy-${before}".kysely_migration`,
+      ),
+      [{ last: before }],
+      "it has the schema of before",
+    );
+
+    // As docs/upgrade.md restores it.
+    await query(
+      `alter schema public rename to newer; alter schema "copy-${before}" rename to public`,
+    );
+    t.same(await query("select name from users"), [{ name: "ada" }]);
+    const again = await open();
+    t.teardown(() => again.close());
+    await again.users.delete(user.id);
+    t.same(
+      await query("select id from tokens"),
+      [],
+      "foreign keys are those of the copied tables",
+    );
+  },
+);
