@@ -89,10 +89,8 @@ export function createOurEngine(parity: boolean): Engine {
   };
 }
 
-/** Without the sample that the server has compared: the peers compare nothing. */
 function changesOf({ image }: Job, changed: readonly Range[]): object {
-  const changedBlocks = encodeChangedBlocks(changed, statSync(image).size);
-  return { changedBlocks, compareSample: 0 };
+  return { changedBlocks: encodeChangedBlocks(changed, statSync(image).size) };
 }
 
 function resultOf({ stdout }: Cost): unknown {

@@ -260,6 +260,45 @@ t.test("a sample of the unchanged blocks is compared", async (t) => {
   t.ok((await readBackupDisk(repository, found.id)).equals(disk.bytes));
 });
 
+t.test("the sample is bounded by what has changed", async (t) => {
+  const repository = await newRepository();
+  const disk = randomDisk(11, 300 * MIB);
+  disk.write(0, halfRandom(seededRandom(11), 300 * MIB));
+  const { id: base } = await writeBackup(repository, {
+    disks: [{ name: "disk", source: disk }],
+  });
+  const backUp = async (changed: { offset: number; length: number }[]) => {
+    const { disks } = await writeBackup(
+      repository,
+      {
+        disks: [
+          {
+            name: "disk",
+            source: disk,
+            changed,
+            compareSample: 0.01,
+            comparePerChanged: 0.08,
+          },
+        ],
+        base,
+      },
+      { random: seededRandom(12) },
+    );
+    return disks[0]!;
+  };
+  const changed = Array.from({ length: 500 }, (_, i) => ({
+    offset: i * 8 * BLOCK,
+    length: BLOCK,
+  }));
+  const many = await backUp(changed);
+  t.ok(many.compared >= 500 * BLOCK * 0.05, `${many.compared} compared`);
+  t.ok(many.read <= 500 * BLOCK * 1.1, `${many.read} read`);
+  const few = await backUp(changed.slice(0, 1));
+  t.ok(few.compared <= MIB && few.compared > MIB / 2, `${few.compared}`);
+  const all = await backUp([{ offset: 0, length: 299 * MIB }]);
+  t.ok(all.compared <= 3 * MIB, "at most the share");
+});
+
 t.test(
   "a wrong bitmap is found by the sample of 1 % with its chance",
   async (t) => {

@@ -10,7 +10,8 @@ import type { BackupDisk, BackupOperation } from "./work-order.js";
 
 /** A backup is repeated so often when garbage collection was faster. */
 const BACKUP_ATTEMPTS = 3;
-const COMPARE_SAMPLE = 0.01;
+/** Keeps what is read below 1.1 times what has changed. */
+const USUAL_COMPARISON = { compareSample: 0.01, comparePerChanged: 0.08 };
 
 /** @throws RepositoryError */
 export async function runBackup(
@@ -90,6 +91,11 @@ function toInput(disk: BackupDisk, { content }: OpenSource): DiskInput {
       changed: changedRanges(changedBlocks, content.size),
     }),
     ...(delta && { isDelta: true }),
-    compareSample: disk.compareSample ?? COMPARE_SAMPLE,
+    ...(disk.compareSample === undefined
+      ? USUAL_COMPARISON
+      : { compareSample: disk.compareSample }),
+    ...(disk.comparePerChanged !== undefined && {
+      comparePerChanged: disk.comparePerChanged,
+    }),
   };
 }

@@ -30,6 +30,8 @@ export interface DiskInput {
   readonly allocated?: readonly Range[];
   /** Share of what is not in `changed` that is compared with the base, 0 to 1; default 0. */
   readonly compareSample?: number;
+  /** Limits it to so many bytes for each changed byte, but at least 1 MiB; default: no limit. */
+  readonly comparePerChanged?: number;
 }
 
 /** Where a disk is written to. */
@@ -105,10 +107,11 @@ async function writeBlocks(
 ): Promise<Written> {
   const { repository, data } = target;
   const { changed, compareSample: share = 0 } = input;
+  const { comparePerChanged: perChanged } = input;
   let sample: SampleResult | undefined;
   if (base !== undefined && changed !== undefined && share > 0) {
     const reader = readerOf(repository, base);
-    const options = { source, base: reader, changed, share };
+    const options = { source, base: reader, changed, share, perChanged };
     sample = await compareSample(options, context);
     data.statistics.read += sample.read;
     context.progress.done += sample.compared;

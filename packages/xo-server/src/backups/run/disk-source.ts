@@ -14,10 +14,7 @@ export type SourceKind = "nbd-changed" | "vhd-delta" | "nbd" | "vhd" | "raw";
 export interface DiskSource {
   readonly kind: SourceKind;
   /** Of the disk in the order. */
-  readonly input: Pick<
-    BackupDisk,
-    "source" | "changedBlocks" | "delta" | "compareSample"
-  >;
+  readonly input: Pick<BackupDisk, "source" | "changedBlocks" | "delta">;
   /** Why it is not read in a way that reads less. */
   readonly reasons: readonly string[];
 }
@@ -36,8 +33,6 @@ export interface SourceRequest {
 const GRAIN = 65_536;
 /** VHD cannot hold larger disks, in bytes. */
 const MAX_VHD = 2_040 * 2 ** 30;
-/** Share of the blocks that changed block tracking reports as unchanged and that are compared. */
-const COMPARED = 0.01;
 
 /** The way to read a disk that reads least. @throws XapiError, XoError of the connection */
 export async function chooseSource(
@@ -52,7 +47,7 @@ export async function chooseSource(
     if (changedBlocks !== undefined)
       return {
         kind: "nbd-changed",
-        input: { source: nbd, changedBlocks, compareSample: COMPARED },
+        input: { source: nbd, changedBlocks },
         reasons,
       };
   }
