@@ -6,6 +6,7 @@ import {
   missingSpace,
   newEntries,
   toCall,
+  usualNetworks,
 } from "../src/backup/restore/restore-entries.js";
 
 const archive = (more: Partial<Archive> = {}): Archive => ({
@@ -167,4 +168,33 @@ t.test("which VMs are protected", async (t) => {
   });
   const none = { protected: [], notProtected: [], excluded: [] };
   t.equal(summaryOf(none).share, 1);
+});
+
+t.test("interfaces keep their network, or get one of the same name", (t) => {
+  const attached = (device: string, uuid: string, name: string) => ({
+    device,
+    mac: "",
+    network: { uuid, name },
+  });
+  const networks = [
+    { id: "n1", name_label: "LAN" },
+    { id: "n2", name_label: "DMZ" },
+    { id: "n3", name_label: "DMZ" },
+  ];
+  const interfaces = [
+    attached("0", "n1", "old name"),
+    attached("1", "gone", "LAN"),
+    attached("2", "gone", "DMZ"),
+    attached("3", "gone", ""),
+  ];
+  const usual = usualNetworks(interfaces, networks);
+  t.same(usual, { 0: "n1", 1: "n1", 2: "", 3: "" });
+  const entries = { ...newEntries(archive(), false), sr: "s" };
+  t.notOk("networks" in toCall(entries, archive()).params);
+  const chosen = { ...entries, networks: { ...usual, 2: "n3" } };
+  t.match(toCall(chosen, archive()).params, {
+    networks: { 0: "n1", 1: "n1", 2: "n3", 3: null },
+    newMacs: false,
+  });
+  t.end();
 });

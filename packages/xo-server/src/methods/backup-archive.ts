@@ -1,6 +1,11 @@
 import { XoError } from "@xo-server/model";
 import { Type, type Static } from "typebox";
+import type { BackupDescription } from "@xo-server/backup";
 import { parseArchiveId, type Archive } from "../backups/archives/archive.js";
+import {
+  interfacesOf,
+  type ArchivedInterface,
+} from "../backups/archives/interfaces.js";
 import { verificationOf } from "../backups/repositories/verification.js";
 import { defineOperation, type OperationContext } from "./define-operation.js";
 import { findRepository, mayUse } from "./find-repository.js";
@@ -10,8 +15,8 @@ export const archiveId = Type.String({
   minLength: 1,
   description: "Id of a backup: repository/backup.",
 });
-const EXAMPLE =
-  "00000000-0000-4000-8000-000000000004/00000000-0000-4000-8000-000000000005";
+const EXAMPLE_ID = "00000000-0000-4000-8000-000000000004";
+const EXAMPLE = `${EXAMPLE_ID}/00000000-0000-4000-8000-000000000005`;
 
 const PublicArchive = Type.Object({
   id: Type.String(),
@@ -204,6 +209,50 @@ export const backupArchiveGet = defineOperation({
   },
 });
 
+const PublicInterface = Type.Object({
+  device: Type.String({ description: "Its number." }),
+  mac: Type.String(),
+  network: Type.Object(
+    { uuid: Type.String(), name: Type.String() },
+    { description: "The network that it was attached to." },
+  ),
+});
+
+export const backupArchiveGetInterfaces = defineOperation({
+  name: "backupArchive.getInterfaces",
+  summary:
+    "Lists the network interfaces of the VM of a backup. Of backups whose index does not have them, the manifest is read.",
+  params: Type.Object({ id: archiveId }, closed),
+  result: Type.Array(PublicInterface),
+  permission: "user",
+  rest: {
+    method: "get",
+    path: "/backup-archives/{id}/interfaces",
+    operationId: "GetBackupArchiveInterfaces",
+    exposure: "allow",
+    example: [
+      {
+        device: "0",
+        mac: "00:16:3e:00:00:01",
+        network: { uuid: EXAMPLE_ID, name: "LAN" },
+      },
+    ],
+  },
+  handler: async ({ id }, context) => {
+    checkRepository(context, "read", id);
+    const { backupArchives, backupRepositories } = context.services;
+    const { repository, backup, properties } = await backupArchives.get(id);
+    const indexed = properties["interfaces"];
+    if (Array.isArray(indexed)) return indexed as ArchivedInterface[];
+    const described = await backupRepositories.run<BackupDescription>(
+      repository,
+      { type: "describe", backup },
+      { signal: context.signal },
+    );
+    return interfacesOf(described.properties["records"]);
+  },
+});
+
 const remove = {
   permission: "user",
   changes: true,
@@ -267,6 +316,7 @@ export const backupArchiveOperations = [
   backupNgListVmBackups,
   backupArchiveGetAll,
   backupArchiveGet,
+  backupArchiveGetInterfaces,
   backupNgDeleteVmBackup,
   backupNgDeleteVmBackups,
 ];

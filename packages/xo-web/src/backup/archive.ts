@@ -32,6 +32,14 @@ export interface RestoreTest {
   readonly error?: string;
 }
 
+/** A network interface of the VM of a backup, as `backupArchive.getInterfaces` returns it. */
+export interface ArchivedInterface {
+  /** Its number. */
+  readonly device: string;
+  readonly mac: string;
+  readonly network: { readonly uuid: string; readonly name: string };
+}
+
 export interface ArchivedVm {
   readonly id: string;
   readonly name_label?: string;

@@ -20,13 +20,15 @@ export interface BackupFiguresOptions {
 }
 
 const TYPE = "backup";
+/** Jobs whose failures are counted: a restore test that fails is a backup that cannot be used. */
+const FAILING_TYPES: ReadonlySet<string> = new Set([TYPE, "restore-test"]);
 const DAY_MS = 86_400_000;
 /** The coverage selects the VMs of all jobs: it is read again after this time, in ms. */
 const COVERAGE_MS = 300_000;
 /** Names in a text. */
 const MOST_NAMED = 10;
 
-/** Figures of all backup jobs together. */
+/** Figures of all backup jobs together; `failed` with jobs of restore tests. */
 export class BackupFigures {
   readonly #options: BackupFiguresOptions;
   #coverage:
@@ -42,8 +44,8 @@ export class BackupFigures {
 
   /** @throws XoError STORE_UNAVAILABLE */
   async read(figure: BackupFigure): Promise<FigureOf> {
-    const jobs = [...this.#options.store.jobs.list()].filter(
-      ({ type }) => type === TYPE,
+    const jobs = [...this.#options.store.jobs.list()].filter(({ type }) =>
+      figure === "failed" ? FAILING_TYPES.has(type) : type === TYPE,
     );
     if (jobs.length === 0) return { value: NaN };
     switch (figure) {

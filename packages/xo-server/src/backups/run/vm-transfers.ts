@@ -5,6 +5,7 @@ import {
   toLoggedError,
   type RepositoryLogEntry,
 } from "../report/backup-log.js";
+import { interfacesOf } from "../archives/interfaces.js";
 import { applyRetention } from "./apply-retention.js";
 import { storeBackup, type StoreResult } from "./store-backup.js";
 import type { VmBackupParts, VmBackupRun } from "./vm-backup-run.js";
@@ -197,6 +198,7 @@ export class VmTransfers {
           time: this.#subject.state().time,
           pool,
           vm: { uuid, name_label },
+          interfaces: interfacesOf(records),
           records,
           skipped,
         },

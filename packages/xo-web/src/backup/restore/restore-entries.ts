@@ -1,5 +1,5 @@
 import type { Json } from "@xo-server/kit";
-import { diskKey, type Archive } from "../archive.js";
+import { diskKey, type Archive, type ArchivedInterface } from "../archive.js";
 
 /** Values of the fields of a restore, as typed. */
 export interface RestoreEntries {
@@ -12,6 +12,8 @@ export interface RestoreEntries {
   srs: Record<string, string>;
   /** Keys of the disks to restore. */
   disks: readonly string[];
+  /** Networks by the number of the interface; empty: the interface is left out. */
+  networks: Readonly<Record<string, string>>;
   macs: "new" | "same";
   start: boolean;
   differential: boolean;
@@ -37,6 +39,7 @@ export function newEntries(
     sr: "",
     srs: {},
     disks: keys,
+    networks: {},
     macs: exists ? "new" : "same",
     start: false,
     differential: false,
@@ -98,11 +101,40 @@ export function toCall(entries: RestoreEntries, archive: Archive): RestoreCall {
       ...some,
       name: name.trim(),
       ...(others.length === 0 ? {} : { srs: Object.fromEntries(others) }),
+      ...toNetworks(entries.networks),
       newMacs: entries.macs === "new",
       start: entries.start,
       ...(entries.differential ? { differential: true } : {}),
     },
   };
+}
+
+function toNetworks(
+  networks: RestoreEntries["networks"],
+): Readonly<Record<string, Json>> {
+  const all = Object.entries(networks).map(
+    ([device, id]) => [device, id === "" ? null : id] as const,
+  );
+  return all.length === 0 ? {} : { networks: Object.fromEntries(all) };
+}
+
+/**
+ * The networks that a restore chooses by itself: the same one, or the only one of the same name.
+ * @param networks of the pool
+ * @returns by the number of the interface; empty: none
+ */
+export function usualNetworks(
+  interfaces: readonly ArchivedInterface[],
+  networks: readonly { readonly id: string; readonly name_label?: string }[],
+): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    interfaces.map(({ device, network: { uuid, name } }) => {
+      const same = networks.find(({ id }) => id === uuid);
+      const named = networks.filter(({ name_label }) => name_label === name);
+      const [only] = named.length === 1 && name !== "" ? named : [];
+      return [device, (same ?? only)?.id ?? ""];
+    }),
+  );
 }
 
 /** Missing bytes by SR, if the disks are written in full. */

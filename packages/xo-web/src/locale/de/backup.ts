@@ -181,6 +181,11 @@ export const backup: Messages["backup"] = {
     disks: "Festplatten",
     lacks:
       "{name} hat {size} weniger freien Platz, als die Festplatten brauchen können.",
+    networkOf: "Netzwerk der Schnittstelle {device}",
+    networkWas: "war {name}, {mac}",
+    noNetwork: "keine Schnittstelle",
+    unknownNetworks:
+      "Die Schnittstellen konnten nicht gelesen werden: Netzwerke mit demselben Namen werden verwendet.",
     macsLabel: "MAC-Adressen",
     macs: {
       new: "Neue: Die alte VM kann daneben laufen",

@@ -173,6 +173,11 @@ export const backup = {
     sameSr: "as above",
     disks: "Disks",
     lacks: "{name} has {size} less free space than the disks may need.",
+    networkOf: "Network of interface {device}",
+    networkWas: "was {name}, {mac}",
+    noNetwork: "no interface",
+    unknownNetworks:
+      "The interfaces could not be read: networks of the same name are used.",
     macsLabel: "MAC addresses",
     macs: {
       new: "New: the old VM can run beside it",
