@@ -1,6 +1,7 @@
 import t from "tap";
 import { conditionText } from "../src/alarms/condition-text.js";
-import { toMessageText } from "../src/alarms/message-text.js";
+import { toMessage } from "../src/alarms/message-text.js";
+import { toMailText } from "../src/notifications/message.js";
 import type { Condition } from "../src/alarms/rule.js";
 
 const cpu: Condition = {
@@ -37,16 +38,16 @@ t.test("a mail has condition, pool, value and link", async (t) => {
   const since = "2026-11-22T06:00:00.000Z";
   const about = { type: "host", name: "h1", pool: "lab\r\nBcc: x@y", since };
   const url = "https://xo.example/#/hosts/a";
-  const { subject, text } = toMessageText({
+  const message = toMessage({
     event: "raised",
     time: since,
     rule: { ...rule, on: cpu, forSeconds: 60 },
     alarms: [{ ...about, id: "a", url, value: 0.8253 }],
     total: 1,
   });
-  t.equal(subject, "[warning] cpu: h1");
+  t.equal(message.title, "[warning] cpu: h1");
   t.equal(
-    text,
+    toMailText(message),
     [
       "[warning] cpu: h1",
       "",

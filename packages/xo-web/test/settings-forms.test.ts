@@ -1,13 +1,13 @@
 import t from "tap";
 import {
   faultsOf as ruleFaults,
-  newTarget,
   shownThreshold,
   toEntries as toRuleEntries,
   toRule,
   unitOf,
   type AlarmRule,
 } from "../src/settings/alarms/rule.js";
+import { newTarget } from "../src/settings/alarms/target.js";
 import {
   faultsOf as jobFaults,
   toEntries as toJobEntries,
@@ -208,4 +208,28 @@ t.test("each kind of rule requires its own properties only", async (t) => {
     type: "VM",
     filter: "x",
   });
+});
+
+t.test("the address of a chat service is stored, not shown", async (t) => {
+  const slack = { ...newTarget("slack"), label: "#ops" };
+  const entries = { ...toRuleEntries(cpu), targets: [slack] };
+  t.match(ruleFaults(entries), { target0: "url" });
+  const secretUrl = "https://hooks.slack.example/services/T/B/x";
+  const typed = { ...entries, targets: [{ ...slack, secretUrl }] };
+  t.match(toRule(typed), {
+    sendTo: [{ kind: "slack", label: "#ops", secretUrl }],
+  });
+  const stored = {
+    id: "s",
+    kind: "slack",
+    host: "hooks.slack.example",
+  } as const;
+  const kept = toRuleEntries({
+    ...cpu,
+    sendTo: [{ ...stored, label: "#ops", hasToken: false }],
+  });
+  t.same(ruleFaults(kept), {});
+  t.same(toRule(kept)["sendTo"], [{ id: "s", kind: "slack", label: "#ops" }]);
+  const ntfy = { ...newTarget("ntfy"), secretUrl: "https://ntfy.example" };
+  t.match(ruleFaults({ ...kept, targets: [ntfy] }), { target0: "topic" });
 });

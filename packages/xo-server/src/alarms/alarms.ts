@@ -9,19 +9,27 @@ import type { PoolStatus } from "../status/status.js";
 import type { ConditionWatcher } from "./match.js";
 import { EventRuleWatcher } from "./event-rule-watcher.js";
 import { AlarmWriter } from "./alarm-writer.js";
-import { createMailSender } from "./mail-sender.js";
-import { toNoticeBody } from "./notice.js";
+import { createMailSender } from "../notifications/mail-sender.js";
+import type { Message } from "../notifications/message.js";
+import { createMessageSender } from "../notifications/send-message.js";
+import {
+  targetText,
+  type Target,
+  type TargetSecret,
+} from "../notifications/target.js";
+import { exampleNotice, type ExampleRule } from "./example-notice.js";
+import { toMessage } from "./message-text.js";
+import type { NoticeBody, NoticeEvent } from "./notice.js";
 import { ObjectWatcher } from "./object-watcher.js";
 import { NoticeSender, errorText, secretOf } from "./notice-sender.js";
 import { FollowedPools } from "./followed-pools.js";
 import { PoolWatcher } from "./pool-watcher.js";
 import { Reminders } from "./reminders.js";
-import { toRule, type Rule, type Target } from "./rule.js";
+import { toRule, type Rule } from "./rule.js";
 import { RuleState } from "./rule-state.js";
 import { createNoticeDescriber } from "./notice-describer.js";
 import { SERVER_TYPE, type ReadServerMetric } from "./server-metrics.js";
 import { ServerWatcher } from "./server-watcher.js";
-import { createHookCaller } from "./web-hook.js";
 
 /** Rules that must hold this long accept metrics that are a minute old. */
 const PATIENT_SECONDS = 300;
@@ -61,6 +69,7 @@ interface ActiveRule {
 export class Alarms {
   readonly #options: AlarmsOptions;
   readonly #writer: AlarmWriter;
+  readonly #describe: (body: NoticeBody) => NoticeBody;
   readonly #sender: NoticeSender;
   readonly #reminders: Reminders;
   readonly #pools: FollowedPools;
@@ -73,13 +82,13 @@ export class Alarms {
   constructor(options: AlarmsOptions) {
     const { store, clock, logger } = options;
     this.#options = options;
+    this.#describe = createNoticeDescriber(options);
     this.#sender = new NoticeSender({
       store,
       clock,
       logger,
-      sendMail: createMailSender(options.mail),
-      callHook: createHookCaller(clock),
-      describe: createNoticeDescriber(options),
+      sendMessage: createMessageSender(createMailSender(options.mail), clock),
+      describe: this.#describe,
     });
     const onWritten = () => {
       this.#sender.wake();
@@ -138,31 +147,42 @@ export class Alarms {
    * @throws XoError NO_SUCH_OBJECT
    */
   async test(ruleId: string): Promise<readonly TestResult[]> {
-    const { store, clock } = this.#options;
+    const { store } = this.#options;
     const stored = store.alarmRules.get(ruleId);
     if (stored === undefined)
       throw new XoError("NO_SUCH_OBJECT", { type: "alarm rule", id: ruleId });
     const rule = toRule(stored);
-    const now = clock.now();
-    const alarm: Alarm = {
-      id: randomUUID(),
-      ruleId,
-      beganAt: now,
-      body: { type: "test", name: rule.name },
-    };
-    const body = toNoticeBody(rule, "test", { alarms: [alarm], now });
     return Promise.all(
-      rule.targets.map(async (target) => {
-        const secret = secretOf(store.alarmRules, ruleId, target.id);
-        try {
-          await this.#sender.send(target, secret, { id: alarm.id, body });
-          return { ...toTested(target), sent: true };
-        } catch (error) {
-          const text = errorText(error);
-          return { ...toTested(target), sent: false, error: text };
-        }
-      }),
+      rule.targets.map((target) =>
+        this.testTarget(
+          rule,
+          target,
+          secretOf(store.alarmRules, ruleId, target.id),
+        ),
+      ),
     );
+  }
+
+  /** Sends a test message to one target, also of a rule that is not stored yet. */
+  async testTarget(
+    rule: ExampleRule,
+    target: Target,
+    secret: TargetSecret,
+  ): Promise<TestResult> {
+    const tested = { targetId: target.id, target: targetText(target) };
+    const body = exampleNotice(rule, "test", this.#options.clock.now());
+    try {
+      await this.#sender.send(target, secret, { id: randomUUID(), body });
+      return { ...tested, sent: true };
+    } catch (error) {
+      return { ...tested, sent: false, error: errorText(error) };
+    }
+  }
+
+  /** What a rule would send, with an example of an object. */
+  preview(rule: ExampleRule, event: NoticeEvent): Message {
+    const body = exampleNotice(rule, event, this.#options.clock.now());
+    return toMessage(this.#describe(body));
   }
 
   /** Applies the current rules. Never rejects. */
@@ -260,14 +280,8 @@ export class Alarms {
 /** Outcome of a test message to one target. */
 export interface TestResult {
   readonly targetId: string;
-  /** Addresses or URL. */
+  /** Addresses, URL, or label and host. */
   readonly target: string;
   readonly sent: boolean;
   readonly error?: string;
-}
-
-function toTested(target: Target): Pick<TestResult, "targetId" | "target"> {
-  const where =
-    target.kind === "e-mail" ? target.addresses.join(", ") : target.url;
-  return { targetId: target.id, target: where };
 }

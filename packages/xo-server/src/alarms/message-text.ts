@@ -1,11 +1,6 @@
 import { conditionText, valueText } from "./condition-text.js";
+import type { Message, MessageLine } from "../notifications/message.js";
 import type { NoticeAlarm, NoticeBody } from "./notice.js";
-
-/** Plain-text mail of a notice. */
-export interface MessageText {
-  readonly subject: string;
-  readonly text: string;
-}
 
 const PREFIXES = {
   raised: "",
@@ -14,33 +9,34 @@ const PREFIXES = {
   test: "TEST: ",
 } as const;
 
-export function toMessageText({
-  event,
-  rule,
-  alarms,
-  total,
-  time,
-}: NoticeBody): MessageText {
+/** A notice for people. */
+export function toMessage(body: NoticeBody): Message {
+  const { event, rule, alarms, total, time } = body;
   const [first] = alarms;
   const about =
     first !== undefined && total === 1 ? first.name : `${total} objects`;
-  const subject = `[${rule.severity}] ${PREFIXES[event]}${rule.name}: ${about}`;
   const condition = conditionText(rule);
-  const head =
-    condition === undefined ? [] : [`Condition: ${oneLine(condition)}`, ""];
-  const lines = alarms.flatMap((alarm) => toLines(alarm, rule));
+  const lines = alarms.map((alarm) => toLine(alarm, rule));
   const omitted = total - alarms.length;
-  if (omitted > 0) lines.push(`and ${omitted} more`);
+  if (omitted > 0) lines.push({ text: `and ${omitted} more` });
   return {
-    subject: oneLine(subject),
-    text: [subject, "", ...head, ...lines, "", time, ""].join("\n"),
+    title: oneLine(
+      `[${rule.severity}] ${PREFIXES[event]}${rule.name}: ${about}`,
+    ),
+    tone: event === "ended" ? "resolved" : rule.severity,
+    ...(condition === undefined
+      ? {}
+      : { lead: `Condition: ${oneLine(condition)}` }),
+    lines,
+    time,
+    json: body,
   };
 }
 
-function toLines(
+function toLine(
   { type, name, pool, url, value, text, since, until }: NoticeAlarm,
   { on }: NoticeBody["rule"],
-): string[] {
+): MessageLine {
   const parts = [
     `${type} ${oneLine(name)}`,
     ...(pool === undefined || type === "pool" ? [] : [`pool ${oneLine(pool)}`]),
@@ -49,7 +45,7 @@ function toLines(
     until === undefined ? `since ${since}` : `from ${since} to ${until}`,
   ];
   const line = parts.join(", ");
-  return url === undefined ? [line] : [line, `  ${url}`];
+  return url === undefined ? { text: line } : { text: line, url };
 }
 
 /** Names and messages come from pools and must not inject header lines. */

@@ -2,17 +2,17 @@ import type { WallClock } from "@xo-server/kit";
 import { XoError } from "@xo-server/model";
 import type { AlarmNotice, Store } from "@xo-server/store";
 import type { Logger } from "../log/logger.js";
-import type { SendMail } from "./mail-sender.js";
+import type { SendMessage } from "../notifications/send-message.js";
+import type { Target, TargetSecret } from "../notifications/target.js";
+import { toMessage } from "./message-text.js";
 import type { NoticeBody } from "./notice.js";
-import { toRule, type Target, type TargetSecret } from "./rule.js";
-import type { CallHook } from "./web-hook.js";
+import { toRule } from "./rule.js";
 
 export interface NoticeSenderOptions {
   readonly store: Pick<Store, "alarmRules" | "alarmNotices" | "engine">;
   readonly clock: WallClock;
   readonly logger: Pick<Logger, "warn">;
-  readonly sendMail: SendMail;
-  readonly callHook: CallHook;
+  readonly sendMessage: SendMessage;
   /** Completes a notice when it is sent. */
   readonly describe: (body: NoticeBody) => NoticeBody;
 }
@@ -69,11 +69,14 @@ export class NoticeSender {
     secret: TargetSecret,
     message: { readonly id: string; readonly body: NoticeBody },
   ): Promise<void> {
-    const { sendMail, callHook, describe } = this.#options;
-    const complete = { ...message, body: describe(message.body) };
-    if (target.kind === "e-mail")
-      await sendMail({ ...complete, addresses: target.addresses });
-    else await callHook({ ...complete, url: target.url, secret });
+    const { sendMessage, describe } = this.#options;
+    const body = describe(message.body);
+    await sendMessage({
+      id: message.id,
+      target,
+      secret,
+      message: toMessage(body),
+    });
   }
 
   /** Waits for messages being sent. */

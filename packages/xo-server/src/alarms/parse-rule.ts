@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import { parseFilter, type Catalog } from "@xo-server/inventory";
 import { XoError } from "@xo-server/model";
 import { checkProperties } from "../objects/known-properties.js";
@@ -8,57 +7,7 @@ import {
   SERVER_TYPE,
   serverMetrics,
 } from "./server-metrics.js";
-import type {
-  Condition,
-  StatisticCondition,
-  TargetInput,
-  RuleBody,
-  Target,
-  TargetSecret,
-} from "./rule.js";
-
-/** Maximum number of targets of a rule. */
-export const MAX_TARGETS = 20;
-
-/** Targets of a rule, with their secrets apart. */
-export interface SplitTargets {
-  readonly targets: readonly Target[];
-  /** By id of the target. */
-  readonly secrets: Readonly<Record<string, TargetSecret>>;
-}
-
-const NOTHING: SplitTargets = { targets: [], secrets: {} };
-
-/**
- * A web hook with the same id and URL as before keeps its secrets unless new
- * ones are sent.
- * @param before the stored targets
- */
-export function splitTargets(
-  input: readonly TargetInput[],
-  before: SplitTargets = NOTHING,
-): SplitTargets {
-  const known = new Map(before.targets.map((target) => [target.id, target]));
-  const secrets: Record<string, TargetSecret> = {};
-  const sendTo = input.map((target): Target => {
-    const old = known.get(target.id ?? "");
-    // A second target with the same id is a new one.
-    known.delete(target.id ?? "");
-    const id = old?.id ?? randomUUID();
-    if (target.kind === "e-mail") return { ...target, id };
-    const isSame = old?.kind === "web-hook" && old.url === target.url;
-    const secret = toSecret(target, isSame ? before.secrets[id] : undefined);
-    secrets[id] = secret;
-    return {
-      id,
-      kind: target.kind,
-      url: target.url,
-      headerNames: Object.keys(secret.headers ?? {}).sort(),
-      isSigned: secret.secret !== undefined,
-    };
-  });
-  return { targets: sendTo, secrets };
-}
+import type { Condition, StatisticCondition, RuleBody } from "./rule.js";
 
 /**
  * @throws XoError INVALID_PARAMETERS, FILTER_INVALID: the condition can never
@@ -150,38 +99,6 @@ function withDottedPaths(on: Condition): Condition {
     metric: toDots(on.metric),
     ...(on.of === undefined ? {} : { of: toDots(on.of) }),
   };
-}
-
-function toSecret(
-  {
-    secretHeaders,
-    secret,
-  }: Extract<TargetInput, { readonly kind: "web-hook" }>,
-  before: TargetSecret | undefined,
-): TargetSecret {
-  const headers =
-    secretHeaders === undefined ? before?.headers : toHeaders(secretHeaders);
-  const key = secret ?? before?.secret;
-  return {
-    ...(headers === undefined ? {} : { headers }),
-    ...(key === undefined ? {} : { secret: key }),
-  };
-}
-
-/** Headers that the HTTP client or this module sets. */
-const RESERVED =
-  /^(host|connection|upgrade|transfer-encoding|expect|te|trailer|user-agent|content-.*|x-xo-.*)$/;
-
-function toHeaders(
-  input: Readonly<Record<string, string>>,
-): Readonly<Record<string, string>> {
-  const headers = Object.entries(input).map(
-    ([name, value]) => [name.toLowerCase(), value] as const,
-  );
-  const reserved = headers.find(([name]) => RESERVED.test(name));
-  if (reserved !== undefined)
-    throw invalid(`the header ${reserved[0]} is set by the server`);
-  return Object.fromEntries(headers);
 }
 
 function invalid(reason: string): XoError {

@@ -1,5 +1,6 @@
 import type { AlarmRule } from "@xo-server/store";
 import { Type, type Static } from "typebox";
+import type { Target } from "../notifications/target.js";
 
 const closed = { additionalProperties: false } as const;
 const filter = Type.String({
@@ -62,61 +63,6 @@ export const Condition = Type.Union([
 ]);
 export type Condition = Static<typeof Condition>;
 export type StatisticCondition = Static<typeof Statistic>;
-
-const Mail = Type.Object(
-  {
-    id: Type.Optional(Type.String({ maxLength: 64 })),
-    kind: Type.Literal("e-mail"),
-    addresses: Type.Array(
-      Type.String({ pattern: '^[^\\s@<>,;"]+@[^\\s@<>,;"]+$', maxLength: 254 }),
-      { minItems: 1, maxItems: 50 },
-    ),
-  },
-  closed,
-);
-const webHook = {
-  id: Type.Optional(Type.String({ maxLength: 64 })),
-  kind: Type.Literal("web-hook"),
-  url: Type.String({ pattern: "^https?://[^\\s@]+$", maxLength: 2_048 }),
-};
-const header = Type.String({ maxLength: 2_048, pattern: "^[\\x20-\\x7e]*$" });
-
-/** A target as clients send it, with secrets that are never returned. */
-export const TargetInput = Type.Union([
-  Mail,
-  Type.Object(
-    {
-      ...webHook,
-      // Masked in logs because of its name.
-      secretHeaders: Type.Optional(
-        Type.Record(Type.String({ pattern: "^[A-Za-z0-9-]{1,64}$" }), header, {
-          maxProperties: 16,
-          ...closed,
-        }),
-      ),
-      secret: Type.Optional(Type.String({ minLength: 1, maxLength: 256 })),
-    },
-    closed,
-  ),
-]);
-export type TargetInput = Static<typeof TargetInput>;
-
-export const Target = Type.Union([
-  Mail,
-  Type.Object({
-    ...webHook,
-    headerNames: Type.Array(Type.String()),
-    isSigned: Type.Boolean(),
-  }),
-]);
-export type Target = Static<typeof Target> & { readonly id: string };
-
-/** The encrypted part of a target. */
-export interface TargetSecret {
-  readonly headers?: Readonly<Record<string, string>>;
-  /** Key for signing messages. */
-  readonly secret?: string;
-}
 
 export const severities = ["info", "warning", "critical"] as const;
 export type Severity = (typeof severities)[number];

@@ -2,20 +2,15 @@ import { XoError } from "@xo-server/model";
 import { Type, type Static } from "typebox";
 import {
   checkCondition,
-  MAX_TARGETS,
-  splitTargets,
   toRuleBody,
   withNewRuleDefaults,
 } from "../alarms/parse-rule.js";
-import {
-  ruleMembers,
-  Target,
-  TargetInput,
-  toRule,
-  type Rule,
-  type TargetSecret,
-} from "../alarms/rule.js";
+import { ruleMembers, toRule, type Rule } from "../alarms/rule.js";
+import { MAX_TARGETS, splitTargets } from "../notifications/split-targets.js";
+import { Target, TargetInput } from "../notifications/target.js";
+import { alarmRuleTestOperations } from "./alarm-rule-test.js";
 import { defineOperation, type OperationContext } from "./define-operation.js";
+import { findAlarmRule, targetSecretsOf } from "./find-alarm-rule.js";
 import type { RestRoute } from "../operations/rest-route.js";
 
 const id = Type.String({ minLength: 1, description: "Id of an alarm rule." });
@@ -23,7 +18,7 @@ const name = Type.String({ minLength: 1, maxLength: 256 });
 const targets = Type.Array(TargetInput, {
   maxItems: MAX_TARGETS,
   description:
-    "E-mail addresses and web hooks that are notified. `secretHeaders` and `secret` (the key that signs messages) are never returned.",
+    "E-mail addresses, web hooks and chat services (Slack, Microsoft Teams, Mattermost, ntfy) that are notified. `secretHeaders`, `secret` (the key that signs messages), `secretUrl` and `secretToken` are never returned.",
 });
 /** Names of release 0.1, still accepted. */
 const oldMembers = {
@@ -91,24 +86,6 @@ const route = (
 
 const change = { permission: "admin", changes: true } as const;
 
-const find = (
-  { services }: Pick<OperationContext, "services">,
-  ruleId: string,
-): Rule => {
-  const rule = services.store.alarmRules.get(ruleId);
-  if (rule === undefined)
-    throw new XoError("NO_SUCH_OBJECT", { type: "alarm rule", id: ruleId });
-  return toRule(rule);
-};
-
-const secretsOf = (
-  { services }: Pick<OperationContext, "services">,
-  ruleId: string,
-) =>
-  (services.store.alarmRules.secret(ruleId) ?? {}) as Readonly<
-    Record<string, TargetSecret>
-  >;
-
 export const alarmRuleCreate = defineOperation({
   ...change,
   name: "alarmRule.create",
@@ -172,12 +149,12 @@ export const alarmRuleSet = defineOperation({
     context,
   ) {
     const given = input ?? sendTo;
-    const old = find(context, ruleId);
+    const old = findAlarmRule(context, ruleId);
     if (patch.on !== undefined)
       checkCondition(patch.on, context.services.catalog);
     const before = {
       targets: old.targets,
-      secrets: secretsOf(context, ruleId),
+      secrets: targetSecretsOf(context, ruleId),
     };
     const { secrets, ...split } =
       given === undefined ? before : splitTargets(given, before);
@@ -207,35 +184,6 @@ export const alarmRuleDelete = defineOperation({
     await services.store.alarmRules.delete(params.id);
     await services.alarms.apply();
     return true;
-  },
-});
-
-export const alarmRuleTest = defineOperation({
-  ...change,
-  name: "alarmRule.test",
-  summary:
-    "Sends a test notice to all targets of an alarm rule. Returns for each target whether it was sent, or the error.",
-  params: Type.Object({ id }, closed),
-  result: Type.Array(
-    Type.Object({
-      targetId: Type.String(),
-      target: Type.String({ description: "Addresses or URL." }),
-      sent: Type.Boolean(),
-      error: Type.Optional(Type.String()),
-    }),
-  ),
-  rest: route("post", "/{id}/actions/test", {
-    operationId: "TestAlarmRule",
-    exposure: "confirm",
-  }),
-  handler: async (params, context) => {
-    const { targets } = find(context, params.id);
-    if (targets.length === 0)
-      throw new XoError("INVALID_PARAMETERS", {
-        reason:
-          "the rule has no targets: add e-mail addresses or a web hook with alarmRule.set",
-      });
-    return [...(await context.services.alarms.test(params.id))];
   },
 });
 
@@ -299,7 +247,7 @@ export const alarmRuleGet = defineOperation({
     example,
   }),
   handler: async (params, context) =>
-    (await toPublic(context, [find(context, params.id)]))[0]!,
+    (await toPublic(context, [findAlarmRule(context, params.id)]))[0]!,
 });
 
 const readOperations = [alarmRuleGetAll, alarmRuleGet];
@@ -310,5 +258,5 @@ export const alarmRuleOperations = [
   alarmRuleCreate,
   alarmRuleSet,
   alarmRuleDelete,
-  alarmRuleTest,
+  ...alarmRuleTestOperations,
 ];

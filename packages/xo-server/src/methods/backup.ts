@@ -67,8 +67,6 @@ const NOTHING: readonly Nothing[] = [
 /** Those whose answer is by id. */
 const MAPS = ["log.get", "metadataBackup.list"] as const;
 
-const LISTS = ["backupNg.listMountedPartitions", "ipPool.getAll"] as const;
-
 const ID = "00000000-0000-4000-8000-000000000004";
 
 function listAndGet(nothing: Nothing): Operation<Services>[] {
@@ -125,14 +123,12 @@ export const backupOperations = [
       handler: () => ({}),
     }),
   ),
-  ...LISTS.map((name) =>
-    defineOperation({
-      name,
-      summary: "None yet.",
-      params: Type.Object({}, { additionalProperties: true }),
-      result: Type.Array(Type.Unknown()),
-      permission: name === "ipPool.getAll" ? "user" : "admin",
-      handler: () => [],
-    }),
-  ),
+  defineOperation({
+    name: "backupNg.listMountedPartitions",
+    summary: "None yet.",
+    params: Type.Object({}, { additionalProperties: true }),
+    result: Type.Array(Type.Unknown()),
+    permission: "admin",
+    handler: () => [],
+  }),
 ];

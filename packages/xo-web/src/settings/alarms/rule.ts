@@ -1,4 +1,12 @@
 import type { Json } from "@xo-server/kit";
+import {
+  targetFault,
+  toTarget,
+  toTargetEntries,
+  type Target,
+  type TargetEntries,
+  type TargetFault,
+} from "./target.js";
 
 export const severities = ["info", "warning", "critical"] as const;
 export type Severity = (typeof severities)[number];
@@ -43,20 +51,6 @@ export const conditionKinds = [
   "pool",
 ] as const;
 export type ConditionKind = (typeof conditionKinds)[number];
-
-export type Target =
-  | {
-      readonly kind: "e-mail";
-      readonly id?: string;
-      readonly addresses: readonly string[];
-    }
-  | {
-      readonly kind: "web-hook";
-      readonly id?: string;
-      readonly url: string;
-      readonly headerNames?: readonly string[];
-      readonly isSigned?: boolean;
-    };
 
 /** Unit in which a number is shown and typed. */
 export type MetricUnit = "percent" | "MiB" | "MBps" | "days" | "plain";
@@ -129,17 +123,6 @@ export interface RuleEntries {
   targets: TargetEntries[];
 }
 
-export interface TargetEntries {
-  kind: "e-mail" | "web-hook";
-  id: string | undefined;
-  /** Separated by commas. */
-  addresses: string;
-  url: string;
-  /** Empty: the stored secret stays. */
-  secret: string;
-  isSigned: boolean;
-}
-
 export function toEntries(rule: AlarmRule | undefined): RuleEntries {
   const on = rule?.on ?? {
     kind: "statistic" as const,
@@ -172,33 +155,8 @@ export function toEntries(rule: AlarmRule | undefined): RuleEntries {
   };
 }
 
-export function newTarget(kind: TargetEntries["kind"]): TargetEntries {
-  return {
-    kind,
-    id: undefined,
-    addresses: "",
-    url: "",
-    secret: "",
-    isSigned: false,
-  };
-}
-
-function toTargetEntries(target: Target): TargetEntries {
-  const empty = newTarget(target.kind);
-  return target.kind === "e-mail"
-    ? { ...empty, id: target.id, addresses: target.addresses.join(", ") }
-    : {
-        ...empty,
-        id: target.id,
-        url: target.url,
-        isSigned: target.isSigned ?? false,
-      };
-}
-
 export type RuleFault =
-  "required" | "number" | "clearsAt" | "address" | "url" | "filter";
-
-const MAIL = /^[^\s@<>,;"]+@[^\s@<>,;"]+$/;
+  "required" | "number" | "clearsAt" | "filter" | TargetFault;
 
 /** Faults by field; those of targets as `target0`, `target1` ... */
 export function faultsOf(
@@ -232,13 +190,14 @@ function numberFaults(entries: RuleEntries): Record<string, RuleFault> {
   return isBeyond ? { clearsAt: "clearsAt" } : {};
 }
 
-function targetFault(target: TargetEntries): RuleFault | undefined {
-  if (target.kind === "web-hook")
-    return /^https?:\/\/[^\s@]+$/.test(target.url.trim()) ? undefined : "url";
-  const addresses = split(target.addresses);
-  return addresses.length > 0 && addresses.every((one) => MAIL.test(one))
-    ? undefined
-    : "address";
+/** What a message needs to know of a rule; undefined: fields are missing. */
+export function toExample(
+  entries: RuleEntries,
+): Readonly<Record<string, Json>> | undefined {
+  const faults = Object.keys(faultsOf(entries));
+  if (faults.some((field) => !field.startsWith("target"))) return undefined;
+  const { name, severity, on, forSeconds } = toRule(entries);
+  return { name: name!, severity: severity!, on: on!, forSeconds: forSeconds! };
 }
 
 /** The parameters of `alarmRule.create` and `alarmRule.set` but the id. */
@@ -284,25 +243,6 @@ function toCondition(entries: RuleEntries): Readonly<Record<string, Json>> {
       };
     }
   }
-}
-
-function toTarget(target: TargetEntries): Readonly<Record<string, Json>> {
-  const id = target.id === undefined ? {} : { id: target.id };
-  if (target.kind === "e-mail")
-    return { ...id, kind: "e-mail", addresses: split(target.addresses) };
-  return {
-    ...id,
-    kind: "web-hook",
-    url: target.url.trim(),
-    ...(target.secret === "" ? {} : { secret: target.secret }),
-  };
-}
-
-function split(addresses: string): string[] {
-  return addresses
-    .split(/[,;\s]+/)
-    .map((one) => one.trim())
-    .filter((one) => one !== "");
 }
 
 function isNumber(text: string, most = Infinity): boolean {

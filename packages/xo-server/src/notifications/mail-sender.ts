@@ -1,8 +1,6 @@
 import { XoError } from "@xo-server/model";
 import type { Config } from "../config/config.js";
 import { readConfigSecret } from "../auth/providers/read-secret.js";
-import { toMessageText } from "./message-text.js";
-import type { NoticeBody } from "./notice.js";
 
 /** One message with its recipients. */
 export interface MailMessage {
@@ -12,10 +10,20 @@ export interface MailMessage {
    */
   readonly id: string;
   readonly addresses: readonly string[];
-  readonly body: NoticeBody;
+  /** One line. */
+  readonly subject: string;
+  readonly text: string;
+  readonly html?: string;
+  readonly attachments?: readonly MailAttachment[];
 }
 
-export type SendMail = (letter: MailMessage) => Promise<void>;
+export interface MailAttachment {
+  readonly filename: string;
+  readonly content: string;
+  readonly contentType: string;
+}
+
+export type SendMail = (message: MailMessage) => Promise<void>;
 
 type MailConfig = Config["mail"];
 
@@ -23,7 +31,7 @@ type MailConfig = Config["mail"];
  * Sends mail by SMTP, with one connection per message because there are few.
  */
 export function createMailSender(config: MailConfig): SendMail {
-  return async ({ id, addresses, body }) => {
+  return async ({ id, addresses, attachments = [], ...content }) => {
     if (config.host === "")
       throw new XoError("UNSUPPORTED", {
         reason: "no mail server is configured (mail.host)",
@@ -36,7 +44,8 @@ export function createMailSender(config: MailConfig): SendMail {
         from: config.from,
         to: [...addresses],
         messageId: `<${id}@xo-server>`,
-        ...toMessageText(body),
+        ...content,
+        attachments: [...attachments],
         headers: { "Auto-Submitted": "auto-generated" },
       });
     } finally {

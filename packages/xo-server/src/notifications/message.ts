@@ -1,0 +1,30 @@
+/** What a message reports; chat services show it as color or priority. */
+export type Tone = "info" | "warning" | "critical" | "resolved";
+
+export interface MessageLine {
+  readonly text: string;
+  /** Page of the object. */
+  readonly url?: string;
+}
+
+/** A message for people. All texts are plain, of one line, and may be of any user. */
+export interface Message {
+  readonly title: string;
+  readonly tone: Tone;
+  /** Above the lines. */
+  readonly lead?: string;
+  readonly lines: readonly MessageLine[];
+  /** ISO 8601 */
+  readonly time: string;
+  /** What web hooks receive besides the id. */
+  readonly json: object;
+}
+
+/** Plain-text mail. */
+export function toMailText({ title, lead, lines, time }: Message): string {
+  const head = lead === undefined ? [] : [lead, ""];
+  const body = lines.flatMap(({ text, url }) =>
+    url === undefined ? [text] : [text, `  ${url}`],
+  );
+  return [title, "", ...head, ...body, "", time, ""].join("\n");
+}
