@@ -2,13 +2,14 @@ import { XoError } from "@xo-server/model";
 import type { Store, User } from "@xo-server/store";
 import type { Credentials } from "./authenticator.js";
 import type { Directory } from "./providers/provider.js";
+import type { ExternalProviders } from "./external-providers.js";
 import type { ExternalUsers } from "./external-users.js";
 
 export interface PasswordVerifierOptions {
   readonly store: Pick<Store, "users">;
   readonly externalUsers: ExternalUsers;
-  /** Absent: all passwords are local. */
-  readonly directory?: Directory | undefined;
+  /** Without a directory all passwords are local. */
+  readonly providers: Pick<ExternalProviders, "directory">;
 }
 
 /** Provider name of local passwords in the audit log. */
@@ -37,7 +38,8 @@ export class PasswordVerifier {
     name,
     password,
   }: Credentials): Promise<VerifiedUser | undefined> {
-    const { store, directory, externalUsers: foreignPeople } = this.#options;
+    const { store, providers, externalUsers: foreignPeople } = this.#options;
+    const { directory } = providers;
     const known = store.users.findByName(name);
     if (directory === undefined || !isExternalOnly(known, directory)) {
       const user = await store.users.verifyPassword(name, password);
@@ -58,7 +60,8 @@ export class PasswordVerifier {
 
   /** The providers that verify the password of a name, separated by commas. */
   providersOf(name: string): string {
-    const { store, directory } = this.#options;
+    const { store, providers } = this.#options;
+    const { directory } = providers;
     const known = store.users.findByName(name);
     if (directory === undefined || isLocalOnly(known, directory)) return LOCAL;
     const { provider } = directory.policy;

@@ -6,6 +6,7 @@ import type {
   Credentials,
   RedirectSignIn,
 } from "./authenticator.js";
+import type { ExternalProviders } from "./external-providers.js";
 import { KnownAddresses, toPair } from "./known-addresses.js";
 import { LoginThrottle, type ThrottledAttempt } from "./login-throttle.js";
 import { SignInQueue } from "./sign-in-queue.js";
@@ -24,15 +25,12 @@ export interface SignInServiceOptions {
   readonly passwords: Pick<PasswordVerifier, "verify" | "providersOf">;
   readonly log: Pick<SignInLog, "write">;
   readonly clock: Pick<WallClock, "now">;
-  /** The provider that verifies passwords besides the local ones. */
-  readonly directory?: string | undefined;
-  readonly redirect?: RedirectSignIn | undefined;
+  /** Absent: local passwords only. */
+  readonly providers?: Pick<ExternalProviders, "directory" | "redirect">;
 }
 
 /** Sign-in by token, or by name and password with an optional two-factor code. */
 export class SignInService implements Authenticator {
-  readonly directory: string | undefined;
-  readonly redirect: RedirectSignIn | undefined;
   readonly #options: SignInServiceOptions;
   readonly #throttle: LoginThrottle;
   readonly #verifiedPasswords: VerifiedPasswords;
@@ -44,14 +42,21 @@ export class SignInService implements Authenticator {
 
   constructor(options: SignInServiceOptions) {
     this.#options = options;
-    this.directory = options.directory;
-    this.redirect = options.redirect;
     this.#throttle = new LoginThrottle(options.clock);
     this.#knownAddresses = new KnownAddresses(options.store);
     this.#verifiedPasswords = new VerifiedPasswords(options.clock);
     this.#stopListening = options.store.onChange((table) => {
       if (table === "users") this.#verifiedPasswords.clear();
     });
+  }
+
+  /** The provider that verifies passwords besides the local ones. */
+  get directory(): string | undefined {
+    return this.#options.providers?.directory?.policy.provider;
+  }
+
+  get redirect(): RedirectSignIn | undefined {
+    return this.#options.providers?.redirect;
   }
 
   async byToken(text: string, address: string): Promise<Session> {

@@ -5,10 +5,12 @@ import type { StartOptions } from "../config/start-options.js";
 import type { StopStack } from "../lifecycle/stop-stack.js";
 import type { ObjectFinder } from "../rights/owners.js";
 import { startTokenCleanup } from "./token-cleanup.js";
+import type { ExternalProviders } from "./external-providers.js";
 import { createInitialAccounts } from "./initial-accounts.js";
-import { createSignInService } from "./create-sign-in.js";
+import { createSignIn } from "./create-sign-in.js";
 import { AuthenticatedUsers } from "./authenticated-users.js";
 import { Sessions } from "./sessions.js";
+import type { ProviderSettings } from "./provider-settings.js";
 import type { PasswordPolicy } from "./password-policy.js";
 import type { SignInService } from "./sign-in-service.js";
 import { OneTimeSeals } from "./one-time-seals.js";
@@ -19,6 +21,8 @@ import { Tickets } from "./tickets.js";
 export interface AuthService {
   readonly users: AuthenticatedUsers;
   readonly signIn: SignInService;
+  readonly providers: ExternalProviders;
+  readonly providerSettings: ProviderSettings;
   readonly sessions: Sessions;
   readonly tickets: Tickets;
   readonly seals: OneTimeSeals;
@@ -57,17 +61,19 @@ export async function startAuth(
   const stopDropping = startTokenCleanup(store, clock);
   const storedSessions = new StoredSessions({ store, users: people, clock });
   const seals = new OneTimeSeals({ store, clock });
-  const signIn = await createSignInService(store, storedSessions, options);
+  const created = await createSignIn(store, storedSessions, options);
+  const { signIn, providers } = created;
   stops.push("authentication", () => {
     stopDropping();
     signIn.stop();
+    providers.stop();
     sessions.stop();
     people.stop();
   });
   return {
     users: people,
     sessions,
-    signIn,
+    ...created,
     seals,
     storedSessions,
     tickets: new Tickets({ seals, sessions: storedSessions }),

@@ -16,6 +16,8 @@ export interface AuthServices {
     Services,
     | "users"
     | "signIn"
+    | "providers"
+    | "providerSettings"
     | "sessions"
     | "tickets"
     | "totpEnrollments"
@@ -42,7 +44,7 @@ export async function startAuthServices(
     { ...options, passwordPolicy, findObject: (id) => objects.find(id) },
     stops,
   );
-  const { users, signIn, sessions, tickets, seals, storedSessions } = started;
+  const { sessions, seals, storedSessions } = started;
   const consoles = new Consoles({
     config: options.config.consoles,
     inventory,
@@ -65,10 +67,7 @@ export async function startAuthServices(
     logger: options.loggers.named("xo:api"),
   });
   const auth = {
-    users,
-    signIn,
-    sessions,
-    tickets,
+    ...started,
     passwordPolicy,
     totpEnrollments: new TotpEnrollments(clock),
     resourceSets: new ResourceSets({

@@ -8,6 +8,8 @@ import type { Alarms } from "../alarms/alarms.js";
 import type { ReadForwarding } from "../audit-forwarding/start-audit-forwarding.js";
 import type { OneTimePaths } from "../transfers/one-time-paths.js";
 import type { AuthenticatedUsers } from "../auth/authenticated-users.js";
+import type { ExternalProviders } from "../auth/external-providers.js";
+import type { ProviderSettings } from "../auth/provider-settings.js";
 import type { PasswordPolicy } from "../auth/password-policy.js";
 import type { Sessions } from "../auth/sessions.js";
 import type { SignInService } from "../auth/sign-in-service.js";
@@ -80,6 +82,8 @@ export interface Services {
 
   readonly users: AuthenticatedUsers;
   readonly signIn: SignInService;
+  readonly providers: ExternalProviders;
+  readonly providerSettings: ProviderSettings;
   readonly sessions: Sessions;
   readonly tickets: Tickets;
   readonly totpEnrollments: TotpEnrollments;

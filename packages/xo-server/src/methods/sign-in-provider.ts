@@ -1,4 +1,8 @@
+import { XoError } from "@xo-server/model";
 import { Type } from "typebox";
+import type { LdapInput, OidcInput } from "../auth/provider-settings.js";
+import { LdapConfig } from "../config/ldap-config.js";
+import { OidcConfig } from "../config/oidc-config.js";
 import { defineOperation } from "./define-operation.js";
 
 const Provider = Type.Object({
@@ -57,5 +61,238 @@ export const sessionGetProviders = defineOperation({
   },
 });
 
-/** Authentication providers, for the sign-in page. */
-export const signInProviderOperations = [sessionGetProviders];
+const closed = { additionalProperties: false } as const;
+// Files of the server and environment variables are for config.yaml.
+const { tls, groups } = LdapConfig.properties;
+
+const LdapSettings = Type.Partial(
+  Type.Object({
+    ...Type.Omit(LdapConfig, ["bindPasswordFile", "bindPasswordEnv"])
+      .properties,
+    tls: Type.Partial(Type.Omit(tls, ["caFile"]), closed),
+    groups: Type.Partial(groups, closed),
+  }),
+  {
+    ...closed,
+    description:
+      "As `ldap` of config.yaml. Without bindPassword the stored one is kept, if servers and bindDn are the same.",
+  },
+);
+const OidcSettings = Type.Partial(
+  Type.Omit(OidcConfig, ["clientSecretFile", "clientSecretEnv"]),
+  {
+    ...closed,
+    description:
+      "As `oidc` of config.yaml. Without clientSecret the stored one is kept, if issuer and clientId are the same.",
+  },
+);
+const enabled = Type.Boolean({ description: "Whether users can sign in." });
+const id = Type.Enum(["ldap", "oidc"]);
+const change = {
+  permission: "admin",
+  changes: true,
+  result: Type.Boolean(),
+} as const;
+
+const Setting = Type.Object({
+  id: Type.String(),
+  source: Type.Enum(["config", "database", "none"], {
+    description:
+      "config: of config.yaml, which takes precedence and cannot be changed here; none: not configured, the configuration has the defaults.",
+  }),
+  enabled: Type.Boolean(),
+  hasSecret: Type.Boolean(),
+  configuration: Type.Record(Type.String(), Type.Unknown(), {
+    description: "Without secrets, files and environment variables.",
+  }),
+});
+
+export const signInProviderGetAll = defineOperation({
+  name: "signInProvider.getAll",
+  summary: "Returns the configuration of LDAP and OpenID Connect.",
+  params: Type.Object({}),
+  result: Type.Array(Setting),
+  permission: "admin",
+  handler: (_params, { services }) =>
+    (["ldap", "oidc"] as const).map((one) => {
+      const { source, isEnabled, configuration } =
+        services.providerSettings.get(one);
+      const shown = Object.entries(configuration);
+      const isSecret = (key: string) =>
+        /^(bindPassword|clientSecret)/.test(key);
+      return {
+        id: one,
+        source,
+        enabled: isEnabled,
+        hasSecret: shown.some(([key, value]) => isSecret(key) && value !== ""),
+        configuration: Object.fromEntries(
+          shown.filter(([key]) => !isSecret(key)),
+        ),
+      };
+    }),
+});
+
+export const signInProviderSetLdap = defineOperation({
+  ...change,
+  name: "signInProvider.setLdap",
+  summary:
+    "Stores the configuration of LDAP, encrypted, and applies it at once.",
+  params: Type.Object({ enabled, configuration: LdapSettings }, closed),
+  async handler({ enabled: isEnabled, configuration }, { services }) {
+    const input = configuration as LdapInput;
+    await services.providerSettings.set("ldap", isEnabled, input);
+    await services.providers.apply();
+    return true;
+  },
+});
+
+export const signInProviderSetOidc = defineOperation({
+  ...change,
+  name: "signInProvider.setOidc",
+  summary:
+    "Stores the configuration of OpenID Connect, encrypted, and applies it at once.",
+  params: Type.Object({ enabled, configuration: OidcSettings }, closed),
+  async handler({ enabled: isEnabled, configuration }, { services }) {
+    const input = configuration as OidcInput;
+    await services.providerSettings.set("oidc", isEnabled, input);
+    await services.providers.apply();
+    return true;
+  },
+});
+
+export const signInProviderDelete = defineOperation({
+  ...change,
+  name: "signInProvider.delete",
+  summary:
+    "Deletes the stored configuration of LDAP or OpenID Connect. Its users stay, but cannot sign in by it.",
+  params: Type.Object({ id }, closed),
+  async handler(params, { services }) {
+    await services.providerSettings.delete(params.id);
+    await services.providers.apply();
+    return true;
+  },
+});
+
+export const signInProviderTestLdap = defineOperation({
+  ...change,
+  name: "signInProvider.testLdap",
+  summary:
+    "Tries a configuration of LDAP, which need not be stored, with a user name and a password. No user is created.",
+  params: Type.Object(
+    {
+      configuration: Type.Optional(LdapSettings),
+      name: Type.String({ minLength: 1, maxLength: 256 }),
+      password: Type.Optional(
+        Type.String({
+          maxLength: 1_024,
+          description: "Absent: only the entry of the user is searched.",
+        }),
+      ),
+    },
+    closed,
+  ),
+  result: Type.Object({
+    dn: Type.Optional(
+      Type.String({ description: "Of the entry; absent: no such user." }),
+    ),
+    accepted: Type.Boolean({ description: "Whether the password is right." }),
+    name: Type.Optional(Type.String()),
+    groups: Type.Optional(Type.Array(Type.String())),
+    isAdmin: Type.Optional(
+      Type.Boolean({ description: "Member of adminGroup." }),
+    ),
+  }),
+  async handler({ configuration, name, password }, { services }) {
+    const { providerSettings, providers } = services;
+    const settings =
+      configuration === undefined
+        ? providerSettings.get("ldap").configuration
+        : providerSettings.resolve("ldap", configuration);
+    if (settings.urls.length === 0)
+      throw new XoError("INVALID_PARAMETERS", {
+        reason: "ldap.urls is empty: add the URL of a server",
+      });
+    const directory = await providers.tryDirectory(settings);
+    const dn = await directory.find(name);
+    if (dn === undefined) return { accepted: false };
+    const identity =
+      password === undefined
+        ? undefined
+        : await directory.verify(name, password);
+    if (identity === undefined) return { dn, accepted: false };
+    const { adminGroup } = settings;
+    return {
+      dn,
+      accepted: true,
+      name: identity.name,
+      ...(identity.groups === undefined
+        ? {}
+        : { groups: [...identity.groups] }),
+      ...(adminGroup === ""
+        ? {}
+        : { isAdmin: identity.groups?.includes(adminGroup) === true }),
+    };
+  },
+});
+
+export const signInProviderTestOidc = defineOperation({
+  ...change,
+  name: "signInProvider.testOidc",
+  summary:
+    "Reads the discovery document of an OpenID Connect provider, whose configuration need not be stored.",
+  params: Type.Object({ configuration: Type.Optional(OidcSettings) }, closed),
+  result: Type.Object({
+    issuer: Type.String(),
+    authorizationEndpoint: Type.Optional(Type.String()),
+    tokenEndpoint: Type.Optional(Type.String()),
+    unsupportedScopes: Type.Array(Type.String(), {
+      description:
+        "Configured scopes that the discovery document does not list; empty also if it lists none.",
+    }),
+    unsupportedClaims: Type.Array(Type.String(), {
+      description: "The same for claims.",
+    }),
+  }),
+  async handler({ configuration }, { services }) {
+    const { providerSettings, providers } = services;
+    const settings =
+      configuration === undefined
+        ? providerSettings.get("oidc").configuration
+        : providerSettings.resolve("oidc", configuration);
+    if (settings.issuer === "")
+      throw new XoError("INVALID_PARAMETERS", {
+        reason: "oidc.issuer is missing",
+      });
+    const provider = await providers.tryProvider(settings);
+    const { issuer, authorizationEndpoint, tokenEndpoint, scopes, claims } =
+      await provider.describe();
+    const missing = (
+      wanted: string[],
+      listed: readonly string[] | undefined,
+    ) =>
+      listed === undefined
+        ? []
+        : wanted.filter((one) => one !== "" && !listed.includes(one));
+    return {
+      issuer,
+      ...(authorizationEndpoint === undefined ? {} : { authorizationEndpoint }),
+      ...(tokenEndpoint === undefined ? {} : { tokenEndpoint }),
+      unsupportedScopes: missing(settings.scopes.split(/\s+/), scopes),
+      unsupportedClaims: missing(
+        [settings.nameClaim, settings.groupsClaim],
+        claims,
+      ),
+    };
+  },
+});
+
+/** Authentication providers, for the sign-in page and the settings. */
+export const signInProviderOperations = [
+  sessionGetProviders,
+  signInProviderGetAll,
+  signInProviderSetLdap,
+  signInProviderSetOidc,
+  signInProviderDelete,
+  signInProviderTestLdap,
+  signInProviderTestOidc,
+];

@@ -62,6 +62,19 @@ export class LdapDirectory implements Directory {
     }
   }
 
+  /**
+   * The entry of a user, without a password.
+   * @returns its distinguished name; undefined: none, or more than one
+   * @throws XoError PROVIDER_UNAVAILABLE
+   */
+  async find(name: string): Promise<string | undefined> {
+    if (!isCanonicalName(name)) return undefined;
+    return this.#query(async (client) => {
+      await this.#bindAsService(client);
+      return (await this.#findEntry(client, name))?.dn;
+    });
+  }
+
   /** Tries the servers in order until one answers. */
   async #query<T>(work: (client: Client) => Promise<T>): Promise<T> {
     const { ldap, clock, logger } = this.#options;

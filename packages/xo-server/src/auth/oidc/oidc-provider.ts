@@ -17,6 +17,16 @@ export interface OidcProviderOptions {
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;
 }
 
+/** What a provider says about itself (OpenID Connect Discovery 1.0, section 3). */
+export interface ProviderDescription {
+  readonly issuer: string;
+  readonly authorizationEndpoint: string | undefined;
+  readonly tokenEndpoint: string | undefined;
+  /** Undefined: not in the document. */
+  readonly scopes: readonly string[] | undefined;
+  readonly claims: readonly string[] | undefined;
+}
+
 /**
  * An OpenID Connect provider: authorization code flow with PKCE, state and nonce.
  * The discovery document is read at the first sign-in and after each failure, so
@@ -52,6 +62,19 @@ export class OidcProvider {
       code_challenge_method: "S256",
     });
     return { url: url.href, pending };
+  }
+
+  /** Reads the discovery document. @throws XoError PROVIDER_UNAVAILABLE */
+  async describe(): Promise<ProviderDescription> {
+    const metadata = (await this.#discover()).serverMetadata();
+    const { issuer, authorization_endpoint, token_endpoint } = metadata;
+    return {
+      issuer,
+      authorizationEndpoint: authorization_endpoint,
+      tokenEndpoint: token_endpoint,
+      scopes: metadata.scopes_supported,
+      claims: metadata.claims_supported,
+    };
   }
 
   /** @throws XoError CREDENTIALS_INVALID with a `reason`, PROVIDER_UNAVAILABLE */
