@@ -112,6 +112,22 @@ t.test("a set bounds its VMs after their creation too", async (t) => {
     );
   });
 
+  await t.test("snapshots are counted, and limited", async (t) => {
+    const limit = { id: set, limitId: "snapshots" };
+    await api.ask("resourceSet.addLimit", { ...limit, quantity: 1 });
+    const snapshot = await session.ask("vm.snapshot", { id });
+    t.match(await session.call("vm.snapshot", { id }), {
+      error: { code: 24, data: { resourceType: "snapshots", available: 0 } },
+    });
+    const revert = { id, snapshot, snapshotBefore: true };
+    t.match(await session.call("vm.revertSnapshot", revert), {
+      error: { code: 24 },
+    });
+    t.match(await limits(set), { snapshots: { total: 1, usage: 1 } });
+    t.equal(await api.ask("vm.delete", { id: snapshot }), true);
+    await api.ask("resourceSet.removeLimit", limit);
+  });
+
   await t.test("copies are counted and belong to their maker", async (t) => {
     t.match(await session.call("vm.clone", { id, name: "copy" }), {
       error: { code: 24, data: { resourceType: "disk" } },

@@ -38,8 +38,13 @@ export const vmSnapshot = defineOperation({
     creates: "vm-snapshots",
     body: { name_label: "name" },
   }),
-  handler: ({ id, ...options }, { objects, task }) =>
-    snapshot(objects, id, { ...options, work: task }),
+  handler: ({ id, ...options }, context) => {
+    const { objects, task } = context;
+    const vm = objects.get(id, "VM");
+    return withGrowth(vm, { snapshots: 1 }, context, () =>
+      snapshot(objects, vm, { ...options, work: task }),
+    );
+  },
 });
 
 export const vmRevert = defineOperation({
@@ -95,7 +100,11 @@ async function revert(
   const vm = context.objects.get(String(object["$snapshot_of"]));
   const name = String(vm.object["name_label"]);
   const before = `${name}_before_revert_${now()}`;
-  await withGrowth(vm, growthOfRevert(vm, snapshot), context, () =>
+  const growth = {
+    ...growthOfRevert(vm, snapshot),
+    snapshots: snapshotBefore ? 1 : 0,
+  };
+  await withGrowth(vm, growth, context, () =>
     revertVm(xapi, ref, snapshotBefore ? before : undefined),
   );
   return true;
@@ -108,12 +117,11 @@ interface SnapshotOptions extends SnapshotKind {
 
 async function snapshot(
   objects: PoolObjects,
-  id: string,
+  vm: PoolObject,
   { name, description, ...kind }: SnapshotOptions,
 ): Promise<string> {
-  const vm = objects.get(id, "VM");
   const label = name ?? `${String(vm.object["name_label"])}_${now()}`;
-  const { xapi } = vm;
+  const { id, xapi } = vm;
   return withRollback(untrackedXapi(objects, id), async (made) => {
     const ref = await takeSnapshot(vm, label, kind);
     addVm(made, ref, `snapshot ${ref}`);

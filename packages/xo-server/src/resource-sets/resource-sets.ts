@@ -63,7 +63,7 @@ interface Taken extends ResourceUsage {
   readonly expected?: ResourceUsage;
 }
 
-const usageNames = ["cpus", "memory", "disk"] as const;
+const usageNames = ["cpus", "memory", "disk", "snapshots"] as const;
 
 /**
  * Resource sets: quotas for creating VMs, their usage, and the owners of the
@@ -123,7 +123,7 @@ export class ResourceSets implements UsableSets {
     vmId: string,
     growth: ResourceUsage,
   ): Promise<GrownShare> {
-    if (usageNames.every((name) => growth[name] <= 0)) return noGrowth;
+    if (usageNames.every((name) => (growth[name] ?? 0) <= 0)) return noGrowth;
     const mine = await this.#take(setId, growth, vmId);
     return {
       giveBack: async () => void this.#taken.delete(mine),
@@ -215,9 +215,9 @@ export class ResourceSets implements UsableSets {
   #sumOf(
     setId: string,
     used: SetUsage,
-  ): { cpus: number; memory: number; disk: number; vms: number } {
-    const { cpus, memory, disk, vms } = used;
-    const sum = { cpus, memory, disk, vms };
+  ): Record<(typeof usageNames)[number] | "vms", number> {
+    const { cpus, memory, disk, snapshots, vms } = used;
+    const sum = { cpus, memory, disk, snapshots, vms };
     for (const one of this.#taken) {
       if (one.setId !== setId) continue;
       const rest = this.#restOf(one, used);
@@ -225,7 +225,7 @@ export class ResourceSets implements UsableSets {
         this.#taken.delete(one);
         continue;
       }
-      for (const name of usageNames) sum[name] += rest[name];
+      for (const name of usageNames) sum[name] += rest[name] ?? 0;
       if (one.expected === undefined) sum.vms++;
     }
     return sum;
@@ -243,6 +243,7 @@ export class ResourceSets implements UsableSets {
       cpus: Math.max(0, expected.cpus - seen.cpus),
       memory: Math.max(0, expected.memory - seen.memory),
       disk: Math.max(0, expected.disk - seen.disk),
+      snapshots: Math.max(0, (expected.snapshots ?? 0) - (seen.snapshots ?? 0)),
     };
     return usageNames.some((name) => rest[name] > 0) ? rest : undefined;
   }
@@ -263,8 +264,13 @@ export class ResourceSets implements UsableSets {
   }
 }
 
-function amountsOf({ cpus, memory, disk }: ResourceUsage): ResourceUsage {
-  return { cpus, memory, disk };
+function amountsOf({
+  cpus,
+  memory,
+  disk,
+  snapshots = 0,
+}: ResourceUsage): Required<ResourceUsage> {
+  return { cpus, memory, disk, snapshots };
 }
 
 function addUsage(
@@ -275,6 +281,7 @@ function addUsage(
     cpus: before.cpus + more.cpus,
     memory: before.memory + more.memory,
     disk: before.disk + more.disk,
+    snapshots: (before.snapshots ?? 0) + (more.snapshots ?? 0),
   };
 }
 
@@ -296,8 +303,8 @@ function toPublic(
   set: ResourceSet,
   usage: SetUsage = noUsage,
 ): PublicResourceSet {
-  const { cpus, memory, disk, vms } = usage;
-  const used = new Map(Object.entries({ cpus, memory, disk, vms }));
+  const { byVm: _byVm, ...sums } = usage;
+  const used = new Map(Object.entries(sums));
   const { id, name, subjects, objects, tags, ipPools, shareByDefault } = set;
   return {
     id,

@@ -12,6 +12,7 @@ export interface SetUsage {
   readonly memory: number;
   readonly disk: number;
   readonly vms: number;
+  readonly snapshots: number;
   /** Of each VM, by its id. */
   readonly byVm: ReadonlyMap<string, ResourceUsage>;
 }
@@ -21,6 +22,7 @@ export const noUsage: SetUsage = {
   memory: 0,
   disk: 0,
   vms: 0,
+  snapshots: 0,
   byVm: new Map(),
 };
 
@@ -65,23 +67,26 @@ function withVm(
   vm: ViewObject,
   catalog: UsageSources["catalog"],
 ): SetUsage {
-  const { CPUs, memory, $VBDs } = vm as {
+  const { CPUs, memory, $VBDs, snapshots } = vm as {
     readonly CPUs?: { readonly number?: number };
     readonly memory?: { readonly dynamic?: readonly number[] };
     readonly $VBDs?: readonly string[];
+    readonly snapshots?: readonly string[];
   };
   const disks = new Set(($VBDs ?? []).flatMap((id) => diskOf(id, catalog)));
   const sizes = [...disks].map((id) => sizeOf(id, catalog));
-  const own: ResourceUsage = {
+  const own: Required<ResourceUsage> = {
     cpus: CPUs?.number ?? 0,
     memory: memory?.dynamic?.[1] ?? 0,
     disk: sizes.reduce((all, size) => all + size, 0),
+    snapshots: snapshots?.length ?? 0,
   };
   return {
     cpus: sum.cpus + own.cpus,
     memory: sum.memory + own.memory,
     disk: sum.disk + own.disk,
     vms: sum.vms + 1,
+    snapshots: sum.snapshots + own.snapshots,
     byVm: (sum.byVm as Map<string, ResourceUsage>).set(String(vm["id"]), own),
   };
 }

@@ -61,6 +61,8 @@ export interface ResourceUsage {
   readonly memory: number;
   /** Bytes. */
   readonly disk: number;
+  /** Number of snapshots. Default: 0. */
+  readonly snapshots?: number;
 }
 
 /** A server without resource sets. */
