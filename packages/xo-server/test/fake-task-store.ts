@@ -19,12 +19,16 @@ export class FakeTaskStore implements TaskStore {
   }
 
   async list(options: TaskPageOptions = {}) {
-    const { userId, objectId, limit = 100, cursor = "0" } = options;
+    const { userId, objectId, status, limit = 100, cursor = "0" } = options;
+    const { since = 0, until = Infinity } = options;
     const fitting = [...this.rows.values()]
       .filter(
         (task) =>
           (userId ?? task.userId) === task.userId &&
-          (objectId ?? task.objectId) === task.objectId,
+          (objectId ?? task.objectId) === task.objectId &&
+          (status ?? task.status) === task.status &&
+          task.startedAt >= since &&
+          task.startedAt < until,
       )
       .toReversed();
     const end = Number(cursor) + limit;

@@ -29,8 +29,17 @@ function startBench(t: Test) {
     subscriptions.stop();
     tasks.stop();
   });
+  const users = {
+    get: (id: string) => ({ id, name: `${id} the user` }),
+    findByName: (name: string) =>
+      name === "tom the user" ? { id: "tom" } : undefined,
+  };
   const dispatcher = createTestDispatcher(taskListOperations, {
-    services: { tasks, taskSubscriptions: subscriptions },
+    services: {
+      tasks,
+      taskSubscriptions: subscriptions,
+      store: { users } as never,
+    },
     logger: createLoggers({ destination: { write: () => undefined } }).named(
       "xo:t",
     ),
@@ -134,6 +143,30 @@ t.test(
     t.same(await ids({ object: "a" }, join("root", true)), [his.id, done.id]);
   },
 );
+
+t.test("tasks are searched by text, user, status and time", async (t) => {
+  const { join, begin, clock } = startBench(t);
+  const root = join("root", true);
+  const first = await begin("tess", "Reboot web", "a");
+  await first.end();
+  clock.pass(60_000);
+  const since = clock.now();
+  const second = await begin("tom", "snapshot", "b");
+  const ids = async (params: object, who = root) =>
+    ((await who.call("task.list", params)) as TaskView[]).map(({ id }) => id);
+  t.same(await ids({ text: "REBOOT" }), [first.id]);
+  t.same(await ids({ text: "tom the" }), [second.id], "the name of a user");
+  t.same(await ids({ text: "nothing" }), []);
+  t.same(await ids({ user: "tom the user" }), [second.id]);
+  t.same(await ids({ user: "tess" }), [first.id]);
+  t.same(await ids({ user: "tess" }, join("tom")), [second.id], "own tasks");
+  t.same(await ids({ status: "success" }), [first.id]);
+  t.same(await ids({ since }), [second.id]);
+  t.same(await ids({ until: since }), [first.id]);
+  await t.rejects(root.call("task.list", { status: "done" }), {
+    code: "INVALID_PARAMETERS",
+  });
+});
 
 t.test(
   "a subscriber that does not read gets the newest state when there is room",

@@ -30,6 +30,10 @@ export interface TaskPageOptions {
   readonly status?: Task["status"];
   readonly userId?: string;
   readonly objectId?: string;
+  /** Only tasks that started at or after this time, in ms since the epoch. */
+  readonly since?: number;
+  /** Only tasks that started before this time. */
+  readonly until?: number;
   /** Rows, 1 to 1,000. */
   readonly limit?: number;
   /** `next` of the previous page. */
@@ -79,7 +83,7 @@ export class Tasks {
   /** @throws XoError INVALID_PARAMETERS */
   async list(options: TaskPageOptions = {}): Promise<TaskPage> {
     const { engine, availability } = this.#context;
-    const { status, userId, objectId, cursor } = options;
+    const { status, userId, objectId, since, until, cursor } = options;
     const limit = checkPageRows(options.limit);
     let query = engine.reader
       .selectFrom("tasks")
@@ -90,6 +94,8 @@ export class Tasks {
     if (status !== undefined) query = query.where("status", "=", status);
     if (userId !== undefined) query = query.where("user_id", "=", userId);
     if (objectId !== undefined) query = query.where("object_id", "=", objectId);
+    if (since !== undefined) query = query.where("started_at", ">=", since);
+    if (until !== undefined) query = query.where("started_at", "<", until);
     if (cursor !== undefined) {
       const { time, id } = parseCursor(cursor);
       query = query.where((e) =>

@@ -34,6 +34,17 @@ export async function testTasks(t: Test, harness: StoreHarness) {
     await t.rejects(again.tasks.delete("a"), { code: "NO_SUCH_OBJECT" });
   });
 
+  t.test("tasks are listed by the time of their start", async (t) => {
+    const store = await (await createBench(t, harness)).open();
+    for (const startedAt of [10, 20, 30])
+      await store.tasks.put(task(`t${startedAt}`, { startedAt }));
+    const ids = async (options: object) =>
+      (await store.tasks.list(options)).tasks.map(({ id }) => id);
+    t.same(await ids({ since: 20 }), ["t30", "t20"]);
+    t.same(await ids({ until: 20 }), ["t10"]);
+    t.same(await ids({ since: 20, until: 30 }), ["t20"]);
+  });
+
   t.test("tasks are listed in pages, newest first, each once", async (t) => {
     const store = await (await createBench(t, harness)).open();
     await Promise.all(

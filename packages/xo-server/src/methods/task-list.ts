@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import type { HandlerContext } from "../operations/operation.js";
-import { defineOperation } from "./define-operation.js";
+import { defineOperation, type OperationContext } from "./define-operation.js";
 import type { TaskReader } from "../tasks/task-changes.js";
 import type { TaskView } from "../tasks/task-view.js";
 
@@ -30,28 +30,103 @@ export const taskList = defineOperation({
       pending: Type.Optional(
         Type.Boolean({ description: "Only those that have not ended." }),
       ),
+      status: Type.Optional(
+        Type.Enum(["pending", "success", "failure", "interrupted"]),
+      ),
+      text: Type.Optional(
+        Type.String({
+          maxLength: 256,
+          description:
+            "Part of the name of the task, its operation, its object or its user, or of its error; case is ignored.",
+        }),
+      ),
+      user: Type.Optional(
+        Type.String({
+          maxLength: 256,
+          description: "Id or name of the user who started the task.",
+        }),
+      ),
+      since: Type.Optional(
+        Type.Integer({
+          minimum: 0,
+          description: "Started at or after this time, in ms since the epoch.",
+        }),
+      ),
+      until: Type.Optional(
+        Type.Integer({
+          minimum: 0,
+          description: "Started before this time, in ms since the epoch.",
+        }),
+      ),
       limit: Type.Integer({ minimum: 1, maximum: 500, default: 100 }),
     },
     { additionalProperties: false },
   ),
   result: Type.Array(PublicTask),
   permission: "viewer",
-  async handler({ object, pending = false, limit }, context) {
-    const about = object === undefined ? {} : { objectId: object };
+  async handler(
+    { object, pending = false, text = "", user, limit, ...range },
+    context,
+  ) {
+    const { tasks, store } = context.services;
+    const status = pending ? "pending" : range.status;
+    const userId =
+      user === undefined
+        ? undefined
+        : (store.users.findByName(user)?.id ?? user);
+    const about = {
+      ...range,
+      ...(object === undefined ? {} : { objectId: object }),
+      ...(userId === undefined ? {} : { userId }),
+      ...(status === undefined ? {} : { status }),
+    };
+    const matches = createTaskMatch(text, context);
     const found: TaskView[] = [];
     let read = 0;
-    for await (const page of context.services.tasks.list(
-      readerOf(context),
-      about,
-    )) {
+    for await (const page of tasks.list(readerOf(context), about)) {
+      // Running tasks may have ended since they were stored.
       for (const task of page)
-        if (!pending || task.status === "pending") found.push(task);
+        if ((!pending || task.status === "pending") && matches(task))
+          found.push(task);
       read += page.length;
       if (found.length >= limit || read >= MOST_READ) break;
     }
     return found.slice(0, limit);
   },
 });
+
+/** Searches names of tasks, operations, objects and users, and errors. */
+function createTaskMatch(
+  text: string,
+  { user, objects, services }: OperationContext,
+): (task: TaskView) => boolean {
+  const searched = text.trim().toLowerCase();
+  if (searched === "") return () => true;
+  const nameOf = (id: unknown): unknown => {
+    const found = typeof id === "string" ? objects.find(id) : undefined;
+    if (found === undefined) return undefined;
+    // A search must not reveal what the names of other objects are.
+    const { type, object } = found;
+    const isReadable =
+      user?.isAdmin === true || user?.rights.may("read", type, object);
+    return isReadable === true ? object["name_label"] : undefined;
+  };
+  return ({ properties = {}, result = {} }) => {
+    const { name, operation, objectId, userId } = properties as Readonly<
+      Record<string, unknown>
+    >;
+    const { code, message } = result as Readonly<Record<string, unknown>>;
+    const userName =
+      typeof userId === "string"
+        ? services.store.users.get(userId)?.name
+        : undefined;
+    const parts = [name, operation, objectId, nameOf(objectId), userName];
+    return [...parts, code, message].some(
+      (part) =>
+        typeof part === "string" && part.toLowerCase().includes(searched),
+    );
+  };
+}
 
 export const taskSubscribe = defineOperation({
   name: "task.subscribe",

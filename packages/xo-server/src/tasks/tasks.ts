@@ -55,6 +55,12 @@ export interface PendingTask {
 
 export interface TaskQuestion {
   readonly objectId?: string;
+  /** Of other users only for administrators. */
+  readonly userId?: string;
+  readonly status?: Task["status"];
+  /** Start of the tasks, in ms since the epoch: from `since`, before `until`. */
+  readonly since?: number;
+  readonly until?: number;
 }
 
 /** Interval of reading the database for tasks and cancellations of other servers, in ms. */
@@ -200,8 +206,8 @@ export class Tasks {
     do {
       const page = await this.#options.store.list({
         limit: PAGE,
-        ...mine,
         ...about,
+        ...mine,
         ...(cursor === undefined ? {} : { cursor }),
       });
       yield page.tasks.map((task) => this.#viewOf(task));
