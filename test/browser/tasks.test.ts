@@ -56,6 +56,41 @@ t.test("tasks and activity", { skip, ...LIMIT }, async (t) => {
     t.same(complaints, []);
   });
 
+  t.test("tasks are searched", async (t) => {
+    const { page, main, complaints } = await open(t, "/tasks?of=ours");
+    await act(12, "clean_shutdown");
+    const rows = main.getByRole("listitem");
+    await rows
+      .filter({ hasText: named(12) })
+      .first()
+      .waitFor();
+    await main.getByLabel("Search").fill(named(12));
+    await page.waitForURL(/q=/);
+    await rows
+      .filter({ hasText: named(0) })
+      .first()
+      .waitFor({
+        state: "detached",
+      });
+    await rows
+      .filter({ hasText: named(12) })
+      .first()
+      .waitFor();
+    t.same(await violations(page), []);
+    await main.getByLabel("Search").fill("no such task");
+    await page.getByText("No matching tasks.").waitFor();
+    await main.getByRole("button", { name: "Reset" }).click();
+    await main.getByLabel("User", { exact: true }).selectOption("admin");
+    await main.getByLabel("From").fill("2000-01-01T00:00");
+    await rows
+      .filter({ hasText: named(12) })
+      .first()
+      .waitFor();
+    await main.getByLabel("Until").fill("2000-01-02T00:00");
+    await page.getByText("No matching tasks.").waitFor();
+    t.same(complaints, []);
+  });
+
   t.test("a task is cancelled", async (t) => {
     const { page, main } = await open(t, "/tasks");
     const ids = vms.slice(2, 12).map(({ id }) => id);

@@ -9,6 +9,13 @@ export const charts: Messages["charts"] = {
     week: "1 Woche",
     year: "1 Jahr",
   },
+  custom: {
+    open: "Eigener Zeitraum…",
+    from: "Von",
+    to: "Bis",
+    apply: "Anwenden",
+    wrong: "„Von“ muss vor „Bis“ liegen.",
+  },
   metrics: {
     cpu: "CPU",
     memory: "Arbeitsspeicher",

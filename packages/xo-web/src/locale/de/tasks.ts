@@ -31,6 +31,15 @@ export const tasks: Messages["tasks"] = {
     failure: "Fehlgeschlagene",
     success: "Erfolgreiche",
   },
+  search: {
+    text: "Suchen",
+    hint: "Name, Operation, Objekt, Benutzer oder Fehler",
+    user: "Benutzer",
+    anyUser: "Alle Benutzer",
+    since: "Von",
+    until: "Bis",
+    reset: "Zurücksetzen",
+  },
   sources: {
     heading: "Quelle",
     all: "Alle",

@@ -7,6 +7,13 @@ export const charts = {
     week: "1 week",
     year: "1 year",
   },
+  custom: {
+    open: "Custom range…",
+    from: "From",
+    to: "Until",
+    apply: "Apply",
+    wrong: "“From” must be before “Until”.",
+  },
   metrics: {
     cpu: "CPU",
     memory: "Memory",

@@ -26,6 +26,15 @@ export const tasks = {
     failure: "Failed",
     success: "Succeeded",
   },
+  search: {
+    text: "Search",
+    hint: "Name, operation, object, user or error",
+    user: "User",
+    anyUser: "All users",
+    since: "From",
+    until: "Until",
+    reset: "Reset",
+  },
   sources: {
     heading: "Source",
     all: "All",
