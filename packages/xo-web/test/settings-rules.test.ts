@@ -16,7 +16,7 @@ t.test("actions without the right are not offered", async (t) => {
   t.ok(all.includes("users") && all.includes("account"));
   t.same(
     visibleGroups(false).flatMap(({ sections }) => sections),
-    ["account", "performance"],
+    ["account", "resource-sets", "performance"],
   );
   t.equal(findSection("users", true), "users");
   t.equal(findSection("users", false), undefined);

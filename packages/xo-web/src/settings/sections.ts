@@ -2,7 +2,17 @@
 export const sectionGroups = [
   { group: "you", sections: ["account"] },
   { group: "pools", sections: ["servers"] },
-  { group: "people", sections: ["users", "groups", "roles", "tokens"] },
+  {
+    group: "people",
+    sections: [
+      "users",
+      "groups",
+      "roles",
+      "resource-sets",
+      "sign-in",
+      "tokens",
+    ],
+  },
   { group: "work", sections: ["jobs", "alarms"] },
   { group: "server", sections: ["performance", "audit", "configuration"] },
 ] as const;
@@ -11,7 +21,11 @@ export type SectionGroup = (typeof sectionGroups)[number]["group"];
 export type Section = (typeof sectionGroups)[number]["sections"][number];
 
 /** Sections that do not need the rights of an administrator. */
-const forAll: ReadonlySet<Section> = new Set(["account", "performance"]);
+const forAll: ReadonlySet<Section> = new Set([
+  "account",
+  "resource-sets",
+  "performance",
+]);
 
 export interface VisibleGroup {
   readonly group: SectionGroup;

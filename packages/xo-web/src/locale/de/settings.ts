@@ -21,6 +21,8 @@ export const settings: Messages["settings"] = {
     users: "Benutzer",
     groups: "Gruppen",
     roles: "Rollen und Rechte",
+    "resource-sets": "Ressourcen-Sets",
+    "sign-in": "Anmeldung",
     tokens: "Tokens",
     jobs: "Jobs",
     alarms: "Alarmregeln",

@@ -20,8 +20,10 @@ import { palette } from "./palette.js";
 import { placement } from "./placement.js";
 import { placementFailures } from "./placement-failures.js";
 import { pool } from "./pool.js";
+import { resourceSets } from "./resource-sets.js";
 import { settings } from "./settings.js";
 import { shell } from "./shell.js";
+import { signInProviders } from "./sign-in-providers.js";
 import { sr } from "./sr.js";
 import { tasks } from "./tasks.js";
 import { toasts } from "./toasts.js";
@@ -57,8 +59,10 @@ export const en = {
   placement,
   placementFailures,
   pool,
+  resourceSets,
   settings,
   shell,
+  signInProviders,
   sr,
   tasks,
   toasts,

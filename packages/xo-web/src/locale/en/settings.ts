@@ -20,6 +20,8 @@ export const settings = {
     users: "Users",
     groups: "Groups",
     roles: "Roles and privileges",
+    "resource-sets": "Resource sets",
+    "sign-in": "Sign-in",
     tokens: "Tokens",
     jobs: "Jobs",
     alarms: "Alarm rules",

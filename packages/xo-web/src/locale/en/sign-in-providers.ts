@@ -1,0 +1,105 @@
+export const signInProviders = {
+  lead: "Users of a directory (LDAP) or of an identity provider (OpenID Connect) sign in with their own accounts. Changes are applied at once; local accounts keep working.",
+  inConfig:
+    "Configured in config.yaml, which takes precedence: change it there.",
+  notConfigured: "Not configured",
+  enabled: "Users can sign in",
+  saved: "{name} saved and applied.",
+  deleted: "The configuration of {name} was deleted.",
+  deleteAsk: "Delete the configuration of {name}?",
+  deleteLead: "Its users remain, but can no longer sign in by it.",
+  bindPassword: "Bind password",
+  clientSecret: "Client secret",
+  secretHint: "Stored encrypted and never shown.",
+  secretKept: "A secret is stored. Leave empty to keep it.",
+  trust: "Certificate of the server",
+  trusts: {
+    verify: "signed by a trusted authority",
+    fingerprint: "pinned by its fingerprint",
+    insecure: "not verified (insecure)",
+  },
+  fingerprint: "SHA-256 fingerprint",
+  startTls: "STARTTLS",
+  startTlsHint:
+    "For ldap:// URLs. Without it, passwords are sent in clear text.",
+  linkByName: "Link to existing users of the same name",
+  linkByNameHint:
+    "At the first sign-in. Otherwise the sign-in is rejected when the name exists.",
+  ldap: {
+    urls: {
+      label: "Servers",
+      hint: "ldaps://host or ldap://host, separated by commas; tried in order.",
+    },
+    bindDn: {
+      label: "Bind DN",
+      hint: "Account that searches the directory. Empty: anonymous.",
+    },
+    base: {
+      label: "Base DN of users",
+      hint: "Example: ou=people,dc=example,dc=org",
+    },
+    filter: {
+      label: "User filter",
+      hint: "{{name}} is replaced by the user name.",
+    },
+    nameAttribute: { label: "User name attribute", hint: "" },
+    idAttribute: {
+      label: "Unique ID attribute",
+      hint: "entryUUID, or objectGUID in Active Directory.",
+    },
+    "groups.base": {
+      label: "Base DN of groups",
+      hint: "Empty: groups are not synchronized.",
+    },
+    "groups.filter": { label: "Group filter", hint: "" },
+    "groups.nameAttribute": { label: "Group name attribute", hint: "" },
+    "groups.memberAttribute": { label: "Member attribute", hint: "" },
+    "groups.memberIs": {
+      label: "Value of the member attribute",
+      hint: "dn, or a user attribute such as uid.",
+    },
+    adminGroup: {
+      label: "Group of administrators",
+      hint: "Empty: the directory does not decide.",
+    },
+  },
+  oidc: {
+    issuer: { label: "Issuer URL", hint: "Example: https://id.example.org" },
+    clientId: { label: "Client ID", hint: "" },
+    redirectUrl: {
+      label: "Redirect URI",
+      hint: "Empty: derived from the address of this page.",
+    },
+    label: { label: "Label of the sign-in button", hint: "" },
+    scopes: { label: "Scopes", hint: "Separated by spaces." },
+    nameClaim: { label: "User name claim", hint: "" },
+    groupsClaim: {
+      label: "Groups claim",
+      hint: "Empty: groups are not synchronized.",
+    },
+    adminGroup: {
+      label: "Group of administrators",
+      hint: "Empty: the provider does not decide.",
+    },
+  },
+  callback: "Register this redirect URI at the provider: {url}",
+  test: {
+    heading: "Try LDAP",
+    ldapLead:
+      "With the values above, also unsaved ones. No user is created. Without a password only the entry is searched.",
+    name: "User name to try",
+    password: "Password to try",
+    try: "Try",
+    noUser: "No such user, or more than one entry.",
+    found: "The user was found.",
+    wrongPassword: "The user was found, but the password was rejected.",
+    accepted: "Sign-in of {name} succeeded.",
+    groups: "Groups: {groups}",
+    noGroups: "No groups.",
+    isAdmin: "The user would be an administrator.",
+    isNoAdmin: "The user would not be an administrator.",
+    check: "Check provider",
+    discovered: "The provider {issuer} was found.",
+    unsupported: "The provider does not list: {names}",
+  },
+};

@@ -1,0 +1,142 @@
+import type { Json } from "@xo-server/kit";
+
+/** A provider as `signInProvider.getAll` returns it. */
+export interface Provider {
+  readonly id: "ldap" | "oidc";
+  readonly source: "config" | "database" | "none";
+  readonly enabled: boolean;
+  readonly hasSecret: boolean;
+  readonly configuration: Readonly<Record<string, Json>>;
+}
+
+export const ldapFields = [
+  "urls",
+  "bindDn",
+  "base",
+  "filter",
+  "nameAttribute",
+  "idAttribute",
+  "groups.base",
+  "groups.filter",
+  "groups.nameAttribute",
+  "groups.memberAttribute",
+  "groups.memberIs",
+  "adminGroup",
+] as const;
+export const oidcFields = [
+  "issuer",
+  "clientId",
+  "redirectUrl",
+  "label",
+  "scopes",
+  "nameClaim",
+  "groupsClaim",
+  "adminGroup",
+] as const;
+export type LdapField = (typeof ldapFields)[number];
+export type OidcField = (typeof oidcFields)[number];
+
+export const trusts = ["verify", "fingerprint", "insecure"] as const;
+
+/** Values of the form fields; `texts` by path. */
+export interface ProviderEntries<Field extends string> {
+  enabled: boolean;
+  texts: Record<Field, string>;
+  /** Empty: the stored secret stays. */
+  secret: string;
+  linkByName: boolean;
+}
+
+export interface LdapEntries extends ProviderEntries<LdapField> {
+  startTls: boolean;
+  trust: (typeof trusts)[number];
+  fingerprint: string;
+}
+export type OidcEntries = ProviderEntries<OidcField>;
+
+export function toLdapEntries(provider: Provider): LdapEntries {
+  const { configuration } = provider;
+  return {
+    ...toEntries(provider, ldapFields),
+    startTls: configuration["startTls"] === true,
+    trust:
+      trusts.find((one) => one === at(configuration, "tls.trust")) ?? "verify",
+    fingerprint: textAt(configuration, "tls.fingerprint"),
+  };
+}
+
+export function toOidcEntries(provider: Provider): OidcEntries {
+  return toEntries(provider, oidcFields);
+}
+
+function toEntries<Field extends string>(
+  { source, enabled, configuration }: Provider,
+  fields: readonly Field[],
+): ProviderEntries<Field> {
+  const texts = fields.map((field) => [field, textAt(configuration, field)]);
+  return {
+    // A provider that is set up for the first time is meant to be used.
+    enabled: source === "none" || enabled,
+    texts: Object.fromEntries(texts) as Record<Field, string>,
+    secret: "",
+    linkByName: configuration["linkByName"] === true,
+  };
+}
+
+/** The parameter `configuration` of operations. */
+export function toLdapConfiguration(
+  entries: LdapEntries,
+): Readonly<Record<string, Json>> {
+  const { urls, ...texts } = entries.texts;
+  const groups: Record<string, Json> = {};
+  const plain: Record<string, Json> = {};
+  for (const [path, value] of Object.entries(texts)) {
+    const name = path.replace("groups.", "");
+    (name === path ? plain : groups)[name] = value.trim();
+  }
+  return {
+    ...plain,
+    urls: urls.split(/[\s,]+/).filter((url) => url !== ""),
+    startTls: entries.startTls,
+    tls: {
+      trust: entries.trust,
+      fingerprint:
+        entries.trust === "fingerprint" ? entries.fingerprint.trim() : "",
+    },
+    groups,
+    linkByName: entries.linkByName,
+    ...(entries.secret === "" ? {} : { bindPassword: entries.secret }),
+  };
+}
+
+export function toOidcConfiguration(
+  entries: OidcEntries,
+): Readonly<Record<string, Json>> {
+  const texts = Object.entries(entries.texts).map(([name, value]) => [
+    name,
+    value.trim(),
+  ]);
+  return {
+    ...(Object.fromEntries(texts) as Record<string, string>),
+    linkByName: entries.linkByName,
+    ...(entries.secret === "" ? {} : { clientSecret: entries.secret }),
+  };
+}
+
+function textAt(
+  configuration: Provider["configuration"],
+  path: string,
+): string {
+  const value = at(configuration, path);
+  if (Array.isArray(value)) return value.join(", ");
+  return typeof value === "string" ? value : "";
+}
+
+function at(configuration: Provider["configuration"], path: string): unknown {
+  return path
+    .split(".")
+    .reduce<unknown>(
+      (value, key) => (value as Record<string, unknown> | undefined)?.[key],
+      configuration,
+    );
+}

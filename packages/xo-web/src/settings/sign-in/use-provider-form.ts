@@ -1,0 +1,45 @@
+import { computed, ref } from "vue";
+import type { Json } from "@xo-server/kit";
+import { useChange } from "../../forms/use-change.js";
+import { fill } from "../../locale/messages.js";
+import { useLocale } from "../../locale/use-locale.js";
+import { useToasts } from "../../toasts/use-toasts.js";
+import type { Provider } from "./provider.js";
+
+/** What the forms of both providers have in common. @param toConfiguration of the current entries */
+export function useProviderForm(
+  provider: Provider,
+  toConfiguration: () => Readonly<Record<string, Json>>,
+  onSaved: () => void,
+) {
+  const { text } = useLocale();
+  const toasts = useToasts();
+  const change = useChange();
+  const isDeleting = ref(false);
+  const words = computed(() => text.value.signInProviders);
+  const name = provider.id === "ldap" ? "LDAP" : "OpenID Connect";
+  return {
+    words,
+    change,
+    isDeleting,
+    /** config.yaml takes precedence. */
+    isFixed: provider.source === "config",
+    async save(enabled: boolean): Promise<void> {
+      const method =
+        provider.id === "ldap"
+          ? "signInProvider.setLdap"
+          : "signInProvider.setOidc";
+      const configuration = toConfiguration();
+      if (!(await change.run(method, { enabled, configuration }))) return;
+      toasts.show({ tone: "good", text: fill(words.value.saved, { name }) });
+      onSaved();
+    },
+    async remove(): Promise<void> {
+      const { id } = provider;
+      if (!(await change.run("signInProvider.delete", { id }))) return;
+      isDeleting.value = false;
+      toasts.show({ tone: "good", text: fill(words.value.deleted, { name }) });
+      onSaved();
+    },
+  };
+}
