@@ -4,6 +4,8 @@ import type { StoredSessions } from "../auth/stored-sessions.js";
 import { PasswordPolicy } from "../auth/password-policy.js";
 import { TotpEnrollments } from "../auth/totp-enrollments.js";
 import { Consoles } from "../consoles/consoles.js";
+import { AddressAllocator } from "../ip-pools/address-allocator.js";
+import { IpPools } from "../ip-pools/ip-pools.js";
 import type { StopStack } from "../lifecycle/stop-stack.js";
 import type { Services } from "../methods/services.js";
 import { CatchUp } from "../objects/catch-up.js";
@@ -23,6 +25,7 @@ export interface AuthServices {
     | "totpEnrollments"
     | "passwordPolicy"
     | "resourceSets"
+    | "ipPools"
   >;
   readonly consoles: Consoles;
   readonly seals: OneTimeSeals;
@@ -66,7 +69,9 @@ export async function startAuthServices(
     clock,
     logger: options.loggers.named("xo:api"),
   });
+  const ipPools = new IpPools(store);
   const auth = {
+    ipPools,
     ...started,
     passwordPolicy,
     totpEnrollments: new TotpEnrollments(clock),
@@ -74,6 +79,12 @@ export async function startAuthServices(
       ...views,
       store,
       clock,
+      addresses: new AddressAllocator({
+        ...views,
+        pools: ipPools,
+        store,
+        clock,
+      }),
       caughtUp: async (id) => {
         const pool = objects.connectionOf(id);
         if (pool !== undefined) await catchUp.with([pool]);

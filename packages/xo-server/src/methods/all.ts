@@ -33,6 +33,7 @@ import { patchInstallOperations } from "./patch-install.js";
 import { patchListOperations } from "./patch-list.js";
 import { hostPowerOperations } from "./host-power.js";
 import { hostOperations } from "./host.js";
+import { ipPoolOperations } from "./ip-pool.js";
 import { jobOperations } from "./job.js";
 import { messageOperations } from "./message.js";
 import { networkOperations } from "./network.js";
@@ -130,6 +131,7 @@ export const operations: readonly Operation<Services>[] = [
   ...patchInstallOperations,
   ...hostPowerOperations,
   ...hostOperations,
+  ...ipPoolOperations,
   ...jobOperations,
   ...messageOperations,
   ...networkOperations,

@@ -8,7 +8,8 @@ const name = Type.String({ minLength: 1, maxLength: 1024 });
 const quantity = Type.Integer({ minimum: 0 });
 const limitId = Type.String({
   pattern: "^[A-Za-z][\\w.:-]{0,127}$",
-  description: "`cpus`, `memory` or `disk` (bytes), `vms`, `snapshots`.",
+  description:
+    "`cpus`, `memory` or `disk` (bytes), `vms`, `snapshots`, `ipPool:ID` (addresses of an IP pool).",
 });
 const ids = Type.Array(Type.String({ minLength: 1 }), { maxItems: 10_000 });
 const Limits = Type.Record(

@@ -6,6 +6,7 @@ import type { Activity } from "../activity/activity.js";
 import type { AlarmListeners } from "../alarms/alarm-listeners.js";
 import type { Alarms } from "../alarms/alarms.js";
 import type { ReadForwarding } from "../audit-forwarding/start-audit-forwarding.js";
+import type { IpPools } from "../ip-pools/ip-pools.js";
 import type { OneTimePaths } from "../transfers/one-time-paths.js";
 import type { AuthenticatedUsers } from "../auth/authenticated-users.js";
 import type { ExternalProviders } from "../auth/external-providers.js";
@@ -89,6 +90,7 @@ export interface Services {
   readonly totpEnrollments: TotpEnrollments;
   readonly passwordPolicy: PasswordPolicy;
   readonly resourceSets: ResourceSets;
+  readonly ipPools: IpPools;
 
   readonly tasks: Tasks;
   readonly bulkRuns: BulkRuns;

@@ -27,10 +27,12 @@ export const newVif = Type.Object({
   qos_algorithm_params: Type.Optional(texts),
 });
 
+export type NewVif = Static<typeof newVif>;
+
 /** Creates a VIF with the fields that XAPI requires. @returns its id */
 export async function createVif(
   objects: PoolObjects,
-  given: Static<typeof newVif>,
+  given: NewVif,
 ): Promise<string> {
   const { vm, network, MTU, ...more } = given;
   const { xapi, ref: VM } = objects.get(vm, "VM", "VM-template");

@@ -4,7 +4,8 @@ import type { PoolObject } from "../objects/pool-objects.js";
 import { defineOperation, type OperationContext } from "./define-operation.js";
 import { actionRoute, deleteRoute, idOf, onId } from "./on-object.js";
 import { checkLocking } from "../vms/locking-rights.js";
-import { createVif, newVif } from "./vif-create.js";
+import { setOf } from "../vms/set-growth.js";
+import { createVif, newVif, type NewVif } from "./vif-create.js";
 import { setVif, vifSettings, type VifChange } from "./vif-set.js";
 
 const lockingModes = ["network_default", "locked", "unlocked", "disabled"];
@@ -38,7 +39,7 @@ export const vifCreate = defineOperation({
     status: 201,
     body: { vmId: "vm", networkId: "network" },
   },
-  handler: (given, context) => {
+  handler: async (given, context) => {
     context.check("operate:use", "network", given.network);
     const locking = {
       // The default of the network.
@@ -50,7 +51,16 @@ export const vifCreate = defineOperation({
       allowedIpv6: given.ipv6_allowed,
     };
     checkLocking(locking, given.network, context);
-    return createVif(context.objects, given);
+    const assigned = await assignAddress(given, context);
+    try {
+      return await createVif(context.objects, {
+        ...given,
+        ...assigned?.fields,
+      });
+    } catch (error) {
+      assigned?.giveBack();
+      throw error;
+    }
   },
 });
 
@@ -124,6 +134,24 @@ export const vifGetLockingModeValues = defineOperation({
   permission: "user",
   handler: () => lockingModes,
 });
+
+/** A VIF of a VM of a resource set gets an address of the set's IP pools, unless some are given. */
+async function assignAddress(
+  { vm, network, ipv4_allowed = [], ipv6_allowed = [] }: NewVif,
+  { objects, services }: Pick<OperationContext, "objects" | "services">,
+) {
+  const set = setOf(objects.get(vm, "VM", "VM-template"));
+  if (set === undefined || ipv4_allowed.length + ipv6_allowed.length > 0)
+    return undefined;
+  const found = await services.resourceSets.assignAddress(set, network);
+  if (found === undefined) return undefined;
+  const { family, address } = found;
+  const fields = {
+    [`${family}_allowed`]: [address],
+    locking_mode: "locked" as const,
+  };
+  return { fields, giveBack: () => found.giveBack() };
+}
 
 /**
  * What decides with which addresses a VM may send needs more than operating

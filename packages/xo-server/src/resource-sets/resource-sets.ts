@@ -4,8 +4,10 @@ import { XoError } from "@xo-server/model";
 import type { ResourceSet, Store } from "@xo-server/store";
 import type { CallContext, HandlerContext } from "../operations/operation.js";
 import type { AuthenticatedUser } from "../auth/authenticated-user.js";
+import type { AddressAllocator } from "../ip-pools/address-allocator.js";
 import {
   noGrowth,
+  type AssignedAddress,
   type GrownShare,
   type OpenResourceSet,
   type ResourceSets as UsableSets,
@@ -23,6 +25,8 @@ export interface ResourceSetsOptions extends UsageSources {
   readonly catalog: Pick<Catalog, "follow" | "get">;
   readonly store: Pick<Store, "resourceSets" | "acls">;
   readonly clock: Pick<WallClock, "now">;
+  /** Absent: there are no IP pools. */
+  readonly addresses?: AddressAllocator;
   /** Resolves when the mirror shows the pool of a VM as it is now. Default: immediately. */
   readonly caughtUp?: (vmId: string) => Promise<void>;
 }
@@ -83,7 +87,9 @@ export class ResourceSets implements UsableSets {
     const sets = [...resourceSets.list()].filter((set) => isOneOf(set, person));
     if (sets.length === 0) return [];
     const usage = await readUsage(this.#options);
-    return sets.map((set) => toPublic(set, usage.get(set.id)));
+    return Promise.all(
+      sets.map((set) => this.#toPublic(set, usage.get(set.id))),
+    );
   }
 
   /**
@@ -92,7 +98,7 @@ export class ResourceSets implements UsableSets {
    */
   async get(id: string, context: CallContext): Promise<PublicResourceSet> {
     const set = this.#find(id, context);
-    return toPublic(set, (await readUsage(this.#options)).get(id));
+    return this.#toPublic(set, (await readUsage(this.#options)).get(id));
   }
 
   /**
@@ -150,6 +156,20 @@ export class ResourceSets implements UsableSets {
     };
   }
 
+  async assignAddress(
+    setId: string,
+    network: string,
+  ): Promise<AssignedAddress | undefined> {
+    const { addresses } = this.#options;
+    const found = await addresses?.allocate(setId, network);
+    return (
+      found && {
+        ...found,
+        giveBack: () => addresses?.giveBack(network, found.address),
+      }
+    );
+  }
+
   async share(setId: string, vmId: string): Promise<void> {
     const { acls, resourceSets } = this.#options.store;
     for (const subject of resourceSets.get(setId)?.subjects ?? [])
@@ -165,6 +185,13 @@ export class ResourceSets implements UsableSets {
       return typeof $pool === "string" ? [$pool] : [];
     });
     return [...new Set(pools)];
+  }
+
+  async #toPublic(
+    set: ResourceSet,
+    usage: SetUsage | undefined,
+  ): Promise<PublicResourceSet> {
+    return toPublic(set, usage, await this.#options.addresses?.usage(set));
   }
 
   #find(id: string, { user: person }: CallContext): ResourceSet {
@@ -302,9 +329,11 @@ function limitOf(limits: ResourceSet["limits"], name: string): number {
 function toPublic(
   set: ResourceSet,
   usage: SetUsage = noUsage,
+  addresses: ReadonlyMap<string, number> = new Map(),
 ): PublicResourceSet {
-  const { byVm: _byVm, ...sums } = usage;
-  const used = new Map(Object.entries(sums));
+  const { cpus, memory, disk, snapshots, vms } = usage;
+  const sums = { cpus, memory, disk, snapshots, vms };
+  const used = new Map([...Object.entries(sums), ...addresses]);
   const { id, name, subjects, objects, tags, ipPools, shareByDefault } = set;
   return {
     id,

@@ -5,6 +5,7 @@ import type { TaskContext } from "../tasks/task-context.js";
 import { allowAutoPowerOn, findNamed } from "./change-settings.js";
 import type { CreateParameters } from "./create-parameters.js";
 import { CONFIG_DRIVE } from "./config-drive.js";
+import { addressCards } from "./address-cards.js";
 import { createVm } from "./create-vm.js";
 import { dropConfigDrive } from "./drop-config-drive.js";
 import { withRollback, untrackedXapi, type Rollback } from "./rollback.js";
@@ -51,12 +52,23 @@ export async function createVmFromTemplate(
   const make = async (made: Rollback) => {
     const giveBack = await set?.take(usageOf(params, plan));
     if (giveBack !== undefined) made.add("its share of the set", giveBack);
+    const cards =
+      params.resourceSet === undefined || params.resourceSet === null
+        ? plan.cards
+        : await addressCards(plan.cards, {
+            assign: (network) =>
+              sets.assignAddress(String(params.resourceSet), network),
+            made,
+          });
     await note.write("begun");
-    const created = await createVm(plan, {
-      made,
-      toSettings: (vm) => toSettingCalls(settings, vm, refOf),
-      onHalf: (ref) => note.write("half", { ref, disks: disksOf(plan) }),
-    });
+    const created = await createVm(
+      { ...plan, cards },
+      {
+        made,
+        toSettings: (vm) => toSettingCalls(settings, vm, refOf),
+        onHalf: (ref) => note.write("half", { ref, disks: disksOf(plan) }),
+      },
+    );
     if (params.auto_poweron === true)
       await allowAutoPowerOn(objects, plan.template);
     await note.write("whole", { id: created.uuid, starts: plan.starts });

@@ -20,7 +20,8 @@ export async function createVifs(
       devices.delete(device);
     }
   const taken = new Set([...devices.keys(), ...named]);
-  for (const { network, ...card } of cards) {
+  for (const card of cards) {
+    const { network } = card;
     const device = card.device ?? firstFree(taken);
     taken.add(device);
     if (network !== undefined)

@@ -36,6 +36,7 @@ export interface NewCard {
   readonly device: string | undefined;
   /** Undefined: the template's default is removed. */
   readonly network: Ref | undefined;
+  readonly networkId: string | undefined;
   readonly mac: string | undefined;
   readonly mtu: number | undefined;
   readonly ipv4: readonly string[] | undefined;
@@ -161,6 +162,7 @@ function planCard(card: GivenCard, scope: PoolScope): NewCard {
   return {
     device: device === undefined ? undefined : String(device),
     network: network?.ref,
+    networkId: network?.id,
     mac: card.mac,
     mtu: card.mtu ?? (typeof MTU === "number" ? MTU : undefined),
     ipv4,

@@ -19,8 +19,25 @@ export interface ResourceSets {
     usage: ResourceUsage,
     context: HandlerContext,
   ): Promise<TakenShare>;
+  /**
+   * An address of the set's IP pools for a new VIF.
+   * @param network its id
+   * @returns undefined: no IP pool of the set is for this network
+   * @throws XoError RESOURCES_EXHAUSTED
+   */
+  assignAddress(
+    setId: string,
+    network: string,
+  ): Promise<AssignedAddress | undefined>;
   /** Grants all subjects of the set the rights of owners of a VM. */
   share(setId: string, vmId: string): Promise<void>;
+}
+
+export interface AssignedAddress {
+  readonly family: "ipv4" | "ipv6";
+  readonly address: string;
+  /** The VIF was not created. */
+  giveBack(): void;
 }
 
 export interface GrownShare {
@@ -71,6 +88,7 @@ export const noResourceSets: ResourceSets = {
     throw new XoError("NO_SUCH_OBJECT", { type: "resourceSet", id });
   },
   grow: () => Promise.resolve(noGrowth),
+  assignAddress: () => Promise.resolve(undefined),
   takeFor: () =>
     Promise.resolve({
       giveBack: () => Promise.resolve(),

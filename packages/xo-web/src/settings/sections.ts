@@ -9,6 +9,7 @@ export const sectionGroups = [
       "groups",
       "roles",
       "resource-sets",
+      "ip-pools",
       "sign-in",
       "tokens",
     ],

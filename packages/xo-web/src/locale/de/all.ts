@@ -10,6 +10,7 @@ import { general } from "./general.js";
 import { health } from "./health.js";
 import { heatMap } from "./heat-map.js";
 import { host } from "./host.js";
+import { ipPools } from "./ip-pools.js";
 import { keyboard } from "./keyboard.js";
 import { lists } from "./lists.js";
 import { migrate } from "./migrate.js";
@@ -46,6 +47,7 @@ export const de: Messages = {
   firstRun,
   heatMap,
   host,
+  ipPools,
   keyboard,
   lists,
   migrate,

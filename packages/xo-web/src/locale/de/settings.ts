@@ -22,6 +22,7 @@ export const settings: Messages["settings"] = {
     groups: "Gruppen",
     roles: "Rollen und Rechte",
     "resource-sets": "Ressourcen-Sets",
+    "ip-pools": "IP-Pools",
     "sign-in": "Anmeldung",
     tokens: "Tokens",
     jobs: "Jobs",

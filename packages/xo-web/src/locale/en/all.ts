@@ -10,6 +10,7 @@ import { general } from "./general.js";
 import { health } from "./health.js";
 import { heatMap } from "./heat-map.js";
 import { host } from "./host.js";
+import { ipPools } from "./ip-pools.js";
 import { keyboard } from "./keyboard.js";
 import { lists } from "./lists.js";
 import { migrate } from "./migrate.js";
@@ -49,6 +50,7 @@ export const en = {
   firstRun,
   heatMap,
   host,
+  ipPools,
   keyboard,
   lists,
   migrate,

@@ -21,6 +21,7 @@ export const settings = {
     groups: "Groups",
     roles: "Roles and privileges",
     "resource-sets": "Resource sets",
+    "ip-pools": "IP pools",
     "sign-in": "Sign-in",
     tokens: "Tokens",
     jobs: "Jobs",

@@ -45,6 +45,7 @@ export interface SetEntries {
   name: string;
   subjects: readonly string[];
   objects: readonly string[];
+  ipPools: readonly string[];
   /** Empty: not limited. */
   limits: Record<LimitName, string>;
   shareByDefault: boolean;
@@ -60,6 +61,7 @@ export function toEntries(set: ResourceSet | undefined): SetEntries {
     name: set?.name ?? "",
     subjects: set?.subjects ?? [],
     objects: set?.objects ?? [],
+    ipPools: set?.ipPools ?? [],
     limits: Object.fromEntries(limits) as Record<LimitName, string>,
     shareByDefault: set?.shareByDefault ?? false,
   };
@@ -95,6 +97,7 @@ export function toParameters(
     name: entries.name.trim(),
     subjects: [...entries.subjects],
     objects: [...entries.objects],
+    ipPools: [...entries.ipPools],
     limits,
     shareByDefault: entries.shareByDefault,
   };
