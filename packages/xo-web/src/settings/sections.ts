@@ -14,7 +14,7 @@ export const sectionGroups = [
       "tokens",
     ],
   },
-  { group: "work", sections: ["jobs", "alarms"] },
+  { group: "work", sections: ["jobs", "alarms", "cloud-configs"] },
   { group: "server", sections: ["performance", "audit", "configuration"] },
 ] as const;
 

@@ -2,6 +2,7 @@ import { actions } from "./actions.js";
 import { activity } from "./activity.js";
 import { backup } from "./backup.js";
 import { charts } from "./charts.js";
+import { cloudConfigs } from "./cloud-configs.js";
 import { createVm } from "./create-vm.js";
 import { details } from "./details.js";
 import { filters } from "./filters.js";
@@ -41,6 +42,7 @@ export const de: Messages = {
   activity,
   backup,
   charts,
+  cloudConfigs,
   createVm,
   details,
   filters,

@@ -25,6 +25,7 @@ export const settings: Messages["settings"] = {
     "ip-pools": "IP-Pools",
     "sign-in": "Anmeldung",
     tokens: "Tokens",
+    "cloud-configs": "Cloud-Configs",
     jobs: "Jobs",
     alarms: "Alarmregeln",
     performance: "Leistung",

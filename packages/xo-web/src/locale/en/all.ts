@@ -2,6 +2,7 @@ import { actions } from "./actions.js";
 import { activity } from "./activity.js";
 import { backup } from "./backup.js";
 import { charts } from "./charts.js";
+import { cloudConfigs } from "./cloud-configs.js";
 import { createVm } from "./create-vm.js";
 import { details } from "./details.js";
 import { filters } from "./filters.js";
@@ -44,6 +45,7 @@ export const en = {
   activity,
   backup,
   charts,
+  cloudConfigs,
   createVm,
   details,
   filters,

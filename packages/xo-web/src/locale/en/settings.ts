@@ -24,6 +24,7 @@ export const settings = {
     "ip-pools": "IP pools",
     "sign-in": "Sign-in",
     tokens: "Tokens",
+    "cloud-configs": "Cloud configs",
     jobs: "Jobs",
     alarms: "Alarm rules",
     performance: "Performance",

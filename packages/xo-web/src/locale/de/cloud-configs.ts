@@ -1,0 +1,25 @@
+import type { Messages } from "../en/messages.js";
+
+export const cloudConfigs: Messages["cloudConfigs"] = {
+  lead: "Vorlagen für cloud-init: Konten, SSH-Schlüssel, Pakete und Netzwerke neuer VMs. Das Formular für neue VMs bietet sie Benutzern an, die VMs erstellen dürfen.",
+  add: "Cloud-Config hinzufügen",
+  edit: "Cloud-Config {name}",
+  none: "Keine Cloud-Configs",
+  noneLead: "Beispiel: die SSH-Schlüssel eines Teams.",
+  saved: "Cloud-Config {name} gespeichert.",
+  deleted: "Cloud-Config {name} gelöscht.",
+  deleteAsk: "Cloud-Config {name} löschen?",
+  deleteLead: "Damit erstellte VMs bleiben.",
+  actions: "Aktionen für {name}",
+  copy: "Kopieren…",
+  copyOf: "{name} (Kopie)",
+  name: "Name",
+  kind: "Typ",
+  kinds: { user: "Benutzerdaten", network: "Netzwerkkonfiguration" },
+  lines: "Zeilen",
+  template: "Vorlage",
+  templateHint:
+    "YAML. {name} und {index} werden durch Name und Index der VM ersetzt. Wird verschlüsselt gespeichert.",
+  noHeader:
+    "Benutzerdaten müssen mit #cloud-config oder einem anderen bekannten Kopf beginnen.",
+};

@@ -1,0 +1,22 @@
+export const cloudConfigs = {
+  lead: "Templates for cloud-init: accounts, SSH keys, packages and networks of new VMs. The form of a new VM offers them to users who may create VMs.",
+  add: "Add cloud config",
+  edit: "Cloud config {name}",
+  none: "No cloud configs",
+  noneLead: "Example: the SSH keys of a team.",
+  saved: "Cloud config {name} saved.",
+  deleted: "Cloud config {name} deleted.",
+  deleteAsk: "Delete cloud config {name}?",
+  deleteLead: "VMs that were created with it stay.",
+  actions: "Actions for {name}",
+  copy: "Copy…",
+  copyOf: "{name} (copy)",
+  name: "Name",
+  kind: "Type",
+  kinds: { user: "User data", network: "Network configuration" },
+  lines: "Lines",
+  template: "Template",
+  templateHint:
+    "YAML. {name} and {index} are replaced by the name and index of the VM. Stored encrypted.",
+  noHeader: "User data must begin with #cloud-config or another known header.",
+};
