@@ -1,4 +1,5 @@
 import {
+  Cable,
   Crown,
   Database,
   HeartPulse,
@@ -11,7 +12,7 @@ import {
   Siren,
   Upload,
 } from "@lucide/vue";
-import type { Messages } from "../../locale/messages.js";
+import { fill, type Messages } from "../../locale/messages.js";
 import type { ObjectRow } from "../../api/object-row.js";
 import { defineAction, nameOf, type Action } from "../plan/action.js";
 import type { Field } from "../plan/action-form.js";
@@ -51,6 +52,22 @@ export const poolActions: readonly Action[] = [
             idParameter: "pool",
             params: { ...given, pif, vlan: vlan ?? 0 },
           },
+    createdType: "network",
+  }),
+  defineAction({
+    ...pool,
+    group: "work",
+    id: "pool.createBond",
+    icon: Cable,
+    formOf: ([object], { text }) => ({ fields: bondFields(object, text) }),
+    operation: (_, { pif1, pif2, pif3, pif4, ...given }) => ({
+      method: "network.createBonded",
+      idParameter: "pool",
+      params: {
+        ...given,
+        pifs: [pif1, pif2, pif3, pif4].filter((pif) => typeof pif === "string"),
+      },
+    }),
     createdType: "network",
   }),
   defineAction({
@@ -217,6 +234,60 @@ function unlessHa(isOn: boolean) {
   };
 }
 
+/** Any host's PIF will do: the others get theirs at the same network. */
+function pifField(pool: ObjectRow | undefined) {
+  return {
+    kind: "object",
+    type: "PIF",
+    filter: `$pool:"${pool?.id ?? ""}" $host:"${textOf(pool?.["master"])}" physical?`,
+    fields: ["id", "device", "deviceName"],
+    more: ({ device, deviceName }: ObjectRow) =>
+      [textOf(device), textOf(deviceName)].filter(Boolean).join(" · "),
+  } as const;
+}
+
+/** Interfaces of a bond that the form offers; the API takes more. */
+const BOND_PLACES = [1, 2, 3, 4] as const;
+
+function bondFields(
+  pool: ObjectRow | undefined,
+  { actions: { fields: names } }: Messages,
+): readonly Field[] {
+  return [
+    { kind: "text", id: "name", label: names.name },
+    {
+      kind: "text",
+      id: "description",
+      isOptional: true,
+      label: names.description,
+    },
+    ...BOND_PLACES.map((n): Field => ({
+      ...pifField(pool),
+      id: `pif${n}`,
+      isOptional: n > 2,
+      label: fill(names.bondPif, { n }),
+    })),
+    {
+      kind: "choice",
+      id: "bondMode",
+      label: names.bondMode,
+      hint: names.bondModeHint,
+      initial: "active-backup",
+      options: (["active-backup", "balance-slb", "lacp"] as const).map(
+        (id) => ({ id, label: names.bondModes[id] }),
+      ),
+    },
+    {
+      kind: "number",
+      id: "mtu",
+      isOptional: true,
+      least: 68,
+      most: 65_535,
+      label: names.mtu,
+    },
+  ];
+}
+
 function networkFields(
   pool: ObjectRow | undefined,
   { actions: { fields: names } }: Messages,
@@ -230,17 +301,11 @@ function networkFields(
       label: names.description,
     },
     {
-      kind: "object",
+      ...pifField(pool),
       id: "pif",
-      type: "PIF",
       isOptional: true,
       label: names.pif,
       hint: names.pifHint,
-      // Any host's will do: the others get theirs at the same network.
-      filter: `$pool:"${pool?.id ?? ""}" $host:"${textOf(pool?.["master"])}" physical?`,
-      fields: ["id", "device", "deviceName"],
-      more: ({ device, deviceName }) =>
-        [textOf(device), textOf(deviceName)].filter(Boolean).join(" · "),
     },
     {
       kind: "number",

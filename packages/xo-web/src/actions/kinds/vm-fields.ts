@@ -90,3 +90,75 @@ export function copyFields(
     },
   ];
 }
+
+/** Choices that leave a setting as it is. */
+const UNCHANGED = "unchanged";
+
+/** Settings that several VMs can get at once; what stays empty is not changed. */
+export function editFields({ actions }: Messages): readonly Field[] {
+  const { fields: names, edit } = actions;
+  const unchanged = { id: UNCHANGED, label: edit.unchanged };
+  return [
+    {
+      kind: "number",
+      id: "CPUs",
+      isOptional: true,
+      least: 1,
+      most: 512,
+      label: edit.cpus,
+    },
+    {
+      kind: "size",
+      id: "memory",
+      isOptional: true,
+      least: 2 ** 24,
+      label: edit.memory,
+    },
+    {
+      kind: "choice",
+      id: "high_availability",
+      label: edit.ha,
+      options: [
+        unchanged,
+        { id: "none", label: edit.haModes.none },
+        { id: "best-effort", label: edit.haModes.bestEffort },
+        { id: "restart", label: edit.haModes.restart },
+      ],
+    },
+    {
+      kind: "choice",
+      id: "auto_poweron",
+      label: edit.autoPowerOn,
+      options: [
+        unchanged,
+        { id: "true", label: edit.on },
+        { id: "false", label: edit.off },
+      ],
+    },
+    {
+      kind: "lines",
+      id: "name_description",
+      isOptional: true,
+      label: names.description,
+    },
+  ];
+}
+
+/** Parameters of `vm.set` for the fields that were filled in. */
+export function toVmSettings({
+  auto_poweron,
+  high_availability: ha,
+  ...values
+}: Values): Values {
+  const filled = Object.entries(values).filter(
+    ([, value]) => value !== null && value !== undefined && value !== "",
+  );
+  const isSet = (value: unknown) =>
+    typeof value === "string" && value !== UNCHANGED;
+  return {
+    ...Object.fromEntries(filled),
+    // XAPI's word for "do not restart" is an empty string.
+    ...(isSet(ha) ? { high_availability: ha === "none" ? "" : ha! } : {}),
+    ...(isSet(auto_poweron) ? { auto_poweron: auto_poweron === "true" } : {}),
+  };
+}

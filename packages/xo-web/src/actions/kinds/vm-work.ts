@@ -5,13 +5,20 @@ import {
   LayoutTemplate,
   MapPin,
   MoveRight,
+  SlidersHorizontal,
   Trash2,
   Undo2,
 } from "@lucide/vue";
 import { defineAction, type Action } from "../plan/action.js";
 import { fetchContent } from "../plan/fetch-content.js";
 import { blocked, unlessState } from "./reasons.js";
-import { copyFields, onlyOn, snapshotFields } from "./vm-fields.js";
+import {
+  copyFields,
+  editFields,
+  onlyOn,
+  snapshotFields,
+  toVmSettings,
+} from "./vm-fields.js";
 
 const vm = { types: ["VM"], group: "work" } as const;
 const all = ["VM", "VM-template", "VM-snapshot"] as const;
@@ -31,6 +38,21 @@ export const vmWorkActions: readonly Action[] = [
         : undefined) ??
       blocked(object, text, "migrate_send"),
     dialog: () => import("../../migrate/MigrateDialog.vue"),
+  }),
+  defineAction({
+    ...vm,
+    id: "vm.edit",
+    group: "change",
+    icon: SlidersHorizontal,
+    isForMany: true,
+    formOf: (_, { text }) => ({
+      lead: text.actions.edit.lead,
+      fields: editFields(text),
+    }),
+    operation: (_, values) => ({
+      method: "vm.set",
+      params: toVmSettings(values),
+    }),
   }),
   defineAction({
     ...vm,

@@ -2,6 +2,8 @@ import type { Messages } from "../en/messages.js";
 
 export const actions: Messages["actions"] = {
   names: {
+    "vm.edit": "Einstellungen ändern…",
+    "pool.createBond": "Neuer Bond…",
     "vm.start": "Starten",
     "vm.resume": "Fortsetzen",
     "vm.unpause": "Pause beenden",
@@ -200,6 +202,14 @@ export const actions: Messages["actions"] = {
     srHint: "Für eine Kopie auf ein anderes SR oder in einen anderen Pool",
     pif: "Schnittstelle",
     pifHint: "Leer: internes Netzwerk, nur innerhalb eines Hosts",
+    bondPif: "Schnittstelle {n}",
+    bondMode: "Bond-Modus",
+    bondModeHint: "LACP muss auch am Switch konfiguriert sein.",
+    bondModes: {
+      "active-backup": "Active-Backup",
+      "balance-slb": "Lastverteilung (balance-slb)",
+      lacp: "LACP (802.3ad)",
+    },
     vlan: "VLAN",
     mtu: "MTU",
     shutdownPinnedVms:
@@ -299,6 +309,21 @@ export const actions: Messages["actions"] = {
       user: "Benutzer",
       password: "Passwort",
     },
+  },
+  edit: {
+    lead: "Leere Felder und „unverändert“ lassen die Einstellung jeder VM, wie sie ist.",
+    unchanged: "unverändert",
+    cpus: "vCPUs",
+    memory: "Arbeitsspeicher (GiB)",
+    ha: "Hochverfügbarkeit",
+    haModes: {
+      none: "Nicht neu starten",
+      bestEffort: "Wenn möglich neu starten",
+      restart: "Neu starten",
+    },
+    autoPowerOn: "Mit dem Host starten",
+    on: "ja",
+    off: "nein",
   },
   free: "{size} frei",
   more: "Mehr",

@@ -1,5 +1,7 @@
 export const actions = {
   names: {
+    "vm.edit": "Edit settings…",
+    "pool.createBond": "New bond…",
     "vm.start": "Start",
     "vm.resume": "Resume",
     "vm.unpause": "Unpause",
@@ -195,6 +197,14 @@ export const actions = {
     srHint: "For a copy to another SR or pool",
     pif: "Interface",
     pifHint: "Empty: internal network, only within a host",
+    bondPif: "Interface {n}",
+    bondMode: "Bond mode",
+    bondModeHint: "LACP must be configured on the switch, too.",
+    bondModes: {
+      "active-backup": "Active-backup",
+      "balance-slb": "Load balancing (balance-slb)",
+      lacp: "LACP (802.3ad)",
+    },
     vlan: "VLAN",
     mtu: "MTU",
     shutdownPinnedVms:
@@ -291,6 +301,21 @@ export const actions = {
       user: "User",
       password: "Password",
     },
+  },
+  edit: {
+    lead: "Empty fields and “unchanged” leave the setting of each VM as it is.",
+    unchanged: "unchanged",
+    cpus: "vCPUs",
+    memory: "Memory (GiB)",
+    ha: "High availability",
+    haModes: {
+      none: "Do not restart",
+      bestEffort: "Restart if possible",
+      restart: "Restart",
+    },
+    autoPowerOn: "Start with the host",
+    on: "yes",
+    off: "no",
   },
   free: "{size} free",
   more: "More",
