@@ -7,6 +7,7 @@ export { defaultScryptCost } from "./secrets/password-hasher.js";
 export type { AvailabilityState, Backoff } from "./commit/availability.js";
 export type { CommitCounters } from "./commit/committer.js";
 export type { Acl, Acls } from "./repositories/acls.js";
+export type { Adopted, Adoptions } from "./repositories/adoptions.js";
 export type { AlarmNotice, NewNotice } from "./repositories/alarm-notices.js";
 export type { AlarmRule, NewAlarmRule } from "./repositories/alarm-rules.js";
 export type { Alarm, NewAlarm } from "./repositories/alarms.js";
@@ -47,7 +48,6 @@ export type {
 export type {
   BalancerWatch,
   BalancerWatches,
-  WatchClaim,
 } from "./repositories/balancer-watches.js";
 export type {
   ClusterServer,

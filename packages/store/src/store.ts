@@ -1,6 +1,7 @@
 import type { AvailabilityState } from "./commit/availability.js";
 import type { CommitCounters } from "./commit/committer.js";
 import type { Acls } from "./repositories/acls.js";
+import type { Adoptions } from "./repositories/adoptions.js";
 import type { AlarmNotices } from "./repositories/alarm-notices.js";
 import type { AlarmRules } from "./repositories/alarm-rules.js";
 import type { Alarms } from "./repositories/alarms.js";
@@ -74,6 +75,7 @@ export interface Store {
   readonly restorePictures: RestorePictures;
   readonly clusterServers: ClusterServers;
   readonly leases: Leases;
+  readonly adoptions: Adoptions;
   readonly tasks: Tasks;
   readonly taskSteps: TaskSteps;
   readonly oneTimeUses: OneTimeUses;

@@ -53,7 +53,12 @@ export class Tasks {
   create(
     label: string,
     description: string,
-    links: { session?: string; residentOn: string; subtaskOf?: string },
+    links: {
+      session?: string;
+      residentOn: string;
+      subtaskOf?: string;
+      marks?: Readonly<Record<string, string>> | undefined;
+    },
   ): string {
     return this.#db.create("task", {
       name_label: label,
@@ -63,6 +68,7 @@ export class Tasks {
       resident_on: links.residentOn,
       type: "<none/>",
       backtrace: "()",
+      ...(links.marks === undefined ? {} : { other_config: links.marks }),
       ...(links.session === undefined ? {} : { session: links.session }),
       ...(links.subtaskOf === undefined ? {} : { subtask_of: links.subtaskOf }),
     });

@@ -23,6 +23,8 @@ export async function callAsync(
     params,
     priority: "call",
     timeoutMs: settings.callTimeoutMs,
+    beforeSend: options.beforeSend,
+    headers: toHeaders(options.marks),
   });
   if (typeof ref !== "string") {
     const reason = `Async.${method} returned no task`;
@@ -40,6 +42,18 @@ export async function callAsync(
   } finally {
     void destroyTask(parts, { ref, hasEnded }, options.keepUntil);
   }
+}
+
+/** XAPI copies these headers into other_config of the task that it creates for the call [context.ml, get_http_other_config]. */
+function toHeaders(
+  marks: AsyncCallOptions["marks"] = {},
+): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    Object.entries(marks).map(([key, value]) => [
+      `X-Http-other-config-${key}`,
+      value,
+    ]),
+  );
 }
 
 /** Destroys a task that has ended, so that it does not accumulate on the pool. A pending or deleted task is left as it is. */

@@ -33,6 +33,10 @@ export interface CallRequest {
   readonly onAnswerStart?: (() => void) | undefined;
   readonly onBatch?: ((batch: RecordBatch) => void) | undefined;
   readonly idempotent?: boolean | undefined;
+  /** See SendOptions. */
+  readonly beforeSend?: (() => void) | undefined;
+  /** See RpcRequest. */
+  readonly headers?: Readonly<Record<string, string>>;
   /** False: a failure is reported to the session, but the call is not retried. Default true. */
   readonly isRetried?: boolean;
   /** Overrides the transport of the session. */
@@ -145,6 +149,8 @@ export class CallExecutor {
       onBatch,
       startTimeoutMs,
       stallTimeoutMs,
+      beforeSend,
+      headers,
     } = request;
     const { address, encoding, session } = connected;
     const transport = request.transport ?? connected.transport;
@@ -160,6 +166,8 @@ export class CallExecutor {
         stallTimeoutMs,
         onAnswerStart: onBegin,
         onBatch,
+        beforeSend,
+        headers,
         isIdempotent: isSafe,
         encoding: request.transport === undefined ? encoding : undefined,
         params: isSessionless(method) ? params : [session, ...params],

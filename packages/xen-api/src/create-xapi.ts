@@ -68,12 +68,13 @@ async function call(
   options: CallOptions,
 ): Promise<unknown> {
   if (settings.readOnly) checkReadOnly(method);
-  const { signal, idempotent } = options;
+  const { signal, idempotent, beforeSend } = options;
   return executor.value({
     method,
     params,
     signal,
     idempotent,
+    beforeSend,
     priority: options.priority ?? "call",
     timeoutMs: options.timeoutMs ?? settings.callTimeoutMs,
   });

@@ -16,6 +16,7 @@ export type { DecodeHandlers, DecodeStream, Decoder } from "./decoder.js";
 export type {
   AsyncCallOptions,
   CallOptions,
+  SendOptions,
   EventsOptions,
   ListOptions,
   ListResult,

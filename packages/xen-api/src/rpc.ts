@@ -40,6 +40,10 @@ export interface RpcRequest {
   /** Called when the answer begins to arrive. */
   readonly onAnswerStart?: (() => void) | undefined;
   readonly onBatch?: ((batch: RecordBatch) => void) | undefined;
+  /** See SendOptions. */
+  readonly beforeSend?: (() => void) | undefined;
+  /** Besides those that each request has. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
   /** May be sent again when a reused connection turns out to be closed. */
   readonly isIdempotent: boolean;
 }
@@ -111,6 +115,7 @@ export class Rpc {
     };
     try {
       scope.throwIfCancelled();
+      request.beforeSend?.();
       const bytes = await connection.run({
         request: message,
         onHead: (head) => {
@@ -209,7 +214,7 @@ class AnswerReader {
 }
 
 function encode(request: RpcRequest): readonly (string | Uint8Array)[] {
-  const { address, transport, method, params } = request;
+  const { address, transport, method, params, headers } = request;
   const body = transport.encode(method, params);
   if (body.length > MAX_REQUEST_BODY_BYTES) {
     const limit = MAX_REQUEST_BODY_BYTES;
@@ -225,6 +230,7 @@ function encode(request: RpcRequest): readonly (string | Uint8Array)[] {
     headers: {
       "Content-Type": transport.contentType,
       "Content-Length": String(body.length),
+      ...headers,
     },
   });
   return [head, body];

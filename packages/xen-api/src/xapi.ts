@@ -28,7 +28,13 @@ export interface PoolIdentity {
   readonly uuid: string;
 }
 
-export interface CallOptions {
+/** For a caller that may have lost the right to act while the call waited. */
+export interface SendOptions {
+  /** Called immediately before the request is sent; if it throws, nothing is sent, and the call rejects with that error. */
+  readonly beforeSend?: () => void;
+}
+
+export interface CallOptions extends SendOptions {
   /** Default: callTimeoutMs of the client. Includes waiting for a connection and in the queue. */
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal;
@@ -38,7 +44,9 @@ export interface CallOptions {
   readonly idempotent?: boolean;
 }
 
-export interface AsyncCallOptions {
+export interface AsyncCallOptions extends SendOptions {
+  /** Entries of the task's other_config, set when XAPI creates the task. Keys and values of printable ASCII. */
+  readonly marks?: Readonly<Record<string, string>>;
   /** Called when the progress changes; 0 to 1. */
   readonly onProgress?: (progress: number) => void;
   /** Aborting cancels the task on the pool; the promise still settles with the outcome of the task. */

@@ -1,5 +1,5 @@
 import type { Task, TaskPageOptions } from "@xo-server/store";
-import type { TaskStore } from "../src/tasks/tasks.js";
+import type { TaskStore } from "../src/tasks/task-store.js";
 
 /** A store of tasks in memory. `isGone`: it refuses. */
 export class FakeTaskStore implements TaskStore {

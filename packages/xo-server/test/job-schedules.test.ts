@@ -7,7 +7,8 @@ import type { InterruptedTask } from "../src/tasks/interrupted-task.js";
 import type { KindRun } from "../src/jobs/job-kind.js";
 import type { RunOutcome } from "../src/jobs/run-outcome.js";
 import { Runs } from "../src/jobs/runs.js";
-import { Scheduler } from "../src/jobs/scheduler.js";
+import { HeldLease } from "../src/cluster/held-lease.js";
+import { Scheduler, type SchedulerOptions } from "../src/jobs/scheduler.js";
 import { untrackedTask, type TaskContext } from "../src/tasks/task-context.js";
 import { FakeClock } from "./fake-clock.js";
 
@@ -29,6 +30,8 @@ class Machine {
   /** Of every run that has begun. */
   readonly results: Promise<unknown>[] = [];
   readonly servers: Server[] = [];
+  /** Under which runs are executed; absent: there is no other server. */
+  lease: HeldLease | undefined;
   begun = 0;
   /** Runs end at once, unless the test wants to see them. */
   isSlow = false;
@@ -94,6 +97,8 @@ class Server {
   readonly store: Store;
   readonly runs: Runs;
   readonly scheduler: Scheduler;
+  /** On all schedules; absent: there is no other server. */
+  lease: HeldLease | undefined;
   readonly warnings: string[] = [];
 
   constructor(machine: Machine, owner: string, store: Store) {
@@ -121,7 +126,11 @@ class Server {
     };
     const tasks = {
       run: async <T>(_: unknown, run: (work: TaskContext) => Promise<T>) => {
-        const result = run({ ...untrackedTask, taskId: `task of ${owner}` });
+        const result = run({
+          ...untrackedTask,
+          taskId: `task of ${owner}`,
+          lease: machine.lease,
+        });
         result.catch(() => undefined);
         machine.results.push(result);
         return { id: "task", result };
@@ -137,7 +146,16 @@ class Server {
       logger,
       keep,
     });
-    this.scheduler = new Scheduler({ store, runs: this.runs, clock, logger });
+    const lease = () => this.lease;
+    this.scheduler = new Scheduler({
+      store,
+      runs: this.runs,
+      get lease() {
+        return lease();
+      },
+      clock,
+      logger,
+    } as SchedulerOptions);
   }
 
   async addJob(): Promise<string> {
@@ -292,6 +310,9 @@ t.test(
     machine.servers.length = 0;
     const two = await machine.start("two");
     t.same(statuses(await two.log()), ["pending"], "it may be alive");
+    const [left] = await two.log();
+    // As the adoption of its tasks does.
+    await two.runs.interrupt({ ids: [left!.id] }, []);
     await machine.pass(4 * MINUTE);
     t.same(statuses(await two.log()), ["interrupted"]);
     await machine.pass(MINUTE);
@@ -333,17 +354,38 @@ t.test(
   },
 );
 
-t.test("a run that was taken over by mistake ends", async (t) => {
+t.test("only the server that adopted a run writes its outcome", async (t) => {
   const machine = await Machine.create(t);
   const one = await machine.start("one");
+  const { leases } = one.store;
+  const take = (owner: string) =>
+    leases.take("server/one", { owner, instance: owner }, 0);
+  machine.lease = new HeldLease((await take("one"))!, machine.clock, Infinity);
   machine.isSlow = true;
   const jobId = await one.addJob();
   const begun = await one.runs.begin({ jobId, jobName: "j" });
-  begun?.ended?.catch(() => undefined);
   await until(() => machine.going.length === 1);
-  await one.store.jobRuns.interrupt({ owner: "one" });
-  await machine.pass(MINUTE);
-  t.ok(machine.going[0]!.work.signal.aborted);
+  await take("two");
+  machine.going[0]!.end();
+  await begun!.ended;
+  t.same(statuses(await one.log()), ["pending"]);
+});
+
+t.test("only the owner of the schedules starts runs", async (t) => {
+  const machine = await Machine.create(t);
+  const one = await machine.start("one");
+  const jobId = await one.addJob();
+  await one.store.schedules.create({ jobId, cron: "*/5 * * * *" });
+  const { leases } = one.store;
+  const take = (owner: string) =>
+    leases.take("jobs", { owner, instance: owner }, 0);
+  one.lease = new HeldLease((await take("one"))!, machine.clock, Infinity);
+  await machine.pass(5 * MINUTE);
+  t.equal(machine.begun, 1);
+  await take("two");
+  await machine.pass(5 * MINUTE);
+  t.equal(machine.begun, 1);
+  t.same(one.warnings, []);
 });
 
 t.test("a run ends when it is cancelled or times out", async (t) => {

@@ -1,4 +1,5 @@
 import { Acls } from "./acls.js";
+import { Adoptions } from "./adoptions.js";
 import { AlarmNotices } from "./alarm-notices.js";
 import { AlarmRules } from "./alarm-rules.js";
 import { Alarms } from "./alarms.js";
@@ -67,6 +68,7 @@ export function createRepositories(context: RepositoryContext) {
     restorePictures: new RestorePictures(context),
     clusterServers: new ClusterServers(context),
     leases: new Leases(context),
+    adoptions: new Adoptions(context),
     tasks: new Tasks(context),
     taskSteps: new TaskSteps(context),
     oneTimeUses: new OneTimeUses(context),

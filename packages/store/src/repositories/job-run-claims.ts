@@ -3,6 +3,7 @@ import type { WriteUnit } from "../commit/write-unit.js";
 import { checkName, checkText, toJson } from "../schema/limits.js";
 import type { JobRunRow } from "../schema/tables.js";
 import { toJobRun, type JobRun } from "./job-run.js";
+import { checkFence, type Fence } from "./leases.js";
 import type { RepositoryContext } from "./repository-context.js";
 
 export interface RunStart {
@@ -34,11 +35,12 @@ export class JobRunClaims {
     this.#context = context;
   }
 
-  async begin(start: RunStart): Promise<JobRun | undefined> {
+  async begin(start: RunStart, fence?: Fence): Promise<JobRun | undefined> {
     const { committer, createId, clock } = this.#context;
     const id = createId();
     const now = clock.now();
     return committer.run(async (unit) => {
+      await checkFence(unit, fence);
       await lockJob(unit, start.jobId);
       if (!(await isFree(unit, start))) return undefined;
       const { status, reason } = await verdictOf(unit, start);
@@ -48,7 +50,7 @@ export class JobRunClaims {
     });
   }
 
-  async beginQueued(owner: string): Promise<JobRun | undefined> {
+  async beginQueued(owner: string, fence?: Fence): Promise<JobRun | undefined> {
     const { committer, clock, engine, availability } = this.#context;
     const queued = await availability.run(() =>
       engine.reader
@@ -72,8 +74,9 @@ export class JobRunClaims {
     );
     if (queued === undefined) return undefined;
     const now = clock.now();
-    const columns = { status: "pending", owner, started_at: now, seen_at: now };
+    const columns = { status: "pending", owner, started_at: now };
     return committer.run(async (unit) => {
+      await checkFence(unit, fence);
       // The job was deleted: its queued run is deleted too.
       if (!(await tryLockJob(unit, queued.job_id))) {
         await deleteRun(unit, queued.id);
@@ -178,7 +181,6 @@ function toRow(
     due_at: start.schedule?.dueAt ?? null,
     started_at: now,
     ended_at: status === "skipped" ? now : null,
-    seen_at: now,
     task_id: null,
     body_json: toJson("the run", reason === undefined ? {} : { reason }),
   };

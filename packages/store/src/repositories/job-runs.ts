@@ -7,6 +7,7 @@ import {
   type JobRun,
   type JobRunEnd,
 } from "./job-run.js";
+import { checkFence, type Fence } from "./leases.js";
 import type { RepositoryContext } from "./repository-context.js";
 
 export interface JobRunPageOptions {
@@ -42,58 +43,47 @@ export class JobRuns {
    * Starts a run, unless another server has processed this time of the schedule or
    * the job is running: only one of several servers gets a `pending` run.
    * @returns the stored run; undefined: another server runs the job
-   * @throws XoError NO_SUCH_OBJECT: the job
+   * @throws XoError NO_SUCH_OBJECT: the job; LEASE_LOST
    */
-  begin(start: RunStart): Promise<JobRun | undefined> {
-    return this.#claims.begin(start);
+  begin(start: RunStart, fence?: Fence): Promise<JobRun | undefined> {
+    return this.#claims.begin(start, fence);
   }
 
   /** Starts a queued run of a job that is not running. @returns undefined: there is none */
-  beginQueued(owner: string): Promise<JobRun | undefined> {
-    return this.#claims.beginQueued(owner);
+  beginQueued(owner: string, fence?: Fence): Promise<JobRun | undefined> {
+    return this.#claims.beginQueued(owner, fence);
   }
 
-  /** Updates progress or outcome. @throws XoError VALUE_TOO_LARGE */
-  async write(id: string, end: JobRunEnd): Promise<void> {
-    const { committer, clock } = this.#context;
+  /** Updates progress or outcome. @throws XoError VALUE_TOO_LARGE, LEASE_LOST */
+  async write(id: string, end: JobRunEnd, fence?: Fence): Promise<void> {
+    const { committer } = this.#context;
     const { status, endedAt, taskId, body } = end;
     const row = {
       status,
       ...(endedAt === undefined ? {} : { ended_at: endedAt }),
       ...(taskId === undefined ? {} : { task_id: taskId }),
       ...(body === undefined ? {} : { body_json: toJson("the run", body) }),
-      seen_at: clock.now(),
     };
-    await committer.run((unit) =>
-      unit.sql.updateTable("job_runs").set(row).where("id", "=", id).execute(),
-    );
-  }
-
-  /** Heartbeat for running runs. @returns the ids still pending; the others have been marked as interrupted */
-  async renew(ids: readonly string[]): Promise<ReadonlySet<string>> {
-    if (ids.length === 0) return new Set();
-    const { committer, clock } = this.#context;
-    const rows = await committer.run((unit) =>
-      unit.sql
+    await committer.run(async (unit) => {
+      await checkFence(unit, fence);
+      await unit.sql
         .updateTable("job_runs")
-        .set({ seen_at: clock.now() })
-        .where("id", "in", ids)
-        .where("status", "=", "pending")
-        .returning("id")
-        .execute(),
-    );
-    return new Set(rows.map(({ id }) => id));
+        .set(row)
+        .where("id", "=", id)
+        .execute();
+    });
   }
 
   /**
    * Marks pending runs as interrupted: those of the previous process of this
-   * server, and those without a recent heartbeat.
+   * server, or those that were adopted.
    * @returns the interrupted runs
    */
   async interrupt(
-    gone: { readonly owner: string } | { readonly notSeenSince: number },
+    gone: { readonly owner: string } | { readonly ids: readonly string[] },
     except: readonly string[] = [],
   ): Promise<JobRun[]> {
+    if ("ids" in gone && gone.ids.length === 0) return [];
     const { committer, clock } = this.#context;
     const rows = await committer.run((unit) => {
       const all = unit.sql
@@ -103,7 +93,7 @@ export class JobRuns {
       const theirs =
         "owner" in gone
           ? all.where("owner", "=", gone.owner)
-          : all.where("seen_at", "<", gone.notSeenSince);
+          : all.where("id", "in", gone.ids);
       const others =
         except.length === 0 ? theirs : theirs.where("id", "not in", except);
       return others.returningAll().execute();

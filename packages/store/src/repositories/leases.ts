@@ -77,8 +77,8 @@ export class Leases {
       expires_at: sql<number>`${now} + ${sql.lit(ttlMs)}`,
     };
     const id = checkName("the subject of the lease", subject);
-    const taken = await committer.run((unit) =>
-      unit.sql
+    const taken = await committer.runApart((db) =>
+      db
         .insertInto("leases")
         .values({ id, epoch: 1, ...row })
         .onConflict((conflict) =>
@@ -126,8 +126,8 @@ export class Leases {
 
   /** Asks the owner of a lease to transfer it: it finds the request when it renews. */
   async request(subject: string, owner: string): Promise<void> {
-    await this.#context.committer.run((unit) =>
-      unit.sql
+    await this.#context.committer.runApart((db) =>
+      db
         .updateTable("leases")
         .set({ requested_by: checkName("the owner", owner) })
         .where("id", "=", subject)
@@ -146,8 +146,8 @@ export class Leases {
     ttlMs: number,
   ): Promise<void> {
     const { committer, engine } = this.#context;
-    await committer.run((unit) =>
-      unit.sql
+    await committer.runApart((db) =>
+      db
         .updateTable("leases")
         .set({
           owner: checkName("the owner", to),
@@ -186,8 +186,8 @@ export class Leases {
   /** Other servers can take these leases immediately. The epochs are not used again. */
   async release(instance: string, subjects: readonly string[]): Promise<void> {
     if (subjects.length === 0) return;
-    await this.#context.committer.run((unit) =>
-      unit.sql
+    await this.#context.committer.runApart((db) =>
+      db
         .updateTable("leases")
         .set({ expires_at: 0, instance: "" })
         .where("instance", "=", instance)
@@ -214,8 +214,8 @@ export class Leases {
   /** Deletes leases that no server has had for 30 days, such as those of deleted pools. */
   async prune(): Promise<void> {
     const { committer, engine } = this.#context;
-    await committer.run((unit) =>
-      unit.sql
+    await committer.runApart((db) =>
+      db
         .deleteFrom("leases")
         .where("expires_at", "<=", databaseNow(engine))
         .where(

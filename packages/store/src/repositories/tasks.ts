@@ -255,7 +255,7 @@ function toRow(task: Task): Omit<TaskRow, "abort_asked_at"> {
   };
 }
 
-function toTask(row: TaskRow): Task {
+export function toTask(row: TaskRow): Task {
   return {
     id: row.id,
     owner: row.owner,

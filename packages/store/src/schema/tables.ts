@@ -199,8 +199,6 @@ export interface JobRunRow {
   due_at: number | null;
   started_at: number;
   ended_at: number | null;
-  /** Last heartbeat of the server. */
-  seen_at: number;
   task_id: string | null;
   body_json: string;
 }
@@ -293,10 +291,7 @@ export interface BalancerWatchRow {
   id: string;
   /** The server that balances the pool. */
   owner: string;
-  is_moving: number;
   state_json: string;
-  /** Last heartbeat of the server. */
-  seen_at: number;
 }
 
 export interface BalancerRunRow {

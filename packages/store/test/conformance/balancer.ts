@@ -1,14 +1,6 @@
 import type { Test } from "tap";
 import { createBench, type StoreHarness } from "./harness.js";
 
-const watch = {
-  pool: "p",
-  owner: "one",
-  isMoving: false,
-  notSeenSince: 0,
-  state: { state: "watching" },
-};
-
 export async function testBalancer(t: Test, harness: StoreHarness) {
   t.test("a policy is stored and replaced", async (t) => {
     const bench = await createBench(t, harness);
@@ -28,49 +20,24 @@ export async function testBalancer(t: Test, harness: StoreHarness) {
     });
   });
 
-  t.test("only one of several servers claims a pool", async (t) => {
+  t.test("the state of a pool is published by its owner only", async (t) => {
     const bench = await createBench(t, harness);
-    const stores = await Promise.all([bench.open(), bench.open()]);
-    const owners = ["one", "two"];
-    const got = await Promise.all(
-      stores.map(({ balancerWatches }, i) =>
-        balancerWatches.claim({ ...watch, owner: owners[i]! }),
-      ),
-    );
-    t.equal(got.filter((one) => one !== undefined).length, 1);
-    const { balancerWatches } = stores[0];
-    const [held] = await balancerWatches.list();
-    t.match(held, { pool: "p", isMoving: false, state: watch.state });
-    const other = owners.find((one) => one !== held!.owner)!;
-    const claim = { ...watch, owner: other };
-    t.equal(await balancerWatches.claim(claim), undefined);
-    const own = { ...watch, owner: held!.owner };
-    t.same(await balancerWatches.claim(own), { had: held!.owner });
-    t.same(await balancerWatches.claim({ ...claim, takesOver: true }), {
-      had: held!.owner,
-    });
-    t.equal(await balancerWatches.claim(own), undefined, "it was taken over");
+    const { balancerWatches, leases } = await bench.open();
+    const one = { owner: "one", instance: "1" };
+    const two = { owner: "two", instance: "2" };
+    const old = await leases.take("balancer/p", one, 0);
+    const watch = { pool: "p", owner: "one", state: { state: "idle" } };
+    await balancerWatches.put(watch, old);
+    const now = await leases.take("balancer/p", two, 0);
+    const lost = { code: "LEASE_LOST" };
+    await t.rejects(balancerWatches.put({ ...watch, state: 1 }, old), lost);
+    await t.rejects(balancerWatches.delete("p", old), lost);
+    t.same(await balancerWatches.list(), [watch]);
+    await balancerWatches.put({ ...watch, owner: "two" }, now);
+    t.match(await balancerWatches.list(), [{ owner: "two" }]);
+    await balancerWatches.delete("p", now);
+    t.same(await balancerWatches.list(), []);
   });
-
-  t.test(
-    "a server that migrates VMs keeps its claim until it expires",
-    async (t) => {
-      const bench = await createBench(t, harness);
-      const { balancerWatches } = await bench.open();
-      await balancerWatches.claim({ ...watch, isMoving: true });
-      const claim = { ...watch, owner: "two", takesOver: true };
-      t.equal(await balancerWatches.claim(claim), undefined);
-      bench.clock.advance(10);
-      const notSeenSince = bench.clock.now() - 5;
-      t.same(await balancerWatches.claim({ ...claim, notSeenSince }), {
-        had: "one",
-      });
-      await balancerWatches.release("p", "one");
-      t.equal((await balancerWatches.list()).length, 1, "released");
-      await balancerWatches.release("p", "two");
-      t.same(await balancerWatches.list(), []);
-    },
-  );
 
   t.test("runs are listed in pages, newest first", async (t) => {
     const bench = await createBench(t, harness);

@@ -86,26 +86,67 @@ export async function testJobRuns(t: Test, harness: StoreHarness) {
     t.match(run, { status: "skipped", body: { reason: "too old" } });
   });
 
-  t.test("a run without a heartbeat is interrupted", async (t) => {
-    const { stores, bench, addJob } = await createJob(t, harness);
-    const { jobRuns } = stores[0]!;
-    const begin = async (owner: string) =>
-      (await jobRuns.begin({ jobId: await addJob(), jobName: "k", owner }))!.id;
-    const mine = await begin("me");
-    const silent = await begin("silent");
-    const alive = await begin("alive");
-    bench.clock.advance(60_000);
-    t.same([...(await jobRuns.renew([alive]))], [alive]);
-    const since = { notSeenSince: bench.clock.now() - 30_000 };
-    const found = await jobRuns.interrupt(since, [mine]);
-    t.same(
-      found.map(({ id, status }) => [id, status]),
-      [[silent, "interrupted"]],
-    );
-    t.equal((await jobRuns.interrupt({ owner: "me" })).length, 1);
-    t.same([...(await jobRuns.renew([mine, silent, alive]))], [alive]);
-    t.same([...(await jobRuns.renew([]))], []);
-    t.match(await jobRuns.get(mine), { endedAt: bench.clock.now() });
+  t.test(
+    "runs of a server that ended are interrupted or adopted",
+    async (t) => {
+      const { stores, bench, addJob } = await createJob(t, harness);
+      const { jobRuns, adoptions, leases, tasks } = stores[0]!;
+      const begin = async (owner: string) =>
+        (await jobRuns.begin({ jobId: await addJob(), jobName: "k", owner }))!
+          .id;
+      const mine = await begin("me");
+      const [left, resumed] = [await begin("gone"), await begin("gone")];
+      const running = await begin("other");
+      const task = {
+        id: "t",
+        owner: "gone",
+        name: "n",
+        status: "pending" as const,
+        startedAt: 1,
+        updatedAt: 1,
+        body: {},
+      };
+      await tasks.put(task);
+      await tasks.put({ ...task, id: "ended", status: "success" });
+      const as = (owner: string) => ({ owner, instance: owner });
+      await leases.take("server/other", as("other"), 600_000);
+      t.same(await adoptions.listOrphanOwners("me"), ["gone"]);
+      const fences = [(await leases.take("server/gone", as("me"), 0))!];
+      const adopted = await adoptions.adopt("gone", "me", fences);
+      t.same(
+        adopted.tasks.map(({ id, owner }) => [id, owner]),
+        [["t", "me"]],
+      );
+      t.same(adopted.runs.toSorted(), [left, resumed].toSorted());
+      t.same(await adoptions.listOrphanOwners("me"), []);
+      bench.clock.advance(60_000);
+      const found = await jobRuns.interrupt({ ids: adopted.runs }, [resumed]);
+      t.same(
+        found.map(({ id, status }) => [id, status]),
+        [[left, "interrupted"]],
+      );
+      t.equal((await jobRuns.interrupt({ owner: "me" })).length, 2);
+      t.match(await jobRuns.get(mine), { endedAt: bench.clock.now() });
+      t.match(await jobRuns.get(running), { status: "pending" });
+      t.same(await jobRuns.interrupt({ ids: [] }), []);
+      await leases.take("server/gone", as("gone"), 0);
+      await t.rejects(adoptions.adopt("gone", "me", fences), {
+        code: "LEASE_LOST",
+      });
+    },
+  );
+
+  t.test("a scheduled run is refused to an owner of the past", async (t) => {
+    const { stores, start } = await createJob(t, harness);
+    const { jobRuns, leases } = stores[0]!;
+    const old = await leases.take("jobs", { owner: "a", instance: "a" }, 0);
+    const now = await leases.take("jobs", { owner: "b", instance: "b" }, 0);
+    await t.rejects(jobRuns.begin(start({}, {}), old), { code: "LEASE_LOST" });
+    const run = await jobRuns.begin(start({}, {}), now);
+    t.match(run, { status: "pending" });
+    const end = { status: "success" } as const;
+    await t.rejects(jobRuns.write(run!.id, end, old), { code: "LEASE_LOST" });
+    await jobRuns.write(run!.id, end, now);
   });
 
   t.test("runs are listed in pages, the oldest are pruned", async (t) => {

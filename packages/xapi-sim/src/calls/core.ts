@@ -68,6 +68,8 @@ export interface CallOrigin {
   readonly hostRef: string;
   /** Aborted when the connection ends. */
   readonly closed: AbortSignal;
+  /** other_config of a task that the call creates. */
+  readonly taskMarks?: Readonly<Record<string, string>>;
 }
 
 /** What the simulator's own handlers see beyond an operation's context. */

@@ -209,6 +209,7 @@ export class Dispatcher {
     const ref = tasks.create(`Async.${method.fullName}`, "", {
       session: caller.ref,
       residentOn: origin.hostRef,
+      marks: origin.taskMarks,
     });
     const task = tasks.start(ref);
     // The task continues if the connection is closed.

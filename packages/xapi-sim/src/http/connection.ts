@@ -132,6 +132,7 @@ export class Connection {
       const answer = await door(this.#context.dispatcher, body, {
         hostRef: this.#context.hostRef,
         closed: this.#closed.signal,
+        taskMarks: taskMarksOf(head),
       });
       const reply = rpcReply(
         head,
@@ -187,4 +188,15 @@ function optionsReply(head: RequestHead): Reply {
     body: [],
     keepAlive: head.keepAlive,
   };
+}
+
+const MARK = "x-http-other-config-";
+
+/** Headers that XAPI copies into other_config of the call's task [context.ml, get_http_other_config]. */
+function taskMarksOf({ headers }: RequestHead): Record<string, string> {
+  return Object.fromEntries(
+    [...headers]
+      .filter(([name]) => name.startsWith(MARK))
+      .map(([name, value]) => [name.slice(MARK.length), value]),
+  );
 }

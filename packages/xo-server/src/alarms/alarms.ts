@@ -21,7 +21,12 @@ import { exampleNotice, type ExampleRule } from "./example-notice.js";
 import { toMessage } from "./message-text.js";
 import type { NoticeBody, NoticeEvent } from "./notice.js";
 import { ObjectWatcher } from "./object-watcher.js";
-import { NoticeSender, errorText, secretOf } from "./notice-sender.js";
+import {
+  NoticeSender,
+  type NoticeSenderOptions,
+  errorText,
+  secretOf,
+} from "./notice-sender.js";
 import { FollowedPools } from "./followed-pools.js";
 import { PoolWatcher } from "./pool-watcher.js";
 import { Reminders } from "./reminders.js";
@@ -35,6 +40,8 @@ import { ServerWatcher } from "./server-watcher.js";
 const PATIENT_SECONDS = 300;
 
 export interface AlarmsOptions {
+  /** Which server sends notices. Default: this one. */
+  readonly sending?: Pick<NoticeSenderOptions, "leases" | "pollMs">;
   readonly store: Pick<
     Store,
     "alarmRules" | "alarms" | "alarmNotices" | "engine" | "onChange"
@@ -85,6 +92,7 @@ export class Alarms {
     this.#describe = createNoticeDescriber(options);
     this.#sender = new NoticeSender({
       store,
+      ...options.sending,
       clock,
       logger,
       sendMessage: createMessageSender(createMailSender(options.mail), clock),

@@ -1,6 +1,7 @@
 import type { WallClock } from "@xo-server/kit";
 import { XoError } from "@xo-server/model";
 import type { AlarmNotice, Store } from "@xo-server/store";
+import type { Contention, Leases } from "../cluster/leases.js";
 import type { Logger } from "../log/logger.js";
 import type { SendMessage } from "../notifications/send-message.js";
 import type { Target, TargetSecret } from "../notifications/target.js";
@@ -9,7 +10,11 @@ import type { NoticeBody } from "./notice.js";
 import { toRule } from "./rule.js";
 
 export interface NoticeSenderOptions {
-  readonly store: Pick<Store, "alarmRules" | "alarmNotices" | "engine">;
+  readonly store: Pick<Store, "alarmRules" | "alarmNotices">;
+  /** Of several servers one sends. Default: this one. */
+  readonly leases?: Pick<Leases, "compete">;
+  /** Interval of the check for notices of other servers, in ms. Default 60,000. */
+  readonly pollMs?: number;
   readonly clock: WallClock;
   readonly logger: Pick<Logger, "warn">;
   readonly sendMessage: SendMessage;
@@ -19,12 +24,13 @@ export interface NoticeSenderOptions {
 
 /** Delays between attempts; after the last the notice is given up. */
 const RETRY_DELAYS_MS = [10_000, 60_000, 300_000, 1_800_000, 7_200_000];
-/** Longer than any attempt; after it another server may send the notice. */
-const LEASE_MS = 120_000;
+/** Longer than any attempt. */
+const ATTEMPT_MS = 120_000;
 /** Maximum number of concurrent messages. */
 const MAX_CONCURRENT = 8;
-/** Interval of the check for notices that other servers left. */
 const POLL_MS = 60_000;
+/** Subject of the lease on the notices of all servers. */
+const NOTICES = "alarm-notices";
 /** Maximum number of queued and failed notices. */
 const MAX_QUEUED = 5_000;
 
@@ -35,25 +41,36 @@ export class NoticeSender {
   #sending: Promise<void> | undefined;
   #isWoken = false;
   #isStopped = false;
+  #isOurs = false;
+  #contention: Contention | undefined;
 
   constructor(options: NoticeSenderOptions) {
     this.#options = options;
   }
 
-  /** Sends what is due. What a killed process was sending is due at once where no other server may be sending it. */
+  /** Sends what is due, as long as no other server does. */
   async start(): Promise<void> {
+    const { leases } = this.#options;
+    if (leases === undefined) return this.#takeOver();
+    this.#contention = leases.compete(NOTICES, {
+      onHeld: () => void this.#takeOver(),
+    });
+  }
+
+  /** What a process was sending that was killed is due at once. */
+  async #takeOver(): Promise<void> {
     const { store, logger } = this.#options;
-    if (store.engine === "sqlite")
-      await store.alarmNotices.releaseInterrupted().catch((error: unknown) => {
-        logger.warn("alarm notices could not be read", { error });
-      });
+    this.#isOurs = true;
+    await store.alarmNotices.releaseInterrupted().catch((error: unknown) => {
+      logger.warn("alarm notices could not be read", { error });
+    });
     this.wake();
   }
 
   /** There may be something to send. */
   wake(): void {
     this.#isWoken = true;
-    if (this.#isStopped) return;
+    if (this.#isStopped || !this.#mayAct) return;
     this.#sending ??= this.#sendAll().finally(() => {
       this.#sending = undefined;
       if (this.#isWoken) this.wake();
@@ -84,6 +101,12 @@ export class NoticeSender {
     this.#isStopped = true;
     this.#options.clock.clearTimeout(this.#timer);
     await this.#sending;
+    await this.#contention?.stop();
+  }
+
+  get #mayAct(): boolean {
+    const isHeld = this.#contention?.lease?.isValid ?? this.#isOurs;
+    return isHeld && !this.#isStopped;
   }
 
   /** Never rejects. */
@@ -94,9 +117,12 @@ export class NoticeSender {
     let next: number | undefined;
     try {
       for (;;) {
-        const taken = await store.alarmNotices.claim(MAX_CONCURRENT, LEASE_MS);
+        const taken = await store.alarmNotices.claim(
+          MAX_CONCURRENT,
+          ATTEMPT_MS,
+        );
         await Promise.all(taken.map((notice) => this.#try(notice)));
-        if (taken.length < MAX_CONCURRENT || this.#isStopped) break;
+        if (taken.length < MAX_CONCURRENT || !this.#mayAct) break;
       }
       await store.alarmNotices.prune(MAX_QUEUED);
       next = await store.alarmNotices.nextAt();
@@ -108,13 +134,13 @@ export class NoticeSender {
 
   #sleep(next: number | undefined): void {
     if (this.#isStopped) return;
-    const { clock } = this.#options;
+    const { clock, pollMs = POLL_MS } = this.#options;
     const ms = (next ?? Infinity) - clock.now();
     this.#timer = clock.setTimeout(
       () => {
         this.wake();
       },
-      Math.min(Math.max(ms, 1), POLL_MS),
+      Math.min(Math.max(ms, 1), pollMs),
     );
   }
 

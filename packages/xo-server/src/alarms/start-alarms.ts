@@ -1,5 +1,6 @@
 import { wallClock } from "@xo-server/kit";
 import type { Store } from "@xo-server/store";
+import type { Cluster } from "../cluster/start-cluster.js";
 import type { Objects } from "../objects/start-objects.js";
 import type { StartOptions } from "../config/start-options.js";
 import type { PoolStatus } from "../status/status.js";
@@ -22,6 +23,7 @@ export interface StartedAlarms {
 
 export interface AlarmSources {
   readonly store: Store;
+  readonly cluster: Pick<Cluster, "leases" | "isShared">;
   readonly objects: Objects;
   readonly listPools: () => readonly PoolStatus[];
   /** In ms since the epoch; undefined: no TLS. */
@@ -30,10 +32,14 @@ export interface AlarmSources {
   readonly readBackupFigure: ReadBackupFigure;
 }
 
+/** An alarm that another server raised is sent within this time, in ms. */
+const SHARED_POLL_MS = 5_000;
+
 /** Rules are evaluated after `alarms.start()`. */
 export function startAlarms(
   {
     store,
+    cluster,
     objects,
     listPools,
     certificateEndsAt,
@@ -45,8 +51,10 @@ export function startAlarms(
 ): StartedAlarms {
   const { config, loggers, clock = wallClock } = options;
   const { queries, catalog } = objects;
+  const { leases, isShared } = cluster;
   const alarms = new Alarms({
     store,
+    sending: { leases, ...(isShared ? { pollMs: SHARED_POLL_MS } : {}) },
     queries,
     catalog,
     listPools,

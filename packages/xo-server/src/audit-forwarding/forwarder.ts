@@ -11,7 +11,7 @@ export interface ForwarderOptions {
   /** Whether a new target gets the entries that exist already. */
   readonly existingEntries: boolean;
   readonly store: Pick<Store, "audit" | "auditForwards" | "engine">;
-  /** See toOwnerId. */
+  /** Name of this server. */
   readonly owner: string;
   readonly clock: WallClock;
   readonly logger: Pick<Logger, "info" | "warn">;

@@ -1,7 +1,6 @@
 import type { WallClock } from "@xo-server/kit";
 import type { Store } from "@xo-server/store";
 import type { Config } from "../config/config.js";
-import { toOwnerId } from "../lifecycle/owner-id.js";
 import type { StopStack } from "../lifecycle/stop-stack.js";
 import type { Loggers } from "../log/logger.js";
 import type { ForwardStatus } from "./forward-status.js";
@@ -9,8 +8,10 @@ import { Forwarder } from "./forwarder.js";
 import { createTarget } from "./targets/create-target.js";
 
 export interface AuditForwardingOptions {
-  readonly config: Pick<Config, "audit" | "dataDir">;
+  readonly config: Pick<Config, "audit">;
   readonly store: Store;
+  /** Name of this server. */
+  readonly owner: string;
   readonly clock: WallClock;
   readonly loggers: Loggers;
 }
@@ -20,7 +21,7 @@ export type ReadForwarding = () => ForwardStatus[];
 
 /** Forwards the audit log to the targets of the configuration. */
 export function startAuditForwarding(
-  { config, store, clock, loggers }: AuditForwardingOptions,
+  { config, store, owner, clock, loggers }: AuditForwardingOptions,
   stops: StopStack,
 ): ReadForwarding {
   const forwarders = config.audit.forward.map(
@@ -30,7 +31,7 @@ export function startAuditForwarding(
         target: createTarget(target),
         existingEntries: target.existingEntries,
         store,
-        owner: toOwnerId(config.dataDir),
+        owner,
         clock,
         logger: loggers.named("xo:audit"),
       }),

@@ -8,7 +8,7 @@ import { PoolBalancer, type PoolBalancerParts } from "./pool-balancer.js";
 import type { StoredPolicy } from "./pool-pass.js";
 import type { PoolObservation } from "./pool-observation.js";
 import type { Cause, RunResult } from "./plan-runner.js";
-import type { PublishedState } from "./pool-lease.js";
+import type { PublishedState } from "./published-state.js";
 
 export interface BalancerParts extends Omit<
   PoolBalancerParts,

@@ -1,7 +1,7 @@
 import type { BalancerRun } from "@xo-server/store";
 import { defaultPolicy, type Policy } from "./policy.js";
 import type { MoveRecord, RunRecord } from "./run-record.js";
-import type { PublishedState } from "./pool-lease.js";
+import type { PublishedState } from "./published-state.js";
 
 /* Names of release 0.1: accepted from clients and found in stored JSON. */
 

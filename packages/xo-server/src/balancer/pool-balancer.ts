@@ -1,5 +1,6 @@
 import type { WallClock } from "@xo-server/kit";
 import type { Store } from "@xo-server/store";
+import type { Leases } from "../cluster/leases.js";
 import type { Logger } from "../log/logger.js";
 import {
   busy,
@@ -11,13 +12,15 @@ import { toReason } from "./pool-run.js";
 import { isNotice, reasonOf } from "./public-reason.js";
 import type { Cause, RunResult } from "./plan-runner.js";
 import type { BalancerState } from "./state.js";
-import { PoolLease, type PublishedState } from "./pool-lease.js";
+import { PoolLease } from "./pool-lease.js";
+import type { PublishedState } from "./published-state.js";
 
 export interface PoolBalancerParts extends Omit<
   PoolPassParts,
   "lease" | "onState" | "store"
 > {
   readonly store: Pick<Store, "balancerRuns" | "balancerWatches">;
+  readonly leases: Pick<Leases, "compete">;
   readonly clock: WallClock;
   readonly logger: Pick<Logger, "warn">;
 }
@@ -43,6 +46,9 @@ export class PoolBalancer {
     this.#lease = new PoolLease({
       ...parts,
       published: () => this.published,
+      onHeld: () => {
+        this.wake();
+      },
       onLost: () => {
         this.#pass.clearCache();
       },
@@ -91,9 +97,8 @@ export class PoolBalancer {
   async stop(): Promise<void> {
     this.#isStopped = true;
     this.#parts.clock.clearTimeout(this.#timer);
-    if (this.#state.state === "migrating") this.#lease.stop();
     // Without a database the lease expires.
-    else await this.#lease.release().catch(() => undefined);
+    await this.#lease.release().catch(() => undefined);
   }
 
   /** The following pass sets the actual state. */

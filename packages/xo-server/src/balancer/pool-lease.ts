@@ -1,110 +1,114 @@
-import type { WallClock } from "@xo-server/kit";
+import { XoError } from "@xo-server/model";
 import type { Store } from "@xo-server/store";
-import type { BalancerState } from "./state.js";
-
-/** The state of a pool as other servers with the same database see it. */
-export interface PublishedState {
-  readonly state: BalancerState;
-  /** ms since the epoch. */
-  readonly since: number;
-  /** Time of the next pass, ms since the epoch; absent: not scheduled. */
-  readonly next?: number;
-}
+import type { HeldLease } from "../cluster/held-lease.js";
+import type { Contention, Leases } from "../cluster/leases.js";
+import { toCurrentState } from "./deprecated-names.js";
+import type { PublishedState } from "./published-state.js";
 
 export interface PoolLeaseParts {
   readonly pool: string;
+  /** Name of this server. */
   readonly owner: string;
+  readonly leases: Pick<Leases, "compete">;
   readonly store: Pick<Store, "balancerWatches">;
-  readonly clock: WallClock;
   /** The state to publish. */
   readonly published: () => PublishedState;
+  /** The lease was taken between two passes. */
+  readonly onHeld: () => void;
   /** Another server has taken the lease. */
   readonly onLost: () => void;
 }
 
-/** A lease that was not renewed for this time can be taken over. */
-const LEASE_TIMEOUT_MS = 150_000;
-/** Interval of renewals. */
-const HEARTBEAT_MS = 45_000;
-
-/**
- * A lease on a pool: of several servers with one database, exactly one balances
- * the pool.
- */
+/** Of several servers with one database, the one with the lease balances the pool. */
 export class PoolLease {
   readonly #parts: PoolLeaseParts;
-  #isHeld = false;
-  #timer: unknown;
+  #contention: Contention | undefined;
+  /** The lease at the last renewal. */
+  #known: HeldLease | undefined;
+  #isRenewing = false;
 
   constructor(parts: PoolLeaseParts) {
     this.#parts = parts;
   }
 
+  /** Migrations may start. */
   get isHeld(): boolean {
-    return this.#isHeld;
+    return this.#contention?.lease?.isValid === true;
   }
 
   /**
-   * Takes or renews the lease.
-   * @param takesOver even if another server has it
+   * Competes for the lease, and publishes the state if this server has it.
+   * @param takesOver asks another server for it, unless that one migrates VMs
    * @returns acquired: this server did not have it before; renewed: it had;
    *   false: another server has it
    * @throws XoError STORE_UNAVAILABLE
    */
   async renew(takesOver = false): Promise<"acquired" | "renewed" | false> {
-    const { pool, owner, store, clock, published } = this.#parts;
-    const state = published();
-    const kept = await store.balancerWatches.claim({
-      pool,
-      owner,
-      state,
-      takesOver,
-      isMoving: state.state.state === "migrating",
-      notSeenSince: clock.now() - LEASE_TIMEOUT_MS,
-    });
-    const wasHeld = this.#isHeld;
-    this.#isHeld = kept !== undefined;
-    if (!this.#isHeld) {
-      this.#stopHeartbeat();
-      return false;
+    this.#isRenewing = true;
+    try {
+      const lease = await this.#find(takesOver);
+      if (lease === undefined) return false;
+      await this.#publish(lease);
+      await lease.untilValid();
+      const isKnown = this.#known === lease;
+      this.#known = lease;
+      return isKnown ? "renewed" : "acquired";
+    } catch (error) {
+      if (error instanceof XoError && error.code === "LEASE_LOST") return false;
+      throw error;
+    } finally {
+      this.#isRenewing = false;
     }
-    this.#scheduleHeartbeat();
-    return wasHeld && kept?.had === owner ? "renewed" : "acquired";
   }
 
   /** Releases the lease to other servers. */
   async release(): Promise<void> {
-    this.#stopHeartbeat();
-    if (!this.#isHeld) return;
-    this.#isHeld = false;
+    const contention = this.#contention;
+    if (contention === undefined) return;
+    this.#contention = undefined;
+    const { pool, store } = this.#parts;
+    if (contention.lease !== undefined)
+      await store.balancerWatches
+        .delete(pool, contention.lease.fence)
+        // Only its state stays in the list.
+        .catch(() => undefined);
+    await contention.stop();
+  }
+
+  async #find(takesOver: boolean): Promise<HeldLease | undefined> {
+    const contention = (this.#contention ??= this.#compete());
+    await contention.hasTried;
+    if (contention.lease !== undefined || !takesOver) return contention.lease;
+    return (await this.#isMigratingElsewhere())
+      ? undefined
+      : contention.obtain();
+  }
+
+  #compete(): Contention {
+    const { pool, leases, published, onHeld, onLost } = this.#parts;
+    return leases.compete(`balancer/${pool}`, {
+      onHeld: () => {
+        if (!this.#isRenewing) onHeld();
+      },
+      onLost,
+      mayMove: () => published().state.state !== "migrating",
+    });
+  }
+
+  async #publish({ fence }: HeldLease): Promise<void> {
+    const { pool, owner, store, published } = this.#parts;
+    const watch = { pool, owner, state: published() };
+    await store.balancerWatches.put(watch, fence);
+  }
+
+  async #isMigratingElsewhere(): Promise<boolean> {
     const { pool, owner, store } = this.#parts;
-    await store.balancerWatches.release(pool, owner);
-  }
-
-  stop(): void {
-    this.#stopHeartbeat();
-    this.#isHeld = false;
-  }
-
-  #scheduleHeartbeat(): void {
-    this.#stopHeartbeat();
-    this.#timer = this.#parts.clock.setTimeout(
-      () => void this.#heartbeat(),
-      HEARTBEAT_MS,
+    const watches = await store.balancerWatches.list();
+    const other = watches.find((one) => one.pool === pool);
+    return (
+      other !== undefined &&
+      other.owner !== owner &&
+      toCurrentState(other.state).state.state === "migrating"
     );
-  }
-
-  #stopHeartbeat(): void {
-    this.#parts.clock.clearTimeout(this.#timer);
-  }
-
-  async #heartbeat(): Promise<void> {
-    try {
-      if (this.#isHeld && (await this.renew()) === false) this.#parts.onLost();
-    } catch {
-      // Database failures are reported by the database itself. While it is
-      // unavailable no other server can take the lease.
-      if (this.#isHeld) this.#scheduleHeartbeat();
-    }
   }
 }

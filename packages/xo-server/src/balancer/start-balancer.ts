@@ -1,10 +1,7 @@
 import type { WallClock } from "@xo-server/kit";
-import { createHash } from "node:crypto";
-import { hostname } from "node:os";
-import { resolve } from "node:path";
 import type { Catalog, Inventory } from "@xo-server/inventory";
 import type { Store } from "@xo-server/store";
-import type { Config } from "../config/config.js";
+import type { Cluster } from "../cluster/start-cluster.js";
 import { RollingRecords } from "../rolling/rolling-records.js";
 import type { Logger } from "../log/logger.js";
 import type { PoolObjects } from "../objects/pool-objects.js";
@@ -30,8 +27,7 @@ export interface StartBalancerParts {
   readonly pools: Pick<Pools, "list">;
   readonly audit: Audit;
   readonly recorder: ActivityRecorder;
-  /** dataDir distinguishes two servers on one machine. */
-  readonly config: Pick<Config, "dataDir">;
+  readonly cluster: Pick<Cluster, "self" | "leases">;
   readonly clock: WallClock;
   readonly logger: Logger;
   readonly stops: StopStack;
@@ -39,10 +35,8 @@ export interface StartBalancerParts {
 
 /** Creates the load balancer, which is inactive until `start` is called. */
 export function startBalancer(parts: StartBalancerParts): Balancer {
-  const { store, catalog, config, stops } = parts;
-  const owner = createHash("sha256")
-    .update(`balancer\n${hostname()}\n${resolve(config.dataDir)}`)
-    .digest("base64url");
+  const { store, catalog, cluster, stops } = parts;
+  const { leases, self } = cluster;
   let isStopping = false;
   const rolling = new RollingRecords(store.settings);
   const sources = { ...parts, stats: parts.stats.hosts, rolling };
@@ -53,7 +47,8 @@ export function startBalancer(parts: StartBalancerParts): Balancer {
   });
   const balancer = new Balancer({
     ...named,
-    owner,
+    owner: self.owner,
+    leases,
     runner,
     observe: (pool, tags) => observePool(pool, tags, sources),
   });

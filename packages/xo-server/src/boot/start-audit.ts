@@ -1,20 +1,15 @@
-import type { Store } from "@xo-server/store";
-import { toOwnerId } from "../lifecycle/owner-id.js";
+import type { Core } from "./start-core.js";
 import { createAudit, type Audit } from "../operations/audit.js";
 import type { StopStack } from "../lifecycle/stop-stack.js";
 import type { ServerOptions } from "./server-options.js";
 
 /** The audit log; changes that the previous run did not end get entries with the outcome `unknown`. */
 export async function startAudit(
-  store: Store,
-  {
-    config,
-    loggers,
-    clock,
-  }: Pick<ServerOptions, "config" | "loggers" | "clock">,
+  { store, cluster }: Pick<Core, "store" | "cluster">,
+  { loggers, clock }: Pick<ServerOptions, "loggers" | "clock">,
   stops: StopStack,
 ): Promise<Audit> {
-  const owner = toOwnerId(config.dataDir);
+  const { owner } = cluster.self;
   const logger = loggers.named("xo:api");
   try {
     const count = await store.auditChanges.endInterrupted(owner);

@@ -1,6 +1,7 @@
 import type { Logger } from "../log/logger.js";
 import type { Dispatcher } from "../operations/dispatcher.js";
-import { Recovery } from "../recovery/recovery.js";
+import { Adoption } from "../recovery/adoption.js";
+import { Recovery, runsOf } from "../recovery/recovery.js";
 import { XapiTaskWatch } from "../tasks/xapi-task-watch.js";
 import type { StartedServices } from "./start-services.js";
 import type { StopStack } from "../lifecycle/stop-stack.js";
@@ -8,11 +9,11 @@ import type { StopStack } from "../lifecycle/stop-stack.js";
 /** Starts what acts without a client: recovery of interrupted tasks, jobs, the load balancer, alarms and activity. */
 export function startBackground(
   dispatcher: Dispatcher,
-  { services, previousRun, startJobs }: StartedServices,
+  { services, previousRun, startJobs, runs, cluster }: StartedServices,
   logger: Logger,
   stops: StopStack,
 ): void {
-  const { pools, clock, objects, users, tasks } = services;
+  const { pools, clock, objects, users, tasks, store } = services;
   const { balancer, alarms, activity, backupMaintenance } = services;
   const recovery = new Recovery({
     dispatcher,
@@ -26,19 +27,20 @@ export function startBackground(
   });
   stops.push("tasks under way", () => tasks.suspendAll());
   void recovery.recover(previousRun.interrupted);
-  void startJobs(dispatcher, resumedRuns(previousRun));
+  void startJobs(dispatcher, runsOf(previousRun.interrupted));
+  const adoption = new Adoption({
+    store,
+    cluster,
+    tasks,
+    recovery,
+    runs,
+    clock,
+    logger,
+  });
+  stops.push("adoption of tasks", () => adoption.stop());
+  adoption.start();
   balancer.start();
   backupMaintenance.start();
   void alarms.start();
   void activity.start();
-}
-
-/** Ids of job runs whose tasks persisted a state: they are resumed. */
-function resumedRuns({
-  interrupted,
-}: StartedServices["previousRun"]): readonly string[] {
-  return interrupted.flatMap(({ task }) => {
-    const { runId } = (task.persistedState ?? {}) as { runId?: unknown };
-    return typeof runId === "string" ? [runId] : [];
-  });
 }

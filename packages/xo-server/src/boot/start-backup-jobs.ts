@@ -64,6 +64,7 @@ export function startBackupJobs(
   const searched = { store, queries, objects, logger };
   const leftovers = new Leftovers({
     ...searched,
+    leases: core.cluster.leases,
     clock,
     sweepTests: () => sweepTests(searched),
   });

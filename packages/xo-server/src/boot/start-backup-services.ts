@@ -12,8 +12,9 @@ export function startBackupServices(
   {
     clock,
     store,
+    cluster,
     tasks,
-  }: Pick<Core, "clock" | "store"> & Pick<Services, "tasks">,
+  }: Pick<Core, "clock" | "store" | "cluster"> & Pick<Services, "tasks">,
   { config, loggers }: Pick<ServerOptions, "config" | "loggers">,
   stops: StopStack,
 ): Pick<
@@ -34,6 +35,7 @@ export function startBackupServices(
     repositories,
     archives,
     tasks,
+    leases: cluster.leases,
     clock,
     logger,
   });

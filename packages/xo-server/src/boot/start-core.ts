@@ -2,6 +2,8 @@ import { wallClock, type WallClock } from "@xo-server/kit";
 import type { Inventory } from "@xo-server/inventory";
 import type { LoopMonitor } from "@xo-server/perf";
 import type { Store } from "@xo-server/store";
+import { toPageUrl } from "../alarms/page-url.js";
+import { startCluster, type Cluster } from "../cluster/start-cluster.js";
 import type { ApiClient } from "../api/json-rpc/api-client.js";
 import {
   startAuditForwarding,
@@ -31,6 +33,7 @@ export interface Core {
   readonly monitor: LoopMonitor;
   readonly parser: Parser;
   readonly store: Store;
+  readonly cluster: Cluster;
   readonly audit: Audit;
   readonly readForwarding: ReadForwarding;
   readonly inventory: Inventory;
@@ -54,6 +57,13 @@ export async function startCore(
   const monitor = startMonitor(options, stops);
   const parser = startParser(options, stops);
   const store = await startStore(options, stops);
+  const cluster = await startCluster({
+    store,
+    config: options.config,
+    url: toPageUrl(options.config) ?? "",
+    logger,
+    stops,
+  });
   const storedIds = Array.from(store.servers.list(), ({ id }) => id);
   const inventory = await startInventory(
     {
@@ -79,8 +89,12 @@ export async function startCore(
     monitor,
     parser,
     store,
-    readForwarding: startAuditForwarding({ ...options, store, clock }, stops),
-    audit: await startAudit(store, options, stops),
+    readForwarding: startAuditForwarding(
+      { ...options, store, owner: cluster.self.owner, clock },
+      stops,
+    ),
+    cluster,
+    audit: await startAudit({ store, cluster }, options, stops),
     inventory,
     views,
     pools,

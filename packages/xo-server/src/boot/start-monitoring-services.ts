@@ -24,6 +24,7 @@ type MonitoringServices = Pick<
 export function startMonitoringServices(
   {
     store,
+    cluster,
     inventory,
     pools,
     views,
@@ -43,6 +44,7 @@ export function startMonitoringServices(
   const { alarms, listeners: alarmListeners } = startAlarms(
     {
       store,
+      cluster,
       objects: views,
       listPools: () => pools.list(),
       certificateEndsAt: () => tls?.expiresAt,

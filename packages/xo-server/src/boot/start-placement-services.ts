@@ -32,9 +32,10 @@ export function startPlacementServices(
   options: ServerOptions,
   stops: StopStack,
 ): PlacementServices {
-  const { clock, store, audit, inventory, objects, pools, views } = core;
+  const { clock, store, cluster, audit, inventory, objects, pools, views } =
+    core;
   const { catalog, queries } = views;
-  const { config, loggers } = options;
+  const { loggers } = options;
   const stats = startStats(
     core.parser,
     { inventory, objects: views, poolObjects: objects, pools },
@@ -62,7 +63,7 @@ export function startPlacementServices(
     objects,
     pools,
     audit,
-    config,
+    cluster,
     recorder: activity,
   });
   const placing = {

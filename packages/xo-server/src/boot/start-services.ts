@@ -37,6 +37,8 @@ export interface StartedServices {
   readonly previousRun: TaskServices["previousRun"];
   readonly stats: Stats;
   readonly startJobs: StartedJobs["start"];
+  readonly runs: StartedJobs["runs"];
+  readonly cluster: Core["cluster"];
 }
 
 /** All that operations work with. What acts by itself (jobs, balancer, alarms, activity) is started by startBackground. */
@@ -81,7 +83,7 @@ export async function startServices(
     options.loggers.named("xo:backup"),
   );
   late.figures = backupJobs.figures;
-  const { jobs, start } = startJobs({
+  const { jobs, runs, start } = startJobs({
     ...core,
     catalog: core.views.catalog,
     tasks: work.tasks,
@@ -96,6 +98,7 @@ export async function startServices(
   });
   const services: Services = {
     ...toPoolServices(core),
+    cluster: core.cluster,
     ...monitoring,
     ...auth,
     ...status,
@@ -114,6 +117,8 @@ export async function startServices(
     catchUp,
     previousRun,
     stats,
+    runs,
+    cluster: core.cluster,
     async startJobs(dispatcher, resumed) {
       await start(dispatcher, resumed);
       leftovers.start();

@@ -21,8 +21,8 @@ export interface TaskServices {
 
 /** Tasks, and transfers of files. */
 export async function startTaskServices(
-  { clock, store, audit, inventory, objects, views }: Core,
-  { config, loggers }: ServerOptions,
+  { clock, store, cluster, audit, inventory, objects, views }: Core,
+  { loggers }: ServerOptions,
   stops: StopStack,
 ): Promise<TaskServices> {
   const logger = loggers.named("xo:api");
@@ -30,11 +30,11 @@ export async function startTaskServices(
   stops.push("one-time paths", () => {
     oneTimePaths.stop();
   });
-  const { tasks, steps, interrupted } = await startTasks(
-    store,
-    config.dataDir,
-    { clock, logger, stops },
-  );
+  const { tasks, steps, interrupted } = await startTasks(store, cluster, {
+    clock,
+    logger,
+    stops,
+  });
   const taskSubscriptions = new TaskSubscriptions({ tasks, clock });
   stops.push("task subscriptions", () => {
     taskSubscriptions.stop();

@@ -18,6 +18,7 @@ import { LdapConfig } from "./ldap-config.js";
 import { MailConfig } from "./mail-config.js";
 import { OidcConfig } from "./oidc-config.js";
 import { PoolConfig, transports } from "./pool-config.js";
+import { ServerConfig } from "./server-config.js";
 
 /**
  * Every key of the config with its default and description. config.yaml.example is
@@ -281,6 +282,7 @@ export const Config = Type.Object(
     stats: Stats,
     store: StoreSection,
     audit: AuditConfig,
+    server: ServerConfig,
     auth: AuthConfig,
     ldap: LdapConfig,
     oidc: OidcConfig,

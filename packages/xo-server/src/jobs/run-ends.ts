@@ -1,6 +1,6 @@
 import type { WallClock } from "@xo-server/kit";
 import { XoError } from "@xo-server/model";
-import type { JobRun, JobRunEnd, Store } from "@xo-server/store";
+import type { Fence, JobRun, JobRunEnd, Store } from "@xo-server/store";
 import type { Logger } from "../log/logger.js";
 import type { RunOutcome } from "./run-outcome.js";
 
@@ -11,34 +11,39 @@ export interface RunEndsOptions {
   readonly keep: { readonly ofJob: number; readonly ofAll: number };
 }
 
+interface FencedEnd extends JobRunEnd {
+  /** Of the lease under which the run was executed. */
+  readonly fence: Fence | undefined;
+}
+
 /** Maximum number of outcomes waiting to be written. */
 const MAX_UNWRITTEN = 1_000;
 
 /** Writes the outcomes of runs, with retries, and deletes the oldest runs. */
 export class RunOutcomes {
   readonly #options: RunEndsOptions;
-  readonly #unwritten = new Map<string, JobRunEnd>();
+  readonly #unwritten = new Map<string, FencedEnd>();
 
   constructor(options: RunEndsOptions) {
     this.#options = options;
   }
 
-  /** Whether the run has ended but its outcome is not written yet. */
-  has(id: string): boolean {
-    return this.#unwritten.has(id);
-  }
-
-  async begin(id: string, taskId: string | undefined): Promise<void> {
+  async begin(
+    id: string,
+    taskId: string | undefined,
+    fence?: Fence,
+  ): Promise<void> {
     const entry = taskId === undefined ? {} : { taskId };
-    await this.#put(id, { status: "pending", ...entry });
+    await this.#put(id, { status: "pending", ...entry, fence });
   }
 
   /** Never rejects. */
   async write(
     { id, jobId }: Pick<JobRun, "id" | "jobId">,
     { status, body }: RunOutcome,
+    fence?: Fence,
   ): Promise<void> {
-    const end = { status, body, endedAt: this.#options.clock.now() };
+    const end = { status, body, endedAt: this.#options.clock.now(), fence };
     if (!(await this.#put(id, end))) this.#keep(id, end);
     this.prune(jobId);
   }
@@ -61,11 +66,14 @@ export class RunOutcomes {
     });
   }
 
-  async #put(id: string, end: JobRunEnd): Promise<boolean> {
+  /** @returns false: to be tried again */
+  async #put(id: string, { fence, ...end }: FencedEnd): Promise<boolean> {
     try {
-      await this.#options.store.jobRuns.write(id, end);
+      await this.#options.store.jobRuns.write(id, end, fence);
       return true;
     } catch (error) {
+      // Another server has adopted the run.
+      if (error instanceof XoError && error.code === "LEASE_LOST") return true;
       this.#options.logger.warn(
         `outcome of job run ${id} could not be written`,
         {
@@ -74,12 +82,16 @@ export class RunOutcomes {
       );
       // Will never fit: write it without the calls.
       if (error instanceof XoError && error.code === "VALUE_TOO_LARGE")
-        return this.#put(id, { ...end, body: { reason: error.message } });
+        return this.#put(id, {
+          ...end,
+          fence,
+          body: { reason: error.message },
+        });
       return false;
     }
   }
 
-  #keep(id: string, end: JobRunEnd): void {
+  #keep(id: string, end: FencedEnd): void {
     this.#unwritten.set(id, end);
     if (this.#unwritten.size > MAX_UNWRITTEN)
       this.#unwritten.delete(this.#unwritten.keys().next().value!);

@@ -1,6 +1,6 @@
 import type { WallClock } from "@xo-server/kit";
 import { XoError } from "@xo-server/model";
-import type { Job, JobRun, RunStart, Store } from "@xo-server/store";
+import type { Fence, Job, JobRun, RunStart, Store } from "@xo-server/store";
 import type { Logger } from "../log/logger.js";
 import type { Tasks } from "../tasks/tasks.js";
 import type { InterruptedTask } from "../tasks/interrupted-task.js";
@@ -22,6 +22,11 @@ export interface RunsOptions {
   /** Maximum number of stored runs per job, and in total. */
   readonly keep: { readonly ofJob: number; readonly ofAll: number };
 }
+
+export type RunRequest = Omit<RunStart, "owner"> & {
+  /** Of the lease on all schedules. Absent: requested by a user. */
+  readonly fence?: Fence | undefined;
+};
 
 /** A run that was created. */
 export interface StartedRun {
@@ -56,12 +61,6 @@ interface Running {
   readonly isResumable: boolean;
 }
 
-/**
- * Runs whose server did not renew them for this time are marked as interrupted,
- * in ms.
- */
-const LEASE_TIMEOUT_MS = 150_000;
-
 /** The runs that this server executes. */
 export class Runs {
   readonly #options: RunsOptions;
@@ -81,16 +80,16 @@ export class Runs {
   /**
    * @param work the task to run in; absent: a new task
    * @returns undefined: another server executes the run
-   * @throws XoError NO_SUCH_OBJECT, STORE_UNAVAILABLE, CLOSED
+   * @throws XoError NO_SUCH_OBJECT, STORE_UNAVAILABLE, CLOSED, LEASE_LOST
    */
   async begin(
-    start: Omit<RunStart, "owner">,
+    { fence, ...start }: RunRequest,
     work?: TaskContext,
     choice?: RunChoice,
   ): Promise<StartedRun | undefined> {
     if (this.#isStopping) throw new XoError("CLOSED", { what: "the server" });
     const { store, owner } = this.#options;
-    const run = await store.jobRuns.begin({ ...start, owner });
+    const run = await store.jobRuns.begin({ ...start, owner }, fence);
     if (run === undefined) return undefined;
     if (run.status !== "pending") {
       this.#ends.prune(run.jobId);
@@ -125,48 +124,39 @@ export class Runs {
     return running !== undefined;
   }
 
-  /**
-   * Renews the lease of this server's runs, marks runs of crashed servers, and
-   * starts queued runs.
-   */
-  async maintain(): Promise<void> {
-    const { store, clock, logger } = this.#options;
-    const mine = [...this.#running.keys()];
-    const seen = await store.jobRuns.renew(mine);
-    for (const id of mine)
-      if (!seen.has(id) && this.#running.has(id) && !this.#ends.has(id)) {
-        logger.warn(
-          `job run ${id} was marked as interrupted by another server: cancelled here`,
-        );
-        this.cancel(id);
-      }
-    const since = { notSeenSince: clock.now() - LEASE_TIMEOUT_MS };
-    await store.jobRuns.interrupt(since, mine);
+  /** Writes outcomes that could not be written, and starts queued runs. @param fence of the lease on all schedules */
+  async maintain(fence?: Fence): Promise<void> {
     await this.#ends.retry();
-    await this.#beginQueued();
+    await this.#beginQueued(fence);
+  }
+
+  /** Marks runs of a process that has ended as interrupted, except those that are resumed. Never rejects. */
+  async interrupt(
+    gone: Parameters<Store["jobRuns"]["interrupt"]>[0],
+    resumed: readonly string[],
+  ): Promise<void> {
+    const { store, logger } = this.#options;
+    try {
+      await store.jobRuns.interrupt(gone, resumed);
+    } catch (error) {
+      logger.warn("job runs could not be marked as interrupted", { error });
+    }
   }
 
   /** No more runs start; those in progress are marked as interrupted, unless they are resumed by the next process. */
   async stop(): Promise<void> {
     this.#isStopping = true;
-    const { store, owner, logger } = this.#options;
     const resumable = [...this.#running]
       .filter(([, { isResumable }]) => isResumable)
       .map(([id]) => id);
-    try {
-      if (this.#running.size > 0)
-        await store.jobRuns.interrupt({ owner }, resumable);
-    } catch (error) {
-      logger.warn("job runs in progress could not be marked as interrupted", {
-        error,
-      });
-    }
+    const { owner } = this.#options;
+    if (this.#running.size > 0) await this.interrupt({ owner }, resumable);
   }
 
-  async #beginQueued(): Promise<void> {
+  async #beginQueued(fence?: Fence): Promise<void> {
     const { store, owner } = this.#options;
     while (!this.#isStopping) {
-      const run = await store.jobRuns.beginQueued(owner);
+      const run = await store.jobRuns.beginQueued(owner, fence);
       if (run === undefined) return;
       await this.#start(run, undefined, {});
     }
@@ -202,6 +192,10 @@ export class Runs {
       const { result } = await this.#options.tasks.run(subject, doIt);
       settle(result);
     }
+    // Another server has adopted it: the run ends there.
+    ended.catch((error: unknown) => {
+      if (isLeaseLost(error)) this.#running.delete(run.id);
+    });
     return { run, ended };
   }
 
@@ -212,7 +206,7 @@ export class Runs {
   ): Promise<Ended> {
     const { clock, logger } = this.#options;
     const taskId = work.taskId;
-    await this.#ends.begin(run.id, taskId);
+    await this.#ends.begin(run.id, taskId, work.lease?.fence);
     const timer = this.#limit(run, job);
     try {
       const outcome =
@@ -225,7 +219,7 @@ export class Runs {
               scheduleId: run.scheduleId,
               work,
             });
-      await this.#ends.write(run, outcome);
+      await this.#ends.write(run, outcome, work.lease?.fence);
       logger.info(`job ${run.jobName} finished: ${outcome.status}`, {
         run: run.id,
       });
@@ -253,6 +247,10 @@ const jobDeleted: RunOutcome = {
   status: "failure",
   body: { reason: "the job was deleted" },
 };
+
+function isLeaseLost(error: unknown): boolean {
+  return error instanceof XoError && error.code === "LEASE_LOST";
+}
 
 /** The operation whose `resume` continues a run. */
 const RESUMING = "job.runNow";

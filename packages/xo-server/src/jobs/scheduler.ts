@@ -1,6 +1,7 @@
 import type { WallClock } from "@xo-server/kit";
 import { XoError } from "@xo-server/model";
 import type { Job, Schedule, Store } from "@xo-server/store";
+import type { HeldLease } from "../cluster/held-lease.js";
 import type { Logger } from "../log/logger.js";
 import { dueOf, type Due } from "./due.js";
 import type { Runs } from "./runs.js";
@@ -9,6 +10,8 @@ import { createTimes, type Times } from "../schedules/times.js";
 export interface SchedulerOptions {
   readonly store: Pick<Store, "jobs" | "schedules" | "onChange">;
   readonly runs: Pick<Runs, "begin" | "maintain">;
+  /** On all schedules. Absent: there is only one server. */
+  readonly lease?: HeldLease;
   readonly clock: WallClock;
   readonly logger: Pick<Logger, "warn">;
   /** Why a run that is due is skipped. Absent: none is. */
@@ -25,6 +28,12 @@ const MAX_SLEEP_MS = 30_000;
  * that of February 29 takes 6 ms.
  */
 const SCHEDULES_PER_TURN = 2;
+
+/** Database failures are reported by the database itself, a lost lease by its keeper. */
+const EXPECTED: ReadonlySet<string> = new Set([
+  "STORE_UNAVAILABLE",
+  "LEASE_LOST",
+]);
 
 interface CachedTimes {
   readonly cron: string;
@@ -95,7 +104,8 @@ export class Scheduler {
   /** @returns ms until the next check */
   async #checkAll(): Promise<number> {
     const { store, runs, clock } = this.#options;
-    await runs.maintain();
+    await this.#options.lease?.untilValid();
+    await runs.maintain(this.#options.lease?.fence);
     const marks = await store.schedules.marks();
     let next = Infinity;
     let count = 0;
@@ -152,6 +162,7 @@ export class Scheduler {
       ...(userId === undefined ? {} : { userId }),
       schedule: { id, dueAt, until, overlap },
       ...(skip === undefined ? {} : { skip }),
+      fence: this.#options.lease?.fence,
     });
   }
 
@@ -170,8 +181,7 @@ export class Scheduler {
   }
 
   #warn(message: string, error?: unknown): void {
-    // Database failures are reported by the database itself.
-    if (error instanceof XoError && error.code === "STORE_UNAVAILABLE") return;
+    if (error instanceof XoError && EXPECTED.has(error.code)) return;
     this.#options.logger.warn(message, error === undefined ? {} : { error });
   }
 }

@@ -1,10 +1,9 @@
 import type { WallClock } from "@xo-server/kit";
-import { createHash } from "node:crypto";
-import { hostname } from "node:os";
-import { resolve } from "node:path";
 import type { Catalog } from "@xo-server/inventory";
 import { XoError } from "@xo-server/model";
 import type { Job, Store } from "@xo-server/store";
+import type { Contention } from "../cluster/leases.js";
+import type { Cluster } from "../cluster/start-cluster.js";
 import type { Config } from "../config/config.js";
 import type { Logger } from "../log/logger.js";
 import type { PoolObjects } from "../objects/pool-objects.js";
@@ -28,8 +27,8 @@ export interface StartJobsParts {
   readonly catalog: Catalog;
   readonly objects: PoolObjects;
   readonly pools: Pick<Pools, "list">;
-  /** dataDir distinguishes two servers on one machine. */
-  readonly config: Pick<Config, "dataDir" | "jobs">;
+  readonly cluster: Pick<Cluster, "self" | "leases">;
+  readonly config: Pick<Config, "jobs">;
   readonly clock: WallClock;
   readonly logger: Logger;
   readonly stops: StopStack;
@@ -39,6 +38,7 @@ export interface StartJobsParts {
 
 export interface StartedJobs {
   readonly jobs: Jobs;
+  readonly runs: Pick<Runs, "interrupt">;
   /**
    * Starts scheduled and requested runs.
    * @param resumed ids of runs of the previous process that will be resumed
@@ -49,16 +49,17 @@ export interface StartedJobs {
   ) => Promise<void>;
 }
 
+/** Subject of the lease on the schedules of all jobs. */
+const JOBS = "jobs";
+
 /**
  * Creates the job service. No run starts before `start` is called with the
  * dispatcher.
  */
 export function startJobs(parts: StartJobsParts): StartedJobs {
-  const { store, tasks, config, clock, logger, stops } = parts;
+  const { store, tasks, cluster, config, clock, logger, stops } = parts;
   const { maxRunsPerJob: ofJob, maxRuns: ofAll } = config.jobs;
-  const owner = createHash("sha256")
-    .update(`jobs\n${hostname()}\n${resolve(config.dataDir)}`)
-    .digest("base64url");
+  const { owner } = cluster.self;
   const isStopping = (): boolean => runs.isStopping;
   let dispatcher: Dispatcher | undefined;
   const runner = new JobRunner({
@@ -89,39 +90,41 @@ export function startJobs(parts: StartJobsParts): StartedJobs {
     // The right to cancel the run includes its task.
     abortTask: (id) => tasks.abort(id, { id: "", isAdmin: true }),
   });
-  let scheduler: Scheduler | undefined;
+  let scheduling: Contention | undefined;
   stops.push("jobs", async () => {
-    await scheduler?.stop();
+    await scheduling?.stop();
     await runs.stop();
   });
   return {
     jobs,
+    runs,
     async start(started, resumed) {
       dispatcher = started;
-      try {
-        await store.jobRuns.interrupt({ owner }, resumed);
-      } catch (error) {
-        logger.warn(
-          "job runs of the previous process could not be marked as interrupted",
-          {
-            error,
-          },
-        );
-      }
+      await runs.interrupt({ owner }, resumed);
       // Missed jobs need the objects of all pools.
       await poolsReady(parts.pools, clock, isStopping);
       if (isStopping()) return;
       const { settings } = store;
       const plan = (job: Job) => runner.plan(job);
-      scheduler = new Scheduler({
-        store,
-        runs,
-        clock,
-        logger,
-        pausedReason: (job) =>
-          pausedReason(job, { settings, objects: parts.objects, plan }),
+      let scheduler: Scheduler | undefined;
+      // Of several servers one starts the runs that are due.
+      scheduling = cluster.leases.compete(JOBS, {
+        onHeld(lease) {
+          scheduler = new Scheduler({
+            store,
+            runs,
+            lease,
+            clock,
+            logger,
+            pausedReason: (job) =>
+              pausedReason(job, { settings, objects: parts.objects, plan }),
+          });
+          scheduler.wake();
+        },
+        onLost() {
+          void scheduler?.stop();
+        },
       });
-      scheduler.wake();
     },
   };
 }

@@ -1,3 +1,4 @@
+import type { Cluster } from "../cluster/start-cluster.js";
 import type { WallClock } from "@xo-server/kit";
 import type { Catalog, Inventory, Queries } from "@xo-server/inventory";
 import type { Store } from "@xo-server/store";
@@ -59,6 +60,7 @@ import type { Transfers } from "../transfers/transfers.js";
 /** What operations work with. The dispatcher passes it to each handler. */
 export interface Services {
   readonly clock: WallClock;
+  readonly cluster: Cluster;
   readonly store: Store;
   readonly readForwarding: ReadForwarding;
 

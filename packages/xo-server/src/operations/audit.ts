@@ -36,7 +36,7 @@ export interface Audit {
 
 export function createAudit(
   store: Pick<Store, "auditChanges" | "state">,
-  /** See toOwnerId. */
+  /** Name of this server. */
   owner: string,
   clock: WallClock = backgroundWallClock,
 ): Audit {

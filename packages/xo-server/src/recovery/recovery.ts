@@ -55,7 +55,7 @@ export class Recovery {
   async recover(interrupted: readonly PendingTask[]): Promise<void> {
     if (interrupted.length === 0) return;
     const { watch, logger } = this.#options;
-    logger.info(`${interrupted.length} tasks of the last run go on`);
+    logger.info(`${interrupted.length} interrupted tasks go on`);
     const all = await Promise.all(
       interrupted.map(async ({ task, end }) => ({
         task,
@@ -172,6 +172,14 @@ export class Recovery {
       (state) => state === "watching" || (!isOwn && state === "failed"),
     );
   }
+}
+
+/** Ids of job runs whose tasks persisted a state: they are resumed. */
+export function runsOf(interrupted: readonly PendingTask[]): readonly string[] {
+  return interrupted.flatMap(({ task }) => {
+    const { runId } = (task.persistedState ?? {}) as { runId?: unknown };
+    return typeof runId === "string" ? [runId] : [];
+  });
 }
 
 function callOf(

@@ -1,6 +1,6 @@
 import { XapiError, type Ref } from "@xo-server/model";
 import type { Xapi } from "@xo-server/xen-api";
-import type { XapiTask } from "./xapi-task.js";
+import { CALL_MARK, type XapiTask } from "./xapi-task.js";
 
 /** What was found of a call whose task reference is not known. */
 export type FoundXapiTask =
@@ -19,12 +19,14 @@ interface TaskRecord {
   readonly name_label?: unknown;
   readonly created?: unknown;
   readonly status?: unknown;
+  readonly other_config?: unknown;
 }
 
 /**
- * Finds the XAPI task of a call during which the server crashed: one of the
- * same method, not older than the call, and not known otherwise. A task that
- * is in the object's current_operations is preferred.
+ * Finds the XAPI task of a call during which the server crashed: by the mark in its
+ * other_config, or, as other clients' XAPI tasks and those of old hosts have none, one
+ * of the same method, not older than the call, and not known otherwise. A task that is in the
+ * object's current_operations is preferred.
  * @param known references of all other XAPI tasks
  * @throws XapiError, XoError: the pool could not be read
  */
@@ -37,8 +39,13 @@ export async function findXapiTask(
     string,
     TaskRecord
   >;
+  const marked = Object.entries(all).find(
+    ([, task]) => xapiTask.call !== undefined && markOf(task) === xapiTask.call,
+  );
+  if (marked !== undefined) return { ref: marked[0] };
   const possible = Object.entries(all).filter(
-    ([ref, task]) => !known.has(ref) && fits(task, xapiTask),
+    ([ref, task]) =>
+      !known.has(ref) && markOf(task) === undefined && fits(task, xapiTask),
   );
   const operations =
     possible.length === 0
@@ -53,6 +60,11 @@ export async function findXapiTask(
     pending: having("pending"),
     succeeded: having("success"),
   };
+}
+
+function markOf({ other_config: config }: TaskRecord): string | undefined {
+  const marks = (config ?? {}) as Readonly<Record<string, string>>;
+  return Object.hasOwn(marks, CALL_MARK) ? marks[CALL_MARK] : undefined;
 }
 
 function fits({ name_label: name, created }: TaskRecord, xapiTask: XapiTask) {

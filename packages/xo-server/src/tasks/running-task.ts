@@ -2,6 +2,7 @@ import type { WallClock } from "@xo-server/kit";
 import { randomBytes } from "node:crypto";
 import { setMaxListeners } from "node:events";
 import type { Task } from "@xo-server/store";
+import type { HeldLease } from "../cluster/held-lease.js";
 import type { StepJournal } from "./step-journal.js";
 import { TaskNode } from "./task-node.js";
 import { bounded, toView } from "./task-view.js";
@@ -26,6 +27,8 @@ export interface RunningTaskOptions {
   /** Resolves when the task is persisted. */
   readonly onKeep: (task: RunningTask) => Promise<void>;
   readonly steps: Pick<StepJournal, "of">;
+  /** The current lease on the tasks of this server; absent: there is only one server. */
+  readonly lease?: () => HeldLease;
 }
 
 /** Persisted besides the columns of the task's row. */
@@ -41,19 +44,22 @@ export class RunningTask {
   readonly subject: TaskSubject;
   /** The state that its operation has persisted. */
   readonly persistedState: object | undefined;
+  /** When it is lost, the task is that of another server. */
+  readonly lease: HeldLease | undefined;
   readonly #owner: string;
   readonly #abort = new AbortController();
 
   /** @param before the same task in the previous run of the server */
   constructor(
     subject: TaskSubject,
-    { owner, clock, onChange, onKeep, steps }: RunningTaskOptions,
+    { owner, clock, onChange, onKeep, steps, lease }: RunningTaskOptions,
     before?: Task,
   ) {
     this.id = before?.id ?? makeId(clock);
     this.subject = subject;
     this.persistedState = (before?.body as StoredBody | undefined)?.kept;
     this.#owner = owner;
+    this.lease = lease?.();
     // Each running call of a bulk adds a listener.
     setMaxListeners(0, this.#abort.signal);
     const params = bounded(subject.params);
@@ -66,7 +72,8 @@ export class RunningTask {
         onChange(this);
       },
       onKeep: () => onKeep(this),
-      steps: steps.of(this.id),
+      steps: steps.of(this.id, this.lease),
+      lease: this.lease,
       ...(before === undefined ? {} : { before: toView(before) }),
       kept: this.persistedState,
     });

@@ -1,7 +1,7 @@
 import type { WallClock } from "@xo-server/kit";
 import type { Store } from "@xo-server/store";
 import type { Logger } from "../log/logger.js";
-import { toOwnerId } from "../lifecycle/owner-id.js";
+import type { Cluster } from "../cluster/start-cluster.js";
 import type { StopStack } from "../lifecycle/stop-stack.js";
 import { StepJournal } from "./step-journal.js";
 import { Tasks, type PendingTask } from "./tasks.js";
@@ -26,13 +26,12 @@ export interface StartedTasks {
   readonly interrupted: readonly PendingTask[];
 }
 
-/** @param dataDir two servers of one machine have different ones */
 export async function startTasks(
   store: Store,
-  dataDir: string,
+  { self, serverLease }: Pick<Cluster, "self" | "serverLease">,
   { clock, logger, stops }: StartTasksParts,
 ): Promise<StartedTasks> {
-  const owner = toOwnerId(dataDir);
+  const { owner } = self;
   const sweep = async () => {
     try {
       await store.tasks.deleteEndedBefore(clock.now() - KEPT_MS);
@@ -53,6 +52,7 @@ export async function startTasks(
     steps,
     owner,
     isShared,
+    ...(isShared ? { lease: serverLease } : {}),
     clock,
     logger,
   });

@@ -1,16 +1,19 @@
 import { wallClock, type WallClock } from "@xo-server/kit";
 import { setImmediate as nextTurn } from "node:timers/promises";
+import { XoError } from "@xo-server/model";
 import type { Store, TaskStep } from "@xo-server/store";
+import type { HeldLease } from "../cluster/held-lease.js";
 import type { Logger } from "../log/logger.js";
 
 /** Writes the steps of a task that are read again after a restart. */
 export interface StepWriter {
-  /** The server is stopping. */
+  /** The server is stopping, or another one has adopted the task. */
   readonly isClosed: boolean;
   /**
-   * Resolves when the step is on disk, or could not be written: the task
-   * continues without. Never resolves if the server is stopping: what the step
-   * announces must not be done, the next start would do it again.
+   * Resolves when the step is on disk. If it cannot be written, a task of the only
+   * server continues without, one of several servers waits. Never resolves if
+   * `isClosed`: what the step announces must not be done, who continues the task
+   * would do it again.
    */
   put(key: string, body: object): Promise<void>;
   /** The same, delayed to share a write with others: at most until the server stops. */
@@ -24,8 +27,14 @@ export const noSteps: StepWriter = {
   putSoon: () => Promise.resolve(),
 };
 
+/** A step that could not be written is tried again after this time, in ms. */
+const RETRY_MS = 200;
 /** Delayed steps are written within this time, in ms. */
 const SOON_MS = 200;
+
+interface WaitingStep extends TaskStep {
+  readonly lease: HeldLease | undefined;
+}
 
 export interface StepJournalOptions {
   readonly store: Pick<Store["taskSteps"], "put" | "list" | "deleteOf">;
@@ -51,7 +60,7 @@ export class StepJournal {
   }
 
   readonly #options: StepJournalOptions;
-  readonly #waiting = new Map<string, TaskStep>();
+  readonly #waiting = new Map<string, WaitingStep>();
   /** Tasks that have steps. */
   readonly #written = new Set<string>();
   /** Writes resolve with whether the steps are on disk. */
@@ -66,20 +75,32 @@ export class StepJournal {
     this.#options = options;
   }
 
-  of(taskId: string): StepWriter {
-    const isClosed = () => this.#isClosed;
+  /** @param lease under which the task acts; absent: there is only one server */
+  of(taskId: string, lease?: HeldLease): StepWriter {
+    const isClosed = () => this.#isClosed || lease?.isLost === true;
+    const write = async (
+      step: WaitingStep,
+      flush: () => Promise<boolean>,
+    ): Promise<void> => {
+      for (;;) {
+        this.#wait(step);
+        const isWritten = await flush();
+        if (isWritten && lease?.isLost !== true) return;
+        if (isClosed()) return never();
+        if (lease === undefined) return;
+        await new Promise<void>((resolve) =>
+          this.#options.clock.setTimeout(resolve, RETRY_MS),
+        );
+      }
+    };
     return {
       get isClosed() {
         return isClosed();
       },
-      put: async (key, body) => {
-        this.#wait({ taskId, key, body });
-        await this.#unlessStopping(this.#flushNow());
-      },
-      putSoon: async (key, body) => {
-        this.#wait({ taskId, key, body });
-        await this.#unlessStopping(this.#flushSoon());
-      },
+      put: (key, body) =>
+        write({ taskId, key, body, lease }, () => this.#flushNow()),
+      putSoon: (key, body) =>
+        write({ taskId, key, body, lease }, () => this.#flushSoon()),
     };
   }
 
@@ -120,12 +141,7 @@ export class StepJournal {
     if (this.#waiting.size > 0) await this.#flush();
   }
 
-  async #unlessStopping(writing: Promise<boolean>): Promise<void> {
-    const isWritten = await writing;
-    if (!isWritten && this.#isClosed) await new Promise<never>(() => undefined);
-  }
-
-  #wait(step: TaskStep): void {
+  #wait(step: WaitingStep): void {
     if (this.#isClosed) return;
     this.#written.add(step.taskId);
     this.#waiting.set(`${step.taskId}/${step.key}`, step);
@@ -162,11 +178,34 @@ export class StepJournal {
     return isWritten;
   }
 
-  async #write(steps: readonly TaskStep[]): Promise<boolean> {
+  /** Steps of one lease in one transaction. */
+  async #write(steps: readonly WaitingStep[]): Promise<boolean> {
+    const leases = new Set(steps.map(({ lease }) => lease));
+    const written = await Promise.all(
+      Array.from(leases, (lease) =>
+        this.#put(
+          steps.filter((step) => step.lease === lease),
+          lease,
+        ),
+      ),
+    );
+    return written.every(Boolean);
+  }
+
+  async #put(
+    steps: readonly WaitingStep[],
+    lease: HeldLease | undefined,
+  ): Promise<boolean> {
     try {
-      await this.#options.store.put(steps);
+      const rows = steps.map(({ taskId, key, body }) => ({
+        taskId,
+        key,
+        body,
+      }));
+      await this.#options.store.put(rows, lease?.fence);
       return true;
     } catch (error) {
+      if (error instanceof XoError && error.code === "LEASE_LOST") return false;
       this.#options.logger.warn(
         "steps of tasks are not persisted: a restart would not find them",
         { steps: steps.length, error },
@@ -174,4 +213,8 @@ export class StepJournal {
       return false;
     }
   }
+}
+
+function never(): Promise<never> {
+  return new Promise(() => undefined);
 }

@@ -1,3 +1,4 @@
+import type { HeldLease } from "../cluster/held-lease.js";
 import { XapiTaskLog } from "./xapi-task-log.js";
 import type { XapiTaskSubject } from "./xapi-task.js";
 import { noSteps } from "./step-journal.js";
@@ -15,6 +16,8 @@ export interface TaskCounts {
 export interface TaskContext {
   /** Id of the task that clients see; absent: there is none. */
   readonly taskId?: string;
+  /** The lease under which the task acts; absent: there is only one server. */
+  readonly lease?: HeldLease | undefined;
   /** Aborted when the task is cancelled. */
   readonly signal: AbortSignal;
   /** @param fraction 0 to 1; without it, the progress is that of the part under way */

@@ -1,4 +1,5 @@
 import type { WallClock } from "@xo-server/kit";
+import { XoError } from "@xo-server/model";
 import type { Store } from "@xo-server/store";
 import type { Logger } from "../log/logger.js";
 import type { RunningTask } from "./running-task.js";
@@ -72,9 +73,13 @@ export class TaskJournal {
   async #put(task: RunningTask): Promise<void> {
     const { store, logger } = this.#options;
     try {
-      await store.put(task.toTask());
+      await store.put(task.toTask(), task.lease?.fence);
       this.#unwritten.delete(task.id);
     } catch (error) {
+      if (error instanceof XoError && error.code === "LEASE_LOST") {
+        this.#unwritten.delete(task.id);
+        return;
+      }
       logger.warn(`task ${task.id} is not written down`, { error });
       if (task.node.status !== "pending") this.#keep(task);
     }

@@ -1,5 +1,6 @@
 import type { WallClock } from "@xo-server/kit";
 import type { Task } from "@xo-server/store";
+import type { HeldLease } from "../cluster/held-lease.js";
 import { XapiTaskLog } from "./xapi-task-log.js";
 import { toXapiTaskEnd, type XapiTaskSubject } from "./xapi-task.js";
 import type { StepWriter } from "./step-journal.js";
@@ -17,6 +18,7 @@ export interface TaskNodeOptions {
   readonly id: string;
   readonly properties: object;
   readonly signal: AbortSignal;
+  readonly lease?: HeldLease | undefined;
   readonly clock: Pick<WallClock, "now">;
   readonly steps: StepWriter;
   readonly onChange: () => void;
@@ -76,6 +78,10 @@ export class TaskNode implements TaskContext {
     return this.id;
   }
 
+  get lease(): HeldLease | undefined {
+    return this.#options.lease;
+  }
+
   get status(): Task["status"] {
     return this.#status;
   }
@@ -130,7 +136,7 @@ export class TaskNode implements TaskContext {
         log.end({ status: "success" });
         return result;
       } catch (error) {
-        // The server is stopping, the XAPI task continues: the next start finds its outcome.
+        // The server is stopping, or another one has adopted the task: it finds the outcome of the XAPI task.
         if (steps.isClosed) return new Promise<never>(() => undefined);
         log.end(toXapiTaskEnd(error as Error));
         throw error;
@@ -265,10 +271,11 @@ export class TaskNode implements TaskContext {
   #addPart(
     own: Pick<TaskNodeOptions, "id" | "properties" | "before">,
   ): TaskNode {
-    const { clock, signal, steps } = this.#options;
+    const { clock, signal, steps, lease } = this.#options;
     const part: TaskNode = new TaskNode({
       ...own,
       signal,
+      lease,
       clock,
       steps,
       // Only the operation as a whole is resumed, not a part.

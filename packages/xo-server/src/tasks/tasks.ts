@@ -1,6 +1,7 @@
 import type { WallClock } from "@xo-server/kit";
 import { XoError } from "@xo-server/model";
-import type { Store, Task } from "@xo-server/store";
+import type { Task } from "@xo-server/store";
+import type { HeldLease } from "../cluster/held-lease.js";
 import { pause } from "./pause.js";
 import type { Logger } from "../log/logger.js";
 import { ForeignTasks } from "./foreign-tasks.js";
@@ -17,22 +18,9 @@ import {
   type TaskReader,
 } from "./task-changes.js";
 import { TaskJournal } from "./task-journal.js";
+import type { TaskStore } from "./task-store.js";
 import { toView, type TaskView } from "./task-view.js";
 import type { TaskContext } from "./task-context.js";
-
-export type TaskStore = Pick<
-  Store["tasks"],
-  | "put"
-  | "get"
-  | "list"
-  | "delete"
-  | "deleteEnded"
-  | "listForeign"
-  | "whichOf"
-  | "askToAbort"
-  | "unwanted"
-  | "listPending"
->;
 
 export interface TasksOptions {
   readonly store: TaskStore;
@@ -42,6 +30,8 @@ export interface TasksOptions {
   readonly isShared?: boolean;
   /** Distinguishes tasks of this server from those of others. */
   readonly owner: string;
+  /** The current lease on the tasks of this server; absent: there is only one server. */
+  readonly lease?: () => HeldLease;
   readonly clock: WallClock;
   readonly logger: Pick<Logger, "warn">;
 }
@@ -138,6 +128,11 @@ export class Tasks {
     return interrupted;
   }
 
+  /** Loads tasks that this server has adopted from another one, as those of its previous run. */
+  load(adopted: readonly Task[]): readonly PendingTask[] {
+    return adopted.map((task) => this.#loadInterruptedOne(task));
+  }
+
   #loadInterruptedOne(before: Task): PendingTask {
     const task = RunningTask.restore(before, this.#runningOptions);
     let end: PendingTask["end"] = () => undefined;
@@ -150,7 +145,8 @@ export class Tasks {
 
   /**
    * Runs code as a task that clients can follow.
-   * @returns when the start of the task is persisted
+   * @returns when the start of the task is persisted; the result rejects with
+   *   LEASE_LOST when another server has adopted the task
    */
   async run<T>(
     subject: TaskSubject,
@@ -159,7 +155,7 @@ export class Tasks {
     const task = this.prepare(subject);
     const result = run(task.node);
     await this.follow(task, result);
-    return { id: task.id, result };
+    return { id: task.id, result: task.lease?.whileHeld(result) ?? result };
   }
 
   /** @returns when the start of the task is persisted */
@@ -193,7 +189,9 @@ export class Tasks {
     const { task, ended } = running;
     if (!mayRead(reader, task.subject)) return undefined;
     if (wait !== undefined) await ended;
-    return task.node.view();
+    return wait !== undefined && task.lease?.isLost === true
+      ? this.#getStored(id, reader, wait)
+      : task.node.view();
   }
 
   /** Newest first; pages are read on demand. */
@@ -299,7 +297,14 @@ export class Tasks {
   }
 
   async #endOf(task: RunningTask, decided: Promise<() => void>): Promise<void> {
-    const end = await decided;
+    let end: () => void;
+    try {
+      end = await (task.lease?.whileHeld(decided) ?? decided);
+    } catch {
+      // Another server has adopted it: nothing is written here any more.
+      this.#running.delete(task.id);
+      return;
+    }
     if (this.#isLeaving) return;
     end();
     await this.#journal.writeEnd(task);
@@ -325,11 +330,16 @@ export class Tasks {
       const task =
         this.#journal.unwritten(id)?.toTask() ?? (await store.get(id));
       if (task === undefined || !mayRead(reader, task)) return undefined;
-      const ends = task.status !== "pending" || task.owner === owner;
+      const isHere = task.owner === owner && !this.#isShared;
+      const ends = task.status !== "pending" || isHere;
       if (ends || wait === undefined || wait.signal.aborted)
         return toView(task);
       await pause(clock, LOOK_MS, wait.signal);
     }
+  }
+
+  get #isShared(): boolean {
+    return this.#options.isShared === true;
   }
 
   #viewOf(stored: Task): TaskView {

@@ -4,13 +4,14 @@ import type {
   EventsOptions,
   ListOptions,
   PutStreamOptions,
+  SendOptions,
   StreamOptions,
   Xapi,
 } from "@xo-server/xen-api";
-import type { Ref } from "@xo-server/model";
+import { XoError, type Ref } from "@xo-server/model";
 import type { Readable } from "node:stream";
 import type { TaskContext } from "./task-context.js";
-import { objectOfParams } from "./xapi-task.js";
+import { CALL_MARK, EPOCH_MARK, objectOfParams } from "./xapi-task.js";
 
 type WatchOptions = NonNullable<Parameters<Xapi["watchTask"]>[1]>;
 
@@ -45,13 +46,17 @@ export class TrackedXapi implements Xapi {
         ...(object === undefined ? {} : { object }),
       },
       (part, log) =>
-        this.#xapi.callAsync(method, params, {
-          ...withPart(part, options),
-          onTask: (ref) => {
-            log.noteReference(ref);
-          },
-          keepUntil: log.persisted,
-        }),
+        this.#send((sending) =>
+          this.#xapi.callAsync(method, params, {
+            ...withPart(part, options),
+            ...sending,
+            onTask: (ref) => {
+              log.noteReference(ref);
+            },
+            keepUntil: log.persisted,
+            marks: marksOf(part),
+          }),
+        ),
     );
   }
 
@@ -62,6 +67,29 @@ export class TrackedXapi implements Xapi {
       { pool: this.#pool, method, ref: task, isStream: true },
       (part) => this.#xapi.watchTask(task, withPart(part, options)),
     );
+  }
+
+  /**
+   * Sends nothing unless this server has the lease on its tasks. Never settles when
+   * another server has adopted the task: what would follow is done there.
+   */
+  async #send<T>(send: (options: SendOptions) => Promise<T>): Promise<T> {
+    const { lease } = this.#task;
+    if (lease === undefined) return send({});
+    for (;;)
+      try {
+        await lease.untilValid();
+        const beforeSend = () => {
+          lease.check();
+        };
+        const result = await send({ beforeSend });
+        if (!lease.isLost) return result;
+      } catch (error) {
+        if (lease.isLost) return new Promise<never>(() => undefined);
+        // It expired before anything was sent.
+        if (!(error instanceof XoError && error.code === "LEASE_LOST"))
+          throw error;
+      }
   }
 
   get label() {
@@ -89,7 +117,9 @@ export class TrackedXapi implements Xapi {
   }
 
   call(method: string, params?: readonly unknown[], options?: CallOptions) {
-    return this.#xapi.call(method, params, options);
+    return this.#send((sending) =>
+      this.#xapi.call(method, params, { ...options, ...sending }),
+    );
   }
 
   listRecords(className: string, options: ListOptions) {
@@ -109,11 +139,11 @@ export class TrackedXapi implements Xapi {
   }
 
   getStream(options: StreamOptions) {
-    return this.#xapi.getStream(options);
+    return this.#send(() => this.#xapi.getStream(options));
   }
 
   putStream(body: Readable, options: PutStreamOptions) {
-    return this.#xapi.putStream(body, options);
+    return this.#send(() => this.#xapi.putStream(body, options));
   }
 
   streamTarget(options: StreamOptions) {
@@ -125,18 +155,43 @@ export class TrackedXapi implements Xapi {
   }
 }
 
+/** By which a server that adopts the task finds its XAPI task. */
+function marksOf({ taskId, lease }: TaskContext): Record<string, string> {
+  return {
+    ...(taskId === undefined ? {} : { [CALL_MARK]: taskId }),
+    ...(lease === undefined ? {} : { [EPOCH_MARK]: String(lease.fence.epoch) }),
+  };
+}
+
 /** The options of a call, with the signal and the progress of the part that it is. */
 function withPart(part: TaskContext, options: WatchOptions = {}): WatchOptions {
   const { signal, onProgress } = options;
   return {
     ...options,
-    signal:
+    signal: whileHeld(
       signal === undefined
         ? part.signal
         : AbortSignal.any([signal, part.signal]),
+      part.lease,
+    ),
     onProgress(fraction) {
       part.progress(fraction);
       onProgress?.(fraction);
     },
   };
+}
+
+/** A task that another server has adopted is not cancelled from here. */
+function whileHeld(
+  signal: AbortSignal,
+  lease: TaskContext["lease"],
+): AbortSignal {
+  if (lease === undefined) return signal;
+  const held = new AbortController();
+  const onAbort = () => {
+    if (!lease.isLost) held.abort(signal.reason);
+  };
+  if (signal.aborted) onAbort();
+  else signal.addEventListener("abort", onAbort, { once: true });
+  return held.signal;
 }

@@ -31,7 +31,7 @@ export class XapiTaskLog {
   constructor({ subject, part, steps, clock }: XapiTaskLogOptions) {
     this.#key = `${XAPI_TASK_KEY}${part}`;
     this.#steps = steps;
-    this.#xapiTask = { ...subject, begunAt: clock.now() };
+    this.#xapiTask = { ...subject, call: part, begunAt: clock.now() };
     this.persisted = new Promise((resolve) => (this.#setWritten = resolve));
   }
 

@@ -16,6 +16,8 @@ export interface XapiTaskSubject {
 
 /** A XAPI task that a task waits for, as it is persisted. */
 export interface XapiTask extends XapiTaskSubject {
+  /** Identifies the call: other_config of its XAPI task has it. Absent: of an earlier version. */
+  readonly call?: string;
   /** Milliseconds since the epoch. */
   readonly begunAt: number;
   /** Absent: not known; the call may not have reached the pool. */
@@ -39,6 +41,10 @@ export function toXapiTaskEnd(error: Error): XapiTaskEnd {
     ? { status: "failure", message, xapi: [error.code, ...error.params] }
     : { status: "failure", message };
 }
+
+/** Keys in other_config of XAPI tasks: the part of our task, and the epoch of the lease under which it was started. */
+export const CALL_MARK = "xo-call";
+export const EPOCH_MARK = "xo-epoch";
 
 /**
  * Prefix of the key of a persisted step; the id of the part follows. Databases

@@ -2,7 +2,13 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Action, BalancePlan, BalancePolicy } from "@xo-server/placement";
-import { openStore, type AuditEntry, type Store } from "@xo-server/store";
+import type { MonotonicClock } from "@xo-server/kit";
+import {
+  openStore,
+  type AuditEntry,
+  type Fence,
+  type Store,
+} from "@xo-server/store";
 import type { Test } from "tap";
 import { Balancer } from "../../src/balancer/balancer.js";
 import type { BalancePlanner } from "../../src/balancer/balancer-input.js";
@@ -12,7 +18,9 @@ import type { RunRecord } from "../../src/balancer/run-record.js";
 import { PlanRunner } from "../../src/balancer/plan-runner.js";
 import { createAudit } from "../../src/operations/audit.js";
 import type { RecordedCall } from "../../src/operations/activity-recorder.js";
+import { Leases } from "../../src/cluster/leases.js";
 import { Tasks } from "../../src/tasks/tasks.js";
+import { LeaseDatabase } from "../cluster/lease-database.js";
 import { FakeClock } from "../fake-clock.js";
 import { FakeTaskStore } from "../fake-task-store.js";
 import { SmallPool } from "./small-pool.js";
@@ -29,6 +37,8 @@ export class BalancerBench {
   readonly clock = new FakeClock();
   readonly pool = new SmallPool(this.clock);
   readonly servers: BalancerServer[] = [];
+  readonly leases = new LeaseDatabase(() => this.clock.now());
+  starts = 0;
   /** Moved as far as they are not excluded, and not there yet. */
   wishes: readonly Wish[] = [];
   /** Absent: wishes are the plan. */
@@ -114,6 +124,8 @@ export class BalancerBench {
 }
 
 export class BalancerServer {
+  readonly name: string;
+  readonly #leases: Leases;
   readonly balancer: Balancer;
   readonly store: Store;
   readonly tasks: FakeTaskStore;
@@ -123,6 +135,7 @@ export class BalancerServer {
   readonly warnings: string[] = [];
   #isStopping = false;
   #isEnded = false;
+  #isDead = false;
 
   constructor(bench: BalancerBench, owner: string, store: Store) {
     const { clock, pool } = bench;
@@ -160,10 +173,26 @@ export class BalancerServer {
       nameOf: (id) => `name of ${id}`,
       isStopping: () => this.#isStopping,
     });
+    this.#leases = new Leases({
+      store: bench.leases,
+      self: { owner, instance: `${owner} ${++bench.starts}` },
+      isShared: true,
+      servers: () => bench.servers.map(({ name }) => name),
+      leaseMs: 150 * SECOND,
+      clock: this.#durations(clock),
+      logger,
+    });
+    this.name = owner;
     this.balancer = new Balancer({
       nameOf: (id) => `name of ${id}`,
       owner,
-      store,
+      leases: this.#leases,
+      store: {
+        balancerPolicies: store.balancerPolicies,
+        balancerRuns: store.balancerRuns,
+        balancerWatches: withFences(store, bench.leases),
+        onChange: (listener) => store.onChange(listener),
+      },
       runner,
       clock,
       logger,
@@ -214,10 +243,25 @@ export class BalancerServer {
     return this.#isEnded ? Promise.resolve() : this.balancer.idle();
   }
 
+  /** A killed server renews nothing. */
+  #durations(clock: FakeClock): MonotonicClock {
+    return {
+      now: () => clock.now(),
+      setTimeout: (callback, ms) =>
+        clock.setTimeout(() => {
+          if (!this.#isDead) callback();
+        }, ms),
+      clearTimeout: (handle) => {
+        clock.clearTimeout(handle as never);
+      },
+    };
+  }
+
   /** In good order. */
   async stop(): Promise<void> {
     this.#isStopping = true;
     await this.balancer.stop();
+    void this.#leases.stop();
     await this.kill();
   }
 
@@ -225,12 +269,30 @@ export class BalancerServer {
   async kill(): Promise<void> {
     this.#isStopping = true;
     this.#isEnded = true;
+    this.#isDead = true;
     await this.store.close();
   }
 
   async end(): Promise<void> {
     if (!this.#isEnded) await this.stop();
   }
+}
+
+/** What servers publish, with the fences of the leases of the test. */
+function withFences(
+  { balancerWatches }: Store,
+  leases: LeaseDatabase,
+): Store["balancerWatches"] {
+  const check = async (fence: Fence | undefined) => {
+    if (fence !== undefined) leases.check(fence);
+  };
+  const watches: Pick<Store["balancerWatches"], "put" | "delete" | "list"> = {
+    put: (watch, fence) => check(fence).then(() => balancerWatches.put(watch)),
+    delete: (pool, fence) =>
+      check(fence).then(() => balancerWatches.delete(pool)),
+    list: () => balancerWatches.list(),
+  };
+  return watches as Store["balancerWatches"];
 }
 
 /** Polls: what a thread does is not to be seen from here. */

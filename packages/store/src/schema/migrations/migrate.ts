@@ -20,6 +20,7 @@ import { restorePictures } from "./010-restore-pictures.js";
 import { auditForwards } from "./011-audit-forwards.js";
 import { cluster } from "./011-cluster.js";
 import { oneTimeSecrets } from "./011-one-time-secrets.js";
+import { leasesReplaceHeartbeats } from "./012-leases-replace-heartbeats.js";
 
 /** All migrations in order. A released migration is never changed. */
 const migrations: Readonly<Record<string, Migration>> = {
@@ -36,6 +37,7 @@ const migrations: Readonly<Record<string, Migration>> = {
   "011-audit-forwards": auditForwards,
   "011-cluster": cluster,
   "011-one-time-secrets": oneTimeSecrets,
+  "012-leases-replace-heartbeats": leasesReplaceHeartbeats,
 };
 
 const names = Object.keys(migrations);

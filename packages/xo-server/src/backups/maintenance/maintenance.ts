@@ -1,6 +1,7 @@
 import type { CollectResult, Finding, VerifyResult } from "@xo-server/backup";
 import type { Logger, WallClock } from "@xo-server/kit";
 import { XoError } from "@xo-server/model";
+import type { Contention, Leases } from "../../cluster/leases.js";
 import type { TaskContext } from "../../tasks/task-context.js";
 import type { Tasks } from "../../tasks/tasks.js";
 import type { Archives } from "../archives/archives.js";
@@ -15,6 +16,8 @@ export interface MaintenanceOptions {
   readonly repositories: Repositories;
   readonly archives: Pick<Archives, "refresh" | "isCurrent">;
   readonly tasks: Pick<Tasks, "run">;
+  /** Of several servers one verifies and collects garbage. Default: this one. */
+  readonly leases?: Pick<Leases, "compete">;
   readonly clock: WallClock;
   readonly logger: Pick<Logger, "warn" | "error">;
 }
@@ -28,6 +31,9 @@ export interface VerificationReport {
   readonly repaired: number;
   readonly backups: number;
 }
+
+/** Subject of the lease on what is done to repositories without a request. */
+const MAINTENANCE = "backup-maintenance";
 
 type Work = Pick<TaskContext, "signal" | "progress">;
 
@@ -51,6 +57,7 @@ export class Maintenance {
   /** Verifications and garbage collections under way: `<what> <id>`. */
   readonly #running = new Set<string>();
   readonly #tried = new Map<string, number>();
+  #contention: Contention | undefined;
   #timer: unknown;
   #pass: Promise<void> = Promise.resolve();
 
@@ -61,6 +68,7 @@ export class Maintenance {
   /** Begins at once: sizes and backups of the last run may be old. */
   start(): void {
     if (this.#stopping.signal.aborted) return;
+    this.#contention ??= this.#options.leases?.compete(MAINTENANCE);
     this.#pass = this.#checkAll().then(() => {
       if (this.#stopping.signal.aborted) return;
       const next = () => {
@@ -74,6 +82,7 @@ export class Maintenance {
     this.#stopping.abort();
     this.#options.clock.clearTimeout(this.#timer);
     await this.#pass;
+    await this.#contention?.stop();
   }
 
   /**
@@ -222,6 +231,7 @@ export class Maintenance {
       await repositories.inspect(id, signal);
     }
     if (!archives.isCurrent(id)) await archives.refresh(id);
+    if (!(await this.#isOurs())) return;
     if (
       this.#isDue(state.verification?.startedAt, now) &&
       daysOf(repositories.get(id)) > 0
@@ -233,6 +243,11 @@ export class Maintenance {
       await this.#asTask(id, `Garbage collection of ${name}`, (work) =>
         this.collect(id, work),
       );
+  }
+
+  async #isOurs(): Promise<boolean> {
+    await this.#contention?.hasTried;
+    return this.#contention?.lease?.isValid ?? this.#contention === undefined;
   }
 
   #isDue(startedAt: number | undefined, now: number): boolean {

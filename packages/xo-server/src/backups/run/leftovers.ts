@@ -1,6 +1,7 @@
 import type { WallClock } from "@xo-server/kit";
 import type { Queries } from "@xo-server/inventory";
 import type { Store } from "@xo-server/store";
+import type { Contention, Leases } from "../../cluster/leases.js";
 import type { Logger } from "../../log/logger.js";
 import type { PoolObjects } from "../../objects/pool-objects.js";
 import { blockingRun, unblockMigration } from "./blocked-operations.js";
@@ -11,6 +12,8 @@ export interface LeftoversOptions {
   readonly store: Pick<Store, "jobs" | "jobRuns">;
   readonly queries: Pick<Queries, "page">;
   readonly objects: PoolObjects;
+  /** Of several servers one searches. Default: this one. */
+  readonly leases?: Pick<Leases, "compete">;
   readonly clock: WallClock;
   readonly logger: Pick<Logger, "info" | "warn">;
   /** Removes what restore tests have left. */
@@ -30,6 +33,8 @@ interface Row {
 /** Interval of the search, in ms: pools may be disconnected when the server starts. */
 const SWEEP_MS = 600_000;
 const PAGE = 500;
+/** Subject of the lease on the search. */
+const LEFTOVERS = "backup-leftovers";
 
 /**
  * Removes what runs that have ended have left in pools: a run continues after a
@@ -38,6 +43,7 @@ const PAGE = 500;
  */
 export class Leftovers {
   readonly #options: LeftoversOptions;
+  #contention: Contention | undefined;
   #timer: unknown;
   #sweeping: Promise<void> | undefined;
   #isStopped = false;
@@ -50,7 +56,8 @@ export class Leftovers {
   start(): void {
     if (this.#isStopped) return;
     const { clock, logger } = this.#options;
-    this.#sweeping = this.sweep()
+    this.#contention ??= this.#options.leases?.compete(LEFTOVERS);
+    this.#sweeping = this.#sweepIfOurs()
       .catch((error: unknown) => {
         logger.warn("leftovers of backups could not be searched", { error });
       })
@@ -66,6 +73,14 @@ export class Leftovers {
     this.#isStopped = true;
     this.#options.clock.clearTimeout(this.#timer);
     await this.#sweeping;
+    await this.#contention?.stop();
+  }
+
+  async #sweepIfOurs(): Promise<void> {
+    await this.#contention?.hasTried;
+    const isOurs =
+      this.#contention?.lease?.isValid ?? this.#contention === undefined;
+    if (isOurs) await this.sweep();
   }
 
   /** Reads no objects where no job has ever run: only runs leave something. */

@@ -1,0 +1,14 @@
+import type { Migration } from "kysely";
+import type { Schema } from "./create-table.js";
+
+/** Heartbeats of single runs and balancers: leases of servers replace them. */
+export const leasesReplaceHeartbeats: Migration = {
+  async up(db: Schema) {
+    for (const [table, column] of [
+      ["job_runs", "seen_at"],
+      ["balancer_watches", "is_moving"],
+      ["balancer_watches", "seen_at"],
+    ] as const)
+      await db.schema.alterTable(table).dropColumn(column).execute();
+  },
+};

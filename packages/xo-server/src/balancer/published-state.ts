@@ -1,0 +1,10 @@
+import type { BalancerState } from "./state.js";
+
+/** The state of a pool as other servers with the same database see it. */
+export interface PublishedState {
+  readonly state: BalancerState;
+  /** ms since the epoch. */
+  readonly since: number;
+  /** Time of the next pass, ms since the epoch; absent: not scheduled. */
+  readonly next?: number;
+}

@@ -1,0 +1,96 @@
+import type { MonotonicClock } from "@xo-server/kit";
+import { XoError } from "@xo-server/model";
+import type { Fence } from "@xo-server/store";
+
+/**
+ * A lease that this server took.
+ *
+ *     valid ⇄ expired (not renewed in time: nothing may be sent)
+ *       └───────┴──► lost (taken by another process, released or transferred)
+ */
+export class HeldLease {
+  /** For writes to the database: refused if another process has taken the lease since. */
+  readonly fence: Fence;
+  readonly #clock: Pick<MonotonicClock, "now">;
+  readonly #waiting = new Set<() => void>();
+  readonly #listeners = new Set<() => void>();
+  #validUntil: number;
+  #isLost = false;
+
+  /** @param validUntil by the monotonic clock */
+  constructor(
+    fence: Fence,
+    clock: Pick<MonotonicClock, "now">,
+    validUntil: number,
+  ) {
+    this.fence = fence;
+    this.#clock = clock;
+    this.#validUntil = validUntil;
+  }
+
+  /** For good. */
+  get isLost(): boolean {
+    return this.#isLost;
+  }
+
+  /** A command on behalf of the subject may be sent now. */
+  get isValid(): boolean {
+    return !this.#isLost && this.#clock.now() < this.#validUntil;
+  }
+
+  /** @throws XoError LEASE_LOST unless `isValid` */
+  check(): void {
+    if (!this.isValid) throw this.#lost;
+  }
+
+  /** Resolves when `isValid`: an expired lease is usually renewed. @throws XoError LEASE_LOST */
+  async untilValid(): Promise<void> {
+    while (!this.isValid) {
+      if (this.#isLost) throw this.#lost;
+      await new Promise<void>((resolve) => this.#waiting.add(resolve));
+    }
+  }
+
+  /** Calls the listener when the lease is lost, at once if it is. */
+  onLost(listener: () => void): void {
+    if (this.#isLost) listener();
+    else this.#listeners.add(listener);
+  }
+
+  /** Rejects with LEASE_LOST when the lease is lost, else as the promise does. */
+  whileHeld<T>(promise: Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const onLost = () => {
+        reject(this.#lost);
+      };
+      this.onLost(onLost);
+      promise
+        .finally(() => this.#listeners.delete(onLost))
+        .then(resolve, reject);
+    });
+  }
+
+  /** Of the keeper. */
+  renew(validUntil: number): void {
+    this.#validUntil = validUntil;
+    this.#wake();
+  }
+
+  /** Of the keeper. */
+  lose(): void {
+    if (this.#isLost) return;
+    this.#isLost = true;
+    this.#wake();
+    for (const listener of this.#listeners) listener();
+    this.#listeners.clear();
+  }
+
+  get #lost(): XoError {
+    return new XoError("LEASE_LOST", { subject: this.fence.subject });
+  }
+
+  #wake(): void {
+    for (const resolve of this.#waiting) resolve();
+    this.#waiting.clear();
+  }
+}

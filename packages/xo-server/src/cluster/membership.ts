@@ -1,0 +1,152 @@
+import { randomUUID } from "node:crypto";
+import { pause, type Logger, type MonotonicClock } from "@xo-server/kit";
+import { XoError } from "@xo-server/model";
+import type { ClusterServer, JoiningServer, Store } from "@xo-server/store";
+
+export interface MembershipOptions {
+  readonly store: Pick<
+    Store["clusterServers"],
+    "join" | "beat" | "delete" | "list"
+  >;
+  readonly self: JoiningServer;
+  /** False (SQLite): there is no other server. */
+  readonly isShared: boolean;
+  /** A server without a heartbeat for this time does not run. */
+  readonly silentMs: number;
+  /** Whether another process with this id runs on this machine. */
+  readonly isRunning: (processId: number) => boolean;
+  readonly clock: MonotonicClock;
+  readonly logger: Pick<Logger, "error" | "warn">;
+}
+
+/** Heartbeats within the time after which a server counts as lost. */
+const BEATS = 5;
+
+/** This server among those that share the database. */
+export class Membership {
+  readonly #options: MembershipOptions;
+  #running: readonly string[] = [];
+  #timer: unknown;
+  #isStopped = false;
+
+  constructor(options: MembershipOptions) {
+    this.#options = options;
+  }
+
+  /** Names of the running servers, with this one; empty: another process has its name. */
+  get running(): readonly string[] {
+    return this.#running;
+  }
+
+  /** @throws XoError CONFIG_INVALID: another running server has the name; STORE_UNAVAILABLE */
+  async join(): Promise<void> {
+    const { clock, silentMs, isShared, self } = this.#options;
+    const until = clock.now() + 2 * silentMs;
+    for (;;) {
+      const other =
+        (await this.#findSelf()) ??
+        (await this.#options.store.join(self, isShared ? silentMs : 0));
+      if (other === undefined) break;
+      // It may have been killed a moment ago.
+      if (clock.now() >= until) throw nameTaken(self.name, other.url);
+      await pause(clock, this.#interval);
+    }
+    this.#running = [self.name];
+    if (isShared) await this.#look();
+    this.#schedule();
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    const { clock, store, self } = this.#options;
+    clock.clearTimeout(this.#timer);
+    // Unreachable: it counts as lost, until it is started or deleted.
+    await store.delete(self.name, self.instance).catch(() => undefined);
+  }
+
+  #schedule(): void {
+    const { clock, isShared } = this.#options;
+    if (!isShared || this.#isStopped) return;
+    this.#timer = clock.setTimeout(() => void this.#beat(), this.#interval);
+  }
+
+  get #interval(): number {
+    return this.#options.silentMs / BEATS;
+  }
+
+  async #beat(): Promise<void> {
+    const { store, self, logger } = this.#options;
+    try {
+      if (await store.beat(self.instance)) await this.#look();
+      else await this.#onMissing();
+    } catch (error) {
+      // Database failures are reported by the database itself.
+      if (!(error instanceof XoError))
+        logger.warn("heartbeat failed", { error });
+    }
+    this.#schedule();
+  }
+
+  async #look(): Promise<void> {
+    const { store, self, silentMs } = this.#options;
+    const all = await store.list();
+    const others = all.filter(
+      ({ name, silentMs: silent }) => name !== self.name && silent < silentMs,
+    );
+    this.#running = [self.name, ...others.map(({ name }) => name)];
+  }
+
+  /** An administrator has deleted this server while it did not answer, or another process has its name. */
+  async #onMissing(): Promise<void> {
+    const { store, self, logger } = this.#options;
+    const all = await store.list();
+    if (all.some(({ name }) => name === self.name)) {
+      if (this.#running.length > 0)
+        logger.error(
+          `another process of server ${self.name} has started: this one acts no more, stop it`,
+        );
+      this.#running = [];
+    } else if ((await store.join(self, 0)) === undefined) await this.#look();
+  }
+
+  /** A process of this installation that still runs, such as one that is started twice by mistake. */
+  async #findSelf(): Promise<ClusterServer | undefined> {
+    const { store, self, silentMs, isShared, isRunning } = this.#options;
+    if (!isShared) return undefined;
+    return (await store.list()).find(
+      ({ name, origin, instance, silentMs: silent }) =>
+        name === self.name &&
+        origin === self.origin &&
+        silent < silentMs &&
+        isRunning(processOf(instance)),
+    );
+  }
+}
+
+/** Unique for each start, with the id of the process. */
+export function newInstance(): string {
+  return `${process.pid} ${randomUUID()}`;
+}
+
+function processOf(instance: string): number {
+  return Number.parseInt(instance, 10);
+}
+
+/** @returns whether another process with this id runs on this machine */
+export function isOtherProcess(id: number): boolean {
+  if (!(id > 0) || id === process.pid) return false;
+  try {
+    process.kill(id, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM";
+  }
+}
+
+function nameTaken(name: string, url: string): XoError {
+  const where = url === "" ? "" : ` at ${url}`;
+  return new XoError("CONFIG_INVALID", {
+    where: "server.name",
+    reason: `another server${where} is running with the name ${name}: give each server its own`,
+  });
+}

@@ -1,0 +1,118 @@
+import { hostname } from "node:os";
+import { monotonicClock, type MonotonicClock } from "@xo-server/kit";
+import type { ClusterServer, Lease, LeaseOwner, Store } from "@xo-server/store";
+import type { Config } from "../config/config.js";
+import { version } from "../config/version.js";
+import { toOrigin } from "./origin.js";
+import type { StopStack } from "../lifecycle/stop-stack.js";
+import type { Logger } from "../log/logger.js";
+import { serverSubject } from "./fair-share.js";
+import type { HeldLease } from "./held-lease.js";
+import { Leases } from "./leases.js";
+import { isOtherProcess, Membership, newInstance } from "./membership.js";
+
+/** This server among those that share the database. */
+export interface Cluster {
+  readonly self: LeaseOwner;
+  /** Other servers may have the same database. */
+  readonly isShared: boolean;
+  readonly leases: Pick<Leases, "compete">;
+  /** The lease on the tasks of this server; the last one while there is none. */
+  readonly serverLease: () => HeldLease;
+  /** Calls the listener when another server has taken over the tasks of this one: it did not answer for too long. */
+  readonly onTakenOver: (listener: (lost: HeldLease) => void) => void;
+  /** After this time without heartbeats the tasks of a server are taken over. */
+  readonly leaseMs: number;
+  /** All servers, also those that do not answer. @throws XoError STORE_UNAVAILABLE */
+  readonly listServers: () => Promise<readonly ClusterServer[]>;
+  /** What each server owns. @throws XoError STORE_UNAVAILABLE */
+  readonly listLeases: () => Promise<readonly Lease[]>;
+}
+
+export interface StartClusterParts {
+  readonly store: Store;
+  readonly config: Pick<Config, "dataDir" | "server">;
+  /** Under which clients reach this server; empty: not known. */
+  readonly url: string;
+  readonly clock?: MonotonicClock;
+  readonly logger: Logger;
+  readonly stops: StopStack;
+}
+
+/**
+ * Joins the servers of the database, and takes the lease on the tasks of this server.
+ * @throws XoError CONFIG_INVALID: another running server has the name; STORE_UNAVAILABLE
+ */
+export async function startCluster({
+  store,
+  config,
+  url,
+  clock = monotonicClock,
+  logger,
+  stops,
+}: StartClusterParts): Promise<Cluster> {
+  const { leaseMs } = config.server;
+  const name = config.server.name || hostname();
+  const self = { owner: name, instance: newInstance() };
+  const isShared = store.engine === "postgres";
+  const origin = toOrigin(config.dataDir);
+  const membership = new Membership({
+    store: store.clusterServers,
+    self: { name, instance: self.instance, origin, url, version },
+    isShared,
+    silentMs: leaseMs,
+    isRunning: isOtherProcess,
+    clock,
+    logger,
+  });
+  const leases = new Leases({
+    store: store.leases,
+    self,
+    isShared,
+    servers: () => membership.running,
+    leaseMs,
+    clock,
+    logger,
+  });
+  await membership.join();
+  stops.push("leases", async () => {
+    await leases.stop();
+    await membership.stop();
+  });
+  await store.leases.prune();
+  const listeners = new Set<(lost: HeldLease) => void>();
+  const serverLease = await holdServerLease(leases, name, (lost) => {
+    for (const listener of listeners) listener(lost);
+  });
+  return {
+    self,
+    isShared,
+    leases,
+    serverLease,
+    onTakenOver: (listener) => void listeners.add(listener),
+    leaseMs,
+    listServers: () => store.clusterServers.list(),
+    listLeases: () => store.leases.list(),
+  };
+}
+
+/** Resolves when the lease is held: another server may be adopting the tasks of the last run. */
+function holdServerLease(
+  leases: Leases,
+  name: string,
+  onLost: (lost: HeldLease) => void,
+): Promise<() => HeldLease> {
+  return new Promise((resolve) => {
+    let last: HeldLease | undefined;
+    leases.compete(serverSubject(name), {
+      onHeld: (lease) => {
+        last = lease;
+        resolve(() => last!);
+      },
+      onLost: () => {
+        onLost(last!);
+      },
+      mayMove: () => false,
+    });
+  });
+}
