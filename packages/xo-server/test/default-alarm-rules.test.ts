@@ -106,6 +106,7 @@ t.test("the process reads its own disk and memory", async (t) => {
     certificateEndsAt: () => 3 * 86_400_000,
     clock: { now: () => 86_400_000 },
     updates: { hostsWithPatches: () => 3, poolsWithDifferentVersions: () => 1 },
+    findLostServers: async () => ["xo2"],
     readBackupFigure: (figure) =>
       Promise.resolve({ value: 2, text: `${figure}: a, b` }),
     repositories: {
@@ -123,11 +124,13 @@ t.test("the process reads its own disk and memory", async (t) => {
   t.same(await read("backup.failed"), { value: 2, text: "failed: a, b" });
   t.equal(await read("backup.damaged"), 2);
   t.equal(await read("backup.unreachable"), 1);
+  t.same(await read("servers.lost"), { value: 1, text: "xo2" });
   const missing = createServerMetrics({
     dataDir: "/does/not/exist",
     certificateEndsAt: () => undefined,
     clock: { now: () => 0 },
     updates: { hostsWithPatches: () => 0, poolsWithDifferentVersions: () => 0 },
+    findLostServers: () => Promise.reject(new Error("unavailable")),
     readBackupFigure: () => Promise.resolve(undefined),
     repositories: {
       damagedRepositories: () => 0,

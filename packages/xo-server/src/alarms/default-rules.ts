@@ -132,6 +132,11 @@ const defaultRules: readonly DefaultRule[] = [
     }),
   },
   {
+    name: "Server lost",
+    severity: "critical",
+    on: statistic(SERVER_TYPE, "servers.lost", { threshold: 0, clearsAt: 0 }),
+  },
+  {
     name: "Server: disk nearly full",
     severity: "critical",
     forSeconds: 60,

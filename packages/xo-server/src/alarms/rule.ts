@@ -31,7 +31,7 @@ const Statistic = Type.Object(
   {
     ...closed,
     description:
-      "A metric or any other numeric property of objects, such as `now.cpu`; of the type `server` disk.usage, memory.usage, certificate.days, updates.hosts (hosts with missing updates), versions.pools (pools whose hosts run different versions), backup.failed, backup.mismatches, backup.unprotected, backup.days, backup.damaged or backup.unreachable (docs/alarms.md); with `of` as a share of another property, such as `physical_usage` of `size`. The alarm is cleared when the value is back beyond `clearsAt` (default of new rules: 5 % from the threshold).",
+      "A metric or any other numeric property of objects, such as `now.cpu`; of the type `server` disk.usage, memory.usage, certificate.days, updates.hosts (hosts with missing updates), versions.pools (pools whose hosts run different versions), backup.failed, backup.mismatches, backup.unprotected, backup.days, backup.damaged, backup.unreachable or servers.lost (docs/alarms.md); with `of` as a share of another property, such as `physical_usage` of `size`. The alarm is cleared when the value is back beyond `clearsAt` (default of new rules: 5 % from the threshold).",
   },
 );
 const ObjectState = Type.Object(

@@ -14,7 +14,8 @@ export const SERVER_TYPE = "server";
  * whose last run failed; `backup.mismatches`: VMs of last runs whose changed block tracking was
  * wrong; `backup.unprotected`: VMs that no scheduled job backs up; `backup.days`: age of the oldest
  * last backup; `backup.damaged`: backup repositories with damage that could not be repaired;
- * `backup.unreachable`: those that could not be used.
+ * `backup.unreachable`: those that could not be used; `servers.lost`: other servers
+ * of the database without a heartbeat for 30 s.
  */
 export const serverMetrics = [
   "disk.usage",
@@ -28,6 +29,7 @@ export const serverMetrics = [
   "backup.days",
   "backup.damaged",
   "backup.unreachable",
+  "servers.lost",
 ] as const;
 export type ServerMetric = (typeof serverMetrics)[number];
 
@@ -66,6 +68,8 @@ export function createServerMetrics(sources: {
   readonly updates: UpdateCounts;
   readonly readBackupFigure: ReadBackupFigure;
   readonly repositories: RepositoryProblems;
+  /** Names. */
+  readonly findLostServers: () => Promise<readonly string[]>;
   readonly clock: { now(): number };
 }): ReadServerMetric {
   return async (metric) => {
@@ -91,6 +95,8 @@ export function createServerMetrics(sources: {
         return sources.repositories.damagedRepositories();
       case "backup.unreachable":
         return sources.repositories.failedRepositories();
+      case "servers.lost":
+        return readLostServers(sources.findLostServers);
     }
   };
 }
@@ -102,6 +108,18 @@ async function readBackups(
   try {
     const figure = metric.slice("backup.".length) as BackupFigure;
     return (await read(figure)) ?? { value: NaN };
+  } catch {
+    // The database is unavailable, which it reports itself.
+    return { value: NaN };
+  }
+}
+
+async function readLostServers(
+  find: () => Promise<readonly string[]>,
+): Promise<ExplainedValue> {
+  try {
+    const names = await find();
+    return { value: names.length, text: names.join(", ") };
   } catch {
     // The database is unavailable, which it reports itself.
     return { value: NaN };

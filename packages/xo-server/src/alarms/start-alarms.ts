@@ -4,6 +4,7 @@ import type { Cluster } from "../cluster/start-cluster.js";
 import type { Objects } from "../objects/start-objects.js";
 import type { StartOptions } from "../config/start-options.js";
 import type { PoolStatus } from "../status/status.js";
+import { findLostServers } from "../status/cluster-servers.js";
 import type { StopStack } from "../lifecycle/stop-stack.js";
 import { AlarmListeners } from "./alarm-listeners.js";
 import { Alarms } from "./alarms.js";
@@ -66,6 +67,7 @@ export function startAlarms(
       updates,
       readBackupFigure,
       repositories: countProblems(store),
+      findLostServers: () => findLostServers(store),
       clock,
     }),
     pageUrl: () => toPageUrl(config),

@@ -18,6 +18,7 @@ import { backupOperations } from "./backup.js";
 import { balancerOperations } from "./balancer.js";
 import { bulkOperations } from "./bulk.js";
 import { cloudConfigOperations } from "./cloud-config.js";
+import { clusterOperations } from "./cluster.js";
 import { configurationOperations } from "./configuration.js";
 import { customFieldOperations } from "./custom-field.js";
 import { dashboardOperations } from "./dashboard.js";
@@ -116,6 +117,7 @@ export const operations: readonly Operation<Services>[] = [
   ...balancerOperations,
   ...bulkOperations,
   ...cloudConfigOperations,
+  ...clusterOperations,
   ...configurationOperations,
   ...customFieldOperations,
   ...dashboardOperations,

@@ -15,7 +15,10 @@ export const sectionGroups = [
     ],
   },
   { group: "work", sections: ["jobs", "alarms", "cloud-configs"] },
-  { group: "server", sections: ["performance", "audit", "configuration"] },
+  {
+    group: "server",
+    sections: ["performance", "cluster", "audit", "configuration"],
+  },
 ] as const;
 
 export type SectionGroup = (typeof sectionGroups)[number]["group"];

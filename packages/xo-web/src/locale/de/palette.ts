@@ -59,6 +59,7 @@ export const palette: Messages["palette"] = {
     jobs: "Zeitpläne, geplante Snapshots, Aufbewahrung, Cron",
     alarms: "Schwellwerte, Benachrichtigungen, E-Mail, Webhook",
     performance: "Event-Loop, Latenz, Arbeitsspeicher",
+    cluster: "mehrere Server, Heartbeat, Leases, Ausfall",
     audit: "Änderungen, Verlauf, Protokoll",
     configuration: "Sicherung, wiederherstellen, exportieren, importieren",
   },

@@ -195,6 +195,7 @@ export const settingsAutomation: Pick<
       "backup.days": "Tage seit der ältesten letzten Sicherung",
       "backup.damaged": "beschädigte Backup-Repositorys",
       "backup.unreachable": "nicht erreichbare Backup-Repositorys",
+      "servers.lost": "ausgefallene Server des Clusters",
     },
     share: "Als Anteil",
     shareHint:

@@ -1,12 +1,14 @@
 import type { Messages } from "../en/messages.js";
 import { settingsAccess } from "./settings-access.js";
 import { settingsAutomation } from "./settings-automation.js";
+import { settingsCluster } from "./settings-cluster.js";
 import { settingsPools } from "./settings-pools.js";
 
 export const settings: Messages["settings"] = {
   ...settingsPools,
   ...settingsAccess,
   ...settingsAutomation,
+  ...settingsCluster,
   sections: "Bereiche der Einstellungen",
   groups: {
     you: "Konto",
@@ -29,6 +31,7 @@ export const settings: Messages["settings"] = {
     jobs: "Jobs",
     alarms: "Alarmregeln",
     performance: "Leistung",
+    cluster: "Servercluster",
     audit: "Audit-Log",
     configuration: "Export und Import",
   },

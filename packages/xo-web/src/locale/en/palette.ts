@@ -59,6 +59,7 @@ export const palette = {
     jobs: "schedules, scheduled snapshots, retention, cron",
     alarms: "thresholds, notifications, e-mail, webhook",
     performance: "event loop, latency, memory",
+    cluster: "several servers, heartbeat, leases, failover",
     audit: "who changed, history, log",
     configuration: "backup, restore, export, import",
   },

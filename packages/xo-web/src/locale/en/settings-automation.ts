@@ -187,6 +187,7 @@ export const settingsAutomation = {
       "backup.days": "days since the oldest last backup",
       "backup.damaged": "damaged backup repositories",
       "backup.unreachable": "unreachable backup repositories",
+      "servers.lost": "lost servers of the cluster",
     },
     share: "As a percentage",
     shareHint:

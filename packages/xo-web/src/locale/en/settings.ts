@@ -1,11 +1,13 @@
 import { settingsAccess } from "./settings-access.js";
 import { settingsAutomation } from "./settings-automation.js";
+import { settingsCluster } from "./settings-cluster.js";
 import { settingsPools } from "./settings-pools.js";
 
 export const settings = {
   ...settingsPools,
   ...settingsAccess,
   ...settingsAutomation,
+  ...settingsCluster,
   sections: "Settings sections",
   groups: {
     you: "Account",
@@ -28,6 +30,7 @@ export const settings = {
     jobs: "Jobs",
     alarms: "Alarm rules",
     performance: "Performance",
+    cluster: "Server cluster",
     audit: "Audit log",
     configuration: "Export and import",
   },

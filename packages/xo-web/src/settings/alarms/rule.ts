@@ -73,6 +73,7 @@ export const metrics: Readonly<Record<string, MetricUnit>> = {
   "backup.days": "days",
   "backup.damaged": "plain",
   "backup.unreachable": "plain",
+  "servers.lost": "plain",
 };
 
 /** Metrics of a type; `server` is the server itself. */
@@ -82,6 +83,7 @@ export function metricsOf(type: string): string[] {
     ...["updates.hosts", "versions.pools"],
     ...["backup.failed", "backup.mismatches", "backup.unprotected"],
     ...["backup.days", "backup.damaged", "backup.unreachable"],
+    "servers.lost",
   ];
   return Object.keys(metrics).filter(
     (metric) => ofServer.includes(metric) === (type === "server"),

@@ -1,0 +1,74 @@
+import { XoError } from "@xo-server/model";
+import { Type } from "typebox";
+import { listClusterServers, LOST_MS } from "../status/cluster-servers.js";
+import { defineOperation } from "./define-operation.js";
+
+const milliseconds = (description: string) => Type.Integer({ description });
+
+const lease = Type.Object({
+  subject: Type.String({ description: "What the server owns." }),
+  epoch: Type.Integer({
+    description: "Increases each time the lease is taken.",
+  }),
+  takenAt: milliseconds("Ms since the epoch."),
+  expiresInMs: milliseconds("Unless it is renewed."),
+});
+
+const server = Type.Object({
+  name: Type.String(),
+  url: Type.String({ description: "Empty: not known." }),
+  version: Type.String(),
+  startedAt: milliseconds("Ms since the epoch."),
+  seenAt: milliseconds("Last heartbeat, in ms since the epoch."),
+  silentMs: milliseconds("Time since the last heartbeat."),
+  state: Type.Enum(["running", "lost"]),
+  leases: Type.Array(lease),
+});
+
+const name = Type.String({ minLength: 1, maxLength: 255 });
+
+export const clusterListServers = defineOperation({
+  name: "cluster.listServers",
+  summary:
+    "Servers that share the database: version, last heartbeat, and what each owns. A server without a heartbeat for 30 s is `lost`.",
+  params: Type.Object({}, { additionalProperties: false }),
+  result: Type.Array(server),
+  permission: "admin",
+  rest: {
+    method: "get",
+    path: "/cluster/servers",
+    operationId: "GetClusterServers",
+  },
+  handler: (_, { services }) => listClusterServers(services.store),
+});
+
+export const clusterRemoveServer = defineOperation({
+  name: "cluster.removeServer",
+  summary:
+    "Removes a lost server from the list; it is added again when it starts.",
+  params: Type.Object({ name }, { additionalProperties: false }),
+  result: Type.Boolean(),
+  permission: "admin",
+  changes: true,
+  rest: {
+    method: "delete",
+    path: "/cluster/servers/{name}",
+    operationId: "DeleteClusterServer",
+  },
+  async handler({ name }, { services }) {
+    const { store } = services;
+    const servers = await store.clusterServers.list();
+    const found = servers.find((one) => one.name === name);
+    if (found === undefined)
+      throw new XoError("NO_SUCH_OBJECT", { type: "server", id: name });
+    if (found.silentMs < LOST_MS)
+      throw new XoError("FORBIDDEN_OPERATION", {
+        operation: "remove server",
+        reason: `${name} is running; stop it first`,
+      });
+    await store.clusterServers.delete(name, found.instance);
+    return true;
+  },
+});
+
+export const clusterOperations = [clusterListServers, clusterRemoveServer];

@@ -1,0 +1,40 @@
+import type { ClusterServer, Lease, Store } from "@xo-server/store";
+
+/** A server without a heartbeat for this time is lost, in ms. */
+export const LOST_MS = 30_000;
+
+export type ClusterServerStatus = Omit<ClusterServer, "instance" | "origin"> & {
+  readonly state: "running" | "lost";
+  readonly leases: Omit<Lease, "owner">[];
+};
+
+/** The servers that share the database, and what each owns. @throws XoError STORE_UNAVAILABLE */
+export async function listClusterServers({
+  clusterServers,
+  leases,
+}: Pick<Store, "clusterServers" | "leases">): Promise<ClusterServerStatus[]> {
+  const [servers, held] = await Promise.all([
+    clusterServers.list(),
+    leases.list(),
+  ]);
+  const valid = held.filter(({ expiresInMs }) => expiresInMs > 0);
+  return servers.map(({ instance: _instance, origin: _origin, ...server }) => ({
+    ...server,
+    state: isLost(server) ? "lost" : "running",
+    leases: valid
+      .filter(({ owner }) => owner === server.name)
+      .map(({ owner: _owner, ...lease }) => lease),
+  }));
+}
+
+/** Names of the lost servers. @throws XoError STORE_UNAVAILABLE */
+export async function findLostServers({
+  clusterServers,
+}: Pick<Store, "clusterServers">): Promise<readonly string[]> {
+  const servers = await clusterServers.list();
+  return servers.filter(isLost).map(({ name }) => name);
+}
+
+function isLost({ silentMs }: Pick<ClusterServer, "silentMs">): boolean {
+  return silentMs >= LOST_MS;
+}

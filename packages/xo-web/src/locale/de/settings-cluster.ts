@@ -1,0 +1,22 @@
+import type { Messages } from "../en/messages.js";
+
+export const settingsCluster: Pick<Messages["settings"], "cluster"> = {
+  cluster: {
+    lead: "Server mit derselben Datenbank. Jeder bedient alle Pools; ein Job, ein Lastausgleich oder eine Aufgabe gehört einem von ihnen.",
+    name: "Name",
+    address: "Adresse",
+    unknown: "unbekannt",
+    version: "Version",
+    since: "Gestartet",
+    seen: "Letzter Heartbeat",
+    owns: "Zuständig für",
+    leases: { one: "{n} Lease", other: "{n} Leases" },
+    states: { running: "läuft", lost: "ausgefallen" },
+    remove: "Entfernen",
+    removeThis: "{name} entfernen",
+    removeAsk: "Diesen Server aus der Liste entfernen?",
+    removeLead:
+      "Er antwortet nicht. Sobald er gestartet wird, ist er wieder in der Liste.",
+    removed: "{name} entfernt.",
+  },
+};

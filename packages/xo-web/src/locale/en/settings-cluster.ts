@@ -1,0 +1,20 @@
+export const settingsCluster = {
+  cluster: {
+    lead: "Servers with the same database. Each of them serves all pools; a job, a load balancer or a task belongs to one of them.",
+    name: "Name",
+    address: "Address",
+    unknown: "unknown",
+    version: "Version",
+    since: "Started",
+    seen: "Last heartbeat",
+    owns: "Owns",
+    leases: { one: "{n} lease", other: "{n} leases" },
+    states: { running: "running", lost: "lost" },
+    remove: "Remove",
+    removeThis: "Remove {name}",
+    removeAsk: "Remove this server from the list?",
+    removeLead:
+      "It does not answer. It is listed again as soon as it is started.",
+    removed: "{name} removed.",
+  },
+};

@@ -1,0 +1,12 @@
+/** A server of `cluster.listServers`. */
+export interface ClusterServer {
+  readonly name: string;
+  /** Empty: not known. */
+  readonly url: string;
+  readonly version: string;
+  /** In ms since the epoch, by the clock of the database. */
+  readonly startedAt: number;
+  readonly seenAt: number;
+  readonly state: "running" | "lost";
+  readonly leases: readonly { readonly subject: string }[];
+}
