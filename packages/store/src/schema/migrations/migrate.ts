@@ -18,9 +18,9 @@ import { auditPending } from "./008-audit-pending.js";
 import { backupRepositories } from "./009-backup-repositories.js";
 import { restorePictures } from "./010-restore-pictures.js";
 import { auditForwards } from "./011-audit-forwards.js";
-import { cluster } from "./011-cluster.js";
-import { oneTimeSecrets } from "./011-one-time-secrets.js";
-import { leasesReplaceHeartbeats } from "./012-leases-replace-heartbeats.js";
+import { cluster } from "./012-cluster.js";
+import { oneTimeSecrets } from "./013-one-time-secrets.js";
+import { leasesReplaceHeartbeats } from "./014-leases-replace-heartbeats.js";
 
 /** All migrations in order. A released migration is never changed. */
 const migrations: Readonly<Record<string, Migration>> = {
@@ -35,9 +35,9 @@ const migrations: Readonly<Record<string, Migration>> = {
   "009-backup-repositories": backupRepositories,
   "010-restore-pictures": restorePictures,
   "011-audit-forwards": auditForwards,
-  "011-cluster": cluster,
-  "011-one-time-secrets": oneTimeSecrets,
-  "012-leases-replace-heartbeats": leasesReplaceHeartbeats,
+  "012-cluster": cluster,
+  "013-one-time-secrets": oneTimeSecrets,
+  "014-leases-replace-heartbeats": leasesReplaceHeartbeats,
 };
 
 const names = Object.keys(migrations);
