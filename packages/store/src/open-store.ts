@@ -10,6 +10,7 @@ import { createCachedTables } from "./cache/cached-tables.js";
 import { CacheSynchronizer } from "./cache/cache-synchronizer.js";
 import { SharedRefresh } from "./cache/shared-refresh.js";
 import { copyBeforeMigration } from "./copy-before-migration.js";
+import { withMigrationLock } from "./migration-lock.js";
 import { migrate } from "./schema/migrations/migrate.js";
 import { AuditMark } from "./repositories/audit-mark.js";
 import { createRepositories } from "./repositories/create-repositories.js";
@@ -53,7 +54,9 @@ async function startStore(
   availability: Availability,
 ): Promise<Store> {
   const isNew = await checkContent(engine, settings);
-  await migrate(engine.writer, copyBeforeMigration({ engine, ...settings }));
+  await withMigrationLock(engine, (db) =>
+    migrate(db, copyBeforeMigration({ engine, ...settings })),
+  );
   const source = createKeySource(settings.key);
   const context: RepositoryContext = {
     engine,
