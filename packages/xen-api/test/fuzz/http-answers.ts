@@ -35,6 +35,10 @@ export function run(input: Buffer): void {
     for (let at = end; at < input.length && !reader.isComplete; at += 7)
       reader.write(input.subarray(at, at + 7));
   } catch (error) {
-    if (!(error instanceof XoError)) throw error;
+    // A plain Error is documented for invalid chunks; a TypeError is a defect.
+    const isDocumented =
+      error instanceof XoError ||
+      (error instanceof Error && error.constructor === Error);
+    if (!isDocumented) throw error;
   }
 }
