@@ -49,6 +49,7 @@ export type {
   CreateResult,
   DiskResult,
   ListResult,
+  MirrorResult,
   OpenResult,
   RepositoryInspection,
 } from "./worker/order-results.js";
@@ -56,6 +57,8 @@ export type {
   BackupDisk,
   BackupOperation,
   ListOperation,
+  MirrorOperation,
+  RepositoryPlace,
   RestoreOperation,
   SignedWorkOrder,
   VerifyOperation,

@@ -155,6 +155,28 @@ t.test("streams: a VHD, its changes, a raw image", async (t) => {
   });
 });
 
+t.test("a stream whose size is known at its end", async (t) => {
+  const { repository, backUp } = await setUp(t);
+  let body = halfRandom(seededRandom(3), 3 * MIB + 4321);
+  const { url, headers } = await serveBody(t, () => body);
+  const source = { type: "stream", format: "raw", url, headers } as const;
+  for (const size of [body.length, 2 * MIB, 77, 0]) {
+    body = body.subarray(0, size);
+    const { id, disks } = await backUp({
+      source: { ...source, maxSize: 4 * MIB },
+    });
+    t.match(disks, [{ mode: "full", read: size, changed: size }]);
+    t.ok((await readBackupDisk(repository, id)).equals(body), `${size} bytes`);
+  }
+  body = Buffer.alloc(2 * MIB + 1);
+  await t.rejects(
+    backUp({ source: { ...source, maxSize: 2 * MIB } }),
+    { code: "source-invalid" },
+    "more than its maximum",
+  );
+  await t.rejects(backUp({ source }), { code: "invalid" });
+});
+
 t.test("a disk is uploaded, and read from a pipe", async (t) => {
   const { repository, start, backUp } = await setUp(t);
   const content = newContent();

@@ -1,21 +1,20 @@
 import { BLOCK_SIZE, REGION_SIZE } from "../format/limits.js";
 import type { Extent } from "../format/region.js";
+import { DiskContent } from "./disk-content.js";
 import type { DiskReader } from "./disk-reader.js";
 
 /** Bytes of a span, the same as of a block of a VHD: no region ends within one. */
 export const SPAN_SIZE = 2 * 1024 * 1024;
 const SPAN_BLOCKS = SPAN_SIZE / BLOCK_SIZE;
-const zeros = Buffer.alloc(SPAN_SIZE);
 
 /** Reads a disk in spans of 2 MiB. */
 export class DiskSpans {
   readonly #reader: DiskReader;
-  /** The extents of the last region that was read. */
-  #region = -1;
-  #extents: Promise<Extent[]> = Promise.resolve([]);
+  readonly #content: DiskContent;
 
   constructor(reader: DiskReader) {
     this.#reader = reader;
+    this.#content = new DiskContent(reader);
   }
 
   /** Indexes of the spans that are not all zero. */
@@ -52,22 +51,9 @@ export class DiskSpans {
   /** A span, not to be changed; the last one of the disk may be shorter. @throws RepositoryError `missing` or `damaged` */
   async read(span: number): Promise<Buffer> {
     const start = span * SPAN_SIZE;
-    const region = Math.floor(start / REGION_SIZE);
-    if (region !== this.#region) {
-      this.#region = region;
-      this.#extents = this.#reader.extents(region);
-    }
-    const first = (start % REGION_SIZE) / BLOCK_SIZE;
-    const extents = (await this.#extents).filter(
-      ({ block, blocks }) =>
-        block < first + SPAN_BLOCKS && block + blocks > first,
-    );
     const length = Math.min(SPAN_SIZE, this.#reader.size - start);
-    if (extents.length === 0) return zeros.subarray(0, length);
-    const bytes = Buffer.alloc(length);
-    // Extents are within chunks of 1 MiB, hence within the span.
-    for (const part of await this.#reader.readExtents(region, extents))
-      part.bytes.copy(bytes, part.offset - start);
+    const bytes = Buffer.allocUnsafe(length);
+    await this.#content.read(start, bytes);
     return bytes;
   }
 }

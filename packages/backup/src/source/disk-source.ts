@@ -29,6 +29,8 @@ export interface NbdSource {
 export interface StreamSource extends HttpEndpoint {
   readonly type: "stream";
   readonly format: "vhd" | "raw";
+  /** Of a raw stream whose size is not known before its end, such as a file: bytes that it has at most. */
+  readonly maxSize?: number;
 }
 
 /** Changed block tracking, as XAPI reports it. */

@@ -16,7 +16,7 @@ export interface OpenSource {
 }
 
 /**
- * @param options.size bytes of the disk; the source must have this size
+ * @param options.size bytes of the disk; the source must have this size; undefined: an image, or a raw stream with `maxSize`
  * @throws RepositoryError `invalid`, `untrusted`, `transfer-failed`, `source-invalid`
  */
 export async function openSource(
@@ -46,13 +46,14 @@ export async function openSource(
 /** The request is sent when the disk's turn comes: a server may not wait for it. */
 function openStream(
   source: StreamSource,
-  { size = 0, isDelta }: { size: number | undefined; isDelta: boolean },
+  { size, isDelta }: { size: number | undefined; isDelta: boolean },
 ): BlockStream {
+  const { maxSize = 0 } = source;
   const open = (signal?: AbortSignal): AsyncIterable<Buffer> =>
     download(source, signal);
   return source.format === "raw"
-    ? new RawStream(size, open)
-    : new VhdStream({ open, size, isDelta });
+    ? new RawStream(size ?? { maxSize }, open)
+    : new VhdStream({ open, size: size ?? 0, isDelta });
 }
 
 async function* download(

@@ -23,19 +23,26 @@ export class ByteStream {
 
   /** @throws RepositoryError `source-invalid` if the stream ends before */
   async readInto(target: Uint8Array): Promise<void> {
-    for (let done = 0; done < target.length;) {
+    if ((await this.readUpTo(target)) < target.length) throw this.endsEarly();
+  }
+
+  /** @returns the number of bytes: fewer than the target has room for only at the end of the stream */
+  async readUpTo(target: Uint8Array): Promise<number> {
+    let done = 0;
+    while (done < target.length) {
       const part = await this.#take(target.length - done);
-      if (part === undefined) throw endsEarly(this.#position);
+      if (part === undefined) return done;
       target.set(part, done);
       done += part.length;
     }
+    return done;
   }
 
   /** @throws RepositoryError `source-invalid` if the stream ends before */
   async skip(length: number): Promise<void> {
     for (let done = 0; done < length;) {
       const part = await this.#take(length - done);
-      if (part === undefined) throw endsEarly(this.#position);
+      if (part === undefined) throw this.endsEarly();
       done += part.length;
     }
   }
@@ -50,6 +57,14 @@ export class ByteStream {
       if (done > limit) return undefined;
       parts.push(part);
     }
+  }
+
+  /** The error of a stream that ends here, and must not. */
+  endsEarly(): RepositoryError {
+    return new RepositoryError(
+      "source-invalid",
+      `the stream ends after ${this.#position} bytes, before its content is complete`,
+    );
   }
 
   /** Releases the stream. */
@@ -68,11 +83,4 @@ export class ByteStream {
     this.#position += part.length;
     return part;
   }
-}
-
-function endsEarly(position: number): RepositoryError {
-  return new RepositoryError(
-    "source-invalid",
-    `the stream ends after ${position} bytes, before its content is complete`,
-  );
 }

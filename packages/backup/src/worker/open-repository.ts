@@ -7,6 +7,7 @@ import { Repository, type Credentials } from "../repository/repository.js";
 import { copyOf } from "../storage/copied-file.js";
 import type { Storage } from "../storage/storage.js";
 import type { OpenResult } from "./order-results.js";
+import type { RepositoryPlace } from "./work-order.js";
 
 /** What file systems and file servers put into an empty folder. */
 const OF_FILE_SYSTEM = new Set(["lost+found", ".snapshot", ".zfs"]);
@@ -26,6 +27,19 @@ export async function openRepository(
       `${storage.location} holds no repository; if it is a mount, check that it is mounted`,
     );
   return Repository.open(storage, credentials, { anchor });
+}
+
+/** What opens the repository of an order. @throws RepositoryError `invalid` */
+export function credentialsOf({
+  passphrase,
+  recoveryKey,
+}: RepositoryPlace): Credentials {
+  if (recoveryKey !== undefined) return { recoveryKey };
+  if (passphrase !== undefined) return { passphrase };
+  throw new RepositoryError(
+    "invalid",
+    "work order: passphrase or recoveryKey is needed",
+  );
 }
 
 export function describeOpened({

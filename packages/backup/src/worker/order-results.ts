@@ -36,6 +36,14 @@ export interface BackupOrderResult extends OrderResult {
   readonly disks: readonly DiskResult[];
 }
 
+export interface MirrorResult extends OrderResult {
+  readonly id: string;
+  readonly statistics: WriteStatistics;
+  readonly disks: readonly (DiskStatistics & { readonly name: string })[];
+  /** Of the repository that was copied from. */
+  readonly sourceAnchor: Anchor;
+}
+
 /** What one disk cost; `read`, `changed`, `stored`, `compared` in bytes, `mismatches` in blocks. */
 export interface DiskResult extends DiskStatistics {
   readonly name: string;

@@ -1,4 +1,4 @@
-import { RepositoryError, isConflict } from "../errors.js";
+import { RepositoryError } from "../errors.js";
 import type { Repository } from "../repository/repository.js";
 import { changedRanges } from "../source/changed-blocks.js";
 import { openSource, type OpenSource } from "../source/open-source.js";
@@ -6,25 +6,19 @@ import { writeBackup } from "../write/write-backup.js";
 import type { DiskInput } from "../write/write-disk.js";
 import type { OrderContext } from "./order-context.js";
 import type { BackupOrderResult } from "./order-results.js";
+import { repeatOnConflict } from "./repeat-on-conflict.js";
 import type { BackupDisk, BackupOperation } from "./work-order.js";
 
-/** A backup is repeated so often when garbage collection was faster. */
-const BACKUP_ATTEMPTS = 3;
 /** Keeps what is read below 1.1 times what has changed. */
 const USUAL_COMPARISON = { compareSample: 0.01, comparePerChanged: 0.08 };
 
 /** @throws RepositoryError */
-export async function runBackup(
+export function runBackup(
   repository: Repository,
   operation: BackupOperation,
   context: OrderContext,
 ): Promise<BackupOrderResult> {
-  for (let attempt = 1; ; attempt++)
-    try {
-      return await backUpOnce(repository, operation, context);
-    } catch (error) {
-      if (!isConflict(error) || attempt === BACKUP_ATTEMPTS) throw error;
-    }
+  return repeatOnConflict(() => backUpOnce(repository, operation, context));
 }
 
 async function backUpOnce(
@@ -69,8 +63,11 @@ async function backUpOnce(
 /** @throws RepositoryError `invalid` */
 function checkDisk({ name, source, size, changedBlocks, delta }: BackupDisk) {
   const isStream = source.type === "stream";
+  const isSizeFound =
+    source.type === "image" ||
+    (isStream && source.format === "raw" && source.maxSize !== undefined);
   const problem =
-    size === undefined && source.type !== "image"
+    size === undefined && !isSizeFound
       ? "size is needed"
       : isStream && changedBlocks !== undefined
         ? "changedBlocks is not possible with a stream, only delta"

@@ -1,13 +1,14 @@
 import { collectGarbage } from "../collect/collect-garbage.js";
 import { readConsole, type ConsolePicture } from "../console/read-console.js";
 import { RepositoryError } from "../errors.js";
-import { Repository, type Credentials } from "../repository/repository.js";
+import { Repository } from "../repository/repository.js";
 import { openStorage } from "../storage/open-storage.js";
 import { verifyRepository } from "../verify/verify-repository.js";
 import { inspectRepository } from "./inspect-repository.js";
 import { describeBackup, listBackups } from "./list-backups.js";
 import {
   checkEmptyFolder,
+  credentialsOf,
   describeOpened,
   openRepository,
 } from "./open-repository.js";
@@ -15,6 +16,7 @@ import type { OrderContext } from "./order-context.js";
 import type { CreateResult, OrderResult } from "./order-results.js";
 import { runBackup } from "./run-backup.js";
 import { runBenchmark } from "./run-benchmark.js";
+import { runMirror } from "./run-mirror.js";
 import { runRestore } from "./run-restore.js";
 import type {
   ConsoleOperation,
@@ -66,6 +68,8 @@ async function runOperation(
   switch (operation.type) {
     case "backup":
       return runBackup(repository, operation, context);
+    case "mirror":
+      return runMirror(repository, operation, context);
     case "restore":
       return runRestore(repository, operation, context);
     case "open":
@@ -108,13 +112,4 @@ async function runOperation(
     case "recovery-sheet":
       return { recoverySheet: repository.recoverySheet() };
   }
-}
-
-function credentialsOf({ passphrase, recoveryKey }: WorkOrder): Credentials {
-  if (recoveryKey !== undefined) return { recoveryKey };
-  if (passphrase !== undefined) return { passphrase };
-  throw new RepositoryError(
-    "invalid",
-    "work order: passphrase or recoveryKey is needed",
-  );
 }

@@ -11,6 +11,7 @@ import type { RestoreTarget } from "../target/restore-target.js";
 export type WorkOperation =
   | CreateOperation
   | BackupOperation
+  | MirrorOperation
   | RestoreOperation
   | OpenOperation
   | BenchmarkOperation
@@ -47,7 +48,7 @@ export interface BackupOperation {
 export interface BackupDisk {
   /** Unique in this backup, and the same as in the base. */
   readonly name: string;
-  /** Bytes; the source must have this size. Undefined only for images. */
+  /** Bytes; the source must have this size. Undefined only for images, and for raw streams with `maxSize`. */
   readonly size?: number;
   readonly properties?: Readonly<Record<string, unknown>>;
   readonly source: DiskSource;
@@ -59,6 +60,24 @@ export interface BackupDisk {
   readonly compareSample?: number;
   /** Limits it to so many bytes for each changed byte, but at least 1 MiB; default 0.08, and no limit if `compareSample` is set. */
   readonly comparePerChanged?: number;
+}
+
+/**
+ * Copies a backup of another repository into that of the order. Result: `MirrorResult`;
+ * progress: `BackupProgress`.
+ */
+export interface MirrorOperation {
+  readonly type: "mirror";
+  /** The repository that is read. */
+  readonly source: RepositoryPlace;
+  /** Id of the backup in it. */
+  readonly backup: string;
+  /** An earlier backup of the source, and its copy in the repository of the order: only what differs is read. */
+  readonly base?: { readonly backup: string; readonly copy: string };
+  /** Added to the properties of the copy. */
+  readonly properties: Readonly<Record<string, unknown>>;
+  /** Read from the source; undefined: no limit. */
+  readonly maxBytesPerSecond?: number;
 }
 
 /** Restores one disk. Result and progress: `RestoreProgress`. */
@@ -149,16 +168,20 @@ export interface ConsoleOperation {
   readonly console: HttpEndpoint;
 }
 
-export interface WorkOrder {
+/** A repository, and what opens it: one of both secrets. */
+export interface RepositoryPlace {
+  readonly storage: StorageLocation;
+  readonly passphrase?: string;
+  readonly recoveryKey?: string;
+  /** The last state that the caller has seen. */
+  readonly anchor?: Anchor;
+}
+
+/** The repository of an order is opened first, but for `create` and `console`. */
+export interface WorkOrder extends Partial<RepositoryPlace> {
   readonly version: 1;
   /** ISO 8601: a worker refuses it afterwards. */
   readonly expires: string;
-  /** Of the repository; absent only for `console`. */
-  readonly storage?: StorageLocation;
-  /** Opens the repository; not used by `create`. */
-  readonly passphrase?: string;
-  readonly recoveryKey?: string;
-  readonly anchor?: Anchor;
   readonly operation: WorkOperation;
 }
 

@@ -140,8 +140,11 @@ async function writeStream(
   { target, base, context }: Writing,
 ): Promise<Written> {
   const { repository, data } = target;
-  const { size } = stream;
-  const regions = new RegionStore(repository, { ...target, size, base });
+  const regions = new RegionStore(repository, {
+    ...target,
+    size: stream.size,
+    base,
+  });
   const reader = base && readerOf(repository, base);
   const writer = new StreamWriter(
     { stream, regions, data, base: reader },
@@ -150,7 +153,8 @@ async function writeStream(
   const received = await writer.write();
   return {
     mode: base === undefined ? "full" : "changes",
-    changed: base === undefined ? size : received,
+    // Some streams know their size only now.
+    changed: base === undefined ? stream.size : received,
     regions: await regions.finish(),
   };
 }

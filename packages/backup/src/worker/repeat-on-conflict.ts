@@ -1,0 +1,14 @@
+import { isConflict } from "../errors.js";
+
+/** A backup is repeated so often when garbage collection was faster. */
+const ATTEMPTS = 3;
+
+/** @throws what `write` throws, a conflict after the last attempt */
+export async function repeatOnConflict<T>(write: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt++)
+    try {
+      return await write();
+    } catch (error) {
+      if (!isConflict(error) || attempt === ATTEMPTS) throw error;
+    }
+}
