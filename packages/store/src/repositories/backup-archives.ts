@@ -18,6 +18,8 @@ export interface BackupArchive {
 export interface ArchivePageOptions {
   readonly repository?: string;
   readonly vm?: string;
+  /** Only backups of VMs, or only others. */
+  readonly of?: "vm" | "other";
   /** Rows, 1 to 1,000. */
   readonly limit?: number;
   /** The last archive of the previous page. */
@@ -53,7 +55,7 @@ export class BackupArchives {
   /** A page, newest first. @throws XoError INVALID_PARAMETERS */
   async list(options: ArchivePageOptions = {}): Promise<BackupArchive[]> {
     const { engine, availability } = this.#context;
-    const { repository, vm, after } = options;
+    const { repository, vm, of, after } = options;
     let query = engine.reader
       .selectFrom("backup_archives")
       .selectAll()
@@ -63,6 +65,8 @@ export class BackupArchives {
     if (repository !== undefined)
       query = query.where("repository_id", "=", repository);
     if (vm !== undefined) query = query.where("vm_id", "=", vm);
+    if (of !== undefined)
+      query = query.where("vm_id", of === "vm" ? "is not" : "is", null);
     if (after !== undefined)
       query = query.where((e) =>
         e.or([
