@@ -33,7 +33,7 @@ export async function openRepository(
 export function credentialsOf({
   passphrase,
   recoveryKey,
-}: RepositoryPlace): Credentials {
+}: Pick<RepositoryPlace, "passphrase" | "recoveryKey">): Credentials {
   if (recoveryKey !== undefined) return { recoveryKey };
   if (passphrase !== undefined) return { passphrase };
   throw new RepositoryError(

@@ -1,3 +1,7 @@
+import { join } from "node:path";
+import { ConfigurationFiles } from "../backups/metadata/configuration-files.js";
+import { MetadataKind } from "../backups/metadata/metadata-kind.js";
+import { MirrorKind } from "../backups/mirror/mirror-kind.js";
 import { BackupFigures } from "../backups/report/backup-figures.js";
 import { BackupCoverage } from "../backups/report/coverage.js";
 import { createArchiveAccess } from "../backups/run/archive-access.js";
@@ -7,8 +11,8 @@ import { sweepTests } from "../backups/restore-tests/sweep-tests.js";
 import { Leftovers } from "../backups/run/leftovers.js";
 import type { JobKind, JobKinds } from "../jobs/job-kind.js";
 import type { StopStack } from "../lifecycle/stop-stack.js";
-import type { Logger } from "../log/logger.js";
 import type { Services } from "../methods/services.js";
+import type { ServerOptions } from "./server-options.js";
 import type { Core } from "./start-core.js";
 
 /** The job types that back up. */
@@ -20,7 +24,7 @@ export interface BackupJobs {
   readonly figures: BackupFigures;
 }
 
-export function startBackupJobs(
+export async function startBackupJobs(
   core: Core,
   {
     users,
@@ -32,30 +36,41 @@ export function startBackupJobs(
     "users" | "backupRepositories" | "backupArchives" | "backupWorkers"
   >,
   stops: StopStack,
-  logger: Logger,
-): BackupJobs {
+  { config: { dataDir }, loggers }: Pick<ServerOptions, "config" | "loggers">,
+): Promise<BackupJobs> {
+  const logger = loggers.named("xo:backup");
   const { store, clock, objects } = core;
   const { queries } = core.views;
   let isStopping = false;
   stops.push("backup jobs", () => {
     isStopping = true;
   });
-  const backups = new BackupKind({
+  const parts = {
     store,
     clock,
     objects,
     people: users,
-    catalog: core.views.catalog,
     repositories: backupRepositories,
     archives: createArchiveAccess(backupArchives, backupRepositories),
     isStopping: () => isStopping,
+  };
+  const { catalog } = core.views;
+  const backups = new BackupKind({ ...parts, catalog });
+  const folder = join(dataDir, "backup-files");
+  const files = new ConfigurationFiles({ store, folder });
+  await files.clear();
+  const metadata = new MetadataKind({ ...parts, files });
+  const mirror = new MirrorKind({
+    ...parts,
+    repositories: backupRepositories,
+    index: backupArchives,
   });
   const restoreTests = new RestoreTestKind({
     store,
     clock,
     objects,
     people: users,
-    catalog: core.views.catalog,
+    catalog,
     repositories: backupRepositories,
     archives: backupArchives,
     workers: backupWorkers,
@@ -72,7 +87,7 @@ export function startBackupJobs(
   const backupCoverage = new BackupCoverage({
     store,
     people: users,
-    catalog: core.views.catalog,
+    catalog,
     archives: backupArchives,
     clock,
   });
@@ -80,6 +95,8 @@ export function startBackupJobs(
     kinds: new Map<string, JobKind>([
       ["backup", backups],
       ["restore-test", restoreTests],
+      ["metadataBackup", metadata],
+      ["mirrorBackup", mirror],
     ]),
     leftovers,
     backupCoverage,

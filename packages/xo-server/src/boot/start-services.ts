@@ -76,12 +76,8 @@ export async function startServices(
     stops,
   );
   const backups = startBackupServices({ ...core, ...work }, options, stops);
-  const { kinds, leftovers, backupCoverage, ...backupJobs } = startBackupJobs(
-    core,
-    { ...auth, ...backups },
-    stops,
-    options.loggers.named("xo:backup"),
-  );
+  const { kinds, leftovers, backupCoverage, ...backupJobs } =
+    await startBackupJobs(core, { ...auth, ...backups }, stops, options);
   late.figures = backupJobs.figures;
   const { jobs, runs, start } = startJobs({
     ...core,

@@ -8,6 +8,8 @@ import {
   SnapshotBody,
 } from "./job-body.js";
 import type { JobParts } from "./jobs.js";
+import { isEmptyMetadata, MetadataBody } from "./metadata-body.js";
+import { MirrorBody } from "./mirror-body.js";
 import { RollingBody } from "./rolling-body.js";
 
 const common = {
@@ -49,12 +51,34 @@ const RollingJob = Type.Object(
   { additionalProperties: false },
 );
 
+const MetadataJob = Type.Object(
+  {
+    type: Type.Literal("metadataBackup"),
+    ...common,
+    ...MetadataBody.properties,
+  },
+  { additionalProperties: false },
+);
+
+const MirrorJob = Type.Object(
+  { type: Type.Literal("mirrorBackup"), ...common, ...MirrorBody.properties },
+  { additionalProperties: false },
+);
+
 /** A job in the API: the members of its body are next to its name. */
 export const JobShape = Type.Union(
-  [CallJob, SnapshotJob, BackupJob, RestoreTestJob, RollingJob],
+  [
+    CallJob,
+    SnapshotJob,
+    BackupJob,
+    RestoreTestJob,
+    RollingJob,
+    MetadataJob,
+    MirrorJob,
+  ],
   {
     description:
-      "`call` calls an operation, once or for many parameters; `snapshot` takes snapshots of VMs and deletes its own old ones; `backup` backs up VMs to repositories; `restore-test` starts VMs of backups in a closed network; `rollingUpdate` updates all hosts of pools while their VMs run.",
+      "`call` calls an operation, once or for many parameters; `snapshot` takes snapshots of VMs and deletes its own old ones; `backup` backs up VMs to repositories; `restore-test` starts VMs of backups in a closed network; `rollingUpdate` updates all hosts of pools while their VMs run; `metadataBackup` backs up databases of pools and the configuration of the server; `mirrorBackup` copies backups of a repository into others.",
   },
 );
 
@@ -64,10 +88,12 @@ const schemas = {
   backup: BackupJob,
   "restore-test": RestoreTestJob,
   rollingUpdate: RollingJob,
+  metadataBackup: MetadataJob,
+  mirrorBackup: MirrorJob,
 } as const;
-
+export type JobType = keyof typeof schemas;
 /** The types of jobs. */
-export const jobTypes = Object.keys(schemas) as (keyof typeof schemas)[];
+export const jobTypes = Object.keys(schemas) as JobType[];
 
 /** @throws XoError INVALID_PARAMETERS */
 export function toJobParts(input: object): JobParts {
@@ -88,9 +114,12 @@ export function toJobParts(input: object): JobParts {
   const body = Object.fromEntries(
     Object.entries(others).filter(([key]) => key !== "type"),
   );
-  if (type !== "call" && type !== "rollingUpdate") checkSelection(type, body);
+  if (type === "snapshot" || type === "backup" || type === "restore-test")
+    checkSelection(type, body);
   if (type === "snapshot" || type === "backup")
     checkRetention(type, body as SnapshotBody);
+  if (type === "metadataBackup" && isEmptyMetadata(body as MetadataBody))
+    throw invalid("a metadataBackup job needs pools or the configuration");
   return { type, name, body, ...(userId === undefined ? {} : { userId }) };
 }
 

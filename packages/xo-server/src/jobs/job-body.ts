@@ -1,4 +1,4 @@
-import { Type, type Static } from "typebox";
+import { Type, type Static, type TProperties } from "typebox";
 
 const concurrency = Type.Optional(
   Type.Integer({
@@ -16,7 +16,7 @@ const timeout = (what: string) =>
       description: `${what}, in ms; default: none.`,
     }),
   );
-const limits = {
+export const limits = {
   concurrency,
   timeout: timeout("Timeout of each call"),
   runTimeout: timeout("Timeout of a run"),
@@ -43,7 +43,7 @@ const selection = {
     }),
   ),
 };
-const timezoneOf = Type.Optional(
+export const timezoneOf = Type.Optional(
   Type.String({
     maxLength: 64,
     description:
@@ -55,7 +55,7 @@ const keep = (what: string) =>
     Type.Integer({ minimum: 0, maximum: 1_000, description: what }),
   );
 
-const retentionOf = (what: string) =>
+export const retentionOf = (what: string) =>
   Type.Object(
     {
       keepLast: keep(`Number of newest ${what}s to keep.`),
@@ -117,6 +117,36 @@ export const SnapshotBody = Type.Object({
   ...limits,
 });
 export type SnapshotBody = Static<typeof SnapshotBody>;
+
+export const maxRate = Type.Optional(
+  Type.Integer({
+    minimum: 1_024,
+    description: "Limit of the rate of each VM's backup, in bytes per second.",
+  }),
+);
+
+/** Where backups are stored. */
+export const repositories = Type.Array(
+  Type.String({ minLength: 1, maxLength: 128 }),
+  {
+    minItems: 1,
+    maxItems: 16,
+    description: "Ids of backup repositories; each gets all backups.",
+  },
+);
+
+/** Settings that take precedence in runs of a schedule. */
+export const scheduleSettings = <T extends TProperties>(settings: T) =>
+  Type.Optional(
+    Type.Record(
+      Type.String({ minLength: 1, maxLength: 128 }),
+      Type.Object(settings, { additionalProperties: false }),
+      {
+        maxProperties: 100,
+        description: "Other settings for runs of a schedule, by its id.",
+      },
+    ),
+  );
 
 const per = (what: string) =>
   Type.Optional(
@@ -208,23 +238,10 @@ export const BackupBody = Type.Object({
       },
     ),
   ),
-  repositories: Type.Array(Type.String({ minLength: 1, maxLength: 128 }), {
-    minItems: 1,
-    maxItems: 16,
-    description: "Ids of backup repositories; each gets all backups.",
-  }),
+  repositories,
   ...overridable,
   retention: retentionOf("backup"),
-  schedules: Type.Optional(
-    Type.Record(
-      Type.String({ minLength: 1, maxLength: 128 }),
-      Type.Object(overridable, { additionalProperties: false }),
-      {
-        maxProperties: 100,
-        description: "Other settings for runs of a schedule, by its id.",
-      },
-    ),
-  ),
+  schedules: scheduleSettings(overridable),
   fullInterval: Type.Optional(
     Type.Integer({
       minimum: 1,
@@ -252,13 +269,7 @@ export const BackupBody = Type.Object({
       description: "Repetitions of a failed backup of a VM; default: 0.",
     }),
   ),
-  maxRate: Type.Optional(
-    Type.Integer({
-      minimum: 1_024,
-      description:
-        "Limit of the rate of each VM's backup, in bytes per second.",
-    }),
-  ),
+  maxRate,
   window: Type.Optional(
     Type.Object(
       { from: timeOfDay, to: timeOfDay },

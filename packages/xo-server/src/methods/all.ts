@@ -37,6 +37,9 @@ import { hostOperations } from "./host.js";
 import { ipPoolOperations } from "./ip-pool.js";
 import { jobOperations } from "./job.js";
 import { messageOperations } from "./message.js";
+import { metadataBackupOperations } from "./metadata-backup.js";
+import { metadataJobOperations } from "./metadata-jobs.js";
+import { mirrorJobOperations } from "./mirror-jobs.js";
 import { networkOperations } from "./network.js";
 import { pbdOperations } from "./pbd.js";
 import { pciOperations } from "./pci.js";
@@ -114,6 +117,9 @@ export const operations: readonly Operation<Services>[] = [
   ...backupOperations,
   ...backupJobOperations,
   ...backupLogOperations,
+  ...metadataJobOperations,
+  ...mirrorJobOperations,
+  ...metadataBackupOperations,
   ...balancerOperations,
   ...bulkOperations,
   ...cloudConfigOperations,

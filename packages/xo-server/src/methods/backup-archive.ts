@@ -141,7 +141,10 @@ export const backupNgListVmBackups = defineOperation({
         await backupArchives.refresh(remote);
       }
       const byVm: Record<string, unknown[]> = {};
-      for await (const page of backupArchives.list({ repository: remote }))
+      for await (const page of backupArchives.list({
+        repository: remote,
+        of: "vm",
+      }))
         for (const archive of page)
           if (archive.vm !== undefined)
             (byVm[archive.vm] ??= []).unshift(toPublic(archive, context));
@@ -180,6 +183,7 @@ export const backupArchiveGetAll = defineOperation({
     const allowed = readable(context);
     const found: PublicArchive[] = [];
     for await (const page of context.services.backupArchives.list({
+      of: "vm",
       ...(repository === undefined ? {} : { repository }),
       ...(vm === undefined ? {} : { vm }),
     }))
@@ -203,10 +207,8 @@ export const backupArchiveGet = defineOperation({
     exposure: "allow",
     example: { id: EXAMPLE, mode: "delta" },
   },
-  handler: async ({ id }, context) => {
-    checkRepository(context, "read", id);
-    return toPublic(await context.services.backupArchives.get(id), context);
-  },
+  handler: async ({ id }, context) =>
+    toPublic(await findVmBackup(context, "read", id), context),
 });
 
 const PublicInterface = Type.Object({
@@ -291,24 +293,31 @@ async function removeAll(
   ids: readonly string[],
 ): Promise<true> {
   const { backupArchives } = context.services;
-  for (const id of ids) {
-    checkRepository(context, "administrate:delete", id);
-    await backupArchives.get(id);
-  }
+  for (const id of ids) await findVmBackup(context, "administrate:delete", id);
   await backupArchives.remove(ids, context.signal);
   return true;
 }
 
-/** A right on the repository of a backup. @throws XoError NO_SUCH_OBJECT, FORBIDDEN */
-export function checkRepository(
+/**
+ * A backup of a VM on whose repository the caller has a right. Backups of
+ * databases of pools and of the configuration are none: administrators only use them.
+ * @throws XoError NO_SUCH_OBJECT, FORBIDDEN
+ */
+export async function findVmBackup(
   context: OperationContext,
   action: Parameters<typeof findRepository>[1],
   id: string,
-): void {
+): Promise<Archive> {
   const { repository } = parseArchiveId(id) ?? {};
-  if (repository === undefined)
-    throw new XoError("NO_SUCH_OBJECT", { type: "backup archive", id });
+  if (repository === undefined) throw noArchive(id);
   findRepository(context, action, repository);
+  const archive = await context.services.backupArchives.get(id);
+  if (archive.vm === undefined) throw noArchive(id);
+  return archive;
+}
+
+function noArchive(id: string): XoError {
+  return new XoError("NO_SUCH_OBJECT", { type: "backup archive", id });
 }
 
 /** Backups of VMs in all repositories; names of Xen Orchestra where it has them. */

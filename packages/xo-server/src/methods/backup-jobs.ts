@@ -1,4 +1,3 @@
-import { XoError } from "@xo-server/model";
 import type { Job } from "@xo-server/store";
 import { Type } from "typebox";
 import {
@@ -9,6 +8,17 @@ import {
 import { DEFAULT_EXCLUDED_TAGS } from "../backups/jobs/vm-selection.js";
 import type { BackupBody } from "../jobs/job-body.js";
 import { toJobParts } from "../jobs/check-job.js";
+import {
+  createContractJob,
+  jobId as id,
+  jobOfType,
+  jobParts,
+  jobsOfType,
+  newSchedules,
+  open,
+  PublicJob,
+  runContractJob,
+} from "./contract-jobs.js";
 import { defineOperation, type OperationContext } from "./define-operation.js";
 import { resumesRun } from "./job-run.js";
 
@@ -17,17 +27,6 @@ const closed = { additionalProperties: false } as const;
 const change = { permission: "admin", changes: true } as const;
 const TYPE = "backup";
 
-const id = Type.String({
-  minLength: 1,
-  maxLength: 128,
-  description: "Of a backup job.",
-});
-const open = (description: string) =>
-  Type.Optional(Type.Object({}, { additionalProperties: true, description }));
-const PublicJob = Type.Object(
-  { id: Type.String(), type: Type.String(), name: Type.String() },
-  { additionalProperties: true },
-);
 const exampleJob = {
   id: ID,
   type: TYPE,
@@ -39,8 +38,8 @@ const exampleJob = {
 };
 type Services = OperationContext["services"];
 
-export function backupJobs({ jobs }: Services): Job[] {
-  return [...jobs.list()].filter(({ type }) => type === TYPE);
+function backupJobs(services: Services): Job[] {
+  return jobsOfType(services, TYPE);
 }
 
 function toPublic({ store }: Services, job: Job): ContractJob {
@@ -49,9 +48,7 @@ function toPublic({ store }: Services, job: Job): ContractJob {
 
 /** @throws XoError NO_SUCH_OBJECT */
 function backupJob(services: Services, id: string): Job {
-  const job = services.jobs.get(id);
-  if (job.type === TYPE) return job;
-  throw new XoError("NO_SUCH_OBJECT", { type: "backup job", id });
+  return jobOfType(services, { type: TYPE, name: "backup job" }, id);
 }
 
 export const backupNgGetAllJobs = defineOperation({
@@ -110,12 +107,9 @@ export const backupNgGetJob = defineOperation({
 });
 
 const contractParts = {
-  name: Type.Optional(Type.String({ maxLength: 1024 })),
+  ...jobParts,
   compression: Type.Optional(Type.Enum(["", "native", "zstd"])),
-  proxy: Type.Optional(Type.Union([Type.String(), Type.Null()])),
-  remotes: open("{id} or {id: {__or: [ids]}} of backup repositories."),
   srs: open("Replication is not supported."),
-  settings: open("By id of a schedule; those of all schedules under ``."),
 };
 const mode = Type.Enum(["full", "delta"]);
 const vms = Type.Object(
@@ -125,16 +119,6 @@ const vms = Type.Object(
     description: "{id}, {id: {__or: [ids]}}, or a pattern of properties.",
   },
 );
-const ScheduleInput = Type.Object(
-  {
-    cron: Type.String({ maxLength: 256 }),
-    enabled: Type.Optional(Type.Boolean()),
-    name: Type.Optional(Type.String({ maxLength: 1024 })),
-    timezone: Type.Optional(Type.String({ maxLength: 64 })),
-  },
-  { additionalProperties: true },
-);
-
 export const backupNgCreateJob = defineOperation({
   ...change,
   name: "backupNg.createJob",
@@ -144,47 +128,19 @@ export const backupNgCreateJob = defineOperation({
       ...contractParts,
       mode,
       vms,
-      schedules: Type.Optional(
-        Type.Record(Type.String({ maxLength: 128 }), ScheduleInput, {
-          maxProperties: 100,
-          description: "By ids that `settings` refers to.",
-        }),
-      ),
+      schedules: Type.Optional(newSchedules),
     },
     closed,
   ),
   result: Type.String(),
-  async handler({ schedules = {}, name = "", ...input }, { services, user }) {
-    const body = fromContractJob(input);
-    const { jobs } = services;
-    const userId = user?.id;
-    const job = await jobs.create({
-      ...toJobParts({ type: TYPE, name, ...body }),
-      ...(userId === undefined ? {} : { userId }),
-    });
-    try {
-      const settings = new Map(Object.entries(input.settings ?? {}));
-      for (const [given, one] of Object.entries(schedules)) {
-        const { cron, enabled, timezone, name = "" } = one;
-        const schedule = await jobs.createSchedule({
-          jobId: job.id,
-          cron,
-          name,
-          ...(enabled === undefined ? {} : { enabled }),
-          ...(timezone === undefined ? {} : { timezone }),
-        });
-        const own: unknown = settings.get(given);
-        settings.delete(given);
-        settings.set(schedule.id, own ?? {});
-      }
-      const renamed = { ...input, settings: Object.fromEntries(settings) };
-      await jobs.set(job.id, { body: fromContractJob(renamed) });
-    } catch (error) {
-      await jobs.delete(job.id);
-      throw error;
-    }
-    return job.id;
-  },
+  handler: ({ schedules = {}, name = "", ...input }, context) =>
+    createContractJob(context, {
+      type: TYPE,
+      name,
+      schedules,
+      input,
+      toBody: (one) => fromContractJob(one),
+    }),
 });
 
 export const backupNgEditJob = defineOperation({
@@ -242,22 +198,11 @@ export const backupNgRunJob = defineOperation({
     closed,
   ),
   result: Type.Boolean(),
-  async handler({ id, schedule, vm, vms }, { services, task }) {
-    const jobId = backupJob(services, id).id;
+  handler({ id, schedule, vm, vms }, context) {
     const chosen = vms ?? (vm === undefined ? undefined : [vm]);
-    const scheduleId =
-      schedule === "" ? undefined : services.jobs.schedule(schedule).id;
-    const own = task.taskId === undefined ? undefined : task;
-    const { ended } = await services.jobs.begin(
-      {
-        jobId,
-        ...(scheduleId === undefined ? {} : { scheduleId }),
-        ...(chosen === undefined ? {} : { choice: { vms: chosen } }),
-      },
-      own,
-    );
-    await ended;
-    return true;
+    const job = backupJob(context.services, id);
+    const choice = chosen === undefined ? undefined : { vms: chosen };
+    return runContractJob(context, job, { schedule, choice });
   },
   ...resumesRun,
 });

@@ -5,12 +5,16 @@ import {
   toContractLog,
   type ContractRunLog,
 } from "../backups/report/contract-log.js";
-import { backupJobs } from "./backup-jobs.js";
 import { defineOperation, type OperationContext } from "./define-operation.js";
 
 const ID = "00000000-0000-4000-8000-000000000004";
 const closed = { additionalProperties: false } as const;
-const TYPE = "backup";
+/** Types of jobs that back up, with those of clients of Xen Orchestra. */
+const TYPES: ReadonlySet<string> = new Set([
+  "backup",
+  "metadataBackup",
+  "mirrorBackup",
+]);
 const id = Type.String({
   minLength: 1,
   maxLength: 128,
@@ -37,7 +41,8 @@ const MOST_RUNS = 200;
 
 async function readLogs(services: Services): Promise<ContractRunLog[]> {
   const logs: ContractRunLog[] = [];
-  for (const { id: jobId } of backupJobs(services)) {
+  for (const { id: jobId, type } of services.jobs.list()) {
+    if (!TYPES.has(type)) continue;
     const { runs } = await services.store.jobRuns.list({
       jobId,
       limit: MOST_RUNS,
@@ -49,7 +54,7 @@ async function readLogs(services: Services): Promise<ContractRunLog[]> {
 
 export const backupNgGetAllLogs = defineOperation({
   name: "backupNg.getAllLogs",
-  summary: "Runs of backup jobs by id, the last 200 of each job.",
+  summary: "Runs of backup jobs of all types by id, the last 200 of each job.",
   params: Type.Object({ ndjson: Type.Optional(Type.Boolean()) }, closed),
   result: Type.Record(Type.String(), PublicLog),
   permission: "admin",
@@ -140,7 +145,7 @@ export const backupLogGet = defineOperation({
     const run: JobRun | undefined = await services.store.jobRuns.get(params.id);
     const isBackup =
       run !== undefined &&
-      (services.store.jobs.get(run.jobId)?.type ?? TYPE) === TYPE;
+      TYPES.has(services.store.jobs.get(run.jobId)?.type ?? "backup");
     if (isBackup) return toContractLog(run);
     throw new XoError("NO_SUCH_OBJECT", { type: "backup log", id: params.id });
   },

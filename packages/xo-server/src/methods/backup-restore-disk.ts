@@ -10,7 +10,7 @@ import {
   type OverRequest,
 } from "../backups/restore/run-restore-over.js";
 import { asTask } from "./as-task.js";
-import { archiveId, checkRepository } from "./backup-archive.js";
+import { archiveId, findVmBackup } from "./backup-archive.js";
 import { parts } from "./backup-restore.js";
 import { defineOperation, type OperationContext } from "./define-operation.js";
 import { cutShort, getFrom } from "./disk-transfer.js";
@@ -47,8 +47,8 @@ export const backupRestoreDisk = defineOperation({
     "/backup-archives/{id}/actions/restore_disk",
     "RestoreBackupArchiveDisk",
   ),
-  handler: (request, context) => {
-    checkRepository(context, "administrate:restore", request.id);
+  handler: async (request, context) => {
+    await findVmBackup(context, "administrate:restore", request.id);
     return asTask(
       context,
       {
@@ -64,8 +64,8 @@ export const backupRestoreDisk = defineOperation({
       },
     );
   },
-  resume: (request: DiskRequest, context) => {
-    checkRepository(context, "administrate:restore", request.id);
+  resume: async (request: DiskRequest, context) => {
+    await findVmBackup(context, "administrate:restore", request.id);
     return runRestoreDisk(request, parts(context), context.task);
   },
 });
@@ -95,8 +95,8 @@ export const backupRestoreOver = defineOperation({
     "/backup-archives/{id}/actions/restore_over",
     "RestoreBackupArchiveOver",
   ),
-  handler: (request, context) => {
-    checkRepository(context, "administrate:restore", request.id);
+  handler: async (request, context) => {
+    await findVmBackup(context, "administrate:restore", request.id);
     const { object } = context.objects.get(request.vm, "VM");
     return asTask(
       context,
@@ -110,8 +110,8 @@ export const backupRestoreOver = defineOperation({
       (task) => over(request, context, { task }),
     );
   },
-  resume: (request: OverRequest, context, { steps }) => {
-    checkRepository(context, "administrate:restore", request.id);
+  resume: async (request: OverRequest, context, { steps }) => {
+    await findVmBackup(context, "administrate:restore", request.id);
     return over(request, context, { task: context.task, steps });
   },
 });
@@ -152,9 +152,8 @@ export const backupDownloadDisk = defineOperation({
     isTransfer: true,
   },
   handler: async ({ id, disk, format = "vhd" }, context) => {
-    checkRepository(context, "administrate:restore", id);
+    const { disks } = await findVmBackup(context, "administrate:restore", id);
     const { services } = context;
-    const { disks } = await services.backupArchives.get(id);
     const { repository, backup } = parseArchiveId(id)!;
     const label = disks.find(({ name }) => name === disk)?.properties[
       "name_label"

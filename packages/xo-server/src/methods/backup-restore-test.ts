@@ -10,7 +10,7 @@ import {
   runRestoreTest,
 } from "../backups/restore-tests/run-restore-test.js";
 import { asTask } from "./as-task.js";
-import { archiveId, checkRepository } from "./backup-archive.js";
+import { archiveId, findVmBackup } from "./backup-archive.js";
 import { parts } from "./backup-restore.js";
 import { defineOperation } from "./define-operation.js";
 import { actionRoute, idOf } from "./on-object.js";
@@ -67,8 +67,11 @@ export const backupNgCheckBackup = defineOperation({
     "/backup-archives/{id}/actions/check",
     "CheckBackupArchive",
   ),
-  handler: ({ id, sr, network = "closed", bootTimeout = BOOT_MS }, context) => {
-    checkRepository(context, "administrate:restore", id);
+  handler: async (
+    { id, sr, network = "closed", bootTimeout = BOOT_MS },
+    context,
+  ) => {
+    await findVmBackup(context, "administrate:restore", id);
     const { object } = context.objects.get(sr, "SR");
     const { clock, store, backupWorkers: workers } = context.services;
     return asTask(
@@ -114,7 +117,7 @@ export const backupArchiveGetRestorePicture = defineOperation({
     example: { time: 1_790_000_000_000, png: "iVBORw0KGgo…" },
   },
   async handler({ id }, context) {
-    checkRepository(context, "administrate:restore", id);
+    await findVmBackup(context, "administrate:restore", id);
     const found = await context.services.store.restorePictures.get(id);
     if (found !== undefined) return { time: found.time, png: found.png };
     throw new XoError("NO_SUCH_OBJECT", {

@@ -6,7 +6,7 @@ import {
   type RestoreState,
 } from "../backups/restore/run-restore.js";
 import { asTask } from "./as-task.js";
-import { archiveId, checkRepository } from "./backup-archive.js";
+import { archiveId, findVmBackup } from "./backup-archive.js";
 import { defineOperation, type OperationContext } from "./define-operation.js";
 import { idOf } from "./on-object.js";
 
@@ -157,8 +157,7 @@ async function disksOf(
   context: OperationContext,
   id: string,
 ): Promise<readonly { readonly name: string; readonly uuid: string }[]> {
-  checkRepository(context, "administrate:restore", id);
-  const { disks } = await context.services.backupArchives.get(id);
+  const { disks } = await findVmBackup(context, "administrate:restore", id);
   return disks.map(({ name, properties: { vdi } }) => ({
     name,
     uuid: typeof vdi === "string" ? vdi : name,
@@ -169,8 +168,11 @@ async function restore(
   request: RestoreRequest,
   context: OperationContext,
 ): Promise<{ id: string }> {
-  checkRepository(context, "administrate:restore", request.id);
-  const archive = await context.services.backupArchives.get(request.id);
+  const archive = await findVmBackup(
+    context,
+    "administrate:restore",
+    request.id,
+  );
   const { object } = context.objects.get(request.sr, "SR");
   const { name_label } = (archive.properties["vm"] ?? {}) as {
     name_label?: string;
@@ -196,7 +198,7 @@ async function resume(
   context: OperationContext,
   steps: ReadonlyMap<string, unknown>,
 ): Promise<{ id: string }> {
-  checkRepository(context, "administrate:restore", state.request.id);
+  await findVmBackup(context, "administrate:restore", state.request.id);
   const { id } = await runRestore(state, parts(context), context.task, steps);
   return { id };
 }

@@ -30,32 +30,6 @@ const folder = (path: string, list: string, get: string): Folder => ({
 
 const NOTHING: readonly Nothing[] = [
   {
-    type: "mirror backup job",
-    what: "mirror backup jobs",
-    getAll: "mirrorBackup.getAllJobs",
-    get: "mirrorBackup.getJob",
-    folders: [
-      folder(
-        "/backup/jobs/mirror",
-        "GetMirrorBackupJobs",
-        "GetMirrorBackupJob",
-      ),
-    ],
-  },
-  {
-    type: "metadata backup job",
-    what: "metadata backup jobs",
-    getAll: "metadataBackup.getAllJobs",
-    get: "metadataBackup.getJob",
-    folders: [
-      folder(
-        "/backup/jobs/metadata",
-        "GetMetadataBackupJobs",
-        "GetMetadataBackupJob",
-      ),
-    ],
-  },
-  {
     type: "proxy",
     what: "proxies",
     getAll: "proxy.getAll",
@@ -65,7 +39,7 @@ const NOTHING: readonly Nothing[] = [
 ];
 
 /** Those whose answer is by id. */
-const MAPS = ["log.get", "metadataBackup.list"] as const;
+const MAPS = ["log.get"] as const;
 
 const ID = "00000000-0000-4000-8000-000000000004";
 

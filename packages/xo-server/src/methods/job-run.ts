@@ -259,9 +259,9 @@ function toPublic(run: JobRun): Static<typeof PublicRun> {
   };
 }
 
-/** Without what grows with the number of calls or VMs. */
+/** Without what grows with the number of calls, VMs or other items. */
 function toSummary(run: JobRun): Static<typeof PublicRun> {
-  const left = new Set(["calls", "vms"]);
+  const left = new Set(["calls", "vms", "items"]);
   const members = Object.entries(run.body as object);
   const body = members.filter(([key]) => !left.has(key));
   return toPublic({ ...run, body: Object.fromEntries(body) });

@@ -33,6 +33,7 @@ const RESTORES: ReadonlySet<string> = new Set([
   "backup.restoreDisk",
   "backup.restoreOver",
   "backupNg.importVmBackup",
+  "metadataBackup.restore",
 ]);
 
 /** @returns undefined: the task is no restore */

@@ -12,14 +12,35 @@ export interface Archive {
   readonly vm?: string;
   /** Milliseconds since the epoch. */
   readonly time: number;
-  /** Of the manifest, without `records`. */
+  /** Of the manifest, without `UNINDEXED`. */
   readonly properties: Readonly<Record<string, unknown>>;
   readonly disks: BackupDescription["disks"];
   readonly sizes: BackupDescription["sizes"];
 }
 
 /** Properties of a manifest that are read only for a restore. */
-export const UNINDEXED = ["records"];
+export const UNINDEXED = ["records", "secrets"];
+
+/** What a backup is of that is not one of a VM. */
+export type ArchivedItem =
+  | { readonly type: "pool"; readonly id: string }
+  | { readonly type: "configuration" };
+
+/** The property `type` of the manifests of other backups than those of VMs. */
+export const ITEM_TYPES = {
+  pool: "pool-metadata",
+  configuration: "configuration",
+} as const;
+
+/** @returns undefined: it is a backup of a VM, or of something that this version does not know */
+export function itemOf({ properties }: Archive): ArchivedItem | undefined {
+  const { type, pool } = properties;
+  if (type === ITEM_TYPES.configuration) return { type: "configuration" };
+  const { uuid } = (pool ?? {}) as { readonly uuid?: unknown };
+  return type === ITEM_TYPES.pool && typeof uuid === "string"
+    ? { type: "pool", id: uuid }
+    : undefined;
+}
 
 type Body = Pick<Archive, "properties" | "disks" | "sizes">;
 

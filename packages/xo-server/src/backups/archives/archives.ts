@@ -5,6 +5,7 @@ import { WorkerError, type ListResult } from "@xo-server/backup";
 import type { Repositories } from "../repositories/repositories.js";
 import {
   archiveId,
+  itemOf,
   parseArchiveId,
   toArchive,
   toStored,
@@ -75,9 +76,23 @@ export class Archives {
     return this.#all({ repository: id });
   }
 
+  /** Of a pool or of the configuration, newest first. */
+  async ofItem(
+    repository: string,
+    item: { readonly type: string; readonly id: string },
+  ): Promise<Archive[]> {
+    const others = await this.#all({ repository, of: "other" });
+    return others.filter((one) => {
+      const own = itemOf(one);
+      return (
+        own?.type === item.type && (own.type !== "pool" || own.id === item.id)
+      );
+    });
+  }
+
   /** Newest first, in pages that are read on demand. */
   async *list(
-    options: Pick<ArchivePageOptions, "repository" | "vm"> = {},
+    options: Pick<ArchivePageOptions, "repository" | "vm" | "of"> = {},
   ): AsyncGenerator<readonly Archive[], void, void> {
     let after: Archive | undefined;
     do {
@@ -215,7 +230,7 @@ export class Archives {
   }
 
   async #all(
-    options: Pick<ArchivePageOptions, "repository" | "vm">,
+    options: Pick<ArchivePageOptions, "repository" | "vm" | "of">,
   ): Promise<Archive[]> {
     const all: Archive[] = [];
     for await (const page of this.list(options)) all.push(...page);

@@ -6,10 +6,9 @@ import type { ViewObject } from "@xo-server/inventory";
 export type SnapshotMode = "normal" | "memory" | "offline";
 
 /** Settings of a run: those of the job, with those of its schedule. */
-export function settingsOf(
-  body: BackupBody,
-  scheduleId: string | undefined,
-): BackupBody {
+export function settingsOf<
+  T extends { readonly schedules?: Readonly<Record<string, object>> },
+>(body: T, scheduleId: string | undefined): T {
   const own =
     scheduleId === undefined ? undefined : body.schedules?.[scheduleId];
   return own === undefined ? body : { ...body, ...own };

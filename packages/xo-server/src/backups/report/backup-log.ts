@@ -87,10 +87,10 @@ export function toRunBody(
   );
   const sum = (key: "read" | "stored") =>
     disks.reduce((total, disk) => total + (disk[key] ?? 0), 0);
-  const { vms, shortened } = fit(entries);
+  const { fitting, shortened } = fit(entries, shorten);
   return {
     mode,
-    vms,
+    vms: fitting,
     succeeded: count("success"),
     failed: count("failure") + count("aborted"),
     skipped: count("skipped"),
@@ -106,28 +106,29 @@ export function toLoggedError(error: unknown): object {
   return toFailure(error instanceof Error ? error : new Error(String(error)));
 }
 
-function fit(entries: readonly VmLogEntry[]): {
-  readonly vms: VmLogEntry[];
-  readonly shortened: number;
-} {
+/** Failures first, then as many entries as there is room for, shortened where needed. */
+export function fit<T extends Pick<VmLogEntry, "status" | "start">>(
+  entries: readonly T[],
+  shortenOne: (entry: T) => T,
+): { readonly fitting: T[]; readonly shortened: number } {
   const failuresFirst = entries.toSorted(
     (a, b) => rank(a) - rank(b) || a.start - b.start,
   );
-  const vms: VmLogEntry[] = [];
+  const fitting: T[] = [];
   let room = MAX_LENGTH;
   let shortened = 0;
   for (const entry of failuresFirst) {
-    const short = shorten(entry);
-    const [fitting] = [entry, short].filter((one) => bytesOf(one) <= room);
-    if (fitting !== entry) shortened++;
-    if (fitting === undefined) continue;
-    room -= bytesOf(fitting);
-    vms.push(fitting);
+    const short = shortenOne(entry);
+    const [one] = [entry, short].filter((one) => bytesOf(one) <= room);
+    if (one !== entry) shortened++;
+    if (one === undefined) continue;
+    room -= bytesOf(one);
+    fitting.push(one);
   }
-  return { vms, shortened };
+  return { fitting, shortened };
 }
 
-function bytesOf(entry: VmLogEntry): number {
+function bytesOf(entry: object): number {
   return Buffer.byteLength(JSON.stringify(entry));
 }
 
@@ -141,6 +142,6 @@ function shorten({ skippedDisks, ...entry }: VmLogEntry): VmLogEntry {
   return { ...entry, ...(repositories === undefined ? {} : { repositories }) };
 }
 
-function rank({ status }: VmLogEntry): number {
+function rank({ status }: Pick<VmLogEntry, "status">): number {
   return status === "failure" || status === "aborted" ? 0 : 1;
 }

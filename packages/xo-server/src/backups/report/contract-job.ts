@@ -1,7 +1,11 @@
 import { XoError } from "@xo-server/model";
 import type { Job, Schedule } from "@xo-server/store";
 import type { BackupBody } from "../../jobs/job-body.js";
-import { isObject, toIds, toPattern } from "./contract-pattern.js";
+import { isObject, refuseProxy, toIds, toPattern } from "./contract-pattern.js";
+import {
+  fromContractRetention,
+  toContractRetention,
+} from "./contract-retention.js";
 
 type Settings = Readonly<Record<string, unknown>>;
 
@@ -42,13 +46,6 @@ const SHARED = {
   bypassVdiChainsCheck: "ignoreLongChains",
   timezone: "timezone",
 } as const;
-const PERIODS = {
-  daily: "keepDaily",
-  weekly: "keepWeekly",
-  monthly: "keepMonthly",
-  yearly: "keepYearly",
-} as const;
-
 /** @param schedules those of the job */
 export function toContractJob(
   job: Job,
@@ -115,8 +112,7 @@ function refuseUnsupported({ srs, proxy, remotes }: ContractJobInput): void {
     throw new XoError("UNSUPPORTED", {
       reason: "replication to an SR (srs) is not supported",
     });
-  if (typeof proxy === "string" && proxy !== "")
-    throw new XoError("UNSUPPORTED", { reason: "proxies are not supported" });
+  refuseProxy(proxy);
   if (remotes !== undefined && toIds(remotes).length === 0)
     throw new XoError("INVALID_PARAMETERS", {
       reason:
@@ -197,32 +193,17 @@ function toSharedSettings(body: BackupBody): Settings {
 function fromOwnSettings(
   settings: Settings,
 ): Pick<BackupBody, "retention"> & { mode?: "full" } {
-  const { exportRetention, longTermRetention, fullBackup } = settings;
-  const retention: Record<string, number> = {
-    keepLast: typeof exportRetention === "number" ? exportRetention : 0,
+  const retention = fromContractRetention(settings);
+  return {
+    retention,
+    ...(settings["fullBackup"] === true ? { mode: "full" } : {}),
   };
-  if (isObject(longTermRetention))
-    for (const [theirs, ours] of Object.entries(PERIODS)) {
-      const period = longTermRetention[theirs];
-      const count = isObject(period) ? period["retention"] : period;
-      if (typeof count === "number") retention[ours] = count;
-    }
-  if (!Object.values(retention).some((count) => count > 0))
-    retention["keepLast"] = 1;
-  return { retention, ...(fullBackup === true ? { mode: "full" } : {}) };
 }
 
 function toOwnSettings(body: BackupBody, id: string): Settings {
   const { retention = body.retention, mode } = body.schedules?.[id] ?? {};
-  const longTerm = Object.entries(PERIODS).flatMap(([theirs, ours]) => {
-    const count = retention[ours] ?? 0;
-    return count === 0 ? [] : [[theirs, { retention: count }] as const];
-  });
   return {
-    exportRetention: retention.keepLast ?? 0,
-    ...(longTerm.length === 0
-      ? {}
-      : { longTermRetention: Object.fromEntries(longTerm) }),
+    ...toContractRetention(retention),
     ...(mode === "full" ? { fullBackup: true } : {}),
   };
 }

@@ -4,6 +4,7 @@ import type {
   RepositoryLogEntry,
   VmLogEntry,
 } from "./backup-log.js";
+import type { ItemLogEntry, ItemRunBody } from "./item-log.js";
 
 /** A run, or a part of it, as clients of Xen Orchestra know it. Times in ms since the epoch. */
 export interface ContractLog {
@@ -25,10 +26,11 @@ export interface ContractRunLog extends ContractLog {
 }
 
 export function toContractLog(run: JobRun): ContractRunLog {
-  const body = run.body as Partial<BackupRunBody> & {
-    readonly reason?: string;
-  };
-  const { vms = [], mode = "incremental", error, reason } = body;
+  const body = run.body as Partial<BackupRunBody> &
+    Partial<Pick<ItemRunBody, "items">> & {
+      readonly reason?: string;
+    };
+  const { vms = [], items, mode = "incremental", error, reason } = body;
   return {
     id: run.id,
     message: "backup",
@@ -38,21 +40,55 @@ export function toContractLog(run: JobRun): ContractRunLog {
     start: run.startedAt,
     ...(run.endedAt === undefined ? {} : { end: run.endedAt }),
     status: statusOf(run.status),
-    data: { mode: mode === "full" ? "full" : "delta" },
+    ...(items === undefined
+      ? { data: { mode: mode === "full" ? "full" : "delta" } }
+      : {}),
     ...(error === undefined && reason === undefined
       ? {}
       : { result: error ?? { message: reason } }),
-    tasks: vms.map((vm) => toVmLog(run.id, vm)),
+    tasks: [
+      ...vms.map((vm) => toVmLog(run.id, vm)),
+      ...(items ?? []).map((item) => toItemLog(run.id, item)),
+    ],
   };
 }
 
-function toVmLog(run: string, entry: VmLogEntry): ContractLog {
-  const { vm, name, status, start, end, error, reason, warnings } = entry;
-  const { repositories = [] } = entry;
+/** Xen Orchestra's word for its own configuration is `xo`. */
+function toItemLog(run: string, item: ItemLogEntry): ContractLog {
+  const { type, id, name, repositories = [] } = item;
+  const messages = {
+    pool: "pool metadata backup",
+    configuration: "config backup",
+    VM: "mirror VM",
+  };
+  const data = {
+    pool: { type, id, pool: { uuid: id, name_label: name } },
+    configuration: { type: "xo" },
+    VM: { type, id, name_label: name },
+  };
   return {
-    id: `${run}.${vm}`,
-    message: "backup VM",
-    data: { type: "VM", id: vm, name_label: name },
+    ...toEntryLog(`${run}.${id}`, item),
+    message: messages[type],
+    data: data[type],
+    tasks: repositories.map((one) => ({
+      ...toEntryLog(`${run}.${id}.${one.repository}`, one),
+      message: "remote",
+      data: { type: "remote", id: one.repository },
+    })),
+  };
+}
+
+/** What entries of all kinds have. */
+function toEntryLog(
+  id: string,
+  entry: Pick<
+    ItemLogEntry,
+    "start" | "end" | "status" | "error" | "reason" | "warnings"
+  >,
+): Omit<ContractLog, "message"> {
+  const { start, end, status, error, reason, warnings } = entry;
+  return {
+    id,
     start,
     end,
     status: statusOf(status),
@@ -62,7 +98,17 @@ function toVmLog(run: string, entry: VmLogEntry): ContractLog {
     ...(warnings === undefined
       ? {}
       : { warnings: warnings.map((message) => ({ message })) }),
-    tasks: repositories.map((one) => toExportLog(`${run}.${vm}`, one)),
+  };
+}
+
+function toVmLog(run: string, entry: VmLogEntry): ContractLog {
+  const { vm, name, repositories = [] } = entry;
+  const id = `${run}.${vm}`;
+  return {
+    ...toEntryLog(id, entry),
+    message: "backup VM",
+    data: { type: "VM", id: vm, name_label: name },
+    tasks: repositories.map((one) => toExportLog(id, one)),
   };
 }
 

@@ -23,3 +23,9 @@ export function toIds(pattern: object): string[] {
     reason: 'id must be an id or {"__or": [ids]}',
   });
 }
+
+/** @throws XoError UNSUPPORTED */
+export function refuseProxy(proxy: string | null | undefined): void {
+  if (typeof proxy === "string" && proxy !== "")
+    throw new XoError("UNSUPPORTED", { reason: "proxies are not supported" });
+}

@@ -2,8 +2,11 @@ import type {
   Anchor,
   BenchmarkResult,
   CreateResult,
+  MirrorOperation,
+  MirrorResult,
   OpenResult,
   RepositoryInspection,
+  RepositoryPlace,
   StorageLocation,
   WorkOperation,
 } from "@xo-server/backup";
@@ -59,6 +62,11 @@ export interface RepositoryPatch {
   readonly options?: string | undefined;
   readonly enabled?: boolean | undefined;
 }
+
+/** A copy of a backup of another repository; `source` is its id. */
+export type NewCopy = Omit<MirrorOperation, "type" | "source"> & {
+  readonly source: string;
+};
 
 export interface AddedRepository {
   readonly id: string;
@@ -171,16 +179,9 @@ export class Repositories {
     operation: WorkOperation,
     options: WorkerRunOptions = {},
   ): Promise<T> {
-    const record = this.get(id);
-    if (!record.enabled)
-      throw new XoError("BACKUP_REPOSITORY_DISABLED", {
-        repository: record.name,
-      });
+    const record = this.#getEnabled(id);
     try {
-      const storage = toStorage({
-        ...parseRepositoryUrl(record.url),
-        ...this.#secretOf(id),
-      });
+      const storage = this.#storageOf(record);
       const result = await this.#call({ record, storage }, operation, options);
       await this.#keep(id, (result as { anchor: Anchor }).anchor);
       return result as T;
@@ -188,6 +189,28 @@ export class Repositories {
       if (isProblemOfRepository(error)) await this.#keepProblem(id, error);
       throw error;
     }
+  }
+
+  /**
+   * Copies a backup into a repository.
+   * @param target its id
+   * @param copy.source id of the repository that has the backup
+   * @throws XoError as `run`; BACKUP_TRANSFER_FAILED for problems of the source
+   */
+  async mirror(
+    target: string,
+    { source, ...copy }: NewCopy,
+    options: WorkerRunOptions = {},
+  ): Promise<MirrorResult> {
+    const record = this.#getEnabled(source);
+    const storage = this.#storageOf(record);
+    const result = await this.run<MirrorResult>(
+      target,
+      { type: "mirror", source: this.#placeOf(record, storage), ...copy },
+      options,
+    );
+    await this.#keep(source, result.sourceAnchor);
+    return result;
   }
 
   /** Reads sizes and names of passphrases again. @throws XoError as `run` */
@@ -282,6 +305,33 @@ export class Repositories {
     return { url, credentials: toCredentials(recoveryKey, location) };
   }
 
+  /** @throws XoError NO_SUCH_OBJECT, BACKUP_REPOSITORY_DISABLED */
+  #getEnabled(id: string): RepositoryRecord {
+    const record = this.get(id);
+    if (record.enabled) return record;
+    throw new XoError("BACKUP_REPOSITORY_DISABLED", {
+      repository: record.name,
+    });
+  }
+
+  #storageOf({ id, url }: RepositoryRecord): StorageLocation {
+    return toStorage({ ...parseRepositoryUrl(url), ...this.#secretOf(id) });
+  }
+
+  /** What a worker opens it with. */
+  #placeOf(
+    { id, state: { anchor } }: RepositoryRecord,
+    storage: StorageLocation,
+  ): RepositoryPlace {
+    const { store } = this.#options;
+    const { recoveryKey } = store.backupRepositories.credentials(id);
+    return {
+      storage,
+      ...(recoveryKey === undefined ? {} : { recoveryKey }),
+      ...(anchor === undefined ? {} : { anchor }),
+    };
+  }
+
   #secretOf(id: string): Pick<RepositoryLocation, "secretAccessKey"> {
     const { secretAccessKey } =
       this.#options.store.backupRepositories.credentials(id);
@@ -325,17 +375,9 @@ export class Repositories {
     operation: WorkOperation,
     options: WorkerRunOptions = {},
   ): Promise<unknown> {
-    const { store, workers } = this.#options;
-    const { recoveryKey } = store.backupRepositories.credentials(record.id);
-    const { anchor } = record.state;
     try {
-      return await workers.run(
-        {
-          storage,
-          operation,
-          ...(recoveryKey === undefined ? {} : { recoveryKey }),
-          ...(anchor === undefined ? {} : { anchor }),
-        },
+      return await this.#options.workers.run(
+        { ...this.#placeOf(record, storage), operation },
         options,
       );
     } catch (error) {

@@ -20,7 +20,10 @@ export interface WorkerRunOptions {
 }
 
 /** Orders that last long: they read or write data. */
-const LONG = new Set(["backup", "restore", "verify", "collect", "benchmark"]);
+const LONG = new Set([
+  ...["backup", "mirror", "restore"],
+  ...["verify", "collect", "benchmark"],
+]);
 /** Workers for all other orders: a list does not wait for backups. */
 const MAX_SHORT = 2;
 /** Orders that wait at most. */

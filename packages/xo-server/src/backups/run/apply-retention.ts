@@ -14,10 +14,10 @@ export interface RetentionRequest {
   readonly timezone: string | undefined;
 }
 
-/** Backups of a VM that no rule keeps. @returns ids in the repository */
+/** Backups of one VM, or one other item, that no rule keeps. @returns ids in the repository */
 export function expired(
   backups: readonly StoredBackup[],
-  request: RetentionRequest,
+  request: Omit<RetentionRequest, "vm">,
 ): string[] {
   const { job, schedule, repository, newest, rules, timezone } = request;
   const own = backups.filter(

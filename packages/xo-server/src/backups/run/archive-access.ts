@@ -5,13 +5,15 @@ import type { ArchiveAccess, StoredBackup } from "./repository-access.js";
 
 /** The backups of VMs in repositories, as runs need them. */
 export function createArchiveAccess(
-  archives: Pick<Archives, "ofVm" | "refresh" | "remove">,
+  archives: Pick<Archives, "ofVm" | "ofItem" | "refresh" | "remove">,
   repositories: Pick<Repositories, "run">,
 ): ArchiveAccess {
   return {
     async ofVm(vm) {
-      const all = await archives.ofVm(vm);
-      return all.map(toStored);
+      return ownBackups(await archives.ofVm(vm));
+    },
+    async ofItem(repository, item) {
+      return ownBackups(await archives.ofItem(repository, item));
     },
     async refresh(repository, isAfterCrash = false) {
       // The server may have stopped before it kept the state of the log.
@@ -21,6 +23,13 @@ export function createArchiveAccess(
     remove: (repository, backups) =>
       archives.remove(backups.map((one) => `${repository}/${one}`)),
   };
+}
+
+/** Without copies: those have the retention of their mirror job. */
+function ownBackups(all: readonly Archive[]): StoredBackup[] {
+  return all
+    .filter(({ properties }) => properties["mirror"] === undefined)
+    .map(toStored);
 }
 
 function toStored({

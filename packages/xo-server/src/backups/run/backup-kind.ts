@@ -25,6 +25,7 @@ import {
   type VmLogEntry,
 } from "../report/backup-log.js";
 import { planBackup, type BackupPlan } from "./backup-plan.js";
+import { timezoneOf } from "./run-timezone.js";
 import type { ArchiveAccess, RepositoryAccess } from "./repository-access.js";
 import { textOf } from "./xapi-objects.js";
 import { VmBackup } from "./vm-backup.js";
@@ -154,7 +155,7 @@ export class BackupKind implements JobKind {
   ): Promise<VmLogEntry> {
     const { clock, catalog } = this.#parts;
     const { window } = settings;
-    const timezone = this.#timezoneOf(run, settings);
+    const timezone = timezoneOf(this.#parts.store, run, settings);
     const start = clock.now();
     const demand = demandOf(catalog, vm.object, settings);
     let entry: VmLogEntry | undefined;
@@ -221,7 +222,7 @@ export class BackupKind implements JobKind {
           runId,
           scheduleId,
           settings,
-          timezone: this.#timezoneOf(run, settings),
+          timezone: timezoneOf(this.#parts.store, run, settings),
           isResumed: state !== undefined,
           pool: poolOf(catalog, vm),
           persist: (next) => work.persistStep(`${VM_STEP}${vm.id}`, next),
@@ -242,15 +243,6 @@ export class BackupKind implements JobKind {
     const status = statusOfRun(work, this.#parts.isStopping(), body);
     this.#parts.onEnd?.(job.id, body);
     return { status, body: body };
-  }
-
-  #timezoneOf({ job, scheduleId }: KindRun, settings: BackupBody) {
-    const { schedules } = this.#parts.store;
-    const schedule =
-      scheduleId === undefined
-        ? schedules.ofJob(job.id)[0]
-        : schedules.get(scheduleId);
-    return settings.timezone ?? schedule?.timezone;
   }
 }
 

@@ -1,4 +1,5 @@
 import type { BackupOperation, BackupOrderResult } from "@xo-server/backup";
+import type { ItemLogEntry } from "../report/item-log.js";
 
 /** A repository, as far as a run needs it. */
 export interface TargetRepository {
@@ -25,7 +26,7 @@ export interface RepositoryAccess {
   ): Promise<BackupOrderResult>;
 }
 
-/** A backup of a VM in a repository. */
+/** A backup in a repository. */
 export interface StoredBackup {
   /** `<repository>/<backup>` */
   readonly id: string;
@@ -42,6 +43,11 @@ export interface StoredBackup {
 export interface ArchiveAccess {
   /** Of all repositories, as far as it is known. @param vm its uuid */
   ofVm(vm: string): Promise<readonly StoredBackup[]>;
+  /** Of a pool, or of the configuration, in one repository. */
+  ofItem(
+    repository: string,
+    item: Pick<ItemLogEntry, "type" | "id">,
+  ): Promise<readonly StoredBackup[]>;
   /**
    * Reads what is new in a repository.
    * @param isAfterCrash something may have been stored that this server does not know

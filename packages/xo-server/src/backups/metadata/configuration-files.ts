@@ -1,0 +1,54 @@
+import type { Store } from "@xo-server/store";
+import { randomBytes, randomUUID } from "node:crypto";
+import { createWriteStream } from "node:fs";
+import { mkdir, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { pipeline } from "node:stream/promises";
+
+/** The configuration as an encrypted file, for a worker to read. */
+export interface ConfigurationFile {
+  readonly path: string;
+  /** Opens the file: it is stored in the backup, whose repository is encrypted too. */
+  readonly passphrase: string;
+  remove(): Promise<void>;
+}
+
+export interface ConfigurationFilesOptions {
+  readonly store: Pick<Store, "exportConfiguration">;
+  /** Its files are removed at the start. */
+  readonly folder: string;
+}
+
+/** Temporary files with the configuration of the server. */
+export class ConfigurationFiles {
+  readonly #options: ConfigurationFilesOptions;
+
+  constructor(options: ConfigurationFilesOptions) {
+    this.#options = options;
+  }
+
+  /** Removes what the previous process has left. */
+  clear(): Promise<void> {
+    return rm(this.#options.folder, { recursive: true, force: true });
+  }
+
+  /** @throws errors of the file system */
+  async create(signal: AbortSignal): Promise<ConfigurationFile> {
+    const { store, folder } = this.#options;
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    const path = join(folder, `${randomUUID()}.xoconf`);
+    const passphrase = randomBytes(32).toString("base64url");
+    const remove = () => rm(path, { force: true });
+    try {
+      await pipeline(
+        store.exportConfiguration(passphrase),
+        createWriteStream(path, { mode: 0o600 }),
+        { signal },
+      );
+    } catch (error) {
+      await remove();
+      throw error;
+    }
+    return { path, passphrase, remove };
+  }
+}

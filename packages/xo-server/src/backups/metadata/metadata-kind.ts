@@ -1,0 +1,95 @@
+import type { WallClock } from "@xo-server/kit";
+import { XoError } from "@xo-server/model";
+import type { Job, Store } from "@xo-server/store";
+import type { AuthenticatedUsers } from "../../auth/authenticated-users.js";
+import type { JobKind, KindRun } from "../../jobs/job-kind.js";
+import { userOfJob } from "../../jobs/job-user.js";
+import type { MetadataBody } from "../../jobs/metadata-body.js";
+import type { RunOutcome } from "../../jobs/run-outcome.js";
+import type { PoolObjects } from "../../objects/pool-objects.js";
+import { settingsOf } from "../jobs/settings.js";
+import { timezoneOf } from "../run/run-timezone.js";
+import type {
+  ArchiveAccess,
+  RepositoryAccess,
+} from "../run/repository-access.js";
+import { runItems } from "../run/run-items.js";
+import type { ConfigurationFiles } from "./configuration-files.js";
+import { configurationSource } from "./configuration-source.js";
+import { poolSource } from "./pool-source.js";
+import type { MetadataSource } from "./metadata-source.js";
+import { MetadataStorer } from "./metadata-storer.js";
+
+export interface MetadataKindParts {
+  readonly store: Pick<Store, "schedules">;
+  readonly people: Pick<AuthenticatedUsers, "get">;
+  readonly objects: PoolObjects;
+  readonly repositories: RepositoryAccess;
+  readonly archives: ArchiveAccess;
+  readonly files: Pick<ConfigurationFiles, "create">;
+  readonly clock: Pick<WallClock, "now">;
+  readonly isStopping: () => boolean;
+}
+
+const DEFAULT_CONCURRENCY = 2;
+
+/** Runs of the job type `metadataBackup`: databases of pools, and the configuration of the server. */
+export class MetadataKind implements JobKind {
+  readonly #parts: MetadataKindParts;
+
+  constructor(parts: MetadataKindParts) {
+    this.#parts = parts;
+  }
+
+  /** Pools that are not connected now are accepted. */
+  check(body: object): void {
+    const { repositories } = body as MetadataBody;
+    for (const id of repositories) this.#parts.repositories.get(id);
+  }
+
+  async plan(job: Job): Promise<object> {
+    const items = this.#sources(job);
+    const { repositories } = job.body as MetadataBody;
+    return {
+      total: items.length,
+      items: items.map(({ type, id, name }) => ({ type, id, name })),
+      repositories: repositories.map((id) => {
+        const { name } = this.#parts.repositories.get(id);
+        return { id, name };
+      }),
+    };
+  }
+
+  run(run: KindRun): Promise<RunOutcome> {
+    const { clock, isStopping, store } = this.#parts;
+    const settings = settingsOf(run.job.body as MetadataBody, run.scheduleId);
+    const storer = new MetadataStorer(this.#parts, {
+      run,
+      settings,
+      timezone: timezoneOf(store, run, settings),
+    });
+    return runItems<MetadataSource>(run, {
+      clock,
+      isStopping,
+      concurrency: settings.concurrency ?? DEFAULT_CONCURRENCY,
+      listItems: () => this.#sources(run.job),
+      process: (source, work) => storer.store(source, work),
+    });
+  }
+
+  /** @throws XoError FORBIDDEN */
+  #sources(job: Job): MetadataSource[] {
+    const { people, objects, files } = this.#parts;
+    const { pools = [], server = false } = job.body as MetadataBody;
+    // Both have passwords of pools and hosts.
+    if (!userOfJob(people, job).isAdmin)
+      throw new XoError("FORBIDDEN", {
+        reason:
+          "databases of pools and the configuration are backed up for administrators only",
+      });
+    return [
+      ...pools.map((id) => poolSource(objects, id)),
+      ...(server ? [configurationSource(files)] : []),
+    ];
+  }
+}

@@ -1,0 +1,25 @@
+import type { BackupDisk } from "@xo-server/backup";
+import type { TaskContext } from "../../tasks/task-context.js";
+import type { ArchivedItem } from "../archives/archive.js";
+import type { RunItem } from "../run/run-items.js";
+
+/** Something other than a VM that is backed up as one file. */
+export interface MetadataSource extends RunItem {
+  readonly type: ArchivedItem["type"];
+  /** Of the manifest: what the backup is of. @throws XapiError, XoError */
+  describe(): Promise<Readonly<Record<string, unknown>>>;
+  /**
+   * Opens the file for one order of a worker; closed when `use` has ended.
+   * @throws XapiError, XoError, and what `use` throws
+   */
+  read<T>(work: TaskContext, use: (input: FileInput) => Promise<T>): Promise<T>;
+}
+
+export interface FileInput {
+  readonly disk: BackupDisk;
+  /** Secrets of the manifest that are not part of the index. */
+  readonly secrets?: Readonly<Record<string, string>>;
+}
+
+/** Bytes that one file has at most. */
+export const MAX_FILE_SIZE = 4 * 2 ** 30;

@@ -1,0 +1,107 @@
+import { itemOf, type Archive } from "../archives/archive.js";
+import type { RunItem } from "../run/run-items.js";
+
+/** A backup in the repository that is copied from. */
+export interface SourceBackup {
+  /** Its id in the repository. */
+  readonly backup: string;
+  /** ms since the epoch: of the snapshot. */
+  readonly time: number;
+  readonly isDamaged: boolean;
+}
+
+/** A copy in a target. */
+export interface Copy {
+  /** Of the backup that it is a copy of, in the source. */
+  readonly of: string;
+  /** Its id in the target. */
+  readonly backup: string;
+  readonly time: number;
+}
+
+/** What copies say of themselves in their manifest, as property `mirror`. */
+export interface MirrorProperty {
+  /** Id of the job. */
+  readonly job: string;
+  /** The id of the source in its own configuration. */
+  readonly repository: string;
+  /** Id of the backup in the source. */
+  readonly backup: string;
+}
+
+/** Something of which the source has backups. */
+export interface MirroredItem extends RunItem {
+  /** Oldest first. */
+  readonly backups: SourceBackup[];
+}
+
+/** Backups of a source by what they are of. @param pages newest first */
+export async function groupSources(
+  pages: AsyncIterable<readonly Archive[]>,
+  isDamaged: (archive: Archive) => boolean,
+): Promise<MirroredItem[]> {
+  const items = new Map<string, MirroredItem>();
+  for await (const page of pages)
+    for (const archive of page) {
+      const item = toItem(archive);
+      if (item === undefined) continue;
+      const key = keyOf(item);
+      const known = items.get(key) ?? { ...item, backups: [] };
+      items.set(key, known);
+      known.backups.unshift({
+        backup: archive.backup,
+        time: timeOf(archive),
+        isDamaged: isDamaged(archive),
+      });
+    }
+  return [...items.values()];
+}
+
+/** Copies of a job in a target, by what they are of. */
+export async function groupCopies(
+  pages: AsyncIterable<readonly Archive[]>,
+  { job, repository }: Pick<MirrorProperty, "job" | "repository">,
+): Promise<ReadonlyMap<string, readonly Copy[]>> {
+  const copies = new Map<string, Copy[]>();
+  for await (const page of pages)
+    for (const archive of page) {
+      const item = toItem(archive);
+      const { mirror } = archive.properties as { mirror?: MirrorProperty };
+      if (item === undefined || mirror?.job !== job) continue;
+      if (mirror.repository !== repository) continue;
+      const key = keyOf(item);
+      const own = copies.get(key) ?? [];
+      copies.set(key, own);
+      own.push({
+        of: mirror.backup,
+        backup: archive.backup,
+        time: timeOf(archive),
+      });
+    }
+  return copies;
+}
+
+export function keyOf({ type, id }: Pick<RunItem, "type" | "id">): string {
+  return `${type} ${id}`;
+}
+
+/** @returns undefined: this version does not know what it is a backup of */
+function toItem(archive: Archive): RunItem | undefined {
+  const { vm: id, properties } = archive;
+  const { vm, pool } = properties as {
+    readonly vm?: { readonly name_label?: string };
+    readonly pool?: { readonly name_label?: string };
+  };
+  if (id !== undefined) return { type: "VM", id, name: vm?.name_label ?? id };
+  const item = itemOf(archive);
+  if (item === undefined) return undefined;
+  return item.type === "pool"
+    ? { ...item, name: pool?.name_label ?? item.id }
+    : { ...item, id: item.type, name: "Configuration of the server" };
+}
+
+function timeOf({ properties, time }: Archive): number {
+  const { time: taken } = properties;
+  // That of the snapshot: the manifest is written when the data is stored.
+  return typeof taken === "number" ? taken : time;
+}

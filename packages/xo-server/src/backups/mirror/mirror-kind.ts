@@ -1,0 +1,158 @@
+import type { WallClock } from "@xo-server/kit";
+import { XoError } from "@xo-server/model";
+import type { Job, Store } from "@xo-server/store";
+import type { AuthenticatedUsers } from "../../auth/authenticated-users.js";
+import type { JobKind, KindRun } from "../../jobs/job-kind.js";
+import { userOfJob } from "../../jobs/job-user.js";
+import type { MirrorBody } from "../../jobs/mirror-body.js";
+import type { RunOutcome } from "../../jobs/run-outcome.js";
+import type { Archives } from "../archives/archives.js";
+import { settingsOf } from "../jobs/settings.js";
+import type { Repositories } from "../repositories/repositories.js";
+import { verificationOf } from "../repositories/verification.js";
+import { timezoneOf } from "../run/run-timezone.js";
+import type { ArchiveAccess } from "../run/repository-access.js";
+import { runItems } from "../run/run-items.js";
+import { chooseMissing } from "./choose-copies.js";
+import { groupSources, keyOf, type MirroredItem } from "./mirror-index.js";
+import { MirrorTarget } from "./mirror-target.js";
+
+export interface MirrorKindParts {
+  readonly store: Pick<Store, "schedules">;
+  readonly people: Pick<AuthenticatedUsers, "get">;
+  readonly repositories: Pick<Repositories, "get" | "mirror">;
+  readonly archives: Pick<ArchiveAccess, "refresh" | "remove">;
+  readonly index: Pick<Archives, "list">;
+  readonly clock: Pick<WallClock, "now">;
+  readonly isStopping: () => boolean;
+}
+
+const DEFAULT_CONCURRENCY = 2;
+
+/** Runs of the job type `mirrorBackup`: copies backups of one repository into others. */
+export class MirrorKind implements JobKind {
+  readonly #parts: MirrorKindParts;
+
+  constructor(parts: MirrorKindParts) {
+    this.#parts = parts;
+  }
+
+  check(body: object): void {
+    const { source, repositories } = body as MirrorBody;
+    for (const id of [source, ...repositories])
+      this.#parts.repositories.get(id);
+    if (repositories.includes(source))
+      throw new XoError("INVALID_PARAMETERS", {
+        reason: "a repository cannot be copied into itself",
+      });
+  }
+
+  /** The backups that each target lacks. */
+  async plan(job: Job): Promise<object> {
+    const body = job.body as MirrorBody;
+    const items = await this.#items(job, undefined);
+    const targets = await this.#openTargets(body, job.id, false);
+    const timezone = timezoneOf(this.#parts.store, { job }, body);
+    return {
+      total: items.length,
+      items: items.map((item) => ({
+        type: item.type,
+        id: item.id,
+        name: item.name,
+        repositories: targets.map((target) => ({
+          repository: target.id,
+          name: target.name,
+          missing: chooseMissing(item.backups, target.copiesOf(keyOf(item)), {
+            rules: body.retention,
+            timezone,
+          }).length,
+        })),
+      })),
+    };
+  }
+
+  async run(run: KindRun): Promise<RunOutcome> {
+    const { clock, isStopping, store } = this.#parts;
+    const { job, scheduleId, interrupted, choice } = run;
+    const settings = settingsOf(job.body as MirrorBody, scheduleId);
+    const rules = {
+      rules: settings.retention,
+      timezone: timezoneOf(store, run, settings),
+    };
+    let targets: readonly MirrorTarget[] = [];
+    return runItems<MirroredItem>(run, {
+      clock,
+      isStopping,
+      concurrency: settings.concurrency ?? DEFAULT_CONCURRENCY,
+      listItems: async () => {
+        const isResumed = interrupted !== undefined;
+        targets = await this.#openTargets(settings, job.id, isResumed);
+        return this.#items(job, choice?.vms);
+      },
+      process: async (item, work) => {
+        const repositories = [];
+        const warnings = damagedWarnings(item);
+        for (const target of targets) {
+          work.signal.throwIfAborted();
+          repositories.push(await target.copy(item, rules, work));
+        }
+        const failed = repositories.filter(({ error }) => error !== undefined);
+        return {
+          repositories,
+          ...(warnings.length === 0 ? {} : { warnings }),
+          ...(failed.length === 0 ? {} : { error: failed[0]!.error! }),
+        };
+      },
+    });
+  }
+
+  /** @throws XoError FORBIDDEN, BACKUP_REPOSITORY_* of the source */
+  async #items(
+    job: Job,
+    chosen: readonly string[] | undefined,
+  ): Promise<MirroredItem[]> {
+    const { people, repositories, archives, index } = this.#parts;
+    const { source, vms } = job.body as MirrorBody;
+    if (!userOfJob(people, job).isAdmin)
+      throw new XoError("FORBIDDEN", {
+        reason: "repositories are copied for administrators only",
+      });
+    await archives.refresh(source);
+    const { state } = repositories.get(source);
+    const all = await groupSources(
+      index.list({ repository: source }),
+      (archive) => verificationOf(state, archive) === "damaged",
+    );
+    const wanted = vms && new Set(vms);
+    const isWanted = ({ type, id }: MirroredItem) =>
+      (wanted === undefined || (type === "VM" && wanted.has(id))) &&
+      (chosen === undefined || (type === "VM" && chosen.includes(id)));
+    return all.filter(isWanted);
+  }
+
+  #openTargets(
+    { source, repositories, maxRate }: MirrorBody,
+    job: string,
+    isResumed: boolean,
+  ): Promise<MirrorTarget[]> {
+    return Promise.all(
+      repositories.map(async (id) => {
+        const target = new MirrorTarget(this.#parts, {
+          id,
+          source,
+          job,
+          maxRate,
+        });
+        await target.open(isResumed);
+        return target;
+      }),
+    );
+  }
+}
+
+function damagedWarnings({ backups }: MirroredItem): string[] {
+  const damaged = backups.filter(({ isDamaged }) => isDamaged).length;
+  return damaged === 0
+    ? []
+    : [`${damaged} damaged backups of the source are left out`];
+}

@@ -1,0 +1,187 @@
+import type { TaskContext } from "../../tasks/task-context.js";
+import { toLoggedError } from "../report/backup-log.js";
+import type { ItemRepositoryEntry } from "../report/item-log.js";
+import {
+  chooseBase,
+  chooseExpired,
+  chooseMissing,
+  type CopyRules,
+} from "./choose-copies.js";
+import type { MirrorKindParts } from "./mirror-kind.js";
+import {
+  groupCopies,
+  keyOf,
+  type Copy,
+  type MirroredItem,
+  type MirrorProperty,
+  type SourceBackup,
+} from "./mirror-index.js";
+
+export interface MirrorPlace {
+  /** Of the target. */
+  readonly id: string;
+  /** Id of the repository that is copied from. */
+  readonly source: string;
+  readonly job: string;
+  /** Bytes per second. */
+  readonly maxRate: number | undefined;
+}
+
+interface Totals {
+  copied: number;
+  read: number;
+  stored: number;
+}
+
+/** A repository that a mirror job copies into. */
+export class MirrorTarget {
+  readonly #parts: MirrorKindParts;
+  readonly #place: MirrorPlace;
+  #copies = new Map<string, readonly Copy[]>();
+  #name: string;
+  /** Why it cannot be used. */
+  #problem: unknown;
+
+  constructor(parts: MirrorKindParts, place: MirrorPlace) {
+    this.#parts = parts;
+    this.#place = place;
+    this.#name = place.id;
+  }
+
+  get id(): string {
+    return this.#place.id;
+  }
+
+  /** Its id, if it was removed. */
+  get name(): string {
+    return this.#name;
+  }
+
+  /**
+   * Reads which copies there are; a problem is that of each `copy`.
+   * @param isResumed something may have been copied before the server stopped
+   */
+  async open(isResumed: boolean): Promise<void> {
+    const { archives, index, repositories } = this.#parts;
+    try {
+      this.#name = repositories.get(this.id).name;
+      await archives.refresh(this.id, isResumed);
+      const { source, job } = this.#place;
+      const { repository = source } = repositories.get(source).state;
+      const list = index.list({ repository: this.id });
+      this.#copies = new Map(await groupCopies(list, { job, repository }));
+    } catch (error) {
+      this.#problem = error;
+    }
+  }
+
+  copiesOf(key: string): readonly Copy[] {
+    return this.#copies.get(key) ?? [];
+  }
+
+  /** Copies what is missing, and deletes what the retention does not keep. Never rejects. */
+  async copy(
+    item: MirroredItem,
+    rules: CopyRules,
+    work: TaskContext,
+  ): Promise<ItemRepositoryEntry> {
+    const { clock } = this.#parts;
+    const start = clock.now();
+    const totals: Totals = { copied: 0, read: 0, stored: 0 };
+    const about = { repository: this.id, name: this.name, start };
+    try {
+      if (this.#problem !== undefined) throw this.#problem;
+      await this.#copyMissing(item, rules, { work, totals });
+      const deleted = await this.#deleteExpired(item, rules);
+      const end = clock.now();
+      const more = deleted.length === 0 ? {} : { deleted };
+      return { ...about, status: "success", end, ...totals, ...more };
+    } catch (error) {
+      const end = clock.now();
+      const logged = toLoggedError(error);
+      return { ...about, status: "failure", end, ...totals, error: logged };
+    }
+  }
+
+  async #copyMissing(
+    item: MirroredItem,
+    rules: CopyRules,
+    { work, totals }: { readonly work: TaskContext; readonly totals: Totals },
+  ): Promise<void> {
+    const key = keyOf(item);
+    const missing = chooseMissing(item.backups, this.copiesOf(key), rules);
+    for (const [i, backup] of missing.entries()) {
+      work.signal.throwIfAborted();
+      const copies = this.copiesOf(key);
+      const copy = await this.#copyOne(item, backup, {
+        copies,
+        work,
+        totals,
+        onProgress: (fraction) => {
+          work.progress((i + fraction) / missing.length);
+        },
+      });
+      this.#copies.set(key, [...copies, copy]);
+    }
+  }
+
+  async #copyOne(
+    { backups }: MirroredItem,
+    { backup, time }: SourceBackup,
+    {
+      copies,
+      work,
+      totals,
+      onProgress,
+    }: {
+      readonly copies: readonly Copy[];
+      readonly work: TaskContext;
+      readonly totals: Totals;
+      readonly onProgress: (fraction: number) => void;
+    },
+  ): Promise<Copy> {
+    const { repositories } = this.#parts;
+    const { id, source, job, maxRate } = this.#place;
+    const base = chooseBase(time, backups, copies);
+    const { repository = source } = repositories.get(source).state;
+    const mirror: MirrorProperty = { job, repository, backup };
+    const copied = await repositories.mirror(
+      id,
+      {
+        source,
+        backup,
+        properties: { mirror },
+        ...(base === undefined
+          ? {}
+          : { base: { backup: base.of, copy: base.backup } }),
+        ...(maxRate === undefined ? {} : { maxBytesPerSecond: maxRate }),
+      },
+      {
+        signal: work.signal,
+        onProgress: ({ done = 0, total = 0 }) =>
+          onProgress(total === 0 ? 0 : Math.min(1, done / total)),
+      },
+    );
+    totals.copied++;
+    for (const { read, stored } of copied.disks) {
+      totals.read += read;
+      totals.stored += stored;
+    }
+    return { of: backup, backup: copied.id, time };
+  }
+
+  async #deleteExpired(
+    item: MirroredItem,
+    rules: CopyRules,
+  ): Promise<readonly string[]> {
+    const key = keyOf(item);
+    const expired = chooseExpired(this.copiesOf(key), rules);
+    if (expired.length === 0) return [];
+    await this.#parts.archives.remove(this.id, expired);
+    const left = this.copiesOf(key).filter(
+      ({ backup }) => !expired.includes(backup),
+    );
+    this.#copies.set(key, left);
+    return expired;
+  }
+}

@@ -1,0 +1,49 @@
+import { Type, type Static } from "typebox";
+import {
+  limits,
+  repositories,
+  retentionOf,
+  scheduleSettings,
+  timezoneOf,
+  maxRate,
+} from "./job-body.js";
+
+/** Settings of a mirror job that a schedule may override. */
+const overridable = {
+  retention: Type.Optional(retentionOf("copy")),
+};
+
+/** Copies backups of one repository into others, with a retention of their own. */
+export const MirrorBody = Type.Object({
+  source: Type.String({
+    minLength: 1,
+    maxLength: 128,
+    description: "Id of the backup repository that is copied from.",
+  }),
+  vms: Type.Optional(
+    Type.Array(Type.String({ minLength: 1, maxLength: 128 }), {
+      minItems: 1,
+      maxItems: 10_000,
+      description:
+        "UUIDs: only backups of these VMs; default: all backups, also of pools and the configuration.",
+    }),
+  ),
+  repositories,
+  ...overridable,
+  retention: retentionOf("copy"),
+  schedules: scheduleSettings(overridable),
+  maxRate,
+  timezone: timezoneOf,
+  contract: Type.Optional(
+    Type.Object(
+      {},
+      {
+        additionalProperties: true,
+        description:
+          "What clients of Xen Orchestra have set and has no effect.",
+      },
+    ),
+  ),
+  ...limits,
+});
+export type MirrorBody = Static<typeof MirrorBody>;

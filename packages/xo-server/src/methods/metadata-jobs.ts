@@ -1,0 +1,189 @@
+import type { Job } from "@xo-server/store";
+import { Type } from "typebox";
+import {
+  fromContractMetadataJob,
+  toContractMetadataJob,
+} from "../backups/report/contract-metadata-job.js";
+import { toJobParts } from "../jobs/check-job.js";
+import type { MetadataBody } from "../jobs/metadata-body.js";
+import {
+  createContractJob,
+  jobId as id,
+  jobOfType,
+  jobParts,
+  jobsOfType,
+  newSchedules,
+  open,
+  PublicJob,
+  runContractJob,
+} from "./contract-jobs.js";
+import { defineOperation, type OperationContext } from "./define-operation.js";
+import { resumesRun } from "./job-run.js";
+
+const ID = "00000000-0000-4000-8000-000000000004";
+const closed = { additionalProperties: false } as const;
+const change = { permission: "admin", changes: true } as const;
+const TYPE = "metadataBackup";
+const FOLDER = "/backup/jobs/metadata";
+
+const exampleJob = {
+  id: ID,
+  type: TYPE,
+  name: "pools and server",
+  remotes: { id: ID },
+  pools: { id: ID },
+  xoMetadata: true,
+  settings: { [ID]: { retentionPoolMetadata: 7, retentionXoMetadata: 7 } },
+};
+type Services = OperationContext["services"];
+
+function toPublic({ store }: Services, job: Job) {
+  return toContractMetadataJob(job, store.schedules.ofJob(job.id));
+}
+
+/** @throws XoError NO_SUCH_OBJECT */
+function metadataJob(services: Services, id: string): Job {
+  return jobOfType(services, { type: TYPE, name: "metadata backup job" }, id);
+}
+
+export const metadataBackupGetAllJobs = defineOperation({
+  name: "metadataBackup.getAllJobs",
+  summary:
+    "All jobs that back up databases of pools or the configuration of the server; a caller without admin rights gets none.",
+  params: Type.Object({}),
+  result: Type.Array(PublicJob),
+  permission: "user",
+  rest: {
+    method: "get",
+    path: FOLDER,
+    operationId: "GetMetadataBackupJobs",
+    exposure: "allow",
+    example: [exampleJob],
+  },
+  handler: (_params, { services, permission }) =>
+    permission === "admin"
+      ? jobsOfType(services, TYPE).map((job) => toPublic(services, job))
+      : [],
+});
+
+export const metadataBackupGetJob = defineOperation({
+  name: "metadataBackup.getJob",
+  summary:
+    "A job that backs up databases of pools or the configuration of the server.",
+  params: Type.Object({ id }, closed),
+  result: PublicJob,
+  permission: "admin",
+  rest: {
+    method: "get",
+    path: `${FOLDER}/{id}`,
+    operationId: "GetMetadataBackupJob",
+    exposure: "allow",
+    example: exampleJob,
+  },
+  handler: ({ id }, { services }) =>
+    toPublic(services, metadataJob(services, id)),
+});
+
+const pools = Type.Object(
+  {},
+  { additionalProperties: true, description: "{id} or {id: {__or: [ids]}}." },
+);
+const xoMetadata = Type.Optional(
+  Type.Boolean({
+    description: "Whether the configuration of the server is backed up.",
+  }),
+);
+
+export const metadataBackupCreateJob = defineOperation({
+  ...change,
+  name: "metadataBackup.createJob",
+  summary:
+    "Creates a job that backs up databases of pools or the configuration of the server, with its schedules; its id.",
+  params: Type.Object(
+    {
+      ...jobParts,
+      pools: Type.Optional(pools),
+      schedules: Type.Optional(newSchedules),
+      settings: open(
+        "By id of a schedule: retentionPoolMetadata, retentionXoMetadata.",
+      ),
+      xoMetadata,
+    },
+    closed,
+  ),
+  result: Type.String(),
+  handler: ({ schedules = {}, name = "", ...input }, context) =>
+    createContractJob(context, {
+      type: TYPE,
+      name,
+      schedules,
+      input,
+      toBody: (one) => fromContractMetadataJob(one),
+    }),
+});
+
+export const metadataBackupEditJob = defineOperation({
+  ...change,
+  name: "metadataBackup.editJob",
+  summary:
+    "Changes a job that backs up databases of pools or the configuration of the server; absent properties stay.",
+  params: Type.Object(
+    {
+      ...jobParts,
+      id,
+      pools: Type.Optional(Type.Union([pools, Type.Null()])),
+      xoMetadata,
+    },
+    closed,
+  ),
+  result: Type.Boolean(),
+  async handler({ id, name, ...input }, { services }) {
+    const job = metadataJob(services, id);
+    const changed = fromContractMetadataJob(input, job.body as MetadataBody);
+    const { body } = toJobParts({ type: TYPE, ...changed });
+    await services.jobs.set(id, { name: name ?? job.name, body });
+    return true;
+  },
+});
+
+export const metadataBackupDeleteJob = defineOperation({
+  ...change,
+  name: "metadataBackup.deleteJob",
+  summary: "Deletes a job with its schedules; its backups stay.",
+  params: Type.Object({ id }, closed),
+  result: Type.Boolean(),
+  async handler({ id }, { services }) {
+    await services.jobs.delete(metadataJob(services, id).id);
+    return true;
+  },
+});
+
+export const metadataBackupRunJob = defineOperation({
+  ...change,
+  name: "metadataBackup.runJob",
+  summary: "Runs a metadata backup job for a schedule, and waits for its end.",
+  params: Type.Object(
+    {
+      id,
+      schedule: Type.String({
+        maxLength: 128,
+        description: "Id of the schedule whose settings apply; empty: none.",
+      }),
+    },
+    closed,
+  ),
+  result: Type.Boolean(),
+  handler: ({ id, schedule }, context) =>
+    runContractJob(context, metadataJob(context.services, id), { schedule }),
+  ...resumesRun,
+});
+
+/** Jobs that back up metadata, by the names of Xen Orchestra's clients. */
+export const metadataJobOperations = [
+  metadataBackupGetAllJobs,
+  metadataBackupGetJob,
+  metadataBackupCreateJob,
+  metadataBackupEditJob,
+  metadataBackupDeleteJob,
+  metadataBackupRunJob,
+];

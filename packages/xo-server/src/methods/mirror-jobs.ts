@@ -1,0 +1,195 @@
+import type { Job } from "@xo-server/store";
+import { Type } from "typebox";
+import {
+  fromContractMirrorJob,
+  toContractMirrorJob,
+} from "../backups/report/contract-mirror-job.js";
+import { toJobParts } from "../jobs/check-job.js";
+import type { MirrorBody } from "../jobs/mirror-body.js";
+import {
+  createContractJob,
+  jobId as id,
+  jobOfType,
+  jobParts,
+  jobsOfType,
+  newSchedules,
+  open,
+  PublicJob,
+  runContractJob,
+} from "./contract-jobs.js";
+import { defineOperation, type OperationContext } from "./define-operation.js";
+import { resumesRun } from "./job-run.js";
+
+const ID = "00000000-0000-4000-8000-000000000004";
+const closed = { additionalProperties: false } as const;
+const change = { permission: "admin", changes: true } as const;
+const TYPE = "mirrorBackup";
+const FOLDER = "/backup/jobs/mirror";
+
+const exampleJob = {
+  id: ID,
+  type: TYPE,
+  name: "copy to the other site",
+  mode: "delta",
+  sourceRemote: ID,
+  remotes: { id: ID },
+  settings: { [ID]: { exportRetention: 30 } },
+};
+type Services = OperationContext["services"];
+
+function toPublic({ store }: Services, job: Job) {
+  return toContractMirrorJob(job, store.schedules.ofJob(job.id));
+}
+
+/** @throws XoError NO_SUCH_OBJECT */
+function mirrorJob(services: Services, id: string): Job {
+  return jobOfType(services, { type: TYPE, name: "mirror backup job" }, id);
+}
+
+export const mirrorBackupGetAllJobs = defineOperation({
+  name: "mirrorBackup.getAllJobs",
+  summary:
+    "All jobs that copy backups of a repository into others; a caller without admin rights gets none.",
+  params: Type.Object({}),
+  result: Type.Array(PublicJob),
+  permission: "user",
+  rest: {
+    method: "get",
+    path: FOLDER,
+    operationId: "GetMirrorBackupJobs",
+    exposure: "allow",
+    example: [exampleJob],
+  },
+  handler: (_params, { services, permission }) =>
+    permission === "admin"
+      ? jobsOfType(services, TYPE).map((job) => toPublic(services, job))
+      : [],
+});
+
+export const mirrorBackupGetJob = defineOperation({
+  name: "mirrorBackup.getJob",
+  summary: "A job that copies backups of a repository into others.",
+  params: Type.Object({ id }, closed),
+  result: PublicJob,
+  permission: "admin",
+  rest: {
+    method: "get",
+    path: `${FOLDER}/{id}`,
+    operationId: "GetMirrorBackupJob",
+    exposure: "allow",
+    example: exampleJob,
+  },
+  handler: ({ id }, { services }) =>
+    toPublic(services, mirrorJob(services, id)),
+});
+
+const contractParts = {
+  ...jobParts,
+  mode: Type.Enum(["full", "delta"], {
+    description:
+      "Has no effect: each copy is complete, and only what differs is copied.",
+  }),
+  sourceRemote: Type.String({
+    minLength: 1,
+    maxLength: 128,
+    description: "Id of the backup repository that is copied from.",
+  }),
+  remotes: Type.Object(
+    {},
+    {
+      additionalProperties: true,
+      description: "{id} or {id: {__or: [ids]}} of backup repositories.",
+    },
+  ),
+  filter: open("{id} or {id: {__or: [ids]}} of VMs; default: all backups."),
+  settings: open(
+    "By id of a schedule: exportRetention, longTermRetention; those of all schedules under ``: concurrency, maxExportRate.",
+  ),
+};
+
+export const mirrorBackupCreateJob = defineOperation({
+  ...change,
+  name: "mirrorBackup.createJob",
+  summary:
+    "Creates a job that copies backups of a repository into others, with its schedules; its id.",
+  params: Type.Object(
+    { ...contractParts, schedules: Type.Optional(newSchedules) },
+    closed,
+  ),
+  result: Type.String(),
+  handler: ({ schedules = {}, name = "", ...input }, context) =>
+    createContractJob(context, {
+      type: TYPE,
+      name,
+      schedules,
+      input,
+      toBody: (one) => fromContractMirrorJob(one),
+    }),
+});
+
+export const mirrorBackupEditJob = defineOperation({
+  ...change,
+  name: "mirrorBackup.editJob",
+  summary:
+    "Changes a job that copies backups of a repository into others; absent settings stay.",
+  params: Type.Object({ ...contractParts, id }, closed),
+  result: Type.Boolean(),
+  async handler({ id, name, ...input }, { services }) {
+    const job = mirrorJob(services, id);
+    const changed = fromContractMirrorJob(input, job.body as MirrorBody);
+    const { body } = toJobParts({ type: TYPE, ...changed });
+    await services.jobs.set(id, { name: name ?? job.name, body });
+    return true;
+  },
+});
+
+export const mirrorBackupDeleteJob = defineOperation({
+  ...change,
+  name: "mirrorBackup.deleteJob",
+  summary: "Deletes a job with its schedules; its copies stay.",
+  params: Type.Object({ id }, closed),
+  result: Type.Boolean(),
+  async handler({ id }, { services }) {
+    await services.jobs.delete(mirrorJob(services, id).id);
+    return true;
+  },
+});
+
+export const mirrorBackupRunJob = defineOperation({
+  ...change,
+  name: "mirrorBackup.runJob",
+  summary: "Runs a mirror job for a schedule, and waits for its end.",
+  params: Type.Object(
+    {
+      id,
+      schedule: Type.String({
+        maxLength: 128,
+        description: "Id of the schedule whose settings apply; empty: none.",
+      }),
+      settings: open("Not supported: settings of the job apply."),
+      vm: Type.Optional(Type.String({ maxLength: 128 })),
+      vms: Type.Optional(
+        Type.Array(Type.String({ maxLength: 128 }), { maxItems: 10_000 }),
+      ),
+    },
+    closed,
+  ),
+  result: Type.Boolean(),
+  handler({ id, schedule, vm, vms }, context) {
+    const chosen = vms ?? (vm === undefined ? undefined : [vm]);
+    const job = mirrorJob(context.services, id);
+    const choice = chosen === undefined ? undefined : { vms: chosen };
+    return runContractJob(context, job, { schedule, choice });
+  },
+  ...resumesRun,
+});
+
+/** Jobs that copy backups, by the names of Xen Orchestra's clients. */
+export const mirrorJobOperations = [
+  mirrorBackupGetAllJobs,
+  mirrorBackupGetJob,
+  mirrorBackupCreateJob,
+  mirrorBackupEditJob,
+  mirrorBackupDeleteJob,
+  mirrorBackupRunJob,
+];

@@ -1,0 +1,240 @@
+import { rename } from "node:fs/promises";
+import t, { type Test } from "tap";
+import type { Answer } from "../api-session.js";
+import { steer } from "../steered-pools.js";
+import { createRepository } from "./repository-folders.js";
+import { MIB, runJob, withSmallDisks, write } from "./vm-with-disks.js";
+
+t.comment("timeout=300000");
+
+const codeOf = ({ error }: Answer) =>
+  (error?.data as { code?: string } | undefined)?.code;
+
+interface Archive {
+  readonly id: string;
+  readonly size: number;
+  readonly timestamp: number;
+}
+
+async function setUp(t: Test) {
+  const steered = await steer(t, { hosts: 1, vms: 6 });
+  const { api, pools } = steered;
+  const { id: source } = await createRepository(t, api, { name: "source" });
+  const { id: target, folder } = await createRepository(t, api, {
+    name: "target",
+  });
+  const vm = await withSmallDisks(steered, ["system"]);
+  const backup = await api.ask("job.create", {
+    job: {
+      type: "backup",
+      name: "nightly",
+      vms: [vm.id],
+      repositories: [source],
+      retention: { keepLast: 10 },
+    },
+  });
+  const mirror = await api.ask("job.create", {
+    job: {
+      type: "mirrorBackup",
+      name: "copy",
+      source,
+      repositories: [target],
+      retention: { keepLast: 2 },
+    },
+  });
+  const archives = async (repository: string) =>
+    (await api.ask("backupArchive.getAll", {
+      "backup-repository": repository,
+    })) as Archive[];
+  return {
+    ...steered,
+    source,
+    target,
+    folder,
+    vm,
+    mirror: String(mirror),
+    archives,
+    backUp: async () => {
+      write(pools[0]!, vm.disks[0]!, 3 * MIB, 65_536);
+      const run = await runJob(api, String(backup));
+      if (run.status !== "success") throw new Error(JSON.stringify(run));
+    },
+  };
+}
+
+t.test("a mirror job copies what the target lacks", async (t) => {
+  const { api, source, target, vm, mirror, archives, backUp, folder } =
+    await setUp(t);
+  await backUp();
+  t.match(await api.ask("job.plan", { id: mirror }), {
+    total: 1,
+    items: [{ id: vm.id, repositories: [{ name: "target", missing: 1 }] }],
+  });
+  const first = await runJob(api, mirror);
+  t.match(
+    first,
+    {
+      status: "success",
+      items: [
+        {
+          type: "VM",
+          id: vm.id,
+          repositories: [{ copied: 1, name: "target" }],
+        },
+      ],
+    },
+    JSON.stringify(first),
+  );
+  t.ok(Number(first["stored"]) > MIB / 2);
+
+  await t.test("of the next backup only what differs", async (t) => {
+    await backUp();
+    const run = await runJob(api, mirror);
+    t.match(run["items"], [{ repositories: [{ copied: 1, read: 65_536 }] }]);
+    t.equal((await archives(target)).length, 2);
+    const again = await runJob(api, mirror);
+    t.match(again["items"], [{ repositories: [{ copied: 0 }] }]);
+  });
+
+  await t.test("the target has a retention of its own", async (t) => {
+    await backUp();
+    const run = await runJob(api, mirror);
+    t.match(run["items"], [
+      { repositories: [{ copied: 1, deleted: [String] }] },
+    ]);
+    t.equal((await archives(target)).length, 2);
+    t.equal((await archives(source)).length, 3);
+  });
+
+  await t.test("only backups that are kept are copied", async (t) => {
+    const { id: other } = await createRepository(t, api, { name: "other" });
+    await api.ask("job.set", { job: { id: mirror, repositories: [other] } });
+    const run = await runJob(api, mirror);
+    t.match(run["items"], [{ repositories: [{ copied: 2 }] }]);
+    const newest = (await archives(source)).slice(0, 2);
+    t.same(
+      (await archives(other)).map(({ size }) => size),
+      newest.map(({ size }) => size),
+    );
+    await api.ask("job.set", { job: { id: mirror, repositories: [target] } });
+  });
+
+  await t.test("a copy is restored without the source", async (t) => {
+    await api.ask("remote.set", { id: source, enabled: false });
+    const [copy] = await archives(target);
+    const sr = (await api.all({ type: "SR", SR_type: "lvm" }))[0]!;
+    const { id } = (await api.ask("backup.restore", {
+      id: copy!.id,
+      sr: sr.id,
+      name: "from the copy",
+    })) as { id: string };
+    t.match(await api.get(id), { name_label: "from the copy" });
+    const run = await runJob(api, mirror);
+    t.match(run, {
+      status: "failure",
+      error: { code: "BACKUP_REPOSITORY_DISABLED" },
+    });
+    await api.ask("remote.set", { id: source, enabled: true });
+  });
+
+  await t.test("a target that is unreachable fails alone", async (t) => {
+    const { id: third } = await createRepository(t, api, { name: "third" });
+    await api.ask("job.set", {
+      job: { id: mirror, repositories: [target, third] },
+    });
+    await backUp();
+    await rename(folder, `${folder}-elsewhere`);
+    const run = await runJob(api, mirror);
+    t.match(
+      run["items"],
+      [{ repositories: [{ status: "failure" }, { status: "success" }] }],
+      JSON.stringify(run),
+    );
+    await rename(`${folder}-elsewhere`, folder);
+    t.equal((await runJob(api, mirror)).status, "success");
+  });
+});
+
+t.test("metadata is copied, unless VMs are chosen", async (t) => {
+  const { api, source, target, vm, mirror, backUp } = await setUp(t);
+  const metadata = String(
+    await api.ask("job.create", {
+      job: {
+        type: "metadataBackup",
+        name: "server",
+        server: true,
+        repositories: [source],
+        retention: { keepLast: 1 },
+      },
+    }),
+  );
+  await runJob(api, metadata);
+  await backUp();
+  await api.ask("job.set", { job: { id: mirror, vms: [vm.id] } });
+  await runJob(api, mirror);
+  const copies = async () =>
+    (
+      (await api.ask("metadataBackup.getAll", {
+        "backup-repository": target,
+      })) as { id: string }[]
+    ).length;
+  t.equal(await copies(), 0);
+  await api.ask("job.set", { job: { id: mirror, vms: null } });
+  const run = await runJob(api, mirror);
+  t.equal(run.status, "success", JSON.stringify(run));
+  t.equal(await copies(), 1);
+  await runJob(api, metadata);
+  t.equal(await copies(), 1, "the retention of the source has no effect");
+});
+
+t.test("clients of Xen Orchestra create and change mirror jobs", async (t) => {
+  const { api, source, target, vm } = await setUp(t);
+  const input = {
+    mode: "delta",
+    sourceRemote: source,
+    remotes: { id: target },
+  };
+  const id = String(
+    await api.ask("mirrorBackup.createJob", {
+      ...input,
+      name: "theirs",
+      filter: { id: { __or: [vm.id, "other"] } },
+      schedules: { s1: { cron: "0 3 * * *" } },
+      settings: {
+        "": { concurrency: 3 },
+        s1: {
+          exportRetention: 5,
+          longTermRetention: { weekly: { retention: 4 } },
+        },
+      },
+    }),
+  );
+  const job = (await api.ask("mirrorBackup.getJob", { id })) as {
+    settings: Record<string, object>;
+  };
+  t.match(job, {
+    ...input,
+    id,
+    type: "mirrorBackup",
+    filter: { id: { __or: [vm.id, "other"] } },
+  });
+  t.same(Object.values(job.settings), [
+    { concurrency: 3 },
+    { exportRetention: 5, longTermRetention: { weekly: { retention: 4 } } },
+  ]);
+  const rest = await api.rest("GET", `/backup/jobs/mirror/${id}`);
+  t.match(await rest.json(), { id, name: "theirs" });
+  await api.ask("mirrorBackup.editJob", { id, ...input, filter: {} });
+  t.notOk("vms" in ((await api.ask("job.get", { id })) as object));
+  await api.ask("mirrorBackup.runJob", { id, schedule: "" });
+  const self = await api.call("mirrorBackup.createJob", {
+    ...input,
+    remotes: { id: source },
+  });
+  t.equal(codeOf(self), "INVALID_PARAMETERS");
+  await api.ask("mirrorBackup.deleteJob", { id });
+  t.equal(
+    codeOf(await api.call("mirrorBackup.getJob", { id })),
+    "NO_SUCH_OBJECT",
+  );
+});
