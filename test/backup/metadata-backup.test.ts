@@ -6,7 +6,7 @@ import { steer, type Steered } from "../steered-pools.js";
 import { createRepository } from "./repository-folders.js";
 import { runJob } from "./vm-with-disks.js";
 
-t.comment("timeout=300000");
+t.comment("timeout=600000");
 
 const codeOf = ({ error }: Answer) =>
   (error?.data as { code?: string } | undefined)?.code;

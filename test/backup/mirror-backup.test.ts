@@ -5,7 +5,7 @@ import { steer } from "../steered-pools.js";
 import { createRepository } from "./repository-folders.js";
 import { MIB, runJob, withSmallDisks, write } from "./vm-with-disks.js";
 
-t.comment("timeout=300000");
+t.comment("timeout=600000");
 
 const codeOf = ({ error }: Answer) =>
   (error?.data as { code?: string } | undefined)?.code;

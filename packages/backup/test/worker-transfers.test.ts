@@ -24,6 +24,7 @@ import { seededRandom } from "./random.js";
 import { readBackupDisk } from "./repository-content.js";
 
 const MIB = 1024 * 1024;
+t.comment("timeout=480000");
 const SIZE = 12 * MIB;
 const signingKey = generateKeyPairSync("ed25519").privateKey;
 const session = "OpaqueRef:secret";

@@ -118,7 +118,7 @@ export function toJobParts(input: object): JobParts {
     checkSelection(type, body);
   if (type === "snapshot" || type === "backup")
     checkRetention(type, body as SnapshotBody);
-  if (type === "metadataBackup" && isEmptyMetadata(body as MetadataBody))
+  if (type === "metadataBackup" && isEmptyMetadata(body))
     throw invalid("a metadataBackup job needs pools or the configuration");
   return { type, name, body, ...(userId === undefined ? {} : { userId }) };
 }

@@ -40,7 +40,7 @@ export class MirrorTarget {
   #copies = new Map<string, readonly Copy[]>();
   #name: string;
   /** Why it cannot be used. */
-  #problem: unknown;
+  #problem: Error | undefined;
 
   constructor(parts: MirrorKindParts, place: MirrorPlace) {
     this.#parts = parts;
@@ -71,7 +71,7 @@ export class MirrorTarget {
       const list = index.list({ repository: this.id });
       this.#copies = new Map(await groupCopies(list, { job, repository }));
     } catch (error) {
-      this.#problem = error;
+      this.#problem = error as Error;
     }
   }
 
