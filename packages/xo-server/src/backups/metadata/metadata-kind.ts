@@ -1,35 +1,17 @@
-import type { WallClock } from "@xo-server/kit";
 import { XoError } from "@xo-server/model";
-import type { Job, Store } from "@xo-server/store";
-import type { AuthenticatedUsers } from "../../auth/authenticated-users.js";
+import type { Job } from "@xo-server/store";
 import type { JobKind, KindRun } from "../../jobs/job-kind.js";
 import { userOfJob } from "../../jobs/job-user.js";
 import type { MetadataBody } from "../../jobs/metadata-body.js";
 import type { RunOutcome } from "../../jobs/run-outcome.js";
-import type { PoolObjects } from "../../objects/pool-objects.js";
 import { settingsOf } from "../jobs/settings.js";
 import { timezoneOf } from "../run/run-timezone.js";
-import type {
-  ArchiveAccess,
-  RepositoryAccess,
-} from "../run/repository-access.js";
 import { runItems } from "../run/run-items.js";
-import type { ConfigurationFiles } from "./configuration-files.js";
 import { configurationSource } from "./configuration-source.js";
 import { poolSource } from "./pool-source.js";
 import type { MetadataSource } from "./metadata-source.js";
+import type { MetadataKindParts } from "./metadata-parts.js";
 import { MetadataStorer } from "./metadata-storer.js";
-
-export interface MetadataKindParts {
-  readonly store: Pick<Store, "schedules">;
-  readonly people: Pick<AuthenticatedUsers, "get">;
-  readonly objects: PoolObjects;
-  readonly repositories: RepositoryAccess;
-  readonly archives: ArchiveAccess;
-  readonly files: Pick<ConfigurationFiles, "create">;
-  readonly clock: Pick<WallClock, "now">;
-  readonly isStopping: () => boolean;
-}
 
 const DEFAULT_CONCURRENCY = 2;
 

@@ -8,7 +8,7 @@ import { toLoggedError } from "../report/backup-log.js";
 import type { ItemRepositoryEntry } from "../report/item-log.js";
 import { expired } from "../run/apply-retention.js";
 import type { ItemResult } from "../run/run-items.js";
-import type { MetadataKindParts } from "./metadata-kind.js";
+import type { MetadataKindParts } from "./metadata-parts.js";
 import type { MetadataSource } from "./metadata-source.js";
 
 export interface MetadataRun {

@@ -1,31 +1,17 @@
-import type { WallClock } from "@xo-server/kit";
 import { XoError } from "@xo-server/model";
-import type { Job, Store } from "@xo-server/store";
-import type { AuthenticatedUsers } from "../../auth/authenticated-users.js";
+import type { Job } from "@xo-server/store";
 import type { JobKind, KindRun } from "../../jobs/job-kind.js";
 import { userOfJob } from "../../jobs/job-user.js";
 import type { MirrorBody } from "../../jobs/mirror-body.js";
 import type { RunOutcome } from "../../jobs/run-outcome.js";
-import type { Archives } from "../archives/archives.js";
 import { settingsOf } from "../jobs/settings.js";
-import type { Repositories } from "../repositories/repositories.js";
 import { verificationOf } from "../repositories/verification.js";
 import { timezoneOf } from "../run/run-timezone.js";
-import type { ArchiveAccess } from "../run/repository-access.js";
 import { runItems } from "../run/run-items.js";
 import { chooseMissing } from "./choose-copies.js";
 import { groupSources, keyOf, type MirroredItem } from "./mirror-index.js";
+import type { MirrorKindParts } from "./mirror-parts.js";
 import { MirrorTarget } from "./mirror-target.js";
-
-export interface MirrorKindParts {
-  readonly store: Pick<Store, "schedules">;
-  readonly people: Pick<AuthenticatedUsers, "get">;
-  readonly repositories: Pick<Repositories, "get" | "mirror">;
-  readonly archives: Pick<ArchiveAccess, "refresh" | "remove">;
-  readonly index: Pick<Archives, "list">;
-  readonly clock: Pick<WallClock, "now">;
-  readonly isStopping: () => boolean;
-}
 
 const DEFAULT_CONCURRENCY = 2;
 

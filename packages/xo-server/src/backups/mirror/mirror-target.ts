@@ -7,7 +7,7 @@ import {
   chooseMissing,
   type CopyRules,
 } from "./choose-copies.js";
-import type { MirrorKindParts } from "./mirror-kind.js";
+import type { MirrorKindParts } from "./mirror-parts.js";
 import {
   groupCopies,
   keyOf,
@@ -92,6 +92,8 @@ export class MirrorTarget {
     try {
       if (this.#problem !== undefined) throw this.#problem;
       await this.#copyMissing(item, rules, { work, totals });
+      // Lists have the copies when the run has ended.
+      if (totals.copied > 0) await this.#parts.archives.refresh(this.id);
       const deleted = await this.#deleteExpired(item, rules);
       const end = clock.now();
       const more = deleted.length === 0 ? {} : { deleted };

@@ -2,7 +2,6 @@ import type {
   Anchor,
   BenchmarkResult,
   CreateResult,
-  MirrorOperation,
   MirrorResult,
   OpenResult,
   RepositoryInspection,
@@ -14,6 +13,13 @@ import type { Logger, WallClock } from "@xo-server/kit";
 import { XoError } from "@xo-server/model";
 import type { Store } from "@xo-server/store";
 import { randomBytes } from "node:crypto";
+import type {
+  AddedRepository,
+  Credentials,
+  NewCopy,
+  NewRepository,
+  RepositoryPatch,
+} from "./repository-input.js";
 import {
   isProblemOfRepository,
   toRepositoryError,
@@ -38,40 +44,6 @@ export interface RepositoriesOptions {
   readonly workers: Pick<Workers, "run">;
   readonly clock: WallClock;
   readonly logger: Pick<Logger, "warn">;
-}
-
-/** One of both opens a repository that exists; a new one gets the passphrase. */
-export interface Credentials {
-  readonly passphrase?: string | undefined;
-  readonly recoveryKey?: string | undefined;
-}
-
-export interface NewRepository extends Credentials {
-  readonly name: string;
-  readonly url: string;
-  readonly options?: string | undefined;
-  readonly enabled?: boolean | undefined;
-  /** Of a new repository: whether parity files are written. Default: true. */
-  readonly parity?: boolean | undefined;
-}
-
-/** Absent members do not change. */
-export interface RepositoryPatch {
-  readonly name?: string | undefined;
-  readonly url?: string | undefined;
-  readonly options?: string | undefined;
-  readonly enabled?: boolean | undefined;
-}
-
-/** A copy of a backup of another repository; `source` is its id. */
-export type NewCopy = Omit<MirrorOperation, "type" | "source"> & {
-  readonly source: string;
-};
-
-export interface AddedRepository {
-  readonly id: string;
-  /** Text to print; absent: the repository existed. */
-  readonly recoverySheet?: string;
 }
 
 /** Results of benchmarks that are kept. */

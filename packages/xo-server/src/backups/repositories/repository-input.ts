@@ -1,0 +1,35 @@
+import type { MirrorOperation } from "@xo-server/backup";
+
+/** One of both opens a repository that exists; a new one gets the passphrase. */
+export interface Credentials {
+  readonly passphrase?: string | undefined;
+  readonly recoveryKey?: string | undefined;
+}
+
+export interface NewRepository extends Credentials {
+  readonly name: string;
+  readonly url: string;
+  readonly options?: string | undefined;
+  readonly enabled?: boolean | undefined;
+  /** Of a new repository: whether parity files are written. Default: true. */
+  readonly parity?: boolean | undefined;
+}
+
+/** Absent members do not change. */
+export interface RepositoryPatch {
+  readonly name?: string | undefined;
+  readonly url?: string | undefined;
+  readonly options?: string | undefined;
+  readonly enabled?: boolean | undefined;
+}
+
+/** A copy of a backup of another repository; `source` is its id. */
+export type NewCopy = Omit<MirrorOperation, "type" | "source"> & {
+  readonly source: string;
+};
+
+export interface AddedRepository {
+  readonly id: string;
+  /** Text to print; absent: the repository existed. */
+  readonly recoverySheet?: string;
+}
