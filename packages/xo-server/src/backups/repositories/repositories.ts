@@ -9,15 +9,14 @@ import type {
   StorageLocation,
   WorkOperation,
 } from "@xo-server/backup";
-import type { Logger, WallClock } from "@xo-server/kit";
 import { XoError } from "@xo-server/model";
-import type { Store } from "@xo-server/store";
 import { randomBytes } from "node:crypto";
 import type {
   AddedRepository,
   Credentials,
   NewCopy,
   NewRepository,
+  RepositoriesOptions,
   RepositoryPatch,
 } from "./repository-input.js";
 import {
@@ -37,14 +36,7 @@ import {
   toStorage,
   type RepositoryLocation,
 } from "./repository-url.js";
-import type { WorkerRunOptions, Workers } from "./workers.js";
-
-export interface RepositoriesOptions {
-  readonly store: Pick<Store, "backupRepositories">;
-  readonly workers: Pick<Workers, "run">;
-  readonly clock: WallClock;
-  readonly logger: Pick<Logger, "warn">;
-}
+import type { WorkerRunOptions } from "./workers.js";
 
 /** Results of benchmarks that are kept. */
 const MAX_BENCHMARKS = 10;
@@ -290,7 +282,6 @@ export class Repositories {
     return toStorage({ ...parseRepositoryUrl(url), ...this.#secretOf(id) });
   }
 
-  /** What a worker opens it with. */
   #placeOf(
     { id, state: { anchor } }: RepositoryRecord,
     storage: StorageLocation,

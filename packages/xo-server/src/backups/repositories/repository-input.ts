@@ -1,4 +1,14 @@
 import type { MirrorOperation } from "@xo-server/backup";
+import type { Logger, WallClock } from "@xo-server/kit";
+import type { Store } from "@xo-server/store";
+import type { Workers } from "./workers.js";
+
+export interface RepositoriesOptions {
+  readonly store: Pick<Store, "backupRepositories">;
+  readonly workers: Pick<Workers, "run">;
+  readonly clock: WallClock;
+  readonly logger: Pick<Logger, "warn">;
+}
 
 /** One of both opens a repository that exists; a new one gets the passphrase. */
 export interface Credentials {
