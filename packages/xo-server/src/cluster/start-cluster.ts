@@ -1,6 +1,6 @@
 import { hostname } from "node:os";
 import { monotonicClock, type MonotonicClock } from "@xo-server/kit";
-import type { ClusterServer, Lease, LeaseOwner, Store } from "@xo-server/store";
+import type { LeaseOwner, Store } from "@xo-server/store";
 import type { Config } from "../config/config.js";
 import { version } from "../config/version.js";
 import { toOrigin } from "./origin.js";
@@ -23,10 +23,6 @@ export interface Cluster {
   readonly onTakenOver: (listener: (lost: HeldLease) => void) => void;
   /** After this time without heartbeats the tasks of a server are taken over. */
   readonly leaseMs: number;
-  /** All servers, also those that do not answer. @throws XoError STORE_UNAVAILABLE */
-  readonly listServers: () => Promise<readonly ClusterServer[]>;
-  /** What each server owns. @throws XoError STORE_UNAVAILABLE */
-  readonly listLeases: () => Promise<readonly Lease[]>;
 }
 
 export interface StartClusterParts {
@@ -91,8 +87,6 @@ export async function startCluster({
     serverLease,
     onTakenOver: (listener) => void listeners.add(listener),
     leaseMs,
-    listServers: () => store.clusterServers.list(),
-    listLeases: () => store.leases.list(),
   };
 }
 

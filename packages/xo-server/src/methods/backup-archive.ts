@@ -241,9 +241,9 @@ export const backupArchiveGetInterfaces = defineOperation({
     ],
   },
   handler: async ({ id }, context) => {
-    checkRepository(context, "read", id);
-    const { backupArchives, backupRepositories } = context.services;
-    const { repository, backup, properties } = await backupArchives.get(id);
+    const archive = await findVmBackup(context, "read", id);
+    const { repository, backup, properties } = archive;
+    const { backupRepositories } = context.services;
     const indexed = properties["interfaces"];
     if (Array.isArray(indexed)) return indexed as ArchivedInterface[];
     const described = await backupRepositories.run<BackupDescription>(

@@ -5,8 +5,11 @@ export const LOST_MS = 30_000;
 
 export type ClusterServerStatus = Omit<ClusterServer, "instance" | "origin"> & {
   readonly state: "running" | "lost";
-  readonly leases: Omit<Lease, "owner">[];
+  readonly leases: OwnLease[];
 };
+
+/** A lease of a server that is named elsewhere. */
+type OwnLease = Omit<Lease, "owner">;
 
 /** The servers that share the database, and what each owns. @throws XoError STORE_UNAVAILABLE */
 export async function listClusterServers({
@@ -18,12 +21,10 @@ export async function listClusterServers({
     leases.list(),
   ]);
   const valid = held.filter(({ expiresInMs }) => expiresInMs > 0);
-  return servers.map(({ instance: _instance, origin: _origin, ...server }) => ({
-    ...server,
+  return servers.map((server) => ({
+    ...publicFieldsOf(server),
     state: isLost(server) ? "lost" : "running",
-    leases: valid
-      .filter(({ owner }) => owner === server.name)
-      .map(({ owner: _owner, ...lease }) => lease),
+    leases: valid.filter(({ owner }) => owner === server.name).map(toOwnLease),
   }));
 }
 
@@ -33,6 +34,15 @@ export async function findLostServers({
 }: Pick<Store, "clusterServers">): Promise<readonly string[]> {
   const servers = await clusterServers.list();
   return servers.filter(isLost).map(({ name }) => name);
+}
+
+function publicFieldsOf(server: ClusterServer) {
+  const { name, url, version, startedAt, seenAt, silentMs } = server;
+  return { name, url, version, startedAt, seenAt, silentMs };
+}
+
+function toOwnLease({ subject, epoch, takenAt, expiresInMs }: Lease): OwnLease {
+  return { subject, epoch, takenAt, expiresInMs };
 }
 
 function isLost({ silentMs }: Pick<ClusterServer, "silentMs">): boolean {

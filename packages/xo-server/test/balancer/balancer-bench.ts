@@ -252,7 +252,7 @@ export class BalancerServer {
           if (!this.#isDead) callback();
         }, ms),
       clearTimeout: (handle) => {
-        clock.clearTimeout(handle as never);
+        clock.clearTimeout(handle);
       },
     };
   }

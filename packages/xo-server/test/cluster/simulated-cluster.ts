@@ -72,7 +72,7 @@ export class World {
       if (next === undefined || next.at > end) return;
       this.now = next.at;
       next.run();
-      for (let turn = 0; turn < TURNS; turn++) await null;
+      for (let turn = 0; turn < TURNS; turn++) await Promise.resolve();
     }
   }
 
@@ -225,9 +225,9 @@ export class SimulatedServer {
                 resolve(value);
               });
             },
-            (error: unknown) => {
+            (error: Error) => {
               answer(() => {
-                reject(error as Error);
+                reject(error);
               });
             },
           );
