@@ -31,7 +31,7 @@ t.test("a new server has alarm rules, once", async (t) => {
     const { admin, list } = await start(t);
     const rules = await list();
     names = rules.map(({ name }) => name);
-    t.equal(names.length, 18);
+    t.equal(names.length, 19);
     t.ok(names.includes("Pool disconnected") && names.includes("Host down"));
     for (const { id, name, on, forSeconds, targets } of rules) {
       t.same(targets, [], name);

@@ -30,6 +30,7 @@ t.test("it is ready once every pool was loaded, or failed", async (t) => {
   t.same(await before.json(), {
     live: true,
     ready: false,
+    draining: false,
     pools: { total: 2, byState: { connecting: 2 } },
     store: "available",
   });

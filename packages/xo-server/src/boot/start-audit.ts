@@ -1,14 +1,16 @@
-import type { Core } from "./start-core.js";
+import type { Store } from "@xo-server/store";
+import type { Cluster } from "../cluster/start-cluster.js";
 import { createAudit, type Audit } from "../operations/audit.js";
 import type { StopStack } from "../lifecycle/stop-stack.js";
 import type { ServerOptions } from "./server-options.js";
 
 /** The audit log; changes that the previous run did not end get entries with the outcome `unknown`. */
 export async function startAudit(
-  { store, cluster }: Pick<Core, "store" | "cluster">,
+  parts: { readonly store: Store; readonly cluster: Pick<Cluster, "self"> },
   { loggers, clock }: Pick<ServerOptions, "loggers" | "clock">,
   stops: StopStack,
 ): Promise<Audit> {
+  const { store, cluster } = parts;
   const { owner } = cluster.self;
   const logger = loggers.named("xo:api");
   try {

@@ -124,7 +124,7 @@ export const alarmRulePreview = defineOperation({
     method: "post",
     path: "/alarm-rules/actions/preview",
     operationId: "PreviewAlarmRule",
-    exposure: "allow",
+    exposure: "confirm",
   },
   handler({ event = "raised", ...rule }, { services }) {
     checkCondition(rule.on, services.catalog);
