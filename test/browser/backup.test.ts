@@ -61,7 +61,7 @@ t.test("from nothing to a restored VM", { skip, ...LIMIT }, async (t) => {
   await dialog.getByRole("searchbox").fill(name);
   await dialog.getByRole("checkbox", { name, exact: true }).first().check();
   await dialog.getByText("Every day at 22:30").waitFor();
-  await dialog.getByText(/backups of each VM would be kept/).waitFor();
+  await dialog.getByText(/backups of each would be kept/).waitFor();
   await checkViews(t, page, "form of a backup job");
   await button("Save").click();
   const job = main.getByRole("region", { name: "every night" });

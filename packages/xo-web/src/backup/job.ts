@@ -10,11 +10,25 @@ export const retentionRules = [
 export type RetentionRule = (typeof retentionRules)[number];
 export type Retention = Readonly<Partial<Record<RetentionRule, number>>>;
 
+/** Types of jobs that back up: VMs; databases of pools and the configuration; copies in other repositories. */
+export const backupJobTypes = [
+  "backup",
+  "metadataBackup",
+  "mirrorBackup",
+] as const;
+export type BackupJobType = (typeof backupJobTypes)[number];
+
 /** A backup job as `job.getAll` returns it. Times in ms, rates in bytes per second. */
 export interface BackupJob {
   readonly id: string;
   readonly name: string;
-  readonly type: "backup";
+  readonly type: BackupJobType;
+  /** Ids, of a job of the type `metadataBackup`. */
+  readonly pools?: readonly string[];
+  /** Of a job of the type `metadataBackup`: whether the configuration is backed up. */
+  readonly server?: boolean;
+  /** Id of the repository, of a job of the type `mirrorBackup`. */
+  readonly source?: string;
   readonly userId?: string;
   readonly vms?: readonly string[];
   readonly filter?: string;

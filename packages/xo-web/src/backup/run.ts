@@ -21,6 +21,8 @@ export interface BackupRun {
   /** VMs whose entries were left out or shortened. */
   readonly shortened?: number;
   readonly vms?: readonly VmEntry[];
+  /** Of runs that back up no VMs. */
+  readonly items?: readonly ItemEntry[];
   readonly error?: LoggedError;
 }
 
@@ -75,6 +77,21 @@ export interface TestDetails {
   readonly hasPicture?: boolean;
 }
 
+/** A pool, the configuration, or the backups of a VM that are copied. */
+export interface ItemEntry extends Omit<VmEntry, "vm" | "repositories"> {
+  readonly type: "pool" | "configuration" | "VM";
+  readonly id: string;
+  readonly repositories?: readonly ItemPlaceEntry[];
+}
+
+/** An item in one repository; sizes of all that was written. */
+export interface ItemPlaceEntry extends RepositoryEntry {
+  readonly read?: number;
+  readonly stored?: number;
+  /** Number of backups that were copied. */
+  readonly copied?: number;
+}
+
 /** A VM's backup in one repository. */
 export interface RepositoryEntry {
   readonly repository: string;
@@ -85,6 +102,8 @@ export interface RepositoryEntry {
   readonly backup?: string;
   readonly mode?: "full" | "incremental";
   readonly disks?: readonly DiskEntry[];
+  /** Name of the repository for which the disks were read, if they were not read for this one. */
+  readonly readFor?: string;
   /** Ids of backups that the retention has deleted. */
   readonly deleted?: readonly string[];
   readonly error?: LoggedError;
@@ -115,6 +134,13 @@ export const runTones: Readonly<Record<RunStatus, string>> = {
   aborted: "warn",
 };
 
+export const entryTones: Readonly<Record<EntryStatus, string>> = {
+  success: "good",
+  failure: "bad",
+  skipped: "",
+  aborted: "warn",
+};
+
 export function isRunning({ status }: Pick<BackupRun, "status">): boolean {
   return status === "pending" || status === "queued";
 }
@@ -132,8 +158,9 @@ export function readRate({
 /** The failures of a run, one for each reason, with the VMs that have it. */
 export function failuresOf({
   vms = [],
+  items = [],
   error,
-}: Pick<BackupRun, "vms" | "error">): readonly {
+}: Pick<BackupRun, "vms" | "items" | "error">): readonly {
   readonly reason: string;
   readonly vms: readonly string[];
 }[] {
@@ -145,7 +172,10 @@ export function failuresOf({
     byReason.set(reason, names);
   };
   add(error?.message);
-  for (const { status, name, error: own, reason, repositories = [] } of vms) {
+  for (const { status, name, error: own, reason, repositories = [] } of [
+    ...vms,
+    ...items,
+  ]) {
     if (status !== "failure" && status !== "aborted") continue;
     const failed = repositories.filter((one) => one.error !== undefined);
     if (failed.length === 0) add(own?.message ?? reason, name);

@@ -4,7 +4,7 @@ import { useRequest } from "../forms/use-request.js";
 import type { Failure } from "../forms/failure.js";
 import { useServer } from "../live/use-server.js";
 import type { Schedule } from "../settings/jobs/job.js";
-import type { BackupJob, RestoreTestJob } from "./job.js";
+import { backupJobTypes, type BackupJob, type RestoreTestJob } from "./job.js";
 import { isRunning, type BackupRun } from "./run.js";
 
 export interface BackupJobs {
@@ -42,19 +42,19 @@ export function useJobs(): BackupJobs {
     runs: readonly BackupRun[];
   }>((call) =>
     call("jobRun.list", {
-      types: ["backup", "restore-test"],
+      types: [...backupJobTypes, "restore-test"],
       fields: "summary",
       limit: MOST_RUNS,
     }),
   );
 
-  const ofType = <T extends Job>(wanted: T["type"]) =>
+  const ofType = <T extends Job>(...wanted: readonly T["type"][]) =>
     computed(() =>
       all.value
-        ?.filter((job): job is T => job.type === wanted)
+        ?.filter((job): job is T => wanted.includes(job.type))
         .toSorted((a, b) => a.name.localeCompare(b.name)),
     );
-  const jobs = ofType<BackupJob>("backup");
+  const jobs = ofType<BackupJob>(...backupJobTypes);
   const runs = computed(() => page.value?.runs);
   const schedulesOf = (jobId: string) =>
     schedules.value?.filter((one) => one.jobId === jobId) ?? [];

@@ -47,7 +47,9 @@ export type JobFault =
   | "repositories"
   | "retention"
   | "number"
-  | "window";
+  | "window"
+  | "nothing"
+  | "source";
 export type JobFaults = Partial<Record<keyof JobEntries, JobFault>>;
 
 const MB = 1_000_000;
@@ -55,19 +57,11 @@ const MB = 1_000_000;
 export function toEntries(job: BackupJob | undefined): JobEntries {
   const count = (value: number | undefined) =>
     value === undefined ? "" : String(value);
-  const retention = job?.retention ?? {
-    keepLast: 3,
-    keepDaily: 7,
-    keepWeekly: 4,
-    keepMonthly: 6,
-  };
   return {
     name: job?.name ?? "",
     ...toVmEntries(job),
     repositories: job?.repositories ?? [],
-    retention: Object.fromEntries(
-      retentionRules.map((rule) => [rule, count(retention[rule])]),
-    ) as JobEntries["retention"],
+    retention: toRetentionEntries(job),
     snapshot: job?.snapshot ?? "normal",
     isFull: job?.mode === "full",
     fullInterval: count(job?.fullInterval),
@@ -97,6 +91,21 @@ export function toVmEntries(
   };
 }
 
+/** The rules of a job as they are typed; those of a new job keep backups of half a year. */
+export function toRetentionEntries(
+  job: Pick<BackupJob, "retention"> | undefined,
+): JobEntries["retention"] {
+  const retention: Retention = job?.retention ?? {
+    keepLast: 3,
+    keepDaily: 7,
+    keepWeekly: 4,
+    keepMonthly: 6,
+  };
+  return Object.fromEntries(
+    retentionRules.map((rule) => [rule, String(retention[rule] ?? "")]),
+  ) as JobEntries["retention"];
+}
+
 /** Allowed values of the fields with numbers. */
 const bounds = {
   fullInterval: [1, 10_000],
@@ -111,11 +120,8 @@ export function faultsOf(entries: JobEntries): JobFaults {
   if (entries.name.trim() === "") faults.name = "required";
   Object.assign(faults, vmFaultsOf(entries));
   if (entries.repositories.length === 0) faults.repositories = "repositories";
-  const counts = Object.values(entries.retention);
-  if (!counts.every((count) => isWithin(count, 0, 1_000)))
-    faults.retention = "number";
-  else if (!counts.some((count) => Number(count) > 0))
-    faults.retention = "retention";
+  const retention = retentionFault(entries.retention);
+  if (retention !== undefined) faults.retention = retention;
   for (const [field, [least, most]] of Object.entries(bounds))
     if (!isWithin(entries[field as keyof typeof bounds], least, most))
       faults[field as keyof typeof bounds] = "number";
@@ -135,6 +141,14 @@ export function vmFaultsOf({
   if (selection === "filter" && filter.trim() === "")
     return { filter: "filter" };
   return {};
+}
+
+export function retentionFault(
+  retention: JobEntries["retention"],
+): JobFault | undefined {
+  const counts = Object.values(retention);
+  if (!counts.every((count) => isWithin(count, 0, 1_000))) return "number";
+  return counts.some((count) => Number(count) > 0) ? undefined : "retention";
 }
 
 export function isWithin(text: string, least: number, most: number): boolean {

@@ -106,6 +106,15 @@ function useReport(): (
       });
       return;
     }
+    if (params["dryRun"] === true) {
+      const { checked } = text.value.backup.metadata;
+      toasts.show({
+        id: toastOf(params),
+        tone: "good",
+        text: fill(checked, { name }),
+      });
+      return;
+    }
     const vm = newVmOf(method, ended.answer);
     const path = vm === undefined ? undefined : pathOf("VM", vm);
     toasts.show({

@@ -19,6 +19,7 @@ export const backupJobs: Messages["backup"]["jobs"] = {
   plan: "Vorschau",
   enable: "Zeitpläne aktivieren",
   disable: "Zeitpläne deaktivieren",
+  moreTypes: "Weitere:",
   otherJobs: "Snapshots und andere Operationen nach Zeitplan:",
   name: "Name",
   which: "VMs",
@@ -108,8 +109,8 @@ export const backupJobs: Messages["backup"]["jobs"] = {
     keepYearly: { one: "{n} Jahr", other: "{n} Jahre" },
   },
   wouldKeep: {
-    one: "Von jeder VM würde {n} Backup behalten.",
-    other: "Von jeder VM würden {n} Backups behalten, das älteste vom {date}:",
+    one: "Jeweils {n} Backup würde behalten.",
+    other: "Jeweils {n} Backups würden behalten, das älteste vom {date}:",
   },
   moreKept: { one: "und {n} weiteres", other: "und {n} weitere" },
   moreOptions: "Weitere Optionen",
@@ -182,6 +183,8 @@ export const backupJobs: Messages["backup"]["jobs"] = {
     retention: "Mindestens ein Backup muss behalten werden.",
     number: "Zahl außerhalb des Bereichs.",
     window: "Beide Uhrzeiten sind erforderlich.",
+    nothing: "Wählen Sie mindestens einen Pool oder die Konfiguration.",
+    source: "Wählen Sie ein Repository.",
   },
   planned: {
     heading: "Vorschau von {name}",

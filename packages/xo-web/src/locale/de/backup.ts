@@ -2,6 +2,7 @@ import type { Messages } from "../en/messages.js";
 import { backupRepositories } from "./backup-repositories.js";
 import { backupJobs } from "./backup-jobs.js";
 import { backupTests } from "./backup-tests.js";
+import { backupMetadata, backupMirror } from "./backup-metadata.js";
 
 export const backup: Messages["backup"] = {
   parts: "Bereiche der Backup-Seite",
@@ -16,6 +17,8 @@ export const backup: Messages["backup"] = {
   repositories: backupRepositories,
   jobs: backupJobs,
   tests: backupTests,
+  metadata: backupMetadata,
+  mirror: backupMirror,
   runs: {
     lead: "Was Backup-Jobs getan haben: was von jeder VM und Festplatte gelesen und gespeichert wurde, und warum.",
     all: "Alle Läufe",
@@ -46,6 +49,8 @@ export const backup: Messages["backup"] = {
       one: "Das Protokoll war zu lang: Einzelheiten von {n} VM fehlen.",
       other: "Das Protokoll war zu lang: Einzelheiten von {n} VMs fehlen.",
     },
+    readFor: "zusammen mit {name} gelesen",
+    copied: { one: "{n} Backup kopiert", other: "{n} Backups kopiert" },
     disk: "Festplatte",
     size: "Größe",
     read: "Gelesen",

@@ -17,6 +17,7 @@ export const backupJobs = {
   plan: "Preview",
   enable: "Enable schedules",
   disable: "Disable schedules",
+  moreTypes: "More:",
   otherJobs: "Snapshots and other operations on a schedule:",
   name: "Name",
   which: "VMs",
@@ -103,8 +104,8 @@ export const backupJobs = {
     keepYearly: { one: "{n} year", other: "{n} years" },
   },
   wouldKeep: {
-    one: "{n} backup of each VM would be kept.",
-    other: "{n} backups of each VM would be kept, the oldest of {date}:",
+    one: "{n} backup of each would be kept.",
+    other: "{n} backups of each would be kept, the oldest of {date}:",
   },
   moreKept: { one: "and {n} more", other: "and {n} more" },
   moreOptions: "More options",
@@ -173,6 +174,8 @@ export const backupJobs = {
     retention: "At least one backup must be kept.",
     number: "Number out of range.",
     window: "Both times are required.",
+    nothing: "Choose at least one pool or the configuration.",
+    source: "Choose a repository.",
   },
   planned: {
     heading: "Preview of {name}",

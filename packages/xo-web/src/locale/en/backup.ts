@@ -1,6 +1,7 @@
 import { backupRepositories } from "./backup-repositories.js";
 import { backupJobs } from "./backup-jobs.js";
 import { backupTests } from "./backup-tests.js";
+import { backupMetadata, backupMirror } from "./backup-metadata.js";
 
 export const backup = {
   parts: "Parts of the backup page",
@@ -15,8 +16,10 @@ export const backup = {
   repositories: backupRepositories,
   jobs: backupJobs,
   tests: backupTests,
+  metadata: backupMetadata,
+  mirror: backupMirror,
   runs: {
-    lead: "What backup jobs did: for each VM and disk what was read and stored, and why.",
+    lead: "What backup jobs did: what was read and stored of each VM, disk, pool and copy, and why.",
     all: "All runs",
     none: "No backup job has run yet",
     noVms: "No VMs.",
@@ -45,6 +48,8 @@ export const backup = {
       one: "The log was too long: details of {n} VM are left out.",
       other: "The log was too long: details of {n} VMs are left out.",
     },
+    readFor: "read together with {name}",
+    copied: { one: "{n} backup copied", other: "{n} backups copied" },
     disk: "Disk",
     size: "Size",
     read: "Read",
