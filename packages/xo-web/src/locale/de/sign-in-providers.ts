@@ -44,7 +44,10 @@ export const signInProviders: Messages["signInProviders"] = {
       label: "Benutzerfilter",
       hint: "{{name}} wird durch den Benutzernamen ersetzt.",
     },
-    nameAttribute: { label: "Attribut des Benutzernamens", hint: "" },
+    nameAttribute: {
+      label: "Attribut des Benutzernamens",
+      hint: "uid, in Active Directory sAMAccountName.",
+    },
     idAttribute: {
       label: "Attribut der eindeutigen ID",
       hint: "entryUUID, in Active Directory objectGUID.",
@@ -53,9 +56,18 @@ export const signInProviders: Messages["signInProviders"] = {
       label: "Basis-DN der Gruppen",
       hint: "Leer: Gruppen werden nicht synchronisiert.",
     },
-    "groups.filter": { label: "Gruppenfilter", hint: "" },
-    "groups.nameAttribute": { label: "Attribut des Gruppennamens", hint: "" },
-    "groups.memberAttribute": { label: "Attribut der Mitglieder", hint: "" },
+    "groups.filter": {
+      label: "Gruppenfilter",
+      hint: "LDAP-Filter der Gruppeneinträge.",
+    },
+    "groups.nameAttribute": {
+      label: "Attribut des Gruppennamens",
+      hint: "Meist cn.",
+    },
+    "groups.memberAttribute": {
+      label: "Attribut der Mitglieder",
+      hint: "member, uniqueMember oder memberUid.",
+    },
     "groups.memberIs": {
       label: "Wert des Mitgliederattributs",
       hint: "dn oder ein Benutzerattribut wie uid.",
@@ -70,14 +82,20 @@ export const signInProviders: Messages["signInProviders"] = {
       label: "Aussteller-URL (Issuer)",
       hint: "Beispiel: https://id.example.org",
     },
-    clientId: { label: "Client-ID", hint: "" },
+    clientId: { label: "Client-ID", hint: "Wie beim Anbieter eingetragen." },
     redirectUrl: {
       label: "Redirect-URI",
       hint: "Leer: aus der Adresse dieser Seite abgeleitet.",
     },
-    label: { label: "Beschriftung der Anmeldeschaltfläche", hint: "" },
+    label: {
+      label: "Beschriftung der Anmeldeschaltfläche",
+      hint: "Beschriftung der Schaltfläche auf der Anmeldeseite.",
+    },
     scopes: { label: "Scopes", hint: "Durch Leerzeichen getrennt." },
-    nameClaim: { label: "Claim des Benutzernamens", hint: "" },
+    nameClaim: {
+      label: "Claim des Benutzernamens",
+      hint: "Claim mit dem Benutzernamen, zum Beispiel preferred_username.",
+    },
     groupsClaim: {
       label: "Claim der Gruppen",
       hint: "Leer: Gruppen werden nicht synchronisiert.",

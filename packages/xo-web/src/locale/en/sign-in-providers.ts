@@ -42,7 +42,10 @@ export const signInProviders = {
       label: "User filter",
       hint: "{{name}} is replaced by the user name.",
     },
-    nameAttribute: { label: "User name attribute", hint: "" },
+    nameAttribute: {
+      label: "User name attribute",
+      hint: "uid, or sAMAccountName in Active Directory.",
+    },
     idAttribute: {
       label: "Unique ID attribute",
       hint: "entryUUID, or objectGUID in Active Directory.",
@@ -51,9 +54,18 @@ export const signInProviders = {
       label: "Base DN of groups",
       hint: "Empty: groups are not synchronized.",
     },
-    "groups.filter": { label: "Group filter", hint: "" },
-    "groups.nameAttribute": { label: "Group name attribute", hint: "" },
-    "groups.memberAttribute": { label: "Member attribute", hint: "" },
+    "groups.filter": {
+      label: "Group filter",
+      hint: "LDAP filter of the group entries.",
+    },
+    "groups.nameAttribute": {
+      label: "Group name attribute",
+      hint: "Usually cn.",
+    },
+    "groups.memberAttribute": {
+      label: "Member attribute",
+      hint: "member, uniqueMember or memberUid.",
+    },
     "groups.memberIs": {
       label: "Value of the member attribute",
       hint: "dn, or a user attribute such as uid.",
@@ -65,14 +77,20 @@ export const signInProviders = {
   },
   oidc: {
     issuer: { label: "Issuer URL", hint: "Example: https://id.example.org" },
-    clientId: { label: "Client ID", hint: "" },
+    clientId: { label: "Client ID", hint: "As registered at the provider." },
     redirectUrl: {
       label: "Redirect URI",
       hint: "Empty: derived from the address of this page.",
     },
-    label: { label: "Label of the sign-in button", hint: "" },
+    label: {
+      label: "Label of the sign-in button",
+      hint: "Text of the button on the sign-in page.",
+    },
     scopes: { label: "Scopes", hint: "Separated by spaces." },
-    nameClaim: { label: "User name claim", hint: "" },
+    nameClaim: {
+      label: "User name claim",
+      hint: "Claim with the user name, for example preferred_username.",
+    },
     groupsClaim: {
       label: "Groups claim",
       hint: "Empty: groups are not synchronized.",
