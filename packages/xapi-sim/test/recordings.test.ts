@@ -69,7 +69,7 @@ async function recordedPool(
     fleet: recordedFleet(recordings),
     password: "labpass",
     refusalMs: 0,
-    clock: fastClock(40),
+    clock: fastClock(10),
     members,
   });
 }
