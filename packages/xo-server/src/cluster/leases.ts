@@ -16,7 +16,7 @@ export interface Contender {
 
 /** The participation of this server for one subject. */
 export interface Contention {
-  /** Absent: another server acts, or none yet. */
+  /** undefined while another server has the lease, or no server. */
   readonly lease: HeldLease | undefined;
   /** Resolves when the first attempt to take the lease has ended. */
   readonly hasTried: Promise<void>;
