@@ -52,10 +52,11 @@ const { metafile } = await build({
   banner: { js: banner.replaceAll(/\n/g, " ") },
   logLevel: "warning",
 });
-await copyFile(
-  join(root, "packages/parser-pool/dist/src/split-records.wasm"),
-  join(outdir, "split-records.wasm"),
-);
+for (const file of ["split-records.wasm", "worker-entry.cjs"])
+  await copyFile(
+    join(root, "packages/parser-pool/dist/src", file),
+    join(outdir, file),
+  );
 await writeFile(
   join(outdir, "LICENSES.txt"),
   await toLicenseTexts(root, Object.keys(metafile.inputs)),

@@ -90,7 +90,7 @@ export function settingsOf(options: ParserPoolOptions): Settings {
     maxWorkerHeapMb: undefined,
     // A segment takes milliseconds, a whole answer of 1 GiB seconds.
     taskTimeoutMs: 60_000,
-    workerModule: new URL("./worker.js", import.meta.url).href,
+    workerModule: new URL("./worker-entry.cjs", import.meta.url).href,
     classes: Object.keys(datamodel.classes),
     columnsOf,
     integerFieldsOf: integerFields,
