@@ -144,11 +144,7 @@ t.test(
     t.equal(nameOf(steered, pool), "changed");
     await api.ask("metadataBackup.restore", { id: backup, dryRun: true });
     t.equal(nameOf(steered, pool), "changed", "a dry run changes nothing");
-    await api.ask("metadataBackup.restore", { id: backup });
-    t.equal(nameOf(steered, pool), before);
-    const logs = (await api.ask("restoreLog.getAll")) as object[];
-    t.match(logs[0], { status: "success", data: { backup } });
-
+    // Before the restore: that restarts the toolstack.
     await t.test("a pool that refuses it keeps its database", async (t) => {
       pools[0]!.failNext(
         "http/put_pool_xmldbdump",
@@ -157,7 +153,12 @@ t.test(
       );
       const refused = await api.call("metadataBackup.restore", { id: backup });
       t.match(JSON.stringify(refused.error), /RESTORE_INCOMPATIBLE_VERSION/);
+      t.equal(nameOf(steered, pool), "changed");
     });
+    await api.ask("metadataBackup.restore", { id: backup });
+    t.equal(nameOf(steered, pool), before);
+    const logs = (await api.ask("restoreLog.getAll")) as object[];
+    t.match(logs[0], { status: "success", data: { backup } });
   },
 );
 

@@ -1,25 +1,19 @@
-import type { Job } from "@xo-server/store";
 import { Type } from "typebox";
 import {
   fromContractJob,
   toContractJob,
-  type ContractJob,
 } from "../backups/report/contract-job.js";
 import { DEFAULT_EXCLUDED_TAGS } from "../backups/jobs/vm-selection.js";
-import type { BackupBody } from "../jobs/job-body.js";
-import { toJobParts } from "../jobs/check-job.js";
 import {
-  createContractJob,
+  ContractJobs,
   jobId as id,
-  jobOfType,
   jobParts,
-  jobsOfType,
   newSchedules,
   open,
   PublicJob,
-  runContractJob,
+  vmRunParts,
 } from "./contract-jobs.js";
-import { defineOperation, type OperationContext } from "./define-operation.js";
+import { defineOperation } from "./define-operation.js";
 import { resumesRun } from "./job-run.js";
 
 const ID = "00000000-0000-4000-8000-000000000004";
@@ -36,20 +30,13 @@ const exampleJob = {
   vms: { id: ID },
   settings: { "": { concurrency: 2 } },
 };
-type Services = OperationContext["services"];
 
-function backupJobs(services: Services): Job[] {
-  return jobsOfType(services, TYPE);
-}
-
-function toPublic({ store }: Services, job: Job): ContractJob {
-  return toContractJob(job, store.schedules.ofJob(job.id));
-}
-
-/** @throws XoError NO_SUCH_OBJECT */
-function backupJob(services: Services, id: string): Job {
-  return jobOfType(services, { type: TYPE, name: "backup job" }, id);
-}
+const jobs = new ContractJobs({
+  type: TYPE,
+  name: "backup job",
+  toContract: toContractJob,
+  fromContract: fromContractJob,
+});
 
 export const backupNgGetAllJobs = defineOperation({
   name: "backupNg.getAllJobs",
@@ -74,10 +61,7 @@ export const backupNgGetAllJobs = defineOperation({
       example: [exampleJob],
     },
   ],
-  handler: (_params, { services, permission }) =>
-    permission === "admin"
-      ? backupJobs(services).map((job) => toPublic(services, job))
-      : [],
+  handler: (_params, context) => jobs.list(context),
 });
 
 export const backupNgGetJob = defineOperation({
@@ -102,8 +86,7 @@ export const backupNgGetJob = defineOperation({
       example: exampleJob,
     },
   ],
-  handler: (params, { services }) =>
-    toPublic(services, backupJob(services, params.id)),
+  handler: ({ id }, { services }) => jobs.get(services, id),
 });
 
 const contractParts = {
@@ -133,14 +116,7 @@ export const backupNgCreateJob = defineOperation({
     closed,
   ),
   result: Type.String(),
-  handler: ({ schedules = {}, name = "", ...input }, context) =>
-    createContractJob(context, {
-      type: TYPE,
-      name,
-      schedules,
-      input,
-      toBody: (one) => fromContractJob(one),
-    }),
+  handler: (input, context) => jobs.create(context, input),
 });
 
 export const backupNgEditJob = defineOperation({
@@ -157,13 +133,7 @@ export const backupNgEditJob = defineOperation({
     closed,
   ),
   result: Type.Boolean(),
-  async handler({ id, name, ...input }, { services }) {
-    const job = backupJob(services, id);
-    const body = fromContractJob(input, job.body as BackupBody);
-    const parts = toJobParts({ type: TYPE, name: name ?? job.name, ...body });
-    await services.jobs.set(id, { name: parts.name, body: parts.body });
-    return true;
-  },
+  handler: (input, { services }) => jobs.edit(services, input),
 });
 
 export const backupNgDeleteJob = defineOperation({
@@ -172,38 +142,16 @@ export const backupNgDeleteJob = defineOperation({
   summary: "Deletes a job with its schedules; its backups stay.",
   params: Type.Object({ id }, closed),
   result: Type.Boolean(),
-  async handler(params, { services }) {
-    await services.jobs.delete(backupJob(services, params.id).id);
-    return true;
-  },
+  handler: ({ id }, { services }) => jobs.delete(services, id),
 });
 
 export const backupNgRunJob = defineOperation({
   ...change,
   name: "backupNg.runJob",
   summary: "Runs a backup job for a schedule, and waits for its end.",
-  params: Type.Object(
-    {
-      id,
-      schedule: Type.String({
-        maxLength: 128,
-        description: "Id of the schedule whose settings apply; empty: none.",
-      }),
-      settings: open("Not supported: settings of the job apply."),
-      vm: Type.Optional(Type.String({ maxLength: 128 })),
-      vms: Type.Optional(
-        Type.Array(Type.String({ maxLength: 128 }), { maxItems: 10_000 }),
-      ),
-    },
-    closed,
-  ),
+  params: Type.Object(vmRunParts, closed),
   result: Type.Boolean(),
-  handler({ id, schedule, vm, vms }, context) {
-    const chosen = vms ?? (vm === undefined ? undefined : [vm]);
-    const job = backupJob(context.services, id);
-    const choice = chosen === undefined ? undefined : { vms: chosen };
-    return runContractJob(context, job, { schedule, choice });
-  },
+  handler: (input, context) => jobs.run(context, input),
   ...resumesRun,
 });
 
@@ -232,9 +180,10 @@ export const vmGetBackupJobs = defineOperation({
   async handler(params, { services, permission }) {
     if (permission !== "admin") return [];
     const ids = await services.backupCoverage.jobsOf(params.id);
-    return backupJobs(services)
+    return jobs
+      .ofAll(services)
       .filter((job) => ids.has(job.id))
-      .map((job) => toPublic(services, job));
+      .map((job) => jobs.toPublic(services, job));
   },
 });
 

@@ -1,7 +1,6 @@
 import { XoError } from "@xo-server/model";
-import type { Job } from "@xo-server/store";
+import type { Job, Schedule } from "@xo-server/store";
 import { Type, type Static } from "typebox";
-import type { RunChoice } from "../jobs/job-kind.js";
 import { toJobParts, type JobType } from "../jobs/check-job.js";
 import type { OperationContext } from "./define-operation.js";
 
@@ -46,90 +45,176 @@ export const newSchedules = Type.Record(
   { maxProperties: 100, description: "By ids that `settings` refers to." },
 );
 
-/** All jobs of a type. */
-export function jobsOfType({ jobs }: Services, type: JobType): Job[] {
-  return [...jobs.list()].filter((job) => job.type === type);
-}
+/** Parameters of a run. */
+export const runParts = {
+  id: jobId,
+  schedule: Type.String({
+    maxLength: 128,
+    description: "Id of the schedule whose settings apply; empty: none.",
+  }),
+};
 
-/** @param name of the type, for the error @throws XoError NO_SUCH_OBJECT */
-export function jobOfType(
-  services: Services,
-  { type, name }: { readonly type: JobType; readonly name: string },
-  id: string,
-): Job {
-  const job = services.jobs.get(id);
-  if (job.type === type) return job;
-  throw new XoError("NO_SUCH_OBJECT", { type: name, id });
-}
+/** Parameters of a run that can be limited to some VMs. */
+export const vmRunParts = {
+  ...runParts,
+  settings: open("Not supported: settings of the job apply."),
+  vm: Type.Optional(Type.String({ maxLength: 128 })),
+  vms: Type.Optional(
+    Type.Array(Type.String({ maxLength: 128 }), { maxItems: 10_000 }),
+  ),
+};
 
-export interface NewContractJob<I> {
+/** A type of jobs: how Xen Orchestra's clients see them. */
+export interface ContractJobType<Input, Body> {
   readonly type: JobType;
+  /** For the error of an unknown id. */
   readonly name: string;
-  readonly schedules: Readonly<Record<string, ScheduleInput>>;
-  readonly input: I;
-  /** The body of the job. @throws XoError */
-  readonly toBody: (input: I) => object;
+  readonly toContract: (
+    job: Job,
+    schedules: readonly Schedule[],
+  ) => Static<typeof PublicJob>;
+  /** @param before absent settings stay as they are there @throws XoError INVALID_PARAMETERS */
+  readonly fromContract: (input: Input, before?: Body) => object;
 }
 
-/**
- * Creates a job with its schedules: settings refer to ids that the client chose for them.
- * @returns its id
- * @throws XoError: then nothing is left of it
- */
-export async function createContractJob<I extends { settings?: object }>(
-  { services: { jobs }, user }: Pick<OperationContext, "services" | "user">,
-  { type, name, schedules, input, toBody }: NewContractJob<I>,
-): Promise<string> {
-  const userId = user?.id;
-  const job = await jobs.create({
-    ...toJobParts({ type, name, ...toBody(input) }),
-    ...(userId === undefined ? {} : { userId }),
-  });
-  try {
-    const settings = new Map(Object.entries(input.settings ?? {}));
-    for (const [
-      given,
-      { cron, enabled, timezone, name = "" },
-    ] of Object.entries(schedules)) {
-      const schedule = await jobs.createSchedule({
-        jobId: job.id,
-        cron,
-        name,
-        ...(enabled === undefined ? {} : { enabled }),
-        ...(timezone === undefined ? {} : { timezone }),
-      });
-      const own: unknown = settings.get(given);
-      settings.delete(given);
-      settings.set(schedule.id, own ?? {});
-    }
-    const renamed = { ...input, settings: Object.fromEntries(settings) };
-    const { body } = toJobParts({ type, name, ...toBody(renamed) });
-    await jobs.set(job.id, { body });
-  } catch (error) {
-    await jobs.delete(job.id);
-    throw error;
+type NewJob<Input> = Input & {
+  readonly name?: string;
+  readonly schedules?: Readonly<Record<string, ScheduleInput>>;
+};
+
+/** Jobs of a type, by the methods of Xen Orchestra's clients. */
+export class ContractJobs<
+  Input extends { readonly settings?: object | undefined },
+  Body,
+> {
+  readonly #type: ContractJobType<Input, Body>;
+
+  constructor(type: ContractJobType<Input, Body>) {
+    this.#type = type;
   }
-  return job.id;
+
+  ofAll({ jobs }: Services): Job[] {
+    return [...jobs.list()].filter(({ type }) => type === this.#type.type);
+  }
+
+  toPublic({ store }: Services, job: Job): Static<typeof PublicJob> {
+    return this.#type.toContract(job, store.schedules.ofJob(job.id));
+  }
+
+  /** All jobs for administrators, none for others. */
+  list({ services, permission }: Pick<OperationContext, Caller>) {
+    return permission === "admin"
+      ? this.ofAll(services).map((job) => this.toPublic(services, job))
+      : [];
+  }
+
+  /** @throws XoError NO_SUCH_OBJECT */
+  get(services: Services, id: string): Static<typeof PublicJob> {
+    return this.toPublic(services, this.#find(services, id));
+  }
+
+  /**
+   * Creates a job with its schedules: settings refer to ids that the client chose for them.
+   * @returns its id
+   * @throws XoError: then nothing is left of it
+   */
+  async create(
+    { services: { jobs }, user }: Pick<OperationContext, "services" | "user">,
+    input: NewJob<Input>,
+  ): Promise<string> {
+    const { name = "", schedules = {} } = input;
+    const { type, fromContract } = this.#type;
+    const userId = user?.id;
+    const job = await jobs.create({
+      ...toJobParts({ type, name, ...fromContract(input) }),
+      ...(userId === undefined ? {} : { userId }),
+    });
+    try {
+      const settings = new Map(Object.entries(input.settings ?? {}));
+      for (const [given, schedule] of Object.entries(schedules)) {
+        const { id } = await createSchedule(jobs, job.id, schedule);
+        const own: unknown = settings.get(given);
+        settings.delete(given);
+        settings.set(id, own ?? {});
+      }
+      const renamed = { ...input, settings: Object.fromEntries(settings) };
+      const { body } = toJobParts({ type, name, ...fromContract(renamed) });
+      await jobs.set(job.id, { body });
+    } catch (error) {
+      await jobs.delete(job.id);
+      throw error;
+    }
+    return job.id;
+  }
+
+  /** Changes a job; absent properties stay. @throws XoError */
+  async edit(
+    services: Services,
+    input: Input & { readonly id: string; readonly name?: string },
+  ): Promise<true> {
+    const { type, fromContract } = this.#type;
+    const job = this.#find(services, input.id);
+    const { name = job.name } = input;
+    const changed = fromContract(input, job.body as Body);
+    const { body } = toJobParts({ type, name, ...changed });
+    await services.jobs.set(job.id, { name, body });
+    return true;
+  }
+
+  /** @throws XoError NO_SUCH_OBJECT */
+  async delete(services: Services, id: string): Promise<true> {
+    await services.jobs.delete(this.#find(services, id).id);
+    return true;
+  }
+
+  /** Runs a job and waits for its end. @throws XoError of the run */
+  async run(
+    { services, task }: Pick<OperationContext, "services" | "task">,
+    { id, schedule, vm, vms }: RunInput,
+  ): Promise<true> {
+    const { jobs } = services;
+    const job = this.#find(services, id);
+    const chosen = vms ?? (vm === undefined ? undefined : [vm]);
+    const { ended } = await jobs.begin(
+      {
+        jobId: job.id,
+        ...(schedule === "" ? {} : { scheduleId: jobs.schedule(schedule).id }),
+        ...(chosen === undefined ? {} : { choice: { vms: chosen } }),
+      },
+      task.taskId === undefined ? undefined : task,
+    );
+    await ended;
+    return true;
+  }
+
+  #find({ jobs }: Services, id: string): Job {
+    const job = jobs.get(id);
+    const { type, name } = this.#type;
+    if (job.type === type) return job;
+    throw new XoError("NO_SUCH_OBJECT", { type: name, id });
+  }
 }
 
-/** Runs a job and waits for its end. @param schedule id; empty: none @throws XoError of the run */
-export async function runContractJob(
-  { services: { jobs }, task }: Pick<OperationContext, "services" | "task">,
-  job: Job,
-  {
-    schedule,
-    choice,
-  }: { readonly schedule: string; readonly choice?: RunChoice | undefined },
-): Promise<true> {
-  const scheduleId = schedule === "" ? undefined : jobs.schedule(schedule).id;
-  const { ended } = await jobs.begin(
-    {
-      jobId: job.id,
-      ...(scheduleId === undefined ? {} : { scheduleId }),
-      ...(choice === undefined ? {} : { choice }),
-    },
-    task.taskId === undefined ? undefined : task,
-  );
-  await ended;
-  return true;
+type Caller = "services" | "permission";
+
+interface RunInput {
+  readonly id: string;
+  /** Id; empty: none. */
+  readonly schedule: string;
+  readonly vm?: string;
+  readonly vms?: readonly string[];
+}
+
+function createSchedule(
+  jobs: Services["jobs"],
+  jobId: string,
+  { cron, enabled, timezone, name = "" }: ScheduleInput,
+) {
+  return jobs.createSchedule({
+    jobId,
+    cron,
+    name,
+    ...(enabled === undefined ? {} : { enabled }),
+    ...(timezone === undefined ? {} : { timezone }),
+  });
 }

@@ -1,23 +1,18 @@
-import type { Job } from "@xo-server/store";
 import { Type } from "typebox";
 import {
   fromContractMetadataJob,
   toContractMetadataJob,
 } from "../backups/report/contract-metadata-job.js";
-import { toJobParts } from "../jobs/check-job.js";
-import type { MetadataBody } from "../jobs/metadata-body.js";
 import {
-  createContractJob,
+  ContractJobs,
   jobId as id,
-  jobOfType,
   jobParts,
-  jobsOfType,
   newSchedules,
   open,
   PublicJob,
-  runContractJob,
+  runParts,
 } from "./contract-jobs.js";
-import { defineOperation, type OperationContext } from "./define-operation.js";
+import { defineOperation } from "./define-operation.js";
 import { resumesRun } from "./job-run.js";
 
 const ID = "00000000-0000-4000-8000-000000000004";
@@ -35,16 +30,13 @@ const exampleJob = {
   xoMetadata: true,
   settings: { [ID]: { retentionPoolMetadata: 7, retentionXoMetadata: 7 } },
 };
-type Services = OperationContext["services"];
 
-function toPublic({ store }: Services, job: Job) {
-  return toContractMetadataJob(job, store.schedules.ofJob(job.id));
-}
-
-/** @throws XoError NO_SUCH_OBJECT */
-function metadataJob(services: Services, id: string): Job {
-  return jobOfType(services, { type: TYPE, name: "metadata backup job" }, id);
-}
+const jobs = new ContractJobs({
+  type: TYPE,
+  name: "metadata backup job",
+  toContract: toContractMetadataJob,
+  fromContract: fromContractMetadataJob,
+});
 
 export const metadataBackupGetAllJobs = defineOperation({
   name: "metadataBackup.getAllJobs",
@@ -60,10 +52,7 @@ export const metadataBackupGetAllJobs = defineOperation({
     exposure: "allow",
     example: [exampleJob],
   },
-  handler: (_params, { services, permission }) =>
-    permission === "admin"
-      ? jobsOfType(services, TYPE).map((job) => toPublic(services, job))
-      : [],
+  handler: (_params, context) => jobs.list(context),
 });
 
 export const metadataBackupGetJob = defineOperation({
@@ -80,8 +69,7 @@ export const metadataBackupGetJob = defineOperation({
     exposure: "allow",
     example: exampleJob,
   },
-  handler: ({ id }, { services }) =>
-    toPublic(services, metadataJob(services, id)),
+  handler: ({ id }, { services }) => jobs.get(services, id),
 });
 
 const pools = Type.Object(
@@ -112,14 +100,7 @@ export const metadataBackupCreateJob = defineOperation({
     closed,
   ),
   result: Type.String(),
-  handler: ({ schedules = {}, name = "", ...input }, context) =>
-    createContractJob(context, {
-      type: TYPE,
-      name,
-      schedules,
-      input,
-      toBody: (one) => fromContractMetadataJob(one),
-    }),
+  handler: (input, context) => jobs.create(context, input),
 });
 
 export const metadataBackupEditJob = defineOperation({
@@ -137,13 +118,7 @@ export const metadataBackupEditJob = defineOperation({
     closed,
   ),
   result: Type.Boolean(),
-  async handler({ id, name, ...input }, { services }) {
-    const job = metadataJob(services, id);
-    const changed = fromContractMetadataJob(input, job.body as MetadataBody);
-    const { body } = toJobParts({ type: TYPE, ...changed });
-    await services.jobs.set(id, { name: name ?? job.name, body });
-    return true;
-  },
+  handler: (input, { services }) => jobs.edit(services, input),
 });
 
 export const metadataBackupDeleteJob = defineOperation({
@@ -152,29 +127,16 @@ export const metadataBackupDeleteJob = defineOperation({
   summary: "Deletes a job with its schedules; its backups stay.",
   params: Type.Object({ id }, closed),
   result: Type.Boolean(),
-  async handler({ id }, { services }) {
-    await services.jobs.delete(metadataJob(services, id).id);
-    return true;
-  },
+  handler: ({ id }, { services }) => jobs.delete(services, id),
 });
 
 export const metadataBackupRunJob = defineOperation({
   ...change,
   name: "metadataBackup.runJob",
   summary: "Runs a metadata backup job for a schedule, and waits for its end.",
-  params: Type.Object(
-    {
-      id,
-      schedule: Type.String({
-        maxLength: 128,
-        description: "Id of the schedule whose settings apply; empty: none.",
-      }),
-    },
-    closed,
-  ),
+  params: Type.Object(runParts, closed),
   result: Type.Boolean(),
-  handler: ({ id, schedule }, context) =>
-    runContractJob(context, metadataJob(context.services, id), { schedule }),
+  handler: (input, context) => jobs.run(context, input),
   ...resumesRun,
 });
 

@@ -1,23 +1,18 @@
-import type { Job } from "@xo-server/store";
 import { Type } from "typebox";
 import {
   fromContractMirrorJob,
   toContractMirrorJob,
 } from "../backups/report/contract-mirror-job.js";
-import { toJobParts } from "../jobs/check-job.js";
-import type { MirrorBody } from "../jobs/mirror-body.js";
 import {
-  createContractJob,
+  ContractJobs,
   jobId as id,
-  jobOfType,
   jobParts,
-  jobsOfType,
   newSchedules,
   open,
   PublicJob,
-  runContractJob,
+  vmRunParts,
 } from "./contract-jobs.js";
-import { defineOperation, type OperationContext } from "./define-operation.js";
+import { defineOperation } from "./define-operation.js";
 import { resumesRun } from "./job-run.js";
 
 const ID = "00000000-0000-4000-8000-000000000004";
@@ -35,16 +30,13 @@ const exampleJob = {
   remotes: { id: ID },
   settings: { [ID]: { exportRetention: 30 } },
 };
-type Services = OperationContext["services"];
 
-function toPublic({ store }: Services, job: Job) {
-  return toContractMirrorJob(job, store.schedules.ofJob(job.id));
-}
-
-/** @throws XoError NO_SUCH_OBJECT */
-function mirrorJob(services: Services, id: string): Job {
-  return jobOfType(services, { type: TYPE, name: "mirror backup job" }, id);
-}
+const jobs = new ContractJobs({
+  type: TYPE,
+  name: "mirror backup job",
+  toContract: toContractMirrorJob,
+  fromContract: fromContractMirrorJob,
+});
 
 export const mirrorBackupGetAllJobs = defineOperation({
   name: "mirrorBackup.getAllJobs",
@@ -60,10 +52,7 @@ export const mirrorBackupGetAllJobs = defineOperation({
     exposure: "allow",
     example: [exampleJob],
   },
-  handler: (_params, { services, permission }) =>
-    permission === "admin"
-      ? jobsOfType(services, TYPE).map((job) => toPublic(services, job))
-      : [],
+  handler: (_params, context) => jobs.list(context),
 });
 
 export const mirrorBackupGetJob = defineOperation({
@@ -79,8 +68,7 @@ export const mirrorBackupGetJob = defineOperation({
     exposure: "allow",
     example: exampleJob,
   },
-  handler: ({ id }, { services }) =>
-    toPublic(services, mirrorJob(services, id)),
+  handler: ({ id }, { services }) => jobs.get(services, id),
 });
 
 const contractParts = {
@@ -117,14 +105,7 @@ export const mirrorBackupCreateJob = defineOperation({
     closed,
   ),
   result: Type.String(),
-  handler: ({ schedules = {}, name = "", ...input }, context) =>
-    createContractJob(context, {
-      type: TYPE,
-      name,
-      schedules,
-      input,
-      toBody: (one) => fromContractMirrorJob(one),
-    }),
+  handler: (input, context) => jobs.create(context, input),
 });
 
 export const mirrorBackupEditJob = defineOperation({
@@ -134,13 +115,7 @@ export const mirrorBackupEditJob = defineOperation({
     "Changes a job that copies backups of a repository into others; absent settings stay.",
   params: Type.Object({ ...contractParts, id }, closed),
   result: Type.Boolean(),
-  async handler({ id, name, ...input }, { services }) {
-    const job = mirrorJob(services, id);
-    const changed = fromContractMirrorJob(input, job.body as MirrorBody);
-    const { body } = toJobParts({ type: TYPE, ...changed });
-    await services.jobs.set(id, { name: name ?? job.name, body });
-    return true;
-  },
+  handler: (input, { services }) => jobs.edit(services, input),
 });
 
 export const mirrorBackupDeleteJob = defineOperation({
@@ -149,38 +124,16 @@ export const mirrorBackupDeleteJob = defineOperation({
   summary: "Deletes a job with its schedules; its copies stay.",
   params: Type.Object({ id }, closed),
   result: Type.Boolean(),
-  async handler({ id }, { services }) {
-    await services.jobs.delete(mirrorJob(services, id).id);
-    return true;
-  },
+  handler: ({ id }, { services }) => jobs.delete(services, id),
 });
 
 export const mirrorBackupRunJob = defineOperation({
   ...change,
   name: "mirrorBackup.runJob",
   summary: "Runs a mirror job for a schedule, and waits for its end.",
-  params: Type.Object(
-    {
-      id,
-      schedule: Type.String({
-        maxLength: 128,
-        description: "Id of the schedule whose settings apply; empty: none.",
-      }),
-      settings: open("Not supported: settings of the job apply."),
-      vm: Type.Optional(Type.String({ maxLength: 128 })),
-      vms: Type.Optional(
-        Type.Array(Type.String({ maxLength: 128 }), { maxItems: 10_000 }),
-      ),
-    },
-    closed,
-  ),
+  params: Type.Object(vmRunParts, closed),
   result: Type.Boolean(),
-  handler({ id, schedule, vm, vms }, context) {
-    const chosen = vms ?? (vm === undefined ? undefined : [vm]);
-    const job = mirrorJob(context.services, id);
-    const choice = chosen === undefined ? undefined : { vms: chosen };
-    return runContractJob(context, job, { schedule, choice });
-  },
+  handler: (input, context) => jobs.run(context, input),
   ...resumesRun,
 });
 

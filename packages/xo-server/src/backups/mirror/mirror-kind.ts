@@ -103,8 +103,9 @@ export class MirrorKind implements JobKind {
       throw new XoError("FORBIDDEN", {
         reason: "repositories are copied for administrators only",
       });
+    // Also where the index has nothing to copy.
+    const { state } = repositories.getEnabled(source);
     await archives.refresh(source);
-    const { state } = repositories.get(source);
     const all = await groupSources(
       index.list({ repository: source }),
       (archive) => verificationOf(state, archive) === "damaged",

@@ -143,7 +143,7 @@ export class Repositories {
     operation: WorkOperation,
     options: WorkerRunOptions = {},
   ): Promise<T> {
-    const record = this.#getEnabled(id);
+    const record = this.getEnabled(id);
     try {
       const storage = this.#storageOf(record);
       const result = await this.#call({ record, storage }, operation, options);
@@ -166,7 +166,7 @@ export class Repositories {
     { source, ...copy }: NewCopy,
     options: WorkerRunOptions = {},
   ): Promise<MirrorResult> {
-    const record = this.#getEnabled(source);
+    const record = this.getEnabled(source);
     const storage = this.#storageOf(record);
     const result = await this.run<MirrorResult>(
       target,
@@ -270,7 +270,7 @@ export class Repositories {
   }
 
   /** @throws XoError NO_SUCH_OBJECT, BACKUP_REPOSITORY_DISABLED */
-  #getEnabled(id: string): RepositoryRecord {
+  getEnabled(id: string): RepositoryRecord {
     const record = this.get(id);
     if (record.enabled) return record;
     throw new XoError("BACKUP_REPOSITORY_DISABLED", {

@@ -9,7 +9,7 @@ import { readMarks, runOfName, type Marks } from "./marks.js";
 import { deleteDisk, deleteSnapshot } from "./vm-snapshots.js";
 
 export interface LeftoversOptions {
-  readonly store: Pick<Store, "jobs" | "jobRuns">;
+  readonly store: Pick<Store, "jobs" | "jobRuns" | "backupRepositories">;
   readonly queries: Pick<Queries, "page">;
   readonly objects: PoolObjects;
   /** Of several servers one searches. Default: this one. */
@@ -83,10 +83,12 @@ export class Leftovers {
     if (isOurs) await this.sweep();
   }
 
-  /** Reads no objects where no job has ever run: only runs leave something. */
+  /** Reads no objects on a server that has no backups: nothing was left, and every list would be filled at its start. */
   async sweep(): Promise<void> {
-    const { runs } = await this.#options.store.jobRuns.list({ limit: 1 });
-    if (runs.length === 0) return;
+    const { jobRuns, backupRepositories } = this.#options.store;
+    const { runs } = await jobRuns.list({ limit: 1 });
+    if (runs.length === 0 && [...backupRepositories.list()].length === 0)
+      return;
     for (const row of await this.#list("VM-snapshot", {
       filter: "name_label:/^Backup .*\\(run [0-9a-zA-Z-]+\\)$/",
       fields: ["name_label", "uuid", "other"],
