@@ -275,7 +275,8 @@ function toSubject(run: JobRun, isResumable: boolean) {
  */
 function toEnded(run: JobRun, { status, body }: RunOutcome): Ended {
   const { failed = 0, succeeded = 0, error } = body;
-  const what = `job ${run.jobName}`;
+  // A job may have no name.
+  const what = `job ${run.jobName || run.jobId}`;
   if (status === "success") return { runId: run.id, status };
   if (status === "aborted") throw new XoError("ABORTED", { what });
   if (status === "interrupted")
