@@ -44,6 +44,7 @@ export class FollowedQuery {
   /** As the last update tells them. */
   total = 0;
   digest = "";
+  revision = 0;
   /** Resolves with the close code. */
   readonly closed: Promise<number>;
 
@@ -71,10 +72,18 @@ export class FollowedQuery {
     });
   }
 
-  async call(method: string, params: object): Promise<Message> {
+  /** @param onAnswer called before later messages are taken */
+  async call(
+    method: string,
+    params: object,
+    onAnswer?: (answer: Message) => void,
+  ): Promise<Message> {
     const id = ++this.#lastId;
     const answer = new Promise<Message>((resolve) =>
-      this.#answers.set(id, resolve),
+      this.#answers.set(id, (message) => {
+        onAnswer?.(message);
+        resolve(message);
+      }),
     );
     this.#socket.send(JSON.stringify({ jsonrpc: "2.0", id, method, params }));
     const closed = this.closed.then((code): Message => {
@@ -84,8 +93,10 @@ export class FollowedQuery {
   }
 
   async open(request: object): Promise<void> {
-    const { result } = await this.call("query.open", request);
-    this.#take(result as Update);
+    // Taken as the answer arrives: an update can follow in the same packet.
+    await this.call("query.open", request, ({ result }) =>
+      this.#take(result as Update),
+    );
   }
 
   close(): void {
@@ -113,6 +124,9 @@ export class FollowedQuery {
   }
 
   #take(update: Update): void {
+    if (update.revision < this.revision)
+      throw new Error(`revision ${update.revision} after ${this.revision}`);
+    this.revision = update.revision;
     if (update.reset === true) this.#ids = [];
     const { at, remove, insert } = update.splice ?? {
       at: 0,
