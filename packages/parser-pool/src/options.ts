@@ -27,6 +27,8 @@ export interface ParserPoolOptions {
   readonly expatModule?: string;
   /** Threads are started at once and stay: starting one takes 60 ms. */
   readonly minThreads?: number;
+  /** The first threads are started by `warmUp` or by the first task, not at once. Default: false. */
+  readonly startsOnDemand?: boolean;
   /** Default: number of cores - 1, at least 1. */
   readonly maxThreads?: number;
   /** An idle thread ends after this time, in ms. */
@@ -75,6 +77,7 @@ export function settingsOf(options: ParserPoolOptions): Settings {
     xmlStrict: false,
     expatModule: "node-expat",
     minThreads: 1,
+    startsOnDemand: false,
     maxThreads: Math.max(1, availableParallelism() - 1),
     idleTimeoutMs: 30_000,
     // A worker costs 0.1 ms of the main thread and 0.13 ms of latency. On the

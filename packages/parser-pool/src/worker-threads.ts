@@ -44,8 +44,9 @@ export interface Submitted {
 /** Piscina with a fair queue. */
 export class WorkerThreads {
   readonly #queue = new FairQueue<PiscinaTask>();
-  readonly #piscina: Piscina<DecodeTask, DecodeResult | DecodeFailure>;
+  readonly #hints: ClassHints;
   readonly #options: ThreadOptions;
+  #piscina: Piscina<DecodeTask, DecodeResult | DecodeFailure> | undefined;
   #outstanding = 0;
   #wasUp = false;
   #isStarting = false;
@@ -53,14 +54,21 @@ export class WorkerThreads {
   #idleTimer: NodeJS.Timeout | undefined;
 
   constructor(hints: ClassHints, options: ThreadOptions) {
-    const { maxWorkerHeapMb } = options;
+    this.#hints = hints;
     this.#options = options;
+  }
+
+  /** Created on demand, because piscina starts `minThreads` threads when it is created. */
+  #openPiscina(): Piscina<DecodeTask, DecodeResult | DecodeFailure> {
+    if (this.#piscina !== undefined) return this.#piscina;
+    const options = this.#options;
+    const { maxWorkerHeapMb } = options;
     this.#piscina = new Piscina({
       filename: options.workerModule,
       minThreads: options.minThreads,
       maxThreads: options.maxThreads,
       idleTimeout: options.idleTimeoutMs,
-      workerData: hints,
+      workerData: this.#hints,
       // Without the loaders of the main program (such as those of a test runner), which a parser does not need.
       execArgv: [],
       taskQueue: toPiscinaQueue(this.#queue),
@@ -73,10 +81,11 @@ export class WorkerThreads {
     });
     // A thread that crashes while idle is replaced at the next task; without a listener the error would end the process.
     this.#piscina.on("error", () => undefined);
+    return this.#piscina;
   }
 
   get threads(): number {
-    return this.#piscina.threads.length;
+    return this.#piscina?.threads.length ?? 0;
   }
 
   /** Has a thread started? */
@@ -117,7 +126,7 @@ export class WorkerThreads {
       this.#terminate(threadId),
     );
     const run: DecodeTask = { ...task, run: limit.run };
-    const result = this.#piscina.run(
+    const result = this.#openPiscina().run(
       Object.assign(run, { [queueOptionsSymbol]: ticket }),
       { transferList: task.pieces.map(({ bytes }) => bytes.buffer) },
     );
@@ -185,12 +194,12 @@ export class WorkerThreads {
   /** Terminates the threads; running and queued tasks fail. */
   async close(): Promise<void> {
     clearTimeout(this.#idleTimer);
-    await this.#piscina.destroy();
+    await this.#piscina?.destroy();
   }
 
   /** Ends a thread whose task does not end; the task fails. */
   #terminate(threadId: number): void {
-    const thread = this.#piscina.threads.find(
+    const thread = this.#piscina?.threads.find(
       (one) => one.threadId === threadId,
     );
     // The rejection of the task reports it; terminate does not fail.
@@ -214,7 +223,7 @@ export class WorkerThreads {
       final: true,
       state: undefined,
     };
-    return this.#piscina.run(
+    return this.#openPiscina().run(
       Object.assign(emptyTask, { [queueOptionsSymbol]: ticket }),
     );
   }

@@ -292,6 +292,16 @@ t.test("a worker that hangs fails only its task", async (t) => {
   t.equal((await feed(pool, records(10))).records.length, 10);
 });
 
+t.test("threads are started on demand only where that is set", async (t) => {
+  const eager = createParserPool({ place: "worker" });
+  const lazy = createParserPool({ place: "worker", startsOnDemand: true });
+  t.teardown(() => Promise.all([eager.close(), lazy.close()]));
+  t.equal(eager.stats().threads, 1);
+  t.equal(lazy.stats().threads, 0);
+  lazy.warmUp();
+  t.equal(lazy.stats().threads, 1);
+});
+
 t.test(
   "threads are added under load up to the maximum, and end when idle",
   async (t) => {

@@ -65,6 +65,8 @@ export async function startCore(
     stops,
   });
   const storedIds = Array.from(store.servers.list(), ({ id }) => id);
+  // Beside the rest of the start; otherwise when the first pool is connected.
+  if (storedIds.length > 0 && options.createPool === undefined) parser.warmUp();
   const inventory = await startInventory(
     {
       monitor,

@@ -31,6 +31,8 @@ export interface Parser {
   readonly decoder: Decoder;
   /** Decodes RRDs and RRD updates of hosts. */
   readonly xports: Pick<ParserPool, "readXport" | "readRrd">;
+  /** Starts the threads before the first response arrives. */
+  warmUp(): void;
   readFigures(): ParserFigures;
   /** Times that tasks have waited and run since the start: cumulative histograms. */
   readonly readWaits: () => readonly DelayBucket[];
@@ -43,6 +45,7 @@ export function createParser(
 ): Parser {
   const pool: ParserPool = createParserPool({
     ...config,
+    startsOnDemand: true,
     // 0: as many as the pool derives from the number of processors.
     ...(maxThreads === 0 ? {} : { maxThreads }),
     logger,
@@ -50,6 +53,7 @@ export function createParser(
   return {
     decoder: pool,
     xports: pool,
+    warmUp: () => pool.warmUp(),
     readFigures: () => toFigures(pool),
     readWaits: () => toBuckets(ofAll(pool).map(({ waitMs }) => waitMs)),
     readRuns: () => toBuckets(ofAll(pool).map(({ runMs }) => runMs)),

@@ -14,6 +14,8 @@ import { toXapiOptions } from "./xapi-options.js";
 export interface LivePoolsOptions {
   readonly config: Config;
   readonly decoder: Decoder;
+  /** Called before a pool is connected: starts the threads of the decoder. */
+  readonly warmUp: () => void;
   readonly inventory: Inventory;
   readonly loggers: Loggers;
   readonly clock?: WallClock;
@@ -23,7 +25,10 @@ export interface LivePoolsOptions {
 export function createLivePools(options: LivePoolsOptions): CreatePool {
   const { inventory, loggers } = options;
   const conflicts = new PoolConflicts(inventory, loggers.named("xo:pools"));
-  return async (settings) => openPool(settings, conflicts, options);
+  return async (settings) => {
+    options.warmUp();
+    return openPool(settings, conflicts, options);
+  };
 }
 
 /** @throws XoError CONFIG_INVALID: there is no password */
