@@ -376,7 +376,7 @@ export const actions: Messages["actions"] = {
     noHost:
       "Kein Host kann die VM ausführen: Arbeitsspeicher, Speicher oder ein Netzwerk fehlt.",
     memoryOrder:
-      "Die Speichergrenzen müssen in dieser Reihenfolge stehen: statisches Minimum, dynamisches Minimum, dynamisches Maximum, statisches Maximum.",
+      "Die Grenzen des Arbeitsspeichers müssen in dieser Reihenfolge stehen: statisches Minimum, dynamisches Minimum, dynamisches Maximum, statisches Maximum.",
     snapshot:
       "Mit einem Snapshot nicht möglich. Die VM auf ihn zurücksetzen oder ihn klonen.",
     noSpace: "Auf dem SR ist nicht genug Platz frei.",

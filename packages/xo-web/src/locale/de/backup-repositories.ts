@@ -54,7 +54,7 @@ export const backupRepositories: Messages["backup"]["repositories"] = {
   forget: "Vergessen",
   forgetAsk: "Repository {name} vergessen?",
   forgetLead:
-    "Der Server vergisst das Repository und seine Schlüssel. Dateien und Backups bleiben; um es wieder zu öffnen, ist die Passphrase oder der Wiederherstellungsschlüssel nötig. Jobs, die es verwenden, schlagen fehl.",
+    "Der Server entfernt das Repository und seine Schlüssel aus seiner Konfiguration. Dateien und Backups bleiben; um es wieder zu öffnen, ist die Passphrase oder der Wiederherstellungsschlüssel nötig. Jobs, die es verwenden, schlagen fehl.",
   sheetOf: "Wiederherstellungsblatt von {name}",
   sheet: "Wiederherstellungsblatt",
   sheetLead:

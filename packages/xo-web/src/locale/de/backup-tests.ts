@@ -1,7 +1,7 @@
 import type { Messages } from "../en/messages.js";
 
 export const backupTests: Messages["backup"]["tests"] = {
-  lead: "Backups, die in ein abgeschlossenes Netzwerk wiederhergestellt, gestartet und wieder gelöscht werden: So wissen Sie, dass sie funktionieren.",
+  lead: "Backups, die in ein isoliertes Netzwerk wiederhergestellt, gestartet und wieder gelöscht werden: So wissen Sie, dass sie funktionieren.",
   add: "Wiederherstellungstests hinzufügen",
   edit: "Wiederherstellungstests {name}",
   none: "Keine Wiederherstellungstests nach Zeitplan",
@@ -23,7 +23,7 @@ export const backupTests: Messages["backup"]["tests"] = {
   network: "Netzwerk",
   networks: {
     closed: {
-      name: "Abgeschlossenes Netzwerk",
+      name: "Isoliertes Netzwerk",
       hint: "Für jeden Test ein neues Netzwerk ohne Verbindung zu anderen.",
     },
     none: {

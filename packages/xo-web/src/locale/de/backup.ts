@@ -174,7 +174,7 @@ export const backup: Messages["backup"] = {
       },
       test: {
         name: "Nur als Test",
-        hint: "Startet die VM in einem eigenen Netzwerk, wartet auf ihre Gasttools und löscht sie.",
+        hint: "Startet die VM in einem eigenen Netzwerk, wartet auf ihre Guest Tools und löscht sie.",
       },
     },
     name: "Name der neuen VM",

@@ -94,7 +94,7 @@ export const createVm: Messages["createVm"] = {
     secureBootHint: "Erfordert eine Vorlage mit UEFI-Firmware.",
     fullCopy:
       "Vollständige Kopie der Vorlagenfestplatten statt eines schnellen Klons",
-    set: "Ressourcensatz",
+    set: "Ressourcen-Set",
     noSet: "keiner",
     starts: "Nach dem Erstellen starten",
   },
@@ -148,7 +148,7 @@ export const createVm: Messages["createVm"] = {
     macTaken: "MAC-Adresse von einer anderen VM verwendet",
     macOfMany: "Mehrere VMs können nicht dieselbe MAC-Adresse haben",
     cloudConfig: "Eine Netzwerkkonfiguration erfordert Benutzerdaten",
-    needsSet: "Einen Ressourcensatz auswählen",
-    quota: "Übersteigt das Kontingent des Ressourcensatzes",
+    needsSet: "Ein Ressourcen-Set auswählen",
+    quota: "Übersteigt das Kontingent des Ressourcen-Sets",
   },
 };

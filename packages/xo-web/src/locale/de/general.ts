@@ -249,7 +249,7 @@ export const general: Widened<typeof words> = {
     },
     EVENTS_SILENT: {
       title: "Keine Ereignisse",
-      todo: "Der Pool sendet seine Änderungen nicht: Die Anzeige kann veraltet sein. Prüfen Sie die Last des Koordinators und dass kein Proxy und keine Firewall dazwischen untätige Verbindungen schließt.",
+      todo: "Der Pool sendet seine Änderungen nicht: Die Anzeige kann veraltet sein. Prüfen Sie die Last des Koordinators und dass kein Proxy und keine Firewall dazwischen inaktive Verbindungen schließt.",
     },
     NO_CANDIDATE: {
       title: "Kein Poolmitglied erreichbar",

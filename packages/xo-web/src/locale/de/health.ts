@@ -18,7 +18,7 @@ export const health: Messages["health"] = {
   sizes: "{size}, {usage} belegt",
   used: "{share} von {size} belegt",
   hosts: { one: "{n} Host", other: "{n} Hosts" },
-  images: { one: "{n} Abbild", other: "{n} Abbilder" },
+  images: { one: "{n} Image", other: "{n} Images" },
   others: {
     one: "auch an {n} weiteren VM",
     other: "auch an {n} weiteren VMs",
@@ -41,17 +41,17 @@ export const health: Messages["health"] = {
     missingDisks: {
       name: "Auf dem Speicher fehlende Festplatten",
       advice:
-        "XAPI kennt die Festplatte, aber der Speicher hat sie nicht. Lesen Sie das SR neu ein; ist die Festplatte verloren, stellen Sie sie aus einer Sicherung wieder her.",
+        "XAPI kennt die Festplatte, aber der Speicher hat sie nicht. Lesen Sie das SR neu ein; ist die Festplatte verloren, stellen Sie sie aus einem Backup wieder her.",
     },
     controlDomainDisks: {
       name: "An Control Domains angehängte Festplatten",
       advice:
-        "Sicherungen und Exporte hängen Festplatten kurz an die Control Domain an. Bleibt eine dort, kann ihre VM weder gestartet noch gelöscht werden. Trennen Sie sie, wenn kein Export und keine Sicherung läuft.",
+        "Backups und Exporte hängen Festplatten kurz an die Control Domain an. Bleibt eine dort, kann ihre VM weder gestartet noch gelöscht werden. Trennen Sie sie, wenn kein Export und kein Backup läuft.",
     },
     longChains: {
-      name: "Lange Ketten von Abbildern",
+      name: "Lange Ketten von Images",
       advice:
-        "Jeder Lesezugriff kann durch alle Abbilder der Kette gehen, und ab 30 lehnt XAPI Snapshots ab. Löschen Sie nicht benötigte Snapshots, und lassen Sie das SR die Abbilder zusammenführen (SR neu einlesen).",
+        "Jeder Lesezugriff kann durch alle Images der Kette gehen, und ab 30 lehnt XAPI Snapshots ab. Löschen Sie nicht benötigte Snapshots, und lassen Sie das SR die Images zusammenführen (SR neu einlesen).",
     },
     orphanDisks: {
       name: "Festplatten ohne VM",
@@ -69,14 +69,14 @@ export const health: Messages["health"] = {
         "VMs mit derselben MAC-Adresse in einem Netzwerk verlieren Pakete. Geben Sie einer davon eine neue VIF. Die Ursache ist meist eine Wiederherstellung oder Kopie mit den alten Adressen.",
     },
     noGuestTools: {
-      name: "Laufende VMs ohne Gasttools",
+      name: "Laufende VMs ohne Guest Tools",
       advice:
-        "Ohne den Management-Agenten gibt es keine Adressen und Speicherwerte, und Herunterfahren oder Migration können fehlschlagen. Installieren Sie die Gasttools.",
+        "Ohne den Management-Agenten gibt es keine Adressen und Speicherwerte, und Herunterfahren oder Migration können fehlschlagen. Installieren Sie die Guest Tools.",
     },
     oldSnapshots: {
       name: "Snapshots, die älter als 30 Tage sind",
       advice:
-        "Snapshots belegen Platz, der mit jedem Schreibvorgang der VM wächst, und verlängern Ketten. Sie sind keine Sicherungen: Löschen Sie nicht benötigte.",
+        "Snapshots belegen Platz, der mit jedem Schreibvorgang der VM wächst, und verlängern Ketten. Sie sind keine Backups: Löschen Sie nicht benötigte.",
     },
     orphanVmSnapshots: {
       name: "Snapshots gelöschter VMs",

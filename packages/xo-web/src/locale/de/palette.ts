@@ -39,7 +39,7 @@ export const palette: Messages["palette"] = {
     backup:
       "Backups, Wiederherstellung, Backup-Jobs, Sicherungsjobs, Repositorys, Aufbewahrung, geschützte VMs",
     health:
-      "Zustandsprüfung, verwaiste Festplatten, verwaiste Snapshots, doppelte MAC, Gasttools, Zertifikate, Uhren, Speicher voll",
+      "Zustandsprüfung, verwaiste Festplatten, verwaiste Snapshots, doppelte MAC, Guest Tools, Gasttools, Zertifikate, Uhren, Speicher voll",
     placement:
       "Affinität, Anti-Affinität, Host-Affinität, Regeln, Lastverteilung, evakuieren, migrieren, Failover-Plan",
     tasks: "Tasks, Fortschritt, abbrechen",

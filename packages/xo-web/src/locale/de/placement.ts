@@ -114,7 +114,7 @@ export const placement: Messages["placement"] = {
     noFigures: "Noch keine Laststatistik verfügbar.",
     notPlanned: "Nicht geplant: Messwerte fehlen",
     unmeasured:
-      "Keine aktuellen Messwerte von {hosts}: Die CPU-Auslastung ist unbekannt, daher werden für den Lastausgleich keine Migrationen von oder zu ihnen geplant.",
+      "Keine aktuellen Messwerte von {hosts}: Die CPU-Auslastung ist unbekannt, daher werden für die Lastverteilung keine Migrationen von oder zu ihnen geplant.",
   },
   unplaced: "VMs, die nicht platziert werden können",
   unplacedCount: {

@@ -189,10 +189,10 @@ export const settingsAutomation: Pick<
       "certificate.days": "Tage bis zum Ablauf des TLS-Zertifikats",
       "updates.hosts": "Hosts mit fehlenden Updates",
       "versions.pools": "Pools mit Hosts verschiedener Versionen",
-      "backup.failed": "Sicherungsjobs mit fehlgeschlagenem letzten Lauf",
+      "backup.failed": "Backup-Jobs mit fehlgeschlagenem letzten Lauf",
       "backup.mismatches": "VMs mit falschem Changed Block Tracking",
       "backup.unprotected": "VMs, die kein geplanter Job sichert",
-      "backup.days": "Tage seit der ältesten letzten Sicherung",
+      "backup.days": "Tage seit dem ältesten letzten Backup",
       "backup.damaged": "beschädigte Backup-Repositorys",
       "backup.unreachable": "nicht erreichbare Backup-Repositorys",
       "servers.lost": "ausgefallene Server des Clusters",
@@ -242,7 +242,7 @@ export const settingsAutomation: Pick<
       slack: "Webhook-URL von Slack",
       teams: "Webhook-URL von Microsoft Teams",
       mattermost: "Webhook-URL von Mattermost",
-      ntfy: "URL des Themas (Topic)",
+      ntfy: "URL des Topics",
     },
     chatUrlHints: {
       slack:
@@ -255,7 +255,7 @@ export const settingsAutomation: Pick<
     },
     chatUrlKept: "Eine URL ist gespeichert. Leer lassen, um sie zu behalten.",
     token: "Zugriffstoken",
-    tokenHint: "Nur für geschützte Themen erforderlich.",
+    tokenHint: "Nur für geschützte Topics erforderlich.",
     tokenKept: "Ein Token ist gespeichert. Leer lassen, um es zu behalten.",
     label: "Bezeichnung",
     labelHint: "Wird in Listen angezeigt, zum Beispiel #betrieb.",
@@ -285,7 +285,7 @@ export const settingsAutomation: Pick<
     pageOnly: "nur diese Seite",
     pageOnlyLong:
       "Keine Benachrichtigungen: Alarme werden nur auf dieser Seite angezeigt.",
-    tellsNobody: "keine Benachrichtigungen",
+    hasNoTargets: "keine Benachrichtigungen",
     test: "Testbenachrichtigung senden",
     sent: {
       one: "{n} Nachricht gesendet.",
@@ -310,7 +310,7 @@ export const settingsAutomation: Pick<
         "Die Rücksetzschwelle darf nicht jenseits des Schwellwerts liegen.",
       address: "Keine gültige E-Mail-Adresse.",
       url: "Muss mit https:// oder http:// beginnen.",
-      topic: "Muss mit einem Thema enden: https://ntfy.sh/topic.",
+      topic: "Muss mit einem Topic enden: https://ntfy.sh/topic.",
       filter: "Ein Filter ist erforderlich.",
     },
     saved: "Regel {name} gespeichert.",

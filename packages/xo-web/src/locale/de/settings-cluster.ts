@@ -2,7 +2,7 @@ import type { Messages } from "../en/messages.js";
 
 export const settingsCluster: Pick<Messages["settings"], "cluster"> = {
   cluster: {
-    lead: "Server mit derselben Datenbank. Jeder bedient alle Pools; ein Job, ein Lastausgleich oder eine Aufgabe gehört einem von ihnen.",
+    lead: "Server mit derselben Datenbank. Jeder bedient alle Pools; ein Job, die Lastverteilung eines Pools oder eine Aufgabe läuft auf einem von ihnen.",
     name: "Name",
     address: "Adresse",
     unknown: "unbekannt",

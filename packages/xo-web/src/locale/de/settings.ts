@@ -170,7 +170,7 @@ export const settings: Messages["settings"] = {
     lead: "Konfiguration dieses Servers: Poolverbindungen, Benutzer, Gruppen, Rollen, Jobs, Regeln.",
     exportHeading: "Konfiguration exportieren",
     exportLead:
-      "Eine verschlüsselte Datei als Sicherung oder für einen anderen Server. Sie enthält Passwörter von Pools.",
+      "Eine verschlüsselte Datei als Backup oder für einen anderen Server. Sie enthält Passwörter von Pools.",
     passphrase: "Passphrase",
     passphraseHint:
       "Mindestens 8 Zeichen. Ohne sie kann die Datei nicht importiert werden.",
