@@ -67,6 +67,7 @@ function childrenOf(pid: number): number[] {
     const text = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8");
     return text.trim().split(" ").filter(Boolean).map(Number);
   } catch {
+    // The process has ended.
     return [];
   }
 }
@@ -76,6 +77,7 @@ function peakMib(pid: number): number {
     const status = readFileSync(`/proc/${pid}/status`, "utf8");
     return Number(/VmHWM:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1024;
   } catch {
+    // The process has ended.
     return 0;
   }
 }

@@ -19,6 +19,7 @@ function cpuMsOf(path: string): number {
     const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
     return (Number(fields[11]) + Number(fields[12])) * 10;
   } catch {
+    // Not Linux, or the process has ended.
     return Number.NaN;
   }
 }

@@ -17,7 +17,7 @@ export interface MeasuredCall {
   readonly runs: readonly Figures[];
 }
 
-/** A call that has not ended by then goes on; the next one is measured. */
+/** A call that has not ended by then continues; the next one is measured. */
 const LIMIT_MS = 10_000;
 /** Work that a call leaves behind, such as changes of the mirror. */
 const AFTER_MS = 60;
@@ -97,13 +97,14 @@ async function within(
   const late = pause(LIMIT_MS, undefined, abort).then(() => {
     throw new Error(`no answer within ${LIMIT_MS / 1000} s`);
   });
+  // The race below reports the first of them; the others may reject later.
   late.catch(() => undefined);
   const closed = new Promise<never>((_, reject) => {
     client.socket.once("close", (code) => {
       reject(new Error(`closed with ${code}`));
     });
   });
-  closed.catch(() => undefined);
+  closed.catch(() => undefined); // See above.
   try {
     return await Promise.race([client.call(method, params), late, closed]);
   } finally {

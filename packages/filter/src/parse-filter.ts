@@ -205,6 +205,7 @@ function checkSyntax(source: string): string | undefined {
     new RegExp(source);
     return undefined;
   } catch {
+    // Reported with the position of the pattern, not with the message of the engine.
     return "a regular expression";
   }
 }

@@ -56,6 +56,7 @@ function toScalar(text: string, type: string): unknown {
     if (type === "int") return toInteger(text);
     if (type === "float") return toFloat(text);
   } catch {
+    // Not of the declared type: the text as it was sent.
     return text;
   }
   if (type === "bool" && /^(true|false)$/.test(text)) return text === "true";

@@ -108,6 +108,7 @@ export function parseKeySlot(bytes: Buffer): KeySlot | undefined {
     const slot = JSON.parse(bytes.toString("utf8")) as KeySlot;
     return slot.version === 1 && slot.kdf.name === "scrypt" ? slot : undefined;
   } catch {
+    // Not JSON.
     return undefined;
   }
 }

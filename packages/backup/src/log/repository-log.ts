@@ -199,6 +199,7 @@ export class RepositoryLog {
   /** An answer may get lost although the file was created: compare before another attempt. */
   async #put(name: string, bytes: Buffer): Promise<boolean> {
     if (await putCopied(this.#storage, name, bytes)) return true;
+    // Unreadable: the caller decides again, as when another server has written the entry.
     const present = await this.#storage.read(name).catch(() => undefined);
     if (!present?.equals(bytes)) return false;
     await this.#storage.putIfAbsent(copyOf(name), [bytes]);

@@ -77,7 +77,7 @@ export class HttpClient {
       ...(signal && { signal }),
     });
     const responded = responseOf(sent);
-    // Reported by whoever waits below.
+    // Reported by the callers that wait below.
     responded.catch(() => undefined);
     try {
       if (body === undefined) sent.end();
@@ -214,6 +214,7 @@ function hostOf(location: string): string {
   try {
     return new URL(location).host;
   } catch {
+    // A relative location.
     return "another path";
   }
 }

@@ -182,7 +182,7 @@ export class StreamWriter {
         hasArrived: new Uint8Array(REGION_BLOCKS),
         busy: 0,
       };
-      // Whoever uses them sees the error.
+      // Their users receive the error.
       open.old.catch(() => undefined);
       open.oldNamed.catch(() => undefined);
       this.#open.set(region, open);

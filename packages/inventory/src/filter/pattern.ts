@@ -76,6 +76,7 @@ function parse(source: string): AST.Pattern | undefined {
     new RegExp(source);
     return syntax.parsePattern(source, 0, source.length, {});
   } catch {
+    // Not a regular expression, which the parser of filters has reported.
     return undefined;
   }
 }

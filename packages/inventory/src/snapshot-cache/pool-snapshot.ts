@@ -143,6 +143,7 @@ export class PoolSnapshot {
     await this.#checkpointing;
     // The last attempt: also within the retry interval.
     if (this.#isRestored) await this.#checkpoint();
+    // All has been written: an error of close changes nothing.
     await this.#file.close().catch(() => undefined);
   }
 

@@ -121,6 +121,7 @@ export class SnapshotCache {
   /** Releases the directory lock. All pools must have been stopped before. */
   async close(): Promise<void> {
     await this.#shared.isLocked;
+    // A lock file that stays is recognized as stale when this process has ended.
     await this.#lock?.release().catch(() => undefined);
     this.#lock = undefined;
   }

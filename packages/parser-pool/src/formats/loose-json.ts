@@ -144,6 +144,7 @@ function unescape(text: string): string {
   try {
     return JSON.parse(`"${text}"`) as string;
   } catch {
+    // An invalid escape sequence: the text as it was sent.
     return text;
   }
 }

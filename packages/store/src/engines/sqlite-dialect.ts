@@ -72,6 +72,7 @@ class ThreadDriver implements Driver {
 
   /** SQLite has already rolled back when the disk is full or the thread has ended. The error that led to the rollback is the one to report. */
   async rollbackTransaction(): Promise<void> {
+    // The error that led to the rollback is reported; a connection that fails again is reported by its next use.
     await this.#connection.end("rollback").catch(() => undefined);
   }
 

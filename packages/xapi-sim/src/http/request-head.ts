@@ -54,6 +54,7 @@ function decodePath(path: string): string {
   try {
     return decodeURIComponent(path);
   } catch {
+    // Not percent-encoded: the path as it was sent.
     return path;
   }
 }

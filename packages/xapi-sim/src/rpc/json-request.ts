@@ -165,6 +165,7 @@ class JsonReader {
     try {
       text = JSON.parse(clean) as string;
     } catch {
+      // The text has been split as JSON: only an escape sequence can be invalid.
       this.#fail("Invalid escape sequence");
     }
     if (/\p{Surrogate}/u.test(text)) {

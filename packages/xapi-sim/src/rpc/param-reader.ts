@@ -165,6 +165,7 @@ export function findInvalidUtf8(
       try {
         decoder.decode(Buffer.from(param.v, "latin1"));
       } catch {
+        // The decoder is fatal: the bytes are not UTF-8.
         return param.v;
       }
     }

@@ -100,6 +100,7 @@ export class Rpc {
     try {
       message = JSON.parse(text) as typeof message;
     } catch {
+      // Requests then fail because the connection is closed.
       this.#socket.close(1007, "not JSON");
       return;
     }

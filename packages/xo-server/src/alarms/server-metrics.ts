@@ -133,6 +133,7 @@ async function readDiskUsage(directory: string): Promise<number> {
     // As df: blocks that only root may use are neither used nor available.
     return used / (used + bavail);
   } catch {
+    // The folder is unavailable; NaN fulfils no condition.
     return NaN;
   }
 }

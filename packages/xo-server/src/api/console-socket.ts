@@ -206,6 +206,7 @@ function decode(id: string): string {
   try {
     return decodeURIComponent(id);
   } catch {
+    // Not percent-encoded: no object has such an id.
     return id;
   }
 }

@@ -97,6 +97,7 @@ export function isSelector(selector: unknown): selector is string {
     compileFilter(parseFilter(selector));
     return true;
   } catch {
+    // Not a filter.
     return selector.trim() === "";
   }
 }

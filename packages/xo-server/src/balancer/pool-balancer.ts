@@ -144,7 +144,7 @@ export class PoolBalancer {
 
   async #scheduleNext(): Promise<void> {
     this.#passAfter(this.#untilNext());
-    // Publishes the outcome for other servers.
+    // Publishes the outcome for other servers. A lease that cannot be renewed is lost, which its holder handles.
     if (this.isHere) await this.#lease.renew().catch(() => undefined);
   }
 

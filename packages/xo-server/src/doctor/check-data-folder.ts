@@ -39,6 +39,7 @@ async function checkAccess(folder: string, found: Stats): Promise<Result[]> {
   try {
     await access(folder, constants.R_OK | constants.W_OK | constants.X_OK);
   } catch {
+    // Only EACCES is left: the folder exists.
     results.push(
       failed(
         `${folder} is not readable and writable for this user (${process.getuid?.() ?? ""}); it belongs to user ${found.uid}`,
@@ -85,5 +86,6 @@ export async function checkSpace(dataDir: string): Promise<Result[]> {
 }
 
 function statOf(path: string): Promise<Stats | undefined> {
+  // Missing, or not accessible: both are reported as missing.
   return stat(path).catch(() => undefined);
 }

@@ -106,6 +106,7 @@ function toObject(text: string): Record<string, unknown> | undefined {
       ? { ...value }
       : undefined;
   } catch {
+    // Another program answers on this port.
     return undefined;
   }
 }

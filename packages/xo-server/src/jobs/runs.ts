@@ -173,6 +173,7 @@ export class Runs {
     // cancelled.
     let settle: (ended: Promise<Ended>) => void = () => undefined;
     const ended = new Promise<Ended>((resolve) => (settle = resolve));
+    // The caller of the run reports errors; this promise only marks its end.
     ended.catch(() => undefined);
     const isResumable =
       job !== undefined && this.#options.runner.isResumable(job);

@@ -29,6 +29,7 @@ function isWorkingDirectory(): boolean {
     process.cwd();
     return true;
   } catch {
+    // Deleted, or no longer accessible.
     return false;
   }
 }

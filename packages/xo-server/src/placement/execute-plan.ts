@@ -177,6 +177,7 @@ function nameOf({ kind, vm, to }: PlanStep, objects: PoolObjects): string {
     try {
       return String(objects.get(id).object["name_label"]);
     } catch {
+      // Deleted meanwhile.
       return id;
     }
   };

@@ -91,6 +91,7 @@ export class StoredPools {
   /** Makes the connection match the stored server. */
   async apply(id: string): Promise<void> {
     const before = this.#turns.get(id) ?? Promise.resolve();
+    // The call before has reported its own error.
     const turn = before.catch(() => undefined).then(() => this.#apply(id));
     this.#turns.set(id, turn);
     try {

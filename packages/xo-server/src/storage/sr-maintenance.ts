@@ -169,6 +169,7 @@ function parse(text: string): Partial<Record<keyof Taken, unknown>> {
   try {
     return (JSON.parse(text) ?? {}) as object;
   } catch {
+    // Written by another client: nothing of it is known.
     return {};
   }
 }

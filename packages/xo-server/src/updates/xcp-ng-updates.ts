@@ -108,6 +108,7 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch {
+    // The caller reports that the plug-in has not returned JSON.
     return undefined;
   }
 }

@@ -128,6 +128,7 @@ function readObject(text = "{}"): object {
     const value: unknown = JSON.parse(text);
     return typeof value === "object" && value !== null ? value : {};
   } catch {
+    // Written by another client: replaced.
     return {};
   }
 }

@@ -32,6 +32,7 @@ export async function fetchSummary(id: string): Promise<Answer> {
       ? { kind: "ready", summary: body }
       : { kind: "refused", refusal: body };
   } catch {
+    // The server did not answer.
     return { kind: "gone" };
   }
 }

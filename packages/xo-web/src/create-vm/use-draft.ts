@@ -67,6 +67,7 @@ function recallDraft(): Kept {
       templateName: kept.templateName ?? "",
     };
   } catch {
+    // Not a draft of this version.
     return nothing;
   }
 }

@@ -159,6 +159,7 @@ function isPattern(source: string): boolean {
     new RegExp(source);
     return true;
   } catch {
+    // The engine's message is in English only.
     return false;
   }
 }

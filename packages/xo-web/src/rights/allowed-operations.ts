@@ -92,6 +92,7 @@ export class AllowedOperations {
       idParameter,
     }));
     const params = { ids: [...ids], operations };
+    // Without an answer all operations are offered; the server decides.
     const answer = await this.#call("operation.listAllowed", params).catch(
       () => undefined,
     );

@@ -87,6 +87,7 @@ function decode(value: string): string {
   try {
     return decodeURIComponent(bare);
   } catch {
+    // Not percent-encoded: the value as it was sent.
     return bare;
   }
 }

@@ -100,6 +100,7 @@ export class CertificateWatch {
 /** Changes when one of the files is written or replaced. */
 export async function fileVersionsOf(files: CertificateFiles): Promise<string> {
   const versions = [files.certificate, files.key].map(async (path) => {
+    // A missing file is a version of its own; loading the certificate reports it.
     const found = await stat(path).catch(() => undefined);
     return `${found?.ino} ${found?.mtimeMs} ${found?.size}`;
   });

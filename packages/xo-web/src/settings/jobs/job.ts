@@ -121,6 +121,7 @@ function paramsFault(text: string): "json" | "vector" | undefined {
     const vector = JSON.parse(text) as { readonly type?: unknown } | null;
     return typeof vector?.type === "string" ? undefined : "vector";
   } catch {
+    // Reported beside the field.
     return "json";
   }
 }

@@ -32,6 +32,7 @@ export function addJsonBodies(
       try {
         done(null, text === "" ? undefined : JSON.parse(text));
       } catch {
+        // The message of the parser would quote the body.
         done(new XoError("PARSE_ERROR", { reason: "the body" }));
       }
     },
