@@ -121,7 +121,7 @@ t.test(
         { length: 3 },
         () => ids.splice(random(ids.length), 1)[0]!,
       ) as [string, string, string];
-      // The server may not have heard of it, or be about to send its notice.
+      // The server may not have received it, or be about to send its notice.
       if (random(2) === 0) await change(a);
       const signal = random(2) === 0 ? "SIGKILL" : "SIGTERM";
       await running.server.stop(signal);

@@ -46,7 +46,7 @@ export async function startOver(
   return { url, pools: started };
 }
 
-/** Somebody who has signed in, at both doors. */
+/** A signed-in user, with JSON-RPC and REST. */
 export class ApiSession {
   readonly #url: string;
   readonly #socket: WebSocket;

@@ -66,7 +66,7 @@ t.test("a demo pool is loaded and stays live", LIMIT, async (t) => {
     t.notMatch(server.output, /error|unhandled|uncaught/i);
     await t.rejects(
       fetch(`http://${first.pools["c"]!.address}/`),
-      "the simulator has gone, too",
+      "the simulator has ended, too",
     );
   });
 });

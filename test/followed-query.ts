@@ -41,7 +41,7 @@ export class FollowedQuery {
   /** Notifications that were taken. */
   updates = 0;
   patches = 0;
-  /** As the last update tells them. */
+  /** As in the last update. */
   total = 0;
   digest = "";
   revision = 0;

@@ -171,7 +171,7 @@ t.test("a failure during the operation leaves nothing behind", async (t) => {
     const left = (await api.all({ type: "VDI" })).filter(({ name_label }) =>
       /^half|CloudConfigDrive/.test(String(name_label)),
     );
-    t.ok(left.length > 0, "as it says");
+    t.ok(left.length > 0, "as documented");
     for (const { id } of left) await api.ask("vdi.delete", { id });
     t.same(countsIn(steered), before);
   });

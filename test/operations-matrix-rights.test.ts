@@ -56,7 +56,7 @@ t.test("without the right nothing reaches a pool", async (t) => {
   t.ok(aboutObjects.length > 100, `${aboutObjects.length} operations`);
   const { generation } = database;
   const refusedOf = new Map<string, string>();
-  t.ok(calls().includes("VM.snapshot"), "what reaches a pool is heard");
+  t.ok(calls().includes("VM.snapshot"), "calls that reach a pool are recorded");
 
   await t.test("a read-only user changes nothing", async (t) => {
     for (const [method, info] of aboutObjects) {

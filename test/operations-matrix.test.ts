@@ -9,7 +9,7 @@ const GiB = 2 ** 30;
 const STATES = ["Halted", "Running", "Paused", "Suspended"] as const;
 type State = (typeof STATES)[number];
 
-/** What becomes of a VM by its state before; where nothing is said, XAPI refuses. */
+/** State of a VM afterwards, by its state before; absent: XAPI refuses. */
 interface Row {
   readonly method: string;
   readonly more?: object;

@@ -175,7 +175,7 @@ t.test("a VM starts where required rules allow it", async (t) => {
   );
   calls();
   await Promise.all(vms.slice(0, 3).map((id) => api.ask("vm.start", { id })));
-  t.notOk(calls().includes("VM.start"), "XAPI was told where");
+  t.notOk(calls().includes("VM.start"), "XAPI got the host");
   const homes = await Promise.all(vms.slice(0, 3).map(home));
   t.same(homes.toSorted(), hosts, "at the same time, each on another");
 

@@ -82,7 +82,7 @@ for (const [kind, step] of [
 
       const { session } = await start();
       const again = await session.rest("POST", `${path}?sync=true`, {});
-      t.equal(again.status, 409, "nobody else begins one meanwhile");
+      t.equal(again.status, 409, "no other user begins one meanwhile");
       const ended = await task(session, "?wait=true");
       t.equal(ended.status, "success", JSON.stringify(ended));
       const after = await lookAt(session);

@@ -144,7 +144,7 @@ const stops: readonly {
 ];
 
 for (const { what, path, body, where, reason } of stops)
-  t.test(`it stops, and says why: ${what}`, LIMIT, async (t) => {
+  t.test(`it stops, and reports the reason: ${what}`, LIMIT, async (t) => {
     const bench = await startStorageBench(t, ...SIZE);
     const before = await lookAt(bench);
     const second = before.hosts.find(({ id }) => id !== before.pool["master"])!;

@@ -132,7 +132,7 @@ t.test("a step that no window has time for is refused", LIMIT, async (t) => {
   );
   const begins = late.waves.map(({ beginsAt }) => beginsAt);
   t.ok(begins[0]! > Date.now() + HOUR, "the plan shows when steps begin");
-  t.ok(begins.at(-1)! > begins[0]! + 20 * HOUR, "and goes on the next day");
+  t.ok(begins.at(-1)! > begins[0]! + 20 * HOUR, "and continues the next day");
 });
 
 t.test("a user suspends a run, and continues it", LIMIT, async (t) => {

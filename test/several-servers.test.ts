@@ -72,7 +72,7 @@ t.test("three servers behind HAProxy", { skip }, async (t) => {
         health = await fetch(`${direct}/health/ready`);
       t.equal(health.status, 503);
       t.match(await health.json(), { ready: false, draining: true });
-      t.equal(await client.query!.closed, 1001, "going away");
+      t.equal(await client.query!.closed, 1001, "ending");
       t.equal(await ended, 0);
       const other = await BalancedClient.signIn(url);
       t.equal((await other.fetch("/rest/v0/users")).status, 200);

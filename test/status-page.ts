@@ -77,7 +77,7 @@ export class StatusPage {
     }
   }
 
-  /** The status as followed and, of the same revision, as a new subscription tells it. */
+  /** The status as followed and, of the same revision, as a new subscription receives it. */
   async compare(): Promise<{ followed: Json; told: Json }> {
     if (this.#gaps > 0) throw new Error(`${this.#gaps} gaps`);
     const answer = once(this.#socket, "message") as Promise<[Buffer]>;
@@ -104,7 +104,7 @@ export class StatusPage {
   }
 }
 
-/** A merge patch cannot tell a null from a member that is not there. */
+/** A merge patch cannot distinguish null from an absent member. */
 function withoutNulls(value: Json): Json {
   if (!isObject(value)) return value;
   return Object.fromEntries(

@@ -11,7 +11,7 @@ import { createLoggers, loadConfig, startServer } from "@xo-server/xo-server";
 import { ApiSession, PASSWORD } from "./api-session.js";
 import { StatusPage } from "./status-page.js";
 
-/** What the server asks pools for all the time, whoever calls it. */
+/** Calls that the server sends to pools all the time, by whichever operation. */
 const USUAL =
   /^(event\.|session\.|task\.|system\.|.*\.get_all(_records)?$|pool\.get_)/;
 

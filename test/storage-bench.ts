@@ -8,7 +8,7 @@ const PASSWORD = "correct horse battery";
 
 export type Row = Readonly<Record<string, unknown>> & { readonly id: string };
 
-/** Somebody who has signed in, at both doors. */
+/** A signed-in user, with JSON-RPC and REST. */
 export interface Operator {
   /** @returns the whole answer */
   readonly call: (
@@ -33,7 +33,7 @@ export interface StorageBench {
   readonly poolProgram: RunningProgram;
   readonly server: RunningProgram;
   readonly admin: Operator;
-  /** Somebody who has only the rights on these objects. */
+  /** A user who has only the rights on these objects. */
   readonly addUser: (
     name: string,
     rights: Readonly<Record<string, string>>,

@@ -190,49 +190,46 @@ t.test("bytes go in and out of pools", LIMIT, async (t) => {
     t.equal((await all.arrayBuffer()).byteLength, vdi!["size"]);
   });
 
-  t.test(
-    "paths of the JSON-RPC door work once, without a cookie",
-    async (t) => {
-      const [vm] = await list("vms", "power_state:Halted");
-      const { $getFrom } = await admin.ask<Offer>("vm.export", { vm: vm!.id });
-      t.match($getFrom, /^\/api\/[\w-]{43}\/.+\.xva$/);
-      t.equal((await fetch(url + $getFrom, { method: "POST" })).status, 404);
-      const xva = await (await fetch(url + $getFrom)).arrayBuffer();
-      t.equal(Buffer.from(xva).toString("latin1", 0, 7), "ova.xml");
-      t.equal((await fetch(url + $getFrom)).status, 404);
+  t.test("paths of the JSON-RPC API work once, without a cookie", async (t) => {
+    const [vm] = await list("vms", "power_state:Halted");
+    const { $getFrom } = await admin.ask<Offer>("vm.export", { vm: vm!.id });
+    t.match($getFrom, /^\/api\/[\w-]{43}\/.+\.xva$/);
+    t.equal((await fetch(url + $getFrom, { method: "POST" })).status, 404);
+    const xva = await (await fetch(url + $getFrom)).arrayBuffer();
+    t.equal(Buffer.from(xva).toString("latin1", 0, 7), "ova.xml");
+    t.equal((await fetch(url + $getFrom)).status, 404);
 
-      const post = async (path: string, body: BodyInit) => {
-        const answer = await fetch(url + path, { method: "POST", body });
-        return (await answer.json()) as { result: string };
-      };
-      const way = await admin.ask<Offer>("vm.import", {
-        sr: sr!.id,
-      });
-      const { result } = await post(way.$sendTo, xva);
-      t.match((await list("vms", `id:${result}`))[0], {
-        name_label: vm!["name_label"],
-      });
+    const post = async (path: string, body: BodyInit) => {
+      const answer = await fetch(url + path, { method: "POST", body });
+      return (await answer.json()) as { result: string };
+    };
+    const way = await admin.ask<Offer>("vm.import", {
+      sr: sr!.id,
+    });
+    const { result } = await post(way.$sendTo, xva);
+    t.match((await list("vms", `id:${result}`))[0], {
+      name_label: vm!["name_label"],
+    });
 
-      const bytes = randomBytes(2 * MiB);
-      const disk = await admin.ask<Offer>("disk.import", {
-        name: "rpc",
-        sr: sr!.id,
-        type: "raw",
-      });
-      const { result: id } = await post(disk.$sendTo, bytes);
-      const content = await admin.ask<Offer>("disk.exportContent", {
-        id,
-        format: "raw",
-      });
-      const back = await (await fetch(url + content.$getFrom)).arrayBuffer();
-      t.equal(digest(Buffer.from(back)), digest(bytes));
-      const over = await admin.ask<Offer>("disk.importContent", {
-        id,
-        format: "raw",
-      });
-      t.match(await post(over.$sendTo, randomBytes(2 * MiB)), { result: true });
-    },
-  );
+    const bytes = randomBytes(2 * MiB);
+    const disk = await admin.ask<Offer>("disk.import", {
+      name: "rpc",
+      sr: sr!.id,
+      type: "raw",
+    });
+    const { result: id } = await post(disk.$sendTo, bytes);
+    const content = await admin.ask<Offer>("disk.exportContent", {
+      id,
+      format: "raw",
+    });
+    const back = await (await fetch(url + content.$getFrom)).arrayBuffer();
+    t.equal(digest(Buffer.from(back)), digest(bytes));
+    const over = await admin.ask<Offer>("disk.importContent", {
+      id,
+      format: "raw",
+    });
+    t.match(await post(over.$sendTo, randomBytes(2 * MiB)), { result: true });
+  });
 
   t.test("without the right there is no path", async (t) => {
     const [vm] = await list("vms", "power_state:Halted");

@@ -373,7 +373,7 @@ t.test("VMs are created from templates", LIMIT, async (t) => {
       terraform({ ...memory, bootAfterCreate: true, cloudConfig: "x" }),
     );
     t.match(answer, { error: { code: 7, message: "no hosts available" } });
-    // A failure does not wait until its traces are gone from here too.
+    // A failure does not wait until its traces are deleted from the mirror too.
     for (let tries = 0; tries < 50; tries++)
       if (String(await counts()) !== String(before)) await sleep(100);
     t.same(await counts(), before);

@@ -225,7 +225,7 @@ t.test("requests that the server sends before any operation", async (t) => {
       ["vm.start", { id: "" }],
       ["vm.start", { id: [id] }],
       ["vm.start", { id, paused: "yes" }],
-      ["vm.start", { id, unheard: true }],
+      ["vm.start", { id, unknownParameter: true }],
       ["vm.stop", { id, forceShutdownDelay: -1 }],
       ["vm.set", { id, CPUs: 0 }],
       ["vm.set", { id, CPUs: "two" }],

@@ -4,7 +4,7 @@ import { toCib } from "../src/placement/cib.js";
 import { fittedExponent } from "../src/placement/curve-fit.js";
 import { placementDocument } from "../src/placement/placement-document.js";
 import { parsePlacementOptions } from "../src/placement/placement-options.js";
-import { storyPool } from "../src/placement/problems.js";
+import { scenarioPool } from "../src/placement/problems.js";
 import { checkShape } from "../src/placement/smoke.js";
 import { sampleReport } from "./sample-report.js";
 
@@ -22,7 +22,7 @@ const reportOf = (
     ),
   );
 
-const story = {
+const scenario = {
   ms: 400,
   cpuMs: 450,
   mendMs: 60,
@@ -35,7 +35,7 @@ const pacemaker = { ms: 20_000, cpuMs: 18_000, outMs: 10_000, outCpuMs: 9_000 };
 
 t.test("targets are met or missed by the medians", async (t) => {
   const document = placementDocument(
-    reportOf([["story", "story, required", [story]]]),
+    reportOf([["scenario", "scenario, required", [scenario]]]),
   );
   t.match(document, "required: full plan: at most 500 ms | 400 ms | met |");
   t.match(document, "plan mended: at most 50 ms | 60.0 ms | **missed** |");
@@ -47,7 +47,7 @@ t.test(
   async (t) => {
     const document = placementDocument(
       reportOf([
-        ["story", "story, required", [story]],
+        ["scenario", "scenario, required", [scenario]],
         ["pacemaker", "crm_simulate", [pacemaker]],
       ]),
     );
@@ -110,7 +110,12 @@ t.test(
     const out = toCib(size, { out: 1 });
     t.match(out, 'uname="h1" in_ccm="false" crmd="offline"');
     t.equal(count(out, /<lrm_resource /g), 12);
-    const { hosts, vms, groups, hostAffinities: locations } = storyPool(size);
+    const {
+      hosts,
+      vms,
+      groups,
+      hostAffinities: locations,
+    } = scenarioPool(size);
     t.same([hosts.length, vms.length], [3, 12]);
     t.same([groups?.length, locations?.length], [4, 4]);
   },
@@ -119,7 +124,7 @@ t.test(
 t.test("a partial run and a small run do not write the document", async (t) => {
   const parse = (...args: string[]) => parsePlacementOptions(args, "docs");
   t.match(parse(), { runs: 5, out: "docs", smoke: false });
-  t.match(parse("--only", "story"), { out: undefined, only: ["story"] });
+  t.match(parse("--only", "scenario"), { out: undefined, only: ["scenario"] });
   t.match(parse("--smoke", "--runs", "4"), { runs: 1, out: undefined });
   t.match(parse("--replay", "pool.json"), { replay: "pool.json" });
   t.throws(() => parse("A"), { name: "UsageError" });

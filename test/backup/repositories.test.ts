@@ -127,7 +127,7 @@ t.test("folders that cannot be used are refused", async (t) => {
   t.same(await readdir(folder), ["notes.txt"], "nothing was written");
 });
 
-t.test("a repository that has gone, or is older, is reported", async (t) => {
+t.test("a repository that is missing, or is older, is reported", async (t) => {
   const { api } = await steer(t);
   const { id, folder } = await createRepository(t, api);
   const aside = `${folder}.aside`;

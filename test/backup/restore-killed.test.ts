@@ -13,7 +13,7 @@ t.comment("timeout=300000");
 const MIB = 2 ** 20;
 
 t.test(
-  "a restore goes on after kill -9, and leaves nothing behind",
+  "a restore continues after kill -9, and leaves nothing behind",
   async (t) => {
     const [pool] = await simulate(t, "--hosts", "1", "--vms", "2");
     const cwd = t.testdir({

@@ -8,7 +8,7 @@ import { complaintsOf, noBrowserReason, openBrowser } from "./chromium.js";
 const LIMIT = { timeout: 240_000 };
 t.comment("timeout=240000");
 
-/** Where a picture of the end goes, for those who want to look. */
+/** Where a screenshot of the end is written. */
 const pictures = process.env["PICTURES"];
 const PASSWORD = "a day at work";
 
@@ -33,7 +33,7 @@ t.test(
     await page.goto(url);
     await signIn(page);
     await page.getByText("Welcome. Connect your first pool").waitFor();
-    t.pass("whoever has no pools begins with the first one");
+    t.pass("without pools the page begins with adding the first one");
 
     await page.getByLabel("Host address").fill(address);
     await page.getByLabel("User name", { exact: true }).fill("root");
@@ -43,7 +43,7 @@ t.test(
     t.match(
       await page.locator("main").textContent(),
       /([0-9A-F]{2}:){31}[0-9A-F]{2}/,
-      "its certificate is shown before a password goes anywhere",
+      "its certificate is shown before a password is sent",
     );
     await page.getByRole("button", { name: "Accept certificate" }).click();
     await page.waitForURL(/#\/$/);

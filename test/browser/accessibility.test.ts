@@ -2,7 +2,7 @@
 import t from "tap";
 import { violations } from "./axe.js";
 import { noBrowserReason, openBrowser, webRoot } from "./chromium.js";
-import { loadingPools, noPools, troubledPools } from "./scenarios.js";
+import { loadingPools, noPools, faultyPools } from "./scenarios.js";
 import { startScriptedServer } from "./scripted-server.js";
 
 /** Text size and layout differ by width, contrast by scheme. */
@@ -37,14 +37,14 @@ t.test(
         server.show(noPools());
         await page.getByText("No pools connected").waitFor();
         t.same(await violations(page), [], "without pools");
-        server.show(troubledPools());
+        server.show(faultyPools());
         await page.getByText("Authentication failed").waitFor();
         for (const toggle of await page.locator(".toggle").all())
           await toggle.click();
         t.same(await violations(page), [], "with errors and details");
         server.goAway();
         await page.getByRole("button", { name: "Retry now" }).waitFor();
-        t.same(await violations(page), [], "while the server is gone");
+        t.same(await violations(page), [], "while the server is stopped");
       });
   },
 );

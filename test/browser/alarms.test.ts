@@ -76,7 +76,7 @@ t.test("alarms on the page", { skip, timeout: 120_000 }, async (t) => {
       t.equal(
         await page.getByRole("button", { name: /^Acknowledge/ }).count(),
         0,
-        "nobody has signed in",
+        "no user has signed in",
       );
       await page.getByRole("button", { name: "Show all 10" }).click();
       t.equal(await page.locator(".alarm").count(), 10);

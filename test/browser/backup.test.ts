@@ -38,7 +38,7 @@ t.test("from nothing to a restored VM", { skip, ...LIMIT }, async (t) => {
   await checkViews(t, page, "form of a repository");
   await button("Create").click();
 
-  // The recovery sheet is shown until somebody confirms to have it.
+  // The recovery sheet is shown until the user confirms to have stored it.
   await dialog.getByText("Recovery key:").waitFor();
   await button("Close").click();
   await dialog.getByText("Confirm first").waitFor();

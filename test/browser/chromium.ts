@@ -67,7 +67,7 @@ export function complaintsOf(page: Page): string[] {
   const complaints: string[] = [];
   page.on("pageerror", (error) => complaints.push(error.message));
   page.on("console", (message) => {
-    // A server that is away is what some tests are about; Chromium logs each vain try.
+    // Some tests stop the server; Chromium logs each failed attempt.
     const vain = message.text().startsWith("WebSocket connection to");
     if (message.type() === "error" && !vain) complaints.push(message.text());
   });

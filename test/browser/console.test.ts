@@ -120,7 +120,7 @@ t.test(
         await page.getByText("Connected", { exact: true }).waitFor();
         await admin.ask("vm.stop", { id: halted!.id, force: true });
         await page.locator(".what", { hasText: "The VM is halted" }).waitFor();
-        t.pass("and says so again");
+        t.pass("and reports it again");
       },
     );
 

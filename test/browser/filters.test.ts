@@ -41,7 +41,7 @@ t.test("filters on the page of VMs", { skip, ...LIMIT }, async (t) => {
     await options.getByText("power_state", { exact: true }).waitFor();
     await page.keyboard.press("ArrowDown");
     const active = await field.getAttribute("aria-activedescendant");
-    t.ok(active, "the field says which line is chosen");
+    t.ok(active, "the field announces which line is selected");
     t.equal(
       await page.locator(`[id="${active!}"]`).getAttribute("aria-selected"),
       "true",

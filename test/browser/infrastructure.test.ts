@@ -35,7 +35,7 @@ t.test("hosts, pools, storage and networks", { skip, ...LIMIT }, async (t) => {
     await page.getByRole("heading", { level: 1 }).waitFor();
     return { page, complaints };
   };
-  /** Until a field of an object is so, for whoever asks the server. */
+  /** Waits until the server returns this value for a field of an object. */
   const untilSet = async (
     folder: string,
     filter: string,

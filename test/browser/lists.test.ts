@@ -187,7 +187,7 @@ t.test("lists of objects", { skip, ...LIMIT }, async (t) => {
     const { page, grid } = await open(t);
     await until(page, names.slice(0, 5));
     await grid.locator(".row").nth(2).hover();
-    // For a second after somebody asked, other rows are what they wait for.
+    // For a second after a request, the page loads no other rows.
     await page.waitForTimeout(1_200);
     const vm = vms.find(({ name_label }) => name_label === names[1])!;
     const name_label = `zz ${names[1]!}`;

@@ -69,8 +69,8 @@ function manyPool(i: number): ScriptedPool {
   });
 }
 
-/** One pool for each thing that commonly goes wrong. */
-export function troubledPools(): ScriptedStatus {
+/** One pool for each common fault. */
+export function faultyPools(): ScriptedStatus {
   const stale = new Date(Date.now() - 185_000).toISOString();
   return statusOf([
     poolOf("Berlin", { size: [3, 60] }),

@@ -9,7 +9,7 @@ interface Form {
 
 const COOKIE = "authenticationToken=t; HttpOnly; SameSite=Strict; Path=/";
 
-/** `ada` with the password `right` and the code `123456`, as the REST API tells it. */
+/** `ada` with the password `right` and the code `123456`, as the REST API returns them. */
 export class ScriptedPeople {
   async answer(
     request: IncomingMessage,

@@ -60,12 +60,12 @@ export async function startScriptedServer(
       void people.answer(request, response);
     else void serveFile(root, request, response);
   });
-  const doors = new WebSocketServer({ noServer: true });
+  const webSockets = new WebSocketServer({ noServer: true });
 
   http.on("upgrade", (request, socket: Socket, head) => {
     if (away) socket.destroy();
     else
-      doors.handleUpgrade(request, socket, head, (page) => {
+      webSockets.handleUpgrade(request, socket, head, (page) => {
         greet(page);
       });
   });

@@ -63,7 +63,7 @@ export function countsOf(hosts: number, vms: number): Record<string, number> {
 const ago = (seconds: number): string =>
   new Date(Date.now() - seconds * 1000).toISOString();
 
-/** A pool that is live, unless it is told otherwise. */
+/** A connected pool, unless the test overrides it. */
 export function poolOf(
   label: string,
   given: Partial<ScriptedPool> & { size?: readonly [number, number] } = {},

@@ -14,7 +14,7 @@ t.comment("timeout=240000");
 const skip = noBrowserReason() ?? false;
 const PASSWORD = "correct horse battery";
 
-/** A server without pools, and somebody who has just signed in to it. */
+/** A server without pools, and a user who has just signed in. */
 async function startEmpty(t: Test, browser: Browser) {
   const cwd = t.testdir({
     "config.yaml": `audit: { forward: [{ name: archive, url: "file://${resolve(t.testdirName)}/audit.jsonl" }] }`,

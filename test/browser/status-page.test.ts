@@ -14,7 +14,7 @@ import {
   loadingPools,
   manyPools,
   noPools,
-  troubledPools,
+  faultyPools,
 } from "./scenarios.js";
 import { startScriptedServer, type ScriptedServer } from "./scripted-server.js";
 import type { ScriptedStatus } from "./scripted-status.js";
@@ -96,7 +96,7 @@ t.test(
     );
 
     t.test("errors suggest a remedy", async (t) => {
-      const { page } = await visit(t, troubledPools());
+      const { page } = await visit(t, faultyPools());
       await page.getByText("Authentication failed").waitFor();
       await page.getByRole("button", { name: "Oslo" }).click();
       await page.getByText("Compare the fingerprint").waitFor();
@@ -125,7 +125,7 @@ t.test(
     });
 
     t.test("a corrected error disappears from the page", async (t) => {
-      const { page, server, complaints } = await visit(t, troubledPools());
+      const { page, server, complaints } = await visit(t, faultyPools());
       await page.getByText("Connection lost").waitFor();
       server.patch({
         pools: { porto: { error: null, staleSince: null, state: "watching" } },
@@ -200,7 +200,7 @@ t.test(
     });
 
     t.test("360 pixels are wide enough", async (t) => {
-      const { page } = await visit(t, troubledPools());
+      const { page } = await visit(t, faultyPools());
       await page.setViewportSize({ width: 360, height: 740 });
       await page.getByRole("button", { name: "Oslo" }).click();
       const over = await page.evaluate(
@@ -260,7 +260,7 @@ async function rows(page: Page, count: number): Promise<void> {
   );
 }
 
-/** Waits for what no event tells; the test's own time limit ends it. */
+/** Polls, because no event reports it; the time limit of the test ends it. */
 async function until(
   condition: () => boolean | Promise<boolean>,
 ): Promise<void> {

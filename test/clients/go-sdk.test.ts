@@ -15,7 +15,7 @@ t.comment("timeout=900000");
 t.setTimeout(900_000);
 const LIMIT = { timeout: 900_000 };
 
-/** A program of get-clients.sh against a house of its own. */
+/** A program of get-clients.sh against a server and pools of its own. */
 async function run(
   t: Test,
   program: string,
@@ -39,7 +39,7 @@ async function run(
   return runClient(clientFile("go", program), args, { cwd: folder, env });
 }
 
-/** Fails with what the program said of each job that failed. */
+/** Fails with the output of the program about each failed job. */
 function passed(t: Test, { code, stdout, stderr }: Ended, jobs: number): void {
   const lines = stdout.split("\n");
   t.same(

@@ -5,7 +5,7 @@ import type { Test } from "tap";
 import { RunningProgram } from "../running-program.js";
 import { simulate, type Simulated } from "../simulated.js";
 
-/** Where get-clients.sh puts other people's clients. */
+/** Folder in which get-clients.sh installs foreign clients. */
 const CLIENTS =
   process.env["XO_CLIENTS"] ?? join(homedir(), ".cache", "xo-clients");
 
@@ -40,7 +40,7 @@ export interface House {
   readonly template: string;
 }
 
-/** A template with disks and an interface, as people make them; guests made of it get an address. */
+/** A template with disks and an interface, as administrators create them; VMs created from it get an address. */
 export const TEMPLATE = "Template of a guest";
 
 export async function openHouse(t: Test): Promise<House> {

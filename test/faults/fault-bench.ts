@@ -17,7 +17,7 @@ import { seededRandom, type Random } from "./seeded-random.js";
 
 /**
  * A change that is not visible after this time, in ms, while the pool is
- * reported as current, is a lie of the mirror. Above the time after which the
+ * reported as current, is a stale mirror reported as current. Above the time after which the
  * client below gives up a silent event.from, with room for a busy machine.
  */
 const MAX_UNKNOWN_MS = 15_000;

@@ -24,7 +24,7 @@ export class KillableClient {
     await this.ask("session.signIn", credentials);
   }
 
-  /** Undefined: the server was gone before it said that it is done. @throws what it refuses */
+  /** Undefined: the server ended before it reported the end. @throws what it refuses */
   async ask(method: string, params: object = {}): Promise<unknown> {
     const id = ++this.#lastId;
     const answer = await new Promise<Answer>((resolve) => {

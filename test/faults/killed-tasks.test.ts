@@ -138,13 +138,13 @@ t.test(
     );
     const { taskId } = (await answer.json()) as { taskId: string };
     await until(first.session, taskId, (task) => task.tasks.length === 1);
-    // The reference has been told by then: progress is.
+    // The reference has been sent by then, because progress has.
     await pause(500);
     await first.server.stop("SIGKILL");
 
     const { session } = await start();
     const again = await taskOf(session, taskId);
-    t.equal(again.status, "pending", "it goes on");
+    t.equal(again.status, "pending", "it continues");
     const task = await taskOf(session, taskId, "?wait=true");
     t.match(task, {
       status: "success",

@@ -101,7 +101,7 @@ t.test(
       NodeJS.ReadableStream & { destroy(): void },
     ];
     answer.on("error", () => undefined);
-    // Nobody reads: the rest of it waits in the pool.
+    // The client does not read: the rest waits in the pool.
     while ((await first.list("vm-snapshots", own)).length === before)
       await pause(20);
     await kill(first);

@@ -26,5 +26,5 @@ t.test("the Java SDK works with a pool", { skip }, async (t) => {
   });
   t.ok(Number(seen["vms"]) > 20, "guests, templates and control domains");
   t.ok(Number(seen["memory"]) > 2 ** 28, "bytes, past 32 bits too");
-  t.ok(Number(seen["second"]) > 0, "the start is told by events");
+  t.ok(Number(seen["second"]) > 0, "the start is reported by events");
 });

@@ -34,7 +34,7 @@ interface AuditRecord {
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-/** Short times, at a clock that goes fast. */
+/** Short times, at an accelerated clock. */
 export const POLICY = {
   mode: "automatic",
   intervalSeconds: 10,
@@ -122,7 +122,7 @@ export class BalancedPool {
     );
   }
 
-  /** CPU of each host that takes VMs, by what its VMs were told to do. */
+  /** CPU of each host that takes VMs, from the loads set for its VMs. */
   hosts(): { readonly host: string; readonly cpu: number }[] {
     const { db } = this.pool;
     return [...db.refs("host")]
@@ -134,7 +134,7 @@ export class BalancedPool {
       });
   }
 
-  /** Cores, by reference: what was said last. */
+  /** Cores, by reference, as set last. */
   readonly loads = new Map<string, number>();
 
   /** Hosts that take VMs, those first that can be given most to do. */
@@ -176,9 +176,9 @@ export class BalancedPool {
   }
 
   /**
-   * What is never to be: a move that is not told of, one to where nothing goes,
-   * a VM moved twice within its cool-down.
-   * @param others moves that somebody else has made
+   * Violations: a migration that is not reported, one to an excluded host, a VM
+   * migrated twice within its cooldown.
+   * @param others migrations of others than the balancer
    */
   async check(t: Test, others: readonly SeenMove[] = []): Promise<void> {
     const bare = ({ vm, from, to }: Pick<Move, "vm" | "from" | "to">) =>

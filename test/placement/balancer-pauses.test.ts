@@ -31,7 +31,7 @@ t.test("no balancing during a rolling reboot", LIMIT, async (t) => {
   const to = clock.now();
   t.match(answer, { result: true }, JSON.stringify(answer.error));
   const others = [...pool.guard.moves];
-  t.ok(others.length > 0, "VMs have moved away and back");
+  t.ok(others.length > 0, "VMs have been migrated there and back");
   for (const { start: begun } of await balanced.runs())
     t.notOk(begun > from && begun < to, "no run meanwhile");
   await balanced.balancedAgain(0);

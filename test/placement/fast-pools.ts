@@ -29,14 +29,14 @@ export interface FastPool {
 }
 
 export interface FastOptions {
-  /** Time goes so many times faster. */
+  /** Factor by which time is accelerated. */
   readonly factor: number;
   /** Changes a pool before the server knows it. */
   readonly prepare?: (sim: SimulatedPool, index: number) => void;
 }
 
 /**
- * Starts pools in which every host answers and tells its own statistics, and a
+ * Starts pools in which every host answers and reports its own statistics, and a
  * server that watches them.
  */
 export async function startFast(

@@ -95,7 +95,7 @@ for (const seed of SEEDS)
       t.same(
         [...told, ...plan.lost].toSorted(),
         guests.map((vm) => uuidOf(pool, "VM", vm)).toSorted(),
-        "each guest is told of",
+        "each VM is reported",
       );
       sim.killHost(host);
       await until(

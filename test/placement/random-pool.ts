@@ -63,7 +63,7 @@ export function complicate({ database: db }: SimulatedPool, seed: number) {
     db.update("host", dice.pick(hosts), { enabled: false });
 }
 
-/** Of what is free, some goes. */
+/** Uses some of what is free. */
 function cutMemory(db: Database, host: string, dice: Dice): void {
   const metrics = db.get("host", host)["metrics"] as string;
   const { memory_total, memory_free } = db.get("host_metrics", metrics);

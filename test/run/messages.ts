@@ -2,7 +2,7 @@
 export interface RunFile {
   /** Absolute path of a compiled test file. */
   readonly path: string;
-  /** The name of the file for people. */
+  /** The human-readable name of the file. */
   readonly name: string;
 }
 

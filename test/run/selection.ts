@@ -34,7 +34,7 @@ export function isUsual({ source }: TestFile): boolean {
   return !source.startsWith("test/") || USUAL.has(source);
 }
 
-/** Tests that drive other people's programs. */
+/** Tests that run foreign programs. */
 export function isForeign({ source }: TestFile): boolean {
   return /^test\/(clients|peers)\//.test(source);
 }

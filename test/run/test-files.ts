@@ -5,7 +5,7 @@ export const ROOT = resolve(import.meta.dirname, "../../..");
 
 /** A compiled test file and what its source says about how to run it. */
 export interface TestFile {
-  /** Source, relative to the root: the name shown to people. */
+  /** Source, relative to the root: the name that is shown. */
   readonly source: string;
   /** Absolute path of the compiled file. */
   readonly compiled: string;
@@ -19,7 +19,7 @@ export interface TestFile {
 
 const USUAL_TIMEOUT = Number(process.env["XO_TEST_TIMEOUT"] ?? 240_000);
 
-/** All test files that have a source: a compiled file whose source is gone does not run. */
+/** All test files that have a source: a compiled file whose source is deleted does not run. */
 export function allTestFiles(): TestFile[] {
   const packages = readdirSync(join(ROOT, "packages"));
   const folders = packages.map((name) => join("packages", name, "test"));

@@ -28,7 +28,7 @@ export interface Visits {
   readonly errors: Map<string, number>;
 }
 
-/** Connects, signs in, asks for a while, disconnects (without a word every second time), and comes again. */
+/** Connects, signs in, sends requests for some time, disconnects (without closing every second time), and connects again. */
 export async function visit(
   host: string,
   password: string,

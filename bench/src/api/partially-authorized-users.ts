@@ -2,7 +2,7 @@ import { ApiClient } from "./api-client.js";
 import type { MeasuredServer } from "./measured-server.js";
 
 /** Users who may read about half of all objects, by one kind of right. */
-export interface HalfSighted {
+export interface PartiallyAuthorizedUsers {
   readonly name: string;
   readonly token: string;
 }
@@ -17,9 +17,9 @@ interface Listed {
 }
 
 /** Makes one user for each kind: a selector over ids, one over tags, a pool, explicit ids. */
-export async function createHalfSighted(
+export async function createPartiallyAuthorizedUsers(
   server: MeasuredServer,
-): Promise<HalfSighted[]> {
+): Promise<PartiallyAuthorizedUsers[]> {
   const admin = await server.connect();
   await admin.call("all.unsubscribe", {});
   const all = (await admin.call("xo.getAllObjects", {})) as Record<

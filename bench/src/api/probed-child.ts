@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import type { ServerFigures } from "./server-figures.js";
 
-/** A program with the server's probe in it and a door of its own, in a process of its own: what the ground allows. */
+/** A program with the server's probe and an HTTP endpoint, in a process of its own: the lower bound of what the machine allows. */
 export class ProbedChild {
   readonly url: string;
   readonly #child: ChildProcess;

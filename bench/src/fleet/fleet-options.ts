@@ -44,7 +44,7 @@ export function parseFleetOptions(
   const sizes = Object.fromEntries(
     Object.entries(defaults).map(([name, value]) => [
       name,
-      wholeNumber(name, values[name as keyof typeof FULL]) ?? value,
+      toInteger(name, values[name as keyof typeof FULL]) ?? value,
     ]),
   ) as typeof FULL;
   const rows = chooseRows(values.only ?? []);
@@ -65,7 +65,7 @@ export function parseFleetOptions(
     dayChurn: smoke ? 1 : 200,
     single: smoke ? "C" : "A",
     rows,
-    runs: smoke ? 1 : (wholeNumber("runs", values.runs) ?? 1),
+    runs: smoke ? 1 : (toInteger("runs", values.runs) ?? 1),
     json: values.json,
     out: values.out ?? (full ? documents : undefined),
     profile: values["cpu-prof"],
@@ -82,10 +82,7 @@ function chooseRows(only: readonly string[]): readonly RowName[] {
   return rowNames.filter((name) => only.length === 0 || only.includes(name));
 }
 
-function wholeNumber(
-  name: string,
-  text: string | undefined,
-): number | undefined {
+function toInteger(name: string, text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   const value = Number(text);
   if (!Number.isSafeInteger(value) || value < 1)

@@ -41,7 +41,7 @@ export function toResult(
   );
   return {
     ...key,
-    ...tidyAll(median),
+    ...roundAll(median),
     runs: runs.length,
     spread,
     ...(failure === undefined ? {} : { failure }),
@@ -59,7 +59,7 @@ function tidy(value: number): number {
   return Math.round(value * 100) / 100;
 }
 
-function tidyAll(figures: Figures): Figures {
+function roundAll(figures: Figures): Figures {
   return Object.fromEntries(
     Object.entries(figures).map(([name, value]) => [name, tidy(value)]),
   );

@@ -17,7 +17,7 @@ export interface Scale {
   readonly changesPerSecond: number;
   readonly churnMs: number;
   /** Before it is measured. */
-  readonly churnCalmMs: number;
+  readonly churnQuietMs: number;
   /** Readers of the feed meanwhile. */
   readonly churnReaders: readonly number[];
 }
@@ -36,7 +36,7 @@ export const fullScale: Scale = {
   shares: [0.5, 0.75, 0.9, 0.95, 1, 1.1, 1.25, 1.5],
   changesPerSecond: 200,
   churnMs: 20_000,
-  churnCalmMs: 3_000,
+  churnQuietMs: 3_000,
   churnReaders: [0, 1, 10],
 };
 
@@ -51,6 +51,6 @@ export const smokeScale: Scale = {
   shares: [0.5],
   changesPerSecond: 50,
   churnMs: 1_000,
-  churnCalmMs: 300,
+  churnQuietMs: 300,
   churnReaders: [1],
 };

@@ -64,14 +64,14 @@ async function withPool(
 
 function churn(
   args: readonly string[],
-  { churnMs, churnCalmMs }: Scale,
+  { churnMs, churnQuietMs }: Scale,
   kind: Pick<ChurnJob, "hasViews" | "readers">,
 ): Promise<Figures> {
   return withPool(args, (pool) => {
     const job: ChurnJob = {
       pool,
       durationMs: churnMs,
-      calmMs: churnCalmMs,
+      quietMs: churnQuietMs,
       ...kind,
     };
     return measureProgram("churn", job);

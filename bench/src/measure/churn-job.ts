@@ -9,5 +9,5 @@ export interface ChurnJob {
   readonly readers: number;
   readonly durationMs: number;
   /** Until the first responses, with the changes during the load, are processed. */
-  readonly calmMs: number;
+  readonly quietMs: number;
 }

@@ -24,7 +24,7 @@ inventory.addPool(name, xapi);
 await Promise.all([xapi.connect(), untilWatching(inventory, name)]);
 inventory.subscribe((batch) => (changes += batch.count));
 const catalog = job.hasViews ? await keepViews() : undefined;
-await setTimeout(job.calmMs);
+await setTimeout(job.quietMs);
 const figures = await watch();
 const shares = await profileShares(
   {

@@ -1,4 +1,4 @@
-/** Reads what this process shall measure from its stdin. The parent wrote it: it is trusted to have the shape. */
+/** Reads the job of this process from its stdin. The parent wrote it: it is trusted to have the shape. */
 export async function readJob<Job>(): Promise<Job> {
   const chunks: Buffer[] = [];
   for await (const chunk of process.stdin) chunks.push(chunk as Buffer);

@@ -31,7 +31,7 @@ export class Hours {
     this.#wake();
   }
 
-  /** How many changes a pool shall make next; waits for the next hour. 0: the day is over. */
+  /** Number of changes that a pool makes next; waits for the next hour. 0: the day is over. */
   async take(): Promise<number> {
     while (this.#left === 0) {
       if (this.#isOver) return 0;

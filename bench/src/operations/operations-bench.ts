@@ -8,7 +8,7 @@ import { documentsFolder } from "../harness/repository.js";
 import { toResult, type Report, type Result } from "../harness/result.js";
 import { startSimulator } from "../harness/simulator.js";
 import { measureOperations, type MeasuredCall } from "./measure-operations.js";
-import { operationsDocument, worstFirst } from "./operations-document.js";
+import { operationsDocument, slowestFirst } from "./operations-document.js";
 
 /** Until the server has done all that it does once after its start. */
 const SETTLE_MS = 15_000;
@@ -38,7 +38,7 @@ export const operationsBench: Bench = {
     const isPart = smoke || only !== undefined;
     const out = values.out ?? (isPart ? undefined : documentsFolder);
     if (out !== undefined) {
-      const worst = worstFirst(results).slice(0, PUBLISHED);
+      const worst = slowestFirst(results).slice(0, PUBLISHED);
       await publish(out, {
         "operations.md": document,
         "operations.json": reportText({ ...report, results: worst }),

@@ -9,7 +9,7 @@ const SHOWN = 20;
 /** `docs/benchmarks/operations.md`, from the results alone. */
 export function operationsDocument(report: Report): string {
   const { results } = report;
-  const worst = worstFirst(results);
+  const worst = slowestFirst(results);
   const methods = new Set(results.map(({ mode }) => mode)).size;
   const failed = results.filter(({ failure }) => failure !== undefined).length;
   return markdownDocument([
@@ -48,7 +48,7 @@ export function operationsDocument(report: Report): string {
   ]);
 }
 
-export function worstFirst(results: readonly Result[]): readonly Result[] {
+export function slowestFirst(results: readonly Result[]): readonly Result[] {
   return results.toSorted(
     (a, b) =>
       figureOf(b, "longestOwnBlockMs") - figureOf(a, "longestOwnBlockMs"),

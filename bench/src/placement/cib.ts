@@ -1,4 +1,4 @@
-import { likedHost, type Story } from "./problems.js";
+import { likedHost, type PlacementScenario } from "./problems.js";
 
 export interface CibState {
   /** Number of a host that is offline, when every host runs one of each set; absent: nothing runs, all are online. */
@@ -14,7 +14,10 @@ const NO_PARAMETERS = "f2317cad3d54cec5d7d7aa7d0bf35cf8";
  * more time of Pacemaker (its full plan then takes above ten minutes), and
  * memory never decides here. Agents are named and never run.
  */
-export function toCib({ hosts, sets }: Story, { out }: CibState): string {
+export function toCib(
+  { hosts, sets }: PlacementScenario,
+  { out }: CibState,
+): string {
   const nodes = count(hosts, (i) => `<node id="${i + 1}" uname="h${i}"/>`);
   const clones = count(sets, (set) => toClone(set, hosts));
   const locations = count(

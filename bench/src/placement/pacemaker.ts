@@ -28,7 +28,7 @@ export function pacemakerVersion(): string | undefined {
  * @throws Error when it fails or exceeds its time limit
  */
 export async function measurePacemaker({
-  story,
+  scenario,
   timeoutMs,
 }: PacemakerJob): Promise<Figures> {
   const folder = await mkdtemp(join(tmpdir(), "xo-bench-cib-"));
@@ -38,9 +38,9 @@ export async function measurePacemaker({
       await writeFile(file, cib);
       return simulate(file, timeoutMs);
     };
-    const full = await run("full.xml", toCib(story, {}));
-    const out = story.hosts >> 1;
-    const one = await run("out.xml", toCib(story, { out }));
+    const full = await run("full.xml", toCib(scenario, {}));
+    const out = scenario.hosts >> 1;
+    const one = await run("out.xml", toCib(scenario, { out }));
     return {
       ms: full.ms,
       cpuMs: full.cpuMs,

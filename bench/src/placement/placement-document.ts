@@ -17,7 +17,7 @@ export function placementDocument(report: Report): string {
     "What runs where, planned by `packages/placement` on one core. Each run is a process of its own that has just started: times are those of code that is not compiled yet. Median (least..most). A full plan is the model indexed and everything placed.",
     measuredOn(report),
     targetTable(placementTargets(report)),
-    ...storyPart(of("story"), of("pacemaker")[0]),
+    ...scenarioPart(of("scenario"), of("pacemaker")[0]),
     ...curvePart(of("curve")),
     ...movesPart([...of("evacuation"), ...of("balance")]),
     ...survivalPart(of("survival")),
@@ -26,26 +26,31 @@ export function placementDocument(report: Report): string {
   ]);
 }
 
-function storyPart(
-  stories: readonly Result[],
+function scenarioPart(
+  scenarios: readonly Result[],
   pacemaker: Result | undefined,
 ): string[] {
-  if (stories.length === 0 && pacemaker === undefined) return [];
+  if (scenarios.length === 0 && pacemaker === undefined) return [];
   return [
-    "## The story",
+    "## The scenario",
     "100 hosts; 100 sets of 100 clones with anti-affinity, one of each set on every host; a host that each set likes best. Anti-affinity is required (then nothing can restart when a host is out, and the plan proves why) or preferred (then all of the host's VMs restart). One host out: the plan is mended, or the failover of what runs is planned. All: the failovers of each host in turn.",
-    table(storyColumns, stories),
-    ...(pacemaker === undefined ? [] : [pacemakerPart(stories[0], pacemaker)]),
+    table(scenarioColumns, scenarios),
+    ...(pacemaker === undefined
+      ? []
+      : [pacemakerPart(scenarios[0], pacemaker)]),
   ];
 }
 
-function pacemakerPart(story: Result | undefined, pacemaker: Result): string {
+function pacemakerPart(
+  scenario: Result | undefined,
+  pacemaker: Result,
+): string {
   if (pacemaker.failure !== undefined)
     return `Beside it: crm_simulate failed: ${pacemaker.failure}.`;
   if (pacemaker.runs === 0)
     return "Beside it: skipped: crm_simulate is not installed.";
   const times = (one: string, other: string) =>
-    formatRatio(figureOf(pacemaker, one) / figureOf(story, other));
+    formatRatio(figureOf(pacemaker, one) / figureOf(scenario, other));
   return markdownDocument([
     "Beside it, in turns in the same run: `crm_simulate --run` of Pacemaker on the same sets as clones of at most one instance a node, with the same locations; the whole process is timed, with reading the file and printing. It does not consider memory (with `placement-strategy=utilization` it takes more than ten minutes); ours keeps account of it.",
     table(pacemakerColumns, [pacemaker]),
@@ -93,7 +98,7 @@ function qualityPart([result]: readonly Result[]): string[] {
   return [
     "## Beside an exact search",
     `${count("pools")} random pools of up to 6 hosts and 20 VMs, with networks and SRs that not all hosts reach, devices, groups, locations, hosts that are disabled or down. A search that tries everything says what could be.`,
-    `Of ${count("failovers")} failures of 1 to 3 hosts, ${count("solvable")} can be survived; ${count("missed")} of these were not. ${count("fewer")} pools were said to survive fewer failures than they do, ${count("calledWrongly")} more.`,
+    `Of ${count("failovers")} failures of 1 to 3 hosts, ${count("solvable")} can be survived; ${count("missed")} of these were not. ${count("fewer")} pools were reported to survive fewer failures than they do, ${count("calledWrongly")} more.`,
   ];
 }
 
@@ -129,7 +134,7 @@ const count = (name: string) => (result: Result) =>
 
 const name: Column = ["", ({ mode }) => mode];
 
-const storyColumns: readonly Column[] = [
+const scenarioColumns: readonly Column[] = [
   name,
   ["full plan, ms", ms("ms")],
   ["CPU, ms", ms("cpuMs")],

@@ -1,7 +1,7 @@
-import type { Mixture, Story } from "./problems.js";
+import type { Mixture, PlacementScenario } from "./problems.js";
 
 export interface PacemakerJob {
-  readonly story: Story;
+  readonly scenario: PlacementScenario;
   readonly timeoutMs: number;
 }
 

@@ -5,11 +5,11 @@ import type {
   QualityJob,
   SurvivalJob,
 } from "./placement-job.js";
-import type { Mixture, Story } from "./problems.js";
+import type { Mixture, PlacementScenario } from "./problems.js";
 
 /** What is measured, each time in a process of its own. */
 export type PlacementRow =
-  | Row<"story", Story>
+  | Row<"scenario", PlacementScenario>
   | Row<"pacemaker", PacemakerJob>
   | Row<"curve", Mixture>
   | Row<"evacuation", EvacuationJob>
@@ -40,7 +40,7 @@ const SURVIVALS = [
 
 export function fullRows(): PlacementRow[] {
   return [
-    ...storyRows({ hosts: 100, sets: 100 }),
+    ...scenarioRows({ hosts: 100, sets: 100 }),
     ...CURVE.map((hosts) => curveRow(hosts, hosts * 100)),
     ...otherRows({ crowd: 1_000, hosts: 100, vms: 10_000 }),
     ...SURVIVALS.map(([fill, most]) =>
@@ -55,7 +55,7 @@ const MOST_MOVES = 5_000;
 /** The same, small. */
 export function smokeRows(): PlacementRow[] {
   return [
-    ...storyRows({ hosts: 6, sets: 6 }),
+    ...scenarioRows({ hosts: 6, sets: 6 }),
     ...[3, 10].map((hosts) => curveRow(hosts, hosts * 20)),
     ...otherRows({ crowd: 30, hosts: 8, vms: 80 }),
     survivalRow(1, { hosts: 8, vms: 80, fill: 0.8, running: true }),
@@ -72,13 +72,13 @@ function row<S extends string, Job>(
   return { section, name, job, most };
 }
 
-function storyRows(size: { hosts: number; sets: number }): PlacementRow[] {
-  const rule: Story = { ...size, required: true };
+function scenarioRows(size: { hosts: number; sets: number }): PlacementRow[] {
+  const rule: PlacementScenario = { ...size, required: true };
   return [
-    row("story", "story, required", rule),
+    row("scenario", "scenario, required", rule),
     // It takes a hundred times as long: three runs are enough.
-    row("pacemaker", "crm_simulate", { story: rule, timeoutMs: 600_000 }, 3),
-    row("story", "story, preferred", { ...size, required: false }),
+    row("pacemaker", "crm_simulate", { scenario: rule, timeoutMs: 600_000 }, 3),
+    row("scenario", "scenario, preferred", { ...size, required: false }),
   ];
 }
 

@@ -16,7 +16,7 @@ export function placementTargets({ results }: Report): Target[] {
   const curve = results.filter(({ place }) => place === "curve");
   return [
     ...["required", "preferred"].flatMap((kind) =>
-      storyTargets(kind, of(`story, ${kind}`)),
+      scenarioTargets(kind, of(`scenario, ${kind}`)),
     ),
     atMostMs(
       "Full plan of 1,000 hosts and 100,000 VMs",
@@ -28,7 +28,7 @@ export function placementTargets({ results }: Report): Target[] {
   ];
 }
 
-function storyTargets(kind: string, result: Result | undefined): Target[] {
+function scenarioTargets(kind: string, result: Result | undefined): Target[] {
   const ms = (name: string) => figureOf(result, name);
   return [
     atMostMs(`Story, apart is ${kind}: full plan`, FULL_PLAN_MS, ms("ms")),

@@ -12,7 +12,7 @@ const GIB = 2 ** 30;
 const restart: RestartModel = { priority: "restart", order: 0, delay: 0 };
 const everywhere = { srs: ["shared"], networks: ["lan"] };
 
-export interface Story {
+export interface PlacementScenario {
   readonly hosts: number;
   /** As many clones each as there are hosts. */
   readonly sets: number;
@@ -20,8 +20,12 @@ export interface Story {
   readonly required: boolean;
 }
 
-/** What Pacemaker's users complained of: sets of clones, one of each on every host, and a host that each set likes best. */
-export function storyPool({ hosts: count, sets, required }: Story): PoolModel {
+/** A known difficult case of Pacemaker: sets of clones, one of each on every host, and a preferred host for each set. */
+export function scenarioPool({
+  hosts: count,
+  sets,
+  required,
+}: PlacementScenario): PoolModel {
   const hosts = names("h", count).map((id) => ({
     id,
     state: "up" as const,
@@ -53,7 +57,7 @@ export function storyPool({ hosts: count, sets, required }: Story): PoolModel {
   return { hosts, vms, groups, hostAffinities: locations };
 }
 
-/** Number of the host that a set likes best: far from its neighbours'. */
+/** Number of the preferred host of a set: far from those of adjacent sets. */
 export function likedHost(set: number, hosts: number): number {
   return (set * 7) % hosts;
 }
@@ -68,9 +72,9 @@ export interface Mixture {
 }
 
 /**
- * VMs of all sizes: a tenth in groups of three that are apart, half of these
- * strictly; a twentieth on a network that half of the hosts have; a hundredth
- * has a host that it likes.
+ * VMs of all sizes: a tenth in groups of three with an anti-affinity rule,
+ * half of these required; a twentieth on a network that half of the hosts have; a hundredth
+ * has host affinity.
  */
 export function mixedPool({
   hosts: count,

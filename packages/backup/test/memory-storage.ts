@@ -1,7 +1,7 @@
 import { RepositoryError } from "../src/errors.js";
 import type { ByteRange, Storage, StoredFile } from "../src/storage/storage.js";
 
-/** Files in a map. `turn` is awaited before each access: a test decides who goes next. */
+/** Files in a map. `turn` is awaited before each access: a test decides the order. */
 export class MemoryStorage implements Storage {
   readonly location = "memory";
   readonly files: Map<string, Buffer>;

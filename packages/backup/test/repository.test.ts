@@ -200,7 +200,7 @@ t.test("checkpoints: a long log opens from the last one", async (t) => {
 });
 
 t.test(
-  "a full disk or a failing source ends a backup, the next goes on",
+  "a full disk or a failing source ends a backup, the next one continues",
   async (t) => {
     const storage = new MemoryStorage();
     const repository = await Repository.create(storage, {

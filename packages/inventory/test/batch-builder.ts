@@ -12,7 +12,7 @@ import {
 export interface BatchItem {
   readonly className: string;
   readonly ref: string;
-  /** Absent: the object is gone. */
+  /** Absent: the object is deleted. */
   readonly record?: object;
   readonly operation?: Operation;
   /** JSON text to use instead of the record's, as from a pool that writes bare NaN. */

@@ -99,7 +99,7 @@ t.test("a created patch leads from the old to the new object", async (t) => {
   t.comment(`seed ${seed}`);
   const random = createRandom(seed);
   let patches = 0;
-  let wholes = 0;
+  let complete = 0;
   for (let i = 0; i < 20_000; i++) {
     const before = {
       ...(mapOf(random, 3) as object),
@@ -108,7 +108,7 @@ t.test("a created patch leads from the old to the new object", async (t) => {
     const after = changed(before, random);
     const patch = writeMergePatch(bytesOf(before), bytesOf(after));
     if (patch === undefined) {
-      wholes++;
+      complete++;
       continue;
     }
     patches++;
@@ -117,7 +117,7 @@ t.test("a created patch leads from the old to the new object", async (t) => {
       t.same(result, after, `${JSON.stringify(before)} ${patch.toString()}`);
   }
   t.ok(patches > 5_000, `${patches} patches`);
-  t.ok(wholes > 500, `${wholes} that no patch can say`);
+  t.ok(complete > 500, `${complete} that no patch can express`);
 });
 
 t.test("no patch where it would have to set null", async (t) => {

@@ -44,7 +44,7 @@ export class History {
     const ref = this.#ref(className, number);
     const known = this.pool.objects.get(className)!.get(ref);
     const kind = this.#random(8);
-    // The pool's own object goes rarely.
+    // The pool's own object is rarely deleted.
     const goes = kind < 2 && (className !== "pool" || this.#random(5) === 0);
     if (known === undefined || kind >= 6)
       this.pool.put(className, ref, this.#record(className, number));
@@ -73,7 +73,7 @@ export class History {
   #record(className: ClassName, number: number): object {
     const random = this.#random;
     const name = `${className}${number}`;
-    // SRs and templates are the same in all pools, as far as their uuids tell; some change theirs.
+    // SRs and templates are the same in all pools, judging by their uuids; some change theirs.
     const isShared = className === "SR" || (className === "VM" && number < 3);
     const own = isShared ? name : `${name}${this.#name}`;
     const uuid = uuidOf(random(12) === 0 ? `${own}+` : own);

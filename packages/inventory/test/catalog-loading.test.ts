@@ -100,7 +100,7 @@ t.test("an object is built when it is read, and not before", async (t) => {
   pool.put("VM", refOf("b"), { uuid: uuidOf("b"), name_label: "renamed" });
   await poll();
   await flushed(inventory, clock);
-  t.same([...builds.values()], [1], "nor is it built again for nobody");
+  t.same([...builds.values()], [1], "nor is it built again without readers");
   t.ok(catalog.feed.revision > revision);
   t.equal(
     catalog.feed.since({ epoch: catalog.feed.epoch, revision }),

@@ -92,7 +92,7 @@ class World {
     this.clock.advance(random(60));
     await this.#turns(random(30));
     if (!this.#isWatched) return;
-    // The first reader is eager, the last one seldom comes.
+    // The first reader reads often, the last one rarely.
     this.readers.forEach((reader, slowness) => {
       if (random(1 + 4 * slowness) === 0) reader.catchUp();
     });

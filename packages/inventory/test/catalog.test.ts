@@ -50,7 +50,11 @@ t.test("a change is sent once per interval, as a patch", async (t) => {
   const [change] = frames[0]!.changes;
   t.equal(frames[0]!.changes.length, 1);
   t.match(change, { kind: "update", id: uuidOf("a"), type: "VM", pool: "p" });
-  t.equal(change!.patch, undefined, "host is null now: no patch can say so");
+  t.equal(
+    change!.patch,
+    undefined,
+    "host is null now: no patch can express it",
+  );
   pool.put("VM", refOf("a"), record("a", { other: { name: "q" } }));
   await poll();
   await flush();
@@ -168,7 +172,7 @@ t.test(
         pool.delete("host", refOf("host"));
       }),
       ["VM a 1"],
-      "and that it is gone",
+      "and its deletion",
     );
     t.same(
       await after(() => {
@@ -314,7 +318,11 @@ t.test("a class that is followed while it is listed is complete", async (t) => {
   await until(() => handle.status().state === "watching");
   await flushed(inventory, clock);
   t.equal(table.count, 7);
-  t.equal(rows.length, 7, "an observer from the beginning has heard of all");
+  t.equal(
+    rows.length,
+    7,
+    "an observer from the beginning has received all changes",
+  );
   catalog.stop();
   await t.rejects(catalog.follow("SR"), { code: "CLOSED" });
   await handle.stop();

@@ -27,7 +27,7 @@ t.test("200,000 changes leave tables and segments unchanged", async (t) => {
     refs = refs.map((ref, i) => {
       // Some change each time, others every eighth time: segments are left with a few that live.
       if (round % (1 + (i % 8)) !== 0) return ref;
-      // One in ten goes, and another comes: rows and numbers of segments are used again.
+      // One in ten is deleted, and another added: rows and numbers of segments are used again.
       const goes = (i + round) % 10 === 0;
       if (goes) pool.delete("VM", ref);
       const next = goes ? `OpaqueRef:${i}-${round}` : ref;

@@ -43,7 +43,7 @@ export class FakePool implements PoolSource {
   #lost: LostReason | Error | undefined;
   #isPolled = false;
   #wake: () => void = () => undefined;
-  /** Deletions that the pool forgets to tell. */
+  /** Deletions for which the pool sends no event. */
   forgetsDeletions = false;
 
   constructor(classes: readonly string[] = []) {

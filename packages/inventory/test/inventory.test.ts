@@ -161,18 +161,18 @@ t.test("an error of a listener does not affect others", async (t) => {
   const leave = inventory.subscribe(() => {
     throw new Error("mine");
   });
-  let heard = 0;
-  inventory.subscribe(() => heard++);
+  let received = 0;
+  inventory.subscribe(() => received++);
   pool.put("VM", "OpaqueRef:a", vm("a"));
   await poll();
   t.equal(changes.length, 1);
-  t.equal(heard, 1);
+  t.equal(received, 1);
   t.match(lines, [{ level: "error", message: /listener/ }]);
   leave();
   pool.put("VM", "OpaqueRef:b", vm("b"));
   await poll();
   t.equal(lines.length, 1);
-  t.equal(heard, 2);
+  t.equal(received, 2);
   await handle.stop();
 });
 
@@ -239,10 +239,10 @@ t.test("equal content after everything was read twice", async (t) => {
 
 t.test("a cache that is too small by half still serves a part", async (t) => {
   const names = Array.from({ length: 100 }, (_, i) => `vm${i}`);
-  const roomy = await mirror(poolWith(...names));
-  contentOf(roomy.inventory, "p");
-  await roomy.handle.stop();
-  const recordCacheBytes = roomy.inventory.stats.cache.bytes / 2;
+  const large = await mirror(poolWith(...names));
+  contentOf(large.inventory, "p");
+  await large.handle.stop();
+  const recordCacheBytes = large.inventory.stats.cache.bytes / 2;
   let seed = 1;
   const random = () => (seed = (seed * 48271) % 2147483647) / 2147483647;
   const { inventory, handle } = await mirror(poolWith(...names), {

@@ -13,7 +13,7 @@ function createPools(count: number) {
   });
 }
 
-/** Holds listings until they are let go. */
+/** Holds listings until they are released. */
 function holdListings(pools: readonly FakePool[]) {
   const held = new Map<FakePool, () => void>();
   for (const pool of pools) {

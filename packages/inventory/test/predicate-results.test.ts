@@ -71,7 +71,7 @@ t.test(
       "before it is published: for the object as it can be read",
     );
     await flush();
-    t.notOk(table.passes(row, isOther), "what it was says nothing any more");
+    t.notOk(table.passes(row, isOther), "its former value matters no more");
     await stop();
   },
 );

@@ -116,7 +116,7 @@ class World {
     });
   }
 
-  /** Equal numbers, those of either sign, those that single precision cannot tell apart, none. */
+  /** Equal numbers, those of either sign, those that are equal in single precision, none. */
   measure(): void {
     const { random, table } = this;
     const id = random.pick(table.ids);

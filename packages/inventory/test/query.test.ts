@@ -299,7 +299,7 @@ t.test("subscribers with the same request share one update", async (t) => {
 });
 
 t.test(
-  "results are bounded, and go a while after the last reader",
+  "results are bounded, and evicted some time after the last reader",
   async (t) => {
     const { queries, clock } = create(["a", "b"], { maxResults: 2 });
     const live = (filter: string) =>

@@ -50,7 +50,11 @@ t.test(
         recordCacheBytes,
         random: createRandom(1),
       });
-      t.equal(readAll(inventory), 0, "the first read is of no use to itself");
+      t.equal(
+        readAll(inventory),
+        0,
+        "the first read is not served from the cache",
+      );
       for (const read of ["second", "third", "tenth"]) {
         const served = readAll(inventory) / RECORDS;
         const percent = `${read} read at ${share}: ${served.toFixed(2)}`;

@@ -171,7 +171,7 @@ t.test(
         message: /dropped: it is damaged or was encrypted with another key/,
       },
     ]);
-    t.equal(away.lines.length, 1, "said once");
+    t.equal(away.lines.length, 1, "logged once");
     pool.setState("connected");
     await until(() => away.handle.status().state === "watching");
     await away.inventory.stop();

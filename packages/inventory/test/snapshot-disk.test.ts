@@ -70,14 +70,14 @@ for (const fits of [0, 30])
         clock.advance(CHECKPOINT_MS);
         await settle(5);
       }
-      t.equal(small.failures, 1, "it is left alone for a while");
+      t.equal(small.failures, 1, "it is not tried again immediately");
       t.equal(lines.length, 1);
       for (let i = 0; i < 3; i++) {
         clock.advance(CHECKPOINT_MS);
         await settle(10);
       }
       t.equal(small.failures, 2);
-      t.equal(lines.length, 1, "said once");
+      t.equal(lines.length, 1, "logged once");
 
       small.isFull = false;
       for (let i = 0; i < 13; i++) {

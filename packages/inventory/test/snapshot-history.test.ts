@@ -27,7 +27,7 @@ async function happen(
       });
       break;
     case 1:
-      // Not waited for: it writes while the rest goes on.
+      // Not waited for: it writes while the rest continues.
       clock.advance(CHECKPOINT_MS);
       break;
     default:

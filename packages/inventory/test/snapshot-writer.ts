@@ -17,7 +17,7 @@ function recordAt(change: number): object {
   return { uuid: `u${change}`, change, padding };
 }
 
-/** Each change updates or brings one object, and some take another away. */
+/** Each change updates or adds one object, and some delete another. */
 function apply(
   change: number,
   put: (ref: string, record: object) => void,

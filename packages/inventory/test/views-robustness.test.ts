@@ -25,7 +25,7 @@ function randomOf(state: number): () => number {
 }
 
 /** What a record may have in place of what belongs there. */
-const oddities: readonly (() => unknown)[] = [
+const invalidValues: readonly (() => unknown)[] = [
   () => undefined,
   () => null,
   () => true,
@@ -52,7 +52,7 @@ const oddities: readonly (() => unknown)[] = [
 t.test(`no record, however odd, breaks a view (SEED=${seed})`, async (t) => {
   const random = randomOf(seed);
   for (let round = 0; round < 300; round++) {
-    const records = spoilAll(samplePool, random);
+    const records = corruptAll(samplePool, random);
     try {
       for (const object of buildAll(records)) assertJson(object, "");
     } catch (error) {
@@ -105,8 +105,8 @@ t.test("records of a real XAPI give valid objects", { skip }, async (t) => {
   }
 });
 
-/** Each record with some of its fields gone, or something else in their place, also a level below. */
-function spoilAll(records: Records, random: () => number): Records {
+/** Each record with some fields removed or replaced, also nested ones. */
+function corruptAll(records: Records, random: () => number): Records {
   return Object.fromEntries(
     Object.entries(records).map(([className, members]) => [
       className,
@@ -128,7 +128,7 @@ function spoil(
   const spoilt: Record<string, unknown> = {};
   for (const [field, value] of Object.entries(record)) {
     if (random() < share) {
-      const odd = oddities[Math.floor(random() * oddities.length)]!();
+      const odd = invalidValues[Math.floor(random() * invalidValues.length)]!();
       if (random() < 0.7) spoilt[field] = odd;
     } else if (typeof value === "object" && !Array.isArray(value))
       spoilt[field] = spoil(value as XapiRecord, random, share);

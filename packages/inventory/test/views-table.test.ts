@@ -126,7 +126,7 @@ t.test("views read fields that XAPI has", async (t) => {
         return target[field];
       },
     });
-  const spied = Object.fromEntries(
+  const observed = Object.fromEntries(
     Object.entries(everyClass).map(([className, members]) => [
       className,
       Object.fromEntries(
@@ -137,9 +137,9 @@ t.test("views read fields that XAPI has", async (t) => {
       ),
     ]),
   );
-  const links = new RecordLinks(spied);
+  const links = new RecordLinks(observed);
   for (const view of views)
-    for (const [key, record] of Object.entries(spied[view.className]!)) {
+    for (const [key, record] of Object.entries(observed[view.className]!)) {
       view.typeOf(record);
       view.idOf?.({ ref: key, record, links });
       view.build({ ref: key, record, links });

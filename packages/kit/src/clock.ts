@@ -5,7 +5,7 @@ export interface Timers {
 }
 
 /**
- * A clock for durations: never goes back, has no date.
+ * A clock for durations: monotonic, without a date.
  * `kind` is a brand only: it keeps the compiler from taking one clock for the other.
  */
 export interface MonotonicClock extends Timers {

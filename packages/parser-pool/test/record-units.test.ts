@@ -112,7 +112,8 @@ function answerOf(random: Random): Uint8Array {
       is_a_template: random.next() < 0.5,
       resident_on: "OpaqueRef:NULL",
     });
-    const odd = random.below(12) === 0 ? oddities(record, random) : record;
+    const odd =
+      random.below(12) === 0 ? withUnusualValue(record, random) : record;
     return `"OpaqueRef:${n}-${"f".repeat(random.below(30))}":${odd}`;
   });
   return Buffer.from(
@@ -121,7 +122,7 @@ function answerOf(random: Random): Uint8Array {
 }
 
 /** The same record with something that WebAssembly leaves to TypeScript. */
-function oddities(record: string, random: Random): string {
+function withUnusualValue(record: string, random: Random): string {
   const rest = record.slice(1);
   return random.pick([
     `{ ${rest}`,

@@ -259,7 +259,7 @@ for (const goal of ["performance", "consolidate"] as const)
           const plan = planBalance(indexPool(now), policy);
           rounds.push(plan.actions.length);
           for (const { vm: id, from, to } of plan.actions) {
-            t.notOk(been.has(`${id} ${to}`), `${id} goes back to ${to}`);
+            t.notOk(been.has(`${id} ${to}`), `${id} returns to ${to}`);
             been.add(`${id} ${from}`);
           }
           const { vms } = settled(now, plan);

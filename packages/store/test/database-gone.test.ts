@@ -153,7 +153,7 @@ t.test(
     const change = { operation: "vm.start", objectId: "vm" };
     const made: string[] = [];
     for (let round = 0; round < 2; round++) {
-      // Changes of pools go on while the database is away: their ends are written later.
+      // Changes of pools continue while the database is unavailable: their ends are written later.
       const ids = await Promise.all(
         Array.from({ length: 20 }, () =>
           store.auditChanges.begin("one", change),

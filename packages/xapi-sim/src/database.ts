@@ -130,7 +130,7 @@ export class Database {
   ): string {
     const uuid = record["uuid"] ?? this.#random.uuid();
     const row = this.#insert(className, ref, { ...record, uuid });
-    this.#tell("add", row, row.created);
+    this.#notify("add", row, row.created);
     this.#relink(row, undefined, row.record);
     return ref;
   }
@@ -159,7 +159,7 @@ export class Database {
     const generation = this.#nextGeneration(className);
     this.table(row.className).remove(row, generation);
     this.#journalOf(className).remove(row);
-    this.#tell("del", row, generation);
+    this.#notify("del", row, generation);
     this.#relink(row, row.record, undefined);
   }
 
@@ -234,7 +234,7 @@ export class Database {
     row.modified = this.#nextGeneration(row.className);
     this.table(row.className).version++;
     this.#journalOf(row.className).touch(row);
-    this.#tell("mod", row, row.modified);
+    this.#notify("mod", row, row.modified);
   }
 
   /** Writes the other sides of the links that differ between two states of a row. */
@@ -286,7 +286,7 @@ export class Database {
     return className === "message" ? this.#messageJournal : this.#journal;
   }
 
-  #tell(operation: Change["operation"], row: Row, generation: number): void {
+  #notify(operation: Change["operation"], row: Row, generation: number): void {
     if (this.#listeners.size === 0) return;
     const { ref, record } = row;
     const { className } = row;

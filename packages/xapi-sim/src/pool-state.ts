@@ -55,7 +55,7 @@ export class PoolState {
   /** By reference of the host here. */
   readonly joinedHosts = new Map<string, HostChannel>();
 
-  /** What goes wrong, as far as operations and handlers do it themselves. */
+  /** Faults that operations and handlers apply themselves. */
   readonly faults: Faults;
 
   /** @param options `folder` of temporary files; default: the system's */

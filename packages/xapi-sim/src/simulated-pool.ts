@@ -73,7 +73,7 @@ export interface SimulatedPool {
    * restarts protected ones on other hosts.
    */
   lose(hostRef: string, loss: Loss): void;
-  /** A host loses its power and stays away: HA starts its protected guests elsewhere; without HA they are halted after a moment. */
+  /** A host loses its power and stays offline: HA starts its protected guests elsewhere; without HA they are halted after a moment. */
   killHost(hostRef: string): void;
   /** A host that was killed has booted again, without VMs. */
   reviveHost(hostRef: string): void;

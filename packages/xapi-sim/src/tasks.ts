@@ -33,7 +33,7 @@ class RunningTask implements TaskContext {
   }
 }
 
-/** The pool's tasks: made, worked on, finished in XAPI's order of writes, and thrown away in time. */
+/** The pool's tasks: created, run, finished in XAPI's order of writes, and deleted after some time. */
 export class Tasks {
   readonly #db: Database;
   readonly #clock: Clock;
@@ -152,7 +152,7 @@ export class Tasks {
       this.#db.update("task", ref, patch);
   }
 
-  /** Throws away old tasks from time to time, until `stop`. */
+  /** Deletes old tasks periodically, until `stop`. */
   startSweeping(): void {
     this.#sweep = this.#clock.setTimeout(() => {
       this.sweep();

@@ -1,6 +1,6 @@
 /**
  * An error as XAPI answers it: a code and string parameters. Thrown by handlers,
- * written into the envelope by the doors. (Not the model's XapiError, which
+ * written into the envelope by the endpoints. (Not the model's XapiError, which
  * belongs to clients and hides what must not reach a log.)
  */
 export class XapiFailure extends Error {

@@ -5,7 +5,7 @@ import type { XapiRecord } from "../src/xapi-value.js";
 
 const none = "OpaqueRef:none";
 
-/** A running guest without guest tools; HVM unless told. */
+/** A running guest without guest tools; HVM by default. */
 function bareGuest(pool: TestPool, domain_type = "hvm"): string {
   const vm = pool.guest("Running");
   pool.db.update("VM", vm, {

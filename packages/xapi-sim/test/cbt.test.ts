@@ -306,7 +306,7 @@ t.test("a reverted VM has the bytes of its snapshot", async (t) => {
 });
 
 t.test(
-  "snapshots from the start have the contents of their disk, also after it is gone",
+  "snapshots from the start have the contents of their disk, also after it is deleted",
   async (t) => {
     const pool = createTestPool();
     const { db, state } = pool;

@@ -108,7 +108,7 @@ t.test("a base copy with one child is merged, some time later", async (t) => {
 });
 
 t.test(
-  "of base copies in a chain, the upper one goes into the lower",
+  "of base copies in a chain, the upper one is merged into the lower",
   async (t) => {
     const { pool, db, disk, parent, uuid, snapshot, write, pass, chain } =
       await withDisk();
@@ -171,51 +171,53 @@ t.test(
   },
 );
 
-t.test("when the disk goes first, its snapshot has everything", async (t) => {
-  const { pool, db, disk, snapshot, write, pass, parent } = await withDisk();
-  write();
-  const disks = db.count("VDI");
-  const copy = await snapshot();
-  await pool.call("VDI.destroy", disk);
-  pass();
-  t.equal(parent(copy), undefined);
-  t.equal(db.count("VDI"), disks);
-  await pool.call("VDI.destroy", copy);
-  t.strictSame(pass(), []);
-});
-
-t.test("two disks of a base copy go at once: it goes as well", async (t) => {
-  const { pool, db, disk, snapshot, write, pass } = await withDisk();
-  write();
-  const disks = db.count("VDI");
-  const copy = await snapshot();
-  await pool.call("VDI.destroy", copy);
-  await pool.call("VDI.destroy", disk);
-  pass();
-  t.equal(db.count("VDI"), disks - 1);
-});
-
 t.test(
-  "administrators switch merging off; a scan goes on with it",
+  "when the disk is deleted first, its snapshot has everything",
   async (t) => {
-    const { pool, db, sr, disk, snapshot, write, pass, chain } =
-      await withDisk();
+    const { pool, db, disk, snapshot, write, pass, parent } = await withDisk();
     write();
-    const { other_config } = db.get("SR", sr);
-    const set = (more: XapiRecord) =>
-      db.update("SR", sr, {
-        other_config: { ...(other_config as XapiRecord), ...more },
-      });
-    set({ coalesce: "false" });
-    await pool.call("VDI.destroy", await snapshot());
+    const disks = db.count("VDI");
+    const copy = await snapshot();
+    await pool.call("VDI.destroy", disk);
     pass();
-    t.equal(chain(disk), 2);
-    set({});
-    await pool.call("SR.scan", sr);
-    pass();
-    t.equal(chain(disk), 1);
+    t.equal(parent(copy), undefined);
+    t.equal(db.count("VDI"), disks);
+    await pool.call("VDI.destroy", copy);
+    t.strictSame(pass(), []);
   },
 );
+
+t.test(
+  "two disks of a base copy are deleted at once: so is the base copy",
+  async (t) => {
+    const { pool, db, disk, snapshot, write, pass } = await withDisk();
+    write();
+    const disks = db.count("VDI");
+    const copy = await snapshot();
+    await pool.call("VDI.destroy", copy);
+    await pool.call("VDI.destroy", disk);
+    pass();
+    t.equal(db.count("VDI"), disks - 1);
+  },
+);
+
+t.test("administrators switch merging off; a scan continues it", async (t) => {
+  const { pool, db, sr, disk, snapshot, write, pass, chain } = await withDisk();
+  write();
+  const { other_config } = db.get("SR", sr);
+  const set = (more: XapiRecord) =>
+    db.update("SR", sr, {
+      other_config: { ...(other_config as XapiRecord), ...more },
+    });
+  set({ coalesce: "false" });
+  await pool.call("VDI.destroy", await snapshot());
+  pass();
+  t.equal(chain(disk), 2);
+  set({});
+  await pool.call("SR.scan", sr);
+  pass();
+  t.equal(chain(disk), 1);
+});
 
 t.test("on block storage a base copy keeps what has data", async (t) => {
   const { pool, db, disk, vdi, parent, snapshot, write, pass } =

@@ -34,7 +34,7 @@ t.test(
 );
 
 t.test(
-  "fields that only the pool writes have no setter, removed messages say so",
+  "fields that only the pool writes have no setter, removed messages report so",
   async (t) => {
     const { client } = await tinyPool(t);
     await t.rejects(client.call("VM.set_power_state", VM, "Running"), {

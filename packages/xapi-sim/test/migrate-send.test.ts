@@ -70,7 +70,7 @@ for (const state of ["Running", "Halted"] as const)
         "VM.migrate_send",
         ...mapped(here, vm, { ...places, token }),
       )) as string;
-      t.equal(here.db.find("VM", vm), undefined, "gone here");
+      t.equal(here.db.find("VM", vm), undefined, "deleted here");
       for (const disk of disks) t.equal(here.db.find("VDI", disk), undefined);
       const after = there.db.get("VM", arrived);
       for (const field of ["uuid", "name_label", "power_state", "VCPUs_max"])

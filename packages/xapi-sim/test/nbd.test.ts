@@ -196,33 +196,26 @@ t.test("plain NBD with EXPORT_NAME and simple replies", async (t) => {
   t.ok((await client.read(0, SIZE)).equals(expected));
 });
 
-t.test(
-  "what would change the disk is refused, and reading goes on",
-  async (t) => {
-    const { info, expected } = await startDisk(t);
-    const client = await openDisk(t, info);
-    client.request(1, 0, 512, { data: Buffer.alloc(512, 1) });
-    t.equal((await client.reply()).error, 1, "write: EPERM");
-    for (const type of [4, 6]) {
-      client.request(type, 0, 512);
-      t.equal((await client.reply()).error, 1, `command ${type}: EPERM`);
-    }
-    for (const [offset, length] of [
-      [SIZE, 1],
-      [SIZE - 1, 2],
-      [0, 0],
-      [0, 33 * MiB],
-    ] as const) {
-      client.request(0, offset, length);
-      t.equal(
-        (await client.reply()).error,
-        22,
-        `${length} at ${offset}: EINVAL`,
-      );
-    }
-    t.ok((await client.read(0, MiB)).equals(expected.subarray(0, MiB)));
-  },
-);
+t.test("writes are refused, and reading continues", async (t) => {
+  const { info, expected } = await startDisk(t);
+  const client = await openDisk(t, info);
+  client.request(1, 0, 512, { data: Buffer.alloc(512, 1) });
+  t.equal((await client.reply()).error, 1, "write: EPERM");
+  for (const type of [4, 6]) {
+    client.request(type, 0, 512);
+    t.equal((await client.reply()).error, 1, `command ${type}: EPERM`);
+  }
+  for (const [offset, length] of [
+    [SIZE, 1],
+    [SIZE - 1, 2],
+    [0, 0],
+    [0, 33 * MiB],
+  ] as const) {
+    client.request(0, offset, length);
+    t.equal((await client.reply()).error, 22, `${length} at ${offset}: EINVAL`);
+  }
+  t.ok((await client.read(0, MiB)).equals(expected.subarray(0, MiB)));
+});
 
 t.test(
   "the disk is attached to domain 0 while a client is there",

@@ -5,7 +5,7 @@ import { makeXport } from "../src/rrd/xport.js";
 import { createTestPool, NOW } from "./operations-pool.js";
 import { guestOf, startSide } from "./support/two-pools.js";
 
-t.test("a VM that was halted for a while has a gap, not zeros", async (t) => {
+t.test("a VM that was halted meanwhile has a gap, not zeros", async (t) => {
   const pool = createTestPool();
   let now = NOW;
   const context = {

@@ -158,12 +158,12 @@ t.test(
   },
 );
 
-t.test("finished tasks are thrown away after 65 minutes", async (t) => {
+t.test("finished tasks are deleted after 65 minutes", async (t) => {
   const { pool, client } = await tinyPool(t, {
     ...slow,
     clock: leapingClock(70 * 60_000),
   });
-  // On a busy machine the task is gone before the answer with its reference is read.
+  // On a busy machine the task is deleted before the answer with its reference is read.
   const gone = new Set<string>();
   let look = (): void => undefined;
   pool.database.onChange(({ operation, ref }) => {

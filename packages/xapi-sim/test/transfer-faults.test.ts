@@ -138,7 +138,7 @@ t.test("a fault of other handlers does nothing here", async (t) => {
   t.ok("cut" in server.pool.faults.list());
 });
 
-t.test("pause: nothing passes for a while", async (t) => {
+t.test("pause: no data passes for its duration", async (t) => {
   const clock = heldClock();
   const { server, vdi, task } = await withDisk(t, { clock });
   server.pool.faults.set("pause", { value: 12_345, after: 5000, times: 1 });

@@ -21,7 +21,7 @@ async function check(side: Side, host: string): Promise<XapiRecord[]> {
   ) as XapiRecord[];
 }
 
-/** Empties a host, reboots it, and waits until it is back or stays away. */
+/** Empties a host, reboots it, and waits until it is online again or stays offline. */
 async function reboot(side: Side, host: string, comesBack = true) {
   const { db, client } = side;
   await client.call("host.disable", host);

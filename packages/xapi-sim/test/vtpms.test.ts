@@ -70,33 +70,36 @@ t.test("of a unique VTPM, a clone has an empty one", async (t) => {
   t.equal(await contents(clone), "");
 });
 
-t.test("NVRAM is changed while a VM is halted, and goes with it", async (t) => {
-  const pool = createTestPool();
-  const vm = pool.guest("Halted");
-  await pool.call("VM.set_NVRAM", vm, { "EFI-variables": text("a") });
-  const snapshot = (await pool.call("VM.snapshot", vm, "s", [])) as string;
-  const clone = (await pool.call("VM.clone", vm, "c")) as string;
-  await pool.call("VM.add_to_NVRAM", vm, "other", "b");
-  t.strictSame(pool.vm(vm)["NVRAM"], {
-    "EFI-variables": text("a"),
-    other: "b",
-  });
-  t.match(await pool.failure("VM.add_to_NVRAM", vm, "other", "b"), [
-    "MAP_DUPLICATE_KEY",
-  ]);
-  await pool.call("VM.remove_from_NVRAM", vm, "other");
-  await pool.call("VM.set_NVRAM", vm, { "EFI-variables": text("c") });
-  for (const copy of [snapshot, clone])
-    t.strictSame(pool.vm(copy)["NVRAM"], { "EFI-variables": text("a") });
-  await pool.call("VM.revert", snapshot);
-  t.strictSame(pool.vm(vm)["NVRAM"], { "EFI-variables": text("a") });
-  const running = pool.guest("Running");
-  t.strictSame(await pool.failure("VM.set_NVRAM", running, {}), [
-    "VM_BAD_POWER_STATE",
-    running,
-    "halted",
-    "running",
-  ]);
-  await pool.call("VM.set_NVRAM_EFI_variables", running, text("d"), "");
-  t.match(pool.vm(running)["NVRAM"], { "EFI-variables": text("d") });
-});
+t.test(
+  "NVRAM is changed while a VM is halted, and deleted with it",
+  async (t) => {
+    const pool = createTestPool();
+    const vm = pool.guest("Halted");
+    await pool.call("VM.set_NVRAM", vm, { "EFI-variables": text("a") });
+    const snapshot = (await pool.call("VM.snapshot", vm, "s", [])) as string;
+    const clone = (await pool.call("VM.clone", vm, "c")) as string;
+    await pool.call("VM.add_to_NVRAM", vm, "other", "b");
+    t.strictSame(pool.vm(vm)["NVRAM"], {
+      "EFI-variables": text("a"),
+      other: "b",
+    });
+    t.match(await pool.failure("VM.add_to_NVRAM", vm, "other", "b"), [
+      "MAP_DUPLICATE_KEY",
+    ]);
+    await pool.call("VM.remove_from_NVRAM", vm, "other");
+    await pool.call("VM.set_NVRAM", vm, { "EFI-variables": text("c") });
+    for (const copy of [snapshot, clone])
+      t.strictSame(pool.vm(copy)["NVRAM"], { "EFI-variables": text("a") });
+    await pool.call("VM.revert", snapshot);
+    t.strictSame(pool.vm(vm)["NVRAM"], { "EFI-variables": text("a") });
+    const running = pool.guest("Running");
+    t.strictSame(await pool.failure("VM.set_NVRAM", running, {}), [
+      "VM_BAD_POWER_STATE",
+      running,
+      "halted",
+      "running",
+    ]);
+    await pool.call("VM.set_NVRAM_EFI_variables", running, text("d"), "");
+    t.match(pool.vm(running)["NVRAM"], { "EFI-variables": text("d") });
+  },
+);

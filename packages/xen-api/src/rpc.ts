@@ -143,7 +143,7 @@ export class Rpc {
   }
 }
 
-/** Reads one answer: chooses by its head where the body goes. */
+/** Reads one answer: chooses the decoder of the body by its head. */
 class AnswerReader {
   readonly #request: RpcRequest;
   readonly #options: RpcOptions;

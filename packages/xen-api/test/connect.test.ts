@@ -91,7 +91,7 @@ for (const transport of ["json-rpc", "json-in-xml", "xml-rpc"] as const) {
       const called = pool.calls.find(
         ({ method }) => method === "VM.get_VCPUs_max",
       );
-      t.equal(called?.params[0], SESSION, "the session goes first");
+      t.equal(called?.params[0], SESSION, "the session ends first");
     },
   );
 }

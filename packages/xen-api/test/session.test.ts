@@ -106,7 +106,7 @@ t.test(
       }),
       { code: "SESSION_INVALID" },
     );
-    t.equal(starts, 3, "repeated once when the caller says that it is safe");
+    t.equal(starts, 3, "repeated once when the caller declares it idempotent");
   },
 );
 

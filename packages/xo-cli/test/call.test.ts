@@ -272,7 +272,7 @@ t.test("a progress bar follows the server's progress", async (t) => {
     response.write(notificationOf({ id: "0a-b2", progress: 99 }));
     response.write(notificationOf({ progress: 25 }));
     response.write(notificationOf({ progress: 75 }));
-    // It goes on: nobody ends it but the reader.
+    // It continues until the reader ends it.
     response.write(notificationOf({ status: "success", progress: 100 }));
   };
   const delay = async () => undefined;

@@ -47,7 +47,7 @@ t.test("without a server it explains how to register one", async (t) => {
   t.match(cli.err, "hint: use xo-cli register URL, or --server URL");
 });
 
-t.test("a URL may be as people write it", async (t) => {
+t.test("a URL may be abbreviated", async (t) => {
   const server = await FakeServer.start(t);
   for (const url of [
     ...[server.url, server.url.slice(0, -1), `${server.url}api/`],

@@ -12,7 +12,7 @@ import { WebSocketServer, type WebSocket } from "ws";
 
 type Params = Record<string, unknown>;
 
-/** An error as JSON-RPC tells it. */
+/** An error as JSON-RPC reports it. */
 export class RpcError extends Error {
   readonly code: number;
   readonly data: unknown;

@@ -126,12 +126,12 @@ t.test("/users/me leads on, to the same server only", async (t) => {
   };
   server.routes["GET /rest/v0/users/u1"] = json(200, { id: "u1" });
   t.equal((await rest(["get", "users/me"])).out, "id: u1\n");
-  const thief = await FakeServer.start(t);
+  const attacker = await FakeServer.start(t);
   server.routes["GET /rest/v0/users/me"] = (_request, response) => {
-    response.writeHead(307, { location: thief.url }).end();
+    response.writeHead(307, { location: attacker.url }).end();
   };
   t.equal((await rest(["get", "users/me"])).code, 1);
-  t.equal(thief.requests.length, 0, "no cookie for others");
+  t.equal(attacker.requests.length, 0, "no cookie for others");
 });
 
 t.test("requests that the server refuses", async (t) => {

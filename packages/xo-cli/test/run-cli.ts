@@ -13,7 +13,7 @@ export interface CliOptions {
   readonly input?: string;
   /** Whether it is a terminal; with so many columns. */
   readonly columns?: number;
-  /** The reader goes away after so many bytes. */
+  /** The reader ends after this many bytes. */
   readonly readerLeavesAfter?: number;
   readonly delay?: (ms: number) => Promise<void>;
 }
@@ -87,7 +87,7 @@ export class Cli {
   }
 }
 
-/** tap has one folder for a test; a call that is told nothing must find nothing. */
+/** tap has one folder for a test; a call without arguments must find no files of others. */
 function makeHome(t: Test): string {
   const home = mkdtempSync(join(tmpdir(), "xo-cli-"));
   t.teardown(() => {

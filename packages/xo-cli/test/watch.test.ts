@@ -7,7 +7,7 @@ const BOB = { id: "b", name_label: "bob", power_state: "Running", type: "VM" };
 
 const EMPTY = { revision: 2, total: 2, offset: 0, objects: {}, patches: {} };
 
-/** What the fake server has; `query.open` tells it. */
+/** Objects of the fake server; `query.open` returns them. */
 async function start(t: Test) {
   const server = await FakeServer.start(t);
   const held = new Map<string, object>([

@@ -61,7 +61,7 @@ async function startBench(t: Test, { most = 100 } = {}) {
   objects.put(ofType("pool", "P"), host("h1"), host("h2"));
   objects.put(vm("a"), vm("b", running("h1")));
   const states = new Map([["p", "watching"]]);
-  let tellStatus: (pool: string) => void = () => undefined;
+  let notifyStatus: (pool: string) => void = () => undefined;
   let changes = 0;
   const activity = new Activity({
     catalog: objects.catalog,
@@ -69,7 +69,7 @@ async function startBench(t: Test, { most = 100 } = {}) {
       pools: ["p"],
       poolStatus: (pool) => ({ state: states.get(pool) }) as never,
       onPoolStatus: (listener) => {
-        tellStatus = listener;
+        notifyStatus = listener;
         return () => undefined;
       },
       runInSlices: async (_lane: string, steps: Steps) => {
@@ -99,7 +99,7 @@ async function startBench(t: Test, { most = 100 } = {}) {
     changes: () => changes,
     enter: async (state: string) => {
       states.set("p", state);
-      tellStatus("p");
+      notifyStatus("p");
       for (let turn = 0; turn < 3; turn++) await Promise.resolve();
     },
     /** `kind name`, the oldest first. */
@@ -265,7 +265,11 @@ t.test("it is shown to users who may read the object", async (t) => {
   t.equal((await list({}, hers))[0]!.to, undefined, "nor the host's name");
   t.match((await list({ object: "a" }, admin)).at(-1)!.to, { id: "h1" });
   objects.remove("a");
-  t.same(await kinds({}, hers), [], "what is gone is for those who see all");
+  t.same(
+    await kinds({}, hers),
+    [],
+    "deleted objects are for those who see all",
+  );
   t.equal((await list()).length, 5);
 });
 
@@ -297,7 +301,7 @@ t.test(
     end(true);
     clock.pass(500);
     objects.put(vm("a"));
-    t.equal(await by(), "vm.start", "of one of many the pool tells later");
+    t.equal(await by(), "vm.start", "of one of many the pool reports later");
     clock.pass(10_000);
     objects.put(vm("a", running("h1")));
     t.equal(await by(), undefined);
@@ -342,7 +346,7 @@ t.test("many changes are one notification to a listener", async (t) => {
   clock.pass(600);
   hasRoom = true;
   clock.pass(600);
-  t.equal(sent.length, 2, "who did not read is told later");
+  t.equal(sent.length, 2, "a client that did not read is notified later");
   t.equal(listeners.delete(client), true);
   t.equal(listeners.delete(client), false);
   listeners.notify();

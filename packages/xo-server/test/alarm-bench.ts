@@ -37,12 +37,12 @@ export interface PublicAlarm {
   readonly endedAt?: number;
 }
 
-/** Alarms over objects of a test, seen through the REST door; time is the test's. */
+/** Alarms over objects of a test, read over the REST API; the test owns the clock. */
 export async function startAlarmBench(t: Test, options: BenchOptions = {}) {
   const clock = options.clock ?? new FakeClock();
   const objects =
     options.objects ?? new MiniCatalog("VM", "SR", "message", "task", "pool");
-  // tap's folder is emptied by the door.
+  // tap's folder is emptied when the test ends.
   const folder =
     options.folder ?? (await mkdtemp(join(tmpdir(), "xo-alarms-")));
   const { catalog } = objects;

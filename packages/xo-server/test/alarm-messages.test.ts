@@ -127,7 +127,7 @@ t.test(
     const bodies = sink.posted.map(
       ({ text }) => JSON.parse(text) as { id: string },
     );
-    t.equal(bodies[0]!.id, bodies[1]!.id, "a receiver can tell");
+    t.equal(bodies[0]!.id, bodies[1]!.id, "a receiver can distinguish them");
     sink.status = 204;
     await until(async () => (await failing(again))[0]?.attempts === 2);
     await again.pass(61_000);

@@ -79,7 +79,11 @@ t.test("alarms are shown to users who may read the object", async (t) => {
     },
   );
   bench.objects.remove("b");
-  t.same(await bench.list("tess"), [], "what is gone is for those who see all");
+  t.same(
+    await bench.list("tess"),
+    [],
+    "deleted objects are for those who see all",
+  );
 });
 
 t.test("wrong rules are refused", async (t) => {

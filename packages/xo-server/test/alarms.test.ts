@@ -251,11 +251,11 @@ t.test(
     await again.pass(500);
     await again.pass(60_000);
     t.equal((await again.list()).length, 2);
-    t.equal(sink.posted.length, 2, "told once");
+    t.equal(sink.posted.length, 2, "notified once");
   },
 );
 
-t.test("a pool that is away for long", async (t) => {
+t.test("a pool that is disconnected for long", async (t) => {
   const bench = await startAlarmBench(t);
   bench.states.set("q", "connecting").set("off", "stopped");
   await bench.create({ on: { kind: "pool" }, forSeconds: 30 });

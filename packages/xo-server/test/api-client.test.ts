@@ -7,7 +7,7 @@ import { RateLimits } from "../src/limits/rate-limits.js";
 import { createLoggers } from "../src/log/logger.js";
 import { FakeClock } from "./fake-clock.js";
 
-/** A socket whose other end reads nothing of what it is told to keep. */
+/** A socket whose other end reads nothing of what is sent. */
 class FakeSocket extends EventEmitter {
   readonly OPEN = 1;
   readyState = 1;
@@ -116,7 +116,7 @@ t.test(
 t.test("clients take turns after a number of messages", async (t) => {
   const { socket, say } = setUp(1_000_000);
   const all = Array.from({ length: 200 }, (_, i) => String(i));
-  // One chunk of the socket: nobody else can do anything meanwhile.
+  // One chunk of the socket: no other client is served meanwhile.
   for (const one of all) say(one);
   await Promise.resolve();
   t.ok(socket.isPaused);

@@ -178,7 +178,7 @@ t.test(
     t.equal(parts.length, 50);
     t.ok(
       parts.every(({ status }) => status === "failure"),
-      "what succeeded goes first",
+      "what succeeded is evicted first",
     );
     t.ok(JSON.stringify(store.rows.get(id)).length < 150_000);
     t.ok(stepStore.written <= 20_000, `${stepStore.written} small rows`);

@@ -90,7 +90,7 @@ export class FakeCatalog {
     };
   }
 
-  /** A window brings these: objects that are there now, and ids of those that have gone. */
+  /** Content of a window: objects that exist now, and ids of deleted ones. */
   bring(...things: (Thing | { readonly gone: string; type: string })[]): void {
     const changes = things.map((thing): ViewChange => {
       const isGone = "gone" in thing;

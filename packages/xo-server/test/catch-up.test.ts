@@ -103,7 +103,7 @@ t.test("callers that changed nothing of a pool do not wait", async (t) => {
   t.same(told, ["vm.read", "vm.change", "vm.fail"]);
 });
 
-t.test("a slow or disconnected pool delays nobody for long", async (t) => {
+t.test("a slow or disconnected pool delays no caller for long", async (t) => {
   const gone = setUp(() => Promise.reject(new Error("not connected")));
   t.equal(await gone.call("vm.change", { id: "p1-a" }), true);
   t.equal(gone.clock.waiting, 0);

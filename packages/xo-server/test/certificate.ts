@@ -1,7 +1,7 @@
 import { X509Certificate } from "node:crypto";
 import { generate } from "selfsigned";
 
-/** A certificate that nobody vouches for, for 127.0.0.1. */
+/** A self-signed certificate, for 127.0.0.1. */
 export async function makeCertificate() {
   const { private: key, cert } = await generate(
     [{ name: "commonName", value: "localhost" }],

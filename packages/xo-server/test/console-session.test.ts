@@ -26,7 +26,7 @@ async function connect(t: Test) {
   return { client, socket };
 }
 
-/** A console that shows as much as is taken, and takes nothing until it is told to. */
+/** A console that sends as much as is read, and reads nothing until the test says so. */
 class FakeConsole extends Duplex {
   shown = 0;
   taken = 0;

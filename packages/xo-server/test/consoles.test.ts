@@ -245,9 +245,9 @@ t.test(
 t.test("it ends with its pool", async (t) => {
   const fake = new FakeConsoles();
   const socket = attach(await fake.consoles.open(ofVm, never));
-  fake.tellState("backing-off");
+  fake.setState("backing-off");
   t.same(socket.closes, [], "the host may still be there");
-  fake.tellState("stopped");
+  fake.setState("stopped");
   t.match(socket.closes, [[1008, /not followed/]]);
 });
 

@@ -54,7 +54,7 @@ t.test(
     t.equal((await change({ "sec-fetch-site": "cross-site" })).status, 403);
     t.equal((await change({ "sec-fetch-site": "same-site" })).status, 403);
     t.equal((await change({ origin: "null" })).status, 403);
-    t.equal((await change({})).status, 201, "programs say nothing");
+    t.equal((await change({})).status, 201, "programs send no origin");
   },
 );
 
@@ -74,7 +74,7 @@ t.test("no form can be a request: bodies are JSON only", async (t) => {
   }
 });
 
-t.test("no other origin is let in to read", async (t) => {
+t.test("no other origin is permitted to read", async (t) => {
   const { get, cookie } = await setUp(t);
   for (const path of ["/rest/v0/users", "/health", "/", "/rest/v0/docs"])
     for (const method of ["GET", "OPTIONS"]) {
@@ -123,10 +123,10 @@ t.test("behind a proxy, the address and https are the caller's", async (t) => {
     t,
     `http: { ${limit}, trustedProxies: [127.0.0.0/8] }`,
   );
-  const strangers = await setUp(t, `http: { ${limit} }`);
+  const otherClients = await setUp(t, `http: { ${limit} }`);
   for (const [server, isBelieved] of [
     [trusted, true],
-    [strangers, false],
+    [otherClients, false],
   ] as const) {
     const login = await server.get("/auth/login", {
       method: "POST",

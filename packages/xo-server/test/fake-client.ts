@@ -1,7 +1,7 @@
 import type { Client } from "../src/auth/client.js";
 import type { Session } from "../src/auth/session.js";
 
-/** A connection that nobody reads. */
+/** A connection that is not read. */
 export class FakeClient implements Client {
   session: Session | undefined;
   isClosed = false;

@@ -1,4 +1,4 @@
-/** Time that stands still until it is told to pass. */
+/** A clock that the test advances. */
 export class FakeClock implements WallClock {
   #now = Date.UTC(2026, 10, 21, 6);
   readonly #timers = new Map<object, { at: number; fn: () => void }>();

@@ -39,7 +39,7 @@ export class FakeConsoles {
   readonly streams: Duplex[] = [];
   /** What a host does; default: it opens the console. */
   answer: (asked: Asked) => Promise<Duplex> | undefined = () => undefined;
-  tellState: (name: string) => void = () => undefined;
+  setState: (name: string) => void = () => undefined;
   readonly consoles: Consoles;
   readonly records: Records = {
     host: {
@@ -106,7 +106,7 @@ export class FakeConsoles {
   #xapi() {
     return {
       onState: (listener: (state: { name: string }) => void) => {
-        this.tellState = (name) => {
+        this.setState = (name) => {
           listener({ name });
         };
         return () => undefined;
@@ -131,7 +131,7 @@ export class FakeConsoles {
   }
 }
 
-/** Somebody with these rights on VMs and hosts. */
+/** A user with these rights on VMs and hosts. */
 export function personWith(
   name: string,
   ...actions: readonly string[]
@@ -158,7 +158,7 @@ export function personWith(
 }
 
 export function failing(code: "HTTP_STATUS", status: number): Promise<Duplex> {
-  const data = { address: "a host", status, text: "told so" };
+  const data = { address: "a host", status, text: "notified" };
   return Promise.reject(new XoError(code, data));
 }
 

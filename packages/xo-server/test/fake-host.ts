@@ -17,7 +17,7 @@ export class FakeHost implements StatsHost {
   hangs = false;
   /** What it answers instead of the step that is asked for. */
   step: number | undefined;
-  /** It does not know how to tell of one VM alone. */
+  /** It cannot report a single VM. */
   isPlain = false;
   /** Body of `vm_rrd`; absent: 404. */
   archive: string | undefined;

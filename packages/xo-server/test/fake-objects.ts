@@ -41,7 +41,7 @@ export class FakeObjects {
     this.#tell(object, "remove");
   }
 
-  /** What the door takes. */
+  /** What the API accepts. */
   get door(): RestApiOptions["objects"] {
     const fake = {
       catalog: {

@@ -144,7 +144,7 @@ t.test("frames that break the protocol end their connection", async (t) => {
       1009,
     ],
     [
-      "compressed, though nobody agreed",
+      "compressed, though it was not negotiated",
       Buffer.from([0xc1, 0x81, 1, 2, 3, 4, 5]),
       1002,
     ],
@@ -234,9 +234,9 @@ const CHUNKED = "transfer-encoding: chunked\r\n";
 
 t.test("a request that could be read in two ways is refused", async (t) => {
   const { host } = await startTestServer(t);
-  const smuggled = "GET /health/live HTTP/1.1\r\nhost: x\r\n\r\n";
+  const secondRequest = "GET /health/live HTTP/1.1\r\nhost: x\r\n\r\n";
   const post = (headers: string, body = "") =>
-    `POST /auth/login HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n${headers}\r\n${body}${smuggled}`;
+    `POST /auth/login HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n${headers}\r\n${body}${secondRequest}`;
   const shapes: Readonly<Record<string, string>> = {
     "length and chunks": post(`content-length: 5\r\n${CHUNKED}`, "0\r\n\r\n"),
     "two lengths": post("content-length: 0\r\ncontent-length: 44\r\n"),

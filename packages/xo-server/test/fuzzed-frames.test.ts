@@ -57,7 +57,7 @@ function randomMessage(): string {
   return random(5) === 0 ? text([message, randomValue()]) : text(message);
 }
 
-/** A message that somebody has damaged. */
+/** A damaged message. */
 function randomFrame(): Buffer {
   const bytes = Buffer.from(randomMessage());
   if (random(3) === 0)

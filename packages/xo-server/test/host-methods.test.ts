@@ -93,8 +93,8 @@ function setUp(answers: Readonly<Record<string, Answer>> = {}) {
   const xapi = { call, callAsync: call };
   const { catalog, queries } = fakes.door;
   const poolObjects = new PoolObjects(catalog, { xapi: () => xapi as never });
-  const poolDoors = {
-    doorOf: async (_: string, address: string) => ({
+  const credentialsService = {
+    addressOf: async (_: string, address: string) => ({
       address,
       user: "root",
       password: "secret",
@@ -104,7 +104,7 @@ function setUp(answers: Readonly<Record<string, Answer>> = {}) {
   const services = {
     clock,
     queries,
-    poolDoors: poolDoors as never,
+    credentialsService: credentialsService as never,
     rollingRecords: new RollingRecords(new FakeSettings()),
   };
   const operations = [

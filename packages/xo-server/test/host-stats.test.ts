@@ -152,7 +152,11 @@ t.test("a migrated VM continues with its state", async (t) => {
   await stats.fetch(host);
   await stats.fetch(other);
   const meanwhile = latest(first, 1);
-  t.same(meanwhile, [host.now - since], "the host that it was on tells on");
+  t.same(
+    meanwhile,
+    [host.now - since],
+    "the host that it was on still reports",
+  );
   pass(5, other);
   host.measures = {};
   await stats.fetch(host);

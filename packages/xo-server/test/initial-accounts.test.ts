@@ -4,7 +4,7 @@ import t, { type Test } from "tap";
 import type { Demo } from "../src/pools/demo.js";
 import { startTestServer, type TestClient } from "./test-server.js";
 
-/** A simulator that starts when it is told to. */
+/** A simulator that starts when the test starts it. */
 function fakeSimulator() {
   const started: string[][] = [];
   let stopped = 0;

@@ -27,7 +27,7 @@ t.test(
     t.equal(one!.length, 32);
     t.same(two, one, "two that start at a time have the same");
     t.same(await readInventoryKey({ path, env, logger }), one);
-    t.equal(statSync(path).mode & 0o077, 0, "nobody else can read it");
+    t.equal(statSync(path).mode & 0o077, 0, "no other user can read it");
     t.same(warnings, []);
   },
 );

@@ -104,7 +104,7 @@ t.test("the rules hold for any input", async (t) => {
       rules.keepMonthly +
       rules.keepYearly;
     if (kept.length > most) t.fail(`too many: ${told}`);
-    // The order in which they are told does not matter.
+    // The order in which they are reported does not matter.
     const again = new Set(toDelete(all.toReversed(), rules, zone));
     if (again.size !== gone.size || ![...again].every((one) => gone.has(one)))
       t.fail(`order: ${told}`);

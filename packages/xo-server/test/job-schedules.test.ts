@@ -86,7 +86,7 @@ class Machine {
     }
   }
 
-  /** Nobody was there meanwhile: the machine slept, or was off. */
+  /** The machine was suspended or off meanwhile. */
   async sleep(ms: number): Promise<void> {
     this.clock.pass(ms);
     await this.settle();

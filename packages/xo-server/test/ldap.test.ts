@@ -158,12 +158,12 @@ t.test("LDAP", { skip: skipLdap }, async (t) => {
     t.same(
       (again as { groups: string[] }).groups,
       [(await named("operators")).id],
-      "what the directory does not say is taken away",
+      "what is not in the directory is revoked",
     );
     t.same((await named("local")).users, [ada], "what is ours stays");
   });
 
-  await t.test("the directory cannot take away the last admin", async (t) => {
+  await t.test("the directory cannot remove the last admin", async (t) => {
     const ldap = {
       groups: { base: "ou=groups,dc=example" },
       adminGroup: "bosses",

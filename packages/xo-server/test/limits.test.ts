@@ -57,7 +57,7 @@ t.test("headers are bound, in size and in time", async (t) => {
   t.match(long, /content-security-policy: default-src 'none'/);
   t.equal(await hits(server, "header_size"), 1);
   t.match(await say(host, "GET / HTTP/1.1\r\nhost: x\r\n"), /^HTTP\/1.1 408 /);
-  t.match(await say(host), /^HTTP\/1.1 408 |^$/, "who says nothing at all");
+  t.match(await say(host), /^HTTP\/1.1 408 |^$/, "a client that sends nothing");
   t.ok((await hits(server, "header_timeout")) >= 1);
 });
 
@@ -140,20 +140,23 @@ t.test("messages are bound, in size and in depth", async (t) => {
   t.equal(await hits(server, "message_size"), 1);
 });
 
-t.test("a stranger does not get far with half a message", async (t) => {
-  const server = await startTestServer(t);
-  const guest = await server.connect();
-  const user = await (await server.connect()).signIn();
-  const half = "x".repeat(300_000);
-  user.socket.send(half, { fin: false });
-  guest.socket.send(half, { fin: false });
-  t.equal(await guest.closed, 1009);
-  user.socket.send("", { fin: true });
-  t.match(await user.find(({ error }) => error !== undefined), {
-    error: { code: -32700 },
-  });
-  t.equal(await hits(server, "message_size"), 1);
-});
+t.test(
+  "an anonymous client that sends half a message is disconnected",
+  async (t) => {
+    const server = await startTestServer(t);
+    const guest = await server.connect();
+    const user = await (await server.connect()).signIn();
+    const half = "x".repeat(300_000);
+    user.socket.send(half, { fin: false });
+    guest.socket.send(half, { fin: false });
+    t.equal(await guest.closed, 1009);
+    user.socket.send("", { fin: true });
+    t.match(await user.find(({ error }) => error !== undefined), {
+      error: { code: -32700 },
+    });
+    t.equal(await hits(server, "message_size"), 1);
+  },
+);
 
 t.test("all clients of a user share a rate; a batch is many", async (t) => {
   const server = await startTestServer(

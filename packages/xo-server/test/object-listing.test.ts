@@ -159,21 +159,21 @@ t.test("bytes that have been sent are used again", async (t) => {
   const fake = new FakeCatalog(things);
   const listing = new ObjectListing(fake.catalog, fake.inventory);
   const read = async (isGivenBack: boolean) => {
-    const rooms = new Set<ArrayBufferLike>();
+    const buffers = new Set<ArrayBufferLike>();
     let text = "";
     for await (const part of listing.list({ readable, format: "members" })) {
       text += part.toString();
-      if (part.length > 1) rooms.add(part.buffer);
+      if (part.length > 1) buffers.add(part.buffer);
       if (isGivenBack) listing.giveBack(part);
     }
     t.same(
       JSON.parse(text),
       naive(() => true),
     );
-    return rooms.size;
+    return buffers.size;
   };
-  t.ok((await read(false)) > 5, "nobody says that they have been sent");
+  t.ok((await read(false)) > 5, "nothing reports that they have been sent");
   t.equal(await read(true), 1);
-  listing.giveBack(Buffer.from("of somebody else"));
+  listing.giveBack(Buffer.from("of another user"));
   await read(true);
 });

@@ -7,7 +7,7 @@ import { FakeCatalog } from "./catalog-of.js";
 import { FakeClient } from "./fake-client.js";
 import { FakeClock } from "./fake-clock.js";
 
-/** A client that keeps what it is told, when it has room. */
+/** A client that collects notifications, while it has space. */
 class Listener extends FakeClient {
   hasRoom = true;
   readonly buffers: Buffer[] = [];

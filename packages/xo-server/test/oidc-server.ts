@@ -12,10 +12,10 @@ import type { Test } from "tap";
 export const CLIENT_ID = "xo-server";
 export const CLIENT_SECRET = "client-secret";
 
-/** What the provider says of somebody, besides who it is. */
+/** Claims of a user besides their id. */
 export type PersonClaims = Readonly<Record<string, unknown>>;
 
-/** A provider of our own, on a free port, that asks nobody for a password: `account` says who sits there. */
+/** A provider of our own, on a free port, without passwords: `account` is the user of the browser. */
 export class OidcServer {
   /** Who signs in next, as in `people`. */
   account = "ada";
@@ -71,7 +71,7 @@ export class OidcServer {
         accountId: sub,
         claims: async () => ({ sub, ...this.people.get(sub) }),
       }),
-      // Nobody is asked whether the server may know who they are.
+      // Users are not asked for consent.
       loadExistingGrant: async ({ oidc }) => {
         const { client, session } = oidc;
         const grant = new this.#provider!.Grant({

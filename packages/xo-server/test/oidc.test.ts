@@ -118,15 +118,15 @@ t.test(
     await refused("another state", victim, forged);
     await refused("the right state, after a wrong one", victim, callback);
 
-    const thief = new Browser();
+    const attacker = new Browser();
     const done = await signIn();
     await refused(
       "the address of a sign-in, again",
       done.browser,
       done.callback,
     );
-    await thief.get(enter);
-    await refused("the address of another's sign-in", thief, done.callback);
+    await attacker.get(enter);
+    await refused("the address of another's sign-in", attacker, done.callback);
 
     const late = new Browser();
     const lateCallback = await goAndReturn(late);
@@ -260,7 +260,7 @@ t.test(
     const browser = new Browser();
     const callback = await goAndReturn(browser);
     provider.isUp = false;
-    t.equal((await browser.get(callback)).status, 503, "gone meanwhile");
+    t.equal((await browser.get(callback)).status, 503, "deleted meanwhile");
     provider.isUp = true;
     const again = await goAndReturn(browser);
     t.equal((await browser.get(again)).status, 302);

@@ -6,7 +6,7 @@ import {
 } from "../src/operations/operation.js";
 import { startTestServer, type TestClient } from "./test-server.js";
 
-/** As signing in again, or out, would make the next calls somebody else's. */
+/** As signing in again, or out, would change the user of the next calls. */
 const LAST = ["session.signOut"];
 
 /** Who calls, and the highest level that they have. */
@@ -84,7 +84,7 @@ t.test("a user sees and changes nothing of others", async (t) => {
   t.match(await (await connect()).ask("session.signIn", { token }), {});
 });
 
-t.test("an admin cannot do away with themselves", async (t) => {
+t.test("an admin cannot delete themselves", async (t) => {
   const { connect } = await startTestServer(t);
   const admin = await (await connect()).signIn();
   const { id } = (await admin.ask("session.getUser")) as Named;
@@ -128,7 +128,7 @@ interface Info {
 }
 
 /**
- * Without a level, a method is for whoever has signed in, but for these; one
+ * Without a level, a method is for every signed-in user, except these; one
  * that names a right on an object, or a level of older clients, is as well.
  */
 function levelOf(method: string, { permission }: Info): Permission {

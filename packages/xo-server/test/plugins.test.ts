@@ -41,7 +41,7 @@ t.test("a configuration is in force from the next load", async (t) => {
   t.same(warnings, []);
   await plugins.purge("openmetrics");
   t.equal(open().openMetricsSecret(), undefined);
-  t.equal(warnings.length, 1, "it says why it is not there");
+  t.equal(warnings.length, 1, "it reports why it is not available");
 });
 
 t.test("plugins are steered as clients do it", async (t) => {

@@ -31,7 +31,7 @@ const VM = "OpaqueRef:vm";
 class FakePool {
   readonly asked: string[] = [];
   readonly cancelled: string[] = [];
-  /** Those whose end nobody has told. */
+  /** Those whose end was not reported. */
   readonly #waiting = new Map<
     string,
     { resolve: (result: unknown) => void; reject: (error: Error) => void }

@@ -148,7 +148,7 @@ t.test("parameters come from path, query and body", async (t) => {
   await json("/things/b?deep=yes", {}, 422);
   const over = body({ id: "other", size: 1 }, "PATCH");
   await get("/things/own", over);
-  t.match(calls.pop(), { id: "own" }, "the path goes before");
+  t.match(calls.pop(), { id: "own" }, "the path has precedence");
 });
 
 t.test("errors have the parameter name that the client used", async (t) => {
@@ -225,7 +225,7 @@ t.test("a list of an operation is a list like any other", async (t) => {
   t.match(
     await json("/things/x/parts"),
     [{ id: "p", of: "x" }],
-    "what has no folder is told at once",
+    "an operation without a folder is refused at once",
   );
 });
 

@@ -49,7 +49,7 @@ export interface RestServer {
   ) => Promise<unknown>;
 }
 
-/** The doors on loopback over objects and people of a test; ends with it. */
+/** The API on loopback with the objects and users of a test; stops when it ends. */
 export async function startRestServer(
   t: Test,
   options: RestServerOptions = {},
@@ -110,7 +110,7 @@ export async function startRestServer(
   };
 }
 
-/** Headers of somebody. */
+/** Headers of a signed-in user. */
 export function as(name: string): RequestInit {
   return { headers: { cookie: `authenticationToken=${name}` } };
 }

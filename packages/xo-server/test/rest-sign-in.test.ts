@@ -27,7 +27,7 @@ t.test(
 );
 
 t.test(
-  "anonymous and wrongly authenticated clients are told how to sign in",
+  "anonymous and wrongly authenticated clients get a challenge",
   async (t) => {
     const { get } = await startRestServer(t, { permission: "guest" });
     for (const way of [{}, as("wrong"), basic("admin", "no")]) {
@@ -185,7 +185,7 @@ t.test("a missing route is reported in JSON, without internals", async (t) => {
   await json("/vms/a/b/c", undefined, 404);
   await json("/vms", { method: "DELETE" }, 405);
   t.same(await json("/vms", undefined, 500), { error: "internal error" });
-  t.match(lines.join(""), "inside secret", "but the log tells");
+  t.match(lines.join(""), "inside secret", "but the log has it");
   await json("/vms?filter=" + "x".repeat(10_000), undefined, 500);
   t.equal((await get("")).headers.get("location"), "/rest/v0/docs");
   t.equal((await get("")).status, 302);

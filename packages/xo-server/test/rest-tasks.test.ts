@@ -14,7 +14,7 @@ const people = {
   eve: [{ effect: "allow", resource: "*", action: "*" }],
 } as const;
 
-/** A server whose VM starts for as long as a test likes. */
+/** A server whose VM takes as long to start as a test requires. */
 async function setUp(t: Test) {
   const ends: (() => void)[] = [];
   const calls: unknown[] = [];

@@ -18,7 +18,7 @@ t.test("a failure rolls back created objects in reverse order", async (t) => {
       throw failure;
     }),
     failure,
-    "and tells what it was",
+    "and reports what it was",
   );
   t.same(undone, ["VM", "disk"]);
 });

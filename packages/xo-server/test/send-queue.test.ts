@@ -135,7 +135,7 @@ t.test("a stream is produced no faster than it is read", async (t) => {
   const ahead = seen.made;
   t.ok(ahead < 20, `${ahead} parts are made ahead`);
   await settle();
-  t.equal(seen.made, ahead, "nobody takes anything, nothing is made");
+  t.equal(seen.made, ahead, "without a reader nothing is encoded");
   socket.take();
   await settle();
   t.ok(seen.made > ahead, "there is room again");

@@ -78,7 +78,7 @@ t.test(
         address: "192.0.2.2:443",
         pinned: fingerprint,
         fingerprint: "cd".repeat(32),
-        other: "not told",
+        other: "not returned",
       }),
     );
     pools[0]!.become({ state: "failed", error });
@@ -90,7 +90,7 @@ t.test(
         },
       },
     ]);
-    t.notMatch(JSON.stringify(error), "not told");
+    t.notMatch(JSON.stringify(error), "not returned");
     const many = new XoError(
       "NO_CANDIDATE",
       { reasons: "all away" },

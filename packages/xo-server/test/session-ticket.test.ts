@@ -33,18 +33,18 @@ t.test("a page's cookie becomes a signed-in socket by a ticket", async (t) => {
 
 t.test("a ticket is good once, and for half a minute", async (t) => {
   const { clock, connect, ticket } = await setUp(t);
-  const [page, thief] = [await connect(), await connect()];
+  const [page, attacker] = [await connect(), await connect()];
   const used = await ticket();
   await page.ask("session.signInWithTicket", { ticket: used });
   const refused = { error: { code: 3 } };
   t.match(
-    await thief.call("session.signInWithTicket", { ticket: used }),
+    await attacker.call("session.signInWithTicket", { ticket: used }),
     refused,
   );
   const old = await ticket();
   clock.pass(30_000);
   t.match(
-    await thief.call("session.signInWithTicket", { ticket: old }),
+    await attacker.call("session.signInWithTicket", { ticket: old }),
     refused,
   );
 });

@@ -29,7 +29,7 @@ t.test("sign-ins are audited: user, address, method and outcome", async (t) => {
   await signIn("admin", ADMIN_PASSWORD);
   await signIn("my-password-in-the-wrong-field", "x-secret");
   await signIn("admin", "wrong-secret");
-  await signIn("admin", ADMIN_PASSWORD); // Too early: nobody looks at it.
+  await signIn("admin", ADMIN_PASSWORD); // Too early: it is ignored.
   const token = (await client.ask("token.create", {})) as string;
   const cookie = { headers: { cookie: `authenticationToken=${token}` } };
   await get("/rest/v0/users/me", cookie);

@@ -81,7 +81,7 @@ t.test("LDAP of the database", { skip: skipLdap }, async (t) => {
     });
   });
 
-  await t.test("disabled or deleted, nobody signs in by it", async (t) => {
+  await t.test("disabled or deleted, no user signs in by it", async (t) => {
     await admin.ask("signInProvider.setLdap", {
       enabled: false,
       configuration,

@@ -21,7 +21,7 @@ export const SERVICE_PASSWORD = "service-secret";
 export const skipLdap =
   !existsSync(PROGRAM) && "Debian's slapd is not installed";
 
-/** People with their passwords, and groups with their members. */
+/** Users with their passwords, and groups with their members. */
 const PEOPLE = `dn: dc=example
 objectClass: dcObject
 objectClass: organization

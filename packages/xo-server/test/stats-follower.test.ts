@@ -14,7 +14,7 @@ const inventory = {
   },
 };
 
-/** Keeps what is told, as MetricsTable does. */
+/** Collects what is reported, as MetricsTable does. */
 class FakeNow {
   readonly values = new Map<string, number[]>();
   commits = 0;
@@ -85,7 +85,7 @@ async function setUp(t: Test, count: number, isFollowing = true) {
   return { clock, hosts, live, stats, follower, sinks, pass, use };
 }
 
-/** Until all that can go on without time passing has gone on. */
+/** Until all callbacks that need no time have run. */
 async function settle(): Promise<void> {
   for (let i = 0; i < 20; i++)
     await new Promise((resolve) => setImmediate(resolve));
@@ -215,7 +215,7 @@ t.test("a host that hangs or fails delays no other", async (t) => {
   t.equal(follower.figures.hosts, 1);
   const { length } = hosts[1]!.asked;
   await pass(10_000);
-  t.equal(hosts[1]!.asked.length, length, "it is gone");
+  t.equal(hosts[1]!.asked.length, length, "it is removed");
 });
 
 t.test("a host that fails is polled less and less often", async (t) => {
@@ -293,7 +293,7 @@ t.test("hosts are polled rarely while no client reads metrics", async (t) => {
   await pass(7_000);
   t.ok(
     hosts.every(({ asked }, i) => asked.length > rare[i]!),
-    "all are polled at once when somebody reads again",
+    "all are polled at once when a client reads again",
   );
   const fast = hosts[3]!.asked.length;
   await pass(20_000);

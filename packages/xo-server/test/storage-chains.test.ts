@@ -31,7 +31,7 @@ t.test("images with one child are to be coalesced", async (t) => {
     vdisWithUnknownVhdParent: [],
   });
   t.same(chains.of("c").vdisWithUnknownVhdParent, ["c-disk"]);
-  t.same(chains.srs(), ["a", "c"], "others have nothing to tell of");
+  t.same(chains.srs(), ["a", "c"], "others have nothing to report");
 });
 
 t.test("images that point in a circle end somewhere", async (t) => {

@@ -99,7 +99,7 @@ t.test("a user is added, renewed and removed on the store", async (t) => {
   });
   t.match((await xoServer(data, "user list")).text, /^ada {2}none {2}\S+\n$/);
   const { text } = await xoServer(data, "user password ada");
-  t.match(text, /password: [\w-]{20}\n/, "made, and told");
+  t.match(text, /password: [\w-]{20}\n/, "created, and reported");
   await xoServer(data, "user make-admin ada");
   t.match((await xoServer(data, "user list")).text, /^ada {2}admin/);
   t.match(await xoServer(data, "user remove ada"), {
@@ -123,7 +123,7 @@ t.test("a running server reloads the file", async (t) => {
   const other = await connect();
   await other.ask("session.signIn", { token });
   await xoServer(data, "user password admin --stdin", "from the console");
-  t.equal(await other.closed, 1001, "tokens and what they opened are gone");
+  t.equal(await other.closed, 1001, "tokens and their sessions are revoked");
   await xoServer(data, "user add bob --stdin", "bob's password");
   const names = async () =>
     ((await ada.ask("user.getAll")) as { name: string }[]).map(

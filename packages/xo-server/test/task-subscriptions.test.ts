@@ -44,7 +44,7 @@ function startBench(t: Test) {
       "xo:t",
     ),
   });
-  /** Somebody with a socket. */
+  /** A user with a socket. */
   const join = (id: string, isAdmin = false) => {
     const person = { id, name: id, isAdmin };
     const client = new FakeClient();
@@ -107,7 +107,7 @@ t.test("a subscriber is notified of its tasks", async (t) => {
   const his = await begin("tom", "his");
   clock.pass(300);
   t.match(tess.told, [{ update: [{ id: hers.id, status: "pending" }] }]);
-  t.equal(tess.told[0]!.update.length, 1, "nobody else's");
+  t.equal(tess.told[0]!.update.length, 1, "of no other user");
   t.same(
     admin.told[0]!.update.map(({ id }) => id),
     [hers.id, his.id],

@@ -32,7 +32,7 @@ function setUp(t: Test, shared = false) {
   return { store, clock, open, tasks: open("here") };
 }
 
-/** Something that goes on until it is told to end. */
+/** Work that continues until the test ends it. */
 async function begin(tasks: Tasks, userId = "u") {
   let end!: (result?: unknown) => void;
   let fail!: (error: Error) => void;
@@ -281,7 +281,7 @@ t.test("tasks of another server are read from the store", async (t) => {
   t.notOk(work.signal.aborted);
   clock.pass(1_000);
   await settle();
-  t.ok(work.signal.aborted, "the server that runs it has heard of it");
+  t.ok(work.signal.aborted, "the server that runs it has been notified");
   end();
   await settle();
   for (let i = 0; i < 3; i++) {
@@ -319,7 +319,10 @@ t.test("a slow reader gets the newest of each task", async (t) => {
   mailbox.put(change("c", 1));
   t.match((await waiting).value, { task: { id: "c" } });
   for (let i = 0; i <= 10_000; i++) mailbox.put(change(String(i), i));
-  t.ok((await reader.next()).done, "who lets too many wait is out");
+  t.ok(
+    (await reader.next()).done,
+    "a client with too many queued messages is disconnected",
+  );
 });
 
 t.test("work without subscribers is done too", async (t) => {

@@ -145,7 +145,7 @@ t.test(
     const { outcome: end, params } = await outcome();
     t.match(end, { error: { code: "ABORTED" } });
     t.ok(Reflect.get(params, "bytes") > 0);
-    t.ok(seen.isGone, "the source is let go");
+    t.ok(seen.isGone, "the source is released");
     t.equal(signal?.aborted, true);
   },
 );
@@ -378,7 +378,10 @@ t.test(
     wrong[5]! ^= 1;
     const refused = await send(wrong, { "repr-digest": digest });
     t.match(refused, { status: 422, text: /SHA-256/ });
-    t.ok(refused.got < bytes.length, "nobody can take it for the whole");
+    t.ok(
+      refused.got < bytes.length,
+      "it cannot be mistaken for a complete one",
+    );
     for (const odd of ["md5=:AAAA:", "sha-256=:AAAA:", "x"])
       t.match(await send(bytes, { "repr-digest": odd }), {
         status: 422,

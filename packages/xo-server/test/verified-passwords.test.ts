@@ -10,7 +10,7 @@ import { ADMIN_PASSWORD, startTestServer } from "./test-server.js";
 
 const ada = { id: "1", name: "ada", hasTotp: false } as User;
 
-/** Ada, whose password is `right`, and how often anybody looked at it. */
+/** Ada, whose password is `right`, and how often it was verified. */
 function setUp(user: User = ada) {
   const clock = new FakeClock();
   const looks: string[] = [];

@@ -81,7 +81,7 @@ t.test("consecutive events of a kind are one", async (t) => {
   const sizes = (entries: readonly ActivityEntry[]) =>
     toRows(entries).map((row) => row.entries.length);
   t.same(sizes(started), [5]);
-  t.same(sizes(started.slice(2)), [1, 1, 1], "three are told apart");
+  t.same(sizes(started.slice(2)), [1, 1, 1], "three are distinguished");
   const other = { by: { userName: "ada", operation: "vm.start" } };
   t.same(
     sizes([entry("vm.started", 6_000, other), ...started]),

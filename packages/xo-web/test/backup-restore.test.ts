@@ -90,7 +90,7 @@ t.test("a restore as a new VM", async (t) => {
     newMacs: false,
     differential: true,
   });
-  t.equal(newEntries(archive(), false).macs, "same", "the VM is gone");
+  t.equal(newEntries(archive(), false).macs, "same", "the VM is deleted");
 });
 
 t.test("a VM is overwritten only after its name was typed", async (t) => {

@@ -71,7 +71,7 @@ t.test("names, counts and sizes are checked", (t) => {
   t.same(codes({ name: "taken" }), { name: "nameTaken" });
   t.ok(
     canCreate(problemsOf({ ...good, name: "taken" }, place)),
-    "XAPI lets two have one name",
+    "XAPI permits equal names",
   );
   t.same(codes({ count: 251, disks: [] }), { count: "count" });
   t.same(codes({ cpus: 6, coresPerSocket: 4 }), { coresPerSocket: "topology" });

@@ -22,7 +22,7 @@ t.test("a host's memory: the shares add up to the total", (t) => {
   t.same(
     shares.slice(-2).map(({ key, bytes, count }) => [key, bytes, count]),
     [
-      // 8 VMs of 10 to 17 are 108; Xen has what nobody else has.
+      // 8 VMs of 10 to 17 are 108; Xen has the rest.
       ["others", 500 - 50 - 282, 8],
       ["free", 500, 0],
     ],

@@ -69,7 +69,7 @@ export class FakeConnection {
   }
 }
 
-/** Lets promises that are settled be heard. */
+/** Runs the callbacks of settled promises. */
 export function settled(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

@@ -59,7 +59,7 @@ t.test(
     t.equal(view.rows[0]?.["n"], 2);
 
     steady.hold(false);
-    t.equal(idsOf(steady.view.rows), "cbad", "let go: the order of now");
+    t.equal(idsOf(steady.view.rows), "cbad", "released: the current order");
     t.end();
   },
 );

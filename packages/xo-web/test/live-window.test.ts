@@ -115,7 +115,7 @@ t.test("of many quick changes the last one applies", async (t) => {
   const { window, calls } = await live();
   for (const offset of [10, 20, 30]) window.request({ ...vms, offset });
   t.match(calls[1], { method: "query.change", params: { offset: 10 } });
-  t.notOk("filter" in calls[1]!.params, "what is as before is not told");
+  t.notOk("filter" in calls[1]!.params, "unchanged rows are not reported");
   await calls[1]!.answer();
   t.match(calls[2]!.params, { offset: 30 });
   await calls[2]!.answer();
@@ -128,7 +128,7 @@ t.test("another type is opened again, and shows no old rows", async (t) => {
   t.same(view().rows, []);
   t.equal(calls[1]!.method, "query.open");
   notify({ total: 9, offset: 0, objects: {}, patches: { a: { n: 3 } } });
-  t.same(view().rows, [], "the last word of the old one is not heard");
+  t.same(view().rows, [], "the last update of the old one is ignored");
 });
 
 t.test("an error is shown, and the old query ends", async (t) => {

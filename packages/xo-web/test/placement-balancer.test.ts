@@ -85,7 +85,7 @@ t.test("numbers are read with a point or a comma", async (t) => {
   t.match(toPolicy(entries), { migrationCost: 0.05, holdSeconds: 90 });
 });
 
-/** Codes that the server tells. */
+/** Codes that the server sends. */
 const reasons: readonly BalancerStateReason[] = [
   "balanced",
   "no-beneficial-migration",
@@ -145,8 +145,8 @@ t.test(
 t.test(
   "a new reason is shown in the server's words, an absent one as none",
   async (t) => {
-    const reason = { code: "toString", message: "as the server says" };
-    t.equal(said(reasonWords({ reason }, 0, english)), "as the server says");
+    const reason = { code: "toString", message: "as the server sends" };
+    t.equal(said(reasonWords({ reason }, 0, english)), "as the server sends");
     t.same(reasonWords({}, 0, english), []);
     t.equal(toneOf({ state: "back-off" }), "bad");
     t.equal(toneOf({ state: "off" }), "");

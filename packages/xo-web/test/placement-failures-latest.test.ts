@@ -23,7 +23,7 @@ function start() {
       }),
     onView: (view) => views.push(view),
     clock,
-    calmMs: 100,
+    debounceMs: 100,
   });
   const settled = () => new Promise(setImmediate);
   return { clock, asked, latest, settled, view: () => views.at(-1)! };

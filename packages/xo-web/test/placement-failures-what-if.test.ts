@@ -200,17 +200,20 @@ t.test(
   },
 );
 
-t.test("a little less room is no reason to move; a wish is", async (t) => {
-  t.equal(rankCandidates(answer, "b").verdict, "best");
-  const wished = {
-    ...answer,
-    candidates: [
-      { host: "a", refusals: [], score: score(0.6, 1) },
-      ...answer.candidates.slice(1),
-    ],
-  };
-  t.equal(rankCandidates(wished, "b").verdict, "better");
-});
+t.test(
+  "slightly less free space is no reason to migrate; a preference is",
+  async (t) => {
+    t.equal(rankCandidates(answer, "b").verdict, "best");
+    const wished = {
+      ...answer,
+      candidates: [
+        { host: "a", refusals: [], score: score(0.6, 1) },
+        ...answer.candidates.slice(1),
+      ],
+    };
+    t.equal(rankCandidates(wished, "b").verdict, "better");
+  },
+);
 
 t.test("if no host accepts it, none is the best", async (t) => {
   const candidates = answer.candidates.slice(3);

@@ -215,41 +215,44 @@ t.test("a VM that is new since the plan has a name all the same", async (t) => {
   t.match(lines[1], { name: "01234567", from: undefined });
 });
 
-t.test("the result is a sentence that says whether it is exact", async (t) => {
-  const of = (more: Partial<Survival>, vms = 10) =>
-    survivalSentence(survivalOf(more), vms, english);
-  t.same(of({}), {
-    words: "This pool tolerates any 2 host failures (exact).",
-    tone: "good",
-  });
-  t.equal(
-    of({
-      failures: 1,
-      atMost: 3,
-      isExact: false,
-      steps: [{ failures: 2, holds: "unknown", by: "budget", sets: 9 }],
-    }).words,
-    "This pool tolerates at least any 1 host failure, and at most 3 (bound).",
-  );
-  t.match(of({ failures: 0, atMost: 3, isExact: false }), {
-    words: /^It is not certain.*at most 3/,
-    tone: "warn",
-  });
-  const holds = { failures: 3, atMost: 9, isExact: false };
-  const steps = [
-    { failures: 3, holds: "yes", by: "exhaustive", sets: 84 },
-  ] as const;
-  t.match(
-    of({ ...holds, steps }).words,
-    /at least any 3 host failures, more failures were/,
-  );
-  t.match(of({ failures: 0, atMost: 0 }), { tone: "bad" });
-  t.match(of({}, 0), { words: /No running VM .* protected/, tone: "warn" });
-  t.equal(
-    survivalSentence(survivalOf({ failures: 1 }), 1, german).words,
-    "Dieser Pool toleriert jeden Ausfall von 1 Host (exakt).",
-  );
-});
+t.test(
+  "the result is a sentence that states whether it is exact",
+  async (t) => {
+    const of = (more: Partial<Survival>, vms = 10) =>
+      survivalSentence(survivalOf(more), vms, english);
+    t.same(of({}), {
+      words: "This pool tolerates any 2 host failures (exact).",
+      tone: "good",
+    });
+    t.equal(
+      of({
+        failures: 1,
+        atMost: 3,
+        isExact: false,
+        steps: [{ failures: 2, holds: "unknown", by: "budget", sets: 9 }],
+      }).words,
+      "This pool tolerates at least any 1 host failure, and at most 3 (bound).",
+    );
+    t.match(of({ failures: 0, atMost: 3, isExact: false }), {
+      words: /^It is not certain.*at most 3/,
+      tone: "warn",
+    });
+    const holds = { failures: 3, atMost: 9, isExact: false };
+    const steps = [
+      { failures: 3, holds: "yes", by: "exhaustive", sets: 84 },
+    ] as const;
+    t.match(
+      of({ ...holds, steps }).words,
+      /at least any 3 host failures, more failures were/,
+    );
+    t.match(of({ failures: 0, atMost: 0 }), { tone: "bad" });
+    t.match(of({}, 0), { words: /No running VM .* protected/, tone: "warn" });
+    t.equal(
+      survivalSentence(survivalOf({ failures: 1 }), 1, german).words,
+      "Dieser Pool toleriert jeden Ausfall von 1 Host (exakt).",
+    );
+  },
+);
 
 t.test(
   "more than is survived is a warning where HA is set to it",

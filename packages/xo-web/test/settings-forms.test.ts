@@ -155,7 +155,7 @@ t.test("a viewed rule stays unchanged", async (t) => {
   t.notOk(JSON.stringify(toRule(entries)).includes("secret"));
 });
 
-t.test("numbers are typed as people read them", async (t) => {
+t.test("numbers are typed as users read them", async (t) => {
   t.equal(unitOf("now.cpu", false), "percent");
   t.equal(unitOf("physical_usage", true), "percent");
   t.equal(unitOf("physical_usage", false), "plain");

@@ -137,7 +137,7 @@ t.test("an hour of statistics continues after a restart", async (t) => {
   t.same(later.columns["cpu"], [2, 3, 61.5]);
 });
 
-t.test("where the server was away its line has a hole", async (t) => {
+t.test("while the server was stopped its line has a gap", async (t) => {
   const { times, column } = toChart({
     intervalMs: 10_000,
     times: [10_000, 20_000, 80_000],

@@ -154,21 +154,24 @@ t.test(
   },
 );
 
-t.test("a server that refuses says why, and is tried again", async (t) => {
-  const { server, clock, view } = started();
-  server.last.accept();
-  server.last.refuse(3, "not signed in");
-  await settled();
-  t.equal(view().refusal, "not signed in");
-  t.equal(view().connection.name, "waiting");
-  clock.pass(500);
-  server.last.accept();
-  server.last.answer({ revision: 1, status: empty });
-  await settled();
-  clock.pass(250);
-  t.equal(view().refusal, undefined);
-  t.equal(view().live, true);
-});
+t.test(
+  "a server that refuses sends the reason, and is tried again",
+  async (t) => {
+    const { server, clock, view } = started();
+    server.last.accept();
+    server.last.refuse(3, "not signed in");
+    await settled();
+    t.equal(view().refusal, "not signed in");
+    t.equal(view().connection.name, "waiting");
+    clock.pass(500);
+    server.last.accept();
+    server.last.answer({ revision: 1, status: empty });
+    await settled();
+    clock.pass(250);
+    t.equal(view().refusal, undefined);
+    t.equal(view().live, true);
+  },
+);
 
 t.test("a response that is no status does not replace a status", async (t) => {
   for (const bad of [null, 5, {}, { revision: 8, status: { pools: [] } }]) {
@@ -189,7 +192,7 @@ t.test(
     clock.pass(500);
     t.equal(isLost(view()), true, "connecting");
     server.last.accept();
-    t.equal(isLost(view()), true, "connected, but nothing said");
+    t.equal(isLost(view()), true, "connected, but nothing sent");
     server.last.answer({ revision: 1, status: empty });
     await settled();
     clock.pass(250);

@@ -136,7 +136,7 @@ t.test(
         .reset([told("d", "success"), told("old", "success")])
         .map(({ id }) => id),
       ["d"],
-      "what ended while the server was gone",
+      "what ended while the server was stopped",
     );
   },
 );

@@ -145,7 +145,7 @@ t.test("the keyboard works as in any tree", async (t) => {
   t.equal(move("ArrowRight", 7), "toggle", "opens");
   t.equal(move("ArrowRight", 3), 3, "a leaf has nothing in it");
   t.equal(move("ArrowLeft", 1), "toggle", "closes");
-  t.equal(move("ArrowLeft", 3), 1, "goes out");
+  t.equal(move("ArrowLeft", 3), 1, "is left");
   t.equal(move("ArrowLeft", 7), 0, "stays at the top");
   t.equal(move("Enter", 3), "enter");
   t.equal(move(" ", 0), "toggle");

@@ -61,7 +61,7 @@ t.test("tools: the state that a running guest reports", async (t) => {
   });
 });
 
-t.test("fields that people gave it, by name", async (t) => {
+t.test("custom fields, by name", async (t) => {
   const other = {
     "XenCenter.CustomFields.owner": "ada",
     auto_poweron: "true",

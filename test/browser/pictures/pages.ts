@@ -13,7 +13,7 @@ export interface Ids {
 export interface Picture {
   readonly name: string;
   readonly path: (ids: Ids) => string;
-  /** Nobody has signed in. */
+  /** No user has signed in. */
   readonly isGuest?: boolean;
   /** What is done before the picture is taken. */
   readonly act?: (page: Page) => Promise<unknown>;

@@ -1,14 +1,14 @@
 import { median } from "../../harness/figures.js";
 import { readJob, reportFigures } from "../../measure/job.js";
 import type { ApiJob } from "../api-job.js";
-import { createHalfSighted } from "../partially-authorized-users.js";
+import { createPartiallyAuthorizedUsers } from "../partially-authorized-users.js";
 import { ListReader, type ListFigures } from "../list-reader.js";
 import { MeasuredServer } from "../measured-server.js";
 
 // The same list for an admin and for users who may read half of it, in turn.
 const job = await readJob<ApiJob>();
 const server = await MeasuredServer.start(job);
-const users = await createHalfSighted(server);
+const users = await createPartiallyAuthorizedUsers(server);
 const admin = await ListReader.open(server, server.token);
 await admin.all();
 await admin.vms();

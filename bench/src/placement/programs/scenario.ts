@@ -7,12 +7,12 @@ import {
   type PoolModel,
 } from "@xo-server/placement";
 import { readJob, reportFigures } from "../../measure/job.js";
-import { storyPool, type Story } from "../problems.js";
+import { scenarioPool, type PlacementScenario } from "../problems.js";
 import { timed } from "../timed.js";
 
 // The scenario: everything placed at once, then one host fails, then each of
 // them.
-const model = storyPool(await readJob<Story>());
+const model = scenarioPool(await readJob<PlacementScenario>());
 const host = model.hosts[model.hosts.length >> 1]!.id;
 const index = timed(() => indexPool(model));
 const plan = timed(() => planStarts(index.value));

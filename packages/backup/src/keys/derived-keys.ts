@@ -17,7 +17,7 @@ export class RepositoryKey {
     this.#macKey = derive(key, NO_SALT, "mac");
   }
 
-  /** Whoever has these bytes can read and write the repository. */
+  /** Anyone who has these bytes can read and write the repository. */
   get bytes(): Buffer {
     return this.#key;
   }

@@ -28,7 +28,7 @@ export function parseRecoveryKey(text: string): RepositoryKey {
   return new RepositoryKey(Buffer.from(key!));
 }
 
-/** A page of plain text to print and to keep away from the repository. */
+/** A page of plain text to print and to store apart from the repository. */
 export function recoverySheet(options: {
   readonly key: RepositoryKey;
   readonly repository: string;

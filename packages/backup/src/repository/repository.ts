@@ -129,7 +129,7 @@ export class Repository {
   }
 
   /**
-   * Removes a passphrase. Whoever knows it and has a copy of its slot can still
+   * Removes a passphrase. A user who knows it and has a copy of its slot can still
    * derive the key: only a new repository is closed to them.
    * @throws RepositoryError `unknown`, or `invalid` for the last one
    */

@@ -136,7 +136,7 @@ export class PackVerifier {
     }
   }
 
-  /** From a file that had the name of another, from parity; else it stays away, so that no new backup relies on it. */
+  /** From a file that had the name of another, from parity; else it remains missing, so that no new backup relies on it. */
   async #repairPacks(): Promise<void> {
     const { storage } = this.#repository;
     const groups = await listParityGroups(storage);

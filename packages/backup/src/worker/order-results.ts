@@ -13,7 +13,7 @@ export interface OpenResult extends OrderResult {
   /** Milliseconds since the epoch. */
   readonly created: number;
   readonly parity: boolean;
-  /** Whoever has it can read the repository. */
+  /** Anyone who has it can read the repository. */
   readonly recoveryKey: string;
   /** Names of the passphrases. */
   readonly passphrases: readonly string[];

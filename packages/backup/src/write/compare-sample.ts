@@ -40,7 +40,7 @@ export interface SampleResult {
 }
 
 /**
- * Compares random blocks of what is said to be unchanged with the base, one of each of
+ * Compares random blocks of blocks reported as unchanged with the base, one of each of
  * equal parts of the disk; ends with the first region that has differences.
  */
 export async function compareSample(

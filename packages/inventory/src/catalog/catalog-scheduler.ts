@@ -22,7 +22,7 @@ const GATHER_MS = 10;
 
 /**
  * Decides when the catalog updates its views. A change is published after
- * GATHER_MS when nothing was published lately, otherwise at the end of the
+ * GATHER_MS when nothing was published in the last window, otherwise at the end of the
  * window. Flushes never overlap.
  */
 export class CatalogScheduler {

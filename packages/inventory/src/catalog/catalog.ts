@@ -99,7 +99,7 @@ export interface ViewTable {
   passes(row: number, test: Predicate): boolean;
   /**
    * Number of objects and digest of one type. Encodes the objects of the class
-   * that nobody has read so far.
+   * that have not been read so far.
    */
   summary(type: string): TypeSummary;
   observe(observer: RowObserver): () => void;

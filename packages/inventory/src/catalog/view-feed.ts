@@ -44,7 +44,7 @@ export class FrameRing implements ViewFeed {
   }
 
   /**
-   * Assigns revisions to changes that nobody subscribes to. Earlier frames are
+   * Assigns revisions to changes without subscribers. Earlier frames are
    * dropped: a reader of these would miss the changes.
    * @returns the first revision
    */

@@ -6,7 +6,7 @@ import type { WallClock } from "@xo-server/kit";
  */
 const SLOT_TIMEOUT_MS = 3_000;
 
-/** Listings wait for work that goes first, at most this long. */
+/** Listings wait for work with precedence at most this long. */
 const MAX_DEFERRAL_MS = 10_000;
 
 interface Slot {

@@ -284,14 +284,15 @@ export class JsonSplitter {
     const {
       members: kept,
       hasValue,
-      hasUnexpectedValue: oddValue,
+      hasUnexpectedValue: hasUnexpectedValue,
     } = this.#state;
     const encoding =
       this.#envelopeKind === "json-rpc" ? "json-rpc" : "json-in-xml";
     const error = parseFailure(this.#envelopeKind, kept, hasValue);
     if (error !== undefined) return { outcome: "failure", encoding, error };
     const { shape, bytes } = this.#input;
-    if (oddValue) throw badAnswer(`the value is not a struct of ${shape}`);
+    if (hasUnexpectedValue)
+      throw badAnswer(`the value is not a struct of ${shape}`);
     if (shape === "events")
       return { outcome: "success", encoding, ...parseEventsEnvelope(kept) };
     if (this.#value === undefined) return { outcome: "success", encoding };

@@ -309,7 +309,7 @@ class XmlReader {
     const {
       members: kept,
       hasValue,
-      hasUnexpectedValue: oddValue,
+      hasUnexpectedValue: hasUnexpectedValue,
       hasNoStatus: bare,
     } = this.#state;
     const encoding = "xml-rpc";
@@ -318,7 +318,8 @@ class XmlReader {
       if (error !== undefined) return { outcome: "failure", encoding, error };
     }
     const { shape } = this.#input;
-    if (oddValue) throw badAnswer(`the value is not a struct of ${shape}`);
+    if (hasUnexpectedValue)
+      throw badAnswer(`the value is not a struct of ${shape}`);
     if (shape === "events")
       return { outcome: "success", encoding, ...parseEventsEnvelope(kept) };
     if (this.#value === undefined) return { outcome: "success", encoding };

@@ -15,9 +15,9 @@ export function findCommonConflict(
   { refusals, oracle }: { refusals: Refusals; oracle: FeasibilityOracle },
 ): UnsatisfiableCore | undefined {
   const { constraints: constraints } = refusals;
-  const crowded = findTooLargeGroup(assignment, vms);
-  if (crowded !== undefined) {
-    const group = assignment.pool.groups.models[crowded]!.id;
+  const overfull = findTooLargeGroup(assignment, vms);
+  if (overfull !== undefined) {
+    const group = assignment.pool.groups.models[overfull]!.id;
     return {
       constraints: [constraints.numberOf("group", group)],
       size: "smallest",

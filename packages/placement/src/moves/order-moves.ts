@@ -32,12 +32,12 @@ export function orderMoves(
   for (let round = 0; round < MAX_ROUNDS; round++) {
     const after = now.clone();
     const sequence = new MoveSequence(after, rest);
-    const { moves, waiting, detoured: strayed } = sequence;
+    const { moves, waiting, detoured: detoured } = sequence;
     const stuck = withUnits(now, waiting, rest);
     left.push(...stuck);
     const isDone =
       stuck.length === waiting.length &&
-      waiting.every((vm) => !strayed.has(vm));
+      waiting.every((vm) => !detoured.has(vm));
     if (isDone) return { moves, unreachable: left, result: after };
     const isStuck = new Set(stuck);
     rest = rest.filter(({ vm }) => !isStuck.has(vm));

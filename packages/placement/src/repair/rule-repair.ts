@@ -76,7 +76,7 @@ export class RuleRepair {
   }
 
   /**
-   * Moves all but one VM away: lowest preference score first, then smaller
+   * Moves all but one VM to other hosts: lowest preference score first, then smaller
    * units, then less memory.
    */
   #separate(host: number, vms: readonly number[]): void {

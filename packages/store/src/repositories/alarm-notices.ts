@@ -91,11 +91,11 @@ export class AlarmNotices {
 
   /** @param nextAt null: no more attempts */
   async fail(id: string, error: string, nextAt: number | null): Promise<void> {
-    const said = error.slice(0, limits.textBytes / 4);
+    const shortened = error.slice(0, limits.textBytes / 4);
     await this.#context.committer.run((unit) =>
       unit.sql
         .updateTable("alarm_notices")
-        .set({ error: toStorable(said), next_at: nextAt })
+        .set({ error: toStorable(shortened), next_at: nextAt })
         .where("id", "=", id)
         .execute(),
     );

@@ -51,7 +51,7 @@ export class OneTimeCalls {
   async take(secret: string): Promise<unknown> {
     const { committer, clock, engine, availability } = this.#context;
     const id = hashOf(secret);
-    // A read first: unknown paths, which anybody may request, change nothing.
+    // A read first: unknown paths, which any client may request, change nothing.
     const known = await availability.run(() =>
       engine.reader
         .selectFrom("one_time_calls")

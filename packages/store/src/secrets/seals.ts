@@ -18,7 +18,7 @@ export class Seals {
     try {
       return this.#vault.open(sealed, contextOf(purpose));
     } catch {
-      // Clients send it: what is wrong with it is of no use to them.
+      // Sent by clients, which are not told details of what is invalid.
       return undefined;
     }
   }

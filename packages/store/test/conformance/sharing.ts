@@ -6,15 +6,15 @@ export async function testSharing(t: Test, harness: StoreHarness) {
     const bench = await createBench(t, harness);
     const one = await bench.open();
     const two = await bench.open();
-    const heard: string[] = [];
-    two.onForeignChange((table) => heard.push(table));
+    const received: string[] = [];
+    two.onForeignChange((table) => received.push(table));
     const user = await one.users.create({ name: "ada", password: "pw" });
     const { text, token } = await one.tokens.create({ userId: user.id });
     t.equal(two.tokens.find(text), undefined);
     await two.refresh();
     t.same(two.tokens.find(text), token);
     t.ok(await two.users.verifyPassword("ada", "pw"));
-    t.same(heard.toSorted(), ["tokens", "users"]);
+    t.same(received.toSorted(), ["tokens", "users"]);
     await one.users.delete(user.id);
     await two.refresh();
     t.equal(two.tokens.find(text), undefined);
@@ -40,18 +40,18 @@ export async function testSharing(t: Test, harness: StoreHarness) {
     const bench = await createBench(t, harness);
     const one = await bench.open();
     const two = await bench.open();
-    const heard: string[] = [];
-    const stop = one.onChange((table) => heard.push(table));
+    const received: string[] = [];
+    const stop = one.onChange((table) => received.push(table));
     const { id } = await one.users.create({ name: "ada" });
-    t.same(heard, ["users"], "its own at once");
+    t.same(received, ["users"], "its own at once");
     await one.refresh();
-    heard.length = 0;
+    received.length = 0;
     await two.groups.create("some");
     await one.refresh();
-    t.same(heard, ["groups"], "another's after a look");
+    t.same(received, ["groups"], "another's after a look");
     stop();
     await one.users.delete(id);
-    t.same(heard, ["groups"], "no longer");
+    t.same(received, ["groups"], "no longer");
   });
 
   t.test("changes of another process are loaded periodically", async (t) => {

@@ -30,7 +30,7 @@ const ownMessages: CoreTable = {
 
 const NO_SESSION: SessionContext = { ref: "", userName: "" };
 
-/** An error raised before dispatch: its envelope is a broken one (see the doors). */
+/** An error raised before dispatch: its envelope is a broken one (see rpc-endpoints.ts). */
 export class EarlyFailure extends XapiFailure {}
 
 /** Takes calls apart in XAPI's order: name, number of parameters, their types, session, then the effect. */

@@ -21,7 +21,7 @@ export class ByteReader {
     return bytes;
   }
 
-  /** Reads and throws away. @returns false where the stream ends before */
+  /** Reads and discards. @returns false where the stream ends before */
   async skip(count: number): Promise<boolean> {
     let left = count;
     while (left > 0) {

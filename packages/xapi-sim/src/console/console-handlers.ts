@@ -16,7 +16,7 @@ export const consoleHandlers: readonly HttpHandler[] = [
     taskless: true,
     handle: connectConsole,
   },
-  // The WebSocket door needs a proxy on the host that is not there.
+  // The WebSocket endpoint needs a proxy on the host that is not simulated.
   {
     name: "get_console",
     method: "GET",

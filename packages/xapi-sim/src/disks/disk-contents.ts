@@ -265,7 +265,7 @@ export class DiskContents {
     this.#discard(disk.leaf);
   }
 
-  /** A layer without readers goes; the one below it too, or it merges into what is left above. */
+  /** A layer without readers is removed; the one below it too, or it is merged into the layer above. */
   #discard(leaf: Layer): void {
     for (const slot of leaf.slots()) this.#file.release(slot);
     leaf.pages.clear();

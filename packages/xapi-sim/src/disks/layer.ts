@@ -67,7 +67,7 @@ export class Layer {
 
   /**
    * A layer with one child becomes part of it (coalesce).
-   * @returns slots that nobody reads any more
+   * @returns slots that are no longer read
    */
   mergeInto(child: Layer): readonly number[] {
     const unused: number[] = [];

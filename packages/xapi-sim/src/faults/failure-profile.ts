@@ -31,14 +31,14 @@ export const failureProfiles: Readonly<
 /** Decides, from a seed, how long things take and which of them fail. */
 export class FailureProfile {
   readonly outageEvery: number;
-  readonly #temperament: FailureProfileSettings;
+  readonly #profile: FailureProfileSettings;
   readonly #pace: number;
   readonly #random: Random;
 
   /** @param pace factor of durations; 0: everything completes immediately */
   constructor(name: FailureProfileName, pace: number, seed: number) {
-    this.#temperament = failureProfiles[name];
-    this.outageEvery = this.#temperament.outageEvery;
+    this.#profile = failureProfiles[name];
+    this.outageEvery = this.#profile.outageEvery;
     this.#pace = pace;
     // Another stream than the pool's: what fails does not change what is made.
     this.#random = createRandom(seed ^ 0x5eed);
@@ -46,7 +46,7 @@ export class FailureProfile {
 
   /** Milliseconds that something of `ms` takes here and now. */
   duration(ms: number): number {
-    const { slowest, fastest } = this.#temperament;
+    const { slowest, fastest } = this.#profile;
     if (slowest === fastest) return ms * this.#pace * slowest;
     const factor = fastest + (slowest - fastest) * this.#random.next();
     return ms * this.#pace * factor;
@@ -57,7 +57,7 @@ export class FailureProfile {
     className: string,
     params: readonly XapiValue[],
   ): XapiFailure | undefined {
-    const { failures } = this.#temperament;
+    const { failures } = this.#profile;
     if (failures === 0 || this.#random.next() * 100 >= failures)
       return undefined;
     const kinds = [...(failuresByClass[className] ?? []), ...generalFailures];

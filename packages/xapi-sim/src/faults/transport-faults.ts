@@ -112,7 +112,7 @@ export class Faults {
   }
 
   /** As `strike`, only where the setting names this method. */
-  strikeNamed(name: FaultName, method: string): number | true | undefined {
+  takeNamed(name: FaultName, method: string): number | true | undefined {
     return this.#settings.get(name)?.method === method
       ? this.strike(name, method)
       : undefined;

@@ -6,7 +6,7 @@ import type { FleetProfile } from "./profiles.js";
 /** XAPI stores no more messages than this. */
 const MESSAGE_LIMIT = 10_000;
 
-/** What has happened lately: messages, and tasks that are not forgotten yet. */
+/** Recent messages, and tasks that are not deleted yet. */
 export function addMessagesAndTasks(
   builder: FleetBuilder,
   profile: FleetProfile,

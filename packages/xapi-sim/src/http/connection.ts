@@ -74,7 +74,7 @@ export class Connection {
     if (block === "timeout") return this.#writer.write(requestTimeout());
     if (block === "too-large") return this.#writer.write(headerTooLarge());
     const head = parseHead(block);
-    if (this.#context.isSilent()) return this.#sulk();
+    if (this.#context.isSilent()) return this.#holdSilent();
     if (head === undefined) {
       // XAPI never gets out of a bad request line but by its timeout.
       await this.#reader.silence(FIRST_REQUEST_TIMES.idleMs);
@@ -83,7 +83,7 @@ export class Connection {
     return this.#serve(head);
   }
 
-  async #sulk(): Promise<false> {
+  async #holdSilent(): Promise<false> {
     while ((await this.#reader.some(1 << 16)) !== undefined) continue;
     return false;
   }
@@ -140,10 +140,10 @@ export class Connection {
         answer.body,
         answer.cors,
       );
-      const dressed = answer.isSlave
+      const adapted = answer.isSlave
         ? this.#withThumbprint(head, reply)
         : reply;
-      return await this.#writer.write(dressed, answer.method);
+      return await this.#writer.write(adapted, answer.method);
     } catch (error) {
       if (error instanceof MalformedRequest)
         return this.#crash(version, error.exception);

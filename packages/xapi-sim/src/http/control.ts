@@ -32,7 +32,7 @@ export interface Control {
   rewind(generations: number): void;
   /** A host is down for a duration, or permanently. */
   lose(hostRef: string, loss: Loss): void;
-  /** A host dies and stays away, or is back, empty. */
+  /** A host fails and stays offline, or is online again, without VMs. */
   killHost(hostRef: string): void;
   reviveHost(hostRef: string): void;
   /** What happens to a host at its next boot. */
@@ -52,7 +52,7 @@ const MAX_BODY_BYTES = 64 * 1024;
 const LOOPBACK = /^(127\.|::1$|::ffff:127\.)/;
 
 /**
- * The simulator's own paths, open to the loopback only and never spoilt by faults:
+ * The simulator's own paths, open to the loopback only and not affected by faults:
  *
  *   GET  /sim           what runs, with which faults
  *   POST /sim/faults    {"delay": 500, "cut": {"value": 1000, "method": "VM.get_all_records", "times": 1}, "trickle": false}

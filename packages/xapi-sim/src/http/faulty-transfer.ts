@@ -27,7 +27,7 @@ interface Obstacle {
 
 const PIECES_PER_SECOND = 20;
 
-/** The body of one transfer on its way, spoilt by the faults that are on when it starts. */
+/** The body of one transfer on its way, changed by the faults that are on when it starts. */
 export class FaultyTransfer {
   readonly #connection: TransferConnection;
   /** In order. */

@@ -6,7 +6,7 @@ import { crashed } from "./error-pages.js";
 import { bodyLength, headText, type Header, type Reply } from "./reply.js";
 import { gather, writeChunks, writeOne } from "./body-writer.js";
 
-/** Writes replies, spoilt by the faults that are switched on. */
+/** Writes responses, changed by the faults that are switched on. */
 export class FaultyWriter {
   readonly #socket: Socket;
   readonly #clock: Clock;
@@ -58,15 +58,15 @@ export class FaultyWriter {
    * @returns whether it may start; else the connection is over, or the page has been sent
    */
   async before(method: string, version: "1.0" | "1.1"): Promise<boolean> {
-    if (this.#faults.strikeNamed("hang", method) !== undefined)
+    if (this.#faults.takeNamed("hang", method) !== undefined)
       return this.#waitForClose();
-    if (this.#faults.strikeNamed("drop", method) !== undefined) {
+    if (this.#faults.takeNamed("drop", method) !== undefined) {
       this.#socket.destroy();
       return false;
     }
-    const delay = this.#faults.strikeNamed("delay", method);
+    const delay = this.#faults.takeNamed("delay", method);
     if (typeof delay === "number") await this.#wait(delay);
-    if (this.#faults.strikeNamed("http500", method) === undefined) return true;
+    if (this.#faults.takeNamed("http500", method) === undefined) return true;
     await this.write(crashed(version, 'Failure("simulated fault")'));
     return false;
   }

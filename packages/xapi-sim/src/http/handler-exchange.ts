@@ -36,7 +36,7 @@ export interface Exchange {
   readonly method: string;
 }
 
-/** Of an upload that nobody reads to its end: more breaks the connection. */
+/** Of an upload that is not read to its end: more breaks the connection. */
 const MAX_DISCARDED_BYTES = 64 * 2 ** 20;
 
 /** Faults meet what the client sends where it sends something, else what it receives. */

@@ -14,7 +14,7 @@ import { MalformedRequest, type RpcRequest } from "../rpc/wire-value.js";
 import { gather } from "./body-writer.js";
 import { internalError, type XapiFailure } from "../xapi-failure.js";
 
-/** What a door makes of a call. */
+/** The call that an endpoint has decoded. */
 export interface EndpointResponse {
   readonly method: string;
   readonly contentType: "text/xml" | "application/json";

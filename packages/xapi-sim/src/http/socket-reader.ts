@@ -20,7 +20,7 @@ export class SocketReader {
     socket.on("close", this.#onEnd);
   }
 
-  /** Bytes that are still thrown away; undefined: they are kept for who reads. */
+  /** Bytes that are still discarded; undefined: they are kept for a reader. */
   #discarded: number | undefined;
 
   readonly #onData = (data: Buffer): void => {
@@ -91,7 +91,7 @@ export class SocketReader {
   }
 
   /**
-   * Throws away what still comes, so that a client that writes gets as far as to read; after so
+   * Discards further input, so that a client that is writing reaches its read; after so
    * many bytes the connection breaks.
    */
   discard(limit: number): void {

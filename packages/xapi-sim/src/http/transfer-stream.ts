@@ -7,7 +7,7 @@ import type { FaultyTransfer } from "./faulty-transfer.js";
 
 /**
  * The body of a response that ends with the connection. Its end waits until all has been
- * handed to the socket; it fails when the client goes away or the task is cancelled.
+ * handed to the socket; it fails when the client disconnects or the task is cancelled.
  */
 export class TransferStream extends Writable {
   readonly #socket: Socket;
@@ -35,7 +35,7 @@ export class TransferStream extends Writable {
       socket.off("close", onClose);
       task?.signal.removeEventListener("abort", onAbort);
     };
-    // Whoever writes is told by the callback of the write.
+    // The callback of the write reports it to the writer.
     this.on("error", () => undefined);
   }
 

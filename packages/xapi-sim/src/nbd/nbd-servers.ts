@@ -114,7 +114,7 @@ export class NbdServers {
     );
     const isOpen =
       purposes.includes("nbd") || purposes.includes("insecure_nbd");
-    const isDropped = faults.strikeNamed("drop", "nbd") !== undefined;
+    const isDropped = faults.takeNamed("drop", "nbd") !== undefined;
     if (!isOpen || isDropped || this.#membership.isAway(hostRef)) return;
     const host: NbdHost = {
       faults,

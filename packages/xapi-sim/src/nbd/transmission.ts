@@ -25,7 +25,7 @@ const PIECE = 2 ** 20;
 const MOST_READ = 32 * 2 ** 20;
 const MOST_EXTENTS = 8192;
 
-/** What goes wrong on this connection. */
+/** The faults of this connection. */
 export interface TransmissionFaults {
   readonly faults: Faults;
   readonly clock: Clock;
@@ -37,12 +37,12 @@ export interface TransmissionFaults {
 export class Transmission {
   readonly #agreement: Agreement;
   readonly #stream: NbdStream;
-  readonly #spoilt: TransmissionFaults;
+  readonly #faulty: TransmissionFaults;
 
-  constructor(agreement: Agreement, spoilt: TransmissionFaults) {
+  constructor(agreement: Agreement, faulty: TransmissionFaults) {
     this.#agreement = agreement;
     this.#stream = agreement.stream;
-    this.#spoilt = spoilt;
+    this.#faulty = faulty;
   }
 
   /** @throws ConnectionEnded */
@@ -85,19 +85,19 @@ export class Transmission {
       !isStructured && (flags & commandFlags.dontFragment) !== 0;
     if (type === command.read && (length > MOST_READ || isFragmented))
       return nbdError.EINVAL;
-    const injected = this.#spoilt.faults.strike("nbdError", "nbd");
+    const injected = this.#faulty.faults.strike("nbdError", "nbd");
     return injected === true ? nbdError.EIO : injected;
   }
 
   /** Faults before a reply: late, or never. */
   async #wait(): Promise<void> {
-    const { faults, clock } = this.#spoilt;
-    const ms = faults.strikeNamed("delay", "nbd");
+    const { faults, clock } = this.#faulty;
+    const ms = faults.takeNamed("delay", "nbd");
     if (typeof ms === "number")
       await new Promise<void>((resolve) => {
         clock.setTimeout(resolve, ms);
       });
-    if (faults.strikeNamed("hang", "nbd") === undefined) return;
+    if (faults.takeNamed("hang", "nbd") === undefined) return;
     for (;;) await this.#stream.read(1);
   }
 
@@ -176,7 +176,7 @@ export class Transmission {
     for (let done = 0; done < length; done += PIECE) {
       const piece = Buffer.allocUnsafe(Math.min(PIECE, length - done));
       this.#agreement.disk.read(offset + done, piece);
-      for await (const part of this.#spoilt.transfer.pass(piece))
+      for await (const part of this.#faulty.transfer.pass(piece))
         await this.#stream.write(part);
     }
   }

@@ -3,7 +3,7 @@ import { map, refs } from "../records/fields.js";
 
 /**
  * What installed updates change when their host has booted.
- * @returns false: by a fault, the host stays away
+ * @returns false: by a fault, the host stays offline
  */
 export function bootUpdates(context: CallContext, host: string): boolean {
   const { db, state } = context;

@@ -124,7 +124,7 @@ function assertDataDestroyable(db: Database, ref: string): void {
   assertPlugged(db, text(vdi, "SR"));
 }
 
-/** The VBD of an NBD connection goes a moment after the connection; others are in the way. */
+/** The VBD of an NBD connection is destroyed shortly after the connection; other VBDs prevent the operation. */
 async function untilWithoutVbds(
   { db, delay }: CallContext,
   ref: string,

@@ -3,8 +3,8 @@ import { refs, text } from "../records/fields.js";
 import { refreshVdi } from "./refresh.js";
 
 /**
- * Attaches a disk to a host's control domain, as XAPI does while it reads or writes it: nobody can
- * destroy it meanwhile.
+ * Attaches a disk to a host's control domain, as XAPI does while it reads or writes it: it cannot
+ * be destroyed meanwhile.
  * @returns the VBD, for `detachFromControlDomain`
  */
 export function attachToControlDomain(

@@ -18,7 +18,7 @@ import { backendFailure, isThick } from "./sr-checks.js";
 /*
  * Chains of VHD files as their storage drivers show them: `sm_config["vhd-parent"]` of a disk is
  * the uuid of a hidden disk, a base copy, with what disk and snapshot have in common. A base copy
- * with one child is merged with it some time after the other is gone [SM's cleanup.py, from memory].
+ * with one child is merged with it some time after the other is deleted [SM's cleanup.py, from memory].
  */
 
 /** Files of a chain at most [SM's vhdutil.py MAX_CHAIN_SIZE, from memory]. */
@@ -99,13 +99,13 @@ export function linked(config: XapiRecord, parent: string): XapiRecord {
   return parent === "" ? rest : { ...rest, [PARENT]: parent };
 }
 
-/** After a disk is gone: the base copy it had may be merged, some time later. */
+/** After a disk is deleted: the base copy it had may be merged, some time later. */
 export function leaveChain(context: CallContext, removed: XapiRecord): void {
   const base = context.db.byUuid("VDI", parentUuid(removed));
   if (base !== undefined) mergeLater(context, base);
 }
 
-/** A scan goes on with what waits while merging was switched off. */
+/** A scan continues merges that waited while merging was switched off. */
 export function resumeMerging(context: CallContext, sr: string): void {
   for (const base of [...context.state.mergingDisks])
     if (context.db.find("VDI", base)?.["SR"] === sr) mergeLater(context, base);
@@ -172,7 +172,7 @@ function mergeIntoBase(
     const config = map(db.get("VDI", disk), "sm_config");
     db.update("VDI", disk, { sm_config: linked(config, text(lower, "uuid")) });
   }
-  // Its other disk may be gone as well by now.
+  // Its other disk may be deleted as well by now.
   mergeLater(context, base);
 }
 

@@ -20,7 +20,7 @@ export const hostDeathOperations: OperationTable = {
 };
 
 /**
- * The host loses its power and stays away until it is revived. With HA, the pool
+ * The host loses its power and stays offline until it is started again. With HA, the pool
  * finds out and starts what is protected elsewhere. Without, XAPI would show its
  * guests as running until an administrator declares it dead: the simulator does that after the same time.
  */

@@ -13,7 +13,7 @@ import { endDomain } from "./vm-domain.js";
 export interface Loss {
   /** Its guests stop with it; else they continue to run. */
   readonly crash: boolean;
-  /** Milliseconds until it is back; undefined: it stays away. */
+  /** Milliseconds until it is online again; undefined: it stays offline. */
   readonly backAfter?: number;
 }
 
@@ -34,7 +34,7 @@ export function loseHost(
   const isCrash = crash && !isShutDown;
   if (isCrash && isHaEnabled(context))
     pool.later(durations.fence, () => void failOver(context, host));
-  else if (host !== pool.coordinatorRef()) tellOffline(context, host);
+  else if (host !== pool.coordinatorRef()) notifyOffline(context, host);
   if (backAfter === undefined) return;
   pool.later(backAfter, () => {
     if (db.find("host", host) !== undefined) returnHost(context, host, crash);
@@ -62,7 +62,7 @@ export function returnHost(
   void restartGuests(context, guests);
 }
 
-function tellOffline(context: CallContext, host: string): void {
+function notifyOffline(context: CallContext, host: string): void {
   const record = context.db.get("host", host);
   createMessage(
     context,
@@ -74,7 +74,7 @@ function tellOffline(context: CallContext, host: string): void {
 
 /**
  * A rebooted host: no guest runs on it, and it is enabled.
- * @returns false: by a fault, it stays away
+ * @returns false: by a fault, it stays offline
  */
 export function bootHost(context: CallContext, host: string): boolean {
   const { db, clock } = context;

@@ -132,7 +132,7 @@ function obstacle(pool: PoolData, vm: string, host: string): readonly string[] {
   return others.length === 0 ? ["NO_HOSTS_AVAILABLE", vm] : [];
 }
 
-/** All guests move away, one after another, each to the host that suits it best. The host takes no new ones. */
+/** All VMs are migrated, one after another, each to the host that fits best. The host accepts no new ones. */
 async function evacuate(context: CallContext, host: string): Promise<void> {
   const { db } = context;
   const operations = Object.values(

@@ -49,18 +49,18 @@ export const vmMigrateSendOperations: OperationTable = {
   },
   "VM.assert_can_migrate": async (context, params) => {
     const vm = textParam(params, 0);
-    const journey = journeyOf(params);
-    const elsewhere = isElsewhere(context, journey.dest);
+    const migration = crossPoolMigrationOf(params);
+    const elsewhere = isElsewhere(context, migration.dest);
     assertVmMay(context.db, vm, "migrate_send");
-    if (elsewhere) await assertCanMigrateToPool(context, vm, journey);
+    if (elsewhere) await assertCanMigrateToPool(context, vm, migration);
     else assertPossible(context, vm, planOf(context, params));
   },
   "VM.migrate_send": async (context, params) => {
     const vm = textParam(params, 0);
-    const journey = journeyOf(params);
-    const elsewhere = isElsewhere(context, journey.dest);
+    const migration = crossPoolMigrationOf(params);
+    const elsewhere = isElsewhere(context, migration.dest);
     assertVmMay(context.db, vm, "migrate_send");
-    if (elsewhere) return migrateToPool(context, vm, journey);
+    if (elsewhere) return migrateToPool(context, vm, migration);
     const plan = planOf(context, params);
     const { host } = plan;
     assertPossible(context, vm, plan);
@@ -87,7 +87,9 @@ interface MovePlan {
 }
 
 /** (vm, dest, live, vdi_map, vif_map, options, vgpu_map) */
-function journeyOf(params: readonly XapiValue[]): CrossPoolMigration {
+function crossPoolMigrationOf(
+  params: readonly XapiValue[],
+): CrossPoolMigration {
   return {
     dest: mapParam(params, 1),
     disks: mapParam(params, 3),
@@ -97,7 +99,7 @@ function journeyOf(params: readonly XapiValue[]): CrossPoolMigration {
 }
 
 function planOf({ db }: CallContext, params: readonly XapiValue[]): MovePlan {
-  const { dest, disks, networks } = journeyOf(params);
+  const { dest, disks, networks } = crossPoolMigrationOf(params);
   const host = textIn(dest, "host");
   db.get("host", host);
   return { host, disks, networks };

@@ -46,8 +46,9 @@ export function loadOf({ db, state }: PoolData, ref: string): Load {
 }
 
 function usualLoad(vm: XapiRecord, seed: number): Load {
-  const said = Number(map(vm, "other_config")[LOAD_KEY]);
-  if (said >= 0) return (seconds) => around(said, seed, seconds);
+  const requestedLoad = Number(map(vm, "other_config")[LOAD_KEY]);
+  if (requestedLoad >= 0)
+    return (seconds) => around(requestedLoad, seed, seconds);
   // Most have little to do, a few have much.
   const share = 0.02 + 0.35 * ((seed >>> 8) / 2 ** 24) ** 2;
   const mean = share * int(vm, "VCPUs_at_startup");

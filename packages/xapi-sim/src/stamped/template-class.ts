@@ -80,7 +80,7 @@ export class TemplateClass {
     if (first >= last) return;
     let from = this.#starts[first]!;
     for (let i = first; i < last; i++) {
-      // Behind the comma: a place never lies across two pieces.
+      // Behind the comma: a position never spans two pieces.
       const end = i === last - 1 ? this.#ends[i]! : this.#starts[i + 1]!;
       if (end - from < size && i < last - 1) continue;
       yield this.#stamped(from, end, stamp);

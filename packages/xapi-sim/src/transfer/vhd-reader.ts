@@ -127,7 +127,7 @@ function* runsOf(bitmap: Buffer, sectors: number): Generator<[number, number]> {
   }
 }
 
-/** Between the table and the footer there may be what nobody refers to. */
+/** Between the table and the footer there may be unreferenced data. */
 async function readLastFooter(taker: Taker, footer: Buffer): Promise<void> {
   for (;;) {
     const sector = await taker.take(SECTOR);

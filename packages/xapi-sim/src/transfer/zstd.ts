@@ -70,7 +70,7 @@ export function unpackZstd(body: AsyncIterable<Buffer>): AsyncIterable<Buffer> {
     : (Readable.from(body).pipe(native) as unknown as AsyncIterable<Buffer>);
 }
 
-/** What others packed goes through the program `zstd`, as in XAPI itself. */
+/** Data compressed by others is decompressed by the program `zstd`, as in XAPI itself. */
 async function* unpackFrame(
   body: AsyncIterable<Buffer>,
 ): AsyncGenerator<Buffer> {

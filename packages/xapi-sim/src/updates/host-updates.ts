@@ -3,7 +3,7 @@ import { catalogue } from "./catalogue.js";
 import type { UpdatePackage } from "./update-package.js";
 
 /**
- * What goes wrong at the next boot of a host: it stays away; it is disabled; its
+ * Faults of the next boot of a host: it stays offline; it is disabled; its
  * PBDs are not plugged; it runs the version of before.
  */
 export const bootFaults = [

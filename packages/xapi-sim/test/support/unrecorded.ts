@@ -8,7 +8,7 @@ const OTHER_VM = "OpaqueRef:f825";
 
 /**
  * What the recorder did between two recorded exchanges, by name of the one that
- * follows: changes that an event.from was to tell of, objects made beforehand.
+ * follows: changes that an event.from was to report, objects made beforehand.
  */
 export function unrecorded(replay: Replay, { group, name }: Recording): void {
   const scenario = name.replace(/-(xml|json[12])$/, "");

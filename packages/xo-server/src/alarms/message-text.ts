@@ -9,7 +9,7 @@ const PREFIXES = {
   test: "TEST: ",
 } as const;
 
-/** A notice for people. */
+/** A notice as human-readable text. */
 export function toMessage(body: NoticeBody): Message {
   const { event, rule, alarms, total, time } = body;
   const [first] = alarms;

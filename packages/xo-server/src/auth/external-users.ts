@@ -109,7 +109,7 @@ export class ExternalUsers {
     } catch (error) {
       if (!(error instanceof XoError && error.code === "LAST_ADMIN"))
         throw error;
-      // Otherwise a renamed group would take away the last administrator.
+      // Otherwise a renamed group would remove the last administrator.
       this.#options.logger.warn(
         `user "${user.name}" is not in the group "${adminGroup}" but stays an admin: no other admin can sign in`,
       );

@@ -20,8 +20,8 @@ export interface Facts {
   /** Consecutive failed runs since the last reset. */
   readonly failures: number;
   /** Consecutive runs that started no migration because VMs had changed. */
-  readonly fruitless: number;
-  /** End of the latest failed or fruitless run. */
+  readonly ineffective: number;
+  /** End of the latest failed or ineffective run. */
   readonly failedAt?: number | undefined;
   /** Why that run was not completed. */
   readonly stop?: RunStop | undefined;
@@ -51,11 +51,11 @@ export type Decision =
 export const SETTLE_MS = 30_000;
 /** Consecutive failed runs after which the balancer stops until it is reset. */
 export const MAX_FAILURES = 3;
-/** Consecutive fruitless runs after which the balancer waits. */
+/** Consecutive runs without effect after which the balancer waits. */
 export const MAX_FRUITLESS = 3;
 /** Wait after the first failure; doubled with each further one. */
 const BACK_OFF_MS = 60_000;
-/** Longest wait after fruitless runs. */
+/** Longest wait after runs without effect. */
 const MAX_BACK_OFF_MS = 1_800_000;
 
 /** The state in which no planning is done; undefined: planning is allowed. */
@@ -85,17 +85,17 @@ export function decide(
 function backOffState({
   now,
   failures,
-  fruitless,
+  ineffective,
   failedAt = now,
   stop,
 }: Facts): BalancerState | undefined {
   const why = stop === undefined ? {} : { stop };
   if (failures >= MAX_FAILURES) return { state: "back-off", failures, ...why };
-  const waits = Math.max(failures, fruitless - MAX_FRUITLESS + 1);
+  const waits = Math.max(failures, ineffective - MAX_FRUITLESS + 1);
   if (waits <= 0) return undefined;
   const wait = Math.min(BACK_OFF_MS * 2 ** (waits - 1), MAX_BACK_OFF_MS);
   const until = failedAt + wait;
-  const count = failures || fruitless;
+  const count = failures || ineffective;
   return now < until
     ? { state: "back-off", failures: count, until, ...why }
     : undefined;

@@ -15,7 +15,7 @@ export interface ObservePoolParts {
   readonly inventory: Pick<Inventory, "runInSlices">;
   readonly pools: Pick<Pools, "list">;
   readonly stats: { readonly tracks: Pick<HostStats["tracks"], "get"> };
-  readonly rolling: Pick<RollingRecords, "underWaySince">;
+  readonly rolling: Pick<RollingRecords, "runningSince">;
 }
 
 /** Filled host by host. */
@@ -65,7 +65,7 @@ export async function observePool(
     }
   }
   await inventory.runInSlices("balancer", steps());
-  const since = rolling.underWaySince(pool);
+  const since = rolling.runningSince(pool);
   return {
     isConnected: true,
     ...observed,

@@ -7,7 +7,7 @@ import type { RunStop } from "./state.js";
 
 type RunFacts = Pick<
   Facts,
-  "movedAt" | "dryRunAt" | "failures" | "fruitless" | "failedAt" | "stop"
+  "movedAt" | "dryRunAt" | "failures" | "ineffective" | "failedAt" | "stop"
 >;
 
 /**
@@ -28,13 +28,13 @@ export function factsOf(
   const moved = runs.find((run) => recordOf(run).moves.some(hasStarted));
   const dry = runs.find((run) => isAutomaticDryRun(run));
   const failed = failuresOf(runs, resetAt);
-  const fruitless = fruitlessOf(runs, resetAt);
-  const last = failed[0] ?? fruitless[0];
+  const ineffective = withoutEffectOf(runs, resetAt);
+  const last = failed[0] ?? ineffective[0];
   return {
     movedAt: moved && endOf(moved),
     dryRunAt: dry && endOf(dry),
     failures: failed.length,
-    fruitless: fruitless.length,
+    ineffective: ineffective.length,
     failedAt: last && endOf(last),
     stop: last && stopOf(last),
   };
@@ -97,7 +97,7 @@ export function isFruitless(run: BalancerRun): boolean {
 }
 
 /** Consecutive automatic runs that started no migration, newest first. */
-function fruitlessOf(
+function withoutEffectOf(
   runs: readonly BalancerRun[],
   resetAt: number,
 ): readonly BalancerRun[] {

@@ -55,7 +55,7 @@ export async function evacuateAll(
 }
 
 /**
- * How the guests of a host get away, before anything is done.
+ * How the VMs of a host are evacuated, before anything is done.
  * @returns undefined: as XAPI finds
  * @throws XoError VMS_CANNOT_LEAVE, ABORTED; what the pool refused
  */

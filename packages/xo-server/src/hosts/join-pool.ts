@@ -5,7 +5,7 @@ import { ignoreGone, until, type RestartParts } from "./restart.js";
 
 export interface JoinParts extends RestartParts {
   /** @throws XoError NOT_CONNECTED: the pool is not followed */
-  readonly doorOf: (pool: PoolObject) => Promise<PoolAddress>;
+  readonly addressOf: (pool: PoolObject) => Promise<PoolAddress>;
   /** Follows a pool no more that is one no more. */
   readonly letGo: (pool: PoolObject) => Promise<void>;
 }
@@ -37,7 +37,7 @@ export async function joinPool(
       expected: "1, and of another pool",
     });
   for (const pool of [source, target]) checkNoHa(pool);
-  const { address, user, password } = await parts.doorOf(target);
+  const { address, user, password } = await parts.addressOf(target);
   const method = force ? "pool.join_force" : "pool.join";
   // Its host forgets tasks when it has joined: the call itself is waited for.
   await source.xapi

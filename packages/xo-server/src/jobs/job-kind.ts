@@ -9,7 +9,7 @@ export interface KindRun {
   readonly runId: string;
   /** The schedule that it runs for. */
   readonly scheduleId?: string | undefined;
-  /** What the run shall do other than the job's settings; not used by scheduled runs. */
+  /** Overrides of the job's settings for one run; not used by scheduled runs. */
   readonly choice?: RunChoice | undefined;
   readonly work: TaskContext;
   /** The steps that the same run has persisted before the server stopped. */

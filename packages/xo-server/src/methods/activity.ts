@@ -116,7 +116,7 @@ export const activityUnsubscribe = defineOperation({
     services.activityListeners.delete(client),
 });
 
-/** What has happened lately: to objects that one may see. */
+/** Recent activity of the objects that the caller may see. */
 export const activityOperations = [
   activityList,
   activitySubscribe,

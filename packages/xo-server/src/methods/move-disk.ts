@@ -16,9 +16,9 @@ export async function moveDisk(
     const moved = await xapi.callAsync("VDI.pool_migrate", [ref, sr, {}]);
     return moved as Ref;
   } catch (error) {
-    const isNobodys =
+    const isUnattached =
       error instanceof XapiError && error.code === "VDI_NEEDS_VM_FOR_MIGRATE";
-    if (!isNobodys) throw error;
+    if (!isUnattached) throw error;
     const copy = await xapi.callAsync("VDI.copy", [ref, sr]);
     await xapi.callAsync("VDI.destroy", [ref]);
     return copy as Ref;

@@ -116,19 +116,19 @@ async function merge(
   { sources, target, force }: MergeRequest,
 ): Promise<void> {
   const { objects, services, signal, task } = context;
-  const { poolCredentials: poolDoors, clock } = services;
+  const { poolCredentials: credentialsService, clock } = services;
   const connectionOf = ({ id }: PoolObject) => objects.connectionOf(id)!;
-  const doorOf = (pool: PoolObject) => {
+  const addressOf = (pool: PoolObject) => {
     const master = objects.get(String(pool.object["master"]), "host");
     const address = String(master.object["address"]);
-    return poolDoors.addressOf(connectionOf(pool), address);
+    return credentialsService.addressOf(connectionOf(pool), address);
   };
   for (const id of sources) context.check("administrate:detach", "pool", id);
   for (const id of sources) {
     const source = objects.get(id, "pool");
     const connection = connectionOf(source);
-    const letGo = () => poolDoors.disconnectAndDisable(connection);
-    const parts = { objects, clock, signal, doorOf, letGo };
+    const letGo = () => credentialsService.disconnectAndDisable(connection);
+    const parts = { objects, clock, signal, addressOf, letGo };
     const into = objects.get(target, "pool");
     const hosts = (await hostsOfPool(services.queries, id)).map((host) =>
       objects.get(host, "host"),

@@ -165,11 +165,11 @@ async function clone(
   return withRollback(cleaner, async (made) => {
     if (!fast) {
       const copy = await copyVm(vm, { name, made, cleaner });
-      return toldAsVm(objects, copy);
+      return viewOfVm(objects, copy);
     }
     const copy = (await xapi.callAsync("VM.clone", [ref, name])) as Ref;
     addVm(made, copy);
-    return toldAsVm(objects, { xapi, ref: copy });
+    return viewOfVm(objects, { xapi, ref: copy });
   });
 }
 
@@ -193,7 +193,7 @@ async function copy(
       cleaner: untrackedXapi(objects, vm.id),
       compression: toCompression(compress),
     });
-    return toldAsVm(objects, copy);
+    return viewOfVm(objects, copy);
   });
 }
 
@@ -207,7 +207,7 @@ function nameOf(object: PoolObject["object"], what: string): string {
 }
 
 /** A copy of a snapshot is a template, as with XAPI all snapshots are. */
-async function toldAsVm(
+async function viewOfVm(
   objects: PoolObjects,
   { xapi, ref }: { readonly xapi: Xapi; readonly ref: Ref },
 ): Promise<string> {

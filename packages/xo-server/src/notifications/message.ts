@@ -7,7 +7,7 @@ export interface MessageLine {
   readonly url?: string;
 }
 
-/** A message for people. All texts are plain, of one line, and may be of any user. */
+/** A message as human-readable text. All texts are plain, of one line, and may be of any user. */
 export interface Message {
   readonly title: string;
   readonly tone: Tone;

@@ -18,7 +18,7 @@ const Mail = Type.Object(
 );
 const webHook = { id, kind: Type.Literal("web-hook"), url };
 
-/** Chat services; their URLs permit whoever knows them to send messages. */
+/** Chat services; their URLs permit anyone who knows them to send messages. */
 export const chatKinds = ["slack", "teams", "mattermost", "ntfy"] as const;
 export type ChatKind = (typeof chatKinds)[number];
 

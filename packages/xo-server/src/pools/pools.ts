@@ -144,7 +144,9 @@ class PoolSlot {
       await (await this.#made)?.stop();
     } catch (error) {
       const { label } = this.#settings;
-      this.#options.logger.warn(`${label} did not let go cleanly`, { error });
+      this.#options.logger.warn(`${label} did not disconnect cleanly`, {
+        error,
+      });
     }
   }
 

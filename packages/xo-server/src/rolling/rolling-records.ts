@@ -77,7 +77,7 @@ export class RollingRecords {
   }
 
   /** When the one began that is neither suspended nor stopped, in ms since the epoch: also one whose server has died. */
-  underWaySince(pool: string): number | undefined {
+  runningSince(pool: string): number | undefined {
     const record = this.current(pool);
     return record !== undefined && isUnderWay(record)
       ? record.since

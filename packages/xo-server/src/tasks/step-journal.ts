@@ -68,7 +68,7 @@ export class StepJournal {
   #next: Promise<boolean> | undefined;
   /** Delayed steps. */
   #soon: Promise<boolean> | undefined;
-  #tellSoon: ((isWritten: boolean) => void) | undefined;
+  #resolveSoon: ((isWritten: boolean) => void) | undefined;
   #isClosed = false;
 
   constructor(options: StepJournalOptions) {
@@ -155,7 +155,7 @@ export class StepJournal {
   #flushSoon(): Promise<boolean> {
     if (this.#next !== undefined || this.#isClosed) return this.#flushNow();
     this.#soon ??= new Promise((resolve) => {
-      this.#tellSoon = resolve;
+      this.#resolveSoon = resolve;
       this.#options.clock.setTimeout(() => {
         // While the server stops, `close` writes them.
         if (this.#soon !== undefined && !this.#isClosed)
@@ -169,12 +169,12 @@ export class StepJournal {
     // Steps of the same turn of the event loop share the write.
     await nextTurn();
     this.#next = undefined;
-    const tellSoon = this.#tellSoon;
-    this.#soon = this.#tellSoon = undefined;
+    const resolveSoon = this.#resolveSoon;
+    this.#soon = this.#resolveSoon = undefined;
     const steps = [...this.#waiting.values()];
     this.#waiting.clear();
     const isWritten = await this.#write(steps);
-    tellSoon?.(isWritten);
+    resolveSoon?.(isWritten);
     return isWritten;
   }
 

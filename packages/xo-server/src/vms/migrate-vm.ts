@@ -119,10 +119,10 @@ async function sendVm(
 /** @throws XoError INVALID_PARAMETERS: a target is given for a disk or interface that the VM does not have */
 function assertKnown(
   what: string,
-  wishes: ReadonlyMap<string, Ref>,
+  requestedSrs: ReadonlyMap<string, Ref>,
   uuids: readonly string[],
 ): void {
-  for (const uuid of wishes.keys())
+  for (const uuid of requestedSrs.keys())
     if (!uuids.includes(uuid))
       throw new XoError("INVALID_PARAMETERS", {
         reason: `the VM has no ${what} ${uuid}`,
@@ -142,7 +142,7 @@ async function uuidsOf(
 
 /** Disks stay where they are if the host sees them there. */
 function targetsOf(
-  { host, sr: wished, srs }: Migration,
+  { host, sr: requested, srs }: Migration,
   objects: PoolObjects,
 ): { srOf(uuid: string, current: Ref): Ref } {
   const seen = srsOf(host, objects);
@@ -154,7 +154,7 @@ function targetsOf(
   return {
     srOf(uuid, current) {
       const sr =
-        srs.get(uuid) ?? wished ?? (seen.has(current) ? current : common);
+        srs.get(uuid) ?? requested ?? (seen.has(current) ? current : common);
       if (sr !== undefined) return sr;
       throw new XoError("INVALID_PARAMETERS", {
         reason: `no SR was specified for disk ${uuid}, and the pool has no default`,

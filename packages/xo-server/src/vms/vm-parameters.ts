@@ -9,7 +9,7 @@ const reasons = Type.Record(
   Type.Union([Type.String(), Type.Null()]),
 );
 
-/** Settings of a VM: of one that is there, or is being made. Null takes an entry away. */
+/** Settings of a VM that exists or is being created. Null removes an entry. */
 export const settingParameters = {
   name_label: Type.Optional(Type.String()),
   name_description: Type.Optional(Type.String()),

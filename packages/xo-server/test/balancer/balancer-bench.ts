@@ -29,7 +29,7 @@ export const POOL = "pool";
 export const SECOND = 1_000;
 export const MINUTE = 60 * SECOND;
 
-/** What a planner that does as it is told moves. */
+/** The migrations that the scripted planner returns. */
 export type Wish = readonly [vm: string, to: string];
 
 /** Servers with load balancers, on one store and one small pool; the clock is everybody's. */
@@ -40,7 +40,7 @@ export class BalancerBench {
   readonly leases = new LeaseDatabase(() => this.clock.now());
   starts = 0;
   /** Moved as far as they are not excluded, and not there yet. */
-  wishes: readonly Wish[] = [];
+  requests: readonly Wish[] = [];
   /** Absent: wishes are the plan. */
   planner: BalancePlanner["planner"] | undefined;
   readonly policies: BalancePolicy[] = [];
@@ -94,7 +94,7 @@ export class BalancerBench {
     this.policies.push(policy);
     const { excluded = [], maxMigrations: maxMigrationsPerRun } = policy;
     const figures = this.pool.figures();
-    const actions: Action[] = this.wishes
+    const actions: Action[] = this.requests
       .filter(([vm, to]) => this.pool.hostOf(vm) !== to)
       .filter(([vm]) => !excluded.includes(vm))
       .slice(0, maxMigrationsPerRun)
@@ -116,7 +116,7 @@ export class BalancerBench {
       figuresBefore: figures,
       figuresAfter: figures,
       overloaded: [],
-      stopped: this.wishes.every(([vm, to]) => this.pool.hostOf(vm) === to)
+      stopped: this.requests.every(([vm, to]) => this.pool.hostOf(vm) === to)
         ? "balanced"
         : "no-beneficial-migration",
     };
@@ -265,7 +265,7 @@ export class BalancerServer {
     await this.kill();
   }
 
-  /** It is gone from one moment to the next. */
+  /** It is deleted without notice. */
   async kill(): Promise<void> {
     this.#isStopping = true;
     this.#isEnded = true;

@@ -3,7 +3,7 @@ import { MINUTE, POOL, SECOND, setUpOverloaded } from "./balancer-bench.js";
 
 t.test("an imbalance is corrected when it has lasted", async (t) => {
   const bench = await setUpOverloaded(t);
-  bench.wishes = [["x", "b"]];
+  bench.requests = [["x", "b"]];
   const server = await bench.start();
   await server.set({ mode: "automatic", holdSeconds: 120 });
   await bench.pass(0);
@@ -22,7 +22,7 @@ t.test("a short imbalance moves nothing", async (t) => {
   const server = await bench.start();
   await server.set({ mode: "automatic", holdSeconds: 120 });
   for (let minute = 0; minute < 10; minute++) {
-    bench.wishes = minute % 2 === 0 ? [["x", "b"]] : [];
+    bench.requests = minute % 2 === 0 ? [["x", "b"]] : [];
     await bench.pass(MINUTE);
   }
   t.same(bench.pool.asked, []);
@@ -30,7 +30,7 @@ t.test("a short imbalance moves nothing", async (t) => {
 
 t.test("migrations are recorded with user and reason", async (t) => {
   const bench = await setUpOverloaded(t);
-  bench.wishes = [["x", "b"]];
+  bench.requests = [["x", "b"]];
   const server = await bench.start();
   await server.setKeen();
   await bench.pass(0);
@@ -83,12 +83,12 @@ t.test("migrations are recorded with user and reason", async (t) => {
 
 t.test("a migrated VM stays, also after a restart of the server", async (t) => {
   const bench = await setUpOverloaded(t);
-  bench.wishes = [["x", "b"]];
+  bench.requests = [["x", "b"]];
   const server = await bench.start();
   await server.setKeen({ coolDownSeconds: 600 });
   await bench.pass(0);
   await server.stop();
-  bench.wishes = [["x", "a"]];
+  bench.requests = [["x", "a"]];
   const again = await bench.start();
   await bench.pass(599 * SECOND);
   t.equal(bench.pool.hostOf("x"), "b");
@@ -115,7 +115,7 @@ t.test("so many are moved at a time, and in a run", async (t) => {
   const { pool } = bench;
   pool.addHosts("c", "d", "e");
   pool.addVm("w", "c");
-  bench.wishes = [
+  bench.requests = [
     ...[["x", "b"] as const, ["y", "d"] as const],
     ...[["w", "e"] as const, ["z", "b"] as const],
   ];
@@ -134,7 +134,7 @@ t.test("so many are moved at a time, and in a run", async (t) => {
 
 t.test("a dry run migrates nothing and is reported once", async (t) => {
   const bench = await setUpOverloaded(t);
-  bench.wishes = [["x", "b"]];
+  bench.requests = [["x", "b"]];
   const server = await bench.start();
   await server.setKeen({ mode: "dry-run", coolDownSeconds: 600 });
   await bench.pass(9 * MINUTE);
@@ -155,7 +155,7 @@ t.test("marks of a policy have room between them", async (t) => {
 
 t.test("long past and many migrations are remembered", async (t) => {
   const bench = await setUpOverloaded(t);
-  bench.wishes = [["x", "b"]];
+  bench.requests = [["x", "b"]];
   const server = await bench.start();
   await server.setKeen({ coolDownSeconds: 86_400 });
   await bench.pass(0);

@@ -11,7 +11,7 @@ import { defaultPolicy } from "../../src/balancer/policy.js";
 const MINUTE = 60_000;
 const NOW = 1_000 * MINUTE;
 const policy = { ...defaultPolicy, mode: "automatic" } as const;
-const counts = { failures: 0, fruitless: 0 };
+const counts = { failures: 0, ineffective: 0 };
 const facts: Facts = { now: NOW, policy, measuredAt: NOW, ...counts };
 const found = { moves: 2, stopped: "max-migrations" } as const;
 

@@ -37,7 +37,7 @@ async function setUp(t: Test) {
   const bench = await BalancerBench.create(t);
   bench.pool.addHosts("a", "b");
   bench.pool.addVm("x", "a");
-  bench.wishes = [["x", "b"]];
+  bench.requests = [["x", "b"]];
   const objects = new MiniCatalog("pool", "VM");
   objects.put(
     { id: POOL, type: "pool", name_label: "production" },

@@ -18,7 +18,7 @@ const host = (id: string, more: Partial<ObservedHost> = {}): ObservedHost => ({
   measuredAt: NOW,
   ...more,
 });
-const sightOf = (...hosts: ObservedHost[]): PoolObservation => ({
+const observationOf = (...hosts: ObservedHost[]): PoolObservation => ({
   isConnected: true,
   hosts,
   moving: [],
@@ -31,11 +31,11 @@ const reasonOf = (sight: PoolObservation, failedAt = nobody) =>
 t.test("a pool in order is not skipped", async (t) => {
   const maintained = host("b", { isEnabled: false, vms: 0 });
   const off = host("c", { isUp: false, measuredAt: -Infinity, vms: 0 });
-  t.equal(reasonOf(sightOf(host("a"), maintained, off)), undefined);
+  t.equal(reasonOf(observationOf(host("a"), maintained, off)), undefined);
 });
 
 t.test("a pool is skipped while others change it", async (t) => {
-  const well = sightOf(host("a"));
+  const well = observationOf(host("a"));
   const reasons: [PoolObservation, object][] = [
     [{ ...well, isConnected: false }, { code: "not-connected" }],
     [
@@ -47,37 +47,37 @@ t.test("a pool is skipped while others change it", async (t) => {
       { code: "other-migrations", vms: ["v"] },
     ],
     [
-      sightOf(host("a"), host("b", { operations: ["evacuate"] })),
+      observationOf(host("a"), host("b", { operations: ["evacuate"] })),
       { code: "host-maintenance", hosts: ["b"] },
     ],
     [
-      sightOf(host("a"), host("b", { isEnabled: false })),
+      observationOf(host("a"), host("b", { isEnabled: false })),
       { code: "host-maintenance", hosts: ["b"] },
     ],
     [
-      sightOf(host("a"), host("b", { measuredAt: NOW - 60_001 })),
+      observationOf(host("a"), host("b", { measuredAt: NOW - 60_001 })),
       { code: "no-statistics", hosts: ["b"] },
     ],
     [
-      sightOf(host("a", { measuredAt: -Infinity })),
+      observationOf(host("a", { measuredAt: -Infinity })),
       { code: "no-statistics", hosts: ["a"] },
     ],
   ];
   for (const [sight, reason] of reasons) t.same(reasonOf(sight), reason);
-  const starting = sightOf(host("a", { operations: ["vm_start"] }));
+  const starting = observationOf(host("a", { operations: ["vm_start"] }));
   t.equal(reasonOf(starting), undefined, "of no concern");
 });
 
 t.test("VMs of a failed host have time to start", async (t) => {
   const failed = new FailedHosts();
-  const down = sightOf(host("a"), host("b", { isUp: false }));
-  failed.update(sightOf(host("a"), host("b")), NOW - 2);
+  const down = observationOf(host("a"), host("b", { isUp: false }));
+  failed.update(observationOf(host("a"), host("b")), NOW - 2);
   failed.update(down, NOW - 1);
   failed.update(down, NOW);
   const until = NOW - 1 + RECOVERY_MS;
   const reason = { code: "host-failed", hosts: ["b"], until };
   t.same(reasonOf(down, new Map(failed.failedAt)), reason);
-  const back = sightOf(host("a"), host("b"));
+  const back = observationOf(host("a"), host("b"));
   failed.update(back, NOW);
   t.same(reasonOf(back, new Map(failed.failedAt)), reason, "although it is up");
   failed.update(back, until);
@@ -85,7 +85,10 @@ t.test("VMs of a failed host have time to start", async (t) => {
   failed.update(down, until);
   failed.update(down, until + RECOVERY_MS);
   const later = pauseReasonOf(
-    sightOf(host("a", { measuredAt: Infinity }), host("b", { isUp: false })),
+    observationOf(
+      host("a", { measuredAt: Infinity }),
+      host("b", { isUp: false }),
+    ),
     failed.failedAt,
     until + RECOVERY_MS,
   );
@@ -95,5 +98,5 @@ t.test("VMs of a failed host have time to start", async (t) => {
 t.test("figures are as old as those of the slowest host", async (t) => {
   const slow = host("b", { measuredAt: NOW - 5 });
   const down = host("c", { isUp: false, measuredAt: 0 });
-  t.equal(measuredAtOf(sightOf(host("a"), slow, down)), NOW - 5);
+  t.equal(measuredAtOf(observationOf(host("a"), slow, down)), NOW - 5);
 });

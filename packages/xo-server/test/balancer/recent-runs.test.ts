@@ -29,7 +29,7 @@ t.test(
     const well = [runAt(4, "success"), ...failed];
     t.match(factsOf(well, 0), { failures: 0 });
     const others = [runAt(6, "dry-run"), runAt(5, "stopped"), ...failed];
-    t.match(factsOf(others, 0), { failures: 3 }, "these say nothing");
+    t.match(factsOf(others, 0), { failures: 3 }, "these do not count");
   },
 );
 
@@ -55,7 +55,7 @@ t.test("a run without details has no text", async (t) => {
     movedAt: undefined,
     dryRunAt: undefined,
     failures: 0,
-    fruitless: 0,
+    ineffective: 0,
     stop: undefined,
     failedAt: undefined,
   });

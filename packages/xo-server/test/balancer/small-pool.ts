@@ -13,7 +13,7 @@ export interface SmallHost {
   isUp: boolean;
   isEnabled: boolean;
   operations: string[];
-  /** Undefined: it tells its figures all the time. */
+  /** Undefined: it always reports its metrics. */
   measuredAt: number | undefined;
 }
 

@@ -7,7 +7,7 @@ import { MINUTE, POOL, setUpOverloaded } from "./balancer-bench.js";
 t.test("after a cancel no further run starts", async (t) => {
   const bench = await setUpOverloaded(t);
   const { pool } = bench;
-  bench.wishes = [
+  bench.requests = [
     ["x", "b"],
     ["y", "b"],
   ];
@@ -29,7 +29,7 @@ t.test("after a cancel no further run starts", async (t) => {
 t.test("an aborted task ends the run", async (t) => {
   const bench = await setUpOverloaded(t);
   const { pool } = bench;
-  bench.wishes = [
+  bench.requests = [
     ["x", "b"],
     ["y", "b"],
   ];
@@ -49,7 +49,7 @@ t.test(
   async (t) => {
     const bench = await setUpOverloaded(t);
     const { pool } = bench;
-    bench.wishes = [
+    bench.requests = [
       ["x", "b"],
       ["y", "b"],
     ];
@@ -80,7 +80,7 @@ t.test(
   async (t) => {
     const bench = await setUpOverloaded(t);
     const { pool } = bench;
-    bench.wishes = [
+    bench.requests = [
       ["x", "b"],
       ["y", "b"],
     ];
@@ -99,7 +99,7 @@ t.test(
 t.test("a VM that changed is skipped; others are migrated", async (t) => {
   const bench = await setUpOverloaded(t);
   const { pool } = bench;
-  bench.wishes = [
+  bench.requests = [
     ["x", "b"],
     ["y", "b"],
   ];
@@ -127,7 +127,7 @@ t.test(
     const { pool } = bench;
     pool.addHosts("c");
     pool.addVm("w", "a");
-    bench.wishes = ["w", "x", "y", "z"].map((vm) => [vm, "b"]);
+    bench.requests = ["w", "x", "y", "z"].map((vm) => [vm, "b"]);
     for (const vm of pool.vms.values()) vm.isRunning = false;
     const server = await bench.start();
     await server.setKeen({ maxMigrationsPerRun: 1 });
@@ -159,7 +159,7 @@ t.test(
 t.test("a stopped run is not shown as balanced", async (t) => {
   const bench = await setUpOverloaded(t);
   const { pool } = bench;
-  bench.wishes = [["x", "b"]];
+  bench.requests = [["x", "b"]];
   pool.vms.get("x")!.isRunning = false;
   const server = await bench.start();
   await server.setKeen();
@@ -184,7 +184,7 @@ t.test(
     const server = await bench.start();
     await server.setKeen();
     await bench.pass(0);
-    bench.wishes = [["x", "b"]];
+    bench.requests = [["x", "b"]];
     bench.pool.hosts.get("c")!.isUp = false;
     await bench.pass(RECOVERY_MS - MINUTE);
     t.match(await server.state(), {
@@ -203,7 +203,7 @@ t.test(
     const bench = await setUpOverloaded(t);
     const { pool } = bench;
     for (const vm of ["x", "y", "z"]) pool.stubborn.add(vm);
-    bench.wishes = [
+    bench.requests = [
       ["x", "b"],
       ["y", "b"],
       ["z", "b"],
@@ -241,6 +241,6 @@ t.test(
     pool.stubborn.clear();
     await again.set({ maxMigrationsPerRun: 4 });
     await bench.pass(0);
-    t.equal(pool.hostOf("z"), "b", "somebody has looked");
+    t.equal(pool.hostOf("z"), "b", "an administrator has looked");
   },
 );

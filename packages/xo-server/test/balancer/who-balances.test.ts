@@ -14,17 +14,17 @@ t.test("of two servers one balances a pool", async (t) => {
   await one.setKeen();
   await two.store.refresh();
   await bench.pass(0);
-  bench.wishes = [["x", "b"]];
+  bench.requests = [["x", "b"]];
   await bench.pass(5 * MINUTE);
   t.equal(bench.pool.asked.length, 1);
   const standings = [await one.standing(), await two.standing()];
   const isElsewhere = standings.map((standing) => standing.isOnOtherServer);
   t.same(isElsewhere.toSorted(), [false, true]);
   t.match(standings[0]!.published.state, { state: "idle" });
-  t.match(standings[1]!.published.state, { state: "idle" }, "as told");
+  t.match(standings[1]!.published.state, { state: "idle" }, "as planned");
   const [first, second] = isElsewhere[0] ? [two, one] : [one, two];
   await first.kill();
-  bench.wishes = [["y", "b"]];
+  bench.requests = [["y", "b"]];
   await bench.pass(2 * MINUTE);
   t.equal(bench.pool.hostOf("y"), "a", "it may be back");
   await bench.pass(2 * MINUTE);
@@ -37,7 +37,7 @@ t.test(
   async (t) => {
     const bench = await setUpOverloaded(t);
     const { pool } = bench;
-    bench.wishes = [["x", "b"]];
+    bench.requests = [["x", "b"]];
     pool.isSlow = true;
     const server = await bench.start();
     await server.setKeen();
@@ -62,7 +62,7 @@ t.test(
 
 t.test("a manual run is possible in every mode", async (t) => {
   const bench = await setUpOverloaded(t);
-  bench.wishes = [["x", "b"]];
+  bench.requests = [["x", "b"]];
   const server = await bench.start();
   const dry = await server.balancer.run(POOL, cause, true);
   t.match(dry, { run: { status: "dry-run" } });
@@ -85,7 +85,7 @@ t.test("a manual run is possible in every mode", async (t) => {
 
 t.test("a job never runs twice at once", async (t) => {
   const bench = await setUpOverloaded(t);
-  bench.wishes = [["x", "b"]];
+  bench.requests = [["x", "b"]];
   bench.pool.isSlow = true;
   const one = await bench.start("one");
   const two = await bench.start("two");
@@ -101,7 +101,7 @@ t.test("a job never runs twice at once", async (t) => {
 
 t.test("a failed manual run is reported as manual", async (t) => {
   const bench = await setUpOverloaded(t);
-  bench.wishes = [["x", "b"]];
+  bench.requests = [["x", "b"]];
   bench.pool.stubborn.add("x");
   const server = await bench.start();
   const { error } = await server.balancer.run(POOL, cause, false);

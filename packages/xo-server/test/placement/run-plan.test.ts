@@ -9,7 +9,7 @@ import {
 } from "../../src/tasks/task-context.js";
 import { FakeClock } from "../fake-clock.js";
 
-/** VMs and hosts that do what they are told, at once or when they are let. */
+/** VMs and hosts that execute calls at once or when the test permits. */
 class FakePool {
   readonly states = new Map<string, string>();
   readonly homes = new Map<string, string>();

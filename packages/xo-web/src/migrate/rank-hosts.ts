@@ -143,11 +143,11 @@ function compare(
   if (disks !== 0) return disks;
   const [placeA, placeB] = [order.get(a.host.id), order.get(b.host.id)];
   if (placeA !== undefined && placeB !== undefined) return placeA - placeB;
-  return roomOf(b) - roomOf(a) || (a.host.id < b.host.id ? -1 : 1);
+  return freeShareOf(b) - freeShareOf(a) || (a.host.id < b.host.id ? -1 : 1);
 }
 
 /** Free memory or CPU after the migration, whichever is scarcer, 0 to 1. */
-export function roomOf({ memory, cpu }: Target): number {
+export function freeShareOf({ memory, cpu }: Target): number {
   const free = memory.size > 0 ? 1 - memory.after / memory.size : 0;
   return Math.min(free, 1 - (cpu?.after ?? 0));
 }

@@ -20,12 +20,12 @@ export function useVmCounts(): ShallowRef<VmCounts | undefined> {
   let timer: ReturnType<typeof setTimeout> | undefined;
 
   async function group(by: string, filter?: string) {
-    const told = await call("query.group", {
+    const answer = await call("query.group", {
       type: "VM",
       by,
       ...(filter === undefined ? {} : { filter }),
     });
-    const groups = Array.isArray(told) ? told.filter(isObject) : [];
+    const groups = Array.isArray(answer) ? answer.filter(isObject) : [];
     return new Map(
       groups.map(({ key, count }) => [
         typeof key === "string" ? key : "",
@@ -37,14 +37,14 @@ export function useVmCounts(): ShallowRef<VmCounts | undefined> {
   async function ask(): Promise<void> {
     clearTimeout(timer);
     if (!document.hidden) {
-      const told = await Promise.all([
+      const groups = await Promise.all([
         group("power_state"),
         group("$pool"),
         group("$pool", "power_state:/^Running$/"),
         // Without an answer the last counts stay.
       ]).catch(() => undefined);
-      if (told !== undefined) {
-        const [states, all, running] = told;
+      if (groups !== undefined) {
+        const [states, all, running] = groups;
         counts.value = { states, all, running };
       }
     }

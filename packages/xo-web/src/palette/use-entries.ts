@@ -60,7 +60,7 @@ export function useEntries(
   const minor = useObjectSearch(call, wanted, {
     types: minorTypes,
     most: 12,
-    calmMs: 250,
+    debounceMs: 250,
   });
 
   const recent = shallowRef<readonly ObjectRow[]>([]);

@@ -14,14 +14,14 @@ export interface SearchedTypes {
   readonly types: readonly string[];
   readonly most: number;
   /** No request is sent before this pause in typing, in ms. */
-  readonly calmMs?: number;
+  readonly debounceMs?: number;
 }
 
 /** Searches while typing: one request at a time, the next one for the latest text. */
 export function useObjectSearch(
   call: Call,
   typed: () => string,
-  { types, most, calmMs = 0 }: SearchedTypes,
+  { types, most, debounceMs = 0 }: SearchedTypes,
 ): ObjectSearch {
   const found = shallowRef<readonly ObjectRow[]>([]);
   const answered = shallowRef("");
@@ -32,7 +32,8 @@ export function useObjectSearch(
     isAsking = true;
     while (answered.value !== typed()) {
       const wanted = typed();
-      if (calmMs > 0) await new Promise((done) => setTimeout(done, calmMs));
+      if (debounceMs > 0)
+        await new Promise((done) => setTimeout(done, debounceMs));
       if (wanted !== typed()) continue;
       const rows = await searchObjects(call, wanted, types);
       found.value = rows.slice(0, most);

@@ -4,7 +4,7 @@ import {
   type HostFacts,
   type NetworkFacts,
   type PifFacts,
-  type Trouble,
+  type TopologyProblem,
 } from "./facts.js";
 
 /** A way out of a host: a bond, or an interface that is in none. */
@@ -12,7 +12,7 @@ export interface Port {
   readonly pif: PifFacts;
   /** Of a bond. */
   readonly legs: readonly PifFacts[];
-  readonly trouble: Trouble | undefined;
+  readonly problem: TopologyProblem | undefined;
 }
 
 /** A host reaches a network through a port. */
@@ -22,7 +22,7 @@ export interface Link {
   /** Id of the port's PIF. */
   readonly port: string;
   readonly pif: PifFacts;
-  readonly trouble: Trouble | undefined;
+  readonly problem: TopologyProblem | undefined;
 }
 
 export interface CabledHost {
@@ -100,7 +100,7 @@ function cableHost(
       port: port.pif.id,
       pif,
       // The last known state of a disconnected host is not shown.
-      trouble: isThere ? linkTrouble(port, pif, network) : undefined,
+      problem: isThere ? linkTrouble(port, pif, network) : undefined,
     });
   }
   return { host, ports, links };
@@ -112,9 +112,9 @@ function toPort(
   isThere: boolean,
 ): Port {
   const sorted = legs.toSorted((a, b) => compare(a.device, b.device));
-  return { pif, legs: sorted, trouble: isThere ? portTrouble() : undefined };
+  return { pif, legs: sorted, problem: isThere ? portTrouble() : undefined };
 
-  function portTrouble(): Trouble | undefined {
+  function portTrouble(): TopologyProblem | undefined {
     const isDown = legs.length > 0 && legs.every((leg) => !leg.carrier);
     if (isDown || !pif.carrier) return pif.attached ? "down" : "unplugged";
     if (!pif.attached) return "unplugged";
@@ -126,14 +126,14 @@ function linkTrouble(
   port: Port,
   pif: PifFacts,
   network: NetworkFacts,
-): Trouble | undefined {
+): TopologyProblem | undefined {
   const hasOtherMtu =
     pif.attached &&
     pif.mtu !== undefined &&
     network.MTU !== undefined &&
     pif.mtu !== network.MTU;
   return worst([
-    port.trouble === "unplugged" ? undefined : port.trouble,
+    port.problem === "unplugged" ? undefined : port.problem,
     pif.attached ? undefined : "unplugged",
     hasOtherMtu ? "mtu" : undefined,
   ]);

@@ -40,11 +40,11 @@ export const pifFields = [
 ];
 
 /** What may be wrong with a way from a host to a network, worst first. */
-export const troubles = ["down", "unplugged", "leg", "mtu"] as const;
-export type Trouble = (typeof troubles)[number];
+export const problems = ["down", "unplugged", "leg", "mtu"] as const;
+export type TopologyProblem = (typeof problems)[number];
 
 export function worst(
-  given: readonly (Trouble | undefined)[],
-): Trouble | undefined {
-  return troubles.find((trouble) => given.includes(trouble));
+  given: readonly (TopologyProblem | undefined)[],
+): TopologyProblem | undefined {
+  return problems.find((problem) => given.includes(problem));
 }

@@ -26,11 +26,11 @@ export function findingsOf({ hosts, networks }: Cabling): readonly Finding[] {
   for (const { host } of away)
     add({ kind: "away", tone: "bad", hosts: [host.id] });
   for (const { host, ports } of hosts)
-    for (const { trouble, pif } of ports)
-      if (trouble === "down" || trouble === "leg")
+    for (const { problem, pif } of ports)
+      if (problem === "down" || problem === "leg")
         add({
-          kind: trouble,
-          tone: trouble === "down" ? "bad" : "warn",
+          kind: problem,
+          tone: problem === "down" ? "bad" : "warn",
           hosts: [host.id],
           device: pif.device,
         });
@@ -42,10 +42,10 @@ export function findingsOf({ hosts, networks }: Cabling): readonly Finding[] {
         hosts: missing,
         network: network.id,
       });
-    for (const { trouble, host } of links)
-      if (trouble === "unplugged" || trouble === "mtu")
+    for (const { problem, host } of links)
+      if (problem === "unplugged" || problem === "mtu")
         add({
-          kind: trouble,
+          kind: problem,
           tone: "warn",
           hosts: [host],
           network: network.id,

@@ -48,14 +48,14 @@ function signatureOf({ host, ports, links }: CabledHost): string {
   return JSON.stringify([
     host.power_state,
     host.enabled,
-    ports.map(({ pif, legs, trouble }) => [
+    ports.map(({ pif, legs, problem }) => [
       pif.device,
       pif.speed,
       legs.map(({ device, carrier }) => [device, carrier]),
-      trouble,
+      problem,
     ]),
     links
-      .map(({ network, pif, trouble }) => `${network} ${pif.device} ${trouble}`)
+      .map(({ network, pif, problem }) => `${network} ${pif.device} ${problem}`)
       .sort(),
   ]);
 }

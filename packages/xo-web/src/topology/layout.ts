@@ -1,5 +1,5 @@
 import type { CabledNetwork, Link } from "./cabling.js";
-import type { Trouble } from "./facts.js";
+import type { TopologyProblem } from "./facts.js";
 import { worst } from "./facts.js";
 import { groupBy } from "./group-by.js";
 import type { HostGroup } from "./host-groups.js";
@@ -71,7 +71,7 @@ export interface VmBox extends Box {
 export interface Wire {
   readonly key: string;
   readonly path: string;
-  readonly trouble: Trouble | undefined;
+  readonly problem: TopologyProblem | undefined;
   readonly vlan: number;
   /** Key of the box of hosts; undefined: it leads to VMs. */
   readonly host: string | undefined;
@@ -250,7 +250,7 @@ function wiresOf(
     wires.push({
       key: `vms-${network}`,
       network,
-      trouble: undefined,
+      problem: undefined,
       vlan: -1,
       host: undefined,
       port: undefined,
@@ -276,7 +276,7 @@ function wireTo(
   return {
     key: `${box.key}/${key}`,
     path: `M${x} ${y}C${half} ${y} ${half} ${end} ${target.x} ${end}`,
-    trouble: worst(links.map(({ trouble }) => trouble)),
+    problem: worst(links.map(({ problem }) => problem)),
     vlan: links[0]!.pif.vlan,
     host: box.key,
     port: links[0]!.port,

@@ -9,8 +9,8 @@ export function networkState(
   { topology }: Messages,
   formats: Formats,
 ): { readonly tone: "good" | "warn" | "bad"; readonly words: string } {
-  const trouble = worst(links.map((link) => link.trouble));
-  if (trouble === "down") return { tone: "bad", words: topology.state.down };
+  const problem = worst(links.map((link) => link.problem));
+  if (problem === "down") return { tone: "bad", words: topology.state.down };
   if (missing.length > 0)
     return {
       tone: "warn",
@@ -18,7 +18,7 @@ export function networkState(
         hosts: formats.plural(topology.hosts, missing.length),
       }),
     };
-  return trouble === undefined
+  return problem === undefined
     ? { tone: "good", words: topology.state.good }
-    : { tone: "warn", words: topology.state[trouble] };
+    : { tone: "warn", words: topology.state[problem] };
 }

@@ -11,7 +11,7 @@ import { DATA_POLICY } from "../http/security-headers.js";
 import { Admission } from "./routing/admission.js";
 import { toCaller } from "../authentication/caller.js";
 import { addCollectionRoutes } from "./collections/collection-routes.js";
-import { createGoneSignal } from "../authentication/gone-signal.js";
+import { createDisconnectSignal } from "../authentication/disconnect-signal.js";
 import { readCredentials } from "../authentication/credentials.js";
 import { addDocs } from "./open-api/docs-routes.js";
 import { addEventRoutes } from "./events/event-routes.js";
@@ -139,7 +139,9 @@ function addAuthentication(
       authenticator,
       anonymous,
       gone:
-        credentials.kind === "password" ? createGoneSignal(reply) : undefined,
+        credentials.kind === "password"
+          ? createDisconnectSignal(reply)
+          : undefined,
     });
     admission.admitUser(caller.context.user?.id);
     request.caller = caller;

@@ -8,7 +8,7 @@ export interface DiskStep {
   readonly isWhole: boolean;
 }
 
-/** What a restore has created in the pool, persisted before it goes on. */
+/** What a restore has created in the pool, persisted before the restore continues. */
 export class RestoreJournal {
   /** Whether a previous run of the server has begun. */
   readonly isResumed: boolean;

@@ -18,7 +18,7 @@ export const details: Messages["details"] = {
   fewerTags: "Weniger anzeigen",
   stale: "Letzter bekannter Stand",
   gone: "Nicht vorhanden: {type}",
-  goneLead:
+  deletedLead:
     "Das Objekt wurde gelöscht, sein Pool ist getrennt, oder Sie haben keine Berechtigung, es zu sehen.",
   toList: "Zur Liste",
   refused: "Kann nicht angezeigt werden: {type}",

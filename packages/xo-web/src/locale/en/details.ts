@@ -16,7 +16,7 @@ export const details = {
   fewerTags: "Show fewer",
   stale: "Last known state",
   gone: "No such {type}",
-  goneLead:
+  deletedLead:
     "The object was deleted, its pool is disconnected, or you have no permission to view it.",
   toList: "Back to the list",
   refused: "This {type} cannot be displayed",

@@ -275,7 +275,7 @@ export const settingsAutomation = {
     removeTarget: "Remove target",
     pageOnly: "this page only",
     pageOnlyLong: "No notifications: alarms are displayed on this page only.",
-    tellsNobody: "no notifications",
+    hasNoTargets: "no notifications",
     test: "Send test notification",
     sent: { one: "{n} message sent.", other: "{n} messages sent." },
     notSent: "Some messages of {name} could not be sent.",

@@ -15,7 +15,7 @@ export interface LatestAnswerOptions<Q, A> {
   readonly onView: (view: LatestView<Q, A>) => void;
   readonly clock: MonotonicClock;
   /** Delay in ms before a question is sent; a newer one replaces it. */
-  readonly calmMs: number;
+  readonly debounceMs: number;
 }
 
 /**
@@ -51,7 +51,7 @@ export class LatestAnswer<Q, A> {
       return;
     }
     this.#update({ isStale: this.#view.answer !== undefined });
-    this.#soon(this.#options.calmMs);
+    this.#soon(this.#options.debounceMs);
   }
 
   /** Sends the same question again: after a reconnection, or when its data changed. */

@@ -34,7 +34,7 @@ export function useLatest<Q, A>({
       view.value = next;
     },
     clock: monotonicClock,
-    calmMs: CALM_MS,
+    debounceMs: CALM_MS,
   });
   watch(
     () => JSON.stringify(question()),

@@ -20,8 +20,10 @@ export function violationsOf(
       .filter(({ length }) => length > 1)
       .flatMap((vms) => vms.map(({ id }) => id));
   // Affinity: the VMs outside of the host with the most members.
-  const [, ...strays] = [...hosts.values()].sort((a, b) => b.length - a.length);
-  return strays.flatMap((vms) => vms.map(({ id }) => id));
+  const [, ...separated] = [...hosts.values()].sort(
+    (a, b) => b.length - a.length,
+  );
+  return separated.flatMap((vms) => vms.map(({ id }) => id));
 }
 
 /** The running VMs that a rule applies to. */

@@ -1,5 +1,5 @@
 import { toCaller } from "../../authentication/caller.js";
-import { createGoneSignal } from "../../authentication/gone-signal.js";
+import { createDisconnectSignal } from "../../authentication/disconnect-signal.js";
 import type { LoginOptions } from "../../authentication/login-options.js";
 import type { RequestCredentials } from "../../authentication/credentials.js";
 import { invalidInput } from "../../errors/invalid-input.js";
@@ -15,7 +15,7 @@ export function createLoginHandler(options: LoginOptions): RouteHandler {
     const { address, isSecure } = request.clientAddress;
     const caller = await toCaller(credentials, address, {
       ...options,
-      gone: createGoneSignal(reply),
+      gone: createDisconnectSignal(reply),
     });
     const { context } = caller;
     const cookie = await createTokenCookie(
