@@ -1,7 +1,7 @@
 import { rename } from "node:fs/promises";
 import t from "tap";
 import { steer } from "../steered-pools.js";
-import { createRepository } from "./repository-folders.js";
+import { createRepository, type CreatedRepository } from "./repository-folders.js";
 import {
   lastRun,
   leftovers,
@@ -158,6 +158,63 @@ t.test("a failure leaves nothing, and the next run succeeds", async (t) => {
   });
 
   t.equal((await runJob(api, id)).status, "success");
+});
+
+t.test("two repositories are written from one reading", async (t) => {
+  const steered = await steer(t, { hosts: 1, vms: 6 });
+  const { api, pools } = steered;
+  const repositories: CreatedRepository[] = [];
+  for (const name of ["first", "second"])
+    repositories.push(await createRepository(t, api, { name }));
+  const vm = await withSmallDisks(steered, ["system"]);
+  const ids = repositories.map(({ id }) => id);
+  const retention = { keepLast: 7 };
+  const job = { type: "backup", name: "n", vms: [vm.id], retention };
+  const id = String(
+    await api.ask("job.create", { job: { ...job, repositories: ids } }),
+  );
+  /** How often the pool was asked for the content of the disk, and the log. */
+  const run = async () => {
+    steered.calls();
+    const { vms } = await runJob(api, id);
+    const readings = steered
+      .calls()
+      .filter((call) => call.includes("get_nbd_info"));
+    return {
+      entries: vms[0]?.repositories ?? [],
+      readings: readings.length,
+    };
+  };
+  const full = await run();
+  t.match(full.entries, [
+    { status: "success", mode: "full", disks: [{ source: "nbd" }] },
+    { status: "success", mode: "full", disks: [{ source: "nbd" }] },
+  ]);
+  t.equal(full.readings, 1);
+
+  await t.test("one that fails does not stop the other", async (t) => {
+    const { folder } = repositories[1]!;
+    await rename(folder, `${folder}-elsewhere`);
+    const { entries } = await run();
+    t.match(entries, [
+      { status: "success", mode: "incremental" },
+      {
+        name: "second",
+        status: "failure",
+        error: { code: "BACKUP_REPOSITORY_UNREACHABLE" },
+      },
+    ]);
+    await rename(`${folder}-elsewhere`, folder);
+    const apart = await run();
+    t.match(apart.entries, [
+      { status: "success", mode: "incremental" },
+      { status: "success", mode: "incremental" },
+    ]);
+    t.equal(apart.readings, 2, "their last backups are of different snapshots");
+    const { readings, entries: last } = await run();
+    t.match(last, [{ mode: "incremental" }, { mode: "incremental" }]);
+    t.equal(readings, 1);
+  });
 });
 
 t.test("without NBD, differences are read as VHD", async (t) => {

@@ -52,10 +52,12 @@ export type {
   MirrorResult,
   OpenResult,
   RepositoryInspection,
+  SeveralBackupsResult,
 } from "./worker/order-results.js";
 export type {
   BackupDisk,
   BackupOperation,
+  BackupToSeveralOperation,
   ListOperation,
   MirrorOperation,
   RepositoryPlace,

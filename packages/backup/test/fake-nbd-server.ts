@@ -29,6 +29,8 @@ export interface FakeNbdServer {
   readonly address: string;
   readonly port: number;
   readonly requests: number;
+  /** Bytes that were requested. */
+  readonly bytes: number;
   readonly names: string[];
   close(): void;
 }
@@ -41,7 +43,7 @@ export async function startFakeNbd(
   options: FakeNbdOptions,
 ): Promise<FakeNbdServer> {
   const sockets = new Set<Socket>();
-  const state = { requests: 0, names: [] as string[] };
+  const state = { requests: 0, bytes: 0, names: [] as string[] };
   const server = createServer((socket) => {
     socket.on("error", () => undefined);
     if (sockets.size >= (options.maxConnections ?? Infinity)) {
@@ -65,6 +67,9 @@ export async function startFakeNbd(
     get requests() {
       return state.requests;
     },
+    get bytes() {
+      return state.bytes;
+    },
     names: state.names,
     close,
   };
@@ -73,7 +78,7 @@ export async function startFakeNbd(
 async function serve(
   plain: Socket,
   options: FakeNbdOptions,
-  state: { requests: number; names: string[] },
+  state: { requests: number; bytes: number; names: string[] },
 ): Promise<void> {
   let socket: Socket = plain;
   let reader = new SocketReader(plain);
@@ -124,6 +129,7 @@ async function serve(
     const cookie = request.readBigUInt64BE(8);
     const offset = Number(request.readBigUInt64BE(16));
     const length = request.readUInt32BE(24);
+    state.bytes += length;
     const count = state.requests;
     const reply =
       options.reply?.({ cookie, offset, length, count }) ??

@@ -36,6 +36,14 @@ export interface BackupOrderResult extends OrderResult {
   readonly disks: readonly DiskResult[];
 }
 
+export interface SeveralBackupsResult {
+  /** In the order of the targets: one that fails does not stop the others. */
+  readonly targets: readonly (
+    | BackupOrderResult
+    | { readonly error: { readonly code: string; readonly message: string } }
+  )[];
+}
+
 export interface MirrorResult extends OrderResult {
   readonly id: string;
   readonly statistics: WriteStatistics;

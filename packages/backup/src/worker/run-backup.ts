@@ -61,7 +61,13 @@ async function backUpOnce(
 }
 
 /** @throws RepositoryError `invalid` */
-function checkDisk({ name, source, size, changedBlocks, delta }: BackupDisk) {
+export function checkDisk({
+  name,
+  source,
+  size,
+  changedBlocks,
+  delta,
+}: BackupDisk) {
   const isStream = source.type === "stream";
   const isSizeFound =
     source.type === "image" ||
@@ -78,7 +84,10 @@ function checkDisk({ name, source, size, changedBlocks, delta }: BackupDisk) {
     throw new RepositoryError("invalid", `disk ${name}: ${problem}`);
 }
 
-function toInput(disk: BackupDisk, { content }: OpenSource): DiskInput {
+export function toInput(
+  disk: BackupDisk,
+  { content }: Pick<OpenSource, "content">,
+): DiskInput {
   const { name, properties, changedBlocks, delta } = disk;
   return {
     name,

@@ -13,12 +13,18 @@ import {
   openRepository,
 } from "./open-repository.js";
 import type { OrderContext } from "./order-context.js";
-import type { CreateResult, OrderResult } from "./order-results.js";
+import type {
+  CreateResult,
+  OrderResult,
+  SeveralBackupsResult,
+} from "./order-results.js";
 import { runBackup } from "./run-backup.js";
+import { runBackupToSeveral } from "./run-backup-to-several.js";
 import { runBenchmark } from "./run-benchmark.js";
 import { runMirror } from "./run-mirror.js";
 import { runRestore } from "./run-restore.js";
 import type {
+  BackupToSeveralOperation,
   ConsoleOperation,
   CreateOperation,
   WorkOperation,
@@ -33,8 +39,10 @@ import type {
 export async function runOrder(
   order: WorkOrder,
   context: OrderContext,
-): Promise<OrderResult | ConsolePicture> {
+): Promise<OrderResult | ConsolePicture | SeveralBackupsResult> {
   const { operation } = order;
+  if (operation.type === "backup-to-several")
+    return runBackupToSeveral(operation, context);
   if (operation.type === "console")
     return readConsole(operation.console, { signal: context.signal });
   const { storage: location } = order;
@@ -61,7 +69,10 @@ export async function runOrder(
 
 async function runOperation(
   repository: Repository,
-  operation: Exclude<WorkOperation, CreateOperation | ConsoleOperation>,
+  operation: Exclude<
+    WorkOperation,
+    CreateOperation | ConsoleOperation | BackupToSeveralOperation
+  >,
   context: OrderContext,
 ): Promise<object> {
   const { signal, onProgress } = context;

@@ -11,6 +11,7 @@ import type { RestoreTarget } from "../target/restore-target.js";
 export type WorkOperation =
   | CreateOperation
   | BackupOperation
+  | BackupToSeveralOperation
   | MirrorOperation
   | RestoreOperation
   | OpenOperation
@@ -43,6 +44,23 @@ export interface BackupOperation {
   readonly disks: readonly BackupDisk[];
   /** Read from all sources together; undefined: no limit. */
   readonly maxBytesPerSecond?: number;
+}
+
+/**
+ * Writes a backup to several repositories, and reads its disks once. Needs no
+ * repository of the order. Result: `SeveralBackupsResult`; progress: `BackupProgress`,
+ * `done`, `total` and `written` of all repositories together.
+ */
+export interface BackupToSeveralOperation extends Omit<
+  BackupOperation,
+  "type" | "base"
+> {
+  readonly type: "backup-to-several";
+  /** With the backup of each that `changedBlocks` and `delta` refer to: all of the same state. */
+  readonly targets: readonly {
+    readonly repository: RepositoryPlace;
+    readonly base?: string;
+  }[];
 }
 
 export interface BackupDisk {
@@ -177,7 +195,7 @@ export interface RepositoryPlace {
   readonly anchor?: Anchor;
 }
 
-/** The repository of an order is opened first, but for `create` and `console`. */
+/** The repository of an order is opened first, but for `create`, `console` and `backup-to-several`. */
 export interface WorkOrder extends Partial<RepositoryPlace> {
   readonly version: 1;
   /** ISO 8601: a worker refuses it afterwards. */

@@ -1,6 +1,7 @@
 import { createPublicKey } from "node:crypto";
 import { createInterface } from "node:readline";
 import { RepositoryError } from "../errors.js";
+import { toFailure } from "./order-failure.js";
 import { runOrder } from "./run-order.js";
 import { openWorkOrder } from "./work-order.js";
 
@@ -66,10 +67,7 @@ function parse(line: string): unknown {
 function describe(error: unknown): { code: string; message: string } {
   if (controller.signal.aborted)
     return { code: "cancelled", message: "the operation was cancelled" };
-  const message = error instanceof Error ? error.message : String(error);
-  if (error instanceof RepositoryError) return { code: error.code, message };
-  const { code } = error as NodeJS.ErrnoException;
-  return { code: code ?? "failed", message };
+  return toFailure(error);
 }
 
 function send(message: object): void {

@@ -11,6 +11,8 @@ export interface BlockSource {
   read(offset: number, into: Buffer): Promise<void>;
   /** The parts of a range that may be other than zero, in order. Without this method: everything. */
   allocated?(offset: number, length: number): Promise<Range[]>;
+  /** Where several backups share this source: the same content, for what only one of them reads. */
+  readonly unshared?: BlockSource;
 }
 
 /** The content of a disk, or what changed of it, in the order in which it arrives. */

@@ -111,7 +111,13 @@ async function writeBlocks(
   let sample: SampleResult | undefined;
   if (base !== undefined && changed !== undefined && share > 0) {
     const reader = readerOf(repository, base);
-    const options = { source, base: reader, changed, share, perChanged };
+    const options = {
+      source: source.unshared ?? source,
+      base: reader,
+      changed,
+      share,
+      perChanged,
+    };
     sample = await compareSample(options, context);
     data.statistics.read += sample.read;
     context.progress.done += sample.compared;

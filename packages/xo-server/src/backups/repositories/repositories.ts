@@ -1,7 +1,8 @@
 import type {
   Anchor,
+  BackupOrderResult,
+  BackupToSeveralOperation,
   BenchmarkResult,
-  CreateResult,
   MirrorResult,
   OpenResult,
   RepositoryInspection,
@@ -10,10 +11,8 @@ import type {
   WorkOperation,
 } from "@xo-server/backup";
 import { XoError } from "@xo-server/model";
-import { randomBytes } from "node:crypto";
 import type {
   AddedRepository,
-  Credentials,
   NewCopy,
   NewRepository,
   RepositoriesOptions,
@@ -24,6 +23,7 @@ import {
   toRepositoryError,
 } from "./repository-error.js";
 import {
+  checkNew,
   toRecord,
   withSample,
   type RepositoryRecord,
@@ -36,6 +36,8 @@ import {
   toStorage,
   type RepositoryLocation,
 } from "./repository-url.js";
+import { openOrCreate } from "./open-or-create.js";
+import { backUpToSeveral, type SeveralTarget } from "./several.js";
 import type { WorkerRunOptions } from "./workers.js";
 
 /** Results of benchmarks that are kept. */
@@ -78,14 +80,22 @@ export class Repositories {
     const { name, enabled = true, options = "" } = repository;
     const location = parseRepositoryUrl(repository.url);
     const storage = toStorage(location);
-    this.#checkNew((one) => one.url === location.url, location.url);
+    checkNew(this.all(), (one) => one.url === location.url, location.url);
     const { passphrase = location.passphrase, recoveryKey } = repository;
-    const opened = await this.#openOrCreate(storage, name, {
-      passphrase,
-      recoveryKey,
-      parity: repository.parity ?? true,
-    });
-    this.#checkNew(({ state }) => state.repository === opened.id, location.url);
+    const opened = await openOrCreate(
+      this.#options.workers,
+      { storage, name },
+      {
+        passphrase,
+        recoveryKey,
+        parity: repository.parity ?? true,
+      },
+    );
+    checkNew(
+      this.all(),
+      ({ state }) => state.repository === opened.id,
+      location.url,
+    );
     const { clock, store } = this.#options;
     const state: RepositoryState = {
       repository: opened.id,
@@ -175,6 +185,38 @@ export class Repositories {
     );
     await this.#keep(source, result.sourceAnchor);
     return result;
+  }
+
+  /**
+   * Backs up to several repositories; the disks are read once.
+   * @param targets their ids, with the backup that changes refer to
+   * @returns in the order of the targets: what was stored, or why not
+   * @throws XoError ABORTED, BACKUP_TRANSFER_FAILED, BACKUP_WORKER_FAILED: for all
+   */
+  async backUpToSeveral(
+    targets: readonly SeveralTarget[],
+    operation: Omit<BackupToSeveralOperation, "type" | "targets">,
+    options: WorkerRunOptions = {},
+  ): Promise<(BackupOrderResult | Error)[]> {
+    const records = targets.map(({ id }) => this.getEnabled(id));
+    const results = await backUpToSeveral(
+      this.#options.workers,
+      { ...operation, type: "backup-to-several" },
+      {
+        targets: records.map((record, i) => ({
+          name: record.name,
+          base: targets[i]!.base,
+          place: this.#placeOf(record, this.#storageOf(record)),
+        })),
+        options,
+      },
+    );
+    for (const [i, result] of results.entries())
+      if (!(result instanceof Error))
+        await this.#keep(targets[i]!.id, result.anchor);
+      else if (isProblemOfRepository(result))
+        await this.#keepProblem(targets[i]!.id, result);
+    return results;
   }
 
   /** Reads sizes and names of passphrases again. @throws XoError as `run` */
@@ -301,38 +343,6 @@ export class Repositories {
     return secretAccessKey === undefined ? {} : { secretAccessKey };
   }
 
-  async #openOrCreate(
-    storage: StorageLocation,
-    name: string,
-    { passphrase, recoveryKey, parity }: Credentials & { parity: boolean },
-  ): Promise<Opened> {
-    const { workers } = this.#options;
-    const open = async (operation: WorkOperation, credentials: Credentials) => {
-      const { passphrase, recoveryKey } = credentials;
-      return (await workers.run({
-        storage,
-        operation,
-        ...(recoveryKey === undefined ? {} : { recoveryKey }),
-        ...(passphrase === undefined ? {} : { passphrase }),
-      })) as Opened;
-    };
-    try {
-      if (recoveryKey !== undefined)
-        return await open({ type: "open" }, { recoveryKey });
-      if (passphrase !== undefined)
-        try {
-          return await open({ type: "open" }, { passphrase });
-        } catch (error) {
-          if ((error as { code?: unknown }).code !== "absent") throw error;
-        }
-      // Without a passphrase only the recovery key opens it.
-      const secret = passphrase ?? randomBytes(32).toString("base64url");
-      return await open({ type: "create", passphrase: secret, parity }, {});
-    } catch (error) {
-      throw toRepositoryError(error, name);
-    }
-  }
-
   async #call(
     { record, storage }: { record: RepositoryRecord; storage: StorageLocation },
     operation: WorkOperation,
@@ -383,18 +393,7 @@ export class Repositories {
     }
   }
 
-  /** @throws XoError ALREADY_EXISTS */
-  #checkNew(isSame: (one: RepositoryRecord) => boolean, url: string): void {
-    const found = this.all().find(isSame);
-    if (found === undefined) return;
-    throw new XoError("ALREADY_EXISTS", {
-      type: `backup repository "${found.name}" (${url})`,
-    });
-  }
-
   #notify(id: string): void {
     for (const listener of this.#listeners) listener(id);
   }
 }
-
-type Opened = OpenResult & Partial<CreateResult>;

@@ -1,4 +1,5 @@
 import type { Anchor } from "@xo-server/backup";
+import { XoError } from "@xo-server/model";
 import type { BackupRepository } from "@xo-server/store";
 import type { Verification } from "./verification.js";
 
@@ -90,6 +91,19 @@ export interface RepositoryRecord extends Omit<BackupRepository, "state"> {
 
 export function toRecord(stored: BackupRepository): RepositoryRecord {
   return stored;
+}
+
+/** @throws XoError ALREADY_EXISTS */
+export function checkNew(
+  all: readonly RepositoryRecord[],
+  isSame: (one: RepositoryRecord) => boolean,
+  url: string,
+): void {
+  const found = all.find(isSame);
+  if (found === undefined) return;
+  throw new XoError("ALREADY_EXISTS", {
+    type: `backup repository "${found.name}" (${url})`,
+  });
 }
 
 /** The newest sample of a day replaces earlier ones. */

@@ -1,4 +1,8 @@
-import type { BackupOperation, BackupOrderResult } from "@xo-server/backup";
+import type {
+  BackupOperation,
+  BackupOrderResult,
+  BackupToSeveralOperation,
+} from "@xo-server/backup";
 import type { ItemLogEntry } from "../report/item-log.js";
 
 /** A repository, as far as a run needs it. */
@@ -24,6 +28,16 @@ export interface RepositoryAccess {
     order: BackupOperation,
     options: WorkerOptions,
   ): Promise<BackupOrderResult>;
+  /**
+   * The disks are read once for all targets.
+   * @returns in the order of the targets: what was stored, or why not
+   * @throws XoError for all
+   */
+  backUpToSeveral(
+    targets: readonly { readonly id: string; readonly base?: string }[],
+    order: Omit<BackupToSeveralOperation, "type" | "targets">,
+    options: WorkerOptions,
+  ): Promise<(BackupOrderResult | Error)[]>;
 }
 
 /** A backup in a repository. */

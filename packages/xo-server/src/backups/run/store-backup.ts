@@ -42,7 +42,8 @@ export interface StoreResult {
   readonly incrementals: number;
 }
 
-interface Planned {
+/** A disk and where it is read from. */
+export interface Planned {
   readonly disk: VmDisk;
   readonly request: SourceRequest;
   readonly source: DiskSource;
@@ -91,9 +92,14 @@ export async function storeBackup(
   }
 }
 
-async function planSources(
+/** @throws XapiError */
+export async function planSources(
   xapi: Xapi,
-  { contents, snapshotDisks, settings }: StoreRequest,
+  {
+    contents,
+    snapshotDisks,
+    settings,
+  }: Pick<StoreRequest, "contents" | "snapshotDisks" | "settings">,
   base: BaseChoice,
 ): Promise<Planned[]> {
   const planned: Planned[] = [];
@@ -125,7 +131,7 @@ async function order(
     readonly base: BaseChoice | undefined;
   },
 ): Promise<StoreResult> {
-  const isIncremental = planned.some(({ source }) => usesBase(source));
+  const { isIncremental, ...content } = toContent(settings, planned);
   const mode = isIncremental ? "incremental" : "full";
   const backup: BackupOperation = {
     type: "backup",
@@ -133,15 +139,7 @@ async function order(
     ...(isIncremental && base?.backup !== undefined
       ? { base: base.backup }
       : {}),
-    ...(settings.maxRate === undefined
-      ? {}
-      : { maxBytesPerSecond: settings.maxRate }),
-    disks: planned.map(({ disk, source }) => ({
-      name: disk.uuid,
-      size: disk.size,
-      properties: disk.properties,
-      ...source.input,
-    })),
+    ...content,
   };
   const written = await repositories.run(repository, backup, {
     signal: work.signal,
@@ -149,12 +147,41 @@ async function order(
       if (total > 0) work.progress(Math.min(1, done / total));
     },
   });
+  const incrementals = isIncremental ? (base?.incrementals ?? 0) + 1 : 0;
+  return toResult(written, { mode, planned, incrementals });
+}
+
+/** What is read, and how. */
+export function toContent(
+  { maxRate }: BackupBody,
+  planned: readonly Planned[],
+): Pick<BackupOperation, "disks" | "maxBytesPerSecond"> & {
+  readonly isIncremental: boolean;
+} {
   return {
-    backup: written.id,
-    mode,
-    disks: planned.map((one) => toLogEntry(one, written)),
-    incrementals: isIncremental ? (base?.incrementals ?? 0) + 1 : 0,
+    isIncremental: planned.some(({ source }) => usesBase(source)),
+    ...(maxRate === undefined ? {} : { maxBytesPerSecond: maxRate }),
+    disks: planned.map(({ disk, source }) => ({
+      name: disk.uuid,
+      size: disk.size,
+      properties: disk.properties,
+      ...source.input,
+    })),
   };
+}
+
+export function toResult(
+  written: BackupOrderResult,
+  {
+    mode,
+    planned,
+    incrementals,
+  }: Pick<StoreResult, "mode" | "incrementals"> & {
+    readonly planned: readonly Planned[];
+  },
+): StoreResult {
+  const disks = planned.map((one) => toLogEntry(one, written));
+  return { backup: written.id, mode, disks, incrementals };
 }
 
 function toLogEntry(
@@ -185,7 +212,7 @@ function isPlainStream({ kind }: DiskSource): boolean {
 }
 
 /** @returns undefined: another source would have it too */
-function sourceProblem(error: unknown): string | undefined {
+export function sourceProblem(error: unknown): string | undefined {
   const { code, cause, data, message } = error as {
     readonly code?: unknown;
     readonly cause?: { readonly code?: unknown };

@@ -8,6 +8,12 @@ import {
 import { interfacesOf } from "../archives/interfaces.js";
 import { applyRetention } from "./apply-retention.js";
 import { storeBackup, type StoreResult } from "./store-backup.js";
+import {
+  groupByBase,
+  storeInSeveral,
+  type BasedRepository,
+  type SeveralRequest,
+} from "./store-in-several.js";
 import type { VmBackupParts, VmBackupRun } from "./vm-backup-run.js";
 import type { VmContents } from "./vm-records.js";
 import { readSnapshotDisks, type BackupSnapshot } from "./vm-snapshots.js";
@@ -28,6 +34,13 @@ interface Snapshotted {
   readonly cleaner: Xapi;
   readonly contents: VmContents;
 }
+
+interface Subject extends Snapshotted {
+  readonly snapshot: BackupSnapshot;
+}
+
+/** Of a backup that is stored, maybe before the server stopped. */
+type Stored = Partial<StoreResult> & { readonly incrementals: number };
 
 /** Stores the snapshot of a VM in each repository of the job that does not have it. */
 export class VmTransfers {
@@ -74,17 +87,19 @@ export class VmTransfers {
 
   /** Failures are in the entries: one does not affect other repositories. */
   async run(snapshotted: Snapshotted, snapshot: BackupSnapshot): Promise<void> {
-    const { state, work } = this.#subject;
-    for (const repository of this.#run.settings.repositories) {
+    const { work } = this.#subject;
+    const open = this.#run.settings.repositories.filter(
+      (id) => this.#entries.get(id)?.status !== "success",
+    );
+    const isTried =
+      open.length > 1 && !this.#run.isResumed
+        ? await this.#storeInSeveral(open, { ...snapshotted, snapshot })
+        : new Set<string>();
+    for (const repository of open) {
       if (work.signal.aborted) return;
-      if (this.#entries.get(repository)?.status === "success") continue;
-      await this.#storeIn(repository, snapshotted, snapshot);
-      const backup = this.#entries.get(repository)?.backup;
-      if (backup !== undefined)
-        await this.#subject.onStored({
-          ...state().stored,
-          [repository]: backup,
-        });
+      if (isTried.has(repository)) continue;
+      await this.#storeIn(repository, { ...snapshotted, snapshot });
+      await this.#persistStored(repository);
     }
   }
 
@@ -115,46 +130,124 @@ export class VmTransfers {
     }
   }
 
-  async #storeIn(
-    repository: string,
-    snapshotted: Snapshotted,
-    snapshot: BackupSnapshot,
-  ): Promise<void> {
+  async #persistStored(...repositories: string[]): Promise<void> {
+    const { state, onStored } = this.#subject;
+    const stored: Record<string, string> = { ...state().stored };
+    for (const repository of repositories) {
+      const backup = this.#entries.get(repository)?.backup;
+      if (backup !== undefined) stored[repository] = backup;
+    }
+    if (Object.keys(stored).length > 0) await onStored(stored);
+  }
+
+  /** Reads the disks once for those that need the same. @returns repositories with a result */
+  async #storeInSeveral(
+    open: readonly string[],
+    subject: Subject,
+  ): Promise<Set<string>> {
+    const { clock, archives, repositories } = this.#parts;
+    const { work } = this.#subject;
+    const tried = new Set<string>();
+    const start = clock.now();
+    const groups = await this.#groups(open, subject, tried);
+    for (const group of groups) {
+      if (group.length < 2 || work.signal.aborted) continue;
+      const ids = group.map(({ repository }) => repository);
+      const names = ids.map((id) => repositories.get(id).name);
+      try {
+        const { xapi, request } = await this.#request(subject);
+        const results = await work.part(
+          `transfer to ${names.join(", ")}`,
+          (part) =>
+            storeInSeveral(
+              { xapi, archives, repositories, work: part },
+              request,
+              group,
+            ),
+        );
+        for (const [id, result] of results) {
+          tried.add(id);
+          this.#setEntry(id, start, result);
+        }
+        await this.#persistStored(...ids);
+      } catch (error) {
+        // Each is tried for itself, and reports its own error.
+        work.warn(
+          `disks are read for each repository: ${toError(error).message}`,
+        );
+      }
+    }
+    return tried;
+  }
+
+  /** @param tried gets repositories that cannot be used */
+  async #groups(
+    open: readonly string[],
+    subject: Subject,
+    tried: Set<string>,
+  ): Promise<BasedRepository[][]> {
+    const { archives, clock } = this.#parts;
+    const usable: string[] = [];
+    const start = clock.now();
+    for (const id of open)
+      try {
+        this.#parts.repositories.get(id);
+        await archives.refresh(id);
+        usable.push(id);
+      } catch (error) {
+        tried.add(id);
+        this.#setEntry(id, start, toError(error));
+      }
+    if (usable.length < 2) return [];
+    try {
+      const { xapi, request } = await this.#request(subject);
+      return await groupByBase({ xapi, archives }, request, usable);
+    } catch {
+      // Each is tried for itself, and reports the error.
+      return [];
+    }
+  }
+
+  async #storeIn(repository: string, subject: Subject): Promise<void> {
     const { clock, repositories } = this.#parts;
     const start = clock.now();
-    let name = repository;
     try {
-      name = repositories.get(repository).name;
-      const { incrementals, ...stored } =
+      const { name } = repositories.get(repository);
+      const result =
         (await this.#storedBefore(repository)) ??
         (await this.#subject.work.part(`transfer to ${name}`, (part) =>
-          this.#store(repository, part, { ...snapshotted, snapshot }),
+          this.#store(repository, part, subject),
         ));
-      this.#incrementals = Math.max(this.#incrementals, incrementals);
-      this.#entries.set(repository, {
-        repository,
-        name,
-        status: "success",
-        start,
-        end: clock.now(),
-        ...stored,
-      });
+      this.#setEntry(repository, start, result);
     } catch (error) {
-      this.#entries.set(repository, {
-        repository,
-        name,
-        status: "failure",
-        start,
-        end: clock.now(),
-        error: toLoggedError(error),
-      });
+      this.#setEntry(repository, start, toError(error));
+    }
+  }
+
+  #setEntry(repository: string, start: number, result: Stored | Error): void {
+    const end = this.#parts.clock.now();
+    const own = { repository, name: this.#nameOf(repository), start, end };
+    if (result instanceof Error) {
+      const error = toLoggedError(result);
+      this.#entries.set(repository, { ...own, status: "failure", error });
+      return;
+    }
+    const { incrementals, ...stored } = result;
+    this.#incrementals = Math.max(this.#incrementals, incrementals);
+    this.#entries.set(repository, { ...own, status: "success", ...stored });
+  }
+
+  #nameOf(repository: string): string {
+    try {
+      return this.#parts.repositories.get(repository).name;
+    } catch {
+      // It was removed from the server: the error of the entry says so.
+      return repository;
     }
   }
 
   /** A backup that was stored before the server stopped. */
-  async #storedBefore(
-    repository: string,
-  ): Promise<(Partial<StoreResult> & { incrementals: number }) | undefined> {
+  async #storedBefore(repository: string): Promise<Stored | undefined> {
     const { archives } = this.#parts;
     const { isResumed } = this.#run;
     if (!isResumed) return undefined;
@@ -169,40 +262,49 @@ export class VmTransfers {
   async #store(
     repository: string,
     work: TaskContext,
-    {
-      cleaner,
-      contents,
-      snapshot,
-    }: Snapshotted & { readonly snapshot: BackupSnapshot },
+    subject: Subject,
   ): Promise<StoreResult> {
+    await this.#parts.archives.refresh(repository);
+    const { xapi, request } = await this.#request(subject);
+    return storeBackup(
+      { ...this.#parts, xapi, work },
+      { ...request, repository },
+    );
+  }
+
+  async #request({
+    cleaner,
+    contents,
+    snapshot,
+  }: Subject): Promise<{ xapi: Xapi; request: SeveralRequest }> {
     const { job, runId, scheduleId, settings, pool } = this.#run;
     const { records, skipped } = contents;
     const { uuid, name_label } = records.VM;
-    await this.#parts.archives.refresh(repository);
-    return storeBackup(
-      { ...this.#parts, xapi: cleaner, work },
-      {
-        repository,
-        settings,
-        contents,
-        snapshotDisks: await readSnapshotDisks(cleaner, snapshot.ref),
+    const request = {
+      settings,
+      contents,
+      snapshotDisks: await readSnapshotDisks(cleaner, snapshot.ref),
+      job: job.id,
+      run: runId,
+      vm: this.#subject.vm,
+      properties: {
+        type: "vm",
         job: job.id,
+        jobName: job.name,
+        ...(scheduleId === undefined ? {} : { schedule: scheduleId }),
         run: runId,
-        vm: this.#subject.vm,
-        properties: {
-          type: "vm",
-          job: job.id,
-          jobName: job.name,
-          ...(scheduleId === undefined ? {} : { schedule: scheduleId }),
-          run: runId,
-          time: this.#subject.state().time,
-          pool,
-          vm: { uuid, name_label },
-          interfaces: interfacesOf(records),
-          records,
-          skipped,
-        },
+        time: this.#subject.state().time,
+        pool,
+        vm: { uuid, name_label },
+        interfaces: interfacesOf(records),
+        records,
+        skipped,
       },
-    );
+    };
+    return { xapi: cleaner, request };
   }
+}
+
+function toError(error: unknown): Error {
+  return error instanceof Error ? error : new Error(String(error));
 }

@@ -1,0 +1,48 @@
+import type {
+  CreateResult,
+  OpenResult,
+  StorageLocation,
+  WorkOperation,
+} from "@xo-server/backup";
+import { randomBytes } from "node:crypto";
+import { toRepositoryError } from "./repository-error.js";
+import type { Credentials } from "./repository-input.js";
+import type { Workers } from "./workers.js";
+
+/** A repository that was opened, or created: then with its recovery sheet. */
+export type Opened = OpenResult & Partial<CreateResult>;
+
+/** @throws XoError BACKUP_REPOSITORY_*, ABORTED */
+export async function openOrCreate(
+  workers: Pick<Workers, "run">,
+  {
+    storage,
+    name,
+  }: { readonly storage: StorageLocation; readonly name: string },
+  { passphrase, recoveryKey, parity }: Credentials & { parity: boolean },
+): Promise<Opened> {
+  const open = async (operation: WorkOperation, credentials: Credentials) => {
+    const { passphrase, recoveryKey } = credentials;
+    return (await workers.run({
+      storage,
+      operation,
+      ...(recoveryKey === undefined ? {} : { recoveryKey }),
+      ...(passphrase === undefined ? {} : { passphrase }),
+    })) as Opened;
+  };
+  try {
+    if (recoveryKey !== undefined)
+      return await open({ type: "open" }, { recoveryKey });
+    if (passphrase !== undefined)
+      try {
+        return await open({ type: "open" }, { passphrase });
+      } catch (error) {
+        if ((error as { code?: unknown }).code !== "absent") throw error;
+      }
+    // Without a passphrase only the recovery key opens it.
+    const secret = passphrase ?? randomBytes(32).toString("base64url");
+    return await open({ type: "create", passphrase: secret, parity }, {});
+  } catch (error) {
+    throw toRepositoryError(error, name);
+  }
+}
