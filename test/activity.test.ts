@@ -19,7 +19,7 @@ t.test("activity has the user who caused it", LIMIT, async (t) => {
   const { api, url } = await steer(t, { hosts: 2, vms: 4 });
   const list = async (params: object = {}): Promise<Entry[]> =>
     ((await api.ask("activity.list", params)) as { entries: Entry[] }).entries;
-  const told = await follow(t, url);
+  const waitForNotification = await follow(t, url);
 
   let entries = await list();
   while (!entries.some(({ kind }) => kind === "pool.connected"))
@@ -47,8 +47,8 @@ t.test("activity has the user who caused it", LIMIT, async (t) => {
   t.match(metrics, /^xo_activity_limit_entries 20000$/m);
 
   await api.rest("POST", `/vms/${vm!.id}/actions/start`);
-  await told(({ method }) => method === "activity");
-  await told(
+  await waitForNotification(({ method }) => method === "activity");
+  await waitForNotification(
     ({ method, params }) =>
       method === "task" &&
       params.update.some(
@@ -96,6 +96,6 @@ async function follow(t: Test, url: string) {
   return async (test: (notice: Notice) => boolean) => {
     while (!notices.some(test))
       await new Promise<void>((resolve) => (wake = resolve));
-    t.pass("told");
+    t.pass("notified");
   };
 }

@@ -7,7 +7,7 @@ import { signIn } from "./signed-in.js";
 const LIMIT = { timeout: 180_000 };
 t.comment("timeout=180000");
 
-interface Told {
+interface Notification {
   readonly event: string;
   readonly total: number;
   readonly rule: { readonly name: string };
@@ -21,13 +21,13 @@ t.test(
   "measurements of hosts and changes of VMs raise alarms",
   LIMIT,
   async (t) => {
-    const told: Told[] = [];
+    const notifications: Notification[] = [];
     const waiting = new Set<() => void>();
     const sink = createServer((request, answer) => {
       let text = "";
       request.on("data", (chunk: Buffer) => (text += chunk.toString()));
       request.on("end", () => {
-        told.push(JSON.parse(text) as Told);
+        notifications.push(JSON.parse(text) as Notification);
         answer.writeHead(204).end();
         for (const wake of waiting) wake();
       });
@@ -35,9 +35,9 @@ t.test(
     await new Promise<void>((resolve) => sink.listen(0, "127.0.0.1", resolve));
     t.teardown(() => sink.close());
     const { port } = sink.address() as AddressInfo;
-    const find = async (name: string, event: string): Promise<Told> => {
+    const find = async (name: string, event: string): Promise<Notification> => {
       for (;;) {
-        const found = told.find(
+        const found = notifications.find(
           (one) => one.rule.name === name && one.event === event,
         );
         if (found !== undefined) return found;

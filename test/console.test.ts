@@ -135,18 +135,18 @@ t.test("consoles through the server", LIMIT, async (t) => {
       [id, { cookie: admin.cookie }, 422, "INVALID_PARAMETERS", "?type=spice"],
     ];
     for (const [id, headers, status, code, query] of cases) {
-      const told = `${code} ${JSON.stringify(headers)} ${query ?? ""}`;
+      const description = `${code} ${JSON.stringify(headers)} ${query ?? ""}`;
       t.match(
         await open(t, id, headers, query),
         { status, body: { code } },
-        told,
+        description,
       );
       if (query !== undefined) continue;
       const { cookie = "", ...others } = headers;
       const plain = await fetch(`${url}/api/consoles/${id}`, {
         headers: { cookie, ...others },
       });
-      t.equal(plain.status, status, `${told}, asked without an upgrade`);
+      t.equal(plain.status, status, `${description}, asked without an upgrade`);
       t.match(await plain.json(), { code });
     }
     opened(await open(t, id, { cookie: operator.cookie }));

@@ -25,8 +25,8 @@ t.test("a demo pool is loaded and stays live", LIMIT, async (t) => {
   await page.until(({ pools }) => pools["c"]!.changesPerSecond > 0);
 
   t.test("patched rows equal the server's", async (t) => {
-    const { followed, told } = await page.compare();
-    t.same(followed, told);
+    const { followed, subscribed } = await page.compare();
+    t.same(followed, subscribed);
   });
 
   t.test("it is ready, and serves the page", async (t) => {

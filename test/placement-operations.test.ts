@@ -80,8 +80,8 @@ t.test("recommendations are reported, with reasons", async (t) => {
     { error: { code: 10 } },
   );
   for (const goal of ["performance", "consolidate", "enforce-rules"]) {
-    const told = await api.ask("placement.recommend", { pool, goal });
-    t.match(told, { actions: Array, policy: { cpuHigh: Number } }, goal);
+    const answer = await api.ask("placement.recommend", { pool, goal });
+    t.match(answer, { actions: Array, policy: { cpuHigh: Number } }, goal);
     t.match(await api.ask("placement.explain", { pool, goal, vm }), { vm });
   }
   for (const path of [

@@ -250,7 +250,7 @@ t.test("rights on objects that operations reach", async (t) => {
     const all = await api.all({});
     const seen = new Set((await user.all({})).map(({ id }) => id));
     const hidden = all.filter(({ id }) => !seen.has(id));
-    const belongings = all.filter(
+    const parts = all.filter(
       (object) =>
         [foreign.id, snapshot].includes(object.id) ||
         [foreign.id, snapshot].some((id) =>
@@ -259,8 +259,8 @@ t.test("rights on objects that operations reach", async (t) => {
           ),
         ),
     );
-    t.ok(belongings.length > 4);
-    for (const { id, type } of belongings)
+    t.ok(parts.length > 4);
+    for (const { id, type } of parts)
       t.notOk(seen.has(id), `${type} is hidden`);
     t.ok(
       hidden.some(({ id }) => id === disk["VDI"]),

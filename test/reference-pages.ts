@@ -60,7 +60,7 @@ function toPrivilegePage(): string {
   const levels = [
     ["none", "every client"],
     ["guest", "every client; shown on the page before sign-in"],
-    ["viewer", "signed-in users; everybody in the demo"],
+    ["viewer", "signed-in users; all users in the demo"],
     ["user", "signed-in users, for objects that they have rights on"],
     ["operator", "users with the right to `operate` everything"],
     ["admin", "administrators"],

@@ -50,17 +50,17 @@ t.test("a VM is found, started and followed over REST", LIMIT, async (t) => {
   });
   const events = await ask("/events", { headers, signal: abort.signal });
   const reader = events.body!.pipeThrough(new TextDecoderStream()).getReader();
-  let told = "";
+  let received = "";
   const until = async (text: RegExp) => {
-    for (let found; ; told += (await reader.read()).value ?? "")
-      if ((found = text.exec(told)) !== null) return found;
+    for (let found; ; received += (await reader.read()).value ?? "")
+      if ((found = text.exec(received)) !== null) return found;
   };
   const [, stream] = await until(/"id":"([^"]+)"/);
-  const wish = { collection: "VM", fields: ["id", "power_state"] };
+  const subscription = { collection: "VM", fields: ["id", "power_state"] };
   const subscribed = await ask(`/events/${stream}/subscriptions`, {
     method: "POST",
     headers,
-    body: JSON.stringify(wish),
+    body: JSON.stringify(subscription),
   });
   t.equal(subscribed.status, 201);
 

@@ -78,7 +78,7 @@ export class StatusPage {
   }
 
   /** The status as followed and, of the same revision, as a new subscription receives it. */
-  async compare(): Promise<{ followed: Json; told: Json }> {
+  async compare(): Promise<{ followed: Json; subscribed: Json }> {
     if (this.#gaps > 0) throw new Error(`${this.#gaps} gaps`);
     const answer = once(this.#socket, "message") as Promise<[Buffer]>;
     this.#socket.send('{"jsonrpc":"2.0","id":1,"method":"status.subscribe"}');
@@ -86,7 +86,10 @@ export class StatusPage {
     const revision = this.#revision;
     const { result } = JSON.parse(String((await answer)[0])) as Message;
     return result?.revision === revision
-      ? { followed: withoutNulls(before), told: withoutNulls(result.status) }
+      ? {
+          followed: withoutNulls(before),
+          subscribed: withoutNulls(result.status),
+        }
       : this.compare();
   }
 

@@ -41,9 +41,9 @@ export async function steer(
     options.map((one) => startPool({ pace: PACE, prepare: ["json"], ...one })),
   );
   t.teardown(() => Promise.all(pools.map((pool) => pool.stop())));
-  const heard: string[] = [];
+  const received: string[] = [];
   const urls = await Promise.all(
-    pools.map(({ url }) => listenIn(t, url, heard)),
+    pools.map(({ url }) => listenIn(t, url, received)),
   );
   const lines = urls.map(
     (url, i) => `{ label: P${i}, hosts: ["${url}"], password: password }`,
@@ -69,7 +69,7 @@ export async function steer(
     url: server.url,
     api: await ApiSession.open(t, server.url),
     pools,
-    calls: () => heard.splice(0).filter((name) => !USUAL.test(name)),
+    calls: () => received.splice(0).filter((name) => !USUAL.test(name)),
     record: (className, uuid, pool = 0) => {
       const { database } = pools[pool]!;
       return database.get(className, database.byUuid(className, uuid)!);
@@ -81,7 +81,7 @@ export async function steer(
 async function listenIn(
   t: Test,
   url: string,
-  heard: string[],
+  received: string[],
 ): Promise<string> {
   const { hostname, port } = new URL(url);
   const server = createServer((client) => {
@@ -90,7 +90,7 @@ async function listenIn(
       for (const [, name] of chunk
         .toString("latin1")
         .matchAll(/"method":"([\w.]+)"/g))
-        heard.push(name!.replace("Async.", ""));
+        received.push(name!.replace("Async.", ""));
     });
     client.pipe(pool).pipe(client);
     client.on("error", () => pool.destroy());

@@ -50,10 +50,10 @@ t.test("a task of a pool is watched and cancelled", LIMIT, async (t) => {
   const lines = createInterface({
     input: Readable.fromWeb(watch.body as never),
   });
-  const told = lines[Symbol.asyncIterator]();
+  const events = lines[Symbol.asyncIterator]();
   const nextOf = async (id: string): Promise<Task> => {
     for (;;) {
-      const line = String((await told.next()).value);
+      const line = String((await events.next()).value);
       const [, task] = JSON.parse(line) as [string, Task];
       if (task.id === id) return task;
     }

@@ -88,8 +88,8 @@ t.test("several VMs are created at once", async (t) => {
     });
     t.equal(answer.status, 202, await answer.clone().text());
     const { taskId } = (await answer.json()) as { taskId: string };
-    const told = await api.rest("GET", `/tasks/${taskId}?wait=true`);
-    const task = (await told.json()) as TaskTree;
+    const ended = await api.rest("GET", `/tasks/${taskId}?wait=true`);
+    const task = (await ended.json()) as TaskTree;
     t.match(task, { status: "success", progress: 100 });
     const parts = task.tasks ?? [];
     t.same(parts.map(({ properties }) => properties.name).toSorted(), [

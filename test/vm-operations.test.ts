@@ -43,7 +43,7 @@ t.test("VMs are changed, copied, moved and deleted", LIMIT, async (t) => {
     t.ok(
       await set({
         name_label: "named",
-        name_description: "told",
+        name_description: "as requested",
         notes: "kept",
         tags: ["a", "b"],
         auto_poweron: true,
@@ -74,7 +74,7 @@ t.test("VMs are changed, copied, moved and deleted", LIMIT, async (t) => {
     );
     t.match(await api.get(id), {
       name_label: "named",
-      name_description: "told",
+      name_description: "as requested",
       notes: "kept",
       tags: ["a", "b"],
       auto_poweron: true,

@@ -89,8 +89,8 @@ t.test(
       await server.stop("SIGKILL");
       ({ server, api } = await start());
       const run = await ended(api, id);
-      const told = `killed after ${at} ms: ${JSON.stringify(run)}`;
-      t.equal(run.status, "success", told);
+      const outcome = `killed after ${at} ms: ${JSON.stringify(run)}`;
+      t.equal(run.status, "success", outcome);
       await untilUnblocked(api, vm.id);
       const snapshots = await api.all({
         type: "VM-snapshot",

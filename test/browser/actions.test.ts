@@ -126,11 +126,11 @@ t.test("actions on objects", { skip, ...LIMIT }, async (t) => {
       t.match(await dialog.textContent(), /Current host/);
       t.same(await violations(page), []);
       await dialog.getByRole("button", { name: "Migrate" }).click();
-      const told = toast(page, `Migrate: ${name}`);
-      await told.getByRole("button", { name: "Undo" }).waitFor();
+      const notification = toast(page, `Migrate: ${name}`);
+      await notification.getByRole("button", { name: "Undo" }).waitFor();
       t.not(await homeOf(), home);
-      await told.getByRole("button", { name: "Undo" }).click();
-      await told.filter({ hasText: "Undone" }).waitFor();
+      await notification.getByRole("button", { name: "Undo" }).click();
+      await notification.filter({ hasText: "Undone" }).waitFor();
       t.equal(await homeOf(), home);
       t.same(complaints, []);
     },

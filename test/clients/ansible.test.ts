@@ -1,7 +1,13 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
-import { clientFile, missing, openHouse, PASSWORD, USER } from "./house.js";
+import {
+  clientFile,
+  missing,
+  startTestbed,
+  PASSWORD,
+  USER,
+} from "./testbed.js";
 import { runClient } from "./run-client.js";
 
 // Real programs on a busy machine. The runner reads the limit of a file, in ms, from a comment.
@@ -18,9 +24,9 @@ interface Group {
 }
 
 t.test("Ansible reads its inventory from the server", { skip }, async (t) => {
-  const { url, folder } = await openHouse(t);
+  const { url, folder } = await startTestbed(t);
   const inventory = (password: string) => {
-    const file = join(folder, "house.xen_orchestra.yml");
+    const file = join(folder, "testbed.xen_orchestra.yml");
     const settings = {
       plugin: "community.general.xen_orchestra",
       api_host: new URL(url).host,
@@ -62,6 +68,6 @@ t.test("Ansible reads its inventory from the server", { skip }, async (t) => {
 
   const refused = await inventory("wrong");
   // Its lines are as wide as a terminal.
-  const told = refused.stderr.replace(/\s+/g, " ");
-  t.match(told, /Could not connect: .*'message': 'invalid credentials'/);
+  const output = refused.stderr.replace(/\s+/g, " ");
+  t.match(output, /Could not connect: .*'message': 'invalid credentials'/);
 });

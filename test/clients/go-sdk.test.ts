@@ -2,12 +2,12 @@ import t, { type Test } from "tap";
 import {
   clientFile,
   missing,
-  openHouse,
+  startTestbed,
   PASSWORD,
   TEMPLATE,
   USER,
-  type House,
-} from "./house.js";
+  type Testbed,
+} from "./testbed.js";
 import { runClient, type Ended } from "./run-client.js";
 
 // These poll every few seconds. The runner reads the limit of a file, in ms, from a comment, and its process has one of its own.
@@ -20,11 +20,11 @@ async function run(
   t: Test,
   program: string,
   args: readonly string[] = [],
-  prepare: (house: House) => Promise<void> = () => Promise.resolve(),
+  prepare: (testbed: Testbed) => Promise<void> = () => Promise.resolve(),
 ) {
-  const house = await openHouse(t);
-  await prepare(house);
-  const { url, folder, template } = house;
+  const testbed = await startTestbed(t);
+  await prepare(testbed);
+  const { url, folder, template } = testbed;
   const env = {
     XOA_URL: url.replace(/^http/, "ws"),
     XOA_USER: USER,
@@ -70,7 +70,7 @@ t.test(
 const RESULT = /^\s*--- (PASS|FAIL|SKIP): (\S+)/gm;
 
 /** What version 1 looks for by its tag; making it itself fails, as it names no power state. */
-async function makeGuest({ url, token, template }: House): Promise<void> {
+async function makeGuest({ url, token, template }: Testbed): Promise<void> {
   const ask = async (method: string, path: string, body?: object) => {
     const answer = await fetch(`${url}/rest/v0${path}`, {
       method,
@@ -117,7 +117,7 @@ async function acceptance(
   t: Test,
   program: string,
   notApplicable: NotApplicable,
-  prepare?: (house: House) => Promise<void>,
+  prepare?: (testbed: Testbed) => Promise<void>,
 ) {
   for (const [pattern, reason] of notApplicable)
     t.comment(`not run: ${pattern}: ${reason}`);

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import t, { type Test } from "tap";
-import { clientFile, missing, openHouse, type House } from "./house.js";
+import { clientFile, missing, startTestbed, type Testbed } from "./testbed.js";
 
 // Real programs on a busy machine. The runner reads the limit of a file, in ms, from a comment.
 t.comment("timeout=120000");
@@ -24,7 +24,7 @@ class Assistant {
   readonly #answers = new Map<number, (answer: Answer) => void>();
   #last = 0;
 
-  constructor(t: Test, { url, token, folder }: House) {
+  constructor(t: Test, { url, token, folder }: Testbed) {
     this.#child = spawn(process.execPath, [clientFile(...MCP)], {
       cwd: folder,
       env: {
@@ -79,7 +79,7 @@ class Assistant {
 }
 
 t.test("tools of the MCP server work", { skip }, async (t) => {
-  const assistant = new Assistant(t, await openHouse(t));
+  const assistant = new Assistant(t, await startTestbed(t));
   await assistant.open();
   const { tools } = (await assistant.ask("tools/list", {})) as {
     tools: readonly Tool[];
@@ -108,8 +108,8 @@ t.test("tools of the MCP server work", { skip }, async (t) => {
   let status = "pending";
   while (status === "pending") {
     const task = { operation: "GetTask", id: taskId };
-    const told = await assistant.use("tasks_query", task);
-    ({ status } = JSON.parse(told) as { status: string });
+    const answer = await assistant.use("tasks_query", task);
+    ({ status } = JSON.parse(answer) as { status: string });
   }
   t.equal(status, "success");
   const vm = await assistant.use("vms_query", { operation: "GetVm", id });

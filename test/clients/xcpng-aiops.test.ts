@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
-import { clientFile, missing, openHouse } from "./house.js";
+import { clientFile, missing, startTestbed } from "./testbed.js";
 import { runClient } from "./run-client.js";
 
 // Real programs on a busy machine. The runner reads the limit of a file, in ms, from a comment.
@@ -14,10 +14,10 @@ t.test(
   "xcpng-aiops reads all it shows, and starts a VM",
   { skip },
   async (t) => {
-    const { url, token, folder } = await openHouse(t);
+    const { url, token, folder } = await startTestbed(t);
     writeFileSync(
       join(folder, "config.yaml"),
-      JSON.stringify({ targets: [{ name: "house", url }] }),
+      JSON.stringify({ targets: [{ name: "testbed", url }] }),
     );
     const env = {
       XCPNG_AIOPS_HOME: folder,
@@ -33,8 +33,8 @@ t.test(
       t.notMatch(ended.stdout + ended.stderr, /" [45]\d\d /, args.join(" "));
       return ended.stdout;
     };
-    await run("secret", "set", "house", "--value", token);
-    t.match(await run("doctor"), /Connected to 'house'/);
+    await run("secret", "set", "testbed", "--value", token);
+    t.match(await run("doctor"), /Connected to 'testbed'/);
     t.match(await run("overview"), /pools/i);
     for (const args of [
       ["vm", "list"],

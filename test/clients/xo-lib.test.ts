@@ -1,6 +1,12 @@
 import { fileURLToPath } from "node:url";
 import t from "tap";
-import { clientFile, missing, openHouse, PASSWORD, USER } from "./house.js";
+import {
+  clientFile,
+  missing,
+  startTestbed,
+  PASSWORD,
+  USER,
+} from "./testbed.js";
 import { runClient } from "./run-client.js";
 
 // Real programs on a busy machine. The runner reads the limit of a file, in ms, from a comment.
@@ -16,7 +22,7 @@ t.test(
   "xo-lib signs in, lists, starts a VM and watches it",
   { skip },
   async (t) => {
-    const { url, folder } = await openHouse(t);
+    const { url, folder } = await startTestbed(t);
     const args = [CLIENT, clientFile("npm"), url, USER, PASSWORD];
     const { code, stdout, stderr } = await runClient(process.execPath, args, {
       cwd: folder,

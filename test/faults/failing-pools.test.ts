@@ -66,8 +66,8 @@ t.test("pools that fail do not disturb the others", LIMIT, async (t) => {
     );
 
   t.test("the status has been followed without a gap", async (t) => {
-    const { followed, told } = await page.compare();
-    t.same(followed, told);
+    const { followed, subscribed } = await page.compare();
+    t.same(followed, subscribed);
   });
 
   t.test("no password is in the log", async (t) => {

@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
-import { clientFile, missing } from "../clients/house.js";
+import { clientFile, missing } from "../clients/testbed.js";
 import { RunningProgram } from "../running-program.js";
 import { runProgram } from "./run-program.js";
 

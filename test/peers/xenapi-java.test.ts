@@ -1,7 +1,7 @@
 import { fileURLToPath } from "node:url";
 import t from "tap";
 import { startPool } from "@xo-server/xapi-sim";
-import { clientFile, missing } from "../clients/house.js";
+import { clientFile, missing } from "../clients/testbed.js";
 import { runProgram } from "./run-program.js";
 
 const CLIENT = fileURLToPath(

@@ -10,7 +10,7 @@ import {
   type Plan,
 } from "./plan-outcome.js";
 import { guestsOn, isUp } from "./pool-guard.js";
-import { complicate, Dice, randomOptions } from "./random-pool.js";
+import { complicate, SeededRandom, randomOptions } from "./random-pool.js";
 
 // Real programs on a busy machine. The runner reads the limit of a file, in ms, from a comment.
 const LIMIT = { timeout: 240_000 };
@@ -28,11 +28,11 @@ for (const seed of SEEDS)
     );
     const [pool] = pools as [FastPool];
     const memory = pool.guard.memory();
-    const dice = new Dice(seed);
+    const random = new SeededRandom(seed);
     const hosts = [...pool.db.refs("host")].filter(
       (host) => guestsOn(pool.db, host).length > 0,
     );
-    const host = dice.pick(hosts);
+    const host = random.pick(hosts);
     const id = uuidOf(pool, "host", host);
     const params = { hosts: [id] };
     const plan = (await api.ask("placement.planEvacuation", params)) as Plan;
@@ -68,9 +68,9 @@ for (const seed of SEEDS)
       );
       const [pool] = pools as [FastPool];
       const { db, sim } = pool;
-      const dice = new Dice(seed);
+      const random = new SeededRandom(seed);
       const coordinator = [...db.records("pool")][0]![1]["master"];
-      const host = dice.pick(
+      const host = random.pick(
         [...db.refs("host")].filter(
           (ref) => ref !== coordinator && isUp(db, ref),
         ),
@@ -88,12 +88,12 @@ for (const seed of SEEDS)
       t.comment(
         `${running.length} guests: ${plan.actions.length} actions, ${plan.unplaced.length} unplaced, ${plan.lost.length} lost`,
       );
-      const told = [
+      const reported = [
         ...plan.actions.filter(({ kind }) => kind === "start"),
         ...plan.unplaced,
       ].map(({ vm }) => vm);
       t.same(
-        [...told, ...plan.lost].toSorted(),
+        [...reported, ...plan.lost].toSorted(),
         guests.map((vm) => uuidOf(pool, "VM", vm)).toSorted(),
         "each VM is reported",
       );

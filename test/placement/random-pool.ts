@@ -4,7 +4,7 @@ import { guestRefs, guestsOn, isUp } from "./pool-guard.js";
 type Database = SimulatedPool["database"];
 
 /** From a seed, the same numbers again. */
-export class Dice {
+export class SeededRandom {
   #state: number;
 
   constructor(seed: number) {
@@ -35,10 +35,10 @@ export class Dice {
 
 /** Small pools, none like the other. */
 export function randomOptions(seed: number): PoolOptions {
-  const dice = new Dice(seed);
+  const random = new SeededRandom(seed);
   return {
-    hosts: dice.int(3, 5),
-    vms: dice.int(30, 70),
+    hosts: random.int(3, 5),
+    vms: random.int(30, 70),
     seed,
     pace: 0.05,
     name: `seed ${seed}`,
@@ -47,52 +47,56 @@ export function randomOptions(seed: number): PoolOptions {
 
 /** Little memory, groups that keep apart, restart priorities, sometimes a disabled host. */
 export function complicate({ database: db }: SimulatedPool, seed: number) {
-  const dice = new Dice(seed ^ 0x5eed);
-  for (const host of db.refs("host")) cutMemory(db, host, dice);
+  const random = new SeededRandom(seed ^ 0x5eed);
+  for (const host of db.refs("host")) cutMemory(db, host, random);
   const guests = guestRefs(db);
-  for (let i = 0; i < 2; i++) addGroup(db, guests, dice);
+  for (let i = 0; i < 2; i++) addGroup(db, guests, random);
   for (const vm of guests)
-    if (dice.chance(0.6))
+    if (random.chance(0.6))
       db.update("VM", vm, {
-        ha_restart_priority: dice.pick(["restart", "restart", "best-effort"]),
-        order: dice.int(0, 3),
-        start_delay: dice.int(0, 5),
+        ha_restart_priority: random.pick(["restart", "restart", "best-effort"]),
+        order: random.int(0, 3),
+        start_delay: random.int(0, 5),
       });
   const hosts = [...db.refs("host")];
-  if (hosts.length > 3 && dice.chance(0.5))
-    db.update("host", dice.pick(hosts), { enabled: false });
+  if (hosts.length > 3 && random.chance(0.5))
+    db.update("host", random.pick(hosts), { enabled: false });
 }
 
 /** Uses some of what is free. */
-function cutMemory(db: Database, host: string, dice: Dice): void {
+function cutMemory(db: Database, host: string, random: SeededRandom): void {
   const metrics = db.get("host", host)["metrics"] as string;
   const { memory_total, memory_free } = db.get("host_metrics", metrics);
-  const cut = Math.floor(Number(memory_free) * (0.6 + 0.38 * dice.next()));
+  const cut = Math.floor(Number(memory_free) * (0.6 + 0.38 * random.next()));
   db.update("host_metrics", metrics, {
     memory_total: Number(memory_total) - cut,
     memory_free: Number(memory_free) - cut,
   });
 }
 
-function addGroup(db: Database, guests: readonly string[], dice: Dice): void {
+function addGroup(
+  db: Database,
+  guests: readonly string[],
+  random: SeededRandom,
+): void {
   const free = guests.filter(
     (vm) => (db.get("VM", vm)["groups"] as string[]).length === 0,
   );
   const group = db.create("VM_group", {
-    uuid: `00000000-0000-4000-8000-${String(dice.int(1, 999_999)).padStart(12, "0")}`,
+    uuid: `00000000-0000-4000-8000-${String(random.int(1, 999_999)).padStart(12, "0")}`,
     name_label: "anti-affinity",
     placement: "anti_affinity",
   });
   for (let i = 0; i < 3; i++)
-    db.update("VM", dice.pick(free), { groups: [group] });
+    db.update("VM", random.pick(free), { groups: [group] });
 }
 
 /** One host is at its limit, the others have next to nothing to do. @returns its reference */
 export function overload(sim: SimulatedPool, seed: number): string {
   const { database: db } = sim;
-  const dice = new Dice(seed ^ 0x10ad);
+  const random = new SeededRandom(seed ^ 0x10ad);
   const hosts = [...db.refs("host")].filter((host) => isUp(db, host));
-  const host = dice.pick(hosts);
+  const host = random.pick(hosts);
   let left = (db.get("host", host)["host_CPUs"] as string[]).length;
   for (const vm of guestRefs(db)) sim.setLoad(vm, 0.02);
   const guests = guestsOn(db, host);

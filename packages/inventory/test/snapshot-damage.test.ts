@@ -74,9 +74,9 @@ t.test("a flipped bit ends reading of the file there", async (t) => {
   const { bytes, pool } = past;
   for (let at = 0; at < bytes.length; at += 97) {
     const directory = join(t.testdirName, `flip-${at}`);
-    const spoilt = Buffer.from(bytes);
-    spoilt[at]! ^= 1 << (at % 8);
-    put(directory, "1.frames", spoilt);
+    const damaged = Buffer.from(bytes);
+    damaged[at]! ^= 1 << (at % 8);
+    put(directory, "1.frames", damaged);
     const { content, inventory, droppedBytes } = await shown(directory, pool);
     t.same(content, stateAt(past, at), `byte ${at}`);
     t.ok(droppedBytes > 0);

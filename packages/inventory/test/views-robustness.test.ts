@@ -125,16 +125,16 @@ function spoil(
   random: () => number,
   share: number,
 ): XapiRecord {
-  const spoilt: Record<string, unknown> = {};
+  const damaged: Record<string, unknown> = {};
   for (const [field, value] of Object.entries(record)) {
     if (random() < share) {
       const odd = invalidValues[Math.floor(random() * invalidValues.length)]!();
-      if (random() < 0.7) spoilt[field] = odd;
+      if (random() < 0.7) damaged[field] = odd;
     } else if (typeof value === "object" && !Array.isArray(value))
-      spoilt[field] = spoil(value as XapiRecord, random, share);
-    else spoilt[field] = value;
+      damaged[field] = spoil(value as XapiRecord, random, share);
+    else damaged[field] = value;
   }
-  return spoilt;
+  return damaged;
 }
 
 /** @throws Error for what JSON cannot carry as it is */

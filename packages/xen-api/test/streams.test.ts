@@ -226,7 +226,7 @@ t.test(
       ),
     );
     const trap = await startHandlers(t, () => undefined, "127.0.0.3");
-    const stranger = await startHandlers(
+    const otherHost = await startHandlers(
       t,
       () => undefined,
       "127.0.0.4",
@@ -243,7 +243,7 @@ t.test(
         code: "BAD_ANSWER",
       });
     }
-    t.same([...trap.heads, ...stranger.heads], []);
+    t.same([...trap.heads, ...otherHost.heads], []);
   },
 );
 

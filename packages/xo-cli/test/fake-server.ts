@@ -94,7 +94,7 @@ export class FakeServer {
     return `${this.#isTls ? "https" : "http"}://127.0.0.1:${port}/`;
   }
 
-  /** To everybody. */
+  /** To all clients. */
   notify(method: string, params: unknown): void {
     for (const socket of this.sockets)
       socket.send(JSON.stringify({ jsonrpc: "2.0", method, params }));

@@ -45,7 +45,7 @@ function setUp(t: Test) {
   const store = new FakeTaskStore();
   const stepStore = new FakeStepStore();
   const steps = new StepJournal({
-    store: stepStore.door,
+    store: stepStore.store,
     clock,
     logger: quiet,
   });

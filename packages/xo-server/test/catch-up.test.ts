@@ -22,19 +22,19 @@ function findObject(id: string): CatalogEntry | undefined {
 }
 
 function setUp(caughtUp: (pool: string) => Promise<void>) {
-  const told: string[] = [];
+  const names: string[] = [];
   const clock = new FakeClock();
   const drop = () => undefined;
   const logger = { debug: drop, info: drop, warn: drop, error: drop };
   const catchUp = new CatchUp({
     inventory: {
       catchUp: (pool) => {
-        told.push(pool);
+        names.push(pool);
         return caughtUp(pool);
       },
     },
     catalog: {
-      settled: async () => void told.push("settled"),
+      settled: async () => void names.push("settled"),
     },
     clock,
     logger,
@@ -51,7 +51,7 @@ function setUp(caughtUp: (pool: string) => Promise<void>) {
       permission: "guest",
       changes,
       handler: () => {
-        told.push(name);
+        names.push(name);
         if (name === "vm.fail") throw new Error("it failed");
         return true;
       },
@@ -68,12 +68,12 @@ function setUp(caughtUp: (pool: string) => Promise<void>) {
   });
   const call = (name: string, params: object) =>
     dispatcher.call(name, params, context);
-  return { told, clock, call };
+  return { names, clock, call };
 }
 
 t.test("a change is answered when it can be read", async (t) => {
   let release: () => void = () => undefined;
-  const { told, call } = setUp(
+  const { names, call } = setUp(
     () => new Promise<void>((resolve) => (release = resolve)),
   );
   let isAnswered = false;
@@ -82,25 +82,25 @@ t.test("a change is answered when it can be read", async (t) => {
     return result;
   });
   await new Promise((resolve) => setImmediate(resolve));
-  t.same(told, ["vm.change", "p1"]);
+  t.same(names, ["vm.change", "p1"]);
   t.notOk(isAnswered);
   release();
   t.equal(await answer, true);
-  t.same(told, ["vm.change", "p1", "settled"]);
+  t.same(names, ["vm.change", "p1", "settled"]);
 });
 
 t.test("each pool that parameters name is waited for once", async (t) => {
-  const { told, call } = setUp(async () => undefined);
+  const { names, call } = setUp(async () => undefined);
   await call("vm.change", { id: "p1-a", others: ["p2-b", "p1-c", "no id"] });
-  t.same(told, ["vm.change", "p1", "p2", "settled"]);
+  t.same(names, ["vm.change", "p1", "p2", "settled"]);
 });
 
 t.test("callers that changed nothing of a pool do not wait", async (t) => {
-  const { told, call } = setUp(async () => undefined);
+  const { names, call } = setUp(async () => undefined);
   await call("vm.read", { id: "p1-a" });
   await call("vm.change", { id: "user" });
   await t.rejects(call("vm.fail", { id: "p1-a" }), { code: "INTERNAL" });
-  t.same(told, ["vm.read", "vm.change", "vm.fail"]);
+  t.same(names, ["vm.read", "vm.change", "vm.fail"]);
 });
 
 t.test("a slow or disconnected pool delays no caller for long", async (t) => {

@@ -36,10 +36,10 @@ t.test("other programs read it", async (t) => {
     t.pass("skipped: blkid is not here");
     return;
   }
-  const told = blkid.stdout.toString();
-  t.match(told, /^TYPE=vfat$/m);
-  t.match(told, /^LABEL=cidata$/m);
-  t.match(told, /^VERSION=FAT16$/m);
+  const output = blkid.stdout.toString();
+  t.match(output, /^TYPE=vfat$/m);
+  t.match(output, /^LABEL=cidata$/m);
+  t.match(output, /^VERSION=FAT16$/m);
 });
 
 t.test("unsuitable values are refused", async (t) => {

@@ -136,7 +136,7 @@ async function setUp(t: Test) {
       return '[{"name":"xen"}]';
     },
   };
-  const { catalog, queries } = fakes.door;
+  const { catalog, queries } = fakes.views;
   const poolObjects = new PoolObjects(catalog, { xapi: () => xapi as never });
   const clock = new FakeClock();
   const parser = createParserPool({ place: "main" });
@@ -222,8 +222,8 @@ t.test("the fleet at a glance", async (t) => {
 
 t.test("a pool at a glance", async (t) => {
   const { json } = await setUp(t);
-  const told = await json("/pools/p/dashboard", as("admin"));
-  t.match(told, {
+  const answer = await json("/pools/p/dashboard", as("admin"));
+  t.match(answer, {
     hosts: {
       status: { running: 1, disabled: 1, halted: 1, total: 3 },
       topFiveUsage: {

@@ -42,7 +42,7 @@ export class FakeObjects {
   }
 
   /** What the API accepts. */
-  get door(): RestApiOptions["objects"] {
+  get views(): RestApiOptions["objects"] {
     const fake = {
       catalog: {
         get: (id: string) => this.#find(id),

@@ -7,7 +7,7 @@ export class FakeStepStore {
   puts = 0;
   written = 0;
 
-  get door(): StepJournalOptions["store"] {
+  get store(): StepJournalOptions["store"] {
     return {
       put: async (steps) => {
         this.puts++;

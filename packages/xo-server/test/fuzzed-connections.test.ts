@@ -18,7 +18,7 @@ function seeded(seed: number): (limit: number) => number {
 interface Line {
   readonly socket: Socket;
   /** All that has come. */
-  readonly heard: () => string;
+  readonly received: () => string;
   readonly closed: Promise<unknown>;
   readonly until: (pattern: RegExp) => Promise<void>;
 }
@@ -26,9 +26,9 @@ interface Line {
 function dial(t: Test, host: string): Line {
   const [address, port] = host.split(":");
   const socket = connect(Number(port), address);
-  let heard = "";
+  let received = "";
   socket.on("error", () => undefined);
-  socket.on("data", (chunk) => (heard += chunk.toString("latin1")));
+  socket.on("data", (chunk) => (received += chunk.toString("latin1")));
   t.teardown(() => {
     socket.destroy();
   });
@@ -36,11 +36,11 @@ function dial(t: Test, host: string): Line {
   return {
     socket,
     closed,
-    heard: () => heard,
+    received: () => received,
     async until(pattern) {
-      while (!pattern.test(heard) && !socket.destroyed)
+      while (!pattern.test(received) && !socket.destroyed)
         await Promise.race([once(socket, "data"), closed]);
-      t.match(heard, pattern);
+      t.match(received, pattern);
     },
   };
 }
@@ -262,8 +262,12 @@ t.test("a request that could be read in two ways is refused", async (t) => {
     const line = dial(t, host);
     line.socket.write(bytes, "latin1");
     await line.closed;
-    t.match(line.heard(), /^HTTP\/1.1 400 /, what);
-    t.notMatch(line.heard(), '{"live":true}', `${what}: nothing is smuggled`);
+    t.match(line.received(), /^HTTP\/1.1 400 /, what);
+    t.notMatch(
+      line.received(),
+      '{"live":true}',
+      `${what}: nothing is smuggled`,
+    );
   }
 });
 
@@ -273,11 +277,11 @@ t.test("an upgrade does not carry requests along", async (t) => {
   const refused = dial(t, host);
   refused.socket.write(UPGRADE.replace("/api/", "/elsewhere") + next);
   await refused.closed;
-  t.match(refused.heard(), /^HTTP\/1.1 404 /);
-  t.notMatch(refused.heard(), '{"live":true}');
+  t.match(refused.received(), /^HTTP\/1.1 404 /);
+  t.notMatch(refused.received(), '{"live":true}');
   const broken = dial(t, host);
   broken.socket.write(UPGRADE.replace("version: 13", "version: 7") + next);
   await broken.closed;
-  t.match(broken.heard(), /^HTTP\/1.1 (400|426) /);
-  t.notMatch(broken.heard(), '{"live":true}');
+  t.match(broken.received(), /^HTTP\/1.1 (400|426) /);
+  t.notMatch(broken.received(), '{"live":true}');
 });

@@ -17,7 +17,7 @@ const objects = types.map((type) => ({
 }));
 
 function setUp() {
-  const { catalog } = new FakeObjects(objects).door;
+  const { catalog } = new FakeObjects(objects).views;
   const calls: string[] = [];
   const call = async (method: string, params: readonly unknown[] = []) => {
     calls.push([method, ...params.map(String)].join(" "));
@@ -86,8 +86,8 @@ t.test("users cannot do what their rights do not allow", async (t) => {
   for (const [name, params] of cases) {
     const { calls, run } = setUp();
     await t.rejects(run(name, params, operator), { code: "FORBIDDEN" }, name);
-    const stranger = run(name, params, Rights.none);
-    await t.rejects(stranger, { code: "NO_SUCH_OBJECT" }, name);
+    const unprivileged = run(name, params, Rights.none);
+    await t.rejects(unprivileged, { code: "NO_SUCH_OBJECT" }, name);
     t.same(calls, []);
   }
 });

@@ -91,7 +91,7 @@ function setUp(answers: Readonly<Record<string, Answer>> = {}) {
     return answers[method]?.(params) ?? "";
   };
   const xapi = { call, callAsync: call };
-  const { catalog, queries } = fakes.door;
+  const { catalog, queries } = fakes.views;
   const poolObjects = new PoolObjects(catalog, { xapi: () => xapi as never });
   const credentialsService = {
     addressOf: async (_: string, address: string) => ({
@@ -503,7 +503,7 @@ t.test("users cannot do what their rights do not allow", async (t: Test) => {
       { effect: "allow", action: "operate", resource: "*" },
     ]),
   );
-  const stranger = as(Rights.none);
+  const unprivileged = as(Rights.none);
   for (const operation of operations) {
     const { name, permission, changes = false } = operation;
     const of = (id: string) => ({ ...paramsOf(operation), id });
@@ -511,7 +511,9 @@ t.test("users cannot do what their rights do not allow", async (t: Test) => {
     const takesId = Object.hasOwn(operation.params.properties, "id");
     const params = takesId ? of(id) : paramsOf(operation);
     t.type(permission, "object", name);
-    await t.rejects(run(name, params, stranger), { code: "NO_SUCH_OBJECT" });
+    await t.rejects(run(name, params, unprivileged), {
+      code: "NO_SUCH_OBJECT",
+    });
     if (!changes) continue;
     await t.rejects(run(name, params, reader), { code: "FORBIDDEN" }, name);
     await t.rejects(run(name, params, operator), { code: "FORBIDDEN" }, name);

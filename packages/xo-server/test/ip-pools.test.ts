@@ -16,7 +16,7 @@ async function setUp(t: Test) {
   t.teardown(() => store.close());
   const pools = new IpPools(store);
   const objects = new FakeObjects([{ id: "pool", type: "pool" }]);
-  const { catalog, queries } = objects.door;
+  const { catalog, queries } = objects.views;
   const clock = new FakeClock();
   const allocator = new AddressAllocator({
     pools,

@@ -89,19 +89,19 @@ t.test("without its user nothing is called", async (t) => {
 t.test(
   "a call that times out is abandoned even if it ignores its signal",
   async (t) => {
-    let heard: AbortSignal | undefined;
+    let received: AbortSignal | undefined;
     const { caller, log, clock } = createCaller(
       ({ task: work }) => {
-        heard = work?.signal;
+        received = work?.signal;
         return new Promise(() => undefined);
       },
       { timeout: 1_000 },
     );
     const called = t.rejects(caller.call("x.y", {}), { code: "CALL_TIMEOUT" });
     await turn();
-    t.equal(heard?.aborted, false);
+    t.equal(received?.aborted, false);
     clock.pass(1_000);
-    t.equal(heard?.aborted, true);
+    t.equal(received?.aborted, true);
     clock.pass(5_000);
     await called;
     t.match(log.toBody(), { calls: [{ error: { code: "CALL_TIMEOUT" } }] });
@@ -146,10 +146,10 @@ t.test("an aborted run ends its calls", async (t) => {
 
 t.test("failed calls are logged first", async (t) => {
   const log = new CallLog();
-  const told = { method: "x.y", start: 1, end: 2 };
-  for (let i = 0; i < 5_000; i++) log.succeed({ ...told, params: { i } }, true);
+  const call = { method: "x.y", start: 1, end: 2 };
+  for (let i = 0; i < 5_000; i++) log.succeed({ ...call, params: { i } }, true);
   log.fail(
-    { ...told, params: { long: "x".repeat(5_000) } },
+    { ...call, params: { long: "x".repeat(5_000) } },
     new Error("secret"),
   );
   const body = log.toBody();

@@ -162,7 +162,7 @@ t.test("secrets of a job are hidden, and used", async (t) => {
   const id = await admin.ask("job.create", {
     job: call("user.create", params),
   });
-  const told = async () =>
+  const logText = async () =>
     JSON.stringify([
       await admin.ask("job.get", { id }),
       await admin.ask("job.getAll"),
@@ -176,7 +176,7 @@ t.test("secrets of a job are hidden, and used", async (t) => {
   const shown = (await admin.ask("job.get", { id })) as object;
   await admin.ask("job.set", { job: { ...shown, name: "again" } });
   await admin.ask("job.runNow", { id, wait: true });
-  t.notMatch(await told(), "hush");
+  t.notMatch(await logText(), "hush");
   t.ok(await (await connect()).signIn(params.email, params.password));
 });
 

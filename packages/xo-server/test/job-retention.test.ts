@@ -94,20 +94,20 @@ t.test("the rules hold for any input", async (t) => {
     const zone = zones[i % zones.length]!;
     const gone = new Set(toDelete(all, rules, zone));
     const kept = all.filter((one) => !gone.has(one));
-    const told = JSON.stringify({ i, rules, zone });
-    if (!holds(all, kept, rules, zone)) t.fail(told);
-    if (toDelete(kept, rules, zone).length > 0) t.fail(`again: ${told}`);
+    const input = JSON.stringify({ i, rules, zone });
+    if (!holds(all, kept, rules, zone)) t.fail(input);
+    if (toDelete(kept, rules, zone).length > 0) t.fail(`again: ${input}`);
     const most =
       Math.max(1, rules.keepLast) +
       rules.keepDaily +
       rules.keepWeekly +
       rules.keepMonthly +
       rules.keepYearly;
-    if (kept.length > most) t.fail(`too many: ${told}`);
+    if (kept.length > most) t.fail(`too many: ${input}`);
     // The order in which they are reported does not matter.
     const again = new Set(toDelete(all.toReversed(), rules, zone));
     if (again.size !== gone.size || ![...again].every((one) => gone.has(one)))
-      t.fail(`order: ${told}`);
+      t.fail(`order: ${input}`);
   }
 });
 

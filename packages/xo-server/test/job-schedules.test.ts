@@ -23,7 +23,7 @@ interface Going {
   readonly end: (status?: RunOutcome["status"]) => void;
 }
 
-/** A machine with a server on a store that it shares; the clock is everybody's, 6:00 UTC on November 21, 2026. */
+/** A machine with a server on a store that it shares; all share one clock, at 6:00 UTC on November 21, 2026. */
 class Machine {
   readonly clock = new FakeClock();
   readonly going: Going[] = [];

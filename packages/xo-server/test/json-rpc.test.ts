@@ -42,7 +42,7 @@ async function* halves() {
 /** What `test.fail` throws. */
 let failure = new Error();
 
-const door = createJsonRpcHandler(
+const handler = createJsonRpcHandler(
   createTestDispatcher(
     [
       defineOperation({
@@ -83,7 +83,7 @@ const context: CallContext = {
 
 async function ask(message: unknown): Promise<unknown> {
   const text = typeof message === "string" ? message : JSON.stringify(message);
-  const answer = await door.handle(text, context);
+  const answer = await handler.handle(text, context);
   return answer === undefined ? undefined : JSON.parse(await textOf(answer));
 }
 
@@ -112,7 +112,7 @@ t.test("a result that is JSON already is passed on as it is", async (t) => {
     result,
     { id: "r", result: true },
   ]);
-  const answer = await door.handle(JSON.stringify(raw), context);
+  const answer = await handler.handle(JSON.stringify(raw), context);
   t.ok(Buffer.isBuffer(answer));
 });
 

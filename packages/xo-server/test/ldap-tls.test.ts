@@ -124,9 +124,9 @@ t.test("concurrent requests to an LDAP server are limited", async (t) => {
 });
 
 t.test("a server that is no LDAP server times out", async (t) => {
-  let heard = 0;
+  let received = 0;
   const silentServer = await listen(t, (socket) => {
-    socket.on("data", (data: Buffer) => (heard += data.length));
+    socket.on("data", (data: Buffer) => (received += data.length));
   });
   const directory = createDirectory(t, {
     urls: [silentServer],
@@ -137,7 +137,7 @@ t.test("a server that is no LDAP server times out", async (t) => {
     ...AWAY,
     data: { reason: "CONNECTION_TIMEOUT" },
   });
-  t.ok(heard > 0);
+  t.ok(received > 0);
 });
 
 t.test(

@@ -36,14 +36,18 @@ t.test("unnamed rules are replaced", async (t) => {
 });
 
 t.test("nothing with that name runs", async (t) => {
-  for (const wish of [{ min: 5 }, { min: 3, max: 2 }, { max: 9, staticMax: 8 }])
-    t.throws(() => toMemoryLimits(now, wish, false), {
+  for (const request of [
+    { min: 5 },
+    { min: 3, max: 2 },
+    { max: 9, staticMax: 8 },
+  ])
+    t.throws(() => toMemoryLimits(now, request, false), {
       code: "INVALID_PARAMETERS",
     });
 });
 
 t.test("the four are in order, whatever is requested", async (t) => {
-  // A linear congruential generator: the same wishes in each run.
+  // A linear congruential generator: the same requests in each run.
   let seed = 4;
   t.comment(`seed ${seed}`);
   const random = () => {
@@ -51,23 +55,23 @@ t.test("the four are in order, whatever is requested", async (t) => {
     return seed % 3 === 0 ? undefined : 1 + (seed % 10);
   };
   for (let i = 0; i < 2000; i++) {
-    const wish = { min: random(), max: random(), staticMax: random() };
+    const request = { min: random(), max: random(), staticMax: random() };
     let next: MemoryLimits;
     try {
-      next = toMemoryLimits(now, wish, i % 2 === 0);
+      next = toMemoryLimits(now, request, i % 2 === 0);
     } catch {
       continue;
     }
     const { staticMin, dynamicMin, dynamicMax, staticMax } = next;
     const all = [staticMin, dynamicMin, dynamicMax, staticMax];
     if (all.some((value, at) => at > 0 && value < all[at - 1]!))
-      t.fail(JSON.stringify({ wish, next }));
+      t.fail(JSON.stringify({ request, next }));
     for (const [key, value] of [
-      [dynamicMin, wish.min],
-      [dynamicMax, wish.max],
-      [staticMax, wish.staticMax],
+      [dynamicMin, request.min],
+      [dynamicMax, request.max],
+      [staticMax, request.staticMax],
     ] as const)
       if (value !== undefined && key !== value)
-        t.fail(JSON.stringify({ wish, next }));
+        t.fail(JSON.stringify({ request, next }));
   }
 });

@@ -148,9 +148,9 @@ t.test("unreadable objects do not exist for the user", async (t) => {
 t.test("lines have an object each", async (t) => {
   const { text } = await list({ format: "lines", filter: { type: "VM" } });
   const lines = text.trimEnd().split("\n");
-  const told = lines.map((line) => JSON.parse(line) as Thing);
+  const listed = lines.map((line) => JSON.parse(line) as Thing);
   t.same(
-    told,
+    listed,
     all.filter(({ type }) => type === "VM"),
   );
 });

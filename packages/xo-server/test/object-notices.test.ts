@@ -23,7 +23,7 @@ class Listener extends FakeClient {
   }
 
   /** Such as `enter a b`. */
-  get heard(): string[] {
+  get received(): string[] {
     return this.buffers.map((bytes) => {
       const { params } = JSON.parse(bytes.toString()) as {
         params: { type: string; items: object };
@@ -122,18 +122,18 @@ t.test(
     clock.pass(1_000);
     fake.bring(vm("b"));
     await settle();
-    t.same(eager.heard, ["enter b"]);
-    t.same(calm.heard, []);
+    t.same(eager.received, ["enter b"]);
+    t.same(calm.received, []);
     notices.follow(calm);
     notices.renew(calm);
     clock.pass(1_000);
     fake.bring(vm("c"));
     await settle();
-    t.same(calm.heard, [], "nor by listing objects");
+    t.same(calm.received, [], "nor by listing objects");
     notices.subscribe(calm);
     fake.bring(vm("d"));
     await settle();
-    t.same(calm.heard, ["enter d"]);
+    t.same(calm.received, ["enter d"]);
   },
 );
 
@@ -151,12 +151,12 @@ t.test(
     clock.pass(1_000);
     fake.bring(vm("a"));
     await settle();
-    t.same(page.heard, []);
+    t.same(page.received, []);
     t.same(fake.followed, [], "no class is followed for it");
     notices.follow(page);
     fake.bring(vm("b"));
     await settle();
-    t.same(page.heard, ["enter b"]);
+    t.same(page.received, ["enter b"]);
   },
 );
 
@@ -175,17 +175,17 @@ t.test(
     });
     fake.bring(gone("b"));
     await settle();
-    t.same(client.heard, ["enter a"]);
+    t.same(client.received, ["enter a"]);
     fake.bring(vm("a", { tags: [] }));
     await settle();
     fake.bring(vm("a", { tags: ["other"] }), gone("a"));
     await settle();
     t.same(
-      client.heard,
+      client.received,
       ["enter a", "exit a"],
       "what is theirs no longer leaves",
     );
-    t.same(blind.heard, []);
+    t.same(blind.received, []);
   },
 );
 
@@ -197,7 +197,7 @@ t.test(
     notices.follow(client)!.noteSent("VM", "old");
     fake.bring(gone("old"), gone("never-seen"));
     await settle();
-    t.same(client.heard, ["exit old"]);
+    t.same(client.received, ["exit old"]);
   },
 );
 
@@ -208,13 +208,13 @@ t.test("a session that has ended gets no more notifications", async (t) => {
   client.session = sessionOf(undefined);
   fake.bring(vm("a"));
   await settle();
-  t.same(client.heard, []);
+  t.same(client.received, []);
   const late = new Listener();
   late.session = sessionOf(undefined);
   notices.follow(late);
   fake.bring(vm("b"));
   await settle();
-  t.same(late.heard, []);
+  t.same(late.received, []);
 });
 
 t.test("a client that signs out gets no more notifications", async (t) => {
@@ -225,7 +225,7 @@ t.test("a client that signs out gets no more notifications", async (t) => {
   notices.renew(client);
   fake.bring(vm("a"));
   await settle();
-  t.same(client.heard, []);
+  t.same(client.received, []);
 });
 
 t.test("a client whose rights change has to list again", async (t) => {
@@ -250,7 +250,7 @@ t.test(
     t.notOk(client.isClosed);
     fake.bring(vm("a", { tags: ["mine"] }), vm("b"));
     await settle();
-    t.same(client.heard, ["enter a"]);
+    t.same(client.received, ["enter a"]);
   },
 );
 
@@ -265,14 +265,14 @@ t.test(
     await settle();
     fake.bring(vm("b"), gone("a"));
     await settle();
-    t.same(client.heard, []);
+    t.same(client.received, []);
     client.hasRoom = true;
     clock.pass(100);
     await settle();
-    t.same(client.heard, ["enter a", "exit a", "enter b"]);
+    t.same(client.received, ["enter a", "exit a", "enter b"]);
     clock.pass(100);
     await settle();
-    t.equal(client.heard.length, 3);
+    t.equal(client.received.length, 3);
   },
 );
 
@@ -296,9 +296,9 @@ t.test("many changes are sent in several notifications", async (t) => {
   const ids = Array.from({ length: 1000 }, (_, i) => `vm${i}`);
   fake.bring(...ids.map((id) => vm(id)));
   await settle();
-  t.equal(client.heard.length, 4);
+  t.equal(client.received.length, 4);
   t.same(
-    client.heard.flatMap((one) => one.split(" ").slice(1)),
+    client.received.flatMap((one) => one.split(" ").slice(1)),
     ids,
   );
 });
@@ -314,6 +314,6 @@ t.test("a disconnected client leaves nothing behind", async (t) => {
   t.notOk(notices.forget(client));
   fake.bring(vm("a"));
   await settle();
-  t.same(client.heard, []);
+  t.same(client.received, []);
   notices.stop();
 });

@@ -87,7 +87,7 @@ function setUp() {
       usage: 1,
     },
   ]);
-  const { catalog, queries } = objects.door;
+  const { catalog, queries } = objects.views;
   const clock = new FakeClock();
   const parser = createParserPool({ place: "main" });
   const metrics = new OpenMetrics({

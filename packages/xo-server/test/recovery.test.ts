@@ -125,7 +125,7 @@ function setUp(t: Test, extra: Partial<Operation> = {}) {
   };
   const open = (owner = "here") => {
     const steps = new StepJournal({
-      store: stepStore.door,
+      store: stepStore.store,
       clock,
       logger: quiet,
     });

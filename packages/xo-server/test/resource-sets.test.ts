@@ -47,7 +47,7 @@ async function setUp(t: Test) {
     { id: "sr", type: "SR", $pool: "pool" },
     { id: "other", type: "network", $pool: "pool" },
   ]);
-  const { catalog, queries } = objects.door;
+  const { catalog, queries } = objects.views;
   const clock = new FakeClock();
   const sets = new ResourceSets({ catalog, queries, store, clock });
   const logger = createLoggers({

@@ -225,7 +225,7 @@ t.test(
 );
 
 t.test(
-  "belongings of an object are below it, with links of their own",
+  "dependent objects are below an object, with links of their own",
   async (t) => {
     const disk = (id: string, type: string) => ({ id, type, size: 1 });
     const objects = new FakeObjects([

@@ -264,8 +264,8 @@ t.test("tasks of the server are sent as a collection", async (t) => {
   const server = await startRestServer(t, { people: { some: [] }, tasks });
   const seen = await begin("id-of-some");
   const { reader, subscribe, send } = await open(t, server, as("some"));
-  const wish = { collection: "task", fields: ["id", "status"] };
-  t.equal((await subscribe(wish)).status, 201);
+  const subscription = { collection: "task", fields: ["id", "status"] };
+  t.equal((await subscribe(subscription)).status, 201);
   await begin("id-of-admin");
   const { id, work, end } = await begin("id-of-some");
   work.progress(0.5);

@@ -73,10 +73,10 @@ t.test(
     for (const { path, operation } of operations) {
       t.ok(operation.summary, path);
       const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
-      const told = (operation.parameters ?? [])
+      const documented = (operation.parameters ?? [])
         .filter((one) => one["in"] === "path")
         .map((one) => one["name"]);
-      t.same(told, inPath, `${path} ${operation.operationId}`);
+      t.same(documented, inPath, `${path} ${operation.operationId}`);
     }
   },
 );
@@ -126,10 +126,11 @@ t.test("properties of the contract have their name and mark", async (t) => {
   const others =
     /^(GetSms?|swaggerSpec|OpenSse|AddSub|RemoveSub|GetMcpStatus|ManagementReconfigurePool)/;
   for (const { path, method, operation } of operationsOf(await read(t))) {
-    const told = contract.get(`${method} ${path}`);
-    if (told === undefined || others.test(operation.operationId)) continue;
-    t.equal(operation.operationId, told.id, path);
-    t.equal(operation["x-mcp-exposure"], told.mark || "deny", path);
+    const documented = contract.get(`${method} ${path}`);
+    if (documented === undefined || others.test(operation.operationId))
+      continue;
+    t.equal(operation.operationId, documented.id, path);
+    t.equal(operation["x-mcp-exposure"], documented.mark || "deny", path);
   }
 });
 

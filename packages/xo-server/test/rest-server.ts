@@ -70,7 +70,7 @@ export async function startRestServer(
   const dispatcher = createTestDispatcher(operations, {
     logger,
     services: options.services ?? {},
-    findObject: (id) => objects.door.catalog.get(id),
+    findObject: (id) => objects.views.catalog.get(id),
     ...(options.poolObjects === undefined
       ? {}
       : { objects: options.poolObjects }),
@@ -87,7 +87,7 @@ export async function startRestServer(
     readMetrics: () => "",
     permission: options.permission ?? "viewer",
     webRoot: undefined,
-    rest: { ...rest, objects: objects.door, operations, dispatcher },
+    rest: { ...rest, objects: objects.views, operations, dispatcher },
     onClose: () => undefined,
     clock: options.clock ?? wallClock,
     logger,

@@ -20,9 +20,9 @@ t.test("pools to connect to are listed, added and deleted", async (t) => {
   const href = `/rest/v0/servers/${id}`;
   t.equal(added.headers.get("location"), href);
   t.same(await (await ask("/servers")).json(), [href]);
-  const told = await (await ask(`/servers/${id}`)).text();
-  t.match(JSON.parse(told), { id, host: "192.0.2.9" });
-  t.notMatch(told, "hunter2");
+  const body = await (await ask(`/servers/${id}`)).text();
+  t.match(JSON.parse(body), { id, host: "192.0.2.9" });
+  t.notMatch(body, "hunter2");
   t.equal((await get("/rest/v0/servers")).status, 401);
   t.match(await (await ask("/servers", "POST", { host: "h" })).json(), {
     error: { "body.password": { message: "'password' is required" } },

@@ -177,8 +177,8 @@ t.test("an address above the rate limit gets a Retry-After", async (t) => {
 t.test("a missing route is reported in JSON, without internals", async (t) => {
   const objects = new FakeObjects();
   const page = () => Promise.reject(new Error("inside secret"));
-  Object.defineProperty(objects, "door", {
-    value: { ...objects.door, queries: { page } },
+  Object.defineProperty(objects, "views", {
+    value: { ...objects.views, queries: { page } },
   });
   const { get, json, lines } = await startRestServer(t, { objects });
   t.match(await json("/absent", undefined, 404), { error: /^no such route/ });

@@ -54,7 +54,7 @@ async function setUp(t: Test) {
       return true;
     },
   });
-  const poolObjects = new PoolObjects(objects.door.catalog, {
+  const poolObjects = new PoolObjects(objects.views.catalog, {
     xapi: () => xapi as never,
   });
   const userGet = defineOperation({

@@ -58,8 +58,10 @@ class FakeWire {
 
   uncork(): void {
     this.#isCorked = false;
-    const told = this.writes.flat().length;
-    this.writes.push(this.#socket.frames.slice(told).map(({ data }) => data));
+    const sentFrames = this.writes.flat().length;
+    this.writes.push(
+      this.#socket.frames.slice(sentFrames).map(({ data }) => data),
+    );
   }
 }
 

@@ -75,9 +75,9 @@ t.test(
       coordinator: /^https:\/\/127\.0\.0\.9:/,
     });
     const other = await startHost(t, failure("secrets of an intranet"));
-    const told = await admin.ask("server.probe", { host: other.host });
-    t.match(told, { problem: "not-a-xapi" });
-    t.notMatch(JSON.stringify(told), "intranet");
+    const answer = await admin.ask("server.probe", { host: other.host });
+    t.match(answer, { problem: "not-a-xapi" });
+    t.notMatch(JSON.stringify(answer), "intranet");
     t.match(await admin.ask("server.probe", { host: "127.0.0.1:1" }), {
       isReachable: false,
       problem: "refused",

@@ -127,10 +127,10 @@ t.test("the next message after its expiry closes the socket", async (t) => {
   clock.pass(59_000);
   t.match(await client.ask("session.getUser"), { email: "admin" });
   clock.pass(1_000);
-  const heard = client.messages.length;
+  const received = client.messages.length;
   void client.call("session.getUser");
   t.type(await client.closed, "number");
-  t.equal(client.messages.length, heard, "no answer");
+  t.equal(client.messages.length, received, "no answer");
 });
 
 t.test("deletion of a token closes its connections", async (t) => {

@@ -55,7 +55,7 @@ t.test(
   "a client that has signed in from there before does not wait",
   async (t) => {
     const { begun, attempt } = setUp();
-    for (let i = 0; i < 30; i++) void attempt(`stranger${i}`, `address ${i}`);
+    for (let i = 0; i < 30; i++) void attempt(`user${i}`, `address ${i}`);
     void attempt("owner", "ada at home", { isKnown: true });
     await turn();
     t.equal(begun.at(-1), "owner");

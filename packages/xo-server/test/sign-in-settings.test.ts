@@ -164,6 +164,8 @@ t.test("OpenID Connect is checked, stored and offered", async (t) => {
   t.match(await admin.call("signInProvider.testOidc", test), {
     error: { data: { code: "PROVIDER_UNAVAILABLE" } },
   });
-  const stranger = await server.connect();
-  t.match(await stranger.call("signInProvider.getAll"), { error: { code: 2 } });
+  const anonymous = await server.connect();
+  t.match(await anonymous.call("signInProvider.getAll"), {
+    error: { code: 2 },
+  });
 });

@@ -75,7 +75,7 @@ async function setUp(t: Test) {
     },
   };
   const pools = { xapi: () => xapi };
-  const { catalog, queries } = fakes.door;
+  const { catalog, queries } = fakes.views;
   const poolObjects = new PoolObjects(catalog, pools as never);
   const clock = new FakeClock();
   const hosts = new HostStats({ parser, clock, inventory });

@@ -46,7 +46,7 @@ t.test(
       clock: new FakeClock(),
       logger: { warn: () => undefined },
     });
-    const { catalog } = objects.door;
+    const { catalog } = objects.views;
     const dispatcher = createTestDispatcher(taskOperations, {
       services: { tasks },
       objects: new PoolObjects(catalog, { xapi: () => xapi as never }),

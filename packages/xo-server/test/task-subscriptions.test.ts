@@ -10,7 +10,7 @@ import { FakeClock } from "./fake-clock.js";
 import { FakeTaskStore } from "./fake-task-store.js";
 import { createTestDispatcher } from "./test-dispatcher.js";
 
-interface Told {
+interface TaskNotification {
   readonly update: readonly TaskView[];
   readonly remove: readonly string[];
   readonly reset?: boolean;
@@ -48,16 +48,16 @@ function startBench(t: Test) {
   const join = (id: string, isAdmin = false) => {
     const person = { id, name: id, isAdmin };
     const client = new FakeClient();
-    const told: Told[] = [];
+    const received: TaskNotification[] = [];
     const state = { hasRoom: true };
     client.session = { user: () => person } as never;
     client.trySend = (message?: Buffer) => {
       const { method, params } = JSON.parse(String(message)) as {
         method: string;
-        params: Told;
+        params: TaskNotification;
       };
       t.equal(method, "task");
-      if (state.hasRoom) told.push(params);
+      if (state.hasRoom) received.push(params);
       return state.hasRoom;
     };
     const context = {
@@ -69,7 +69,7 @@ function startBench(t: Test) {
     };
     const call = (name: string, params: object = {}) =>
       dispatcher.call(name, params, context);
-    return { client, told, state, call };
+    return { client, received, state, call };
   };
   const begin = async (userId: string, name: string, objectId = "vm") => {
     let end: () => void = () => undefined;
@@ -106,23 +106,23 @@ t.test("a subscriber is notified of its tasks", async (t) => {
   const hers = await begin("tess", "hers");
   const his = await begin("tom", "his");
   clock.pass(300);
-  t.match(tess.told, [{ update: [{ id: hers.id, status: "pending" }] }]);
-  t.equal(tess.told[0]!.update.length, 1, "of no other user");
+  t.match(tess.received, [{ update: [{ id: hers.id, status: "pending" }] }]);
+  t.equal(tess.received[0]!.update.length, 1, "of no other user");
   t.same(
-    admin.told[0]!.update.map(({ id }) => id),
+    admin.received[0]!.update.map(({ id }) => id),
     [hers.id, his.id],
   );
   await hers.end();
   clock.pass(300);
-  t.match(tess.told[1], { update: [{ id: hers.id, status: "success" }] });
+  t.match(tess.received[1], { update: [{ id: hers.id, status: "success" }] });
   await tasks.delete(hers.id, { id: "tess", isAdmin: false });
   clock.pass(300);
-  t.same(tess.told[2], { update: [], remove: [hers.id] });
+  t.same(tess.received[2], { update: [], remove: [hers.id] });
   t.equal(await tess.call("task.unsubscribe"), true);
   t.equal(await tess.call("task.unsubscribe"), false);
   await begin("tess", "later");
   clock.pass(300);
-  t.equal(tess.told.length, 3);
+  t.equal(tess.received.length, 3);
 });
 
 t.test(
@@ -179,11 +179,11 @@ t.test(
     clock.pass(300);
     await task.end();
     clock.pass(300);
-    t.same(tess.told, []);
+    t.same(tess.received, []);
     tess.state.hasRoom = true;
     clock.pass(1_500);
-    t.equal(tess.told.length, 1);
-    t.match(tess.told[0]!.update, [{ status: "success" }]);
+    t.equal(tess.received.length, 1);
+    t.match(tess.received[0]!.update, [{ status: "success" }]);
   },
 );
 
@@ -197,10 +197,10 @@ t.test(
     for (let i = 0; i <= 2_000; i++) await begin("tess", `n${i}`);
     tess.state.hasRoom = true;
     clock.pass(1_500);
-    t.equal(tess.told[0]!.reset, true);
+    t.equal(tess.received[0]!.reset, true);
     await begin("tess", "after");
     clock.pass(300);
-    t.equal(tess.told.at(-1)!.reset, undefined);
+    t.equal(tess.received.at(-1)!.reset, undefined);
   },
 );
 
@@ -213,5 +213,5 @@ t.test("a client that has signed out gets no more notifications", async (t) => {
   clock.pass(300);
   await begin("tess", "two");
   clock.pass(300);
-  t.same(tess.told, []);
+  t.same(tess.received, []);
 });

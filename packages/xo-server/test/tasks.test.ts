@@ -270,11 +270,11 @@ t.test("tasks of another server are read from the store", async (t) => {
   const { open, tasks, clock } = setUp(t, true);
   const other = open("there");
   const { id, work, end } = await begin(other);
-  const heard: TaskChange[] = [];
-  const stop = tasks.watch((change) => heard.push(change));
+  const received: TaskChange[] = [];
+  const stop = tasks.watch((change) => received.push(change));
   clock.pass(1_000);
   await settle();
-  t.match(heard, [{ kind: "update", userId: "u", task: { id } }]);
+  t.match(received, [{ kind: "update", userId: "u", task: { id } }]);
   const waiting = tasks.get(id, ada, { signal: new AbortController().signal });
   await settle();
   await tasks.abort(id, ada);
@@ -289,17 +289,17 @@ t.test("tasks of another server are read from the store", async (t) => {
     await settle();
   }
   t.match(await waiting, { id, status: "success" });
-  t.match(heard.at(-1), { task: { status: "success" } });
+  t.match(received.at(-1), { task: { status: "success" } });
   await other.deleteEnded(admin);
   clock.pass(1_000);
   await settle();
-  t.match(heard.at(-1), { kind: "remove", id });
+  t.match(received.at(-1), { kind: "remove", id });
   stop();
-  const { length } = heard;
+  const { length } = received;
   await begin(other);
   clock.pass(5_000);
   await settle();
-  t.equal(heard.length, length, "who does not listen costs nothing");
+  t.equal(received.length, length, "who does not listen costs nothing");
 });
 
 t.test("a slow reader gets the newest of each task", async (t) => {

@@ -327,8 +327,8 @@ async function getAll(url: string, headers: Record<string, string> = {}) {
     get(url, { headers }, resolve).on("error", reject);
   });
   const body = Buffer.concat(await answer.toArray());
-  const { statusCode: status, headers: told, trailers } = answer;
-  return { body, status, headers: told, trailers };
+  const { statusCode: status, headers: answerHeaders, trailers } = answer;
+  return { body, status, headers: answerHeaders, trailers };
 }
 
 t.test("a checksum of the bytes is sent on request", async (t) => {

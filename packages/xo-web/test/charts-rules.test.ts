@@ -130,7 +130,7 @@ t.test("compared values are aligned with the times of the first", (t) => {
 
 t.test("first all is requested, then only new values", async (t) => {
   const asked: unknown[] = [];
-  const told: Json[] = [
+  const reported: Json[] = [
     { h1: answer(10, { load: [1, 2] }), h2: { error: { message: "asleep" } } },
     { h1: answer(15, { load: [3] }), h2: answer(15, { load: [9] }) },
   ];
@@ -138,7 +138,7 @@ t.test("first all is requested, then only new values", async (t) => {
     { type: "pool", id: "p", granularity: "seconds" },
     async (method, params) => {
       asked.push([method, params]);
-      return told.shift()!;
+      return reported.shift()!;
     },
   );
   await source.refresh();

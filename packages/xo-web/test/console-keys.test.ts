@@ -41,11 +41,11 @@ t.test(
   "keys are pressed and released one after the other, with Shift around them",
   async (t) => {
     const sent: [number, boolean][] = [];
-    const told: number[] = [];
+    const reported: number[] = [];
     const isWhole = await typeText("aB", {
       sendKey: (keysym, _code, down) => sent.push([keysym, down]),
       pause: async () => undefined,
-      onProgress: (done) => told.push(done),
+      onProgress: (done) => reported.push(done),
     });
     t.ok(isWhole);
     t.same(sent, [
@@ -56,7 +56,7 @@ t.test(
       [0x42, false],
       [0xffe1, false],
     ]);
-    t.same(told, [1, 2]);
+    t.same(reported, [1, 2]);
   },
 );
 

@@ -21,7 +21,7 @@ import { ColumnTable } from "../src/live/column-table.js";
 
 function table(ids: readonly string[], columns: Record<string, unknown[]>) {
   const made = new ColumnTable();
-  const told = Object.entries(columns).map(([path, values]) => [
+  const reported = Object.entries(columns).map(([path, values]) => [
     path,
     { values },
   ]);
@@ -29,7 +29,7 @@ function table(ids: readonly string[], columns: Record<string, unknown[]>) {
     state: "s",
     total: ids.length,
     ids: [...ids],
-    columns: Object.fromEntries(told) as never,
+    columns: Object.fromEntries(reported) as never,
   });
   return made;
 }

@@ -55,7 +55,7 @@ t.test(
       false,
     );
     t.equal(idsOf(view.rows), "abcd");
-    t.same(view.held, ["a", "b", "c"], "those in sight");
+    t.same(view.held, ["a", "b", "c"], "the visible ones");
     t.equal(view.rows[0]?.["n"], 2);
 
     steady.hold(false);

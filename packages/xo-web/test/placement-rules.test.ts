@@ -124,9 +124,9 @@ t.test(
       ruleWords(rule(more), english)
         .map((piece) => (typeof piece === "string" ? piece : piece.id))
         .join("");
-    const wish = { required: false };
+    const preferred = { required: false };
     t.equal(said({}), "Anti-affinity: different hosts.");
-    t.match(said(wish), /^Anti-affinity \(preferred\)/);
+    t.match(said(preferred), /^Anti-affinity \(preferred\)/);
     t.equal(said({ kind: "affinity" }), "Affinity: same host.");
     const there = { kind: "host-affinity", hosts: ["h1", "h2"] } as const;
     t.equal(said(there), "Host affinity: only on h1, h2.");
@@ -135,11 +135,11 @@ t.test(
       "Host anti-affinity: never on h1, h2.",
     );
     t.equal(
-      said({ ...there, ...wish }),
+      said({ ...there, ...preferred }),
       "Host affinity (preferred): on h1, h2.",
     );
     t.equal(
-      said({ ...there, ...wish, score: -1 }),
+      said({ ...there, ...preferred, score: -1 }),
       "Host anti-affinity (preferred): not on h1, h2.",
     );
     t.equal(

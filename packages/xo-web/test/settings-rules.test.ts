@@ -84,7 +84,7 @@ t.test("tokens that end, and those that were used last", async (t) => {
   );
 });
 
-const wish: AuditFilter = {
+const filter: AuditFilter = {
   userId: "",
   operation: "",
   objectId: "",
@@ -94,10 +94,10 @@ const wish: AuditFilter = {
 };
 
 t.test("the audit log request has the filter", async (t) => {
-  t.same(toRequest(wish, undefined, 100), { limit: 100 });
+  t.same(toRequest(filter, undefined, 100), { limit: 100 });
   t.same(
     toRequest(
-      { ...wish, userId: "u1", operation: "vm.start", objectId: " o1 " },
+      { ...filter, userId: "u1", operation: "vm.start", objectId: " o1 " },
       42,
       100,
     ),
@@ -109,12 +109,12 @@ t.test("the audit log request has the filter", async (t) => {
       objectId: "o1",
     },
   );
-  t.same(toRequest({ ...wish, operation: "vm.*" }, undefined, 10), {
+  t.same(toRequest({ ...filter, operation: "vm.*" }, undefined, 10), {
     limit: 10,
     filter: 'event:"vm."',
   });
   const from = "2026-11-21T06:00Z";
-  t.same(toRequest({ ...wish, from, onlyFailed: true }, undefined, 10), {
+  t.same(toRequest({ ...filter, from, onlyFailed: true }, undefined, 10), {
     limit: 10,
     filter: `time:>=${Date.parse(from)} !data:outcome:success`,
   });

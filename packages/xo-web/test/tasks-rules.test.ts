@@ -13,7 +13,7 @@ import {
   toTaskItem,
 } from "../src/tasks/task.js";
 
-const told = (id: string, status = "pending", more: object = {}) => ({
+const reported = (id: string, status = "pending", more: object = {}) => ({
   id,
   status,
   start: 1_000,
@@ -24,7 +24,7 @@ const told = (id: string, status = "pending", more: object = {}) => ({
   ...more,
 });
 const item = (id: string, status = "pending", more: object = {}) =>
-  toTaskItem(told(id, status, more))!;
+  toTaskItem(reported(id, status, more))!;
 const formats = new Formats("en", en);
 
 t.test("a task of the server, with its subtasks and error", async (t) => {
@@ -33,7 +33,7 @@ t.test("a task of the server, with its subtasks and error", async (t) => {
     result: { message: "SOME_FAILED" },
     counts: { total: 5, succeeded: 3, failed: 1, running: 1, waiting: 0 },
     warnings: [{ message: "careful" }],
-    tasks: [told("1.1", "success"), { nothing: true }],
+    tasks: [reported("1.1", "success"), { nothing: true }],
   });
   t.match(task, {
     source: "ours",
@@ -50,7 +50,7 @@ t.test("a task of the server, with its subtasks and error", async (t) => {
   t.equal(toTaskItem({ status: "pending" }), undefined);
   t.equal(toTaskItem(null), undefined);
   const inPart = item("2", "interrupted", {
-    tasks: [told("2.1", "failure", { result: { code: "NO_HOSTS" } })],
+    tasks: [reported("2.1", "failure", { result: { code: "NO_HOSTS" } })],
   });
   t.same(reasonOf(inPart), { code: "NO_HOSTS", message: "NO_HOSTS" });
   const bulk = item("3", "pending", {
@@ -110,30 +110,30 @@ t.test(
   "notifications update the task list and report ended tasks",
   async (t) => {
     const book = new TaskBook();
-    t.same(book.reset([told("a"), told("b", "success")]), []);
+    t.same(book.reset([reported("a"), reported("b", "success")]), []);
     t.same(
       book
         .take({
-          update: [told("a", "success"), told("b", "success")],
+          update: [reported("a", "success"), reported("b", "success")],
           remove: [],
         })
         .map(({ id }) => id),
       ["a"],
     );
-    const quick = told("c", "failure", { start: 9_000 });
+    const quick = reported("c", "failure", { start: 9_000 });
     t.equal(book.take({ update: [quick], remove: [] }).length, 1);
     t.same(
       book.tasks.map(({ id }) => id),
       ["c", "b", "a"],
     );
-    book.take({ update: [told("d")], remove: ["a", "b"] });
+    book.take({ update: [reported("d")], remove: ["a", "b"] });
     t.same(
       book.tasks.map(({ id }) => id),
       ["c", "d"],
     );
     t.same(
       book
-        .reset([told("d", "success"), told("old", "success")])
+        .reset([reported("d", "success"), reported("old", "success")])
         .map(({ id }) => id),
       ["d"],
       "what ended while the server was stopped",

@@ -34,7 +34,7 @@ reportFigures({
   mendCpuMs: mend.cpuMs,
   restarts: mended.actions.filter(({ purpose }) => purpose !== "start").length,
   moved: changedHosts(planned.plan, mended),
-  homeless: mended.unplaced.length,
+  unplacedVms: mended.unplaced.length,
   failoverMs: failover.ms,
   failoverCpuMs: failover.cpuMs,
   failoverRestarts: failover.value.actions.length,

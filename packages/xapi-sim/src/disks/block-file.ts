@@ -97,7 +97,7 @@ export class BlockFile {
       rmSync(this.#folder, { recursive: true, force: true });
       this.#folder = undefined;
     } catch {
-      // Tried again at `stop`; until then the folder is of no use to anybody.
+      // Tried again at `stop`; until then the folder is not used.
     }
   }
 }

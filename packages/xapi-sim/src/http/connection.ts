@@ -98,7 +98,7 @@ export class Connection {
     if (route === undefined) return this.#writer.write(forbidden(head.version));
     switch (route.kind) {
       case "rpc":
-        return this.#call(head, route.door);
+        return this.#call(head, route.endpoint);
       case "control":
         return serveControl(this.#context.control, head, {
           reader: this.#reader,
@@ -117,7 +117,7 @@ export class Connection {
     }
   }
 
-  async #call(head: RequestHead, door: RpcEndpoint): Promise<boolean> {
+  async #call(head: RequestHead, endpoint: RpcEndpoint): Promise<boolean> {
     const { contentLength, version } = head;
     if (contentLength === undefined)
       return this.#crash(
@@ -129,7 +129,7 @@ export class Connection {
     const body = await this.#reader.bytes(contentLength);
     if (body === undefined) return false;
     try {
-      const answer = await door(this.#context.dispatcher, body, {
+      const answer = await endpoint(this.#context.dispatcher, body, {
         hostRef: this.#context.hostRef,
         closed: this.#closed.signal,
         taskMarks: taskMarksOf(head),

@@ -2,7 +2,7 @@ import type { HttpHandler } from "../http-handler.js";
 import type { RpcEndpoint } from "./rpc-endpoints.js";
 
 export type Route =
-  | { readonly kind: "rpc"; readonly door: RpcEndpoint }
+  | { readonly kind: "rpc"; readonly endpoint: RpcEndpoint }
   | { readonly kind: "handler"; readonly handler: HttpHandler }
   | { readonly kind: "control" };
 

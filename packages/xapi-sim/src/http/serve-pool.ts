@@ -60,14 +60,14 @@ function fingerprintOf(certificate: string | undefined): string | undefined {
 
 function makeRoutes(options: PoolOptions): RouteTable {
   const routes = new RouteTable();
-  routes.add("POST", "/", { kind: "rpc", door: xmlEndpoint });
+  routes.add("POST", "/", { kind: "rpc", endpoint: xmlEndpoint });
   routes.add("POST", "/json", {
     kind: "rpc",
-    door: options.legacyJson === true ? legacyJsonEndpoint : xmlEndpoint,
+    endpoint: options.legacyJson === true ? legacyJsonEndpoint : xmlEndpoint,
   });
   routes.add("POST", "/jsonrpc", {
     kind: "rpc",
-    door: options.noJsonRpc === true ? oldHostEndpoint : jsonEndpoint,
+    endpoint: options.noJsonRpc === true ? oldHostEndpoint : jsonEndpoint,
   });
   for (const method of ["GET", "POST"])
     routes.add(method, "/sim", { kind: "control" });

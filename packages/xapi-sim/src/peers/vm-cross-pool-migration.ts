@@ -33,24 +33,24 @@ export interface CrossPoolMigration {
 export async function migrateToPool(
   context: CallContext,
   vm: string,
-  journey: CrossPoolMigration,
+  migration: CrossPoolMigration,
 ): Promise<string> {
-  assertMayTravel(context, vm, journey);
+  assertMayTravel(context, vm, migration);
   return whileBusy(
     context,
     { className: "VM", ref: vm },
     "migrate_send",
     async () => {
-      const channel = await announce(context, vm, journey);
+      const channel = await announce(context, vm, migration);
       try {
         await transfer(context, vm, channel);
         await sendContents(context, vm, channel);
         const arrived = await channel.ask({ finish: true });
-        if (!journey.copy) leave(context, vm);
+        if (!migration.copy) leave(context, vm);
         return arrived["vm"] as string;
       } catch (error) {
         throw error instanceof PeerDisconnected
-          ? migrateFailed(context, vm, journey)
+          ? migrateFailed(context, vm, migration)
           : error;
       } finally {
         channel.close();
@@ -63,10 +63,10 @@ export async function migrateToPool(
 export async function assertCanMigrateToPool(
   context: CallContext,
   vm: string,
-  journey: CrossPoolMigration,
+  migration: CrossPoolMigration,
 ): Promise<void> {
-  assertMayTravel(context, vm, journey);
-  (await announce(context, vm, journey)).close();
+  assertMayTravel(context, vm, migration);
+  (await announce(context, vm, migration)).close();
 }
 
 /**

@@ -52,7 +52,7 @@ export const SETTLE_MS = 30_000;
 /** Consecutive failed runs after which the balancer stops until it is reset. */
 export const MAX_FAILURES = 3;
 /** Consecutive runs without effect after which the balancer waits. */
-export const MAX_FRUITLESS = 3;
+export const MAX_INEFFECTIVE = 3;
 /** Wait after the first failure; doubled with each further one. */
 const BACK_OFF_MS = 60_000;
 /** Longest wait after runs without effect. */
@@ -91,7 +91,7 @@ function backOffState({
 }: Facts): BalancerState | undefined {
   const why = stop === undefined ? {} : { stop };
   if (failures >= MAX_FAILURES) return { state: "back-off", failures, ...why };
-  const waits = Math.max(failures, ineffective - MAX_FRUITLESS + 1);
+  const waits = Math.max(failures, ineffective - MAX_INEFFECTIVE + 1);
   if (waits <= 0) return undefined;
   const wait = Math.min(BACK_OFF_MS * 2 ** (waits - 1), MAX_BACK_OFF_MS);
   const until = failedAt + wait;

@@ -2,7 +2,7 @@ import type { WallClock } from "@xo-server/kit";
 import { XoError } from "@xo-server/model";
 import type { BalancePlan } from "@xo-server/placement";
 import type { BalancerRun, Store } from "@xo-server/store";
-import { decide, MAX_FRUITLESS, waitingStateOf } from "./decide.js";
+import { decide, MAX_INEFFECTIVE, waitingStateOf } from "./decide.js";
 import { FailedHosts } from "./failed-hosts.js";
 import {
   planPool,
@@ -22,7 +22,7 @@ import type {
 } from "./plan-runner.js";
 import { PoolRuns } from "./pool-runs.js";
 import { toOverloadedHosts } from "./overloaded-hosts.js";
-import { isFruitless, stopOf } from "./recent-runs.js";
+import { isIneffective, stopOf } from "./recent-runs.js";
 import type { BalancerState } from "./state.js";
 import type { PoolLease } from "./pool-lease.js";
 
@@ -150,7 +150,11 @@ export class PoolPass {
       if (run === undefined) return;
       input = await this.#observe();
       const after = waitingStateOf(input.facts);
-      if (after !== undefined || !isFruitless(run) || attempt >= MAX_FRUITLESS)
+      if (
+        after !== undefined ||
+        !isIneffective(run) ||
+        attempt >= MAX_INEFFECTIVE
+      )
         return this.#parts.onState(after ?? stateAfter(run));
       this.#unbalancedSince = since;
     }

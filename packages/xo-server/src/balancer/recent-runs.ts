@@ -87,7 +87,7 @@ export function stopOf(run: BalancerRun): RunStop | undefined {
 }
 
 /** Whether a run started no migration because VMs had changed. */
-export function isFruitless(run: BalancerRun): boolean {
+export function isIneffective(run: BalancerRun): boolean {
   const { moves, reason } = recordOf(run);
   return (
     run.status === "stopped" &&
@@ -106,7 +106,7 @@ function withoutEffectOf(
     const { moves, by } = recordOf(run);
     const hasEnded = run.startedAt < resetAt || run.status === "success";
     if (hasEnded || moves.some(hasStarted)) break;
-    if (isFruitless(run) && by.cause === "automatic") found.push(run);
+    if (isIneffective(run) && by.cause === "automatic") found.push(run);
   }
   return found;
 }

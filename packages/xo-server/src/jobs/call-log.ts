@@ -50,7 +50,7 @@ export class CallLog {
     return this.#count.failure;
   }
 
-  succeed(call: CallTold, result: unknown): void {
+  succeed(call: EndedCall, result: unknown): void {
     const shown = toResult(result);
     this.#add({
       ...toLogged(call, "success"),
@@ -58,7 +58,7 @@ export class CallLog {
     });
   }
 
-  fail(call: CallTold, error: Error): void {
+  fail(call: EndedCall, error: Error): void {
     const failure = bounded(toFailure(error));
     this.#add({ ...toLogged(call, "failure"), error: failure });
   }
@@ -82,10 +82,10 @@ export class CallLog {
   }
 }
 
-type CallTold = Pick<LoggedCall, "method" | "params" | "start" | "end">;
+type EndedCall = Pick<LoggedCall, "method" | "params" | "start" | "end">;
 
 function toLogged<Status extends LoggedCall["status"]>(
-  { method, params, start, end }: CallTold,
+  { method, params, start, end }: EndedCall,
   status: Status,
 ) {
   return { method, params: toShown(params), start, end, status };

@@ -128,14 +128,15 @@ const probes: readonly Probe[] = [
 ];
 
 /** Drivers report the possible values of a missing parameter in their error. */
-const TOLD_IN_ERROR = /^SR_BACKEND_FAILURE_(96|101|107|90)$/;
+const RESULT_IN_ERROR = /^SR_BACKEND_FAILURE_(96|101|107|90)$/;
 
 async function ask(call: () => Promise<unknown>): Promise<string> {
   try {
     return String(await call());
   } catch (error) {
-    const isTold = error instanceof XapiError && TOLD_IN_ERROR.test(error.code);
-    if (!isTold) throw error;
+    const isResult =
+      error instanceof XapiError && RESULT_IN_ERROR.test(error.code);
+    if (!isResult) throw error;
     return error.params[2] ?? "";
   }
 }

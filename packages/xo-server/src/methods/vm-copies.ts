@@ -173,7 +173,7 @@ async function clone(
   });
 }
 
-interface CopyWish {
+interface CopyOptions {
   readonly sr: string;
   readonly name?: string | undefined;
   readonly compress?: boolean | string | undefined;
@@ -182,7 +182,7 @@ interface CopyWish {
 async function copy(
   objects: PoolObjects,
   vm: PoolObject,
-  { sr, name = nameOf(vm.object, "copy"), compress = false }: CopyWish,
+  { sr, name = nameOf(vm.object, "copy"), compress = false }: CopyOptions,
 ): Promise<string> {
   const cleaner = untrackedXapi(objects, sr);
   return withRollback(cleaner, async (made) => {

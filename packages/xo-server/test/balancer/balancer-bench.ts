@@ -30,9 +30,9 @@ export const SECOND = 1_000;
 export const MINUTE = 60 * SECOND;
 
 /** The migrations that the scripted planner returns. */
-export type Wish = readonly [vm: string, to: string];
+export type PlannedMove = readonly [vm: string, to: string];
 
-/** Servers with load balancers, on one store and one small pool; the clock is everybody's. */
+/** Servers with load balancers, on one store and one small pool; all share one clock. */
 export class BalancerBench {
   readonly clock = new FakeClock();
   readonly pool = new SmallPool(this.clock);
@@ -40,8 +40,8 @@ export class BalancerBench {
   readonly leases = new LeaseDatabase(() => this.clock.now());
   starts = 0;
   /** Moved as far as they are not excluded, and not there yet. */
-  requests: readonly Wish[] = [];
-  /** Absent: wishes are the plan. */
+  requests: readonly PlannedMove[] = [];
+  /** Absent: `requests` is the plan. */
   planner: BalancePlanner["planner"] | undefined;
   readonly policies: BalancePolicy[] = [];
   readonly #folder: string;
@@ -205,7 +205,7 @@ export class BalancerServer {
               : bench.planner.balance(model, policy),
         },
       },
-      observe: async (_pool, tags) => pool.sight(tags),
+      observe: async (_pool, tags) => pool.observation(tags),
     });
   }
 

@@ -74,9 +74,9 @@ t.test("hosts and VMs of a pool, and of no other, are seen", async (t) => {
     vm("z"),
     vm("paused", { power_state: "Paused" }),
   );
-  const sight = await observePool("pool", ["stay"], parts);
+  const observation = await observePool("pool", ["stay"], parts);
   const usual = { isUp: true, isEnabled: true, operations: [], vms: 0 };
-  t.same(sight, {
+  t.same(observation, {
     isConnected: true,
     hosts: [
       { ...usual, id: "a", vms: 4, measuredAt: 5 },

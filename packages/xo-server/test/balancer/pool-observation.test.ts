@@ -25,8 +25,8 @@ const observationOf = (...hosts: ObservedHost[]): PoolObservation => ({
   staying: [],
 });
 const nobody = new Map<string, number>();
-const reasonOf = (sight: PoolObservation, failedAt = nobody) =>
-  pauseReasonOf(sight, failedAt, NOW);
+const reasonOf = (observation: PoolObservation, failedAt = nobody) =>
+  pauseReasonOf(observation, failedAt, NOW);
 
 t.test("a pool in order is not skipped", async (t) => {
   const maintained = host("b", { isEnabled: false, vms: 0 });
@@ -63,7 +63,8 @@ t.test("a pool is skipped while others change it", async (t) => {
       { code: "no-statistics", hosts: ["a"] },
     ],
   ];
-  for (const [sight, reason] of reasons) t.same(reasonOf(sight), reason);
+  for (const [observation, reason] of reasons)
+    t.same(reasonOf(observation), reason);
   const starting = observationOf(host("a", { operations: ["vm_start"] }));
   t.equal(reasonOf(starting), undefined, "of no concern");
 });

@@ -49,18 +49,18 @@ export class RandomPool {
     const { pool, clock } = this.#bench;
     const vm = this.#pick([...pool.vms.keys()]);
     const host = this.#pick([...pool.hosts.keys()]);
-    const dice = this.#pickBelow(12);
-    if (dice < 4 && vm !== undefined)
+    const roll = this.#pickBelow(12);
+    if (roll < 4 && vm !== undefined)
       pool.vms.get(vm)!.load = this.#pickBelow(30) / 10;
-    else if (dice < 6) this.#addVm();
-    else if (dice === 6 && vm !== undefined) pool.vms.delete(vm);
-    else if (dice === 7 && vm !== undefined)
+    else if (roll < 6) this.#addVm();
+    else if (roll === 6 && vm !== undefined) pool.vms.delete(vm);
+    else if (roll === 7 && vm !== undefined)
       pool.vms.get(vm)!.tags = this.#pickBelow(2) === 0 ? ["stay"] : [];
-    else if (dice === 8) this.#failOrMend(host!);
-    else if (dice === 9)
+    else if (roll === 8) this.#failOrMend(host!);
+    else if (roll === 9)
       pool.rollingSince =
         pool.rollingSince === undefined ? clock.now() : undefined;
-    else if (dice === 10) {
+    else if (roll === 10) {
       this.#isOn = !this.#isOn;
       await server.set({ mode: this.#isOn ? "automatic" : "off" });
     } else pool.hosts.get(host!)!.operations = [];

@@ -89,7 +89,7 @@ export class SmallPool {
     for (const end of this.going.splice(0)) end();
   }
 
-  sight(excludedTags: readonly string[]): PoolObservation {
+  observation(excludedTags: readonly string[]): PoolObservation {
     const vms = [...this.vms];
     const ids = (found: typeof vms) => found.map(([id]) => id);
     const { isConnected, rollingSince } = this;

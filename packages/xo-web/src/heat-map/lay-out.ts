@@ -143,7 +143,7 @@ function* toBranches(
   };
 }
 
-interface CellsWish {
+interface CellsRequest {
   readonly rect: Rect;
   readonly head: number;
   readonly node: HostNode;
@@ -154,7 +154,7 @@ interface CellsWish {
 function placeCells(
   { vms, rects }: Pick<FleetLayout, "vms" | "rects">,
   first: number,
-  { rect, head, node, sizeOf }: CellsWish,
+  { rect, head, node, sizeOf }: CellsRequest,
 ): void {
   const { x, y, width } = rect;
   const height = rect.height - head;

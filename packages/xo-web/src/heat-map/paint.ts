@@ -68,7 +68,7 @@ export function paintMap(
       });
 }
 
-interface LevelWish {
+interface LevelRequest {
   readonly level: number;
   readonly levels: MapLevels;
   readonly before: MapLevels | undefined;
@@ -77,7 +77,7 @@ interface LevelWish {
 function paintLevel(
   context: CanvasRenderingContext2D,
   { vms, rects }: FleetLayout,
-  { level, levels: { cells }, before }: LevelWish,
+  { level, levels: { cells }, before }: LevelRequest,
 ): void {
   for (let cell = 0; cell < vms.length; cell++) {
     if (cells[cell] !== level || before?.cells[cell] === level) continue;

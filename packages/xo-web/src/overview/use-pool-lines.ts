@@ -13,8 +13,8 @@ export function usePoolLines(
   whenOpen(() => {
     // Only administrators get servers; for other users names are enough.
     call("server.getAll").then(
-      (told) => {
-        const servers = Array.isArray(told) ? told.filter(isObject) : [];
+      (answer) => {
+        const servers = Array.isArray(answer) ? answer.filter(isObject) : [];
         poolOf.value = new Map(
           servers.flatMap(({ id, poolId }) =>
             typeof poolId === "string" ? [[id as string, poolId] as const] : [],

@@ -7,8 +7,10 @@ const MOST = 12;
 /** Whose pages were seen last, the newest first. */
 export function recentObjects(): readonly ObjectName[] {
   try {
-    const told: unknown = JSON.parse(readStored(key) ?? "[]");
-    return Array.isArray(told) ? told.filter(isObjectName).slice(0, MOST) : [];
+    const answer: unknown = JSON.parse(readStored(key) ?? "[]");
+    return Array.isArray(answer)
+      ? answer.filter(isObjectName).slice(0, MOST)
+      : [];
   } catch {
     return [];
   }

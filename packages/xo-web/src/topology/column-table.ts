@@ -28,11 +28,11 @@ export class ColumnTable {
   take(answer: Json): ColumnTable {
     if (!isObject(answer)) return this;
     const { ids, columns, state, total } = answer;
-    const told = isObject(columns) ? Object.entries(columns) : [];
-    if (!Array.isArray(ids) && told.length === 0 && this.state === state)
+    const changed = isObject(columns) ? Object.entries(columns) : [];
+    if (!Array.isArray(ids) && changed.length === 0 && this.state === state)
       return this;
     const next = new Map(this.#columns);
-    for (const [path, column] of told) next.set(path, valuesOf(column));
+    for (const [path, column] of changed) next.set(path, valuesOf(column));
     return new ColumnTable(
       Array.isArray(ids) ? (ids as string[]) : this.ids,
       next,

@@ -38,9 +38,9 @@ export function useChains(sr: () => string): {
   async function ask(): Promise<void> {
     const id = sr();
     // Without an answer no chains are shown.
-    const told = await call("sr.getVdiChainsInfo", { id }).catch(() => null);
+    const answer = await call("sr.getVdiChainsInfo", { id }).catch(() => null);
     if (id !== sr()) return;
-    const disks = isObject(told) ? told["unhealthyVdis"] : undefined;
+    const disks = isObject(answer) ? answer["unhealthyVdis"] : undefined;
     waiting.value = isObject(disks)
       ? new Map(Object.entries(disks).map(([vdi, n]) => [vdi, Number(n)]))
       : undefined;

@@ -10,7 +10,7 @@ import { RpcError } from "../api/rpc-error.js";
 import { useServer } from "../live/use-server.js";
 import { ColumnTable, noRows } from "./column-table.js";
 
-export interface ColumnsWish {
+export interface ColumnsQuery {
   readonly type: string;
   readonly filter?: string;
   /** 8 at most. */
@@ -21,7 +21,7 @@ export interface ColumnsWish {
 const PAUSE_MS = 4_000;
 
 /** A few properties of all matching objects, polled until the scope ends. */
-export function useColumns(wish: MaybeRefOrGetter<ColumnsWish | undefined>): {
+export function useColumns(query: MaybeRefOrGetter<ColumnsQuery | undefined>): {
   table: Readonly<ShallowRef<ColumnTable>>;
   /** An answer has come. */
   isKnown: Readonly<ShallowRef<boolean>>;
@@ -38,11 +38,11 @@ export function useColumns(wish: MaybeRefOrGetter<ColumnsWish | undefined>): {
   function restart(): void {
     epoch++;
     clearTimeout(timer);
-    if (toValue(wish) !== undefined) void ask(epoch);
+    if (toValue(query) !== undefined) void ask(epoch);
   }
 
   async function ask(own: number): Promise<void> {
-    const wanted = toValue(wish)!;
+    const wanted = toValue(query)!;
     if (document.visibilityState !== "hidden") {
       try {
         const { state } = table.value;
@@ -64,7 +64,7 @@ export function useColumns(wish: MaybeRefOrGetter<ColumnsWish | undefined>): {
 
   server.whenOpen(restart);
   watch(
-    () => JSON.stringify(toValue(wish)),
+    () => JSON.stringify(toValue(query)),
     () => {
       table.value = noRows;
       isKnown.value = false;

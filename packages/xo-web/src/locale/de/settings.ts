@@ -122,8 +122,8 @@ export const settings: Messages["settings"] = {
   audit: {
     lead: "Änderungen mit Benutzer, Zeit und Ergebnis. Entfernte oder geänderte Einträge werden erkannt.",
     user: "Benutzer",
-    anybody: "Alle Benutzer",
-    nobody: "anonym",
+    allUsers: "Alle Benutzer",
+    anonymous: "anonym",
     operation: "Operation",
     object: "Objekt",
     objectHint: "UUID des Objekts",

@@ -73,7 +73,7 @@ export const vm: Messages["vm"] = {
   fieldRemoved: "Feld {name} entfernt",
   cpusOf: "{n} (Maximum {max})",
   protection: {
-    notTold: "Nur Administratoren können Jobs sehen.",
+    adminsOnly: "Nur Administratoren können Jobs sehen.",
     covered: "Geplante Snapshots",
     notCovered: "Keine geplanten Snapshots",
     lead: "Kein Job erstellt Snapshots dieser VM.",

@@ -120,8 +120,8 @@ export const settings = {
   audit: {
     lead: "Changes with user, time and result. Removed or altered records are detected.",
     user: "User",
-    anybody: "All users",
-    nobody: "anonymous",
+    allUsers: "All users",
+    anonymous: "anonymous",
     operation: "Operation",
     object: "Object",
     objectHint: "Object UUID",

@@ -71,7 +71,7 @@ export const vm = {
   fieldRemoved: "Field {name} removed",
   cpusOf: "{n} (maximum {max})",
   protection: {
-    notTold: "Only administrators can view jobs.",
+    adminsOnly: "Only administrators can view jobs.",
     covered: "Scheduled snapshots",
     notCovered: "No scheduled snapshots",
     lead: "No job takes snapshots of this VM.",

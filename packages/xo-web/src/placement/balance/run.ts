@@ -9,7 +9,7 @@ export type RunStatus =
 export type MoveStatus =
   "planned" | "waiting" | "migrating" | "done" | "failed" | "skipped";
 
-interface Told {
+interface Failure {
   readonly code: string;
   readonly message: string;
 }
@@ -25,7 +25,7 @@ export interface RunMove {
   readonly purpose: Purpose;
   readonly score: Score;
   readonly status: MoveStatus;
-  readonly error?: Told;
+  readonly error?: Failure;
 }
 
 /** A run of the balancer, as `balancer.getHistory` returns it. Times in ms since the epoch. */
@@ -50,7 +50,7 @@ export interface Run {
   readonly figuresMeasured?: readonly HostFigures[];
   readonly emptied: readonly string[];
   /** Why the run stopped early. */
-  readonly reason?: Told;
+  readonly reason?: Failure;
 }
 
 export interface RunPage {

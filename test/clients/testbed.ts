@@ -28,7 +28,7 @@ export const USER = "admin";
 export const PASSWORD = "correct horse battery";
 
 /** Our server with one simulated pool, as programs in processes of their own. */
-export interface House {
+export interface Testbed {
   /** `http://127.0.0.1:port` */
   readonly url: string;
   readonly server: RunningProgram;
@@ -43,7 +43,7 @@ export interface House {
 /** A template with disks and an interface, as administrators create them; VMs created from it get an address. */
 export const TEMPLATE = "Template of a guest";
 
-export async function openHouse(t: Test): Promise<House> {
+export async function startTestbed(t: Test): Promise<Testbed> {
   const [pool] = await simulate(t, "--members", "2");
   const template = await makeTemplate(pool!);
   const folder = t.testdir({ server: {}, client: {} });
