@@ -25,6 +25,8 @@ const fleets: readonly Fleet[] = [
   { name: "C", simulator: ["--pool", "C"], vms: 60 },
   { name: "B", simulator: ["--pool", "B"], vms: 600 },
   { name: "A", simulator: ["--pool", "A"], vms: 5_000 },
+  { name: "1x20000", simulator: ["--stamped", "1x20000"], vms: 20_000 },
+  { name: "200x500", simulator: ["--stamped", "200x500"], vms: 100_000 },
   { name: "100x1000", simulator: ["--stamped", "100x1000"], vms: 100_000 },
 ];
 
@@ -39,7 +41,8 @@ interface Row {
 export const wholeBench: Bench = {
   summary:
     "The whole program: from its start to the first list, cold and warm.",
-  usage: "[C] [B] [A] [100x1000] [--runs N] [--out DIR] [--smoke]",
+  usage:
+    "[C] [B] [A] [1x20000] [200x500] [100x1000] [--runs N] [--out DIR] [--smoke]",
   async run(args) {
     const options = readOptions(args);
     const measured = await measureInRounds<Row>(
