@@ -63,16 +63,16 @@ class PoolInventory implements Inventory {
       options.recordCacheBytes ?? budget.recordCacheBytes,
       random,
     );
-    if (options.snapshotCache !== undefined)
-      this.#snapshots = new SnapshotCache(
-        options.snapshotCache,
-        this.#clock,
-        this.#logger,
-      );
     this.#listings = new ListingLimiter(
       options.parallelPools ?? 4,
       this.#clock,
     );
+    if (options.snapshotCache !== undefined)
+      this.#snapshots = new SnapshotCache(options.snapshotCache, {
+        clock: this.#clock,
+        logger: this.#logger,
+        isListing: () => this.#listings.isBusy,
+      });
     this.#slicer = new Slicer({
       sliceMs: options.sliceMs ?? 3,
       now: options.sliceNow ?? (() => performance.now()),

@@ -37,6 +37,11 @@ export class ListingLimiter {
     this.#clock = clock;
   }
 
+  /** Pools are being listed (those that take too long left out), or wait for it. */
+  get isBusy(): boolean {
+    return this.#slots.size > 0 || this.#waiting.size > 0;
+  }
+
   /**
    * Runs `work` when a slot is free. Resolves or rejects like `work`.
    * @throws the reason of `signal` when it is aborted while waiting

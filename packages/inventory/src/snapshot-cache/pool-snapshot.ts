@@ -7,6 +7,12 @@ import type { SnapshotContent } from "./read-snapshot.js";
 import { Removals } from "./removals.js";
 import type { Semaphore } from "./semaphore.js";
 
+/**
+ * A checkpoint waits for listings at most this long: a listing that hangs must
+ * not keep all pools from being written.
+ */
+const MAX_POSTPONE_MS = 30_000;
+
 /** State of the mirror of a pool now. */
 export interface CurrentStatus extends SnapshotStatus {
   /** True while the pool is not watched: `asOf` does not advance. */
@@ -33,6 +39,8 @@ export interface SharedOptions extends Pick<
   readonly clock: WallClock;
   readonly logger: Logger;
   readonly semaphore: Semaphore;
+  /** Pools are being listed, which goes before writing. */
+  readonly isListing: () => boolean;
   /**
    * Resolves when the directory is locked; false: snapshots are disabled in
    * this run.
@@ -68,6 +76,11 @@ export class PoolSnapshot {
    * (milliseconds, `clock`).
    */
   #retryAt: number | undefined;
+  /**
+   * Checkpoints are postponed since this time (milliseconds, `clock`);
+   * undefined while they are not.
+   */
+  #postponedSince: number | undefined;
   #isRestored = false;
   #timer: unknown;
   #checkpointing: Promise<void> = Promise.resolve();
@@ -166,12 +179,24 @@ export class PoolSnapshot {
     const { clock, checkpointMs } = this.#shared;
     if (this.#stopped !== undefined) return;
     this.#timer = clock.setTimeout(() => {
-      const isPausing = clock.now() < (this.#retryAt ?? 0);
+      const isPausing =
+        clock.now() < (this.#retryAt ?? 0) || this.#isPostponed();
       this.#checkpointing = isPausing ? Promise.resolve() : this.#checkpoint();
       void this.#checkpointing.then(() => {
         this.#schedule();
       });
     }, checkpointMs);
+  }
+
+  /** Encryption and writing would slow down the listings that clients wait for. */
+  #isPostponed(): boolean {
+    const { clock, isListing } = this.#shared;
+    if (!isListing()) {
+      this.#postponedSince = undefined;
+      return false;
+    }
+    this.#postponedSince ??= clock.now();
+    return clock.now() < this.#postponedSince + MAX_POSTPONE_MS;
   }
 
   /** Writes what has changed, if anything has. Never rejects: errors are logged and retried. */

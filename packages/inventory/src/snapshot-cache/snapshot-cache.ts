@@ -42,6 +42,14 @@ export interface SnapshotCacheOptions {
   readonly disk?: Disk;
 }
 
+/** Services of the inventory that the snapshot cache uses. */
+export interface SnapshotCacheServices {
+  readonly clock: WallClock;
+  readonly logger: Logger;
+  /** Pools are being listed: checkpoints wait for them, at most half a minute. */
+  readonly isListing: () => boolean;
+}
+
 export interface SnapshotCacheStats {
   /** Size of all snapshot files on disk. */
   readonly bytes: number;
@@ -72,7 +80,8 @@ export class SnapshotCache {
   readonly #pools = new Map<string, PoolSnapshot>();
   #lock: DirectoryLock | undefined;
 
-  constructor(options: SnapshotCacheOptions, clock: WallClock, logger: Logger) {
+  constructor(options: SnapshotCacheOptions, services: SnapshotCacheServices) {
+    const { logger } = services;
     const { directory, key, disk = nodeDisk } = options;
     if (key.length !== KEY_BYTES)
       throw new XoError("INVALID_PARAMETERS", {
@@ -83,8 +92,7 @@ export class SnapshotCache {
       directory,
       key,
       disk,
-      clock,
-      logger,
+      ...services,
       checkpointMs: options.checkpointMs ?? 5_000,
       retryMs: options.retryMs ?? 60_000,
       semaphore: new Semaphore(MAX_CONCURRENT),
