@@ -1,7 +1,10 @@
 import { rename } from "node:fs/promises";
 import t from "tap";
 import { steer } from "../steered-pools.js";
-import { createRepository, type CreatedRepository } from "./repository-folders.js";
+import {
+  createRepository,
+  type CreatedRepository,
+} from "./repository-folders.js";
 import {
   lastRun,
   leftovers,
@@ -162,7 +165,7 @@ t.test("a failure leaves nothing, and the next run succeeds", async (t) => {
 
 t.test("two repositories are written from one reading", async (t) => {
   const steered = await steer(t, { hosts: 1, vms: 6 });
-  const { api, pools } = steered;
+  const { api } = steered;
   const repositories: CreatedRepository[] = [];
   for (const name of ["first", "second"])
     repositories.push(await createRepository(t, api, { name }));

@@ -4,6 +4,10 @@ import { MetadataKind } from "../backups/metadata/metadata-kind.js";
 import { MirrorKind } from "../backups/mirror/mirror-kind.js";
 import { BackupFigures } from "../backups/report/backup-figures.js";
 import { BackupCoverage } from "../backups/report/coverage.js";
+import {
+  RunReports,
+  type RunReportsOptions,
+} from "../backups/report/run-reports.js";
 import { createArchiveAccess } from "../backups/run/archive-access.js";
 import { BackupKind } from "../backups/run/backup-kind.js";
 import { RestoreTestKind } from "../backups/restore-tests/restore-test-kind.js";
@@ -11,6 +15,8 @@ import { sweepTests } from "../backups/restore-tests/sweep-tests.js";
 import { Leftovers } from "../backups/run/leftovers.js";
 import type { JobKind, JobKinds } from "../jobs/job-kind.js";
 import type { StopStack } from "../lifecycle/stop-stack.js";
+import { createMailSender } from "../notifications/mail-sender.js";
+import { createMessageSender } from "../notifications/send-message.js";
 import type { Services } from "../methods/services.js";
 import type { ServerOptions } from "./server-options.js";
 import type { Core } from "./start-core.js";
@@ -36,7 +42,10 @@ export async function startBackupJobs(
     "users" | "backupRepositories" | "backupArchives" | "backupWorkers"
   >,
   stops: StopStack,
-  { config: { dataDir }, loggers }: Pick<ServerOptions, "config" | "loggers">,
+  {
+    config: { dataDir, mail },
+    loggers,
+  }: Pick<ServerOptions, "config" | "loggers">,
 ): Promise<BackupJobs> {
   const logger = loggers.named("xo:backup");
   const { store, clock, objects } = core;
@@ -92,14 +101,36 @@ export async function startBackupJobs(
     clock,
   });
   return {
-    kinds: new Map<string, JobKind>([
-      ["backup", backups],
-      ["restore-test", restoreTests],
-      ["metadataBackup", metadata],
-      ["mirrorBackup", mirror],
-    ]),
+    kinds: withReports(
+      new Map<string, JobKind>([
+        ["backup", backups],
+        ["restore-test", restoreTests],
+        ["metadataBackup", metadata],
+        ["mirrorBackup", mirror],
+      ]),
+      { mail, clock, logger },
+      stops,
+    ),
     leftovers,
     backupCoverage,
     figures: new BackupFigures({ store, coverage: backupCoverage, clock }),
   };
+}
+
+/** The same types of jobs, whose runs are reported as the jobs have it. */
+function withReports(
+  kinds: JobKinds,
+  {
+    mail,
+    ...parts
+  }: Pick<ServerOptions["config"], "mail"> &
+    Omit<RunReportsOptions, "sendMessage">,
+  stops: StopStack,
+): JobKinds {
+  const sendMessage = createMessageSender(createMailSender(mail), parts.clock);
+  const reports = new RunReports({ sendMessage, ...parts });
+  stops.push("reports of backups", () => reports.stop());
+  return new Map(
+    Array.from(kinds, ([type, kind]) => [type, reports.ofKind(kind)]),
+  );
 }

@@ -160,6 +160,41 @@ const timeOfDay = Type.String({ pattern: "^([01]\\d|2[0-3]):[0-5]\\d$" });
 const flag = (description: string) =>
   Type.Optional(Type.Boolean({ description }));
 
+/** Who gets a report of each run. */
+export const report = Type.Optional(
+  Type.Object(
+    {
+      when: Type.Enum(["always", "failure", "never"], {
+        description:
+          "`failure`: also runs of which a part failed, was cancelled or not begun.",
+      }),
+      addresses: Type.Optional(
+        Type.Array(
+          Type.String({
+            pattern: '^[^\\s@<>,;"]+@[^\\s@<>,;"]+$',
+            maxLength: 254,
+          }),
+          { maxItems: 50, description: "E-mail addresses." },
+        ),
+      ),
+      webHooks: Type.Optional(
+        Type.Array(
+          Type.String({ pattern: "^https?://[^\\s@]+$", maxLength: 2_048 }),
+          {
+            maxItems: 10,
+            description: "URLs that get the log of the run as JSON by POST.",
+          },
+        ),
+      ),
+    },
+    {
+      additionalProperties: false,
+      description: "Reports of runs by mail and web hook; default: none.",
+    },
+  ),
+);
+export type ReportSetting = NonNullable<Static<typeof report>>;
+
 /** Settings of a backup job that a schedule may override. */
 const overridable = {
   retention: Type.Optional(retentionOf("backup")),
@@ -220,6 +255,7 @@ export const RestoreTestBody = Type.Object({
       description: "VMs that are tested at the same time; default: 1.",
     }),
   ),
+  report,
   timeout: timeout("Timeout of the test of a VM"),
   runTimeout: limits.runTimeout,
 });
@@ -285,6 +321,7 @@ export const BackupBody = Type.Object({
   concurrencyPerRepository: per("repository"),
   concurrencyPerPool: per("pool"),
   timezone: timezoneOf,
+  report,
   contract: Type.Optional(
     Type.Object(
       {},

@@ -19,6 +19,8 @@ export interface KindRun {
 export interface RunChoice {
   /** Ids: only these VMs of the job. */
   readonly vms?: readonly string[];
+  /** Takes the place of the body of the job. */
+  readonly body?: object;
 }
 
 /**

@@ -65,8 +65,11 @@ export class JobRunner {
 
   /** Never rejects: errors are part of the outcome. */
   async run(run: KindRun): Promise<RunOutcome> {
-    const kind = this.#options.kinds.get(run.job.type);
-    return kind === undefined ? this.#runCalls(run) : kind.run(run);
+    const { job, choice } = run;
+    const kind = this.#options.kinds.get(job.type);
+    if (kind === undefined) return this.#runCalls(run);
+    const { body = job.body } = choice ?? {};
+    return kind.run({ ...run, job: { ...job, body } });
   }
 
   async #runCalls({ job, scheduleId, work }: KindRun): Promise<RunOutcome> {

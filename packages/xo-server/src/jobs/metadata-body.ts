@@ -1,6 +1,7 @@
 import { Type, type Static } from "typebox";
 import {
   limits,
+  report,
   repositories,
   retentionOf,
   scheduleSettings,
@@ -33,6 +34,7 @@ export const MetadataBody = Type.Object({
   retention: retentionOf("backup of each pool"),
   schedules: scheduleSettings(overridable),
   timezone: timezoneOf,
+  report,
   ...limits,
 });
 export type MetadataBody = Static<typeof MetadataBody>;

@@ -1,6 +1,7 @@
 import { Type, type Static } from "typebox";
 import {
   limits,
+  report,
   repositories,
   retentionOf,
   scheduleSettings,
@@ -34,6 +35,7 @@ export const MirrorBody = Type.Object({
   schedules: scheduleSettings(overridable),
   maxRate,
   timezone: timezoneOf,
+  report,
   contract: Type.Optional(
     Type.Object(
       {},

@@ -2,6 +2,7 @@ import { Type } from "typebox";
 import {
   fromContractJob,
   toContractJob,
+  type ContractJobInput,
 } from "../backups/report/contract-job.js";
 import { DEFAULT_EXCLUDED_TAGS } from "../backups/jobs/vm-selection.js";
 import {
@@ -36,6 +37,7 @@ const jobs = new ContractJobs({
   name: "backup job",
   toContract: toContractJob,
   fromContract: fromContractJob,
+  toRunInput: (settings): ContractJobInput => ({ settings }),
 });
 
 export const backupNgGetAllJobs = defineOperation({

@@ -57,7 +57,9 @@ export const runParts = {
 /** Parameters of a run that can be limited to some VMs. */
 export const vmRunParts = {
   ...runParts,
-  settings: open("Not supported: settings of the job apply."),
+  settings: open(
+    "Settings that take precedence in this run: by id of a schedule, those of all schedules under ``.",
+  ),
   vm: Type.Optional(Type.String({ maxLength: 128 })),
   vms: Type.Optional(
     Type.Array(Type.String({ maxLength: 128 }), { maxItems: 10_000 }),
@@ -75,6 +77,8 @@ export interface ContractJobType<Input, Body> {
   ) => Static<typeof PublicJob>;
   /** @param before absent settings stay as they are there @throws XoError INVALID_PARAMETERS */
   readonly fromContract: (input: Input, before?: Body) => object;
+  /** What changes nothing but settings. */
+  readonly toRunInput: (settings: object, body: Body) => Input;
 }
 
 type NewJob<Input> = Input & {
@@ -170,21 +174,35 @@ export class ContractJobs<
   /** Runs a job and waits for its end. @throws XoError of the run */
   async run(
     { services, task }: Pick<OperationContext, "services" | "task">,
-    { id, schedule, vm, vms }: RunInput,
+    { id, schedule, settings, vm, vms }: RunInput,
   ): Promise<true> {
     const { jobs } = services;
     const job = this.#find(services, id);
     const chosen = vms ?? (vm === undefined ? undefined : [vm]);
+    const choice = {
+      ...(chosen === undefined ? {} : { vms: chosen }),
+      ...(settings === undefined || Object.keys(settings).length === 0
+        ? {}
+        : { body: this.#bodyOfRun(job, settings) }),
+    };
     const { ended } = await jobs.begin(
       {
         jobId: job.id,
         ...(schedule === "" ? {} : { scheduleId: jobs.schedule(schedule).id }),
-        ...(chosen === undefined ? {} : { choice: { vms: chosen } }),
+        ...(Object.keys(choice).length === 0 ? {} : { choice }),
       },
       task.taskId === undefined ? undefined : task,
     );
     await ended;
     return true;
+  }
+
+  /** The body of the job with other settings. @throws XoError INVALID_PARAMETERS */
+  #bodyOfRun({ name, body }: Job, settings: object): object {
+    const { type, toRunInput, fromContract } = this.#type;
+    const input = toRunInput(settings, body as Body);
+    const changed = fromContract(input, body as Body);
+    return toJobParts({ type, name, ...changed }).body;
   }
 
   #find({ jobs }: Services, id: string): Job {
@@ -201,6 +219,7 @@ interface RunInput {
   readonly id: string;
   /** Id; empty: none. */
   readonly schedule: string;
+  readonly settings?: object;
   readonly vm?: string;
   readonly vms?: readonly string[];
 }

@@ -2,6 +2,7 @@ import { Type } from "typebox";
 import {
   fromContractMetadataJob,
   toContractMetadataJob,
+  type ContractMetadataInput,
 } from "../backups/report/contract-metadata-job.js";
 import {
   ContractJobs,
@@ -36,6 +37,7 @@ const jobs = new ContractJobs({
   name: "metadata backup job",
   toContract: toContractMetadataJob,
   fromContract: fromContractMetadataJob,
+  toRunInput: (settings): ContractMetadataInput => ({ settings }),
 });
 
 export const metadataBackupGetAllJobs = defineOperation({

@@ -2,6 +2,7 @@ import { Type } from "typebox";
 import {
   fromContractMirrorJob,
   toContractMirrorJob,
+  toMirrorRunInput,
 } from "../backups/report/contract-mirror-job.js";
 import {
   ContractJobs,
@@ -36,6 +37,7 @@ const jobs = new ContractJobs({
   name: "mirror backup job",
   toContract: toContractMirrorJob,
   fromContract: fromContractMirrorJob,
+  toRunInput: toMirrorRunInput,
 });
 
 export const mirrorBackupGetAllJobs = defineOperation({

@@ -2,6 +2,7 @@ import { XoError } from "@xo-server/model";
 import type { Job, Schedule } from "@xo-server/store";
 import type { BackupBody } from "../../jobs/job-body.js";
 import { isObject, refuseProxy, toIds, toPattern } from "./contract-pattern.js";
+import { fromContractReport, toContractReport } from "./contract-report.js";
 import {
   fromContractRetention,
   toContractRetention,
@@ -57,7 +58,11 @@ export function toContractJob(
     readonly settings?: Readonly<Record<string, Settings>>;
   };
   const settings: Record<string, Settings> = {
-    "": { ...kept.settings?.[""], ...toSharedSettings(body) },
+    "": {
+      ...kept.settings?.[""],
+      ...toSharedSettings(body),
+      ...toContractReport(body),
+    },
   };
   for (const { id } of schedules)
     settings[id] = { ...kept.settings?.[id], ...toOwnSettings(body, id) };
@@ -101,6 +106,7 @@ export function fromContractJob(
       remotes === undefined ? (before?.repositories ?? []) : toIds(remotes),
     mode: isFull ? "full" : "incremental",
     ...fromSharedSettings(shared),
+    ...fromContractReport(shared, before),
     retention: first?.retention ?? before?.retention ?? { keepLast: 1 },
     schedules,
     contract,

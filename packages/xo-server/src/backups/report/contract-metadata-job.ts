@@ -1,6 +1,7 @@
 import { XoError } from "@xo-server/model";
 import type { Job, Schedule } from "@xo-server/store";
 import type { MetadataBody } from "../../jobs/metadata-body.js";
+import { fromContractReport, toContractReport } from "./contract-report.js";
 import { isObject, refuseProxy, toIds, toPattern } from "./contract-pattern.js";
 
 type Settings = Readonly<Record<string, unknown>>;
@@ -42,9 +43,14 @@ export function toContractMetadataJob(
     ...(pools.length === 0 ? {} : { pools: toPattern(pools) }),
     remotes: toPattern(repositories),
     xoMetadata: server,
-    settings: Object.fromEntries(
-      schedules.map(({ id }) => [id, toSettings(body, id)]),
-    ),
+    settings: {
+      ...(body.report === undefined
+        ? {}
+        : { "": { ...toContractReport(body) } }),
+      ...Object.fromEntries(
+        schedules.map(({ id }) => [id, toSettings(body, id)]),
+      ),
+    },
   };
 }
 
@@ -68,8 +74,10 @@ export function fromContractMetadataJob(
     if (one === null) schedules.delete(id);
     else if (id !== "" && isObject(one)) schedules.set(id, fromSettings(one));
   const [first] = schedules.values();
+  const shared = (settings as { readonly ""?: unknown })[""];
   return {
     ...before,
+    ...(isObject(shared) ? fromContractReport(shared, before) : {}),
     repositories,
     pools:
       pools === undefined

@@ -1,6 +1,7 @@
 import { XoError } from "@xo-server/model";
 import type { Job, Schedule } from "@xo-server/store";
 import type { MirrorBody } from "../../jobs/mirror-body.js";
+import { fromContractReport, toContractReport } from "./contract-report.js";
 import { isObject, refuseProxy, toIds, toPattern } from "./contract-pattern.js";
 import {
   fromContractRetention,
@@ -57,6 +58,7 @@ export function toContractMirrorJob(
       "": {
         ...(concurrency === undefined ? {} : { concurrency }),
         ...(maxRate === undefined ? {} : { maxExportRate: maxRate }),
+        ...toContractReport(body),
       },
       ...Object.fromEntries(
         schedules.map(({ id }) => {
@@ -89,7 +91,9 @@ export function fromContractMirrorJob(
   const shared = (settings as { readonly ""?: unknown })[""];
   return {
     ...kept,
-    ...(isObject(shared) ? fromShared(shared) : {}),
+    ...(isObject(shared)
+      ? { ...fromShared(shared), ...fromContractReport(shared, before) }
+      : {}),
     source: sourceRemote,
     repositories: toIds(remotes),
     ...(vms === undefined ? {} : { vms }),
@@ -97,6 +101,18 @@ export function fromContractMirrorJob(
     schedules: Object.fromEntries(schedules),
     contract: { mode },
   };
+}
+
+/** What changes nothing but the settings of a run. */
+export function toMirrorRunInput(
+  settings: object,
+  { source, repositories, contract }: MirrorBody,
+): ContractMirrorInput {
+  const { mode = "delta" } = (contract ?? {}) as {
+    readonly mode?: "full" | "delta";
+  };
+  const remotes = toPattern(repositories);
+  return { mode, sourceRemote: source, remotes, settings };
 }
 
 function fromShared({

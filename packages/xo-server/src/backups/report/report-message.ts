@@ -1,0 +1,192 @@
+import type { Job } from "@xo-server/store";
+import type { RunOutcome } from "../../jobs/run-outcome.js";
+import type {
+  Message,
+  MessageLine,
+  Tone,
+} from "../../notifications/message.js";
+
+/** What entries of all types of backup jobs may have. */
+interface ReportedEntry {
+  readonly name: string;
+  readonly status: string;
+  readonly start?: number;
+  readonly end?: number;
+  readonly reason?: string;
+  readonly error?: object;
+  readonly warnings?: readonly string[];
+  readonly skippedDisks?: readonly {
+    readonly name_label: string;
+    readonly reason: string;
+  }[];
+  readonly repositories?: readonly ReportedPlace[];
+}
+
+interface ReportedPlace {
+  readonly name: string;
+  readonly status: string;
+  readonly mode?: string;
+  readonly read?: number;
+  readonly stored?: number;
+  readonly copied?: number;
+  readonly deleted?: readonly string[];
+  readonly error?: object;
+  readonly disks?: readonly {
+    readonly name: string;
+    readonly source: string;
+    readonly read?: number;
+    readonly stored?: number;
+    readonly reasons?: readonly string[];
+    readonly mismatches?: number;
+  }[];
+}
+
+interface ReportedBody {
+  readonly vms?: readonly ReportedEntry[];
+  readonly items?: readonly ReportedEntry[];
+  readonly succeeded?: number;
+  readonly failed?: number;
+  readonly skipped?: number;
+  readonly notBegun?: number;
+  readonly error?: object;
+}
+
+/** Lines of a report at most; web hooks get the whole log. */
+const MAX_LINES = 500;
+const UNITS = ["B", "KiB", "MiB", "GiB", "TiB"];
+
+/** What a run has done, what it has skipped, and why. */
+export function toReport(
+  {
+    runId,
+    job,
+    time,
+  }: {
+    readonly runId: string;
+    readonly job: Pick<Job, "id" | "name" | "type">;
+    /** ms since the epoch */
+    readonly time: number;
+  },
+  { status, body }: RunOutcome,
+): Message {
+  const log = body as ReportedBody;
+  const entries = log.vms ?? log.items ?? [];
+  const lines = entries.flatMap(linesOf);
+  const more = lines.length - MAX_LINES;
+  const shown =
+    more > 0
+      ? [...lines.slice(0, MAX_LINES), { text: `... and ${more} more lines` }]
+      : lines;
+  const { id, name, type } = job;
+  return {
+    title: oneLine(`Job ${name}: ${status}`),
+    tone: toneOf(status),
+    lead: leadOf(log),
+    lines: shown,
+    time: new Date(time).toISOString(),
+    json: {
+      event: "job-run",
+      job: { id, name, type },
+      run: runId,
+      status,
+      log,
+    },
+  };
+}
+
+function leadOf({
+  succeeded = 0,
+  failed = 0,
+  skipped = 0,
+  notBegun = 0,
+  error,
+}: ReportedBody): string {
+  const counts = `${succeeded} succeeded, ${failed} failed, ${skipped} skipped`;
+  const left = notBegun === 0 ? "" : `, ${notBegun} not begun`;
+  return oneLine(`${counts}${left}${errorOf(error)}`);
+}
+
+function linesOf(entry: ReportedEntry): MessageLine[] {
+  const { name, status, start, end, reason, error } = entry;
+  const seconds =
+    start === undefined || end === undefined || status === "skipped"
+      ? ""
+      : ` in ${Math.round((end - start) / 1000)} s`;
+  const why = reason === undefined ? "" : `: ${reason}`;
+  const details = [
+    ...(entry.repositories ?? []).flatMap(placeLines),
+    ...(entry.skippedDisks ?? []).map(
+      (disk) => `disk ${disk.name_label}: skipped: ${disk.reason}`,
+    ),
+    ...(entry.warnings ?? []).map((warning) => `warning: ${warning}`),
+  ];
+  return [
+    `${name}: ${status}${seconds}${why}${errorOf(error)}`,
+    ...details.map((one) => `  ${one}`),
+  ].map((text) => ({ text: oneLine(text) }));
+}
+
+function placeLines({
+  name,
+  status,
+  mode,
+  copied,
+  deleted = [],
+  error,
+  disks = [],
+  ...figures
+}: ReportedPlace): string[] {
+  const facts = [
+    ...(mode === undefined ? [] : [mode]),
+    ...figuresOf(figures),
+    ...(copied === undefined ? [] : [`${copied} backups copied`]),
+    ...(deleted.length === 0 ? [] : [`${deleted.length} old deleted`]),
+  ];
+  const all = facts.length === 0 ? "" : ` (${facts.join(", ")})`;
+  return [
+    `${name}: ${status}${all}${errorOf(error)}`,
+    ...disks.map(({ name, source, reasons = [], mismatches = 0, ...own }) => {
+      const facts = [
+        source,
+        ...figuresOf(own),
+        ...(mismatches === 0
+          ? []
+          : [`${mismatches} blocks differed from changed block tracking`]),
+        ...reasons,
+      ];
+      return `  disk ${name}: ${facts.join(", ")}`;
+    }),
+  ];
+}
+
+function figuresOf({
+  read,
+  stored,
+}: Pick<ReportedPlace, "read" | "stored">): string[] {
+  return [
+    ...(read === undefined ? [] : [`${sizeText(read)} read`]),
+    ...(stored === undefined ? [] : [`${sizeText(stored)} stored`]),
+  ];
+}
+
+function errorOf(error: object | undefined): string {
+  const { message } = (error ?? {}) as { readonly message?: unknown };
+  return typeof message === "string" ? `: ${message}` : "";
+}
+
+function toneOf(status: RunOutcome["status"]): Tone {
+  if (status === "success") return "resolved";
+  return status === "failure" ? "critical" : "warning";
+}
+
+function sizeText(bytes: number): string {
+  let value = bytes;
+  let unit = 0;
+  for (; value >= 1024 && unit < UNITS.length - 1; unit++) value /= 1024;
+  return `${Number(value.toPrecision(3))} ${UNITS[unit]!}`;
+}
+
+/** Names are of users. */
+function oneLine(text: string): string {
+  return text.replaceAll(/[\r\n\t\u2028\u2029]+/g, " ").slice(0, 1_000);
+}
