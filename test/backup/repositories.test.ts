@@ -1,7 +1,12 @@
 import { cp, readFile, readdir, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import t from "tap";
-import { ApiSession, startOver, type Answer } from "../api-session.js";
+import {
+  ApiSession,
+  PASSWORD,
+  startOver,
+  type Answer,
+} from "../api-session.js";
 import { steer } from "../steered-pools.js";
 import {
   createRepository,
@@ -22,7 +27,10 @@ const codeOf = ({ error }: Answer) =>
 
 t.test("a repository is created, described and removed", async (t) => {
   const { api } = await steer(t);
-  const { id, folder, recoveryKey } = await createRepository(t, api);
+  const { id, folder, recoveryKey, recoverySheet } = await createRepository(
+    t,
+    api,
+  );
   t.match(recoveryKey, /^([A-Z2-7]{4}-){13}[A-Z2-7]{4}$/);
   const url = `file://${folder}`;
   const [shown] = (await api.ask("remote.getAll")) as Shown[];
@@ -54,8 +62,23 @@ t.test("a repository is created, described and removed", async (t) => {
     codeOf(await api.call("backupRepository.removePassphrase", last)),
     "BACKUP_REPOSITORY_REFUSED",
   );
-  await api.rest("PATCH", `/backup-repositories/${id}`, { name: "weekly" });
-  t.match(await api.ask("remote.get", { id }), { name: "weekly" });
+  await api.rest("PATCH", `/backup-repositories/${id}`, {
+    name: "weekly",
+    verifyDays: 7,
+  });
+  t.match(await api.ask("remote.get", { id }), {
+    name: "weekly",
+    verifyDays: 7,
+  });
+  await api.ask("remote.set", { id, name: "monthly" });
+  t.match(await api.ask("remote.get", { id }), { verifyDays: 7 });
+  await api.ask("remote.set", { id, verifyDays: null });
+  t.notOk("verifyDays" in ((await api.ask("remote.get", { id })) as object));
+
+  const read = "backupRepository.getRecoverySheet";
+  t.match(await api.ask(read, { id, password: PASSWORD }), { recoverySheet });
+  const refused = await api.call(read, { id, password: "not the password" });
+  t.equal(refused.result, undefined, "only with the password of the user");
 
   const secrets = [PASSPHRASE, "another long one", recoveryKey];
   const answers = [

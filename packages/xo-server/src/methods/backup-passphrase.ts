@@ -2,6 +2,7 @@ import { Type } from "typebox";
 import { change, closed, FOLDER, id, passphrase } from "./backup-repository.js";
 import { defineOperation } from "./define-operation.js";
 import { actionRoute } from "./on-object.js";
+import { personOf } from "./token.js";
 
 const passphraseName = Type.String({ pattern: "^[A-Za-z0-9_-]{1,64}$" });
 
@@ -44,8 +45,33 @@ export const backupRepositoryRemovePassphrase = defineOperation({
     }),
 });
 
-/** Passphrases of backup repositories. */
+const password = Type.String({ minLength: 1, maxLength: 4096 });
+
+export const backupRepositoryGetRecoverySheet = defineOperation({
+  name: "backupRepository.getRecoverySheet",
+  summary:
+    "Returns the recovery sheet of a backup repository again; the current user confirms with the password.",
+  params: Type.Object({ id, password }, closed),
+  ...change,
+  result: Type.Object({
+    recoverySheet: Type.String({
+      description: "To print: it opens the repository without a passphrase.",
+    }),
+  }),
+  handler: async ({ id, password }, context) => {
+    const { services, address } = context;
+    const { name } = personOf(context);
+    await services.signIn.checkPassword({ name, password }, address);
+    const { recoverySheet } = await services.backupRepositories.run<{
+      recoverySheet: string;
+    }>(id, { type: "recovery-sheet" });
+    return { recoverySheet };
+  },
+});
+
+/** What opens backup repositories. */
 export const backupPassphraseOperations = [
   backupRepositoryAddPassphrase,
   backupRepositoryRemovePassphrase,
+  backupRepositoryGetRecoverySheet,
 ];

@@ -26,6 +26,12 @@ const options = Type.String({
   maxLength: 1024,
   description: "Notes on the mount; the server does not mount.",
 });
+const verifyDays = Type.Integer({
+  minimum: 0,
+  maximum: 3_650,
+  description:
+    "Days in which verification reads every byte once; 0: only on request. Default: 30.",
+});
 const proxy = Type.Union([Type.String({ maxLength: 0 }), Type.Null()], {
   description: "Proxies are not supported.",
 });
@@ -38,6 +44,7 @@ const PublicRepository = Type.Object({
   url: Type.String(),
   enabled: Type.Boolean(),
   options: Type.Optional(Type.String()),
+  verifyDays: Type.Optional(verifyDays),
   /** Always encrypted: what clients of Xen Orchestra call the algorithm. */
   encryption: Type.Object({ algorithm: Type.String() }),
   error: Type.Optional(
@@ -72,7 +79,7 @@ function toPublic(record: RepositoryRecord): PublicRepository {
   const { backups, stored, data, growth, passphrases, parity } = state;
   const { capacity, available, inspectedAt, createdAt } = state;
   const { verification, collection } = state;
-  const mount = options["mount"];
+  const { mount, verifyDays } = options;
   const ratio =
     stored !== undefined && stored > 0 && data !== undefined
       ? { deduplication: data / stored }
@@ -84,6 +91,7 @@ function toPublic(record: RepositoryRecord): PublicRepository {
     url,
     enabled,
     ...(typeof mount === "string" && mount !== "" ? { options: mount } : {}),
+    ...(typeof verifyDays === "number" ? { verifyDays } : {}),
     encryption: { algorithm: "aes-256-gcm" },
     ...(problem === undefined ? {} : { error: { ...problem } }),
     benchmarks: benchmarks.map(({ time, readRate, writeRate }) => ({
@@ -204,6 +212,7 @@ export const remoteCreate = defineOperation({
             "Of a new one: about 6 % more space, damaged files can be repaired. Default: true.",
         }),
       ),
+      verifyDays: Type.Optional(verifyDays),
     },
     closed,
   ),
@@ -238,6 +247,7 @@ export const remoteSet = defineOperation({
       options: Type.Optional(Type.Union([options, Type.Null()])),
       proxy: Type.Optional(proxy),
       enabled: Type.Optional(Type.Boolean()),
+      verifyDays: Type.Optional(Type.Union([verifyDays, Type.Null()])),
     },
     closed,
   ),
@@ -248,11 +258,13 @@ export const remoteSet = defineOperation({
     exposure: "deny",
     status: 204,
   },
-  handler: async ({ id, options, name, url, enabled }, { services }) => {
+  handler: async ({ id, options, ...patch }, { services }) => {
+    const { name, url, enabled, verifyDays } = patch;
     await services.backupRepositories.update(id, {
       name,
       url,
       enabled,
+      verifyDays,
       ...(options === undefined ? {} : { options: options ?? "" }),
     });
     return true;

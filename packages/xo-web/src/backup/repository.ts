@@ -7,6 +7,8 @@ export interface Repository {
   readonly url: string;
   readonly enabled: boolean;
   readonly options?: string;
+  /** Days in which every byte is verified once; absent: 30. */
+  readonly verifyDays?: number;
   readonly error?: RepositoryError;
   readonly benchmarks?: readonly Benchmark[];
   readonly state: RepositoryState;

@@ -24,6 +24,7 @@ import {
 } from "./repository-error.js";
 import {
   checkNew,
+  toOptions,
   toRecord,
   withSample,
   type RepositoryRecord,
@@ -110,7 +111,7 @@ export class Repositories {
       url: location.url,
       enabled,
       credentials: toCredentials(opened.recoveryKey, location),
-      options: { mount: options },
+      options: toOptions({ mount: options }, repository),
       state: { ...state },
     });
     this.#notify(id);
@@ -123,7 +124,7 @@ export class Repositories {
    * URL does not have this repository
    */
   async update(id: string, patch: RepositoryPatch): Promise<void> {
-    const { name, options, enabled } = patch;
+    const { name, options: mount, enabled } = patch;
     const { backupRepositories } = this.#options.store;
     const record = this.get(id);
     const moved =
@@ -132,9 +133,10 @@ export class Repositories {
       ...(name === undefined ? {} : { name }),
       ...(enabled === undefined ? {} : { enabled }),
       ...moved,
-      ...(options === undefined
-        ? {}
-        : { options: { ...record.options, mount: options } }),
+      options: toOptions(
+        { ...record.options, ...(mount === undefined ? {} : { mount }) },
+        patch,
+      ),
     });
   }
 
@@ -198,16 +200,15 @@ export class Repositories {
     operation: Omit<BackupToSeveralOperation, "type" | "targets">,
     options: WorkerRunOptions = {},
   ): Promise<(BackupOrderResult | Error)[]> {
-    const records = targets.map(({ id }) => this.getEnabled(id));
     const results = await backUpToSeveral(
       this.#options.workers,
       { ...operation, type: "backup-to-several" },
       {
-        targets: records.map((record, i) => ({
-          name: record.name,
-          base: targets[i]!.base,
-          place: this.#placeOf(record, this.#storageOf(record)),
-        })),
+        targets: targets.map(({ id, base }) => {
+          const record = this.getEnabled(id);
+          const place = this.#placeOf(record, this.#storageOf(record));
+          return { name: record.name, base, place };
+        }),
         options,
       },
     );

@@ -23,6 +23,8 @@ export interface NewRepository extends Credentials {
   readonly enabled?: boolean | undefined;
   /** Of a new repository: whether parity files are written. Default: true. */
   readonly parity?: boolean | undefined;
+  /** Days in which every byte is read once; 0: never. Default: 30. */
+  readonly verifyDays?: number | undefined;
 }
 
 /** Absent members do not change. */
@@ -31,6 +33,8 @@ export interface RepositoryPatch {
   readonly url?: string | undefined;
   readonly options?: string | undefined;
   readonly enabled?: boolean | undefined;
+  /** Null: the default. */
+  readonly verifyDays?: number | null | undefined;
 }
 
 /** A copy of a backup of another repository; `source` is its id. */

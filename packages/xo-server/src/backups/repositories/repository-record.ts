@@ -93,6 +93,16 @@ export function toRecord(stored: BackupRepository): RepositoryRecord {
   return stored;
 }
 
+/** Options as they are stored. @param input.verifyDays null: the default; undefined: as before */
+export function toOptions(
+  before: Readonly<Record<string, unknown>>,
+  { verifyDays }: { readonly verifyDays?: number | null | undefined },
+): Record<string, unknown> {
+  const { verifyDays: old, ...options } = before;
+  const days = verifyDays === undefined ? old : verifyDays;
+  return typeof days === "number" ? { ...options, verifyDays: days } : options;
+}
+
 /** @throws XoError ALREADY_EXISTS */
 export function checkNew(
   all: readonly RepositoryRecord[],

@@ -7,6 +7,8 @@ export interface RepositoryEntries {
   /** A folder or a URL. */
   place: string;
   options: string;
+  /** A number, or empty: the default. */
+  verifyDays: string;
   passphrase: string;
   again: string;
   parity: boolean;
@@ -15,13 +17,15 @@ export interface RepositoryEntries {
   recoveryKey: string;
 }
 
-export type RepositoryFault = "required" | "place" | "short" | "different";
+export type RepositoryFault =
+  "required" | "place" | "short" | "different" | "days";
 export type RepositoryFaults = Partial<
   Record<keyof RepositoryEntries, RepositoryFault>
 >;
 
 /** Characters that the server requires. */
 const MIN_PASSPHRASE = 8;
+const MAX_DAYS = 3_650;
 
 export function toEntries(before: Repository | undefined): RepositoryEntries {
   return {
@@ -29,6 +33,7 @@ export function toEntries(before: Repository | undefined): RepositoryEntries {
     name: before?.name ?? "",
     place: before === undefined ? "" : toPlace(before.url),
     options: before?.options ?? "",
+    verifyDays: before?.verifyDays?.toString() ?? "",
     passphrase: "",
     again: "",
     parity: true,
@@ -48,6 +53,9 @@ export function faultsOf(
   if (place === "") faults.place = "required";
   else if (!/^(\/.|[a-z][a-z0-9+.-]*:\/\/.)/i.test(place))
     faults.place = "place";
+  const days = entries.verifyDays.trim();
+  if (days !== "" && (!/^\d{1,4}$/.test(days) || Number(days) > MAX_DAYS))
+    faults.verifyDays = "days";
   if (isEdited) return faults;
   const isNew = entries.kind === "new";
   if (!isNew && entries.opener === "recoveryKey") {
@@ -62,12 +70,14 @@ export function faultsOf(
 /** Parameters of `remote.create`. */
 export function toCreation(
   entries: RepositoryEntries,
-): Readonly<Record<string, string | boolean>> {
+): Readonly<Record<string, string | boolean | number>> {
   const { kind, name, place, options, passphrase, opener } = entries;
+  const days = entries.verifyDays.trim();
   const common = {
     name: name.trim(),
     url: toUrl(place),
     ...(options.trim() === "" ? {} : { options: options.trim() }),
+    ...(days === "" ? {} : { verifyDays: Number(days) }),
   };
   if (kind === "new") return { ...common, passphrase, parity: entries.parity };
   return opener === "recoveryKey"
@@ -77,14 +87,15 @@ export function toCreation(
 
 /** Parameters of `remote.set`. */
 export function toChange(
-  { name, place, options }: RepositoryEntries,
+  { name, place, options, verifyDays }: RepositoryEntries,
   before: Repository,
-): Readonly<Record<string, string | null>> {
+): Readonly<Record<string, string | number | null>> {
   const url = toUrl(place);
   return {
     id: before.id,
     name: name.trim(),
     ...(toPlace(url) === toPlace(before.url) ? {} : { url }),
     options: options.trim() === "" ? null : options.trim(),
+    verifyDays: verifyDays.trim() === "" ? null : Number(verifyDays),
   };
 }

@@ -40,6 +40,9 @@ export const backupRepositories: Messages["backup"]["repositories"] = {
   recoveryKeyHint: "Vom Wiederherstellungsblatt.",
   options: "Notizen",
   optionsHint: "Optional, zum Beispiel was dort eingehängt ist.",
+  verifyDays: "Tage der Prüfung",
+  verifyDaysHint:
+    "In dieser Zeit wird jedes Byte einmal gelesen und verglichen. 0: nur auf Anforderung.",
   create: "Erstellen",
   open: "Öffnen",
   faults: {
@@ -47,6 +50,7 @@ export const backupRepositories: Messages["backup"]["repositories"] = {
     place: "Ein absoluter Pfad wie /mnt/backups oder eine URL.",
     short: "Mindestens 8 Zeichen.",
     different: "Die Passphrasen sind verschieden.",
+    days: "Eine Zahl von 0 bis 3650.",
   },
   saved: "Repository {name} gespeichert.",
   opened: "Repository {name} geöffnet.",
@@ -60,13 +64,17 @@ export const backupRepositories: Messages["backup"]["repositories"] = {
   sheetLead:
     "Mit diesem Blatt und den Dateien des Repositorys lässt sich alles wiederherstellen, auch ohne diesen Server.",
   sheetWarning:
-    "Es wird nur einmal angezeigt. Drucken Sie es oder speichern Sie es an einem anderen Ort: Ohne Wiederherstellungsschlüssel und Passphrase sind die Backups zusammen mit diesem Server verloren.",
+    "Drucken Sie es oder speichern Sie es an einem anderen Ort: Ohne Wiederherstellungsschlüssel und Passphrase sind die Backups zusammen mit diesem Server verloren.",
   print: "Drucken",
   saveSheet: "Als Datei speichern",
   sheetKept: "Ich habe das Wiederherstellungsblatt gedruckt oder gespeichert",
   sheetFirst:
     "Bestätigen Sie zuerst, dass Sie das Wiederherstellungsblatt aufbewahrt haben.",
   sheetDone: "Fertig",
+  showSheet: "Anzeigen",
+  ownPassword: "Ihr Passwort",
+  ownPasswordHint:
+    "Wer das Blatt hat, kann alle Backups des Repositorys lesen.",
   states: {
     disabled: "Deaktiviert",
     failed: "Nicht erreichbar",

@@ -35,6 +35,9 @@ export const backupRepositories = {
   recoveryKeyHint: "From the recovery sheet.",
   options: "Notes",
   optionsHint: "Optional, such as what is mounted there.",
+  verifyDays: "Days of verification",
+  verifyDaysHint:
+    "Every byte is read and compared once in this time. 0: only on request.",
   create: "Create",
   open: "Open",
   faults: {
@@ -42,6 +45,7 @@ export const backupRepositories = {
     place: "An absolute path such as /mnt/backups, or a URL.",
     short: "At least 8 characters.",
     different: "The passphrases differ.",
+    days: "A number from 0 to 3650.",
   },
   saved: "Repository {name} saved.",
   opened: "Repository {name} opened.",
@@ -55,12 +59,16 @@ export const backupRepositories = {
   sheetLead:
     "With this sheet and the files of the repository, everything can be restored, also without this server.",
   sheetWarning:
-    "It is shown only once. Print it or save it elsewhere: without recovery key and passphrase, the backups are lost together with this server.",
+    "Print it or save it elsewhere: without recovery key and passphrase, the backups are lost together with this server.",
   print: "Print",
   saveSheet: "Save as file",
   sheetKept: "I have printed or saved the recovery sheet",
   sheetFirst: "Confirm first that you have kept the recovery sheet.",
   sheetDone: "Done",
+  showSheet: "Show",
+  ownPassword: "Your password",
+  ownPasswordHint:
+    "Whoever has the sheet can read all backups of the repository.",
   states: {
     disabled: "Disabled",
     failed: "Not reachable",
