@@ -39,7 +39,7 @@ export async function startOver(
   const env = { XO_ADMIN_PASSWORD: PASSWORD };
   const server = new RunningProgram(t, "xo-server", args, { cwd, env });
   const url = await server.find(/Web server listening on (http:\S+)/);
-  const page = await StatusPage.open(t, url);
+  const page = await StatusPage.open(t, url, PASSWORD);
   await page.until((status) =>
     started.every((_, i) => status.pools[`p${i}`]?.state === "watching"),
   );

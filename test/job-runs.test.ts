@@ -33,7 +33,7 @@ async function setUp(t: Test, ...pool: string[]) {
     const env = { XO_ADMIN_PASSWORD: PASSWORD };
     const server = new RunningProgram(t, "xo-server", args, { cwd, env });
     const url = await server.find(/Web server listening on (http:\S+)/);
-    const page = await StatusPage.open(t, url);
+    const page = await StatusPage.open(t, url, PASSWORD);
     await page.until(({ pools }) => pools["p"]?.state === "watching");
     return { server, api: await ApiSession.open(t, url) };
   };

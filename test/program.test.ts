@@ -54,7 +54,7 @@ t.test(
     const env = { XO_ADMIN_PASSWORD: PASSWORD };
     const server = new RunningProgram(t, "xo-server", args, { cwd, env });
     const url = await server.find(LISTENING);
-    const page = await StatusPage.open(t, url);
+    const page = await StatusPage.open(t, url, PASSWORD);
     await page.until(({ pools }) => pools["p"]?.state === "watching");
     await rmdir(cwd);
     await server.find(/the working directory was deleted/);

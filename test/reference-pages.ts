@@ -59,7 +59,7 @@ function toPrivilegePage(): string {
     .map((action) => `\`${action}\``);
   const levels = [
     ["none", "every client"],
-    ["guest", "every client; shown on the page before sign-in"],
+    ["guest", "every client; what a sign-in page needs"],
     ["viewer", "signed-in users; all users in the demo"],
     ["user", "signed-in users, for objects that they have rights on"],
     ["operator", "users with the right to `operate` everything"],

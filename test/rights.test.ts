@@ -8,7 +8,8 @@ import { StatusPage } from "./status-page.js";
 const LIMIT = { timeout: 120_000 };
 t.comment("timeout=120000");
 
-const env = { XO_ADMIN_PASSWORD: "correct horse" };
+const PASSWORD = "correct horse";
+const env = { XO_ADMIN_PASSWORD: PASSWORD };
 
 t.test(
   "users see objects by their rights, also when these change",
@@ -23,7 +24,7 @@ t.test(
     async function start() {
       const server = new RunningProgram(t, "xo-server", args, { cwd, env });
       const url = await server.find(/Web server listening on (http:\S+)/);
-      const page = await StatusPage.open(t, url);
+      const page = await StatusPage.open(t, url, PASSWORD);
       await page.until(({ pools }) => pools["p"]?.state === "watching");
       const connect = async (params: object) => {
         const client = await FollowedQuery.connect(t, url);

@@ -53,7 +53,7 @@ async function startBench(t: Test): Promise<Bench> {
     const env = { XO_ADMIN_PASSWORD: PASSWORD };
     const server = new RunningProgram(t, "xo-server", args, { cwd, env });
     const url = await server.find(/Web server listening on (http:\S+)/);
-    const page = await StatusPage.open(t, url);
+    const page = await StatusPage.open(t, url, PASSWORD);
     await page.until(({ pools }) =>
       simulated.every((_, index) => pools[`p${index}`]?.state === "watching"),
     );

@@ -1,4 +1,5 @@
 import t from "tap";
+import { PASSWORD } from "./api-session.js";
 import { StatusPage } from "./status-page.js";
 import { steer } from "./steered-pools.js";
 
@@ -12,7 +13,7 @@ t.test(
   async (t) => {
     const size = { hosts: 1, vms: 1, seed: 5 };
     const { url } = await steer(t, size, size, { ...size, seed: 6 });
-    const page = await StatusPage.open(t, url);
+    const page = await StatusPage.open(t, url, PASSWORD);
     const { pools } = await page.until(
       ({ pools }) =>
         pools["p0"]?.warnings !== undefined &&

@@ -31,7 +31,7 @@ export async function signIn(t: Test, ...pool: string[]): Promise<SignedIn> {
   const env = { XO_ADMIN_PASSWORD: PASSWORD };
   const server = new RunningProgram(t, "xo-server", args, { cwd, env });
   const url = await server.find(/Web server listening on (http:\S+)/);
-  const page = await StatusPage.open(t, url);
+  const page = await StatusPage.open(t, url, PASSWORD);
   await page.until(({ pools }) => pools["p"]?.state === "watching");
   const login = await fetch(`${url}/auth/login`, {
     method: "POST",

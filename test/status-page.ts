@@ -38,19 +38,25 @@ export interface Message {
   readonly result?: { readonly revision: number; readonly status: Json };
 }
 
-/** Follows the status as a page does: a snapshot, then patches. */
+/** Follows the status as a page does: signs in, then a snapshot and patches. */
 export class StatusPage {
   readonly #socket: WebSocket;
   #status: Json = null;
   #revision = -1;
   #gaps = 0;
 
-  static async open(t: Test, url: string): Promise<StatusPage> {
+  /** @param password of `admin`; absent: anonymously, as the demo allows */
+  static async open(
+    t: Test,
+    url: string,
+    password?: string,
+  ): Promise<StatusPage> {
     const socket = new WebSocket(`${url.replace("http", "ws")}/api/`);
     t.teardown(() => {
       socket.terminate();
     });
     await once(socket, "open");
+    if (password !== undefined) await signIn(socket, password);
     const page = new StatusPage(socket);
     socket.send('{"jsonrpc":"2.0","id":0,"method":"status.subscribe"}');
     await page.until(() => true);
@@ -105,6 +111,16 @@ export class StatusPage {
     else this.#gaps++;
     this.#revision = params.revision;
   }
+}
+
+async function signIn(socket: WebSocket, password: string): Promise<void> {
+  const params = { username: "admin", password };
+  const answered = once(socket, "message") as Promise<[Buffer]>;
+  socket.send(
+    JSON.stringify({ jsonrpc: "2.0", id: 0, method: "session.signIn", params }),
+  );
+  const answer = String((await answered)[0]);
+  if (!answer.includes('"result"')) throw new Error(answer);
 }
 
 /** A merge patch cannot distinguish null from an absent member. */

@@ -61,7 +61,7 @@ export async function steer(
     env: { XO_ADMIN_PASSWORD: PASSWORD },
   });
   t.teardown(() => server.stop());
-  const page = await StatusPage.open(t, server.url);
+  const page = await StatusPage.open(t, server.url, PASSWORD);
   await page.until((status) =>
     pools.every((_, i) => status.pools[`p${i}`]?.state === "watching"),
   );

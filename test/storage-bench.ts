@@ -61,7 +61,7 @@ export async function startStorageBench(
   const env = { XO_ADMIN_PASSWORD: PASSWORD };
   const server = new RunningProgram(t, "xo-server", start, { cwd, env });
   const url = await server.find(/Web server listening on (http:\S+)/);
-  const page = await StatusPage.open(t, url);
+  const page = await StatusPage.open(t, url, PASSWORD);
   await page.until(({ pools }) => pools["p"]?.state === "watching");
   const signIn = (email: string, password: string) =>
     connect(t, url, { email, password });

@@ -24,7 +24,7 @@ t.test(
     const start = async () => {
       const program = new RunningProgram(t, "xo-server", args, { cwd, env });
       const url = await program.find(/Web server listening on (http:\S+)/);
-      const page = await StatusPage.open(t, url);
+      const page = await StatusPage.open(t, url, PASSWORD);
       await page.until(({ pools }) => pools["p0"]?.state === "watching");
       return { program, api: await ApiSession.open(t, url) };
     };

@@ -1,4 +1,5 @@
 import t from "tap";
+import { PASSWORD } from "../api-session.js";
 import { RunningProgram } from "../running-program.js";
 import { isOn, setFault, simulate } from "../simulated.js";
 import { StatusPage } from "../status-page.js";
@@ -7,6 +8,7 @@ import { StatusPage } from "../status-page.js";
 const LIMIT = { timeout: 120_000 };
 t.comment("timeout=120000");
 
+const env = { XO_ADMIN_PASSWORD: PASSWORD };
 const LISTENING = /Web server listening on (http:\S+)/;
 
 t.test("pools that fail do not disturb the others", LIMIT, async (t) => {
@@ -23,8 +25,8 @@ t.test("pools that fail do not disturb the others", LIMIT, async (t) => {
     ].join("\n"),
   });
   const args = ["start", "--host", "127.0.0.1", "--port", "0"];
-  const server = new RunningProgram(t, "xo-server", args, { cwd });
-  const page = await StatusPage.open(t, await server.find(LISTENING));
+  const server = new RunningProgram(t, "xo-server", args, { cwd, env });
+  const page = await StatusPage.open(t, await server.find(LISTENING), PASSWORD);
 
   t.test("each pool shows its state", async (t) => {
     const { pools } = await page.until(
@@ -89,8 +91,12 @@ t.test(
       ].join("\n"),
     });
     const args = ["start", "--host", "127.0.0.1", "--port", "0"];
-    const server = new RunningProgram(t, "xo-server", args, { cwd });
-    const page = await StatusPage.open(t, await server.find(LISTENING));
+    const server = new RunningProgram(t, "xo-server", args, { cwd, env });
+    const page = await StatusPage.open(
+      t,
+      await server.find(LISTENING),
+      PASSWORD,
+    );
     await page.until(({ pools }) => pools["p"]?.state === "watching");
     for (const [fault, value] of [
       ["hang", true],
@@ -126,8 +132,12 @@ t.test(
       "config.yaml": `pools: [{ label: P, hosts: ["${pool!.url}"], password: ${pool!.password} }]`,
     });
     const args = ["start", "--host", "127.0.0.1", "--port", "0"];
-    const server = new RunningProgram(t, "xo-server", args, { cwd });
-    const page = await StatusPage.open(t, await server.find(LISTENING));
+    const server = new RunningProgram(t, "xo-server", args, { cwd, env });
+    const page = await StatusPage.open(
+      t,
+      await server.find(LISTENING),
+      PASSWORD,
+    );
     await page.until(({ pools }) => pools["p"]?.state === "watching");
     await setFault(pool!, "silent", true);
     t.equal(await server.stop(), 0);

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
+import { PASSWORD } from "../api-session.js";
 import { RunningProgram } from "../running-program.js";
 import { setFault, simulate } from "../simulated.js";
 import { StatusPage } from "../status-page.js";
@@ -9,6 +10,7 @@ import { StatusPage } from "../status-page.js";
 const LIMIT = { timeout: 120_000 };
 t.comment("timeout=120000");
 
+const env = { XO_ADMIN_PASSWORD: PASSWORD };
 const LISTENING = /Web server listening on (http:\S+)/;
 const LOGIN = { value: true, method: "session.login_with_password" };
 const args = ["start", "--host", "127.0.0.1", "--port", "0"];
@@ -77,9 +79,9 @@ t.test(
     });
 
     async function start() {
-      const server = new RunningProgram(t, "xo-server", args, { cwd });
+      const server = new RunningProgram(t, "xo-server", args, { cwd, env });
       const url = await server.find(LISTENING);
-      return { server, url, page: await StatusPage.open(t, url) };
+      return { server, url, page: await StatusPage.open(t, url, PASSWORD) };
     }
   },
 );

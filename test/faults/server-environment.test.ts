@@ -24,7 +24,7 @@ async function start(t: Test, pool: string[], nodeArgs: string[]) {
   const options = { cwd, env, nodeArgs };
   const server = new RunningProgram(t, "xo-server", args, options);
   const address = await server.find(/Web server listening on (http:\S+)/);
-  const page = await StatusPage.open(t, address);
+  const page = await StatusPage.open(t, address, PASSWORD);
   const isCurrent = () =>
     page.until(
       ({ pools: { p } }) => p?.state === "watching" && p.staleSince == null,

@@ -99,7 +99,7 @@ async function serve(
     clock,
   });
   t.teardown(() => server.stop());
-  const page = await StatusPage.open(t, server.url);
+  const page = await StatusPage.open(t, server.url, PASSWORD);
   await page.until((status) =>
     sims.every((_, i) => status.pools[`p${i}`]?.state === "watching"),
   );

@@ -117,7 +117,7 @@ t.test("the status has the server, its pools and their sum", async (t) => {
   const { connect, pools } = await startTestServer(t, TWO_POOLS);
   pools[0]!.become({ objects: 3, counts: { VM: 2, host: 1 } });
   pools[1]!.become({ objects: 1, counts: { VM: 1 } });
-  const client = await connect();
+  const client = await (await connect()).signIn();
   const { result } = await client.call("system.getStatus");
   t.match(result, {
     server: { demo: false, node: process.version, clients: 1 },
@@ -133,7 +133,8 @@ t.test("the status has the server, its pools and their sum", async (t) => {
 t.test("a status conforms to its schema", async (t) => {
   const { Ajv } = await import("ajv");
   const { Status } = await import("../src/status/status.js");
-  const client = await (await startTestServer(t, TWO_POOLS)).connect();
+  const { connect } = await startTestServer(t, TWO_POOLS);
+  const client = await (await connect()).signIn();
   const validate = new Ajv().compile(Status);
   const { result } = await client.call("system.getStatus");
   t.ok(validate(result), JSON.stringify(validate.errors));
@@ -141,7 +142,7 @@ t.test("a status conforms to its schema", async (t) => {
 
 t.test("patches lead from the snapshot to the status of now", async (t) => {
   const { connect, pools } = await startTestServer(t, TWO_POOLS);
-  const client = await connect();
+  const client = await (await connect()).signIn();
   const { result } = await client.call("status.subscribe");
   let { status } = result as { status: Json };
   pools[0]!.become({ state: "watching", loadMs: 5, counts: { VM: 7 } });

@@ -1,6 +1,10 @@
+import type { Catalog } from "@xo-server/inventory";
+import type { Client } from "../auth/client.js";
 import { CpuProfiler } from "../diagnostics/cpu-profiler.js";
 import { HeapSnapshots } from "../diagnostics/heap-snapshots.js";
 import type { Services } from "../methods/services.js";
+import { readableTo } from "../objects/readable.js";
+import { createAudiences, type StatusReader } from "./status-audience.js";
 import { startPerformance } from "../status/performance.js";
 import { startStatus, startStatusFeed } from "../status/start-status.js";
 import type { StopStack } from "../lifecycle/stop-stack.js";
@@ -9,12 +13,16 @@ import type { Core } from "./start-core.js";
 
 /** The status of the server and its pools, and what diagnoses it. */
 export function startStatusServices(
-  { pools, monitor, clients, clock, parser }: Core,
+  { pools, monitor, clients, clock, parser, views }: Core,
   options: ServerOptions,
   stops: StopStack,
 ): Pick<
   Services,
-  "readStatus" | "statusFeed" | "performance" | "cpuProfiler" | "heapSnapshots"
+  | "readVisibleStatus"
+  | "statusFeed"
+  | "performance"
+  | "cpuProfiler"
+  | "heapSnapshots"
 > {
   const readStatus = startStatus({
     ...options,
@@ -25,9 +33,21 @@ export function startStatusServices(
     stops,
     readParser: () => parser.readFigures(),
   });
+  const audienceOf = createAudiences({
+    demo: options.demo !== undefined,
+    readablePools: (reader) => toReadablePools(reader, views.catalog),
+  });
   return {
-    readStatus,
-    statusFeed: startStatusFeed(readStatus, options, stops),
+    readVisibleStatus(reader) {
+      const status = readStatus();
+      return audienceOf(reader, status).show(status);
+    },
+    statusFeed: startStatusFeed(
+      readStatus,
+      (client: Client, status) => audienceOf({ client }, status),
+      options,
+      stops,
+    ),
     performance: startPerformance({
       monitor,
       parser,
@@ -41,5 +61,23 @@ export function startStatusServices(
       clock,
       logger: options.loggers.named("xo:main"),
     }),
+  };
+}
+
+/** Which pools a client may read, by UUID; undefined: all. */
+function toReadablePools(
+  reader: StatusReader,
+  catalog: Catalog,
+): ((uuid: string) => boolean) | undefined {
+  const mayRead = readableTo(reader)("pool");
+  if (mayRead === undefined) return undefined;
+  return (uuid) => {
+    const table = catalog.tables.get("pool");
+    if (table !== undefined) {
+      const row = table.findId(uuid);
+      return row >= 0 && table.passes(row, mayRead);
+    }
+    const pool = catalog.get(uuid);
+    return pool !== undefined && mayRead(JSON.parse(String(pool.json)));
   };
 }

@@ -72,7 +72,7 @@ export async function startWeb(
       secret: () => services.plugins.openMetricsSecret(),
       read: () => openMetrics.read(),
     },
-    // Of real pools, anonymous clients get states and figures only; a demo holds no secrets.
+    // Of real pools, anonymous clients get nothing; a demo holds no secrets.
     permission: demo === undefined ? "guest" : "viewer",
     webRoot: findWebRoot(),
     rest: {

@@ -52,7 +52,9 @@ import type { HostStats } from "../stats/host-stats.js";
 import type { ObjectStats } from "../stats/object-stats.js";
 import type { PerformanceRing } from "../status/performance-ring.js";
 import type { StatusFeed } from "../status/status-feed.js";
-import type { Status } from "../status/status.js";
+import type { VisibleStatus } from "../status/status.js";
+import type { Client } from "../auth/client.js";
+import type { CallContext } from "../operations/operation.js";
 import type { TaskSubscriptions } from "../tasks/task-subscriptions.js";
 import type { Tasks } from "../tasks/tasks.js";
 import type { Transfers } from "../transfers/transfers.js";
@@ -126,8 +128,11 @@ export interface Services {
   readonly activity: Activity;
   readonly activityListeners: ActivityListeners;
 
-  readonly readStatus: () => Status;
-  readonly statusFeed: StatusFeed;
+  /** The current status as a caller may read it. */
+  readonly readVisibleStatus: (
+    reader: Pick<CallContext, "client" | "user">,
+  ) => VisibleStatus;
+  readonly statusFeed: StatusFeed<Client>;
   readonly performance: PerformanceRing;
   readonly cpuProfiler: CpuProfiler;
   readonly heapSnapshots: HeapSnapshots;

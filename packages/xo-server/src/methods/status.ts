@@ -1,13 +1,13 @@
 import { Type } from "typebox";
 import { defineOperation } from "./define-operation.js";
-import { Status } from "../status/status.js";
+import { VisibleStatus } from "../status/status.js";
 
 export const statusSubscribe = defineOperation({
   name: "status.subscribe",
   summary:
-    "The status as it is now; notifications `status` {revision, base, patch} follow (patch: RFC 7386), or {revision, status} after a gap.",
+    "The status as it is now, as far as the caller may read it; notifications `status` {revision, base, patch} follow (patch: RFC 7386), or {revision, status} after a gap.",
   params: Type.Object({}),
-  result: Type.Object({ revision: Type.Integer(), status: Status }),
+  result: Type.Object({ revision: Type.Integer(), status: VisibleStatus }),
   permission: "guest",
   handler: (_, { services, client }) => services.statusFeed.subscribe(client),
 });

@@ -8,7 +8,7 @@ import {
   type PerformanceColumn,
 } from "../status/performance-ring.js";
 import { INTERVAL_MS } from "../status/performance.js";
-import { Status } from "../status/status.js";
+import { VisibleStatus } from "../status/status.js";
 
 /** The version of Xen Orchestra's JSON-RPC API that this one is compatible with. */
 const API_VERSION = "0.1";
@@ -93,11 +93,12 @@ export const systemGetMethodsInfo = defineOperation({
 
 export const systemGetStatus = defineOperation({
   name: "system.getStatus",
-  summary: "Returns the current status of the server and its pools.",
+  summary:
+    "Returns the current status of the server and of the pools that the caller may read; anonymous clients get no pools.",
   params: Type.Object({}),
-  result: Status,
+  result: VisibleStatus,
   permission: "guest",
-  handler: (_, { services }) => services.readStatus(),
+  handler: (_, context) => context.services.readVisibleStatus(context),
 });
 
 export const systemGetPerformance = defineOperation({

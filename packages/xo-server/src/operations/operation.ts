@@ -9,7 +9,7 @@ import type { Action } from "../rights/actions.js";
 
 /**
  * Permission levels; each includes the ones before. A `guest` is anonymous and
- * may read states and metrics, not objects (`viewer`: in the demo, objects
+ * reads what a sign-in page needs (`viewer`: in the demo, pools and objects
  * too). A `user` has signed in and may read the objects that the user's rights
  * allow. An `operator` may operate all objects.
  */

@@ -6,7 +6,12 @@ import {
   createServerStatus,
   type ServerStatusOptions,
 } from "./server-status.js";
-import { createStatusFeed, type StatusFeed } from "./status-feed.js";
+import {
+  createStatusFeed,
+  type StatusFeed,
+  type StatusSubscriber,
+} from "./status-feed.js";
+import type { Audience } from "./visible-status.js";
 import { toTotals, type PoolStatus, type Status } from "./status.js";
 
 /** @returns a function that computes the current status */
@@ -40,13 +45,14 @@ export function startStatus({
   };
 }
 
-/** The status as revisions for subscribers. */
-export function startStatusFeed(
+/** The status as revisions for subscribers, as far as each may read it. */
+export function startStatusFeed<S extends StatusSubscriber>(
   read: () => Status,
+  audienceOf: (subscriber: S, status: Status) => Audience,
   { clock = wallClock }: StartOptions,
   stops: StopStack,
-): StatusFeed {
-  const feed = createStatusFeed({ read, clock });
+): StatusFeed<S> {
+  const feed = createStatusFeed({ read, clock, audienceOf });
   stops.push("status feed", () => {
     feed.stop();
   });

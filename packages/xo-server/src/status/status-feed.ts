@@ -1,5 +1,7 @@
-import { createMergePatch, type WallClock } from "@xo-server/kit";
-import type { Status } from "./status.js";
+import type { WallClock } from "@xo-server/kit";
+import type { Status, VisibleStatus } from "./status.js";
+import { StatusStream } from "./status-stream.js";
+import { everything, type Audience } from "./visible-status.js";
 
 /** A client that receives notifications. */
 export interface StatusSubscriber {
@@ -7,88 +9,99 @@ export interface StatusSubscriber {
   trySend(message: Buffer): boolean;
 }
 
-export interface StatusFeed {
+export interface StatusFeed<S extends StatusSubscriber = StatusSubscriber> {
   /**
-   * @returns the current status; patches from its revision on follow until
-   *   unsubscribe
+   * @returns the current status as the subscriber may read it; patches from
+   *   its revision on follow until unsubscribe
    */
-  subscribe(subscriber: StatusSubscriber): { revision: number; status: Status };
+  subscribe(subscriber: S): { revision: number; status: VisibleStatus };
   /** @returns false: was not subscribed */
-  unsubscribe(subscriber: StatusSubscriber): boolean;
+  unsubscribe(subscriber: S): boolean;
   stop(): void;
 }
 
-export interface StatusFeedOptions {
+export interface StatusFeedOptions<S> {
   readonly read: () => Status;
   readonly clock: WallClock;
+  /** What a subscriber may read now. Default: everything. */
+  readonly audienceOf?: (subscriber: S, status: Status) => Audience;
   /** Minimum interval of notifications. */
   readonly intervalMs?: number;
 }
 
+interface Subscription {
+  audience: string;
+  /** A revision was missed: a snapshot follows. */
+  isBehind: boolean;
+}
+
 /**
  * The status as revisions: computed once per interval, compared with the
- * previous revision, and the patch encoded once for all subscribers. A
- * subscriber that missed a revision gets a snapshot when its buffer has room;
- * nothing is queued. Without subscribers nothing is computed.
+ * previous revision, and the patch encoded once for all subscribers of an
+ * audience. A subscriber that missed a revision, or whose rights have changed,
+ * gets a snapshot when its buffer has room; nothing is queued. Without
+ * subscribers nothing is computed.
  */
-export function createStatusFeed({
+export function createStatusFeed<S extends StatusSubscriber>({
   read,
   clock,
+  audienceOf = () => everything,
   intervalMs = 250,
-}: StatusFeedOptions): StatusFeed {
-  /** Whether each subscriber has missed a revision. */
-  const behind = new Map<StatusSubscriber, boolean>();
+}: StatusFeedOptions<S>): StatusFeed<S> {
+  const subscriptions = new Map<S, Subscription>();
+  let streams = new Map<string, StatusStream>();
   let revision = 0;
-  let current: Status | undefined;
+  const nextRevision = () => ++revision;
   let timer: unknown;
 
   function tick(): void {
     timer = clock.setTimeout(tick, intervalMs);
-    const patch = advance();
-    let snapshot: Buffer | undefined;
-    for (const [subscriber, isBehind] of behind) {
-      if (isBehind) {
-        snapshot ??= encode({ revision, status: current! });
-        behind.set(subscriber, !subscriber.trySend(snapshot));
-      } else if (patch !== undefined) {
-        behind.set(subscriber, !subscriber.trySend(patch));
-      }
+    const full = read();
+    const used = new Map<string, StatusStream>();
+    for (const [subscriber, subscription] of subscriptions) {
+      const audience = audienceOf(subscriber, full);
+      const { key } = audience;
+      const stream = used.get(key) ?? advance(audience, full);
+      used.set(key, stream);
+      if (subscription.audience !== key) subscription.isBehind = true;
+      subscription.audience = key;
+      const message = subscription.isBehind ? stream.snapshot() : stream.patch;
+      if (message !== undefined)
+        subscription.isBehind = !subscriber.trySend(message);
     }
+    streams = used;
   }
 
-  /**
-   * Advances to the current status.
-   * @returns the notification for subscribers of the previous revision;
-   *   undefined: unchanged
-   */
-  function advance(): Buffer | undefined {
-    const next = read();
-    const patch =
-      current === undefined ? undefined : createMergePatch(current, next);
-    if (current !== undefined && patch === undefined) return undefined;
-    current = next;
-    const base = revision++;
-    return patch === undefined ? undefined : encode({ revision, base, patch });
+  /** The stream of an audience at the status of now. */
+  function advance(audience: Audience, full: Status): StatusStream {
+    const stream = streams.get(audience.key);
+    return (
+      stream?.advance(full) ?? new StatusStream(audience, full, nextRevision)
+    );
   }
 
   return {
     subscribe(subscriber) {
+      timer ??= clock.setTimeout(tick, intervalMs);
+      const full = read();
+      const audience = audienceOf(subscriber, full);
       // Other subscribers have the current revision, so it only advances
       // together with a notification to them.
-      if (behind.size === 0) {
-        advance();
-        timer ??= clock.setTimeout(tick, intervalMs);
-      }
-      behind.set(subscriber, false);
-      return { revision, status: current! };
+      const stream = streams.get(audience.key) ?? advance(audience, full);
+      streams.set(audience.key, stream);
+      subscriptions.set(subscriber, {
+        audience: audience.key,
+        isBehind: false,
+      });
+      return { revision: stream.revision, status: stream.status };
     },
     unsubscribe(subscriber) {
-      const was = behind.delete(subscriber);
-      if (behind.size === 0) stop();
+      const was = subscriptions.delete(subscriber);
+      if (subscriptions.size === 0) stop();
       return was;
     },
     stop() {
-      behind.clear();
+      subscriptions.clear();
       stop();
     },
   };
@@ -96,11 +109,6 @@ export function createStatusFeed({
   function stop(): void {
     clock.clearTimeout(timer);
     timer = undefined;
+    streams = new Map();
   }
-}
-
-function encode(params: object): Buffer {
-  return Buffer.from(
-    JSON.stringify({ jsonrpc: "2.0", method: "status", params }),
-  );
 }

@@ -47,6 +47,11 @@ export type PoolWarning = Static<typeof PoolWarning>;
 export const PoolStatus = Type.Object({
   id: Text,
   label: Text,
+  /**
+   * The user may not read the pool: only its state and UUID are set, and the
+   * UUID is its id.
+   */
+  isRestricted: Type.Optional(Type.Boolean()),
   /** UUID of the pool, `$pool` of its objects; null before the first listing. */
   pool: nullable(Text),
   address: Text,
@@ -116,6 +121,17 @@ export const Status = Type.Object({
   }),
 });
 export type Status = Static<typeof Status>;
+
+/** Anonymous clients get version and `demo` of the server, and no pools. */
+export const VisibleStatus = Type.Object({
+  ...Status.properties,
+  server: Type.Object({
+    ...Type.Partial(ServerStatus).properties,
+    version: Text,
+    demo: Type.Boolean(),
+  }),
+});
+export type VisibleStatus = Static<typeof VisibleStatus>;
 
 /** Sums over all pools. */
 export function toTotals(pools: readonly PoolStatus[]): Status["totals"] {

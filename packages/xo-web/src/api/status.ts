@@ -4,9 +4,18 @@
  * are equivalent.
  */
 export interface Status {
-  readonly server: ServerStatus;
+  /** Anonymous clients get only version and `demo`, and no pools. */
+  readonly server: PublicServer & Partial<ServerStatus>;
   readonly pools: Readonly<Record<string, PoolStatus>>;
   readonly totals: StatusTotals;
+}
+
+/** All of the server's status; undefined: the client has not signed in. */
+export function fullServer(
+  status: Status | undefined,
+): ServerStatus | undefined {
+  const server = status?.server;
+  return server?.eventLoop === undefined ? undefined : (server as ServerStatus);
 }
 
 /** Objects by XAPI class, such as `VM`. */
@@ -47,6 +56,11 @@ export interface PoolWarning {
 export interface PoolStatus {
   readonly id: string;
   readonly label: string;
+  /**
+   * The user may not read the pool: only its state and UUID are set, and the
+   * UUID is its id.
+   */
+  readonly isRestricted?: boolean;
   /** UUID of the pool, `$pool` of its objects; absent before the first listing. */
   readonly pool?: string | null;
   /** The first listing or the snapshot cache is being read; absent: an older server. */
@@ -70,12 +84,15 @@ export interface PoolStatus {
   readonly revision: number;
 }
 
-export interface ServerStatus {
+export interface PublicServer {
   readonly version: string;
+  readonly demo: boolean;
+}
+
+export interface ServerStatus extends PublicServer {
   readonly startedAt: string;
   readonly uptimeS: number;
   readonly node: string;
-  readonly demo: boolean;
   readonly eventLoop: EventLoopStatus;
   readonly parserPool: ParserPoolStatus;
   readonly memory: MemoryStatus;

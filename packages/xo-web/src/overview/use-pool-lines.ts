@@ -28,7 +28,9 @@ export function usePoolLines(
     const table = pools();
     const names = table?.values("name_label") ?? [];
     return poolLines(
-      Object.values(view.value.status?.pools ?? {}),
+      Object.values(view.value.status?.pools ?? {}).filter(
+        ({ isRestricted }) => isRestricted !== true,
+      ),
       new Map((table?.ids ?? []).map((id, i) => [id, String(names[i] ?? "")])),
       poolOf.value,
     );

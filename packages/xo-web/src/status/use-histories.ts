@@ -7,7 +7,7 @@ import {
   type Ref,
   type ShallowRef,
 } from "vue";
-import type { Status } from "../api/status.js";
+import { fullServer, type Status } from "../api/status.js";
 import type { StatusView } from "../api/status-feed.js";
 import { History } from "./history.js";
 
@@ -39,7 +39,9 @@ export function provideHistories(view: Readonly<Ref<StatusView>>): void {
     if (status === undefined) return;
     const second = Math.floor(performance.now() / 1000);
     const at = (value: number): number | null => (live ? value : null);
-    eventLoopP99Ms.set(second, at(status.server.eventLoop.p99Ms));
+    const server = fullServer(status);
+    if (server !== undefined)
+      eventLoopP99Ms.set(second, at(server.eventLoop.p99Ms));
     changesPerSecond.set(second, at(status.totals.changesPerSecond));
     for (const pool of Object.values(status.pools))
       poolChanges(pool.id).set(second, at(pool.changesPerSecond));

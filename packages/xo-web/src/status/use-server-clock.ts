@@ -1,5 +1,6 @@
 import { computed, type Ref } from "vue";
 import type { StatusView } from "../api/status-feed.js";
+import { fullServer } from "../api/status.js";
 import { provideClock } from "../ui/use-clock.js";
 import { useNow } from "../ui/use-now.js";
 
@@ -11,8 +12,9 @@ export function provideServerClock(view: Readonly<Ref<StatusView>>): void {
   const now = useNow();
   const clock = computed(() => {
     const { status, receivedAt } = view.value;
-    if (status === undefined) return Date.now();
-    const { startedAt, uptimeS } = status.server;
+    const server = fullServer(status);
+    if (server === undefined) return Date.now();
+    const { startedAt, uptimeS } = server;
     return Date.parse(startedAt) + uptimeS * 1000 + (now.value - receivedAt);
   });
   // By the second: a status that arrives in between does not render all ages again.

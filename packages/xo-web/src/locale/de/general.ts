@@ -297,6 +297,7 @@ export const general: Widened<typeof words> = {
     lead: "Tragen Sie Ihren ersten Pool in config.yaml ein und starten Sie den Server neu:",
     passwordNote:
       "Das Passwort steht in einer eigenen Datei, die nur der Server lesen kann.",
+    signInFirst: "Melden Sie sich an, um Pools zu sehen.",
     demoStarting: "Simulierte Pools werden gestartet…",
     demoLead: "Oder probieren Sie die Demo mit drei simulierten Pools aus:",
     configLabel: "Eintrag in config.yaml",

@@ -298,6 +298,7 @@ export const general = {
     lead: "Add your first pool to config.yaml and restart the server:",
     passwordNote:
       "The password is stored in a separate file that only the server can read.",
+    signInFirst: "Sign in to see pools.",
     demoStarting: "Starting simulated pools…",
     demoLead: "Or try the demo with three simulated pools:",
     configLabel: "Entry in config.yaml",
