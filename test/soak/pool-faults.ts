@@ -5,7 +5,8 @@ import { setFault, type Simulated } from "../simulated.js";
 const faults: readonly (readonly [name: FaultName, setting: object])[] = [
   ["sessionInvalid", { value: true, times: 1 }],
   ["eventsLost", { value: true, times: 1 }],
-  ["silent", { value: true }],
+  // Not `silent`: the simulator would not answer the request that ends it.
+  ["hang", { value: true }],
   ["http500", { value: true, method: "event.from" }],
   ["hang", { value: true, method: "event.from" }],
   ["cut", { value: 100, method: "event.from" }],
