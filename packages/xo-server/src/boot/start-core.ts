@@ -24,6 +24,10 @@ import type { Parser } from "../parser/parser.js";
 import type { ServerOptions } from "./server-options.js";
 import { startMonitor } from "./start-monitor.js";
 import { startParser } from "../parser/start-parser.js";
+import {
+  startTelemetry,
+  type Telemetry,
+} from "../telemetry/start-telemetry.js";
 import { startStore } from "./start-store.js";
 import type { StopStack } from "../lifecycle/stop-stack.js";
 
@@ -36,6 +40,8 @@ export interface Core {
   readonly cluster: Cluster;
   readonly audit: Audit;
   readonly readForwarding: ReadForwarding;
+  /** Undefined: no traces. */
+  readonly telemetry: Telemetry | undefined;
   readonly inventory: Inventory;
   readonly views: Objects;
   /** Not connected yet. */
@@ -93,6 +99,10 @@ export async function startCore(
     store,
     readForwarding: startAuditForwarding(
       { ...options, store, owner: cluster.self.owner, clock },
+      stops,
+    ),
+    telemetry: startTelemetry(
+      { ...options, owner: cluster.self.owner, clock },
       stops,
     ),
     cluster,

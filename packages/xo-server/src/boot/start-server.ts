@@ -65,6 +65,7 @@ async function boot(options: ServerOptions, stops: StopStack): Promise<string> {
     audit: core.audit,
     activity: services.activity,
     catchUp: (pools) => catchUp.with(pools),
+    tracer: core.telemetry?.tracer,
   });
 
   if (core.store.engine === "postgres")

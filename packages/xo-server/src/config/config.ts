@@ -19,6 +19,7 @@ import { MailConfig } from "./mail-config.js";
 import { OidcConfig } from "./oidc-config.js";
 import { PoolConfig, transports } from "./pool-config.js";
 import { ServerConfig } from "./server-config.js";
+import { TelemetryConfig } from "./telemetry-config.js";
 
 /**
  * Every key of the config with its default and description. config.yaml.example is
@@ -282,6 +283,7 @@ export const Config = Type.Object(
     stats: Stats,
     store: StoreSection,
     audit: AuditConfig,
+    telemetry: TelemetryConfig,
     server: ServerConfig,
     auth: AuthConfig,
     ldap: LdapConfig,

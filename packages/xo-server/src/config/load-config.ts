@@ -1,6 +1,7 @@
 import { XoError } from "@xo-server/model";
 import { Ajv } from "ajv";
 import { checkAudit, holdsAuditSecret } from "./check-audit.js";
+import { checkTelemetry } from "./check-telemetry.js";
 import { checkHttp } from "./check-http.js";
 import { checkSignIn, holdsSignInSecret } from "./check-sign-in.js";
 import { Config } from "./config.js";
@@ -116,10 +117,11 @@ const validate = new Ajv({
 /** Adds defaults. @returns all problems */
 function check(content: unknown): ConfigProblem[] {
   if (!validate(content)) return toConfigProblems(validate.errors ?? []);
-  const { audit, http, ldap, oidc, pools } = content as Config;
+  const { audit, http, ldap, oidc, pools, telemetry } = content as Config;
   return [
     ...checkHttp(http),
     ...checkAudit(audit),
+    ...checkTelemetry(telemetry),
     ...checkSignIn({ ldap, oidc }),
     ...pools.flatMap((pool, index) => checkPool(pool, ["pools", index])),
   ];
@@ -195,6 +197,7 @@ function warningsAbout(file: ConfigFile, config: Config): string[] {
     config.pools.some((pool) => pool.password !== undefined) ||
     holdsSignInSecret(config) ||
     holdsAuditSecret(config.audit) ||
+    config.telemetry.token !== "" ||
     /^postgres(ql)?:\/\/[^/@]*:[^/@]+@/.test(config.store.location);
   return holdsPassword && file.readableByOthers
     ? [

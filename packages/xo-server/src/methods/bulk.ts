@@ -217,12 +217,14 @@ function callerOf(
   { method, params, idParameter }: BulkPlan,
   context: OperationContext,
 ) {
-  const { client, address, dispatcher, services, user: caller } = context;
+  const { client, address, dispatcher, services, trace } = context;
+  const { user: caller } = context;
   const paramsOf = (id: string) => ({ ...params, [idParameter]: id });
   const callContext = (): CallContext => {
     const user = services.users.get(caller!.id);
     if (user === undefined) throw new XoError("UNAUTHORIZED");
-    return { user, permission: permissionOf(user), client, address };
+    const permission = permissionOf(user);
+    return { user, permission, client, address, trace };
   };
   return {
     /** @throws XoError: the call would be refused */

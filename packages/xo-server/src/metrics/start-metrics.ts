@@ -20,6 +20,8 @@ import { toInventoryMetrics } from "./inventory-metrics.js";
 import { toProcessMetrics } from "./process-metrics.js";
 import { toStatsMetrics } from "./stats-metrics.js";
 import { toStoreMetrics } from "./store-metrics.js";
+import { toTelemetryMetrics } from "./telemetry-metrics.js";
+import type { Telemetry } from "../telemetry/start-telemetry.js";
 
 export interface MetricsOptions {
   readonly monitor: LoopMonitor;
@@ -33,6 +35,8 @@ export interface MetricsOptions {
   readonly activity: Pick<Activity, "journal">;
   readonly consoles: Pick<Consoles, "figures">;
   readonly readForwarding: ReadForwarding;
+  /** Undefined: no traces. */
+  readonly telemetry: Telemetry | undefined;
   /** Counts of exceeded limits. */
   readonly hits: LimitHits;
   /** Undefined: plain HTTP. */
@@ -64,5 +68,6 @@ export function startMetrics(options: MetricsOptions): () => string {
       ...toStatsMetrics(stats.figures()),
       ...toAuditMetrics(options.readForwarding()),
       ...toActivityMetrics(options.activity.journal),
+      ...toTelemetryMetrics(options.telemetry?.readFigures()),
     ]);
 }

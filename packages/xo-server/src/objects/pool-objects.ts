@@ -4,6 +4,8 @@ import type { Xapi } from "@xo-server/xen-api";
 import type { Pools } from "../pools/pools.js";
 import type { TaskContext } from "../tasks/task-context.js";
 import { TrackedXapi } from "../tasks/tracked-xapi.js";
+import type { Span } from "../telemetry/span.js";
+import { TracedXapi } from "../telemetry/traced-xapi.js";
 import { FoundObject } from "./found-object.js";
 
 /** An object, and the connection to its pool. */
@@ -19,32 +21,45 @@ export interface PoolObject {
 type CatalogPart = Pick<Catalog, "get" | "classOf">;
 type PoolsPart = Pick<Pools, "xapi">;
 
+/** What XAPI calls are part of. */
+export interface CallOrigin {
+  /** See forTask. */
+  readonly task?: TaskContext | undefined;
+  /** The parent of the spans of XAPI calls. */
+  readonly span?: Span | undefined;
+}
+
 /** Finds objects of pools by the ids that clients know, with all that a XAPI call needs. */
 export class PoolObjects {
   readonly #catalog: CatalogPart;
   readonly #pools: PoolsPart;
   readonly #task: TaskContext | undefined;
+  readonly #span: Span | undefined;
   /** The last object found: checks of rights and handlers read the same one. */
   #last: FoundObject | undefined;
 
-  /** @param task see forTask */
-  constructor(catalog: CatalogPart, pools: PoolsPart, task?: TaskContext) {
+  constructor(
+    catalog: CatalogPart,
+    pools: PoolsPart,
+    { task, span }: CallOrigin = {},
+  ) {
     this.#catalog = catalog;
     this.#pools = pools;
     // Of a task that no client follows, nothing is recorded.
     this.#task = task?.taskId === undefined ? undefined : task;
+    this.#span = span;
   }
 
   /** The same objects; XAPI tasks started through them are parts of the task, and cancelled with it. */
-  forTask(task: TaskContext): PoolObjects {
-    return new PoolObjects(this.#catalog, this.#pools, task);
+  forTask(task: TaskContext, span = this.#span): PoolObjects {
+    return new PoolObjects(this.#catalog, this.#pools, { task, span });
   }
 
   /** The same objects without a task: for cleaning up, which must be done even if the task is cancelled. */
   get untracked(): PoolObjects {
     return this.#task === undefined
       ? this
-      : new PoolObjects(this.#catalog, this.#pools);
+      : new PoolObjects(this.#catalog, this.#pools, { span: this.#span });
   }
 
   find(id: string): FoundObject | undefined {
@@ -92,7 +107,11 @@ export class PoolObjects {
   }
 
   #xapiOf(pool: string): Xapi {
-    const xapi = this.#pools.xapi(pool);
+    const connection = this.#pools.xapi(pool);
+    const xapi =
+      this.#span === undefined
+        ? connection
+        : new TracedXapi(connection, pool, this.#span);
     return this.#task === undefined
       ? xapi
       : new TrackedXapi(xapi, pool, this.#task);

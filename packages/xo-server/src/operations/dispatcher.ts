@@ -1,4 +1,4 @@
-import { XapiError, XoError } from "@xo-server/model";
+import { XoError } from "@xo-server/model";
 import type { Logger } from "../log/logger.js";
 import type { PoolObjects } from "../objects/pool-objects.js";
 import { untrackedTask } from "../tasks/task-context.js";
@@ -17,10 +17,15 @@ import {
   createValidators,
   type CheckParameters,
 } from "./parameters.js";
+import { toKnownError } from "./known-error.js";
+import { startOperationSpan } from "./operation-span.js";
 import { isRefusal } from "./refusal.js";
 import { touchedPools } from "./touched-pools.js";
 import type { ActivityRecorder } from "./activity-recorder.js";
 import type { Action } from "../rights/actions.js";
+import { inSpan, type Span } from "../telemetry/span.js";
+import type { SpanContext } from "../telemetry/trace-context.js";
+import type { Tracer } from "../telemetry/tracer.js";
 
 export type { Dispatcher } from "./operation.js";
 
@@ -36,6 +41,8 @@ export interface DispatcherOptions<S> {
   readonly activity?: ActivityRecorder;
   /** Resolves when the mirror shows these pools as they are now. Default: immediately. */
   readonly catchUp?: (pools: ReadonlySet<string>) => Promise<void>;
+  /** Default: no traces. */
+  readonly tracer?: Tracer | undefined;
 }
 
 /** An operation, its handler bound to the services. */
@@ -87,10 +94,26 @@ class OperationDispatcher<S> implements Dispatcher {
   }
 
   call(name: string, given: unknown, context: CallContext): Promise<unknown> {
-    const handled = new HandlerCall(context, this, {
-      operation: name,
-      params: given,
-    });
+    const span = this.#startSpan(name, context);
+    const call = () => this.#call(name, given, { context, span });
+    return span === undefined ? call() : inSpan(span, call);
+  }
+
+  /** Names that clients invent are not recorded. */
+  #startSpan(name: string, context: CallContext): Span | undefined {
+    const { tracer } = this.options;
+    if (tracer === undefined || !this.#entries.has(name)) return undefined;
+    const kind = context instanceof HandlerCall ? "internal" : "server";
+    return startOperationSpan(tracer, name, context, kind);
+  }
+
+  #call(
+    name: string,
+    given: unknown,
+    { context, span }: TracedContext,
+  ): Promise<unknown> {
+    const invocation = { operation: name, params: given };
+    const handled = new HandlerCall(context, this, { invocation, span });
     return this.#handle(name, async (entry) => {
       const { operation } = entry;
       const params = this.#admit(entry, given, handled);
@@ -103,8 +126,19 @@ class OperationDispatcher<S> implements Dispatcher {
   }
 
   resume(call: InterruptedCall, context: CallContext): Promise<unknown> {
+    const { name } = call;
+    const span = this.#startSpan(name, context);
+    const resume = () => this.#resume(call, context, span);
+    return span === undefined ? resume() : inSpan(span, resume);
+  }
+
+  #resume(
+    call: InterruptedCall,
+    context: CallContext,
+    span: Span | undefined,
+  ): Promise<unknown> {
     const { name, objectId, params, isOnlyReport = false } = call;
-    const handled = new HandlerCall(context, this);
+    const handled = new HandlerCall(context, this, { span });
     return this.#handle(name, async ({ operation }) => {
       if (!isOnlyReport) admitAgain(operation, objectId, handled);
       // Its parameters were checked when it began, and are without secrets now.
@@ -237,6 +271,16 @@ function admit<S>(
   return params;
 }
 
+interface TracedContext {
+  readonly context: CallContext;
+  readonly span: Span | undefined;
+}
+
+interface CallParts {
+  readonly invocation?: Invocation;
+  readonly span?: Span | undefined;
+}
+
 /** Created for each call: members are not copied from object to object, and bound objects are created when first used. */
 class HandlerCall<S> implements HandlerContext<S> {
   readonly user: CallContext["user"];
@@ -248,13 +292,15 @@ class HandlerCall<S> implements HandlerContext<S> {
   readonly isPartOfBulk: boolean;
   readonly takesPathAtOnce: boolean;
   readonly invocation: CallContext["invocation"];
+  readonly trace: SpanContext | undefined;
+  readonly #span: Span | undefined;
   readonly #dispatcher: OperationDispatcher<S>;
   #objects: PoolObjects | undefined;
 
   constructor(
     context: CallContext,
     dispatcher: OperationDispatcher<S>,
-    invocation?: Invocation,
+    { invocation, span }: CallParts = {},
   ) {
     this.user = context.user;
     this.permission = context.permission;
@@ -264,6 +310,8 @@ class HandlerCall<S> implements HandlerContext<S> {
     this.isPartOfBulk = context.isPartOfBulk === true;
     this.takesPathAtOnce = context.takesPathAtOnce === true;
     this.invocation = invocation;
+    this.trace = span?.context ?? context.trace;
+    this.#span = span;
     this.task = context.task ?? untrackedTask;
     this.#dispatcher = dispatcher;
   }
@@ -273,7 +321,10 @@ class HandlerCall<S> implements HandlerContext<S> {
   }
 
   get objects(): PoolObjects {
-    this.#objects ??= this.#dispatcher.options.objects.forTask(this.task);
+    this.#objects ??= this.#dispatcher.options.objects.forTask(
+      this.task,
+      this.#span,
+    );
     return this.#objects;
   }
 
@@ -336,15 +387,4 @@ async function run<S>(
   const result = handler(params as never, context);
   context.onBegin?.();
   return (await result) ?? true;
-}
-
-function toKnownError(error: unknown, name: string, logger: Logger): Error {
-  if (error instanceof XoError || error instanceof XapiError) return error;
-  // An unexpected error may contain data that a caller must not see.
-  logger.error(`${name} failed`, { error });
-  return new XoError(
-    "INTERNAL",
-    { reason: "see the log of the server" },
-    error,
-  );
 }

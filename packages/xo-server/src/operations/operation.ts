@@ -6,6 +6,7 @@ import type { TaskContext } from "../tasks/task-context.js";
 import type { Client } from "../auth/client.js";
 import type { RestRoute } from "./rest-route.js";
 import type { Action } from "../rights/actions.js";
+import type { SpanContext } from "../telemetry/trace-context.js";
 
 /**
  * Permission levels; each includes the ones before. A `guest` is anonymous and
@@ -53,6 +54,8 @@ export interface CallContext {
   readonly takesPathAtOnce?: boolean;
   /** What is called: another server of the database calls it again to serve a one-time path. */
   readonly invocation?: Invocation | undefined;
+  /** The span that the call is part of: that of the client, or of the calling operation. */
+  readonly trace?: SpanContext | undefined;
 }
 
 /** An operation and its parameters, as the caller sent them. */

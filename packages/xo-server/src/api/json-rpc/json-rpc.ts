@@ -10,6 +10,7 @@ import {
 import type { Client } from "../../auth/client.js";
 import type { Dispatcher } from "../../operations/dispatcher.js";
 import type { CallContext } from "../../operations/operation.js";
+import { parseTraceparent } from "../../telemetry/trace-context.js";
 import type { Message } from "./send-queue.js";
 import {
   joinArray,
@@ -164,6 +165,9 @@ function isAbsentId(id: JSONRPCRequest["id"]): id is undefined | null {
   return id === undefined || id === null;
 }
 
+/** With a member that JSON-RPC does not have. */
+type TracedRequest = JSONRPCRequest & { readonly traceparent?: unknown };
+
 interface Parts {
   readonly dispatcher: Dispatcher;
   readonly idOf: IdOf;
@@ -172,12 +176,17 @@ interface Parts {
 
 async function handleOne(
   { dispatcher, idOf, onCall }: Parts,
-  { id, method, params }: JSONRPCRequest,
+  { id, method, params, traceparent }: TracedRequest,
   context: CallContext,
 ): Promise<JSONRPCResponse | null> {
   try {
     onCall(context.client, method);
-    const result = await dispatcher.call(method, params, context);
+    const trace = parseTraceparent(traceparent);
+    const result = await dispatcher.call(
+      method,
+      params,
+      trace === undefined ? context : { ...context, trace },
+    );
     return isAbsentId(id) ? null : createJSONRPCSuccessResponse(id, result);
   } catch (error) {
     return isAbsentId(id) ? null : toErrorResponse(id, error as Error, idOf);

@@ -9,7 +9,7 @@ import type { Authenticator } from "../../auth/authenticator.js";
 import type { LimitHits } from "../../limits/limit-hits.js";
 import { DATA_POLICY } from "../http/security-headers.js";
 import { Admission } from "./routing/admission.js";
-import { toCaller } from "../authentication/caller.js";
+import { toCaller, type Caller } from "../authentication/caller.js";
 import { addCollectionRoutes } from "./collections/collection-routes.js";
 import { createDisconnectSignal } from "../authentication/disconnect-signal.js";
 import { readCredentials } from "../authentication/credentials.js";
@@ -34,6 +34,7 @@ import { isSentByPage } from "./session/sent-by-page.js";
 import { REST_ROOT } from "./routing/rest-path.js";
 import { decorateRequests, queryOf } from "./routing/rest-request.js";
 import { RouteTable, type RouteHandler } from "./routing/route-table.js";
+import { parseTraceparent } from "../../telemetry/trace-context.js";
 
 export interface RestApiOptions {
   readonly objects: Pick<Objects, "catalog" | "queries">;
@@ -144,8 +145,15 @@ function addAuthentication(
           : undefined,
     });
     admission.admitUser(caller.context.user?.id);
-    request.caller = caller;
+    request.caller = withTrace(caller, request.headers["traceparent"]);
   });
+}
+
+function withTrace(caller: Caller, traceparent: unknown): Caller {
+  const trace = parseTraceparent(traceparent);
+  return trace === undefined
+    ? caller
+    : { ...caller, context: { ...caller.context, trace } };
 }
 
 /**
