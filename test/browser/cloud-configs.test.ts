@@ -41,6 +41,8 @@ t.test("cloud configs are kept in a library", { skip, ...LIMIT }, async (t) => {
   await row("other").waitFor();
   await act("keys", "Delete");
   await dialog.getByRole("button", { name: "Delete" }).click();
+  // While it is open, the rows behind it have no role.
+  await dialog.waitFor({ state: "detached" });
   await row("keys").waitFor({ state: "detached" });
   const left = await admin.ask<{ name: string }[]>("cloudConfig.getAll");
   t.same(

@@ -127,8 +127,13 @@ t.test(
         await row.getByText("operators").waitFor();
         await row.getByRole("button").click();
         await page.getByRole("menuitem", { name: "Delete" }).click();
-        await page.getByRole("heading", { name: "Delete user ada?" }).waitFor();
+        const question = page.getByRole("heading", {
+          name: "Delete user ada?",
+        });
+        await question.waitFor();
         await page.getByRole("button", { name: "Delete" }).last().click();
+        // While it is open, the rows behind it have no role.
+        await question.waitFor({ state: "detached" });
         await row.waitFor({ state: "detached" });
       },
     );

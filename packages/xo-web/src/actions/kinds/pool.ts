@@ -234,12 +234,15 @@ function unlessHa(isOn: boolean) {
   };
 }
 
-/** Any host's PIF will do: the others get theirs at the same network. */
+/**
+ * Any host's PIF will do: the others get theirs at the same network. A PIF of a bond
+ * cannot be bonded again or have VLANs (XAPI PIF_ALREADY_BONDED).
+ */
 function pifField(pool: ObjectRow | undefined) {
   return {
     kind: "object",
     type: "PIF",
-    filter: `$pool:"${pool?.id ?? ""}" $host:"${textOf(pool?.["master"])}" physical?`,
+    filter: `$pool:"${pool?.id ?? ""}" $host:"${textOf(pool?.["master"])}" physical? !isBondSlave?`,
     fields: ["id", "device", "deviceName"],
     more: ({ device, deviceName }: ObjectRow) =>
       [textOf(device), textOf(deviceName)].filter(Boolean).join(" · "),
