@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { PostgresCluster } from "@xo-server/store/conformance";
 import type { Test } from "tap";
 import { RunningProgram } from "../running-program.js";
-import { simulate } from "../simulated.js";
+import { simulate, type Simulated } from "../simulated.js";
 
 export const PASSWORD = "correct horse battery";
 
@@ -14,34 +14,113 @@ export interface GroupMember {
   readonly url: string;
 }
 
+export interface ServerGroupOptions {
+  /** Programs of PostgreSQL, see findPostgres. */
+  readonly bin: string;
+  /** Options of the simulated pool. */
+  readonly pool?: readonly string[];
+  /** Further environment variables of each server. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Options of node for each server. */
+  readonly nodeArgs?: readonly string[];
+  /** Lines of config.yaml of each server instead of its name; `NAME` is replaced by it. */
+  readonly settings?: string;
+  /** The URL under which a server finds the pool. */
+  readonly linkTo?: (pool: Simulated) => Promise<string>;
+}
+
+/** Servers on one PostgreSQL database, over one simulated pool; each can be started again. */
+export class ServerGroup {
+  readonly postgres: PostgresCluster;
+  readonly pool: Simulated;
+  readonly #t: Test;
+  readonly #folder: string;
+  readonly #options: ServerGroupOptions;
+  readonly #prepared = new Set<number>();
+
+  static async open(t: Test, options: ServerGroupOptions) {
+    const postgres = new PostgresCluster(options.bin);
+    const folder = await mkdtemp(join(tmpdir(), "servers-"));
+    t.teardown(async () => {
+      await postgres.remove();
+      await rm(folder, { recursive: true, force: true });
+    });
+    await postgres.start();
+    await postgres.query("postgres", "create database xo");
+    const [pool] = await simulate(t, ...(options.pool ?? ["--churn", "20"]));
+    return new ServerGroup(t, { postgres, pool: pool!, folder, options });
+  }
+
+  private constructor(
+    t: Test,
+    parts: {
+      readonly postgres: PostgresCluster;
+      readonly pool: Simulated;
+      readonly folder: string;
+      readonly options: ServerGroupOptions;
+    },
+  ) {
+    this.#t = t;
+    this.postgres = parts.postgres;
+    this.pool = parts.pool;
+    this.#folder = parts.folder;
+    this.#options = parts.options;
+  }
+
+  /** Starts a server, the first one first: the others get its key. */
+  async start(i: number): Promise<GroupMember> {
+    if (!this.#prepared.has(i)) await this.#prepare(i);
+    const program = this.run(i, "start", "--host", "127.0.0.1", "--port", "0");
+    const url = await program.find(/Web server listening on (http:\S+)/);
+    return { program, url };
+  }
+
+  /** Runs a command of xo-server with the configuration of a server. */
+  run(i: number, ...args: readonly string[]): RunningProgram {
+    const env = {
+      ...this.#options.env,
+      XO_ADMIN_PASSWORD: PASSWORD,
+      XO_STORE: this.postgres.url("xo"),
+    };
+    const { nodeArgs = [] } = this.#options;
+    const cwd = this.#folderOf(i);
+    const options = { cwd, env, nodeArgs };
+    return new RunningProgram(this.#t, "xo-server", args, options);
+  }
+
+  async #prepare(i: number): Promise<void> {
+    const { url, password } = this.pool;
+    const cwd = this.#folderOf(i);
+    const { settings = "server: { name: NAME }" } = this.#options;
+    const address = (await this.#options.linkTo?.(this.pool)) ?? url;
+    await mkdir(join(cwd, "data"), { recursive: true });
+    await writeFile(
+      join(cwd, "config.yaml"),
+      `${settings.replace("NAME", `xo${i + 1}`)}
+pools: [{ label: P, hosts: ["${address}"], password: ${password} }]
+`,
+    );
+    if (i > 0)
+      await copyFile(
+        join(this.#folderOf(0), "data/store.key"),
+        join(cwd, "data/store.key"),
+      );
+    this.#prepared.add(i);
+  }
+
+  #folderOf(i: number): string {
+    return join(this.#folder, String(i));
+  }
+}
+
 /** @param bin programs of PostgreSQL, see findPostgres */
 export async function startGroup(
   t: Test,
   bin: string,
   size: number,
 ): Promise<readonly GroupMember[]> {
-  const postgres = new PostgresCluster(bin);
-  const folder = await mkdtemp(join(tmpdir(), "servers-"));
-  t.teardown(async () => {
-    await postgres.remove();
-    await rm(folder, { recursive: true, force: true });
-  });
-  await postgres.start();
-  await postgres.query("postgres", "create database xo");
-  const [pool] = await simulate(t, "--churn", "20");
-  const config = `pools: [{ label: P, hosts: ["${pool!.url}"], password: ${pool!.password} }]`;
-  const env = { XO_ADMIN_PASSWORD: PASSWORD, XO_STORE: postgres.url("xo") };
-  const keyOf = (i: number) => join(folder, String(i), "data/store.key");
+  const group = await ServerGroup.open(t, { bin });
   const members: GroupMember[] = [];
-  for (let i = 0; i < size; i++) {
-    const cwd = join(folder, String(i));
-    await mkdir(join(cwd, "data"), { recursive: true });
-    await writeFile(join(cwd, "config.yaml"), config);
-    if (i > 0) await copyFile(keyOf(0), keyOf(i));
-    const args = ["start", "--host", "127.0.0.1", "--port", "0"];
-    const program = new RunningProgram(t, "xo-server", args, { cwd, env });
-    const url = await program.find(/Web server listening on (http:\S+)/);
-    members.push({ program, url });
-  }
+  for (let i = 0; i < size; i++) members.push(await group.start(i));
   return members;
 }

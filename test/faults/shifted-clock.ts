@@ -1,6 +1,7 @@
 /** Differences of the dates from those of the system, in ms; the next one at each SIGUSR2. */
 const DAY_MS = 86_400_000;
-const OFFSETS = [30 * DAY_MS, -30 * DAY_MS, 0];
+const STEP_MS = Number(process.env["XO_TEST_CLOCK_STEP_MS"] ?? 30 * DAY_MS);
+const OFFSETS = [STEP_MS, -STEP_MS, 0];
 
 const SystemDate = Date;
 let offset = 0;

@@ -57,8 +57,8 @@ export class Leases {
   }
 
   /**
-   * Takes a lease that is free, has expired, or that this server has, also as an
-   * earlier process.
+   * Takes a lease that is free, has expired, was transferred to or inherited by this
+   * server, or that this process has.
    * @returns the new epoch; undefined: another server has the lease
    * @throws XoError INVALID_PARAMETERS: an empty subject or owner
    */
@@ -88,7 +88,10 @@ export class Leases {
             .where((e) =>
               e.or([
                 e("leases.expires_at", "<=", now),
-                e("leases.owner", "=", owner),
+                e.and([
+                  e("leases.owner", "=", owner),
+                  e("leases.instance", "in", ["", instance]),
+                ]),
               ]),
             ),
         )
@@ -163,6 +166,25 @@ export class Leases {
     );
   }
 
+  /**
+   * Until the leases of an earlier process of this server expire, this server can take
+   * them. Only for a process that has ended: one that is frozen may continue.
+   * @param earlier instance of that process
+   */
+  async inherit(
+    { owner }: Pick<LeaseOwner, "owner">,
+    earlier: string,
+  ): Promise<void> {
+    await this.#context.committer.runApart((db) =>
+      db
+        .updateTable("leases")
+        .set({ instance: "" })
+        .where("owner", "=", owner)
+        .where("instance", "=", earlier)
+        .execute(),
+    );
+  }
+
   /** Subjects whose lease has expired, was released, or was transferred to this server; at most 1,000. */
   async listFree({ owner, instance }: LeaseOwner): Promise<string[]> {
     const { engine, availability } = this.#context;
@@ -174,7 +196,7 @@ export class Leases {
         .where((e) =>
           e.or([
             e("expires_at", "<=", databaseNow(engine)),
-            e("owner", "=", owner),
+            e.and([e("owner", "=", owner), e("instance", "=", "")]),
           ]),
         )
         .limit(limits.pageRows)

@@ -47,11 +47,20 @@ export async function testCluster(t: Test, harness: StoreHarness) {
     },
   );
 
-  t.test("the next process of a server takes its leases at once", async (t) => {
+  t.test("the next process of a server inherits its leases", async (t) => {
     const bench = await createBench(t, harness);
     const { leases } = await bench.open();
     await leases.take("jobs", ada, TTL_MS);
     const next = { ...ada, instance: "ada-2" };
+    t.equal(
+      await leases.take("jobs", next, TTL_MS),
+      undefined,
+      "not from a process that may be frozen",
+    );
+    t.same(await leases.listFree(next), []);
+    await leases.inherit(next, ada.instance);
+    t.same(await leases.listFree(next), ["jobs"]);
+    t.equal(await leases.take("jobs", bob, TTL_MS), undefined);
     t.same(await leases.take("jobs", next, TTL_MS), {
       subject: "jobs",
       epoch: 2,

@@ -38,8 +38,12 @@ export class Membership {
     return this.#running;
   }
 
-  /** @throws XoError CONFIG_INVALID: another running server has the name; STORE_UNAVAILABLE */
-  async join(): Promise<void> {
+  /**
+   * @returns the instance of the last process of this server, if it has ended without leaving
+   * @throws XoError CONFIG_INVALID: another running server has the name; STORE_UNAVAILABLE
+   */
+  async join(): Promise<string | undefined> {
+    const ended = await this.#findEnded();
     const { clock, silentMs, isShared, self } = this.#options;
     const until = clock.now() + 2 * silentMs;
     for (;;) {
@@ -54,6 +58,7 @@ export class Membership {
     this.#running = [self.name];
     if (isShared) await this.#look();
     this.#schedule();
+    return ended;
   }
 
   async stop(): Promise<void> {
@@ -107,6 +112,18 @@ export class Membership {
         );
       this.#running = [];
     } else if ((await store.join(self, 0)) === undefined) await this.#look();
+  }
+
+  /** The last process of this installation, killed; not one that runs or is frozen. */
+  async #findEnded(): Promise<string | undefined> {
+    const { store, self, isShared, isRunning } = this.#options;
+    if (!isShared) return undefined;
+    const last = (await store.list()).find(
+      ({ name, origin }) => name === self.name && origin === self.origin,
+    );
+    if (last === undefined || isRunning(processOf(last.instance)))
+      return undefined;
+    return last.instance;
   }
 
   /** A process of this installation that still runs, such as one that is started twice by mistake. */

@@ -70,11 +70,12 @@ export async function startCluster({
     clock,
     logger,
   });
-  await membership.join();
+  const ended = await membership.join();
   stops.push("leases", async () => {
     await leases.stop();
     await membership.stop();
   });
+  if (ended !== undefined) await store.leases.inherit(self, ended);
   await store.leases.prune();
   const listeners = new Set<(lost: HeldLease) => void>();
   const serverLease = await holdServerLease(leases, name, (lost) => {

@@ -45,7 +45,9 @@ export class LeaseDatabase implements LeaseStore {
     const now = this.#now();
     const before = this.#rows.get(subject);
     const isFree =
-      before === undefined || before.expiresAt <= now || before.owner === owner;
+      before === undefined ||
+      before.expiresAt <= now ||
+      (before.owner === owner && ["", instance].includes(before.instance));
     if (!isFree) return undefined;
     const epoch = (before?.epoch ?? 0) + 1;
     const expiresAt = now + ttlMs;
@@ -81,6 +83,11 @@ export class LeaseDatabase implements LeaseStore {
     }
   }
 
+  inherit({ owner }: Pick<LeaseOwner, "owner">, earlier: string): void {
+    for (const row of this.#rows.values())
+      if (row.owner === owner && row.instance === earlier) row.instance = "";
+  }
+
   async request(subject: string, owner: string): Promise<void> {
     const row = this.#rows.get(subject);
     if (row !== undefined) row.requestedBy = owner;
@@ -104,7 +111,10 @@ export class LeaseDatabase implements LeaseStore {
     const now = this.#now();
     return [...this.#rows]
       .filter(([, row]) => row.instance !== instance)
-      .filter(([, row]) => row.expiresAt <= now || row.owner === owner)
+      .filter(
+        ([, row]) =>
+          row.expiresAt <= now || (row.owner === owner && row.instance === ""),
+      )
       .map(([subject]) => subject);
   }
 

@@ -108,6 +108,7 @@ export function actionsOf(subject: string): string[] {
 /** A process of a server that works off the actions of the subjects that it owns. */
 export class SimulatedServer {
   readonly name: string;
+  readonly instance: string;
   readonly #world: World;
   readonly #rate: number;
   readonly #leases: Leases;
@@ -121,6 +122,7 @@ export class SimulatedServer {
 
   constructor(world: World, name: string, instance: string, all: string[]) {
     this.name = name;
+    this.instance = instance;
     this.#world = world;
     this.#rate = 1 + (world.random() * 2 - 1) * MAX_DRIFT;
     const quiet = { info: () => undefined, warn: () => undefined };
@@ -144,6 +146,11 @@ export class SimulatedServer {
   kill(): void {
     this.#isDead = true;
     this.#stoppedAt ??= this.#world.now;
+  }
+
+  /** The process has ended. */
+  get isDead(): boolean {
+    return this.#isDead;
   }
 
   /** A new process does not start beside one that runs. */

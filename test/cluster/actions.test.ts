@@ -1,0 +1,233 @@
+import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { findPostgres } from "@xo-server/store/conformance";
+import t, { type Test } from "tap";
+import { pick, seededRandom, type Random } from "../faults/seeded-random.js";
+import { StatusPage } from "../status-page.js";
+import { CountedLink } from "./counted-link.js";
+import { LeaseObserver } from "./lease-observer.js";
+import { actionsFor, type RequestedAction } from "./requested-action.js";
+import { FailingServers, FAULTS } from "./server-faults.js";
+import { PASSWORD, ServerGroup } from "./server-group.js";
+
+t.comment("timeout=480000");
+
+const bin = findPostgres();
+const skip = bin === undefined && "PostgreSQL is not installed";
+
+/** `XO_CLUSTER_SEED` is the first of `XO_CLUSTER_HISTORIES`. */
+const FIRST = Number(process.env["XO_CLUSTER_SEED"] ?? 1);
+const HISTORIES = Number(process.env["XO_CLUSTER_HISTORIES"] ?? 1);
+const FAULTS_IN_HISTORY = 8;
+/**
+ * `XO_CLUSTER_DATABASE=1` adds crashes of PostgreSQL. Open: a request that is accepted meanwhile
+ * (202) is lost if its server is killed before its task is stored (XO_CLUSTER_SEED=3).
+ */
+const KINDS = FAULTS.filter(
+  (fault) => fault !== "database" || process.env["XO_CLUSTER_DATABASE"] === "1",
+);
+const CLOCK = join(import.meta.dirname, "../faults/shifted-clock.js");
+const POOL = ["--hosts", "3", "--vms", "40", "--churn", "5"];
+
+interface Task {
+  readonly status: string;
+  readonly result?: { readonly message?: string };
+}
+
+/** What a client knows of its request. */
+interface Requested extends RequestedAction {
+  /** Absent: it was refused, or the connection broke before the answer. */
+  readonly taskId?: string;
+  readonly wasRefused: boolean;
+}
+
+/** Three servers whose links to the pool count and fail. */
+async function setUp(t: Test, random: Random) {
+  const links: CountedLink[] = [];
+  const group = await ServerGroup.open(t, {
+    bin: bin!,
+    pool: POOL,
+    nodeArgs: ["--import", CLOCK],
+    // Less than tokens and ended tasks are valid or stored.
+    env: { XO_TEST_CLOCK_STEP_MS: "3600000" },
+    settings: "server: { name: NAME, leaseMs: 2000 }",
+    linkTo: async ({ url }) => {
+      const link = await CountedLink.open(url);
+      t.teardown(() => link.stop());
+      links.push(link);
+      return link.url;
+    },
+  });
+  const members = [];
+  for (let i = 0; i < 3; i++) members.push(await group.start(i));
+  for (const { url } of members) {
+    const page = await StatusPage.open(t, url);
+    await page.until(({ pools }) => pools["p"]?.state === "watching");
+  }
+  const servers = new FailingServers(group, members, links, random);
+  return { group, links, servers };
+}
+
+async function signIn(url: string): Promise<string> {
+  const login = await fetch(`${url}/rest/v0/auth/login`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ username: "admin", password: PASSWORD }),
+  });
+  const cookies = login.headers.getSetCookie();
+  return cookies
+    .find((cookie) => cookie.startsWith("authenticationToken="))!
+    .split(";")[0]!;
+}
+
+type Ask = (url: string, path: string, body?: object) => Promise<Response>;
+
+/** @returns sends requests with a token */
+function asker(cookie: string): Ask {
+  return (url, path, body) =>
+    fetch(`${url}/rest/v0${path}`, {
+      headers: { cookie, "content-type": "application/json" },
+      signal: AbortSignal.timeout(30_000),
+      ...(body === undefined
+        ? {}
+        : { method: "POST", body: JSON.stringify(body) }),
+    });
+}
+
+async function send(
+  ask: Ask,
+  url: string,
+  action: RequestedAction,
+): Promise<Requested> {
+  const answer = await ask(url, action.path, action.body).catch(
+    () => undefined,
+  );
+  if (answer === undefined) return { ...action, wasRefused: false };
+  if (answer.status !== 202) return { ...action, wasRefused: true };
+  const { taskId } = (await answer.json()) as { taskId: string };
+  return { ...action, taskId, wasRefused: false };
+}
+
+/** Answers without the task, one after the other, after which it counts as lost. */
+const UNKNOWN = 50;
+
+/** Waits until a task has ended. */
+async function endOf(
+  ask: Ask,
+  servers: FailingServers,
+  id: string,
+): Promise<Task> {
+  for (let unknown = 0; unknown < UNKNOWN;) {
+    const answer = await ask(servers.anyUrl, `/tasks/${id}`).catch(
+      () => undefined,
+    );
+    if (answer?.status === 200) {
+      unknown = 0;
+      const task = (await answer.json()) as Task;
+      if (task.status !== "pending") return task;
+    } else if (answer !== undefined) unknown++;
+    await pause(200);
+  }
+  return { status: "lost" };
+}
+
+/** What must not be, of one request. */
+function problemOf(
+  { call, taskId, wasRefused }: Requested,
+  issued: number,
+  task: Task | undefined,
+): string | undefined {
+  const unaccepted = wasRefused ? "refused" : "no answer";
+  const known = taskId === undefined ? unaccepted : JSON.stringify(task);
+  const about = `${call}: ${issued} times, ${known}`;
+  if (issued > 1 || task?.status === "lost") return about;
+  if (task?.status === "success" && issued !== 1) return about;
+  const message = task?.result?.message ?? "";
+  const isDenied = /no XAPI task was started|^not started:/.test(message);
+  return isDenied && issued > 0 ? about : undefined;
+}
+
+/** Requests actions of random servers while they fail. */
+async function actUnderFaults(
+  random: Random,
+  servers: FailingServers,
+  {
+    ask,
+    actions,
+  }: { readonly ask: Ask; readonly actions: readonly RequestedAction[] },
+) {
+  const requests: Promise<Requested>[] = [];
+  let isFailing = true;
+  const clients = (async () => {
+    for (const action of actions) {
+      requests.push(send(ask, servers.anyUrl, action));
+      if (isFailing) await pause(random(1_200));
+    }
+  })();
+  const faults: string[] = [];
+  while (faults.length < FAULTS_IN_HISTORY) {
+    await pause(random(1_000));
+    const fault = pick(random, KINDS);
+    faults.push(fault);
+    await servers.fail(fault);
+  }
+  isFailing = false;
+  await clients;
+  return { requested: await Promise.all(requests), faults };
+}
+
+for (let seed = FIRST; seed < FIRST + HISTORIES; seed++)
+  t.test(
+    `no action is carried out twice or lost, whatever fails: XO_CLUSTER_SEED=${seed}`,
+    { skip },
+    async (t) => {
+      const random = seededRandom(seed);
+      const { group, links, servers } = await setUp(t, random);
+      const leases = new LeaseObserver(group.postgres);
+      const observed = leases.run();
+      const ask = asker(await signIn(servers.anyUrl));
+      const list = async (path: string) =>
+        (await (await ask(servers.anyUrl, path)).json()) as never[];
+      const vms = await list("/vms?fields=*");
+      const hosts = (await list("/hosts?fields=id")) as { id: string }[];
+      const actions = actionsFor(
+        vms,
+        hosts.map(({ id }) => id),
+      );
+
+      const { requested, faults } = await actUnderFaults(random, servers, {
+        ask,
+        actions,
+      });
+      t.comment(`seed ${seed}: ${faults.join(", ")}`);
+      const tasks = await Promise.all(
+        requested.map(async ({ taskId }) =>
+          taskId === undefined ? undefined : endOf(ask, servers, taskId),
+        ),
+      );
+      const issued = links.flatMap((link) => link.issued);
+      const problems = requested.flatMap((one, i) => {
+        const times = issued.filter((call) => call === one.call).length;
+        return problemOf(one, times, tasks[i]) ?? [];
+      });
+      t.same(problems, []);
+      t.ok(
+        tasks.some((task) => task?.status === "success"),
+        "some succeeded",
+      );
+      const counts = new Map<string, number>();
+      for (const task of tasks) {
+        const status = task?.status ?? "not accepted";
+        counts.set(status, (counts.get(status) ?? 0) + 1);
+      }
+      t.comment(
+        `${issued.length} actions, ${leases.moves} moves of leases`,
+        Object.fromEntries(counts),
+      );
+      leases.stop();
+      await observed;
+      t.same(leases.problems, [], "one owner at a time");
+      const audit = group.run(0, "audit", "verify");
+      t.equal(await audit.ended, 0, audit.output);
+    },
+  );

@@ -1,0 +1,102 @@
+import { once } from "node:events";
+import {
+  Agent,
+  createServer,
+  request,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from "node:http";
+import type { AddressInfo } from "node:net";
+import { buffer } from "node:stream/consumers";
+
+/** `requests`: they do not reach the pool; `answers`: requests do, their answers do not return. */
+export type Direction = "requests" | "answers";
+
+/** The network between one server and a pool: it counts actions, and can be cut in one direction. */
+export class CountedLink {
+  /** Calls that changed a VM and were passed on to the pool: `VM.start OpaqueRef:…`. */
+  readonly issued: string[] = [];
+  readonly #server: Server;
+  readonly #target: URL;
+  readonly #agent = new Agent({ keepAlive: true });
+  readonly #stuck = new Set<IncomingMessage>();
+  #cut: Direction | undefined;
+
+  private constructor(target: string) {
+    this.#target = new URL(target);
+    this.#server = createServer((message, response) => {
+      void this.#pass(message, response).catch(() => message.destroy());
+    });
+  }
+
+  /** @param target URL of the pool */
+  static async open(target: string): Promise<CountedLink> {
+    const link = new CountedLink(target);
+    link.#server.listen(0, "127.0.0.1");
+    await once(link.#server, "listening");
+    return link;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  cut(direction: Direction): void {
+    this.#cut = direction;
+  }
+
+  /** Connections on which something was lost are closed. */
+  repair(): void {
+    this.#cut = undefined;
+    for (const message of this.#stuck) message.destroy();
+    this.#stuck.clear();
+  }
+
+  async stop(): Promise<void> {
+    this.#server.closeAllConnections();
+    this.#agent.destroy();
+    await new Promise((resolve) => this.#server.close(resolve));
+  }
+
+  async #pass(message: IncomingMessage, response: ServerResponse) {
+    const body = await buffer(message);
+    if (this.#isStuck("requests", message)) return;
+    this.issued.push(...actionsOf(body.toString()));
+    const { method, headers, url: path } = message;
+    const onward = request(new URL(path!, this.#target), {
+      method: method!,
+      headers,
+      agent: this.#agent,
+    });
+    response.on("close", () => {
+      if (!response.writableFinished) onward.destroy();
+    });
+    onward.end(body);
+    const [answer] = (await once(onward, "response")) as [IncomingMessage];
+    if (this.#isStuck("answers", message)) {
+      answer.resume();
+      return;
+    }
+    response.writeHead(answer.statusCode!, answer.headers);
+    answer.pipe(response);
+  }
+
+  #isStuck(direction: Direction, message: IncomingMessage): boolean {
+    if (this.#cut !== direction) return false;
+    this.#stuck.add(message);
+    return true;
+  }
+}
+
+const ACTION =
+  /"(?:Async\.)?(VM\.(?:start|start_on|hard_reboot|clean_reboot|pool_migrate|snapshot))"/g;
+const OBJECT = /OpaqueRef:[-\w]+/g;
+
+/** The first reference of a call is the session, the second one is the object. */
+function actionsOf(body: string): string[] {
+  return [...body.matchAll(ACTION)].map(([, method]) => {
+    const [, object] = body.match(OBJECT) ?? [];
+    return `${method} ${object}`;
+  });
+}
