@@ -76,7 +76,10 @@ t.test("a repository is created, described and removed", async (t) => {
   t.notOk("verifyDays" in ((await api.ask("remote.get", { id })) as object));
 
   const read = "backupRepository.getRecoverySheet";
-  t.match(await api.ask(read, { id, password: PASSWORD }), { recoverySheet });
+  const again = await api.ask(read, { id, password: PASSWORD });
+  const keyOf = (sheet: unknown) =>
+    JSON.stringify(sheet).match(/[A-Z2-7]{4}(-[A-Z2-7]{4}){6}/g);
+  t.same(keyOf(again), keyOf(recoverySheet));
   const refused = await api.call(read, { id, password: "not the password" });
   t.equal(refused.result, undefined, "only with the password of the user");
 

@@ -75,15 +75,11 @@ export async function startBackupJobs(
     index: backupArchives,
   });
   const restoreTests = new RestoreTestKind({
-    store,
-    clock,
-    objects,
-    people: users,
+    ...parts,
     catalog,
     repositories: backupRepositories,
     archives: backupArchives,
     workers: backupWorkers,
-    isStopping: () => isStopping,
   });
   const searched = { store, queries, objects, logger };
   const leftovers = new Leftovers({
@@ -94,11 +90,9 @@ export async function startBackupJobs(
   });
   stops.push("leftovers of backups", () => leftovers.stop());
   const backupCoverage = new BackupCoverage({
-    store,
-    people: users,
+    ...parts,
     catalog,
     archives: backupArchives,
-    clock,
   });
   return {
     kinds: withReports(
