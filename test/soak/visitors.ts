@@ -15,7 +15,7 @@ const questions: readonly (readonly [method: string, params: object])[] = [
   ["query.page", { type: "VM", filter: "power_state:Running", limit: 100 }],
   ["query.count", { type: "VDI" }],
   ["user.getAll", {}],
-  ["task.getAll", {}],
+  ["task.list", {}],
   ["system.listMethods", {}],
   ["status.subscribe", {}],
 ];
