@@ -1,6 +1,7 @@
 import { XapiError, XoError } from "@xo-server/model";
 import type { Xapi } from "@xo-server/xen-api";
 import t, { type Test } from "tap";
+import { HeldLease } from "../src/cluster/held-lease.js";
 import { PoolObjects } from "../src/objects/pool-objects.js";
 import type { TaskChange } from "../src/tasks/task-changes.js";
 import { TaskMailbox } from "../src/tasks/task-mailbox.js";
@@ -13,7 +14,7 @@ const admin = { id: "a", isAdmin: true };
 const ada = { id: "u", isAdmin: false };
 const eve = { id: "e", isAdmin: false };
 
-function setUp(t: Test, shared = false) {
+function setUp(t: Test, shared = false, lease?: HeldLease) {
   const store = new FakeTaskStore();
   const clock = new FakeClock();
   const open = (owner: string) => {
@@ -22,6 +23,7 @@ function setUp(t: Test, shared = false) {
       clock,
       owner,
       isShared: shared,
+      ...(lease === undefined ? {} : { lease: () => lease }),
       logger: { warn: () => undefined },
     });
     t.teardown(() => {
@@ -52,6 +54,39 @@ async function begin(tasks: Tasks, userId = "u") {
 }
 
 const settle = () => new Promise(setImmediate);
+
+t.test("without its database, one server alone begins tasks", async (t) => {
+  const { tasks, store } = setUp(t);
+  store.isGone = true;
+  const { work, end } = await begin(tasks);
+  t.notOk(work.signal.aborted);
+  end();
+});
+
+t.test(
+  "of several servers, one begins no task that the others could not adopt",
+  async (t) => {
+    const fence = { subject: "tasks:here", owner: "here", epoch: 1 };
+    const lease = new HeldLease(fence, new FakeClock(), Infinity);
+    const { tasks, store } = setUp(t, true, lease);
+    store.isGone = true;
+    const task = tasks.prepare({
+      name: "start",
+      objectType: "VM",
+      objectId: "v",
+      userId: "u",
+      params: {},
+    });
+    const unended = new Promise(() => undefined);
+    await t.rejects(tasks.follow(task, unended), { message: "gone" });
+    t.ok(task.node.signal.aborted, "it does not go on unseen");
+
+    store.isGone = false;
+    const { work, end } = await begin(tasks);
+    t.notOk(work.signal.aborted);
+    end();
+  },
+);
 
 t.test("a task reports its progress, notes and subtasks", async (t) => {
   const { tasks, clock } = setUp(t);

@@ -19,12 +19,12 @@ const MOST_UNWRITTEN = 1_000;
 
 /**
  * Writes tasks to the database: when they begin, periodically, and when they
- * end. Tasks continue if the database is unavailable.
+ * end. Tasks that have begun continue if the database is unavailable.
  */
 export class TaskJournal {
   readonly #options: TaskJournalOptions;
   /** The last write of each task: writes of one task are sequential. */
-  readonly #writes = new Map<RunningTask, Promise<void>>();
+  readonly #writes = new Map<RunningTask, Promise<unknown>>();
   readonly #timers = new Map<RunningTask, unknown>();
   readonly #unwritten = new Map<string, RunningTask>();
   #retry: unknown;
@@ -48,8 +48,11 @@ export class TaskJournal {
     this.#timers.set(task, timer);
   }
 
-  /** With its state at the time of the write. */
-  write(task: RunningTask): Promise<void> {
+  /**
+   * With its state at the time of the write.
+   * @returns the error of a failed write; undefined: it is in the database
+   */
+  write(task: RunningTask): Promise<Error | undefined> {
     const before = this.#writes.get(task) ?? Promise.resolve();
     const write = before.then(() => this.#put(task));
     this.#writes.set(task, write);
@@ -70,18 +73,20 @@ export class TaskJournal {
     this.#timers.clear();
   }
 
-  async #put(task: RunningTask): Promise<void> {
+  async #put(task: RunningTask): Promise<Error | undefined> {
     const { store, logger } = this.#options;
     try {
       await store.put(task.toTask(), task.lease?.fence);
       this.#unwritten.delete(task.id);
+      return undefined;
     } catch (error) {
       if (error instanceof XoError && error.code === "LEASE_LOST") {
         this.#unwritten.delete(task.id);
-        return;
+        return error;
       }
       logger.warn(`task ${task.id} is not written down`, { error });
       if (task.node.status !== "pending") this.#keep(task);
+      return error as Error;
     }
   }
 

@@ -18,6 +18,7 @@ import {
   type TaskReader,
 } from "./task-changes.js";
 import { TaskJournal } from "./task-journal.js";
+import type { TaskQuestion } from "./task-question.js";
 import type { TaskStore } from "./task-store.js";
 import { toView, type TaskView } from "./task-view.js";
 import type { TaskContext } from "./task-context.js";
@@ -41,16 +42,6 @@ export interface PendingTask {
   readonly task: RunningTask;
   /** @param how sets the status of the task */
   readonly end: (how: () => void) => void;
-}
-
-export interface TaskQuestion {
-  readonly objectId?: string;
-  /** Of other users only for administrators. */
-  readonly userId?: string;
-  readonly status?: Task["status"];
-  /** Start of the tasks, in ms since the epoch: from `since`, before `until`. */
-  readonly since?: number;
-  readonly until?: number;
 }
 
 /** Interval of reading the database for tasks and cancellations of other servers, in ms. */
@@ -158,7 +149,11 @@ export class Tasks {
     return { id: task.id, result: task.lease?.whileHeld(result) ?? result };
   }
 
-  /** @returns when the start of the task is persisted */
+  /**
+   * @returns when the start of the task is persisted. One server alone continues without
+   *   its database; of several servers, none could adopt a task that is not stored: it is aborted
+   * @throws XoError STORE_UNAVAILABLE, LEASE_LOST
+   */
   async follow(task: RunningTask, result: Promise<unknown>): Promise<void> {
     const begun = this.#journal.write(task);
     const decided = result.then(
@@ -172,7 +167,10 @@ export class Tasks {
     this.#running.set(task.id, { task, ended: this.#endOf(task, decided) });
     this.#notifyChange(task);
     this.#lookForUnwanted();
-    await begun;
+    const problem = await begun;
+    if (problem === undefined || task.lease === undefined) return;
+    task.abort();
+    throw problem;
   }
 
   /**
