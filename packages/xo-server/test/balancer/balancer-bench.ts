@@ -68,6 +68,9 @@ export class BalancerBench {
       scryptCost: { ln: 10, r: 8, p: 1 },
       clock: this.clock,
     });
+    // As Membership does: a server finds that its last process has ended.
+    const last = this.servers.findLast((one) => one.name === name);
+    if (last !== undefined) this.leases.inherit({ owner: name }, last.instance);
     const server = new BalancerServer(this, name, store);
     this.servers.push(server);
     server.balancer.start();
@@ -125,6 +128,7 @@ export class BalancerBench {
 
 export class BalancerServer {
   readonly name: string;
+  readonly instance: string;
   readonly #leases: Leases;
   readonly balancer: Balancer;
   readonly store: Store;
@@ -139,6 +143,7 @@ export class BalancerServer {
 
   constructor(bench: BalancerBench, owner: string, store: Store) {
     const { clock, pool } = bench;
+    this.instance = `${owner} ${++bench.starts}`;
     this.store = store;
     this.tasks = new FakeTaskStore();
     const warn = (message: string) => this.warnings.push(message);
@@ -175,7 +180,7 @@ export class BalancerServer {
     });
     this.#leases = new Leases({
       store: bench.leases,
-      self: { owner, instance: `${owner} ${++bench.starts}` },
+      self: { owner, instance: this.instance },
       isShared: true,
       servers: () => bench.servers.map(({ name }) => name),
       leaseMs: 150 * SECOND,
