@@ -35,13 +35,16 @@ t.test("rights of the older kind are stored as given", async (t) => {
     email: "ada",
     password: "ada",
   });
-  const acl = { subject, object: "vm1", action: "operator" };
+  const { id: object } = (await admin.ask("resourceSet.create", {
+    name: "students",
+  })) as { id: string };
+  const acl = { subject, object, action: "operator" };
   t.equal(await admin.ask("acl.add", acl), true);
   t.equal(await admin.ask("acl.add", acl), true, "twice is once");
   t.match(await admin.ask("acl.get", { dummy: "dummy" }), [acl]);
   const ada = await (await connect()).signIn("ada", "ada");
   t.same(await ada.ask("acl.getCurrentPermissions"), {
-    vm1: { view: 1, operate: 1 },
+    [object]: { view: 1, operate: 1 },
   });
   t.same(await ada.ask("role.getAll"), [
     { id: "viewer", name: "viewer", permissions: ["view"] },

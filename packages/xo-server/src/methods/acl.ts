@@ -1,6 +1,7 @@
 import { XoError } from "@xo-server/model";
 import { Type } from "typebox";
 import { defineOperation } from "./define-operation.js";
+import type { Services } from "./services.js";
 import { personOf } from "./token.js";
 
 const levels = ["viewer", "operator", "admin"] as const;
@@ -55,11 +56,22 @@ export const aclAdd = defineOperation({
       services.store.groups.get(id) === undefined
     )
       throw new XoError("NO_SUCH_OBJECT", { type: "user or group", id });
+    if (!isKnown(one.object, services))
+      throw new XoError("NO_SUCH_OBJECT", { type: "object", id: one.object });
     await services.store.acls.add(one);
     return true;
   },
 });
 
+/** Of a pool, or a resource set. An opaque reference finds an object too, but rights compare ids. */
+function isKnown(
+  id: string,
+  { catalog, store }: Pick<Services, "catalog" | "store">,
+): boolean {
+  return catalog.get(id)?.id === id || store.resourceSets.get(id) !== undefined;
+}
+
+/** The object need not exist any more. */
 export const aclRemove = defineOperation({
   name: "acl.remove",
   summary: "Revokes an ACL.",
