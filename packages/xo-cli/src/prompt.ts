@@ -1,6 +1,7 @@
 import { createInterface } from "node:readline";
 import { readHiddenLine } from "@xo-server/kit";
-import { interruptedBy, usageError } from "./cli-error.js";
+import { CliError, interruptedBy, usageError } from "./cli-error.js";
+import { ExitCode } from "./exit-code.js";
 import type { Host } from "./host.js";
 
 /** Prompts on stderr, because stdout is for results. @throws CliError: stdin is not a terminal */
@@ -12,6 +13,22 @@ export async function prompt(host: Host, question: string): Promise<string> {
     );
   host.stderr.write(`${question}: `);
   return readFirstLine(host);
+}
+
+/**
+ * Continues after `yes` only.
+ * @param consequence a sentence, without its period
+ * @throws CliError USAGE: stdin is not a terminal; ABORTED: another answer
+ */
+export async function confirm(host: Host, consequence: string): Promise<void> {
+  if (host.stdin.isTTY !== true)
+    throw usageError(consequence, "confirm it with --yes");
+  const typed = await prompt(host, `${consequence}. Type "yes" to continue`);
+  if (typed.trim().toLowerCase() !== "yes")
+    throw new CliError("nothing was changed", {
+      code: "ABORTED",
+      exitCode: ExitCode.refused,
+    });
 }
 
 /** Prompts without echo. Without a terminal the answer is the first line of stdin. */

@@ -194,6 +194,35 @@ t.test("a file is uploaded, and the answer shown", async (t) => {
   t.equal((await call(["vm.import"])).code, 2);
 });
 
+t.test("a configuration is replaced after a confirmation only", async (t) => {
+  const { server, env, call } = await start(t);
+  server.methods["xo.importConfig"] = () => ({ $sendTo: "/api/t" });
+  server.routes["POST /api/t"] = (_request, response) => {
+    response.end('{"result":true}');
+  };
+  const file = join(t.testdir({ "a.xoconf": "data" }), "a.xoconf");
+  const args = ["xo.importConfig", "passphrase=correct horse", `@=${file}`];
+  const calls = () =>
+    server.calls.filter(({ method }) => method === "xo.importConfig").length;
+  const piped = await call(args, { input: "yes\n" });
+  t.equal(piped.code, 2, "without a terminal nobody is asked");
+  t.match(piped.err, "--yes");
+  const type = async (typed: string) => {
+    const cli = new Cli(t, ["call", ...args], { env, columns: 80 });
+    await cli.until(({ err }) => err.includes('Type "yes" to continue'));
+    t.match(cli.err, server.url);
+    cli.stdin.write(`${typed}\n`);
+    return cli.ended;
+  };
+  t.equal(await type("y"), 1);
+  t.equal(calls(), 0);
+  t.equal(await type("yes"), 0);
+  t.equal(calls(), 1);
+  const confirmed = await call([...args, "--yes"]);
+  t.equal(confirmed.out, "true\n", confirmed.err);
+  t.equal(calls(), 2);
+});
+
 t.test("of an import the id is printed", async (t) => {
   const { server, call } = await start(t);
   server.methods["vm.import"] = () => ({ $sendTo: "/api/t" });

@@ -3,6 +3,7 @@ import { RequestError, usageError } from "../cli-error.js";
 import type { Run } from "../command.js";
 import type { Context } from "../context.js";
 import { withIds } from "../objects/object-names.js";
+import { confirm } from "../prompt.js";
 import { convertValues } from "../server/convert-values.js";
 import { followTask, taskIdOf } from "../server/follow-task.js";
 import { readMethods } from "../server/method-info.js";
@@ -17,6 +18,7 @@ interface CallOptions {
   readonly help?: boolean;
   /** `--no-wait` */
   readonly wait: boolean;
+  readonly yes?: boolean;
 }
 
 const VALUES = `
@@ -32,6 +34,7 @@ export function callCommand(run: Run): Command {
     .argument("[method]", "such as vm.start; see xo-cli methods")
     .argument("[values...]", "name=value")
     .option("--no-wait", "do not wait for the task that the method starts")
+    .option("--yes", "do not ask for confirmation (xo.importConfig)")
     .helpOption(false)
     .option("-h, --help", "help, or the description of the method")
     .addHelpText("after", VALUES)
@@ -50,7 +53,12 @@ export function callCommand(run: Run): Command {
 
 async function callMethod(
   context: Context,
-  { method, words, wait }: CallOptions & { method: string; words: string[] },
+  {
+    method,
+    words,
+    wait,
+    yes,
+  }: CallOptions & { method: string; words: string[] },
 ): Promise<void> {
   const { params, file } = toValues(words);
   if (method.startsWith("session."))
@@ -59,6 +67,12 @@ async function callMethod(
       "xo-cli register, whoami, unregister",
     );
   const server = await context.server();
+  // As `xo-server config import`, which asks too.
+  if (method === "xo.importConfig" && yes !== true)
+    await confirm(
+      context.host,
+      `The import replaces the configuration of ${server.target.url}`,
+    );
   const rpc = await server.signIn();
   const given = withSafeDefaults(method, params);
   const result = await callConverted(rpc, method, given);
