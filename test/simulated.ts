@@ -18,7 +18,7 @@ export async function simulate(
   return (await simulateIn(t, ...args)).pools;
 }
 
-/** With the process, to end it. */
+/** With the process, to end it. @param args `--pool` replaces the pool C */
 export async function simulateIn(
   t: Test,
   ...args: string[]
@@ -27,7 +27,8 @@ export async function simulateIn(
   readonly pools: readonly Simulated[];
 }> {
   const program = new RunningProgram(t, "xapi-sim", [
-    ...["--pool", "C", "--json", "--prepare", "json", ...args],
+    ...(args.includes("--pool") ? [] : ["--pool", "C"]),
+    ...["--json", "--prepare", "json", ...args],
   ]);
   const line = await program.find(/^\{"pools":.*/);
   return { program, ...(JSON.parse(line) as { pools: Simulated[] }) };
