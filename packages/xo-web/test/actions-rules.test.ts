@@ -156,6 +156,68 @@ t.test("stopping several VMs is confirmed with their number", (t) => {
   t.end();
 });
 
+t.test("a VM gets one vTPM, and loses it when its name is typed", (t) => {
+  const words = { text: en, formats: new Formats("en", en) };
+  const [create, destroy] = [action("vm.createVtpm"), action("vm.destroyVtpm")];
+  const without = vm({ power_state: "Halted", VTPMs: [] });
+  const having = vm({ power_state: "Halted", VTPMs: ["t1"] });
+  const running = vm({ power_state: "Running", VTPMs: ["t1"] });
+  t.equal(create.refusal([without], en), undefined);
+  t.equal(create.refusal([having], en), "The VM has a vTPM already");
+  t.equal(create.refusal([running], en), "The VM is running");
+  t.equal(
+    create.refusal([vm({ blockedOperations: { create_vtpm: "Ada" } })], en),
+    "Blocked: Ada",
+  );
+  t.equal(destroy.refusal([without], en), "The VM has no vTPM");
+  t.equal(destroy.refusal([running], en), "The VM is running");
+  t.equal(destroy.formOf?.([having], words)?.typed, "web");
+  t.same(createPlan(destroy, [having], {}).steps[0]?.operation, {
+    method: "vtpm.destroy",
+    idParameter: "",
+    params: { id: "t1" },
+  });
+  t.end();
+});
+
+t.test("how hosts are reached is changed when a name is typed", (t) => {
+  const words = { text: en, formats: new Formats("en", en) };
+  const pool: ObjectRow = { id: "p", type: "pool", name_label: "Paris" };
+  const host: ObjectRow = { id: "h", type: "host", name_label: "h1" };
+  t.equal(
+    action("pool.management").refusal([{ ...pool, HA_enabled: true }], en),
+    "HA is enabled",
+  );
+  for (const id of ["host.management", "host.certificate"])
+    t.equal(
+      action(id).refusal([{ ...host, power_state: "Halted" }], en),
+      "The host is down",
+    );
+  const asked = (id: string, object: ObjectRow) =>
+    action(id).formOf?.([object], words);
+  t.equal(asked("pool.management", pool)?.typed, "Paris");
+  t.equal(asked("pool.addHost", pool)?.typed, "Paris");
+  const form = asked("host.management", host);
+  t.equal(form?.typed, "h1");
+  const [field] = form?.fields ?? [];
+  const row = { id: "i", type: "PIF", device: "eth1", vlan: 7, ip: "10.0.0.7" };
+  t.equal(
+    field?.kind === "object" && field.more?.({ ...row, mode: "DHCP" }),
+    "eth1.7 · 10.0.0.7 · DHCP",
+  );
+  const requested = (id: string, object: ObjectRow, values: object) =>
+    createPlan(action(id), [object], { ...values }).steps[0]?.operation;
+  t.same(requested("host.management", host, { pif: "i" }), {
+    method: "host.managementReconfigure",
+    params: { pif: "i" },
+  });
+  t.same(requested("pool.addHost", pool, { host: "h" })?.params, {
+    host: "h",
+    force: false,
+  });
+  t.end();
+});
+
 t.test("a name cannot change the direction of text", (t) => {
   t.equal(nameOf(vm({ name_label: "\u202elive\u202c" })), "live");
   t.end();

@@ -1,10 +1,12 @@
 import type { Action } from "./plan/action.js";
 import { anyObjectActions } from "./kinds/any-object.js";
 import { hostActions } from "./kinds/host.js";
+import { managementActions } from "./kinds/management.js";
 import { otherActions } from "./kinds/other.js";
 import { poolActions } from "./kinds/pool.js";
 import { storageActions } from "./kinds/storage.js";
 import { templateActions } from "./kinds/template.js";
+import { vmDeviceActions } from "./kinds/vm-devices.js";
 import { vmPowerActions } from "./kinds/vm-power.js";
 import { vmWorkActions } from "./kinds/vm-work.js";
 
@@ -15,9 +17,11 @@ const order = ["power", "work", "change", "danger"] as const;
 export const allActions: readonly Action[] = [
   ...vmPowerActions,
   ...templateActions,
+  ...vmDeviceActions,
   ...vmWorkActions,
   ...hostActions,
   ...poolActions,
+  ...managementActions,
   ...storageActions,
   ...otherActions,
   ...anyObjectActions,

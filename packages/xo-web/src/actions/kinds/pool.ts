@@ -174,6 +174,7 @@ export const poolActions: readonly Action[] = [
   defineAction({
     ...pool,
     group: "change",
+    tone: "danger",
     id: "pool.addHost",
     icon: Server,
     formOf: ([object], { text }) => ({
@@ -184,14 +185,20 @@ export const poolActions: readonly Action[] = [
           id: "host",
           type: "host",
           label: text.actions.fields.host,
+          hint: text.actions.fields.joiningHostHint,
           filter: `!$pool:"${object?.id ?? ""}"`,
+          fields: ["id", "name_label", "address", "version"],
+          more: ({ address, version }) =>
+            [textOf(address), textOf(version)].filter(Boolean).join(" · "),
         },
+        { kind: "check", id: "force", label: text.actions.fields.forceJoin },
       ],
+      ...(object === undefined ? {} : { typed: nameOf(object) }),
     }),
-    operation: (_, { host = null }) => ({
+    operation: (_, { host = null, force = false }) => ({
       method: "pool.addHost",
       idParameter: "pool",
-      params: { host },
+      params: { host, force },
     }),
   }),
   defineAction({

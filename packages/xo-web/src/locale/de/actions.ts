@@ -47,6 +47,11 @@ export const actions: Messages["actions"] = {
     "pool.disableHa": "Hochverfügbarkeit deaktivieren…",
     "pool.setMaster": "Neuen Koordinator bestimmen…",
     "pool.addHost": "Host hinzufügen…",
+    "pool.management": "Management-Netzwerk ändern…",
+    "host.management": "Management-Schnittstelle ändern…",
+    "host.certificate": "Zertifikat installieren…",
+    "vm.createVtpm": "vTPM hinzufügen…",
+    "vm.destroyVtpm": "vTPM löschen…",
     "pool.rollingUpdate": "Rollierendes Update…",
     "pool.rollingReboot": "Rollierender Neustart…",
     "pool.emergencyShutdown": "Notabschaltung…",
@@ -113,6 +118,8 @@ export const actions: Messages["actions"] = {
     management: "Wird als Management-Schnittstelle verwendet",
     taskEnded: "Die Aufgabe ist beendet",
     notCancellable: "Die Aufgabe kann nicht abgebrochen werden",
+    hasVtpm: "Die VM hat bereits ein vTPM",
+    noVtpm: "Die VM hat kein vTPM",
   },
   leads: {
     cleanShutdown:
@@ -154,7 +161,17 @@ export const actions: Messages["actions"] = {
     disableHa:
       "Fällt ein Host aus, werden seine VMs nicht auf anderen Hosts neu gestartet.",
     addHost:
-      "Ein eigenständiger Host tritt diesem Pool bei. Er muss dieselbe Version und darf keine laufenden VMs haben.",
+      "Ein eigenständiger Host tritt diesem Pool bei. Er muss dieselbe Version und darf keine laufenden VMs haben. Seine eigenen SRs und Netzwerke werden durch die des Pools ersetzt. Nur das Entfernen aus dem Pool macht das rückgängig, und das löscht seine lokalen Festplatten.",
+    poolManagement:
+      "Alle Hosts sind ab jetzt über ein anderes Netzwerk erreichbar. Ist dort eine Adresse falsch oder nicht geroutet, ist der Pool für diesen Server nicht mehr erreichbar, bis das an den Konsolen der Hosts behoben ist.",
+    hostManagement:
+      "Der Host ist ab jetzt über eine andere Schnittstelle erreichbar. Ist deren Adresse falsch oder nicht geroutet, ist der Host für seinen Pool und diesen Server nicht mehr erreichbar, bis das an seiner Konsole behoben ist.",
+    certificate:
+      "XAPI verwendet auf dem Host sofort das neue Zertifikat. Verbindungen zum Host werden getrennt; Clients, die nur dem alten vertrauen, müssen angepasst werden, auch dieser Server.",
+    createVtpm:
+      "Das Gastsystem erhält beim nächsten Start ein virtuelles TPM 2.0, wie Windows 11 es verlangt. Seine Geheimnisse werden bei der VM gespeichert.",
+    destroyVtpm:
+      "Alle Schlüssel im vTPM gehen verloren. Festplatten, die das Gastsystem damit verschlüsselt hat, etwa mit BitLocker, sind nur noch mit ihrem Wiederherstellungsschlüssel lesbar. Das kann nicht rückgängig gemacht werden.",
     "pool.emergencyShutdown":
       "VMs werden suspendiert, wo das möglich ist, sonst ausgeschaltet. Danach werden alle Hosts heruntergefahren.",
     disconnect:
@@ -200,6 +217,20 @@ export const actions: Messages["actions"] = {
     kindElsewhere:
       "Vollständige Kopie auf ein anderes SR oder in einen anderen Pool",
     srHint: "Für eine Kopie auf ein anderes SR oder in einen anderen Pool",
+    network: "Netzwerk",
+    managementNetworkHint:
+      "Jeder Host braucht darin eine Schnittstelle mit IP-Adresse",
+    managementPifHint: "Nur Schnittstellen mit IP-Adresse werden aufgeführt",
+    joiningHostHint:
+      "Nur ein Host, der der einzige seines Pools ist, kann beitreten",
+    forceJoin:
+      "Auch hinzufügen, wenn seine CPUs sich von denen des Pools unterscheiden",
+    certificate: "Zertifikat",
+    certificateHint: "PEM, beginnt mit -----BEGIN CERTIFICATE-----",
+    privateKey: "Privater Schlüssel",
+    privateKeyHint: "PEM (PKCS #8, RSA), ohne Passphrase",
+    chain: "Zwischenzertifikate",
+    chainHint: "PEM, eines nach dem anderen",
     pif: "Schnittstelle",
     pifHint: "Leer: internes Netzwerk, nur innerhalb eines Hosts",
     bondPif: "Schnittstelle {n}",
@@ -380,6 +411,15 @@ export const actions: Messages["actions"] = {
     snapshot:
       "Mit einem Snapshot nicht möglich. Die VM auf ihn zurücksetzen oder ihn klonen.",
     noSpace: "Auf dem SR ist nicht genug Platz frei.",
+    alreadyBonded:
+      "Eine Schnittstelle gehört bereits zu einem Bond. Eine andere auswählen oder den Bond zuerst löschen.",
+    haEnabled:
+      "Nicht möglich, solange die Hochverfügbarkeit aktiviert ist. Sie zuerst deaktivieren.",
+    noPif:
+      "Ein Host hat keine Schnittstelle in diesem Netzwerk. Das Netzwerk zuerst auf jedem Host verbinden.",
+    noPifAddress:
+      "Eine Schnittstelle hat keine IP-Adresse. Zuerst für jeden Host eine konfigurieren.",
+    keyMismatch: "Der private Schlüssel gehört nicht zum Zertifikat.",
     noTools:
       "Das Gastsystem antwortet nicht. Vielleicht fehlen die Guest Tools.",
   },

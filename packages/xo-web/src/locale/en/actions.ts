@@ -45,6 +45,11 @@ export const actions = {
     "pool.disableHa": "Disable HA…",
     "pool.setMaster": "Designate new coordinator…",
     "pool.addHost": "Add host…",
+    "pool.management": "Change management network…",
+    "host.management": "Change management interface…",
+    "host.certificate": "Install certificate…",
+    "vm.createVtpm": "Add vTPM…",
+    "vm.destroyVtpm": "Destroy vTPM…",
     "pool.rollingUpdate": "Rolling update…",
     "pool.rollingReboot": "Rolling reboot…",
     "pool.emergencyShutdown": "Emergency shutdown…",
@@ -112,6 +117,8 @@ export const actions = {
     management: "Used as a management interface",
     taskEnded: "The task has ended",
     notCancellable: "The task cannot be cancelled",
+    hasVtpm: "The VM has a vTPM already",
+    noVtpm: "The VM has no vTPM",
   },
   /** Consequences of an action, shown in its confirmation. */
   leads: {
@@ -153,7 +160,17 @@ export const actions = {
       "When a host fails, its protected VMs are restarted on other hosts.",
     disableHa: "When a host fails, its VMs are not restarted on other hosts.",
     addHost:
-      "A standalone host joins this pool. It must have the same version and no running VMs.",
+      "A standalone host joins this pool. It must have the same version and no running VMs. Its own SRs and networks are replaced by those of the pool. Only an eject takes it out again, and that erases its local disks.",
+    poolManagement:
+      "All hosts are reached over another network from now on. If an address on it is wrong or not routed, the pool is lost to this server until it is repaired on the consoles of the hosts.",
+    hostManagement:
+      "The host is reached over another interface from now on. If its address is wrong or not routed, the host is lost to its pool and to this server until it is repaired on its console.",
+    certificate:
+      "XAPI of the host uses the new certificate immediately. Connections to the host are closed; clients that trust only the old one must be changed, this server included.",
+    createVtpm:
+      "The guest gets a virtual TPM 2.0 at its next start, as Windows 11 requires. Its secrets are stored with the VM.",
+    destroyVtpm:
+      "All keys in the vTPM are lost. Disks that the guest has encrypted with them, such as with BitLocker, can be read only with their recovery key. This cannot be undone.",
     "pool.emergencyShutdown":
       "VMs are suspended where possible, otherwise they are powered off. Then all hosts are shut down.",
     disconnect:
@@ -195,6 +212,18 @@ export const actions = {
     kindFull: "Full copy on the same SR",
     kindElsewhere: "Full copy to another SR or pool",
     srHint: "For a copy to another SR or pool",
+    network: "Network",
+    managementNetworkHint:
+      "Each host needs an interface with an IP address on it",
+    managementPifHint: "Only interfaces with an IP address are listed",
+    joiningHostHint: "Only a host that is the only one of its pool can join",
+    forceJoin: "Add it even if its CPUs differ from those of the pool",
+    certificate: "Certificate",
+    certificateHint: "PEM, starts with -----BEGIN CERTIFICATE-----",
+    privateKey: "Private key",
+    privateKeyHint: "PEM (PKCS #8, RSA), without a passphrase",
+    chain: "Intermediate certificates",
+    chainHint: "PEM, one after the other",
     pif: "Interface",
     pifHint: "Empty: internal network, only within a host",
     bondPif: "Interface {n}",
@@ -371,6 +400,14 @@ export const actions = {
       "Memory limits must be in this order: static minimum, dynamic minimum, dynamic maximum, static maximum.",
     snapshot: "Not possible with a snapshot. Revert the VM to it, or clone it.",
     noSpace: "There is not enough free space on the SR.",
+    alreadyBonded:
+      "An interface belongs to a bond already. Choose another one, or delete that bond first.",
+    haEnabled: "Not possible while HA is enabled. Disable HA first.",
+    noPif:
+      "A host has no interface on this network. Connect the network on every host first.",
+    noPifAddress:
+      "An interface has no IP address. Configure one for each host first.",
+    keyMismatch: "The private key does not belong to the certificate.",
     noTools: "The guest does not respond. Guest tools may be missing.",
   },
 };

@@ -1,0 +1,121 @@
+import t from "tap";
+import { startStorageBench } from "../storage-bench.js";
+import { checkViews, openPage } from "./browser-page.js";
+import { noBrowserReason, openBrowser } from "./chromium.js";
+
+// Real programs and a browser on a busy machine. The runner reads the limit of a file, in ms, from a comment.
+const LIMIT = { timeout: 240_000 };
+t.comment("timeout=240000");
+const skip = noBrowserReason() ?? false;
+
+t.test(
+  "devices of a VM, and how hosts are reached, are changed from the page",
+  { skip, ...LIMIT },
+  async (t) => {
+    const { admin, list, url } = await startStorageBench(t);
+    const [vm] = await list("vms", "power_state:Halted !VTPMs:/./");
+    const [pool] = await list("pools");
+    const browser = await openBrowser(t);
+    const { page, complaints } = await openPage(t, {
+      browser,
+      url,
+      path: `/vms/${vm!.id}`,
+      cookie: admin.cookie,
+    });
+    const dialog = page.getByRole("dialog");
+    const toast = (text: string) =>
+      page.getByRole("log").getByRole("listitem").filter({ hasText: text });
+    /** Goes to an object and chooses one of its actions. */
+    const choose = async (path: string, name: string, action: RegExp) => {
+      await page.goto(`${url}/#${path}`);
+      await page.getByRole("heading", { level: 1, name }).waitFor();
+      await page
+        .getByRole("group", { name: "Actions" })
+        .getByRole("button", { name: "More" })
+        .click();
+      await page.getByRole("menuitem", { name: action }).click();
+      await dialog.waitFor();
+    };
+    const confirm = async (button: string, typed?: string) => {
+      const submit = dialog.getByRole("button", { name: button, exact: true });
+      if (typed !== undefined) {
+        t.ok(await submit.isDisabled(), `${button} must be confirmed`);
+        await dialog.getByLabel(`Type ${typed} to confirm`).fill(typed);
+      }
+      await submit.click();
+      await dialog.waitFor({ state: "detached" });
+      await toast(button).filter({ hasText: "Done" }).first().waitFor();
+    };
+    const vmName = String(vm!["name_label"]);
+    const vmPath = `/vms/${vm!.id}`;
+    const ofVm = async (field: string) =>
+      (await list("vms", `id:${vm!.id}`))[0]?.[field];
+
+    await t.test("a vTPM is added and destroyed", async (t) => {
+      await choose(vmPath, vmName, /^Add vTPM/);
+      await confirm("Add vTPM");
+      t.match(await ofVm("VTPMs"), [String]);
+      await choose(vmPath, vmName, /^Destroy vTPM/);
+      await checkViews(t, page, "the confirmation of destroying a vTPM");
+      await confirm("Destroy vTPM", vmName);
+      t.same(await ofVm("VTPMs"), []);
+    });
+
+    await t.test("another management interface is chosen", async (t) => {
+      const [host] = await list("hosts", `$pool:${pool!.id}`);
+      const [other] = await list(
+        "pifs",
+        `$host:${host!.id} !management? !mode:/^None$/ !isBondSlave?`,
+      );
+      if (other === undefined) {
+        const [free] = await list(
+          "pifs",
+          `$host:${host!.id} !management? !isBondSlave?`,
+        );
+        const mode = { id: free!.id, mode: "DHCP" };
+        await admin.ask("pif.reconfigureIp", mode);
+      }
+      const name = String(host!["name_label"]);
+      await choose(`/hosts/${host!.id}`, name, /^Change management interface/);
+      await checkViews(t, page, "the form of a management interface");
+      const field = dialog.getByLabel("Interface");
+      const options = field.locator("option[value]:not([value=''])");
+      await options.first().waitFor({ state: "attached" });
+      t.match(await options.first().textContent(), /^\w+\d+(\.\d+)? · /);
+      const id = (await options.first().getAttribute("value"))!;
+      await field.selectOption(id);
+      await confirm("Change management interface", name);
+      const [pif] = await list("pifs", `id:${id}`);
+      t.equal(pif?.["management"], true);
+    });
+
+    await t.test("all hosts get another management network", async (t) => {
+      const name = String(pool!["name_label"]);
+      const [bond] = await list("networks", 'name_label:"Bond 0+1"');
+      await choose(`/pools/${pool!.id}`, name, /^Change management network/);
+      await dialog.getByLabel("Network").selectOption(bond!.id);
+      await checkViews(t, page, "the form of a management network");
+      await confirm("Change management network", name);
+      const pifs = await list("pifs", "management?");
+      const hosts = await list("hosts");
+      t.same(
+        pifs.map(({ $network }) => $network),
+        hosts.map(() => bond!.id),
+      );
+    });
+
+    await t.test("the palette finds the actions", async () => {
+      await page.goto(`${url}/#${vmPath}`);
+      await page.getByRole("heading", { level: 1, name: vmName }).waitFor();
+      await page.waitForLoadState("networkidle");
+      await page.keyboard.press("Control+k");
+      await page.keyboard.type("BitLocker");
+      await dialog
+        .getByRole("option")
+        .filter({ hasText: "Add vTPM" })
+        .first()
+        .waitFor();
+    });
+    t.same(complaints, []);
+  },
+);
