@@ -122,7 +122,11 @@ t.test("the form of a repository", async (t) => {
     id: "r",
     name: "nightly",
     options: null,
+    verifyDays: null,
   });
+  const days = (verifyDays: string) => ({ ...toEntries(before), verifyDays });
+  t.match(toChange(days(" 14 "), before), { verifyDays: 14 });
+  t.same(faultsOf(days("two"), true), { verifyDays: "days" });
 });
 
 t.test("figures of a repository in words", async (t) => {
