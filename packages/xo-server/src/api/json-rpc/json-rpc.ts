@@ -180,7 +180,8 @@ async function handleOne(
   context: CallContext,
 ): Promise<JSONRPCResponse | null> {
   try {
-    onCall(context.client, method);
+    // Not checked by the library; the dispatcher refuses other types.
+    if (typeof method === "string") onCall(context.client, method);
     const trace = parseTraceparent(traceparent);
     const result = await dispatcher.call(
       method,
