@@ -122,8 +122,11 @@ async function acceptance(
   for (const [pattern, reason] of notApplicable)
     t.comment(`not run: ${pattern}: ${reason}`);
   const patterns = notApplicable.map(([pattern]) => pattern).join("|");
-  // Go's own option; each pattern has its reason in the tables above.
-  const args = ["-test.v", "-test.timeout=800s", `-test.skip=${patterns}`];
+  const args = [
+    "-test.v",
+    "-test.timeout=800s",
+    `-test.skip=${patterns}`, // Go's own option; the reason of each pattern: NOT_APPLICABLE_V1, _V2
+  ];
   const { stdout, stderr } = await run(t, program, args, prepare);
   const results = [...stdout.matchAll(RESULT)];
   const failed = results.filter(([, how]) => how === "FAIL");

@@ -25,7 +25,7 @@ function holdListings(pools: readonly FakePool[]) {
   }
   return {
     held,
-    letGo: (pool: FakePool) => {
+    release: (pool: FakePool) => {
       held.get(pool)!();
       held.delete(pool);
     },
@@ -38,28 +38,28 @@ async function settle(): Promise<void> {
 
 t.test("so many pools list at a time, the others in their order", async (t) => {
   const pools = createPools(5);
-  const { held, letGo } = holdListings(pools);
+  const { held, release } = holdListings(pools);
   const { inventory } = createTestInventory({ parallelPools: 2 });
   t.teardown(() => inventory.stop());
   for (const [i, pool] of pools.entries()) inventory.addPool(`p${i}`, pool);
   await settle();
   t.strictSame([...held.keys()], pools.slice(0, 2));
   t.equal(inventory.poolStatus("p2")?.state, "connecting");
-  letGo(pools[1]!);
+  release(pools[1]!);
   await until(() => held.has(pools[2]!));
   await settle();
   t.strictSame([...held.keys()], [pools[0], pools[2]]);
   t.equal(inventory.poolStatus("p1")?.state, "watching");
   for (const pool of [pools[0]!, pools[2]!, pools[3]!, pools[4]!]) {
     await until(() => held.has(pool));
-    letGo(pool);
+    release(pool);
   }
   await until(() => inventory.objects === 5);
 });
 
 t.test("a hanging pool does not block the others for long", async (t) => {
   const pools = createPools(2);
-  const { held, letGo } = holdListings(pools);
+  const { held, release } = holdListings(pools);
   const { inventory, clock } = createTestInventory({ parallelPools: 1 });
   t.teardown(() => inventory.stop());
   for (const [i, pool] of pools.entries()) inventory.addPool(`p${i}`, pool);
@@ -69,9 +69,9 @@ t.test("a hanging pool does not block the others for long", async (t) => {
   t.notOk(held.has(pools[1]!));
   clock.advance(1);
   await until(() => held.has(pools[1]!));
-  letGo(pools[1]!);
+  release(pools[1]!);
   await until(() => inventory.poolStatus("p1")?.state === "watching");
-  letGo(pools[0]!);
+  release(pools[0]!);
   await until(() => inventory.poolStatus("p0")?.state === "watching");
 });
 
@@ -87,17 +87,17 @@ t.test("a pool that fails yields its turn to the next", async (t) => {
 
 t.test("a stopped pool no longer waits", async (t) => {
   const pools = createPools(3);
-  const { held, letGo } = holdListings(pools);
+  const { held, release } = holdListings(pools);
   const { inventory } = createTestInventory({ parallelPools: 1 });
   t.teardown(() => inventory.stop());
   const handles = pools.map((pool, i) => inventory.addPool(`p${i}`, pool));
   await until(() => held.has(pools[0]!));
   await handles[1]!.stop();
   t.equal(handles[1]!.status().state, "stopped");
-  letGo(pools[0]!);
+  release(pools[0]!);
   await until(() => held.has(pools[2]!));
   t.notOk(held.has(pools[1]!));
-  letGo(pools[2]!);
+  release(pools[2]!);
   await until(() => handles[2]!.status().state === "watching");
 });
 

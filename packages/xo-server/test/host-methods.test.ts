@@ -99,7 +99,7 @@ function setUp(answers: Readonly<Record<string, Answer>> = {}) {
       user: "root",
       password: "secret",
     }),
-    letGo: async () => undefined,
+    disconnect: async () => undefined,
   };
   const services = {
     clock,

@@ -7,7 +7,7 @@ export interface JoinParts extends RestartParts {
   /** @throws XoError NOT_CONNECTED: the pool is not followed */
   readonly addressOf: (pool: PoolObject) => Promise<PoolAddress>;
   /** Follows a pool no more that is one no more. */
-  readonly letGo: (pool: PoolObject) => Promise<void>;
+  readonly disconnect: (pool: PoolObject) => Promise<void>;
 }
 
 export interface Join {
@@ -48,7 +48,7 @@ export async function joinPool(
     return true;
   });
   // As long as both pools are followed, the host shows as that of the first.
-  await parts.letGo(source);
+  await parts.disconnect(source);
   await until(parts, method, () => {
     const { object } = parts.objects.get(host.id, "host");
     return object["$pool"] === target.id && object["power_state"] === "Running";

@@ -127,8 +127,9 @@ async function merge(
   for (const id of sources) {
     const source = objects.get(id, "pool");
     const connection = connectionOf(source);
-    const letGo = () => credentialsService.disconnectAndDisable(connection);
-    const parts = { objects, clock, signal, addressOf, letGo };
+    const disconnect = () =>
+      credentialsService.disconnectAndDisable(connection);
+    const parts = { objects, clock, signal, addressOf, disconnect };
     const into = objects.get(target, "pool");
     const hosts = (await hostsOfPool(services.queries, id)).map((host) =>
       objects.get(host, "host"),
