@@ -33,7 +33,7 @@ t.test(
       { cwd, env: { XO_ADMIN_PASSWORD: PASSWORD } },
     );
     const url = await server.find(/Web server listening on (http:\S+)/);
-    const page = await StatusPage.open(t, url);
+    const page = await StatusPage.open(t, url, PASSWORD);
     await page.until(({ pools }) => pools["p"]?.state === "watching");
     const api = await ApiSession.open(t, url);
     const token = (await api.ask("token.create", {})) as string;
