@@ -1,3 +1,4 @@
+import { toDatetime } from "../../src/clock.js";
 import type { Replay } from "./replay.js";
 import type { Recording } from "./recordings.js";
 
@@ -95,7 +96,8 @@ const scenarios: Readonly<Record<string, Scenario>> = {
   "task-record-pending": ({ replay, db }) => {
     const ref = db.create("task", {
       name_label: "mine",
-      created: "20261121T03:59:30Z",
+      // Not as recorded: a pending task is deleted after a day.
+      created: toDatetime(Date.now()),
       status: "pending",
       resident_on: [...db.records("pool")][0]![1]["master"]!,
       type: "<none/>",
