@@ -12,7 +12,8 @@ import {
 
 /** What each package may import. `bin`, `bench` and `test` may import everything. */
 const allowed: Readonly<Record<string, readonly string[]>> = {
-  backup: [],
+  certificate: [],
+  backup: ["certificate"],
   kit: [],
   model: [],
   filter: [],
@@ -20,13 +21,14 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   perf: ["kit"],
   store: ["kit", "model"],
   "parser-pool": ["kit", "model"],
-  "xen-api": ["kit", "model"],
+  "xen-api": ["certificate", "kit", "model"],
   inventory: ["filter", "kit", "model", "xen-api"],
-  "xapi-sim": ["kit", "model"],
-  "xo-cli": ["kit", "model"],
+  "xapi-sim": ["certificate", "kit", "model"],
+  "xo-cli": ["certificate", "kit", "model"],
   "xo-web": ["filter", "kit", "model", "placement"],
   "xo-server": [
     "backup",
+    "certificate",
     "inventory",
     "kit",
     "model",

@@ -8,7 +8,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { connect, type AddressInfo } from "node:net";
 import { join } from "node:path";
 import { createServer } from "node:tls";
-import { generate } from "selfsigned";
+import { makeSelfSigned } from "@xo-server/certificate";
 import t, { type Test } from "tap";
 import type { Answer, ApiSession } from "../api-session.js";
 import { steer } from "../steered-pools.js";
@@ -163,10 +163,10 @@ t.test("URLs that are wrong are refused without their keys", async (t) => {
 t.test("a pinned certificate is the only one that is accepted", async (t) => {
   const { api } = await steer(t);
   const s3 = await startFakeS3(t);
-  const { private: key, cert } = await generate(
-    [{ name: "commonName", value: "localhost" }],
-    { keyType: "ec" },
-  );
+  const { key, cert } = makeSelfSigned({
+    commonName: "localhost",
+    names: ["localhost"],
+  });
   const { port } = new URL(s3.location.endpoint);
   const proxy = createServer({ key, cert }, (client) => {
     const server = connect(Number(port), "127.0.0.1");

@@ -27,7 +27,7 @@ t.test(
       page.getByRole("log").getByRole("listitem").filter({ hasText: text });
     /** Goes to an object and chooses one of its actions. */
     const choose = async (path: string, name: string, action: RegExp) => {
-      // Loaded anew: the page before has such a menu, too.
+      // Loaded again: the page before has such a menu, too.
       await page.goto("about:blank");
       await page.goto(`${url}/#${path}`);
       await page.getByRole("heading", { level: 1, name }).waitFor();

@@ -1,24 +1,15 @@
 import { X509Certificate } from "node:crypto";
-import { generate } from "selfsigned";
+import { makeSelfSigned } from "@xo-server/certificate";
 
-/** Creates a self-signed certificate for localhost and 127.0.0.x. */
-export async function makeCertificate(name = "localhost") {
-  const { private: key, cert } = await generate(
-    [{ name: "commonName", value: name }],
-    {
-      keyType: "ec",
-      extensions: [
-        { name: "basicConstraints", cA: true },
-        {
-          name: "subjectAltName",
-          altNames: [
-            { type: 2, value: name },
-            { type: 7, ip: "127.0.0.1" },
-          ],
-        },
-      ],
-    },
-  );
-  const fingerprint = new X509Certificate(cert).fingerprint256;
-  return { key, cert, fingerprint };
+/** A self-signed certificate for a name and 127.0.0.1, with its fingerprint. */
+export function makeCertificate(name = "localhost") {
+  const pair = makeSelfSigned({
+    commonName: name,
+    names: [name, "127.0.0.1"],
+    isAuthority: true,
+  });
+  return {
+    ...pair,
+    fingerprint: new X509Certificate(pair.cert).fingerprint256,
+  };
 }

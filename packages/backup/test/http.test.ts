@@ -70,8 +70,8 @@ t.test("a download without a length ends with the connection", async (t) => {
 });
 
 t.test("TLS: certificates, fingerprints, authorities", async (t) => {
-  const pair = await makeCertificate();
-  const other = await makeCertificate();
+  const pair = makeCertificate();
+  const other = makeCertificate();
   const url = await serve(t, (_, response) => response.end(content), pair);
   for (const tls of [
     { certificates: `${other.cert}\n${pair.cert}` },

@@ -112,7 +112,7 @@ t.test("nbdkit", skipped("nbdkit"), async (t) => {
 
 t.test("nbdkit with TLS", skipped("nbdkit"), async (t) => {
   const image = await createImage(t);
-  const { key, cert } = await makeCertificate();
+  const { key, cert } = makeCertificate();
   const folder = join(image.folder, "certificates");
   const { mkdir } = await import("node:fs/promises");
   await mkdir(folder);

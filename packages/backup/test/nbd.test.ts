@@ -74,8 +74,8 @@ for (const isModern of [false, true])
   });
 
 t.test("TLS: the pinned certificate and its subject", async (t) => {
-  const { key, cert } = await makeCertificate("host.example");
-  const other = await makeCertificate("host.example");
+  const { key, cert } = makeCertificate("host.example");
+  const other = makeCertificate("host.example");
   const server = await startFakeNbd(t, { content, tls: { key, cert } });
   const open = (tls: object) =>
     openDisk(t, [{ ...server, tls } as unknown as FakeNbdServer]);
@@ -97,7 +97,7 @@ async function fingerprint(cert: string): Promise<string | undefined> {
 }
 
 t.test("a server without TLS is refused when TLS is expected", async (t) => {
-  const { cert } = await makeCertificate();
+  const { cert } = makeCertificate();
   const server = await startFakeNbd(t, { content });
   const tls = { certificates: cert };
   await rejectsSafely(

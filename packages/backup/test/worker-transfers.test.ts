@@ -98,7 +98,7 @@ async function serveBody(t: Test, body: () => Buffer) {
 t.test("NBD over TLS: everything, then what changed", async (t) => {
   const { repository, backUp } = await setUp(t);
   const content = newContent();
-  const { key, cert } = await makeCertificate();
+  const { key, cert } = makeCertificate();
   const { address, port } = await startFakeNbd(t, {
     content,
     tls: { key, cert },

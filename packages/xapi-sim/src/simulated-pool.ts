@@ -34,6 +34,7 @@ import { Timers } from "./timers.js";
 import type { BootFault } from "./updates/host-updates.js";
 import type { UpdatePackage } from "./updates/update-package.js";
 import type { FleetObject } from "./xapi-value.js";
+import { makeIdentity } from "./self-signed.js";
 
 /** A pool that answers. */
 export interface SimulatedPool {
@@ -101,7 +102,7 @@ export interface SimulatedPool {
 export async function startPool(
   options: PoolOptions = {},
 ): Promise<SimulatedPool> {
-  const tls = await tlsIdentity(options.tls);
+  const tls = tlsIdentity(options.tls);
   const members = await openMembers({
     host: options.host ?? "127.0.0.1",
     port: options.port ?? 0,
@@ -122,12 +123,9 @@ function hostsOf({ fleet, origin, hosts, profile = "C" }: PoolOptions): number {
   return hosts ?? profiles[profile].hosts;
 }
 
-async function tlsIdentity(
-  tls: PoolOptions["tls"],
-): Promise<TlsIdentity | undefined> {
+function tlsIdentity(tls: PoolOptions["tls"]): TlsIdentity | undefined {
   if (tls === undefined || tls === false) return undefined;
   if (tls !== true) return tls;
-  const { makeIdentity } = await import("./self-signed.js");
   return makeIdentity();
 }
 

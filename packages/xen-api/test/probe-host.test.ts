@@ -11,7 +11,7 @@ import {
   type FakeReply,
 } from "./fake-xapi.js";
 
-const certificate = await makeCertificate();
+const certificate = makeCertificate();
 const invalid: FakeReply = { error: ["SESSION_INVALID", "OpaqueRef:NULL"] };
 
 /** A host that answers session.get_uuid with the reply. */

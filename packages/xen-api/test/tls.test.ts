@@ -8,8 +8,8 @@ import { createClient, keepingLogger, PASSWORD } from "./client.js";
 import { FakeClock, until } from "./fake-clock.js";
 import { FakeXapi, httpAnswer, poolScript } from "./fake-xapi.js";
 
-const certificate = await makeCertificate();
-const other = await makeCertificate();
+const certificate = makeCertificate();
+const other = makeCertificate();
 
 async function startTlsPool(
   t: { teardown(fn: () => Promise<void>): void },

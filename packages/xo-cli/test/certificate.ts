@@ -1,16 +1,14 @@
 import { X509Certificate } from "node:crypto";
-import { generate } from "selfsigned";
+import { makeSelfSigned } from "@xo-server/certificate";
 
-/** A self-signed certificate, for 127.0.0.1. */
-export async function makeCertificate() {
-  const { private: key, cert } = await generate(
-    [{ name: "commonName", value: "localhost" }],
-    {
-      keyType: "ec",
-      extensions: [
-        { name: "subjectAltName", altNames: [{ type: 7, ip: "127.0.0.1" }] },
-      ],
-    },
-  );
-  return { key, cert, fingerprint: new X509Certificate(cert).fingerprint256 };
+/** A self-signed certificate for 127.0.0.1, with its fingerprint. */
+export function makeCertificate() {
+  const pair = makeSelfSigned({
+    commonName: "localhost",
+    names: ["127.0.0.1"],
+  });
+  return {
+    ...pair,
+    fingerprint: new X509Certificate(pair.cert).fingerprint256,
+  };
 }

@@ -65,7 +65,7 @@ export async function startSyslog(
 export async function startTlsSyslog(
   t: Test,
 ): Promise<Receiver & { readonly cert: string }> {
-  const { key, cert } = await makeCertificate();
+  const { key, cert } = makeCertificate();
   const messages: string[] = [];
   const server = createTls({ key, cert }, (socket) => {
     receive(socket, messages);
@@ -108,7 +108,7 @@ export async function startHttpReceiver(
   t: Test,
   isSecure: boolean,
 ): Promise<HttpReceiver> {
-  const { key, cert } = await makeCertificate();
+  const { key, cert } = makeCertificate();
   const receiver = {
     messages: [] as string[],
     headers: [] as Record<string, unknown>[],

@@ -30,7 +30,7 @@ function createDirectory(t: Test, ldap: object): LdapDirectory {
 }
 
 t.test("TLS", { skip: skipLdap }, async (t) => {
-  const { cert, key, fingerprint } = await makeCertificate();
+  const { cert, key, fingerprint } = makeCertificate();
   const slapd = await Slapd.start({ tls: { cert, key } });
   t.teardown(() => slapd.remove());
   const caFile = join(t.testdir(), "ca.pem");

@@ -12,7 +12,7 @@ import { startTestServer } from "./test-server.js";
 
 /** A host behind a certificate of its own that answers every POST so. */
 async function startHost(t: Test, answer: object) {
-  const { key, cert } = await makeCertificate();
+  const { key, cert } = makeCertificate();
   const bodies: string[] = [];
   const server = createServer({ key, cert }, (request, response) => {
     let body = "";

@@ -6,7 +6,7 @@ import { request as secureRequest } from "node:https";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { connect, type SecureVersion } from "node:tls";
-import { generate } from "selfsigned";
+import { makeSelfSigned } from "@xo-server/certificate";
 import t, { type Test } from "tap";
 import { WebSocket } from "ws";
 import { startRedirectServer } from "../src/api/http/redirect-server.js";
@@ -23,11 +23,11 @@ function createFolder(t: Test): string {
   return folder;
 }
 
-async function createPair() {
-  const { cert, private: key } = await generate(
-    [{ name: "commonName", value: "xo.example" }],
-    { keyType: "ec", algorithm: "sha256" },
-  );
+function createPair() {
+  const { cert, key } = makeSelfSigned({
+    commonName: "xo.example",
+    names: ["xo.example"],
+  });
   return { cert, key, fingerprint: new X509Certificate(cert).fingerprint256 };
 }
 
@@ -120,7 +120,7 @@ t.test("all interfaces use TLS 1.2 or newer", async (t) => {
 
 t.test("a configured certificate is used, with HSTS if enabled", async (t) => {
   const folder = createFolder(t);
-  const { cert, key, fingerprint } = await createPair();
+  const { cert, key, fingerprint } = createPair();
   writeFileSync(join(folder, "crt"), cert);
   writeFileSync(join(folder, "key"), key);
   const tls = `certificate: ${folder}/crt, key: ${folder}/key, hstsSeconds: 3600`;
@@ -140,7 +140,7 @@ async function startWithFiles(t: Test) {
     if (pair.cert !== undefined) writeFileSync(certificate, pair.cert);
     if (pair.key !== undefined) writeFileSync(key, pair.key);
   };
-  const pair = await createPair();
+  const pair = createPair();
   write(pair);
   const clock = new FakeClock();
   const signals = new EventEmitter();
@@ -182,7 +182,7 @@ async function startWithFiles(t: Test) {
 t.test("changed files are reloaded; invalid ones are ignored", async (t) => {
   const { pair, write, lines, inUse, until } = await startWithFiles(t);
   t.same(inUse, [pair.fingerprint]);
-  const next = await createPair();
+  const next = createPair();
   write({ cert: next.cert });
   await until(() =>
     /the previous one stays in use.*does not match/.test(lines.join("")),
@@ -198,7 +198,7 @@ t.test("changed files are reloaded; invalid ones are ignored", async (t) => {
 
 t.test("SIGHUP reloads certificates", async (t) => {
   const { write, signals, inUse, tls } = await startWithFiles(t);
-  const next = await createPair();
+  const next = createPair();
   write(next);
   signals.emit("SIGHUP");
   while (inUse.length < 2)
@@ -210,8 +210,8 @@ t.test("SIGHUP reloads certificates", async (t) => {
 
 t.test("an unusable certificate is reported at start", async (t) => {
   const folder = createFolder(t);
-  const one = await createPair();
-  const other = await createPair();
+  const one = createPair();
+  const other = createPair();
   writeFileSync(join(folder, "crt"), one.cert);
   writeFileSync(join(folder, "key"), other.key);
   const start = (certificate: string) =>

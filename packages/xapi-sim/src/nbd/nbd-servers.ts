@@ -15,6 +15,7 @@ import { DiskExport, type NbdParts } from "./disk-export.js";
 import { NbdStream } from "./nbd-stream.js";
 import { Negotiation, type NbdHost } from "./negotiation.js";
 import { Transmission } from "./transmission.js";
+import { makeIdentity } from "../self-signed.js";
 
 /** The NBD servers of a pool's hosts; each is started when it is first asked for. */
 export class NbdServers {
@@ -23,7 +24,7 @@ export class NbdServers {
   readonly #servers = new Map<string, Promise<Server>>();
   /** Open connections, by host. */
   readonly #sockets = new Map<string, Set<Socket>>();
-  #identity: Promise<TlsIdentity> | undefined;
+  #identity: TlsIdentity | undefined;
   #stopped = false;
 
   /** @param place `tls`: the identity of the pool, if it has one */
@@ -36,17 +37,15 @@ export class NbdServers {
   ) {
     this.#parts = parts;
     this.#membership = place.membership;
-    if (place.tls !== undefined) this.#identity = Promise.resolve(place.tls);
+    if (place.tls !== undefined) this.#identity = place.tls;
   }
 
   /** Where the disks of a host are: at the coordinator where it has no listener of its own. */
   async addressOf(hostRef: string): Promise<NbdAddress> {
     const [host, { listener }] = this.#membership.memberFor(hostRef);
     const address = listener.host;
-    const [server, { cert }] = await Promise.all([
-      this.#serverOf(host, address),
-      this.#tlsIdentity(),
-    ]);
+    const server = await this.#serverOf(host, address);
+    const { cert } = this.#tlsIdentity();
     const { port } = server.address() as AddressInfo;
     return { address, port, certificate: cert, subject: subjectOf(cert) };
   }
@@ -67,10 +66,8 @@ export class NbdServers {
     await Promise.all(closed);
   }
 
-  #tlsIdentity(): Promise<TlsIdentity> {
-    this.#identity ??= import("../self-signed.js").then(({ makeIdentity }) =>
-      makeIdentity(),
-    );
+  #tlsIdentity(): TlsIdentity {
+    this.#identity ??= makeIdentity();
     return this.#identity;
   }
 
@@ -150,7 +147,7 @@ export class NbdServers {
   }
 
   async #secure(stream: NbdStream): Promise<NbdStream> {
-    const { key, cert } = await this.#tlsIdentity();
+    const { key, cert } = this.#tlsIdentity();
     const socket = await stream.release();
     const secured = new TLSSocket(socket, { isServer: true, key, cert });
     secured.on("error", () => socket.destroy());

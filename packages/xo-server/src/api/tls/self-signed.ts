@@ -1,6 +1,6 @@
+import { makeSelfSigned } from "@xo-server/certificate";
 import type { WallClock } from "@xo-server/kit";
 import { readFile, writeFile, mkdir, rename } from "node:fs/promises";
-import { isIP } from "node:net";
 import { hostname, networkInterfaces } from "node:os";
 import { join } from "node:path";
 import { toKeyPair, type KeyPair } from "./key-pair.js";
@@ -26,7 +26,7 @@ export async function loadSelfSigned(
   };
   const found = await read(paths);
   if (found !== undefined && found.expiresAt > clock.now()) return found;
-  const generated = await generateKeyPair(options);
+  const generated = generateKeyPair(options);
   await mkdir(dataDir, { recursive: true });
   await writeAtomically(paths.key, generated.key, 0o600);
   await writeAtomically(paths.cert, generated.cert, 0o644);
@@ -52,32 +52,16 @@ async function read({ cert, key }: Paths): Promise<KeyPair | undefined> {
   }
 }
 
-async function generateKeyPair({
-  host,
-  clock,
-}: SelfSignedOptions): Promise<KeyPair> {
-  // Loaded on demand: 250 ms of modules.
-  // As the default export: a bundle has no other one of a CommonJS package.
-  const { default: selfsigned } = await import("selfsigned");
-  const begin = new Date(clock.now());
-  const end = new Date(begin);
-  end.setUTCFullYear(begin.getUTCFullYear() + VALID_YEARS);
-  const { cert, private: key } = await selfsigned.generate(
-    [{ name: "commonName", value: hostname().slice(0, 64) }],
-    {
-      keyType: "ec",
-      curve: "P-256",
-      algorithm: "sha256",
-      notBeforeDate: begin,
-      notAfterDate: end,
-      extensions: [
-        { name: "basicConstraints", cA: false, critical: true },
-        { name: "keyUsage", digitalSignature: true, critical: true },
-        { name: "extKeyUsage", serverAuth: true },
-        { name: "subjectAltName", altNames: [...namesOf(host)].map(toAltName) },
-      ],
-    },
-  );
+function generateKeyPair({ host, clock }: SelfSignedOptions): KeyPair {
+  const validFrom = clock.now();
+  const end = new Date(validFrom);
+  end.setUTCFullYear(end.getUTCFullYear() + VALID_YEARS);
+  const { cert, key } = makeSelfSigned({
+    commonName: hostname(),
+    names: [...namesOf(host)],
+    validFrom,
+    validUntil: end.getTime(),
+  });
   return toKeyPair(cert, key, "tls.crt");
 }
 
@@ -89,12 +73,6 @@ function namesOf(host: string): Set<string> {
   const names = new Set([hostname(), "localhost", ...addresses, host]);
   for (const none of ["0.0.0.0", "::", ""]) names.delete(none);
   return names;
-}
-
-function toAltName(name: string) {
-  return isIP(name) === 0
-    ? { type: 2 as const, value: name }
-    : { type: 7 as const, ip: name };
 }
 
 /** Atomically, and never readable by others. */

@@ -1,0 +1,5 @@
+export {
+  makeSelfSigned,
+  type CertificateAndKey,
+  type CertificateOptions,
+} from "./self-signed.js";
