@@ -27,6 +27,8 @@ export interface StoreOptions {
   readonly traces?: readonly string[];
   /** File with the last entry of the audit log that this server wrote, to detect a database that lost entries. Empty (default): none. */
   readonly auditMark?: string;
+  /** Whether SQLite runs in a thread of its own. Default true; false for commands and tests, which it may block. */
+  readonly sqliteThread?: boolean;
   /** Interval between two checks for changes of other processes, in ms. Default 1,000. */
   readonly pollMs?: number;
   /** Pause between two probes of an unreachable database, in ms. Default 100 to 10,000. */
@@ -48,6 +50,7 @@ export function withDefaults(options: StoreOptions): StoreSettings {
     create: "first-start",
     traces: [],
     auditMark: "",
+    sqliteThread: true,
     pollMs: 1_000,
     backoff: { firstMs: 100, maxMs: 10_000 },
     scryptCost: defaultScryptCost,

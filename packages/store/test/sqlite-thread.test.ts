@@ -4,8 +4,9 @@ import { Kysely } from "kysely";
 import t from "tap";
 import { openStore } from "@xo-server/store";
 import { createBench } from "@xo-server/store/conformance";
-import { SqliteThreadDialect } from "../src/engines/sqlite-dialect.js";
-import { SqliteFailure, SqliteThread } from "../src/engines/sqlite-thread.js";
+import { SqliteDialect } from "../src/engines/sqlite-dialect.js";
+import { SqliteFailure } from "../src/engines/sqlite-failure.js";
+import { SqliteThread } from "../src/engines/sqlite-thread.js";
 import { sqliteHarness } from "./sqlite-harness.js";
 
 t.test("file and journal are readable only by their owner", async (t) => {
@@ -67,7 +68,7 @@ t.test("a transaction fails with its thread", async (t) => {
   const thread = new SqliteThread(bench.location);
   t.teardown(() => thread.close());
   const db = new Kysely<{ t: { a: number } }>({
-    dialect: new SqliteThreadDialect(thread, "writer"),
+    dialect: new SqliteDialect(thread, "writer"),
   });
   await db.schema.createTable("t").addColumn("a", "integer").execute();
   const transaction = db.transaction().execute(async (transaction) => {

@@ -6,8 +6,12 @@ export function isPostgres(location: string): boolean {
   return /^postgres(ql)?:\/\//.test(location);
 }
 
-export function openEngine(location: string): Promise<Engine> {
+/** @param sqliteThread whether SQLite runs in a thread of its own */
+export function openEngine(
+  location: string,
+  sqliteThread: boolean,
+): Promise<Engine> {
   return isPostgres(location)
     ? openPostgresEngine(location)
-    : openSqliteEngine(location);
+    : openSqliteEngine(location, sqliteThread);
 }

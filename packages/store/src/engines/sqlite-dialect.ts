@@ -10,21 +10,21 @@ import {
   type Kysely,
   type QueryResult,
 } from "kysely";
-import type { ConnectionName } from "./sqlite-protocol.js";
-import { SqliteFailure, type SqliteThread } from "./sqlite-thread.js";
+import { SqliteFailure } from "./sqlite-failure.js";
+import type { ConnectionName, SqliteExecutor } from "./sqlite-protocol.js";
 
-/** Kysely's dialect for SQLite in a worker thread. */
-export class SqliteThreadDialect implements Dialect {
-  readonly #thread: SqliteThread;
+/** Kysely's dialect for SQLite. */
+export class SqliteDialect implements Dialect {
+  readonly #executor: SqliteExecutor;
   readonly #name: ConnectionName;
 
-  constructor(thread: SqliteThread, name: ConnectionName) {
-    this.#thread = thread;
+  constructor(executor: SqliteExecutor, name: ConnectionName) {
+    this.#executor = executor;
     this.#name = name;
   }
 
   createDriver(): Driver {
-    return new ThreadDriver(new ThreadConnection(this.#thread, this.#name));
+    return new SqliteDriver(new SharedConnection(this.#executor, this.#name));
   }
 
   createQueryCompiler() {
@@ -47,15 +47,15 @@ class TransactionalSqliteAdapter extends SqliteAdapter {
   }
 }
 
-class ThreadDriver implements Driver {
-  readonly #connection: ThreadConnection;
+class SqliteDriver implements Driver {
+  readonly #connection: SharedConnection;
 
-  constructor(connection: ThreadConnection) {
+  constructor(connection: SharedConnection) {
     this.#connection = connection;
   }
 
   async init(): Promise<void> {
-    // The thread starts with the first query.
+    // The database is opened by the first query.
   }
 
   async acquireConnection(): Promise<DatabaseConnection> {
@@ -81,25 +81,25 @@ class ThreadDriver implements Driver {
   }
 
   async destroy(): Promise<void> {
-    // The engine terminates the thread.
+    // The engine closes the executor.
   }
 }
 
-class ThreadConnection implements DatabaseConnection {
-  readonly #thread: SqliteThread;
+class SharedConnection implements DatabaseConnection {
+  readonly #executor: SqliteExecutor;
   readonly #name: ConnectionName;
-  /** Number of the thread that runs the current transaction. */
+  /** That of the executor when the current transaction began. */
   #generation: number | undefined;
 
-  constructor(thread: SqliteThread, name: ConnectionName) {
-    this.#thread = thread;
+  constructor(executor: SqliteExecutor, name: ConnectionName) {
+    this.#executor = executor;
     this.#name = name;
   }
 
   /** BEGIN IMMEDIATE takes the write lock now, so that a transaction does not fail at its end. */
   async begin(): Promise<void> {
     await this.executeQuery(CompiledQuery.raw("begin immediate"));
-    this.#generation = this.#thread.generation;
+    this.#generation = this.#executor.generation;
   }
 
   async end(how: "commit" | "rollback"): Promise<void> {
@@ -113,10 +113,11 @@ class ThreadConnection implements DatabaseConnection {
   async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
     // The rest of a transaction must not run in a new thread, outside of a transaction.
     if (
-      (this.#generation ?? this.#thread.generation) !== this.#thread.generation
+      (this.#generation ?? this.#executor.generation) !==
+      this.#executor.generation
     )
       throw new SqliteFailure(0, "the thread of the store has ended");
-    const { rows, changes } = await this.#thread.request({
+    const { rows, changes } = await this.#executor.request({
       connection: this.#name,
       sql: query.sql,
       parameters: query.parameters,

@@ -4,8 +4,10 @@ import { XoError } from "@xo-server/model";
 import { Kysely, sql } from "kysely";
 import type { Tables } from "../schema/tables.js";
 import type { Engine, FailureKind } from "./engine.js";
-import { SqliteThreadDialect } from "./sqlite-dialect.js";
-import { SqliteFailure, SqliteThread } from "./sqlite-thread.js";
+import { SqliteDialect } from "./sqlite-dialect.js";
+import { SqliteFailure } from "./sqlite-failure.js";
+import { SqliteInProcess } from "./sqlite-in-process.js";
+import { SqliteThread } from "./sqlite-thread.js";
 
 /** SQLite's extended result codes, https://sqlite.org/rescode.html */
 const CONSTRAINT = 19;
@@ -14,18 +16,26 @@ const FOREIGN_KEY = 787;
 /** No code (the thread has ended), then perm, busy, locked, readonly, ioerr, corrupt, full, cantopen, protocol, notadb. */
 const UNAVAILABLE_CODES = new Set([0, 3, 5, 6, 8, 10, 11, 13, 14, 15, 26]);
 
-/** The embedded database: one file (and its journal) that only its owner can read. */
-export async function openSqliteEngine(file: string): Promise<Engine> {
+/**
+ * The embedded database: one file (and its journal) that only its owner can read.
+ * @param inThread whether SQLite runs in a thread of its own, so that it does not block the caller
+ */
+export async function openSqliteEngine(
+  file: string,
+  inThread: boolean,
+): Promise<Engine> {
   await createPrivately(file);
-  const thread = new SqliteThread(file);
+  const executor = inThread
+    ? new SqliteThread(file)
+    : new SqliteInProcess(file);
   const reader = new Kysely<Tables>({
-    dialect: new SqliteThreadDialect(thread, "reader"),
+    dialect: new SqliteDialect(executor, "reader"),
   });
   return {
     name: "sqlite",
     reader,
     writer: new Kysely<Tables>({
-      dialect: new SqliteThreadDialect(thread, "writer"),
+      dialect: new SqliteDialect(executor, "writer"),
     }),
     classify,
     async checkpoint() {
@@ -55,7 +65,7 @@ export async function openSqliteEngine(file: string): Promise<Engine> {
         .map(({ integrity_check }) => integrity_check)
         .filter((text) => text !== "ok");
     },
-    close: () => thread.close(),
+    close: () => executor.close(),
   };
 }
 

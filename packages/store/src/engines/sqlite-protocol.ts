@@ -1,8 +1,7 @@
-/** `reader` and `writer` are two connections of one thread: only the writer sees uncommitted data. */
+/** `reader` and `writer` are two connections to one file: only the writer sees uncommitted data. */
 export type ConnectionName = "reader" | "writer";
 
-export interface SqliteRequest {
-  readonly id: number;
+export interface SqliteCall {
   readonly connection: ConnectionName;
   readonly sql: string;
   readonly parameters: readonly unknown[];
@@ -10,12 +9,28 @@ export interface SqliteRequest {
   readonly returnsRows: boolean;
 }
 
+export interface SqliteResult {
+  readonly rows: readonly Record<string, unknown>[];
+  readonly changes: number;
+}
+
+/** Where SQLite runs: in a thread of its own, or in the caller's. */
+export interface SqliteExecutor {
+  /** Changes when open transactions were lost. */
+  readonly generation: number;
+  /** @throws SqliteFailure */
+  request(call: SqliteCall): Promise<SqliteResult>;
+  close(): Promise<void>;
+}
+
+/** To the thread. */
+export interface SqliteRequest extends SqliteCall {
+  readonly id: number;
+}
+
+/** From the thread. */
 export type SqliteResponse =
-  | {
-      readonly id: number;
-      readonly rows: readonly Record<string, unknown>[];
-      readonly changes: number;
-    }
+  | (SqliteResult & { readonly id: number })
   | {
       readonly id: number;
       readonly error: { readonly code: number; readonly message: string };

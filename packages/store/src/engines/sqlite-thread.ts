@@ -1,34 +1,24 @@
 import { Worker } from "node:worker_threads";
+import { SqliteFailure } from "./sqlite-failure.js";
 import type {
+  SqliteCall,
+  SqliteExecutor,
   SqliteResponse,
   SqliteRequest,
+  SqliteResult,
   SqliteThreadData,
 } from "./sqlite-protocol.js";
 
-/** An error with a result code of SQLite. */
-export class SqliteFailure extends Error {
-  override readonly name = "SqliteFailure";
-  /** SQLite's extended result code; 0: the thread has ended. */
-  readonly code: number;
-
-  constructor(code: number, message: string) {
-    super(message);
-    this.code = code;
-  }
-}
-
 interface PendingCall {
-  readonly resolve: (answer: { rows: unknown[]; changes: number }) => void;
+  readonly resolve: (result: SqliteResult) => void;
   readonly reject: (error: Error) => void;
 }
-
-type SqliteCall = Omit<SqliteRequest, "id">;
 
 /**
  * Runs SQLite in a worker thread, because its calls block. A thread that has
  * ended is started again by the next call; pending calls are rejected.
  */
-export class SqliteThread {
+export class SqliteThread implements SqliteExecutor {
   readonly #file: string;
   readonly #waiting = new Map<number, PendingCall>();
   #worker: Promise<Worker> | undefined;
@@ -40,21 +30,19 @@ export class SqliteThread {
     this.#file = file;
   }
 
-  /** Number of threads that have ended: a transaction does not outlive its thread. */
+  /** Number of threads that have ended. */
   get generation(): number {
     return this.#generation;
   }
 
-  async request(
-    question: SqliteCall,
-  ): Promise<{ rows: unknown[]; changes: number }> {
+  async request(call: SqliteCall): Promise<SqliteResult> {
     if (this.#closed) throw new SqliteFailure(0, "the store is closed");
     this.#worker ??= this.#start();
     const worker = await this.#worker;
     return new Promise((resolve, reject) => {
       const id = this.#nextId++;
       this.#waiting.set(id, { resolve, reject });
-      worker.postMessage({ ...question, id } satisfies SqliteRequest);
+      worker.postMessage({ ...call, id } satisfies SqliteRequest);
     });
   }
 

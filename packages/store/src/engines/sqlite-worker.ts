@@ -1,9 +1,6 @@
 import { parentPort, workerData } from "node:worker_threads";
-import {
-  openSqlite,
-  type SqliteDatabase,
-  type SqliteStatement,
-} from "./sqlite-binding.js";
+import { SqliteConnection } from "./sqlite-connection.js";
+import type { SqliteFailure } from "./sqlite-failure.js";
 import type {
   ConnectionName,
   SqliteResponse,
@@ -11,80 +8,27 @@ import type {
   SqliteThreadData,
 } from "./sqlite-protocol.js";
 
-/** Maximum of cached prepared statements per connection. */
-const MAX_PREPARED = 200;
-
-/**
- * synchronous=FULL: committed data survives a loss of power; batching of commits
- * compensates the cost (docs/decisions/010). busy_timeout is for another process
- * on the same file, such as the command line.
- */
-const SETTINGS = `
-  pragma busy_timeout = 5000;
-  pragma journal_mode = wal;
-  pragma synchronous = full;
-  pragma foreign_keys = on;
-  pragma trusted_schema = off;
-`;
-
-class Connection {
-  readonly #database: SqliteDatabase;
-  readonly #prepared = new Map<string, SqliteStatement>();
-
-  constructor(database: SqliteDatabase) {
-    database.exec(SETTINGS);
-    this.#database = database;
+function answer({ id, ...call }: SqliteRequest): SqliteResponse {
+  try {
+    return { id, ...connections[call.connection].execute(call) };
+  } catch (error) {
+    const { code, message } = error as SqliteFailure;
+    return { id, error: { code, message } };
   }
-
-  execute(request: SqliteRequest): SqliteResponse {
-    const { id, sql, parameters, returnsRows } = request;
-    try {
-      const statement = this.#prepare(sql);
-      if (returnsRows) {
-        const rows = statement.all(...parameters) as Record<string, unknown>[];
-        return { id, rows, changes: 0 };
-      }
-      const { changes } = statement.run(...parameters);
-      return { id, rows: [], changes: Number(changes) };
-    } catch (error) {
-      return { id, error: describe(error) };
-    }
-  }
-
-  close(): void {
-    this.#prepared.clear();
-    this.#database.close();
-  }
-
-  #prepare(sql: string): SqliteStatement {
-    const known = this.#prepared.get(sql);
-    if (known !== undefined) return known;
-    const statement = this.#database.prepare(sql);
-    if (this.#prepared.size >= MAX_PREPARED) this.#prepared.clear();
-    this.#prepared.set(sql, statement);
-    return statement;
-  }
-}
-
-/** `node:sqlite` calls SQLite's result code `errcode`, `libsql` calls it `rawCode`. */
-function describe(error: unknown): { code: number; message: string } {
-  const { errcode, rawCode } = error as { errcode?: number; rawCode?: number };
-  const message = error instanceof Error ? error.message : String(error);
-  return { code: errcode ?? rawCode ?? 0, message };
 }
 
 const { file } = workerData as SqliteThreadData;
-const writer = new Connection(await openSqlite(file));
-const connections: Record<ConnectionName, Connection> = {
+const writer = await SqliteConnection.open(file);
+const connections: Record<ConnectionName, SqliteConnection> = {
   writer,
-  reader: new Connection(await openSqlite(file)),
+  reader: await SqliteConnection.open(file),
 };
 
 parentPort!.on("message", (request: SqliteRequest | "close" | "crash") => {
   // Ends the thread, not the process.
   if (request === "crash") process.exit(1);
   if (request !== "close") {
-    parentPort!.postMessage(connections[request.connection].execute(request));
+    parentPort!.postMessage(answer(request));
     return;
   }
   connections.reader.close();

@@ -31,7 +31,11 @@ export async function startStore(
     demo !== undefined && demoDataDir !== undefined
       ? toDemoOptions(demoDataDir)
       : isTemporary(options)
-        ? await makeTemporary(stops)
+        ? {
+            ...(await makeTemporary(stops)),
+            // Tests start hundreds of servers; a thread costs more than all their queries.
+            sqliteThread: demo !== undefined,
+          }
         : toStoreOptions(config, env);
   const { isNewStore = false } = options;
   const store = await openStore({

@@ -25,6 +25,7 @@ export async function runStoreCommand(
     const store = await openStore({
       ...toStoreOptions(config),
       create: "never",
+      sqliteThread: false,
     });
     try {
       return await run(store, options, new PasswordPolicy(config.auth));

@@ -12,7 +12,11 @@ export interface CheckedStore {
 
 /** Schema, integrity and key of the database. Nothing is created or migrated. */
 export async function checkStore(config: Config): Promise<CheckedStore> {
-  const options = { ...toStoreOptions(config), create: "never" as const };
+  const options = {
+    ...toStoreOptions(config),
+    create: "never" as const,
+    sqliteThread: false,
+  };
   try {
     const found = await inspectStore(options);
     const { schema, currentSchema, isNewer, problems } = found;

@@ -1,0 +1,65 @@
+import t from "tap";
+import { createBench } from "@xo-server/store/conformance";
+import { SqliteFailure } from "../src/engines/sqlite-failure.js";
+import { SqliteInProcess } from "../src/engines/sqlite-in-process.js";
+import { sqliteHarness } from "./sqlite-harness.js";
+
+const read = (sql: string) =>
+  ({
+    connection: "reader",
+    sql,
+    parameters: [],
+    returnsRows: true,
+  }) as const;
+const write = (sql: string) =>
+  ({
+    connection: "writer",
+    sql,
+    parameters: [],
+    returnsRows: false,
+  }) as const;
+
+t.test("a store without a thread keeps what was written", async (t) => {
+  const bench = await createBench(t, sqliteHarness);
+  const first = await bench.open({ sqliteThread: false });
+  await first.settings.set("a", 1);
+  await first.close();
+  const second = await bench.open({ sqliteThread: false });
+  t.equal(second.settings.get("a"), 1);
+  await second.close();
+  const inThread = await bench.open();
+  t.equal(inThread.settings.get("a"), 1);
+});
+
+t.test("uncommitted data is visible only to its connection", async (t) => {
+  const bench = await createBench(t, sqliteHarness);
+  const database = new SqliteInProcess(bench.location);
+  t.teardown(() => database.close());
+  await database.request(write("create table t (a)"));
+  await database.request(write("begin immediate"));
+  t.match(await database.request(write("insert into t values (1)")), {
+    changes: 1,
+  });
+  const count = read("select count(*) as n from t");
+  t.match(await database.request(count), { rows: [{ n: 0 }] });
+  t.match(await database.request({ ...count, connection: "writer" }), {
+    rows: [{ n: 1 }],
+  });
+  await database.request(write("commit"));
+  t.match(await database.request(count), { rows: [{ n: 1 }] });
+});
+
+t.test("errors have SQLite's code; a closed database has none", async (t) => {
+  const bench = await createBench(t, sqliteHarness);
+  const database = new SqliteInProcess(bench.location);
+  await database.request(write("create table t (a primary key)"));
+  await database.request(write("insert into t values (1)"));
+  await t.rejects(
+    database.request(write("insert into t values (1)")),
+    Object.assign(new SqliteFailure(1555, ""), { message: /UNIQUE/ }),
+  );
+  const pending = database.request(read("select a from t"));
+  await database.close();
+  await t.rejects(pending, { code: 0 });
+  await t.rejects(database.request(read("select a from t")), { code: 0 });
+});
