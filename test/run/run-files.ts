@@ -8,7 +8,10 @@ const BUCKET = 25;
 /** Groups whose files take longest, first: so that no core works alone at the end. */
 const SLOWEST = ["test/clients", "test/browser", "test", "packages/xo-server"];
 
-/** Runs all files, as many at a time as there are cores. */
+/**
+ * Runs all files, at a time one more than there are cores: many tests wait for programs
+ * that they have started, and the foreign clients wait between two polls.
+ */
 export async function runFiles(
   files: readonly TestFile[],
   onEnd: (file: TestFile, outcome: Outcome) => void,
@@ -20,7 +23,9 @@ export async function runFiles(
     process.exit(130);
   };
   process.once("SIGINT", stop).once("SIGTERM", stop);
-  const jobs = Number(process.env["XO_TEST_JOBS"] ?? availableParallelism());
+  const jobs = Number(
+    process.env["XO_TEST_JOBS"] ?? availableParallelism() + 1,
+  );
   const lanes = Array.from({ length: jobs }, async () => {
     for (let bucket; (bucket = buckets.shift());)
       await runBucket(bucket, running, onEnd);

@@ -1,5 +1,4 @@
-import cliTruncate from "cli-truncate";
-import stringWidth from "string-width";
+import measureText from "fast-string-truncated-width";
 import type { Cell } from "./cell.js";
 
 const GAP = 2;
@@ -94,7 +93,20 @@ function fit(
 }
 
 function pad({ text, isNumber }: Cell, width: number): string {
-  const cut = stringWidth(text) > width ? cliTruncate(text, width) : text;
+  const cut = truncate(text, width);
   const space = " ".repeat(Math.max(0, width - stringWidth(cut)));
   return isNumber ? space + cut : cut + space;
+}
+
+/** Characters that a terminal needs for the text: wide ones count twice, escape sequences not at all. */
+function stringWidth(text: string): number {
+  return measureText(text).width;
+}
+
+function truncate(text: string, width: number): string {
+  const { index, ellipsed, truncated } = measureText(text, {
+    limit: width,
+    ellipsis: "…",
+  });
+  return truncated ? text.slice(0, index) + (ellipsed ? "…" : "") : text;
 }

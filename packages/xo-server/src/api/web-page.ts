@@ -1,5 +1,5 @@
-import fastifyStatic from "@fastify/static";
 import type { FastifyInstance } from "fastify";
+import sirv from "sirv";
 
 /** @param webRoot folder of the built web page; undefined: not built */
 export async function addWebPage(
@@ -15,18 +15,30 @@ export async function addWebPage(
     );
     return;
   }
-  await app.register(fastifyStatic, {
-    root: webRoot,
+  const serve = sirv(webRoot, {
     // Serves `x.js.br` or `x.js.gz` of the build if the browser accepts the encoding.
-    preCompressed: true,
-    cacheControl: false,
-    setHeaders(reply, path) {
+    brotli: true,
+    gzip: true,
+    etag: true,
+    setHeaders(response, path) {
       // Only the names of assets contain a hash of their content (Vite).
-      const hasHashedName = /[\\/]assets[\\/]/.test(path);
-      reply.setHeader(
+      response.setHeader(
         "cache-control",
-        hasHashedName ? "public, max-age=31536000, immutable" : "no-cache",
+        path.startsWith("/assets/")
+          ? "public, max-age=31536000, immutable"
+          : "no-cache",
       );
     },
+  });
+  app.get("/*", (request, reply) => {
+    // sirv writes to Node's response, which does not have the headers of Fastify's yet.
+    for (const [name, value] of Object.entries(reply.getHeaders()))
+      if (value !== undefined) reply.raw.setHeader(name, value);
+    let isFound = true;
+    serve(request.raw, reply.raw, () => {
+      isFound = false;
+    });
+    if (isFound) reply.hijack();
+    else reply.callNotFound();
   });
 }
