@@ -21,6 +21,7 @@ const entryPoints = {
   worker: "packages/parser-pool/dist/src/worker.js",
   "sqlite-worker": "packages/store/dist/src/engines/sqlite-worker.js",
   "planner-worker": "packages/xo-server/dist/src/placement/planner-worker.js",
+  "zstd-worker": "packages/backup/dist/src/format/zstd-worker.js",
   "worker-program": "packages/backup/dist/src/worker/worker-program.js",
   "watchdog-worker": "packages/xo-server/dist/src/lifecycle/watchdog-worker.js",
 };

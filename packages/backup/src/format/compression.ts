@@ -1,12 +1,12 @@
-import { createRequire } from "node:module";
 import { promisify } from "node:util";
 import * as zlib from "node:zlib";
+import { ZstdThreads } from "./zstd-threads.js";
 
 /** How a chunk is stored. */
 export const RAW = 0;
 export const ZSTD = 1;
 
-/** zstd frames. With Node.js's own zstd both functions run in the thread pool. */
+/** zstd frames. Both functions run in other threads: of Node.js's pool, or our own. */
 interface Codec {
   compress(plain: Buffer): Promise<Uint8Array>;
   /** @param size of the result, in bytes */
@@ -51,29 +51,13 @@ function nativeCodec(native: NativeZstd): Codec {
   };
 }
 
-interface ZstdModule {
-  init(): Promise<void>;
-  compress(plain: Uint8Array, level: number): Uint8Array;
-  decompress(
-    stored: Uint8Array,
-    options: { defaultHeapSize: number },
-  ): Uint8Array;
-}
-
-/** The same library as WebAssembly, loaded where Node.js has none. It works in this thread. */
+/** The same library as WebAssembly in threads of its own, started where Node.js has none. */
 function webAssemblyCodec(): Codec {
-  const require = createRequire(import.meta.url);
-  const zstd = require("@bokuweb/zstd-wasm") as ZstdModule;
-  const ready = zstd.init();
+  const threads = new ZstdThreads();
   return {
-    async compress(plain) {
-      await ready;
-      return zstd.compress(plain, LEVEL);
-    },
-    async decompress(stored, size) {
-      await ready;
-      return zstd.decompress(stored, { defaultHeapSize: size });
-    },
+    compress: (plain) => threads.run(plain, { type: "compress", level: LEVEL }),
+    decompress: (stored, size) =>
+      threads.run(stored, { type: "decompress", size }),
   };
 }
 
