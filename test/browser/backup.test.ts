@@ -62,6 +62,10 @@ t.test("from nothing to a restored VM", { skip, ...LIMIT }, async (t) => {
   await dialog.getByRole("checkbox", { name, exact: true }).first().check();
   await dialog.getByText("Every day at 22:30").waitFor();
   await dialog.getByText(/backups of each would be kept/).waitFor();
+  await dialog.getByLabel("Report by mail or web hook").selectOption("failure");
+  await button("Save").click();
+  await dialog.getByText("An address or a web hook is required.").waitFor();
+  await dialog.getByLabel("Mail addresses").fill("admin@example.org");
   await checkViews(t, page, "form of a backup job");
   await button("Save").click();
   const job = main.getByRole("region", { name: "every night" });

@@ -114,6 +114,36 @@ t.test("the form of a backup job", async (t) => {
   t.equal(faultsOf({ ...entries, selection: "filter" }).filter, "filter");
 });
 
+t.test("reports of a backup job", async (t) => {
+  const report = {
+    when: "failure",
+    addresses: ["a@example.org", "b@example.org"],
+    webHooks: ["https://example.org/hook?a=1,2", "http://hooks/x"],
+  } as const;
+  const before: BackupJob = {
+    id: "j",
+    name: "n",
+    type: "backup",
+    repositories: ["r"],
+    retention: { keepLast: 1 },
+    report,
+  };
+  const entries = toEntries(before);
+  t.same(toJob(entries, before)["report"], report, "it stays");
+  t.same(faultsOf(entries), {});
+  const none = { ...entries, addresses: " ", webHooks: "" };
+  t.equal(faultsOf(none).addresses, "receiver");
+  const wrong = { ...entries, addresses: "a@b; c", webHooks: "ftp://x" };
+  t.match(faultsOf(wrong), { addresses: "addresses", webHooks: "webHooks" });
+  const never = { ...none, reportWhen: "never" } as const;
+  t.same(faultsOf(never), {});
+  t.equal(toJob(never, before)["report"], null);
+  t.notOk("report" in toJob(toEntries(undefined), undefined));
+  t.match(toJob({ ...entries, addresses: "x@y.z,v@w.u" }, before), {
+    report: { addresses: ["x@y.z", "v@w.u"] },
+  });
+});
+
 t.test("what a form does not mention is removed, or stays", async (t) => {
   const before: BackupJob = {
     id: "j",

@@ -50,12 +50,20 @@ export interface BackupJob {
   readonly ignoreLongChains?: boolean;
   readonly concurrencyPerHost?: number;
   readonly concurrencyPerSr?: number;
+  readonly report?: JobReport;
+}
+
+/** Who gets a report of each run. */
+export interface JobReport {
+  readonly when: "always" | "failure" | "never";
+  readonly addresses?: readonly string[];
+  readonly webHooks?: readonly string[];
 }
 
 /** A job that tests backups, as `job.getAll` returns it. Times in ms. */
 export interface RestoreTestJob extends Pick<
   BackupJob,
-  "id" | "name" | "vms" | "filter" | "excludedTags" | "concurrency"
+  "id" | "name" | "vms" | "filter" | "excludedTags" | "concurrency" | "report"
 > {
   readonly type: "restore-test";
   /** Ids of repositories; absent: all. */

@@ -9,6 +9,13 @@ import {
   type Selection,
   type SnapshotMode,
 } from "../job.js";
+import {
+  reportFaultsOf,
+  toReport,
+  toReportEntries,
+  type ReportEntries,
+  type ReportFault,
+} from "./report-entries.js";
 
 /** Which VMs a job is about, as typed. */
 export interface VmEntries {
@@ -19,7 +26,7 @@ export interface VmEntries {
 }
 
 /** Values of the form fields of a backup job, as typed. */
-export interface JobEntries extends VmEntries {
+export interface JobEntries extends VmEntries, ReportEntries {
   name: string;
   repositories: readonly string[];
   retention: Record<RetentionRule, string>;
@@ -49,7 +56,8 @@ export type JobFault =
   | "number"
   | "window"
   | "nothing"
-  | "source";
+  | "source"
+  | ReportFault;
 export type JobFaults = Partial<Record<keyof JobEntries, JobFault>>;
 
 const MB = 1_000_000;
@@ -76,6 +84,7 @@ export function toEntries(job: BackupJob | undefined): JobEntries {
     preferCbt: job?.preferCbt ?? true,
     purgeSnapshotData: job?.purgeSnapshotData ?? false,
     ignoreLongChains: job?.ignoreLongChains ?? false,
+    ...toReportEntries(job?.report),
   };
 }
 
@@ -129,7 +138,7 @@ export function faultsOf(entries: JobEntries): JobFaults {
   if (rate !== "" && !(toNumber(rate) * MB >= 1_024)) faults.maxRate = "number";
   if ((entries.windowFrom === "") !== (entries.windowTo === ""))
     faults.windowTo = "window";
-  return faults;
+  return { ...faults, ...reportFaultsOf(entries) };
 }
 
 export function vmFaultsOf({
@@ -233,5 +242,6 @@ export function toJob(
     preferCbt: entries.preferCbt,
     purgeSnapshotData: entries.purgeSnapshotData,
     ignoreLongChains: entries.ignoreLongChains,
+    ...toReport(entries, before?.report),
   };
 }

@@ -185,6 +185,9 @@ export const backupJobs: Messages["backup"]["jobs"] = {
     window: "Beide Uhrzeiten sind erforderlich.",
     nothing: "Wählen Sie mindestens einen Pool oder die Konfiguration.",
     source: "Wählen Sie ein Repository.",
+    addresses: "Bis zu 50 Adressen wie admin@example.org.",
+    webHooks: "Bis zu 10 URLs, die mit http:// oder https:// beginnen.",
+    receiver: "Eine Adresse oder ein Webhook ist nötig.",
   },
   planned: {
     heading: "Vorschau von {name}",

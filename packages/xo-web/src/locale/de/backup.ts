@@ -19,6 +19,22 @@ export const backup: Messages["backup"] = {
   tests: backupTests,
   metadata: backupMetadata,
   mirror: backupMirror,
+  reports: {
+    when: "Bericht per E-Mail oder Webhook",
+    whenHint:
+      "Was gesichert oder ausgelassen wurde und warum, nach jedem Lauf.",
+    times: {
+      never: "Nie",
+      failure: "Nur von Läufen mit Fehlern",
+      always: "Von jedem Lauf",
+    },
+    addresses: "E-Mail-Adressen",
+    addressesHint:
+      "Durch Kommas getrennt. E-Mails brauchen einen Mailserver in der Konfiguration.",
+    webHooks: "URLs von Webhooks",
+    webHooksHint:
+      "Sie erhalten das Protokoll des Laufs als JSON. Durch Leerzeichen getrennt.",
+  },
   runs: {
     lead: "Was Backup-Jobs getan haben: was von jeder VM und Festplatte gelesen und gespeichert wurde, und warum.",
     all: "Alle Läufe",

@@ -176,6 +176,9 @@ export const backupJobs = {
     window: "Both times are required.",
     nothing: "Choose at least one pool or the configuration.",
     source: "Choose a repository.",
+    addresses: "Up to 50 addresses such as admin@example.org.",
+    webHooks: "Up to 10 URLs that begin with http:// or https://.",
+    receiver: "An address or a web hook is required.",
   },
   planned: {
     heading: "Preview of {name}",

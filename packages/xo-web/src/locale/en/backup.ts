@@ -18,6 +18,20 @@ export const backup = {
   tests: backupTests,
   metadata: backupMetadata,
   mirror: backupMirror,
+  reports: {
+    when: "Report by mail or web hook",
+    whenHint: "What was backed up, skipped and why, after each run.",
+    times: {
+      never: "Never",
+      failure: "Only of runs with failures",
+      always: "Of each run",
+    },
+    addresses: "Mail addresses",
+    addressesHint:
+      "Separated by commas. Mail needs a mail server in the configuration.",
+    webHooks: "URLs of web hooks",
+    webHooksHint: "They get the log of the run as JSON. Separated by spaces.",
+  },
   runs: {
     lead: "What backup jobs did: what was read and stored of each VM, disk, pool and copy, and why.",
     all: "All runs",
