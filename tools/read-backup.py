@@ -7,11 +7,15 @@ from Python 3.14, the package "zstandard", or the system's libzstd, whichever
 is there.
 
     read-backup.py REPOSITORY list
+    read-backup.py REPOSITORY show BACKUP
     read-backup.py REPOSITORY restore BACKUP DISK FILE
     read-backup.py REPOSITORY check
 
+"list" prints the id of each backup with the name of the VM, and of its disks;
+"show" prints all that is known of the VM (memory, CPUs, interfaces) as JSON.
 The passphrase is asked for, or read from the environment variable
-XO_BACKUP_PASSPHRASE. With --recovery-key KEY no passphrase is needed.
+XO_BACKUP_PASSPHRASE. With --recovery-key KEY no passphrase is needed: KEY is
+both lines of the recovery key, joined by "-".
 """
 
 import argparse
@@ -441,11 +445,25 @@ def parts_of(repository, manifest, disk):
             yield offset, part
 
 
-def restore(repository, backup, disk_name, path):
+def find_backup(repository, backup):
     manifests, _ = repository.manifests()
     manifest = next((one for one in manifests if one["id"] == backup), None)
     if manifest is None:
         sys.exit("there is no backup %s that can be read" % backup)
+    return manifest
+
+
+def show(repository, backup):
+    manifest = find_backup(repository, backup)
+    keys = ("name", "size", "properties")
+    disks = [{key: disk.get(key) for key in keys} for disk in manifest["disks"]]
+    json.dump({**manifest["properties"], "disks": disks}, sys.stdout, indent=2)
+    print()
+    return 0
+
+
+def restore(repository, backup, disk_name, path):
+    manifest = find_backup(repository, backup)
     disk = next((one for one in manifest["disks"] if one["name"] == disk_name), None)
     if disk is None:
         names = ", ".join(one["name"] for one in manifest["disks"])
@@ -460,12 +478,20 @@ def restore(repository, backup, disk_name, path):
     print("%s: %d bytes" % (path, disk["size"]))
 
 
+def name_in(properties):
+    """The name of a VM or disk, where the program that made the backup stored one."""
+    name = properties.get("name_label") if isinstance(properties, dict) else None
+    return "  %s" % name if isinstance(name, str) and name else ""
+
+
 def list_backups(repository):
     manifests, errors = repository.manifests()
     for manifest in manifests:
-        print("%s  %s" % (manifest["id"], manifest["created"]))
+        vm = name_in(manifest["properties"].get("vm"))
+        print("%s  %s%s" % (manifest["id"], manifest["created"], vm))
         for disk in manifest["disks"]:
-            print("    %s  %d bytes" % (disk["name"], disk["size"]))
+            name = name_in(disk.get("properties"))
+            print("    %s  %d bytes%s" % (disk["name"], disk["size"], name))
     for error in errors:
         print(error, file=sys.stderr)
     return 1 if errors else 0
@@ -496,6 +522,7 @@ def main():
     commands = parser.add_subparsers(dest="command", required=True)
     commands.add_parser("list")
     commands.add_parser("check")
+    commands.add_parser("show").add_argument("backup")
     to_file = commands.add_parser("restore")
     to_file.add_argument("backup")
     to_file.add_argument("disk")
@@ -512,6 +539,8 @@ def main():
         )
         if arguments.command == "list":
             return list_backups(repository)
+        if arguments.command == "show":
+            return show(repository, arguments.backup)
         if arguments.command == "check":
             return check(repository)
         restore(repository, arguments.backup, arguments.disk, arguments.file)

@@ -44,7 +44,15 @@ t.test("the second reader", { skip: missingPython() }, async (t) => {
     if (base !== undefined) writeRandomly(disk, random, 5);
     const changed = disk.takeChanged();
     const { id } = await writeBackup(repository, {
-      disks: [{ name: "disk", source: disk, ...(base && { changed }) }],
+      properties: { vm: { name_label: "web server" } },
+      disks: [
+        {
+          name: "disk",
+          properties: { name_label: "system" },
+          source: disk,
+          ...(base && { changed }),
+        },
+      ],
       ...(base && { base }),
     });
     states.push({ id, bytes: Buffer.from(disk.bytes) });
@@ -66,6 +74,21 @@ t.test("the second reader", { skip: missingPython() }, async (t) => {
   t.test("restores every backup", async (t) => {
     for (const { id, bytes } of states)
       t.ok((await read(id, [])).equals(bytes), id);
+  });
+
+  t.test("lists backups with names, and shows their properties", async (t) => {
+    const env = { ...process.env, XO_BACKUP_PASSPHRASE: "Größe" };
+    const reader = async (...command: string[]) =>
+      (await run("python3", [program, path, ...command], { env })).stdout;
+    const { id } = states[0]!;
+    const listed = (await reader("list")).split("\n");
+    const at = listed.findIndex((line) => line.startsWith(id));
+    t.match(listed[at], /Z {2}web server$/);
+    t.match(listed[at + 1], /^ {4}disk {2}\d+ bytes {2}system$/);
+    t.match(JSON.parse(await reader("show", id)), {
+      vm: { name_label: "web server" },
+      disks: [{ name: "disk", properties: { name_label: "system" } }],
+    });
   });
 
   t.test("opens with the recovery key", async (t) => {

@@ -58,6 +58,8 @@ export function recoverySheet(options: {
     "    python3 read-backup.py REPOSITORY --recovery-key KEY list",
     "    python3 read-backup.py REPOSITORY --recovery-key KEY restore BACKUP DISK FILE",
     "",
+    'KEY is both lines of the recovery key, joined by "-"; REPOSITORY the folder with',
+    "the file repository.json; BACKUP and DISK are ids, which list prints with names.",
     "The program is tools/read-backup.py; the format is described in",
     "docs/backup-format.md of the xo-server sources.",
     "",
