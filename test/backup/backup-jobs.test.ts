@@ -43,7 +43,16 @@ t.test("a job backs up VMs, then only what has changed", async (t) => {
     ],
   });
 
+  const sizeOf = async () => {
+    const all = (await api.ask("remote.getAllInfo")) as Record<
+      string,
+      { readonly used: number }
+    >;
+    return all[repository]!.used;
+  };
+
   await t.test("the first backup reads all", async (t) => {
+    const empty = await sizeOf();
     const run = await runJob(api, id);
     t.equal(run.status, "success", JSON.stringify(run));
     const [entry] = run.vms;
@@ -57,6 +66,9 @@ t.test("a job backs up VMs, then only what has changed", async (t) => {
     t.same(disks.map(({ vdi }) => vdi).toSorted(), [system, data].toSorted());
     const left = leftovers(steered, vm.id);
     t.same(left.blocked, [], "migration is not blocked");
+    const stored = disks.reduce((sum, disk) => sum + disk.stored, 0);
+    const now = await sizeOf();
+    t.ok(now >= empty + stored, `${empty} + ${stored}, ${now} bytes`);
     t.equal(left.snapshots.length, 1, "the base of the next backup");
   });
 

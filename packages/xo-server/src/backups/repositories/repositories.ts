@@ -1,5 +1,4 @@
 import type {
-  Anchor,
   BackupOrderResult,
   BackupToSeveralOperation,
   BenchmarkResult,
@@ -23,10 +22,12 @@ import {
   toRepositoryError,
 } from "./repository-error.js";
 import {
+  afterOrder,
   checkNew,
   toOptions,
   toRecord,
   withSample,
+  type OrderOutcome,
   type RepositoryRecord,
   type RepositoryState,
 } from "./repository-record.js";
@@ -105,6 +106,8 @@ export class Repositories {
       parity: opened.parity,
       passphrases: opened.passphrases,
       inspectedAt: clock.now(),
+      // Of one that exists sizes are read later.
+      ...(opened.recoverySheet !== undefined && { stored: 0 }),
     };
     const { id } = await store.backupRepositories.add({
       name,
@@ -159,7 +162,7 @@ export class Repositories {
     try {
       const storage = this.#storageOf(record);
       const result = await this.#call({ record, storage }, operation, options);
-      await this.#keep(id, (result as { anchor: Anchor }).anchor);
+      await this.#keep(id, result as OrderOutcome);
       return result as T;
     } catch (error) {
       if (isProblemOfRepository(error)) await this.#keepProblem(id, error);
@@ -185,7 +188,7 @@ export class Repositories {
       { type: "mirror", source: this.#placeOf(record, storage), ...copy },
       options,
     );
-    await this.#keep(source, result.sourceAnchor);
+    await this.#keep(source, { anchor: result.sourceAnchor });
     return result;
   }
 
@@ -213,8 +216,7 @@ export class Repositories {
       },
     );
     for (const [i, result] of results.entries())
-      if (!(result instanceof Error))
-        await this.#keep(targets[i]!.id, result.anchor);
+      if (!(result instanceof Error)) await this.#keep(targets[i]!.id, result);
       else if (isProblemOfRepository(result))
         await this.#keepProblem(targets[i]!.id, result);
     return results;
@@ -359,19 +361,13 @@ export class Repositories {
     }
   }
 
-  /** Keeps the newest anchor: orders end in any order. */
-  async #keep(id: string, anchor: Anchor): Promise<void> {
+  /** Orders end in any order. */
+  async #keep(id: string, outcome: OrderOutcome): Promise<void> {
     const { state } = this.get(id);
-    const isNewer = anchor.sequence > (state.anchor?.sequence ?? 0);
-    if (!isNewer && state.problem === undefined) return;
-    await this.changeState(id, (newest) => {
-      const known = newest.anchor?.sequence ?? 0;
-      const isOlder = known < anchor.sequence;
-      // Not stored: JSON leaves out what is undefined.
-      const reached = { ...newest, problem: undefined };
-      return isOlder ? { ...reached, anchor } : reached;
-    });
-    if (isNewer) this.#notify(id);
+    const changed = afterOrder(state, outcome);
+    if (changed === state) return;
+    await this.changeState(id, (newest) => afterOrder(newest, outcome));
+    if (changed.anchor !== state.anchor) this.#notify(id);
   }
 
   async #keepProblem(id: string, error: XoError): Promise<void> {

@@ -125,3 +125,27 @@ export function withSample(
   const earlier = growth.filter(({ time }) => day(time) !== day(sample.time));
   return [...earlier, sample].slice(-MAX_GROWTH);
 }
+
+/** Of the result of an order. */
+export interface OrderOutcome {
+  readonly anchor: Anchor;
+  /** Bytes of new files, of an order that stored a backup. */
+  readonly statistics?: { readonly stored: number; readonly parity: number };
+}
+
+/** The newest anchor, without a problem; what was stored is added until sizes are read again. */
+export function afterOrder(
+  state: RepositoryState,
+  { anchor, statistics }: OrderOutcome,
+): RepositoryState {
+  const isNewer = anchor.sequence > (state.anchor?.sequence ?? 0);
+  const added = statistics ? statistics.stored + statistics.parity : 0;
+  if (!isNewer && added === 0 && state.problem === undefined) return state;
+  return {
+    ...state,
+    // Not stored: JSON leaves out what is undefined.
+    problem: undefined,
+    ...(isNewer && { anchor }),
+    ...(state.stored !== undefined && { stored: state.stored + added }),
+  };
+}
