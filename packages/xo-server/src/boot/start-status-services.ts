@@ -1,10 +1,10 @@
-import type { Catalog } from "@xo-server/inventory";
+import type { Catalog, Predicate } from "@xo-server/inventory";
 import type { Client } from "../auth/client.js";
 import { CpuProfiler } from "../diagnostics/cpu-profiler.js";
 import { HeapSnapshots } from "../diagnostics/heap-snapshots.js";
 import type { Services } from "../methods/services.js";
 import { readableTo } from "../objects/readable.js";
-import { createAudiences, type StatusReader } from "./status-audience.js";
+import { createAudiences } from "./status-audience.js";
 import { startPerformance } from "../status/performance.js";
 import { startStatus, startStatusFeed } from "../status/start-status.js";
 import type { StopStack } from "../lifecycle/stop-stack.js";
@@ -35,7 +35,8 @@ export function startStatusServices(
   });
   const audienceOf = createAudiences({
     demo: options.demo !== undefined,
-    readablePools: (reader) => toReadablePools(reader, views.catalog),
+    readablePools: (reader) => readableTo(reader)("pool"),
+    matches: (uuid, isReadable) => matches(uuid, isReadable, views.catalog),
   });
   return {
     readVisibleStatus(reader) {
@@ -64,20 +65,12 @@ export function startStatusServices(
   };
 }
 
-/** Which pools a client may read, by UUID; undefined: all. */
-function toReadablePools(
-  reader: StatusReader,
-  catalog: Catalog,
-): ((uuid: string) => boolean) | undefined {
-  const mayRead = readableTo(reader)("pool");
-  if (mayRead === undefined) return undefined;
-  return (uuid) => {
-    const table = catalog.tables.get("pool");
-    if (table !== undefined) {
-      const row = table.findId(uuid);
-      return row >= 0 && table.passes(row, mayRead);
-    }
-    const pool = catalog.get(uuid);
-    return pool !== undefined && mayRead(JSON.parse(String(pool.json)));
-  };
+function matches(uuid: string, test: Predicate, catalog: Catalog): boolean {
+  const table = catalog.tables.get("pool");
+  if (table !== undefined) {
+    const row = table.findId(uuid);
+    return row >= 0 && table.passes(row, test);
+  }
+  const pool = catalog.get(uuid);
+  return pool !== undefined && test(JSON.parse(String(pool.json)));
 }

@@ -1,3 +1,4 @@
+import type { Predicate } from "@xo-server/inventory";
 import type { AuthenticatedUser } from "../auth/authenticated-user.js";
 import type { Client } from "../auth/client.js";
 import type { Status } from "../status/status.js";
@@ -17,24 +18,45 @@ export interface StatusReader {
 export interface AudienceOptions {
   /** Anonymous clients of the demo read everything. */
   readonly demo: boolean;
-  /**
-   * Which pools a caller may read, by UUID; undefined: all.
-   * @returns a function that uses the rights of now
-   */
-  readonly readablePools: (
-    reader: StatusReader,
-  ) => ((uuid: string) => boolean) | undefined;
+  /** Which pools a caller may read by its rights of now; the same function for equal rights. undefined: all. */
+  readonly readablePools: (reader: StatusReader) => Predicate | undefined;
+  /** Whether the pool with this UUID is one of them now. */
+  readonly matches: (uuid: string, isReadable: Predicate) => boolean;
 }
 
-/** Finds what a client may read of the status, by its rights of now. */
-export function createAudiences({ demo, readablePools }: AudienceOptions) {
-  return (reader: StatusReader, { pools }: Status): Audience => {
+/**
+ * Finds what a client may read of the status, by its rights of now. For readers with
+ * equal rights the pools are looked through once for each status.
+ */
+export function createAudiences({
+  demo,
+  readablePools,
+  matches,
+}: AudienceOptions) {
+  let last:
+    | undefined
+    | { readonly status: Status; readonly found: Map<Predicate, Audience> };
+
+  function audienceOf(isReadable: Predicate, status: Status): Audience {
+    if (last?.status !== status) last = { status, found: new Map() };
+    let audience = last.found.get(isReadable);
+    if (audience === undefined) {
+      const uuids = Object.values(status.pools)
+        .flatMap(({ pool }) => pool ?? [])
+        .filter((uuid) => matches(uuid, isReadable));
+      audience = readersOf(uuids);
+      last.found.set(isReadable, audience);
+    }
+    return audience;
+  }
+
+  return (reader: StatusReader, status: Status): Audience => {
     const { client, user } = reader;
     if (client.session === undefined && user === undefined)
       return demo ? everything : anonymous;
     const isReadable = readablePools(reader);
-    if (isReadable === undefined) return everything;
-    const uuids = Object.values(pools).flatMap(({ pool }) => pool ?? []);
-    return readersOf(uuids.filter(isReadable));
+    return isReadable === undefined
+      ? everything
+      : audienceOf(isReadable, status);
   };
 }
