@@ -25,6 +25,7 @@ const repositories = right("backup-repository", "read");
 const restores = right("backup-repository", "administrate:restore");
 const imports = right("pool", "administrate:import-vm");
 const createsDisks = right("SR", "administrate:create-vdi");
+const reverts = right("VM", "operate:revert");
 const usesNetworks = right("network", "operate:use");
 
 function permissionOf({ error }: Answer): string | undefined {
@@ -96,7 +97,7 @@ t.test("each object that a restore reaches needs its right", async (t) => {
   const over = { "backup.restoreOver": { id, vm: source.id } };
 
   await t.test("the repository", () =>
-    refused([imports, createsDisks, usesNetworks], restores.action, {
+    refused([imports, createsDisks, usesNetworks, reverts], restores.action, {
       ...whole,
       ...test,
       ...disk,

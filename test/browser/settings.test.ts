@@ -227,6 +227,7 @@ t.test(
         });
         t.same(await parts.getByRole("link").allTextContents(), [
           "My account",
+          "Resource sets",
           "Performance",
         ]);
       },

@@ -10,6 +10,7 @@ import {
   type OverRequest,
 } from "../backups/restore/run-restore-over.js";
 import { asTask } from "./as-task.js";
+import { withGrowth } from "../vms/set-growth.js";
 import { archiveId, findVmBackup } from "./backup-archive.js";
 import { parts } from "./backup-restore.js";
 import { defineOperation, type OperationContext } from "./define-operation.js";
@@ -126,7 +127,9 @@ async function over(
     readonly steps?: ReadonlyMap<string, unknown>;
   },
 ): Promise<true> {
-  await runRestoreOver(request, parts(context), task, steps);
+  const grow = (vm: string, disk: number, run: () => Promise<void>) =>
+    withGrowth(context.objects.get(vm, "VM"), { disk }, context, run);
+  await runRestoreOver(request, { ...parts(context), grow }, task, steps);
   return true;
 }
 

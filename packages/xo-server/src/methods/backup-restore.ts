@@ -5,6 +5,7 @@ import {
   runRestore,
   type RestoreState,
 } from "../backups/restore/run-restore.js";
+import { sharesOf } from "../backups/restore/restore-share.js";
 import { asTask } from "./as-task.js";
 import { archiveId, findVmBackup } from "./backup-archive.js";
 import { defineOperation, type OperationContext } from "./define-operation.js";
@@ -187,7 +188,11 @@ async function restore(
       params: request,
     },
     async (task) => {
-      const { id } = await runRestore(newState(request), parts(context), task);
+      const { id } = await runRestore(
+        newState(request),
+        limitedParts(context),
+        task,
+      );
       return { id };
     },
   );
@@ -199,8 +204,19 @@ async function resume(
   steps: ReadonlyMap<string, unknown>,
 ): Promise<{ id: string }> {
   await findVmBackup(context, "administrate:restore", state.request.id);
-  const { id } = await runRestore(state, parts(context), context.task, steps);
+  const { id } = await runRestore(
+    state,
+    limitedParts(context),
+    context.task,
+    steps,
+  );
   return { id };
+}
+
+/** The same, within the resource set of the VM that was backed up. */
+function limitedParts(context: OperationContext) {
+  const shares = sharesOf(context, context.services.resourceSets);
+  return { ...parts(context), ...(shares === undefined ? {} : { shares }) };
 }
 
 /** What a restore works with. */

@@ -2,7 +2,11 @@ import { XapiError } from "@xo-server/model";
 import { Type } from "typebox";
 import type { PoolObject } from "../objects/pool-objects.js";
 import { defineOperation, type OperationContext } from "./define-operation.js";
-import { sizeOf, withGrowth } from "../vms/set-growth.js";
+import {
+  assertDiskCounted,
+  growthOfDisk,
+  withGrowth,
+} from "../vms/set-growth.js";
 import { newVbd } from "./disk.js";
 import {
   actionRoute,
@@ -67,7 +71,7 @@ export const vbdCreate = defineOperation({
     const record = { ...given, VM: ref, VDI: disk ?? NO_REF };
     const empty = given.empty ?? VDI === undefined;
     const isDisk = VDI !== undefined && given.type !== "CD";
-    const growth = { disk: isDisk ? sizeOf(VDI, context.objects) : 0 };
+    const growth = isDisk ? growthOfDisk(vm, VDI, context.objects) : {};
     const vbd = await withGrowth(vm, growth, context, () =>
       xapi.call("VBD.create", [newVbd({ ...record, empty })]),
     );
@@ -109,6 +113,10 @@ export const vbdDelete = defineOperation({
   rest: deleteRoute("/vbds/{id}", "DeleteVbd"),
   handler: async ({ id }, context) => {
     const vbd = on(context, id);
+    const { VDI, VM, is_cd_drive } = vbd.object;
+    const vm = context.objects.find(String(VM));
+    if (typeof VDI === "string" && is_cd_drive !== true && vm !== undefined)
+      assertDiskCounted(vm, context, VDI);
     if (vbd.object["attached"] === true) await unplug(vbd).catch(ignoreHalted);
     await vbd.xapi.callAsync("VBD.destroy", [vbd.ref]);
     return true;

@@ -105,20 +105,14 @@ export const vmCopyToTemplate = defineOperation({
     resource: "*",
     id: ({ id }) => id,
   },
-  handler: async ({ id }, context) => {
-    const { xapi, ref, object } = source(context, id);
-    return withRollback(untrackedXapi(context.objects, id), async (made) => {
-      const label = String(object["name_label"]);
-      const copy = (await xapi.callAsync("VM.clone", [ref, label])) as Ref;
-      addVm(made, copy);
-      // A clone of a snapshot or template is a template already: XAPI refuses to make it one.
-      if ((await xapi.call("VM.get_is_a_template", [copy])) !== true)
-        await xapi.call("VM.set_is_a_template", [copy, true]);
-      return idOfMade(context.objects, xapi, {
-        type: "VM-template",
-        ref: copy,
-      });
-    });
+  handler: ({ id }, context) => {
+    const from = source(context, id);
+    return withCopy(
+      from,
+      context,
+      () => copyToTemplate(context.objects, from),
+      "template",
+    );
   },
 });
 
@@ -142,13 +136,33 @@ export const vmConvertFromTemplate = defineOperation({
         reason: "it is a default template",
         objectId: id,
       });
-    await withCopy(template, context, async () => {
-      await xapi.call("VM.set_is_a_template", [ref, false]);
-      return id;
-    });
+    await withCopy(
+      template,
+      context,
+      async () => {
+        await xapi.call("VM.set_is_a_template", [ref, false]);
+        return id;
+      },
+      "converted",
+    );
     return true;
   },
 });
+
+async function copyToTemplate(
+  objects: PoolObjects,
+  { id, xapi, ref, object }: PoolObject,
+): Promise<string> {
+  return withRollback(untrackedXapi(objects, id), async (made) => {
+    const label = String(object["name_label"]);
+    const copy = (await xapi.callAsync("VM.clone", [ref, label])) as Ref;
+    addVm(made, copy);
+    // A clone of a snapshot or template is a template already: XAPI refuses to make it one.
+    if ((await xapi.call("VM.get_is_a_template", [copy])) !== true)
+      await xapi.call("VM.set_is_a_template", [copy, true]);
+    return idOfMade(objects, xapi, { type: "VM-template", ref: copy });
+  });
+}
 
 interface CloneOptions {
   readonly name?: string | undefined;

@@ -4,6 +4,7 @@ import { defineOperation } from "./define-operation.js";
 import type { RestRoute } from "../operations/rest-route.js";
 import { DeletionSummary, summarizeDeletion } from "../vms/deletion-summary.js";
 import { destroyVm } from "../vms/destroy-vm.js";
+import { assertDiskCounted } from "../vms/set-growth.js";
 import { id } from "../vms/vm-parameters.js";
 import { deleteRoute, onId } from "./on-object.js";
 
@@ -47,11 +48,10 @@ export const vmDelete = defineOperation({
   permission: onId("administrate:delete", "*"),
   changes: true,
   rest: routes,
-  handler: async (
-    { id, deleteDisks = true, force, ...forced },
-    { objects },
-  ) => {
-    const { xapi, ref } = objects.get(id, ...TYPES);
+  handler: async ({ id, deleteDisks = true, force, ...forced }, context) => {
+    const vm = context.objects.get(id, ...TYPES);
+    const { xapi, ref } = vm;
+    if (!deleteDisks) assertDiskCounted(vm, context);
     const {
       forceBlockedOperation = force === true,
       forceDeleteDefaultTemplate = force === true,

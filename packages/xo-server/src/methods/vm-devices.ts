@@ -8,7 +8,7 @@ import { checkLocking } from "../vms/locking-rights.js";
 import { ejectCd, insertCd } from "../vms/cd-drive.js";
 import { withRollback, untrackedXapi, type Rollback } from "../vms/rollback.js";
 import { createDrive, createInterface } from "../vms/new-drives.js";
-import { sizeOf, withGrowth } from "../vms/set-growth.js";
+import { growthOfDisk, withGrowth } from "../vms/set-growth.js";
 import { PoolScope } from "../vms/pool-scope.js";
 import { id } from "../vms/vm-parameters.js";
 import { isRunning, readRecord } from "../vms/xapi-records.js";
@@ -81,7 +81,7 @@ export const vmAttachDisk = defineOperation({
     const found = on(context, vm);
     const scope = new PoolScope(context.objects, found, context);
     const disk = scope.use("administrate:attach", "VDI", vdi);
-    const growth = { disk: sizeOf(vdi, context.objects) };
+    const growth = growthOfDisk(found, vdi, context.objects);
     const attach = async (made: Rollback) => {
       const vbd = await createDrive(found.xapi, {
         ...options,

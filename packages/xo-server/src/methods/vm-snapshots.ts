@@ -101,7 +101,7 @@ async function revert(
   const name = String(vm.object["name_label"]);
   const before = `${name}_before_revert_${now()}`;
   const growth = {
-    ...growthOfRevert(vm, snapshot),
+    ...growthOfRevert(vm, snapshot, context.objects),
     snapshots: snapshotBefore ? 1 : 0,
   };
   await withGrowth(vm, growth, context, () =>

@@ -15,6 +15,9 @@ import {
   dropExportSnapshot,
   takeExportSnapshot,
 } from "../vms/export-snapshot.js";
+import { SET_KEY } from "../vms/resource-sets.js";
+import { markSet } from "../vms/set-mark.js";
+import { readRecord } from "../vms/xapi-records.js";
 import {
   about,
   checksum,
@@ -237,8 +240,19 @@ function offerImport(
       },
       work,
     );
+    if (context.user?.isAdmin !== true) await leaveSets(xapi, made as Ref[]);
     return idOfFirst(objects, xapi, made as readonly Ref[]);
   });
+}
+
+/** The file may name any resource set: what is imported was not counted there. */
+async function leaveSets(xapi: Xapi, vms: readonly Ref[]): Promise<void> {
+  for (const vm of vms) {
+    const { other_config, snapshots } = await readRecord(xapi, "VM", vm);
+    if (Object.hasOwn(other_config, SET_KEY))
+      await markSet(xapi, vm, undefined);
+    await leaveSets(xapi, snapshots);
+  }
 }
 
 async function idOfFirst(

@@ -119,6 +119,7 @@ export class ResourceSets implements UsableSets {
       },
       own: async (vmId) => {
         for (const one of taken) one.vmId = vmId;
+        await this.#released(taken, vmId);
         await this.#give(vmId, this.#find(id, context), context);
       },
     };
@@ -150,6 +151,7 @@ export class ResourceSets implements UsableSets {
       giveBack: async () => void this.#taken.delete(mine),
       own: async (vmId) => {
         mine.vmId = vmId;
+        await this.#released([mine], vmId);
         const set = this.#options.store.resourceSets.get(setId);
         if (set !== undefined) await this.#give(vmId, set, context);
       },
@@ -214,7 +216,7 @@ export class ResourceSets implements UsableSets {
     const sum = this.#sumOf(setId, used);
     for (const [name, amount] of Object.entries({
       ...amountsOf(wanted),
-      vms: grownVm === undefined ? 1 : 0,
+      vms: grownVm === undefined ? (wanted.vms ?? 1) : 0,
     })) {
       const left = limitOf(limits, name) - sum[name as keyof typeof sum];
       if (amount > 0 && amount > left)
@@ -253,9 +255,17 @@ export class ResourceSets implements UsableSets {
         continue;
       }
       for (const name of usageNames) sum[name] += rest[name] ?? 0;
-      if (one.expected === undefined) sum.vms++;
+      if (one.expected === undefined) sum.vms += one.vms ?? 1;
     }
     return sum;
+  }
+
+  /** Where the mirror can be waited for, a created VM is counted there alone. */
+  async #released(taken: readonly Taken[], vmId: string): Promise<void> {
+    const { caughtUp } = this.#options;
+    if (caughtUp === undefined) return;
+    await caughtUp(vmId);
+    for (const one of taken) this.#taken.delete(one);
   }
 
   /** What the mirror does not contain yet of a reservation; undefined: nothing. */
@@ -296,7 +306,7 @@ function amountsOf({
   memory,
   disk,
   snapshots = 0,
-}: ResourceUsage): Required<ResourceUsage> {
+}: ResourceUsage): Required<Omit<ResourceUsage, "vms">> {
   return { cpus, memory, disk, snapshots };
 }
 

@@ -6,7 +6,7 @@ export interface UsageSources {
   readonly queries: Pick<Queries, "page">;
 }
 
-/** Usage of a set by the VMs in it, by limit. Sizes in bytes. */
+/** Usage of a set by the VMs and templates in it, by limit. Sizes in bytes. */
 export interface SetUsage {
   readonly cpus: number;
   readonly memory: number;
@@ -36,36 +36,49 @@ export async function readUsage({
 }: UsageSources): Promise<ReadonlyMap<string, SetUsage>> {
   await Promise.all([catalog.follow("VBD"), catalog.follow("VDI")]);
   const usage = new Map<string, SetUsage>();
+  const counted = new Map<string, Set<string>>();
+  for (const type of ["VM", "VM-template"])
+    for await (const vm of objectsInSets(queries, type)) {
+      const setId = String(vm["resourceSet"]);
+      const sum = usage.get(setId) ?? { ...noUsage, byVm: new Map() };
+      const known = counted.get(setId) ?? new Set();
+      counted.set(setId, known);
+      const isTemplate = type !== "VM";
+      usage.set(setId, withVm(sum, vm, { catalog, isTemplate, known }));
+    }
+  return usage;
+}
+
+async function* objectsInSets(
+  queries: UsageSources["queries"],
+  type: string,
+): AsyncGenerator<ViewObject> {
   let after: string | undefined;
   do {
     const page = await queries.page({
-      type: "VM",
+      type,
       filter: "resourceSet?",
       sort: [],
       limit: PAGE,
       ...(after === undefined ? {} : { after }),
     });
-    for (const row of page.rows) {
-      const vm = JSON.parse(row.toString()) as ViewObject;
-      const setId = String(vm["resourceSet"]);
-      usage.set(
-        setId,
-        withVm(
-          usage.get(setId) ?? { ...noUsage, byVm: new Map() },
-          vm,
-          catalog,
-        ),
-      );
-    }
+    for (const row of page.rows) yield JSON.parse(row.toString()) as ViewObject;
     after = page.next;
   } while (after !== undefined);
-  return usage;
 }
 
 function withVm(
   sum: SetUsage,
   vm: ViewObject,
-  catalog: UsageSources["catalog"],
+  {
+    catalog,
+    isTemplate,
+    known,
+  }: Pick<UsageSources, "catalog"> & {
+    readonly isTemplate: boolean;
+    /** Disks that are in the sum; those of the VM are added. */
+    readonly known: Set<string>;
+  },
 ): SetUsage {
   const { CPUs, memory, $VBDs, snapshots } = vm as {
     readonly CPUs?: { readonly number?: number };
@@ -74,18 +87,26 @@ function withVm(
     readonly snapshots?: readonly string[];
   };
   const disks = new Set(($VBDs ?? []).flatMap((id) => diskOf(id, catalog)));
-  const sizes = [...disks].map((id) => sizeOf(id, catalog));
-  const own: Required<ResourceUsage> = {
-    cpus: CPUs?.number ?? 0,
-    memory: memory?.dynamic?.[1] ?? 0,
-    disk: sizes.reduce((all, size) => all + size, 0),
+  let [size, added] = [0, 0];
+  for (const id of disks) {
+    const bytes = sizeOf(id, catalog);
+    size += bytes;
+    if (!known.has(id)) added += bytes;
+    known.add(id);
+  }
+  // A template cannot run: it uses storage only.
+  const own: ResourceUsage & { readonly snapshots: number } = {
+    cpus: isTemplate ? 0 : (CPUs?.number ?? 0),
+    memory: isTemplate ? 0 : (memory?.dynamic?.[1] ?? 0),
+    disk: size,
     snapshots: snapshots?.length ?? 0,
   };
   return {
     cpus: sum.cpus + own.cpus,
     memory: sum.memory + own.memory,
-    disk: sum.disk + own.disk,
-    vms: sum.vms + 1,
+    // A disk that several VMs have is counted once.
+    disk: sum.disk + added,
+    vms: sum.vms + (isTemplate ? 0 : 1),
     snapshots: sum.snapshots + own.snapshots,
     byVm: (sum.byVm as Map<string, ResourceUsage>).set(String(vm["id"]), own),
   };

@@ -11,6 +11,8 @@ import { dropConfigDrive } from "./drop-config-drive.js";
 import { withRollback, untrackedXapi, type Rollback } from "./rollback.js";
 import { VmCreationJournal } from "./creation-journal.js";
 import { planNewVm, type NewVm } from "./new-vm.js";
+import { setOf } from "./set-growth.js";
+import { readDiskSizes } from "./template.js";
 import { labelOf } from "./create-disks.js";
 import {
   checkWith,
@@ -50,7 +52,7 @@ export async function createVmFromTemplate(
   const cleaner = untrackedXapi(objects, plan.template.id);
   const note = new VmCreationJournal(work, plan.template.id, plan.name);
   const make = async (made: Rollback) => {
-    const giveBack = await set?.take(usageOf(params, plan));
+    const giveBack = await set?.take(usageOf(params, plan, objects));
     if (giveBack !== undefined) made.add("its share of the set", giveBack);
     const cards =
       params.resourceSet === undefined || params.resourceSet === null
@@ -99,8 +101,9 @@ function toSettings(
   { user: person }: HandlerContext,
 ): GivenSettings {
   return {
-    // Overrides the template's.
+    // Override the template's.
     name_description: "",
+    ...(setOf(template) === undefined ? {} : { resourceSet: null }),
     ...given,
     ...(given.pv_args === undefined ? {} : { PV_args: given.pv_args }),
     creation: {
@@ -112,7 +115,11 @@ function toSettings(
 }
 
 /** Missing values are those of the template. */
-function usageOf(given: CreateParameters, plan: NewVm): ResourceUsage {
+function usageOf(
+  given: CreateParameters,
+  plan: NewVm,
+  objects: PoolObjects,
+): ResourceUsage {
   const { CPUs, memory } = plan.template.object as unknown as {
     readonly CPUs: { readonly number: number };
     readonly memory: { readonly size: number };
@@ -120,6 +127,29 @@ function usageOf(given: CreateParameters, plan: NewVm): ResourceUsage {
   return {
     cpus: given.CPUs ?? CPUs.number,
     memory: toBytes(given.memoryMax ?? given.memory ?? memory.size),
-    disk: (plan.disks ?? []).reduce((sum, { size = 0 }) => sum + size, 0),
+    disk: sizeOfDisks(plan, objects),
   };
+}
+
+/** Bytes of the disks that the VM will have: those of the template too. */
+function sizeOfDisks(
+  { template, disks }: Pick<NewVm, "template" | "disks">,
+  objects: PoolObjects,
+): number {
+  const sizes = new Map(readDiskSizes(template, objects));
+  let sum = disks === undefined ? describedSize(template) : 0;
+  for (const { position = "", size, destroy } of disks ?? []) {
+    if (!destroy) sum += size ?? sizes.get(position) ?? 0;
+    sizes.delete(position);
+  }
+  for (const size of sizes.values()) sum += size;
+  return sum;
+}
+
+/** Bytes of the disks that XAPI creates as a template describes them. */
+function describedSize({ object }: NewVm["template"]): number {
+  const { disks = [] } = (object["template_info"] ?? {}) as {
+    readonly disks?: readonly { readonly size?: unknown }[];
+  };
+  return disks.reduce((sum, { size }) => sum + (Number(size) || 0), 0);
 }

@@ -1,6 +1,9 @@
 import { XoError } from "@xo-server/model";
 import type { HandlerContext } from "../operations/operation.js";
 
+/** Key of other_config of a VM, with the id of its set as JSON. */
+export const SET_KEY = "xo:resource_set";
+
 /** Objects that users of a resource set may use without rights of their own. */
 export interface ResourceSets {
   /** @throws XoError NO_SUCH_OBJECT, FORBIDDEN: the caller is not one of its users */
@@ -80,6 +83,8 @@ export interface ResourceUsage {
   readonly disk: number;
   /** Number of snapshots. Default: 0. */
   readonly snapshots?: number;
+  /** Number of VMs, of a reservation for a further VM or template. Default: 1. */
+  readonly vms?: number;
 }
 
 /** A server without resource sets. */

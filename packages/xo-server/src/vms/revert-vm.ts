@@ -1,9 +1,12 @@
 import { XapiError, type Ref } from "@xo-server/model";
 import type { Xapi } from "@xo-server/xen-api";
+import { markSet } from "./set-mark.js";
+import { SET_KEY } from "./resource-sets.js";
 import { readRecord, type VmRecord } from "./xapi-records.js";
 
 /**
  * Makes a VM what it was when the snapshot was taken; one that ran then runs again.
+ * It stays in its resource set.
  * @param nameBefore of a snapshot that is taken of what it is now; undefined: none is
  */
 export async function revertVm(
@@ -15,7 +18,10 @@ export async function revertVm(
   const vm = record.snapshot_of;
   if (nameBefore !== undefined)
     await xapi.callAsync("VM.snapshot", [vm, nameBefore, []]);
+  const { other_config } = await readRecord(xapi, "VM", vm);
   await xapi.callAsync("VM.revert", [snapshot]);
+  if (other_config[SET_KEY] !== record.other_config[SET_KEY])
+    await markSet(xapi, vm, other_config[SET_KEY]);
   if (record.snapshot_info["power-state-at-snapshot"] === "Running")
     await runAgain(xapi, vm, await readRecord(xapi, "VM", vm));
 }

@@ -81,12 +81,13 @@ export function growthOfSettings(
 export function growthOfRevert(
   vm: VmObject,
   snapshot: VmObject,
+  objects: Pick<PoolObjects, "find">,
 ): ResourceUsage {
-  const [now, next] = [computeOf(vm), computeOf(snapshot)];
+  const [now, next] = [usageOf(vm, objects), usageOf(snapshot, objects)];
   return {
     cpus: Math.max(0, next.cpus - now.cpus),
     memory: Math.max(0, next.memory - now.memory),
-    disk: 0,
+    disk: Math.max(0, next.disk - now.disk),
   };
 }
 
@@ -143,6 +144,9 @@ export async function withDiskGrowth<T>(
   )();
 }
 
+/** `converted`: the source, a template, becomes the VM; its disks are counted already. */
+export type CopyKind = "vm" | "template" | "converted";
+
 /**
  * Runs what creates a VM from another of a resource set: the copy is in the
  * same set, is counted there, and belongs to the caller.
@@ -153,11 +157,18 @@ export async function withCopy(
   source: VmObject,
   context: HandlerContext & GrowthContext,
   run: () => Promise<string>,
+  kind: CopyKind = "vm",
 ): Promise<string> {
   const set = setOf(source);
   if (set === undefined || context.user?.isAdmin === true) return run();
   const { resourceSets } = context.services;
-  const usage = usageOf(source, context.objects);
+  const whole = usageOf(source, context.objects);
+  const usage =
+    kind === "template"
+      ? { cpus: 0, memory: 0, disk: whole.disk, vms: 0 }
+      : kind === "converted"
+        ? { ...whole, disk: 0 }
+        : whole;
   const taken = await resourceSets.takeFor(set, usage, context);
   try {
     const id = await run();
@@ -167,6 +178,59 @@ export async function withCopy(
     await taken.giveBack();
     throw error;
   }
+}
+
+/**
+ * Refuses to leave a disk that is counted in a resource set where nobody counts
+ * it: attached to no VM of that set. Administrators may.
+ * @param vdi id of the disk; absent: all disks of the VM
+ * @throws XoError FORBIDDEN_OPERATION
+ */
+export function assertDiskCounted(
+  vm: VmObject,
+  { user, objects }: Pick<GrowthContext, "user" | "objects">,
+  vdi?: string,
+): void {
+  const set = setOf(vm);
+  if (set === undefined || user?.isAdmin === true) return;
+  if (vdi !== undefined && isCounted(vdi, set, { objects, except: vm.id }))
+    return;
+  throw new XoError("FORBIDDEN_OPERATION", {
+    operation: vdi === undefined ? "keep the disks" : "detach the disk",
+    reason:
+      "it is counted in a resource set: delete it, or attach it to another VM of the set first",
+    objectId: vdi ?? vm.id,
+  });
+}
+
+/** Whether a disk is attached to a VM of a set. */
+function isCounted(
+  vdi: string,
+  set: string,
+  {
+    objects,
+    except,
+  }: {
+    readonly objects: Pick<PoolObjects, "find">;
+    readonly except?: string;
+  },
+): boolean {
+  const vbds = objects.find(vdi)?.object["$VBDs"];
+  return (Array.isArray(vbds) ? (vbds as string[]) : []).some((id) => {
+    const vm = objects.find(String(objects.find(id)?.object["VM"]));
+    return vm !== undefined && vm.id !== except && setOf(vm) === set;
+  });
+}
+
+/** What the attachment of a disk adds to the use of a VM's set. */
+export function growthOfDisk(
+  vm: VmObject,
+  vdi: string,
+  objects: Pick<PoolObjects, "find">,
+): Pick<ResourceUsage, "disk"> {
+  const set = setOf(vm);
+  const isKnown = set !== undefined && isCounted(vdi, set, { objects });
+  return { disk: isKnown ? 0 : sizeOf(vdi, objects) };
 }
 
 /** The id of a VM's resource set. */

@@ -1,3 +1,4 @@
+import { SET_KEY } from "./resource-sets.js";
 import { NULL_REF, XoError, type Ref } from "@xo-server/model";
 import type { VmSettings } from "./vm-parameters.js";
 import { toBytes } from "./byte-size.js";
@@ -104,8 +105,8 @@ function toNotes(
   return {
     auto_poweron: auto_poweron === false ? null : auto_poweron,
     "xo:notes": given.notes,
-    "xo:resource_set": resourceSet && JSON.stringify(resourceSet),
-    ...(resourceSet === null ? { "xo:resource_set": null } : {}),
+    [SET_KEY]: resourceSet && JSON.stringify(resourceSet),
+    ...(resourceSet === null ? { [SET_KEY]: null } : {}),
     ...(creation === undefined
       ? {}
       : { [own]: withCreation(other_config[own], creation) }),

@@ -16,6 +16,8 @@ export interface AttachedDisk {
   readonly vdi: Ref;
   readonly sr: Ref;
   readonly userdevice: string;
+  /** Bytes. */
+  readonly size: number;
 }
 
 export interface OverParts extends Pick<

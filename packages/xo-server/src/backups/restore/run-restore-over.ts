@@ -6,8 +6,12 @@ import { parseArchiveId } from "../archives/archive.js";
 import { findBase } from "./find-base.js";
 import { createDiskUploader } from "./disk-uploader.js";
 import { RestoreJournal } from "./restore-journal.js";
-import { restoreOver, type AttachedDisk } from "./restore-over.js";
-import { planVm } from "./restore-plan.js";
+import {
+  restoreOver,
+  type AttachedDisk,
+  type OverParts,
+} from "./restore-over.js";
+import { planVm, type VmPlan } from "./restore-plan.js";
 import { RestoreProgress } from "./restore-progress.js";
 import type { RestoreContext } from "./run-restore.js";
 
@@ -21,6 +25,18 @@ export interface OverRequest {
   readonly disks?: readonly string[] | undefined;
 }
 
+export interface OverContext extends RestoreContext {
+  /**
+   * Runs a restore within the resource set of the VM. Absent: sets do not limit it.
+   * @param bytes that the disks of the VM grow
+   */
+  readonly grow?: (
+    vm: string,
+    bytes: number,
+    run: () => Promise<void>,
+  ) => Promise<void>;
+}
+
 /**
  * Restores a backup into a halted VM: where a snapshot of a disk is a known backup, only what differs is written.
  * @param steps that the previous run of the server has persisted
@@ -28,7 +44,7 @@ export interface OverRequest {
  */
 export async function runRestoreOver(
   request: OverRequest,
-  context: RestoreContext,
+  context: OverContext,
   task: TaskContext,
   steps?: ReadonlyMap<string, unknown>,
 ): Promise<void> {
@@ -63,7 +79,7 @@ export async function runRestoreOver(
   );
   const total = plan.disks.reduce((sum, { size }) => sum + size, 0);
   const progress = new RestoreProgress(task, total, now);
-  await restoreOver({
+  const parts: OverParts = {
     xapi,
     cleaner,
     vm,
@@ -88,7 +104,23 @@ export async function runRestoreOver(
       task,
       progress,
     }),
-  });
+  };
+  const run = () => restoreOver(parts);
+  await (context.grow === undefined
+    ? run()
+    : context.grow(request.vm, growthOf(plan, attached), run));
+}
+
+/** Bytes that the disks of a VM are larger afterwards; disks that the VM has only now stay. */
+function growthOf(
+  { disks }: Pick<VmPlan, "disks">,
+  attached: readonly AttachedDisk[],
+): number {
+  const sizes = new Map(attached.map((one) => [one.userdevice, one.size]));
+  return disks.reduce(
+    (sum, { size, userdevice }) => sum + size - (sizes.get(userdevice) ?? 0),
+    0,
+  );
 }
 
 async function assertHalted(xapi: Xapi, vm: Ref, id: string): Promise<void> {
@@ -109,8 +141,12 @@ async function attachedDisks(xapi: Xapi, vm: Ref): Promise<AttachedDisk[]> {
       vbd,
     ])) as { type: string; VDI: Ref; userdevice: string };
     if (type !== "Disk") continue;
-    const sr = (await xapi.call("VDI.get_SR", [VDI])) as Ref;
-    disks.push({ vbd, vdi: VDI, sr, userdevice });
+    const { SR, virtual_size } = (await xapi.call("VDI.get_record", [VDI])) as {
+      readonly SR: Ref;
+      readonly virtual_size: string;
+    };
+    const size = Number(virtual_size);
+    disks.push({ vbd, vdi: VDI, sr: SR, userdevice, size });
   }
   return disks;
 }

@@ -10,6 +10,7 @@ import { createDiskUploader } from "./disk-uploader.js";
 import { RestoreJournal } from "./restore-journal.js";
 import type { RestoreRequest } from "./restore-plan.js";
 import { RestoreProgress } from "./restore-progress.js";
+import { withoutSet, type RestoreShares } from "./restore-share.js";
 import { restoreVm } from "./restore-vm.js";
 
 /** Persisted: enough to begin again. */
@@ -31,6 +32,8 @@ export interface RestoreContext extends Pick<
   readonly network?: Ref | null;
   /** Added to other_config of the VM. */
   readonly marks?: Readonly<Record<string, string>>;
+  /** Absent: resource sets do not limit the restore. */
+  readonly shares?: RestoreShares;
 }
 
 export interface RestoredVm {
@@ -74,10 +77,12 @@ export async function runRestore(
           .map((one) => one.backup),
       )
     : new Set<string>();
-  const ref = await restoreVm({
+  const share = await context.shares?.take(plan);
+  const unmarked = share === undefined ? plan : withoutSet(plan);
+  const restored = restoreVm({
     xapi,
     cleaner: objects.untracked.get(request.sr, "SR").xapi,
-    plan: network === null ? { ...plan, vifs: [] } : plan,
+    plan: network === null ? { ...unmarked, vifs: [] } : unmarked,
     name: request.name ?? plan.name,
     token,
     archive: request.id,
@@ -106,10 +111,15 @@ export async function runRestore(
     task,
     journal: new RestoreJournal(task, steps),
   });
+  const ref = await restored.catch(async (error: unknown) => {
+    await share?.giveBack();
+    throw error;
+  });
   task.info("the VM was restored", {
     bytes: progress.done,
     bytesPerSecond: progress.rate,
   });
   const id = (await xapi.call("VM.get_uuid", [ref])) as string;
+  await share?.own(xapi, { ref, id });
   return { id, ref, prepared };
 }
