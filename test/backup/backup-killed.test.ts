@@ -76,7 +76,7 @@ t.test(
       name: "nightly",
       vms: [vm.id],
       repositories: [repository],
-      retention: { keepLast: 50 },
+      retention: { keepLast: KILLS + 10 },
     };
     const id = String(await api.ask("job.create", { job }));
     const began = Date.now();
@@ -98,9 +98,10 @@ t.test(
         $snapshot_of: vm.id,
       });
       t.equal(snapshots.length, 1, "only the base of the next backup is left");
-      const { runs } = (await api.ask("jobRun.list", { jobId: id })) as {
-        runs: LoggedRun[];
-      };
+      const { runs } = (await api.ask("jobRun.list", {
+        jobId: id,
+        limit: 1_000,
+      })) as { runs: LoggedRun[] };
       const backups = runs.flatMap(({ vms }) =>
         vms.flatMap(({ repositories = [] }) =>
           repositories.map(({ backup }) => backup),

@@ -47,8 +47,10 @@ t.test(
 
     const isRaised = async () => {
       const alarms = (await api.ask("alarm.getAll")) as Thing[];
-      return alarms.some((alarm) =>
-        JSON.stringify(alarm).includes("backup.mismatches"),
+      return alarms.some(
+        ({ ruleName, text }) =>
+          ruleName === "Backup: changed block tracking was wrong" &&
+          String(text).includes("nightly"),
       );
     };
     // The server's own values are checked every 10 seconds.
