@@ -32,6 +32,11 @@ export class BalancedClient {
     return new BalancedClient(url, token!.split(";")[0]!);
   }
 
+  /** The same user at another server. */
+  at(url: string): BalancedClient {
+    return new BalancedClient(url, this.#cookie);
+  }
+
   /** A request with the token, and without the cookie of the load balancer. */
   fetch(path: string, init: RequestInit = {}): Promise<Response> {
     const headers = { cookie: this.#cookie };

@@ -21,6 +21,8 @@ export interface ServerGroupOptions {
   readonly pool?: readonly string[];
   /** Further environment variables of each server. */
   readonly env?: Readonly<Record<string, string>>;
+  /** Further ones of one server. */
+  readonly envOf?: (i: number) => Readonly<Record<string, string>>;
   /** Options of node for each server. */
   readonly nodeArgs?: readonly string[];
   /** Lines of config.yaml of each server instead of its name; `NAME` is replaced by it. */
@@ -79,6 +81,7 @@ export class ServerGroup {
   run(i: number, ...args: readonly string[]): RunningProgram {
     const env = {
       ...this.#options.env,
+      ...this.#options.envOf?.(i),
       XO_ADMIN_PASSWORD: PASSWORD,
       XO_STORE: this.postgres.url("xo"),
     };

@@ -1,10 +1,10 @@
-/** Differences of the dates from those of the system, in ms; the next one at each SIGUSR2. */
+/** Differences (the first one: XO_TEST_CLOCK_AHEAD_MS) of the dates from those of the system, in ms; the next one at each SIGUSR2. */
 const DAY_MS = 86_400_000;
 const STEP_MS = Number(process.env["XO_TEST_CLOCK_STEP_MS"] ?? 30 * DAY_MS);
 const OFFSETS = [STEP_MS, -STEP_MS, 0];
 
 const SystemDate = Date;
-let offset = 0;
+let offset = Number(process.env["XO_TEST_CLOCK_AHEAD_MS"] ?? 0);
 let next = 0;
 
 class ShiftedDate extends SystemDate {

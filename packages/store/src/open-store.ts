@@ -4,6 +4,7 @@ import { exportRows } from "./configuration/export-configuration.js";
 import { importRows } from "./configuration/import-configuration.js";
 import { collect, openFile, sealFile } from "./configuration/sealed-file.js";
 import type { Engine } from "./engines/engine.js";
+import { askTime } from "./engines/database-clock.js";
 import { openEngine } from "./engines/open-engine.js";
 import { checkContent, checkFile } from "./database-creation.js";
 import { createCachedTables } from "./cache/cached-tables.js";
@@ -53,6 +54,8 @@ async function startStore(
   engine: Engine,
   availability: Availability,
 ): Promise<Store> {
+  if (settings.sharedClock !== undefined)
+    await askTime(engine, settings.sharedClock);
   const isNew = await checkContent(engine, settings);
   await withMigrationLock(engine, (db) =>
     migrate(db, copyBeforeMigration({ engine, ...settings })),
@@ -84,6 +87,7 @@ async function startStore(
       ...context,
       pollMs: settings.pollMs,
       logger: settings.logger,
+      sharedClock: settings.sharedClock,
       refreshKeys: () => keyRotation.refresh(),
     },
     Object.values(context.tables),
@@ -134,6 +138,7 @@ function toStore(
     ...repositories,
     seals: new Seals(vault),
     engine: engine.name,
+    clock,
     get state() {
       return availability.state;
     },

@@ -1,11 +1,14 @@
 import { randomUUID } from "node:crypto";
 import {
   backgroundWallClock,
+  monotonicClock,
   type Logger,
   silentLogger,
   type WallClock,
 } from "@xo-server/kit";
 import type { Backoff } from "./commit/availability.js";
+import { isPostgres } from "./engines/open-engine.js";
+import { SharedClock } from "./engines/shared-clock.js";
 import type { KeyOptions } from "./secrets/key-source.js";
 import {
   defaultScryptCost,
@@ -37,15 +40,23 @@ export interface StoreOptions {
   readonly scryptCost?: ScryptCost;
   /** log2 of the scrypt cost of passphrases of exported configurations. Default 17. */
   readonly passphraseCost?: number;
+  /** Dates of what is stored. Default: with PostgreSQL that of the database, else that of the system. */
   readonly clock?: WallClock;
   readonly logger?: Logger;
   readonly random?: () => number;
   readonly createId?: () => string;
 }
 
-export type StoreSettings = Required<StoreOptions>;
+export interface StoreSettings extends Required<StoreOptions> {
+  /** `clock`, if it is to follow that of the database. */
+  readonly sharedClock: SharedClock | undefined;
+}
 
 export function withDefaults(options: StoreOptions): StoreSettings {
+  const sharedClock =
+    options.clock === undefined && isPostgres(options.location)
+      ? new SharedClock(backgroundWallClock, monotonicClock)
+      : undefined;
   return {
     create: "first-start",
     traces: [],
@@ -55,7 +66,8 @@ export function withDefaults(options: StoreOptions): StoreSettings {
     backoff: { firstMs: 100, maxMs: 10_000 },
     scryptCost: defaultScryptCost,
     passphraseCost: 17,
-    clock: backgroundWallClock,
+    clock: sharedClock ?? backgroundWallClock,
+    sharedClock,
     logger: silentLogger,
     random: Math.random,
     createId: randomUUID,

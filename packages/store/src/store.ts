@@ -1,3 +1,4 @@
+import type { WallClock } from "@xo-server/kit";
 import type { AvailabilityState } from "./commit/availability.js";
 import type { CommitCounters } from "./commit/committer.js";
 import type { Acls } from "./repositories/acls.js";
@@ -86,6 +87,8 @@ export interface Store {
 
   readonly seals: Seals;
   readonly engine: "sqlite" | "postgres";
+  /** Dates of what is stored: with PostgreSQL those of the database, the same for all its servers. */
+  readonly clock: Pick<WallClock, "now">;
   readonly state: AvailabilityState;
   readonly counters: CommitCounters;
   /** @returns a function that removes the listener */

@@ -2,7 +2,9 @@ import type { Logger, WallClock } from "@xo-server/kit";
 import type { Availability } from "../commit/availability.js";
 import type { Committer } from "../commit/committer.js";
 import type { ChangeTarget } from "../commit/write-unit.js";
+import { askTime } from "../engines/database-clock.js";
 import type { Engine } from "../engines/engine.js";
+import type { SharedClock } from "../engines/shared-clock.js";
 import type { Tables } from "../schema/tables.js";
 import type { Kysely } from "kysely";
 
@@ -17,6 +19,8 @@ interface CacheSynchronizerOptions {
   readonly committer: Committer;
   readonly availability: Availability;
   readonly clock: WallClock;
+  /** Is set by the clock of the database at each read; absent: none. */
+  readonly sharedClock?: SharedClock | undefined;
   /** Interval between two reads of the version counters, in ms. */
   readonly pollMs: number;
   readonly logger: Logger;
@@ -82,11 +86,12 @@ export class CacheSynchronizer {
 
   /** Reloads changed tables now. @throws XoError STORE_UNAVAILABLE */
   async synchronize(): Promise<void> {
-    const { engine, availability, committer } = this.#options;
+    const { engine, availability, committer, sharedClock } = this.#options;
     const versions = await availability.run(() =>
-      this.#bounded(() =>
-        engine.reader.selectFrom("table_versions").selectAll().execute(),
-      ),
+      this.#bounded(async () => {
+        if (sharedClock !== undefined) await askTime(engine, sharedClock);
+        return engine.reader.selectFrom("table_versions").selectAll().execute();
+      }),
     );
     for (const { id, version } of versions) {
       if (!this.#isBehind(id, version)) continue;

@@ -1,5 +1,5 @@
 import type { TaskRow } from "../schema/tables.js";
-import { databaseNow } from "./database-clock.js";
+import { databaseNow } from "../engines/database-clock.js";
 import { checkFence, type Fence } from "./leases.js";
 import type { RepositoryContext } from "./repository-context.js";
 import { toTask, type Task } from "./tasks.js";

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { checkName, checkText } from "../schema/limits.js";
 import type { ClusterServerRow } from "../schema/cluster-tables.js";
-import { databaseNow } from "./database-clock.js";
+import { databaseNow } from "../engines/database-clock.js";
 import type { RepositoryContext } from "./repository-context.js";
 
 /** One of the servers that share the database. Times are those of the database, in ms since the epoch. */

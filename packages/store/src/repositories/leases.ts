@@ -3,7 +3,7 @@ import { sql } from "kysely";
 import type { WriteUnit } from "../commit/write-unit.js";
 import { checkName, limits } from "../schema/limits.js";
 import type { LeaseRow } from "../schema/cluster-tables.js";
-import { databaseNow } from "./database-clock.js";
+import { databaseNow } from "../engines/database-clock.js";
 import type { RepositoryContext } from "./repository-context.js";
 
 /**

@@ -55,14 +55,16 @@ export interface Core {
 }
 
 export async function startCore(
-  options: ServerOptions,
+  given: ServerOptions,
   stops: StopStack,
 ): Promise<Core> {
-  const { loggers, clock = wallClock } = options;
+  const { loggers } = given;
   const logger = loggers.named("xo:main");
-  const monitor = startMonitor(options, stops);
-  const parser = startParser(options, stops);
-  const store = await startStore(options, stops);
+  const monitor = startMonitor(given, stops);
+  const parser = startParser(given, stops);
+  const store = await startStore(given, stops);
+  const clock = given.clock ?? toServerClock(store);
+  const options = { ...given, clock };
   const cluster = await startCluster({
     store,
     config: options.config,
@@ -122,4 +124,11 @@ export async function startCore(
     clients: new Set(),
     limitHits: new LimitHits(),
   };
+}
+
+/** Dates are those of the store, so that all servers of a database have the same ones. */
+function toServerClock({ engine, clock }: Store): WallClock {
+  return engine === "postgres"
+    ? { ...wallClock, now: () => clock.now() }
+    : wallClock;
 }

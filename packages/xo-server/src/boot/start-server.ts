@@ -40,13 +40,14 @@ export async function startServer(options: ServerOptions): Promise<Server> {
 }
 
 /** @returns the url at which the web server listens */
-async function boot(options: ServerOptions, stops: StopStack): Promise<string> {
-  const { config, loggers } = options;
+async function boot(given: ServerOptions, stops: StopStack): Promise<string> {
+  const { config, loggers } = given;
   const logger = loggers.named("xo:api");
-  logConfigSummary(options);
-  await checkDataDir(options);
+  logConfigSummary(given);
+  await checkDataDir(given);
 
-  const core = await startCore(options, stops);
+  const core = await startCore(given, stops);
+  const options = { ...given, clock: core.clock };
   const tls = await startTls({
     http: config.http,
     dataDir: config.dataDir,

@@ -7,7 +7,7 @@ export interface StartOptions extends LoadedConfig {
   readonly loggers: Loggers;
   /** Profiles of simulated pools, in place of the pools of the config. */
   readonly demo?: readonly string[] | undefined;
-  /** Default: the system clock. */
+  /** Default: with PostgreSQL the clock of the database, else that of the system. */
   readonly clock?: WallClock;
   /** Environment variables, of which some contain secrets. Default: those of the process. */
   readonly env?: Readonly<Record<string, string | undefined>>;

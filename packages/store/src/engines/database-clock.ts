@@ -1,5 +1,6 @@
 import { sql, type RawBuilder } from "kysely";
-import type { Engine } from "../engines/engine.js";
+import type { Engine } from "./engine.js";
+import type { SharedClock } from "./shared-clock.js";
 
 /**
  * The time by the clock of the database, in ms since the epoch: the one clock that all
@@ -11,4 +12,16 @@ export function databaseNow({
   return name === "postgres"
     ? sql<number>`cast(extract(epoch from clock_timestamp()) * 1000 as bigint)`
     : sql<number>`cast((julianday('now') - 2440587.5) * 86400000 as integer)`;
+}
+
+/** Sets a clock by that of the database. */
+export async function askTime(
+  engine: Pick<Engine, "name" | "reader">,
+  clock: SharedClock,
+): Promise<void> {
+  const from = clock.elapsed;
+  const { rows } = await sql<{
+    readonly now: number;
+  }>`select ${databaseNow(engine)} as now`.execute(engine.reader);
+  clock.correct(rows[0]!.now, { from, to: clock.elapsed });
 }

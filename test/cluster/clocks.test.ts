@@ -1,0 +1,47 @@
+import { join } from "node:path";
+import { findPostgres } from "@xo-server/store/conformance";
+import t from "tap";
+import { BalancedClient } from "./balanced-client.js";
+import { ServerGroup } from "./server-group.js";
+
+t.comment("timeout=240000");
+
+const DAY_MS = 86_400_000;
+const bin = findPostgres();
+const skip = bin === undefined && "PostgreSQL is not installed";
+
+t.test(
+  "a server whose clock is 31 days ahead keeps the tokens and tasks of the others",
+  { skip },
+  async (t) => {
+    const group = await ServerGroup.open(t, {
+      bin: bin!,
+      nodeArgs: [
+        "--import",
+        join(import.meta.dirname, "../faults/shifted-clock.js"),
+      ],
+      envOf: (i) => ({ XO_TEST_CLOCK_AHEAD_MS: String(i * 31 * DAY_MS) }),
+    });
+    const right = await group.start(0);
+    const client = await BalancedClient.signIn(right.url);
+    await group.postgres.query(
+      "xo",
+      `insert into tasks (id, owner, name, status, started_at, updated_at, ended_at, body_json)
+       select 'ended', 'xo1', 'ended', 'success', now, now, now, '{}'
+       from (select cast(extract(epoch from clock_timestamp()) * 1000 as bigint) as now) clock`,
+    );
+
+    const ahead = await group.start(1);
+    const tasks = await group.postgres.query("xo", "select id from tasks");
+    t.ok(
+      tasks.some(({ id }) => id === "ended"),
+      "the ended task is not pruned at its start",
+    );
+    const there = client.at(ahead.url);
+    t.equal((await there.fetch("/rest/v0/users")).status, 200, "token of xo1");
+    await there.connect(t);
+    t.ok(there.query, "signed in by a ticket");
+    const back = (await BalancedClient.signIn(ahead.url)).at(right.url);
+    t.equal((await back.fetch("/rest/v0/users")).status, 200, "token of xo2");
+  },
+);
