@@ -12,7 +12,8 @@ t.test(
   "devices of a VM, and how hosts are reached, are changed from the page",
   { skip, ...LIMIT },
   async (t) => {
-    const { admin, list, url } = await startStorageBench(t);
+    // A pool with GPUs.
+    const { admin, list, url } = await startStorageBench(t, "--seed", "4");
     const [vm] = await list("vms", "power_state:Halted !VTPMs:/./");
     const [pool] = await list("pools");
     const browser = await openBrowser(t);
@@ -63,6 +64,55 @@ t.test(
       t.same(await ofVm("VTPMs"), []);
     });
 
+    await t.test("devices of hosts are passed through", async (t) => {
+      const all = async (filter: object) =>
+        Object.values(
+          await admin.ask<Record<string, { readonly id: string }>>(
+            "xo.getAllObjects",
+            { filter },
+          ),
+        );
+      const [usb] = await all({ type: "PUSB" });
+      await admin.ask("pusb.set", { id: usb!.id, enabled: true });
+      await page.goto("about:blank");
+      await page.goto(`${url}/#${vmPath}/advanced`);
+      const card = page.getByRole("region", { name: "Passthrough devices" });
+      await card.getByText("No PCI or USB devices").waitFor();
+      const listed = card.getByRole("row").filter({ hasText: /Detach/ });
+      for (const [action, kind] of [
+        ["Attach PCI device", "PCI"],
+        ["Attach USB device", "USB"],
+        ["Attach vGPU", "vGPU"],
+      ] as const) {
+        await card.getByRole("button", { name: action }).click();
+        await dialog.waitFor();
+        const field = dialog.getByLabel("Device");
+        t.match(await field.locator("option").first().textContent(), /\w{4}/);
+        if (kind === "USB") await checkViews(t, page, "the form of a device");
+        await dialog.getByRole("button", { name: "Attach" }).click();
+        await dialog.waitFor({ state: "detached" });
+        await listed.filter({ hasText: kind }).first().waitFor();
+      }
+      await checkViews(t, page, "devices of a VM");
+      t.match(await ofVm("attachedPcis"), [/^0000:/]);
+      const ofKind = async (type: string) =>
+        (await all({ type, vm: vm!.id })).length;
+      t.same([await ofKind("VUSB"), await ofKind("vgpu")], [1, 1]);
+      t.ok(
+        await card.getByRole("button", { name: "Attach USB" }).isDisabled(),
+        "no further one is free",
+      );
+      for (let left = 3; left > 0; left--) {
+        // By key: notifications may be above the button.
+        await listed.first().getByRole("button").press("Enter");
+        await dialog.getByRole("button", { name: "Detach" }).click();
+        await dialog.waitFor({ state: "detached" });
+        await listed.nth(left - 1).waitFor({ state: "detached" });
+      }
+      t.equal(await ofVm("attachedPcis"), undefined);
+      t.same([await ofKind("VUSB"), await ofKind("vgpu")], [0, 0]);
+    });
+
     await t.test("another management interface is chosen", async (t) => {
       const [host] = await list("hosts", `$pool:${pool!.id}`);
       const [other] = await list(
@@ -109,8 +159,12 @@ t.test(
     await t.test("the palette finds the actions", async () => {
       await page.goto(`${url}/#${vmPath}`);
       await page.getByRole("heading", { level: 1, name: vmName }).waitFor();
-      await page.waitForLoadState("networkidle");
+      await page
+        .getByRole("group", { name: "Actions" })
+        .getByRole("button", { name: "More" })
+        .waitFor();
       await page.keyboard.press("Control+k");
+      await dialog.waitFor();
       await page.keyboard.type("BitLocker");
       await dialog
         .getByRole("option")

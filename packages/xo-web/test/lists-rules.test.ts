@@ -189,6 +189,9 @@ t.test(
 
 t.test("columns are those selected, without unknown ones", (t) => {
   const all = columnsOf("VM");
+  const usual = (ofSeveral: boolean) =>
+    shownColumns(all, undefined, ofSeveral).some(({ id }) => id === "$pool");
+  t.same([usual(false), usual(true)], [false, true], "the pool of several");
   t.same(
     shownColumns(all, ["cpu", "gone", "name_label", "cpu"]).map(({ id }) => id),
     ["cpu", "name_label"],

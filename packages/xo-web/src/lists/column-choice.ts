@@ -33,15 +33,22 @@ export function readChoice(remembered: string | null): ColumnChoice {
   };
 }
 
-/** The columns that are shown, in their order; at least one. */
+/**
+ * The columns that are shown, in their order; at least one.
+ * @param ofSeveral whether there is more than one pool
+ */
 export function shownColumns(
   all: readonly Column[],
   ids: readonly string[] | undefined,
+  ofSeveral = false,
 ): readonly Column[] {
   const chosen = (ids ?? []).flatMap(
     (id) => all.find((column) => column.id === id) ?? [],
   );
-  const usual = all.filter(({ isShown }) => isShown);
+  const usual = all.filter(
+    ({ isShown, isShownOfSeveral }) =>
+      isShown === true || (ofSeveral && isShownOfSeveral === true),
+  );
   return chosen.length > 0 ? [...new Set(chosen)] : usual;
 }
 

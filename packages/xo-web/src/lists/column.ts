@@ -50,6 +50,8 @@ export interface Column {
   readonly grows?: boolean;
   /** Shown by default. */
   readonly isShown?: boolean;
+  /** Shown by default where there are several pools: names of objects repeat there. */
+  readonly isShownOfSeveral?: boolean;
   /** Type of the object that the value names. */
   readonly of?: string;
   readonly value: (row: ObjectRow) => ColumnValue;

@@ -54,7 +54,7 @@ export const vm: readonly Column[] = [
   shown(column("mainIpAddress", "text", 7.25)),
   shown(system),
   shown(home),
-  pool,
+  { ...pool, isShownOfSeveral: true },
   tags,
   vcpus,
   memorySize,

@@ -30,16 +30,18 @@ export interface Columns {
 /**
  * Columns of a type, as stored in this browser.
  * @param asked from the address, takes precedence over stored ones
+ * @param ofSeveral whether there is more than one pool
  */
 export function useColumns(
   type: string,
   asked: () => readonly string[] | undefined,
+  ofSeveral: () => boolean,
 ): Columns {
   const all = columnsOf(type);
   const key = `columns.${type}`;
   const choice = shallowRef(readChoice(readStored(key)));
   const shown = computed(() =>
-    shownColumns(all, asked() ?? choice.value.shown),
+    shownColumns(all, asked() ?? choice.value.shown, ofSeveral()),
   );
   const widthOf = (column: Column) =>
     choice.value.widths[column.id] ?? column.width;

@@ -19,6 +19,7 @@ import { network } from "./network.js";
 import { objects } from "./objects.js";
 import { overview } from "./overview.js";
 import { palette } from "./palette.js";
+import { passthrough } from "./passthrough.js";
 import { placement } from "./placement.js";
 import { placementFailures } from "./placement-failures.js";
 import { pool } from "./pool.js";
@@ -57,6 +58,7 @@ export const de: Messages = {
   objects,
   overview,
   palette,
+  passthrough,
   placement,
   placementFailures,
   pool,

@@ -19,6 +19,7 @@ import { network } from "./network.js";
 import { objects } from "./objects.js";
 import { overview } from "./overview.js";
 import { palette } from "./palette.js";
+import { passthrough } from "./passthrough.js";
 import { placement } from "./placement.js";
 import { placementFailures } from "./placement-failures.js";
 import { pool } from "./pool.js";
@@ -60,6 +61,7 @@ export const en = {
   objects,
   overview,
   palette,
+  passthrough,
   placement,
   placementFailures,
   pool,

@@ -1,0 +1,30 @@
+import type { Messages } from "../en/messages.js";
+
+export const passthrough: Messages["passthrough"] = {
+  heading: "Durchgereichte Geräte",
+  none: "Keine PCI- oder USB-Geräte und keine vGPUs.",
+  noDevices: "Im Pool ist kein solches Gerät frei",
+  kind: "Art",
+  device: "Gerät",
+  attach: "Anschließen",
+  kinds: { pci: "PCI", usb: "USB", gpu: "vGPU" },
+  acts: {
+    attachPci: "PCI-Gerät anschließen…",
+    attachUsb: "USB-Gerät anschließen…",
+    attachGpu: "vGPU anschließen…",
+    detach: "Trennen",
+  },
+  detachOf: "{device} trennen",
+  leads: {
+    attachPci:
+      "Gilt ab dem nächsten Start. Die VM startet dann nur auf dem Host des Geräts und kann nicht migriert, suspendiert oder mit Arbeitsspeicher gesichert werden.",
+    attachUsb:
+      "Die VM startet dann nur auf dem Host des Geräts. Geräte erscheinen, wenn ihr Durchreichen auf ihrem Host im Reiter Geräte eingeschaltet ist.",
+    attachGpu: "Die VM startet dann nur auf Hosts mit einer solchen GPU.",
+    detach: {
+      pci: "Gilt ab dem nächsten Start der VM.",
+      usb: "Das Gerät bleibt zum Durchreichen freigegeben.",
+      gpu: "Die vGPU wird gelöscht. Der Gast hat diese Grafikkarte ab dem nächsten Start nicht mehr.",
+    },
+  },
+};
