@@ -125,6 +125,8 @@ t.test("syslog over TCP has the form of RFC 5424", async (t) => {
   t.match(entry, { seq: 1, userName: "ada", hash: stored!.hash });
   await bench.append("vm.pause");
   await until(() => receiver.messages.length === 3);
+  // The receiver has a message before the forwarder counts it.
+  await until(() => forwarder.status.sent === 3);
   t.match(forwarder.status, { sent: 3, failures: 0, pending: 0, lagMs: 0 });
 });
 
@@ -191,7 +193,7 @@ t.test("entries wait for an absent receiver, and arrive once", async (t) => {
   const url = `tcp://127.0.0.1:${port}`;
   let forwarder = bench.forward({ url });
   await bench.append("a.1");
-  await until(() => first.messages.length === 1);
+  await until(() => forwarder.status.sent === 1);
   await first.stop();
   await bench.append("a.2", "a.3");
   await until(() => forwarder.status.state === "failing");
