@@ -6,17 +6,19 @@ import type { TestFile } from "./test-files.js";
 const BUCKET = 25;
 
 /** Groups whose files take longest, first: so that no core works alone at the end. */
-const SLOWEST = ["test/clients", "test/browser", "test", "packages/xo-server"];
+const SLOWEST = ["test/browser", "test", "packages/xo-server"];
 
-/**
- * Runs all files, at a time one more than there are cores: many tests wait for programs
- * that they have started, and the foreign clients wait between two polls.
- */
+/** Foreign programs, which wait most of the time between two polls. */
+const WAITING = new Set(["test/clients", "test/peers"]);
+
+/** Runs all files, as many at a time as there are cores, and beside them those that wait. */
 export async function runFiles(
   files: readonly TestFile[],
   onEnd: (file: TestFile, outcome: Outcome) => void,
 ): Promise<void> {
-  const buckets = bucketsOf(files);
+  const [waiting, others] = partition(bucketsOf(files), ([file]) =>
+    WAITING.has(file!.group),
+  );
   const running = new Set<TestProcess>();
   const stop = () => {
     for (const child of running) child.kill();
@@ -26,11 +28,21 @@ export async function runFiles(
   const jobs = Number(
     process.env["XO_TEST_JOBS"] ?? availableParallelism() + 1,
   );
-  const lanes = Array.from({ length: jobs }, async () => {
+  const runAll = async (buckets: TestFile[][]) => {
     for (let bucket; (bucket = buckets.shift());)
       await runBucket(bucket, running, onEnd);
-  });
-  await Promise.all(lanes);
+  };
+  await Promise.all([
+    runAll(waiting),
+    ...Array.from({ length: jobs }, () => runAll(others)),
+  ]);
+}
+
+function partition<T>(
+  all: readonly T[],
+  test: (one: T) => boolean,
+): [T[], T[]] {
+  return [all.filter(test), all.filter((one) => !test(one))];
 }
 
 /** A file that ends its process fails; the remaining files go on in a new process. */
