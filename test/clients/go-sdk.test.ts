@@ -122,11 +122,9 @@ async function acceptance(
   for (const [pattern, reason] of notApplicable)
     t.comment(`not run: ${pattern}: ${reason}`);
   const patterns = notApplicable.map(([pattern]) => pattern).join("|");
-  const args = [
-    "-test.v",
-    "-test.timeout=800s",
-    `-test.skip=${patterns}`, // Go's own option; the reason of each pattern: NOT_APPLICABLE_V1, _V2
-  ];
+  // Because these tests of the SDK do not apply to any server of today: each pattern has its reason in the table above, and the loop prints it.
+  const leaveOut = `-test.skip=${patterns}`;
+  const args = ["-test.v", "-test.timeout=800s", leaveOut];
   const { stdout, stderr } = await run(t, program, args, prepare);
   const results = [...stdout.matchAll(RESULT)];
   const failed = results.filter(([, how]) => how === "FAIL");

@@ -9,7 +9,7 @@ import type { DiskSource } from "../src/source/disk-source.js";
 import type { BlockStream } from "../src/write/block-source.js";
 import { upload } from "../src/target/upload.js";
 import type { Image } from "../src/target/image.js";
-import { makeCertificate } from "./certificate.js";
+import { makeLoopbackCertificate } from "@xo-server/certificate";
 import { rejectsSafely } from "./rejects-safely.js";
 
 const MIB = 1024 * 1024;
@@ -70,8 +70,8 @@ t.test("a download without a length ends with the connection", async (t) => {
 });
 
 t.test("TLS: certificates, fingerprints, authorities", async (t) => {
-  const pair = makeCertificate();
-  const other = makeCertificate();
+  const pair = makeLoopbackCertificate();
+  const other = makeLoopbackCertificate();
   const url = await serve(t, (_, response) => response.end(content), pair);
   for (const tls of [
     { certificates: `${other.cert}\n${pair.cert}` },

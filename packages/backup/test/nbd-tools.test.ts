@@ -8,7 +8,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { randomBytes } from "node:crypto";
 import t, { type Test } from "tap";
 import { NbdDisk } from "../src/nbd/nbd-disk.js";
-import { makeCertificate } from "./certificate.js";
+import { makeLoopbackCertificate } from "@xo-server/certificate";
 
 /* The NBD servers of Debian; tests are skipped where they are not installed. */
 
@@ -112,7 +112,7 @@ t.test("nbdkit", skipped("nbdkit"), async (t) => {
 
 t.test("nbdkit with TLS", skipped("nbdkit"), async (t) => {
   const image = await createImage(t);
-  const { key, cert } = makeCertificate();
+  const { key, cert } = makeLoopbackCertificate();
   const folder = join(image.folder, "certificates");
   const { mkdir } = await import("node:fs/promises");
   await mkdir(folder);

@@ -1,7 +1,7 @@
 import { randomBytes, randomFillSync } from "node:crypto";
 import t, { type Test } from "tap";
 import { NbdDisk, type NbdDiskOptions } from "../src/nbd/nbd-disk.js";
-import { makeCertificate } from "./certificate.js";
+import { makeLoopbackCertificate } from "@xo-server/certificate";
 import {
   chunkReply,
   dataAt,
@@ -74,8 +74,8 @@ for (const isModern of [false, true])
   });
 
 t.test("TLS: the pinned certificate and its subject", async (t) => {
-  const { key, cert } = makeCertificate("host.example");
-  const other = makeCertificate("host.example");
+  const { key, cert } = makeLoopbackCertificate("host.example");
+  const other = makeLoopbackCertificate("host.example");
   const server = await startFakeNbd(t, { content, tls: { key, cert } });
   const open = (tls: object) =>
     openDisk(t, [{ ...server, tls } as unknown as FakeNbdServer]);
@@ -97,7 +97,7 @@ async function fingerprint(cert: string): Promise<string | undefined> {
 }
 
 t.test("a server without TLS is refused when TLS is expected", async (t) => {
-  const { cert } = makeCertificate();
+  const { cert } = makeLoopbackCertificate();
   const server = await startFakeNbd(t, { content });
   const tls = { certificates: cert };
   await rejectsSafely(

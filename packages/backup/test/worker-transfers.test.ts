@@ -17,7 +17,7 @@ import {
 } from "../src/index.js";
 import { recoveryKey } from "../src/keys/recovery-sheet.js";
 import { createVhdImage } from "../src/vhd/vhd-image.js";
-import { makeCertificate } from "./certificate.js";
+import { makeLoopbackCertificate } from "@xo-server/certificate";
 import { startFakeNbd } from "./fake-nbd-server.js";
 import { BLOCK, halfRandom } from "./memory-disk.js";
 import { seededRandom } from "./random.js";
@@ -98,7 +98,7 @@ async function serveBody(t: Test, body: () => Buffer) {
 t.test("NBD over TLS: everything, then what changed", async (t) => {
   const { repository, backUp } = await setUp(t);
   const content = newContent();
-  const { key, cert } = makeCertificate();
+  const { key, cert } = makeLoopbackCertificate();
   const { address, port } = await startFakeNbd(t, {
     content,
     tls: { key, cert },

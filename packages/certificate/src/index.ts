@@ -1,3 +1,4 @@
+export { makeLoopbackCertificate } from "./loopback.js";
 export {
   makeSelfSigned,
   type CertificateAndKey,

@@ -1,7 +1,7 @@
 import { createServer, type AddressInfo } from "node:net";
 import t, { type Test } from "tap";
 import { hostName } from "../src/index.js";
-import { makeCertificate } from "./certificate.js";
+import { makeLoopbackCertificate } from "@xo-server/certificate";
 import { PASSWORD, probe, startPool } from "./client.js";
 import { FakeClock, until } from "./fake-clock.js";
 import {
@@ -11,7 +11,7 @@ import {
   type FakeReply,
 } from "./fake-xapi.js";
 
-const certificate = makeCertificate();
+const certificate = makeLoopbackCertificate();
 const invalid: FakeReply = { error: ["SESSION_INVALID", "OpaqueRef:NULL"] };
 
 /** A host that answers session.get_uuid with the reply. */

@@ -3,13 +3,13 @@ import { connect, createServer, type AddressInfo, type Socket } from "node:net";
 import t from "tap";
 import { XoError } from "@xo-server/model";
 import type { TlsPolicy, Xapi } from "../src/index.js";
-import { makeCertificate } from "./certificate.js";
+import { makeLoopbackCertificate } from "@xo-server/certificate";
 import { createClient, keepingLogger, PASSWORD } from "./client.js";
 import { FakeClock, until } from "./fake-clock.js";
 import { FakeXapi, httpAnswer, poolScript } from "./fake-xapi.js";
 
-const certificate = makeCertificate();
-const other = makeCertificate();
+const certificate = makeLoopbackCertificate();
+const other = makeLoopbackCertificate();
 
 async function startTlsPool(
   t: { teardown(fn: () => Promise<void>): void },

@@ -1,10 +1,10 @@
 import t, { type Test } from "tap";
-import { makeCertificate } from "./certificate.js";
+import { makeLoopbackCertificate } from "@xo-server/certificate";
 import { FakeServer, json, TOKEN } from "./fake-server.js";
 import { runCli } from "./run-cli.js";
 
 async function start(t: Test) {
-  const { key, cert, fingerprint } = makeCertificate();
+  const { key, cert, fingerprint } = makeLoopbackCertificate();
   const server = await FakeServer.start(t, { key, cert });
   server.routes["GET /rest/v0/ping"] = json(200, { result: "pong" });
   return { server, fingerprint };
@@ -38,7 +38,7 @@ t.test("it is accepted if it is the named one", async (t) => {
 
 t.test("another name than the requested one is refused", async (t) => {
   const { server } = await start(t);
-  const { fingerprint } = makeCertificate();
+  const { fingerprint } = makeLoopbackCertificate();
   const pinned = ["--server", server.url, "--fingerprint", fingerprint];
   const cli = await runCli(t, ["version", ...pinned]);
   t.equal(cli.code, 4);

@@ -9,7 +9,7 @@ import {
 } from "node:net";
 import { createServer as createTls } from "node:tls";
 import type { Test } from "tap";
-import { makeCertificate } from "./certificate.js";
+import { makeLoopbackCertificate } from "@xo-server/certificate";
 
 export interface Receiver {
   readonly port: number;
@@ -65,7 +65,7 @@ export async function startSyslog(
 export async function startTlsSyslog(
   t: Test,
 ): Promise<Receiver & { readonly cert: string }> {
-  const { key, cert } = makeCertificate();
+  const { key, cert } = makeLoopbackCertificate();
   const messages: string[] = [];
   const server = createTls({ key, cert }, (socket) => {
     receive(socket, messages);
@@ -108,7 +108,7 @@ export async function startHttpReceiver(
   t: Test,
   isSecure: boolean,
 ): Promise<HttpReceiver> {
-  const { key, cert } = makeCertificate();
+  const { key, cert } = makeLoopbackCertificate();
   const receiver = {
     messages: [] as string[],
     headers: [] as Record<string, unknown>[],

@@ -7,7 +7,7 @@ import t, { type Test } from "tap";
 import { loadConfig } from "../src/config/load-config.js";
 import { createLoggers } from "../src/log/logger.js";
 import { LdapDirectory } from "../src/auth/ldap/ldap-directory.js";
-import { makeCertificate } from "./certificate.js";
+import { makeLoopbackCertificate } from "@xo-server/certificate";
 import { SERVICE_PASSWORD, skipLdap, Slapd } from "./slapd.js";
 
 const AWAY = { code: "PROVIDER_UNAVAILABLE" };
@@ -30,7 +30,7 @@ function createDirectory(t: Test, ldap: object): LdapDirectory {
 }
 
 t.test("TLS", { skip: skipLdap }, async (t) => {
-  const { cert, key, fingerprint } = makeCertificate();
+  const { cert, key, fingerprint } = makeLoopbackCertificate();
   const slapd = await Slapd.start({ tls: { cert, key } });
   t.teardown(() => slapd.remove());
   const caFile = join(t.testdir(), "ca.pem");

@@ -7,12 +7,12 @@ import t, { type Test } from "tap";
 import type { OperationContext } from "../src/methods/define-operation.js";
 import { serverProbe } from "../src/methods/server-probe.js";
 import { HostProber } from "../src/pools/host-prober.js";
-import { makeCertificate } from "./certificate.js";
+import { makeLoopbackCertificate } from "@xo-server/certificate";
 import { startTestServer } from "./test-server.js";
 
 /** A host behind a certificate of its own that answers every POST so. */
 async function startHost(t: Test, answer: object) {
-  const { key, cert } = makeCertificate();
+  const { key, cert } = makeLoopbackCertificate();
   const bodies: string[] = [];
   const server = createServer({ key, cert }, (request, response) => {
     let body = "";
