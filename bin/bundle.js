@@ -8,16 +8,21 @@ import { isBuiltin } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
+import { writeCompiledCode } from "./load-program.js";
 import { toLicenseTexts } from "../packaging/license-texts.js";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const outdir = join(root, "bin/dist");
 
-/** Programs, and the files that they start as worker threads: these are found beside the program. */
-const entryPoints = {
+/** One file each: CommonJS, whose compiled code Node.js can load (`load-program.js`). */
+const programs = {
   "xo-server": "packages/xo-server/dist/src/index.js",
   "xo-cli": "packages/xo-cli/dist/src/index.js",
   "xapi-sim": "packages/xapi-sim/dist/src/index.js",
+};
+
+/** What the programs start as threads and processes: these are found beside the program. */
+const workers = {
   worker: "packages/parser-pool/dist/src/worker.js",
   "sqlite-worker": "packages/store/dist/src/engines/sqlite-worker.js",
   "planner-worker": "packages/xo-server/dist/src/placement/planner-worker.js",
@@ -26,33 +31,58 @@ const entryPoints = {
   "watchdog-worker": "packages/xo-server/dist/src/lifecycle/watchdog-worker.js",
 };
 
-/** Native code, packages that look for files beside their own, and what only tests of Fastify use. */
-const external = ["libsql", "light-my-request", "node-expat", "piscina"];
-
-/** What CommonJS packages expect to be there. */
-const banner = `import { createRequire as createRequireOfBundle } from "node:module";
-import { dirname as dirnameOfBundle } from "node:path";
-const require = createRequireOfBundle(import.meta.url);
-const __filename = import.meta.filename, __dirname = import.meta.dirname;`;
-
-await rm(outdir, { recursive: true, force: true });
-const { metafile } = await build({
+/** @type {import("esbuild").BuildOptions} */
+const options = {
   absWorkingDir: root,
-  entryPoints,
   outdir,
   bundle: true,
-  splitting: true,
-  format: "esm",
   platform: "node",
   target: "node20.19",
   sourcemap: true,
   sourcesContent: false,
   metafile: true,
   legalComments: "none",
-  external,
-  banner: { js: banner.replaceAll(/\n/g, " ") },
+  // Native code, packages that look for files beside their own, and what only tests of Fastify use.
+  external: ["libsql", "light-my-request", "node-expat", "piscina"],
   logLevel: "warning",
-});
+};
+
+/** What CommonJS packages expect in an ES module. */
+const moduleBanner = `import { createRequire as createRequireOfBundle } from "node:module";
+import { dirname as dirnameOfBundle } from "node:path";
+const require = createRequireOfBundle(import.meta.url);
+const __filename = import.meta.filename, __dirname = import.meta.dirname;`;
+
+/** What ES modules expect, in CommonJS. */
+const scriptBanner =
+  'const bundleUrl = require("node:url").pathToFileURL(__filename).href;';
+
+await rm(outdir, { recursive: true, force: true });
+const results = await Promise.all([
+  build({
+    ...options,
+    entryPoints: programs,
+    format: "cjs",
+    outExtension: { ".js": ".cjs" },
+    banner: { js: scriptBanner },
+    define: {
+      "import.meta.url": "bundleUrl",
+      "import.meta.filename": "__filename",
+      "import.meta.dirname": "__dirname",
+    },
+  }),
+  build({
+    ...options,
+    entryPoints: workers,
+    format: "esm",
+    splitting: true,
+    banner: { js: moduleBanner.replaceAll(/\n/g, " ") },
+  }),
+]);
+const metafile = {
+  inputs: Object.assign({}, ...results.map((one) => one.metafile.inputs)),
+  outputs: Object.assign({}, ...results.map((one) => one.metafile.outputs)),
+};
 for (const file of ["split-records.wasm", "worker-entry.cjs"])
   await copyFile(
     join(root, "packages/parser-pool/dist/src", file),
@@ -66,6 +96,7 @@ await writeFile(
   join(outdir, "external.json"),
   JSON.stringify(await externalPackages(metafile)),
 );
+for (const name of Object.keys(programs)) await writeCompiledCode(name);
 
 /**
  * Packages that the bundle loads at run time: external ones that are installed, and

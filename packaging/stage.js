@@ -35,6 +35,8 @@ export async function stage(target, version) {
     await cp(join(root, "bin", program), join(target, "bin", program));
     await chmod(join(target, "bin", program), 0o755);
   }
+  const loader = "bin/load-program.js";
+  await cp(join(root, loader), join(target, loader));
   await cp(join(root, "bin/dist"), join(target, "bin/dist"), {
     recursive: true,
     filter: (path) => !/(\.map|external\.json)$/.test(path),
@@ -54,7 +56,7 @@ export async function stage(target, version) {
 
 function checkBuilt() {
   for (const file of [
-    "bin/dist/xo-server.js",
+    "bin/dist/xo-server.cjs",
     "packages/xo-web/dist/index.html",
   ])
     if (!existsSync(join(root, file)))

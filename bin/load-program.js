@@ -1,0 +1,62 @@
+import { existsSync, readFileSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
+import module, { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { constants, Script } from "node:vm";
+
+const folder = join(dirname(fileURLToPath(import.meta.url)), "dist");
+
+/**
+ * Loads a bundled program, with the code that V8 compiled when it was bundled: parsing it again
+ * is a quarter of the CPU time of a start (docs/decisions/031-compiled-code.md).
+ * @param {string} name of a file of bin/dist, without extension
+ * @returns {any} its exports
+ */
+export function loadProgram(name) {
+  const file = join(folder, `${name}.cjs`);
+  if (existsSync(compiledFileOf(file))) {
+    const script = toScript(file, readFileSync(compiledFileOf(file)));
+    // V8 compares its version, its flags and the length of the source.
+    if (script.cachedDataRejected === false) return run(script, file);
+  }
+  // Node 22.8 and newer: the next start loads compiled code.
+  module.enableCompileCache?.();
+  return createRequire(file)(file);
+}
+
+/**
+ * Writes the compiled code of a program beside it. For the bundler, which has just written
+ * the program: V8 would accept the code of another source of the same length.
+ * @param {string} name of a file of bin/dist, without extension
+ */
+export async function writeCompiledCode(name) {
+  const file = join(folder, `${name}.cjs`);
+  const script = toScript(file);
+  // With the functions that loading it calls: others are compiled by their first call.
+  run(script, file);
+  await writeFile(compiledFileOf(file), script.createCachedData());
+}
+
+/** Another version of Node.js has other compiled code. */
+function compiledFileOf(file) {
+  return `${file}.${process.version}-${process.arch}.compiled`;
+}
+
+function toScript(file, cachedData) {
+  const source = readFileSync(file, "utf8");
+  const parameters = "exports, require, module, __filename, __dirname";
+  // One line with the first one of the source: line numbers stay.
+  return new Script(`(function (${parameters}) {${source}\n})`, {
+    filename: file,
+    cachedData,
+    importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
+  });
+}
+
+function run(script, file) {
+  const loaded = { exports: {} };
+  const body = script.runInThisContext();
+  body(loaded.exports, createRequire(file), loaded, file, dirname(file));
+  return loaded.exports;
+}

@@ -1,0 +1,80 @@
+import { execFile } from "node:child_process";
+import { cp, readdir, symlink, truncate, unlink } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import t, { type Test } from "tap";
+
+const root = join(dirname(fileURLToPath(import.meta.url)), "../../..");
+const run = promisify(execFile);
+
+/** A copy of the programs whose compiled code a test may damage. */
+async function copyPrograms(t: Test): Promise<string> {
+  const folder = t.testdir({ bin: {} });
+  const bin = join(folder, "bin");
+  await cp(join(root, "bin"), bin, {
+    recursive: true,
+    filter: (path) => !path.endsWith(".map"),
+  });
+  await symlink(join(root, "node_modules"), join(folder, "node_modules"));
+  await symlink(join(root, "package.json"), join(folder, "package.json"));
+  return bin;
+}
+
+async function compiledFiles(bin: string): Promise<string[]> {
+  const files = await readdir(join(bin, "dist"));
+  const compiled = files.filter((name) => name.endsWith(".compiled"));
+  return compiled.map((name) => join(bin, "dist", name));
+}
+
+/** @returns whether V8 has taken the compiled code of each program, in a process of its own */
+async function areAccepted(bin: string): Promise<boolean[]> {
+  const script = `
+    import vm from "node:vm";
+    const accepted = [];
+    const { Script } = vm;
+    vm.Script = class extends Script {
+      constructor(...args) {
+        super(...args);
+        accepted.push(this.cachedDataRejected === false);
+      }
+    };
+    const { syncBuiltinESMExports } = await import("node:module");
+    syncBuiltinESMExports();
+    const { loadProgram } = await import(${JSON.stringify(join(bin, "load-program.js"))});
+    for (const name of ["xo-server", "xo-cli", "xapi-sim"]) loadProgram(name);
+    console.log(JSON.stringify(accepted));
+    process.exit();`;
+  const args = ["--input-type=module", "--eval", script];
+  const { stdout } = await run(process.execPath, args);
+  return JSON.parse(stdout) as boolean[];
+}
+
+async function printsVersion(bin: string): Promise<boolean> {
+  for (const name of ["xo-server", "xo-cli"]) {
+    const args = [join(bin, name), "--version"];
+    const { stdout } = await run(process.execPath, args);
+    if (!/^\d+\.\d+\.\d+\n$/.test(stdout)) return false;
+  }
+  return true;
+}
+
+t.test("programs are loaded with the code that was compiled", async (t) => {
+  t.strictSame(await areAccepted(join(root, "bin")), [true, true, true]);
+});
+
+t.test("programs start without compiled code", async (t) => {
+  const bin = await copyPrograms(t);
+  const files = await compiledFiles(bin);
+  t.equal(files.length, 3);
+  for (const file of files) await unlink(file);
+  t.ok(await printsVersion(bin));
+  t.strictSame(await areAccepted(bin), []);
+});
+
+t.test("programs start with compiled code that V8 refuses", async (t) => {
+  const bin = await copyPrograms(t);
+  for (const file of await compiledFiles(bin)) await truncate(file, 100);
+  t.ok(await printsVersion(bin));
+  t.strictSame(await areAccepted(bin), [false, false, false]);
+});
