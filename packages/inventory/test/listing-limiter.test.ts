@@ -1,3 +1,4 @@
+import type { WallClock } from "@xo-server/kit";
 import t from "tap";
 import { ListingLimiter } from "../src/mirror/listing-limiter.js";
 import { createTestInventory } from "./mirror-pool.js";
@@ -30,6 +31,14 @@ function holdListings(pools: readonly FakePool[]) {
       held.delete(pool);
     },
   };
+}
+
+function createLimiter(
+  clock: WallClock,
+  untilServed: () => Promise<void> = async () => undefined,
+): ListingLimiter {
+  const options = { maxConcurrent: 1, readersWaitMs: 60, clock, untilServed };
+  return new ListingLimiter(options);
 }
 
 async function settle(): Promise<void> {
@@ -103,7 +112,7 @@ t.test("a stopped pool no longer waits", async (t) => {
 
 t.test("listings begin when what is on disk has been read", async (t) => {
   const { clock } = createTestInventory();
-  const limiter = new ListingLimiter(1, clock);
+  const limiter = createLimiter(clock);
   const { signal } = new AbortController();
   const steps: string[] = [];
   const list = (name: string) =>
@@ -128,7 +137,7 @@ t.test("listings begin when what is on disk has been read", async (t) => {
 
 t.test("listings wait for what is on disk ten seconds at most", async (t) => {
   const { clock } = createTestInventory();
-  const limiter = new ListingLimiter(1, clock);
+  const limiter = createLimiter(clock);
   const { signal } = new AbortController();
   void limiter.runFirst(() => new Promise(() => undefined));
   let isListed = false;
@@ -140,4 +149,33 @@ t.test("listings wait for what is on disk ten seconds at most", async (t) => {
   t.notOk(isListed, "it waits");
   clock.advance(1);
   await listed;
+});
+
+t.test("listings begin when readers have what was on disk", async (t) => {
+  const { clock } = createTestInventory();
+  let serve = (): void => undefined;
+  const limiter = createLimiter(
+    clock,
+    () => new Promise<void>((resolve) => (serve = resolve)),
+  );
+  const { signal } = new AbortController();
+  t.equal(await limiter.runFirst(async () => "restored"), "restored");
+  let isListed = false;
+  const listed = limiter.run(signal, async () => {
+    isListed = true;
+  });
+  // The catalog publishes what was restored within its window.
+  clock.advance(60);
+  await settle();
+  t.notOk(isListed, "readers are being served");
+  serve();
+  await listed;
+});
+
+t.test("listings begin at once when nothing was on disk", async () => {
+  const { clock } = createTestInventory();
+  const limiter = createLimiter(clock, () => new Promise(() => undefined));
+  const { signal } = new AbortController();
+  await limiter.runFirst(async () => undefined);
+  await limiter.run(signal, async () => undefined);
 });

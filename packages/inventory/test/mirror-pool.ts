@@ -23,6 +23,8 @@ export function createTestInventory(options: InventoryOptions = {}) {
   };
   const inventory = createInventory({
     clock,
+    // Readers are served by the test: no time passes by itself.
+    readersWaitMs: 0,
     random: () => 0.5,
     logger: {
       debug: write("debug"),

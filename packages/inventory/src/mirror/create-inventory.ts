@@ -63,10 +63,12 @@ class PoolInventory implements Inventory {
       options.recordCacheBytes ?? budget.recordCacheBytes,
       random,
     );
-    this.#listings = new ListingLimiter(
-      options.parallelPools ?? 4,
-      this.#clock,
-    );
+    this.#listings = new ListingLimiter({
+      maxConcurrent: options.parallelPools ?? 4,
+      clock: this.#clock,
+      readersWaitMs: options.readersWaitMs ?? 60,
+      untilServed: () => this.#slicer.whenIdle(),
+    });
     if (options.snapshotCache !== undefined)
       this.#snapshots = new SnapshotCache(options.snapshotCache, {
         clock: this.#clock,

@@ -52,6 +52,11 @@ export interface InventoryOptions {
    * three seconds do not count. Default 4.
    */
   readonly parallelPools?: number;
+  /**
+   * After a restore of snapshots, time in ms in which readers learn of it; listings begin when they
+   * were served. Default 60: views are published 50 ms after a change.
+   */
+  readonly readersWaitMs?: number;
   /** Number of classes of a pool that are listed at a time; default 4. */
   readonly parallelLists?: number;
   /** Waits after failures; default: 1 s, doubled up to 60 s. */

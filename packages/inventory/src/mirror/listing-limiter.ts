@@ -1,4 +1,4 @@
-import type { WallClock } from "@xo-server/kit";
+import { pause, type WallClock } from "@xo-server/kit";
 
 /**
  * A listing that takes longer keeps running but no longer counts: a slow or
@@ -8,6 +8,15 @@ const SLOT_TIMEOUT_MS = 3_000;
 
 /** Listings wait for work with precedence at most this long. */
 const MAX_DEFERRAL_MS = 10_000;
+
+export interface ListingLimiterOptions {
+  readonly maxConcurrent: number;
+  readonly clock: WallClock;
+  /** Time in ms in which readers learn of what was restored, and request it. */
+  readonly readersWaitMs: number;
+  /** Resolves when what readers have requested so far was computed; never rejects. */
+  readonly untilServed: () => Promise<void>;
+}
 
 interface Slot {
   /** Milliseconds of the clock. */
@@ -22,6 +31,7 @@ interface Slot {
 export class ListingLimiter {
   readonly #clock: WallClock;
   readonly #maxConcurrent: number;
+  readonly #options: ListingLimiterOptions;
   /** Listings that count towards the limit, the oldest first. */
   readonly #slots = new Set<Slot>();
   readonly #waiting = new Set<(slot: Slot) => void>();
@@ -32,9 +42,10 @@ export class ListingLimiter {
   /** Ends the deferral after its limit; set while listings are deferred. */
   #deferral: unknown;
 
-  constructor(maxConcurrent: number, clock: WallClock) {
-    this.#maxConcurrent = Math.max(1, maxConcurrent);
-    this.#clock = clock;
+  constructor(options: ListingLimiterOptions) {
+    this.#options = options;
+    this.#clock = options.clock;
+    this.#maxConcurrent = Math.max(1, options.maxConcurrent);
   }
 
   /** Pools are being listed (those that take too long left out), or wait for it. */
@@ -56,19 +67,36 @@ export class ListingLimiter {
   }
 
   /**
-   * No listing begins while `work` runs. Resolves or rejects like `work`: for
-   * what is on disk, which is complete long before any listing.
+   * No listing begins while `work` runs, nor until readers have been served from its result, if it
+   * has one. Resolves or rejects like `work`: for what is on disk, which is complete long before any
+   * listing.
    */
-  async runFirst<T>(work: () => Promise<T>): Promise<T> {
+  async runFirst<T>(
+    work: () => Promise<T | undefined>,
+  ): Promise<T | undefined> {
     if (this.#first++ === 0)
       this.#deferral = this.#clock.setTimeout(() => {
         this.#endDeferral();
       }, MAX_DEFERRAL_MS);
+    let result: T | undefined;
     try {
-      return await work();
+      result = await work();
+      return result;
     } finally {
-      if (--this.#first === 0) this.#endDeferral();
+      if (result === undefined) this.#endFirst();
+      else void this.#serveReaders().then(() => this.#endFirst());
     }
+  }
+
+  /** Never rejects. */
+  async #serveReaders(): Promise<void> {
+    const { readersWaitMs, untilServed } = this.#options;
+    await pause(this.#clock, readersWaitMs);
+    await untilServed();
+  }
+
+  #endFirst(): void {
+    if (--this.#first === 0) this.#endDeferral();
   }
 
   #endDeferral(): void {

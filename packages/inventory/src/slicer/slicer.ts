@@ -39,6 +39,8 @@ export class Slicer {
   /** Lanes with jobs, in round-robin order. */
   readonly #lanes = new Map<string, Job[]>();
   #isScheduled = false;
+  /** Callers of `whenIdle`. */
+  #waiting: (() => void)[] = [];
 
   constructor(options: SlicerOptions) {
     this.#options = options;
@@ -58,6 +60,12 @@ export class Slicer {
     });
   }
 
+  /** Resolves when no lane has jobs. */
+  whenIdle(): Promise<void> {
+    if (this.#lanes.size === 0) return Promise.resolve();
+    return new Promise((resolve) => this.#waiting.push(resolve));
+  }
+
   #schedule(): void {
     if (this.#isScheduled || this.#lanes.size === 0) return;
     this.#isScheduled = true;
@@ -68,7 +76,14 @@ export class Slicer {
         this.#options.afterSlice();
       });
       this.#schedule();
+      if (this.#lanes.size === 0) this.#releaseWaiting();
     });
+  }
+
+  #releaseWaiting(): void {
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const resolve of waiting) resolve();
   }
 
   #slice(): void {
