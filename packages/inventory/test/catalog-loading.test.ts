@@ -84,6 +84,41 @@ t.test("a slow listing shows its objects after ten seconds", async (t) => {
   await handle.stop();
 });
 
+t.test("a pool that waits for others to be listed is not late", async (t) => {
+  const { inventory, clock } = createTestInventory({ parallelPools: 1 });
+  const { views } = createTestViews();
+  const catalog = createCatalog(inventory, { views, clock });
+  const table = await catalog.follow("VM");
+  await catalog.follow("VBD");
+  let goOn = (): void => undefined;
+  const held = new Promise<void>((resolve) => (goOn = resolve));
+  // A listing that hangs counts for three seconds.
+  const hanging = Array.from({ length: 5 }, () => createPool("x"));
+  for (const pool of hanging)
+    pool.listRecords = () => held.then(() => ({ records: 0, bytes: 0 }));
+  const last = createPool("a", "b", "c", "d");
+  const listRecords = last.listRecords.bind(last);
+  last.listRecords = async (className, options) => {
+    if (className === "VBD") await held;
+    return listRecords(className, options);
+  };
+  const others = hanging.map((pool, i) => inventory.addPool(`${i}`, pool));
+  const handle = inventory.addPool("last", last);
+  await until(() => handle.status().isLoading);
+  for (let i = 0; inventory.count("last", "VM") < 4; i++) {
+    await flushed(inventory, clock, 1_000);
+    if (i > 60) throw new Error("it was not listed");
+  }
+  for (let i = 0; i < 3; i++) await flushed(inventory, clock);
+  t.equal(table.count, 0, "its views wait for the other classes");
+  goOn();
+  await until(() => handle.status().state === "watching");
+  await flushed(inventory, clock);
+  t.equal(table.count, 4);
+  catalog.stop();
+  await Promise.all([...others, handle].map((one) => one.stop()));
+});
+
 t.test("an object is built when it is read, and not before", async (t) => {
   const pool = createPool("a", "b", "c");
   const { inventory, clock, handle, poll } = await mirror(pool);

@@ -150,6 +150,12 @@ export class FakeViewTable implements ViewTable {
     visit(readerOf(this.object(row)));
   }
 
+  members(row: number, names: readonly string[]): ViewObject | undefined {
+    if (this.#json[row] !== undefined) return undefined;
+    const object = this.object(row);
+    return Object.fromEntries(names.map((name) => [name, object[name]]));
+  }
+
   writeId(): number {
     return 0;
   }
@@ -198,6 +204,7 @@ export function createFakeCatalog(table: FakeViewTable): Catalog {
     follow: async () => table,
     tables: new Map([["VM", table]]),
     get: () => undefined,
+    poolOf: () => undefined,
     settled: () => Promise.resolve(),
     loaded: () => Promise.resolve(),
     feed: {

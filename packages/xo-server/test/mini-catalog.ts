@@ -57,6 +57,7 @@ export class MiniCatalog {
       follow: async (type: string) => tables.get(type)!.view,
       settled: async () => undefined,
       get: (id: string) => this.#get(id),
+      poolOf: (id: string) => this.#get(id)?.pool,
       feed: {
         get revision() {
           return revision();
@@ -130,6 +131,7 @@ class MiniTable {
       pool: (row: number) => at(row).pool ?? "p",
       findId: (id: string) => this.#rowOf.get(id) ?? -1,
       json: (row: number) => toJson(at(row)),
+      members: () => undefined,
       object: at,
       readRow: (row: number, visit: (object: ObjectReader) => void) => {
         visit(readerOf(at(row)));

@@ -207,7 +207,8 @@ t.test("a task is tracked after other tasks have ended", async (t) => {
 function objectsOn(xapi: Xapi): PoolObjects {
   const json = Buffer.from(JSON.stringify({ id: "v", type: "VM" }));
   const get = (id: string) => ({ id, type: "VM", pool: "p", json });
-  return new PoolObjects({ get, classOf: () => "VM" }, { xapi: () => xapi });
+  const catalog = { get, poolOf: () => "p", classOf: () => "VM" };
+  return new PoolObjects(catalog, { xapi: () => xapi });
 }
 
 t.test("a subtask does not report a reference as its result", async (t) => {

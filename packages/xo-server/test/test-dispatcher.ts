@@ -34,7 +34,11 @@ export function createTestDispatcher<S>(
 ): Dispatcher {
   return createDispatcher(operations, {
     objects: new PoolObjects(
-      { get: findObject, classOf: (type) => type },
+      {
+        get: findObject,
+        poolOf: (id) => findObject(id)?.pool,
+        classOf: (type) => type,
+      },
       {
         xapi: () => {
           throw new Error("this test has no pool");

@@ -32,6 +32,8 @@ export interface Catalog {
    * not.
    */
   get(id: string): CatalogEntry | undefined;
+  /** Id of the connection of the object's pool; undefined: unknown object. Nothing is encoded. */
+  poolOf(id: string): string | undefined;
   /**
    * Resolves when all changes known to the inventory have been applied to the
    * views and published.
@@ -91,6 +93,12 @@ export interface ViewTable {
    * `object` for a few properties of many objects.
    */
   readRow(row: number, visit: (object: ObjectReader) => void): void;
+  /**
+   * Some top-level properties of the object, for encoding them; absent ones are undefined.
+   * @returns undefined: reading `json` is as cheap, as it was read before, or as some of the
+   *   properties cannot be read singly
+   */
+  members(row: number, names: readonly string[]): ViewObject | undefined;
   /**
    * Whether the object satisfies a predicate. The result is cached until the
    * object changes: for predicates that are evaluated repeatedly, such as the

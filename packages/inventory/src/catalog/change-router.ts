@@ -84,9 +84,11 @@ export class ChangeRouter {
       if (loading.has(poolId)) return;
       const isCompared =
         followed?.onRecordChange(pool, ref, kind) ?? !mayChangeId;
+      // A new record: who has read that there is none needs no comparison.
       const isRead =
         readers.length > 0 &&
-        this.#affectsReaders(content, { poolId, className, ref });
+        (kind === "add" ||
+          this.#affectsReaders(content, { poolId, className, ref }));
       for (const reader of readers) {
         if (isRead) reader.onContentChange(pool, ref);
         if (kind !== "update" || !isCompared) reader.onIdChange(pool, ref);

@@ -187,6 +187,10 @@ class InventoryCatalog implements Catalog {
     return id.length > LONGEST_ID ? undefined : this.#finder.find(id);
   }
 
+  poolOf(id: string): string | undefined {
+    return id.length > LONGEST_ID ? undefined : this.#finder.poolOf(id);
+  }
+
   settled(): Promise<void> {
     return this.#scheduler.settled();
   }

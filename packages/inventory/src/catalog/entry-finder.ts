@@ -35,6 +35,16 @@ export class EntryFinder {
       : (this.#findFollowed(id) ?? this.#findInInventory(id));
   }
 
+  /** See Catalog.poolOf. */
+  poolOf(id: string): string | undefined {
+    if (!isRef(id))
+      for (const { table } of this.#followed.values()) {
+        const row = table.findId(id);
+        if (row >= 0) return table.pool(row);
+      }
+    return this.find(id)?.pool;
+  }
+
   #findFollowed(id: string): CatalogEntry | undefined {
     for (const { table } of this.#followed.values()) {
       const row = table.findId(id);

@@ -64,7 +64,13 @@ export class LoadingPools {
   }
 
   #startTimer(poolId: string): unknown {
-    return this.#options.clock.setTimeout(() => {
+    const { clock, inventory } = this.#options;
+    return clock.setTimeout(() => {
+      // It waits until other pools are listed: there is nothing to show, nor to hold back.
+      if (inventory.poolStatus(poolId)?.objects === 0) {
+        this.#timers.set(poolId, this.#startTimer(poolId));
+        return;
+      }
       this.#late.add(poolId);
       this.#update(poolId);
     }, MAX_WAIT_MS);

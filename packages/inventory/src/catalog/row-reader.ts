@@ -69,6 +69,14 @@ export class RowReader implements ObjectReader {
   }
 }
 
+/** Whether a property is read from the record without building the object. */
+export function isReadSingly(view: View, name: string): boolean {
+  return (
+    ["id", "type", "$pool", "$poolId"].includes(name) ||
+    (view.properties !== undefined && Object.hasOwn(view.properties, name))
+  );
+}
+
 /** A reader of an object that has been built. */
 export function readerOf(object: ViewObject): ObjectReader {
   return {

@@ -12,7 +12,7 @@ import type { ClassContext } from "./class-context.js";
 import { digestOf } from "./digest.js";
 import { evaluatePredicate } from "./evaluate-predicate.js";
 import { PredicateResults } from "./predicate-results.js";
-import { readerOf } from "./row-reader.js";
+import { isReadSingly, readerOf } from "./row-reader.js";
 import { RowFlag } from "./view-row-table.js";
 import { copyOf } from "./view-encoder.js";
 
@@ -96,6 +96,17 @@ export class ViewRows implements ViewTable {
     const { hashes, count, readsPool } = reader.links;
     dependencies.add(row, hashes, count);
     if (readsPool) rows.setFlag(row, RowFlag.readsPool, true);
+  }
+
+  members(row: number, names: readonly string[]): ViewObject | undefined {
+    const { rows, view } = this.#context;
+    if (rows.has(row, RowFlag.encoded)) return undefined;
+    if (!names.every((name) => isReadSingly(view, name))) return undefined;
+    const members = Object.create(null) as ViewObject;
+    this.readRow(row, (object) => {
+      for (const name of names) members[name] = object.value([name]);
+    });
+    return members;
   }
 
   passes(row: number, test: Predicate): boolean {

@@ -1,12 +1,16 @@
+import { canonicalMembers } from "../catalog/canonical-json.js";
 import { MemberPicker } from "../catalog/member-picker.js";
 import { metricOf, metricNames, METRICS_FIELD } from "./metrics.js";
 import type { LatestMetrics } from "./latest-metrics.js";
 import { toPath } from "./value-path.js";
+import type { ViewObject } from "../views/view.js";
 
 /** Extracts fields of objects: top-level fields, and `now.*` metrics. */
 export class FieldPicker {
   readonly #latest: LatestMetrics;
   readonly #metrics: readonly number[];
+  /** The fields that are not metrics. */
+  readonly own: readonly string[];
   /** Fields that sort before `now` in canonical JSON, and after it. */
   readonly #before: MemberPicker;
   readonly #after: MemberPicker;
@@ -17,6 +21,7 @@ export class FieldPicker {
     const own = this.hasMetrics
       ? fields.filter((field) => !isMetricField(field))
       : fields;
+    this.own = own;
     this.#before = new MemberPicker(
       this.hasMetrics ? own.filter((field) => field < METRICS_FIELD) : own,
     );
@@ -40,6 +45,16 @@ export class FieldPicker {
       withoutBraces(this.#after.pickText(json)),
     ];
     return Buffer.from(`{${members.filter((text) => text !== "").join(",")}}`);
+  }
+
+  /**
+   * @param members the values of `own`; gets the metrics too
+   * @returns the same as `pick`
+   */
+  encode(members: ViewObject, row: number): Buffer {
+    if (this.hasMetrics)
+      members[METRICS_FIELD] = this.#latest.object(row, this.#metrics);
+    return Buffer.from(canonicalMembers(members, () => undefined));
   }
 }
 

@@ -92,8 +92,12 @@ export class Projection {
 
   /** Canonical JSON of a row's object with the requested fields, not cached. */
   encode(row: number): Buffer {
-    const json = this.#table.json(row);
-    return this.#picker === undefined ? json : this.#picker.pick(json, row);
+    const picker = this.#picker;
+    if (picker === undefined) return this.#table.json(row);
+    const members = this.#table.members(row, picker.own);
+    return members === undefined
+      ? picker.pick(this.#table.json(row), row)
+      : picker.encode(members, row);
   }
 
   /**

@@ -47,7 +47,7 @@ export interface AlarmsOptions {
     "alarmRules" | "alarms" | "alarmNotices" | "engine" | "onChange"
   >;
   readonly queries: Pick<Queries, "live" | "metrics">;
-  readonly catalog: Pick<Catalog, "get" | "settled">;
+  readonly catalog: Pick<Catalog, "get" | "poolOf" | "settled">;
   readonly listPools: () => readonly PoolStatus[];
   readonly mail: Config["mail"];
   readonly readServerMetric: ReadServerMetric;
@@ -246,7 +246,7 @@ export class Alarms {
       {
         writer: this.#writer,
         clock: this.#options.clock,
-        poolOf: (id) => this.#options.catalog.get(id)?.pool,
+        poolOf: (id) => this.#options.catalog.poolOf(id),
         isFollowed: (pool) => this.#pools.isFollowed(pool),
       },
     );

@@ -22,7 +22,7 @@ type Objects = Extract<Condition, { kind: "statistic" | "object" }>;
 
 export interface ObjectWatcherOptions {
   readonly queries: Pick<Queries, "live" | "metrics">;
-  readonly catalog: Pick<Catalog, "get">;
+  readonly catalog: Pick<Catalog, "poolOf">;
   /** Whether objects of the pool are current. */
   readonly isFollowed: (pool: string) => boolean;
   /** Metrics may be a minute old. */
@@ -72,10 +72,10 @@ export class ObjectWatcher implements ConditionWatcher {
 
   unmatchedState(key: string, { pool }: Match): UnmatchedState {
     const { catalog, isFollowed } = this.#options;
-    const entry = catalog.get(key);
-    const of = entry?.pool ?? pool;
+    const current = catalog.poolOf(key);
+    const of = current ?? pool;
     if (of !== undefined && !isFollowed(of)) return "unknown";
-    if (entry === undefined) return "ended";
+    if (current === undefined) return "ended";
     if (this.#condition.kind === "object") return "ended";
     const { type, metric } = this.#condition;
     const index = nowMetricIndex(metric);

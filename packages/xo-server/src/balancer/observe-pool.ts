@@ -11,7 +11,7 @@ import type { HostStats } from "../stats/host-stats.js";
 import type { PoolObservation, ObservedHost } from "./pool-observation.js";
 
 export interface ObservePoolParts {
-  readonly catalog: Pick<Catalog, "follow" | "get">;
+  readonly catalog: Pick<Catalog, "follow" | "get" | "poolOf">;
   readonly inventory: Pick<Inventory, "runInSlices">;
   readonly pools: Pick<Pools, "list">;
   readonly stats: { readonly tracks: Pick<HostStats["tracks"], "get"> };
@@ -45,7 +45,7 @@ export async function observePool(
   parts: ObservePoolParts,
 ): Promise<PoolObservation> {
   const { catalog, inventory, rolling } = parts;
-  const connection = catalog.get(pool)?.pool;
+  const connection = catalog.poolOf(pool);
   if (connection === undefined || !isConnected(connection, parts))
     return disconnected;
   const [hosts] = await Promise.all([

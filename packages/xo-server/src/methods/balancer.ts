@@ -23,7 +23,7 @@ import type { Action } from "../rights/actions.js";
 
 export interface BalancerMethodParts {
   readonly balancer: Balancer;
-  readonly catalog: Pick<Catalog, "get" | "follow">;
+  readonly catalog: Pick<Catalog, "get" | "poolOf" | "follow">;
 }
 
 const pool = idOf("a pool");

@@ -18,7 +18,7 @@ export interface PoolObject {
   readonly xapi: Xapi;
 }
 
-type CatalogPart = Pick<Catalog, "get" | "classOf">;
+type CatalogPart = Pick<Catalog, "get" | "poolOf" | "classOf">;
 type PoolsPart = Pick<Pools, "xapi">;
 
 /** What XAPI calls are part of. */
@@ -93,7 +93,7 @@ export class PoolObjects {
 
   /** The id of the connection through which an object is known. */
   connectionOf(id: string): string | undefined {
-    return this.#catalog.get(id)?.pool;
+    return this.#catalog.poolOf(id);
   }
 
   /** The id of the object with an opaque reference. The mirror may show a new object only a moment later. */

@@ -51,6 +51,7 @@ export class PoolConflicts {
       warnings: [],
     };
     this.#identities.set(id, identity);
+    const before = keyOf(identity);
     // Before the listing the mirror has the pool that answered last.
     const mirrored = isListed ? undefined : this.#mirrored(id);
     for (const last of [identity.uuid, mirrored])
@@ -58,7 +59,8 @@ export class PoolConflicts {
         identity.replacedUuid = last;
     identity.uuid = uuid ?? identity.uuid;
     if (isListed) identity.hosts = this.#hostsOf(id);
-    this.#refresh();
+    // States change often, identities hardly ever.
+    if (keyOf(identity) !== before) this.#refresh();
   }
 
   remove(connection: string): void {
@@ -67,27 +69,36 @@ export class PoolConflicts {
 
   /** Computes all warnings again, and logs new ones. */
   #refresh(): void {
-    const byHost = new Map<string, Set<string>>();
-    for (const [id, { hosts }] of this.#identities)
-      for (const host of hosts)
-        byHost.set(host, (byHost.get(host) ?? new Set()).add(id));
+    const owners = this.#ownersOfUuids();
     for (const [id, identity] of this.#identities) {
       const before = new Set(identity.warnings.map(({ message }) => message));
-      const sharing = new Set<string>();
-      for (const host of identity.hosts)
-        for (const other of byHost.get(host)!) sharing.add(other);
-      identity.warnings = this.#warningsFor(id, identity, sharing);
+      const others = new Set<string>();
+      for (const uuid of uuidsOf(identity))
+        for (const other of owners.get(uuid)!)
+          if (other !== id) others.add(other);
+      identity.warnings = this.#warningsFor(identity, others);
       for (const { message } of identity.warnings)
         if (!before.has(message))
           this.#logger.warn(`${identity.label}: ${message}`);
     }
   }
 
-  /** @param sharing connections with some of its hosts */
+  /** Connections by the UUIDs of their pools and hosts. */
+  #ownersOfUuids(): ReadonlyMap<string, readonly string[]> {
+    const owners = new Map<string, string[]>();
+    for (const [id, identity] of this.#identities)
+      for (const uuid of uuidsOf(identity)) {
+        const known = owners.get(uuid);
+        if (known === undefined) owners.set(uuid, [id]);
+        else known.push(id);
+      }
+    return owners;
+  }
+
+  /** @param others connections with the same UUIDs, of the pool or of hosts */
   #warningsFor(
-    id: string,
     { uuid, replacedUuid }: Identity,
-    sharing: ReadonlySet<string>,
+    others: ReadonlySet<string>,
   ): PoolWarning[] {
     const warnings: PoolWarning[] = [];
     if (replacedUuid !== undefined && uuid !== undefined)
@@ -96,8 +107,8 @@ export class PoolConflicts {
         message: `another pool answers at this address: ${uuid} instead of ${replacedUuid}`,
         data: { uuid, previous: replacedUuid },
       });
-    for (const [otherId, other] of this.#identities) {
-      if (otherId === id) continue;
+    for (const otherId of others) {
+      const other = this.#identities.get(otherId)!;
       const pool = other.label;
       if (uuid !== undefined && uuid === other.uuid)
         warnings.push({
@@ -105,7 +116,7 @@ export class PoolConflicts {
           message: `has the same UUID as ${pool}: the same pool under another address, or a copy of it; objects of only one of them are shown`,
           data: { pool },
         });
-      else if (sharing.has(otherId))
+      else
         warnings.push({
           code: "SAME_HOSTS",
           message: `has hosts with the same UUIDs as ${pool}; objects of only one of them are shown`,
@@ -127,4 +138,13 @@ export class PoolConflicts {
       if (uuid !== undefined) uuids.add(uuid);
     return uuids;
   }
+}
+
+function uuidsOf({ uuid, hosts }: Identity): string[] {
+  return uuid === undefined ? [...hosts] : [uuid, ...hosts];
+}
+
+/** What warnings depend on. */
+function keyOf(identity: Identity): string {
+  return `${identity.replacedUuid} ${uuidsOf(identity).join(" ")} ${identity.uuid}`;
 }
