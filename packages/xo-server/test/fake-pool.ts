@@ -32,6 +32,10 @@ export class FakePool implements LivePool {
     return this.current;
   }
 
+  summary(): PoolStatus {
+    return this.current;
+  }
+
   become(change: Partial<PoolStatus>): void {
     this.current = { ...this.current, ...change };
   }

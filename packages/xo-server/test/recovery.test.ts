@@ -7,7 +7,7 @@ import {
   type Operation,
 } from "../src/operations/operation.js";
 import type { AuthenticatedUser } from "../src/auth/authenticated-user.js";
-import type { PoolStatus } from "../src/status/status.js";
+import type { PoolSummary } from "../src/status/status.js";
 import { Rights } from "../src/rights/rights.js";
 import { TrackedXapi } from "../src/tasks/tracked-xapi.js";
 import { XapiTaskWatch } from "../src/tasks/xapi-task-watch.js";
@@ -167,7 +167,7 @@ function setUp(t: Test, extra: Partial<Operation> = {}) {
           }
         : undefined;
     const pools = {
-      list: () => [{ id: "p", state: "watching" } as PoolStatus],
+      listSummaries: () => [{ id: "p", state: "watching" } as PoolSummary],
       xapi: () => pool.xapi,
     };
     const dispatcher = createTestDispatcher([operation], {

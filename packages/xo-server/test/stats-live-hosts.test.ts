@@ -29,7 +29,7 @@ function setUp(...rows: (Row | undefined)[]) {
   const hosts = new LiveHosts(
     { follow: async () => table as never },
     {
-      list: () =>
+      listSummaries: () =>
         Object.entries(states).map(([id, state]) => ({ id, state })) as never,
       xapi: (id) => ({ pool: id }) as never,
     },

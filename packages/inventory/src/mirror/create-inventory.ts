@@ -114,7 +114,7 @@ class PoolInventory implements Inventory {
     });
     this.#mirrors.set(id, mirror);
     mirror.start();
-    return { stop: () => mirror.stop(), status: () => mirror.status };
+    return mirror;
   }
 
   async removePool(id: string): Promise<void> {
@@ -138,7 +138,7 @@ class PoolInventory implements Inventory {
   }
 
   poolStatus(poolId: string): PoolStatus | undefined {
-    return this.#mirrors.get(poolId)?.status;
+    return this.#mirrors.get(poolId)?.status();
   }
 
   async catchUp(poolId: string): Promise<void> {

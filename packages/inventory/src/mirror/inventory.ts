@@ -85,6 +85,9 @@ export interface PoolHandle {
   /** Stops mirroring. The objects stay, marked as stale. */
   stop(): Promise<void>;
   status(): PoolStatus;
+  /** Of the status, which counts the objects of each class: only this. */
+  readonly state: PoolStatus["state"];
+  readonly lastError: PoolStatus["lastError"];
 }
 
 export interface InventoryStats {

@@ -123,7 +123,15 @@ export class PoolMirror {
     return this.#rate.perSecond;
   }
 
-  get status(): PoolStatus {
+  get state(): PoolStatus["state"] {
+    return this.#reflector.state;
+  }
+
+  get lastError(): PoolStatus["lastError"] {
+    return this.#reflector.lastError;
+  }
+
+  status(): PoolStatus {
     const { state, since, staleSince, lastError, token } = this.#reflector;
     const lastChangeAt = this.#lastChangeAt;
     return {

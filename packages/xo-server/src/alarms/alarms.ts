@@ -5,7 +5,7 @@ import type { Catalog, Queries } from "@xo-server/inventory";
 import type { Alarm, Store } from "@xo-server/store";
 import type { Config } from "../config/config.js";
 import type { Logger } from "../log/logger.js";
-import type { PoolStatus } from "../status/status.js";
+import type { PoolSummary } from "../status/status.js";
 import type { ConditionWatcher } from "./match.js";
 import { EventRuleWatcher } from "./event-rule-watcher.js";
 import { AlarmWriter } from "./alarm-writer.js";
@@ -48,7 +48,7 @@ export interface AlarmsOptions {
   >;
   readonly queries: Pick<Queries, "live" | "metrics">;
   readonly catalog: Pick<Catalog, "get" | "poolOf" | "settled">;
-  readonly listPools: () => readonly PoolStatus[];
+  readonly listPools: () => readonly PoolSummary[];
   readonly mail: Config["mail"];
   readonly readServerMetric: ReadServerMetric;
   /** URL of the page, for links in notices; ends with a slash. */

@@ -1,10 +1,10 @@
 import type { WallClock } from "@xo-server/kit";
 import type { Catalog } from "@xo-server/inventory";
-import type { PoolStatus } from "../status/status.js";
+import type { PoolSummary } from "../status/status.js";
 import { isConnected } from "./pool-watcher.js";
 
 export interface FollowedPoolsOptions {
-  readonly listPools: () => readonly PoolStatus[];
+  readonly listPools: () => readonly PoolSummary[];
   readonly catalog: Pick<Catalog, "settled">;
   readonly clock: WallClock;
   /** Called when the objects of a pool are those of the pool, and may be evaluated. */

@@ -1,10 +1,10 @@
 import type { Catalog } from "@xo-server/inventory";
-import type { PoolStatus } from "../status/status.js";
+import type { PoolSummary } from "../status/status.js";
 import type { NoticeAlarm, NoticeBody } from "./notice.js";
 
 export interface NoticeDescriberOptions {
   readonly catalog: Pick<Catalog, "get">;
-  readonly listPools: () => readonly PoolStatus[];
+  readonly listPools: () => readonly PoolSummary[];
   readonly pageUrl: () => string | undefined;
 }
 

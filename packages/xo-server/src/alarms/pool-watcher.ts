@@ -1,5 +1,5 @@
 import type { WallClock } from "@xo-server/kit";
-import type { PoolState, PoolStatus } from "../status/status.js";
+import type { PoolState, PoolSummary } from "../status/status.js";
 import type {
   MatchHandler,
   UnmatchedState,
@@ -7,7 +7,7 @@ import type {
 } from "./match.js";
 
 export interface PoolWatcherOptions {
-  readonly listPools: () => readonly PoolStatus[];
+  readonly listPools: () => readonly PoolSummary[];
   readonly clock: WallClock;
 }
 

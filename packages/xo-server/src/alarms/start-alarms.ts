@@ -3,7 +3,7 @@ import type { Store } from "@xo-server/store";
 import type { Cluster } from "../cluster/start-cluster.js";
 import type { Objects } from "../objects/start-objects.js";
 import type { StartOptions } from "../config/start-options.js";
-import type { PoolStatus } from "../status/status.js";
+import type { PoolSummary } from "../status/status.js";
 import { findLostServers } from "../status/cluster-servers.js";
 import type { StopStack } from "../lifecycle/stop-stack.js";
 import { AlarmListeners } from "./alarm-listeners.js";
@@ -26,7 +26,7 @@ export interface AlarmSources {
   readonly store: Store;
   readonly cluster: Pick<Cluster, "leases" | "isShared">;
   readonly objects: Objects;
-  readonly listPools: () => readonly PoolStatus[];
+  readonly listPools: () => readonly PoolSummary[];
   /** In ms since the epoch; undefined: no TLS. */
   readonly certificateEndsAt: () => number | undefined;
   readonly updates: UpdateCounts;

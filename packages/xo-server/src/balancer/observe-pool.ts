@@ -13,7 +13,7 @@ import type { PoolObservation, ObservedHost } from "./pool-observation.js";
 export interface ObservePoolParts {
   readonly catalog: Pick<Catalog, "follow" | "get" | "poolOf">;
   readonly inventory: Pick<Inventory, "runInSlices">;
-  readonly pools: Pick<Pools, "list">;
+  readonly pools: Pick<Pools, "listSummaries">;
   readonly stats: { readonly tracks: Pick<HostStats["tracks"], "get"> };
   readonly rolling: Pick<RollingRecords, "runningSince">;
 }
@@ -74,7 +74,9 @@ export async function observePool(
 }
 
 function isConnected(connection: string, { pools }: ObservePoolParts): boolean {
-  const state = pools.list().find(({ id }) => id === connection)?.state;
+  const state = pools
+    .listSummaries()
+    .find(({ id }) => id === connection)?.state;
   return state === "watching" || state === "re-listing";
 }
 

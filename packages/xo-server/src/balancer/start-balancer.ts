@@ -24,7 +24,7 @@ export interface StartBalancerParts {
   readonly catalog: Catalog;
   readonly inventory: Inventory;
   readonly objects: PoolObjects;
-  readonly pools: Pick<Pools, "list">;
+  readonly pools: Pick<Pools, "listSummaries">;
   readonly audit: Audit;
   readonly recorder: ActivityRecorder;
   readonly cluster: Pick<Cluster, "self" | "leases">;

@@ -46,7 +46,7 @@ export function startMonitoringServices(
       store,
       cluster,
       objects: views,
-      listPools: () => pools.list(),
+      listPools: () => pools.listSummaries(),
       certificateEndsAt: () => tls?.expiresAt,
       updates: patchWatch,
       readBackupFigure,

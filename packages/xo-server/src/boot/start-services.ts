@@ -164,7 +164,7 @@ function createDashboards(
     stats: stats.hosts,
     patches: missingPatches,
     inventory,
-    listPools: () => pools.list(),
+    listPools: () => pools.listSummaries(),
     clock,
   });
   const dashboardCache = createDashboardCache(clock);

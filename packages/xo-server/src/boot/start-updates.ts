@@ -19,7 +19,7 @@ export function startUpdates(
     queries: views.queries,
     objects,
     inventory,
-    listPools: () => pools.list(),
+    listPools: () => pools.listSummaries(),
     clock,
   });
   patchWatch.start();

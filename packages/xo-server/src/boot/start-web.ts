@@ -39,7 +39,7 @@ export async function startWeb(
     inventory,
     clock,
     stats: services.hostStats,
-    listPools: () => pools.list(),
+    listPools: () => pools.listSummaries(),
     poolOf: (id) => objects.connectionOf(id),
     accounts: store,
     countPendingTasks: () => services.tasks.countPending(),

@@ -4,7 +4,7 @@ import type { MissingPatches } from "../updates/missing-patches.js";
 import type { PoolObjects } from "../objects/pool-objects.js";
 import type { Readable } from "../objects/readable.js";
 import type { HostStats } from "../stats/host-stats.js";
-import type { PoolStatus } from "../status/status.js";
+import type { PoolSummary } from "../status/status.js";
 import { Counts } from "./counts.js";
 import { patchCounts } from "./patch-counts.js";
 import { hostStates, storageSizes, vmStates } from "./states.js";
@@ -16,7 +16,7 @@ export interface DashboardsOptions {
   readonly stats: Pick<HostStats, "latest">;
   readonly patches: MissingPatches;
   readonly inventory: Pick<Inventory, "runInSlices">;
-  readonly listPools: () => readonly PoolStatus[];
+  readonly listPools: () => readonly PoolSummary[];
   readonly clock: WallClock;
 }
 
@@ -233,8 +233,8 @@ function toSrUse(sr: ViewObject) {
   return { id, name_label, size, physical_usage, percent };
 }
 
-function poolStates(pools: readonly PoolStatus[]) {
-  const of = (...states: PoolStatus["state"][]) =>
+function poolStates(pools: readonly PoolSummary[]) {
+  const of = (...states: PoolSummary["state"][]) =>
     pools.filter(({ state }) => states.includes(state)).length;
   const connected = of("watching", "listing", "re-listing");
   const unreachable = of("failed", "backing-off");

@@ -10,14 +10,14 @@ const TIMEOUT_MS = 60_000;
  * Resolves when all pools are listed or failed, at the latest after a minute.
  */
 export async function poolsReady(
-  pools: Pick<Pools, "list">,
+  pools: Pick<Pools, "listSummaries">,
   clock: WallClock,
   isStopping: () => boolean,
 ): Promise<void> {
   const end = clock.now() + TIMEOUT_MS;
   const isComing = () =>
     pools
-      .list()
+      .listSummaries()
       .some(({ state }) => state === "connecting" || state === "listing");
   while (isComing() && clock.now() < end && !isStopping())
     await new Promise<void>((resolve) => {

@@ -26,7 +26,7 @@ export interface StartJobsParts {
   readonly people: AuthenticatedUsers;
   readonly catalog: Catalog;
   readonly objects: PoolObjects;
-  readonly pools: Pick<Pools, "list">;
+  readonly pools: Pick<Pools, "listSummaries">;
   readonly cluster: Pick<Cluster, "self" | "leases">;
   readonly config: Pick<Config, "jobs">;
   readonly clock: WallClock;

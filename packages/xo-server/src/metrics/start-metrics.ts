@@ -61,7 +61,7 @@ export function startMetrics(options: MetricsOptions): () => string {
       ...toStoreMetrics(store),
       ...toInventoryMetrics(
         inventory,
-        pools.list().map(({ state }) => state),
+        pools.listSummaries().map(({ state }) => state),
       ),
       ...toCatalogMetrics(objects.catalog.stats),
       ...toQueryMetrics(objects.queries.stats),

@@ -10,7 +10,7 @@ import type { HostStats } from "../stats/host-stats.js";
 import { toStatsHost } from "../stats/object-stats.js";
 import { shortest } from "../stats/shortest.js";
 import type { Track } from "../stats/track.js";
-import type { PoolStatus } from "../status/status.js";
+import type { PoolSummary } from "../status/status.js";
 import { pause } from "../tasks/pause.js";
 import { FamilyColumns } from "./family-columns.js";
 import { measuredFamilies, type MeasuredFamily } from "./measured-families.js";
@@ -28,7 +28,7 @@ export interface OpenMetricsOptions {
   readonly objects: Pick<PoolObjects, "get">;
   readonly stats: Pick<HostStats, "latest">;
   readonly inventory: Pick<Inventory, "runInSlices">;
-  readonly listPools: () => readonly PoolStatus[];
+  readonly listPools: () => readonly PoolSummary[];
   /** Id of the pool connection by the id of the pool object. */
   readonly poolOf: (id: string) => string | undefined;
   readonly accounts: {

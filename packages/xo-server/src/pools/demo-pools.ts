@@ -10,7 +10,7 @@ export type DemoState = (typeof demoStates)[number];
 
 export interface DemoPoolsOptions {
   readonly startDemoPools?: StartDemoPools | undefined;
-  readonly pools: Pick<Pools, "connect" | "disconnect" | "list">;
+  readonly pools: Pick<Pools, "connect" | "disconnect" | "listSummaries">;
   readonly logger: Logger;
   /** Aborted: the server ends. */
   readonly signal?: AbortSignal | undefined;
@@ -54,7 +54,7 @@ export class DemoPools {
     this.#running = running;
     this.#state = "opening";
     try {
-      const taken = new Set(pools.list().map(({ id }) => id));
+      const taken = new Set(pools.listSummaries().map(({ id }) => id));
       const settings = toDemoSettings(await this.#ready(running), taken);
       this.#ids = settings.map(({ id }) => id);
       pools.connect(settings);

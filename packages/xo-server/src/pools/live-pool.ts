@@ -7,7 +7,7 @@ import type { PoolConflicts } from "./pool-conflicts.js";
 import type { PoolSettings } from "./pool-settings.js";
 import { toPoolState } from "./pool-state.js";
 import type { LivePool } from "./pools.js";
-import type { PoolState, PoolStatus } from "../status/status.js";
+import type { PoolState, PoolStatus, PoolSummary } from "../status/status.js";
 
 export interface XapiPoolOptions {
   readonly settings: PoolSettings;
@@ -59,21 +59,30 @@ export class XapiPool implements LivePool {
     return this.#options.xapi;
   }
 
+  summary(): PoolSummary {
+    const { settings, xapi } = this.#options;
+    const { state } = xapi;
+    const error =
+      state.name === "backing-off" ? state.cause : this.#mirror.lastError;
+    return {
+      id: settings.id,
+      label: settings.label,
+      state: this.#state,
+      error: error === undefined ? null : toErrorSummary(error),
+    };
+  }
+
   status(): PoolStatus {
     const { settings, xapi, conflicts } = this.#options;
     const { state } = xapi;
     const warnings = conflicts.warningsOf(settings.id);
     const mirror = this.#mirror.status();
-    const error = state.name === "backing-off" ? state.cause : mirror.lastError;
     return {
-      id: settings.id,
-      label: settings.label,
+      ...this.summary(),
       pool: this.#poolUuid() ?? null,
       address: "address" in state ? state.address : settings.hosts[0]!,
-      state: this.#state,
       since: toIso(this.#since),
       staleSince: toIsoOrNull(mirror.staleSince),
-      error: error === undefined ? null : toErrorSummary(error),
       ...(warnings.length === 0 ? {} : { warnings: [...warnings] }),
       transport: "transport" in state ? state.transport : null,
       objects: mirror.objects,
@@ -112,11 +121,11 @@ export class XapiPool implements LivePool {
       conflicts.update(
         settings,
         "pool" in state ? state.pool.uuid : undefined,
-        this.#mirror.status().state === "watching",
+        this.#mirror.state === "watching",
       );
     const next = toPoolState(
       xapi.state,
-      this.#mirror.status().state,
+      this.#mirror.state,
       this.#load !== undefined,
     );
     if (next === this.#state) return;

@@ -5,13 +5,14 @@ import { toErrorSummary, type ErrorSummary } from "../status/error-summary.js";
 import type { Logger } from "../log/logger.js";
 import { readPassword } from "./pool-password.js";
 import type { PoolSettings } from "./pool-settings.js";
-import type { PoolState, PoolStatus } from "../status/status.js";
+import type { PoolState, PoolStatus, PoolSummary } from "../status/status.js";
 
 /** A connected pool, or one that is being connected. */
 export interface LivePool {
   /** The client for calls; absent: the pool is read-only. */
   readonly xapi?: Xapi;
   status(): PoolStatus;
+  summary(): PoolSummary;
   /** Logs out, within a few seconds even if the pool does not respond. */
   stop(): Promise<void>;
 }
@@ -36,6 +37,8 @@ export interface Pools {
   /** Resolves when all pools connected so far have been created, or have failed. */
   created(): Promise<void>;
   list(): PoolStatus[];
+  /** For what is checked every second: a status counts the objects of each class. */
+  listSummaries(): PoolSummary[];
   /** @throws XoError NOT_CONNECTED */
   xapi(id: string): Xapi;
   /** The credentials of the session. @throws XoError NOT_CONNECTED, CONFIG_INVALID */
@@ -77,6 +80,7 @@ export function createPools(options: PoolsOptions): Pools {
       await Promise.all(slots.map((slot) => slot.created));
     },
     list: () => slots.map((slot) => slot.status()),
+    listSummaries: () => slots.map((slot) => slot.summary()),
     xapi(id) {
       const xapi = slots.find((slot) => slot.id === id)?.xapi;
       if (xapi === undefined) throw new XoError("NOT_CONNECTED", { pool: id });
@@ -139,6 +143,14 @@ class PoolSlot {
     );
   }
 
+  summary(): PoolSummary {
+    const { id, label } = this.#settings;
+    const error = this.#error;
+    return (
+      this.#pool?.summary() ?? { id, label, state: stateOfUnmade(error), error }
+    );
+  }
+
   async stop(): Promise<void> {
     try {
       await (await this.#made)?.stop();
@@ -167,12 +179,11 @@ function statusOfUnmade(
   since: number,
   error: ErrorSummary | null,
 ): PoolStatus {
-  const state: PoolState = error === null ? "connecting" : "failed";
   return {
     id,
     label,
     pool: null,
-    state,
+    state: stateOfUnmade(error),
     error,
     address: hosts[0]!,
     since: new Date(since).toISOString(),
@@ -186,4 +197,8 @@ function statusOfUnmade(
     loadBytes: null,
     revision: 0,
   };
+}
+
+function stateOfUnmade(error: ErrorSummary | null): PoolState {
+  return error === null ? "connecting" : "failed";
 }

@@ -23,7 +23,7 @@ export interface RecoveryOptions {
   /** The id of the connection of an object's pool. */
   readonly connectionOf: (id: string) => string | undefined;
   readonly people: Pick<AuthenticatedUsers, "get">;
-  readonly pools: Pick<Pools, "list">;
+  readonly pools: Pick<Pools, "listSummaries">;
   readonly watch: XapiTaskWatch;
   readonly steps: Pick<StepJournal, "read">;
   readonly clock: WallClock;
@@ -164,7 +164,7 @@ export class Recovery {
     const { connectionOf, pools } = this.#options;
     const pool = connectionOf(objectId);
     const states = pools
-      .list()
+      .listSummaries()
       .filter(({ id }) => pool === undefined || id === pool)
       .map(({ state }) => state);
     const isOwn = pool !== undefined && states.length > 0;

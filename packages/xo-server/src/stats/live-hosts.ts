@@ -11,12 +11,12 @@ interface Seen {
 /** Running hosts of connected pools, updated incrementally. */
 export class LiveHosts {
   readonly #catalog: Pick<Catalog, "follow">;
-  readonly #pools: Pick<Pools, "list" | "xapi">;
+  readonly #pools: Pick<Pools, "listSummaries" | "xapi">;
   readonly #seen = new Map<string, Seen>();
 
   constructor(
     catalog: Pick<Catalog, "follow">,
-    pools: Pick<Pools, "list" | "xapi">,
+    pools: Pick<Pools, "listSummaries" | "xapi">,
   ) {
     this.#catalog = catalog;
     this.#pools = pools;
@@ -26,7 +26,7 @@ export class LiveHosts {
     const table = await this.#catalog.follow("host");
     const connected = new Set(
       this.#pools
-        .list()
+        .listSummaries()
         .filter(({ state }) => state === "watching" || state === "re-listing")
         .map(({ id }) => id),
     );

@@ -78,6 +78,9 @@ export const PoolStatus = Type.Object({
 });
 export type PoolStatus = Static<typeof PoolStatus>;
 
+/** What is cheap to read of a pool connection. */
+export type PoolSummary = Pick<PoolStatus, "id" | "label" | "state" | "error">;
+
 export const ServerStatus = Type.Object({
   version: Text,
   startedAt: Text,

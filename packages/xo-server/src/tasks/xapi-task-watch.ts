@@ -18,7 +18,7 @@ export type TaskOutcome =
   | { readonly name: "unknown"; readonly reason: string };
 
 export interface XapiTaskWatchOptions {
-  readonly pools: Pick<Pools, "xapi" | "list">;
+  readonly pools: Pick<Pools, "xapi" | "listSummaries">;
   readonly clock: WallClock;
 }
 
@@ -68,7 +68,7 @@ export class XapiTaskWatch {
   async #connected(pool: string, signal: AbortSignal): Promise<Xapi | string> {
     const { pools, clock } = this.#options;
     while (!signal.aborted) {
-      if (!pools.list().some(({ id }) => id === pool))
+      if (!pools.listSummaries().some(({ id }) => id === pool))
         return `the pool ${pool} is not there any more`;
       try {
         const xapi = pools.xapi(pool);

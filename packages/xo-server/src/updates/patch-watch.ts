@@ -1,7 +1,7 @@
 import type { WallClock } from "@xo-server/kit";
 import type { Inventory, Queries } from "@xo-server/inventory";
 import type { PoolObjects } from "../objects/pool-objects.js";
-import type { PoolStatus } from "../status/status.js";
+import type { PoolSummary } from "../status/status.js";
 import type { MissingPatches } from "./missing-patches.js";
 import { versionsOfPool } from "./pool-versions.js";
 
@@ -15,7 +15,7 @@ export interface PatchWatchParts {
   readonly queries: Pick<Queries, "page">;
   readonly objects: Pick<PoolObjects, "get">;
   readonly inventory: Pick<Inventory, "list" | "peek" | "column">;
-  readonly listPools: () => readonly Pick<PoolStatus, "id" | "state">[];
+  readonly listPools: () => readonly PoolSummary[];
   readonly clock: WallClock;
 }
 
