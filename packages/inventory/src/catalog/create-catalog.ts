@@ -263,13 +263,16 @@ class InventoryCatalog implements Catalog {
     for (const pool of changed) pools.id(pool);
     const moved = pools.takeChangedIds();
     const followed = [...this.#followed.values()];
-    const loaded = [...this.#loadedPools];
+    const loaded = new Set(this.#loadedPools);
     this.#loadedPools.clear();
-    this.#isAddingPools = loaded.length > 0;
+    this.#isAddingPools = loaded.size > 0;
     for (const pool of loaded)
       for (const one of followed) yield* one.addPool(pool);
-    for (const pool of changed)
+    for (const pool of changed) {
+      // All its rows are dirty.
+      if (loaded.has(pool)) continue;
       for (const one of followed) yield* one.markPool(pool, moved.has(pool));
+    }
     for (const one of followed) if (one.isDirty) yield* one.flush();
     this.#isAddingPools = false;
   }

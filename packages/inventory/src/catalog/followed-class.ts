@@ -42,6 +42,8 @@ export class FollowedClass {
   readonly #context: ClassContext;
   readonly #writer: RowWriter;
   #dirty: number[] = [];
+  /** Pools that have, or had, rows: those of others need not be searched. */
+  readonly #pools = new Set<number>();
 
   constructor(options: FollowedClassOptions) {
     const { view, context, links } = options;
@@ -136,7 +138,7 @@ export class FollowedClass {
     const { rows } = this.#context;
     let row = rows.findRef(pool, ref);
     if (row < 0 && kind === "remove") return false;
-    if (row < 0) row = rows.allocate(pool, ref);
+    if (row < 0) row = this.#allocate(pool, ref);
     this.#markDirty(row);
     return rows.has(row, RowFlag.built);
   }
@@ -168,7 +170,7 @@ export class FollowedClass {
       const pool = pools.numberOf(poolId);
       for (const { ref } of inventory.list(className, { poolId })) {
         const known = rows.findRef(pool, ref);
-        const row = known < 0 ? rows.allocate(pool, ref) : known;
+        const row = known < 0 ? this.#allocate(pool, ref) : known;
         if (!rows.has(row, RowFlag.built)) this.#writer.update(row);
         yield;
       }
@@ -200,7 +202,7 @@ export class FollowedClass {
     let count = 0;
     for (const { ref } of inventory.list(view.className, { poolId })) {
       if (rows.findRef(pool, ref) < 0)
-        this.#markDirty(rows.allocate(pool, ref));
+        this.#markDirty(this.#allocate(pool, ref));
       if (++count % RECORDS_PER_STEP === 0) yield;
     }
   }
@@ -211,6 +213,7 @@ export class FollowedClass {
    */
   *markPool(pool: number, all: boolean): Steps {
     const { rows } = this.#context;
+    if (!this.#pools.has(pool)) return;
     const flag = all ? RowFlag.taken : RowFlag.readsPool;
     for (let row = 0; row < rows.rows; row++) {
       if (rows.has(row, flag) && rows.pool(row) === pool) this.#markDirty(row);
@@ -225,6 +228,11 @@ export class FollowedClass {
       yield;
     }
     this.#writer.publish();
+  }
+
+  #allocate(pool: number, ref: Ref): number {
+    this.#pools.add(pool);
+    return this.#context.rows.allocate(pool, ref);
   }
 
   #markReaders(hash: number): void {
