@@ -151,6 +151,35 @@ t.test("listings wait for what is on disk ten seconds at most", async (t) => {
   await listed;
 });
 
+t.test(
+  "listings wait while one pool after the other is restored",
+  async (t) => {
+    const { clock } = createTestInventory();
+    const limiter = createLimiter(clock);
+    const { signal } = new AbortController();
+    const restored: (() => void)[] = [];
+    for (let i = 0; i < 3; i++)
+      void limiter.runFirst(
+        () =>
+          new Promise<undefined>((resolve) =>
+            restored.push(() => resolve(undefined)),
+          ),
+      );
+    let isListed = false;
+    const listed = limiter.run(signal, async () => {
+      isListed = true;
+    });
+    for (const end of restored.slice(1)) {
+      clock.advance(9_000);
+      end();
+      await settle();
+    }
+    t.notOk(isListed, "18 s, but none of them without progress");
+    clock.advance(10_000);
+    await listed;
+  },
+);
+
 t.test("listings begin when readers have what was on disk", async (t) => {
   const { clock } = createTestInventory();
   let serve = (): void => undefined;

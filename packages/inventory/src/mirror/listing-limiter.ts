@@ -6,7 +6,7 @@ import { pause, type WallClock } from "@xo-server/kit";
  */
 const SLOT_TIMEOUT_MS = 3_000;
 
-/** Listings wait for work with precedence at most this long. */
+/** Listings wait at most this long for work with precedence of which none ends. */
 const MAX_DEFERRAL_MS = 10_000;
 
 export interface ListingLimiterOptions {
@@ -74,10 +74,7 @@ export class ListingLimiter {
   async runFirst<T>(
     work: () => Promise<T | undefined>,
   ): Promise<T | undefined> {
-    if (this.#first++ === 0)
-      this.#deferral = this.#clock.setTimeout(() => {
-        this.#endDeferral();
-      }, MAX_DEFERRAL_MS);
+    if (this.#first++ === 0) this.#defer();
     let result: T | undefined;
     try {
       result = await work();
@@ -97,6 +94,14 @@ export class ListingLimiter {
 
   #endFirst(): void {
     if (--this.#first === 0) this.#endDeferral();
+    else if (this.#deferral !== undefined) this.#defer();
+  }
+
+  #defer(): void {
+    this.#clock.clearTimeout(this.#deferral);
+    this.#deferral = this.#clock.setTimeout(() => {
+      this.#endDeferral();
+    }, MAX_DEFERRAL_MS);
   }
 
   #endDeferral(): void {
