@@ -9,6 +9,7 @@ import { openEngine } from "./engines/open-engine.js";
 import { checkContent, checkFile } from "./database-creation.js";
 import { createCachedTables } from "./cache/cached-tables.js";
 import { CacheSynchronizer } from "./cache/cache-synchronizer.js";
+import { ClusterNotices } from "./cluster-notices.js";
 import { SharedRefresh } from "./cache/shared-refresh.js";
 import { copyBeforeMigration } from "./copy-before-migration.js";
 import { withMigrationLock } from "./migration-lock.js";
@@ -130,6 +131,7 @@ function toStore(
   const { engine, availability, committer, tables, vault, clock } = context;
   // Fails while the disk is full: the journal stays, and is read at the next start.
   const checkpoint = async () => engine.checkpoint?.().catch(() => undefined);
+  const clusterNotices = new ClusterNotices(engine, clock);
   const shared = new SharedRefresh({
     refresh: () => synchronizer.synchronize(),
     clock,
@@ -156,6 +158,7 @@ function toStore(
       };
     },
     onForeignChange: (listener) => synchronizer.onForeignChange(listener),
+    onClusterNotice: (listener) => clusterNotices.onNotice(listener),
     refresh: () => synchronizer.synchronize(),
     catchUp: async () =>
       engine.name === "postgres" ? shared.run() : undefined,
@@ -173,6 +176,7 @@ function toStore(
     checkpoint,
     async close() {
       synchronizer.stop();
+      await clusterNotices.close();
       await tokenUses.close();
       await repositories.auditChanges.close();
       await committer.idle();

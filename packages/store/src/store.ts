@@ -97,6 +97,11 @@ export interface Store {
   onChange(listener: (table: string) => void): () => void;
   /** Calls the listener with the name of each table that was reloaded because another process changed it. */
   onForeignChange(listener: (table: string) => void): () => void;
+  /**
+   * Calls the listener when leases were handed over or asked for, or a server is to
+   * leave; see ClusterNotices. SQLite: never. @returns a function that removes the listener
+   */
+  onClusterNotice(listener: () => void): () => void;
   /** Loads changes of other processes now instead of within `pollMs`. */
   refresh(): Promise<void>;
   /**

@@ -16,6 +16,7 @@ const server = (name: string, silentMs: number): ClusterServer => ({
   startedAt: 1,
   seenAt: 2,
   silentMs,
+  leavingAt: undefined,
 });
 
 const lease = (subject: string, owner: string, expiresInMs: number): Lease => ({

@@ -31,6 +31,7 @@ t.test("it is ready once every pool was loaded, or failed", async (t) => {
     live: true,
     ready: false,
     draining: false,
+    leaving: false,
     pools: { total: 2, byState: { connecting: 2 } },
     store: "available",
   });
@@ -45,6 +46,7 @@ t.test("it is ready once every pool was loaded, or failed", async (t) => {
   t.match(await after.json(), {
     ready: true,
     draining: false,
+    leaving: false,
     pools: { byState: { watching: 1, "backing-off": 1 } },
   });
   t.equal(after.headers.get("cache-control"), "no-store");

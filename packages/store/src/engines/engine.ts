@@ -13,6 +13,16 @@ export type FailureKind =
   | "conflict"
   | "other";
 
+export interface NoticeHandlers {
+  readonly onNotice: () => void;
+  /** The connection has broken: there are no more notices. Called once. */
+  readonly onEnd: () => void;
+}
+
+export interface Listening {
+  close(): Promise<void>;
+}
+
 /** A database. Implemented by SQLite and PostgreSQL. */
 export interface Engine {
   readonly name: "sqlite" | "postgres";
@@ -31,5 +41,7 @@ export interface Engine {
   checkIntegrity?(): Promise<string[]>;
   /** Closes all connections: their queries fail, new ones connect again. Absent: there are none. */
   disconnect?(): void;
+  /** Notices of all processes with this database on a channel. Absent: the database sends none. */
+  listen?(channel: string, handlers: NoticeHandlers): Promise<Listening>;
   close(): Promise<void>;
 }

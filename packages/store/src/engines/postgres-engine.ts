@@ -4,6 +4,7 @@ import type { PoolClient, PoolConfig } from "pg";
 import type { Tables } from "../schema/tables.js";
 import type { Engine, FailureKind } from "./engine.js";
 import { copyTables } from "./postgres-copy.js";
+import { listenToPostgres } from "./postgres-listener.js";
 
 /** One for the writer, the others for readers. */
 const MAX_CONNECTIONS = 4;
@@ -64,6 +65,17 @@ export async function openPostgresEngine(url: string): Promise<Engine> {
       const schemas = await db.introspection.getSchemas();
       return schemas.some((schema) => schema.name === name);
     },
+    listen: (channel, handlers) =>
+      listenToPostgres(
+        {
+          connectionString: url,
+          connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+          keepAlive: true,
+          application_name: "xo-server notices",
+        },
+        channel,
+        handlers,
+      ),
     disconnect() {
       for (const client of clients) socketOf(client).destroy();
     },

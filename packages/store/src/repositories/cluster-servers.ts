@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 import { checkName, checkText } from "../schema/limits.js";
 import type { ClusterServerRow } from "../schema/cluster-tables.js";
+import { clusterNotice } from "../engines/cluster-notice.js";
 import { databaseNow } from "../engines/database-clock.js";
 import type { RepositoryContext } from "./repository-context.js";
 
@@ -18,6 +19,8 @@ export interface ClusterServer {
   readonly seenAt: number;
   /** Time since the last heartbeat. */
   readonly silentMs: number;
+  /** Hands over its leases and takes none: since then; undefined: it takes part. */
+  readonly leavingAt: number | undefined;
 }
 
 export type JoiningServer = Pick<
@@ -52,6 +55,7 @@ export class ClusterServers {
       version: server.version,
       started_at: now,
       seen_at: now,
+      leaving_at: null,
     };
     const id = checkName("the name of the server", server.name);
     const added = await committer.run((unit) =>
@@ -94,6 +98,26 @@ export class ClusterServers {
     return rows.length > 0;
   }
 
+  /**
+   * Lets a server hand over its leases and take none until its next start; it is notified.
+   * @param instance only this process
+   * @returns false: there is no such server
+   */
+  async leave(name: string, instance?: string): Promise<boolean> {
+    const { committer, engine } = this.#context;
+    const now = databaseNow(engine);
+    const rows = await committer.runApart((db) => {
+      const named = db
+        .updateTable("cluster_servers")
+        .set({ leaving_at: sql<number>`coalesce(leaving_at, ${now})` })
+        .where("id", "=", name);
+      const meant =
+        instance === undefined ? named : named.where("instance", "=", instance);
+      return meant.returning(clusterNotice(engine).as("notice")).execute();
+    });
+    return rows.length > 0;
+  }
+
   /** Deletes a server: it has left, or does not exist any more. @param instance only this process */
   async delete(name: string, instance?: string): Promise<void> {
     await this.#context.committer.run((unit) => {
@@ -133,5 +157,6 @@ function toServer(
     startedAt: row.started_at,
     seenAt: row.seen_at,
     silentMs: Math.max(0, row.now - row.seen_at),
+    leavingAt: row.leaving_at ?? undefined,
   };
 }

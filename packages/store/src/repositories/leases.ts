@@ -3,6 +3,7 @@ import { sql } from "kysely";
 import type { WriteUnit } from "../commit/write-unit.js";
 import { checkName, limits } from "../schema/limits.js";
 import type { LeaseRow } from "../schema/cluster-tables.js";
+import { clusterNotice } from "../engines/cluster-notice.js";
 import { databaseNow } from "../engines/database-clock.js";
 import type { RepositoryContext } from "./repository-context.js";
 
@@ -127,13 +128,18 @@ export class Leases {
     );
   }
 
-  /** Asks the owner of a lease to transfer it: it finds the request when it renews. */
+  /** Asks the owner of a lease to transfer it: it finds the request when it renews, which the notice makes it do at once. */
   async request(subject: string, owner: string): Promise<void> {
-    await this.#context.committer.runApart((db) =>
+    const { committer, engine } = this.#context;
+    await committer.runApart((db) =>
       db
         .updateTable("leases")
         .set({ requested_by: checkName("the owner", owner) })
         .where("id", "=", subject)
+        .where((e) =>
+          e.or([e("requested_by", "is", null), e("requested_by", "!=", owner)]),
+        )
+        .returning(clusterNotice(engine).as("notice"))
         .execute(),
     );
   }
@@ -162,6 +168,7 @@ export class Leases {
         .where("id", "=", subject)
         .where("instance", "=", instance)
         .where("epoch", "=", epoch)
+        .returning(clusterNotice(engine).as("notice"))
         .execute(),
     );
   }
@@ -205,15 +212,17 @@ export class Leases {
     return rows.map(({ id }) => id);
   }
 
-  /** Other servers can take these leases immediately. The epochs are not used again. */
+  /** Other servers can take these leases immediately, and are notified. The epochs are not used again. */
   async release(instance: string, subjects: readonly string[]): Promise<void> {
     if (subjects.length === 0) return;
-    await this.#context.committer.runApart((db) =>
+    const { committer, engine } = this.#context;
+    await committer.runApart((db) =>
       db
         .updateTable("leases")
         .set({ expires_at: 0, instance: "" })
         .where("instance", "=", instance)
         .where("id", "in", subjects)
+        .returning(clusterNotice(engine).as("notice"))
         .execute(),
     );
   }

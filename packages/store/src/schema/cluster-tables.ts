@@ -10,6 +10,8 @@ export interface ClusterServerRow {
   started_at: number;
   /** Last heartbeat. */
   seen_at: number;
+  /** Since when it takes no leases and hands over what it has; null: it takes part. */
+  leaving_at: number | null;
 }
 
 /** `id` is what is owned; times are those of the database. */

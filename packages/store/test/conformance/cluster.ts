@@ -164,6 +164,74 @@ export async function testCluster(t: Test, harness: StoreHarness) {
     t.same(await two.taskSteps.list("a"), []);
   });
 
+  t.test("servers notify each other of leases that can be taken", async (t) => {
+    const bench = await createBench(t, harness);
+    const one = await bench.open();
+    const two = await bench.open();
+    if (one.engine === "sqlite") return;
+    let notices = 0;
+    let wake: () => void = () => undefined;
+    const noticed = () => new Promise<void>((resolve) => (wake = resolve));
+    const listening = noticed();
+    const stop = two.onClusterNotice(() => {
+      notices++;
+      wake();
+    });
+    await listening;
+    const held = await one.leases.take("a", ada, TTL_MS);
+    await one.leases.take("b", ada, TTL_MS);
+    await one.leases.take("c", ada, TTL_MS);
+    t.equal(notices, 1, "those taken are not notified");
+    const changes = [
+      () => one.leases.request("a", "bob"),
+      () =>
+        one.leases.transfer(held!, { instance: "ada-1", to: "bob" }, TTL_MS),
+      () => one.leases.release(ada.instance, ["b", "c"]),
+    ];
+    for (const change of changes) {
+      const next = noticed();
+      await change();
+      await next;
+    }
+    t.equal(notices, 1 + changes.length, "one for each statement");
+    t.same(await two.leases.listFree(bob), ["a", "b", "c"]);
+    stop();
+  });
+
+  t.test(
+    "a server that leaves takes part again at its next start",
+    async (t) => {
+      const bench = await createBench(t, harness);
+      const { clusterServers } = await bench.open();
+      const server = {
+        name: "ada",
+        instance: "ada-1",
+        origin: "rack 1",
+        url: "",
+        version: "1.2.3",
+      };
+      await clusterServers.join(server, TTL_MS);
+      t.equal(
+        await clusterServers.leave("ada", "ada-0"),
+        false,
+        "it has ended",
+      );
+      t.equal((await clusterServers.list())[0]!.leavingAt, undefined);
+      t.equal(await clusterServers.leave("ada"), true);
+      const { leavingAt } = (await clusterServers.list())[0]!;
+      t.ok(leavingAt! > 0);
+      t.equal(await clusterServers.leave("ada"), true);
+      t.match(
+        await clusterServers.list(),
+        [{ leavingAt }],
+        "since the first time",
+      );
+      await clusterServers.join({ ...server, instance: "ada-2" }, TTL_MS);
+      t.equal((await clusterServers.list())[0]!.leavingAt, undefined);
+      t.equal(await clusterServers.leave("bob"), false);
+    },
+  );
+
   t.test("servers join, send heartbeats and leave", async (t) => {
     const bench = await createBench(t, harness);
     const { clusterServers } = await bench.open();

@@ -230,9 +230,15 @@ function addHealth(app: FastifyInstance, read: () => Health): void {
   for (const path of ["/health", "/health/ready"]) {
     app.get(path, async (_request, reply) => {
       const health = read();
-      return reply.code(health.ready ? 200 : 503).send(health);
+      return reply.code(statusOf(health)).send(health);
     });
   }
+}
+
+/** 404 of a server that leaves: HAProxy (`http-check disable-on-404`) keeps its clients there, and sends it no new ones. */
+function statusOf({ ready, draining, leaving }: Health): number {
+  if (ready) return 200;
+  return leaving && !draining ? 404 : 503;
 }
 
 /** Without authentication, so without names of pools and objects. */

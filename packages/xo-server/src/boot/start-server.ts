@@ -7,6 +7,7 @@ import { connectPools } from "../pools/connect-pools.js";
 import type { ServerOptions } from "./server-options.js";
 import { startBackground } from "./start-background.js";
 import { startCore, type Core } from "./start-core.js";
+import type { Readiness } from "../status/health.js";
 import { startServices } from "./start-services.js";
 import { SharedPaths } from "../transfers/shared-paths.js";
 import { startWeb } from "./start-web.js";
@@ -21,11 +22,13 @@ export interface Server {
  * With other servers on the database: load balancers notice that /health answers 503, and send
  * new clients to the others, before the connections of this server are closed.
  */
-async function drain({ store, clock }: Core, drainMs: number): Promise<void> {
-  if (store.engine !== "postgres" || drainMs === 0) return;
-  await new Promise<void>((resolve) => {
+async function drain({ cluster, clock }: Core, drainMs: number): Promise<void> {
+  if (!cluster.isShared) return;
+  const drained = new Promise<void>((resolve) => {
     clock.setTimeout(resolve, drainMs);
   });
+  // What acts by itself goes on elsewhere meanwhile.
+  await Promise.all([drained, cluster.leave()]);
 }
 
 /** Starts the server layer by layer; the layers are stopped in reverse. */
@@ -89,7 +92,13 @@ async function boot(given: ServerOptions, stops: StopStack): Promise<string> {
     .then(() => core.pools.created())
     .finally(release)
     .catch(() => undefined);
-  const readiness = { isReady: false, isDraining: false };
+  const readiness: Readiness = {
+    isReady: false,
+    isDraining: false,
+    get isLeaving() {
+      return core.cluster.isLeaving;
+    },
+  };
   const { url } = await startWeb(
     { core, started, dispatcher, tls, readiness },
     options,

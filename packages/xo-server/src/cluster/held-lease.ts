@@ -14,6 +14,9 @@ export class HeldLease {
   readonly #clock: Pick<MonotonicClock, "now">;
   readonly #waiting = new Set<() => void>();
   readonly #listeners = new Set<() => void>();
+  /** Commands that were sent and not answered. */
+  #unanswered = 0;
+  readonly #untilAnswered = new Set<() => void>();
   #validUntil: number;
   #isLost = false;
 
@@ -41,6 +44,30 @@ export class HeldLease {
   /** @throws XoError LEASE_LOST unless `isValid` */
   check(): void {
     if (!this.isValid) throw this.#lost;
+  }
+
+  /**
+   * A command on behalf of the subject is sent now: who releases the lease waits for its answer.
+   * @returns to be called when it was answered, or will not be
+   * @throws XoError LEASE_LOST unless `isValid`
+   */
+  beginCommand(): () => void {
+    this.check();
+    this.#unanswered++;
+    let isOver = false;
+    return () => {
+      if (isOver) return;
+      isOver = true;
+      if (--this.#unanswered > 0) return;
+      for (const resolve of this.#untilAnswered) resolve();
+      this.#untilAnswered.clear();
+    };
+  }
+
+  /** Resolves when no command is without an answer. */
+  async answered(): Promise<void> {
+    if (this.#unanswered > 0)
+      await new Promise<void>((resolve) => this.#untilAnswered.add(resolve));
   }
 
   /** Resolves when `isValid`: an expired lease is usually renewed. @throws XoError LEASE_LOST */

@@ -45,8 +45,8 @@ export interface LeasesOptions {
 interface Entry extends Contender {
   readonly subject: string;
   lease: HeldLease | undefined;
-  /** Checks in which the lease was free, but left to servers with fewer leases. */
-  leftToOthers: number;
+  /** When the lease was first seen free, by the monotonic clock; undefined: another server has it. */
+  freeSince: number | undefined;
   isTaking: boolean;
   isStopped: boolean;
 }
@@ -57,16 +57,21 @@ const RENEWALS = 5;
 const SILENT_PART = 0.2;
 /** Checks between two that compare the numbers of leases of all servers. */
 const SHARE_OUT_EVERY = 10;
-/** Checks in which a free lease is left to servers with fewer leases. */
+/** Intervals of checks for which a free lease is left to servers with fewer leases. */
 const LEFT_TO_OTHERS = 2;
 
 /** Takes and renews the leases of this server. */
 export class Leases {
   readonly #options: LeasesOptions;
   readonly #entries = new Map<string, Entry>();
+  /** Subjects that are released as soon as their commands were answered. */
+  readonly #ending = new Set<string>();
   #timer: unknown;
   #checks = 0;
   #isRunning = false;
+  /** Something has changed since the current check began. */
+  #isDue = false;
+  #isLeaving = false;
   #isStopped = false;
 
   constructor(options: LeasesOptions) {
@@ -79,7 +84,7 @@ export class Leases {
       ...contender,
       subject,
       lease: undefined,
-      leftToOthers: LEFT_TO_OTHERS,
+      freeSince: -Infinity,
       isTaking: false,
       isStopped: false,
     };
@@ -95,33 +100,88 @@ export class Leases {
     };
   }
 
-  /** Hands all leases over, as soon as what was sent has arrived: other servers take them at once. */
+  /**
+   * Hands over what can move, the rest as soon as it can, and takes nothing any more.
+   * The tasks of this server stay here until `stop`. Never rejects.
+   */
+  async leave(): Promise<void> {
+    this.#isLeaving = true;
+    await this.#handOverMovable().catch((error: unknown) => {
+      this.#warn("leases could not be handed over", error);
+    });
+    if (!this.#isRunning) this.#schedule();
+  }
+
+  /** Hands all leases over, as soon as what was sent was answered: other servers take them at once. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     this.#options.clock.clearTimeout(this.#timer);
-    const subjects = [...this.#entries.values()].flatMap((entry) =>
-      this.#lose(entry) ? [entry.subject] : [],
-    );
-    const { store, self, isShared, leaseMs, clock } = this.#options;
-    if (isShared && subjects.length > 0)
-      await pause(clock, leaseMs * SILENT_PART);
     // Unreachable: they expire.
-    await store.release(self.instance, subjects).catch(() => undefined);
+    await this.#handOver([...this.#entries.values()]).catch(() => undefined);
   }
 
   /** Renews and takes leases now. Never rejects. */
   async check(): Promise<void> {
+    this.#isDue = true;
     if (this.#isRunning || this.#isStopped) return;
     this.#isRunning = true;
+    while (this.#isDue && !this.#isStopped) {
+      this.#isDue = false;
+      await this.#checkOnce();
+    }
+    this.#isRunning = false;
+    this.#schedule();
+  }
+
+  async #checkOnce(): Promise<void> {
     try {
       if (this.#options.isShared) await this.#renew();
+      if (this.#isLeaving) await this.#handOverMovable();
       await this.#takeFree();
       if (++this.#checks % SHARE_OUT_EVERY === 0) await this.#shareOut();
     } catch (error) {
       this.#warn("leases could not be renewed", error);
     }
-    this.#isRunning = false;
-    this.#schedule();
+  }
+
+  async #handOverMovable(): Promise<void> {
+    const entries = [...this.#entries.values()];
+    await this.#handOver(
+      entries.filter(
+        ({ subject, mayMove }) =>
+          !isServerSubject(subject) && mayMove?.() !== false,
+      ),
+    );
+  }
+
+  /** Nothing is sent from now on; what was sent is answered before others can take the leases. */
+  async #handOver(entries: readonly Entry[]): Promise<void> {
+    const leases = entries.flatMap((entry) => this.#lose(entry) ?? []);
+    if (leases.length === 0) return;
+    const subjects = leases.map(({ fence }) => fence.subject);
+    for (const subject of subjects) this.#ending.add(subject);
+    try {
+      await this.#untilAnswered(leases);
+      const { store, self } = this.#options;
+      await store.release(self.instance, subjects);
+    } finally {
+      // After a failure the next check finds and releases them.
+      for (const subject of subjects) this.#ending.delete(subject);
+    }
+  }
+
+  /** At most as long as nothing is sent before a lease expires: a command that is older has arrived. */
+  async #untilAnswered(leases: readonly HeldLease[]): Promise<void> {
+    const { isShared, leaseMs, clock } = this.#options;
+    if (!isShared) return;
+    let limit: unknown;
+    await Promise.race([
+      Promise.all(leases.map((lease) => lease.answered())),
+      new Promise<void>((resolve) => {
+        limit = clock.setTimeout(resolve, leaseMs * SILENT_PART);
+      }),
+    ]);
+    clock.clearTimeout(limit);
   }
 
   #schedule(): void {
@@ -156,6 +216,7 @@ export class Leases {
   async #releaseStray(renewed: readonly string[]): Promise<void> {
     const stray = renewed.filter((subject) => {
       const entry = this.#entries.get(subject);
+      if (this.#ending.has(subject)) return false;
       return entry === undefined || !(entry.lease || entry.isTaking);
     });
     const { store, self } = this.#options;
@@ -171,12 +232,19 @@ export class Leases {
 
   async #takeFree(): Promise<void> {
     const { store, self, isShared } = this.#options;
-    const wanted = [...this.#entries.values()].filter(({ lease }) => !lease);
+    const wanted = [...this.#entries.values()].filter(
+      (entry) => !entry.lease && this.#mayTake(entry),
+    );
     if (wanted.length === 0) return;
     const free = isShared ? new Set(await store.listFree(self)) : undefined;
     for (const entry of wanted)
-      if (free?.has(entry.subject) === false) entry.leftToOthers = 0;
+      if (free?.has(entry.subject) === false) entry.freeSince = undefined;
       else if (this.#isOurTurn(entry)) await this.#take(entry);
+  }
+
+  #mayTake({ subject }: Entry): boolean {
+    if (this.#isStopped || this.#ending.has(subject)) return false;
+    return !this.#isLeaving || isServerSubject(subject);
   }
 
   #isOurTurn(entry: Entry): boolean {
@@ -186,7 +254,10 @@ export class Leases {
     );
     const own = subjects.filter(({ lease }) => lease).length;
     const share = fairShare(subjects.length, this.#options.servers().length);
-    return own < share || entry.leftToOthers++ >= LEFT_TO_OTHERS;
+    const { clock, leaseMs } = this.#options;
+    entry.freeSince ??= clock.now();
+    const freeFor = clock.now() - entry.freeSince;
+    return own < share || freeFor >= (LEFT_TO_OTHERS * leaseMs) / RENEWALS;
   }
 
   async #try(entry: Entry): Promise<void> {
@@ -200,7 +271,7 @@ export class Leases {
 
   async #take(entry: Entry): Promise<void> {
     const { servers } = this.#options;
-    const isOver = () => entry.isStopped || this.#isStopped;
+    const isOver = () => entry.isStopped || !this.#mayTake(entry);
     if (isOver() || entry.isTaking || servers().length === 0) return;
     entry.isTaking = true;
     try {
@@ -236,8 +307,8 @@ export class Leases {
     for (;;) {
       if (entry.lease === undefined) await this.#take(entry);
       const { lease } = entry;
-      if (lease !== undefined || clock.now() >= until || entry.isStopped)
-        return lease;
+      const isOver = entry.isStopped || !this.#mayTake(entry);
+      if (lease !== undefined || clock.now() >= until || isOver) return lease;
       await store.request(entry.subject, self.owner);
       await pause(clock, leaseMs / RENEWALS / 2);
     }
@@ -246,13 +317,13 @@ export class Leases {
   async #stop(entry: Entry): Promise<void> {
     entry.isStopped = true;
     this.#entries.delete(entry.subject);
-    if (this.#lose(entry)) await this.#release(entry.subject);
+    await this.#handOver([entry]);
   }
 
   /** One lease at a time goes to the server that has the fewest, for example one that has just joined. */
   async #shareOut(): Promise<void> {
     const { store, self, servers, isShared } = this.#options;
-    if (!isShared || servers().length < 2) return;
+    if (!isShared || this.#isLeaving || servers().length < 2) return;
     const to = whomToGive(self.owner, servers(), await store.list());
     if (to === undefined) return;
     for (const entry of this.#entries.values()) {
@@ -274,14 +345,14 @@ export class Leases {
     return true;
   }
 
-  /** @returns whether the server had it */
-  #lose(entry: Entry): boolean {
+  /** @returns the lease that the server had */
+  #lose(entry: Entry): HeldLease | undefined {
     const { lease } = entry;
-    if (lease === undefined) return false;
+    if (lease === undefined) return undefined;
     entry.lease = undefined;
     lease.lose();
     entry.onLost?.();
-    return true;
+    return lease;
   }
 
   #warn(message: string, error: unknown): void {

@@ -6,7 +6,7 @@ import type { ClusterServer, JoiningServer, Store } from "@xo-server/store";
 export interface MembershipOptions {
   readonly store: Pick<
     Store["clusterServers"],
-    "join" | "beat" | "delete" | "list"
+    "join" | "beat" | "leave" | "delete" | "list"
   >;
   readonly self: JoiningServer;
   /** False (SQLite): there is no other server. */
@@ -15,8 +15,10 @@ export interface MembershipOptions {
   readonly silentMs: number;
   /** Whether another process with this id runs on this machine. */
   readonly isRunning: (processId: number) => boolean;
+  /** This server is to hand over its leases: an administrator has asked for it. Called once. */
+  readonly onLeave?: () => void;
   readonly clock: MonotonicClock;
-  readonly logger: Pick<Logger, "error" | "warn">;
+  readonly logger: Pick<Logger, "error" | "info" | "warn">;
 }
 
 /** Heartbeats within the time after which a server counts as lost. */
@@ -26,6 +28,7 @@ const BEATS = 5;
 export class Membership {
   readonly #options: MembershipOptions;
   #running: readonly string[] = [];
+  #isLeaving = false;
   #timer: unknown;
   #isStopped = false;
 
@@ -33,7 +36,12 @@ export class Membership {
     this.#options = options;
   }
 
-  /** Names of the running servers, with this one; empty: another process has its name. */
+  /** Takes no leases until its next start, and hands over those that it has. */
+  get isLeaving(): boolean {
+    return this.#isLeaving;
+  }
+
+  /** Names of the running servers that do not leave, and of this one; empty: another process has its name. */
   get running(): readonly string[] {
     return this.#running;
   }
@@ -59,6 +67,19 @@ export class Membership {
     if (isShared) await this.#look();
     this.#schedule();
     return ended;
+  }
+
+  /** All servers see that this one leaves. @throws XoError STORE_UNAVAILABLE */
+  async leave(): Promise<void> {
+    this.#isLeaving = true;
+    const { store, self } = this.#options;
+    await store.leave(self.name, self.instance);
+  }
+
+  /** Looks which servers run, without waiting for the next heartbeat. Never rejects. */
+  async look(): Promise<void> {
+    if (this.#isStopped || this.#running.length === 0) return;
+    await this.#look().catch(() => undefined);
   }
 
   async stop(): Promise<void> {
@@ -96,9 +117,14 @@ export class Membership {
     const { store, self, silentMs } = this.#options;
     const all = await store.list();
     const others = all.filter(
-      ({ name, silentMs: silent }) => name !== self.name && silent < silentMs,
+      ({ name, silentMs: silent, leavingAt }) =>
+        name !== self.name && silent < silentMs && leavingAt === undefined,
     );
     this.#running = [self.name, ...others.map(({ name }) => name)];
+    const own = all.find(({ instance }) => instance === self.instance);
+    if (own?.leavingAt === undefined || this.#isLeaving) return;
+    this.#isLeaving = true;
+    this.#options.onLeave?.();
   }
 
   /** An administrator has deleted this server while it did not answer, or another process has its name. */

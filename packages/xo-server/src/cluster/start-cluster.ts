@@ -17,6 +17,10 @@ export interface Cluster {
   /** Other servers may have the same database. */
   readonly isShared: boolean;
   readonly leases: Pick<Leases, "compete">;
+  /** It takes no leases until its next start, and hands over those that it has. */
+  readonly isLeaving: boolean;
+  /** Hands over what acts by itself; tasks stay until the server stops. Never rejects. */
+  readonly leave: () => Promise<void>;
   /** The lease on the tasks of this server; the last one while there is none. */
   readonly serverLease: () => HeldLease;
   /** Calls the listener when another server has taken over the tasks of this one: it did not answer for too long. */
@@ -58,6 +62,12 @@ export async function startCluster({
     isShared,
     silentMs: leaseMs,
     isRunning: isOtherProcess,
+    onLeave: () => {
+      logger.info(
+        "This server leaves: others take its leases, until it is started again",
+      );
+      void leases.leave();
+    },
     clock,
     logger,
   });
@@ -71,7 +81,12 @@ export async function startCluster({
     logger,
   });
   const ended = await membership.join();
+  const stopListening = store.onClusterNotice(() => {
+    // Leases are taken by the number of servers.
+    void membership.look().then(() => leases.check());
+  });
   stops.push("leases", async () => {
+    stopListening();
     await leases.stop();
     await membership.stop();
   });
@@ -85,6 +100,14 @@ export async function startCluster({
     self,
     isShared,
     leases,
+    get isLeaving() {
+      return membership.isLeaving;
+    },
+    async leave() {
+      // Unreachable: the leases expire when the server has ended.
+      await membership.leave().catch(() => undefined);
+      await leases.leave();
+    },
     serverLease,
     onTakenOver: (listener) => void listeners.add(listener),
     leaseMs,

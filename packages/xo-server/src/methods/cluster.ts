@@ -21,7 +21,7 @@ const server = Type.Object({
   startedAt: milliseconds("Ms since the epoch."),
   seenAt: milliseconds("Last heartbeat, in ms since the epoch."),
   silentMs: milliseconds("Time since the last heartbeat."),
-  state: Type.Enum(["running", "lost"]),
+  state: Type.Enum(["running", "leaving", "lost"]),
   leases: Type.Array(lease),
 });
 

@@ -8,10 +8,13 @@ import type { Tasks } from "../tasks/tasks.js";
 import { runsOf, type Recovery } from "./recovery.js";
 
 export interface AdoptionOptions {
-  readonly store: Pick<Store, "adoptions" | "leases" | "auditChanges">;
+  readonly store: Pick<
+    Store,
+    "adoptions" | "leases" | "auditChanges" | "onClusterNotice"
+  >;
   readonly cluster: Pick<
     Cluster,
-    "self" | "isShared" | "serverLease" | "leaseMs"
+    "self" | "isShared" | "isLeaving" | "serverLease" | "leaseMs"
   >;
   readonly tasks: Pick<Tasks, "load">;
   readonly recovery: Pick<Recovery, "recover">;
@@ -31,6 +34,8 @@ export class Adoption {
   readonly #options: AdoptionOptions;
   #timer: unknown;
   #looking: Promise<void> = Promise.resolve();
+  #stopListening: (() => void) | undefined;
+  #isLooking = false;
   #isStopped = false;
 
   constructor(options: AdoptionOptions) {
@@ -38,18 +43,35 @@ export class Adoption {
   }
 
   start(): void {
+    this.#stopListening ??= this.#options.store.onClusterNotice(() => {
+      this.#wake();
+    });
+    this.#lookAndSchedule();
+  }
+
+  /** Looks now: a server may have released its tasks. */
+  #wake(): void {
+    if (this.#isStopped || this.#isLooking) return;
+    this.#options.clock.clearTimeout(this.#timer);
+    this.#lookAndSchedule();
+  }
+
+  #lookAndSchedule(): void {
     const { clock, cluster } = this.#options;
+    this.#isLooking = true;
     this.#looking = this.#look().then((isDone) => {
+      this.#isLooking = false;
       const isLast = isDone && !cluster.isShared;
       if (this.#isStopped || isLast) return;
       this.#timer = clock.setTimeout(() => {
-        this.start();
+        this.#lookAndSchedule();
       }, LOOK_MS);
     });
   }
 
   async stop(): Promise<void> {
     this.#isStopped = true;
+    this.#stopListening?.();
     this.#options.clock.clearTimeout(this.#timer);
     await this.#looking;
   }
@@ -57,6 +79,8 @@ export class Adoption {
   /** @returns false: the database is unavailable */
   async #look(): Promise<boolean> {
     const { store, cluster, logger } = this.#options;
+    // Others adopt: this server would have to hand the tasks over again.
+    if (cluster.isLeaving) return true;
     try {
       const { owner } = cluster.self;
       for (const other of await store.adoptions.listOrphanOwners(owner))

@@ -3,8 +3,11 @@ import type { ClusterServer, Lease, Store } from "@xo-server/store";
 /** A server without a heartbeat for this time is lost, in ms. */
 export const LOST_MS = 30_000;
 
-export type ClusterServerStatus = Omit<ClusterServer, "instance" | "origin"> & {
-  readonly state: "running" | "lost";
+export type ClusterServerStatus = Omit<
+  ClusterServer,
+  "instance" | "origin" | "leavingAt"
+> & {
+  readonly state: "running" | "leaving" | "lost";
   readonly leases: OwnLease[];
 };
 
@@ -23,7 +26,7 @@ export async function listClusterServers({
   const valid = held.filter(({ expiresInMs }) => expiresInMs > 0);
   return servers.map((server) => ({
     ...publicFieldsOf(server),
-    state: isLost(server) ? "lost" : "running",
+    state: stateOf(server),
     leases: valid.filter(({ owner }) => owner === server.name).map(toOwnLease),
   }));
 }
@@ -43,6 +46,11 @@ function publicFieldsOf(server: ClusterServer) {
 
 function toOwnLease({ subject, epoch, takenAt, expiresInMs }: Lease): OwnLease {
   return { subject, epoch, takenAt, expiresInMs };
+}
+
+function stateOf(server: ClusterServer): ClusterServerStatus["state"] {
+  if (isLost(server)) return "lost";
+  return server.leavingAt === undefined ? "running" : "leaving";
 }
 
 function isLost({ silentMs }: Pick<ClusterServer, "silentMs">): boolean {

@@ -11,6 +11,8 @@ export interface Health {
   readonly ready: boolean;
   /** The server is stopping: load balancers send it no more clients. */
   readonly draining: boolean;
+  /** It has handed over what acts by itself, and is to get no new clients; those that it has are served. */
+  readonly leaving: boolean;
   readonly pools: {
     readonly total: number;
     readonly byState: Partial<Record<PoolState, number>>;
@@ -26,10 +28,12 @@ export interface Readiness {
   /** The start is complete. */
   isReady: boolean;
   isDraining: boolean;
+  /** See Cluster. */
+  readonly isLeaving: boolean;
 }
 
 export function toHealth(
-  { isReady, isDraining }: Readonly<Readiness>,
+  { isReady, isDraining, isLeaving }: Readonly<Readiness>,
   pools: readonly PoolStatus[],
   store: Store["state"],
 ): Health {
@@ -37,8 +41,9 @@ export function toHealth(
   for (const { state } of pools) byState[state] = (byState[state] ?? 0) + 1;
   return {
     live: true,
-    ready: isReady && !isDraining && pools.every(isSettled),
+    ready: isReady && !isDraining && !isLeaving && pools.every(isSettled),
     draining: isDraining,
+    leaving: isLeaving,
     pools: { total: pools.length, byState },
     store,
   };

@@ -46,11 +46,12 @@ export class TrackedXapi implements Xapi {
         ...(object === undefined ? {} : { object }),
       },
       (part, log) =>
-        this.#send((sending) =>
+        this.#send((sending, onAnswer) =>
           this.#xapi.callAsync(method, params, {
             ...withPart(part, options),
             ...sending,
             onTask: (ref) => {
+              onAnswer();
               log.noteReference(ref);
             },
             keepUntil: log.persisted,
@@ -72,17 +73,17 @@ export class TrackedXapi implements Xapi {
   /**
    * Sends nothing unless this server has the lease on its tasks. Never settles when
    * another server has adopted the task: what would follow is done there.
+   * @param send calls `onAnswer` when the command was answered, unless it settles then
    */
-  async #send<T>(send: (options: SendOptions) => Promise<T>): Promise<T> {
+  async #send<T>(
+    send: (options: SendOptions, onAnswer: () => void) => Promise<T>,
+  ): Promise<T> {
     const { lease } = this.#task;
-    if (lease === undefined) return send({});
+    if (lease === undefined) return send({}, () => undefined);
     for (;;)
       try {
         await lease.untilValid();
-        const beforeSend = () => {
-          lease.check();
-        };
-        const result = await send({ beforeSend });
+        const result = await sendCommand(lease, send);
         if (!lease.isLost) return result;
       } catch (error) {
         if (lease.isLost) return new Promise<never>(() => undefined);
@@ -139,11 +140,17 @@ export class TrackedXapi implements Xapi {
   }
 
   getStream(options: StreamOptions) {
-    return this.#send(() => this.#xapi.getStream(options));
+    return this.#send(({ beforeSend }) => {
+      beforeSend?.();
+      return this.#xapi.getStream(options);
+    });
   }
 
   putStream(body: Readable, options: PutStreamOptions) {
-    return this.#send(() => this.#xapi.putStream(body, options));
+    return this.#send(({ beforeSend }) => {
+      beforeSend?.();
+      return this.#xapi.putStream(body, options);
+    });
   }
 
   streamTarget(options: StreamOptions) {
@@ -152,6 +159,25 @@ export class TrackedXapi implements Xapi {
 
   connectStream(options: StreamOptions) {
     return this.#xapi.connectStream(options);
+  }
+}
+
+/** Sends a command that counts as unanswered until it is answered or fails. A command that is sent again is still one. */
+async function sendCommand<T>(
+  lease: NonNullable<TaskContext["lease"]>,
+  send: (options: SendOptions, onAnswer: () => void) => Promise<T>,
+): Promise<T> {
+  let onAnswer = () => undefined as void;
+  const beforeSend = () => {
+    onAnswer();
+    onAnswer = lease.beginCommand();
+  };
+  try {
+    return await send({ beforeSend }, () => {
+      onAnswer();
+    });
+  } finally {
+    onAnswer();
   }
 }
 

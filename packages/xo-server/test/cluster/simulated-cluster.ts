@@ -284,10 +284,11 @@ export class SimulatedServer {
         continue;
       }
       await lease.untilValid();
-      lease.check();
+      const onAnswer = lease.beginCommand();
       this.#busy.add(lease.fence.subject);
       await this.#ask(() => world.done.push(action));
       this.#busy.delete(lease.fence.subject);
+      onAnswer();
       await this.#write(lease, `${action} done`);
     }
   }

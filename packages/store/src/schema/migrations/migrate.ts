@@ -21,6 +21,7 @@ import { auditForwards } from "./011-audit-forwards.js";
 import { cluster } from "./012-cluster.js";
 import { oneTimeSecrets } from "./013-one-time-secrets.js";
 import { leasesReplaceHeartbeats } from "./014-leases-replace-heartbeats.js";
+import { leavingServers } from "./015-leaving-servers.js";
 
 /** All migrations in order. A released migration is never changed. */
 const migrations: Readonly<Record<string, Migration>> = {
@@ -38,6 +39,7 @@ const migrations: Readonly<Record<string, Migration>> = {
   "012-cluster": cluster,
   "013-one-time-secrets": oneTimeSecrets,
   "014-leases-replace-heartbeats": leasesReplaceHeartbeats,
+  "015-leaving-servers": leavingServers,
 };
 
 const names = Object.keys(migrations);

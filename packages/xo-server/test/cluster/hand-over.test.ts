@@ -1,0 +1,140 @@
+import t from "tap";
+import { Leases, type Contender } from "../../src/cluster/leases.js";
+import { FakeClock } from "../fake-clock.js";
+import { LeaseDatabase, type LeaseStore } from "./lease-database.js";
+
+/** Time of a lease, in ms: much longer than the time in which nothing is sent at its end. */
+const LEASE_MS = 5_000;
+const SILENT_MS = 1_000;
+
+async function setUp(contender: Contender = {}) {
+  const clock = new FakeClock();
+  const database = new LeaseDatabase(() => clock.now());
+  const releases: (readonly string[])[] = [];
+  const leasesOf = (name: string) =>
+    new Leases({
+      store: {
+        ...methodsOf(database),
+        release: (instance, subjects) => {
+          releases.push(subjects);
+          return database.release(instance, subjects);
+        },
+      },
+      self: { owner: name, instance: `${name} 1` },
+      isShared: true,
+      servers: () => ["ada", "bob"],
+      leaseMs: LEASE_MS,
+      clock,
+      logger: { info: () => undefined, warn: () => undefined },
+    });
+  const ada = leasesOf("ada");
+  const held = new Map<string, ReturnType<Leases["compete"]>>();
+  for (const subject of ["jobs", "balancer/p", "server/ada"])
+    held.set(subject, ada.compete(subject, contender));
+  for (const { hasTried } of held.values()) await hasTried;
+  const free = async () =>
+    (await database.list())
+      .filter(({ expiresInMs }) => expiresInMs === 0)
+      .map(({ subject }) => subject)
+      .toSorted();
+  return { ada, held, releases, free, clock, leasesOf };
+}
+
+function methodsOf(database: LeaseDatabase): LeaseStore {
+  return {
+    take: (...lease) => database.take(...lease),
+    renew: (...lease) => database.renew(...lease),
+    release: (...lease) => database.release(...lease),
+    request: (...lease) => database.request(...lease),
+    transfer: (...lease) => database.transfer(...lease),
+    listFree: (...self) => database.listFree(...self),
+    list: () => database.list(),
+  };
+}
+
+/** What does not wait for the clock is done. */
+async function settle(): Promise<void> {
+  await new Promise(setImmediate);
+}
+
+t.test(
+  "without commands under way all leases are released at once",
+  async (t) => {
+    const { ada, releases, free } = await setUp();
+    await ada.stop();
+    t.equal(releases.length, 1, "by one statement");
+    t.same(await free(), ["balancer/p", "jobs", "server/ada"]);
+  },
+);
+
+t.test(
+  "leases are released when every command that was sent was answered",
+  async (t) => {
+    const { ada, held, free } = await setUp();
+    const lease = held.get("jobs")!.lease!;
+    const first = lease.beginCommand();
+    const second = lease.beginCommand();
+    const stopped = ada.stop();
+    t.throws(() => lease.beginCommand(), { code: "LEASE_LOST" });
+    await settle();
+    first();
+    first();
+    await settle();
+    t.same(await free(), [], "one is not answered");
+    second();
+    await stopped;
+    t.same(await free(), ["balancer/p", "jobs", "server/ada"]);
+  },
+);
+
+t.test(
+  "a command without an answer counts as arrived after the silent time",
+  async (t) => {
+    const { ada, held, free, clock } = await setUp();
+    held.get("jobs")!.lease!.beginCommand();
+    const stopped = ada.stop();
+    clock.pass(SILENT_MS - 1);
+    await settle();
+    t.same(await free(), []);
+    clock.pass(1);
+    await stopped;
+    t.same(await free(), ["balancer/p", "jobs", "server/ada"]);
+  },
+);
+
+t.test("a check does not release what waits for an answer", async (t) => {
+  const { ada, held, free } = await setUp();
+  const onAnswer = held.get("jobs")!.lease!.beginCommand();
+  const left = ada.leave();
+  await ada.check();
+  t.same(await free(), []);
+  onAnswer();
+  await left;
+  t.same(await free(), ["balancer/p", "jobs"]);
+});
+
+t.test("a server that leaves keeps its tasks and takes nothing", async (t) => {
+  const { ada, held, free, leasesOf } = await setUp();
+  await ada.leave();
+  t.same(await free(), ["balancer/p", "jobs"]);
+  t.ok(held.get("server/ada")!.lease!.isValid);
+  await ada.check();
+  t.equal(await held.get("jobs")!.obtain(), undefined);
+  t.same(await free(), ["balancer/p", "jobs"], "nobody has them");
+  const bob = leasesOf("bob");
+  await bob.compete("jobs").hasTried;
+  t.same(await free(), ["balancer/p"], "another server takes one");
+  await ada.stop();
+  t.same(await free(), ["balancer/p", "server/ada"]);
+});
+
+t.test("what cannot move now is handed over when it can", async (t) => {
+  let isMigrating = true;
+  const { ada, free } = await setUp({ mayMove: () => !isMigrating });
+  await ada.leave();
+  await ada.check();
+  t.same(await free(), []);
+  isMigrating = false;
+  await ada.check();
+  t.same(await free(), ["balancer/p", "jobs"]);
+});
