@@ -269,3 +269,12 @@ t.test("the audit log is listed and pruned", async (t) => {
 async function* toStream(chunks: readonly Uint8Array[]) {
   yield* chunks;
 }
+
+t.test("a server with SQLite has no other to hand over to", async (t) => {
+  const dataDir = await createData(t);
+  for (const line of ["leave", "leave --force"]) {
+    const { text, code } = await xoServer(dataDir, line);
+    t.match(text, /with SQLite there is one server/);
+    t.equal(code, ExitCode.unavailable);
+  }
+});

@@ -276,7 +276,10 @@ export class Leases {
     entry.isTaking = true;
     try {
       const lease = await this.#request(entry.subject);
-      if (lease === undefined) return;
+      if (lease === undefined) {
+        entry.freeSince = undefined;
+        return;
+      }
       if (isOver() || entry.lease !== undefined)
         await this.#release(entry.subject);
       else {

@@ -79,6 +79,7 @@ export class Membership {
   /** Looks which servers run, without waiting for the next heartbeat. Never rejects. */
   async look(): Promise<void> {
     if (this.#isStopped || this.#running.length === 0) return;
+    // Unreachable: the next heartbeat looks.
     await this.#look().catch(() => undefined);
   }
 

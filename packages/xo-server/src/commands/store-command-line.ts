@@ -30,13 +30,31 @@ is read from the terminal or from $XO_CONFIG_PASSPHRASE.
 A copy every night, for cron:
   XO_CONFIG_PASSPHRASE=... xo-server config export --force /backup/xo.xoconf`;
 
-/** `xo-server user ...`, `xo-server config ...` and `xo-server audit ...` */
+const AFTER_LEAVE_HELP = `
+The server of the config keeps its clients and its tasks; what acts by itself moves.
+/health answers 404 with "leaving", so that a load balancer sends it no new clients.
+Its next start ends this. Needs PostgreSQL and another server that runs.`;
+
+/** `xo-server user ...`, `xo-server config ...`, `xo-server audit ...` and `xo-server leave` */
 export function storeCommands(onCommand: OnStoreCommand): Command[] {
   return [
     userCommand(onCommand),
     configCommand(onCommand),
     auditCommand(onCommand),
+    leaveCommand(onCommand),
   ];
+}
+
+function leaveCommand(onCommand: OnStoreCommand): Command {
+  return verb(
+    "leave",
+    "hand over what this server owns to others, before it is stopped for an upgrade",
+  )
+    .option("--force", "also if no other server runs")
+    .addHelpText("after", AFTER_LEAVE_HELP)
+    .action((options: StoreOptions) => {
+      onCommand({ verb: "leave", isForced: options.force === true }, options);
+    });
 }
 
 function userCommand(onCommand: OnStoreCommand): Command {

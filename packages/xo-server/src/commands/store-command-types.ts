@@ -1,7 +1,14 @@
 import type { ExitCode } from "../lifecycle/exit-code.js";
 
 /** Commands on the database; a server may be running on it. */
-export type StoreCommand = UserCommand | ConfigCommand | AuditCommand;
+export type StoreCommand =
+  UserCommand | ConfigCommand | AuditCommand | LeaveCommand;
+
+export interface LeaveCommand {
+  readonly verb: "leave";
+  /** Also if no other server runs. */
+  readonly isForced: boolean;
+}
 
 export type UserCommand =
   | { readonly verb: "user list" }

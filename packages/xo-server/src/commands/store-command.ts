@@ -1,5 +1,6 @@
 import { XoError } from "@xo-server/model";
 import { openStore, type Store, type User } from "@xo-server/store";
+import type { Config } from "../config/config.js";
 import { loadConfig } from "../config/load-config.js";
 import { ExitCode, exitCodeOf } from "../lifecycle/exit-code.js";
 import { createPassword } from "../auth/initial-accounts.js";
@@ -7,6 +8,7 @@ import { PasswordPolicy } from "../auth/password-policy.js";
 import { toStoreOptions } from "../boot/start-store.js";
 import { runAuditCommand } from "./audit-command.js";
 import { runConfigCommand } from "./config-command.js";
+import { runLeaveCommand } from "./leave-command.js";
 import type {
   CommandResult,
   StoreCommand,
@@ -28,24 +30,33 @@ export async function runStoreCommand(
       sqliteThread: false,
     });
     try {
-      return await run(store, options, new PasswordPolicy(config.auth));
+      return await run(store, options, config);
     } finally {
       await store.close();
     }
   } catch (error) {
     if (!(error instanceof XoError)) throw error;
-    const hint = error.code === "LAST_ADMIN" ? "; --force deletes it" : "";
     return {
-      text: `${error.message}${hint}\n`,
+      text: `${error.message}${hintOf(error)}\n`,
       code: exitCodeOf(error) ?? ExitCode.failed,
     };
   }
 }
 
+function hintOf({ code, data }: XoError): string {
+  if (code === "LAST_ADMIN") return "; --force deletes it";
+  const { reason, known } = data;
+  if (code === "FORBIDDEN_OPERATION")
+    return `: ${String(reason)}; --force does it nevertheless where it is possible`;
+  return Array.isArray(known) && known.length > 0
+    ? `; there are ${known.join(", ")}`
+    : "";
+}
+
 async function run(
   store: Store,
   options: StoreCommandOptions,
-  policy: PasswordPolicy,
+  config: Config,
 ): Promise<CommandResult> {
   const { command } = options;
   switch (command.verb) {
@@ -57,13 +68,15 @@ async function run(
     case "audit prune":
     case "audit accept":
       return runAuditCommand(store, command);
+    case "leave":
+      return runLeaveCommand(store, command, config);
     case "user list":
     case "user add":
     case "user password":
     case "user remove":
     case "user make-admin":
       return runUserCommand(store, command, {
-        policy,
+        policy: new PasswordPolicy(config.auth),
         readInput: options.readInput,
       });
   }

@@ -1,5 +1,7 @@
+import { monotonicClock } from "@xo-server/kit";
 import { XoError } from "@xo-server/model";
 import { Type } from "typebox";
+import { askToLeave } from "../cluster/ask-to-leave.js";
 import { listClusterServers, LOST_MS } from "../status/cluster-servers.js";
 import { defineOperation } from "./define-operation.js";
 
@@ -71,4 +73,47 @@ export const clusterRemoveServer = defineOperation({
   },
 });
 
-export const clusterOperations = [clusterListServers, clusterRemoveServer];
+export const clusterLeave = defineOperation({
+  name: "cluster.leave",
+  summary:
+    "Lets a running server hand over what acts by itself, and take nothing until its next start; its clients and tasks stay. Resolves when others have taken over, or after 10 s.",
+  params: Type.Object(
+    {
+      name,
+      force: Type.Optional(
+        Type.Boolean({ description: "Also if no other server runs." }),
+      ),
+    },
+    { additionalProperties: false },
+  ),
+  result: Type.Object({
+    moved: Type.Array(
+      Type.Object({
+        subject: Type.String(),
+        to: Type.String({ description: "Name of the new owner." }),
+      }),
+    ),
+    free: Type.Array(Type.String(), {
+      description: "Nobody has taken them yet.",
+    }),
+    remaining: Type.Array(Type.String(), {
+      description:
+        "Subjects whose work cannot move now: they move when it ends, or when the server stops.",
+    }),
+  }),
+  permission: "admin",
+  changes: true,
+  rest: {
+    method: "post",
+    path: "/cluster/servers/{name}/leave",
+    operationId: "LeaveCluster",
+  },
+  handler: ({ name, force = false }, { services }) =>
+    askToLeave(name, force, { store: services.store, clock: monotonicClock }),
+});
+
+export const clusterOperations = [
+  clusterListServers,
+  clusterRemoveServer,
+  clusterLeave,
+];

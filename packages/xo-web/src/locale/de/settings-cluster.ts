@@ -11,7 +11,14 @@ export const settingsCluster: Pick<Messages["settings"], "cluster"> = {
     seen: "Letzter Heartbeat",
     owns: "Zuständig für",
     leases: { one: "{n} Lease", other: "{n} Leases" },
-    states: { running: "läuft", lost: "ausgefallen" },
+    states: { running: "läuft", leaving: "scheidet aus", lost: "ausgefallen" },
+    handOver: "Übergeben",
+    handOverThis: "Übergeben, wofür {name} zuständig ist",
+    handOverAsk: "Übergeben, wofür {name} zuständig ist?",
+    handOverLead:
+      "Andere Server übernehmen Jobs, Lastverteilung und Wartung. Er bedient seine Clients, beendet seine Aufgaben und übernimmt bis zu seinem nächsten Start nichts.",
+    handedOver:
+      "{name} scheidet aus: {moved} übergeben, {remaining} folgen später.",
     remove: "Entfernen",
     removeThis: "{name} entfernen",
     removeAsk: "Diesen Server aus der Liste entfernen?",

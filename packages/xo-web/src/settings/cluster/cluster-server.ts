@@ -7,6 +7,13 @@ export interface ClusterServer {
   /** In ms since the epoch, by the clock of the database. */
   readonly startedAt: number;
   readonly seenAt: number;
-  readonly state: "running" | "lost";
+  readonly state: "running" | "leaving" | "lost";
   readonly leases: readonly { readonly subject: string }[];
+}
+
+/** Result of `cluster.leave`. */
+export interface HandOver {
+  readonly moved: readonly { readonly subject: string }[];
+  readonly free: readonly string[];
+  readonly remaining: readonly string[];
 }
