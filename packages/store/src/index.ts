@@ -75,6 +75,12 @@ export type {
 } from "./repositories/job-runs.js";
 export type { Job, Jobs, NewJob } from "./repositories/jobs.js";
 export type { OneTimeCalls } from "./repositories/one-time-calls.js";
+export type {
+  AttemptToBegin,
+  BeginningAttempt,
+  SignInAttempts,
+  SignInFailures,
+} from "./repositories/sign-in-attempts.js";
 export type { OneTimeUses } from "./repositories/one-time-uses.js";
 export type {
   Fence,

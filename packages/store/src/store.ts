@@ -32,6 +32,7 @@ import type { Roles } from "./repositories/roles.js";
 import type { Schedules } from "./repositories/schedules.js";
 import type { Servers } from "./repositories/servers.js";
 import type { Settings } from "./repositories/settings.js";
+import type { SignInAttempts } from "./repositories/sign-in-attempts.js";
 import type { TaskSteps } from "./repositories/task-steps.js";
 import type { Tasks } from "./repositories/tasks.js";
 import type { Tokens } from "./repositories/tokens.js";
@@ -80,6 +81,7 @@ export interface Store {
   readonly tasks: Tasks;
   readonly taskSteps: TaskSteps;
   readonly oneTimeUses: OneTimeUses;
+  readonly signInAttempts: SignInAttempts;
   readonly oneTimeCalls: OneTimeCalls;
   readonly audit: AuditLog;
   readonly auditChanges: AuditChanges;

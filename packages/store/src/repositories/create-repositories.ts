@@ -31,6 +31,7 @@ import { Schedules } from "./schedules.js";
 import { Servers } from "./servers.js";
 import { Settings } from "./settings.js";
 import { TaskSteps } from "./task-steps.js";
+import { SignInAttempts } from "./sign-in-attempts.js";
 import { Tasks } from "./tasks.js";
 import { TokenUses } from "./token-uses.js";
 import { Tokens } from "./tokens.js";
@@ -72,6 +73,7 @@ export function createRepositories(context: RepositoryContext) {
     tasks: new Tasks(context),
     taskSteps: new TaskSteps(context),
     oneTimeUses: new OneTimeUses(context),
+    signInAttempts: new SignInAttempts(context),
     oneTimeCalls: new OneTimeCalls(context),
     audit,
     auditChanges: new AuditChanges(context, audit),

@@ -47,6 +47,7 @@ export interface Tables {
   task_steps: TaskStepRow;
   one_time_uses: OneTimeUseRow;
   one_time_calls: OneTimeCallRow;
+  sign_in_attempts: SignInAttemptRow;
   audit: AuditRow;
   audit_pending: AuditPendingRow;
   audit_head: AuditHeadRow;
@@ -367,6 +368,19 @@ export interface TaskStepRow {
 export interface OneTimeUseRow {
   id: string;
   expires_at: number;
+}
+
+/** `id` is a code of a name, an address, or both. Times in ms since the epoch. */
+export interface SignInAttemptRow {
+  id: string;
+  failures: number;
+  /** The last one; 0: none. */
+  failed_at: number;
+  /** The attempt that is under way; empty: none. */
+  attempt: string;
+  /** Until then no other attempt begins. */
+  attempt_until: number;
+  used_at: number;
 }
 
 /** The call that offered a one-time path. */

@@ -22,6 +22,7 @@ import { testResourceSets } from "./resource-sets.js";
 import { testRights } from "./rights.js";
 import { testServers } from "./servers.js";
 import { testSettings } from "./settings.js";
+import { testSignInAttempts } from "./sign-in-attempts.js";
 import { testSharing } from "./sharing.js";
 import { testTasks } from "./tasks.js";
 import { testTokens } from "./tokens.js";
@@ -57,6 +58,7 @@ export async function testStore(t: Test, harness: StoreHarness): Promise<void> {
   );
   await t.test("commits", (t) => testCommits(t, harness));
   await t.test("one-time secrets", (t) => testOneTimeSecrets(t, harness));
+  await t.test("sign-in attempts", (t) => testSignInAttempts(t, harness));
   await t.test("several processes", (t) => testSharing(t, harness));
   await t.test("leases and servers", (t) => testCluster(t, harness));
   await t.test("limits", (t) => testBounds(t, harness));

@@ -44,6 +44,7 @@ export async function createSignIn(
     log,
     clock,
     providers,
+    ...(store.engine === "postgres" ? { attempts: store.signInAttempts } : {}),
   });
   return { signIn, providers, providerSettings };
 }

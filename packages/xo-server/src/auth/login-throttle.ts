@@ -4,7 +4,7 @@ const MAX_DELAY_MS = 60_000;
 /** Failures of one address before its attempts are delayed: many users may share an address. */
 const UNDELAYED_ADDRESS_FAILURES = 10;
 /** Failures are removed this long after the last one. */
-const EXPIRE_MS = 15 * 60_000;
+export const EXPIRE_MS = 15 * 60_000;
 /** Names and addresses at most; those with the oldest failure are removed first. */
 const MAX_KEYS = 10_000;
 
@@ -38,19 +38,14 @@ export class LoginThrottle {
   }
 
   /** Milliseconds until the next attempt is accepted; 0: now. */
-  waitMs({ name, address, isKnown }: ThrottledAttempt): number {
-    if (isKnown) return this.#waitOf(knownKey(name, address), 0);
+  waitMs(attempt: ThrottledAttempt): number {
     return Math.max(
-      this.#waitOf(userKey(name), 0),
-      this.#waitOf(addressKey(address), UNDELAYED_ADDRESS_FAILURES),
+      ...keysOf(attempt).map(({ key, free }) => this.#waitOf(key, free)),
     );
   }
 
-  recordFailure({ name, address, isKnown }: ThrottledAttempt): void {
-    const keys = isKnown
-      ? [knownKey(name, address)]
-      : [userKey(name), addressKey(address)];
-    for (const key of keys) {
+  recordFailure(attempt: ThrottledAttempt): void {
+    for (const { key } of keysOf(attempt)) {
       const count = (this.#find(key)?.count ?? 0) + 1;
       this.#failures.delete(key);
       this.#failures.set(key, { count, time: this.#clock.now() });
@@ -59,18 +54,13 @@ export class LoginThrottle {
       this.#failures.delete(this.#failures.keys().next().value!);
   }
 
-  /** The failures of the address stay: otherwise the owner of one account could guess passwords of others without delay. */
-  recordSuccess({ name, address }: ThrottledAttempt): void {
-    this.#failures.delete(userKey(name));
-    this.#failures.delete(knownKey(name, address));
+  recordSuccess(attempt: ThrottledAttempt): void {
+    for (const key of resetKeysOf(attempt)) this.#failures.delete(key);
   }
 
   #waitOf(key: string, free: number): number {
     const found = this.#find(key);
-    if (found === undefined || found.count <= free) return 0;
-    const pause = FIRST_DELAY_MS * 2 ** (found.count - free - 1);
-    const end = found.time + Math.min(pause, MAX_DELAY_MS);
-    return Math.max(0, end - this.#clock.now());
+    return found === undefined ? 0 : waitAfter(found, free, this.#clock.now());
   }
 
   #find(key: string): Failures | undefined {
@@ -83,6 +73,40 @@ export class LoginThrottle {
     this.#failures.set(key, corrected);
     return corrected;
   }
+}
+
+/** The keys by which an attempt is counted, with the failures of each that are not delayed. */
+export function keysOf({ name, address, isKnown }: ThrottledAttempt): readonly {
+  readonly key: string;
+  readonly free: number;
+}[] {
+  return isKnown
+    ? [{ key: knownKey(name, address), free: 0 }]
+    : [
+        { key: userKey(name), free: 0 },
+        { key: addressKey(address), free: UNDELAYED_ADDRESS_FAILURES },
+      ];
+}
+
+/**
+ * The keys whose failures a success ends. Those of the address stay: otherwise the owner of
+ * one account could guess passwords of others without delay.
+ */
+export function resetKeysOf({ name, address }: ThrottledAttempt): string[] {
+  return [userKey(name), knownKey(name, address)];
+}
+
+/** Milliseconds after failures until the next attempt is accepted. @param now in ms since the epoch */
+export function waitAfter(
+  { count, time }: Failures,
+  free: number,
+  now: number,
+): number {
+  if (count <= free || now - time >= EXPIRE_MS) return 0;
+  const pause = FIRST_DELAY_MS * 2 ** (count - free - 1);
+  // Not longer, where the clock was set back.
+  const since = Math.max(0, now - time);
+  return Math.max(0, Math.min(pause, MAX_DELAY_MS) - since);
 }
 
 function userKey(user: string): string {

@@ -8,7 +8,12 @@ import type {
 } from "./authenticator.js";
 import type { ExternalProviders } from "./external-providers.js";
 import { KnownAddresses, toPair } from "./known-addresses.js";
-import { LoginThrottle, type ThrottledAttempt } from "./login-throttle.js";
+import type { ThrottledAttempt } from "./login-throttle.js";
+import {
+  SignInThrottle,
+  type AdmittedAttempt,
+  type SignInThrottleOptions,
+} from "./sign-in-throttle.js";
 import { SignInQueue } from "./sign-in-queue.js";
 import { toRateKey } from "../limits/rate-limits.js";
 import type { PasswordVerifier, VerifiedUser } from "./password-verifier.js";
@@ -24,7 +29,9 @@ export interface SignInServiceOptions {
   readonly sessions: StoredSessions;
   readonly passwords: Pick<PasswordVerifier, "verify" | "providersOf">;
   readonly log: Pick<SignInLog, "write">;
-  readonly clock: Pick<WallClock, "now">;
+  readonly clock: WallClock;
+  /** Failed attempts at all servers of the database. Absent: there is only one server. */
+  readonly attempts?: SignInThrottleOptions["shared"];
   /** Absent: local passwords only. */
   readonly providers?: Pick<ExternalProviders, "directory" | "redirect">;
 }
@@ -32,7 +39,7 @@ export interface SignInServiceOptions {
 /** Sign-in by token, or by name and password with an optional two-factor code. */
 export class SignInService implements Authenticator {
   readonly #options: SignInServiceOptions;
-  readonly #throttle: LoginThrottle;
+  readonly #throttle: SignInThrottle;
   readonly #verifiedPasswords: VerifiedPasswords;
   readonly #stopListening: () => void;
   /** Serializes attempts per user: concurrent guesses would all pass the throttle. */
@@ -42,7 +49,11 @@ export class SignInService implements Authenticator {
 
   constructor(options: SignInServiceOptions) {
     this.#options = options;
-    this.#throttle = new LoginThrottle(options.clock);
+    const { clock, attempts } = options;
+    this.#throttle = new SignInThrottle({
+      clock,
+      ...(attempts === undefined ? {} : { shared: attempts }),
+    });
     this.#knownAddresses = new KnownAddresses(options.store);
     this.#verifiedPasswords = new VerifiedPasswords(options.clock);
     this.#stopListening = options.store.onChange((table) => {
@@ -79,13 +90,15 @@ export class SignInService implements Authenticator {
     gone?: AbortSignal,
   ): Promise<Session> {
     const attempt = this.#toAttempt(credentials, address);
-    this.#checkThrottle(attempt);
+    this.#throttle.checkHere(attempt);
     // In its turn, after the throttle: a guess against the cache is delayed like any other.
     const userId = await this.#enqueue(
       attempt,
       async () =>
-        this.#findVerified(credentials) ??
-        (await this.#authenticate(credentials, attempt)),
+        (await this.#findVerified(credentials, attempt)) ??
+        (await this.#admit(attempt, (admitted) =>
+          this.#authenticate(credentials, attempt, admitted),
+        )),
       gone,
     );
     return this.#options.sessions.of({ userId });
@@ -97,21 +110,24 @@ export class SignInService implements Authenticator {
     address: string,
   ): Promise<void> {
     const attempt = this.#toAttempt(credentials, address);
-    await this.#enqueue(attempt, () => this.#verify(credentials, attempt));
+    await this.#enqueue(attempt, () =>
+      this.#admit(attempt, (admitted) => this.#verify(credentials, admitted)),
+    );
   }
 
   stop(): void {
     this.#stopListening();
   }
 
-  #findVerified({
-    name,
-    password,
-    isRepeated,
-  }: Credentials): string | undefined {
-    return isRepeated === true
-      ? this.#verifiedPasswords.find(name, password)
-      : undefined;
+  /** @throws XoError SIGN_IN_THROTTLED, as for a password that is not found */
+  async #findVerified(
+    { name, password, isRepeated }: Credentials,
+    attempt: ThrottledAttempt,
+  ): Promise<string | undefined> {
+    if (isRepeated !== true) return undefined;
+    const userId = this.#verifiedPasswords.find(name, password);
+    if (userId !== undefined) await this.#throttle.check(attempt);
+    return userId;
   }
 
   #toAttempt({ name }: Credentials, address: string): ThrottledAttempt {
@@ -120,8 +136,8 @@ export class SignInService implements Authenticator {
   }
 
   /**
-   * The throttle is checked again at the end of the queue: the attempts before may have failed in
-   * the meantime.
+   * Verifies at the end of the queue, where the throttle is checked: the attempts before may
+   * have failed in the meantime.
    */
   #enqueue<T>(
     attempt: ThrottledAttempt,
@@ -133,36 +149,35 @@ export class SignInService implements Authenticator {
     const lane = { key: isKnown ? pair : toRateKey(address), isKnown };
     // Directories ignore the case of names.
     const mutexKey = isKnown ? `known ${pair}` : name.toLowerCase();
-    const checked = () => {
-      this.#checkThrottle(attempt);
-      return work();
-    };
-    return this.#queue.run(
-      lane,
-      () => this.#mutex.run(mutexKey, checked),
-      gone,
-    );
+    return this.#queue.run(lane, () => this.#mutex.run(mutexKey, work), gone);
   }
 
-  #checkThrottle(attempt: ThrottledAttempt): void {
-    const retryAfterMs = this.#throttle.waitMs(attempt);
-    if (retryAfterMs === 0) return;
-    const seconds = Math.ceil(retryAfterMs / 1000);
-    throw new XoError("SIGN_IN_THROTTLED", { seconds, retryAfterMs });
+  /** @throws XoError SIGN_IN_THROTTLED, TOO_MANY_REQUESTS; errors of `work` */
+  async #admit<T>(
+    attempt: ThrottledAttempt,
+    work: (admitted: AdmittedAttempt) => Promise<T>,
+  ): Promise<T> {
+    const admitted = await this.#throttle.begin(attempt);
+    try {
+      return await work(admitted);
+    } finally {
+      await admitted.end();
+    }
   }
 
   async #authenticate(
     credentials: Credentials,
     attempt: ThrottledAttempt,
+    admitted: AdmittedAttempt,
   ): Promise<string> {
     const { address } = attempt;
     const { name, password, isRepeated } = credentials;
     const { log, store, passwords } = this.#options;
     const addVerified = this.#verifiedPasswords.begin(name, password);
     try {
-      const { user, provider } = await this.#verify(credentials, attempt);
-      await this.#checkSecondFactor(user, credentials, attempt);
-      this.#throttle.recordSuccess(attempt);
+      const { user, provider } = await this.#verify(credentials, admitted);
+      await this.#checkSecondFactor(user, credentials, admitted);
+      await admitted.succeed();
       this.#knownAddresses.add(name, address);
       if (isRepeated === true && !user.hasTotp) addVerified(user.id);
       await log.write({ address, provider, user });
@@ -177,26 +192,26 @@ export class SignInService implements Authenticator {
 
   async #verify(
     credentials: Credentials,
-    attempt: ThrottledAttempt,
+    admitted: AdmittedAttempt,
   ): Promise<VerifiedUser> {
     const verified = await this.#options.passwords.verify(credentials);
-    return verified ?? this.#fail(attempt);
+    return verified ?? this.#fail(admitted);
   }
 
   async #checkSecondFactor(
     user: User,
     credentials: Credentials,
-    attempt: ThrottledAttempt,
+    admitted: AdmittedAttempt,
   ): Promise<void> {
     if (!user.hasTotp) return;
     const { otp } = credentials;
     if (otp === undefined)
       throw new XoError("CREDENTIALS_INVALID", { otpRequired: true });
-    if (!(await this.#isSecondFactor(user, otp))) this.#fail(attempt);
+    if (!(await this.#isSecondFactor(user, otp))) await this.#fail(admitted);
   }
 
-  #fail(attempt: ThrottledAttempt): never {
-    this.#throttle.recordFailure(attempt);
+  async #fail(admitted: AdmittedAttempt): Promise<never> {
+    await admitted.fail();
     throw new XoError("CREDENTIALS_INVALID");
   }
 

@@ -22,6 +22,7 @@ import { cluster } from "./012-cluster.js";
 import { oneTimeSecrets } from "./013-one-time-secrets.js";
 import { leasesReplaceHeartbeats } from "./014-leases-replace-heartbeats.js";
 import { leavingServers } from "./015-leaving-servers.js";
+import { signInAttempts } from "./016-sign-in-attempts.js";
 
 /** All migrations in order. A released migration is never changed. */
 const migrations: Readonly<Record<string, Migration>> = {
@@ -40,6 +41,7 @@ const migrations: Readonly<Record<string, Migration>> = {
   "013-one-time-secrets": oneTimeSecrets,
   "014-leases-replace-heartbeats": leasesReplaceHeartbeats,
   "015-leaving-servers": leavingServers,
+  "016-sign-in-attempts": signInAttempts,
 };
 
 const names = Object.keys(migrations);
