@@ -2,6 +2,7 @@ import { apiBench } from "./api/api-bench.js";
 import { backupBench } from "./backup/backup-bench.js";
 import type { Bench } from "./bench.js";
 import { bulkBench } from "./bulk/bulk-bench.js";
+import { clusterBench } from "./cluster/cluster-bench.js";
 import { consoleBench } from "./console/console-bench.js";
 import { eventsBench } from "./events/events-bench.js";
 import { exportBench } from "./export/export-bench.js";
@@ -35,5 +36,6 @@ export const benches: ReadonlyMap<string, Bench> = new Map<string, Bench>([
   ["web", webBench],
   ["placement", placementBench],
   ["rolling", rollingBench],
+  ["cluster", clusterBench],
   ["backup", backupBench],
 ]);

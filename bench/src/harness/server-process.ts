@@ -61,6 +61,15 @@ export class ServerProcess {
     return Number(line?.slice(metric.length) ?? 0);
   }
 
+  get isRunning(): boolean {
+    return this.#child.exitCode === null && this.#child.signalCode === null;
+  }
+
+  /** As `kill -9`. */
+  kill(): void {
+    this.#child.kill("SIGKILL");
+  }
+
   async stop(): Promise<void> {
     if (this.#child.exitCode !== null) return;
     const ended = once(this.#child, "close");
