@@ -1,3 +1,4 @@
+import { pause } from "@xo-server/kit";
 import { checkDataDir } from "./check-data-dir.js";
 import { logConfigSummary } from "./log-config-summary.js";
 import { startTls } from "../api/tls/start-tls.js";
@@ -18,17 +19,19 @@ export interface Server {
   stop(): Promise<void>;
 }
 
+/** Waiting for a database that does not answer, after the draining, in ms; the leases are released later, or expire. */
+const LEAVE_LIMIT_MS = 1_000;
+
 /**
  * With other servers on the database: load balancers notice that /health answers 503, and send
  * new clients to the others, before the connections of this server are closed.
  */
 async function drain({ cluster, clock }: Core, drainMs: number): Promise<void> {
   if (!cluster.isShared) return;
-  const drained = new Promise<void>((resolve) => {
-    clock.setTimeout(resolve, drainMs);
-  });
   // What acts by itself goes on elsewhere meanwhile.
-  await Promise.all([drained, cluster.leave()]);
+  const left = cluster.leave();
+  await pause(clock, drainMs);
+  await Promise.race([left, pause(clock, LEAVE_LIMIT_MS)]);
 }
 
 /** Starts the server layer by layer; the layers are stopped in reverse. */
