@@ -196,6 +196,11 @@ export const errorTable = {
   ),
   FORBIDDEN: row("not enough permissions", 403, 2),
   NO_SUCH_OBJECT: row("no such {type} {id}", 404, 1),
+  OBJECT_NOT_LOADED: row(
+    "no object {id} is known, but the objects of these pools are not loaded: {pools}; connect them and repeat",
+    503,
+    1,
+  ),
   FILTER_INVALID: row(
     "parse error: expected {expected} at position {position}",
     400,

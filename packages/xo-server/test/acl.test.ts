@@ -1,11 +1,21 @@
 import { openStore } from "@xo-server/store";
 import t, { type Test } from "tap";
 import { aclOperations } from "../src/methods/acl.js";
+import type { Services } from "../src/methods/services.js";
 import type { HandlerContext } from "../src/operations/operation.js";
 import { FakeObjects } from "./fake-objects.js";
 import { createTestDispatcher } from "./test-dispatcher.js";
 
-async function setUp(t: Test) {
+/** Connections to pools: `pool` is null and `isLoading` true before their objects are known. */
+function connectionsTo(
+  ...all: readonly { label: string; pool: string | null; isLoading?: boolean }[]
+): Partial<Services> {
+  const list = () => all.map((one) => ({ id: one.label, ...one }));
+  const poolStatus = (id: string) => list().find((one) => one.id === id);
+  return { pools: { list }, inventory: { poolStatus } } as unknown as Services;
+}
+
+async function setUp(t: Test, pools = connectionsTo()) {
   const folder = t.testdir();
   const store = await openStore({
     location: `${folder}/store.db`,
@@ -21,7 +31,7 @@ async function setUp(t: Test) {
   ]);
   const { catalog } = objects.views;
   const dispatcher = createTestDispatcher(aclOperations, {
-    services: { store, catalog },
+    services: { store, catalog, ...pools },
   });
   const context = {
     user: { id: "root", isAdmin: true },
@@ -57,6 +67,33 @@ t.test("an ACL on an unknown object is refused by name", async (t) => {
     });
   t.same(granted(), []);
 });
+
+t.test(
+  "an unknown object is refused with the pools that are not loaded",
+  async (t) => {
+    const { store, change, granted } = await setUp(
+      t,
+      connectionsTo(
+        { label: "Paris", pool: "a" },
+        { label: "Rome", pool: null },
+        { label: "Oslo", pool: "b", isLoading: true },
+      ),
+    );
+    await store.servers.add({
+      host: "192.0.2.1",
+      label: "Lima",
+      enabled: false,
+      username: "root",
+      password: "a password",
+    });
+    await t.rejects(change("add", "nothing"), {
+      code: "OBJECT_NOT_LOADED",
+      message: /nothing.*Rome, Oslo, Lima/,
+    });
+    t.equal(await change("add", "vm"), true, "those of loaded pools are known");
+    t.same(granted(), ["vm"]);
+  },
+);
 
 t.test("the ACL of an object that is gone can be revoked", async (t) => {
   const { store, subject, change, granted } = await setUp(t);

@@ -2,6 +2,7 @@ import { XoError } from "@xo-server/model";
 import { Type } from "typebox";
 import { defineOperation } from "./define-operation.js";
 import type { Services } from "./services.js";
+import { unloadedPools } from "../pools/unloaded-pools.js";
 import { personOf } from "./token.js";
 
 const levels = ["viewer", "operator", "admin"] as const;
@@ -57,7 +58,7 @@ export const aclAdd = defineOperation({
     )
       throw new XoError("NO_SUCH_OBJECT", { type: "user or group", id });
     if (!isKnown(one.object, services))
-      throw new XoError("NO_SUCH_OBJECT", { type: "object", id: one.object });
+      throw unknownObject(one.object, services);
     await services.store.acls.add(one);
     return true;
   },
@@ -69,6 +70,14 @@ function isKnown(
   { catalog, store }: Pick<Services, "catalog" | "store">,
 ): boolean {
   return catalog.get(id)?.id === id || store.resourceSets.get(id) !== undefined;
+}
+
+/** An object of a pool that is not loaded may exist: its id cannot be checked. */
+function unknownObject(id: string, services: Services): XoError {
+  const pools = unloadedPools(services);
+  return pools.length === 0
+    ? new XoError("NO_SUCH_OBJECT", { type: "object", id })
+    : new XoError("OBJECT_NOT_LOADED", { id, pools: pools.join(", ") });
 }
 
 /** The object need not exist any more. */

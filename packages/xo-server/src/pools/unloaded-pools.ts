@@ -1,0 +1,31 @@
+import type { Inventory } from "@xo-server/inventory";
+import type { Store } from "@xo-server/store";
+import type { Pools } from "./pools.js";
+
+export interface UnloadedPoolsSources {
+  readonly pools: Pick<Pools, "list">;
+  readonly inventory: Pick<Inventory, "poolStatus">;
+  readonly store: { readonly servers: Pick<Store["servers"], "list"> };
+}
+
+/**
+ * Names of the pools whose objects the mirror does not have, or not all of
+ * them yet: never listed and not in the snapshot cache, being loaded, or of a
+ * server that is disabled or cannot be connected.
+ */
+export function unloadedPools(sources: UnloadedPoolsSources): string[] {
+  const { pools, inventory, store } = sources;
+  const connections = pools.list();
+  const known = new Set(connections.map(({ id }) => id));
+  return [
+    ...connections
+      .filter(
+        ({ id, pool }) =>
+          pool === null || inventory.poolStatus(id)?.isLoading === true,
+      )
+      .map(({ label }) => label),
+    ...Array.from(store.servers.list())
+      .filter(({ id }) => !known.has(id))
+      .map(({ label, host }) => label || host),
+  ];
+}
