@@ -279,6 +279,37 @@ t.test("the coordinator shuts down last", async (t) => {
   );
 });
 
+t.test("VMs are read when they are shut down, not all at once", async (t) => {
+  const ids = Array.from({ length: 20 }, (_, i) => `many-${i}`);
+  const read = new Set<string>();
+  let most = 0;
+  const { calls, run, fakes } = setUp({
+    "VM.suspend": ([ref]) => {
+      if (ref === "ref:many-0") fakes.remove("many-19");
+      most = Math.max(most, read.size);
+      read.delete(String(ref).slice("ref:".length));
+    },
+  });
+  fakes.set(host("h1", { residentVms: ids }));
+  for (const id of ids)
+    fakes.set({
+      ...vm(id),
+      get power_state() {
+        read.add(id);
+        return "Running";
+      },
+    });
+  read.clear();
+  await run("host.emergencyShutdownHost", { host: "h1" });
+  t.ok(most <= 4, `${most} VMs were read before one was suspended`);
+  t.equal(
+    calls.filter((call) => call.startsWith("VM.suspend")).length,
+    19,
+    "a VM that was deleted meanwhile is left out",
+  );
+  t.equal(calls.at(-1), "host.shutdown ref:h1");
+});
+
 t.test("a host that cannot be evacuated accepts VMs as before", async (t) => {
   const refuse = () => {
     throw new XapiError("HOST_NOT_ENOUGH_FREE_MEMORY", ["1", "0"]);

@@ -1,5 +1,5 @@
 import type { PoolObject, PoolObjects } from "../objects/pool-objects.js";
-import { guestsOf, toEach } from "./guests.js";
+import { eachOf, guestIdsOf } from "./guests.js";
 import { goDown } from "./restart.js";
 
 /**
@@ -12,8 +12,11 @@ export async function emergencyShutdown(
 ): Promise<void> {
   const { xapi, ref } = host;
   await xapi.call("host.disable", [ref]);
-  const guests = guestsOf(host, objects);
-  await toEach(guests, async (vm) => {
+  // Each VM is read at its turn: all of a host at once would block the event loop.
+  await eachOf(guestIdsOf(host), async (id) => {
+    // Deleted since the host was read: there is nothing to stop.
+    if (objects.find(id)?.type !== "VM") return;
+    const vm = objects.get(id);
     try {
       await vm.xapi.callAsync("VM.suspend", [vm.ref]);
     } catch {
