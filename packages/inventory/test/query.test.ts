@@ -467,3 +467,29 @@ t.test("a listed class is ready for a search, once it may be", async (t) => {
   await list();
   t.equal(table.objectsRead, objectsRead + 2, "and not again");
 });
+
+t.test("no step builds several objects of a page or a window", async (t) => {
+  const names = Array.from({ length: 100 }, (_, i) => `vm${i}`);
+  const { queries, table } = create(names);
+  const json = table.json.bind(table);
+  let built = 0;
+  table.json = (row) => {
+    built++;
+    return json(row);
+  };
+  let most = 0;
+  table.stepsPerTurn = 1;
+  table.betweenTurns = () => {
+    most = Math.max(most, built);
+    built = 0;
+  };
+  await queries.page({ type: "VM" });
+  t.equal(most, 1, "of a page");
+  most = 0;
+  const live = await queries.live(
+    { type: "VM", offset: 0, limit: 100 },
+    () => undefined,
+  );
+  t.ok(most <= 4, `of a window: ${most}`);
+  live.close();
+});

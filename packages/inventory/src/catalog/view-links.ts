@@ -181,7 +181,11 @@ export class RecordedLinks implements ViewLinks {
     if (view?.idOf === undefined) {
       return inventory.getObject(poolId, className, ref)?.uuid;
     }
-    const record = inventory.peek(poolId, className, ref);
+    // An id needs few fields, and a host has the ids of all its VMs.
+    const record =
+      this.#lazyRecords === undefined
+        ? inventory.peek(poolId, className, ref)
+        : this.#lazyRecords.find(poolId, className, ref);
     return record && view.idOf({ ref, record, links: this });
   }
 

@@ -8,14 +8,14 @@ import type { LiveUpdate } from "./query.js";
 import type { Result } from "./result.js";
 import type { SlicedTask } from "./sliced-task.js";
 
-/**
- * Objects encoded, or subscribers notified, between two yields: up to ten
- * microseconds each.
- */
+/** Subscribers notified between two yields: up to ten microseconds each. */
 const STEP = 8;
 
-/** Up to this number of objects are encoded in one step. */
-const MAX_ENCODED_AT_ONCE = 32;
+/**
+ * Up to this number of objects are encoded in one step: a VM takes up to a
+ * millisecond, a host with many VMs several.
+ */
+const MAX_ENCODED_AT_ONCE = 4;
 
 export interface WindowRange {
   readonly offset: number;
@@ -121,11 +121,10 @@ export class Window {
 
   *#encodeMissing(): SlicedTask<void> {
     const { table } = this.result.columns;
-    let encoded = 0;
     for (const row of this.#rows()) {
       if (this.projection.has(row) || !table.isLive(row)) continue;
       this.projection.entry(row);
-      if (++encoded % STEP === 0) yield;
+      yield;
     }
   }
 
