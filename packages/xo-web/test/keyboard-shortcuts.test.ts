@@ -1,4 +1,6 @@
 import t from "tap";
+import { goPages } from "../src/navigation/go-pages.js";
+import { sidePages } from "../src/navigation/side-pages.js";
 import { Shortcuts, type Press } from "../src/keyboard/shortcuts.js";
 
 const press = (key: string, more: Partial<Press> = {}): Press => ({
@@ -92,4 +94,14 @@ t.test("the most recent is first, unless it matches worse", async (t) => {
   add("x", "not now", false);
   shortcuts.press(press("x"));
   t.same(done.slice(2), ["not now", "page"]);
+});
+
+t.test("g and a letter lead to every page of the side bar", async (t) => {
+  const pages = sidePages.flatMap(({ pages }) => pages);
+  t.same(
+    goPages.map(({ path }) => path).sort(),
+    pages.map(({ path }) => path).sort(),
+  );
+  const letters = goPages.map(({ letter }) => letter);
+  t.equal(new Set(letters).size, letters.length, "one letter each");
 });
