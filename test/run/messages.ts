@@ -18,6 +18,6 @@ export interface FileResult {
   readonly skipped: readonly Skipped[];
   /** Each failed assertion: title, difference, stack. */
   readonly failures: readonly string[];
-  /** Milliseconds of CPU time of this process. */
+  /** Milliseconds of CPU time of this process and of the programs that the file ran. */
   readonly cpu: number;
 }

@@ -2,6 +2,7 @@ import type { Outcome } from "./child-process.js";
 import type { Skipped } from "./messages.js";
 import type { TestFile } from "./test-files.js";
 
+/** Files in a list; XO_TEST_ROWS overrides it. */
 const SLOWEST = 15;
 
 interface Row {
@@ -46,18 +47,25 @@ export class Report {
 
   end(seconds: number): void {
     print(`\nSlowest of ${this.#rows.length} files (seconds, CPU seconds):`);
-    const rows = this.#rows.toSorted((a, b) => b.time - a.time);
-    for (const { source, time, cpu } of rows.slice(0, SLOWEST))
-      print(`${inSeconds(time)} ${inSeconds(cpu)}  ${source}`);
+    this.#printRows(this.#rows.toSorted((a, b) => b.time - a.time));
+    print(`\nMost CPU time (seconds, CPU seconds):`);
+    this.#printRows(this.#rows.toSorted((a, b) => b.cpu - a.cpu));
     if (this.#skipped.length > 0) print("\nSkipped:");
     for (const { title, reason } of this.#skipped)
       print(`  ${title}: ${reason}`);
     if (this.#failedFiles.length > 0) print("\nFailed:");
     for (const source of this.#failedFiles) print(`  ${source}`);
-    print(`\nin ${Math.round(seconds)} s`);
+    const cpu = this.#rows.reduce((sum, row) => sum + row.cpu, 0) / 1000;
+    print(`\nin ${Math.round(seconds)} s, ${Math.round(cpu)} CPU s`);
     print(
       `${this.#passed} passed, ${this.#failed} failed, ${this.#skipped.length} skipped`,
     );
+  }
+
+  #printRows(rows: readonly Row[]): void {
+    const shown = process.env["XO_TEST_ROWS"] ?? SLOWEST;
+    for (const { source, time, cpu } of rows.slice(0, Number(shown)))
+      print(`${inSeconds(time)} ${inSeconds(cpu)}  ${source}`);
   }
 }
 
