@@ -6,6 +6,7 @@ import { pathToFileURL } from "node:url";
 import { inspect } from "node:util";
 import type { Test } from "tap";
 import type { FileResult, RunFile } from "./messages.js";
+import { failOnUncaughtErrors } from "./uncaught-errors.js";
 
 // Runs the files that the runner names, one after another, in this process.
 
@@ -15,6 +16,7 @@ const { root, runFile } = await import("./file-tap.js");
 // Results go to the runner as messages. Without a destination tap would write
 // to stdout and take over the process's exit.
 root.pipe(new PassThrough().resume());
+failOnUncaughtErrors(root);
 
 process.on("disconnect", () => process.exit());
 process.on("message", (file: RunFile) => void run(file));

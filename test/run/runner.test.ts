@@ -78,6 +78,26 @@ t.test("an error outside of a test fails its file", async (t) => {
   t.equal(code, 1);
 });
 
+t.test("an error that nothing catches fails the test that runs", async (t) => {
+  const late = "await new Promise((done) => setTimeout(done, 50));";
+  const { code, output, last } = await run(t, {
+    "a.test.js": `import t from "tap";
+      t.test("throws", async (t) => { setTimeout(() => { throw new Error("later"); }); ${late} });
+      t.test("outer", async (t) => { t.test("rejects", async () => { void Promise.reject(new Error("lost")); ${late} }); });
+      t.test("goes on", async (t) => t.ok(1));`,
+    "b.test.js": `import t from "tap";
+      t.test("listens itself", async (t) => {
+        const caught = new Promise((resolve) => process.once("uncaughtException", resolve));
+        setTimeout(() => { throw new Error("wanted"); });
+        t.match(await caught, { message: "wanted" });
+      });`,
+  });
+  t.match(output, /a\.test\.js > throws > later/);
+  t.match(output, /a\.test\.js > outer > rejects > lost/);
+  t.equal(last, "2 passed, 2 failed, 0 skipped");
+  t.equal(code, 1);
+});
+
 t.test("a file that does not load or asserts nothing fails", async (t) => {
   const { code, output, last } = await run(t, {
     "a.test.js": `import "./missing.js";`,
