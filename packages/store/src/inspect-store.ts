@@ -29,7 +29,7 @@ export async function inspectStore(
 ): Promise<StoreInspection> {
   const settings = withDefaults({ ...options, create: "never" });
   await checkFile(settings);
-  const engine = await openEngine(settings.location, settings.sqliteThread);
+  const engine = await openEngine(settings.location, settings);
   try {
     const problems = (await engine.checkIntegrity?.()) ?? [];
     const applied = (await appliedSteps(engine.reader)).toSorted();

@@ -37,7 +37,7 @@ import type { Store } from "./store.js";
 export async function openStore(options: StoreOptions): Promise<Store> {
   const settings = withDefaults(options);
   await checkFile(settings);
-  const engine = await openEngine(settings.location, settings.sqliteThread);
+  const engine = await openEngine(settings.location, settings);
   const availability = new Availability({ engine, ...settings });
   try {
     return await startStore(settings, engine, availability);

@@ -32,6 +32,8 @@ export interface StoreOptions {
   readonly auditMark?: string;
   /** Whether SQLite runs in a thread of its own. Default true; false for commands and tests, which it may block. */
   readonly sqliteThread?: boolean;
+  /** Whether SQLite waits until the disk has what is committed. Default true; false for a temporary database, which no start reads again: it survives the end of its process, but not a loss of power. */
+  readonly durable?: boolean;
   /** Interval between two checks for changes of other processes, in ms. Default 1,000. */
   readonly pollMs?: number;
   /** Pause between two probes of an unreachable database, in ms. Default 100 to 10,000. */
@@ -62,6 +64,7 @@ export function withDefaults(options: StoreOptions): StoreSettings {
     traces: [],
     auditMark: "",
     sqliteThread: true,
+    durable: true,
     pollMs: 1_000,
     backoff: { firstMs: 100, maxMs: 10_000 },
     scryptCost: defaultScryptCost,

@@ -19,7 +19,10 @@ async function createOld(t: Test) {
   const folder = await mkdtemp(join(tmpdir(), "store-"));
   t.teardown(() => rm(folder, { recursive: true, force: true }));
   const database = await sqliteHarness.createDatabase(folder);
-  const engine = await openSqliteEngine(database.location, true);
+  const engine = await openSqliteEngine(database.location, {
+    sqliteThread: true,
+    durable: false,
+  });
   const migrations = {
     "001-first": first,
     "002-sets-and-plugins": setsAndPlugins,

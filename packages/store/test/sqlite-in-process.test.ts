@@ -2,6 +2,7 @@ import t from "tap";
 import { createBench } from "@xo-server/store/conformance";
 import { SqliteFailure } from "../src/engines/sqlite-failure.js";
 import { SqliteInProcess } from "../src/engines/sqlite-in-process.js";
+import { withDefaults } from "../src/options.js";
 import { sqliteHarness } from "./sqlite-harness.js";
 
 const read = (sql: string) =>
@@ -33,7 +34,7 @@ t.test("a store without a thread keeps what was written", async (t) => {
 
 t.test("uncommitted data is visible only to its connection", async (t) => {
   const bench = await createBench(t, sqliteHarness);
-  const database = new SqliteInProcess(bench.location);
+  const database = new SqliteInProcess(bench.location, true);
   t.teardown(() => database.close());
   await database.request(write("create table t (a)"));
   await database.request(write("begin immediate"));
@@ -49,9 +50,30 @@ t.test("uncommitted data is visible only to its connection", async (t) => {
   t.match(await database.request(count), { rows: [{ n: 1 }] });
 });
 
+t.test(
+  "a commit waits for the disk, unless the database is temporary",
+  async (t) => {
+    const bench = await createBench(t, sqliteHarness);
+    const { location, keyFile } = bench;
+    t.ok(withDefaults({ location, key: { file: keyFile } }).durable);
+    for (const [durable, level] of [
+      [true, 2],
+      [false, 0],
+    ] as const) {
+      const database = new SqliteInProcess(location, durable);
+      t.teardown(() => database.close());
+      for (const connection of ["reader", "writer"] as const)
+        t.match(
+          await database.request({ ...read("pragma synchronous"), connection }),
+          { rows: [{ synchronous: level }] },
+        );
+    }
+  },
+);
+
 t.test("errors have SQLite's code; a closed database has none", async (t) => {
   const bench = await createBench(t, sqliteHarness);
-  const database = new SqliteInProcess(bench.location);
+  const database = new SqliteInProcess(bench.location, true);
   await database.request(write("create table t (a primary key)"));
   await database.request(write("insert into t values (1)"));
   await t.rejects(

@@ -39,7 +39,7 @@ t.test(
   "a crashed thread rejects pending calls, and the next call starts another",
   async (t) => {
     const bench = await createBench(t, sqliteHarness);
-    const thread = new SqliteThread(bench.location);
+    const thread = new SqliteThread(bench.location, true);
     t.teardown(() => thread.close());
     const ask = (sql: string, returnsRows: boolean) =>
       thread.request({
@@ -65,7 +65,7 @@ t.test(
 
 t.test("a transaction fails with its thread", async (t) => {
   const bench = await createBench(t, sqliteHarness);
-  const thread = new SqliteThread(bench.location);
+  const thread = new SqliteThread(bench.location, true);
   t.teardown(() => thread.close());
   const db = new Kysely<{ t: { a: number } }>({
     dialect: new SqliteDialect(thread, "writer"),
@@ -84,7 +84,7 @@ t.test("a transaction fails with its thread", async (t) => {
 
 t.test("uncommitted data is visible only to its connection", async (t) => {
   const bench = await createBench(t, sqliteHarness);
-  const thread = new SqliteThread(bench.location);
+  const thread = new SqliteThread(bench.location, true);
   t.teardown(() => thread.close());
   const run = (sql: string) =>
     thread.request({

@@ -1,17 +1,16 @@
 import type { Engine } from "./engine.js";
 import { openPostgresEngine } from "./postgres-engine.js";
-import { openSqliteEngine } from "./sqlite-engine.js";
+import { openSqliteEngine, type SqliteSettings } from "./sqlite-engine.js";
 
 export function isPostgres(location: string): boolean {
   return /^postgres(ql)?:\/\//.test(location);
 }
 
-/** @param sqliteThread whether SQLite runs in a thread of its own */
 export function openEngine(
   location: string,
-  sqliteThread: boolean,
+  settings: SqliteSettings,
 ): Promise<Engine> {
   return isPostgres(location)
     ? openPostgresEngine(location)
-    : openSqliteEngine(location, sqliteThread);
+    : openSqliteEngine(location, settings);
 }

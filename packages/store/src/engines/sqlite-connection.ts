@@ -27,13 +27,15 @@ export class SqliteConnection {
   readonly #database: SqliteDatabase;
   readonly #prepared = new Map<string, SqliteStatement>();
 
-  private constructor(database: SqliteDatabase) {
+  private constructor(database: SqliteDatabase, durable: boolean) {
     database.exec(SETTINGS);
+    if (!durable) database.exec("pragma synchronous = off");
     this.#database = database;
   }
 
-  static async open(file: string): Promise<SqliteConnection> {
-    return new SqliteConnection(await openSqlite(file));
+  /** @param durable false: a commit does not wait for the disk */
+  static async open(file: string, durable: boolean): Promise<SqliteConnection> {
+    return new SqliteConnection(await openSqlite(file), durable);
   }
 
   /** @throws SqliteFailure */

@@ -16,18 +16,22 @@ const FOREIGN_KEY = 787;
 /** No code (the thread has ended), then perm, busy, locked, readonly, ioerr, corrupt, full, cantopen, protocol, notadb. */
 const UNAVAILABLE_CODES = new Set([0, 3, 5, 6, 8, 10, 11, 13, 14, 15, 26]);
 
-/**
- * The embedded database: one file (and its journal) that only its owner can read.
- * @param inThread whether SQLite runs in a thread of its own, so that it does not block the caller
- */
+export interface SqliteSettings {
+  /** Whether SQLite runs in a thread of its own, so that it does not block the caller. */
+  readonly sqliteThread: boolean;
+  /** Whether a commit waits until the disk has it. */
+  readonly durable: boolean;
+}
+
+/** The embedded database: one file (and its journal) that only its owner can read. */
 export async function openSqliteEngine(
   file: string,
-  inThread: boolean,
+  { sqliteThread, durable }: SqliteSettings,
 ): Promise<Engine> {
   await createPrivately(file);
-  const executor = inThread
-    ? new SqliteThread(file)
-    : new SqliteInProcess(file);
+  const executor = sqliteThread
+    ? new SqliteThread(file, durable)
+    : new SqliteInProcess(file, durable);
   const reader = new Kysely<Tables>({
     dialect: new SqliteDialect(executor, "reader"),
   });

@@ -13,11 +13,13 @@ export class SqliteInProcess implements SqliteExecutor {
   /** Nothing that could end before the process does. */
   readonly generation = 0;
   readonly #file: string;
+  readonly #durable: boolean;
   #connections: Promise<Record<ConnectionName, SqliteConnection>> | undefined;
   #closed = false;
 
-  constructor(file: string) {
+  constructor(file: string, durable: boolean) {
     this.#file = file;
+    this.#durable = durable;
   }
 
   async request(call: SqliteCall): Promise<SqliteResult> {
@@ -40,8 +42,8 @@ export class SqliteInProcess implements SqliteExecutor {
 
   async #open(): Promise<Record<ConnectionName, SqliteConnection>> {
     try {
-      const writer = await SqliteConnection.open(this.#file);
-      return { writer, reader: await SqliteConnection.open(this.#file) };
+      const open = () => SqliteConnection.open(this.#file, this.#durable);
+      return { writer: await open(), reader: await open() };
     } catch (error) {
       // The next call tries again.
       this.#connections = undefined;

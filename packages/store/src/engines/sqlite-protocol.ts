@@ -38,4 +38,5 @@ export type SqliteResponse =
 
 export interface SqliteThreadData {
   readonly file: string;
+  readonly durable: boolean;
 }

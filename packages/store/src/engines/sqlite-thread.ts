@@ -19,15 +19,15 @@ interface PendingCall {
  * ended is started again by the next call; pending calls are rejected.
  */
 export class SqliteThread implements SqliteExecutor {
-  readonly #file: string;
+  readonly #data: SqliteThreadData;
   readonly #waiting = new Map<number, PendingCall>();
   #worker: Promise<Worker> | undefined;
   #nextId = 1;
   #generation = 0;
   #closed = false;
 
-  constructor(file: string) {
-    this.#file = file;
+  constructor(file: string, durable: boolean) {
+    this.#data = { file, durable };
   }
 
   /** Number of threads that have ended. */
@@ -72,7 +72,7 @@ export class SqliteThread implements SqliteExecutor {
   #start(): Promise<Worker> {
     const worker = new Worker(new URL("./sqlite-worker.js", import.meta.url), {
       name: "store",
-      workerData: { file: this.#file } satisfies SqliteThreadData,
+      workerData: this.#data,
       // Without the loaders of the main program, and without the ExperimentalWarning of SQLite in Node 22.
       execArgv: ["--disable-warning=ExperimentalWarning"],
     });

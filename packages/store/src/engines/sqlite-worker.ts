@@ -17,11 +17,11 @@ function answer({ id, ...call }: SqliteRequest): SqliteResponse {
   }
 }
 
-const { file } = workerData as SqliteThreadData;
-const writer = await SqliteConnection.open(file);
+const { file, durable } = workerData as SqliteThreadData;
+const writer = await SqliteConnection.open(file, durable);
 const connections: Record<ConnectionName, SqliteConnection> = {
   writer,
-  reader: await SqliteConnection.open(file),
+  reader: await SqliteConnection.open(file, durable),
 };
 
 parentPort!.on("message", (request: SqliteRequest | "close" | "crash") => {

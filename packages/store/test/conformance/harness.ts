@@ -49,6 +49,8 @@ export async function createBench(t: Teardown, harness: StoreHarness) {
         key: { file: keyFile },
         scryptCost: cheapScrypt,
         passphraseCost: cheapScrypt.ln,
+        // Tests end processes, not machines.
+        durable: false,
         clock,
         ...options,
       });

@@ -114,5 +114,6 @@ async function makeTemporary(stops: StopStack): Promise<StoreOptions> {
     location: join(folder, "store.db"),
     key: { file: join(folder, "store.key") },
     scryptCost: TEMPORARY_COST,
+    durable: false,
   };
 }
