@@ -1,3 +1,4 @@
+import { writeFileSync } from "node:fs";
 import type { Test } from "tap";
 import { WebSocket } from "ws";
 import { loadConfig } from "../src/config/load-config.js";
@@ -46,6 +47,7 @@ export async function startTestServer(
       return pool;
     },
     createsDefaultRules: false,
+    writeHeap: (file) => writeFileSync(file, "{}"),
     ...options,
   });
   t.teardown(() => server.stop());

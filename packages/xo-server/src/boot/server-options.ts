@@ -1,4 +1,5 @@
 import type { StartOptions } from "../config/start-options.js";
+import type { WriteHeap } from "../diagnostics/heap-snapshots.js";
 import type { StartDemoPools } from "../pools/demo.js";
 import type { CreatePool } from "../pools/pools.js";
 
@@ -10,6 +11,8 @@ export interface ServerOptions extends StartOptions {
   readonly isNewStore?: boolean;
   /** Default true: a new server has alarm rules. */
   readonly createsDefaultRules?: boolean;
+  /** Writes heap snapshots. Default: V8, which takes seconds. */
+  readonly writeHeap?: WriteHeap;
   /** Aborted: the start is given up. */
   readonly signal?: AbortSignal;
   /** Default: connections of xen-api, mirrored by inventory. */

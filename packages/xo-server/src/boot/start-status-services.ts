@@ -61,6 +61,7 @@ export function startStatusServices(
       dataDir: options.config.dataDir,
       clock,
       logger: options.loggers.named("xo:main"),
+      writeHeap: options.writeHeap,
     }),
   };
 }
