@@ -139,7 +139,7 @@ export type {
   UserPatch,
   Users,
 } from "./repositories/users.js";
-export type { StoreOptions } from "./options.js";
+export type { StoreCosts, StoreOptions } from "./options.js";
 export type { KeyOptions } from "./secrets/key-source.js";
 export type { Seals } from "./secrets/seals.js";
 export type { ScryptCost } from "./secrets/password-hasher.js";

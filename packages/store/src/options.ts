@@ -49,6 +49,12 @@ export interface StoreOptions {
   readonly createId?: () => string;
 }
 
+/** What makes a store slow on purpose. */
+export type StoreCosts = Pick<
+  StoreOptions,
+  "scryptCost" | "passphraseCost" | "durable"
+>;
+
 export interface StoreSettings extends Required<StoreOptions> {
   /** `clock`, if it is to follow that of the database. */
   readonly sharedClock: SharedClock | undefined;

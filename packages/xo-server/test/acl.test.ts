@@ -1,4 +1,5 @@
 import { openStore } from "@xo-server/store";
+import { cheapCosts } from "@xo-server/store/conformance";
 import t, { type Test } from "tap";
 import { aclOperations } from "../src/methods/acl.js";
 import type { Services } from "../src/methods/services.js";
@@ -20,7 +21,7 @@ async function setUp(t: Test, pools = connectionsTo()) {
   const store = await openStore({
     location: `${folder}/store.db`,
     key: { file: `${folder}/store.key` },
-    scryptCost: { ln: 10, r: 8, p: 1 },
+    ...cheapCosts,
   });
   t.teardown(() => store.close());
   const { id: subject } = await store.users.create({ name: "ada" });

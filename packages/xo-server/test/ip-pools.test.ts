@@ -1,4 +1,5 @@
 import { openStore } from "@xo-server/store";
+import { cheapCosts } from "@xo-server/store/conformance";
 import t, { type Test } from "tap";
 import { AddressAllocator } from "../src/ip-pools/address-allocator.js";
 import { canonicalAddress, parseRange } from "../src/ip-pools/address-range.js";
@@ -11,7 +12,7 @@ async function setUp(t: Test) {
   const store = await openStore({
     location: `${folder}/store.db`,
     key: { file: `${folder}/store.key` },
-    scryptCost: { ln: 10, r: 8, p: 1 },
+    ...cheapCosts,
   });
   t.teardown(() => store.close());
   const pools = new IpPools(store);

@@ -2,6 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openStore, type JobRun, type Store } from "@xo-server/store";
+import { cheapCosts } from "@xo-server/store/conformance";
 import t, { type Test } from "tap";
 import type { InterruptedTask } from "../src/tasks/interrupted-task.js";
 import type { KindRun } from "../src/jobs/job-kind.js";
@@ -59,7 +60,7 @@ class Machine {
     const store = await openStore({
       location: join(this.#folder, "store.db"),
       key: { file: join(this.#folder, "store.key") },
-      scryptCost: { ln: 10, r: 8, p: 1 },
+      ...cheapCosts,
       clock: this.clock,
     });
     const server = new Server(this, name, store);

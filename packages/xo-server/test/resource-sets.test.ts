@@ -1,4 +1,5 @@
 import { openStore } from "@xo-server/store";
+import { cheapCosts } from "@xo-server/store/conformance";
 import t, { type Test } from "tap";
 import { cloudConfigOperations } from "../src/methods/cloud-config.js";
 import { resourceSetOperations } from "../src/methods/resource-set.js";
@@ -34,7 +35,7 @@ async function setUp(t: Test) {
   const store = await openStore({
     location: `${folder}/store.db`,
     key: { file: `${folder}/store.key` },
-    scryptCost: { ln: 10, r: 8, p: 1 },
+    ...cheapCosts,
   });
   t.teardown(() => store.close());
   const people = new AuthenticatedUsers(store);

@@ -2,6 +2,7 @@ import { copyFile, readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import t, { type Test } from "tap";
 import { openStore } from "@xo-server/store";
+import { cheapCosts } from "@xo-server/store/conformance";
 import { parseCommandLine } from "../src/commands/command-line.js";
 import { toStoreOptions } from "../src/boot/start-store.js";
 import { loadConfig } from "../src/config/load-config.js";
@@ -26,6 +27,7 @@ async function xoServer(
   return runStoreCommand({
     ...invocation,
     env: {},
+    storeCosts: cheapCosts,
     ...options,
     readInput: async () => input,
     readSecret: async () => lines.shift() ?? "",
@@ -45,7 +47,9 @@ async function createDatabase(dataDir: string): Promise<void> {
     { dataDir },
     { env: {}, cwd: "/", home: "/" },
   );
-  await (await openStore(toStoreOptions(config, {}))).close();
+  await (
+    await openStore({ ...toStoreOptions(config, {}), ...cheapCosts })
+  ).close();
 }
 
 t.test("commands create neither a database nor a directory", async (t) => {

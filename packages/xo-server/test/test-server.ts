@@ -1,4 +1,5 @@
 import { writeFileSync } from "node:fs";
+import { cheapCosts } from "@xo-server/store/conformance";
 import type { Test } from "tap";
 import { WebSocket } from "ws";
 import { loadConfig } from "../src/config/load-config.js";
@@ -47,6 +48,7 @@ export async function startTestServer(
       return pool;
     },
     createsDefaultRules: false,
+    storeCosts: cheapCosts,
     writeHeap: (file) => writeFileSync(file, "{}"),
     ...options,
   });

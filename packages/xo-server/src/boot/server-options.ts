@@ -1,3 +1,4 @@
+import type { StoreCosts } from "@xo-server/store";
 import type { StartOptions } from "../config/start-options.js";
 import type { WriteHeap } from "../diagnostics/heap-snapshots.js";
 import type { StartDemoPools } from "../pools/demo.js";
@@ -9,6 +10,8 @@ export interface ServerOptions extends StartOptions {
   readonly demoDataDir?: string | undefined;
   /** A missing or empty database is created, also beside files of an earlier start. */
   readonly isNewStore?: boolean;
+  /** Default: those of openStore. */
+  readonly storeCosts?: StoreCosts;
   /** Default true: a new server has alarm rules. */
   readonly createsDefaultRules?: boolean;
   /** Writes heap snapshots. Default: V8, which takes seconds. */

@@ -40,6 +40,7 @@ export async function startStore(
   const { isNewStore = false } = options;
   const store = await openStore({
     ...place,
+    ...options.storeCosts,
     create: isNewStore ? "always" : "first-start",
     ...(clock === undefined ? {} : { clock }),
     logger: loggers.named("xo:store"),

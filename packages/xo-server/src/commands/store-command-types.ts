@@ -1,3 +1,4 @@
+import type { StoreCosts } from "@xo-server/store";
 import type { ExitCode } from "../lifecycle/exit-code.js";
 
 /** Commands on the database; a server may be running on it. */
@@ -63,6 +64,8 @@ export type AuditCommand =
   | { readonly verb: "audit prune"; readonly before: number };
 
 export interface StoreCommandOptions {
+  /** Default: those of openStore. */
+  readonly storeCosts?: StoreCosts;
   readonly configPath: string | undefined;
   readonly dataDir: string | undefined;
   readonly command: StoreCommand;

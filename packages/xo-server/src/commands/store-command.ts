@@ -26,6 +26,7 @@ export async function runStoreCommand(
     const { config } = loadConfig(configPath, { dataDir });
     const store = await openStore({
       ...toStoreOptions(config),
+      ...options.storeCosts,
       create: "never",
       sqliteThread: false,
     });

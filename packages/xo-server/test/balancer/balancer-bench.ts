@@ -9,6 +9,7 @@ import {
   type Fence,
   type Store,
 } from "@xo-server/store";
+import { cheapCosts } from "@xo-server/store/conformance";
 import type { Test } from "tap";
 import { Balancer } from "../../src/balancer/balancer.js";
 import type { BalancePlanner } from "../../src/balancer/balancer-input.js";
@@ -65,7 +66,7 @@ export class BalancerBench {
     const store = await openStore({
       location: join(this.#folder, "store.db"),
       key: { file: join(this.#folder, "store.key") },
-      scryptCost: { ln: 10, r: 8, p: 1 },
+      ...cheapCosts,
       clock: this.clock,
     });
     // As Membership does: a server finds that its last process has ended.
