@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { EventEmitter } from "node:events";
 import t from "tap";
 import {
   RAW,
@@ -6,9 +7,58 @@ import {
   compressChunk,
   decompressChunk,
 } from "../src/format/compression.js";
-import { ZstdThreads } from "../src/format/zstd-threads.js";
+import {
+  ZstdThreads,
+  type ZstdAnswer,
+  type ZstdRequest,
+} from "../src/format/zstd-threads.js";
 
 const KIB = 1024;
+
+const COMPRESS = { type: "compress", level: 1 } as const;
+
+/** A thread that answers and ends when the test says so. */
+class FakeWorker extends EventEmitter {
+  readonly requests: ZstdRequest[] = [];
+  postMessage(request: ZstdRequest): void {
+    this.requests.push(request);
+  }
+  /** With the first byte of the request, like a thread of Node.js: in the task of an event. */
+  answer(index: number): void {
+    const { slot, memory } = this.requests[index]!;
+    const output = new Uint8Array(memory, 0, 1).slice();
+    this.emit("message", { slot, output } satisfies ZstdAnswer);
+  }
+  isReferenced = true;
+  ref(): void {
+    this.isReferenced = true;
+  }
+  unref(): void {
+    this.isReferenced = false;
+  }
+}
+
+/** @returns what became of each call, in their order, when all are settled */
+function outcomesOf(calls: readonly Promise<Uint8Array>[]): Promise<string[]> {
+  return Promise.all(
+    calls.map((call) =>
+      call.then(
+        (output) => `answer ${output[0]}`,
+        (error: Error) => error.message,
+      ),
+    ),
+  );
+}
+
+function fakeThreads(): { threads: ZstdThreads; workers: FakeWorker[] } {
+  const workers: FakeWorker[] = [];
+  const startWorker = (): FakeWorker => {
+    const worker = new FakeWorker();
+    workers.push(worker);
+    return worker;
+  };
+  return { threads: new ZstdThreads({ max: 1, startWorker }), workers };
+}
 
 /** Text that can be compressed, different for each number. */
 function plainOf(number: number, size: number): Buffer {
@@ -39,7 +89,7 @@ t.test("bytes that are no chunk of the size are refused", async (t) => {
 
 t.test("many at the same time, of any size, are not mixed up", async (t) => {
   // As where Node.js has no zstd; more requests than threads take at once.
-  const threads = new ZstdThreads(2);
+  const threads = new ZstdThreads({ max: 2 });
   const plain = Array.from({ length: 40 }, (_, i) =>
     plainOf(i, i === 20 ? 2048 * KIB : 64 * KIB + i),
   );
@@ -58,3 +108,71 @@ t.test("many at the same time, of any size, are not mixed up", async (t) => {
   );
   t.ok(outcomes.every(Boolean));
 });
+
+t.test(
+  "a call is answered although the thread ends as it is assigned",
+  async (t) => {
+    const { threads, workers } = fakeThreads();
+    const run = (n: number): Promise<Uint8Array> =>
+      threads.run(Uint8Array.of(n), COMPRESS);
+    // The thread takes two, the others wait.
+    const calls = [1, 2, 3, 4].map(run);
+    // Its exit follows the answer, when the third call was just assigned in place of the first.
+    workers[0]!.answer(0);
+    await calls[0];
+    workers[0]!.emit("exit", 1);
+    while ((workers[1]?.requests.length ?? 0) < 1) await Promise.resolve();
+    workers[1]!.answer(0);
+    const ended = "a thread for zstd ended with exit code 1";
+    t.same(await outcomesOf(calls), ["answer 1", ended, ended, "answer 4"]);
+    t.notOk(
+      workers.some(({ isReferenced }) => isReferenced),
+      "none keeps the process alive",
+    );
+  },
+);
+
+t.test(
+  "calls of a thread that ended are rejected once, later ones get another",
+  async (t) => {
+    const { threads, workers } = fakeThreads();
+    const first = threads.run(Uint8Array.of(1), COMPRESS);
+    workers[0]!.emit("error", new Error("out of memory"));
+    const second = threads.run(Uint8Array.of(2), COMPRESS);
+    workers[0]!.emit("exit", 1);
+    workers[1]!.answer(0);
+    t.same(await outcomesOf([first, second]), ["out of memory", "answer 2"]);
+  },
+);
+
+t.test(
+  "an answer that cannot be read rejects what its thread has",
+  async (t) => {
+    const { threads, workers } = fakeThreads();
+    const call = threads.run(Uint8Array.of(1), COMPRESS);
+    workers[0]!.emit("messageerror", new Error("not readable"));
+    t.same(await outcomesOf([call]), ["not readable"]);
+  },
+);
+
+t.test(
+  "all calls are answered when no thread can be started any more",
+  async (t) => {
+    const workers: FakeWorker[] = [];
+    const threads = new ZstdThreads({
+      max: 1,
+      startWorker() {
+        if (workers.length > 0) throw new Error("no more threads");
+        workers.push(new FakeWorker());
+        return workers[0]!;
+      },
+    });
+    const calls = [1, 2, 3, 4].map((n) =>
+      threads.run(Uint8Array.of(n), COMPRESS),
+    );
+    workers[0]!.emit("exit", 1);
+    const ended = "a thread for zstd ended with exit code 1";
+    const refused = "no more threads";
+    t.same(await outcomesOf(calls), [ended, ended, refused, refused]);
+  },
+);

@@ -31,41 +31,88 @@ const SLOTS = 2;
 /** Compiled, it is beside this file; bundled, beside the program. */
 const program = fileURLToPath(new URL("./zstd-worker.js", import.meta.url));
 
-/** Threads that run zstd as WebAssembly. They start when they are needed, and do not keep the process alive. */
+/** A thread as {@link ZstdThreads} uses it: a `Worker` of Node.js. */
+export interface ZstdWorker {
+  on(event: "message", listener: (answer: ZstdAnswer) => void): unknown;
+  on(
+    event: "error" | "messageerror",
+    listener: (error: Error) => void,
+  ): unknown;
+  on(event: "exit", listener: (code: number) => void): unknown;
+  postMessage(request: ZstdRequest): void;
+  ref(): void;
+  unref(): void;
+}
+
+export interface ZstdThreadsOptions {
+  /** Threads at most; default: one per core, at most 3. */
+  readonly max?: number;
+  /** Starts a thread; default: a `Worker` with the program beside this file. */
+  readonly startWorker?: () => ZstdWorker;
+}
+
+/** A call of {@link ZstdThreads.run} that is not answered yet. */
+interface Call {
+  readonly bytes: Uint8Array;
+  readonly task: ZstdTask;
+  readonly resolve: (output: Uint8Array) => void;
+  readonly reject: (error: Error) => void;
+}
+
+/**
+ * Threads that run zstd as WebAssembly. They start when they are needed, and do not keep the process alive. Each call is
+ * answered: by its thread, or with an error if that ends first or cannot be started. The next call starts another thread.
+ */
 export class ZstdThreads {
   readonly #threads: ZstdThread[] = [];
-  /** Those who wait for a slot. */
-  readonly #waiting: ((slot: Slot) => void)[] = [];
+  /** Those that no thread has yet. */
+  readonly #waiting: Call[] = [];
   readonly #max: number;
+  readonly #startWorker: () => ZstdWorker;
 
-  constructor(max = Math.min(availableParallelism(), MAX_THREADS)) {
-    this.#max = max;
+  constructor(options: ZstdThreadsOptions = {}) {
+    this.#max = options.max ?? Math.min(availableParallelism(), MAX_THREADS);
+    this.#startWorker = options.startWorker ?? (() => new Worker(program));
   }
 
-  /** @throws Error if the bytes cannot be decompressed */
-  async run(bytes: Uint8Array, task: ZstdTask): Promise<Uint8Array> {
-    const slot =
-      this.#take() ??
-      (await new Promise<Slot>((resolve) => this.#waiting.push(resolve)));
-    try {
-      return await slot.thread.run(slot, bytes, task);
-    } finally {
-      slot.thread.release(slot);
-      const free = this.#waiting.length > 0 ? this.#take() : undefined;
-      if (free !== undefined) this.#waiting.shift()!(free);
+  /** @throws Error if the bytes cannot be decompressed, if the thread ends before it answers, or none can be started */
+  run(bytes: Uint8Array, task: ZstdTask): Promise<Uint8Array> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ bytes, task, resolve, reject });
+      this.#assign();
+    });
+  }
+
+  /** Assigns waiting calls to threads at once, so that none is assigned to a thread that has ended meanwhile. */
+  #assign(): void {
+    while (this.#waiting.length > 0) {
+      let thread: ZstdThread | undefined;
+      try {
+        thread = this.#choose();
+      } catch (error) {
+        this.#waiting.shift()!.reject(error as Error);
+        continue;
+      }
+      if (thread === undefined) return;
+      thread.start(this.#waiting.shift()!);
     }
   }
 
-  /** Of the thread with the least work; of a new one while all have work. */
-  #take(): Slot | undefined {
+  /**
+   * The thread with the least work; a new one while all have work; `undefined` if none can take a call.
+   * @throws Error if a thread is needed and cannot be started
+   */
+  #choose(): ZstdThread | undefined {
     let best: ZstdThread | undefined;
     for (const thread of this.#threads)
       if (thread.free > (best?.free ?? 0)) best = thread;
-    if (best?.free !== SLOTS && this.#threads.length < this.#max) {
-      best = new ZstdThread((ended) => this.#remove(ended));
-      this.#threads.push(best);
-    }
-    return best?.take();
+    if (best?.free === SLOTS || this.#threads.length >= this.#max) return best;
+    const started = new ZstdThread(this.#startWorker(), {
+      onFree: () => this.#assign(),
+      onEnd: (ended) => this.#remove(ended),
+    });
+    this.#threads.push(started);
+    return started;
   }
 
   #remove(thread: ZstdThread): void {
@@ -74,77 +121,87 @@ export class ZstdThreads {
   }
 }
 
-/** A request that a thread has, or can take. */
+/** Memory of a request. */
 interface Slot {
-  readonly thread: ZstdThread;
   readonly index: number;
   memory: SharedArrayBuffer;
 }
 
-interface Pending {
-  readonly resolve: (output: Uint8Array) => void;
-  readonly reject: (error: Error) => void;
+interface ThreadListener {
+  /** It can take a call again, or has ended. */
+  onFree(): void;
+  /** It has ended and takes no further call. Called before the calls that it had are answered. */
+  onEnd(thread: ZstdThread): void;
 }
 
 class ZstdThread {
-  readonly #worker = new Worker(program);
+  readonly #worker: ZstdWorker;
+  readonly #listener: ThreadListener;
   readonly #free: Slot[];
-  readonly #pending = new Map<number, Pending>();
+  readonly #pending = new Map<number, { slot: Slot; call: Call }>();
 
-  /** @param onEnd called when it has ended by an error */
-  constructor(onEnd: (thread: ZstdThread) => void) {
+  constructor(worker: ZstdWorker, listener: ThreadListener) {
+    this.#worker = worker;
+    this.#listener = listener;
     this.#free = Array.from({ length: SLOTS }, (_, index) => ({
-      thread: this,
       index,
       memory: new SharedArrayBuffer(CHUNK_SIZE),
     }));
-    this.#worker.unref();
-    this.#worker.on("message", (answer: ZstdAnswer) => {
-      this.#settle(answer);
-    });
-    const end = (error: Error): void => {
-      onEnd(this);
-      for (const { reject } of this.#pending.values()) reject(error);
-      this.#pending.clear();
-    };
-    this.#worker.on("error", end);
-    this.#worker.on("exit", (code) => {
-      end(new Error(`a thread for zstd ended with exit code ${code}`));
-    });
+    worker.unref();
+    worker.on("message", (answer) => this.#settle(answer));
+    worker.on("error", (error) => this.#end(error));
+    // Its answer cannot be read, so that nobody knows which call it was for.
+    worker.on("messageerror", (error) => this.#end(error));
+    worker.on("exit", (code) =>
+      this.#end(new Error(`a thread for zstd ended with exit code ${code}`)),
+    );
   }
 
-  /** How many requests it can take. */
+  /** How many calls it can take. */
   get free(): number {
     return this.#free.length;
   }
 
-  take(): Slot {
-    return this.#free.pop()!;
-  }
-
-  release(slot: Slot): void {
-    this.#free.push(slot);
-  }
-
-  /** @throws Error */
-  run(slot: Slot, bytes: Uint8Array, task: ZstdTask): Promise<Uint8Array> {
-    if (bytes.length > slot.memory.byteLength)
-      slot.memory = new SharedArrayBuffer(bytes.length);
-    const { memory, index } = slot;
-    new Uint8Array(memory).set(bytes);
-    const request = { slot: index, memory, length: bytes.length, task };
-    return new Promise((resolve, reject) => {
-      this.#pending.set(index, { resolve, reject });
-      this.#worker.ref();
-      this.#worker.postMessage(request satisfies ZstdRequest);
-    });
+  /** Requires `free` above 0. An error is the answer of the call. */
+  start(call: Call): void {
+    const { bytes, task } = call;
+    const slot = this.#free.pop()!;
+    try {
+      if (bytes.length > slot.memory.byteLength)
+        slot.memory = new SharedArrayBuffer(bytes.length);
+      const { memory, index } = slot;
+      new Uint8Array(memory).set(bytes);
+      this.#worker.postMessage({
+        slot: index,
+        memory,
+        length: bytes.length,
+        task,
+      });
+    } catch (error) {
+      this.#free.push(slot);
+      call.reject(error as Error);
+      return;
+    }
+    this.#pending.set(slot.index, { slot, call });
+    this.#worker.ref();
   }
 
   #settle(answer: ZstdAnswer): void {
     const pending = this.#pending.get(answer.slot);
+    if (pending === undefined) return;
     this.#pending.delete(answer.slot);
+    this.#free.push(pending.slot);
     if (this.#pending.size === 0) this.#worker.unref();
-    if ("error" in answer) pending?.reject(new Error(answer.error));
-    else pending?.resolve(answer.output);
+    if ("error" in answer) pending.call.reject(new Error(answer.error));
+    else pending.call.resolve(answer.output);
+    this.#listener.onFree();
+  }
+
+  #end(error: Error): void {
+    this.#listener.onEnd(this);
+    for (const { call } of this.#pending.values()) call.reject(error);
+    this.#pending.clear();
+    this.#worker.unref();
+    this.#listener.onFree();
   }
 }
