@@ -28,7 +28,9 @@ export interface NbdSource {
 /** An HTTP response with the content of a disk from its beginning to its end. */
 export interface StreamSource extends HttpEndpoint {
   readonly type: "stream";
-  readonly format: "vhd" | "raw";
+  readonly format: "vhd" | "raw" | "xva";
+  /** Of an XVA, which holds a whole VM: UUID of the disk in it. */
+  readonly vdi?: string;
   /** Of a raw stream whose size is not known before its end, such as a file: bytes that it has at most. */
   readonly maxSize?: number;
 }

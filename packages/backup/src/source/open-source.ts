@@ -1,5 +1,6 @@
 import { NbdDisk } from "../nbd/nbd-disk.js";
 import { checkStatus, openEndpoint } from "../net/http-client.js";
+import { XvaStream } from "../xva/xva-stream.js";
 import { VhdStream } from "../vhd/vhd-stream.js";
 import {
   RawImage,
@@ -48,12 +49,17 @@ function openStream(
   source: StreamSource,
   { size, isDelta }: { size: number | undefined; isDelta: boolean },
 ): BlockStream {
-  const { maxSize = 0 } = source;
+  const { format, vdi = "", maxSize = 0 } = source;
   const open = (signal?: AbortSignal): AsyncIterable<Buffer> =>
     download(source, signal);
-  return source.format === "raw"
-    ? new RawStream(size ?? { maxSize }, open)
-    : new VhdStream({ open, size: size ?? 0, isDelta });
+  switch (format) {
+    case "raw":
+      return new RawStream(size ?? { maxSize }, open);
+    case "vhd":
+      return new VhdStream({ open, size: size ?? 0, isDelta });
+    case "xva":
+      return new XvaStream({ open, size: size ?? 0, vdi });
+  }
 }
 
 async function* download(

@@ -79,7 +79,9 @@ export function checkDisk({
         ? "changedBlocks is not possible with a stream, only delta"
         : delta === true && (!isStream || source.format !== "vhd")
           ? "delta is possible only with a VHD stream"
-          : undefined;
+          : isStream && source.format === "xva" && source.vdi === undefined
+            ? "vdi is needed with an XVA"
+            : undefined;
   if (problem !== undefined)
     throw new RepositoryError("invalid", `disk ${name}: ${problem}`);
 }

@@ -1,4 +1,9 @@
-import type { BackupDisk, ChangedBlocks, NbdServer } from "@xo-server/backup";
+import type {
+  BackupDisk,
+  ChangedBlocks,
+  HttpEndpoint,
+  NbdServer,
+} from "@xo-server/backup";
 import { XapiError, XoError, type Ref } from "@xo-server/model";
 import type { Xapi } from "@xo-server/xen-api";
 import type { BackupBody } from "../../jobs/job-body.js";
@@ -8,7 +13,8 @@ import type { SnapshotDisk } from "./vm-snapshots.js";
 import type { VmDisk } from "./vm-records.js";
 
 /** How a disk is read. */
-export type SourceKind = "nbd-changed" | "vhd-delta" | "nbd" | "vhd" | "raw";
+export type SourceKind =
+  "nbd-changed" | "vhd-delta" | "nbd" | "vhd" | "raw" | "xva";
 
 /** What a worker reads a disk from, for its order. */
 export interface DiskSource {
@@ -80,6 +86,27 @@ export async function streamInstead(
   const format = disk.size <= MAX_VHD ? "vhd" : "raw";
   const source = await streamSource(xapi, disk, { vdi: snapshot.ref, format });
   return { kind: format, input: { source }, reasons: [reason] };
+}
+
+/**
+ * The disk in the export of the whole snapshot (XAPI `GET /export`), where its content can be read in no other way.
+ * @param vm the snapshot
+ * @throws as chooseSource
+ */
+export async function exportInstead(
+  xapi: Xapi,
+  { disk, snapshot }: SourceRequest,
+  { vm, reason }: { readonly vm: Ref; readonly reason: string },
+): Promise<DiskSource> {
+  const place = { path: "/export", query: { ref: vm } };
+  const endpoint = await endpointOf(xapi, disk, place);
+  const source = {
+    type: "stream",
+    format: "xva",
+    vdi: snapshot.uuid,
+    ...endpoint,
+  } as const;
+  return { kind: "xva", input: { source }, reasons: [reason] };
 }
 
 async function nbdSource(
@@ -154,15 +181,26 @@ async function streamSource(
   disk: VmDisk,
   query: Readonly<Record<string, string>> & { readonly format: "vhd" | "raw" },
 ): Promise<BackupDisk["source"]> {
+  const place = { path: "/export_raw_vdi", query };
+  const endpoint = await endpointOf(xapi, disk, place);
+  return { type: "stream", format: query.format, ...endpoint };
+}
+
+/** On a host that has the SR of the disk. */
+async function endpointOf(
+  xapi: Xapi,
+  disk: VmDisk,
+  place: {
+    readonly path: string;
+    readonly query: Readonly<Record<string, string>>;
+  },
+): Promise<HttpEndpoint> {
   const host = await hostWithSr(xapi, disk.sr);
   const { url, headers, tls } = await xapi.streamTarget({
-    path: "/export_raw_vdi",
-    query,
+    ...place,
     ...(host === undefined ? {} : { host }),
   });
   return {
-    type: "stream",
-    format: query.format,
     url,
     headers,
     ...(tls === undefined ? {} : { tls: { certificates: tls.certificate } }),

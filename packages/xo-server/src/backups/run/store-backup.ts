@@ -1,4 +1,5 @@
 import type { BackupOperation, BackupOrderResult } from "@xo-server/backup";
+import type { Ref } from "@xo-server/model";
 import type { Xapi } from "@xo-server/xen-api";
 import type { TaskContext } from "../../tasks/task-context.js";
 import type { BackupBody } from "../../jobs/job-body.js";
@@ -6,6 +7,7 @@ import type { DiskLogEntry } from "../report/backup-log.js";
 import { chooseBase, type BaseChoice } from "./base-choice.js";
 import {
   chooseSource,
+  exportInstead,
   streamInstead,
   type DiskSource,
   type SourceRequest,
@@ -29,6 +31,8 @@ export interface StoreRequest {
   readonly repository: string;
   readonly settings: BackupBody;
   readonly contents: VmContents;
+  /** The snapshot of the VM. */
+  readonly snapshot: Ref;
   readonly snapshotDisks: readonly SnapshotDisk[];
   /** Of the manifest, without the mode. */
   readonly properties: Readonly<Record<string, unknown>>;
@@ -74,23 +78,39 @@ export async function storeBackup(
     fullInterval: settings.fullInterval,
   });
   const planned = await planSources(xapi, request, base);
-  try {
-    return await order(parts, request, { planned, base });
-  } catch (error) {
-    const reason = sourceProblem(error);
-    const isLast = planned.every(({ source }) => isPlainStream(source));
-    if (reason === undefined || isLast || parts.work.signal.aborted)
-      throw error;
-    parts.work.warn(`disks are read again as streams: ${reason}`);
-    const again = await Promise.all(
-      planned.map(async (one) => ({
+  const isStream = planned.every(({ source }) => isPlainStream(source));
+  const others = isStream ? ALTERNATIVES.slice(1) : ALTERNATIVES;
+  let plan = { planned, base: base as BaseChoice | undefined };
+  for (const alternative of others)
+    try {
+      return await order(parts, request, plan);
+    } catch (error) {
+      const reason = sourceProblem(error);
+      if (reason === undefined || parts.work.signal.aborted) throw error;
+      parts.work.warn(`disks are read again ${alternative.how}: ${reason}`);
+      const again = planned.map(async (one) => ({
         ...one,
-        source: await streamInstead(xapi, one.request, reason),
-      })),
-    );
-    return order(parts, request, { planned: again, base: undefined });
-  }
+        source: await alternative.choose(xapi, one.request, {
+          vm: request.snapshot,
+          reason,
+        }),
+      }));
+      plan = { planned: await Promise.all(again), base: undefined };
+    }
+  return order(parts, request, plan);
 }
+
+/** What is tried when a source fails while it is read, in this order. Reading everything. */
+const ALTERNATIVES: readonly {
+  readonly how: string;
+  readonly choose: typeof exportInstead;
+}[] = [
+  {
+    how: "as streams",
+    choose: (xapi, request, { reason }) => streamInstead(xapi, request, reason),
+  },
+  { how: "from the export of the VM", choose: exportInstead },
+];
 
 /** @throws XapiError */
 export async function planSources(

@@ -283,6 +283,7 @@ export class VmTransfers {
     const request = {
       settings,
       contents,
+      snapshot: snapshot.ref,
       snapshotDisks: await readSnapshotDisks(cleaner, snapshot.ref),
       job: job.id,
       run: runId,

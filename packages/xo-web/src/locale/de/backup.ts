@@ -74,6 +74,7 @@ export const backup: Messages["backup"] = {
     source: "Quelle",
     sources: {
       "nbd-changed": "geänderte Blöcke, über NBD",
+      xva: "Export der ganzen VM (XVA)",
       "vhd-delta": "Unterschied von Snapshots (VHD)",
       nbd: "ganze Festplatte, über NBD",
       vhd: "ganze Festplatte (VHD)",

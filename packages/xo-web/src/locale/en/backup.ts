@@ -71,6 +71,7 @@ export const backup = {
     source: "Source",
     sources: {
       "nbd-changed": "changed blocks, by NBD",
+      xva: "export of the whole VM (XVA)",
       "vhd-delta": "difference of snapshots (VHD)",
       nbd: "whole disk, by NBD",
       vhd: "whole disk (VHD)",
