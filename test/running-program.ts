@@ -46,8 +46,8 @@ export class RunningProgram {
     // Teardown does not run when tap ends a file that takes too long.
     const kill = () => this.child.kill("SIGKILL");
     process.once("exit", kill);
+    void this.ended.then(() => process.off("exit", kill));
     t.teardown(async () => {
-      process.off("exit", kill);
       kill();
       await this.ended;
     });

@@ -50,6 +50,9 @@ export function parseCommandLine(args: readonly string[]): Invocation {
     program.parse(args, { from: "user" });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
+    const method = args.find((word) => !word.startsWith("-")) ?? "";
+    if (error.code === "commander.unknownCommand" && method.includes("."))
+      output += `hint: methods are called by xo-cli call ${method}\n`;
     return { kind: "print", text: output, isError: error.exitCode !== 0 };
   }
   return invocation ?? { kind: "print", text: output, isError: true };

@@ -37,7 +37,10 @@ class FakeSocket extends EventEmitter {
   }
 }
 
-function setUp(maxMessagesPerSecond = 100) {
+function setUp(
+  maxMessagesPerSecond = 100,
+  handle = (text: string) => Promise.resolve(`answer to ${text}`),
+) {
   const socket = new FakeSocket();
   const clock = new FakeClock();
   const client = new ApiClient({
@@ -48,7 +51,7 @@ function setUp(maxMessagesPerSecond = 100) {
     limits: { setAnonymous: () => undefined },
     hits: new LimitHits(),
     maxDepth: 64,
-    jsonRpc: { handle: (text) => Promise.resolve(`answer to ${text}`) },
+    jsonRpc: { handle },
     permission: "guest",
     clock,
     logger: createLoggers({ level: "silent" }).named("x"),
@@ -84,6 +87,30 @@ t.test("a client that does not read responses is disconnected", async (t) => {
   t.equal(socket.closedWith, 1008);
   t.equal(socket.readyState, 3);
 });
+
+t.test(
+  "calls in progress are answered before the end of a session closes it",
+  async (t) => {
+    const { socket, client, say } = setUp();
+    say("restore");
+    client.close("session expired", { answersFirst: true });
+    t.equal(socket.closedWith, undefined);
+    t.notOk(client.trySend(Buffer.from("news")), "nothing else is sent");
+    await settle();
+    t.same(socket.sent, ["answer to restore"]);
+    t.equal(socket.closedWith, 1001);
+
+    const slow = setUp(100, () => new Promise(() => undefined));
+    slow.say("wait for hours");
+    slow.client.close("session expired", { answersFirst: true });
+    slow.clock.pass(5_000);
+    t.equal(slow.socket.closedWith, 1001, "not for ever");
+
+    const idle = setUp();
+    idle.client.close("session expired", { answersFirst: true });
+    t.equal(idle.socket.closedWith, 1001, "without calls at once");
+  },
+);
 
 t.test(
   "above the rate the socket is not read, and no message is lost",

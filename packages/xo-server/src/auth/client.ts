@@ -8,8 +8,11 @@ export interface Client extends StatusSubscriber {
   /** Aborted when the other end has disconnected. Absent: not known. */
   readonly gone?: AbortSignal;
   setSession(session: Session | undefined): void;
-  /** @param reason sent to the other end */
-  close(reason?: string): void;
+  /**
+   * @param reason sent to the other end
+   * @param options.answersFirst calls in progress are answered first, for some seconds at most; nothing else is sent meanwhile
+   */
+  close(reason?: string, options?: { readonly answersFirst: boolean }): void;
 }
 
 /** Of calls that the server makes itself: nothing can be sent, and there is no session that could end. */

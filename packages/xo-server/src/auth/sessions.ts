@@ -98,7 +98,8 @@ export class Sessions {
   }
 
   #close(client: Client): void {
-    client.close(SESSION_EXPIRED);
+    // The call that ends its own session (a restore of the configuration) reports its result.
+    client.close(SESSION_EXPIRED, { answersFirst: true });
     this.#clients.delete(client);
     // The client keeps its session: later messages must not be treated as anonymous.
   }

@@ -55,6 +55,7 @@ export const xoImportConfig = defineOperation({
       // The iterator does not destroy the request, which the response needs.
       const chunks = body.iterator({ destroyOnReturn: false });
       await services.store.importConfiguration(chunks, words);
+      services.backupArchives.refreshAll();
       return true;
     }, context);
   },

@@ -210,7 +210,7 @@ async function restoreServer(
       reason:
         "pool and dryRun are for backups of databases of pools; this one is of the configuration",
     });
-  const { store, backupRepositories } = context.services;
+  const { store, backupRepositories, backupArchives } = context.services;
   return asTask(
     context,
     {
@@ -223,6 +223,7 @@ async function restoreServer(
     async (task) => {
       const place = { repository, backup };
       await restoreConfiguration(store, backupRepositories, place, task);
+      backupArchives.refreshAll();
       return true;
     },
   );

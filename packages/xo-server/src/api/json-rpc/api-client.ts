@@ -44,6 +44,9 @@ const POLICY_VIOLATION = 1008;
 const MIN_REQUEST_CHARACTERS = 32;
 const MAX_BATCH = 100;
 
+/** How long a connection whose session has ended waits for the answers of its calls. */
+const ANSWER_MS = 5_000;
+
 /** Messages of one client that are handled before the event loop is yielded. */
 const MESSAGES_PER_TURN = 64;
 
@@ -62,6 +65,10 @@ export class ApiClient implements Client, LimitedSocket {
   readonly #gone = new AbortController();
   #session: Session | undefined;
   #timer: unknown;
+  /** Calls that are not answered yet. */
+  #calls = 0;
+  /** The connection is closed when calls in progress are answered. */
+  #closing: { readonly reason: string; readonly timer: unknown } | undefined;
   #remainingInTurn = MESSAGES_PER_TURN;
 
   constructor(options: ApiClientOptions) {
@@ -88,6 +95,7 @@ export class ApiClient implements Client, LimitedSocket {
       this.#gone.abort();
       this.#waiting.length = 0;
       options.clock.clearTimeout(this.#timer);
+      options.clock.clearTimeout(this.#closing?.timer);
     });
     this.#socket.on("error", (error) => {
       if (isTooLarge(error)) options.hits.count("message_size");
@@ -109,11 +117,24 @@ export class ApiClient implements Client, LimitedSocket {
   }
 
   trySend(message: Buffer): boolean {
+    if (this.#closing !== undefined) return false;
     return this.#sendQueue.trySend(message);
   }
 
-  close(reason = "the server is stopping"): void {
-    this.#socket.close(GOING_AWAY, reason);
+  close(
+    reason = "the server is stopping",
+    { answersFirst = false } = {},
+  ): void {
+    if (!answersFirst || this.#calls === 0) {
+      this.#socket.close(GOING_AWAY, reason);
+      return;
+    }
+    if (this.#closing !== undefined) return;
+    const { clock } = this.#options;
+    const timer = clock.setTimeout(() => {
+      this.close(reason);
+    }, ANSWER_MS);
+    this.#closing = { reason, timer };
   }
 
   terminate(): void {
@@ -193,8 +214,12 @@ export class ApiClient implements Client, LimitedSocket {
       return;
     }
     const context = toCallContext(this, address, permission);
+    this.#calls++;
     const answer = await server.handle(text, context);
+    this.#calls--;
     if (answer !== undefined) this.#sendQueue.send(answer);
+    if (this.#calls === 0 && this.#closing !== undefined)
+      this.close(this.#closing.reason);
   }
 
   #closeStalled(): void {

@@ -17,7 +17,7 @@ export interface ArchivesOptions {
   readonly store: Pick<Store, "backupArchives">;
   readonly repositories: Pick<
     Repositories,
-    "run" | "get" | "changeState" | "onLogChange"
+    "run" | "get" | "all" | "changeState" | "onLogChange"
   >;
   readonly logger: Pick<Logger, "warn">;
 }
@@ -36,18 +36,33 @@ export class Archives {
   readonly #waiting = new Map<string, Promise<void>>();
   /** The last refresh of each repository; never rejects. */
   readonly #last = new Map<string, Promise<void>>();
+  /**
+   * Repositories that this process has compared with the index. A configuration that was
+   * imported into another database has the states of repositories, and not the index.
+   */
+  readonly #compared = new Set<string>();
   readonly #stopListening: () => void;
 
   constructor(options: ArchivesOptions) {
     this.#options = options;
     this.#stopListening = options.repositories.onLogChange((id) => {
-      // The next pass of the maintenance tries again.
-      this.refresh(id).catch((error: unknown) =>
-        options.logger.warn(`backups of repository ${id} were not listed`, {
-          error,
-        }),
-      );
+      this.#refreshSoon(id);
     });
+  }
+
+  /** Begins to read what has changed in all repositories. */
+  refreshAll(): void {
+    for (const { id } of this.#options.repositories.all())
+      this.#refreshSoon(id);
+  }
+
+  #refreshSoon(id: string): void {
+    // The next pass of the maintenance tries again.
+    this.refresh(id).catch((error: unknown) =>
+      this.#options.logger.warn(`backups of repository ${id} were not listed`, {
+        error,
+      }),
+    );
   }
 
   stop(): void {
@@ -133,7 +148,11 @@ export class Archives {
   isCurrent(repository: string): boolean {
     const { anchor, indexed } =
       this.#options.repositories.get(repository).state;
-    return anchor !== undefined && anchor.sequence === indexed;
+    return (
+      this.#compared.has(repository) &&
+      anchor !== undefined &&
+      anchor.sequence === indexed
+    );
   }
 
   /**
@@ -208,6 +227,7 @@ export class Archives {
       );
     } while (result.more && result.backups.length > 0);
     const { sequence } = result.anchor;
+    this.#compared.add(repository);
     const data = await this.#sumOf(repository);
     await repositories.changeState(repository, (state) => ({
       ...state,
