@@ -1,9 +1,9 @@
 import { openStore } from "@xo-server/store";
-import { cheapCosts } from "@xo-server/store/conformance";
 import t, { type Test } from "tap";
 import { aclOperations } from "../src/methods/acl.js";
 import type { Services } from "../src/methods/services.js";
 import type { HandlerContext } from "../src/operations/operation.js";
+import { cheapCosts } from "./cheap-costs.js";
 import { FakeObjects } from "./fake-objects.js";
 import { createTestDispatcher } from "./test-dispatcher.js";
 

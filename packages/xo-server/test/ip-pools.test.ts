@@ -1,9 +1,9 @@
 import { openStore } from "@xo-server/store";
-import { cheapCosts } from "@xo-server/store/conformance";
 import t, { type Test } from "tap";
 import { AddressAllocator } from "../src/ip-pools/address-allocator.js";
 import { canonicalAddress, parseRange } from "../src/ip-pools/address-range.js";
 import { IpPools, totalOf } from "../src/ip-pools/ip-pools.js";
+import { cheapCosts } from "./cheap-costs.js";
 import { FakeClock } from "./fake-clock.js";
 import { FakeObjects } from "./fake-objects.js";
 

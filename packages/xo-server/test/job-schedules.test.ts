@@ -2,7 +2,6 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openStore, type JobRun, type Store } from "@xo-server/store";
-import { cheapCosts } from "@xo-server/store/conformance";
 import t, { type Test } from "tap";
 import type { InterruptedTask } from "../src/tasks/interrupted-task.js";
 import type { KindRun } from "../src/jobs/job-kind.js";
@@ -11,6 +10,7 @@ import { Runs } from "../src/jobs/runs.js";
 import { HeldLease } from "../src/cluster/held-lease.js";
 import { Scheduler, type SchedulerOptions } from "../src/jobs/scheduler.js";
 import { untrackedTask, type TaskContext } from "../src/tasks/task-context.js";
+import { cheapCosts } from "./cheap-costs.js";
 import { FakeClock } from "./fake-clock.js";
 
 const MINUTE = 60_000;

@@ -1,5 +1,4 @@
 import { openStore } from "@xo-server/store";
-import { cheapCosts } from "@xo-server/store/conformance";
 import t, { type Test } from "tap";
 import { cloudConfigOperations } from "../src/methods/cloud-config.js";
 import { resourceSetOperations } from "../src/methods/resource-set.js";
@@ -8,6 +7,7 @@ import { createAudit } from "../src/operations/audit.js";
 import type { HandlerContext } from "../src/operations/operation.js";
 import { AuthenticatedUsers } from "../src/auth/authenticated-users.js";
 import { ResourceSets } from "../src/resource-sets/resource-sets.js";
+import { cheapCosts } from "./cheap-costs.js";
 import { FakeClock } from "./fake-clock.js";
 import { FakeObjects } from "./fake-objects.js";
 import { createTestDispatcher } from "./test-dispatcher.js";

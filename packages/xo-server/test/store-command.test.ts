@@ -2,13 +2,13 @@ import { copyFile, readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import t, { type Test } from "tap";
 import { openStore } from "@xo-server/store";
-import { cheapCosts } from "@xo-server/store/conformance";
 import { parseCommandLine } from "../src/commands/command-line.js";
 import { toStoreOptions } from "../src/boot/start-store.js";
 import { loadConfig } from "../src/config/load-config.js";
 import { ExitCode } from "../src/lifecycle/exit-code.js";
 import type { StoreCommandOptions } from "../src/commands/store-command-types.js";
 import { runStoreCommand } from "../src/commands/store-command.js";
+import { cheapCosts } from "./cheap-costs.js";
 import { startTestServer } from "./test-server.js";
 
 /** What the command line says to `args`. */

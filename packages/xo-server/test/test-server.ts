@@ -1,5 +1,4 @@
 import { writeFileSync } from "node:fs";
-import { cheapCosts } from "@xo-server/store/conformance";
 import type { Test } from "tap";
 import { WebSocket } from "ws";
 import { loadConfig } from "../src/config/load-config.js";
@@ -7,6 +6,7 @@ import { createLoggers } from "../src/log/logger.js";
 import type { PoolSettings } from "../src/pools/pool-settings.js";
 import { startServer } from "../src/boot/start-server.js";
 import type { ServerOptions } from "../src/boot/server-options.js";
+import { cheapCosts } from "./cheap-costs.js";
 import { FakePool } from "./fake-pool.js";
 
 export interface TestServer {

@@ -1,12 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import {
-  openStore,
-  type Store,
-  type StoreCosts,
-  type StoreOptions,
-} from "@xo-server/store";
+import { openStore, type Store, type StoreOptions } from "@xo-server/store";
 import { createManualClock } from "./manual-clock.js";
 
 /** An engine for the suite: new databases, and direct access to them. */
@@ -30,13 +25,6 @@ export interface Teardown {
 /** Low cost, as the suite hashes often. */
 export const cheapScrypt = { ln: 10, r: 8, p: 1 };
 
-/** Of tests, which end processes, not machines. */
-export const cheapCosts: StoreCosts = {
-  scryptCost: cheapScrypt,
-  passphraseCost: cheapScrypt.ln,
-  durable: false,
-};
-
 /** A database, a key file and a clock for one test. */
 export async function createBench(t: Teardown, harness: StoreHarness) {
   const folder = await mkdtemp(join(tmpdir(), "store-"));
@@ -59,7 +47,10 @@ export async function createBench(t: Teardown, harness: StoreHarness) {
       const store = await openStore({
         location: database.location,
         key: { file: keyFile },
-        ...cheapCosts,
+        scryptCost: cheapScrypt,
+        passphraseCost: cheapScrypt.ln,
+        // Tests end processes, not machines.
+        durable: false,
         clock,
         ...options,
       });

@@ -29,7 +29,6 @@ import { testTokens } from "./tokens.js";
 
 export { findPostgres, PostgresCluster } from "./postgres-cluster.js";
 export {
-  cheapCosts,
   createBench,
   type StoreHarness,
   type TestDatabase,

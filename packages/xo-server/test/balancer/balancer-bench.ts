@@ -9,7 +9,6 @@ import {
   type Fence,
   type Store,
 } from "@xo-server/store";
-import { cheapCosts } from "@xo-server/store/conformance";
 import type { Test } from "tap";
 import { Balancer } from "../../src/balancer/balancer.js";
 import type { BalancePlanner } from "../../src/balancer/balancer-input.js";
@@ -21,6 +20,7 @@ import { createAudit } from "../../src/operations/audit.js";
 import type { RecordedCall } from "../../src/operations/activity-recorder.js";
 import { Leases } from "../../src/cluster/leases.js";
 import { Tasks } from "../../src/tasks/tasks.js";
+import { cheapCosts } from "../cheap-costs.js";
 import { LeaseDatabase } from "../cluster/lease-database.js";
 import { FakeClock } from "../fake-clock.js";
 import { FakeTaskStore } from "../fake-task-store.js";
