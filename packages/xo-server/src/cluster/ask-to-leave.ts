@@ -44,7 +44,10 @@ export async function askToLeave(
     });
   const others = checkServers(name, await store.clusterServers.list());
   if (others.length === 0 && !isForced)
-    throw notPossible(`no other server runs that could take over from ${name}`);
+    throw notPossible(
+      `no other server runs that could take over from ${name}`,
+      { canForce: true },
+    );
   const owned = ownedBy(name, await store.leases.list());
   await store.clusterServers.leave(name);
   const until = clock.now() + WAIT_MS;
@@ -80,8 +83,16 @@ function checkServers(
   );
 }
 
-function notPossible(reason: string): XoError {
-  return new XoError("FORBIDDEN_OPERATION", { operation: "leave", reason });
+/** @param data besides; `canForce`: the caller may insist */
+function notPossible(
+  reason: string,
+  data: { readonly canForce?: true } = {},
+): XoError {
+  return new XoError("FORBIDDEN_OPERATION", {
+    operation: "leave",
+    reason,
+    ...data,
+  });
 }
 
 function ownedBy(name: string, leases: readonly Lease[]): readonly string[] {

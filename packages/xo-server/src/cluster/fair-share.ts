@@ -16,6 +16,19 @@ export function fairShare(subjects: number, servers: number): number {
   return Math.ceil(subjects / Math.max(1, servers));
 }
 
+/** The subjects in the order in which a server takes them: each begins at another one, so that they do not compete. */
+export function inTurn<T>(
+  subjects: readonly T[],
+  name: string,
+  servers: readonly string[],
+): readonly T[] {
+  const index = Math.max(0, servers.toSorted().indexOf(name));
+  const begin = Math.floor(
+    (index * subjects.length) / Math.max(1, servers.length),
+  );
+  return [...subjects.slice(begin), ...subjects.slice(0, begin)];
+}
+
 /**
  * The server that should have one more lease, because this one has at least two more.
  * @param servers names of the running servers

@@ -1,7 +1,12 @@
 import { pause, type Logger, type MonotonicClock } from "@xo-server/kit";
 import { XoError } from "@xo-server/model";
 import type { LeaseOwner, Store } from "@xo-server/store";
-import { fairShare, isServerSubject, whomToGive } from "./fair-share.js";
+import {
+  fairShare,
+  inTurn,
+  isServerSubject,
+  whomToGive,
+} from "./fair-share.js";
 import { HeldLease } from "./held-lease.js";
 
 /** What acts for a subject while this server has its lease. */
@@ -59,6 +64,9 @@ const SILENT_PART = 0.2;
 const SHARE_OUT_EVERY = 10;
 /** Intervals of checks for which a free lease is left to servers with fewer leases. */
 const LEFT_TO_OTHERS = 2;
+
+/** Leases that are taken at a time: the store has a few connections. */
+const TAKEN_AT_ONCE = 4;
 
 /** Takes and renews the leases of this server. */
 export class Leases {
@@ -237,9 +245,26 @@ export class Leases {
     );
     if (wanted.length === 0) return;
     const free = isShared ? new Set(await store.listFree(self)) : undefined;
-    for (const entry of wanted)
-      if (free?.has(entry.subject) === false) entry.freeSince = undefined;
-      else if (this.#isOurTurn(entry)) await this.#take(entry);
+    const open = wanted.filter((entry) => {
+      const isFree = free?.has(entry.subject) !== false;
+      if (!isFree) entry.freeSince = undefined;
+      return isFree;
+    });
+    await this.#takeAll(inTurn(open, self.owner, this.#options.servers()));
+  }
+
+  async #takeAll(open: readonly Entry[]): Promise<void> {
+    for (let at = 0; at < open.length; at += TAKEN_AT_ONCE) {
+      const taken = open
+        .slice(at, at + TAKEN_AT_ONCE)
+        // One by one: those that are being taken count.
+        .flatMap((entry) =>
+          this.#isOurTurn(entry) ? [this.#take(entry)] : [],
+        );
+      const outcomes = await Promise.allSettled(taken);
+      for (const outcome of outcomes)
+        if (outcome.status === "rejected") throw outcome.reason;
+    }
   }
 
   #mayTake({ subject }: Entry): boolean {
@@ -252,7 +277,9 @@ export class Leases {
     const subjects = [...this.#entries.values()].filter(
       ({ subject }) => !isServerSubject(subject),
     );
-    const own = subjects.filter(({ lease }) => lease).length;
+    const own = subjects.filter(
+      ({ lease, isTaking }) => isTaking || lease !== undefined,
+    ).length;
     const share = fairShare(subjects.length, this.#options.servers().length);
     const { clock, leaseMs } = this.#options;
     entry.freeSince ??= clock.now();
@@ -278,6 +305,8 @@ export class Leases {
       const lease = await this.#request(entry.subject);
       if (lease === undefined) {
         entry.freeSince = undefined;
+        // Another server was faster: there may be another lease for this one.
+        this.#isDue = true;
         return;
       }
       if (isOver() || entry.lease !== undefined)

@@ -23,6 +23,8 @@ export interface MembershipOptions {
 
 /** Heartbeats within the time after which a server counts as lost. */
 const BEATS = 5;
+/** Interval of heartbeats at most, in ms, however long leases are: servers that are silent for 30 s are listed as lost. */
+const MAX_INTERVAL_MS = 5_000;
 
 /** This server among those that share the database. */
 export class Membership {
@@ -98,7 +100,7 @@ export class Membership {
   }
 
   get #interval(): number {
-    return this.#options.silentMs / BEATS;
+    return Math.min(this.#options.silentMs / BEATS, MAX_INTERVAL_MS);
   }
 
   async #beat(): Promise<void> {

@@ -46,9 +46,9 @@ export async function runStoreCommand(
 
 function hintOf({ code, data }: XoError): string {
   if (code === "LAST_ADMIN") return "; --force deletes it";
-  const { reason, known } = data;
+  const { reason, known, canForce } = data;
   if (code === "FORBIDDEN_OPERATION")
-    return `: ${String(reason)}; --force does it nevertheless where it is possible`;
+    return `: ${String(reason)}${canForce === true ? "; --force leaves nevertheless" : ""}`;
   return Array.isArray(known) && known.length > 0
     ? `; there are ${known.join(", ")}`
     : "";
