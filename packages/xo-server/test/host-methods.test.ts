@@ -310,6 +310,23 @@ t.test("VMs are read when they are shut down, not all at once", async (t) => {
   t.equal(calls.at(-1), "host.shutdown ref:h1");
 });
 
+t.test("an emergency shutdown ends with the connection", async (t) => {
+  const ids = Array.from({ length: 20 }, (_, i) => `many-${i}`);
+  const { calls, run, fakes } = setUp({
+    "VM.suspend": () => {
+      throw new XoError("CLOSED", { what: "P" });
+    },
+  });
+  fakes.set(host("h1", { residentVms: ids }));
+  for (const id of ids) fakes.set(vm(id));
+  await t.rejects(run("host.emergencyShutdownHost", { host: "h1" }), {
+    code: "CLOSED",
+  });
+  const tried = calls.filter((call) => call.startsWith("VM."));
+  t.ok(tried.length <= 4, tried.join(", "));
+  t.notOk(calls.includes("host.shutdown ref:h1"));
+});
+
 t.test("a host that cannot be evacuated accepts VMs as before", async (t) => {
   const refuse = () => {
     throw new XapiError("HOST_NOT_ENOUGH_FREE_MEMORY", ["1", "0"]);

@@ -1,3 +1,4 @@
+import { XoError } from "@xo-server/model";
 import type { PoolObject, PoolObjects } from "../objects/pool-objects.js";
 import { eachOf, guestIdsOf } from "./guests.js";
 import { goDown } from "./restart.js";
@@ -13,16 +14,33 @@ export async function emergencyShutdown(
   const { xapi, ref } = host;
   await xapi.call("host.disable", [ref]);
   // Each VM is read at its turn: all of a host at once would block the event loop.
+  let lost: XoError | undefined;
   await eachOf(guestIdsOf(host), async (id) => {
+    // The other VMs would fail in the same turn of the event loop.
+    if (lost !== undefined) throw lost;
     // Deleted since the host was read: there is nothing to stop.
     if (objects.find(id)?.type !== "VM") return;
     const vm = objects.get(id);
     try {
       await vm.xapi.callAsync("VM.suspend", [vm.ref]);
-    } catch {
+    } catch (error) {
+      if (isLost(error)) {
+        lost = error;
+        throw error;
+      }
       // The host is about to lose power: a VM that cannot be suspended is stopped.
       await vm.xapi.callAsync("VM.hard_shutdown", [vm.ref]);
     }
   });
   await goDown(host, "host.shutdown");
+}
+
+/** The connection to the pool is closed, or the task was cancelled: no call succeeds any more. */
+function isLost(error: unknown): error is XoError {
+  return (
+    error instanceof XoError &&
+    (error.code === "CLOSED" ||
+      error.code === "NOT_CONNECTED" ||
+      error.code === "ABORTED")
+  );
 }
