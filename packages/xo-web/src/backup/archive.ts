@@ -73,6 +73,8 @@ export interface BackedUpVm {
   /** Of the disks of the newest backup. */
   readonly size: number;
   readonly damaged: number;
+  /** Backups all of whose data was read again after they were written. */
+  readonly verified: number;
   /** Ids. */
   readonly repositories: readonly string[];
 }
@@ -100,6 +102,7 @@ export function byVm(archives: readonly Archive[]): readonly BackedUpVm[] {
         oldest: sorted.at(-1)!.timestamp,
         size: newest.size,
         damaged: own.filter((one) => one.verification === "damaged").length,
+        verified: own.filter((one) => one.verification === "verified").length,
         repositories: [...new Set(own.map((one) => one.backupRepository))],
       };
     })

@@ -161,6 +161,7 @@ export const backup: Messages["backup"] = {
       none: "noch nicht geprüft",
     },
     verifiedAt: "geprüft {age}",
+    verifiedOf: "{n} von {total} geprüft",
     actions: "Aktionen für das Backup vom {time}",
     restoreOf: "Backup vom {time} wiederherstellen",
     submit: "Wiederherstellen",

@@ -152,6 +152,7 @@ export const backup = {
       none: "not verified yet",
     },
     verifiedAt: "verified {age}",
+    verifiedOf: "{n} of {total} verified",
     actions: "Actions for the backup of {time}",
     restoreOf: "Restore the backup of {time}",
     submit: "Restore",
