@@ -1,3 +1,4 @@
+/// <reference lib="dom" />
 import t from "tap";
 import { emptyFolder } from "../backup/repository-folders.js";
 import { startStorageBench } from "../storage-bench.js";
@@ -108,5 +109,38 @@ t.test("from nothing to a restored VM", { skip, ...LIMIT }, async (t) => {
   await page.goto(`${url}/#/backup`);
   await main.getByRole("heading", { name: "Protected VMs" }).waitFor();
   await checkViews(t, page, "backup overview");
+
+  await page.goto(`${url}/#/backup/backups`);
+  await main.getByText("0 of 1 verified").waitFor();
+  await checkViews(t, page, "list of backups");
+
+  // A job of restore tests with reports.
+  await page.goto(`${url}/#/backup/tests`);
+  await main.getByRole("button", { name: /^Add/ }).click();
+  await dialog.getByLabel("Name", { exact: true }).fill("every week");
+  await dialog.getByLabel("SR", { exact: true }).selectOption({ index: 1 });
+  await dialog.getByLabel("Report by mail or web hook").selectOption("always");
+  await button("Save").click();
+  await dialog.getByText("An address or a web hook is required.").waitFor();
+  await dialog.getByLabel("Web hooks").fill("https://hooks.example.org/b");
+  await checkViews(t, page, "form of a restore test");
+  await button("Save").click();
+  await main.getByRole("region", { name: "every week" }).waitFor();
+  const jobs = await admin.ask<readonly object[]>("job.getAll");
+  t.match(
+    jobs.find((one) => (one as { type: string }).type === "restore-test"),
+    { report: { when: "always", webHooks: ["https://hooks.example.org/b"] } },
+  );
+
+  // On a narrow screen the tab that is shown is in view.
+  await page.setViewportSize({ width: 390, height: 900 });
+  await page.goto(`${url}/#/backup/repositories`);
+  const tab = main.getByRole("link", { name: "Repositories", exact: true });
+  await tab.and(page.locator("[aria-current=page]")).waitFor();
+  await page.waitForFunction(() => {
+    const shown = document.querySelector(".tabs [aria-current=page]");
+    const { left = -1, right = 1e9 } = shown?.getBoundingClientRect() ?? {};
+    return left >= 0 && right <= window.innerWidth;
+  });
   t.same(complaints, []);
 });
