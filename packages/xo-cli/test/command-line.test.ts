@@ -23,6 +23,12 @@ t.test("a wrong command line ends with 2, on stderr", async (t) => {
   }
 });
 
+t.test("a method without call names the command", async (t) => {
+  const cli = await runCli(t, ["remote.create", "name=nightly"]);
+  t.equal(cli.code, 2);
+  t.match(cli.err, /unknown command[^]*xo-cli call remote\.create/);
+});
+
 t.test("help and version are no errors", async (t) => {
   const help = await runCli(t, ["--help"]);
   t.equal(help.code, 0);
