@@ -65,6 +65,8 @@ const results = await Promise.all([
     format: "cjs",
     outExtension: { ".js": ".cjs" },
     banner: { js: scriptBanner },
+    // A script with compiled code cannot import: packages that are not bundled are required.
+    supported: { "dynamic-import": false },
     define: {
       "import.meta.url": "bundleUrl",
       "import.meta.filename": "__filename",

@@ -3,7 +3,7 @@ import { writeFile } from "node:fs/promises";
 import module, { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { constants, Script } from "node:vm";
+import { Script } from "node:vm";
 
 const folder = join(dirname(fileURLToPath(import.meta.url)), "dist");
 
@@ -50,7 +50,6 @@ function toScript(file, cachedData) {
   return new Script(`(function (${parameters}) {${source}\n})`, {
     filename: file,
     cachedData,
-    importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
   });
 }
 

@@ -4,6 +4,8 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import t, { type Test } from "tap";
+import { PASSWORD } from "../api-session.js";
+import { RunningProgram } from "../running-program.js";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "../../..");
 const run = promisify(execFile);
@@ -61,6 +63,21 @@ async function printsVersion(bin: string): Promise<boolean> {
 
 t.test("programs are loaded with the code that was compiled", async (t) => {
   t.strictSame(await areAccepted(join(root, "bin")), [true, true, true]);
+});
+
+t.test("packages that are not bundled are found", async (t) => {
+  const cwd = t.testdir();
+  const data = ["--data", join(cwd, "data")];
+  const env = { XO_ADMIN_PASSWORD: PASSWORD };
+  const start = ["start", "--host", "127.0.0.1", "--port", "0", ...data];
+  const server = new RunningProgram(t, "xo-server", start, { cwd, env });
+  await server.find(/Web server listening on/);
+  t.equal(await server.stop("SIGTERM"), 0);
+  // SQLite without a thread: by the program itself.
+  const list = ["user", "list", ...data];
+  const command = new RunningProgram(t, "xo-server", list, { cwd });
+  t.equal(await command.ended, 0, command.output);
+  t.match(command.output, /^admin +admin/);
 });
 
 t.test("programs start without compiled code", async (t) => {

@@ -46,6 +46,7 @@ export class FakeObjects {
     const fake = {
       catalog: {
         get: (id: string) => this.#find(id),
+        poolOf: (id: string) => this.#find(id)?.pool,
         classOf: (type: string) =>
           /^[A-Za-z-]+$/.test(type) ? type : undefined,
         follow: async () => undefined,

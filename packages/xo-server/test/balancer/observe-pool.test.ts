@@ -45,7 +45,7 @@ function setUp() {
       },
     },
     pools: {
-      list: () => Object.entries(states).map(([id, state]) => ({ id, state })),
+      listSummaries: () => Object.entries(states).map(([id, state]) => ({ id, state })),
     },
     stats: {
       tracks: {
