@@ -52,7 +52,8 @@ export class StreamWriter {
   readonly #context: WriteContext;
   readonly #open = new Map<number, OpenRegion>();
   #openExtents = 0;
-  #lastClosed = -1;
+  /** Offset of the last part that has arrived. */
+  #lastOffset = 0;
 
   constructor(options: StreamWriteOptions, context: WriteContext) {
     this.#stream = options.stream;
@@ -94,6 +95,12 @@ export class StreamWriter {
 
   async #writePart(part: StreamPart): Promise<void> {
     const { offset, bytes } = part;
+    if (this.#stream.isOrdered && offset < this.#lastOffset)
+      throw new RepositoryError(
+        "source-invalid",
+        "the stream does not have its blocks in order",
+      );
+    this.#lastOffset = offset;
     const region = Math.floor(offset / REGION_SIZE);
     const first = (offset % REGION_SIZE) / BLOCK_SIZE;
     const blocks = Math.ceil(bytes.length / BLOCK_SIZE);
@@ -169,11 +176,6 @@ export class StreamWriter {
   #openRegion(region: number): OpenRegion {
     let open = this.#open.get(region);
     if (open === undefined) {
-      if (region <= this.#lastClosed)
-        throw new RepositoryError(
-          "source-invalid",
-          "the stream does not have its blocks in order",
-        );
       open = {
         old: this.#regions.takeBase(region),
         oldNamed: this.#base?.extents(region) ?? Promise.resolve([]),
@@ -193,7 +195,6 @@ export class StreamWriter {
   async #close(region: number): Promise<void> {
     const open = this.#open.get(region)!;
     this.#open.delete(region);
-    this.#lastClosed = Math.max(this.#lastClosed, region);
     this.#openExtents -= open.extents.length;
     const kept = withoutBlocks(
       await open.old,
