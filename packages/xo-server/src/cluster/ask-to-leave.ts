@@ -28,8 +28,8 @@ const LOOK_MS = 100;
  * It still serves its clients, and carries out its tasks.
  * @param isForced also if no other server runs
  * @returns when all its leases have other owners, or after 10 s
- * @throws XoError UNSUPPORTED: SQLite; NO_SUCH_OBJECT; FORBIDDEN_OPERATION: it does not
- *   run, or no other server runs; STORE_UNAVAILABLE
+ * @throws XoError NO_SUCH_OBJECT; FORBIDDEN_OPERATION: SQLite, it does not run, or no other
+ *   server runs; STORE_UNAVAILABLE
  */
 export async function askToLeave(
   name: string,
@@ -37,11 +37,9 @@ export async function askToLeave(
   { store, clock }: AskToLeaveParts,
 ): Promise<HandOver> {
   if (store.engine === "sqlite")
-    throw new XoError("UNSUPPORTED", {
-      what: "leaving",
-      reason:
-        "with SQLite there is one server, and none to hand over to; stop it instead",
-    });
+    throw notPossible(
+      "with SQLite there is one server, and none to hand over to; stop it instead",
+    );
   const others = checkServers(name, await store.clusterServers.list());
   if (others.length === 0 && !isForced)
     throw notPossible(
