@@ -122,8 +122,7 @@ async function acceptance(
   for (const [pattern, reason] of notApplicable)
     t.comment(`not run: ${pattern}: ${reason}`);
   const patterns = notApplicable.map(([pattern]) => pattern).join("|");
-  // Because these tests of the SDK do not apply to any server of today: each pattern has its reason in the table above, and the loop prints it.
-  const leaveOut = `-test.skip=${patterns}`;
+  const leaveOut = `-test.skip=${patterns}`; // because these tests of the SDK apply to no server of today: the reason for each is in the tables above, and printed by the loop
   const args = ["-test.v", "-test.timeout=800s", leaveOut];
   const { stdout, stderr } = await run(t, program, args, prepare);
   const results = [...stdout.matchAll(RESULT)];

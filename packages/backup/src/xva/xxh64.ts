@@ -10,7 +10,7 @@ const STRIPE = 32;
 
 /**
  * XXH64 (github.com/Cyan4973/xxHash, doc/xxhash_spec.md) with seed 0: the checksum
- * of the blocks of an XVA.
+ * of the blocks of an XVA. The simulator has one of its own: tests compare the two.
  * @returns 16 hexadecimal digits
  */
 export function xxh64(bytes: Buffer): string {

@@ -4,6 +4,15 @@ import { createBench, type StoreHarness } from "./harness.js";
 /** Long enough that no lease expires during a test; 0: it has expired at once. */
 const TTL_MS = 600_000;
 
+/** A server of a cluster. */
+const ADA = {
+  name: "ada",
+  instance: "ada-1",
+  origin: "rack 1",
+  url: "https://ada",
+  version: "1.2.3",
+};
+
 const ada = { owner: "ada", instance: "ada-1" };
 const bob = { owner: "bob", instance: "bob-1" };
 
@@ -203,14 +212,7 @@ export async function testCluster(t: Test, harness: StoreHarness) {
     async (t) => {
       const bench = await createBench(t, harness);
       const { clusterServers } = await bench.open();
-      const server = {
-        name: "ada",
-        instance: "ada-1",
-        origin: "rack 1",
-        url: "",
-        version: "1.2.3",
-      };
-      await clusterServers.join(server, TTL_MS);
+      await clusterServers.join(ADA, TTL_MS);
       t.equal(
         await clusterServers.leave("ada", "ada-0"),
         false,
@@ -226,7 +228,7 @@ export async function testCluster(t: Test, harness: StoreHarness) {
         [{ leavingAt }],
         "since the first time",
       );
-      await clusterServers.join({ ...server, instance: "ada-2" }, TTL_MS);
+      await clusterServers.join({ ...ADA, instance: "ada-2" }, TTL_MS);
       t.equal((await clusterServers.list())[0]!.leavingAt, undefined);
       t.equal(await clusterServers.leave("bob"), false);
     },
@@ -235,21 +237,14 @@ export async function testCluster(t: Test, harness: StoreHarness) {
   t.test("servers join, send heartbeats and leave", async (t) => {
     const bench = await createBench(t, harness);
     const { clusterServers } = await bench.open();
-    const server = {
-      name: "ada",
-      instance: "ada-1",
-      origin: "rack 1",
-      url: "https://ada",
-      version: "1.2.3",
-    };
-    t.equal(await clusterServers.join(server, TTL_MS), undefined);
+    t.equal(await clusterServers.join(ADA, TTL_MS), undefined);
     const [listed] = await clusterServers.list();
-    t.match(listed, server);
+    t.match(listed, ADA);
     t.ok(listed!.silentMs < TTL_MS);
     t.equal(await clusterServers.beat("ada-1"), true);
-    const twin = { ...server, instance: "twin", origin: "rack 2" };
+    const twin = { ...ADA, instance: "twin", origin: "rack 2" };
     t.match(await clusterServers.join(twin, TTL_MS), { origin: "rack 1" });
-    const next = { ...server, instance: "ada-2" };
+    const next = { ...ADA, instance: "ada-2" };
     t.equal(await clusterServers.join(next, TTL_MS), undefined, "a restart");
     t.equal(await clusterServers.beat("ada-1"), false);
     await clusterServers.delete("ada", "ada-1");
@@ -257,7 +252,7 @@ export async function testCluster(t: Test, harness: StoreHarness) {
     t.equal(await clusterServers.join(twin, 0), undefined, "it was silent");
     await clusterServers.delete("ada");
     t.same(await clusterServers.list(), []);
-    await t.rejects(clusterServers.join({ ...server, name: "" }, 1), {
+    await t.rejects(clusterServers.join({ ...ADA, name: "" }, 1), {
       code: "INVALID_PARAMETERS",
     });
   });
