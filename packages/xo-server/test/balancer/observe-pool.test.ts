@@ -45,7 +45,8 @@ function setUp() {
       },
     },
     pools: {
-      listSummaries: () => Object.entries(states).map(([id, state]) => ({ id, state })),
+      listSummaries: () =>
+        Object.entries(states).map(([id, state]) => ({ id, state })),
     },
     stats: {
       tracks: {
