@@ -4,9 +4,9 @@
  */
 import { existsSync } from "node:fs";
 import { copyFile, rm, readFile, writeFile } from "node:fs/promises";
-import { isBuiltin } from "node:module";
+import { createRequire, isBuiltin } from "node:module";
 import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { build } from "esbuild";
 import { writeCompiledCode } from "./load-program.js";
 import { toLicenseTexts } from "../packaging/license-texts.js";
@@ -65,6 +65,7 @@ const results = await Promise.all([
     format: "cjs",
     outExtension: { ".js": ".cjs" },
     banner: { js: scriptBanner },
+    plugins: [compiledConfigSchema()],
     // A script with compiled code cannot import: packages that are not bundled are required.
     supported: { "dynamic-import": false },
     define: {
@@ -98,7 +99,43 @@ await writeFile(
   join(outdir, "external.json"),
   JSON.stringify(await externalPackages(metafile)),
 );
-for (const name of Object.keys(programs)) await writeCompiledCode(name);
+for (const name of Object.keys(programs)) {
+  await toAscii(join(outdir, `${name}.cjs`));
+  await writeCompiledCode(name);
+}
+
+/**
+ * Replaces other characters in comments; esbuild has escaped those of the code. With one
+ * of them V8 would keep two bytes for each of the 8 million characters.
+ */
+async function toAscii(file) {
+  const lines = (await readFile(file, "utf8")).split("\n");
+  const ascii = lines.map((line, index) => {
+    if (!/\P{ASCII}/u.test(line)) return line;
+    if (!/^\s*(\/\/|\/?\*)/.test(line))
+      throw new Error(`${file}:${index + 1}: a character that is not ASCII`);
+    return line.replaceAll(/\P{ASCII}/gu, "?");
+  });
+  await writeFile(file, ascii.join("\n"), "latin1");
+}
+
+/** The validator of the config as code, instead of Ajv compiling its schema at each start. */
+function compiledConfigSchema() {
+  return {
+    name: "compiled-config-schema",
+    setup(builder) {
+      const filter =
+        /[/]xo-server[/]dist[/]src[/]config[/]validate-config\.js$/;
+      builder.onLoad({ filter }, async ({ path }) => {
+        const { configAjv, validate } = await import(pathToFileURL(path).href);
+        // The Ajv of that package.
+        const toCode = createRequire(path)("ajv/dist/standalone").default;
+        const contents = toCode(configAjv, validate);
+        return { contents, loader: "js", resolveDir: dirname(path) };
+      });
+    },
+  };
+}
 
 /**
  * Packages that the bundle loads at run time: external ones that are installed, and

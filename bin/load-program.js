@@ -44,7 +44,8 @@ function compiledFileOf(file) {
 }
 
 function toScript(file, cachedData) {
-  const source = readFileSync(file, "utf8");
+  // ASCII, by the bundler: "latin1" takes the bytes as they are.
+  const source = readFileSync(file, "latin1");
   const parameters = "exports, require, module, __filename, __dirname";
   // One line with the first one of the source: line numbers stay.
   return new Script(`(function (${parameters}) {${source}\n})`, {

@@ -1,8 +1,17 @@
 import { execFile } from "node:child_process";
-import { cp, readdir, symlink, truncate, unlink } from "node:fs/promises";
+import {
+  cp,
+  readdir,
+  symlink,
+  truncate,
+  unlink,
+  writeFile,
+} from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { XoError } from "@xo-server/model";
+import { loadConfig } from "@xo-server/xo-server";
 import t, { type Test } from "tap";
 import { PASSWORD } from "../api-session.js";
 import { RunningProgram } from "../running-program.js";
@@ -95,3 +104,36 @@ t.test("programs start with compiled code that V8 refuses", async (t) => {
   t.ok(await printsVersion(bin));
   t.strictSame(await areAccepted(bin), [false, false, false]);
 });
+
+/** Problems of many kinds, in unions, lists and sections. */
+const INVALID_CONFIG = `htpp: {}
+http: { port: "x", hosts: a }
+pools:
+  - { label: 3, hosts: [], user: u, password: p, tls: { trust: maybe } }
+store: { lokation: 3 }
+oidc: [1]
+`;
+
+t.test(
+  "a bundled program, whose schema of the config is compiled, reports the problems that the source does",
+  async (t) => {
+    const cwd = t.testdir();
+    const config = join(cwd, "config.yaml");
+    await writeFile(config, INVALID_CONFIG);
+    const args = ["start", "--config", config];
+    const program = new RunningProgram(t, "xo-server", args, { cwd });
+    t.not(await program.ended, 0);
+    const problems = problemsOf(config);
+    t.ok(problems.length > 5, problems.join());
+    for (const problem of problems) t.match(program.output, problem);
+  },
+);
+
+function problemsOf(config: string): readonly string[] {
+  try {
+    loadConfig(config);
+    return [];
+  } catch (error) {
+    return (error as XoError).data["problems"] as string[];
+  }
+}

@@ -1,5 +1,4 @@
 import { XoError } from "@xo-server/model";
-import { Ajv } from "ajv";
 import { checkAudit, holdsAuditSecret } from "./check-audit.js";
 import { checkTelemetry } from "./check-telemetry.js";
 import { checkHttp } from "./check-http.js";
@@ -16,6 +15,7 @@ import { toConfigProblems, type ConfigProblem } from "./config-problem.js";
 import { deepFreeze } from "./deep-freeze.js";
 import { renameDeprecatedKeys } from "./deprecated-keys.js";
 import type { PoolConfig } from "./pool-config.js";
+import { validate } from "./validate-config.js";
 
 /** Options of the command line, which take precedence over the file. */
 export interface ConfigOverrides {
@@ -101,18 +101,6 @@ function setIn(
 function isGroup(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
-
-// An empty section (`http:`) is null in YAML: all its defaults.
-const validate = new Ajv({
-  allErrors: true,
-  useDefaults: "empty",
-  verbose: true,
-  strictTypes: false,
-  // Validating the schema itself would add 50 ms to each start; a test does it.
-  validateSchema: false,
-  // The code runs once: making it shorter takes longer than running it.
-  code: { optimize: false },
-}).compile(Config);
 
 /** Adds defaults. @returns all problems */
 function check(content: unknown): ConfigProblem[] {
