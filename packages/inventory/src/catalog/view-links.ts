@@ -20,10 +20,12 @@ const UUID_SEED = 1 << 17;
 const LOOK_BACK = 8;
 
 /**
- * Classes with more objects are read without the record cache: the few SRs and
+ * Classes with more objects in a pool are read without the record cache: the few SRs and
  * hosts are read by many views, each of the many metrics only by one.
  */
 const MAX_CACHED_COUNT = 1024;
+/** The same where single fields are read: parsing a record costs as much as reading many of its columns. */
+const MAX_CACHED_COUNT_OF_FIELDS = 64;
 
 /**
  * Dependency on the id of the object that `ref` points to, and on its
@@ -81,6 +83,9 @@ export class RecordedLinks implements ViewLinks {
   #readsPool = false;
   #hashes = new Int32Array(64);
   #count = 0;
+  #lastClass = "";
+  #lastRef: Ref | undefined;
+  #lastRecord: XapiRecord | undefined;
 
   /** @param lazyRecords absent: records are parsed as a whole */
   constructor(sources: LinkSources, lazyRecords?: LazyRecords) {
@@ -94,6 +99,8 @@ export class RecordedLinks implements ViewLinks {
     this.#poolName = this.#sources.pools.name(pool);
     this.#readsPool = false;
     this.#count = 0;
+    this.#lastRef = undefined;
+    this.#lastRecord = undefined;
   }
 
   /**
@@ -150,12 +157,13 @@ export class RecordedLinks implements ViewLinks {
     if (!isRef(ref)) return undefined;
     this.#classes.add(className);
     this.#recordRead(contentHash(this.#pool, ref));
-    const { inventory } = this.#sources;
-    if (inventory.count(this.#poolName, className) <= MAX_CACHED_COUNT)
-      return inventory.get(this.#poolName, className, ref);
-    return this.#lazyRecords === undefined
-      ? inventory.peek(this.#poolName, className, ref)
-      : this.#lazyRecords.find(this.#poolName, className, ref);
+    // Several properties of a view read the same record, one after another.
+    if (ref !== this.#lastRef || className !== this.#lastClass) {
+      this.#lastRecord = this.#find(className, ref);
+      this.#lastRef = ref;
+      this.#lastClass = className;
+    }
+    return this.#lastRecord;
   }
 
   recordByUuid(className: string, uuid: string): XapiRecord | undefined {
@@ -172,6 +180,17 @@ export class RecordedLinks implements ViewLinks {
     return ref === undefined
       ? undefined
       : this.#sources.inventory.get(this.#poolName, "pool", ref);
+  }
+
+  #find(className: string, ref: Ref): XapiRecord | undefined {
+    const { inventory } = this.#sources;
+    const lazy = this.#lazyRecords;
+    const count = inventory.count(this.#poolName, className);
+    if (count <= (lazy ? MAX_CACHED_COUNT_OF_FIELDS : MAX_CACHED_COUNT))
+      return inventory.get(this.#poolName, className, ref);
+    return lazy === undefined
+      ? inventory.peek(this.#poolName, className, ref)
+      : lazy.find(this.#poolName, className, ref);
   }
 
   #idOf(className: string, ref: Ref): string | undefined {
