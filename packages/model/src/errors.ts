@@ -120,6 +120,10 @@ export const errorTable = {
     503,
   ),
   STORE_MISSING: row("{where} {reason}: {remedy}", 500),
+  STORE_OUTDATED: row(
+    "{where} has lost what was written last ({reason}): {remedy}",
+    500,
+  ),
   STORE_TOO_NEW: row(
     "the database was written by a newer version of xo-server: {reason}; {remedy}",
     500,

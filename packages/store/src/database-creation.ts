@@ -3,6 +3,8 @@ import { XoError } from "@xo-server/model";
 import type { Engine } from "./engines/engine.js";
 import { isPostgres } from "./engines/open-engine.js";
 import type { StoreSettings } from "./options.js";
+import { readLost } from "./repositories/audit-loss.js";
+import { AuditMark } from "./repositories/audit-mark.js";
 import { readKeyCheck } from "./secrets/key-rotation.js";
 
 type CreationSettings = Pick<
@@ -39,6 +41,48 @@ export async function checkContent(
   return true;
 }
 
+/**
+ * A SQLite database that lost what this server has written to it is not opened by a
+ * server, and stays as it is: its journal may be put back. A PostgreSQL database may
+ * lose its last transactions when a standby takes over: that is logged (AuditLog).
+ * @throws XoError STORE_OUTDATED
+ */
+export async function checkLoss(
+  engine: Engine,
+  settings: StoreSettings,
+): Promise<void> {
+  const { create, location } = settings;
+  if (create === "never" || isPostgres(location)) return;
+  const lost = await findLoss(engine, settings);
+  if (lost !== undefined) throw lost;
+}
+
+/** @returns XoError STORE_OUTDATED, or undefined: nothing is lost */
+export async function findLoss(
+  engine: Engine,
+  settings: StoreSettings,
+): Promise<XoError | undefined> {
+  const { location, auditMark: file } = settings;
+  const mark = await AuditMark.of(settings)?.read();
+  const lost = mark && (await readLost(engine, mark, file));
+  if (lost === undefined) return undefined;
+  return new XoError("STORE_OUTDATED", {
+    where: whereIs(location),
+    reason: `entry ${lost.seq} of the audit log: ${lost.reason}`,
+    remedy: isPostgres(location)
+      ? `restore a newer copy; ${ACCEPT}`
+      : `restore the file with the -wal file that belongs to it, or a newer copy; ${ACCEPT}`,
+  });
+}
+
+const ACCEPT = "to continue without what was lost: xo-server audit accept";
+
+function whereIs(location: string): string {
+  return isPostgres(location)
+    ? "the PostgreSQL database"
+    : `the database ${location}`;
+}
+
 async function checkCreation(
   settings: CreationSettings,
   state: string,
@@ -46,9 +90,7 @@ async function checkCreation(
 ): Promise<void> {
   const { create, location, key } = settings;
   if (create === "always") return;
-  const where = isPostgres(location)
-    ? "the PostgreSQL database"
-    : `the database ${location}`;
+  const where = whereIs(location);
   if (create === "never")
     throw new XoError("STORE_MISSING", {
       where,

@@ -1,5 +1,5 @@
 import { XoError } from "@xo-server/model";
-import { checkFile } from "./database-creation.js";
+import { checkFile, findLoss } from "./database-creation.js";
 import type { Engine } from "./engines/engine.js";
 import { openEngine } from "./engines/open-engine.js";
 import { withDefaults, type StoreOptions } from "./options.js";
@@ -18,6 +18,8 @@ export interface StoreInspection {
   readonly isNewer: boolean;
   /** Damage that the database reports; of SQLite only. */
   readonly problems: readonly string[];
+  /** STORE_OUTDATED: the database has lost what was written last. */
+  readonly loss?: XoError;
 }
 
 /**
@@ -33,7 +35,10 @@ export async function inspectStore(
   try {
     const problems = (await engine.checkIntegrity?.()) ?? [];
     const applied = (await appliedSteps(engine.reader)).toSorted();
+    const loss =
+      applied.length > 0 ? await findLoss(engine, settings) : undefined;
     return {
+      ...(loss === undefined ? {} : { loss }),
       schema: applied.at(-1) ?? "",
       currentSchema,
       isNewer: applied.some((name) => !isKnownStep(name)),

@@ -6,7 +6,7 @@ import { collect, openFile, sealFile } from "./configuration/sealed-file.js";
 import type { Engine } from "./engines/engine.js";
 import { askTime } from "./engines/database-clock.js";
 import { openEngine } from "./engines/open-engine.js";
-import { checkContent, checkFile } from "./database-creation.js";
+import { checkContent, checkFile, checkLoss } from "./database-creation.js";
 import { createCachedTables } from "./cache/cached-tables.js";
 import { CacheSynchronizer } from "./cache/cache-synchronizer.js";
 import { ClusterNotices } from "./cluster-notices.js";
@@ -32,7 +32,7 @@ import type { Store } from "./store.js";
 /**
  * Opens the store; creates the database and the key file if they do not exist
  * and `create` permits it.
- * @throws XoError STORE_MISSING, STORE_UNAVAILABLE, STORE_TOO_NEW, STORE_KEY_WRONG, CONFIG_INVALID
+ * @throws XoError STORE_MISSING, STORE_OUTDATED, STORE_UNAVAILABLE, STORE_TOO_NEW, STORE_KEY_WRONG, CONFIG_INVALID
  */
 export async function openStore(options: StoreOptions): Promise<Store> {
   const settings = withDefaults(options);
@@ -58,6 +58,7 @@ async function startStore(
   if (settings.sharedClock !== undefined)
     await askTime(engine, settings.sharedClock);
   const isNew = await checkContent(engine, settings);
+  if (!isNew) await checkLoss(engine, settings);
   await withMigrationLock(engine, (db) =>
     migrate(db, copyBeforeMigration({ engine, ...settings })),
   );
@@ -71,7 +72,7 @@ async function startStore(
     hasher: new PasswordHasher(settings.scryptCost),
     clock: settings.clock,
     createId: settings.createId,
-    auditMark: createAuditMark(settings),
+    auditMark: AuditMark.of(settings),
     logger: settings.logger,
   };
   const { repositories, tokenUses } = createRepositories(context);
@@ -104,18 +105,6 @@ async function startStore(
     keyRotation,
     synchronizer,
   });
-}
-
-function createAuditMark({
-  auditMark: file,
-  create,
-  clock,
-  logger,
-}: StoreSettings): AuditMark | undefined {
-  const createsFolder = create !== "never";
-  return file === ""
-    ? undefined
-    : new AuditMark({ file, createsFolder, clock, logger });
 }
 
 type Services = ReturnType<typeof createRepositories> & {

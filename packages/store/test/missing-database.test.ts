@@ -1,5 +1,6 @@
 import {
   copyFile,
+  mkdir,
   readdir,
   readFile,
   rm,
@@ -10,7 +11,12 @@ import {
 import { join } from "node:path";
 import t, { type Test } from "tap";
 import type { Logger } from "@xo-server/kit";
-import { openStore, type Store, type StoreOptions } from "@xo-server/store";
+import {
+  inspectStore,
+  openStore,
+  type Store,
+  type StoreOptions,
+} from "@xo-server/store";
 import { createManualClock } from "@xo-server/store/conformance";
 import { cheapScrypt } from "./conformance/harness.js";
 import {
@@ -144,7 +150,40 @@ t.test("a copy of the file is complete after a checkpoint", async (t) => {
   t.match([...copied.users.list()], [{ name: "ada" }]);
 });
 
-t.test("an older copy of the database is noticed", async (t) => {
+t.test("a database without its journal is refused, and stays", async (t) => {
+  const place = setUp(t);
+  await createUsed(place);
+  const running = await place.open();
+  await running.users.create({ name: "bob", password: "pw" });
+  await running.audit.append({ operation: "user.create", outcome: "success" });
+  place.clock.advance(1_000);
+  while (!(await readFile(place.auditMark, "utf8")).startsWith("4 "))
+    await new Promise((resolve) => setImmediate(resolve));
+
+  // What is left after kill -9 and the deletion of the -wal file.
+  const rest = join(place.folder, "rest");
+  await mkdir(rest);
+  const location = join(rest, "store.db");
+  await copyFile(place.location, location);
+  const before = await readFile(location);
+  await t.rejects(place.open({ location }), {
+    code: "STORE_OUTDATED",
+    message:
+      /rest\/store\.db has lost what was written last \(entry 4 .*restore the file with the -wal file.*xo-server audit accept/,
+  });
+  t.same(await readdir(rest), ["store.db"]);
+  t.same(await readFile(location), before, "nothing was written");
+
+  await copyFile(`${place.location}-wal`, `${location}-wal`);
+  const restored = await place.open({ location });
+  t.match(
+    [...restored.users.list()].map(({ name }) => name),
+    ["ada", "bob"],
+  );
+  t.same(place.errors, []);
+});
+
+t.test("an older copy of the database is refused", async (t) => {
   const place = setUp(t);
   await createUsed(place);
   const copy = join(place.folder, "copy.db");
@@ -156,8 +195,17 @@ t.test("an older copy of the database is noticed", async (t) => {
   t.match(await readFile(place.auditMark, "utf8"), /^7 /);
   await copyFile(copy, place.location);
   t.same(place.errors, []);
+  await t.rejects(place.open(), { code: "STORE_OUTDATED" });
+  t.match(
+    await inspectStore({
+      location: place.location,
+      key: { file: join(place.folder, "store.key") },
+      auditMark: place.auditMark,
+    }),
+    { loss: { code: "STORE_OUTDATED" }, problems: [] },
+  );
 
-  const restored = await place.open();
+  const restored = await place.open({ create: "never" });
   t.match(place.errors, [[/lost entries of the audit log/, { entry: 4 }]]);
   const lost = { intact: false, checked: 3, broken: { seq: 4 } };
   t.match(await restored.audit.verify(), lost);
@@ -170,7 +218,8 @@ t.test("an older copy of the database is noticed", async (t) => {
   );
   place.clock.advance(1_000);
   await restored.close();
-  const again = await place.open();
+  await t.rejects(place.open(), { code: "STORE_OUTDATED" });
+  const again = await place.open({ create: "never" });
   t.match(await again.audit.verify(), { intact: false, broken: { seq: 7 } });
   await again.audit.resetMark();
   t.same(await again.audit.verify(), { intact: true, checked: 12 });
@@ -181,6 +230,7 @@ t.test("an older copy of the database is noticed", async (t) => {
     (await readdir(place.folder)).filter((n) => n.includes(".mark.")),
     [],
   );
+  await t.resolves(place.open(), "an accepted one is opened");
 });
 
 t.test("pruning leaves the mark valid", async (t) => {

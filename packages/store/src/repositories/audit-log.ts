@@ -11,7 +11,7 @@ import {
   type AuditEntry,
   type AuditRecord,
 } from "./audit-entry.js";
-import type { MarkedEntry } from "./audit-mark.js";
+import { findLost, readLost } from "./audit-loss.js";
 import { walkAudit, type AuditVerdict } from "./audit-walk.js";
 import type { RepositoryContext } from "./repository-context.js";
 
@@ -162,7 +162,11 @@ export class AuditLog {
       return broken(checked, next, `it is missing, ${head.seq} were written`);
     if (last.hash !== head.hash)
       return broken(checked, next, "it is not the last one");
-    const missing = this.#findMissing(mark, { start, head, marked });
+    const missing = findLost(
+      mark,
+      { start, head, marked },
+      this.#context.auditMark?.file ?? "",
+    );
     if (missing !== undefined)
       return broken(checked, missing.seq, missing.reason);
     const pruned = start.seq === 0 ? {} : { pruned: start.seq };
@@ -209,7 +213,10 @@ export class AuditLog {
       await this.resetMark().catch((error: unknown) => auditMark.warn(error));
       return;
     }
-    const missing = this.#findMissing(mark, await this.#endsAround(mark));
+    const { engine, availability } = this.#context;
+    const missing = await availability.run(() =>
+      readLost(engine, mark, auditMark.file),
+    );
     if (missing === undefined) return;
     auditMark.reject(mark);
     logger.error(
@@ -251,37 +258,6 @@ export class AuditLog {
     }
   }
 
-  /** The marked entry, if it is not in the log. */
-  #findMissing(
-    mark: MarkedEntry | undefined,
-    { start, head, marked }: AroundMark,
-  ): { readonly seq: number; readonly reason: string } | undefined {
-    if (mark === undefined || mark.seq < start.seq) return undefined;
-    const file = this.#context.auditMark?.file;
-    if (mark.seq > head.seq)
-      return {
-        seq: head.seq + 1,
-        reason: `it is missing, ${mark.seq} were written according to ${file}`,
-      };
-    if (marked.seq === mark.seq && marked.hash === mark.hash) return undefined;
-    const reason = `it is not the entry that was written according to ${file}`;
-    return { seq: mark.seq, reason };
-  }
-
-  async #endsAround(mark: MarkedEntry): Promise<AroundMark> {
-    const { engine, availability } = this.#context;
-    const head = await this.#ends.read("head");
-    const start = await this.#ends.read("start");
-    const row = await availability.run(() =>
-      engine.reader
-        .selectFrom("audit")
-        .select(["seq", "hash"])
-        .where("seq", "=", mark.seq)
-        .executeTakeFirst(),
-    );
-    return { head, start, marked: row ?? start };
-  }
-
   /** @param last the last pruned row */
   async #recordPruned(last: AuditRow | undefined): Promise<void> {
     if (last === undefined) return;
@@ -300,13 +276,6 @@ async function takePending(unit: WriteUnit, id: string): Promise<boolean> {
     .returning("id")
     .executeTakeFirst();
   return row !== undefined;
-}
-
-interface AroundMark {
-  readonly start: MarkedEntry;
-  readonly head: MarkedEntry;
-  /** The row with the number of the mark; another one: it does not exist. */
-  readonly marked: MarkedEntry;
 }
 
 /** @param checked number of valid rows before */

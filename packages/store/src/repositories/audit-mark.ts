@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { mkdir, open, readFile, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { Logger, WallClock } from "@xo-server/kit";
+import type { StoreSettings } from "../options.js";
 
 /** An entry of the audit log that this server has written or seen. */
 export interface MarkedEntry {
@@ -38,6 +39,20 @@ export class AuditMark {
 
   constructor(options: AuditMarkOptions) {
     this.#options = options;
+  }
+
+  /** @returns undefined: the server has none */
+  static of({
+    auditMark: file,
+    create,
+    clock,
+    logger,
+  }: Pick<StoreSettings, "auditMark" | "create" | "clock" | "logger">):
+    AuditMark | undefined {
+    const createsFolder = create !== "never";
+    return file === ""
+      ? undefined
+      : new AuditMark({ file, createsFolder, clock, logger });
   }
 
   get file(): string {

@@ -19,7 +19,7 @@ export async function checkStore(config: Config): Promise<CheckedStore> {
   };
   try {
     const found = await inspectStore(options);
-    const { schema, currentSchema, isNewer, problems } = found;
+    const { schema, currentSchema, isNewer, problems, loss } = found;
     if (problems.length > 0)
       return {
         results: [
@@ -40,6 +40,8 @@ export async function checkStore(config: Config): Promise<CheckedStore> {
         ],
         store: undefined,
       };
+    if (loss !== undefined)
+      return { results: [toResult(loss)], store: undefined };
     if (schema === "")
       return {
         results: [

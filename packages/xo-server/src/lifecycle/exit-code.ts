@@ -10,7 +10,7 @@ export const ExitCode = {
   warnings: 2,
   /** Usage error. */
   usage: 64,
-  /** There is no database where one is expected. */
+  /** There is no database where one is expected, or it has lost what was written last. */
   noInput: 66,
   /** Port in use, database unavailable, or the pools of the demo failed to start. */
   unavailable: 69,
@@ -31,6 +31,7 @@ export type ExitCode = (typeof ExitCode)[keyof typeof ExitCode];
 const codeOf: ReadonlyMap<ErrorCode, ExitCode> = new Map([
   ["CONFIG_INVALID", ExitCode.config],
   ["STORE_MISSING", ExitCode.noInput],
+  ["STORE_OUTDATED", ExitCode.noInput],
   ["STORE_KEY_WRONG", ExitCode.config],
   ["STORE_TOO_NEW", ExitCode.config],
   ["PORT_IN_USE", ExitCode.unavailable],
