@@ -382,6 +382,39 @@ t.test("methods are listed, found and explained", async (t) => {
       },
     },
     "vm.stop": { params: { id: { type: "string" } } },
+    "vm.create": {
+      params: {
+        VDIs: {
+          type: "array",
+          optional: true,
+          items: {
+            type: "object",
+            required: ["size"],
+            properties: {
+              size: { type: "number", description: "Bytes." },
+              SR: { type: "string" },
+            },
+          },
+        },
+        installation: {
+          anyOf: [
+            {
+              type: "object",
+              required: ["method"],
+              properties: { method: { const: "cdrom" } },
+            },
+            {
+              type: "object",
+              required: ["method"],
+              properties: {
+                method: { const: "network" },
+                repository: { type: "string" },
+              },
+            },
+          ],
+        },
+      },
+    },
     "host.stop": {},
   });
   const methods = (...args: string[]) =>
@@ -391,7 +424,7 @@ t.test("methods are listed, found and explained", async (t) => {
     "host.stop\nvm.stop id=<string>\n",
     "by a part of the name",
   );
-  t.equal((await methods("vm.*")).lines.length, 3);
+  t.equal((await methods("vm.*")).lines.length, 4);
   const help = (await methods("vm.start")).out;
   t.match(
     help,
@@ -402,8 +435,13 @@ t.test("methods are listed, found and explained", async (t) => {
   t.match(help, /Default: "RO"\./);
   const asked = await runCli(t, ["call", "vm.start", "--help"], { env });
   t.equal(asked.out, help);
+  const nested = (await methods("vm.create")).out;
+  t.match(nested, /VDIs\[\]\.size +number +required +Bytes\./);
+  t.match(nested, /VDIs\[\]\.SR +string +optional$/m);
+  t.match(nested, /installation\.method +"cdrom" +required$/m);
+  t.match(nested, /installation\.repository +string +optional$/m);
   t.same(Object.keys((await methods("--json")).json as object), [
-    ...["host.stop", "vm.start", "vm.stop"],
+    ...["host.stop", "vm.create", "vm.start", "vm.stop"],
   ]);
   t.equal((await methods("unicorn")).code, 1);
 });

@@ -11,7 +11,9 @@ import {
   typeOf,
   usageOf,
   type MethodInfo,
+  type ParameterInfo,
 } from "../server/method-info.js";
+import { nestedParameters } from "../server/nested-parameters.js";
 
 export function methodsCommand(run: Run): Command {
   return new Command("methods")
@@ -77,21 +79,12 @@ function toEntry([name, info]: [string, MethodInfo]): string {
 
 function toHelp(name: string, info: MethodInfo): string {
   const { description, permission, params = {} } = info;
-  const rows = Object.entries(params).map(([parameter, one]) =>
-    [
-      `  ${parameter}`,
-      typeOf(one),
-      one.optional === true ? "optional" : "required",
-      [
-        one.description,
-        one.default === undefined
-          ? undefined
-          : `Default: ${JSON.stringify(one.default)}.`,
-      ]
-        .filter((text) => text !== undefined)
-        .join(" "),
-    ].map((text) => ({ ...toCell("", text), text })),
-  );
+  const rows = Object.entries(params).flatMap(([parameter, one]) => [
+    toRow(parameter, one, one.optional !== true),
+    ...nestedParameters(parameter, one).map((member) =>
+      toRow(member.path, member.info, member.isRequired),
+    ),
+  ]);
   const heads = ["", "", "", ""].map((title) => ({ title }));
   const table = toTable(heads, rows, undefined).slice(1);
   return toPlainLines(
@@ -105,4 +98,19 @@ function toHelp(name: string, info: MethodInfo): string {
       "",
     ].join("\n"),
   );
+}
+
+function toRow(name: string, info: ParameterInfo, isRequired: boolean) {
+  const { description, default: value } = info;
+  const texts = [
+    ...(description === undefined ? [] : [description]),
+    ...(value === undefined ? [] : [`Default: ${JSON.stringify(value)}.`]),
+  ];
+  const cells = [
+    `  ${name}`,
+    typeOf(info),
+    isRequired ? "required" : "optional",
+    texts.join(" "),
+  ];
+  return cells.map((text) => ({ ...toCell("", text), text }));
 }

@@ -16,6 +16,9 @@ export interface ParameterInfo {
   readonly enum?: readonly unknown[];
   readonly const?: unknown;
   readonly anyOf?: readonly ParameterInfo[];
+  readonly items?: ParameterInfo;
+  readonly properties?: Readonly<Record<string, ParameterInfo>>;
+  readonly required?: readonly string[];
 }
 
 export async function readMethods(
