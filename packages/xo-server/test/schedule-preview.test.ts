@@ -15,7 +15,19 @@ t.test("a cron expression is shown by the times that it means", async (t) => {
   }
   t.equal(times[1]! - times[0]!, 7 * 86_400_000);
   t.equal(((await ask({ cron: "@daily" })) as unknown[]).length, 5);
+  // The clocks of Paris skip 02:30 on that day.
+  const spring = {
+    cron: "30 2 * * *",
+    timezone: "Europe/Paris",
+    from: Date.parse("2027-03-27T12:00:00Z"),
+    count: 2,
+  };
+  t.same(
+    ((await ask(spring)) as number[]).map((at) => new Date(at).toISOString()),
+    ["2027-03-28T01:00:00.000Z", "2027-03-29T00:30:00.000Z"],
+  );
   for (const wrong of [
+    { cron: "@daily", from: -1 },
     { cron: "every day" },
     { cron: "0 0 31 2 *" },
     { cron: "@daily", timezone: "Mars/Olympus" },

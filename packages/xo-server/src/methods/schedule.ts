@@ -106,6 +106,9 @@ export const scheduleGet = defineOperation({
     toPublic(services.jobs.schedule(params.id)),
 });
 
+/** 2100-01-01: croner searches only some years ahead of it. */
+const MOST_MS = 4_102_444_800_000;
+
 export const schedulePreview = defineOperation({
   name: "schedule.preview",
   summary: "The next times that a cron expression means, in ms.",
@@ -114,20 +117,27 @@ export const schedulePreview = defineOperation({
       cron,
       timezone: Type.Optional(timezone),
       count: Type.Optional(Type.Integer({ minimum: 1, maximum: 20 })),
+      from: Type.Optional(
+        Type.Integer({
+          minimum: 0,
+          maximum: MOST_MS,
+          description: "Times after this one, in ms. Default: now.",
+        }),
+      ),
     },
     closed,
   ),
   result: Type.Array(Type.Number()),
   permission: "admin",
-  handler: ({ cron, timezone, count = 5 }) =>
-    nextTimes(createTimes(cron, timezone), count),
+  handler: ({ cron, timezone, count = 5, from = Date.now() }) =>
+    nextTimes(createTimes(cron, timezone), count, from),
 });
 
 const readOperations = [scheduleGetAll, scheduleGet, schedulePreview];
 
-function nextTimes(times: Times, count: number): number[] {
+function nextTimes(times: Times, count: number, from: number): number[] {
   const found: number[] = [];
-  let at: number | undefined = Date.now();
+  let at: number | undefined = from;
   while (found.length < count) {
     at = times.next(at);
     if (at === undefined) break;
