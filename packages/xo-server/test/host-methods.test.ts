@@ -1,5 +1,6 @@
 import { XapiError, XoError } from "@xo-server/model";
 import t, { type Test } from "tap";
+import { BulkRuns } from "../src/bulk/bulk-runs.js";
 import { hostHealthOperations } from "../src/methods/host-health.js";
 import { hostPowerOperations } from "../src/methods/host-power.js";
 import { hostOperations } from "../src/methods/host.js";
@@ -82,7 +83,10 @@ const objects: FakeObject[] = [
 
 type Answer = (params: readonly unknown[]) => unknown;
 
-function setUp(answers: Readonly<Record<string, Answer>> = {}) {
+function setUp(
+  answers: Readonly<Record<string, Answer>> = {},
+  bulkRuns = new BulkRuns(),
+) {
   const fakes = new FakeObjects(objects);
   const calls: string[] = [];
   const clock = new FakeClock();
@@ -104,6 +108,7 @@ function setUp(answers: Readonly<Record<string, Answer>> = {}) {
   const services = {
     clock,
     queries,
+    bulkRuns,
     credentialsService: credentialsService as never,
     rollingRecords: new RollingRecords(new FakeSettings()),
   };
@@ -308,6 +313,38 @@ t.test("VMs are read when they are shut down, not all at once", async (t) => {
     "a VM that was deleted meanwhile is left out",
   );
   t.equal(calls.at(-1), "host.shutdown ref:h1");
+});
+
+t.test("few VMs are shut down in one turn of the event loop", async (t) => {
+  const perTurn: number[] = [];
+  let started = 0;
+  const bulkRuns = new BulkRuns({
+    nextTurn: (callback) =>
+      setImmediate(() => {
+        perTurn.push(started);
+        started = 0;
+        callback();
+      }),
+  });
+  const { run, fakes } = setUp(
+    {
+      "VM.suspend"() {
+        started++;
+        throw new XapiError("VM_LACKS_FEATURE", []);
+      },
+      "VM.hard_shutdown": () => void started++,
+    },
+    bulkRuns,
+  );
+  const ids = (host: string) =>
+    Array.from({ length: 200 }, (_, i) => `${host}-${i}`);
+  for (const id of ["h1", "h2"]) {
+    fakes.set(host(id, { residentVms: ids(id) }));
+    for (const one of ids(id)) fakes.set(vm(one));
+  }
+  t.equal(await run("pool.emergencyShutdown", { pool: "p" }), true);
+  const most = Math.max(started, ...perTurn);
+  t.ok(most <= 16, `${most} calls in one turn`);
 });
 
 t.test("an emergency shutdown ends with the connection", async (t) => {

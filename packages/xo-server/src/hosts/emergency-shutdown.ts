@@ -1,7 +1,14 @@
 import { XoError } from "@xo-server/model";
+import type { TurnLimiter } from "../bulk/turn-limiter.js";
 import type { PoolObject, PoolObjects } from "../objects/pool-objects.js";
 import { eachOf, guestIdsOf } from "./guests.js";
 import { goDown } from "./restart.js";
+
+export interface EmergencyShutdownParts {
+  readonly objects: PoolObjects;
+  /** VMs of all hosts together: hundreds of XAPI tasks can end in one turn of the event loop. */
+  readonly turns: Pick<TurnLimiter, "next">;
+}
 
 /**
  * Shuts a host down, as fast as nothing is lost: guests are suspended, those
@@ -9,14 +16,15 @@ import { goDown } from "./restart.js";
  */
 export async function emergencyShutdown(
   host: PoolObject,
-  objects: PoolObjects,
+  { objects, turns }: EmergencyShutdownParts,
 ): Promise<void> {
   const { xapi, ref } = host;
   await xapi.call("host.disable", [ref]);
   // Each VM is read at its turn: all of a host at once would block the event loop.
   let lost: XoError | undefined;
   await eachOf(guestIdsOf(host), async (id) => {
-    // The other VMs would fail in the same turn of the event loop.
+    await turns.next();
+    // The other VMs would fail too.
     if (lost !== undefined) throw lost;
     // Deleted since the host was read: there is nothing to stop.
     if (objects.find(id)?.type !== "VM") return;
@@ -28,6 +36,7 @@ export async function emergencyShutdown(
         lost = error;
         throw error;
       }
+      await turns.next();
       // The host is about to lose power: a VM that cannot be suspended is stopped.
       await vm.xapi.callAsync("VM.hard_shutdown", [vm.ref]);
     }

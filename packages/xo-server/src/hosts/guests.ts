@@ -1,5 +1,4 @@
 import type { PoolObject, PoolObjects } from "../objects/pool-objects.js";
-import { Semaphore } from "@xo-server/inventory";
 
 /** VMs resident on a host, without its control domain. */
 export function guestsOf(host: PoolObject, objects: PoolObjects): PoolObject[] {
@@ -35,12 +34,20 @@ export async function eachOf<T>(
   all: readonly T[],
   run: (one: T) => Promise<unknown>,
 ): Promise<void> {
-  const turns = new Semaphore(AT_A_TIME);
-  const outcomes = await Promise.allSettled(
-    all.map((one) => turns.run(() => run(one))),
-  );
-  for (const outcome of outcomes)
-    if (outcome.status === "rejected") throw outcome.reason;
+  const failures = new Map<number, unknown>();
+  let next = 0;
+  const serve = async () => {
+    while (next < all.length) {
+      const index = next++;
+      try {
+        await run(all[index]!);
+      } catch (error) {
+        failures.set(index, error);
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: AT_A_TIME }, serve));
+  if (failures.size > 0) throw failures.get(Math.min(...failures.keys()));
 }
 
 /** Runs code while operations of VMs are unblocked, and blocks them again afterwards. */

@@ -283,7 +283,9 @@ export const hostEmergencyShutdownHost = defineOperation({
     exposure: "deny",
   },
   handler: async ({ host }, context) => {
-    await emergencyShutdown(on(context, host), context.objects);
+    const { objects, services } = context;
+    const { turns } = services.bulkRuns;
+    await emergencyShutdown(on(context, host), { objects, turns });
     return true;
   },
 });

@@ -20,14 +20,18 @@ const onPool = (action: Action) => ({
   id: ({ pool }: { pool: string }) => pool,
 });
 
-// The privilege for the pool includes its hosts.
-const all = async (
+/** The privilege for the pool includes its hosts. Few are read in one turn of the event loop. */
+async function all(
   { services, objects }: Pick<OperationContext, "services" | "objects">,
   id: string,
-) =>
-  (await hostsOfPool(services.queries, id)).map((host) =>
-    objects.get(host, "host"),
-  );
+): Promise<PoolObject[]> {
+  const hosts: PoolObject[] = [];
+  for (const host of await hostsOfPool(services.queries, id)) {
+    await services.bulkRuns.turns.next();
+    hosts.push(objects.get(host, "host"));
+  }
+  return hosts;
+}
 
 export const poolEmergencyShutdown = defineOperation({
   ...shared,
@@ -38,13 +42,15 @@ export const poolEmergencyShutdown = defineOperation({
   permission: onPool("administrate:stop"),
   rest: action("emergency_shutdown", "EmergencyShutdown"),
   handler: async ({ pool }, context) => {
+    const { objects, services } = context;
+    const { turns } = services.bulkRuns;
     const { master, hosts } = split(
       on(context, pool),
       await all(context, pool),
     );
     const down = (host: PoolObject) =>
       context.task.part(`shut down ${String(host.object["name_label"])}`, () =>
-        emergencyShutdown(host, context.objects),
+        emergencyShutdown(host, { objects, turns }),
       );
     const ended = await Promise.allSettled(hosts.map(down));
     // The coordinator is shut down last: the calls go through it.
