@@ -82,8 +82,18 @@ export function parseXmlResponse(
   });
 }
 
-/** Value of the `result` of a task: a `<value>` element without a document. */
-export function parseXmlFragment(fragment: string): Promise<unknown> {
+/** A string of one line without markup, such as a reference: nearly all results of tasks. */
+const PLAIN_VALUE =
+  /^<value>(?:([\w:.,/=+-]*)|<string>([\w:.,/=+-]*)<\/string>)<\/value>$/;
+
+/**
+ * Value of the `result` of a task: a `<value>` element without a document. Hundreds
+ * of tasks can end in one answer, and a parser takes 0.3 ms to create: plain
+ * strings are read without.
+ */
+export async function parseXmlFragment(fragment: string): Promise<unknown> {
+  const plain = PLAIN_VALUE.exec(fragment);
+  if (plain !== null) return plain[1] ?? plain[2] ?? "";
   const xml = `<methodResponse><params><param>${fragment}</param></params></methodResponse>`;
   return parseXmlResponse(xml, 100);
 }
