@@ -87,6 +87,26 @@ t.test("rights on objects that operations reach", async (t) => {
     }
   });
 
+  await t.test("the id of a hidden VM gives no access", async (t) => {
+    const user = await signUp([{ resource: "host", action: "read" }]);
+    const hosts = await user.all({ type: "host" });
+    const hidden = hosts.flatMap(
+      ({ residentVms }) => residentVms as readonly string[],
+    )[0]!;
+    const madeUp = "00000000-0000-4000-8000-000000000000";
+    t.same(await user.all({ id: hidden }), []);
+    for (const method of ["vm.start", "vm.snapshot", "vm.set", "vm.export"]) {
+      const answers = await Promise.all(
+        [hidden, madeUp].map((id) => user.call(method, { id })),
+      );
+      const [ofHidden, ofMadeUp] = answers.map(({ error }) =>
+        JSON.stringify(error).replaceAll(hidden, madeUp),
+      );
+      t.equal(ofHidden, ofMadeUp, method);
+      t.match(answers[0], MISSING);
+    }
+  });
+
   await t.test("a right on a network is no right on its VIFs", async (t) => {
     const user = await signUp([], [{ object: network, action: "admin" }]);
     t.same(await user.all({ type: "VIF" }), []);

@@ -39,15 +39,26 @@ async function setUp(t: Test, pools = connectionsTo()) {
     permission: "admin",
     address: "192.0.2.1",
   } as unknown as HandlerContext;
-  const change = (verb: "add" | "remove", object: string) =>
+  const change = (verb: "add" | "remove", object: string, of = subject) =>
     dispatcher.call(
       `acl.${verb}`,
-      { subject, object, action: "viewer" },
+      { subject: of, object, action: "viewer" },
       context,
     );
   const granted = () => Array.from(store.acls.list(), ({ object }) => object);
   return { store, subject, change, granted };
 }
+
+t.test("only users and groups that exist are granted ACLs", async (t) => {
+  const { store, change, granted } = await setUp(t);
+  await t.rejects(change("add", "vm", "nobody"), {
+    code: "NO_SUCH_OBJECT",
+    data: { type: "user or group", id: "nobody" },
+  });
+  t.same(granted(), []);
+  const { id: group } = await store.groups.create("students");
+  t.equal(await change("add", "vm", group), true);
+});
 
 t.test("an ACL is granted on what exists, whatever it is", async (t) => {
   const { store, change, granted } = await setUp(t);
