@@ -43,8 +43,13 @@ t.test(
     const steered = await setUp(t, 2);
     const { api, pools, vm, id, repository } = steered;
     pools[0]!.faults.set("drop", { value: true, method: "nbd" });
+    // Nothing goes wrong, but exports are counted.
+    const { injectedErrors } = pools[0]!;
+    injectedErrors.add({ method: "http/get_export", delayMs: 1, times: 100 });
     const run = await runJob(api, id);
     t.equal(run.status, "success", JSON.stringify(run));
+    const exports = 100 - injectedErrors.list()[0]!.times!;
+    t.equal(exports, 2, "one for each repository, whatever disks there are");
     const [entry] = run.vms;
     t.equal(entry?.repositories?.length, 2);
     for (const { mode, disks = [] } of entry?.repositories ?? []) {

@@ -4,7 +4,7 @@ import { createServer as createSecureServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import t, { type Test } from "tap";
 import type { HttpEndpoint } from "../src/index.js";
-import { openSource } from "../src/source/open-source.js";
+import { openSources } from "../src/source/open-sources.js";
 import type { DiskSource } from "../src/source/disk-source.js";
 import type { BlockStream } from "../src/write/block-source.js";
 import { upload } from "../src/target/upload.js";
@@ -37,13 +37,12 @@ async function download(
   signal = new AbortController().signal,
 ): Promise<Buffer> {
   const source: DiskSource = { type: "stream", format: "raw", ...endpoint };
-  const opened = await openSource(source, {
-    size: content.length,
-    isDelta: false,
-    signal,
-  });
+  const disk = { source, size: content.length };
+  const opened = await openSources([disk], signal);
   const parts: Buffer[] = [];
-  for await (const { bytes } of (opened.content as BlockStream).parts(signal))
+  for await (const { bytes } of (opened.contents[0] as BlockStream).parts(
+    signal,
+  ))
     parts.push(bytes);
   await opened.close();
   return Buffer.concat(parts);

@@ -1,8 +1,10 @@
 import { randomBytes } from "node:crypto";
 import t from "tap";
 import { Repository, writeBackup } from "../src/index.js";
-import { XvaStream } from "../src/xva/xva-stream.js";
+import type { BlockStream } from "../src/write/block-source.js";
+import { XvaArchive } from "../src/xva/xva-archive.js";
 import { xxh64 } from "../src/xva/xxh64.js";
+import { MemoryDisk } from "./memory-disk.js";
 import { MemoryStorage } from "./memory-storage.js";
 import { integer, seededRandom } from "./random.js";
 import { readBackupDisk } from "./repository-content.js";
@@ -32,9 +34,17 @@ interface Pulled {
 
 function streamOf(
   archive: Buffer,
-  { uuid, bytes }: XvaDisk,
+  disk: XvaDisk,
   pulled: Pulled = { bytes: 0 },
-): XvaStream {
+): BlockStream {
+  return openArchive(archive, [disk], pulled).disk(disk.uuid);
+}
+
+function openArchive(
+  archive: Buffer,
+  some: readonly XvaDisk[],
+  pulled: Pulled = { bytes: 0 },
+): XvaArchive {
   // Of a size that fits nothing.
   const step = 33_333;
   async function* open(): AsyncGenerator<Buffer, void> {
@@ -44,10 +54,13 @@ function streamOf(
       yield piece;
     }
   }
-  return new XvaStream({ open, vdi: uuid, size: bytes.length });
+  return new XvaArchive({
+    open,
+    disks: some.map(({ uuid, bytes }) => ({ vdi: uuid, size: bytes.length })),
+  });
 }
 
-async function contentOf(stream: XvaStream): Promise<Buffer> {
+async function contentOf(stream: BlockStream): Promise<Buffer> {
   const content = Buffer.alloc(stream.size);
   for await (const { offset, bytes, release } of stream.parts()) {
     bytes.copy(content, offset);
@@ -102,6 +115,64 @@ t.test("an XVA is stored as a backup", async (t) => {
     disks: [{ name: "disk", source }],
   });
   t.ok((await readBackupDisk(repository, id)).equals(disk.bytes));
+});
+
+t.test("all disks are stored from one reading of the archive", async (t) => {
+  const repository = await Repository.create(new MemoryStorage(), {
+    passphrase: "p",
+    scryptN: 16,
+  });
+  const archive = tarOf(xvaFiles(disks));
+  const pulled = { bytes: 0 };
+  const open = openArchive(archive, [disks[2]!, disks[0]!], pulled);
+  // Not in the order of the archive, and with a disk from elsewhere between.
+  const other = new MemoryDisk(100_000);
+  other.write(0, randomBytes(100_000));
+  const { id, disks: written } = await writeBackup(repository, {
+    disks: [
+      { name: "last", source: open.disk("d2") },
+      { name: "other", source: other },
+      { name: "first", source: open.disk("d0") },
+    ],
+  });
+  t.equal(pulled.bytes, archive.length);
+  t.same(
+    written.map(({ name }) => name),
+    ["last", "other", "first"],
+    "the results are in the order of the disks",
+  );
+  for (const [name, bytes] of [
+    ["last", disks[2]!.bytes],
+    ["other", other.bytes],
+    ["first", disks[0]!.bytes],
+  ] as const)
+    t.ok((await readBackupDisk(repository, id, name)).equals(bytes), name);
+});
+
+t.test("a disk that the archive does not have is noticed", async (t) => {
+  const repository = await Repository.create(new MemoryStorage(), {
+    passphrase: "p",
+    scryptN: 16,
+  });
+  const files = xvaFiles(disks);
+  const store = (some: readonly XvaFile[], read: readonly XvaDisk[]) => {
+    const open = openArchive(tarOf(some), read);
+    return writeBackup(repository, {
+      disks: read.map(({ uuid }) => ({ name: uuid, source: open.disk(uuid) })),
+    });
+  };
+  const code = "source-invalid";
+  const withoutSecond = files.filter(({ name }) => !name.startsWith("Ref:3/"));
+  await t.rejects(store(withoutSecond, disks), {
+    code,
+    message: /without block 3/,
+  });
+  await t.rejects(store(files, [...disks, diskOf("d3")]), {
+    code,
+    message: /has no disk d3/,
+  });
+  const apart = files.toSpliced(-2, 0, ...files.splice(1, 2));
+  await t.rejects(store(apart, disks), { code });
 });
 
 t.test("no more than a block is held", async (t) => {

@@ -41,6 +41,8 @@ export class SharedStream {
       get isOrdered() {
         return stream.isOrdered;
       },
+      // The same for all readers: none goes on to the next disk before the stream has ended.
+      ...(stream.place && { place: stream.place }),
       parts: () => this.#parts(reader),
     };
   }

@@ -1,5 +1,5 @@
 import { RepositoryError, isConflict } from "../errors.js";
-import { openSource, type OpenSource } from "../source/open-source.js";
+import { openSources } from "../source/open-sources.js";
 import { shareSource, type SharedSource } from "../source/shared-source.js";
 import { openStorage } from "../storage/open-storage.js";
 import { writeBackup } from "../write/write-backup.js";
@@ -22,18 +22,13 @@ export async function runBackupToSeveral(
   { signal, onProgress }: OrderContext,
 ): Promise<SeveralBackupsResult> {
   const { disks, targets } = operation;
-  const open: OpenSource[] = [];
-  const shared: SharedSource[] = [];
   const figures: BackupProgress[] = targets.map(() => NOTHING);
+  for (const disk of disks) checkDisk(disk);
+  const open = await openSources(disks, signal);
   try {
-    for (const disk of disks) {
-      checkDisk(disk);
-      const { size, source, delta } = disk;
-      const isDelta = delta === true;
-      const opened = await openSource(source, { size, isDelta, signal });
-      open.push(opened);
-      shared.push(shareSource(opened.content, targets.length, signal));
-    }
+    const shared = open.contents.map((content) =>
+      shareSource(content, targets.length, signal),
+    );
     const results = await Promise.all(
       targets.map(async (target, reader) => {
         try {
@@ -56,7 +51,7 @@ export async function runBackupToSeveral(
     signal.throwIfAborted();
     return { targets: results };
   } finally {
-    for (const source of open) await source.close();
+    await open.close();
   }
 }
 
@@ -84,9 +79,7 @@ async function storeIn(
       place.anchor,
     );
     const own = { ...operation, ...(base !== undefined && { base }) };
-    const inputs = operation.disks.map((disk, i) =>
-      toInput(disk, { content: sources[i]! }),
-    );
+    const inputs = operation.disks.map((disk, i) => toInput(disk, sources[i]!));
     try {
       const written = await writeBackup(
         repository,

@@ -1,7 +1,7 @@
 import { RepositoryError } from "../errors.js";
 import type { Repository } from "../repository/repository.js";
 import { changedRanges } from "../source/changed-blocks.js";
-import { openSource, type OpenSource } from "../source/open-source.js";
+import { openSources } from "../source/open-sources.js";
 import { writeBackup } from "../write/write-backup.js";
 import type { DiskInput } from "../write/write-disk.js";
 import type { OrderContext } from "./order-context.js";
@@ -26,17 +26,10 @@ async function backUpOnce(
   { properties, base, disks, maxBytesPerSecond }: BackupOperation,
   { signal, onProgress }: OrderContext,
 ): Promise<BackupOrderResult> {
-  const open: OpenSource[] = [];
+  for (const disk of disks) checkDisk(disk);
+  const open = await openSources(disks, signal);
   try {
-    const inputs: DiskInput[] = [];
-    for (const disk of disks) {
-      const { size, source, delta } = disk;
-      checkDisk(disk);
-      const isDelta = delta === true;
-      const opened = await openSource(source, { size, isDelta, signal });
-      open.push(opened);
-      inputs.push(toInput(disk, opened));
-    }
+    const inputs = disks.map((disk, i) => toInput(disk, open.contents[i]!));
     const input = {
       properties,
       disks: inputs,
@@ -56,7 +49,7 @@ async function backUpOnce(
       })),
     };
   } finally {
-    for (const source of open) await source.close();
+    await open.close();
   }
 }
 
@@ -88,7 +81,7 @@ export function checkDisk({
 
 export function toInput(
   disk: BackupDisk,
-  { content }: Pick<OpenSource, "content">,
+  content: DiskInput["source"],
 ): DiskInput {
   const { name, properties, changedBlocks, delta } = disk;
   return {

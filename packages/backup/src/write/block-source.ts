@@ -23,8 +23,25 @@ export interface BlockStream {
   readonly isOrdered: boolean;
   /** Bytes of all parts; undefined: not known yet. */
   readonly total: number | undefined;
+  /** Where several disks arrive one after another in one stream. */
+  readonly place?: SequencePlace;
   /** What is in no part is unchanged, or zero without a base. Can be called once. */
   parts(signal?: AbortSignal): AsyncGenerator<StreamPart, void>;
+}
+
+/** Disks that arrive one after another: each has to be read to its end before the next one. */
+export interface StreamSequence {
+  /**
+   * The name of the disk that arrives at this position, from 0; undefined: no further one. Those
+   * before it were read.
+   */
+  nameAt(index: number): Promise<string | undefined>;
+}
+
+/** A disk of a sequence. */
+export interface SequencePlace {
+  readonly sequence: StreamSequence;
+  readonly name: string;
 }
 
 /** Whole blocks (only the last one of a disk may be shorter), within one multiple of 1 MiB. */

@@ -16,6 +16,7 @@ import { listParityGroups, protectPacks } from "../parity/parity-groups.js";
 import type { ChunkTable } from "../repository/chunk-table.js";
 import type { Repository } from "../repository/repository.js";
 import { putCopied, removeCopied } from "../storage/copied-file.js";
+import { inOrderOfArrival } from "./arrival-order.js";
 import { ChunkWriter, type WriteStatistics } from "./chunk-writer.js";
 import { loadChunkTable } from "./load-chunk-table.js";
 import { createRateLimit } from "./rate-limit.js";
@@ -89,11 +90,13 @@ export async function writeBackup(
   };
   const disks: WrittenInput[] = [];
   try {
-    for (const disk of input.disks) {
+    for await (const disk of inOrderOfArrival(input.disks)) {
       const target = { repository, data, index, readable, base };
       const written = await writeDisk(disk, target, context);
       disks.push({ input: disk, ...written });
     }
+    const order = new Map(input.disks.map((disk, i) => [disk, i]));
+    disks.sort((a, b) => order.get(a.input)! - order.get(b.input)!);
   } finally {
     // Also after an error: what was stored is used by the next attempt.
     await Promise.allSettled([data.finish(), index.finish()]);

@@ -7,7 +7,7 @@ import type {
 import { XapiError, XoError, type Ref } from "@xo-server/model";
 import type { Xapi } from "@xo-server/xen-api";
 import type { BackupBody } from "../../jobs/job-body.js";
-import { hostWithSr } from "./host-with-sr.js";
+import { hostWithSrs } from "./host-with-srs.js";
 import { sizeOf, type XapiRecord } from "./xapi-objects.js";
 import type { SnapshotDisk } from "./vm-snapshots.js";
 import type { VmDisk } from "./vm-records.js";
@@ -76,37 +76,51 @@ export async function chooseSource(
   return { kind: format, input: { source }, reasons };
 }
 
-/** Without NBD and changed block tracking, for a repetition after they have failed. @throws as chooseSource */
-export async function streamInstead(
-  xapi: Xapi,
-  request: SourceRequest,
-  reason: string,
-): Promise<DiskSource> {
-  const { disk, snapshot } = request;
-  const format = disk.size <= MAX_VHD ? "vhd" : "raw";
-  const source = await streamSource(xapi, disk, { vdi: snapshot.ref, format });
-  return { kind: format, input: { source }, reasons: [reason] };
+/** How disks are read that could not be read as planned. */
+export interface Replacement {
+  /** Their snapshot. */
+  readonly vm: Ref;
+  readonly reason: string;
 }
 
 /**
- * The disk in the export of the whole snapshot (XAPI `GET /export`), where its content can be read in no other way.
- * @param vm the snapshot
+ * Without NBD and changed block tracking, for a repetition after they have failed.
+ * @returns in the order of the requests
+ * @throws as chooseSource
+ */
+export async function streamInstead(
+  xapi: Xapi,
+  requests: readonly SourceRequest[],
+  { reason }: Replacement,
+): Promise<DiskSource[]> {
+  const sources = requests.map(async ({ disk, snapshot }) => {
+    const format = disk.size <= MAX_VHD ? "vhd" : "raw";
+    const query = { vdi: snapshot.ref, format } as const;
+    const source = await streamSource(xapi, disk, query);
+    return { kind: format, input: { source }, reasons: [reason] } as const;
+  });
+  return Promise.all(sources);
+}
+
+/**
+ * All disks in one export of the whole snapshot (XAPI `GET /export`), where their content can be read in no other way.
+ * @returns in the order of the requests
  * @throws as chooseSource
  */
 export async function exportInstead(
   xapi: Xapi,
-  { disk, snapshot }: SourceRequest,
-  { vm, reason }: { readonly vm: Ref; readonly reason: string },
-): Promise<DiskSource> {
+  requests: readonly SourceRequest[],
+  { vm, reason }: Replacement,
+): Promise<DiskSource[]> {
+  const srs = requests.map(({ disk }) => disk.sr);
   const place = { path: "/export", query: { ref: vm } };
-  const endpoint = await endpointOf(xapi, disk, place);
-  const source = {
-    type: "stream",
-    format: "xva",
-    vdi: snapshot.uuid,
-    ...endpoint,
-  } as const;
-  return { kind: "xva", input: { source }, reasons: [reason] };
+  // The same for all: disks with equal endpoints are read from one export.
+  const endpoint = await endpointOf(xapi, srs, place);
+  return requests.map(({ snapshot: { uuid: vdi } }) => ({
+    kind: "xva",
+    input: { source: { type: "stream", format: "xva", vdi, ...endpoint } },
+    reasons: [reason],
+  }));
 }
 
 async function nbdSource(
@@ -182,20 +196,20 @@ async function streamSource(
   query: Readonly<Record<string, string>> & { readonly format: "vhd" | "raw" },
 ): Promise<BackupDisk["source"]> {
   const place = { path: "/export_raw_vdi", query };
-  const endpoint = await endpointOf(xapi, disk, place);
+  const endpoint = await endpointOf(xapi, [disk.sr], place);
   return { type: "stream", format: query.format, ...endpoint };
 }
 
-/** On a host that has the SR of the disk. */
+/** On a host that has the SRs. */
 async function endpointOf(
   xapi: Xapi,
-  disk: VmDisk,
+  srs: readonly Ref[],
   place: {
     readonly path: string;
     readonly query: Readonly<Record<string, string>>;
   },
 ): Promise<HttpEndpoint> {
-  const host = await hostWithSr(xapi, disk.sr);
+  const host = await hostWithSrs(xapi, srs);
   const { url, headers, tls } = await xapi.streamTarget({
     ...place,
     ...(host === undefined ? {} : { host }),

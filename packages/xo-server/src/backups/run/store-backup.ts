@@ -88,14 +88,13 @@ export async function storeBackup(
       const reason = sourceProblem(error);
       if (reason === undefined || parts.work.signal.aborted) throw error;
       parts.work.warn(`disks are read again ${alternative.how}: ${reason}`);
-      const again = planned.map(async (one) => ({
-        ...one,
-        source: await alternative.choose(xapi, one.request, {
-          vm: request.snapshot,
-          reason,
-        }),
-      }));
-      plan = { planned: await Promise.all(again), base: undefined };
+      const sources = await alternative.choose(
+        xapi,
+        planned.map((one) => one.request),
+        { vm: request.snapshot, reason },
+      );
+      const again = planned.map((one, i) => ({ ...one, source: sources[i]! }));
+      plan = { planned: again, base: undefined };
     }
   return order(parts, request, plan);
 }
@@ -105,10 +104,7 @@ const ALTERNATIVES: readonly {
   readonly how: string;
   readonly choose: typeof exportInstead;
 }[] = [
-  {
-    how: "as streams",
-    choose: (xapi, request, { reason }) => streamInstead(xapi, request, reason),
-  },
+  { how: "as streams", choose: streamInstead },
   { how: "from the export of the VM", choose: exportInstead },
 ];
 
