@@ -1,5 +1,5 @@
 import { generateKeyPairSync, sign } from "node:crypto";
-import { mkdirSync, statSync } from "node:fs";
+import { existsSync, mkdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { encodeChangedBlocks } from "@xo-server/backup";
 import { repositoryRoot } from "../harness/repository.js";
@@ -7,10 +7,13 @@ import type { Range } from "./disk-image.js";
 import type { Engine, Job } from "./engine.js";
 import { measureScript, type Cost } from "./measured-command.js";
 
-const program = join(
-  repositoryRoot,
+/** As the server starts it: bundled. Without `npm run bundle` the compiled one, which takes longer to start. */
+const program = [
+  "bin/dist/worker-program.js",
   "packages/backup/dist/src/worker/worker-program.js",
-);
+]
+  .map((path) => join(repositoryRoot, path))
+  .find(existsSync)!;
 
 /** The worker of packages/backup, started as the server starts it, a process for each step. */
 export function createOurEngine(parity: boolean): Engine {

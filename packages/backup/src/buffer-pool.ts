@@ -1,4 +1,6 @@
-/** Buffers of one size that are used again: garbage collection frees large ones late. */
+import { allocateForChunks } from "./format/compression.js";
+
+/** Buffers of one size for chunks that are used again: garbage collection frees large ones late. */
 export class BufferPool {
   readonly #size: number;
   readonly #free: Buffer[] = [];
@@ -10,7 +12,7 @@ export class BufferPool {
 
   /** A buffer with any content. */
   take(): Buffer {
-    return this.#free.pop() ?? Buffer.allocUnsafeSlow(this.#size);
+    return this.#free.pop() ?? allocateForChunks(this.#size);
   }
 
   /** Makes a buffer of `take` available again. */

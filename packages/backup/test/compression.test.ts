@@ -25,8 +25,8 @@ class FakeWorker extends EventEmitter {
   }
   /** With the first byte of the request, like a thread of Node.js: in the task of an event. */
   answer(index: number): void {
-    const { slot, memory } = this.requests[index]!;
-    const output = new Uint8Array(memory, 0, 1).slice();
+    const { slot, memory, offset } = this.requests[index]!;
+    const output = new Uint8Array(memory, offset, 1).slice();
     this.emit("message", { slot, output } satisfies ZstdAnswer);
   }
   isReferenced = true;
@@ -50,14 +50,17 @@ function outcomesOf(calls: readonly Promise<Uint8Array>[]): Promise<string[]> {
   );
 }
 
-function fakeThreads(): { threads: ZstdThreads; workers: FakeWorker[] } {
+function fakeThreads(max = 1): {
+  threads: ZstdThreads;
+  workers: FakeWorker[];
+} {
   const workers: FakeWorker[] = [];
   const startWorker = (): FakeWorker => {
     const worker = new FakeWorker();
     workers.push(worker);
     return worker;
   };
-  return { threads: new ZstdThreads({ max: 1, startWorker }), workers };
+  return { threads: new ZstdThreads({ max, startWorker }), workers };
 }
 
 /** Text that can be compressed, different for each number. */
@@ -176,3 +179,38 @@ t.test(
     t.same(await outcomesOf(calls), [ended, ended, refused, refused]);
   },
 );
+
+t.test("a second thread is started when there is much to do", async (t) => {
+  const { threads, workers } = fakeThreads(2);
+  const run = (bytes: Uint8Array): Promise<Uint8Array> =>
+    threads.run(bytes, COMPRESS);
+  const small = [1, 2, 3].map((n) => run(Uint8Array.of(n)));
+  t.equal(workers.length, 1, "the third call waits");
+  const large = new Uint8Array(4096 * KIB).fill(4);
+  const calls = [...small, run(large), run(Uint8Array.of(5))];
+  for (let i = 0; i < 3; i++) workers[0]!.answer(i);
+  t.equal(workers.length, 2, "4 MiB were assigned before the last call");
+  workers[0]!.answer(3);
+  workers[1]!.answer(0);
+  const answers = [1, 2, 3, 4, 5].map((n) => `answer ${n}`);
+  t.same(await outcomesOf(calls), answers);
+});
+
+t.test("bytes in shared memory are not copied", async (t) => {
+  const { threads, workers } = fakeThreads();
+  const memory = new SharedArrayBuffer(4 * KIB);
+  const bytes = new Uint8Array(memory, KIB, 2 * KIB).fill(7);
+  const calls = [threads.run(bytes, COMPRESS)];
+  t.match(workers[0]!.requests[0], { offset: KIB, length: 2 * KIB });
+  t.equal(workers[0]!.requests[0]!.memory, memory);
+  calls.push(threads.run(Uint8Array.of(8), COMPRESS));
+  t.not(workers[0]!.requests[1]!.memory, memory, "others are");
+  for (let i = 0; i < 2; i++) workers[0]!.answer(i);
+  t.same(await outcomesOf(calls), ["answer 7", "answer 8"]);
+  const plain = Buffer.from(new SharedArrayBuffer(64 * KIB)).fill("some text ");
+  const { method, stored } = await compressChunk(plain.subarray(KIB));
+  t.equal(method, ZSTD);
+  const size = 63 * KIB;
+  const back = await decompressChunk(ZSTD, Buffer.from(stored), size);
+  t.ok(back.equals(plain.subarray(KIB)));
+});

@@ -14,7 +14,8 @@ export type ZstdTask =
 export interface ZstdRequest {
   readonly slot: number;
   readonly memory: SharedArrayBuffer;
-  /** Bytes at the beginning of `memory`. */
+  /** Of the bytes in `memory`. */
+  readonly offset: number;
   readonly length: number;
   readonly task: ZstdTask;
 }
@@ -27,6 +28,11 @@ export type ZstdAnswer =
 const MAX_THREADS = 3;
 /** So that a thread has its next request when it ends one. */
 const SLOTS = 2;
+/**
+ * Bytes that one thread gets before another is started. A start costs as much CPU time as some MiB, and a small
+ * incremental backup ends sooner with one thread.
+ */
+const BYTES_BEFORE_NEXT = 4 * 1024 * 1024;
 
 /** Compiled, it is beside this file; bundled, beside the program. */
 const program = fileURLToPath(new URL("./zstd-worker.js", import.meta.url));
@@ -69,13 +75,18 @@ export class ZstdThreads {
   readonly #waiting: Call[] = [];
   readonly #max: number;
   readonly #startWorker: () => ZstdWorker;
+  /** Of all calls that threads have got. */
+  #assigned = 0;
 
   constructor(options: ZstdThreadsOptions = {}) {
     this.#max = options.max ?? Math.min(availableParallelism(), MAX_THREADS);
     this.#startWorker = options.startWorker ?? (() => new Worker(program));
   }
 
-  /** @throws Error if the bytes cannot be decompressed, if the thread ends before it answers, or none can be started */
+  /**
+   * @param bytes not to be changed before the answer; not copied if they are in shared memory
+   * @throws Error if the bytes cannot be decompressed, if the thread ends before it answers, or none can be started
+   */
   run(bytes: Uint8Array, task: ZstdTask): Promise<Uint8Array> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ bytes, task, resolve, reject });
@@ -94,19 +105,25 @@ export class ZstdThreads {
         continue;
       }
       if (thread === undefined) return;
-      thread.start(this.#waiting.shift()!);
+      const call = this.#waiting.shift()!;
+      this.#assigned += call.bytes.length;
+      thread.start(call);
     }
   }
 
   /**
-   * The thread with the least work; a new one while all have work; `undefined` if none can take a call.
+   * The thread with the least work; a new one while all have work and much was done; `undefined` if none can take a call.
    * @throws Error if a thread is needed and cannot be started
    */
   #choose(): ZstdThread | undefined {
     let best: ZstdThread | undefined;
     for (const thread of this.#threads)
       if (thread.free > (best?.free ?? 0)) best = thread;
-    if (best?.free === SLOTS || this.#threads.length >= this.#max) return best;
+    const most = Math.min(
+      this.#max,
+      1 + Math.floor(this.#assigned / BYTES_BEFORE_NEXT),
+    );
+    if (best?.free === SLOTS || this.#threads.length >= most) return best;
     const started = new ZstdThread(this.#startWorker(), {
       onFree: () => this.#assign(),
       onEnd: (ended) => this.#remove(ended),
@@ -121,10 +138,11 @@ export class ZstdThreads {
   }
 }
 
-/** Memory of a request. */
+/** Room for a request. */
 interface Slot {
   readonly index: number;
-  memory: SharedArrayBuffer;
+  /** For bytes that are not in shared memory; from the first ones on. */
+  memory: SharedArrayBuffer | undefined;
 }
 
 interface ThreadListener {
@@ -145,7 +163,7 @@ class ZstdThread {
     this.#listener = listener;
     this.#free = Array.from({ length: SLOTS }, (_, index) => ({
       index,
-      memory: new SharedArrayBuffer(CHUNK_SIZE),
+      memory: undefined,
     }));
     worker.unref();
     worker.on("message", (answer) => this.#settle(answer));
@@ -167,13 +185,9 @@ class ZstdThread {
     const { bytes, task } = call;
     const slot = this.#free.pop()!;
     try {
-      if (bytes.length > slot.memory.byteLength)
-        slot.memory = new SharedArrayBuffer(bytes.length);
-      const { memory, index } = slot;
-      new Uint8Array(memory).set(bytes);
       this.#worker.postMessage({
-        slot: index,
-        memory,
+        slot: slot.index,
+        ...inSharedMemory(bytes, slot),
         length: bytes.length,
         task,
       });
@@ -204,4 +218,17 @@ class ZstdThread {
     this.#worker.unref();
     this.#listener.onFree();
   }
+}
+
+function inSharedMemory(
+  bytes: Uint8Array,
+  slot: Slot,
+): Pick<ZstdRequest, "memory" | "offset"> {
+  const { buffer, byteOffset: offset } = bytes;
+  if (buffer instanceof SharedArrayBuffer) return { memory: buffer, offset };
+  if (bytes.length > (slot.memory?.byteLength ?? 0))
+    slot.memory = new SharedArrayBuffer(Math.max(bytes.length, CHUNK_SIZE));
+  const memory = slot.memory!;
+  new Uint8Array(memory).set(bytes);
+  return { memory, offset: 0 };
 }

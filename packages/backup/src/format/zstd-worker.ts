@@ -19,11 +19,12 @@ interface ZstdModule {
 const zstd = load();
 await zstd.init();
 
-parentPort!.on("message", ({ slot, memory, length, task }: ZstdRequest) => {
+parentPort!.on("message", (request: ZstdRequest) => {
+  const { slot, memory, offset, length, task } = request;
   const send = (answer: ZstdAnswer, transfer: ArrayBuffer[] = []): void =>
     parentPort!.postMessage(answer, transfer);
   try {
-    const input = new Uint8Array(memory, 0, length);
+    const input = new Uint8Array(memory, offset, length);
     const output =
       task.type === "compress"
         ? zstd.compress(input, task.level)

@@ -1,3 +1,4 @@
+import { allocateForChunks } from "../format/compression.js";
 import { BLOCK_SIZE, CHUNK_SIZE, REGION_SIZE } from "../format/limits.js";
 import { withoutBlocks, type Extent } from "../format/region.js";
 import { runConcurrently } from "../run-concurrently.js";
@@ -45,7 +46,7 @@ export class DiskWriter {
     this.#context = context;
     this.#concurrency = source.concurrency ?? CONCURRENCY;
     this.#buffers = Array.from({ length: this.#concurrency }, () =>
-      Buffer.allocUnsafeSlow(CHUNK_SIZE),
+      allocateForChunks(CHUNK_SIZE),
     );
   }
 
