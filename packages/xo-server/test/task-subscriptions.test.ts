@@ -215,3 +215,65 @@ t.test("a client that has signed out gets no more notifications", async (t) => {
   clock.pass(300);
   t.same(tess.received, []);
 });
+
+t.test("a subscriber without details gets summaries", async (t) => {
+  const { clock, tasks, join } = startBench(t);
+  const tess = join("tess");
+  const script = join("tess");
+  await script.call("task.subscribe");
+  await tess.call("task.subscribe", { details: true });
+  await tess.call("task.subscribe", { details: false });
+  const ids = Array.from({ length: 500 }, (_, at) => `vm-${at}`);
+  const subject = {
+    userId: "tess",
+    objectId: "",
+    objectType: "",
+    name: "bulk",
+    params: { method: "vm.start", ids },
+  };
+  let parts = 0;
+  const turn = async () => {
+    for (let i = 0; i < 10; i++) await Promise.resolve();
+    clock.pass(50);
+  };
+  const { id, result } = await tasks.run(subject, async (work) => {
+    work.info("began", { ids });
+    for (const one of ids) {
+      await work.part(`vm.start ${one}`, async (part) => {
+        part.progress(0.5);
+        await turn();
+      });
+      work.progress(++parts / ids.length);
+    }
+  });
+  await result;
+  for (let i = 0; i < 10; i++) await turn();
+
+  const updates = tess.received.flatMap(({ update }) => update);
+  t.match(updates.at(-1), {
+    id,
+    status: "success",
+    progress: 100,
+    properties: {
+      name: "bulk",
+      params: { method: "vm.start", ids: undefined },
+    },
+    tasks: undefined,
+    infos: undefined,
+    omitted: { tasks: 50, infos: 1, warnings: 0 },
+  });
+  t.ok(updates.length > 50, "its progress is followed");
+  const largest = Math.max(...updates.map((one) => JSON.stringify(one).length));
+  t.ok(largest < 500, `${largest} characters at most`);
+  const whole = script.received.flatMap(({ update }) => update).at(-1)!;
+  t.equal(whole.tasks?.length, 50);
+
+  const [listed] = (await tess.call("task.list", {
+    details: false,
+  })) as TaskView[];
+  t.same(listed, updates.at(-1));
+  t.same(await tess.call("task.get", { id }), whole);
+  await t.rejects(join("tom").call("task.get", { id }), {
+    code: "NO_SUCH_OBJECT",
+  });
+});

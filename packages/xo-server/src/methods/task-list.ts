@@ -1,8 +1,9 @@
+import { XoError } from "@xo-server/model";
 import { Type } from "typebox";
 import type { HandlerContext } from "../operations/operation.js";
 import { defineOperation, type OperationContext } from "./define-operation.js";
 import type { TaskReader } from "../tasks/task-changes.js";
-import type { TaskView } from "../tasks/task-view.js";
+import { toSummary, type TaskView } from "../tasks/task-view.js";
 
 const id = Type.String({ minLength: 1, maxLength: 1024 });
 
@@ -14,6 +15,14 @@ const PublicTask = Type.Unsafe<TaskView>(
     start: Type.Optional(Type.Integer({ description: "ms" })),
     end: Type.Optional(Type.Integer({ description: "ms" })),
     progress: Type.Optional(Type.Integer({ description: "Percent." })),
+  }),
+);
+
+const details = Type.Optional(
+  Type.Boolean({
+    default: true,
+    description:
+      "false: tasks without subtasks, notes and long parameters; `omitted` has their numbers, `task.get` returns them.",
   }),
 );
 
@@ -59,13 +68,22 @@ export const taskList = defineOperation({
         }),
       ),
       limit: Type.Integer({ minimum: 1, maximum: 500, default: 100 }),
+      details,
     },
     { additionalProperties: false },
   ),
   result: Type.Array(PublicTask),
   permission: "viewer",
   async handler(
-    { object, pending = false, text = "", user, limit, ...range },
+    {
+      object,
+      pending = false,
+      text = "",
+      user,
+      limit,
+      details = true,
+      ...range
+    },
     context,
   ) {
     const { tasks, store } = context.services;
@@ -91,7 +109,22 @@ export const taskList = defineOperation({
       read += page.length;
       if (found.length >= limit || read >= MOST_READ) break;
     }
-    return found.slice(0, limit);
+    const listed = found.slice(0, limit);
+    return details ? listed : listed.map(toSummary);
+  },
+});
+
+export const taskGet = defineOperation({
+  name: "task.get",
+  summary: "A task of the server with its subtasks and notes.",
+  params: Type.Object({ id }),
+  result: PublicTask,
+  permission: "viewer",
+  async handler({ id }, context) {
+    const task = await context.services.tasks.get(id, readerOf(context));
+    if (task === undefined)
+      throw new XoError("NO_SUCH_OBJECT", { type: "task", id });
+    return task;
   },
 });
 
@@ -132,11 +165,11 @@ export const taskSubscribe = defineOperation({
   name: "task.subscribe",
   summary:
     "Subscribes to notifications `task` {update, remove, reset?} about changed tasks; after `reset` list the tasks again.",
-  params: Type.Object({}),
+  params: Type.Object({ details }),
   result: Type.Boolean(),
   permission: "viewer",
-  handler(_, { services, client }) {
-    services.taskSubscriptions.add(client);
+  handler({ details = true }, { services, client }) {
+    services.taskSubscriptions.add(client, details);
     return true;
   },
 });
@@ -158,4 +191,9 @@ function readerOf({ user: person }: HandlerContext): TaskReader {
 }
 
 /** Tasks of the server for clients with a socket: a list, and its changes. */
-export const taskListOperations = [taskList, taskSubscribe, taskUnsubscribe];
+export const taskListOperations = [
+  taskList,
+  taskGet,
+  taskSubscribe,
+  taskUnsubscribe,
+];

@@ -1,7 +1,7 @@
 import type { WallClock } from "@xo-server/kit";
 import type { Client } from "../auth/client.js";
 import { mayRead, type TaskChange } from "./task-changes.js";
-import type { TaskView } from "./task-view.js";
+import { toSummary, type TaskView } from "./task-view.js";
 import type { Tasks } from "./tasks.js";
 
 /** Changes of tasks within this time are sent together, in ms. */
@@ -18,6 +18,8 @@ const MOST_WAITING = 2_000;
 
 interface Subscriber {
   readonly client: Client;
+  /** False: tasks without subtasks, notes and long parameters. */
+  withDetails: boolean;
   /** Of each task the newest. */
   readonly waiting: Map<string, TaskChange>;
   hasMissed: boolean;
@@ -33,21 +35,28 @@ export interface TaskSubscriptionsOptions {
 export class TaskSubscriptions {
   readonly #options: TaskSubscriptionsOptions;
   readonly #subscribers = new Map<Client, Subscriber>();
-  readonly #encoded = new WeakMap<TaskView, string>();
+  readonly #encoded = { whole: new Encoder(), summary: new Encoder(toSummary) };
   #unwatch: (() => void) | undefined;
 
   constructor(options: TaskSubscriptionsOptions) {
     this.#options = options;
   }
 
-  /** @throws XoError QUEUE_FULL */
-  add(client: Client): void {
-    if (this.#subscribers.has(client)) return;
+  /**
+   * @param withDetails false: tasks without subtasks, notes and long parameters. The last call counts
+   * @throws XoError QUEUE_FULL
+   */
+  add(client: Client, withDetails = true): void {
+    const known = this.#subscribers.get(client);
+    if (known !== undefined) {
+      known.withDetails = withDetails;
+      return;
+    }
     this.#unwatch ??= this.#options.tasks.watch((change) => {
       for (const one of this.#subscribers.values()) this.#put(one, change);
     });
     const waiting = new Map<string, TaskChange>();
-    const state = { hasMissed: false, timer: undefined };
+    const state = { withDetails, hasMissed: false, timer: undefined };
     this.#subscribers.set(client, { client, waiting, ...state });
   }
 
@@ -99,7 +108,7 @@ export class TaskSubscriptions {
       .filter(([, one]) => person !== undefined && mayRead(person, one));
     if (visible.length > 0 || hasMissed) {
       const changes = visible.map(([, one]) => one);
-      if (!client.trySend(this.#encode(changes, hasMissed))) {
+      if (!client.trySend(this.#encode(changes, subscriber))) {
         this.#sendIn(subscriber, RETRY_MS);
         return;
       }
@@ -110,23 +119,36 @@ export class TaskSubscriptions {
     if (waiting.size > 0) this.#sendIn(subscriber, WINDOW_MS);
   }
 
-  #encode(changes: readonly TaskChange[], isReset: boolean): Buffer {
+  #encode(
+    changes: readonly TaskChange[],
+    { hasMissed, withDetails }: Subscriber,
+  ): Buffer {
+    const encoder = this.#encoded[withDetails ? "whole" : "summary"];
     const updates = changes.flatMap((one) =>
-      one.kind === "update" ? [this.#encodeTask(one.task)] : [],
+      one.kind === "update" ? [encoder.encode(one.task)] : [],
     );
     const removed = changes.flatMap((one) =>
       one.kind === "remove" ? [one.id] : [],
     );
-    const reset = isReset ? '"reset":true,' : "";
+    const reset = hasMissed ? '"reset":true,' : "";
     return Buffer.from(
       `{"jsonrpc":"2.0","method":"task","params":{${reset}"update":[${updates.join(",")}],"remove":${JSON.stringify(removed)}}}`,
     );
   }
+}
 
-  /** Once for all clients. */
-  #encodeTask(task: TaskView): string {
-    const known = this.#encoded.get(task) ?? JSON.stringify(task);
-    this.#encoded.set(task, known);
+/** Encodes a task once for all clients. */
+class Encoder {
+  readonly #known = new WeakMap<TaskView, string>();
+  readonly #shown: (task: TaskView) => TaskView;
+
+  constructor(shown = (task: TaskView): TaskView => task) {
+    this.#shown = shown;
+  }
+
+  encode(task: TaskView): string {
+    const known = this.#known.get(task) ?? JSON.stringify(this.#shown(task));
+    this.#known.set(task, known);
     return known;
   }
 }

@@ -18,11 +18,47 @@ export type TaskView = Readonly<Record<string, unknown>> & {
   readonly tasks?: readonly TaskView[];
   readonly abortionRequestedAt?: number;
   readonly result?: object;
+  /** Of a summary: how many of each the task has. */
+  readonly omitted?: Readonly<Record<"tasks" | "infos" | "warnings", number>>;
 };
 
 export interface TaskNote {
   readonly message: string;
   readonly data?: object;
+}
+
+/** Characters of a parameter in a summary. */
+const MOST_SUMMARIZED = 256;
+
+/**
+ * A task without its subtasks, notes and long parameters: a bulk operation has hundreds of
+ * them, and they would be sent again with each of its changes.
+ */
+export function toSummary(task: TaskView): TaskView {
+  const { tasks = [], infos = [], warnings = [], properties, ...rest } = task;
+  return {
+    ...rest,
+    ...(properties === undefined
+      ? {}
+      : { properties: withShortParameters(properties) }),
+    omitted: {
+      tasks: tasks.length,
+      infos: infos.length,
+      warnings: warnings.length,
+    },
+  };
+}
+
+function withShortParameters(properties: object): object {
+  const { params, ...rest } = properties as { readonly params?: object };
+  if (params === undefined) return properties;
+  const short = Object.entries(params).filter(
+    ([, value]) =>
+      (typeof value === "string" && value.length <= MOST_SUMMARIZED) ||
+      typeof value === "number" ||
+      typeof value === "boolean",
+  );
+  return { ...rest, params: Object.fromEntries(short) };
 }
 
 /** Persisted data of a task beside the columns of its row. */

@@ -26,6 +26,8 @@ export interface TaskItem {
   readonly counts: TaskCounts | undefined;
   readonly notes: readonly string[];
   readonly parts: readonly TaskItem[];
+  /** Number of notes and parts that were left out: `task.get` returns them. */
+  readonly omitted: number;
   readonly isCancelAsked: boolean;
   readonly isCancellable: boolean;
 }
@@ -68,6 +70,7 @@ export function toTaskItem(task: Json): TaskItem | undefined {
     counts: countsOf(task["counts"]),
     notes: notesOf(task),
     parts: listAt(task, "tasks").flatMap((part) => toTaskItem(part) ?? []),
+    omitted: sumOf(task["omitted"]),
     isCancelAsked: task["abortionRequestedAt"] !== undefined,
     isCancellable: status === "pending",
   };
@@ -98,6 +101,7 @@ export function poolTaskItem(row: ObjectRow): TaskItem {
     counts: undefined,
     notes: [],
     parts: [],
+    omitted: 0,
     isCancelAsked: status === "cancelling",
     isCancellable:
       status === "pending" &&
@@ -202,6 +206,14 @@ function countsOf(counts: Json | undefined): TaskCounts | undefined {
     succeeded: numberOf(succeeded),
     failed: numberOf(failed),
   };
+}
+
+function sumOf(counts: Json | undefined): number {
+  if (counts === undefined || !isObject(counts)) return 0;
+  return Object.values(counts).reduce<number>(
+    (sum, count) => sum + numberOf(count),
+    0,
+  );
 }
 
 function objectAt(

@@ -36,7 +36,7 @@ export function useTaskSearch(
     }
     try {
       const params = toListParameters(search(), MOST_FOUND);
-      const answer = await call("task.list", params);
+      const answer = await call("task.list", { ...params, details: false });
       if (request !== latest) return;
       const book = new TaskBook();
       book.reset(answer);

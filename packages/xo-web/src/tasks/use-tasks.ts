@@ -15,7 +15,7 @@ import { TaskBook } from "./task-book.js";
 export type EndListener = (ended: readonly TaskItem[]) => void;
 
 export interface ServerTasks {
-  /** The newest first; undefined before they are loaded. */
+  /** The newest first, without details; undefined before they are loaded. */
   readonly tasks: Readonly<ShallowRef<readonly TaskItem[] | undefined>>;
   /** The error of the server, if the tasks cannot be loaded. */
   readonly error: Readonly<ShallowRef<string | undefined>>;
@@ -73,8 +73,9 @@ function subscribe(server: Server): Subscription {
 
   async function load(): Promise<void> {
     try {
-      await server.call("task.subscribe");
-      show(book.reset(await server.call("task.list", { limit: 200 })));
+      await server.call("task.subscribe", { details: false });
+      const params = { limit: 200, details: false };
+      show(book.reset(await server.call("task.list", params)));
     } catch (reason) {
       error.value = (reason as Error).message;
     }

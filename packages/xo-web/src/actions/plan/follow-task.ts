@@ -54,8 +54,9 @@ export class TaskFollower {
   async renew(): Promise<void> {
     if (this.#followed.size === 0) return;
     try {
-      await this.#call("task.subscribe");
-      const tasks = await this.#call("task.list", { limit: 200 });
+      await this.#call("task.subscribe", { details: false });
+      const params = { limit: 200, details: false };
+      const tasks = await this.#call("task.list", params);
       for (const task of toList(tasks)) this.#take(task);
     } catch {
       // The connection was lost: the next one requests again.
