@@ -177,3 +177,25 @@ t.test("after the session nothing is shown or requested", async (t) => {
   window.connected();
   t.equal(calls.length, 2);
 });
+
+t.test("a name cannot change the direction of text", async (t) => {
+  const { window, calls, notify, view } = started();
+  window.connected();
+  window.request(vms);
+  await calls[0]!.answer({
+    ...(first as object),
+    objects: {
+      a: row("a", { name_label: "\u202elive\u202c", tags: ["\u202eevil"] }),
+      b: row("b", { name_label: "שלום" }),
+    },
+  });
+  t.match(view().rows, [{ name_label: "live" }, { name_label: "שלום" }]);
+  t.match(view().rows[0], { tags: ["\u202eevil"] }, "a tag is its own key");
+  notify({
+    revision: 2,
+    total: 5,
+    offset: 0,
+    patches: { a: { name_label: "\u2067prod" } },
+  });
+  t.match(view().rows[0], { name_label: "prod" });
+});

@@ -1,4 +1,5 @@
 import { isObject, type Json } from "@xo-server/kit";
+import { plainName } from "../api/plain-name.js";
 
 type Values = readonly (string | number | boolean | null)[];
 
@@ -69,7 +70,11 @@ export class ColumnTable {
     if (!isObject(column) || !Array.isArray(column["values"])) return;
     this.#versions.set(path, (this.#versions.get(path) ?? 0) + 1);
     const { indexes, step } = column;
-    const values = column["values"] as Values;
+    const values = (column["values"] as Values).map((value) =>
+      typeof value === "string" && path === "name_label"
+        ? plainName(value)
+        : value,
+    );
     if (typeof step === "number") {
       this.#values.delete(path);
       this.#numbers.set(path, scaled(values, step));

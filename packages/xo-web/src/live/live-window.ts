@@ -1,4 +1,5 @@
 import { isObject, applyMergePatch, type Json } from "@xo-server/kit";
+import { withPlainName } from "../api/plain-name.js";
 import { RpcError } from "../api/rpc-error.js";
 import type { Call } from "../api/server-connection.js";
 
@@ -192,9 +193,15 @@ export class LiveWindow {
         ...(splice["insert"] as string[]),
       );
     for (const [id, object] of entriesOf(objects))
-      this.#objects.set(id, mergeWhole(this.#objects.get(id), object));
+      this.#objects.set(
+        id,
+        mergeWhole(this.#objects.get(id), withPlainName(object)),
+      );
     for (const [id, patch] of entriesOf(patches))
-      this.#objects.set(id, applyMergePatch(this.#objects.get(id), patch));
+      this.#objects.set(
+        id,
+        applyMergePatch(this.#objects.get(id), withPlainName(patch)),
+      );
     const kept = new Map<string, Json>();
     for (const id of this.#ids) kept.set(id, this.#objects.get(id) ?? { id });
     this.#objects = kept;

@@ -7,6 +7,7 @@ import {
   type InjectionKey,
 } from "vue";
 import { isObject } from "@xo-server/kit";
+import { plainName } from "../api/plain-name.js";
 import type { Call } from "../api/server-connection.js";
 import { injectRequired } from "../injection.js";
 
@@ -39,10 +40,11 @@ export class ObjectNames {
 
   /** For a name that is known already. */
   set(id: string, name: string): void {
+    const plain = plainName(name);
     this.#hidden.delete(id);
-    if (this.#names.get(id) === name) return;
+    if (this.#names.get(id) === plain) return;
     this.#names.delete(id);
-    this.#names.set(id, name);
+    this.#names.set(id, plain);
     for (const oldest of this.#names.keys()) {
       if (this.#names.size <= MAX_NAMES) break;
       this.#names.delete(oldest);

@@ -3,7 +3,7 @@ import type { Json } from "@xo-server/kit";
 import type { Call } from "../../api/server-connection.js";
 import type { Formats } from "../../locale/formats.js";
 import type { Messages } from "../../locale/messages.js";
-import { plainName } from "../../objects/plain-name.js";
+import { plainName } from "../../api/plain-name.js";
 import type { ObjectRow } from "../../api/object-row.js";
 import type { ActionForm, Values } from "./action-form.js";
 
