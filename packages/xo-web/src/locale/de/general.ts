@@ -6,7 +6,8 @@ export const general: Widened<typeof words> = {
   title: "{pools} · xo-server",
   skipToPools: "Zu den Pools springen",
   demo: "Demo",
-  demoHint: "Diese Pools sind simuliert.",
+  demoHint:
+    "Diese Pools sind simuliert. Ohne --data gestartet, behält der Server Benutzer und Einstellungen nicht über einen Neustart.",
   connection: {
     connecting: "Verbindet",
     live: "Live",

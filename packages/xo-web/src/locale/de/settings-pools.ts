@@ -129,7 +129,7 @@ export const settingsPools: Pick<
     lead: "Verbindungen zu Pools. Änderungen gelten sofort. Pools aus config.yaml können nur dort geändert werden.",
     add: "Pool verbinden",
     edit: "Verbindung zu {name}",
-    saved: "Gespeichert. Der Pool wird neu verbunden.",
+    saved: "Verbindungseinstellungen gespeichert.",
     state: "Zustand",
     name: "Name",
     pool: "Pool",

@@ -7,7 +7,8 @@ export const general = {
   title: "{pools} · xo-server",
   skipToPools: "Skip to pools",
   demo: "Demo",
-  demoHint: "These pools are simulated.",
+  demoHint:
+    "These pools are simulated. Started without --data, the server does not keep users and settings when it restarts.",
   connection: {
     connecting: "Connecting",
     live: "Live",

@@ -120,7 +120,7 @@ export const settingsPools = {
     lead: "Connections to pools. Changes take effect immediately. Pools of config.yaml can only be changed there.",
     add: "Connect a pool",
     edit: "Connection to {name}",
-    saved: "Saved. The pool reconnects.",
+    saved: "Connection settings saved.",
     state: "State",
     name: "Name",
     pool: "Pool",
