@@ -27,10 +27,11 @@ const lease = (subject: string, owner: string, expiresInMs: number): Lease => ({
   expiresInMs,
 });
 
-function setUp() {
+function setUp(engine: "sqlite" | "postgres" = "postgres") {
   const deleted: string[] = [];
   const servers = [server("xo1", 10), server("xo2", LOST_MS)];
   const store = {
+    engine,
     clusterServers: {
       list: async () => servers,
       delete: async (name: string, instance?: string) => {
@@ -61,6 +62,16 @@ t.test("servers are listed with what they own", async (t) => {
   t.notOk("origin" in xo1!);
   t.same(await findLostServers(store), ["xo2"]);
 });
+
+t.test(
+  "a server with SQLite sends no heartbeats and is not lost",
+  async (t) => {
+    const { store } = setUp("sqlite");
+    t.same(await findLostServers(store), []);
+    for (const { state } of await listClusterServers(store))
+      t.equal(state, "running");
+  },
+);
 
 t.test("only lost servers are removed", async (t) => {
   const { store, deleted } = setUp();

@@ -2,7 +2,7 @@ import { monotonicClock } from "@xo-server/kit";
 import { XoError } from "@xo-server/model";
 import { Type } from "typebox";
 import { askToLeave } from "../cluster/ask-to-leave.js";
-import { listClusterServers, LOST_MS } from "../status/cluster-servers.js";
+import { isLost, listClusterServers } from "../status/cluster-servers.js";
 import { defineOperation } from "./define-operation.js";
 
 const milliseconds = (description: string) => Type.Integer({ description });
@@ -63,7 +63,7 @@ export const clusterRemoveServer = defineOperation({
     const found = servers.find((one) => one.name === name);
     if (found === undefined)
       throw new XoError("NO_SUCH_OBJECT", { type: "server", id: name });
-    if (found.silentMs < LOST_MS)
+    if (!isLost(found, store.engine))
       throw new XoError("FORBIDDEN_OPERATION", {
         operation: "remove server",
         reason: `${name} is running; stop it first`,

@@ -16,9 +16,12 @@ type OwnLease = Omit<Lease, "owner">;
 
 /** The servers that share the database, and what each owns. @throws XoError STORE_UNAVAILABLE */
 export async function listClusterServers({
+  engine,
   clusterServers,
   leases,
-}: Pick<Store, "clusterServers" | "leases">): Promise<ClusterServerStatus[]> {
+}: Pick<Store, "engine" | "clusterServers" | "leases">): Promise<
+  ClusterServerStatus[]
+> {
   const [servers, held] = await Promise.all([
     clusterServers.list(),
     leases.list(),
@@ -26,17 +29,20 @@ export async function listClusterServers({
   const valid = held.filter(({ expiresInMs }) => expiresInMs > 0);
   return servers.map((server) => ({
     ...publicFieldsOf(server),
-    state: stateOf(server),
+    state: stateOf(server, engine),
     leases: valid.filter(({ owner }) => owner === server.name).map(toOwnLease),
   }));
 }
 
 /** Names of the lost servers. @throws XoError STORE_UNAVAILABLE */
 export async function findLostServers({
+  engine,
   clusterServers,
-}: Pick<Store, "clusterServers">): Promise<readonly string[]> {
+}: Pick<Store, "engine" | "clusterServers">): Promise<readonly string[]> {
   const servers = await clusterServers.list();
-  return servers.filter(isLost).map(({ name }) => name);
+  return servers
+    .filter((server) => isLost(server, engine))
+    .map(({ name }) => name);
 }
 
 function publicFieldsOf(server: ClusterServer) {
@@ -48,11 +54,18 @@ function toOwnLease({ subject, epoch, takenAt, expiresInMs }: Lease): OwnLease {
   return { subject, epoch, takenAt, expiresInMs };
 }
 
-function stateOf(server: ClusterServer): ClusterServerStatus["state"] {
-  if (isLost(server)) return "lost";
+function stateOf(
+  server: ClusterServer,
+  engine: Store["engine"],
+): ClusterServerStatus["state"] {
+  if (isLost(server, engine)) return "lost";
   return server.leavingAt === undefined ? "running" : "leaving";
 }
 
-function isLost({ silentMs }: Pick<ClusterServer, "silentMs">): boolean {
-  return silentMs >= LOST_MS;
+/** A server with SQLite is alone and writes no heartbeats. */
+export function isLost(
+  { silentMs }: Pick<ClusterServer, "silentMs">,
+  engine: Store["engine"],
+): boolean {
+  return engine === "postgres" && silentMs >= LOST_MS;
 }
