@@ -110,7 +110,7 @@ t.test("filters on the page of VMs", { skip, ...LIMIT }, async (t) => {
     await dialog.getByRole("button", { name: "Add condition" }).click();
     await last("Property").selectOption({ label: "Memory" });
     await last("Value").fill("4");
-    const filter = "power_state:Running memory:size:>=4294967296";
+    const filter = "power_state:Running memory:size:>=4GiB";
     await dialog.getByText(filter, { exact: true }).waitFor();
     await dialog.getByText(`${String(await count(filter))} match`).waitFor();
     await dialog.getByRole("button", { name: "Apply filter" }).click();

@@ -1,5 +1,5 @@
 import type { Filter } from "./filter.js";
-import { isRawText, numberOfRaw } from "./raw-text.js";
+import { isRawText, numberOfRaw, rawOfAmount } from "./raw-text.js";
 
 // Empty groups, for which the language has no notation.
 const EVERYTHING = "|(a !a)";
@@ -21,7 +21,7 @@ function formatTerm(filter: Filter): string {
     case "not":
       return `!${formatTerm(filter.term)}`;
     case "compare":
-      return filter.operator + String(filter.number).replace("+", "");
+      return filter.operator + rawOfAmount(filter.number);
     case "property":
       return `${formatName(filter.name)}:${formatTerm(filter.term)}`;
     case "truthy":

@@ -42,6 +42,22 @@ const UNITS: Readonly<Record<string, number>> = {
   pib: 2 ** 50,
 };
 
+/** Units that are written; smaller multiples may be no sizes. */
+const WRITTEN: readonly (readonly [unit: string, factor: number])[] = [
+  ["TiB", 2 ** 40],
+  ["GiB", 2 ** 30],
+  ["MiB", 2 ** 20],
+];
+
+/** The shortest notation of the number behind a comparison operator: 8589934592 is `8GiB`. */
+export function rawOfAmount(number: number): string {
+  const found = WRITTEN.find(([, factor]) => number % factor === 0);
+  if (found === undefined || number <= 0 || number / found[1] >= 1e6)
+    return String(number).replace("+", "");
+  const [unit, factor] = found;
+  return `${number / factor}${unit}`;
+}
+
 /**
  * The number behind a comparison operator, with an optional unit of bytes:
  * `8GiB` is 8589934592; undefined: it is none.

@@ -13,6 +13,10 @@ const texts: [text: string, formatted?: string][] = [
   ['"x y":"q\\"\\\\"'],
   ["/a\\/b/i n*"],
   [">1e21"],
+  ["memory.size:>=8589934592", "memory.size:>=8GiB"],
+  ["size:<1610612736 size:>=2TiB", "size:<1536MiB size:>=2TiB"],
+  ["CPUs.number:>4 now.network:>1000000 startTime:>1795772000"],
+  ["a:>0 a:<-1073741824"],
 ];
 
 for (const [text, formatted = text] of texts)

@@ -74,7 +74,10 @@ export function numbers(property: Property, typed: string): Completion[] {
       .slice(0, typed === "" ? 1 : 3)
       .map((unit) => ({
         group: "value" as const,
-        insert: String(fromUnit(value, unit)).replace("e+", "e"),
+        insert:
+          property.unit === "bytes"
+            ? `${value}${unit.name}`
+            : String(fromUnit(value, unit)).replace("e+", "e"),
         label: `${value} ${unit.name}`,
         detail: String(fromUnit(value, unit)),
         isOpen: false,
