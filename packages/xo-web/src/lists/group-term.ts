@@ -1,5 +1,6 @@
 import { formatFilter, type Filter } from "@xo-server/filter";
 import { filterNames } from "../filters/properties.js";
+import { systemName } from "../objects/system-name.js";
 
 /** A group as query.group returns it; without a key: objects without that property. */
 export interface Group {
@@ -12,6 +13,25 @@ export function groupIdOf({ key }: Group): string {
   return key === undefined ? "" : JSON.stringify(key);
 }
 
+const SYSTEM = "os_version.name";
+
+/** Groups as they are listed: guest systems of the same name are one. */
+export function listedGroups(
+  path: string,
+  groups: readonly Group[],
+): readonly Group[] {
+  if (path !== SYSTEM) return groups;
+  const merged = new Map<string, Group>();
+  for (const { key, count } of groups) {
+    const group =
+      typeof key === "string" ? { key: systemName(key), count } : { count };
+    const id = groupIdOf(group);
+    const before = merged.get(id)?.count ?? 0;
+    merged.set(id, { ...group, count: before + count });
+  }
+  return [...merged.values()];
+}
+
 /** The filter that only objects of a group match. */
 export function groupTerm(path: string, key: unknown): string {
   return formatFilter(within(path, key));
@@ -20,6 +40,8 @@ export function groupTerm(path: string, key: unknown): string {
 function within(path: string, key: unknown): Filter {
   const names = filterNames(path);
   const last = names.at(-1)!;
+  if (path === SYSTEM && typeof key === "string")
+    return nest(names, expression(`^${escaped(key)}(\\||$)`));
   if (typeof key === "boolean") {
     const truthy: Filter = { kind: "truthy", name: last };
     const nested = nest(names.slice(0, -1), truthy);
@@ -43,7 +65,11 @@ function termOf(key: unknown): Filter {
   // Part of an id is the id; of other texts the whole is meant: `db` is not `db-old`.
   return /^[0-9a-f]{8}-[0-9a-f-]{27}$/.test(text)
     ? { kind: "text", text }
-    : expression(`^${text.replace(/[^\w\s-]/g, "\\$&")}$`);
+    : expression(`^${escaped(text)}$`);
+}
+
+function escaped(text: string): string {
+  return text.replace(/[^\w\s-]/g, "\\$&");
 }
 
 function expression(source: string): Filter {

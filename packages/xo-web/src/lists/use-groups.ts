@@ -2,7 +2,7 @@ import { onScopeDispose, shallowRef, watch, type ShallowRef } from "vue";
 import { useServer } from "../live/use-server.js";
 import { RpcError } from "../api/rpc-error.js";
 import { isObject } from "@xo-server/kit";
-import { groupIdOf, type Group } from "./group-term.js";
+import { groupIdOf, listedGroups, type Group } from "./group-term.js";
 
 /** Interval of counting groups, in ms. */
 const AGAIN_MS = 5_000;
@@ -50,7 +50,10 @@ export function useGroups(request: () => GroupRequest | undefined): Groups {
       const details = true;
       const answer = await call("query.group", { ...selection, by, details });
       if (own !== turn || !isObject(answer)) return;
-      const next = answer["groups"] as unknown as readonly Group[];
+      const next = listedGroups(
+        by,
+        answer["groups"] as unknown as readonly Group[],
+      );
       total.value = Number(answer["total"]);
       isComplete.value = answer["complete"] !== false;
       list.value = isNew ? next : inOrderOf(list.value ?? [], next);
