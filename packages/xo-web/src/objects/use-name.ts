@@ -21,8 +21,10 @@ const MAX_IDS_PER_CALL = 1_000;
 export class ObjectNames {
   readonly #call: Call;
   readonly #names = shallowReactive(new Map<string, string>());
-  /** Requested objects that do not exist, or that the user may not see. */
+  /** Type and id of requested objects that do not exist, or that the user may not see. */
   readonly #hidden = shallowReactive(new Set<string>());
+  /** Type and id of objects whose names could not be requested. */
+  readonly #failed = shallowReactive(new Set<string>());
   /** Ids by type, for the next request. */
   #pending = new Map<string, Set<string>>();
 
@@ -34,14 +36,21 @@ export class ObjectNames {
     return this.#names.get(id);
   }
 
-  isHidden(id: string): boolean {
-    return this.#hidden.has(id);
+  isHidden(type: string, id: string): boolean {
+    return this.#hidden.has(keyOf(type, id));
+  }
+
+  /** It is being requested. */
+  isPending(type: string, id: string): boolean {
+    const key = keyOf(type, id);
+    return (
+      !this.#names.has(id) && !this.#hidden.has(key) && !this.#failed.has(key)
+    );
   }
 
   /** For a name that is known already. */
   set(id: string, name: string): void {
     const plain = plainName(name);
-    this.#hidden.delete(id);
     if (this.#names.get(id) === plain) return;
     this.#names.delete(id);
     this.#names.set(id, plain);
@@ -77,13 +86,19 @@ export class ObjectNames {
     const left = new Set(some);
     for (const row of Array.isArray(rows) ? rows : []) {
       const { id, name_label } = isObject(row) ? row : {};
-      if (typeof id === "string" && typeof name_label === "string")
-        this.set(id, name_label);
-      if (typeof id === "string") left.delete(id);
+      if (typeof id !== "string") continue;
+      if (typeof name_label === "string") this.set(id, name_label);
+      this.#hidden.delete(keyOf(type, id));
+      left.delete(id);
     }
-    if (Array.isArray(rows)) for (const id of left) this.#hidden.add(id);
+    const unknown = Array.isArray(rows) ? this.#hidden : this.#failed;
+    for (const id of left) unknown.add(keyOf(type, id));
     if (ids.length > 0) await this.#read(type, ids);
   }
+}
+
+function keyOf(type: string, id: string): string {
+  return `${type} ${id}`;
 }
 
 const key: InjectionKey<ObjectNames> = Symbol("object names");
