@@ -12,7 +12,11 @@ import {
 import type { Column } from "../src/lists/column.js";
 import { columnsOf, fieldsOf } from "../src/lists/columns.js";
 import { mentioned, toCsv } from "../src/lists/csv.js";
-import { groupPathsOf, groupTerm } from "../src/lists/group-term.js";
+import {
+  groupPathsOf,
+  groupTerm,
+  listedGroups,
+} from "../src/lists/group-term.js";
 import {
   readQuery,
   sortOn,
@@ -73,6 +77,10 @@ t.test("cells show the server's values", (t) => {
   };
   t.equal(say("cpu"), "42%");
   t.equal(say("memory"), "1.5 of 4 GiB");
+  const memory = (used: number, size: number) =>
+    cellText(columnOf("VM", "memory"), { used, size }, words);
+  t.equal(memory(700 * 2 ** 20, 2 ** 32), "0.7 of 4 GiB", "one unit is enough");
+  t.equal(memory(2 ** 30, 989 * 2 ** 20), "1,020 of 989 MiB");
   t.equal(say("disk"), "12 MB/s");
   t.equal(say("os"), "Windows 11");
   t.equal(say("startTime"), "10 minutes ago");
@@ -152,14 +160,31 @@ t.test("the term of a group means exactly the group", (t) => {
     "$pool:3f1b31d5-fdd9-4fde-a379-b244edc58d7e",
   );
   t.equal(groupTerm("tags", "db"), "tags:/^db$/");
-  t.equal(
-    groupTerm("os_version.name", "a (b)"),
-    "os_version:name:/^a \\(b\\)$/",
-  );
+  t.equal(groupTerm("memory.unit", "a (b)"), "memory:unit:/^a \\(b\\)$/");
   t.equal(groupTerm("shared", true), "shared?");
   t.equal(groupTerm("shared", false), "!shared?");
   t.equal(groupTerm("tags", undefined), "!tags:/./");
+  t.equal(
+    groupTerm("os_version.name", "Windows 11 Pro"),
+    "os_version:name:/^Windows 11 Pro(\\||$)/",
+    "whatever directory Windows appends",
+  );
   t.end();
+});
+
+t.test("guest systems of the same name are one group", async (t) => {
+  const groups = [
+    { key: "Windows 11|C:\\Windows|\\Device\\Partition3", count: 3 },
+    { count: 2 },
+    { key: "Debian 13", count: 2 },
+    { key: "Windows 11|C:\\Windows|\\Device\\Partition4", count: 1 },
+  ];
+  t.same(listedGroups("os_version.name", groups), [
+    { key: "Windows 11", count: 4 },
+    { count: 2 },
+    { key: "Debian 13", count: 2 },
+  ]);
+  t.same(listedGroups("tags", groups), groups);
 });
 
 t.test(
@@ -192,6 +217,9 @@ t.test("columns are those selected, without unknown ones", (t) => {
   const usual = (ofSeveral: boolean) =>
     shownColumns(all, undefined, ofSeveral).some(({ id }) => id === "$pool");
   t.same([usual(false), usual(true)], [false, true], "the pool of several");
+  const widths = shownColumns(all, undefined, true).map(({ width }) => width);
+  const sum = widths.reduce((all, one) => all + one, 0);
+  t.ok(sum <= 70, `${sum} rem: they fit into a window of 1440 pixels`);
   t.same(
     shownColumns(all, ["cpu", "gone", "name_label", "cpu"]).map(({ id }) => id),
     ["cpu", "name_label"],

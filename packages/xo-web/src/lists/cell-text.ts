@@ -40,30 +40,27 @@ export function shareOf(value: ColumnValue): number | undefined {
 
 const units = ["KiB", "MiB", "GiB", "TiB", "PiB"];
 
-function inUnit(bytes: number): { value: number; unit: string | undefined } {
-  if (bytes === 0) return { value: 0, unit: undefined };
-  let value = bytes / 1024;
+/** The place of the unit in which a size is written. */
+function unitOf(bytes: number): number {
   let place = 0;
-  while (value >= 1000 && place < units.length - 1) {
-    value /= 1024;
+  for (
+    let value = bytes / 1024;
+    value >= 1000 && place < units.length - 1;
+    value /= 1024
+  )
     place++;
-  }
-  return { value, unit: units[place] };
+  return place;
 }
 
-/** In little room: 2.4 of 4 GiB, the unit once where it is the same. */
+/** In little room, both in the unit of the whole: 2.4 of 4 GiB, 0.7 of 4 GiB. */
 function usedText({ used, size }: Used, { text, formats }: CellWords): string {
   if (size === undefined || size <= 0) return "";
-  const whole = inUnit(size);
-  const all = `${short(whole.value, formats)} ${whole.unit ?? ""}`;
-  if (used === undefined) return all;
-  const part = inUnit(used);
-  const isSame = part.unit === undefined || part.unit === whole.unit;
-  const some = short(part.value, formats);
-  return fill(text.lists.usedOf, {
-    used: isSame ? some : `${some} ${part.unit!}`,
-    size: all,
-  });
+  const place = unitOf(size);
+  const amount = (bytes: number) => short(bytes / 1024 ** (place + 1), formats);
+  const all = `${amount(size)} ${units[place]!}`;
+  return used === undefined
+    ? all
+    : fill(text.lists.usedOf, { used: amount(used), size: all });
 }
 
 function short(value: number, formats: Formats): string {

@@ -1,4 +1,5 @@
 import type { ObjectRow } from "../api/object-row.js";
+import { systemName } from "../objects/system-name.js";
 import type { Column } from "./column.js";
 import {
   column,
@@ -36,25 +37,27 @@ const memoryNow: Column = shown(
 );
 const vcpus = column("vcpus", "number", 4.5, { sortBy: "CPUs.number" });
 const memorySize = column("memory.size", "bytes", 7);
-const system = column("os", "text", 8.5, {
+const system = column("os", "text", 5.5, {
   grows: true,
   sortBy: "os_version.name",
-  // Windows appends its directory and partition to its name.
-  value: (row) =>
-    textOf(valueAt(row, ["os_version", "name"]))?.split("|", 1)[0],
+  value(row) {
+    const name = textOf(valueAt(row, ["os_version", "name"]));
+    return name === undefined ? undefined : systemName(name);
+  },
 });
 
+/** Those of several pools, where names repeat, fit into a window of 1440 pixels. */
 export const vm: readonly Column[] = [
   state,
-  name,
+  { ...name, width: 9.25 },
+  { ...pool, width: 5.5, isShownOfSeveral: true },
   cpuNow,
   memoryNow,
   shown(diskNow),
   shown(networkNow),
-  shown(column("mainIpAddress", "text", 7.25)),
+  shown(column("mainIpAddress", "text", 7)),
   shown(system),
-  shown(home),
-  { ...pool, isShownOfSeveral: true },
+  { ...shown(home), width: 6.5 },
   tags,
   vcpus,
   memorySize,

@@ -6,7 +6,7 @@ export const description = column("name_description", "text", 16, {
   grows: true,
 });
 export const state = shown(
-  column("state", "state", 7.5, {
+  column("state", "state", 8, {
     sortBy: "power_state",
     fields: ["power_state", "current_operations"],
   }),
@@ -15,7 +15,7 @@ export const tags = column("tags", "tags", 11);
 export const pool = object("$pool", "pool");
 export const id = column("id", "code", 20);
 export const cpuNow = shown(
-  column("cpu", "share", 6.75, { sortBy: "now.cpu" }),
+  column("cpu", "share", 6.25, { sortBy: "now.cpu" }),
 );
 export const diskNow = column("disk", "rate", 5.75, { sortBy: "now.disk" });
 export const networkNow = column("network", "rate", 5.75, {
