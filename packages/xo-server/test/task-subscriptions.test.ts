@@ -35,6 +35,12 @@ function startBench(t: Test) {
       name === "tom the user" ? { id: "tom" } : undefined,
   };
   const dispatcher = createTestDispatcher(taskListOperations, {
+    findObject: (id) => {
+      const [, pool] = /^vm-of-(.*)/.exec(id) ?? [];
+      if (pool === undefined) return undefined;
+      const json = Buffer.from(JSON.stringify({ id, $pool: pool }));
+      return { id, type: "VM", pool: "connection", json };
+    },
     services: {
       tasks,
       taskSubscriptions: subscriptions,
@@ -46,7 +52,8 @@ function startBench(t: Test) {
   });
   /** A user with a socket. */
   const join = (id: string, isAdmin = false) => {
-    const person = { id, name: id, isAdmin };
+    const rights = { may: () => false };
+    const person = { id, name: id, isAdmin, rights };
     const client = new FakeClient();
     const received: TaskNotification[] = [];
     const state = { hasRoom: true };
@@ -64,7 +71,7 @@ function startBench(t: Test) {
       user: person,
       permission: "user",
       client,
-    } as CallContext & {
+    } as unknown as CallContext & {
       client: FakeClient;
     };
     const call = (name: string, params: object = {}) =>
@@ -166,6 +173,21 @@ t.test("tasks are searched by text, user, status and time", async (t) => {
   await t.rejects(root.call("task.list", { status: "done" }), {
     code: "INVALID_PARAMETERS",
   });
+});
+
+t.test("tasks of a pool are those of readable objects in it", async (t) => {
+  const { join, begin } = startBench(t);
+  const root = join("root", true);
+  const tess = join("tess");
+  const first = await begin("tess", "start", "vm-of-p1");
+  await begin("tess", "start", "vm-of-p2");
+  await begin("tess", "bulk", "");
+  const ids = async (params: object, who = root) =>
+    ((await who.call("task.list", params)) as TaskView[]).map(({ id }) => id);
+  t.same(await ids({ pool: "p1" }), [first.id]);
+  t.same(await ids({ pool: "p1", text: "stop" }), []);
+  t.same(await ids({ pool: "p3" }), []);
+  t.same(await ids({ pool: "p1" }, tess), [], "without a right on the VM");
 });
 
 t.test(

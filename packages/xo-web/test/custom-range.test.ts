@@ -29,11 +29,14 @@ t.test("a range is in the address, and in local time", async (t) => {
 t.test("a search of tasks asks the server and the pools", async (t) => {
   const since = "2027-01-15T09:00";
   const ms = new Date(since).getTime();
-  const search = { text: 'a "b"', user: "", since, until: "" };
+  const search = { text: 'a "b"', user: "", pool: "", since, until: "" };
   t.same(toListParameters(search, 5), { limit: 5, text: 'a "b"', since: ms });
   t.equal(
     toPoolFilter(search),
     `name_label:"a \\"b\\"" created:>=${ms / 1000}`,
   );
   t.equal(toPoolFilter({ ...search, user: "u" }), undefined);
+  const ofPool = { ...search, text: "", since: "", pool: "p" };
+  t.same(toListParameters(ofPool, 5), { limit: 5, pool: "p" });
+  t.equal(toPoolFilter(ofPool), '$pool:"p"');
 });

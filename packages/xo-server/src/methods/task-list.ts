@@ -55,6 +55,12 @@ export const taskList = defineOperation({
           description: "Id or name of the user who started the task.",
         }),
       ),
+      pool: Type.Optional(
+        Type.String({
+          maxLength: 1024,
+          description: "Id of a pool: tasks whose object is in it.",
+        }),
+      ),
       since: Type.Optional(
         Type.Integer({
           minimum: 0,
@@ -79,6 +85,7 @@ export const taskList = defineOperation({
       object,
       pending = false,
       text = "",
+      pool,
       user,
       limit,
       details = true,
@@ -98,7 +105,9 @@ export const taskList = defineOperation({
       ...(userId === undefined ? {} : { userId }),
       ...(status === undefined ? {} : { status }),
     };
-    const matches = createTaskMatch(text, context);
+    const matchesText = createTaskMatch(text, context);
+    const isInPool = createPoolMatch(pool, context);
+    const matches = (task: TaskView) => isInPool(task) && matchesText(task);
     const found: TaskView[] = [];
     let read = 0;
     for await (const page of tasks.list(readerOf(context), about)) {
@@ -127,6 +136,24 @@ export const taskGet = defineOperation({
     return task;
   },
 });
+
+/** Objects that the reader may not see are in no pool, as in lists. */
+function createPoolMatch(
+  pool: string | undefined,
+  { user, objects }: OperationContext,
+): (task: TaskView) => boolean {
+  if (pool === undefined) return () => true;
+  return ({ properties = {} }) => {
+    const { objectId } = properties as { readonly objectId?: unknown };
+    const found =
+      typeof objectId === "string" ? objects.find(objectId) : undefined;
+    if (found?.object["$pool"] !== pool) return false;
+    const { type, object } = found;
+    return (
+      user?.isAdmin === true || user?.rights.may("read", type, object) === true
+    );
+  };
+}
 
 /** Searches names of tasks, operations, objects and users, and errors. */
 function createTaskMatch(

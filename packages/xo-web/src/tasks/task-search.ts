@@ -5,6 +5,8 @@ export interface TaskSearch {
   readonly text: string;
   /** Id of a user. */
   readonly user: string;
+  /** Id of a pool. */
+  readonly pool: string;
   /** Local times as `datetime-local` has them. */
   readonly since: string;
   readonly until: string;
@@ -13,6 +15,7 @@ export interface TaskSearch {
 export const noSearch: TaskSearch = {
   text: "",
   user: "",
+  pool: "",
   since: "",
   until: "",
 };
@@ -23,7 +26,7 @@ export function isSearch(search: TaskSearch): boolean {
 
 /** Parameters of `task.list`. */
 export function toListParameters(
-  { text, user, since, until }: TaskSearch,
+  { text, user, pool, since, until }: TaskSearch,
   limit: number,
 ): Readonly<Record<string, Json>> {
   const [from, to] = [toMs(since), toMs(until)];
@@ -31,6 +34,7 @@ export function toListParameters(
     limit,
     ...(text === "" ? {} : { text }),
     ...(user === "" ? {} : { user }),
+    ...(pool === "" ? {} : { pool }),
     ...(from === undefined ? {} : { since: from }),
     ...(to === undefined ? {} : { until: to }),
   };
@@ -40,6 +44,7 @@ export function toListParameters(
 export function toPoolFilter({
   text,
   user,
+  pool,
   since,
   until,
 }: TaskSearch): string | undefined {
@@ -47,6 +52,7 @@ export function toPoolFilter({
   const [from, to] = [toMs(since), toMs(until)];
   return [
     ...(text === "" ? [] : [`name_label:${JSON.stringify(text)}`]),
+    ...(pool === "" ? [] : [`$pool:${JSON.stringify(pool)}`]),
     ...(from === undefined ? [] : [`created:>=${from / 1000}`]),
     ...(to === undefined ? [] : [`created:<${to / 1000}`]),
   ].join(" ");

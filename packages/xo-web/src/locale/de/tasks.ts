@@ -36,6 +36,8 @@ export const tasks: Messages["tasks"] = {
     hint: "Name, Operation, Objekt, Benutzer oder Fehler",
     user: "Benutzer",
     anyUser: "Alle Benutzer",
+    pool: "Pool",
+    anyPool: "Alle Pools",
     since: "Von",
     until: "Bis",
     reset: "Zurücksetzen",

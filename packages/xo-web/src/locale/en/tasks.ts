@@ -31,6 +31,8 @@ export const tasks = {
     hint: "Name, operation, object, user or error",
     user: "User",
     anyUser: "All users",
+    pool: "Pool",
+    anyPool: "All pools",
     since: "From",
     until: "Until",
     reset: "Reset",
