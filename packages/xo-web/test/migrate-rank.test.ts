@@ -103,6 +103,19 @@ t.test("the placement of the server decides where it is known", (t) => {
   t.end();
 });
 
+t.test("free memory is what the page of the host shows", async (t) => {
+  const [target] = rankHosts(
+    [vm()],
+    around([host("h1", { now: { cpu: 0.2, memory: 2 * GIB } })]),
+  );
+  t.same(target!.memory, { size: 64 * GIB, used: 16 * GIB, after: 24 * GIB });
+});
+
+t.test("an unknown load is not taken for none", async (t) => {
+  const [target] = rankHosts([vm()], around([host("h1", { now: {} })]));
+  t.equal(target!.cpu, undefined);
+});
+
 t.test("each refusal has its reason", (t) => {
   t.same(
     whyOf([

@@ -3,7 +3,12 @@ import { ConnectionLostError, RpcError } from "../src/api/rpc-error.js";
 import { qrPath } from "../src/settings/account/qr-path.js";
 import { toRequest, type AuditFilter } from "../src/settings/audit/audit.js";
 import { toFailure } from "../src/forms/failure.js";
-import { byUse, named, tokenState } from "../src/settings/users/user.js";
+import {
+  byUse,
+  foldedSessions,
+  named,
+  tokenState,
+} from "../src/settings/users/user.js";
 import {
   append,
   charts,
@@ -77,6 +82,15 @@ t.test("tokens that end, and those that were used last", async (t) => {
   t.same(
     sorted.map(({ id }) => id),
     ["used", "new", "old"],
+  );
+  const script = { ...token("script", 0), description: "nightly" };
+  const visits = ["1", "2", "3", "4", "5"].map((id) => token(id, 0));
+  t.same(
+    foldedSessions([...visits.slice(0, 4), script, ...visits.slice(4)]).map(
+      ({ id }) => id,
+    ),
+    ["4", "5"],
+    "sign-ins after the first three are folded, tokens of scripts never",
   );
   t.same(
     named([{ name: "Grace" }, { name: "ada" }, { name: "Linus" }], " A "),

@@ -69,6 +69,21 @@ export function byUse(tokens: readonly Token[]): readonly Token[] {
   );
 }
 
+const SHOWN_SESSIONS = 3;
+
+/**
+ * Each sign-in at the page creates a token without a description: of a list by use, all but the
+ * first few of these are folded.
+ */
+export function foldedSessions(tokens: readonly Token[]): readonly Token[] {
+  return tokens
+    .filter(
+      ({ description, client }) =>
+        description === undefined && client === undefined,
+    )
+    .slice(SHOWN_SESSIONS);
+}
+
 /** Rows whose names contain the search text. */
 export function named<T extends { readonly name: string }>(
   all: readonly T[],
