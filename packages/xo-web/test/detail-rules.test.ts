@@ -1,5 +1,6 @@
 import t from "tap";
 import type { HostDetails } from "../src/details/host/host-details.js";
+import { installedPatches } from "../src/details/host/installed-patches.js";
 import { hostNotices } from "../src/details/host/host-notices.js";
 import { memoryShares } from "../src/details/host/memory-shares.js";
 import { pifState } from "../src/details/host/pif-state.js";
@@ -174,4 +175,17 @@ t.test("the state of an interface is a word and a colour", (t) => {
     "a bond's part is not plugged itself",
   );
   t.end();
+});
+
+t.test("installed packs and updates are listed once", async (t) => {
+  const pack = { name: "xs-tools", version: "1.2", description: "Tools" };
+  const updates = [
+    { name: "XS83E003", description: "Public availability" },
+    { name: "xs-tools", description: "Tools" },
+    { name: "XS83E003", description: "Public availability" },
+  ];
+  t.same(installedPatches([pack], updates), [
+    pack,
+    { name: "XS83E003", version: "", description: "Public availability" },
+  ]);
 });
