@@ -117,6 +117,29 @@ t.test("a menu has groups and reasons", (t) => {
   t.end();
 });
 
+t.test("a tag of several objects is removed from all of them", async (t) => {
+  const vms = [
+    vm({ id: "a", tags: ["prod", "db"] }),
+    vm({ id: "b", tags: [] }),
+  ];
+  const remove = action("object.removeTag");
+  t.equal(remove.refusal([vms[1]!], en), "No tags");
+  const both = [vms[0]!, vm({ id: "c", tags: ["prod", "web"] })];
+  const form = remove.formOf?.(both, {
+    text: en,
+    formats: new Formats("en", en),
+  });
+  t.match(form?.fields?.[0], {
+    options: [{ id: "db" }, { id: "prod" }, { id: "web" }],
+  });
+  t.match(createPlan(remove, both, { tag: "prod" }).steps, [
+    {
+      operation: { method: "tag.remove", params: { tag: "prod" } },
+      objects: [{ id: "a" }, { id: "c" }],
+    },
+  ]);
+});
+
 t.test("objects with the same requested values are one step", (t) => {
   const vms = [vm({ id: "a" }), vm({ id: "b" })];
   const plan = createPlan(action("vm.hardShutdown"), vms, {});

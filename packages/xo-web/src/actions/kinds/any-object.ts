@@ -1,5 +1,6 @@
 import { Pencil, Tags } from "@lucide/vue";
 import type { ObjectRow } from "../../api/object-row.js";
+import { plainName } from "../../api/plain-name.js";
 import {
   defineAction,
   type Action,
@@ -75,6 +76,30 @@ export const anyObjectActions: readonly Action[] = [
   defineAction({ ...addTag, types: tagged, isForMany: true }),
   defineAction({ ...addTag, types: ["SR", "network"] }),
   defineAction({
+    id: "object.removeTag",
+    // Of the others, several rows are listed without their tags.
+    types: ["VM", "VM-template", "host"],
+    icon: Tags,
+    group: "change",
+    isForMany: true,
+    refusalOf: ({ tags = [] }, { actions }) =>
+      tags.length === 0 ? actions.reasons.noTags : undefined,
+    formOf: (objects, { text }) => ({
+      fields: [
+        {
+          kind: "choice",
+          id: "tag",
+          label: text.actions.fields.tag,
+          options: tagsOf(objects).map((id) => ({ id, label: plainName(id) })),
+        },
+      ],
+    }),
+    operation: (_, { tag = null }) => ({
+      method: "tag.remove",
+      params: { tag },
+    }),
+  }),
+  defineAction({
     id: "object.tags",
     types: tagged,
     icon: Tags,
@@ -107,6 +132,13 @@ export const anyObjectActions: readonly Action[] = [
       })),
   }),
 ];
+
+/** By name. */
+function tagsOf(objects: readonly ObjectRow[]): string[] {
+  return [...new Set(objects.flatMap(({ tags = [] }) => tags))].sort((a, b) =>
+    a.localeCompare(b),
+  );
+}
 
 function setterOf({ type }: ObjectRow): string {
   return setters[type] ?? "vm.set";

@@ -80,6 +80,7 @@ export const actions: Messages["actions"] = {
     "object.rename": "Umbenennen…",
     "object.tags": "Tags…",
     "object.addTag": "Tag hinzufügen…",
+    "object.removeTag": "Tag entfernen…",
   },
   groups: {
     power: "Ein/Aus",
@@ -98,6 +99,7 @@ export const actions: Messages["actions"] = {
       Paused: "Die VM ist pausiert",
       Suspended: "Die VM ist suspendiert",
     },
+    noTags: "Keine Tags",
     blocked: "Von der Administration gesperrt",
     blockedFor: "Gesperrt: {reason}",
     goingOn: "Dieser Vorgang läuft bereits",

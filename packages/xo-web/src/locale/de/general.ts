@@ -332,6 +332,7 @@ export const general: Widened<typeof words> = {
     uptime: "Betriebszeit",
   },
   history: "letzte 2 Minuten",
+  licenses: "Lizenzen der Software anderer",
   footer: "{product} {version} · Node.js {node}",
   units: {
     ms: "{n} ms",

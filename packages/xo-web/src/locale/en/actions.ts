@@ -79,6 +79,7 @@ export const actions = {
     "object.rename": "Rename…",
     "object.tags": "Tags…",
     "object.addTag": "Add tag…",
+    "object.removeTag": "Remove tag…",
   },
   groups: {
     power: "Power",
@@ -98,6 +99,7 @@ export const actions = {
       Paused: "The VM is paused",
       Suspended: "The VM is suspended",
     },
+    noTags: "No tags",
     blocked: "Blocked by an administrator",
     blockedFor: "Blocked: {reason}",
     goingOn: "This operation is in progress",

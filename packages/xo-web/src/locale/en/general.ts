@@ -332,6 +332,7 @@ export const general = {
     uptime: "Uptime",
   },
   history: "last 2 minutes",
+  licenses: "Licenses of third-party software",
   footer: "{product} {version} · Node.js {node}",
   units: {
     ms: "{n} ms",
