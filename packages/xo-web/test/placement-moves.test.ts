@@ -3,7 +3,11 @@ import t from "tap";
 import { de } from "../src/locale/de/all.js";
 import { en } from "../src/locale/en/all.js";
 import { Formats } from "../src/locale/formats.js";
-import { busiest, hostChanges } from "../src/placement/balance/host-changes.js";
+import {
+  busiest,
+  hostChanges,
+  unmeasuredHosts,
+} from "../src/placement/balance/host-changes.js";
 import {
   allOf,
   choose,
@@ -215,6 +219,15 @@ t.test("the statistics show that nothing is to be done", async (t) => {
     "No running VMs",
     "No solution",
   ]);
+});
+
+t.test("a host without metrics has no CPU figure, not 0 %", async (t) => {
+  const figures = [{ host: "h1", memory: 0.5, vms: 3 }];
+  const unknown = plan([], { figuresBefore: figures, figuresAfter: figures });
+  t.equal(hostChanges(unknown)[0]?.before.cpu, undefined);
+  t.equal(busiest(figures, "cpu"), undefined);
+  t.same(unmeasuredHosts(unknown), ["h1"]);
+  t.same(unmeasuredHosts(plan([])), []);
 });
 
 t.test("incomplete lists are marked", async (t) => {
