@@ -4,6 +4,7 @@ import type { Page } from "playwright-core";
 import { startStorageBench } from "../storage-bench.js";
 import { violations } from "./axe.js";
 import { narrow, openPage, wide, fitsWindow } from "./browser-page.js";
+import { HeldAnswers } from "./held-answers.js";
 import { noBrowserReason, openBrowser } from "./chromium.js";
 
 // Real programs and a browser on a busy machine. The runner reads the limit of a file, in ms, from a comment.
@@ -168,6 +169,13 @@ t.test("actions on objects", { skip, ...LIMIT }, async (t) => {
     await page.getByRole("spinbutton", { name: "vCPUs" }).fill("3");
     await make.click();
     await page.getByText("VMs created:").waitFor();
+    t.not(
+      await page
+        .getByRole("textbox", { name: "Name", exact: true })
+        .getAttribute("aria-invalid"),
+      "true",
+      "the form is empty again, and nothing is wrong",
+    );
     const made = await list("vms", "name_label:/^made-0/");
     t.same(
       made.map((vm) => (vm["CPUs"] as { number: number }).number),
@@ -253,6 +261,46 @@ t.test("actions on objects", { skip, ...LIMIT }, async (t) => {
         .inputValue(),
       "kept",
     );
+    const template = page.getByRole("radio", { name: /Rocky Linux 9/ });
+    t.ok(
+      await template.evaluate((radio) => {
+        const list = radio.closest(".list")!.getBoundingClientRect();
+        const { top, bottom } = radio.getBoundingClientRect();
+        return top >= list.top && bottom <= list.bottom;
+      }),
+      "the chosen template is in view",
+    );
+  });
+
+  t.test("an action whose objects are read slowly is cancelled", async (t) => {
+    const { id } = await vmOf("power_state:Halted");
+    const answers = new HeldAnswers("query.page");
+    const { page } = await openPage(t, {
+      browser,
+      url,
+      path: `/vms/${id}`,
+      cookie: admin.cookie,
+      prepare: (page) => answers.route(page),
+    });
+    const menu = bar(page).getByRole("button", { name: "More" });
+    await menu.waitFor();
+    const begin = async () => {
+      answers.hold();
+      await menu.click();
+      await page.getByRole("menuitem", { name: "Delete" }).click();
+    };
+    const dialog = page.getByRole("dialog", { name: "Delete" });
+    await begin();
+    await dialog.getByRole("button", { name: "Cancel" }).click();
+    await dialog.waitFor({ state: "detached" });
+    answers.release();
+    await begin();
+    await dialog.getByRole("button", { name: "Cancel" }).waitFor();
+    await page.goto(`${url}/#/hosts`);
+    await page.getByRole("grid").waitFor();
+    answers.release();
+    await page.getByRole("grid").getByText("Running").first().waitFor();
+    t.equal(await page.getByRole("dialog").count(), 0, "no dialog comes later");
   });
 
   t.test("accessible on any screen, in light and dark", async (t) => {
