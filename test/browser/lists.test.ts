@@ -126,6 +126,9 @@ t.test("lists of objects", { skip, ...LIMIT }, async (t) => {
     await peek.getByRole("link", { name: "Open details" }).waitFor();
     await page.keyboard.press("Escape");
     await peek.waitFor({ state: "detached" });
+    await page.keyboard.press("?");
+    await page.getByRole("dialog").getByText("Shift + J").waitFor();
+    await page.keyboard.press("Escape");
     await grid.press("End");
     await page.getByRole("link", { name: names.at(-1)! }).waitFor();
     await page.keyboard.press("Enter");
