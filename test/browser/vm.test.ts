@@ -55,6 +55,20 @@ t.test("the page of a VM", { skip, ...LIMIT }, async (t) => {
     t.same(complaints, []);
   });
 
+  t.test("many tags are folded, and no name changes direction", async (t) => {
+    const { id } = running.at(-1)!;
+    const tags = Array.from({ length: 15 }, (_, at) => `tag-${10 + at}`);
+    const name_label = "\u202elive\u202c";
+    await admin.ask("vm.set", { id, tags, name_label });
+    const { page } = await open(t, `/vms/${id}`);
+    await heading(page, "live").waitFor();
+    const list = page.getByRole("list", { name: "Tags" });
+    await list.getByText("tag-21").waitFor();
+    t.equal(await list.getByText("tag-22").count(), 0);
+    await list.getByRole("button", { name: "3 more" }).click();
+    await list.getByText("tag-24").waitFor();
+  });
+
   t.test("a user without the right cannot edit the name", async (t) => {
     const { cookie } = await bench.addUser("viewer", { [vm.id]: "viewer" });
     const { page } = await open(t, `/vms/${vm.id}`, { cookie });
