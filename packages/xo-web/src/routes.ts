@@ -103,6 +103,11 @@ export const routes: readonly RouteRecordRaw[] = [
     props: true,
   },
   {
+    path: "/updates",
+    meta: { page: "updates" },
+    component: () => import("./updates/UpdatesPage.vue"),
+  },
+  {
     path: "/health-report",
     meta: { page: "health" },
     component: () => import("./health/HealthPage.vue"),

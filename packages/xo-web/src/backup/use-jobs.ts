@@ -1,135 +1,37 @@
-import { computed, onScopeDispose, shallowRef, watch } from "vue";
-import type { ComputedRef, ShallowRef } from "vue";
-import { useRequest } from "../forms/use-request.js";
-import type { Failure } from "../forms/failure.js";
-import { useServer } from "../live/use-server.js";
-import type { Schedule } from "../settings/jobs/job.js";
+import { computed, type ComputedRef } from "vue";
 import { backupJobTypes, type BackupJob, type RestoreTestJob } from "./job.js";
-import { isRunning, type BackupRun } from "./run.js";
+import type { BackupRun } from "./run.js";
+import { useScheduledJobs, type ScheduledJobs } from "./use-scheduled-jobs.js";
 
-export interface BackupJobs {
+type Job = BackupJob | RestoreTestJob;
+
+/** Runs are without the entries of their VMs. */
+export interface BackupJobs extends Omit<ScheduledJobs<Job, BackupRun>, "all"> {
   /** By name; undefined: not loaded yet. */
   readonly jobs: ComputedRef<readonly BackupJob[] | undefined>;
   /** Jobs that test backups, by name. */
   readonly testJobs: ComputedRef<readonly RestoreTestJob[] | undefined>;
-  /** Newest first, without the entries of their VMs. */
-  readonly runs: ComputedRef<readonly BackupRun[] | undefined>;
-  readonly failure: Readonly<ShallowRef<Failure | undefined>>;
-  readonly schedulesOf: (jobId: string) => readonly Schedule[];
-  /** Next time of a job, in ms since the epoch. */
-  readonly nextOf: (jobId: string) => number | undefined;
-  readonly lastOf: (jobId: string) => BackupRun | undefined;
-  readonly reload: () => Promise<void>;
-  readonly reloadRuns: () => Promise<void>;
 }
-
-type Job = BackupJob | RestoreTestJob;
 
 /** Runs that are asked for at once. */
 const MOST_RUNS = 100;
 
 /** Backup jobs with their schedules and newest runs; the runs are asked again at an interval. */
 export function useJobs(): BackupJobs {
-  const {
-    value: all,
-    failure,
-    reload: reloadJobs,
-  } = useRequest<readonly Job[]>((call) => call("job.getAll"));
-  const { value: schedules, reload: reloadSchedules } = useRequest<
-    readonly Schedule[]
-  >((call) => call("schedule.getAll"));
-  const { value: page, reload: reloadRuns } = useRequest<{
-    runs: readonly BackupRun[];
-  }>((call) =>
-    call("jobRun.list", {
-      types: [...backupJobTypes, "restore-test"],
-      fields: "summary",
-      limit: MOST_RUNS,
-    }),
-  );
-
+  const { all, ...others } = useScheduledJobs<Job, BackupRun>({
+    types: [...backupJobTypes, "restore-test"],
+    fields: "summary",
+    limit: MOST_RUNS,
+  });
   const ofType = <T extends Job>(...wanted: readonly T["type"][]) =>
     computed(() =>
       all.value
         ?.filter((job): job is T => wanted.includes(job.type))
         .toSorted((a, b) => a.name.localeCompare(b.name)),
     );
-  const jobs = ofType<BackupJob>(...backupJobTypes);
-  const runs = computed(() => page.value?.runs);
-  const schedulesOf = (jobId: string) =>
-    schedules.value?.filter((one) => one.jobId === jobId) ?? [];
-  const next = useNextTimes(schedules);
-  pollRuns(reloadRuns, () => runs.value?.some(isRunning) === true);
-
   return {
-    jobs,
+    jobs: ofType<BackupJob>(...backupJobTypes),
     testJobs: ofType<RestoreTestJob>("restore-test"),
-    runs,
-    failure,
-    schedulesOf,
-    nextOf: (jobId) =>
-      schedulesOf(jobId)
-        .flatMap(({ id }) => next.value.get(id) ?? [])
-        .sort((a, b) => a - b)[0],
-    lastOf: (jobId) => runs.value?.find((run) => run.jobId === jobId),
-    async reload() {
-      await Promise.all([reloadJobs(), reloadSchedules(), reloadRuns()]);
-    },
-    reloadRuns,
+    ...others,
   };
-}
-
-/** The server sends no notifications of runs: polled every 2 s during a run, otherwise every 10 s. */
-function pollRuns(reload: () => Promise<void>, isBusy: () => boolean): void {
-  let timer: ReturnType<typeof setTimeout>;
-  const plan = () => {
-    timer = setTimeout(
-      () => {
-        void (document.hidden ? Promise.resolve() : reload()).then(plan);
-      },
-      isBusy() ? 2_000 : 10_000,
-    );
-  };
-  plan();
-  onScopeDispose(() => {
-    clearTimeout(timer);
-  });
-}
-
-/** Next time of each enabled schedule, by its id; again each minute. */
-function useNextTimes(
-  schedules: Readonly<ShallowRef<readonly Schedule[] | undefined>>,
-): Readonly<ShallowRef<ReadonlyMap<string, number>>> {
-  const { call } = useServer();
-  const next = shallowRef<ReadonlyMap<string, number>>(new Map());
-
-  async function ask(): Promise<void> {
-    const enabled = (schedules.value ?? []).filter((one) => one.enabled);
-    const times = await Promise.all(
-      enabled.map(async ({ id, cron, timezone }) => {
-        const answer = await call("schedule.preview", {
-          cron,
-          count: 1,
-          ...(timezone === undefined ? {} : { timezone }),
-          // The schedule has no next time, or the connection is lost.
-        }).catch(() => []);
-        const [time] = answer as number[];
-        return [id, time] as const;
-      }),
-    );
-    next.value = new Map(
-      times.flatMap(([id, time]) =>
-        time === undefined ? [] : [[id, time] as const],
-      ),
-    );
-  }
-
-  watch(schedules, () => void ask());
-  const timer = setInterval(() => {
-    if (!document.hidden) void ask();
-  }, 60_000);
-  onScopeDispose(() => {
-    clearInterval(timer);
-  });
-  return next;
 }

@@ -19,6 +19,7 @@ export const goPages: readonly {
   { letter: "b", page: "backup", path: "/backup" },
   { letter: "l", page: "placement", path: "/placement" },
   { letter: "r", page: "health", path: "/health-report" },
+  { letter: "u", page: "updates", path: "/updates" },
   { letter: "t", page: "tasks", path: "/tasks" },
   { letter: "a", page: "activity", path: "/activity" },
   { letter: "m", page: "messages", path: "/messages" },

@@ -3,6 +3,7 @@ import {
   AppWindow,
   Archive,
   Boxes,
+  CircleArrowUp,
   Database,
   EthernetPort,
   HardDrive,
@@ -58,6 +59,7 @@ export const sidePages: readonly {
     pages: [
       { page: "backup", path: "/backup", icon: Archive },
       { page: "placement", path: "/placement", icon: Scale },
+      { page: "updates", path: "/updates", icon: CircleArrowUp },
       { page: "health", path: "/health-report", icon: HeartPulse },
       { page: "tasks", path: "/tasks", icon: ListTodo },
       { page: "activity", path: "/activity", icon: Activity },

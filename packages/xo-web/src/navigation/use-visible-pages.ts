@@ -16,6 +16,7 @@ const typeOfPage: Partial<Readonly<Record<SidePage["page"], string>>> = {
   storageMap: "SR",
   placement: "pool",
   health: "pool",
+  updates: "pool",
 };
 
 /**

@@ -2,7 +2,7 @@ import { useChange } from "../../forms/use-change.js";
 import { fill } from "../../locale/messages.js";
 import type { TaskItem } from "../../tasks/task.js";
 import { useToasts } from "../../toasts/use-toasts.js";
-import { isRunning } from "../run.js";
+import { isRunning, type BackupRun } from "../run.js";
 import type { BackupJobs } from "../use-jobs.js";
 
 interface NamedJob {
@@ -20,7 +20,7 @@ export interface JobActions {
 
 /** The task of the run of a job in progress. */
 export function runTaskOf(
-  { lastOf }: Pick<BackupJobs, "lastOf">,
+  { lastOf }: { readonly lastOf: (jobId: string) => BackupRun | undefined },
   tasks: readonly TaskItem[] | undefined,
   jobId: string,
 ): TaskItem | undefined {

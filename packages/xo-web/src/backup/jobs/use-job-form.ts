@@ -2,7 +2,6 @@ import type { ComputedRef, Ref } from "vue";
 import type { Json } from "@xo-server/kit";
 import { useChange } from "../../forms/use-change.js";
 import type { Schedule } from "../../settings/jobs/job.js";
-import type { BackupJob } from "../job.js";
 import type { Frequency } from "./frequency.js";
 import { useScheduleEntries } from "./use-schedule-entries.js";
 
@@ -20,9 +19,9 @@ export interface JobForm {
   ) => Promise<boolean>;
 }
 
-/** What the forms of all types of backup jobs do alike. @param job undefined: a new one */
+/** What the forms of all types of jobs do alike. @param job undefined: a new one */
 export function useJobForm(
-  job: BackupJob | undefined,
+  job: { readonly id: string } | undefined,
   schedules: readonly Schedule[],
 ): JobForm {
   const change = useChange();

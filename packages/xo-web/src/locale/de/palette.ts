@@ -40,6 +40,8 @@ export const palette: Messages["palette"] = {
       "Backups, Wiederherstellung, Backup-Jobs, Sicherungsjobs, Repositorys, Aufbewahrung, geschützte VMs",
     health:
       "Zustandsprüfung, verwaiste Festplatten, verwaiste Snapshots, doppelte MAC, Guest Tools, Gasttools, Zertifikate, Uhren, Speicher voll",
+    updates:
+      "rollierendes Update, fehlende Updates, Patches, Wartungsfenster, Gruppen von Pools",
     placement:
       "Affinität, Anti-Affinität, Host-Affinität, Regeln, Lastverteilung, evakuieren, migrieren, Failover-Plan",
     tasks: "Tasks, Fortschritt, abbrechen",

@@ -29,6 +29,7 @@ export const shell: Messages["shell"] = {
     topology: "Topologie",
     storageMap: "Speicherübersicht",
     backup: "Backup",
+    updates: "Updates",
     health: "Zustand",
     placement: "Platzierung",
     newVm: "Neue VM",

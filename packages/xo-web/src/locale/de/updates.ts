@@ -44,6 +44,10 @@ export const updates: Messages["updates"] = {
     timezone: "Zeitzone",
     days: "Tage, an denen es beginnt",
     daysHint: "Kein Tag gewählt: jeden Tag.",
+    nameOf: "Wartungsfenster {n}",
+    add: "Wartungsfenster hinzufügen",
+    remove: "Wartungsfenster {n} entfernen",
+    removeShort: "Entfernen",
   },
   stopped:
     "Angehalten nach {done} von {hosts} Hosts: {reason}. Zum Fortsetzen erneut starten.",

@@ -23,6 +23,7 @@ import { passthrough } from "./passthrough.js";
 import { placement } from "./placement.js";
 import { placementFailures } from "./placement-failures.js";
 import { pool } from "./pool.js";
+import { poolUpdates } from "./pool-updates.js";
 import { resourceSets } from "./resource-sets.js";
 import { settings } from "./settings.js";
 import { shell } from "./shell.js";
@@ -65,6 +66,7 @@ export const en = {
   placement,
   placementFailures,
   pool,
+  poolUpdates,
   resourceSets,
   settings,
   shell,

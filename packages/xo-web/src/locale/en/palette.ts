@@ -39,6 +39,8 @@ export const palette = {
       "backups, restore, recovery, backup jobs, backup repositories, retention, protected VMs, download disk",
     health:
       "health check, orphan disks, orphan snapshots, duplicate MAC, guest tools, certificates, clocks, storage full",
+    updates:
+      "rolling update, missing updates, patches, maintenance window, groups of pools",
     placement:
       "affinity, anti-affinity, host affinity, rules, load balancer, evacuate, migrate, failover plan",
     tasks: "progress, cancel",

@@ -27,6 +27,7 @@ export const shell = {
     topology: "Topology",
     storageMap: "Storage map",
     backup: "Backup",
+    updates: "Updates",
     health: "Health",
     placement: "Placement",
     newVm: "New VM",

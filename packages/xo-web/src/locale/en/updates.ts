@@ -40,6 +40,10 @@ export const updates = {
     timezone: "Time zone",
     days: "Days on which it begins",
     daysHint: "No day chosen: every day.",
+    nameOf: "Maintenance window {n}",
+    add: "Add maintenance window",
+    remove: "Remove maintenance window {n}",
+    removeShort: "Remove",
   },
   stopped:
     "Stopped after {done} of {hosts} hosts: {reason}. Start it again to resume.",

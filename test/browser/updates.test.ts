@@ -1,0 +1,200 @@
+/// <reference lib="dom" />
+import t from "tap";
+import { ApiSession, startOver } from "../api-session.js";
+import { checkViews, openPage } from "./browser-page.js";
+import { noBrowserReason, openBrowser } from "./chromium.js";
+
+// Real programs and a browser on a busy machine. The runner reads the limit of a file, in ms, from a comment.
+const LIMIT = { timeout: 360_000 };
+t.comment("timeout=360000");
+const skip = noBrowserReason() ?? false;
+
+/** Pools of which all VMs can be migrated. */
+const SIZES = [
+  ["--hosts", "3", "--vms", "4", "--seed", "3", "--pace", "0.1"],
+  ["--hosts", "3", "--vms", "4", "--seed", "14", "--pace", "0.1"],
+];
+
+async function startPage(t: Test, path: (pools: readonly Pool[]) => string) {
+  const { url } = await startOver(t, ...SIZES);
+  const api = await ApiSession.open(t, url);
+  const pools: Pool[] = [];
+  for (const { id } of await api.all({ type: "pool" })) {
+    const name = `Site ${pools.length + 1}`;
+    await api.ask("pool.set", { id, name_label: name });
+    pools.push({ id, name });
+  }
+  const token = String(await api.ask("token.create", {}));
+  const browser = await openBrowser(t);
+  const opened = await openPage(t, {
+    browser,
+    url,
+    path: path(pools),
+    cookie: `authenticationToken=${token}`,
+  });
+  return { ...opened, url, api, pools };
+}
+type Test = Parameters<typeof openPage>[0];
+interface Pool {
+  readonly id: string;
+  readonly name: string;
+}
+
+t.test(
+  "a pool is updated from its page: plan, progress, suspension, end",
+  { skip, ...LIMIT },
+  async (t) => {
+    const { page, complaints, api, pools } = await startPage(
+      t,
+      ([pool]) => `/pools/${pool!.id}/updates`,
+    );
+    const [{ id: pool, name }] = pools as [Pool];
+    const main = page.getByRole("main");
+    const dialog = page.getByRole("dialog");
+    const hosts = await api.all({ type: "host", $pool: pool });
+
+    // Missing updates of each host, with what they need afterwards.
+    for (const { name_label } of hosts) {
+      const row = main
+        .getByRole("group", { name: "Updates of hosts" })
+        .getByRole("row", { name: String(name_label) });
+      await row.getByText("reboot of the host").waitFor();
+    }
+    await main.getByText("xapi-core").first().waitFor();
+    await checkViews(t, page, "updates of a pool");
+
+    // The plan, before anything is begun.
+    await main.getByRole("button", { name: /^Rolling update/ }).click();
+    const line = dialog.getByRole("list", { name: "Hosts over time" });
+    await line
+      .getByRole("listitem")
+      .nth(hosts.length - 1)
+      .waitFor();
+    t.equal(await line.getByRole("listitem").count(), hosts.length);
+    await dialog.getByText(/3 hosts in \d steps/).waitFor();
+    await dialog.getByLabel("Only in a maintenance window").check();
+    await dialog.getByText(/The first step begins/).waitFor();
+    await dialog
+      .getByRole("button", { name: "Add maintenance window" })
+      .click();
+    await dialog.getByRole("group", { name: "Maintenance window 2" }).waitFor();
+    await checkViews(t, page, "plan of a rolling update");
+    await dialog
+      .getByRole("button", { name: "Remove maintenance window 2" })
+      .click();
+    await dialog.getByLabel("Only in a maintenance window").uncheck();
+    await dialog.getByLabel(`Type ${name} to confirm`).fill(name);
+    await dialog.getByRole("button", { name: /^Rolling update/ }).click();
+
+    // Live progress; suspended after a step, then continued.
+    await main.getByText(/^In progress: \d of 3 hosts/).waitFor();
+    await main.getByRole("button", { name: "Suspend" }).click();
+    await main
+      .getByText(/^In progress, will be suspended|^Suspended:/)
+      .waitFor();
+    await main.getByText(/^Suspended: [123] of 3 hosts/).waitFor();
+    await checkViews(t, page, "suspended rolling update");
+    await main.getByRole("button", { name: "Continue" }).click();
+    await main.getByText(/^Last run .*: 3 of 3 hosts/).waitFor();
+    const past = main.getByRole("list", { name: "Hosts over time" });
+    t.equal(await past.getByRole("listitem").count(), 3, "what it did");
+    for (const { id } of hosts)
+      t.same(await api.ask("pool.listMissingPatches", { host: id }), []);
+    await main.getByRole("button", { name: "Look for updates" }).click();
+    await main.getByText("All updates are installed.").waitFor();
+    t.same(complaints, []);
+  },
+);
+
+t.test(
+  "pools are updated in groups by a job that is created on the page",
+  { skip, ...LIMIT },
+  async (t) => {
+    const { page, complaints, api, pools } = await startPage(
+      t,
+      () => "/updates",
+    );
+    const [first, second] = pools as [Pool, Pool];
+    const main = page.getByRole("main");
+    const dialog = page.getByRole("dialog");
+    const button = (label: string | RegExp) =>
+      dialog.getByRole("button", { name: label });
+    for (const { name } of pools)
+      await main.getByRole("row", { name }).waitFor();
+    await main.getByText("No scheduled rolling updates").waitFor();
+    await checkViews(t, page, "updates without jobs");
+
+    // A job needs a name and pools.
+    await main.getByRole("button", { name: "Add rolling update" }).click();
+    await button("Save").click();
+    await dialog.getByText("At least one pool must be in a group.").waitFor();
+    await dialog.getByLabel("Name", { exact: true }).fill("monthly");
+    await dialog.getByLabel(second.name).selectOption("1");
+    await dialog.getByLabel(first.name).selectOption("2");
+    await dialog.getByText(`${second.name} → ${first.name}`).waitFor();
+    await dialog.getByLabel("Frequency").selectOption("monthly");
+    await dialog.getByLabel("Only in a maintenance window").check();
+    const window = dialog.getByRole("group", { name: "Maintenance window" });
+    await window.getByLabel("From").fill("00:00");
+    await window.getByLabel("To").fill("00:00");
+    await window.getByLabel("Time zone").selectOption("UTC");
+    await checkViews(t, page, "form of a rolling update");
+    await button("Save").click();
+    const job = main.getByRole("region", { name: "monthly" });
+    await job.getByText("every day 00:00–00:00 (UTC)").waitFor();
+    await job.getByText("never run").waitFor();
+    t.match(await api.ask("job.getAll"), [
+      {
+        type: "rollingUpdate",
+        groups: [[second.id], [first.id]],
+        windows: {
+          timezone: "UTC",
+          ranges: [{ from: "00:00", to: "00:00" }],
+        },
+      },
+    ]);
+    t.match(await api.ask("schedule.getAll"), [{ enabled: true }]);
+    await checkViews(t, page, "jobs of rolling updates");
+
+    // It runs: the second group waits for the first.
+    await job.getByRole("button", { name: "Run now" }).click();
+    const groups = job.getByRole("list", { name: "Groups of pools" });
+    await groups.getByText("in progress", { exact: true }).first().waitFor();
+    await groups.getByText("waiting", { exact: true }).waitFor();
+    await checkViews(t, page, "rolling update in progress");
+    await job.getByText("succeeded", { exact: true }).waitFor();
+    await groups.getByText("updated", { exact: true }).nth(1).waitFor();
+    for (const { id } of await api.all({ type: "host" }))
+      t.same(await api.ask("pool.listMissingPatches", { host: id }), []);
+
+    // It is edited: windows and groups are as they were.
+    await job.getByRole("button", { name: /Actions/ }).click();
+    await page.getByRole("menuitem", { name: "Edit" }).click();
+    t.equal(await window.getByLabel("Time zone").inputValue(), "UTC");
+    t.equal(await dialog.getByLabel(second.name).inputValue(), "1");
+    await dialog.getByLabel(first.name).selectOption("1");
+    await dialog.getByLabel("Only in a maintenance window").uncheck();
+    await button("Save").click();
+    await job.getByText("at any time").waitFor();
+    const [edited] = (await api.ask("job.getAll")) as [
+      { groups: string[][]; windows?: object },
+    ];
+    t.same(
+      edited.groups.map((group) => group.toSorted()),
+      [[first.id, second.id].toSorted()],
+    );
+    t.equal(edited.windows, undefined);
+
+    await job.getByRole("button", { name: /Actions/ }).click();
+    await page.getByRole("menuitem", { name: "Add schedule" }).click();
+    await button("Save").click();
+    await job.getByRole("button", { name: /01:30/ }).waitFor();
+
+    await job.getByRole("button", { name: /Actions/ }).click();
+    await page.getByRole("menuitem", { name: "Delete" }).click();
+    await button("Delete").click();
+    await main.getByText("No scheduled rolling updates").waitFor();
+    t.same(await api.ask("job.getAll"), []);
+    t.same(complaints, []);
+  },
+);
