@@ -4,6 +4,7 @@ import { Type } from "typebox";
 import type { CallContext } from "../operations/operation.js";
 import { defineOperation, type OperationContext } from "./define-operation.js";
 import { PublicUser, toPublicUser } from "../auth/public-user.js";
+import { checkSshKeys } from "../auth/ssh-keys.js";
 import type { Sessions } from "../auth/sessions.js";
 import type { OneTimePaths } from "../transfers/one-time-paths.js";
 import type { SignInService } from "../auth/sign-in-service.js";
@@ -20,7 +21,10 @@ const id = Type.String({ minLength: 1, description: "Of a user." });
 const name = Type.String({ minLength: 1, maxLength: 1024 });
 const password = Type.String({ minLength: 1, maxLength: 4096 });
 const permission = Type.Enum(["admin", "none"] as const);
-const preferences = Type.Record(Type.String(), Type.Unknown());
+const preferences = Type.Record(Type.String(), Type.Unknown(), {
+  description:
+    "Merged with those of before; null removes one. `sshKeys`: public keys, offered when VMs are created: [{title, key}].",
+});
 const closed = { additionalProperties: false } as const;
 
 /** @throws XoError NO_SUCH_OBJECT */
@@ -116,7 +120,7 @@ export const userSet = defineOperation({
     status: 204,
     body: { name: "email" },
   },
-  async handler({ id, email, password, ...patch }, context) {
+  async handler({ id, email, password, preferences, ...patch }, context) {
     const person = personOf(context);
     const others = [email, password, patch.permission];
     const isOwn = id === person.id;
@@ -125,10 +129,12 @@ export const userSet = defineOperation({
         throw new XoError("FORBIDDEN", { permission: "admin" });
     if (isOwn && patch.permission === "none") throw notOneself("demoted");
     if (password !== undefined) context.services.passwordPolicy.check(password);
-    find(context, id);
+    const before = find(context, id).preferences;
+    if (preferences?.["sshKeys"] != null) checkSshKeys(preferences["sshKeys"]);
     await context.services.store.users.update(id, {
       ...patch,
       ...(email === undefined ? {} : { name: email }),
+      ...(preferences && { preferences: merge(before, preferences) }),
     });
     if (password !== undefined) await setPassword(id, password, context);
     return true;
@@ -187,6 +193,15 @@ export const userChangePassword = defineOperation({
     return true;
   },
 });
+
+/** As Xen Orchestra does; null removes a preference. */
+function merge(
+  before: User["preferences"],
+  changes: User["preferences"],
+): User["preferences"] {
+  const all = Object.entries({ ...before, ...changes });
+  return Object.fromEntries(all.filter(([, value]) => value !== null));
+}
 
 async function setPassword(
   userId: string,

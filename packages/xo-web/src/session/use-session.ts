@@ -87,7 +87,7 @@ export function createSession(): Session {
       const preferences = { ...before.preferences, ...changes };
       user.value = { ...before, preferences };
       try {
-        await call?.("user.set", { id: before.id, preferences });
+        await call?.("user.set", { id: before.id, preferences: changes });
       } catch (error) {
         user.value = before;
         throw error;

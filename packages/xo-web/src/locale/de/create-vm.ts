@@ -76,6 +76,8 @@ export const createVm: Messages["createVm"] = {
     network: "Netzwerkkonfiguration",
     stored: "Gespeicherte Konfiguration einfügen",
     choose: "Auswählen…",
+    keys: "SSH-Schlüssel",
+    noKeys: "Hinterlegte SSH-Schlüssel werden hier angeboten:",
     drop: "Konfigurationslaufwerk nach dem ersten Start entfernen",
     hint: "{name} und {index} werden für jede VM ersetzt.",
   },

@@ -29,6 +29,7 @@ import { settings } from "./settings.js";
 import { shell } from "./shell.js";
 import { signInProviders } from "./sign-in-providers.js";
 import { sr } from "./sr.js";
+import { sshKeys } from "./ssh-keys.js";
 import { tasks } from "./tasks.js";
 import { toasts } from "./toasts.js";
 import { topology } from "./topology.js";
@@ -72,6 +73,7 @@ export const en = {
   shell,
   signInProviders,
   sr,
+  sshKeys,
   tasks,
   toasts,
   health,

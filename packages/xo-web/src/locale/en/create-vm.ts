@@ -74,6 +74,8 @@ export const createVm = {
     network: "Network configuration",
     stored: "Insert a saved configuration",
     choose: "Select…",
+    keys: "SSH keys",
+    noKeys: "SSH keys that you store are offered here:",
     drop: "Remove the configuration drive after the first boot",
     hint: "{name} and {index} are replaced for each VM.",
   },
