@@ -2,6 +2,7 @@ import t from "tap";
 import { startStorageBench } from "../storage-bench.js";
 import { checkViews, openPage } from "./browser-page.js";
 import { noBrowserReason, openBrowser } from "./chromium.js";
+import { objectActions } from "./object-actions.js";
 
 // Real programs and a browser on a busy machine. The runner reads the limit of a file, in ms, from a comment.
 const LIMIT = { timeout: 240_000 };
@@ -23,32 +24,7 @@ t.test(
       path: `/vms/${vm!.id}`,
       cookie: admin.cookie,
     });
-    const dialog = page.getByRole("dialog");
-    const toast = (text: string) =>
-      page.getByRole("log").getByRole("listitem").filter({ hasText: text });
-    /** Goes to an object and chooses one of its actions. */
-    const choose = async (path: string, name: string, action: RegExp) => {
-      // Loaded again: the page before has such a menu, too.
-      await page.goto("about:blank");
-      await page.goto(`${url}/#${path}`);
-      await page.getByRole("heading", { level: 1, name }).waitFor();
-      await page
-        .getByRole("group", { name: "Actions" })
-        .getByRole("button", { name: "More" })
-        .click();
-      await page.getByRole("menuitem", { name: action }).click();
-      await dialog.waitFor();
-    };
-    const confirm = async (button: string, typed?: string) => {
-      const submit = dialog.getByRole("button", { name: button, exact: true });
-      if (typed !== undefined) {
-        t.ok(await submit.isDisabled(), `${button} must be confirmed`);
-        await dialog.getByLabel(`Type ${typed} to confirm`).fill(typed);
-      }
-      await submit.click();
-      await dialog.waitFor({ state: "detached" });
-      await toast(button).filter({ hasText: "Done" }).first().waitFor();
-    };
+    const { dialog, choose, confirm } = objectActions(t, page, url);
     const vmName = String(vm!["name_label"]);
     const vmPath = `/vms/${vm!.id}`;
     const ofVm = async (field: string) =>

@@ -215,6 +215,16 @@ t.test("requests to XAPI", async (t) => {
     ["host.detach", { id: "h1" }, ["pool.eject ref:h1"]],
     ["host.scanPifs", { id: "h1" }, ["PIF.scan ref:h1"]],
     [
+      "host.resetCertificate",
+      { id: "h1" },
+      ["host.reset_server_certificate ref:h1"],
+    ],
+    [
+      "host.refreshCertificate",
+      { id: "h1" },
+      ["host.refresh_server_certificate ref:h1"],
+    ],
+    [
       "host.managementReconfigure",
       { id: "h1", pif: "pif" },
       ["host.management_reconfigure ref:pif"],

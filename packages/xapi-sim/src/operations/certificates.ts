@@ -1,4 +1,5 @@
 import { X509Certificate, createPrivateKey, type KeyObject } from "node:crypto";
+import { makeSelfSigned } from "@xo-server/certificate";
 import { toDatetime } from "../clock.js";
 import type { Database } from "../database.js";
 import type { OperationHandler, OperationTable } from "../operation.js";
@@ -19,10 +20,19 @@ export const certificateOperations: OperationTable = {
     const certificate = readCertificate(pem!, "SERVER_CERTIFICATE_INVALID");
     if (!certificate.checkPrivateKey(key))
       throw new XapiFailure("SERVER_CERTIFICATE_KEY_MISMATCH");
-    for (const [ref, record] of [...db.records("Certificate")])
-      if (record["host"] === host && record["type"] === "host")
-        db.destroy("Certificate", ref);
-    addCertificate(db, certificate, { type: "host", name: "", host: host! });
+    replaceCertificate(db, certificate, { type: "host", host: host! });
+  },
+  "host.reset_server_certificate": ({ db }, params) => {
+    replaceCertificate(db, newCertificate(db, params), {
+      type: "host",
+      host: textParam(params, 0),
+    });
+  },
+  "host.refresh_server_certificate": ({ db }, params) => {
+    replaceCertificate(db, newCertificate(db, params), {
+      type: "host_internal",
+      host: textParam(params, 0),
+    });
   },
   "pool.install_ca_certificate": installCa,
   "pool.certificate_install": installCa,
@@ -90,6 +100,25 @@ function readKey(pem: string): KeyObject {
     // What is no key has no other reason.
     throw new XapiFailure("SERVER_CERTIFICATE_KEY_INVALID");
   }
+}
+
+/** Self-signed. */
+function newCertificate(db: Database, params: Params): X509Certificate {
+  const host = db.get("host", textParam(params, 0));
+  const names = [text(host, "hostname"), text(host, "address")];
+  const [commonName = ""] = names;
+  return new X509Certificate(makeSelfSigned({ commonName, names }).cert);
+}
+
+function replaceCertificate(
+  db: Database,
+  certificate: X509Certificate,
+  fields: { readonly type: string; readonly host: string },
+): void {
+  for (const [ref, record] of [...db.records("Certificate")])
+    if (record["host"] === fields.host && record["type"] === fields.type)
+      db.destroy("Certificate", ref);
+  addCertificate(db, certificate, { ...fields, name: "" });
 }
 
 function addCertificate(

@@ -215,12 +215,40 @@ export const hostInstallCertificate = defineOperation({
     privateKey: Type.String({ minLength: 1 }),
   }),
   permission: may("set"),
+  rest: denied("install_certificate", "InstallHostCertificate"),
   handler: async ({ id, certificate, chain = "", privateKey }, context) => {
     const { xapi, ref } = on(context, id);
     const params = [ref, certificate, privateKey, chain];
     await xapi.callAsync("host.install_server_certificate", params);
     return true;
   },
+});
+
+export const hostResetCertificate = defineOperation({
+  ...shared,
+  name: "host.resetCertificate",
+  summary:
+    "Replaces the TLS certificate of a host by a new, self-signed one. Clients that trust only the old one, this server included, must trust the new one.",
+  params: idOnly,
+  permission: may("set"),
+  rest: denied("reset_certificate", "ResetHostCertificate"),
+  handler: ({ id }, context) =>
+    call(context, id, "host.reset_server_certificate"),
+});
+
+export const hostRefreshCertificate = defineOperation({
+  ...shared,
+  name: "host.refreshCertificate",
+  summary:
+    "Renews the internal certificate of a host, by which the hosts of its pool trust each other.",
+  params: idOnly,
+  permission: may("set"),
+  rest: actionRoute(
+    "/hosts/{id}/actions/refresh_certificate",
+    "RefreshHostCertificate",
+  ),
+  handler: ({ id }, context) =>
+    call(context, id, "host.refresh_server_certificate"),
 });
 
 /** Not exposed to AI assistants. */
@@ -254,4 +282,6 @@ export const hostOperations = [
   hostSetSchedulerGranularity,
   hostSetControlDomainMemory,
   hostInstallCertificate,
+  hostResetCertificate,
+  hostRefreshCertificate,
 ];

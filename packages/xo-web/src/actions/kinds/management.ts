@@ -1,4 +1,4 @@
-import { FileKey, Network, ShieldCheck } from "@lucide/vue";
+import { FileKey, FileX, Network, RefreshCcw, ShieldCheck } from "@lucide/vue";
 import type { ObjectRow } from "../../api/object-row.js";
 import { defineAction, nameOf, type Action } from "../plan/action.js";
 import { textOf } from "../plan/text-of.js";
@@ -96,6 +96,29 @@ export const managementActions: readonly Action[] = [
       method: "host.installCertificate",
       params: given,
     }),
+  }),
+  defineAction({
+    ...change,
+    types: ["host"],
+    id: "host.resetCertificate",
+    icon: FileX,
+    refusalOf: unlessUp,
+    formOf: ([object], { text }) => ({
+      lead: text.actions.leads.resetCertificate,
+      ...typedName(object),
+    }),
+    operation: () => ({ method: "host.resetCertificate" }),
+  }),
+  defineAction({
+    ...change,
+    types: ["host"],
+    id: "host.refreshCertificate",
+    icon: RefreshCcw,
+    refusalOf: unlessUp,
+    formOf: (_, { text }) => ({
+      lead: text.actions.leads.refreshCertificate,
+    }),
+    operation: () => ({ method: "host.refreshCertificate" }),
   }),
 ];
 

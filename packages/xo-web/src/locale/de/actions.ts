@@ -51,6 +51,8 @@ export const actions: Messages["actions"] = {
     "pool.management": "Management-Netzwerk ändern…",
     "host.management": "Management-Schnittstelle ändern…",
     "host.certificate": "Zertifikat installieren…",
+    "host.resetCertificate": "Zertifikat zurücksetzen…",
+    "host.refreshCertificate": "Internes Zertifikat erneuern…",
     "vm.createVtpm": "vTPM hinzufügen…",
     "vm.destroyVtpm": "vTPM löschen…",
     "pool.rollingUpdate": "Rollierendes Update…",
@@ -169,6 +171,10 @@ export const actions: Messages["actions"] = {
       "Alle Hosts sind ab jetzt über ein anderes Netzwerk erreichbar. Ist dort eine Adresse falsch oder nicht geroutet, ist der Pool für diesen Server nicht mehr erreichbar, bis das an den Konsolen der Hosts behoben ist.",
     hostManagement:
       "Der Host ist ab jetzt über eine andere Schnittstelle erreichbar. Ist deren Adresse falsch oder nicht geroutet, ist der Host für seinen Pool und diesen Server nicht mehr erreichbar, bis das an seiner Konsole behoben ist.",
+    resetCertificate:
+      "Das Zertifikat des Hosts wird gelöscht und durch ein neues, selbst signiertes ersetzt. Verbindungen zum Host werden getrennt; dieser Server und andere verbinden sich erst wieder, wenn das neue Zertifikat akzeptiert ist.",
+    refreshCertificate:
+      "Das Zertifikat, mit dem die Hosts des Pools einander vertrauen, wird durch ein neues ersetzt. Das Zertifikat für Clients bleibt.",
     certificate:
       "XAPI verwendet auf dem Host sofort das neue Zertifikat. Verbindungen zum Host werden getrennt; Clients, die nur dem alten vertrauen, müssen angepasst werden, auch dieser Server.",
     createVtpm:

@@ -50,6 +50,8 @@ export const actions = {
     "pool.management": "Change management network…",
     "host.management": "Change management interface…",
     "host.certificate": "Install certificate…",
+    "host.resetCertificate": "Reset certificate…",
+    "host.refreshCertificate": "Renew internal certificate…",
     "vm.createVtpm": "Add vTPM…",
     "vm.destroyVtpm": "Destroy vTPM…",
     "pool.rollingUpdate": "Rolling update…",
@@ -169,6 +171,10 @@ export const actions = {
       "All hosts are reached over another network from now on. If an address on it is wrong or not routed, the pool is lost to this server until it is repaired on the consoles of the hosts.",
     hostManagement:
       "The host is reached over another interface from now on. If its address is wrong or not routed, the host is lost to its pool and to this server until it is repaired on its console.",
+    resetCertificate:
+      "The certificate of the host is deleted and replaced by a new, self-signed one. Connections to the host are closed; this server and others connect again only when the new certificate is accepted.",
+    refreshCertificate:
+      "The certificate by which the hosts of the pool trust each other is replaced by a new one. The certificate for clients stays.",
     certificate:
       "XAPI of the host uses the new certificate immediately. Connections to the host are closed; clients that trust only the old one must be changed, this server included.",
     createVtpm:
