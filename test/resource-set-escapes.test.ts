@@ -146,11 +146,15 @@ t.test("a disk stays where it is counted", async (t) => {
 t.test("a revert stays within the set", async (t) => {
   const { api, session, create, used, diskOf, set } = await setUp(t);
   const id = await create();
+  // For a VM, and a snapshot of its disk or a second VM.
+  const limit = { id: set, limitId: "disk", quantity: 7 * GiB };
+  await api.ask("resourceSet.addLimit", limit);
   await t.test("disks that come back are counted", async (t) => {
     const snapshot = await session.ask("vm.snapshot", { id });
+    t.equal(await used("disk"), 6 * GiB);
     const vdi = String((await diskOf(id))["VDI"]);
     t.equal(await api.ask("vdi.delete", { id: vdi }), true);
-    t.equal(await used("disk"), 0);
+    t.equal(await used("disk"), 3 * GiB, "that of the snapshot");
     const second = await create();
     t.match(
       await session.call("vm.revertSnapshot", { id, snapshot }),
@@ -158,7 +162,7 @@ t.test("a revert stays within the set", async (t) => {
     );
     t.equal(await session.ask("vm.delete", { id: second }), true);
     t.equal(await session.ask("vm.revertSnapshot", { id, snapshot }), true);
-    t.equal(await used("disk"), 3 * GiB);
+    t.equal(await used("disk"), 6 * GiB);
   });
   await t.test("a snapshot from before does not remove it", async (t) => {
     t.equal(await api.ask("vm.set", { id, resourceSet: null }), true);

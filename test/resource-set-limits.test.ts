@@ -4,6 +4,7 @@ import { steer } from "./steered-pools.js";
 
 t.comment("timeout=300000");
 
+const MiB = 2 ** 20;
 const GiB = 2 ** 30;
 
 t.test("a set bounds its VMs after their creation too", async (t) => {
@@ -112,8 +113,41 @@ t.test("a set bounds its VMs after their creation too", async (t) => {
     );
   });
 
+  await t.test("disks of snapshots and config drives too", async (t) => {
+    const limit = { id: set, limitId: "disk" };
+    calls();
+    t.match(
+      await session.call("vm.snapshot", { id }),
+      exhausted("disk", 4 * GiB, 0),
+    );
+    const config = { vm: id, sr, config: "#cloud-config" };
+    t.match(
+      await session.call("vm.createCloudInitConfigDrive", config),
+      exhausted("disk", 4 * MiB, 0),
+    );
+    t.same(calls(), [], "nothing was created");
+    await api.ask("resourceSet.addLimit", { ...limit, quantity: 9 * GiB });
+    await session.ask("vm.createCloudInitConfigDrive", config);
+    t.match(await limits(set), { disk: { usage: 4 * GiB + 4 * MiB } });
+    const snapshot = await session.ask("vm.snapshot", { id });
+    t.match(await limits(set), { disk: { usage: 8 * GiB + 8 * MiB } });
+    const revert = { id, snapshot, snapshotBefore: true };
+    t.match(await session.call("vm.revertSnapshot", revert), {
+      error: { code: 24, data: { resourceType: "disk" } },
+    });
+    await api.ask("vm.delete", { id: snapshot });
+    const name_label = "XO CloudConfigDrive";
+    await api.ask("vdi.delete", {
+      id: (await one({ type: "VDI", name_label })).id,
+    });
+    t.match(await limits(set), { disk: { usage: 4 * GiB } }, "they are freed");
+    await api.ask("resourceSet.addLimit", { ...limit, quantity: 4 * GiB });
+  });
+
   await t.test("snapshots are counted, and limited", async (t) => {
     const limit = { id: set, limitId: "snapshots" };
+    const disk = { id: set, limitId: "disk" };
+    await api.ask("resourceSet.addLimit", { ...disk, quantity: 99 * GiB });
     await api.ask("resourceSet.addLimit", { ...limit, quantity: 1 });
     const snapshot = await session.ask("vm.snapshot", { id });
     t.match(await session.call("vm.snapshot", { id }), {
@@ -125,6 +159,7 @@ t.test("a set bounds its VMs after their creation too", async (t) => {
     });
     t.match(await limits(set), { snapshots: { total: 1, usage: 1 } });
     t.equal(await api.ask("vm.delete", { id: snapshot }), true);
+    await api.ask("resourceSet.addLimit", { ...disk, quantity: 4 * GiB });
     await api.ask("resourceSet.removeLimit", limit);
   });
 

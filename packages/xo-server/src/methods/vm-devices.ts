@@ -2,7 +2,7 @@ import type { Ref } from "@xo-server/model";
 import { Type } from "typebox";
 import type { PoolObject } from "../objects/pool-objects.js";
 import { defineOperation, type OperationContext } from "./define-operation.js";
-import { createConfigDrive } from "../vms/config-drive.js";
+import { CONFIG_DRIVE_SIZE, createConfigDrive } from "../vms/config-drive.js";
 import { findCdImage } from "../vms/cd-image.js";
 import { checkLocking } from "../vms/locking-rights.js";
 import { ejectCd, insertCd } from "../vms/cd-drive.js";
@@ -164,10 +164,13 @@ export const vmCreateCloudInitConfigDrive = defineOperation({
     const place = scope.use("operate:store", "SR", sr).ref;
     const { xapi, ref, object } = found;
     const uuid = String(object["uuid"]);
-    await withRollback(untrackedXapi(context.objects, vm), (made) =>
-      createConfigDrive(
-        { xapi, vm: { ref, uuid }, sr: place, made },
-        { userData: config, networkConfig },
+    const growth = { disk: CONFIG_DRIVE_SIZE };
+    await withGrowth(found, growth, context, () =>
+      withRollback(untrackedXapi(context.objects, vm), (made) =>
+        createConfigDrive(
+          { xapi, vm: { ref, uuid }, sr: place, made },
+          { userData: config, networkConfig },
+        ),
       ),
     );
     return true;

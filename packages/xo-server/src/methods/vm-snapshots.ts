@@ -5,7 +5,11 @@ import { defineOperation, type OperationContext } from "./define-operation.js";
 import { addVm } from "../vms/destroy-vm.js";
 import { withRollback, untrackedXapi } from "../vms/rollback.js";
 import { revertVm } from "../vms/revert-vm.js";
-import { growthOfRevert, withGrowth } from "../vms/set-growth.js";
+import {
+  growthOfRevert,
+  growthOfSnapshot,
+  withGrowth,
+} from "../vms/set-growth.js";
 import { takeSnapshot, type SnapshotKind } from "../vms/take-snapshot.js";
 import { id } from "../vms/vm-parameters.js";
 import { actionRoute, idOf, idOfMade, onId } from "./on-object.js";
@@ -41,7 +45,7 @@ export const vmSnapshot = defineOperation({
   handler: ({ id, ...options }, context) => {
     const { objects, task } = context;
     const vm = objects.get(id, "VM");
-    return withGrowth(vm, { snapshots: 1 }, context, () =>
+    return withGrowth(vm, growthOfSnapshot(vm, objects), context, () =>
       snapshot(objects, vm, { ...options, work: task }),
     );
   },
@@ -100,10 +104,8 @@ async function revert(
   const vm = context.objects.get(String(object["$snapshot_of"]));
   const name = String(vm.object["name_label"]);
   const before = `${name}_before_revert_${now()}`;
-  const growth = {
-    ...growthOfRevert(vm, snapshot, context.objects),
-    snapshots: snapshotBefore ? 1 : 0,
-  };
+  const { objects } = context;
+  const growth = growthOfRevert(vm, snapshot, { objects, snapshotBefore });
   await withGrowth(vm, growth, context, () =>
     revertVm(xapi, ref, snapshotBefore ? before : undefined),
   );

@@ -1,12 +1,17 @@
 import type { Catalog, Queries, ViewObject } from "@xo-server/inventory";
 import type { ResourceUsage } from "../vms/resource-sets.js";
+import { isOfBackup } from "../vms/set-growth.js";
 
 export interface UsageSources {
   readonly catalog: Pick<Catalog, "follow" | "get">;
   readonly queries: Pick<Queries, "page">;
 }
 
-/** Usage of a set by the VMs and templates in it, by limit. Sizes in bytes. */
+/**
+ * Usage of a set by the VMs and templates in it, by limit. Sizes in bytes: those that guests
+ * see, of disks of VMs and of their snapshots (as in Xen Orchestra). Not counted: suspend images, memory
+ * of snapshots, disks of snapshots of backups.
+ */
 export interface SetUsage {
   readonly cpus: number;
   readonly memory: number;
@@ -34,7 +39,8 @@ export async function readUsage({
   catalog,
   queries,
 }: UsageSources): Promise<ReadonlyMap<string, SetUsage>> {
-  await Promise.all([catalog.follow("VBD"), catalog.follow("VDI")]);
+  const followed = ["VBD", "VDI", "VM"] as const;
+  await Promise.all(followed.map((type) => catalog.follow(type)));
   const usage = new Map<string, SetUsage>();
   const counted = new Map<string, Set<string>>();
   for (const type of ["VM", "VM-template"])
@@ -80,13 +86,20 @@ function withVm(
     readonly known: Set<string>;
   },
 ): SetUsage {
-  const { CPUs, memory, $VBDs, snapshots } = vm as {
+  const {
+    CPUs,
+    memory,
+    snapshots = [],
+  } = vm as {
     readonly CPUs?: { readonly number?: number };
     readonly memory?: { readonly dynamic?: readonly number[] };
-    readonly $VBDs?: readonly string[];
     readonly snapshots?: readonly string[];
   };
-  const disks = new Set(($VBDs ?? []).flatMap((id) => diskOf(id, catalog)));
+  const disks = new Set(
+    [vm, ...snapshots.map((id) => read(id, catalog))]
+      .filter((one) => one === vm || !isOfBackup(one))
+      .flatMap((one) => disksOf(one, catalog)),
+  );
   let [size, added] = [0, 0];
   for (const id of disks) {
     const bytes = sizeOf(id, catalog);
@@ -99,7 +112,7 @@ function withVm(
     cpus: isTemplate ? 0 : (CPUs?.number ?? 0),
     memory: isTemplate ? 0 : (memory?.dynamic?.[1] ?? 0),
     disk: size,
-    snapshots: snapshots?.length ?? 0,
+    snapshots: snapshots.length,
   };
   return {
     cpus: sum.cpus + own.cpus,
@@ -110,6 +123,14 @@ function withVm(
     snapshots: sum.snapshots + own.snapshots,
     byVm: (sum.byVm as Map<string, ResourceUsage>).set(String(vm["id"]), own),
   };
+}
+
+function disksOf(
+  vm: ViewObject,
+  catalog: Pick<Catalog, "get">,
+): readonly string[] {
+  const vbds = (vm["$VBDs"] ?? []) as readonly string[];
+  return vbds.flatMap((id) => diskOf(id, catalog));
 }
 
 function diskOf(vbd: string, catalog: Pick<Catalog, "get">): readonly string[] {

@@ -1,6 +1,6 @@
 import { XoError, type Ref } from "@xo-server/model";
 import type { Xapi } from "@xo-server/xen-api";
-import { FAT_CAPACITY, writeFatImage } from "./fat-image.js";
+import { FAT_CAPACITY, FAT_SIZE, writeFatImage } from "./fat-image.js";
 import type { Rollback } from "./rollback.js";
 import { createDisk, createDrive } from "./new-drives.js";
 import { writeDisk } from "./write-disk.js";
@@ -13,6 +13,9 @@ export interface GuestConfig {
 }
 
 const LABEL = "cidata";
+
+/** Size of its disk in bytes. */
+export const CONFIG_DRIVE_SIZE = FAT_SIZE;
 
 /** Name of its disk. */
 export const CONFIG_DRIVE = "XO CloudConfigDrive";

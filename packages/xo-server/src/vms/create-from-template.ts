@@ -4,7 +4,7 @@ import type { HandlerContext } from "../operations/operation.js";
 import type { TaskContext } from "../tasks/task-context.js";
 import { allowAutoPowerOn, findNamed } from "./change-settings.js";
 import type { CreateParameters } from "./create-parameters.js";
-import { CONFIG_DRIVE } from "./config-drive.js";
+import { CONFIG_DRIVE, CONFIG_DRIVE_SIZE } from "./config-drive.js";
 import { addressCards } from "./address-cards.js";
 import { createVm } from "./create-vm.js";
 import { dropConfigDrive } from "./drop-config-drive.js";
@@ -127,7 +127,9 @@ function usageOf(
   return {
     cpus: given.CPUs ?? CPUs.number,
     memory: toBytes(given.memoryMax ?? given.memory ?? memory.size),
-    disk: sizeOfDisks(plan, objects),
+    disk:
+      sizeOfDisks(plan, objects) +
+      (plan.config === undefined ? 0 : CONFIG_DRIVE_SIZE),
   };
 }
 

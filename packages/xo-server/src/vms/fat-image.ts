@@ -22,6 +22,9 @@ const ROOT_START = FAT_START + FATS * FAT_SECTORS;
 const DATA_START = ROOT_START + (ROOT_ENTRIES * ENTRY) / SECTOR;
 const LAST = 0xffff;
 
+/** Bytes of an image. */
+export const FAT_SIZE = SECTORS * SECTOR;
+
 /** Bytes that the files may have together, each rounded up to sectors. */
 export const FAT_CAPACITY = (SECTORS - DATA_START) * SECTOR;
 
@@ -40,7 +43,7 @@ export function writeFatImage(
   files: readonly FatFile[],
   { label, serial }: FatOptions,
 ): Buffer {
-  const image = Buffer.alloc(SECTORS * SECTOR);
+  const image = Buffer.alloc(FAT_SIZE);
   writeBootSector(image, label, serial);
   const fat = new Uint16Array(FAT_SECTORS * (SECTOR / 2));
   fat.set([0xfff8, LAST]);

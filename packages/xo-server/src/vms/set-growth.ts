@@ -39,6 +39,42 @@ export function usageOf(
   return { ...computeOf(vm), disk };
 }
 
+/** What a VM uses with its snapshots; those of backups count by their number only. */
+function usageWithSnapshots(
+  vm: VmObject,
+  objects: Pick<PoolObjects, "find">,
+): ResourceUsage {
+  const ids = vm.object["snapshots"];
+  const all = Array.isArray(ids) ? (ids as string[]) : [];
+  const snapshots = all.flatMap((id) => objects.find(id) ?? []);
+  const disk = snapshots
+    .filter(({ object }) => !isOfBackup(object))
+    .reduce(
+      (sum, snapshot) => sum + usageOf(snapshot, objects).disk,
+      usageOf(vm, objects).disk,
+    );
+  return { ...computeOf(vm), disk, snapshots: all.length };
+}
+
+/** Xen Orchestra's mark of snapshots of backups. */
+const BACKUP_KEY = "xo:backup:job";
+
+/** Whether a backup has created a snapshot: its disks are not counted, as in Xen Orchestra. */
+export function isOfBackup(
+  snapshot: Readonly<Record<string, unknown>>,
+): boolean {
+  const other = snapshot["other"] as Readonly<Record<string, unknown>> | null;
+  return other?.[BACKUP_KEY] !== undefined;
+}
+
+/** What a snapshot of a VM adds: the sizes of its disks, as in Xen Orchestra. */
+export function growthOfSnapshot(
+  vm: VmObject,
+  objects: Pick<PoolObjects, "find">,
+): Pick<ResourceUsage, "disk" | "snapshots"> {
+  return { snapshots: 1, disk: usageOf(vm, objects).disk };
+}
+
 /** Size of a disk in bytes. */
 export function sizeOf(
   vdi: string,
@@ -77,17 +113,25 @@ export function growthOfSettings(
   };
 }
 
-/** What a snapshot adds to the use of its VM when the VM is reverted to it. */
+/** What a VM uses in addition when it is reverted to a snapshot, with one of before or not. */
 export function growthOfRevert(
   vm: VmObject,
   snapshot: VmObject,
-  objects: Pick<PoolObjects, "find">,
+  {
+    objects,
+    snapshotBefore,
+  }: {
+    readonly objects: Pick<PoolObjects, "find">;
+    readonly snapshotBefore: boolean;
+  },
 ): ResourceUsage {
   const [now, next] = [usageOf(vm, objects), usageOf(snapshot, objects)];
+  const disk = Math.max(0, next.disk - now.disk);
   return {
     cpus: Math.max(0, next.cpus - now.cpus),
     memory: Math.max(0, next.memory - now.memory),
-    disk: Math.max(0, next.disk - now.disk),
+    disk: snapshotBefore ? disk + now.disk : disk,
+    snapshots: snapshotBefore ? 1 : 0,
   };
 }
 
@@ -262,5 +306,5 @@ export async function moveToSet(
   // Also the present set must be one of the caller's.
   if (present !== undefined) resourceSets.open(present, context);
   const set = resourceSets.open(resourceSet, context);
-  return set.take(usageOf(vm, context.objects), vm.id);
+  return set.take(usageWithSnapshots(vm, context.objects), vm.id);
 }
