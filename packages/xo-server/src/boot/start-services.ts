@@ -23,6 +23,7 @@ import {
 } from "./start-monitoring-services.js";
 import { startPlacementServices } from "./start-placement-services.js";
 import { startRollingJobs } from "./start-rolling-jobs.js";
+import { startUsageReports } from "./start-usage-reports.js";
 import { startUpdates, type Updates } from "./start-updates.js";
 import { startStatusServices } from "./start-status-services.js";
 import { startTaskServices, type TaskServices } from "./start-task-services.js";
@@ -90,6 +91,7 @@ export async function startServices(
     kinds: new Map([
       ...kinds,
       startRollingJobs({ ...core, ...placing, people: auth.users }),
+      startUsageReports(core, options, auth.users),
     ]),
   });
   const services: Services = {

@@ -11,6 +11,7 @@ import type { JobParts } from "./jobs.js";
 import { isEmptyMetadata, MetadataBody } from "./metadata-body.js";
 import { MirrorBody } from "./mirror-body.js";
 import { RollingBody } from "./rolling-body.js";
+import { UsageReportBody } from "./usage-report-body.js";
 
 const common = {
   name: Type.Optional(Type.String({ maxLength: 1024 })),
@@ -51,6 +52,15 @@ const RollingJob = Type.Object(
   { additionalProperties: false },
 );
 
+const UsageReportJob = Type.Object(
+  {
+    type: Type.Literal("usageReport"),
+    ...common,
+    ...UsageReportBody.properties,
+  },
+  { additionalProperties: false },
+);
+
 const MetadataJob = Type.Object(
   {
     type: Type.Literal("metadataBackup"),
@@ -73,12 +83,13 @@ export const JobShape = Type.Union(
     BackupJob,
     RestoreTestJob,
     RollingJob,
+    UsageReportJob,
     MetadataJob,
     MirrorJob,
   ],
   {
     description:
-      "`call` calls an operation, once or for many parameters; `snapshot` takes snapshots of VMs and deletes its own old ones; `backup` backs up VMs to repositories; `restore-test` starts VMs of backups in a closed network; `rollingUpdate` updates all hosts of pools while their VMs run; `metadataBackup` backs up databases of pools and the configuration of the server; `mirrorBackup` copies backups of a repository into others.",
+      "`call` calls an operation, once or for many parameters; `snapshot` takes snapshots of VMs and deletes its own old ones; `backup` backs up VMs to repositories; `restore-test` starts VMs of backups in a closed network; `rollingUpdate` updates all hosts of pools while their VMs run; `usageReport` sends mail with what pools have used; `metadataBackup` backs up databases of pools and the configuration of the server; `mirrorBackup` copies backups of a repository into others.",
   },
 );
 
@@ -88,6 +99,7 @@ const schemas = {
   backup: BackupJob,
   "restore-test": RestoreTestJob,
   rollingUpdate: RollingJob,
+  usageReport: UsageReportJob,
   metadataBackup: MetadataJob,
   mirrorBackup: MirrorJob,
 } as const;

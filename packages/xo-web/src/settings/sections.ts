@@ -14,7 +14,10 @@ export const sectionGroups = [
       "tokens",
     ],
   },
-  { group: "work", sections: ["jobs", "alarms", "cloud-configs"] },
+  {
+    group: "work",
+    sections: ["jobs", "alarms", "usage-reports", "cloud-configs"],
+  },
   {
     group: "server",
     sections: ["performance", "cluster", "audit", "configuration"],

@@ -36,6 +36,7 @@ import { topology } from "./topology.js";
 import { tree } from "./tree.js";
 import { ui } from "./ui.js";
 import { updates } from "./updates.js";
+import { usageReports } from "./usage-reports.js";
 import { vm } from "./vm.js";
 import type { Messages } from "../en/messages.js";
 
@@ -78,5 +79,6 @@ export const de: Messages = {
   tree,
   ui,
   updates,
+  usageReports,
   vm,
 };

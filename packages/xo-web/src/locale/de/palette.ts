@@ -58,6 +58,7 @@ export const palette: Messages["palette"] = {
     groups: "Mitglieder",
     roles: "Berechtigungen, ACL, erteilen, entziehen",
     tokens: "Token erstellen, Token widerrufen, API-Schlüssel",
+    "usage-reports": "E-Mail, CSV, größte Verbraucher, Bericht",
     jobs: "Zeitpläne, geplante Snapshots, Aufbewahrung, Cron",
     alarms: "Schwellwerte, Benachrichtigungen, E-Mail, Webhook",
     performance: "Event-Loop, Latenz, Arbeitsspeicher",

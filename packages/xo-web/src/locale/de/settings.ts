@@ -28,6 +28,7 @@ export const settings: Messages["settings"] = {
     "sign-in": "Anmeldung",
     tokens: "Tokens",
     "cloud-configs": "Cloud-Configs",
+    "usage-reports": "Nutzungsberichte",
     jobs: "Jobs",
     alarms: "Alarmregeln",
     performance: "Leistung",

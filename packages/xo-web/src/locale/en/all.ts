@@ -36,6 +36,7 @@ import { topology } from "./topology.js";
 import { tree } from "./tree.js";
 import { ui } from "./ui.js";
 import { updates } from "./updates.js";
+import { usageReports } from "./usage-reports.js";
 import { vm } from "./vm.js";
 
 /**
@@ -81,5 +82,6 @@ export const en = {
   tree,
   ui,
   updates,
+  usageReports,
   vm,
 };

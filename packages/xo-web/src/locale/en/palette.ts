@@ -58,6 +58,7 @@ export const palette = {
     groups: "members",
     roles: "privileges, permissions, ACL, grant, revoke",
     tokens: "create token, revoke token, API key",
+    "usage-reports": "mail, CSV, top consumers, report",
     jobs: "schedules, scheduled snapshots, retention, cron",
     alarms: "thresholds, notifications, e-mail, webhook",
     performance: "event loop, latency, memory",

@@ -27,6 +27,7 @@ export const settings = {
     "sign-in": "Sign-in",
     tokens: "Tokens",
     "cloud-configs": "Cloud configs",
+    "usage-reports": "Usage reports",
     jobs: "Jobs",
     alarms: "Alarm rules",
     performance: "Performance",

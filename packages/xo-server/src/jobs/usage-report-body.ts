@@ -1,0 +1,35 @@
+import { Type, type Static } from "typebox";
+
+export const usagePeriods = ["day", "week", "month"] as const;
+export type UsagePeriod = (typeof usagePeriods)[number];
+
+/** A report of what pools, hosts, VMs and SRs have used, by mail. */
+export const UsageReportBody = Type.Object({
+  pools: Type.Optional(
+    Type.Array(Type.String({ minLength: 1, maxLength: 128 }), {
+      minItems: 1,
+      maxItems: 1_000,
+      description: "Ids of pools; default: all.",
+    }),
+  ),
+  period: Type.Optional(
+    Type.Enum([...usagePeriods], {
+      description: "What the averages are of; default: week.",
+    }),
+  ),
+  top: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: 100,
+      description: "Length of the lists of top consumers; default: 10.",
+    }),
+  ),
+  addresses: Type.Array(
+    Type.String({
+      pattern: '^[^\\s@<>,;"]+@[^\\s@<>,;"]+$',
+      maxLength: 254,
+    }),
+    { minItems: 1, maxItems: 50, description: "E-mail addresses." },
+  ),
+});
+export type UsageReportBody = Static<typeof UsageReportBody>;

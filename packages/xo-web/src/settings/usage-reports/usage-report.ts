@@ -1,0 +1,133 @@
+import type { Json } from "@xo-server/kit";
+
+export const usagePeriods = ["day", "week", "month"] as const;
+export type UsagePeriod = (typeof usagePeriods)[number];
+
+/** A job that sends usage reports, as `job.getAll` returns it. */
+export interface UsageReportJob {
+  readonly id: string;
+  readonly name: string;
+  readonly type: "usageReport";
+  /** Ids; absent: all. */
+  readonly pools?: readonly string[];
+  readonly period?: UsagePeriod;
+  readonly top?: number;
+  readonly addresses: readonly string[];
+}
+
+/** Figures of a pool, as `job.plan` returns them. Sizes in bytes; null: not known. */
+export interface PoolTotals {
+  readonly id: string;
+  readonly name: string;
+  readonly hosts: number;
+  readonly vms: number;
+  readonly runningVms: number;
+  /** Percent. */
+  readonly cpu: number | null;
+  readonly memory: number | null;
+  readonly memorySize: number;
+  readonly storage: number;
+  readonly storageSize: number;
+}
+
+export const topLists = [
+  "vmCpu",
+  "vmMemory",
+  "vmDisk",
+  "vmNetwork",
+  "hostCpu",
+  "hostMemory",
+  "srs",
+] as const;
+export type TopList = (typeof topLists)[number];
+
+export interface UsagePlan {
+  readonly subject: string;
+  readonly addresses: readonly string[];
+  readonly figures: {
+    readonly comparedWith?: number;
+    readonly lostPools: readonly string[];
+    readonly pools: readonly (PoolTotals & {
+      readonly before?: PoolTotals;
+      readonly silentHosts: readonly string[];
+      readonly top: Readonly<
+        Record<
+          TopList,
+          readonly {
+            readonly id: string;
+            readonly name: string;
+            readonly value: number;
+          }[]
+        >
+      >;
+    })[];
+  };
+}
+
+/** Values of the form fields, as typed. */
+export interface UsageEntries {
+  name: string;
+  allPools: boolean;
+  pools: readonly string[];
+  period: UsagePeriod;
+  top: string;
+  addresses: string;
+}
+
+export type UsageFault = "required" | "pools" | "number" | "addresses";
+export type UsageFaults = Partial<Record<keyof UsageEntries, UsageFault>>;
+
+/** What the server accepts: an address without a name. */
+const ADDRESS = /^[^\s@<>,;"]+@[^\s@<>,;"]+$/;
+const MOST_ADDRESSES = 50;
+const MOST_TOP = 100;
+
+export function toUsageEntries(job: UsageReportJob | undefined): UsageEntries {
+  return {
+    name: job?.name ?? "",
+    allPools: job?.pools === undefined,
+    pools: job?.pools ?? [],
+    period: job?.period ?? "week",
+    top: String(job?.top ?? 10),
+    addresses: (job?.addresses ?? []).join(", "),
+  };
+}
+
+export function usageFaultsOf(entries: UsageEntries): UsageFaults {
+  const faults: UsageFaults = {};
+  if (entries.name.trim() === "") faults.name = "required";
+  if (!entries.allPools && entries.pools.length === 0) faults.pools = "pools";
+  const top = Number(entries.top);
+  if (!Number.isInteger(top) || top < 1 || top > MOST_TOP)
+    faults.top = "number";
+  const addresses = toAddresses(entries.addresses);
+  const isRight = (one: string) => ADDRESS.test(one) && one.length <= 254;
+  if (addresses.length === 0) faults.addresses = "required";
+  else if (addresses.length > MOST_ADDRESSES || !addresses.every(isRight))
+    faults.addresses = "addresses";
+  return faults;
+}
+
+/** The parameter `job` of `job.create` and `job.set`; null removes a property. */
+export function toUsageJob(
+  entries: UsageEntries,
+  before: UsageReportJob | undefined,
+): Readonly<Record<string, Json>> {
+  const pools = entries.allPools
+    ? before?.pools === undefined
+      ? {}
+      : { pools: null }
+    : { pools: [...entries.pools] };
+  return {
+    type: "usageReport",
+    name: entries.name.trim(),
+    ...pools,
+    period: entries.period,
+    top: Number(entries.top),
+    addresses: [...toAddresses(entries.addresses)],
+  };
+}
+
+function toAddresses(text: string): readonly string[] {
+  return text.split(/[\s,;]+/).filter((one) => one !== "");
+}

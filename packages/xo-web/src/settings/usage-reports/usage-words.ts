@@ -1,0 +1,84 @@
+import type { Formats } from "../../locale/formats.js";
+import { fill, type Messages } from "../../locale/messages.js";
+import type { PoolTotals, TopList } from "./usage-report.js";
+
+export interface UsageWording {
+  readonly words: Messages["usageReports"];
+  readonly formats: Pick<Formats, "count" | "size" | "bytes">;
+  readonly unknown: string;
+}
+
+export interface FigureRow {
+  readonly name: string;
+  readonly value: string;
+  /** Since the last period; empty: unchanged or not known. */
+  readonly change: string;
+}
+
+export function figureRows(
+  pool: PoolTotals & { readonly before?: PoolTotals },
+  { words, formats, unknown }: UsageWording,
+): readonly FigureRow[] {
+  const { figures } = words;
+  const row = (
+    key: "hosts" | "vms" | "runningVms" | "cpu" | "memory" | "storage",
+    format: (value: number) => string,
+    size?: number,
+  ): FigureRow => {
+    const value = pool[key];
+    const before = pool.before?.[key];
+    const shown = value === null ? unknown : format(value);
+    return {
+      name: figures[key],
+      value:
+        size === undefined || value === null
+          ? shown
+          : fill(words.of, { used: shown, size: format(size) }),
+      change: changeOf(value, before, format),
+    };
+  };
+  const size = (bytes: number) => formats.size(bytes);
+  const count = (n: number) => formats.count(n);
+  return [
+    row("hosts", count),
+    row("vms", count),
+    row("runningVms", count),
+    row("cpu", percent),
+    row("memory", size, pool.memorySize),
+    row("storage", size, pool.storageSize),
+  ];
+}
+
+function changeOf(
+  value: number | null,
+  before: number | null | undefined,
+  format: (value: number) => string,
+): string {
+  if (value === null || before === null || before === undefined) return "";
+  const text = format(Math.abs(value - before));
+  if (text === format(0)) return "";
+  return value > before ? `+${text}` : `−${text}`;
+}
+
+export function valueWords(
+  list: TopList,
+  value: number,
+  { formats }: Pick<UsageWording, "formats">,
+): string {
+  switch (list) {
+    case "vmCpu":
+    case "hostCpu":
+    case "srs":
+      return percent(value);
+    case "vmDisk":
+    case "vmNetwork":
+      return `${formats.bytes(value)}/s`;
+    case "vmMemory":
+    case "hostMemory":
+      return formats.size(value);
+  }
+}
+
+function percent(value: number): string {
+  return `${value.toFixed(1)} %`;
+}
