@@ -107,6 +107,16 @@ t.test("hosts, pools, storage and networks", { skip, ...LIMIT }, async (t) => {
   t.test("a host: its settings, its interfaces, its memory", async (t) => {
     const { page, complaints } = await open(t, `/hosts/${host.id}`);
     await page.getByText("Pool coordinator").waitFor();
+    const tabs = page.locator("nav.tabs");
+    const height = () => tabs.evaluate((bar) => bar.clientHeight);
+    const before = await height();
+    await page.setViewportSize({ width: 1000, height: 900 });
+    t.ok(
+      await tabs.evaluate((bar) => bar.scrollWidth > bar.clientWidth),
+      "not all tabs fit",
+    );
+    t.equal(await height(), before, "no scroll bar moves the page");
+    await page.setViewportSize({ width: wide.width, height: 900 });
     const vms = await list("vms", `$container:${host.id}`);
     t.ok(
       vms.some(({ id }) => id.length > 0),

@@ -97,6 +97,7 @@ t.test(
       await act("Edit");
       await page.getByLabel("Display name").fill("Paris");
       await page.getByRole("button", { name: "Save" }).click();
+      await page.getByText("Connection settings saved.").waitFor();
       await page.getByText("Paris", { exact: true }).waitFor();
       await act("Disconnect");
       await page.locator(".tag", { hasText: "Disabled" }).waitFor();

@@ -32,6 +32,8 @@ t.test(
     t.test("pools are loaded and stay live without a reload", async (t) => {
       const { page, server, complaints } = await visit(t, loadingPools());
       await page.getByText("Connecting", { exact: true }).waitFor();
+      const badge = page.getByTitle(/without --data.*not keep/i);
+      t.equal(await badge.textContent(), "Demo", "what a demo keeps");
       server.show(livePools());
       await page.getByText("63,973").first().waitFor();
       t.equal(await page.locator(".pool").getByText("Live").count(), 3);
