@@ -54,6 +54,12 @@ t.test(
           ),
           "nothing is below the fold",
         );
+        t.ok(
+          await page
+            .getByRole("region", { name: "Pools: connection and load" })
+            .evaluate((box) => box.scrollWidth <= box.clientWidth),
+          "no column of the pools is cut",
+        );
         await states.click();
         await page.waitForURL(/#\/vms\?q=power_state/);
         t.same(complaints, []);
