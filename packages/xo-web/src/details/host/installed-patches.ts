@@ -10,11 +10,13 @@ export interface InstalledPatch {
  * and pool, XCP-ng a supplemental pack as an update as well.
  */
 export function installedPatches(
-  packs: readonly InstalledPatch[],
+  packs: readonly (Omit<InstalledPatch, "version"> & {
+    readonly version?: string;
+  })[],
   updates: readonly Omit<InstalledPatch, "version">[],
 ): readonly InstalledPatch[] {
   const byName = new Map<string, InstalledPatch>();
-  for (const { name, version, description } of packs)
+  for (const { name, version = "", description } of packs)
     byName.set(name, { name, version, description });
   for (const { name, description } of updates)
     if (!byName.has(name)) byName.set(name, { name, version: "", description });
