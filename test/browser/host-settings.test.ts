@@ -13,7 +13,6 @@ import { objectActions } from "./object-actions.js";
 const LIMIT = { timeout: 240_000 };
 t.comment("timeout=480000");
 const skip = noBrowserReason() ?? false;
-const GiB = 2 ** 30;
 
 /** Asks until the answer is so; the limit of the test is that of its patience. */
 async function until<T>(
@@ -101,28 +100,6 @@ t.test(
       t.pass("the host has it");
     });
 
-    await t.test("the control domain gets other memory", async (t) => {
-      await admin.ask("host.disable", { id });
-      await main.getByRole("button", { name: /Control domain memory/ }).click();
-      const field = main.getByRole("spinbutton", {
-        name: /Control domain memory/,
-      });
-      await field.fill("6");
-      await field.press("Enter");
-      await main
-        .getByRole("button", { name: /Control domain memory.*6 GiB/ })
-        .waitFor();
-      const domain = (await now())["controlDomain"];
-      await until(
-        () =>
-          admin.ask<Record<string, { memory: { static: number[] } }>>(
-            "xo.getAllObjects",
-            { filter: { id: domain } },
-          ),
-        (found) => Object.values(found)[0]?.memory.static[1] === 6 * GiB,
-      );
-      t.pass("the control domain has it");
-    });
     t.same(complaints, []);
   },
 );
