@@ -1,0 +1,70 @@
+import t from "tap";
+import { updateFaults, type UpdateFault } from "./rolling/update-faults.js";
+import { WatchedUpdate } from "./rolling/watched-update.js";
+
+t.comment("timeout=1500000");
+
+/** In `npm test` an eighth of the faults, another one each day. */
+function chosen(): readonly UpdateFault[] {
+  const seed = process.env["XO_TEST_SEED"];
+  const share = seed === undefined ? 1 : 8;
+  const first = seed === undefined ? 0 : Number(seed) % share;
+  return updateFaults.filter((_, index) => index % share === first);
+}
+
+t.test("there are at least 40 faults, each with a name", async (t) => {
+  const names = new Set(updateFaults.map(({ name }) => name));
+  t.ok(names.size >= 40, `${names.size} faults`);
+  t.equal(names.size, updateFaults.length);
+});
+
+/** How rolling updates with a fault have ended. */
+const outcomes = new Map<string, number>();
+
+for (const fault of chosen())
+  t.test(
+    fault.name,
+    { timeout: 180_000, skip: fault.open ?? false },
+    async (t) => {
+      const { at, strike, repair, takes, disablesHa = false } = fault;
+      const update = await WatchedUpdate.start(t);
+      if (at === undefined) await strike(update);
+      await update.begin(at?.step);
+      if (at !== undefined) {
+        await update.until(at.step, at.wave);
+        await strike(update);
+      }
+      const mayBeDown = takes?.(update) ?? [];
+      const { status, result } = await update.ended();
+      update.clearFaults();
+      const isStopped = status !== "success";
+      if (isStopped) {
+        t.match(result?.message, /\w/, "it reports why it has stopped");
+        const { where, reason } = result?.data ?? {};
+        if (where !== undefined) t.match(reason, /\w/, JSON.stringify(where));
+        t.same(
+          await update.worse({ mayBeDown, disablesHa }),
+          [],
+          "nothing is worse",
+        );
+        await repair?.(update);
+        await update.begin();
+        const again = await update.ended();
+        t.equal(
+          again.status,
+          "success",
+          `resumed: ${JSON.stringify(again.result)}`,
+        );
+      }
+      const outcome = isStopped ? "stopped" : "continued";
+      outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
+      t.comment(`${outcome}: ${result?.message ?? ""}`);
+      t.same(await update.worse(), [], "all is as before");
+      t.same(await update.notUpdated(), [], "all hosts are updated");
+      t.same(update.lost, [], "no VM has ever stopped");
+    },
+  );
+
+t.teardown(() => {
+  t.comment(JSON.stringify(Object.fromEntries(outcomes)));
+});

@@ -1,0 +1,247 @@
+import type { Step, WatchedUpdate } from "./watched-update.js";
+
+/** Something that goes wrong at a step of a rolling update. */
+export interface UpdateFault {
+  readonly name: string;
+  /** Where it strikes; absent: before the start. */
+  readonly at?: { readonly step: Step; readonly wave: number };
+  readonly strike: (update: WatchedUpdate) => unknown;
+  /** Repairs by hand what the fault has broken for good, before the update is resumed. */
+  readonly repair?: (update: WatchedUpdate) => unknown;
+  /** HA cannot be enabled while a host is offline. */
+  readonly disablesHa?: boolean;
+  /** Why it is not tried yet. */
+  readonly open?: string;
+  /** References of hosts that it takes. */
+  readonly takes?: (update: WatchedUpdate) => readonly string[];
+}
+
+const steps = [
+  "evacuate",
+  "install updates",
+  "reboot",
+  "wait for the host",
+  "verify the host",
+] as const satisfies readonly Step[];
+
+/** Faults of connections, of the coordinator, and of users, at any step. */
+const anywhere: readonly Pick<UpdateFault, "name" | "strike" | "open">[] = [
+  {
+    name: "another host becomes coordinator",
+    strike: ({ pool }) => pool.sim.promote(),
+  },
+  {
+    name: "connections break",
+    strike: ({ pool }) =>
+      pool.sim.faults.set("drop", { value: true, times: 3 }),
+  },
+  {
+    name: "answers never come",
+    strike: ({ pool }) =>
+      pool.sim.faults.set("hang", { value: true, times: 2 }),
+  },
+  {
+    name: "the sessions are invalid",
+    strike: ({ pool }) => pool.sim.faults.set("sessionInvalid", true),
+  },
+  {
+    name: "events are lost",
+    strike: ({ pool }) =>
+      pool.sim.faults.set("eventsLost", { value: true, times: 3 }),
+  },
+  {
+    name: "the toolstack starts",
+    open: "with HOST_STILL_BOOTING at some steps the update did not end within 3 minutes",
+    strike: ({ pool }) =>
+      pool.sim.faults.set("booting", { value: true, times: 5 }),
+  },
+  {
+    name: "XAPI answers with exceptions",
+    strike: ({ pool }) =>
+      pool.sim.faults.set("http500", { value: true, times: 2 }),
+  },
+  {
+    name: "answers are damaged",
+    strike: ({ pool }) =>
+      pool.sim.faults.set("badJson", { value: true, times: 2 }),
+  },
+  {
+    name: "a user cancels it",
+    async strike(update) {
+      await update.api.ask("task.abort", { id: update.taskId });
+    },
+  },
+  {
+    name: "a user suspends and continues it",
+    async strike({ api, pool }) {
+      await api.ask("pool.suspendRolling", { pool: pool.id });
+      await api.ask("pool.continueRolling", { pool: pool.id });
+    },
+  },
+];
+
+/** Of the update of a host that is no coordinator. */
+const WAVE = 1;
+const second = (update: WatchedUpdate) => update.hosts()[1]!;
+const fail =
+  (
+    method: string,
+    [error = "INTERNAL_ERROR", ...params]: readonly string[] = [],
+    conditions: object = {},
+  ): UpdateFault["strike"] =>
+  ({ pool }) =>
+    pool.sim.failNext(method, error, params, conditions);
+const updater = (what: string) => `host.call_plugin/updater.py/${what}`;
+const ofSecond =
+  (method: string, failure: readonly string[]): UpdateFault["strike"] =>
+  (update) =>
+    fail(method, failure, { object: second(update) })(update);
+
+/** Faults of single steps. */
+const single: readonly UpdateFault[] = [
+  {
+    name: "the updater has no space",
+    strike: ofSecond(updater("update"), [
+      "-1",
+      "No space left on device",
+      "",
+      "",
+    ]),
+  },
+  {
+    name: "the updater of the coordinator fails",
+    strike: fail(updater("update"), ["-1", "yum exited with 1", "", ""]),
+  },
+  {
+    name: "the updater is busy",
+    strike: fail(
+      updater("update"),
+      [
+        "-1",
+        "The updater plugin is busy (current operation: check_update)",
+        "",
+        "",
+      ],
+      { times: 3 },
+    ),
+  },
+  {
+    name: "the updater hangs for a minute",
+    strike: ({ pool }) => pool.sim.slowNext(updater("update"), 60_000),
+  },
+  {
+    name: "repositories are unreachable after the reboot",
+    at: { step: "wait for the host", wave: WAVE },
+    strike: fail(
+      updater("check_update"),
+      ["-1", "Cannot find a valid baseurl for repo: xcp-ng-base", "", ""],
+      { times: 2 },
+    ),
+  },
+  {
+    name: "a VM cannot be migrated",
+    strike: fail("VM.pool_migrate", ["INTERNAL_ERROR", "xenopsd"], {
+      when: "work",
+    }),
+  },
+  {
+    name: "a VM is refused by its host",
+    strike: fail("VM.pool_migrate", ["HOST_NOT_ENOUGH_FREE_MEMORY", "1", "0"]),
+  },
+  {
+    name: "a VM needs ten minutes to migrate",
+    strike: ({ pool }) => pool.sim.slowNext("VM.pool_migrate", 600_000),
+  },
+  { name: "a host cannot be disabled", strike: fail("host.disable") },
+  { name: "a host is not evacuated", strike: fail("host.evacuate") },
+  {
+    name: "a host is not rebooted",
+    strike: ofSecond("host.reboot", ["INTERNAL_ERROR", "the BMC is silent"]),
+  },
+  { name: "the coordinator is not rebooted", strike: fail("host.reboot") },
+  {
+    name: "a host returns disabled",
+    strike: (update) => update.pool.sim.failBoot(second(update), "disabled"),
+    repair: (update) => enable(update, second(update)),
+    takes: (update) => [second(update)],
+  },
+  {
+    name: "a host returns without its storage",
+    strike: (update) => update.pool.sim.failBoot(second(update), "unplugged"),
+  },
+  {
+    name: "storage of a host is connected at the third try",
+    strike(update) {
+      update.pool.sim.failBoot(second(update), "unplugged");
+      update.pool.sim.failNext(
+        "PBD.plug",
+        "SR_BACKEND_FAILURE_73",
+        ["", "NFS mount error", ""],
+        { times: 2 },
+      );
+    },
+  },
+  {
+    name: "a host returns with the software of before",
+    strike: (update) => update.pool.sim.failBoot(second(update), "old-version"),
+    // Its next boot is a good one.
+    repair: (update) => reboot(update, second(update)),
+  },
+  {
+    name: "a host does not return",
+    strike: (update) => update.pool.sim.failBoot(second(update), "never"),
+    repair: (update) => revive(update, second(update)),
+    disablesHa: true,
+    takes: (update) => [second(update)],
+  },
+  {
+    name: "the coordinator does not return",
+    strike: (update) =>
+      update.pool.sim.failBoot(update.hosts()[0]!, "disabled"),
+    repair: (update) => enable(update, update.hosts()[0]!),
+    takes: (update) => update.hosts(),
+  },
+  { name: "HA cannot be disabled", strike: fail("pool.disable_ha") },
+  {
+    name: "HA cannot be enabled again",
+    strike: fail("pool.enable_ha", [
+      "HA_CANNOT_CHANGE_BOND_STATUS_OF_MGMT_IFACE",
+    ]),
+  },
+];
+
+async function enable({ api }: WatchedUpdate, ref: string): Promise<void> {
+  const hosts = await api.all({ type: "host" });
+  const { id } = hosts.find((host) => host["_xapiRef"] === ref)!;
+  await api.ask("host.enable", { id });
+}
+
+async function reboot({ api }: WatchedUpdate, ref: string): Promise<void> {
+  const hosts = await api.all({ type: "host" });
+  const { id } = hosts.find((host) => host["_xapiRef"] === ref)!;
+  await api.ask("host.restart", { id });
+}
+
+async function revive({ pool }: WatchedUpdate, ref: string): Promise<void> {
+  pool.sim.reviveHost(ref);
+}
+
+/** Every fault at every step that it can strike at. */
+export const updateFaults: readonly UpdateFault[] = [
+  ...single,
+  ...steps.flatMap((step) =>
+    anywhere.map(({ name, ...fault }) => ({
+      name: `${name} at "${step}"`,
+      at: { step, wave: WAVE },
+      ...fault,
+    })),
+  ),
+  // While the coordinator itself is updated.
+  ...(["evacuate", "install updates"] as const).flatMap((step) =>
+    anywhere.map(({ name, ...fault }) => ({
+      name: `${name} at "${step}" of the coordinator`,
+      at: { step, wave: 0 },
+      ...fault,
+    })),
+  ),
+];
