@@ -122,7 +122,7 @@ async function acceptance(
   for (const [pattern, reason] of notApplicable)
     t.comment(`not run: ${pattern}: ${reason}`);
   const patterns = notApplicable.map(([pattern]) => pattern).join("|");
-  const leaveOut = `-test.skip=${patterns}`; // because these tests of the SDK apply to no server of today: the reason for each is in the tables above, and printed by the loop
+  const leaveOut = `-test.skip=${patterns}`; // reason: `notApplicable` has one for each test, printed above
   const args = ["-test.v", "-test.timeout=800s", leaveOut];
   const { stdout, stderr } = await run(t, program, args, prepare);
   const results = [...stdout.matchAll(RESULT)];

@@ -113,8 +113,19 @@ async function checkProxy(t: Test, url: string): Promise<void> {
   while ((await disks()).length === 0);
 
   // Larger than what proxies accept by default: the server itself refuses it.
-  const large = await send(url, "/rest/v0/users", "x".repeat(4 * 1024 * 1024));
+  const large = await sendUntilAnswered(url, "x".repeat(4 * 1024 * 1024));
   t.ok(JSON.parse(large.body), "an error page of the proxy is HTML");
+}
+
+/** A server that refuses a body closes the connection while it arrives: the answer can be lost (RFC 9112, 9.6). */
+async function sendUntilAnswered(url: string, body: string): Promise<Answer> {
+  for (;;)
+    try {
+      return await send(url, "/rest/v0/users", body);
+    } catch (error) {
+      const { code = "" } = error as NodeJS.ErrnoException;
+      if (!["ECONNRESET", "EPIPE"].includes(code)) throw error;
+    }
 }
 
 interface Answer {

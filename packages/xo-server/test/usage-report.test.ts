@@ -74,7 +74,7 @@ t.test("what is not known is no figure", async (t) => {
   const lines = figureLines({ ...pool, cpu: null, memory: null });
   t.match(
     lines.map(({ value }) => value),
-    ["3", "12", "7", "unknown", "unknown", "1.0 GiB of 0 B"],
+    ["3", "12", "7", "unknown", "unknown", "1 GiB of 0 B"],
   );
 });
 

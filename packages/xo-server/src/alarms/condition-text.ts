@@ -1,7 +1,7 @@
+import { sizeText } from "../notifications/size-text.js";
 import { SERVER_TYPE } from "./server-metrics.js";
 import type { Condition, StatisticCondition } from "./rule.js";
 
-const UNITS = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
 /** Last parts of paths of sizes in bytes. */
 const SIZES = /(^|\.)(memory|size|usage|physical_usage|chainPhysicalUsage)$/;
 const RATES = /^now\.(disk|network)$/;
@@ -55,23 +55,13 @@ export function valueText(value: number, on: Condition | undefined): string {
   if (isShare(on)) return `${toText(value * 100)}%`;
   const { type, metric } = on;
   if (type === SERVER_TYPE) return `${toText(value)} days`;
-  if (RATES.test(metric)) return `${toSize(value)}/s`;
-  return SIZES.test(metric) ? toSize(value) : toText(value);
+  if (RATES.test(metric)) return `${sizeText(value)}/s`;
+  return SIZES.test(metric) ? sizeText(value) : toText(value);
 }
 
 function isShare({ type, metric, of }: StatisticCondition): boolean {
   if (of !== undefined || metric === "now.cpu") return true;
   return type === SERVER_TYPE && metric.endsWith(".usage");
-}
-
-function toSize(bytes: number): string {
-  let value = bytes;
-  let unit = 0;
-  while (Math.abs(value) >= 1024 && unit < UNITS.length - 1) {
-    value /= 1024;
-    unit++;
-  }
-  return `${toText(value)} ${UNITS[unit]}`;
 }
 
 function toText(value: number): string {

@@ -1,3 +1,4 @@
+import { sizeText } from "../notifications/size-text.js";
 import type { Consumer, PoolFigures, TopList } from "./usage-figures.js";
 
 /** A figure of a pool in words, with its change since the last period. */
@@ -20,11 +21,11 @@ export const listNames: Readonly<Record<TopList, string>> = {
 
 const units: Readonly<Record<TopList, (value: number) => string>> = {
   vmCpu: toPercent,
-  vmMemory: toSize,
-  vmDisk: (value) => `${toSize(value)}/s`,
-  vmNetwork: (value) => `${toSize(value)}/s`,
+  vmMemory: sizeText,
+  vmDisk: (value) => `${sizeText(value)}/s`,
+  vmNetwork: (value) => `${sizeText(value)}/s`,
   hostCpu: toPercent,
-  hostMemory: toSize,
+  hostMemory: sizeText,
   srs: toPercent,
 };
 
@@ -47,8 +48,8 @@ export function figureLines(pool: PoolFigures): readonly FigureLine[] {
       value:
         value === null
           ? "unknown"
-          : `${toSize(value)} of ${toSize(size)}${shareOf(value, size)}`,
-      change: change(value, before?.[key], toSize),
+          : `${sizeText(value)} of ${sizeText(size)}${shareOf(value, size)}`,
+      change: change(value, before?.[key], sizeText),
     };
   };
   return [
@@ -82,18 +83,6 @@ function shareOf(value: number, size: number): string {
 
 function toPercent(value: number): string {
   return `${value.toFixed(1)} %`;
-}
-
-const sizeUnits = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
-
-function toSize(bytes: number): string {
-  let value = bytes;
-  let unit = 0;
-  while (value >= 1024 && unit < sizeUnits.length - 1) {
-    value /= 1024;
-    unit += 1;
-  }
-  return `${value.toFixed(unit === 0 ? 0 : 1)} ${sizeUnits[unit]}`;
 }
 
 /** `2026-11-20 to 2026-11-27`, in UTC */

@@ -1,5 +1,6 @@
 import type { Job } from "@xo-server/store";
 import type { RunOutcome } from "../../jobs/run-outcome.js";
+import { sizeText } from "../../notifications/size-text.js";
 import type {
   Message,
   MessageLine,
@@ -53,7 +54,6 @@ interface ReportedBody {
 
 /** Lines of a report at most; web hooks get the whole log. */
 const MAX_LINES = 500;
-const UNITS = ["B", "KiB", "MiB", "GiB", "TiB"];
 
 /** What a run has done, what it has skipped, and why. */
 export function toReport(
@@ -177,13 +177,6 @@ function errorOf(error: object | undefined): string {
 function toneOf(status: RunOutcome["status"]): Tone {
   if (status === "success") return "resolved";
   return status === "failure" ? "critical" : "warning";
-}
-
-function sizeText(bytes: number): string {
-  let value = bytes;
-  let unit = 0;
-  for (; value >= 1024 && unit < UNITS.length - 1; unit++) value /= 1024;
-  return `${Number(value.toPrecision(3))} ${UNITS[unit]!}`;
 }
 
 /** Names are of users. */

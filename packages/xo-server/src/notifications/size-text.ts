@@ -1,0 +1,10 @@
+const UNITS = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
+
+/** A size in messages to people: `1.5 GiB`. Four digits, so that 1,023 of a unit stay 1,023. */
+export function sizeText(bytes: number): string {
+  let value = bytes;
+  let unit = 0;
+  for (; Math.abs(value) >= 1024 && unit < UNITS.length - 1; unit++)
+    value /= 1024;
+  return `${Number(value.toPrecision(4))} ${UNITS[unit]!}`;
+}
