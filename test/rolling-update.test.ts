@@ -184,15 +184,17 @@ t.test(
   LIMIT,
   async (t) => {
     const bench = await startStorageBench(t, ...SIZE);
-    const { admin } = bench;
     const { hosts } = await lookAt(bench);
-    for (const { id } of hosts)
-      await admin.ask("pool.listMissingPatches", { host: id });
-    await control(bench.pool, "fail", {
+    const check = {
       method: "host.call_plugin/updater.py/check_update",
+      object: hosts[0]!["_xapiRef"],
+    };
+    // That of the plan.
+    await control(bench.pool, "fail", { ...check, delayMs: 0 });
+    await control(bench.pool, "fail", {
+      ...check,
       error: "-1",
       params: ["Cannot find a valid baseurl for repo: xcp-ng-base", "", ""],
-      object: hosts[0]!["_xapiRef"],
     });
     const task = await update(bench);
     t.equal(task.status, "success", JSON.stringify(task));
