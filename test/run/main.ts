@@ -24,7 +24,7 @@ if (!values.all && positionals.length === 0) {
 }
 const old = files.filter(({ compiled }) => !existsSync(compiled));
 if (old.length > 0)
-  throw new Error(`not compiled, run npx tsc -b: ${old[0]!.source}`);
+  throw new Error(`not compiled, run npm run compile: ${old[0]!.source}`);
 const report = new Report();
 await runFiles(files, (file, outcome) => report.add(file, outcome));
 report.end(performance.now() / 1000);
