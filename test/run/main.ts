@@ -2,17 +2,17 @@ import { existsSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { Report } from "./report.js";
 import { runFiles } from "./run-files.js";
-import { changedTests, isForeign, isUsual } from "./selection.js";
+import { changedTests, isUsual, testsOfCi } from "./selection.js";
 import { allTestFiles, testFilesAt, type TestFile } from "./test-files.js";
 
-// node test/dist/run/main.js [--all | --changed | --clients | FILE or FOLDER...]
+// node test/dist/run/main.js [--all | --changed | --ci REVISION | FILE or FOLDER...]
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     all: { type: "boolean" },
     changed: { type: "boolean" },
-    clients: { type: "boolean" },
+    ci: { type: "string" },
   },
 });
 const files = selectFiles();
@@ -35,7 +35,6 @@ function selectFiles(): TestFile[] {
   const files = allTestFiles();
   if (values.all) return files;
   if (values.changed) return changedTests(files);
-  return files.filter(
-    (file) => isUsual(file) || (values.clients && isForeign(file)),
-  );
+  if (values.ci !== undefined) return testsOfCi(files, values.ci);
+  return files.filter(isUsual);
 }

@@ -4,38 +4,61 @@ import { dirname, join, relative, resolve } from "node:path";
 import { ROOT, type TestFile } from "./test-files.js";
 
 /** The tests in `test/` that `npm test` runs; `npm run test:all` runs all of them. */
-const USUAL = new Set(
-  [
-    "architecture",
-    "reference-pages",
-    "repository",
-    "shape",
-    "run/runner",
-    "end-to-end",
-    "program",
-    "faults/restart",
-    "alarm-restarts",
-    "rest",
-    "rpc-clients",
-    "rights",
-    "live-queries",
-    "operations-matrix",
-    "packaging/deb",
-    "packaging/monitoring",
-    "packaging/proxies",
-    "packaging/release",
-    "browser/status-page",
-    "browser/lists",
-  ].map((name) => `test/${name}.test.ts`),
-);
+const USUAL = namesOfTests([
+  // Of the repository
+  "architecture",
+  "reference-pages",
+  "repository",
+  "shape",
+  "run/runner",
+  // Of the programs as a whole
+  "end-to-end",
+  "program",
+  "rest",
+  "rpc-clients",
+  "rights",
+  "live-queries",
+  "operations-matrix",
+  "browser/status-page",
+]);
 
-/** All tests of packages and benches, and some of the programs as a whole. */
-export function isUsual({ source }: TestFile): boolean {
-  return !source.startsWith("test/") || USUAL.has(source);
+/** What CI runs besides. */
+const CI = namesOfTests([
+  "faults/restart",
+  "alarm-restarts",
+  "packaging/deb",
+  "packaging/monitoring",
+  "packaging/proxies",
+  "packaging/release",
+  "browser/lists",
+]);
+
+function namesOfTests(names: readonly string[]): ReadonlySet<string> {
+  return new Set(names.map((name) => `test/${name}.test.ts`));
+}
+
+/** Most tests of packages and benches, and some of the programs as a whole. */
+export function isUsual({ source, slow }: TestFile): boolean {
+  return source.startsWith("test/") ? USUAL.has(source) : !slow;
+}
+
+/** @param since a revision: slow tests of packages run if a change since then can break them */
+export function testsOfCi(
+  files: readonly TestFile[],
+  since: string,
+): TestFile[] {
+  const affected = affectedProjects(changedFiles(since));
+  return files.filter(
+    (file) =>
+      isUsual(file) ||
+      CI.has(file.source) ||
+      isForeign(file) ||
+      (file.slow && affected.has(projectOf(file.source))),
+  );
 }
 
 /** Tests that run foreign programs. */
-export function isForeign({ source }: TestFile): boolean {
+function isForeign({ source }: TestFile): boolean {
   return /^test\/(clients|peers)\//.test(source);
 }
 
@@ -44,19 +67,19 @@ export function isForeign({ source }: TestFile): boolean {
  * changed projects and of the projects that refer to them. On main itself, since the last commit.
  */
 export function changedTests(files: readonly TestFile[]): TestFile[] {
-  const changed = changedFiles();
+  const base = git("merge-base", "HEAD", "main");
+  const since = base === git("rev-parse", "HEAD") ? "HEAD~1" : base;
+  const changed = changedFiles(since);
   const affected = affectedProjects(changed);
   return files.filter(
     (file) =>
       changed.has(file.source) ||
-      (isUsual(file) && affected.has(projectOf(file.source))),
+      ((isUsual(file) || file.slow) && affected.has(projectOf(file.source))),
   );
 }
 
-function changedFiles(): Set<string> {
-  const base = git("merge-base", "HEAD", "main");
-  const from = base === git("rev-parse", "HEAD") ? "HEAD~1" : base;
-  const committed = git("diff", "--name-only", from).split("\n");
+function changedFiles(since: string): Set<string> {
+  const committed = git("diff", "--name-only", since).split("\n");
   const fresh = git("ls-files", "--others", "--exclude-standard").split("\n");
   return new Set([...committed, ...fresh].filter((name) => name !== ""));
 }

@@ -13,6 +13,8 @@ export interface TestFile {
   readonly group: string;
   /** A line `// own process` in the source: no other file runs in its process. */
   readonly ownProcess: boolean;
+  /** A line `// slow` in the source: `npm test` leaves it out, CI runs it if a change can break it. */
+  readonly slow: boolean;
   /** Milliseconds; `t.comment("timeout=…")` in the source raises the usual limit. */
   readonly timeout: number;
 }
@@ -83,6 +85,7 @@ function describe(source: string, compiled: string): TestFile {
       source,
     )![1]!,
     ownProcess: /^\/\/ own process/m.test(text),
+    slow: /^\/\/ slow/m.test(text),
     timeout: Math.max(Number(timeout), USUAL_TIMEOUT),
   };
 }

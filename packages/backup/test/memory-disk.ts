@@ -1,3 +1,4 @@
+import { createCipheriv } from "node:crypto";
 import type { BlockSource } from "../src/write/block-source.js";
 import type { Range } from "../src/write/block-runs.js";
 import { integer } from "./random.js";
@@ -36,11 +37,22 @@ export class MemoryDisk implements BlockSource {
   }
 }
 
-/** Bytes that compress to about a half. */
+/** Bytes that compress to about a half: each other one is random. */
 export function halfRandom(random: () => number, length: number): Buffer {
-  const bytes = Buffer.alloc(length);
-  for (let i = 0; i < length; i += 2) bytes[i] = integer(random, 256);
-  return bytes;
+  const key = Buffer.from(
+    Array.from({ length: 16 }, () => integer(random, 256)),
+  );
+  const cipher = createCipheriv("aes-128-ctr", key, Buffer.alloc(16));
+  const bytes = new Uint8Array(
+    cipher.update(Buffer.alloc(length + 4 - (length % 4))),
+  );
+  const words = new Uint32Array(
+    bytes.buffer,
+    bytes.byteOffset,
+    bytes.length / 4,
+  );
+  for (let i = 0; i < words.length; i++) words[i]! &= 0x00ff00ff;
+  return Buffer.from(bytes.buffer, bytes.byteOffset, length);
 }
 
 /** Writes random blocks, some of them zero, at random places. */

@@ -1,3 +1,4 @@
+// slow
 import { generateKeyPairSync, randomBytes, sign } from "node:crypto";
 import {
   copyFile,

@@ -52,7 +52,7 @@ export interface StoreOptions {
 /** What makes a store slow on purpose. */
 export type StoreCosts = Pick<
   StoreOptions,
-  "scryptCost" | "passphraseCost" | "durable"
+  "scryptCost" | "passphraseCost" | "durable" | "sqliteThread"
 >;
 
 export interface StoreSettings extends Required<StoreOptions> {

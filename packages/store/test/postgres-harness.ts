@@ -1,7 +1,26 @@
 import type { StoreHarness } from "@xo-server/store/conformance";
+import { currentSchema } from "../src/schema/migrations/migrate.js";
 import type { PostgresCluster } from "./conformance/postgres-cluster.js";
 
-/** Databases of one cluster. A new database has 300 files, so used ones are cleared and reused. */
+/** Deletes all rows but those that say which migrations have been applied. */
+const CLEAR = `
+  do $$ declare name text; begin
+    if exists (select from pg_tables where schemaname = 'public' and tablename = 'kysely_migration')
+      and (select max(m.name) from kysely_migration m) = '${currentSchema}' then
+      set local session_replication_role = replica;
+      for name in select tablename from pg_tables where schemaname = 'public' and tablename not like 'kysely%' loop
+        execute format('delete from %I', name);
+      end loop;
+    else
+      drop schema public cascade;
+      create schema public;
+    end if;
+  end $$`;
+
+/**
+ * Databases of one cluster. A new database has 300 files, so used ones are reused: with the tables
+ * of this version and without rows, as a first start that was interrupted leaves them.
+ */
 export function createPostgresHarness(cluster: PostgresCluster): StoreHarness {
   const free: string[] = [];
   let count = 0;
@@ -21,9 +40,8 @@ export function createPostgresHarness(cluster: PostgresCluster): StoreHarness {
         location: cluster.url(name),
         query: (sql) => cluster.query(name, sql),
         async remove() {
-          const empty = "drop schema public cascade; create schema public";
           // A cluster killed by a test is deleted as a whole.
-          await cluster.query(name, empty).then(
+          await cluster.query(name, CLEAR).then(
             () => free.push(name),
             () => undefined,
           );

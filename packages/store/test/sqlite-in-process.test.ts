@@ -22,13 +22,13 @@ const write = (sql: string) =>
 
 t.test("a store without a thread keeps what was written", async (t) => {
   const bench = await createBench(t, sqliteHarness);
-  const first = await bench.open({ sqliteThread: false });
+  const first = await bench.open();
   await first.settings.set("a", 1);
   await first.close();
-  const second = await bench.open({ sqliteThread: false });
+  const second = await bench.open();
   t.equal(second.settings.get("a"), 1);
   await second.close();
-  const inThread = await bench.open();
+  const inThread = await bench.open({ sqliteThread: true });
   t.equal(inThread.settings.get("a"), 1);
 });
 
@@ -48,6 +48,24 @@ t.test("uncommitted data is visible only to its connection", async (t) => {
   });
   await database.request(write("commit"));
   t.match(await database.request(count), { rows: [{ n: 1 }] });
+});
+
+t.test("a write waits for that of another store of the process", async (t) => {
+  const bench = await createBench(t, sqliteHarness);
+  const first = new SqliteInProcess(bench.location, false);
+  const second = new SqliteInProcess(bench.location, false);
+  t.teardown(() => first.close());
+  t.teardown(() => second.close());
+  await first.request(write("create table t (a)"));
+  await second.request(read("select a from t"));
+  await first.request(write("begin immediate"));
+  const waiting = second.request(write("insert into t values (2)"));
+  await first.request(write("insert into t values (1)"));
+  await first.request(write("commit"));
+  t.match(await waiting, { changes: 1 });
+  t.match(await first.request(read("select count(*) as n from t")), {
+    rows: [{ n: 2 }],
+  });
 });
 
 t.test(

@@ -11,7 +11,7 @@ import { sqliteHarness } from "./sqlite-harness.js";
 
 t.test("file and journal are readable only by their owner", async (t) => {
   const bench = await createBench(t, sqliteHarness);
-  const store = await bench.open();
+  const store = await bench.open({ sqliteThread: true });
   await store.settings.set("a", 1);
   for (const suffix of ["", "-wal", "-shm"])
     t.equal((await stat(bench.location + suffix)).mode & 0o077, 0, suffix);
@@ -20,7 +20,9 @@ t.test("file and journal are readable only by their owner", async (t) => {
 t.test("a file that is not a database is an error", async (t) => {
   const bench = await createBench(t, sqliteHarness);
   await writeFile(bench.location, "this is no database".repeat(500));
-  await t.rejects(bench.open(), { code: "STORE_UNAVAILABLE" });
+  await t.rejects(bench.open({ sqliteThread: true }), {
+    code: "STORE_UNAVAILABLE",
+  });
 });
 
 t.test("a read-only location is an error", async (t) => {

@@ -15,6 +15,7 @@ import type { PoolState } from "../src/status/status.js";
 import { FakeClock } from "./fake-clock.js";
 import { MiniCatalog } from "./mini-catalog.js";
 import { as, startRestServer } from "./rest-server.js";
+import { cheapCosts } from "./cheap-costs.js";
 
 export interface BenchOptions {
   readonly yaml?: string;
@@ -50,6 +51,7 @@ export async function startAlarmBench(t: Test, options: BenchOptions = {}) {
   const store = await openStore({
     location: join(folder, "store.db"),
     key: { file: join(folder, "store.key") },
+    ...cheapCosts,
     clock,
   });
   const states =

@@ -22,6 +22,7 @@ import {
 } from "./audit-receivers.js";
 import { FakeClock } from "./fake-clock.js";
 import { ADMIN_PASSWORD, startTestServer } from "./test-server.js";
+import { cheapCosts } from "./cheap-costs.js";
 
 /** A database, and forwarders of its audit log. */
 async function startBench(t: Test) {
@@ -30,7 +31,12 @@ async function startBench(t: Test) {
   const clock = new FakeClock();
   const key = { text: randomBytes(32).toString("base64") };
   const open = () =>
-    openStore({ location: join(folder, "store.db"), key, create: "always" });
+    openStore({
+      location: join(folder, "store.db"),
+      key,
+      create: "always",
+      ...cheapCosts,
+    });
   let store = await open();
   const forwarders: Forwarder[] = [];
   const stop = async () => {

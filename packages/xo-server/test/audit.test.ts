@@ -5,6 +5,7 @@ import { openStore } from "@xo-server/store";
 import t, { type Test } from "tap";
 import { FakeClock } from "./fake-clock.js";
 import { ADMIN_PASSWORD, startTestServer } from "./test-server.js";
+import { cheapCosts } from "./cheap-costs.js";
 
 /** `t.testdir` is emptied by each server that is started. */
 async function dataFolder(t: Test): Promise<string> {
@@ -17,6 +18,7 @@ function settings(folder: string) {
   return {
     location: join(folder, "store.db"),
     key: { file: join(folder, "store.key") },
+    ...cheapCosts,
   };
 }
 

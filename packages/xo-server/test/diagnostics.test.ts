@@ -1,3 +1,4 @@
+// own process: it writes heap snapshots, large ones where other tests have run
 import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { mkdtemp, readdir, readFile, rm, stat } from "node:fs/promises";

@@ -2,12 +2,14 @@ import { openStore } from "@xo-server/store";
 import t, { type Test } from "tap";
 import { Plugins } from "../src/plugins/plugins.js";
 import { startTestServer } from "./test-server.js";
+import { cheapCosts } from "./cheap-costs.js";
 
 async function setUp(t: Test) {
   const folder = t.testdir();
   const store = await openStore({
     location: `${folder}/store.db`,
     key: { file: `${folder}/store.key` },
+    ...cheapCosts,
   });
   t.teardown(() => store.close());
   const warnings: string[] = [];

@@ -9,13 +9,15 @@ import type { SqliteCall, SqliteResult } from "./sqlite-protocol.js";
 /** Maximum of cached prepared statements per connection. */
 const MAX_PREPARED = 200;
 
+/** How long a call waits for another process on the same file, such as the command line. */
+export const BUSY_TIMEOUT_MS = 5_000;
+
 /**
  * synchronous=FULL: committed data survives a loss of power; batching of commits
- * compensates the cost (docs/decisions/010). busy_timeout is for another process
- * on the same file, such as the command line.
+ * compensates the cost (docs/decisions/010).
  */
 const SETTINGS = `
-  pragma busy_timeout = 5000;
+  pragma busy_timeout = ${BUSY_TIMEOUT_MS};
   pragma journal_mode = wal;
   pragma synchronous = full;
   pragma foreign_keys = on;
@@ -51,6 +53,11 @@ export class SqliteConnection {
     } catch (error) {
       throw toFailure(error);
     }
+  }
+
+  /** From now on a call fails at once while another connection writes, with SQLITE_BUSY. */
+  failWhenBusy(): void {
+    this.#database.exec("pragma busy_timeout = 0");
   }
 
   close(): void {

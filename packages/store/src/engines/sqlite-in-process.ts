@@ -1,5 +1,5 @@
-import { setImmediate } from "node:timers/promises";
-import { SqliteConnection } from "./sqlite-connection.js";
+import { setImmediate, setTimeout } from "node:timers/promises";
+import { BUSY_TIMEOUT_MS, SqliteConnection } from "./sqlite-connection.js";
 import { SqliteFailure } from "./sqlite-failure.js";
 import type {
   ConnectionName,
@@ -7,6 +7,10 @@ import type {
   SqliteExecutor,
   SqliteResult,
 } from "./sqlite-protocol.js";
+
+/** https://sqlite.org/rescode.html; the higher bits tell more. */
+const BUSY = 5;
+const BUSY_PAUSE_MS = 2;
 
 /** Runs SQLite in the thread of the caller, which its calls block: for commands and tests. */
 export class SqliteInProcess implements SqliteExecutor {
@@ -25,10 +29,20 @@ export class SqliteInProcess implements SqliteExecutor {
   async request(call: SqliteCall): Promise<SqliteResult> {
     this.#connections ??= this.#open();
     const connections = await this.#connections;
+    const deadline = performance.now() + BUSY_TIMEOUT_MS;
     // Other work of the process has its turn, as it has while a thread works.
     await setImmediate();
-    if (this.#closed) throw new SqliteFailure(0, "the store is closed");
-    return connections[call.connection].execute(call);
+    for (;;) {
+      if (this.#closed) throw new SqliteFailure(0, "the store is closed");
+      try {
+        return connections[call.connection].execute(call);
+      } catch (error) {
+        const isBusy = ((error as SqliteFailure).code & 0xff) === BUSY;
+        if (!isBusy || performance.now() > deadline) throw error;
+      }
+      // Who writes may be another store of this process, which SQLite's own waiting would stop.
+      await setTimeout(BUSY_PAUSE_MS);
+    }
   }
 
   async close(): Promise<void> {
@@ -42,7 +56,14 @@ export class SqliteInProcess implements SqliteExecutor {
 
   async #open(): Promise<Record<ConnectionName, SqliteConnection>> {
     try {
-      const open = () => SqliteConnection.open(this.#file, this.#durable);
+      const open = async () => {
+        const connection = await SqliteConnection.open(
+          this.#file,
+          this.#durable,
+        );
+        connection.failWhenBusy();
+        return connection;
+      };
       return { writer: await open(), reader: await open() };
     } catch (error) {
       // The next call tries again.

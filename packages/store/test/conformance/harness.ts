@@ -51,6 +51,8 @@ export async function createBench(t: Teardown, harness: StoreHarness) {
         passphraseCost: cheapScrypt.ln,
         // Tests end processes, not machines.
         durable: false,
+        // A thread costs more than what most tests do in it; those of the thread start it.
+        sqliteThread: false,
         clock,
         ...options,
       });
