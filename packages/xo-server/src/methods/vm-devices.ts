@@ -7,7 +7,7 @@ import { findCdImage } from "../vms/cd-image.js";
 import { checkLocking } from "../vms/locking-rights.js";
 import { ejectCd, insertCd } from "../vms/cd-drive.js";
 import { withRollback, untrackedXapi, type Rollback } from "../vms/rollback.js";
-import { createDrive, createInterface } from "../vms/new-drives.js";
+import { createVbd, createInterface } from "../vms/new-vbds.js";
 import { growthOfDisk, withGrowth } from "../vms/set-growth.js";
 import { PoolScope } from "../vms/pool-scope.js";
 import { id } from "../vms/vm-parameters.js";
@@ -83,7 +83,7 @@ export const vmAttachDisk = defineOperation({
     const disk = scope.use("administrate:attach", "VDI", vdi);
     const growth = growthOfDisk(found, vdi, context.objects);
     const attach = async (made: Rollback) => {
-      const vbd = await createDrive(found.xapi, {
+      const vbd = await createVbd(found.xapi, {
         ...options,
         vm: found.ref,
         vdi: disk.ref,

@@ -11,7 +11,7 @@ import type {
 /** Maximum number of targets of a rule. */
 export const MAX_TARGETS = 20;
 
-/** Targets with their secrets apart. */
+/** Targets without their secrets, and the secrets. */
 export interface SplitTargets {
   readonly targets: readonly Target[];
   /** By id of the target. */

@@ -2,7 +2,7 @@ import { XoError, type Ref } from "@xo-server/model";
 import type { Xapi } from "@xo-server/xen-api";
 import { FAT_CAPACITY, FAT_SIZE, writeFatImage } from "./fat-image.js";
 import type { Rollback } from "./rollback.js";
-import { createDisk, createDrive } from "./new-drives.js";
+import { createDisk, createVbd } from "./new-vbds.js";
 import { writeDisk } from "./write-disk.js";
 
 /** What cloud-init is to do in a guest. */
@@ -51,7 +51,7 @@ export interface ConfigDriveParts {
   readonly made: Rollback;
 }
 
-/** @returns references of the drive and its disk */
+/** @returns references of the VBD and of its disk */
 export async function createConfigDrive(
   { xapi, vm, sr, made }: ConfigDriveParts,
   config: GuestConfig,
@@ -69,6 +69,6 @@ export async function createConfigDrive(
     made,
   );
   await writeDisk(xapi, vdi, image);
-  const vbd = await createDrive(xapi, { vm: vm.ref, vdi });
+  const vbd = await createVbd(xapi, { vm: vm.ref, vdi });
   return { vbd, vdi };
 }

@@ -1,8 +1,8 @@
 import { XoError, type Ref } from "@xo-server/model";
 import type { Xapi } from "@xo-server/xen-api";
 import type { Rollback } from "./rollback.js";
-import { createDisk, createDrive } from "./new-drives.js";
-import { disksOf, readDrives, readRecord, type Drive } from "./xapi-records.js";
+import { createDisk, createVbd } from "./new-vbds.js";
+import { disksOf, readVbds, readRecord, type Vbd } from "./xapi-records.js";
 
 /** A DiskSpec whose SR is an opaque reference. */
 export interface ResolvedDiskSpec {
@@ -29,14 +29,14 @@ export async function createDisks(
   specs: readonly ResolvedDiskSpec[],
 ): Promise<void> {
   const { VBDs } = await readRecord(place.xapi, "VM", place.vm);
-  const disks = disksOf(await readDrives(place.xapi, VBDs));
+  const disks = disksOf(await readVbds(place.xapi, VBDs));
   for (const [index, spec] of specs.entries()) {
-    const drive =
+    const vbd =
       spec.position === undefined
         ? undefined
         : disks.find(({ userdevice }) => userdevice === spec.position);
     const isFirst = index === 0 && disks.length === 0;
-    if (drive !== undefined) await changeDisk(place, drive, spec);
+    if (vbd !== undefined) await changeDisk(place, vbd, spec);
     else if (!spec.destroy) await addDisk(place, spec, isFirst);
   }
 }
@@ -61,21 +61,21 @@ async function addDisk(
     });
   const disk = { sr, size, name: labelOf(spec, name), description, vm };
   const vdi = await createDisk(xapi, disk, made);
-  await createDrive(xapi, { vm, vdi, position, bootable });
+  await createVbd(xapi, { vm, vdi, position, bootable });
 }
 
 async function changeDisk(
   place: NewDiskContext,
-  drive: Drive,
+  vbd: Vbd,
   spec: ResolvedDiskSpec,
 ): Promise<void> {
   const { xapi } = place;
-  if (spec.destroy) return removeDisk(xapi, drive);
-  const { SR, virtual_size } = await readRecord(xapi, "VDI", drive.VDI);
+  if (spec.destroy) return removeDisk(xapi, vbd);
+  const { SR, virtual_size } = await readRecord(xapi, "VDI", vbd.VDI);
   const vdi =
     spec.sr === undefined || spec.sr === SR
-      ? drive.VDI
-      : await moveDisk(place, drive, spec.sr);
+      ? vbd.VDI
+      : await moveDisk(place, vbd, spec.sr);
   if (spec.name !== undefined)
     await xapi.call("VDI.set_name_label", [vdi, spec.name]);
   if (spec.description !== undefined)
@@ -87,25 +87,25 @@ async function changeDisk(
 /** XAPI migrates only disks of running VMs; this one is an unused clone and can be copied. */
 async function moveDisk(
   { xapi, vm, rollback: made }: NewDiskContext,
-  drive: Drive,
+  vbd: Vbd,
   sr: Ref,
 ): Promise<Ref> {
-  const copy = (await xapi.callAsync("VDI.copy", [drive.VDI, sr])) as Ref;
+  const copy = (await xapi.callAsync("VDI.copy", [vbd.VDI, sr])) as Ref;
   made.add(`disk ${copy}`, (cleaner) =>
     cleaner.callAsync("VDI.destroy", [copy]),
   );
-  await removeDisk(xapi, drive);
-  await createDrive(xapi, {
+  await removeDisk(xapi, vbd);
+  await createVbd(xapi, {
     vm,
     vdi: copy,
-    position: drive.userdevice,
-    bootable: drive.bootable,
-    mode: drive.mode === "RO" ? "RO" : "RW",
+    position: vbd.userdevice,
+    bootable: vbd.bootable,
+    mode: vbd.mode === "RO" ? "RO" : "RW",
   });
   return copy;
 }
 
-async function removeDisk(xapi: Xapi, { ref, VDI }: Drive): Promise<void> {
+async function removeDisk(xapi: Xapi, { ref, VDI }: Vbd): Promise<void> {
   await xapi.callAsync("VBD.destroy", [ref]);
   const { VBDs } = await readRecord(xapi, "VDI", VDI);
   if (VBDs.length === 0) await xapi.callAsync("VDI.destroy", [VDI]);

@@ -5,7 +5,7 @@ import type { TaskContext } from "../tasks/task-context.js";
 import { allowAutoPowerOn, findNamed } from "./change-settings.js";
 import type { CreateParameters } from "./create-parameters.js";
 import { CONFIG_DRIVE, CONFIG_DRIVE_SIZE } from "./config-drive.js";
-import { addressCards } from "./address-cards.js";
+import { assignVifAddresses } from "./vif-addresses.js";
 import { createVm } from "./create-vm.js";
 import { dropConfigDrive } from "./drop-config-drive.js";
 import { withRollback, untrackedXapi, type Rollback } from "./rollback.js";
@@ -54,17 +54,17 @@ export async function createVmFromTemplate(
   const make = async (made: Rollback) => {
     const giveBack = await set?.take(usageOf(params, plan, objects));
     if (giveBack !== undefined) made.add("its share of the set", giveBack);
-    const cards =
+    const vifs =
       params.resourceSet === undefined || params.resourceSet === null
-        ? plan.cards
-        : await addressCards(plan.cards, {
+        ? plan.vifs
+        : await assignVifAddresses(plan.vifs, {
             assign: (network) =>
               sets.assignAddress(String(params.resourceSet), network),
             made,
           });
     await note.write("begun");
     const created = await createVm(
-      { ...plan, cards },
+      { ...plan, vifs },
       {
         made,
         toSettings: (vm) => toSettingCalls(settings, vm, refOf),

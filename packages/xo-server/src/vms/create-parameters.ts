@@ -32,7 +32,7 @@ const disk = Type.Object(
 const addresses = Type.Optional(
   Type.Array(Type.String({ maxLength: 64 }), { maxItems: 256 }),
 );
-const card = Type.Object(
+const vif = Type.Object(
   {
     network: optionalId,
     mac: Type.Optional(Type.String({ maxLength: 32 })),
@@ -46,7 +46,7 @@ const card = Type.Object(
   },
   open,
 );
-export type GivenCard = Static<typeof card>;
+export type GivenVif = Static<typeof vif>;
 
 const config = Type.Optional(
   Type.Union([Type.String({ maxLength: 2 ** 22 }), Type.Null()]),
@@ -74,7 +74,7 @@ export const createParameters = Type.Object(
     VDIs: Type.Optional(Type.Array(disk, { maxItems: 255 })),
     existingDisks: Type.Optional(Type.Record(Type.String(), disk)),
     VIFs: Type.Optional(
-      Type.Array(card, {
+      Type.Array(vif, {
         maxItems: 64,
         description: "In place of all that the template has.",
       }),

@@ -1,31 +1,31 @@
 import type { Ref } from "@xo-server/model";
 import type { Xapi } from "@xo-server/xen-api";
 import type { NewVm } from "./new-vm.js";
-import { createInterface } from "./new-drives.js";
+import { createInterface } from "./new-vbds.js";
 import type { VmRecord } from "./xapi-records.js";
 
 /** Creates the VIFs of a new VM as specified. */
 export async function createVifs(
-  { cards, keepsCards, template: { xapi } }: NewVm,
+  { vifs, keepsVifs, template: { xapi } }: NewVm,
   vm: Ref,
   { VIFs }: VmRecord,
 ): Promise<void> {
-  if (cards === undefined) return;
+  if (vifs === undefined) return;
   const devices = new Map<string, Ref>();
   for (const vif of VIFs) devices.set(await deviceOf(xapi, vif), vif);
-  const named = new Set(cards.map(({ device }) => device));
+  const named = new Set(vifs.map(({ device }) => device));
   for (const [device, vif] of devices)
-    if (!keepsCards || named.has(device)) {
+    if (!keepsVifs || named.has(device)) {
       await xapi.callAsync("VIF.destroy", [vif]);
       devices.delete(device);
     }
   const taken = new Set([...devices.keys(), ...named]);
-  for (const card of cards) {
-    const { network } = card;
-    const device = card.device ?? firstFree(taken);
+  for (const vif of vifs) {
+    const { network } = vif;
+    const device = vif.device ?? firstFree(taken);
     taken.add(device);
     if (network !== undefined)
-      await createInterface(xapi, { ...card, vm, network, device });
+      await createInterface(xapi, { ...vif, vm, network, device });
   }
 }
 

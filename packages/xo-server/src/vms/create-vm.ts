@@ -11,7 +11,7 @@ import { entryCalls, type Call } from "./setting-calls.js";
 import {
   disksOf,
   isSet,
-  readDrives,
+  readVbds,
   readRecord,
   type VmRecord,
 } from "./xapi-records.js";
@@ -123,7 +123,7 @@ async function configure(
 /** Where the VM's first disk is. */
 async function firstSrOf(xapi: Xapi, vm: Ref): Promise<Ref | undefined> {
   const { VBDs } = await readRecord(xapi, "VM", vm);
-  const [first] = disksOf(await readDrives(xapi, VBDs));
+  const [first] = disksOf(await readVbds(xapi, VBDs));
   if (first === undefined) return undefined;
   const { SR } = await readRecord(xapi, "VDI", first.VDI);
   return isSet(SR) ? SR : undefined;

@@ -4,7 +4,7 @@ import type { PoolObjects } from "../objects/pool-objects.js";
 import type { TaskContext } from "../tasks/task-context.js";
 import { destroyVm } from "./destroy-vm.js";
 import { isGone } from "./rollback.js";
-import { MADE_FOR } from "./new-drives.js";
+import { MADE_FOR } from "./new-vbds.js";
 import { readRecord } from "./xapi-records.js";
 
 /**

@@ -5,7 +5,7 @@ import {
   disksOf,
   isRunning,
   isSet,
-  readDrives,
+  readVbds,
   readRecord,
   type VmRecord,
 } from "./xapi-records.js";
@@ -103,8 +103,8 @@ async function unlock(xapi: Xapi, ref: Ref, vm: VmRecord): Promise<void> {
 
 /** Disks that no other VM has, and what its memory was saved to. */
 async function ownDisks(xapi: Xapi, vm: VmRecord, ref: Ref): Promise<Ref[]> {
-  const drives = disksOf(await readDrives(xapi, vm.VBDs));
-  const vdis = [...new Set(drives.map(({ VDI }) => VDI))];
+  const vbds = disksOf(await readVbds(xapi, vm.VBDs));
+  const vdis = [...new Set(vbds.map(({ VDI }) => VDI))];
   const owned = await Promise.all(vdis.map((vdi) => isOnlyOf(xapi, vdi, ref)));
   const own = vdis.filter((_, i) => owned[i]);
   return isSet(vm.suspend_VDI) ? [...own, vm.suspend_VDI] : own;
@@ -112,8 +112,8 @@ async function ownDisks(xapi: Xapi, vm: VmRecord, ref: Ref): Promise<Ref[]> {
 
 async function isOnlyOf(xapi: Xapi, vdi: Ref, vm: Ref): Promise<boolean> {
   const { VBDs } = await readRecord(xapi, "VDI", vdi);
-  const drives = await readDrives(xapi, VBDs);
-  return drives.every(({ VM }) => VM === vm);
+  const vbds = await readVbds(xapi, VBDs);
+  return vbds.every(({ VM }) => VM === vm);
 }
 
 /** @returns those that stayed, each with the reason */

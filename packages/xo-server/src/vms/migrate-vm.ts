@@ -1,6 +1,6 @@
 import { XapiError, XoError, type Ref } from "@xo-server/model";
 import type { PoolObject, PoolObjects } from "../objects/pool-objects.js";
-import { disksOf, readDrives, readRecord } from "./xapi-records.js";
+import { disksOf, readVbds, readRecord } from "./xapi-records.js";
 
 /** Where a VM, its disks and its interfaces are to go. */
 export interface Migration {
@@ -33,7 +33,7 @@ export async function migrateVm(
     const options = { force: String(force) };
     await vm.xapi.callAsync("VM.pool_migrate", [vm.ref, host.ref, options]);
   } catch (error) {
-    if (!(await isApart(error, migration, objects))) throw error;
+    if (!(await isStorageUnreachable(error, migration, objects))) throw error;
     await sendVm(migration, objects);
   }
 }
@@ -42,7 +42,7 @@ export async function migrateVm(
  * The host does not reach the disks. For a halted VM, XAPI does not check them: it only reports
  * that it is not running.
  */
-async function isApart(
+async function isStorageUnreachable(
   error: unknown,
   { vm, host }: Migration,
   objects: PoolObjects,
@@ -55,7 +55,7 @@ async function isApart(
   if (!isHalted) return false;
   const seen = srsOf(host, objects);
   const { VBDs } = await readRecord(vm.xapi, "VM", vm.ref);
-  for (const { VDI } of disksOf(await readDrives(vm.xapi, VBDs)))
+  for (const { VDI } of disksOf(await readVbds(vm.xapi, VBDs)))
     if (!seen.has((await readRecord(vm.xapi, "VDI", VDI)).SR)) return true;
   return false;
 }
@@ -80,7 +80,7 @@ async function sendVm(
 ): Promise<void> {
   const { vm, host, force } = migration;
   const record = await readRecord(vm.xapi, "VM", vm.ref);
-  const disks = disksOf(await readDrives(vm.xapi, record.VBDs));
+  const disks = disksOf(await readVbds(vm.xapi, record.VBDs));
   const targets = targetsOf(migration, objects);
   const vdiMap: Record<Ref, Ref> = {};
   for (const { VDI } of disks) {

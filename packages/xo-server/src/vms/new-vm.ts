@@ -3,7 +3,7 @@ import type { PoolObject, PoolObjects } from "../objects/pool-objects.js";
 import type { HandlerContext } from "../operations/operation.js";
 import { findCdImage } from "./cd-image.js";
 import type { GuestConfig } from "./config-drive.js";
-import type { CreateParameters, GivenCard } from "./create-parameters.js";
+import type { CreateParameters, GivenVif } from "./create-parameters.js";
 import { checkDiskSpecs, parseDiskSpecs } from "./disk-specs.js";
 import type { ResolvedDiskSpec } from "./create-disks.js";
 import { PoolScope } from "./pool-scope.js";
@@ -18,9 +18,9 @@ export interface NewVm {
   readonly disks: readonly ResolvedDiskSpec[] | undefined;
   readonly defaultSr: Ref | undefined;
   /** Undefined: those that the template has. */
-  readonly cards: readonly NewCard[] | undefined;
+  readonly vifs: readonly NewVif[] | undefined;
   /** Besides those that the template has. */
-  readonly keepsCards: boolean;
+  readonly keepsVifs: boolean;
   readonly install: Installation | undefined;
   readonly config: GuestConfig | undefined;
   readonly dropsConfig: boolean;
@@ -31,7 +31,7 @@ export interface NewVm {
   readonly starts: boolean;
 }
 
-export interface NewCard {
+export interface NewVif {
   /** Place of the template's that it replaces; absent: the first that is free. */
   readonly device: string | undefined;
   /** Undefined: the template's default is removed. */
@@ -65,8 +65,8 @@ export function planNewVm(
     isClone: given.clone ?? true,
     disks: planDisks(given, objects, scope),
     defaultSr: planDefaultSr(given, pool, { scope, objects }),
-    cards: given.VIFs?.map((card) => planCard(card, scope)),
-    keepsCards: given.keepVIFs === true,
+    vifs: given.VIFs?.map((vif) => planVif(vif, scope)),
+    keepsVifs: given.keepVIFs === true,
     install: planInstallation(given, objects, scope),
     config: planConfig(given),
     dropsConfig: given.destroyCloudConfigVdiAfterBoot === true,
@@ -146,25 +146,25 @@ function describesDisks({ object }: PoolObject): boolean {
   return disks.length > 0;
 }
 
-function planCard(card: GivenCard, scope: PoolScope): NewCard {
-  const { device, destroy = false } = card;
-  if (card.network === undefined && !destroy)
+function planVif(vif: GivenVif, scope: PoolScope): NewVif {
+  const { device, destroy = false } = vif;
+  if (vif.network === undefined && !destroy)
     throw invalid("a VIF names no network");
   const network =
-    card.network === undefined || destroy
+    vif.network === undefined || destroy
       ? undefined
-      : scope.use("operate:attach", "network", card.network);
+      : scope.use("operate:attach", "network", vif.network);
   const MTU = network?.object["MTU"];
-  const ipv4 = card.allowedIpv4Addresses ?? card.ipv4_allowed;
-  const ipv6 = card.allowedIpv6Addresses ?? card.ipv6_allowed;
+  const ipv4 = vif.allowedIpv4Addresses ?? vif.ipv4_allowed;
+  const ipv6 = vif.allowedIpv6Addresses ?? vif.ipv6_allowed;
   if (network !== undefined)
     scope.checkLocking({ allowedIpv4: ipv4, allowedIpv6: ipv6 }, network.id);
   return {
     device: device === undefined ? undefined : String(device),
     network: network?.ref,
     networkId: network?.id,
-    mac: card.mac,
-    mtu: card.mtu ?? (typeof MTU === "number" ? MTU : undefined),
+    mac: vif.mac,
+    mtu: vif.mtu ?? (typeof MTU === "number" ? MTU : undefined),
     ipv4,
     ipv6,
   };

@@ -78,14 +78,14 @@ export function isRunning({ power_state }: Pick<VmRecord, "power_state">) {
 }
 
 /** A VBD of a VM, with its reference. */
-export interface Drive extends VbdRecord {
+export interface Vbd extends VbdRecord {
   readonly ref: Ref;
 }
 
-export async function readDrives(
+export async function readVbds(
   xapi: Pick<Xapi, "call">,
   vbds: readonly Ref[],
-): Promise<Drive[]> {
+): Promise<Vbd[]> {
   return Promise.all(
     vbds.map(async (ref) => ({
       ...(await readRecord(xapi, "VBD", ref)),
@@ -95,6 +95,6 @@ export async function readDrives(
 }
 
 /** Disks, not CD drives. */
-export function disksOf(drives: readonly Drive[]): Drive[] {
-  return drives.filter(({ type, VDI }) => type !== "CD" && isSet(VDI));
+export function disksOf(vbds: readonly Vbd[]): Vbd[] {
+  return vbds.filter(({ type, VDI }) => type !== "CD" && isSet(VDI));
 }

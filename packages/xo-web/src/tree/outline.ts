@@ -1,8 +1,8 @@
 import type { ObjectRow } from "../api/object-row.js";
 
-/** A line that is there by itself: a pool, a host, a tag, a heading. */
+/** A line of its own: a pool, a host, a tag, a heading. */
 export interface TreeNode {
-  /** No other line has it. */
+  /** Unique in the tree. */
   readonly key: string;
   readonly kind: "pool" | "host" | "tag" | "rest" | "found";
   /** Of a pool or host. */
@@ -11,7 +11,7 @@ export interface TreeNode {
   readonly name?: string;
   /** 1 is the outermost. */
   readonly level: number;
-  /** Its place among those beside it, from 1, and how many these are. */
+  /** Position among its siblings, from 1, and their number: aria-posinset and aria-setsize. */
   readonly place: number;
   readonly size: number;
   /** VMs in it. */
@@ -39,7 +39,7 @@ export type TreePart =
   | { readonly kind: "node"; readonly node: TreeNode }
   | { readonly kind: "run"; readonly run: TreeRun };
 
-/** A line of the tree: a node, or the object at a place of a run. */
+/** A line of the tree: a node, or the object at a position of a run. */
 export type TreeLine =
   | { readonly kind: "node"; readonly node: TreeNode }
   | { readonly kind: "run"; readonly run: TreeRun; readonly place: number };

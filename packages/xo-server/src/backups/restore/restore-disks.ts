@@ -1,7 +1,7 @@
 import type { Ref } from "@xo-server/model";
 import type { Xapi } from "@xo-server/xen-api";
 import type { TaskContext } from "../../tasks/task-context.js";
-import { createDisk, createDrive, MADE_FOR } from "../../vms/new-drives.js";
+import { createDisk, createVbd, MADE_FOR } from "../../vms/new-vbds.js";
 import { isGone, type Rollback } from "../../vms/rollback.js";
 import type { RestoreJournal } from "./restore-journal.js";
 import type { PlannedDisk } from "./restore-plan.js";
@@ -118,7 +118,7 @@ export async function attach(
     disk,
   }: { readonly vm: Ref; readonly vdi: Ref; readonly disk: PlannedDisk },
 ): Promise<void> {
-  await createDrive(xapi, {
+  await createVbd(xapi, {
     vm,
     vdi,
     position: disk.userdevice === "" ? undefined : disk.userdevice,

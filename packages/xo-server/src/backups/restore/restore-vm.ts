@@ -2,7 +2,7 @@ import { XoError, type Ref } from "@xo-server/model";
 import type { Xapi } from "@xo-server/xen-api";
 import type { TaskContext } from "../../tasks/task-context.js";
 import { addVm } from "../../vms/destroy-vm.js";
-import { createDrive } from "../../vms/new-drives.js";
+import { createVbd } from "../../vms/new-vbds.js";
 import { Rollback } from "../../vms/rollback.js";
 import { exists, restoreDisks, type DiskParts } from "./restore-disks.js";
 import type { RestoreJournal } from "./restore-journal.js";
@@ -157,7 +157,7 @@ class VmRestore {
     const taken = await this.#positions(vm);
     for (const position of plan.cdDrives)
       if (!taken.has(position))
-        await createDrive(xapi, { vm, type: "CD", position });
+        await createVbd(xapi, { vm, type: "CD", position });
     await restoreVtpm(xapi, vm, plan);
   }
 

@@ -1,8 +1,8 @@
-import type { NewCard } from "./new-vm.js";
+import type { NewVif } from "./new-vm.js";
 import type { AssignedAddress } from "./resource-sets.js";
 import type { Rollback } from "./rollback.js";
 
-export interface AddressCardsOptions {
+export interface AssignVifAddressesOptions {
   /** @param network id of the network of a VIF */
   readonly assign: (network: string) => Promise<AssignedAddress | undefined>;
   readonly made: Pick<Rollback, "add">;
@@ -12,23 +12,23 @@ export interface AddressCardsOptions {
  * Assigns addresses of IP pools to the VIFs of a new VM for which none are
  * given. @throws XoError RESOURCES_EXHAUSTED
  */
-export async function addressCards(
-  cards: readonly NewCard[] | undefined,
-  { assign, made }: AddressCardsOptions,
-): Promise<readonly NewCard[] | undefined> {
-  if (cards === undefined) return undefined;
-  const addressed: NewCard[] = [];
-  for (const card of cards) {
-    const { networkId, ipv4 = [], ipv6 = [] } = card;
+export async function assignVifAddresses(
+  vifs: readonly NewVif[] | undefined,
+  { assign, made }: AssignVifAddressesOptions,
+): Promise<readonly NewVif[] | undefined> {
+  if (vifs === undefined) return undefined;
+  const addressed: NewVif[] = [];
+  for (const vif of vifs) {
+    const { networkId, ipv4 = [], ipv6 = [] } = vif;
     const isGiven = ipv4.length > 0 || ipv6.length > 0;
     const found =
       networkId === undefined || isGiven ? undefined : await assign(networkId);
     if (found === undefined) {
-      addressed.push(card);
+      addressed.push(vif);
       continue;
     }
     made.add("an address of its IP pool", async () => found.giveBack());
-    addressed.push({ ...card, [found.family]: [found.address] });
+    addressed.push({ ...vif, [found.family]: [found.address] });
   }
   return addressed;
 }

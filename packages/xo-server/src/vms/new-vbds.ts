@@ -35,7 +35,7 @@ export async function createDisk(
   return vdi;
 }
 
-export interface NewDrive {
+export interface NewVbd {
   readonly vm: Ref;
   /** Absent: an empty CD drive. */
   readonly vdi?: Ref;
@@ -47,16 +47,16 @@ export interface NewDrive {
 }
 
 /** A VBD. A running guest sees it once it is plugged. */
-export async function createDrive(
+export async function createVbd(
   xapi: Xapi,
-  { vm, vdi = NULL_REF, type = "Disk", ...drive }: NewDrive,
+  { vm, vdi = NULL_REF, type = "Disk", ...vbd }: NewVbd,
 ): Promise<Ref> {
   const record = {
     VM: vm,
     VDI: vdi,
-    userdevice: drive.position ?? "autodetect",
-    bootable: drive.bootable ?? false,
-    mode: drive.mode ?? (type === "CD" ? "RO" : "RW"),
+    userdevice: vbd.position ?? "autodetect",
+    bootable: vbd.bootable ?? false,
+    mode: vbd.mode ?? (type === "CD" ? "RO" : "RW"),
     type,
     unpluggable: true,
     empty: vdi === NULL_REF,
