@@ -16,6 +16,12 @@ import { ObjectNotices } from "./object-notices.js";
 import type { StartOptions } from "../config/start-options.js";
 import type { StopStack } from "../lifecycle/stop-stack.js";
 
+/**
+ * How long after the pools have been loaded the columns of searches are filled, in ms:
+ * lists that have waited for the pools are answered first.
+ */
+const PREPARE_DELAY_MS = 2_000;
+
 /** The pools' objects for the API, and the caller's rights. */
 export interface Objects {
   readonly catalog: Catalog;
@@ -51,10 +57,15 @@ export function startObjects(
     logger,
     preparesSearch: () => completeness.isComplete,
   });
+  let timer: unknown;
   completeness.onChange(() => {
-    queries.prepareSearches();
+    clock.clearTimeout(timer);
+    timer = clock.setTimeout(() => {
+      queries.prepareSearches();
+    }, PREPARE_DELAY_MS);
   });
   stops.push("queries", () => {
+    clock.clearTimeout(timer);
     queries.stop();
   });
   const notices = new ObjectNotices({ catalog, inventory, clock, logger });
