@@ -116,3 +116,40 @@ t.test("fields, tags, messages and devices", LIMIT, async (t) => {
     });
   });
 });
+
+t.test(
+  "the memory of a control domain is changed, and is so after the next boot",
+  LIMIT,
+  async (t) => {
+    const small = ["--hosts", "4", "--vms", "8", "--seed", "1"];
+    const bench = await startStorageBench(t, ...small, "--pace", "0.05");
+    const { admin, list } = bench;
+    const [pool] = await list("pools");
+    const hosts = await list("hosts");
+    const { id, controlDomain } = hosts.find(
+      ({ id }) => id !== pool!["master"],
+    )!;
+    const memoryOf = async () => {
+      const path = `/vm-controllers/${String(controlDomain)}`;
+      const { body } = await admin.rest("GET", path);
+      return (body as { memory: { size: number; static: [number, number] } })
+        .memory;
+    };
+    const before = await memoryOf();
+    const memory = before.size / 2;
+    const set = (memory: number) =>
+      admin.call("host.setControlDomainMemory", { id, memory });
+    t.match(await set(memory), {
+      error: { data: { property: "enabled", expected: false } },
+    });
+    await admin.ask("host.disable", { id });
+    const { size } = hosts[0]!["memory"] as { size: number };
+    const tooMuch = JSON.stringify(await set(4 * size));
+    t.match(tooMuch, /memory: less than the \d+ bytes of the host is allowed/);
+    t.match(await set(memory), { result: true });
+    t.match(await memoryOf(), { size: before.size, static: [memory, memory] });
+    await admin.ask("host.restart", { id });
+    while ((await memoryOf()).size !== memory) continue;
+    t.pass("the host has booted with it");
+  },
+);

@@ -105,6 +105,50 @@ t.test(
 );
 
 t.test(
+  "the memory of a control domain is set on the page of its host, and taken at its next boot",
+  { skip, ...LIMIT },
+  async (t) => {
+    const size = ["--hosts", "4", "--vms", "8", "--seed", "1"];
+    const { admin, list, url } = await startStorageBench(
+      t,
+      ...size,
+      "--pace",
+      "0.05",
+    );
+    const [pool] = await list("pools");
+    const hosts = await list("hosts");
+    const host = hosts.find(({ id }) => id !== pool!["master"])!;
+    const { id, controlDomain } = host;
+    const memory = async () =>
+      (
+        (await admin.rest("GET", `/vm-controllers/${String(controlDomain)}`))
+          .body as { memory: { size: number; static: number[] } }
+      ).memory;
+    const before = await memory();
+    await admin.ask("host.disable", { id });
+    const browser = await openBrowser(t);
+    const { page, complaints } = await openPage(t, {
+      browser,
+      url,
+      path: `/hosts/${id}/advanced`,
+      cookie: admin.cookie,
+    });
+    const main = page.getByRole("main");
+    const name = "Control domain memory";
+    await main.getByRole("button", { name }).click();
+    const field = main.getByRole("spinbutton", { name });
+    await field.fill("5");
+    await field.press("Enter");
+    await main.getByRole("button", { name: /memory.*5 GiB/ }).waitFor();
+    await until(memory, ({ static: [, max] }) => max === 5 * 2 ** 30);
+    t.equal((await memory()).size, before.size, "until it boots");
+    await admin.ask("host.restart", { id });
+    await until(memory, ({ size }) => size === 5 * 2 ** 30);
+    t.same(complaints, []);
+  },
+);
+
+t.test(
   "charts have a time range of one's own",
   { skip, ...LIMIT },
   async (t) => {

@@ -200,3 +200,42 @@ t.test("faults of the next boot", async (t) => {
   const metrics = db.get("host", away)["metrics"] as string;
   t.equal(db.get("host_metrics", metrics)["live"], false);
 });
+
+t.test(
+  "memory of a control domain is set while it runs, and taken at the boot of its host",
+  async (t) => {
+    const side = await startSide(t, { hosts: 3, vms: 6 });
+    const { db, client } = side;
+    const [, host] = hostsOf(side) as [string, string];
+    const { control_domain, metrics } = db.get("host", host);
+    const domain = () => db.get("VM", control_domain as string);
+    const actual = () =>
+      db.get("VM_metrics", domain()["metrics"] as string)["memory_actual"];
+    const free = () =>
+      Number(db.get("host_metrics", metrics as string)["memory_free"]);
+    const before = actual() as number;
+    const [less, more] = [before - 2 ** 30, before + 2 ** 30];
+    const set = (value: number) =>
+      client.call("VM.set_memory", control_domain, value);
+    await t.rejects(set(less), {
+      message: /MEMORY_CONSTRAINT_VIOLATION_ORDER/,
+    });
+    const freeBefore = free();
+    await set(more);
+    t.match(domain(), { memory_static_max: more, requires_reboot: true });
+    t.equal(actual(), before);
+    t.equal(free(), freeBefore);
+    const limits = [less, less, less, less];
+    await client.call("VM.set_memory_limits", control_domain, ...limits);
+    await client.call("host.disable", host);
+    await client.call("host.evacuate", host);
+    const empty = free();
+    await reboot(side, host);
+    t.equal(actual(), less);
+    t.equal(free(), empty + 2 ** 30);
+    t.match(domain(), { memory_static_min: less, requires_reboot: false });
+    await t.rejects(client.call("VM.hard_shutdown", control_domain), {
+      message: /OPERATION_NOT_ALLOWED/,
+    });
+  },
+);

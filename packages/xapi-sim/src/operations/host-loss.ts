@@ -5,6 +5,7 @@ import { durations } from "./durations.js";
 import { map, refs, text } from "../records/fields.js";
 import { failOver, isHaEnabled, restartGuests } from "./ha-restart.js";
 import { guestsOn, isLive } from "./host-choice.js";
+import { bootControlDomain } from "./host-memory.js";
 import { createMessage } from "./messages.js";
 import { refreshHost, refreshVm } from "./refresh.js";
 import { endDomain } from "./vm-domain.js";
@@ -83,6 +84,7 @@ export function bootHost(context: CallContext, host: string): boolean {
     refreshVm(db, vm);
   }
   if (!bootUpdates(context, host)) return false;
+  bootControlDomain(db, host);
   const boot_time = `${Math.floor(clock.now() / 1000)}.`;
   setLive(context, host, true);
   db.update("host", host, {

@@ -27,6 +27,19 @@ export function releaseMemory(db: Database, host: string, bytes: number): void {
   });
 }
 
+/** A host boots with the memory of its control domain that was set meanwhile. */
+export function bootControlDomain(db: Database, host: string): void {
+  const ref = text(db.get("host", host), "control_domain");
+  const vm = db.find("VM", ref);
+  if (vm?.["requires_reboot"] !== true) return;
+  const bytes = int(vm, "memory_static_max");
+  const metrics = text(vm, "metrics");
+  const before = int(db.get("VM_metrics", metrics), "memory_actual");
+  releaseMemory(db, host, before - bytes);
+  db.update("VM_metrics", metrics, { memory_actual: bytes });
+  db.update("VM", ref, { requires_reboot: false });
+}
+
 /** Bytes that VMs which are about to start on a host, or to come there, will take; `except` is not counted. */
 export function memoryExpected(
   { expectedMemory }: PoolState,

@@ -204,7 +204,9 @@ function memory(
       vm,
       range === "static" ? "changing_static_range" : "changing_dynamic_range",
     );
-    const patch = patchOf(params.slice(1).map(Number));
+    const patch: Partial<Record<MemoryFields, number>> & {
+      requires_reboot?: true;
+    } = patchOf(params.slice(1).map(Number));
     const after: XapiRecord = { ...record, ...patch };
     const steps = [
       "memory_static_min",
@@ -218,11 +220,12 @@ function memory(
       )
     )
       throw new XapiFailure("MEMORY_CONSTRAINT_VIOLATION_ORDER");
-    takeMemory(db, record, after);
-    db.update("VM", vm, {
-      ...patch,
-      memory_target: int(after, "memory_dynamic_max"),
-    });
+    const memory_target = int(after, "memory_dynamic_max");
+    const isControlDomain = flag(record, "is_control_domain");
+    // Xen reads that of the control domain when the host boots.
+    if (isControlDomain) patch.requires_reboot = true;
+    else takeMemory(db, record, after);
+    db.update("VM", vm, { ...patch, memory_target });
   };
 }
 

@@ -197,9 +197,17 @@ export const hostSetControlDomainMemory = defineOperation({
         actual,
         expected: false,
       });
+    const { size } = object["memory"] as { readonly size: number };
+    if (memory >= size)
+      throw new XoError("INVALID_PARAMETERS", {
+        reason: `memory: less than the ${size} bytes of the host is allowed`,
+      });
     const dom0 = String(object["controlDomain"]);
     const { ref } = context.objects.get(dom0, "VM-controller");
-    await xapi.callAsync("VM.set_memory", [ref, String(memory)]);
+    const min = Number(await xapi.call("VM.get_memory_static_min", [ref]));
+    // VM.set_memory leaves the static minimum, which is that of the installation.
+    const all = [Math.min(min, memory), memory, memory, memory].map(String);
+    await xapi.callAsync("VM.set_memory_limits", [ref, ...all]);
     return true;
   },
 });
