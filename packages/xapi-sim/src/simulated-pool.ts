@@ -69,6 +69,12 @@ export interface SimulatedPool {
     delayMs: number,
     conditions?: InjectionConditions,
   ): void;
+  /** The next call of a message is reported when it arrives, before it has any effect. */
+  whenCalled(
+    method: string,
+    onCall: () => void,
+    conditions?: InjectionConditions,
+  ): void;
   /**
    * A host is down, for a duration or permanently, with its guests (`crash`) or without; HA
    * restarts protected ones on other hosts.
@@ -161,6 +167,8 @@ function assemble(
       core.injectedErrors.add({ ...conditions, method, error, params }),
     slowNext: (method, delayMs, conditions = {}) =>
       core.injectedErrors.add({ ...conditions, method, delayMs }),
+    whenCalled: (method, onCall, conditions = {}) =>
+      core.injectedErrors.add({ ...conditions, method, onCall }),
     lose: (hostRef, loss) => loseHost(systemContext(core), hostRef, loss),
     killHost: (hostRef) => killHost(systemContext(core), hostRef),
     reviveHost: (hostRef) => reviveHost(systemContext(core), hostRef),

@@ -119,6 +119,22 @@ t.test("sessions are forgotten and events lost on demand", async (t) => {
   await client.logIn();
 });
 
+t.test("a host is booting for so many calls, or until it is not", async (t) => {
+  const { pool, client } = await tinyPool(t);
+  const refused = () =>
+    t.rejects(client.call("VM.get_all"), { message: "HOST_STILL_BOOTING" });
+  pool.faults.set("booting", { value: true, times: 2 });
+  await refused();
+  await refused();
+  await client.call("VM.get_all");
+  pool.faults.set("booting", { value: true, method: "VM.get_all" });
+  await refused();
+  await client.call("host.get_all");
+  await refused();
+  pool.faults.set("booting", false);
+  await client.call("VM.get_all");
+});
+
 t.test("faults are set over HTTP, from the loopback", async (t) => {
   const { pool } = await tinyPool(t);
   const post = (path: string, message: unknown): Promise<string> =>

@@ -34,6 +34,22 @@ t.test("a fault can apply to one object, and to several calls", async (t) => {
   await client.call("VM.add_tags", VM, "c");
 });
 
+t.test(
+  "the next call of an object is reported before its effect",
+  async (t) => {
+    const { pool, client } = await tinyPool(t);
+    const seen: unknown[] = [];
+    const tags = () => pool.database.get("VM", VM)["tags"];
+    pool.whenCalled("VM.add_tags", () => seen.push(tags()), { object: VM });
+    await client.call("VM.add_tags", OTHER_VM, "x");
+    t.strictSame(seen, []);
+    await client.call("VM.add_tags", VM, "x");
+    await client.call("VM.add_tags", VM, "y");
+    t.strictSame(seen, [[]]);
+    t.strictSame(tags(), ["x", "y"]);
+  },
+);
+
 t.test("a call of the Async form fails in its task", async (t) => {
   const { pool, client } = await tinyPool(t);
   pool.failNext("VM.start", "HOST_NOT_ENOUGH_FREE_MEMORY", ["9", "5"]);

@@ -72,8 +72,8 @@ export class Dispatcher {
 
   #checkEmergency(method: string): void {
     if (
-      this.#core.faults.isOn("booting") &&
-      !datamodel.emergencyCalls.includes(method)
+      !datamodel.emergencyCalls.includes(method) &&
+      this.#core.faults.strike("booting", method) !== undefined
     )
       throw new EarlyFailure("HOST_STILL_BOOTING");
   }
@@ -173,6 +173,7 @@ export class Dispatcher {
   ): Promise<unknown> {
     const { injectedErrors, failureProfile } = this.#core;
     const injectedError = takeInjected(injectedErrors, method, params);
+    injectedError?.onCall?.();
     if (injectedError !== undefined) await waitFor(injectedError, context);
     const failure =
       injectedError?.error !== undefined

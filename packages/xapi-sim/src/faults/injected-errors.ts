@@ -20,6 +20,8 @@ export interface InjectedError {
   readonly object?: string;
   /** How many calls; default one. */
   readonly times?: number;
+  /** Called when the call arrives, before anything else. */
+  readonly onCall?: () => void;
 }
 
 /** Defaults of an incomplete injected error. */
