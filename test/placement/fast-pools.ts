@@ -31,6 +31,8 @@ export interface FastPool {
 export interface FastOptions {
   /** Factor by which time is accelerated. */
   readonly factor: number;
+  /** Options of connections to pools, in the configuration. Their times are real. */
+  readonly xapi?: string;
   /** Changes a pool before the server knows it. */
   readonly prepare?: (sim: SimulatedPool, index: number) => void;
 }
@@ -41,7 +43,7 @@ export interface FastOptions {
  */
 export async function startFast(
   t: Test,
-  { factor, prepare }: FastOptions,
+  { factor, xapi = "", prepare }: FastOptions,
   ...options: readonly PoolOptions[]
 ): Promise<FastPools> {
   const clock = fastClock(factor);
@@ -60,7 +62,7 @@ export async function startFast(
       }),
     );
   sims.forEach((sim, i) => prepare?.(sim, i));
-  const url = await serve(t, clock, sims);
+  const url = await serve(t, { clock, xapi }, sims);
   return {
     url,
     clock,
@@ -76,7 +78,7 @@ export async function startFast(
 
 async function serve(
   t: Test,
-  clock: FastClock,
+  { clock, xapi }: { readonly clock: FastClock; readonly xapi: string },
   sims: readonly SimulatedPool[],
 ): Promise<string> {
   const lines = sims.map(
@@ -84,7 +86,7 @@ async function serve(
   );
   const config = [
     `dataDir: ${join(t.testdirName, "data")}`,
-    "xapi: { throttleMs: 10 }",
+    `xapi: { throttleMs: 10, ${xapi} }`,
     `pools: [${lines.join(", ")}]`,
   ];
   const home = t.testdir({ "config.yaml": config.join("\n") });

@@ -1,31 +1,26 @@
-import type { Step, WatchedUpdate } from "./watched-update.js";
+import { phases, type Phase } from "./phases.js";
+import type { WatchedUpdate } from "./watched-update.js";
 
-/** Something that goes wrong at a step of a rolling update. */
+/** Something that goes wrong during a rolling update. */
 export interface UpdateFault {
   readonly name: string;
   /** Where it strikes; absent: before the start. */
-  readonly at?: { readonly step: Step; readonly wave: number };
+  readonly at?: Phase;
   readonly strike: (update: WatchedUpdate) => unknown;
   /** Repairs by hand what the fault has broken for good, before the update is resumed. */
   readonly repair?: (update: WatchedUpdate) => unknown;
   /** HA cannot be enabled while a host is offline. */
   readonly disablesHa?: boolean;
-  /** Why it is not tried yet. */
-  readonly open?: string;
   /** References of hosts that it takes. */
   readonly takes?: (update: WatchedUpdate) => readonly string[];
+  /** The update gives up after so long that time has to pass faster. */
+  readonly factor?: number;
+  /** What the report says. */
+  readonly says?: RegExp;
 }
 
-const steps = [
-  "evacuate",
-  "install updates",
-  "reboot",
-  "wait for the host",
-  "verify the host",
-] as const satisfies readonly Step[];
-
 /** Faults of connections, of the coordinator, and of users, at any step. */
-const anywhere: readonly Pick<UpdateFault, "name" | "strike" | "open">[] = [
+const anywhere: readonly Pick<UpdateFault, "name" | "strike">[] = [
   {
     name: "another host becomes coordinator",
     strike: ({ pool }) => pool.sim.promote(),
@@ -51,7 +46,6 @@ const anywhere: readonly Pick<UpdateFault, "name" | "strike" | "open">[] = [
   },
   {
     name: "the toolstack starts",
-    open: "with HOST_STILL_BOOTING at some steps the update did not end within 3 minutes",
     strike: ({ pool }) =>
       pool.sim.faults.set("booting", { value: true, times: 5 }),
   },
@@ -68,21 +62,21 @@ const anywhere: readonly Pick<UpdateFault, "name" | "strike" | "open">[] = [
   {
     name: "a user cancels it",
     async strike(update) {
-      await update.api.ask("task.abort", { id: update.taskId });
+      await update.api.ask("task.abort", { id: await update.taskId });
     },
   },
   {
     name: "a user suspends and continues it",
     async strike({ api, pool }) {
-      await api.ask("pool.suspendRolling", { pool: pool.id });
-      await api.ask("pool.continueRolling", { pool: pool.id });
+      // It is refused before anything is begun.
+      await api.call("pool.suspendRolling", { pool: pool.id });
+      await api.call("pool.continueRolling", { pool: pool.id });
     },
   },
 ];
 
-/** Of the update of a host that is no coordinator. */
-const WAVE = 1;
-const second = (update: WatchedUpdate) => update.hosts()[1]!;
+const second = (update: WatchedUpdate) => update.hosts[1]!;
+const phase = (name: string): Phase => phases.find((one) => one.name === name)!;
 const fail =
   (
     method: string,
@@ -131,7 +125,7 @@ const single: readonly UpdateFault[] = [
   },
   {
     name: "repositories are unreachable after the reboot",
-    at: { step: "wait for the host", wave: WAVE },
+    at: phase("a host has returned"),
     strike: fail(
       updater("check_update"),
       ["-1", "Cannot find a valid baseurl for repo: xcp-ng-base", "", ""],
@@ -149,8 +143,8 @@ const single: readonly UpdateFault[] = [
     strike: fail("VM.pool_migrate", ["HOST_NOT_ENOUGH_FREE_MEMORY", "1", "0"]),
   },
   {
-    name: "a VM needs ten minutes to migrate",
-    strike: ({ pool }) => pool.sim.slowNext("VM.pool_migrate", 600_000),
+    name: "a VM needs two minutes to migrate",
+    strike: ({ pool }) => pool.sim.slowNext("VM.pool_migrate", 120_000),
   },
   { name: "a host cannot be disabled", strike: fail("host.disable") },
   { name: "a host is not evacuated", strike: fail("host.evacuate") },
@@ -192,14 +186,15 @@ const single: readonly UpdateFault[] = [
     strike: (update) => update.pool.sim.failBoot(second(update), "never"),
     repair: (update) => revive(update, second(update)),
     disablesHa: true,
+    factor: 60,
+    says: /still disabled: HA.*To do: start host \S+, or remove it from the pool, then resume the run/,
     takes: (update) => [second(update)],
   },
   {
     name: "the coordinator does not return",
-    strike: (update) =>
-      update.pool.sim.failBoot(update.hosts()[0]!, "disabled"),
-    repair: (update) => enable(update, update.hosts()[0]!),
-    takes: (update) => update.hosts(),
+    strike: (update) => update.pool.sim.failBoot(update.hosts[0]!, "disabled"),
+    repair: (update) => enable(update, update.hosts[0]!),
+    takes: (update) => update.hosts,
   },
   { name: "HA cannot be disabled", strike: fail("pool.disable_ha") },
   {
@@ -226,21 +221,13 @@ async function revive({ pool }: WatchedUpdate, ref: string): Promise<void> {
   pool.sim.reviveHost(ref);
 }
 
-/** Every fault at every step that it can strike at. */
+/** Every fault in every phase. */
 export const updateFaults: readonly UpdateFault[] = [
   ...single,
-  ...steps.flatMap((step) =>
+  ...phases.flatMap((at) =>
     anywhere.map(({ name, ...fault }) => ({
-      name: `${name} at "${step}"`,
-      at: { step, wave: WAVE },
-      ...fault,
-    })),
-  ),
-  // While the coordinator itself is updated.
-  ...(["evacuate", "install updates"] as const).flatMap((step) =>
-    anywhere.map(({ name, ...fault }) => ({
-      name: `${name} at "${step}" of the coordinator`,
-      at: { step, wave: 0 },
+      name: `${name} while ${at.name}`,
+      at,
       ...fault,
     })),
   ),

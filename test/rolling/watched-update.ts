@@ -5,16 +5,8 @@ import {
   type FastPool,
   type FastPools,
 } from "../placement/fast-pools.js";
-import { guestRefs } from "../placement/pool-guard.js";
-
-/** The steps of a host, as its task names them. */
-export type Step =
-  | "evacuate"
-  | "install updates"
-  | "reboot"
-  | "wait for the host"
-  | "verify the host"
-  | "restore HA and auto power-on";
+import type { Phase } from "./phases.js";
+import { PoolLog } from "./pool-log.js";
 
 interface Part {
   readonly status: string;
@@ -32,25 +24,21 @@ export interface UpdateTask extends Part {
 }
 
 const FACTOR = 20;
+/** Calls whose answers never come end soon; a pool that answers again is connected at once. */
+const XAPI = "callTimeoutMs: 6000, backoff: { maxMs: 500 }";
 /** All of its VMs can be migrated. */
-const SIZE = { hosts: 4, vms: 8, seed: 1 };
-/** Steps that are too short to be observed take so many ms longer. */
-const SLOWED: Readonly<Partial<Record<Step, readonly [string, number]>>> = {
-  "verify the host": ["host.get_enabled", 6_000],
-  reboot: ["host.reboot", 4_000],
-  "restore HA and auto power-on": ["pool.enable_ha", 6_000],
-};
+const SIZE = { hosts: 4, vms: 8, seed: 1, pace: 0.2 };
 
 /** A pool with HA and a server, in this process, and what becomes of its VMs. */
 export class WatchedUpdate {
   readonly #started: FastPools;
-  /** VMs that ran at first and were seen in another state. */
-  readonly lost: string[] = [];
-  readonly #running: ReadonlySet<string>;
-  #taskId = "";
+  readonly log: PoolLog;
+  readonly #hosts: readonly string[];
+  readonly #strikes: Promise<unknown>[] = [];
+  #task: Promise<string> = Promise.resolve("");
 
-  static async start(t: Test): Promise<WatchedUpdate> {
-    const started = await startFast(t, { factor: FACTOR }, SIZE);
+  static async start(t: Test, factor = FACTOR): Promise<WatchedUpdate> {
+    const started = await startFast(t, { factor, xapi: XAPI }, SIZE);
     const { api, pools } = started;
     const shared = await api.all({ type: "SR", shared: true });
     const sr = shared.find((one) => one["content_type"] === "user")!;
@@ -64,14 +52,12 @@ export class WatchedUpdate {
   private constructor(started: FastPools) {
     this.#started = started;
     const { db } = this.pool;
-    this.#running = new Set(this.#refsRunning());
-    db.onChange(({ operation, className, ref }) => {
-      if (className !== "VM" || !this.#running.has(ref)) return;
-      const state =
-        operation === "del" ? "deleted" : db.get("VM", ref)["power_state"];
-      if (state !== "Running")
-        this.lost.push(`${ref}: ${JSON.stringify(state)}`);
-    });
+    this.log = new PoolLog(db);
+    const [[, { master }]] = [...db.records("pool")] as [
+      [string, { readonly master: string }],
+    ];
+    const others = [...db.refs("host")].filter((ref) => ref !== master);
+    this.#hosts = [master, ...others.sort()];
   }
 
   get pool(): FastPool {
@@ -82,51 +68,58 @@ export class WatchedUpdate {
     return this.#started.api;
   }
 
-  /** References of all hosts; the first is the coordinator. */
-  hosts(): readonly string[] {
-    const { db } = this.pool;
-    const [[, { master }]] = [...db.records("pool")] as [
-      [string, { readonly master: string }],
-    ];
-    const others = [...db.refs("host")].filter((ref) => ref !== master);
-    return [master, ...others.sort()];
+  /** References of all hosts; the first is the coordinator at the beginning. */
+  get hosts(): readonly string[] {
+    return this.#hosts;
   }
 
-  /** @param at the step that is to be observed */
-  async begin(at?: Step): Promise<void> {
-    const slowed = at && SLOWED[at];
-    if (slowed !== undefined)
-      this.pool.sim.slowNext(slowed[0], slowed[1], { times: 4 });
+  /** Strikes once, when the pool gets the call of a phase. */
+  strikeAt(
+    { method, host, isReached }: Phase,
+    strike: () => unknown,
+  ): { readonly hasStruck: () => boolean } {
+    let hasStruck = false;
+    const wait = () => {
+      this.pool.sim.whenCalled(method, onCall, {
+        ...(host && { object: this.#hosts[host === "second" ? 1 : 0]! }),
+      });
+    };
+    const onCall = () => {
+      if (isReached?.(this) === false) {
+        wait();
+        return;
+      }
+      hasStruck = true;
+      const struck = Promise.resolve().then(strike);
+      struck.catch(() => undefined); // `ended` rejects with it
+      this.#strikes.push(struck);
+    };
+    wait();
+    return { hasStruck: () => hasStruck };
+  }
+
+  begin(options: object = {}): Promise<string> {
+    this.#task = this.#begin(options);
+    return this.#task;
+  }
+
+  /** The id of the task, when it is known. */
+  get taskId(): Promise<string> {
+    return this.#task;
+  }
+
+  async #begin(options: object): Promise<string> {
     const path = `/pools/${this.pool.id}/actions/rolling_update`;
-    const begun = await this.api.rest("POST", path, {});
-    const { taskId } = (await begun.json()) as { taskId: string };
-    this.#taskId = taskId;
-  }
-
-  get taskId(): string {
-    return this.#taskId;
-  }
-
-  /** When a host of the n-th wave is at this step. @throws Error when the update has ended before */
-  async until(step: Step, wave: number): Promise<void> {
-    for (;;) {
-      const task = await this.#task();
-      const { tasks: parts = [] } = task;
-      const isOfRun = step === "restore HA and auto power-on";
-      const within = isOfRun ? parts : (parts[wave]?.tasks ?? []);
-      if (within.some((part) => isAt(part, step))) return;
-      if (task.status !== "pending")
-        throw new Error(`${step} was not seen: ${JSON.stringify(task)}`);
-    }
+    const begun = await this.api.rest("POST", path, options);
+    return ((await begun.json()) as { taskId: string }).taskId;
   }
 
   async ended(): Promise<UpdateTask> {
-    return this.#task("?wait=true");
-  }
-
-  async #task(query = ""): Promise<UpdateTask> {
-    const answer = await this.api.rest("GET", `/tasks/${this.#taskId}${query}`);
-    return (await answer.json()) as UpdateTask;
+    const path = `/tasks/${await this.#task}?wait=true`;
+    const answer = await this.api.rest("GET", path);
+    const task = (await answer.json()) as UpdateTask;
+    await Promise.all(this.#strikes);
+    return task;
   }
 
   /** What is not as before the update; empty: nothing is worse. Waits, as some of it is restored in the background. */
@@ -140,12 +133,12 @@ export class WatchedUpdate {
   } = {}): Promise<readonly string[]> {
     const { db } = this.pool;
     const look = (): readonly string[] => {
-      const running = new Set(this.#refsRunning());
+      const running = new Set(this.log.running());
       const [[, pool]] = [...db.records("pool")] as [
         [string, Readonly<Record<string, unknown>>],
       ];
       return [
-        ...[...this.#running]
+        ...this.log.watched
           .filter((ref) => !running.has(ref))
           .map((ref) => `VM ${ref} does not run`),
         ...[...db.records("host")]
@@ -182,19 +175,4 @@ export class WatchedUpdate {
     sim.faults.clear();
     sim.injectedErrors.clear();
   }
-
-  #refsRunning(): readonly string[] {
-    const { db } = this.pool;
-    return guestRefs(db).filter(
-      (ref) => db.get("VM", ref)["power_state"] === "Running",
-    );
-  }
-}
-
-function isAt(part: Part, step: Step): boolean {
-  if (part.status !== "pending") return false;
-  return (
-    part.properties.name === step ||
-    (part.tasks ?? []).some((one) => isAt(one, step))
-  );
 }

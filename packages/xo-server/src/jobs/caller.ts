@@ -7,7 +7,7 @@ import type { AuthenticatedUser } from "../auth/authenticated-user.js";
 import type { TaskContext } from "../tasks/task-context.js";
 import type { CallLog } from "./call-log.js";
 import type { Params } from "./params-vector.js";
-import { withSignal } from "./with-signal.js";
+import { withSignal } from "../tasks/with-signal.js";
 
 export interface CallerOptions {
   readonly call: Dispatcher["call"];

@@ -10,7 +10,7 @@ import type { RunChoice } from "./job-kind.js";
 import type { JobRunner } from "./job-runner.js";
 import type { RunOutcome } from "./run-outcome.js";
 import { RunOutcomes } from "./run-ends.js";
-import { withSignal } from "./with-signal.js";
+import { withSignal } from "../tasks/with-signal.js";
 
 export interface RunsOptions {
   readonly store: Pick<Store, "jobs" | "jobRuns">;

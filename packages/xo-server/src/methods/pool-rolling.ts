@@ -1,7 +1,11 @@
 import { Type } from "typebox";
-import type { HandlerContext } from "../operations/operation.js";
+import { nameOf } from "../hosts/stuck-vms.js";
 import type { RestRoute } from "../operations/rest-route.js";
+import { abandonRun } from "../rolling/abandon-run.js";
+import type { RollingParts } from "../rolling/rolling-parts.js";
 import { rollPool, type RollingCall } from "../rolling/roll-pool.js";
+import type { TaskContext } from "../tasks/task-context.js";
+import { asTask } from "./as-task.js";
 import { defineOperation, type OperationContext } from "./define-operation.js";
 import { actionRoute } from "./on-object.js";
 import { poolRollingStateOperations } from "./pool-rolling-state.js";
@@ -14,27 +18,76 @@ const resume = (what: string) =>
 
 const ignored = flag("Accepted and ignored.");
 
-const roll = async (
+/** What the task of a run continues with after a crash of the server. */
+type RollingState = { readonly pool: string } & Omit<RollingCall, "kind">;
+
+/** As a task, whichever API the call came from. */
+const roll = (
   context: OperationContext,
   pool: string,
   call: RollingCall,
-  { signal, task: work }: HandlerContext,
-) => {
-  const { services, objects } = context;
-  const parts = {
-    objects,
+): Promise<boolean> => {
+  const { objects } = context;
+  const { kind, ...given } = call;
+  const one = objects.get(pool, "pool");
+  const subject = {
+    name: `Rolling ${kind} of ${nameOf(one)}`,
+    objectType: "pool",
+    objectId: pool,
+    operation: kind === "update" ? "pool.rollingUpdate" : "pool.rollingReboot",
+    params: { pool, ...given },
+  };
+  return asTask(context, subject, async (work) => {
+    const state: RollingState = { pool, ...given };
+    await work.persistState(state);
+    await rollAs(work, context, pool, call);
+    return true;
+  });
+};
+
+async function rollAs(
+  work: TaskContext,
+  context: OperationContext,
+  pool: string,
+  call: RollingCall,
+): Promise<void> {
+  const parts = partsFor(work, context);
+  const { objects } = parts;
+  const { services } = context;
+  const hosts = () => hostsOf({ services, objects }, pool);
+  await rollPool(objects.get(pool, "pool"), hosts, parts, call);
+}
+
+function partsFor(
+  work: TaskContext,
+  { objects, services }: OperationContext,
+): RollingParts {
+  return {
+    objects: objects.forTask(work),
     clock: services.clock,
-    signal,
+    signal: work.signal,
     work,
     records: services.rollingRecords,
     planner: services.wavePlanner,
     patches: services.missingPatches,
-    onBegin: () => work.persistState({ pool, kind: call.kind }),
   };
-  const hosts = () => hostsOf(context, pool);
-  await rollPool(objects.get(pool, "pool"), hosts, parts, call);
-  return true;
-};
+}
+
+/** After a crash of the server: the run of the task, or, where it had not begun, what was requested. */
+const goOn =
+  (kind: RollingCall["kind"]) =>
+  async (
+    { pool, ...given }: RollingState,
+    context: OperationContext,
+  ): Promise<boolean> => {
+    const { task, services } = context;
+    const record = services.rollingRecords.current(pool);
+    const isBegun =
+      record !== undefined && (record.task ?? task.taskId) === task.taskId;
+    const call = isBegun ? { kind, resume: true } : { ...given, kind };
+    await rollAs(task, context, pool, call);
+    return true;
+  };
 
 /** Without the parameters that are ignored. */
 function toCall(
@@ -64,9 +117,8 @@ export const poolRollingReboot = defineOperation({
   permission: onPool("administrate:restart"),
   rest: action("rolling_reboot", "RollingReboot"),
   handler: ({ pool, ...given }, context) =>
-    roll(context, pool, toCall("reboot", given), context),
-  resume: ({ pool }: { readonly pool: string }, context) =>
-    roll(context, pool, { kind: "reboot", resume: true }, context),
+    roll(context, pool, toCall("reboot", given)),
+  resume: goOn("reboot"),
 });
 
 export const poolRollingUpdate = defineOperation({
@@ -87,9 +139,8 @@ export const poolRollingUpdate = defineOperation({
   permission: onPool("administrate:update"),
   rest: action("rolling_update", "RollingUpdate"),
   handler: ({ pool, ...given }, context) =>
-    roll(context, pool, toCall("update", given), context),
-  resume: ({ pool }: { readonly pool: string }, context) =>
-    roll(context, pool, { kind: "update", resume: true }, context),
+    roll(context, pool, toCall("update", given)),
+  resume: goOn("update"),
 });
 
 const suspension = (
@@ -128,6 +179,27 @@ export const poolContinueRolling = suspension(
   false,
 );
 
+export const poolAbandonRolling = defineOperation({
+  ...shared,
+  name: "pool.abandonRolling",
+  summary:
+    "Ends a rolling update or reboot that has stopped: HA and automatic power-on are restored, VMs that are still shut down are started, and the next call starts from the beginning.",
+  params: Type.Object({
+    pool,
+    force: flag(
+      "Also if HA cannot be enabled or a VM cannot be started: they stay as they are. Default: false.",
+    ),
+  }),
+  permission: onPool("administrate:update"),
+  rest: action("abandon_rolling", "AbandonRolling"),
+  handler: async ({ pool, force = false }, context) => {
+    const { objects, task } = context;
+    const parts = partsFor(task, context);
+    await abandonRun(objects.get(pool, "pool"), parts, force);
+    return true;
+  },
+});
+
 function action(verb: string, operationId: string): RestRoute {
   return actionRoute(`/pools/{pool}/actions/${verb}`, operationId);
 }
@@ -138,5 +210,6 @@ export const poolRollingOperations = [
   poolRollingUpdate,
   poolSuspendRolling,
   poolContinueRolling,
+  poolAbandonRolling,
   ...poolRollingStateOperations,
 ];

@@ -96,14 +96,19 @@ export class RollingRecords {
   async setSuspended(pool: string, isSuspended: boolean): Promise<void> {
     const record = this.current(pool);
     if (record === undefined || record.stopped !== undefined)
-      throw new XoError("INCORRECT_STATE", {
-        object: pool,
-        property: "rolling update",
-        actual: record === undefined ? "not in progress" : "stopped",
-        expected: "in progress",
-      });
+      throw notIn("in progress", pool, record);
     if (isSuspended) await this.#store.set(suspendKeyOf(pool), true);
     else await this.clearSuspended(pool);
+  }
+
+  /**
+   * The one that has stopped before its end.
+   * @throws XoError INCORRECT_STATE: there is none
+   */
+  stopped(pool: string): RollingRecord {
+    const record = this.current(pool);
+    if (record?.stopped === undefined) throw notIn("stopped", pool, record);
+    return record;
   }
 
   /** A run that is started or resumed by a user is not suspended. */
@@ -145,6 +150,20 @@ export function poolsUnderWay(
     if (isUnderWay(record)) pools.set(key.slice(prefix.length), kind);
   }
   return pools;
+}
+
+function notIn(
+  expected: "in progress" | "stopped",
+  pool: string,
+  record: RollingRecord | undefined,
+): XoError {
+  const state = record?.stopped === undefined ? "in progress" : "stopped";
+  return new XoError("INCORRECT_STATE", {
+    object: pool,
+    property: `rolling ${record?.kind ?? "update"}`,
+    actual: record === undefined ? "not in progress" : state,
+    expected,
+  });
 }
 
 function busy(

@@ -5,6 +5,7 @@ import { isGone } from "../objects/is-gone.js";
 import type { PoolObjects } from "../objects/pool-objects.js";
 import { AutomaticSettings } from "./automatic-settings.js";
 import { preFlight, type PreFlight } from "./pre-flight.js";
+import { PoolWatch } from "./pool-watch.js";
 import { refreshTurns } from "./refresh-turns.js";
 import { RollingJournal } from "./rolling-journal.js";
 import type { RollingParts } from "./rolling-parts.js";
@@ -20,13 +21,14 @@ export class RollingRun {
   readonly #journal: RollingJournal;
   readonly #settings: AutomaticSettings;
   readonly #times: StepTimes;
+  readonly #watch = new PoolWatch();
 
   /** @throws XoError INVALID_PARAMETERS: unknown time zone */
   constructor(record: RollingRecord, parts: RollingParts) {
-    this.#parts = parts;
+    this.#parts = this.#watch.parts(parts);
     this.#journal = new RollingJournal(record, parts);
-    this.#settings = new AutomaticSettings(this.#journal, parts);
-    this.#times = new StepTimes(this.#journal, parts);
+    this.#settings = new AutomaticSettings(this.#journal, this.#parts);
+    this.#times = new StepTimes(this.#journal, this.#parts);
   }
 
   get #record(): RollingRecord {
@@ -34,18 +36,30 @@ export class RollingRun {
   }
 
   async run(): Promise<void> {
+    const { pool } = this.#record;
+    const isIdle = () => this.#record.suspension !== undefined;
+    void this.#watch.run(pool, this.#parts, isIdle); // never rejects
+    try {
+      await this.#run();
+    } finally {
+      this.#watch.end();
+    }
+  }
+
+  async #run(): Promise<void> {
     const { objects, records, work } = this.#parts;
     const isResumed = records.current(this.#record.pool) !== undefined;
     this.#journal.at = "the check";
     await this.#check().catch(async (error: unknown) => {
       // A killed server may have left HA disabled.
-      if (isResumed) await this.#stop(error as Error);
+      if (isResumed) await this.#fail(error as Error, { isBegun: false });
       throw error;
     });
     const { kind } = this.#journal;
     const before = turnsLeft(this.#record, objects).length;
-    await this.#journal.keep({ task: work.taskId });
+    // First: a run whose record is stored has to be continued after a crash.
     await this.#parts.onBegin?.();
+    await this.#journal.keep({ task: work.taskId });
     try {
       await this.#runWaves(before);
       if (this.#record.migrateBack !== false) {
@@ -56,8 +70,7 @@ export class RollingRun {
         this.#settings.restore(own),
       );
     } catch (error) {
-      await this.#stop(error as Error);
-      throw toStop(error as Error, this.#journal, this.#parts);
+      await this.#fail(error as Error, { isBegun: true });
     }
     work.info(`${before} hosts ${kind === "update" ? "updated" : "rebooted"}`);
     await this.#journal.keepLast();
@@ -88,8 +101,20 @@ export class RollingRun {
       );
   }
 
-  #stop(error: Error): Promise<void> {
-    return stopRun(error, this.#journal, this.#settings, this.#parts);
+  /** @throws XoError STOPPED_MIDWAY, unless nothing was begun and all is as before the run */
+  async #fail(
+    error: Error,
+    { isBegun }: { readonly isBegun: boolean },
+  ): Promise<void> {
+    const cause = this.#watch.causeOf(error);
+    const left = await stopRun(
+      cause,
+      this.#journal,
+      this.#settings,
+      this.#parts,
+    );
+    if (isBegun || left !== undefined)
+      throw toStop(cause, this.#journal, this.#parts, left);
   }
 
   #preFlight(turns: readonly Turn[], waves?: number): Promise<PreFlight> {

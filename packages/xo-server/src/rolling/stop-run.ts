@@ -1,35 +1,50 @@
 import { XapiError, XoError } from "@xo-server/model";
 import type { AutomaticSettings } from "./automatic-settings.js";
+import { notRestored } from "./not-restored.js";
 import type { RollingJournal } from "./rolling-journal.js";
 import type { RollingParts } from "./rolling-parts.js";
 import { turnsLeft } from "./rolling-record.js";
 
-/** Stores where a run has stopped, and restores HA and auto power-on, also if it was cancelled. */
+/**
+ * Stores where a run has stopped, and restores HA and auto power-on, also if it was cancelled.
+ * @returns what could not be restored, and what to do; undefined: all is as before the run
+ */
 export async function stopRun(
   error: Error,
   journal: RollingJournal,
   settings: AutomaticSettings,
   { objects, work }: RollingParts,
-): Promise<void> {
+): Promise<string | undefined> {
   const stopped = `${journal.at}: ${error.message}`;
-  await journal
-    .keep({ stopped, suspension: undefined })
-    .then(() => journal.keepLast())
-    .catch((cause: unknown) => {
-      const { message } = cause as Error;
-      work.warn(`where it stopped could not be persisted: ${message}`);
-    });
-  await settings.restore(objects.untracked).catch((cause: unknown) => {
-    const { message } = cause as Error;
-    work.warn(`HA or auto power-on is still disabled: ${message}`);
-  });
+  const keep = (change: Parameters<RollingJournal["keep"]>[0]) =>
+    journal
+      .keep(change)
+      .then(() => journal.keepLast())
+      .catch((cause: unknown) => {
+        const { message } = cause as Error;
+        work.warn(`where it stopped could not be persisted: ${message}`);
+      });
+  await keep({ stopped, suspension: undefined });
+  try {
+    await settings.restore(objects.untracked);
+    return undefined;
+  } catch (cause) {
+    const left = notRestored(cause as Error, journal.record, objects);
+    work.warn(left);
+    await keep({ stopped: `${stopped}; ${left}` });
+    return left;
+  }
 }
 
-/** What clients get of a run that stopped: where, why, which hosts are left. */
+/**
+ * What clients get of a run that stopped: where, why, which hosts are left.
+ * @param left what could not be restored
+ */
 export function toStop(
   error: Error,
   { record, kind, at }: RollingJournal,
   { objects }: Pick<RollingParts, "objects">,
+  notRestored?: string,
 ): XoError {
   let left: string[] | undefined;
   try {
@@ -39,9 +54,16 @@ export function toStop(
   }
   const hosts = record.turns.map(({ host }) => host);
   const done = left && hosts.filter((host) => !left.includes(host));
-  const where = { what: `the rolling ${kind}`, where: at };
-  const cause = toCause(error);
-  const data = { ...where, reason: error.message, cause, done, left };
+  const reasons = [error.message, ...(notRestored ? [notRestored] : [])];
+  const data = {
+    what: `the rolling ${kind}`,
+    where: at,
+    reason: reasons.join("; "),
+    cause: toCause(error),
+    done,
+    left,
+    ...(notRestored && { notRestored }),
+  };
   return new XoError("STOPPED_MIDWAY", data, error);
 }
 

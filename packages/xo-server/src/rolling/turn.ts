@@ -106,12 +106,16 @@ async function startAgain(host: string, parts: TurnParts): Promise<void> {
 }
 
 /**
- * VMs that run already or are deleted are skipped.
+ * Starts VMs that were shut down for a host. Those that run already or are deleted are skipped.
  * @param isAnywhere the host may be down: XAPI chooses another one
  */
-async function startAll(
+export async function startAll(
   host: string,
-  { objects, shutDown, keepShutDown }: TurnParts,
+  {
+    objects,
+    shutDown,
+    keepShutDown,
+  }: Pick<TurnParts, "objects" | "shutDown" | "keepShutDown">,
   isAnywhere: boolean,
 ): Promise<void> {
   const vms = shutDown();

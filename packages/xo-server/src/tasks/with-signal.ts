@@ -1,4 +1,4 @@
-import type { TaskContext } from "../tasks/task-context.js";
+import type { TaskContext } from "./task-context.js";
 
 /** The same task context with a further abort signal, also for subtasks. */
 export function withSignal(work: TaskContext, other: AbortSignal): TaskContext {

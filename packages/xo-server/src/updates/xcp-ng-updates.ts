@@ -20,7 +20,8 @@ export const xcpNgUpdates: UpdateSystem = {
   name: "xcp-ng",
   async list({ xapi, ref }) {
     const params = [ref, PLUGIN, "check_update", {}];
-    const text = String(await xapi.call("host.call_plugin", params));
+    const only = { idempotent: true };
+    const text = String(await xapi.call("host.call_plugin", params, only));
     return readPackages(text).map(toPatch).sort(byName);
   },
   async install(host, { patches }, parts) {

@@ -8,7 +8,7 @@ import type { JobKind, KindRun } from "../../jobs/job-kind.js";
 import type { RunOutcome } from "../../jobs/run-outcome.js";
 import { userOfJob } from "../../jobs/job-user.js";
 import { statusOfRun } from "../../jobs/run-status.js";
-import { withSignal } from "../../jobs/with-signal.js";
+import { withSignal } from "../../tasks/with-signal.js";
 import { checkObject } from "../../operations/access.js";
 import type { HandlerContext } from "../../operations/operation.js";
 import type { InterruptedTask } from "../../tasks/interrupted-task.js";

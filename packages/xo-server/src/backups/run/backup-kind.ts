@@ -10,7 +10,7 @@ import type { JobKind, KindRun } from "../../jobs/job-kind.js";
 import type { RunOutcome } from "../../jobs/run-outcome.js";
 import { userOfJob } from "../../jobs/job-user.js";
 import { statusOfRun } from "../../jobs/run-status.js";
-import { withSignal } from "../../jobs/with-signal.js";
+import { withSignal } from "../../tasks/with-signal.js";
 import type { PoolObject, PoolObjects } from "../../objects/pool-objects.js";
 import type { TaskContext } from "../../tasks/task-context.js";
 import { Capacity } from "../jobs/capacity.js";

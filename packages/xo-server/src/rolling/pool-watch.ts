@@ -1,0 +1,67 @@
+import { XoError } from "@xo-server/model";
+import { pause } from "../tasks/pause.js";
+import { withSignal } from "../tasks/with-signal.js";
+import type { RollingParts } from "./rolling-parts.js";
+
+const LOOK_EVERY_MS = 5_000;
+/** More than a coordinator may need for its reboot. */
+const WITHIN_MS = 45 * 60_000;
+
+/** Ends a run whose pool does not answer any more: its XAPI tasks would be awaited without a limit. */
+export class PoolWatch {
+  readonly #end = new AbortController();
+  readonly #lost = new AbortController();
+
+  /** The same parts, aborted with the task, or when the pool has not answered for too long. */
+  parts(parts: RollingParts): RollingParts {
+    const work = withSignal(parts.work, this.#lost.signal);
+    const { signal } = work;
+    return { ...parts, work, signal, objects: parts.objects.forTask(work) };
+  }
+
+  /** @returns UNREACHABLE instead of the error of a call that was aborted for it */
+  causeOf(error: Error): Error {
+    const { signal } = this.#lost;
+    return signal.aborted ? (signal.reason as Error) : error;
+  }
+
+  /**
+   * Resolves after `end`. Never rejects.
+   * @param isIdle nothing is done to the pool at the moment
+   */
+  async run(
+    pool: string,
+    { objects, clock }: Pick<RollingParts, "objects" | "clock">,
+    isIdle: () => boolean,
+  ): Promise<void> {
+    const { signal } = this.#end;
+    let since = clock.now();
+    for (;;) {
+      await pause(clock, LOOK_EVERY_MS, signal);
+      if (signal.aborted) return;
+      if (isIdle() || isConnected(pool, objects)) since = clock.now();
+      else if (clock.now() - since >= WITHIN_MS) {
+        const reason = `it has not answered for ${WITHIN_MS / 60_000} minutes`;
+        const address = `the pool ${pool}`;
+        this.#lost.abort(new XoError("UNREACHABLE", { address, reason }));
+        return;
+      }
+    }
+  }
+
+  end(): void {
+    this.#end.abort();
+  }
+}
+
+function isConnected(
+  pool: string,
+  objects: Pick<RollingParts["objects"], "get">,
+): boolean {
+  try {
+    return objects.get(pool, "pool").xapi.state.name === "connected";
+  } catch {
+    // The connection of the pool is being created, or was removed.
+    return false;
+  }
+}

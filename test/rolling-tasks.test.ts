@@ -1,0 +1,154 @@
+import { setTimeout as pause } from "node:timers/promises";
+import t from "tap";
+import { phases } from "./rolling/phases.js";
+import { WatchedUpdate } from "./rolling/watched-update.js";
+
+const LIMIT = { timeout: 240_000 };
+t.comment("timeout=900000");
+
+interface State {
+  readonly current: {
+    readonly task?: string;
+    readonly stopped?: string;
+  } | null;
+}
+
+const stateOf = async ({ api, pool }: WatchedUpdate) =>
+  (await api.ask("pool.getRollingState", { pool: pool.id })) as State;
+
+/** Asks until the state is so; the limit of the test is that of its patience. */
+async function until(
+  update: WatchedUpdate,
+  isSo: (state: State) => boolean,
+): Promise<State> {
+  for (;;) {
+    const state = await stateOf(update);
+    if (isSo(state)) return state;
+    await pause(20);
+  }
+}
+
+t.test(
+  "an update that is started over JSON-RPC is a task, which its state names and a user cancels",
+  LIMIT,
+  async (t) => {
+    const update = await WatchedUpdate.start(t);
+    const { api, pool } = update;
+    const params = { pool: pool.id };
+    const answer = api.call("pool.rollingUpdate", params);
+    const { current } = await until(
+      update,
+      ({ current }) => current?.task !== undefined,
+    );
+    const task = async () => {
+      const answer = await api.rest("GET", `/tasks/${current!.task!}`);
+      return (await answer.json()) as object;
+    };
+    t.match(await task(), {
+      status: "pending",
+      properties: {
+        name: /^Rolling update of /,
+        objectType: "pool",
+        objectId: pool.id,
+        operation: "pool.rollingUpdate",
+      },
+    });
+    await api.ask("task.abort", { id: current!.task });
+    t.match(await answer, { error: { message: /stopped/ } });
+    t.match(await task(), { status: "failure" });
+    t.match((await stateOf(update)).current, { stopped: /aborted/ });
+    t.equal(await api.ask("pool.rollingUpdate", params), true, "resumed");
+    t.same(await update.notUpdated(), []);
+    t.same((await stateOf(update)).current, null);
+  },
+);
+
+t.test(
+  "a host that does not return leaves HA disabled: abandoning the update restores it",
+  LIMIT,
+  async (t) => {
+    const update = await WatchedUpdate.start(t, 60);
+    const { api, pool, hosts } = update;
+    const params = { pool: pool.id };
+    const haIsEnabled = () =>
+      [...pool.db.records("pool")][0]![1]["ha_enabled"] === true;
+    t.match(await api.call("pool.abandonRolling", params), {
+      error: { data: { expected: "stopped" } },
+    });
+    pool.sim.failBoot(hosts[1]!, "never");
+    await update.begin();
+    const todo = /still disabled: HA .*start host \S+, or remove it/;
+    t.match(await update.ended(), {
+      status: "failure",
+      result: {
+        code: "STOPPED_MIDWAY",
+        message: todo,
+        data: { notRestored: todo },
+      },
+    });
+    t.match((await stateOf(update)).current, { stopped: todo });
+    t.match(await api.call("pool.abandonRolling", params), {
+      error: { message: /offline/ },
+    });
+    t.match((await stateOf(update)).current, { stopped: todo }, "as before");
+    t.notOk(haIsEnabled());
+    pool.sim.reviveHost(hosts[1]!);
+    t.equal(await api.ask("pool.abandonRolling", params), true);
+    t.ok(haIsEnabled(), "HA is enabled");
+    t.same((await stateOf(update)).current, null);
+    t.same(update.log.lost, [], "no VM has ever stopped");
+  },
+);
+
+t.test(
+  "an update is abandoned by force while HA cannot be enabled",
+  LIMIT,
+  async (t) => {
+    const update = await WatchedUpdate.start(t);
+    const { api, pool } = update;
+    pool.sim.failNext("host.evacuate", "INTERNAL_ERROR", ["xenopsd"]);
+    pool.sim.failNext("pool.enable_ha", "HA_NO_PLAN", [], { times: 2 });
+    await update.begin();
+    t.match(await update.ended(), {
+      status: "failure",
+      result: { data: { notRestored: /still disabled: HA/ } },
+    });
+    const params = { pool: pool.id };
+    t.match(await api.call("pool.abandonRolling", params), { error: {} });
+    pool.sim.failNext("pool.enable_ha", "HA_NO_PLAN");
+    const forced = { ...params, force: true };
+    t.equal(await api.ask("pool.abandonRolling", forced), true);
+    t.same((await stateOf(update)).current, null);
+    const fresh = pool.db.records("pool").next().value as [string, object];
+    t.match(fresh[1], { ha_enabled: false }, "as the pool has refused it");
+  },
+);
+
+t.test(
+  "an update stops when its pool does not answer for 45 minutes",
+  LIMIT,
+  async (t) => {
+    const update = await WatchedUpdate.start(t, 120);
+    const { pool } = update;
+    const install = phases.find(({ name }) => name.includes("installed"))!;
+    update.strikeAt(install, () => pool.sim.faults.set("booting", true));
+    await update.begin();
+    const { status, result } = await update.ended();
+    t.equal(status, "failure");
+    t.match(result, {
+      code: "STOPPED_MIDWAY",
+      message: /has not answered for 45 minutes/,
+      data: {
+        where: /install updates$/,
+        cause: { code: "UNREACHABLE" },
+        notRestored: /still disabled: HA/,
+      },
+    });
+    update.clearFaults();
+    await update.begin();
+    const again = await update.ended();
+    t.equal(again.status, "success", JSON.stringify(again.result));
+    t.same(await update.worse(), [], "all is as before");
+    t.same(update.log.lost, [], "no VM has ever stopped");
+  },
+);
