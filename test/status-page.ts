@@ -101,10 +101,13 @@ export class StatusPage {
 
   #take({ id, params, result }: Message): void {
     if (id === 0) {
-      this.#status = result!.status;
-      this.#revision = result!.revision;
+      if (result?.status === undefined)
+        throw new Error(`status.subscribe: ${JSON.stringify(result)}`);
+      this.#status = result.status;
+      this.#revision = result.revision;
     }
-    if (params === undefined) return;
+    // Of others, such as of a server that stops or is busy, the status is no part.
+    if (params?.patch === undefined && params?.status === undefined) return;
     if (params.patch === undefined) this.#status = params.status!;
     else if (params.base === this.#revision)
       this.#status = applyMergePatch(this.#status, params.patch);
