@@ -63,6 +63,21 @@ t.test(
     await main.getByText("xapi-core").first().waitFor();
     await checkViews(t, page, "updates of a pool");
 
+    // Cancelled while it is in progress, then abandoned.
+    await api.rest("POST", `/pools/${pool}/actions/rolling_update`, {});
+    await main.getByRole("button", { name: "Cancel rolling update" }).click();
+    const abandon = main.getByRole("button", {
+      name: "Abandon rolling update",
+    });
+    await abandon.waitFor();
+    await checkViews(t, page, "rolling update that has stopped");
+    await abandon.click();
+    await abandon.waitFor({ state: "hidden" });
+    t.match(await api.ask("pool.getRollingState", { pool }), {
+      current: null,
+      last: { stopped: /aborted/ },
+    });
+
     // The plan, before anything is begun.
     await main.getByRole("button", { name: /^Rolling update/ }).click();
     const line = dialog.getByRole("list", { name: "Hosts over time" });

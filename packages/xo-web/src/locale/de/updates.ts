@@ -33,6 +33,7 @@ export const updates: Messages["updates"] = {
     suspend: "Aussetzen",
     continue: "Fortsetzen",
     cancel: "Rollierendes Update abbrechen",
+    abandon: "Rollierendes Update aufgeben",
   },
   begins: "Der erste Schritt beginnt {first}, der letzte {last}.",
   windows: {

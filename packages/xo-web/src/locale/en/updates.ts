@@ -29,6 +29,7 @@ export const updates = {
     suspend: "Suspend",
     continue: "Continue",
     cancel: "Cancel rolling update",
+    abandon: "Abandon rolling update",
   },
   begins: "The first step begins {first}, the last one {last}.",
   windows: {
