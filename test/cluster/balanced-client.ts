@@ -39,7 +39,8 @@ export class BalancedClient {
 
   /** A request with the token, and without the cookie of the load balancer. */
   fetch(path: string, init: RequestInit = {}): Promise<Response> {
-    const headers = { cookie: this.#cookie };
+    const headers = new Headers(init.headers);
+    headers.set("cookie", this.#cookie);
     return fetch(this.#url + path, { ...init, headers });
   }
 

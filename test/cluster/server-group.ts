@@ -31,6 +31,12 @@ export interface ServerGroupOptions {
   readonly linkTo?: (pool: Simulated) => Promise<string>;
 }
 
+/** A program that is started instead of `bin/xo-server`. */
+export interface OtherProgram {
+  readonly path: string;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
 /** Servers on one PostgreSQL database, over one simulated pool; each can be started again. */
 export class ServerGroup {
   readonly postgres: PostgresCluster;
@@ -69,26 +75,41 @@ export class ServerGroup {
     this.#options = parts.options;
   }
 
-  /** Starts a server, the first one first: the others get its key. */
-  async start(i: number): Promise<GroupMember> {
-    if (!this.#prepared.has(i)) await this.#prepare(i);
-    const program = this.run(i, "start", "--host", "127.0.0.1", "--port", "0");
+  /** Starts a server, the first one first: the others get its key. @param as another program, with its environment variables */
+  async start(i: number, as?: OtherProgram): Promise<GroupMember> {
+    const program = await this.launch(i, as);
     const url = await program.find(/Web server listening on (http:\S+)/);
     return { program, url };
   }
 
+  /** Starts a server that may refuse to start. */
+  async launch(i: number, as?: OtherProgram): Promise<RunningProgram> {
+    if (!this.#prepared.has(i)) await this.#prepare(i);
+    const args = ["start", "--host", "127.0.0.1", "--port", "0"];
+    return this.#run(i, args, as);
+  }
+
   /** Runs a command of xo-server with the configuration of a server. */
   run(i: number, ...args: readonly string[]): RunningProgram {
+    return this.#run(i, args);
+  }
+
+  #run(
+    i: number,
+    args: readonly string[],
+    { path, env: more }: OtherProgram = { path: "xo-server" },
+  ): RunningProgram {
     const env = {
       ...this.#options.env,
       ...this.#options.envOf?.(i),
       XO_ADMIN_PASSWORD: PASSWORD,
       XO_STORE: this.postgres.url("xo"),
+      ...more,
     };
     const { nodeArgs = [] } = this.#options;
     const cwd = this.#folderOf(i);
     const options = { cwd, env, nodeArgs };
-    return new RunningProgram(this.#t, "xo-server", args, options);
+    return new RunningProgram(this.#t, path, args, options);
   }
 
   async #prepare(i: number): Promise<void> {

@@ -128,6 +128,10 @@ export const errorTable = {
     "the database was written by a newer version of xo-server: {reason}; {remedy}",
     500,
   ),
+  STORE_IN_USE: row(
+    "the migration {migration} changes tables that running servers of an older version use: {servers}; stop them, then start this one",
+    500,
+  ),
   STORE_KEY_WRONG: row(
     "the secrets in the database are encrypted with key {expected}, but {source} contains key {found}",
     500,

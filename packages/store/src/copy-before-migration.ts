@@ -23,7 +23,7 @@ export function copyBeforeMigration({
   engine,
   location,
   logger,
-}: CopyOptions): MigrationSteps {
+}: CopyOptions): Pick<MigrationSteps, "beforeMigration" | "findCopy"> {
   const isFile = engine.name === "sqlite";
   const nameOf = (version: string) =>
     isFile ? `${location}.${version}` : `copy-${version}`;

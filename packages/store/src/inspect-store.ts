@@ -3,19 +3,17 @@ import { checkFile, findLoss } from "./database-creation.js";
 import type { Engine } from "./engines/engine.js";
 import { openEngine } from "./engines/open-engine.js";
 import { withDefaults, type StoreOptions } from "./options.js";
-import {
-  appliedSteps,
-  currentSchema,
-  isKnownStep,
-} from "./schema/migrations/migrate.js";
+import { currentSchema, readSchema } from "./schema/migrations/migrate.js";
 
 export interface StoreInspection {
   /** Name of the last migration that was applied; empty: none. */
   readonly schema: string;
   /** That of this version of the program. */
   readonly currentSchema: string;
-  /** Written by a newer version of the program. */
+  /** Migrated by a newer version of the program. */
   readonly isNewer: boolean;
+  /** This version does not work with it: a newer one has changed what this one uses. */
+  readonly isTooNew: boolean;
   /** Damage that the database reports; of SQLite only. */
   readonly problems: readonly string[];
   /** STORE_OUTDATED: the database has lost what was written last. */
@@ -34,14 +32,15 @@ export async function inspectStore(
   const engine = await openEngine(settings.location, settings);
   try {
     const problems = (await engine.checkIntegrity?.()) ?? [];
-    const applied = (await appliedSteps(engine.reader)).toSorted();
+    const { applied, newer, isUsable } = await readSchema(engine.reader);
     const loss =
       applied.length > 0 ? await findLoss(engine, settings) : undefined;
     return {
       ...(loss === undefined ? {} : { loss }),
-      schema: applied.at(-1) ?? "",
+      schema: applied.toSorted().at(-1) ?? "",
       currentSchema,
-      isNewer: applied.some((name) => !isKnownStep(name)),
+      isNewer: newer !== undefined,
+      isTooNew: !isUsable,
       problems,
     };
   } catch (error) {

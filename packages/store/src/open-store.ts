@@ -13,6 +13,7 @@ import { ClusterNotices } from "./cluster-notices.js";
 import { SharedRefresh } from "./cache/shared-refresh.js";
 import { copyBeforeMigration } from "./copy-before-migration.js";
 import { withMigrationLock } from "./migration-lock.js";
+import { checkOlderServers } from "./older-servers.js";
 import { migrate } from "./schema/migrations/migrate.js";
 import { AuditMark } from "./repositories/audit-mark.js";
 import { createRepositories } from "./repositories/create-repositories.js";
@@ -32,7 +33,8 @@ import type { Store } from "./store.js";
 /**
  * Opens the store; creates the database and the key file if they do not exist
  * and `create` permits it.
- * @throws XoError STORE_MISSING, STORE_OUTDATED, STORE_UNAVAILABLE, STORE_TOO_NEW, STORE_KEY_WRONG, CONFIG_INVALID
+ * @throws XoError STORE_MISSING, STORE_OUTDATED, STORE_UNAVAILABLE, STORE_TOO_NEW, STORE_IN_USE,
+ *   STORE_KEY_WRONG, CONFIG_INVALID
  */
 export async function openStore(options: StoreOptions): Promise<Store> {
   const settings = withDefaults(options);
@@ -59,9 +61,7 @@ async function startStore(
     await askTime(engine, settings.sharedClock);
   const isNew = await checkContent(engine, settings);
   if (!isNew) await checkLoss(engine, settings);
-  await withMigrationLock(engine, (db) =>
-    migrate(db, copyBeforeMigration({ engine, ...settings })),
-  );
+  await migrateStore(engine, settings);
   const source = createKeySource(settings.key);
   const context: RepositoryContext = {
     engine,
@@ -105,6 +105,24 @@ async function startStore(
     keyRotation,
     synchronizer,
   });
+}
+
+async function migrateStore(
+  engine: Engine,
+  settings: StoreSettings,
+): Promise<void> {
+  const { clock: timers, logger } = settings;
+  await withMigrationLock(engine, (db) =>
+    migrate(db, {
+      ...copyBeforeMigration({ engine, ...settings }),
+      checkServers: (migration) =>
+        checkOlderServers(db, engine, { migration, timers, logger }),
+      onNewer: (newer) =>
+        logger.info(
+          `a newer version has migrated the database to ${newer}; this version works with it`,
+        ),
+    }),
+  );
 }
 
 type Services = ReturnType<typeof createRepositories> & {

@@ -92,6 +92,8 @@ async function start(
         startDemoPools,
         loggers,
         signal,
+        // As a kill: what it has begun is continued by others.
+        abandon: (reason) => process.exit(fail(reason, loggers)),
       });
       manager.ready(`listening on ${server.url}`);
       return server;

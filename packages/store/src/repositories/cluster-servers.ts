@@ -1,6 +1,8 @@
 import { sql } from "kysely";
 import { checkName, checkText } from "../schema/limits.js";
 import type { ClusterServerRow } from "../schema/cluster-tables.js";
+import { checkRequirement } from "../schema/migrations/migrate.js";
+import { selectRequirement } from "../schema/migrations/schema-requirement.js";
 import { clusterNotice } from "../engines/cluster-notice.js";
 import { databaseNow } from "../engines/database-clock.js";
 import type { RepositoryContext } from "./repository-context.js";
@@ -84,7 +86,12 @@ export class ClusterServers {
     return (await this.list()).find(({ name }) => name === server.name);
   }
 
-  /** Heartbeat. @returns false: another process has joined with this name, or the server was deleted */
+  /**
+   * Heartbeat.
+   * @returns false: another process has joined with this name, or the server was deleted
+   * @throws XoError STORE_TOO_NEW: a newer version has migrated the database since, and this one does
+   *   not work with it
+   */
   async beat(instance: string): Promise<boolean> {
     const { committer, engine } = this.#context;
     const rows = await committer.runApart((db) =>
@@ -92,9 +99,10 @@ export class ClusterServers {
         .updateTable("cluster_servers")
         .set({ seen_at: databaseNow(engine) })
         .where("instance", "=", instance)
-        .returning("id")
+        .returning(["id", selectRequirement(db).as("required")])
         .execute(),
     );
+    for (const { required } of rows) checkRequirement(required ?? undefined);
     return rows.length > 0;
   }
 

@@ -86,12 +86,34 @@ export async function testCommits(t: Test, harness: StoreHarness) {
     await t.rejects(store.tasks.get("late"), { code: "CLOSED" });
   });
 
-  t.test("a database of a newer version is not opened", async (t) => {
-    const bench = await createBench(t, harness);
-    await (await bench.open()).close();
-    await bench.query(
-      "insert into kysely_migration (name, timestamp) values ('999-later', '2099')",
-    );
-    await t.rejects(bench.open(), { code: "STORE_TOO_NEW" });
-  });
+  t.test(
+    "a database of a newer version is opened only if what that one has changed permits it",
+    async (t) => {
+      const bench = await createBench(t, harness);
+      await (await bench.open()).close();
+      await bench.query(
+        "insert into kysely_migration (name, timestamp) values ('998-later', '2099')",
+      );
+      const store = await bench.open();
+      await store.settings.set("k", 1);
+      await store.clusterServers.join(
+        { name: "a", instance: "1 a", origin: "o", url: "", version: "1" },
+        0,
+      );
+      t.equal(await store.clusterServers.beat("1 a"), true);
+      await bench.query(
+        "insert into kysely_migration (name, timestamp) values ('999-later', '2099')",
+      );
+      await bench.query(
+        "update meta set value = '999-later' where id = 'schema_requires'",
+      );
+      await t.rejects(store.clusterServers.beat("1 a"), {
+        code: "STORE_TOO_NEW",
+      });
+      await t.rejects(bench.open(), {
+        code: "STORE_TOO_NEW",
+        message: /999-later/,
+      });
+    },
+  );
 }

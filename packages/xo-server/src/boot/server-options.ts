@@ -1,3 +1,4 @@
+import type { XoError } from "@xo-server/model";
 import type { StoreCosts } from "@xo-server/store";
 import type { StartOptions } from "../config/start-options.js";
 import type { WriteHeap } from "../diagnostics/heap-snapshots.js";
@@ -18,6 +19,8 @@ export interface ServerOptions extends StartOptions {
   readonly writeHeap?: WriteHeap;
   /** Aborted: the start is given up. */
   readonly signal?: AbortSignal;
+  /** Ends the process at once, as it must not write to the database any more. Default: the error is logged only. */
+  readonly abandon?: (reason: XoError) => void;
   /** Default: connections of xen-api, mirrored by inventory. */
   readonly createPool?: CreatePool;
 }

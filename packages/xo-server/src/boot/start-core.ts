@@ -71,6 +71,7 @@ export async function startCore(
     url: toPageUrl(options.config) ?? "",
     logger,
     stops,
+    abandon: given.abandon ?? ((error) => logger.error("unusable", { error })),
   });
   const storedIds = Array.from(store.servers.list(), ({ id }) => id);
   // Beside the rest of the start; otherwise when the first pool is connected.

@@ -19,7 +19,7 @@ const TEMPORARY_COST = { ln: 10, r: 8, p: 1 };
  * The database. That of a demo without a data directory, or of a test without a
  * location, is temporary.
  * @throws XoError STORE_MISSING, STORE_OUTDATED, STORE_UNAVAILABLE, STORE_TOO_NEW,
- * STORE_KEY_WRONG, CONFIG_INVALID
+ * STORE_IN_USE, STORE_KEY_WRONG, CONFIG_INVALID
  */
 export async function startStore(
   options: ServerOptions,

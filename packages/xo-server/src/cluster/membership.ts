@@ -17,6 +17,8 @@ export interface MembershipOptions {
   readonly isRunning: (processId: number) => boolean;
   /** This server is to hand over its leases: an administrator has asked for it. Called once. */
   readonly onLeave?: () => void;
+  /** A newer version has migrated the database, and this one does not work with it: nothing more may be written. */
+  readonly onTooNew?: (error: XoError) => void;
   readonly clock: MonotonicClock;
   readonly logger: Pick<Logger, "error" | "info" | "warn">;
 }
@@ -50,7 +52,8 @@ export class Membership {
 
   /**
    * @returns the instance of the last process of this server, if it has ended without leaving
-   * @throws XoError CONFIG_INVALID: another running server has the name; STORE_UNAVAILABLE
+   * @throws XoError CONFIG_INVALID: another running server has the name; STORE_UNAVAILABLE;
+   *   STORE_TOO_NEW: a newer version has migrated the database since it was opened
    */
   async join(): Promise<string | undefined> {
     const ended = await this.#findEnded();
@@ -65,6 +68,7 @@ export class Membership {
       if (clock.now() >= until) throw nameTaken(self.name, other.url);
       await pause(clock, this.#interval);
     }
+    if (isShared) await this.#confirm();
     this.#running = [self.name];
     if (isShared) await this.#look();
     this.#schedule();
@@ -93,6 +97,17 @@ export class Membership {
     await store.delete(self.name, self.instance).catch(() => undefined);
   }
 
+  /** From now on a newer version finds this server before it migrates; it may just have done so. */
+  async #confirm(): Promise<void> {
+    const { store, self } = this.#options;
+    try {
+      await store.beat(self.instance);
+    } catch (error) {
+      await store.delete(self.name, self.instance);
+      throw error;
+    }
+  }
+
   #schedule(): void {
     const { clock, isShared } = this.#options;
     if (!isShared || this.#isStopped) return;
@@ -112,6 +127,7 @@ export class Membership {
       // Database failures are reported by the database itself.
       if (!(error instanceof XoError))
         logger.warn("heartbeat failed", { error });
+      else if (error.code === "STORE_TOO_NEW") this.#options.onTooNew?.(error);
     }
     this.#schedule();
   }

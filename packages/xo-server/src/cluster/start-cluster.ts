@@ -1,5 +1,6 @@
 import { hostname } from "node:os";
 import { monotonicClock, type MonotonicClock } from "@xo-server/kit";
+import type { XoError } from "@xo-server/model";
 import type { LeaseOwner, Store } from "@xo-server/store";
 import type { Config } from "../config/config.js";
 import { version } from "../config/version.js";
@@ -37,11 +38,14 @@ export interface StartClusterParts {
   readonly clock?: MonotonicClock;
   readonly logger: Logger;
   readonly stops: StopStack;
+  /** Ends the process at once. */
+  readonly abandon: (reason: XoError) => void;
 }
 
 /**
  * Joins the servers of the database, and takes the lease on the tasks of this server.
- * @throws XoError CONFIG_INVALID: another running server has the name; STORE_UNAVAILABLE
+ * @throws XoError CONFIG_INVALID: another running server has the name; STORE_UNAVAILABLE;
+ *   STORE_TOO_NEW
  */
 export async function startCluster({
   store,
@@ -50,6 +54,7 @@ export async function startCluster({
   clock = monotonicClock,
   logger,
   stops,
+  abandon,
 }: StartClusterParts): Promise<Cluster> {
   const { leaseMs } = config.server;
   const name = config.server.name || hostname();
@@ -68,6 +73,7 @@ export async function startCluster({
       );
       void leases.leave();
     },
+    onTooNew: abandon,
     clock,
     logger,
   });

@@ -19,7 +19,8 @@ export async function checkStore(config: Config): Promise<CheckedStore> {
   };
   try {
     const found = await inspectStore(options);
-    const { schema, currentSchema, isNewer, problems, loss } = found;
+    const { schema, currentSchema, problems, loss } = found;
+    const { isNewer, isTooNew } = found;
     if (problems.length > 0)
       return {
         results: [
@@ -30,7 +31,7 @@ export async function checkStore(config: Config): Promise<CheckedStore> {
         ],
         store: undefined,
       };
-    if (isNewer)
+    if (isTooNew)
       return {
         results: [
           failed(
@@ -52,7 +53,7 @@ export async function checkStore(config: Config): Promise<CheckedStore> {
         ],
         store: undefined,
       };
-    if (schema !== currentSchema)
+    if (schema !== currentSchema && !isNewer)
       return {
         results: [
           warning(

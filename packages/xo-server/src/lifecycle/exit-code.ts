@@ -34,6 +34,8 @@ const codeOf: ReadonlyMap<ErrorCode, ExitCode> = new Map([
   ["STORE_OUTDATED", ExitCode.noInput],
   ["STORE_KEY_WRONG", ExitCode.config],
   ["STORE_TOO_NEW", ExitCode.config],
+  // A supervisor that starts it again succeeds when the other servers were stopped.
+  ["STORE_IN_USE", ExitCode.unavailable],
   ["PORT_IN_USE", ExitCode.unavailable],
   ["STORE_UNAVAILABLE", ExitCode.unavailable],
   ["UNSUPPORTED", ExitCode.unavailable],

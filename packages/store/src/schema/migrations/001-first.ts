@@ -1,5 +1,5 @@
-import type { Migration } from "kysely";
 import { createTable, type Schema, type TableSpec } from "./create-table.js";
+import type { SchemaMigration } from "./schema-migration.js";
 
 /** The tables of version 0.1, referenced tables first. */
 const tables: Readonly<Record<string, TableSpec>> = {
@@ -160,7 +160,8 @@ const tables: Readonly<Record<string, TableSpec>> = {
   },
 };
 
-export const first: Migration = {
+export const first: SchemaMigration = {
+  isAdditive: false,
   async up(db: Schema) {
     for (const [name, spec] of Object.entries(tables))
       await createTable(db, name, spec);

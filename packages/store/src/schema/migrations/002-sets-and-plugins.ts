@@ -1,5 +1,5 @@
-import type { Migration } from "kysely";
 import { createTable, type Schema, type TableSpec } from "./create-table.js";
+import type { SchemaMigration } from "./schema-migration.js";
 
 const tables: Readonly<Record<string, TableSpec>> = {
   cloud_configs: {
@@ -31,7 +31,8 @@ const tables: Readonly<Record<string, TableSpec>> = {
   },
 };
 
-export const setsAndPlugins: Migration = {
+export const setsAndPlugins: SchemaMigration = {
+  isAdditive: true,
   async up(db: Schema) {
     for (const [name, spec] of Object.entries(tables))
       await createTable(db, name, spec);

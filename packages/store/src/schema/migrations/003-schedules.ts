@@ -1,5 +1,6 @@
-import { sql, type Migration } from "kysely";
+import { sql } from "kysely";
 import { createTable, type Schema, type TableSpec } from "./create-table.js";
+import type { SchemaMigration } from "./schema-migration.js";
 
 const tables: Readonly<Record<string, TableSpec>> = {
   schedules: {
@@ -47,7 +48,8 @@ const tables: Readonly<Record<string, TableSpec>> = {
 const OF_SCHEDULE = ["schedule", "timezone", "enabled"] as const;
 
 /** A job can have several schedules, its own secrets, and a log of its runs. */
-export const schedules: Migration = {
+export const schedules: SchemaMigration = {
+  isAdditive: false,
   async up(db: Schema) {
     for (const [name, spec] of Object.entries(tables))
       await createTable(db, name, spec);

@@ -1,5 +1,5 @@
-import type { Migration } from "kysely";
 import { createTable, type Schema, type TableSpec } from "./create-table.js";
+import type { SchemaMigration } from "./schema-migration.js";
 
 const tables: Readonly<Record<string, TableSpec>> = {
   alarm_rules: {
@@ -45,7 +45,8 @@ const tables: Readonly<Record<string, TableSpec>> = {
 };
 
 /** Alarm rules, alarms, and notifications to be sent. */
-export const alarms: Migration = {
+export const alarms: SchemaMigration = {
+  isAdditive: true,
   async up(db: Schema) {
     for (const [name, spec] of Object.entries(tables))
       await createTable(db, name, spec);

@@ -1,8 +1,9 @@
-import type { Migration } from "kysely";
 import { createTable, type Schema } from "./create-table.js";
+import type { SchemaMigration } from "./schema-migration.js";
 
 /** No foreign key to the task: a step may be written before its task. */
-export const taskSteps: Migration = {
+export const taskSteps: SchemaMigration = {
+  isAdditive: true,
   async up(db: Schema) {
     await createTable(db, "task_steps", {
       columns: {

@@ -1,8 +1,9 @@
-import type { Migration } from "kysely";
 import { createTable, type Schema } from "./create-table.js";
+import type { SchemaMigration } from "./schema-migration.js";
 
 /** No foreign key for the pool: it is an object of XAPI and may be disconnected. */
-export const placementRules: Migration = {
+export const placementRules: SchemaMigration = {
+  isAdditive: true,
   async up(db: Schema) {
     await createTable(db, "placement_rules", {
       columns: {

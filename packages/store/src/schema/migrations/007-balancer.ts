@@ -1,5 +1,5 @@
-import type { Migration } from "kysely";
 import { createTable, type Schema, type TableSpec } from "./create-table.js";
+import type { SchemaMigration } from "./schema-migration.js";
 
 const tables: Readonly<Record<string, TableSpec>> = {
   balancer_policies: {
@@ -30,7 +30,8 @@ const tables: Readonly<Record<string, TableSpec>> = {
 };
 
 /** Balancer policies, which server balances a pool, and balancer runs. */
-export const balancer: Migration = {
+export const balancer: SchemaMigration = {
+  isAdditive: true,
   async up(db: Schema) {
     for (const [name, spec] of Object.entries(tables))
       await createTable(db, name, spec);

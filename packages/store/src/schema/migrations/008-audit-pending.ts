@@ -1,8 +1,9 @@
-import type { Migration } from "kysely";
 import { createTable, type Schema } from "./create-table.js";
+import type { SchemaMigration } from "./schema-migration.js";
 
 /** Changes under way, whose entry of the audit log follows with their outcome. */
-export const auditPending: Migration = {
+export const auditPending: SchemaMigration = {
+  isAdditive: true,
   async up(db: Schema) {
     await createTable(db, "audit_pending", {
       columns: {

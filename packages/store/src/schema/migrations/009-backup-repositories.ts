@@ -1,5 +1,5 @@
-import type { Migration } from "kysely";
 import { createTable, type Schema, type TableSpec } from "./create-table.js";
+import type { SchemaMigration } from "./schema-migration.js";
 
 const tables: Readonly<Record<string, TableSpec>> = {
   backup_repositories: {
@@ -31,7 +31,8 @@ const tables: Readonly<Record<string, TableSpec>> = {
 };
 
 /** Where backups are stored, and the index of the backups in them. */
-export const backupRepositories: Migration = {
+export const backupRepositories: SchemaMigration = {
+  isAdditive: true,
   async up(db: Schema) {
     for (const [name, spec] of Object.entries(tables))
       await createTable(db, name, spec);

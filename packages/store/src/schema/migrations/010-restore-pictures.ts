@@ -1,8 +1,9 @@
-import type { Migration } from "kysely";
 import { createTable, type Schema } from "./create-table.js";
+import type { SchemaMigration } from "./schema-migration.js";
 
 /** Pictures of consoles, taken by restore tests. */
-export const restorePictures: Migration = {
+export const restorePictures: SchemaMigration = {
+  isAdditive: true,
   async up(db: Schema) {
     await createTable(db, "restore_pictures", {
       columns: {

@@ -1,8 +1,9 @@
-import type { Migration } from "kysely";
 import { createTable, type Schema } from "./create-table.js";
+import type { SchemaMigration } from "./schema-migration.js";
 
 /** How far the audit log was forwarded to each target, and the server that forwards it. */
-export const auditForwards: Migration = {
+export const auditForwards: SchemaMigration = {
+  isAdditive: true,
   async up(db: Schema) {
     await createTable(db, "audit_forwards", {
       columns: {

@@ -1,5 +1,5 @@
-import type { Migration } from "kysely";
 import { createTable, type Schema, type TableSpec } from "./create-table.js";
+import type { SchemaMigration } from "./schema-migration.js";
 
 const tables: Readonly<Record<string, TableSpec>> = {
   cluster_servers: {
@@ -28,7 +28,8 @@ const tables: Readonly<Record<string, TableSpec>> = {
 };
 
 /** The servers that share the database, and which of them owns what. */
-export const cluster: Migration = {
+export const cluster: SchemaMigration = {
+  isAdditive: true,
   async up(db: Schema) {
     for (const [name, spec] of Object.entries(tables))
       await createTable(db, name, spec);

@@ -1,5 +1,5 @@
-import type { Migration } from "kysely";
 import { createTable, type Schema, type TableSpec } from "./create-table.js";
+import type { SchemaMigration } from "./schema-migration.js";
 
 const tables: Readonly<Record<string, TableSpec>> = {
   one_time_uses: {
@@ -18,7 +18,8 @@ const tables: Readonly<Record<string, TableSpec>> = {
 };
 
 /** Single-use secrets of clients that any of several servers accepts. */
-export const oneTimeSecrets: Migration = {
+export const oneTimeSecrets: SchemaMigration = {
+  isAdditive: true,
   async up(db: Schema) {
     for (const [name, spec] of Object.entries(tables))
       await createTable(db, name, spec);

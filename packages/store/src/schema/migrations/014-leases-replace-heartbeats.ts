@@ -1,8 +1,9 @@
-import type { Migration } from "kysely";
 import type { Schema } from "./create-table.js";
+import type { SchemaMigration } from "./schema-migration.js";
 
 /** Heartbeats of single runs and balancers: leases of servers replace them. */
-export const leasesReplaceHeartbeats: Migration = {
+export const leasesReplaceHeartbeats: SchemaMigration = {
+  isAdditive: false,
   async up(db: Schema) {
     for (const [table, column] of [
       ["job_runs", "seen_at"],

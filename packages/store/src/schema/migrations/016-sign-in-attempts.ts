@@ -1,8 +1,9 @@
-import type { Migration } from "kysely";
 import { createTable, type Schema } from "./create-table.js";
+import type { SchemaMigration } from "./schema-migration.js";
 
 /** Failed sign-ins that all servers count together. */
-export const signInAttempts: Migration = {
+export const signInAttempts: SchemaMigration = {
+  isAdditive: true,
   async up(db: Schema) {
     await createTable(db, "sign_in_attempts", {
       columns: {

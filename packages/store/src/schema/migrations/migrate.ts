@@ -7,75 +7,95 @@ import {
   type Migration,
 } from "kysely";
 import type { Tables } from "../tables.js";
-import { first } from "./001-first.js";
-import { setsAndPlugins } from "./002-sets-and-plugins.js";
-import { schedules } from "./003-schedules.js";
-import { alarms } from "./004-alarms.js";
-import { taskSteps } from "./005-task-steps.js";
-import { placementRules } from "./006-placement-rules.js";
-import { balancer } from "./007-balancer.js";
-import { auditPending } from "./008-audit-pending.js";
-import { backupRepositories } from "./009-backup-repositories.js";
-import { restorePictures } from "./010-restore-pictures.js";
-import { auditForwards } from "./011-audit-forwards.js";
-import { cluster } from "./012-cluster.js";
-import { oneTimeSecrets } from "./013-one-time-secrets.js";
-import { leasesReplaceHeartbeats } from "./014-leases-replace-heartbeats.js";
-import { leavingServers } from "./015-leaving-servers.js";
-import { signInAttempts } from "./016-sign-in-attempts.js";
-
-/** All migrations in order. A released migration is never changed. */
-const migrations: Readonly<Record<string, Migration>> = {
-  "001-first": first,
-  "002-sets-and-plugins": setsAndPlugins,
-  "003-schedules": schedules,
-  "004-alarms": alarms,
-  "005-task-steps": taskSteps,
-  "006-placement-rules": placementRules,
-  "007-balancer": balancer,
-  "008-audit-pending": auditPending,
-  "009-backup-repositories": backupRepositories,
-  "010-restore-pictures": restorePictures,
-  "011-audit-forwards": auditForwards,
-  "012-cluster": cluster,
-  "013-one-time-secrets": oneTimeSecrets,
-  "014-leases-replace-heartbeats": leasesReplaceHeartbeats,
-  "015-leaving-servers": leavingServers,
-  "016-sign-in-attempts": signInAttempts,
-};
+import { migrations } from "./all.js";
+import type { Schema } from "./create-table.js";
+import {
+  isKnownRequirement,
+  requirementOf,
+  selectRequirement,
+  writeRequirement,
+} from "./schema-requirement.js";
 
 const names = Object.keys(migrations);
 
 /** The schema of this version: the name of its last migration. */
 export const currentSchema = names.at(-1)!;
 
+/** The schema of a database, compared with that of this version. */
+export interface SchemaState {
+  /** Names of its migrations, in no order. */
+  readonly applied: readonly string[];
+  /** A migration that this version does not know; undefined: none. */
+  readonly newer: string | undefined;
+  /** Whether this version works with it: `newer` is undefined, or all that it does not know is additive. */
+  readonly isUsable: boolean;
+}
+
 export interface MigrationSteps {
+  /** Called before a migration that is not additive. Throws while servers of an older version run. */
+  readonly checkServers: (migration: string) => Promise<void>;
   /** Called before the tables of an existing database are changed; both are names of migrations. */
   readonly beforeMigration: (from: string, to: string) => Promise<void>;
+  /** Called instead of all others if a newer version has migrated the database, and this one works with it. */
+  readonly onNewer: (newer: string) => void;
   /** Where a copy of a database of the schema `currentSchema` is, for the error message; undefined: there is none. */
   readonly findCopy: () => Promise<string | undefined>;
 }
 
 /**
  * Migrates the tables to this version. Several servers may start at once.
- * @throws XoError STORE_TOO_NEW if a newer program has migrated the database
+ * @throws XoError STORE_TOO_NEW if a newer program has migrated the database, and this one
+ *   does not work with it; STORE_IN_USE: by `checkServers`
  */
 export async function migrate(
   db: Kysely<Tables>,
-  { beforeMigration, findCopy }: MigrationSteps,
+  { checkServers, beforeMigration, onNewer, findCopy }: MigrationSteps,
 ): Promise<void> {
-  const applied = await appliedSteps(db);
-  const newer = applied.find((name) => !isKnownStep(name));
-  if (newer !== undefined) throw tooNew(newer, await findCopy());
+  const { applied, newer, isUsable } = await readSchema(db);
+  if (newer !== undefined) {
+    if (!isUsable) throw tooNew(newer, await findCopy());
+    onNewer(newer);
+    return;
+  }
   const from = applied.toSorted().at(-1);
-  if (from !== undefined && from !== currentSchema)
+  if (from !== undefined && from !== currentSchema) {
+    const breaking = names.find(
+      (name) => !applied.includes(name) && !migrations[name]!.isAdditive,
+    );
+    if (breaking !== undefined) await checkServers(breaking);
     await beforeMigration(from, currentSchema);
+  }
   const { error } = await new Migrator({
     db,
-    provider: { getMigrations: async () => ({ ...migrations }) },
+    provider: { getMigrations: async () => toKysely() },
   }).migrateToLatest();
   // Kysely rethrows the error of the driver, which the caller classifies.
   if (error !== undefined) throw error as Error;
+}
+
+/** Each migration records in its transaction which programs work with its result. */
+function toKysely(): Record<string, Migration> {
+  return Object.fromEntries(
+    Object.entries(migrations).map(([name, migration]) => [
+      name,
+      {
+        async up(db: Schema) {
+          await migration.up(db);
+          await writeRequirement(db as Kysely<Tables>, requirementOf(name));
+        },
+      },
+    ]),
+  );
+}
+
+/**
+ * For a program that runs.
+ * @param required undefined: the database was not migrated since programs record it
+ * @throws XoError STORE_TOO_NEW
+ */
+export function checkRequirement(required: string | undefined): void {
+  if (required !== undefined && !isKnownRequirement(required))
+    throw tooNew(required, undefined);
 }
 
 function tooNew(newer: string, copy: string | undefined): XoError {
@@ -89,12 +109,22 @@ function tooNew(newer: string, copy: string | undefined): XoError {
   });
 }
 
-export function isKnownStep(name: string): boolean {
-  return Object.hasOwn(migrations, name);
+export async function readSchema(db: Kysely<Tables>): Promise<SchemaState> {
+  const applied = await appliedSteps(db);
+  const newer = applied
+    .toSorted()
+    .findLast((name) => !Object.hasOwn(migrations, name));
+  if (newer === undefined) return { applied, newer, isUsable: true };
+  const row = await selectRequirement(db).executeTakeFirst();
+  const isUsable =
+    row !== undefined &&
+    isKnownRequirement(row.value) &&
+    names.every((name) => applied.includes(name));
+  return { applied, newer, isUsable };
 }
 
 /** Names of the migrations of a database, in no order. */
-export async function appliedSteps(db: Kysely<Tables>): Promise<string[]> {
+async function appliedSteps(db: Kysely<Tables>): Promise<string[]> {
   const tables = await db.introspection.getTables({
     withInternalKyselyTables: true,
   });
