@@ -3,11 +3,16 @@ import { setTimeout as pause } from "node:timers/promises";
 import { findPostgres } from "@xo-server/store/conformance";
 import t, { type Test } from "tap";
 import { pick, seededRandom, type Random } from "../faults/seeded-random.js";
+import type { Simulated } from "../simulated.js";
 import { StatusPage } from "../status-page.js";
-import { CountedLink } from "./counted-link.js";
+import { CutLink } from "./cut-link.js";
 import { LeaseObserver } from "./lease-observer.js";
-import { actionsFor, type RequestedAction } from "./requested-action.js";
-import { FailingServers, FAULTS } from "./server-faults.js";
+import {
+  actionsFor,
+  type ListedVm,
+  type RequestedAction,
+} from "./requested-action.js";
+import { FailingServers, FAULTS, type ServerFault } from "./server-faults.js";
 import { PASSWORD, ServerGroup } from "./server-group.js";
 
 t.comment("timeout=480000");
@@ -18,13 +23,19 @@ const skip = bin === undefined && "PostgreSQL is not installed";
 /** `XO_CLUSTER_SEED` is the first of `XO_CLUSTER_HISTORIES`. */
 const FIRST = Number(process.env["XO_CLUSTER_SEED"] ?? 1);
 const HISTORIES = Number(process.env["XO_CLUSTER_HISTORIES"] ?? 1);
-const FAULTS_IN_HISTORY = 8;
+/** `XO_CLUSTER_KILLS=25`: so many kills in each history, and no other faults. */
+const KILLS = Number(process.env["XO_CLUSTER_KILLS"] ?? 0);
+const FAULTS_IN_HISTORY = KILLS || 8;
 /** `XO_CLUSTER_DATABASE=1` adds crashes of PostgreSQL: a history then takes several minutes. */
-const KINDS = FAULTS.filter(
-  (fault) => fault !== "database" || process.env["XO_CLUSTER_DATABASE"] === "1",
-);
+const KINDS: readonly ServerFault[] =
+  KILLS > 0
+    ? ["kill"]
+    : FAULTS.filter(
+        (fault) =>
+          fault !== "database" || process.env["XO_CLUSTER_DATABASE"] === "1",
+      );
 const CLOCK = join(import.meta.dirname, "../faults/shifted-clock.js");
-const POOL = ["--hosts", "3", "--vms", "40", "--churn", "5"];
+const POOL = ["--hosts", "6", "--vms", "160", "--churn", "5"];
 
 interface Task {
   readonly status: string;
@@ -33,14 +44,14 @@ interface Task {
 
 /** What a client knows of its request. */
 interface Requested extends RequestedAction {
-  /** Absent: it was refused, or the connection broke before the answer. */
-  readonly taskId?: string;
+  /** Path of its task, or of its run of a job. Absent: it was refused, or the connection broke before the answer. */
+  readonly outcomePath?: string;
   readonly wasRefused: boolean;
 }
 
 /** Three servers whose links to the pool count and fail. */
 async function setUp(t: Test, random: Random) {
-  const links: CountedLink[] = [];
+  const links: CutLink[] = [];
   const group = await ServerGroup.open(t, {
     bin: bin!,
     pool: POOL,
@@ -49,7 +60,7 @@ async function setUp(t: Test, random: Random) {
     env: { XO_TEST_CLOCK_STEP_MS: "3600000" },
     settings: "server: { name: NAME, leaseMs: 2000 }",
     linkTo: async ({ url }) => {
-      const link = await CountedLink.open(url);
+      const link = await CutLink.open(url);
       t.teardown(() => link.stop());
       links.push(link);
       return link.url;
@@ -62,7 +73,7 @@ async function setUp(t: Test, random: Random) {
     await page.until(({ pools }) => pools["p"]?.state === "watching");
   }
   const servers = new FailingServers(group, members, links, random);
-  return { group, links, servers };
+  return { group, servers };
 }
 
 async function signIn(url: string): Promise<string> {
@@ -91,6 +102,20 @@ function asker(cookie: string): Ask {
     });
 }
 
+/** How often the pool has got each call, by its own log. */
+async function readCalls({ url }: Simulated) {
+  const calls = (await (await fetch(`${url}/sim/calls`)).json()) as {
+    readonly method: string;
+    readonly object: string;
+  }[];
+  const counts = new Map<string, number>();
+  for (const { method, object } of calls) {
+    const call = `${method} ${object}`;
+    counts.set(call, (counts.get(call) ?? 0) + 1);
+  }
+  return counts;
+}
+
 async function send(
   ask: Ask,
   url: string,
@@ -100,48 +125,51 @@ async function send(
     () => undefined,
   );
   if (answer === undefined) return { ...action, wasRefused: false };
-  if (answer.status !== 202) return { ...action, wasRefused: true };
-  const { taskId } = (await answer.json()) as { taskId: string };
-  return { ...action, taskId, wasRefused: false };
+  if (answer.status !== 202 && answer.status !== 200)
+    return { ...action, wasRefused: true };
+  const { taskId, runId } = (await answer.json()) as Record<string, string>;
+  const outcomePath =
+    runId === undefined ? `/tasks/${taskId}` : `/job-runs/${runId}`;
+  return { ...action, outcomePath, wasRefused: false };
 }
 
 /** Answers without the task, one after the other, after which it counts as lost. */
 const UNKNOWN = 50;
 
-/** Waits until a task has ended. */
+/** Waits until a task, or a run of a job, has ended. */
 async function endOf(
   ask: Ask,
   servers: FailingServers,
-  id: string,
+  path: string,
 ): Promise<Task> {
   for (let unknown = 0; unknown < UNKNOWN;) {
-    const answer = await ask(servers.anyUrl, `/tasks/${id}`).catch(
-      () => undefined,
-    );
+    const answer = await ask(servers.anyUrl, path).catch(() => undefined);
     if (answer?.status === 200) {
       unknown = 0;
       const task = (await answer.json()) as Task;
-      if (task.status !== "pending") return task;
+      if (!["pending", "queued"].includes(task.status)) return task;
     } else if (answer !== undefined) unknown++;
     await pause(200);
   }
   return { status: "lost" };
 }
 
-/** What must not be, of one request. */
+/** What must not be, of one request. @param issued how often the pool got each of its calls */
 function problemOf(
-  { call, taskId, wasRefused }: Requested,
-  issued: number,
+  { calls, path, outcomePath, wasRefused }: Requested,
+  issued: readonly number[],
   task: Task | undefined,
 ): string | undefined {
   const unaccepted = wasRefused ? "refused" : "no answer";
-  const known = taskId === undefined ? unaccepted : JSON.stringify(task);
-  const about = `${call}: ${issued} times, ${known}`;
-  if (issued > 1 || task?.status === "lost") return about;
-  if (task?.status === "success" && issued !== 1) return about;
+  const known = outcomePath === undefined ? unaccepted : JSON.stringify(task);
+  const about = `${path} ${calls.join()}: ${issued.join()} times, ${known}`;
+  if (issued.some((times) => times > 1)) return about;
+  if (task?.status === "lost") return about;
+  if (task?.status === "success" && issued.some((times) => times !== 1))
+    return about;
   const message = task?.result?.message ?? "";
   const isDenied = /no XAPI task was started|^not started:/.test(message);
-  return isDenied && issued > 0 ? about : undefined;
+  return isDenied && issued.some((times) => times > 0) ? about : undefined;
 }
 
 /** Requests actions of random servers while they fail. */
@@ -158,7 +186,8 @@ async function actUnderFaults(
   const clients = (async () => {
     for (const action of actions) {
       requests.push(send(ask, servers.anyUrl, action));
-      if (isFailing) await pause(random(1_200));
+      await pause(random(1_200));
+      if (!isFailing) break;
     }
   })();
   const faults: string[] = [];
@@ -179,18 +208,20 @@ for (let seed = FIRST; seed < FIRST + HISTORIES; seed++)
     { skip },
     async (t) => {
       const random = seededRandom(seed);
-      const { group, links, servers } = await setUp(t, random);
+      const { group, servers } = await setUp(t, random);
       const leases = new LeaseObserver(group.postgres);
       const observed = leases.run();
       const ask = asker(await signIn(servers.anyUrl));
       const list = async (path: string) =>
         (await (await ask(servers.anyUrl, path)).json()) as never[];
-      const vms = await list("/vms?fields=*");
+      const vms = (await list("/vms?fields=*")) as readonly ListedVm[];
       const hosts = (await list("/hosts?fields=id")) as { id: string }[];
-      const actions = actionsFor(
-        vms,
-        hosts.map(({ id }) => id),
-      );
+      const createJob = async (job: object) => {
+        const answer = await ask(servers.anyUrl, "/jobs", { job });
+        return ((await answer.json()) as { id: string }).id;
+      };
+      const hostIds = hosts.map(({ id }) => id);
+      const actions = await actionsFor(vms, hostIds, random, createJob);
 
       const { requested, faults } = await actUnderFaults(random, servers, {
         ask,
@@ -198,13 +229,15 @@ for (let seed = FIRST; seed < FIRST + HISTORIES; seed++)
       });
       t.comment(`seed ${seed}: ${faults.join(", ")}`);
       const tasks = await Promise.all(
-        requested.map(async ({ taskId }) =>
-          taskId === undefined ? undefined : endOf(ask, servers, taskId),
+        requested.map(async ({ outcomePath }) =>
+          outcomePath === undefined
+            ? undefined
+            : endOf(ask, servers, outcomePath),
         ),
       );
-      const issued = links.flatMap((link) => link.issued);
+      const issued = await readCalls(group.pool);
       const problems = requested.flatMap((one, i) => {
-        const times = issued.filter((call) => call === one.call).length;
+        const times = one.calls.map((call) => issued.get(call) ?? 0);
         return problemOf(one, times, tasks[i]) ?? [];
       });
       t.same(problems, []);
@@ -218,7 +251,7 @@ for (let seed = FIRST; seed < FIRST + HISTORIES; seed++)
         counts.set(status, (counts.get(status) ?? 0) + 1);
       }
       t.comment(
-        `${issued.length} actions, ${leases.moves} moves of leases`,
+        `${requested.length} requests, ${issued.size} actions, ${leases.moves} moves of leases`,
         Object.fromEntries(counts),
       );
       leases.stop();

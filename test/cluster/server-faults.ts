@@ -1,6 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { pick, type Random } from "../faults/seeded-random.js";
-import type { CountedLink } from "./counted-link.js";
+import type { Random } from "../faults/seeded-random.js";
+import type { CutLink } from "./cut-link.js";
 import type { GroupMember, ServerGroup } from "./server-group.js";
 
 export const FAULTS = [
@@ -16,18 +16,22 @@ export type ServerFault = (typeof FAULTS)[number];
 /** Longer than a lease of 2 s: others take over meanwhile. */
 const FROZEN_MS = 3_500;
 const CUT_MS = 2_500;
+/** A killed server is started again after up to this time: the others may take over meanwhile, or not. */
+const DEAD_MS = 3_000;
 
 /** Servers with the links to their pool; what happens to them is random. */
 export class FailingServers {
   readonly #group: ServerGroup;
-  readonly #links: readonly CountedLink[];
+  readonly #links: readonly CutLink[];
   readonly #random: Random;
   readonly members: GroupMember[];
+  /** Of the last request. */
+  #last = 0;
 
   constructor(
     group: ServerGroup,
     members: readonly GroupMember[],
-    links: readonly CountedLink[],
+    links: readonly CutLink[],
     random: Random,
   ) {
     this.#group = group;
@@ -38,11 +42,14 @@ export class FailingServers {
 
   /** Resolves when the fault has ended and everything works again. */
   async fail(fault: ServerFault): Promise<void> {
-    const i = this.#random(this.members.length);
+    // Often the one that has just begun to act.
+    const i =
+      this.#random(2) === 0 ? this.#last : this.#random(this.members.length);
     const { child } = this.members[i]!.program;
     switch (fault) {
       case "kill":
         await this.members[i]!.program.stop("SIGKILL");
+        if (this.#random(2) === 0) await pause(this.#random(DEAD_MS));
         this.members[i] = await this.#group.start(i);
         return;
       case "freeze":
@@ -68,6 +75,7 @@ export class FailingServers {
 
   /** The URL of any server, also of one that does not answer now. */
   get anyUrl(): string {
-    return pick(this.#random, this.members).url;
+    this.#last = this.#random(this.members.length);
+    return this.members[this.#last]!.url;
   }
 }

@@ -1,3 +1,4 @@
+import { CallLog, type LoggedCall } from "./calls/call-log.js";
 import type { Core } from "./calls/core.js";
 import { systemContext } from "./calls/system-context.js";
 import { Churn } from "./churn.js";
@@ -53,6 +54,8 @@ export interface SimulatedPool {
   readonly faults: Faults;
   /** What waits to go wrong; `failNext` and `slowNext` add to it. */
   readonly injectedErrors: InjectedErrors;
+  /** Operations that were called. */
+  readonly calls: () => readonly LoggedCall[];
   /**
    * The next call of a message fails with this error, once: `failNext("VM.start",
    * "SR_BACKEND_FAILURE_46", ["", "in use", ""])`. Of HTTP handlers: `http/put_import`.
@@ -163,6 +166,7 @@ function assemble(
     guests,
     faults: core.faults,
     injectedErrors: core.injectedErrors,
+    calls: () => core.callLog.list(),
     failNext: (method, error, params = [], conditions = {}) =>
       core.injectedErrors.add({ ...conditions, method, error, params }),
     slowNext: (method, delayMs, conditions = {}) =>
@@ -291,6 +295,7 @@ function makeCore(
     sessions,
     faults,
     injectedErrors: new InjectedErrors(),
+    callLog: new CallLog(),
     tasks: new Tasks(db, clock, random),
     queue: new EventQueue(db, clock, waiters),
     listings: new Listings(options.origin),

@@ -1,3 +1,4 @@
+import type { CallLog } from "./call-log.js";
 import type { Clock } from "../clock.js";
 import type { Database } from "../database.js";
 import type { EventQueue } from "../events/event-queue.js";
@@ -27,6 +28,7 @@ export interface Core {
   readonly listings: Listings;
   readonly faults: Faults;
   readonly injectedErrors: InjectedErrors;
+  readonly callLog: CallLog;
   readonly failureProfile: FailureProfile;
   readonly timers: Timers;
   readonly pool: PoolContext & {

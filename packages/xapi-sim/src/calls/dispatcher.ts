@@ -172,6 +172,7 @@ export class Dispatcher {
     context: CoreContext,
   ): Promise<unknown> {
     const { injectedErrors, failureProfile } = this.#core;
+    if (method.model.async === true) this.#log(method, params, context);
     const injectedError = takeInjected(injectedErrors, method, params);
     injectedError?.onCall?.();
     if (injectedError !== undefined) await waitFor(injectedError, context);
@@ -185,6 +186,19 @@ export class Dispatcher {
     if (injectedError?.error !== undefined && injectedError.when !== "work")
       throw failure;
     return this.#plain(method, params, failingAtWork(context, failure));
+  }
+
+  #log(
+    { fullName }: Method,
+    [object]: readonly XapiValue[],
+    { origin, clock }: CoreContext,
+  ): void {
+    this.#core.callLog.add({
+      at: clock.now(),
+      method: fullName,
+      object: typeof object === "string" ? object : "",
+      marks: origin.taskMarks ?? {},
+    });
   }
 
   #plain(

@@ -5,6 +5,7 @@ import {
   type FaultSetting,
   type Faults,
 } from "../faults/transport-faults.js";
+import type { LoggedCall } from "../calls/call-log.js";
 import type { Loss } from "../operations/host-loss.js";
 import type {
   InjectedError,
@@ -44,6 +45,7 @@ export interface Control {
   /** Changes a second from now on. */
   setChurn(perSecond: number): void;
   readonly guests: GuestWriters;
+  calls(): readonly LoggedCall[];
   status(): object;
 }
 
@@ -55,6 +57,7 @@ const LOOPBACK = /^(127\.|::1$|::ffff:127\.)/;
  * The simulator's own paths, open to the loopback only and not affected by faults:
  *
  *   GET  /sim           what runs, with which faults
+ *   GET  /sim/calls     the operations that were called, in order: [{"at", "method", "object", "marks"}]
  *   POST /sim/faults    {"delay": 500, "cut": {"value": 1000, "method": "VM.get_all_records", "times": 1}, "trickle": false}
  *                       bodies of transfers: {"pause": {"value": 60000, "after": 1e6, "method": "http/get_export_raw_vdi"}}
  *   POST /sim/promote   {} or {"host": "OpaqueRef:..."}
@@ -153,6 +156,8 @@ async function steer(
     case "/sim/guests":
       control.guests.setRate(Number(message["bytesPerSecond"]));
       break;
+    case "/sim/calls":
+      return control.calls();
     case "/sim":
       break;
     default:

@@ -13,10 +13,8 @@ import { buffer } from "node:stream/consumers";
 /** `requests`: they do not reach the pool; `answers`: requests do, their answers do not return. */
 export type Direction = "requests" | "answers";
 
-/** The network between one server and a pool: it counts actions, and can be cut in one direction. */
-export class CountedLink {
-  /** Calls that changed a VM and were passed on to the pool: `VM.start OpaqueRef:…`. */
-  readonly issued: string[] = [];
+/** The network between one server and a pool, which can be cut in one direction. */
+export class CutLink {
   readonly #server: Server;
   readonly #target: URL;
   readonly #agent = new Agent({ keepAlive: true });
@@ -31,8 +29,8 @@ export class CountedLink {
   }
 
   /** @param target URL of the pool */
-  static async open(target: string): Promise<CountedLink> {
-    const link = new CountedLink(target);
+  static async open(target: string): Promise<CutLink> {
+    const link = new CutLink(target);
     link.#server.listen(0, "127.0.0.1");
     await once(link.#server, "listening");
     return link;
@@ -62,7 +60,6 @@ export class CountedLink {
   async #pass(message: IncomingMessage, response: ServerResponse) {
     const body = await buffer(message);
     if (this.#isStuck("requests", message)) return;
-    this.issued.push(...actionsOf(body.toString()));
     const { method, headers, url: path } = message;
     const onward = request(new URL(path!, this.#target), {
       method: method!,
@@ -87,16 +84,4 @@ export class CountedLink {
     this.#stuck.add(message);
     return true;
   }
-}
-
-const ACTION =
-  /"(?:Async\.)?(VM\.(?:start|start_on|hard_reboot|clean_reboot|pool_migrate|snapshot))"/g;
-const OBJECT = /OpaqueRef:[-\w]+/g;
-
-/** The first reference of a call is the session, the second one is the object. */
-function actionsOf(body: string): string[] {
-  return [...body.matchAll(ACTION)].map(([, method]) => {
-    const [, object] = body.match(OBJECT) ?? [];
-    return `${method} ${object}`;
-  });
 }
