@@ -39,7 +39,14 @@ const POOL = ["--hosts", "6", "--vms", "160", "--churn", "5"];
 
 interface Task {
   readonly status: string;
-  readonly result?: { readonly message?: string };
+  readonly result?: {
+    readonly message?: string;
+    /** Of a bulk operation. */
+    readonly failed?: readonly {
+      readonly id: string;
+      readonly error: { readonly message: string };
+    }[];
+  };
 }
 
 /** What a client knows of its request. */
@@ -156,7 +163,7 @@ async function endOf(
 
 /** What must not be, of one request. @param issued how often the pool got each of its calls */
 function problemOf(
-  { calls, path, outcomePath, wasRefused }: Requested,
+  { calls, ids, path, outcomePath, wasRefused }: Requested,
   issued: readonly number[],
   task: Task | undefined,
 ): string | undefined {
@@ -167,9 +174,19 @@ function problemOf(
   if (task?.status === "lost") return about;
   if (task?.status === "success" && issued.some((times) => times !== 1))
     return about;
-  const message = task?.result?.message ?? "";
-  const isDenied = /no XAPI task was started|^not started:/.test(message);
-  return isDenied && issued.some((times) => times > 0) ? about : undefined;
+  const { failed, message = "" } = task?.result ?? {};
+  const isWrong = issued.some((times, i) => {
+    if (failed === undefined) return isDenied(message) && times > 0;
+    const failure = failed.find((one) => one.id === ids[i]);
+    if (failure === undefined) return times !== 1;
+    return isDenied(failure.error.message) && times > 0;
+  });
+  return isWrong ? about : undefined;
+}
+
+/** The message claims that nothing was sent. */
+function isDenied(message: string): boolean {
+  return /no XAPI task was started|^not started:/.test(message);
 }
 
 /** Requests actions of random servers while they fail. */

@@ -5,6 +5,8 @@ import { shuffled } from "./shuffled.js";
 export interface RequestedAction {
   /** As the pool logs them: `VM.snapshot OpaqueRef:…`; of no other action. */
   readonly calls: readonly string[];
+  /** Ids of their objects, in the same order. */
+  readonly ids: readonly string[];
   readonly path: string;
   readonly body: object;
 }
@@ -52,8 +54,10 @@ export async function actionsFor(
   return shuffled(actions, random);
 }
 
-const callsOf = (method: string, vms: readonly ListedVm[]) =>
-  vms.map(({ _xapiRef: ref }) => `${method} ${ref}`);
+const callsOf = (method: string, vms: readonly ListedVm[]) => ({
+  calls: vms.map(({ _xapiRef: ref }) => `${method} ${ref}`),
+  ids: vms.map(({ id }) => id),
+});
 
 function single(
   vm: ListedVm,
@@ -62,7 +66,7 @@ function single(
   body: object = {},
 ): RequestedAction {
   const path = `/vms/${vm.id}/actions/${name}`;
-  return { calls: callsOf(method, [vm]), path, body };
+  return { ...callsOf(method, [vm]), path, body };
 }
 
 function bulk(
@@ -73,7 +77,7 @@ function bulk(
   const ids = vms.map(({ id }) => id);
   const params = method === "vm.restart" ? { force: true } : {};
   const body = { method, ids, params, concurrency: 2 };
-  return { calls: callsOf(xapi, vms), path: "/bulk", body };
+  return { ...callsOf(xapi, vms), path: "/bulk", body };
 }
 
 async function job(
@@ -91,5 +95,5 @@ async function job(
     },
   });
   const path = `/jobs/${id}/actions/run`;
-  return { calls: callsOf("VM.snapshot", vms), path, body: {} };
+  return { ...callsOf("VM.snapshot", vms), path, body: {} };
 }

@@ -248,19 +248,16 @@ function fleetOf(
   });
 }
 
+interface CoreParts {
+  readonly db: Database;
+  readonly random: ReturnType<typeof createRandom>;
+  readonly membership: Membership;
+  readonly tls: TlsIdentity | undefined;
+}
+
 function makeCore(
   options: PoolOptions,
-  {
-    db,
-    random,
-    membership,
-    tls,
-  }: {
-    db: Database;
-    random: ReturnType<typeof createRandom>;
-    membership: Membership;
-    tls: TlsIdentity | undefined;
-  },
+  { db, random, membership, tls }: CoreParts,
 ): Core {
   const clock = options.clock ?? systemClock;
   const { user = "root", refusalMs = 2000 } = options;

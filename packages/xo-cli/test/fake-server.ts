@@ -100,6 +100,11 @@ export class FakeServer {
       socket.send(JSON.stringify({ jsonrpc: "2.0", method, params }));
   }
 
+  /** As a server that is stopping. */
+  goAway(): void {
+    for (const socket of this.sockets) socket.close(1001, "stopping");
+  }
+
   dropAll(): void {
     for (const socket of this.sockets) socket.terminate();
   }

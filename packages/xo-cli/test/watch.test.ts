@@ -128,6 +128,22 @@ t.test("after a reconnect only the differences are sent", async (t) => {
   t.same(delays, [1000]);
 });
 
+t.test(
+  "when the server is stopping, the watch continues on another one at once",
+  async (t) => {
+    const { server, env } = await start(t);
+    const delays: number[] = [];
+    const delay = async (ms: number) => {
+      delays.push(ms);
+    };
+    const cli = new Cli(t, ["watch", "VM", "--json"], { env, delay });
+    await cli.until(({ out }) => out.includes("ready"));
+    server.goAway();
+    await cli.until(({ out }) => /ready[^]*ready/.test(out));
+    t.same(delays, [50]);
+  },
+);
+
 t.test("a reset of the server replaces all rows", async (t) => {
   const { server, env } = await start(t);
   const cli = new Cli(t, ["watch", "VM", "--json"], { env });

@@ -64,8 +64,9 @@ export class FakeConnection {
     );
   }
 
-  breakOff(): void {
-    this.handlers.closed();
+  /** @param code without a close frame by default */
+  breakOff(code = 1006): void {
+    this.handlers.closed(code);
   }
 }
 

@@ -85,6 +85,20 @@ t.test(
   },
 );
 
+t.test(
+  "when the server is stopping, another one is tried at once, and a second time only after a delay",
+  async (t) => {
+    const { client, clock, server } = connected();
+    server.last.notify("status", {});
+    server.last.breakOff(1001);
+    t.match(client.state, { name: "waiting", retryAt: clock.now() + 100 });
+    clock.pass(100);
+    t.equal(server.connections.length, 2);
+    server.last.breakOff(1001);
+    t.match(client.state, { name: "waiting", retryAt: clock.now() + 500 });
+  },
+);
+
 t.test("delays are short again after a useful response", async (t) => {
   const { client, clock, server } = started();
   for (let i = 0; i < 5; i += 1) {

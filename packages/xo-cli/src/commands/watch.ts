@@ -11,6 +11,8 @@ import { toNames } from "./list.js";
 
 const FIRST_DELAY_MS = 1000;
 const MAX_DELAY_MS = 30_000;
+/** Before the connection to another server, when the present one is stopping. */
+const MOVE_MS = 50;
 
 /** Temporary errors, which are retried; other errors end the command. */
 const TEMPORARY = new Set([
@@ -61,12 +63,17 @@ async function watch(
     } catch (error) {
       if (context.isClosed || !watcher.wasReady || !isTemporary(error))
         throw error;
-      if (watcher.isReady) wait = FIRST_DELAY_MS;
+      if (watcher.isReady) wait = isStopping(error) ? MOVE_MS : FIRST_DELAY_MS;
       await watcher.onLost(error);
       await context.delay(wait);
-      wait = Math.min(wait * 2, MAX_DELAY_MS);
+      wait = Math.min(Math.max(wait * 2, FIRST_DELAY_MS), MAX_DELAY_MS);
     }
   }
+}
+
+/** Another server behind the same address may answer at once. */
+function isStopping({ data }: XoError): boolean {
+  return data["isStopping"] === true;
 }
 
 function isTemporary(error: unknown): error is XoError {

@@ -12,6 +12,9 @@ const MAX_MESSAGE_BYTES = 1024 ** 3;
 
 const CONNECT_TIMEOUT_MS = 15_000;
 
+/** Close code of RFC 6455, 7.4.1: the server is stopping. */
+const GOING_AWAY = 1001;
+
 type Listener = (method: string, params: unknown) => void;
 
 /** JSON-RPC 2.0 client over one WebSocket. Pending calls reject when the connection is lost. */
@@ -46,9 +49,15 @@ export class Rpc {
       socket.on("error", (error) => {
         reject(toConnectionError(address, error));
       });
-      socket.on("close", (_code, words) => {
+      socket.on("close", (code, words) => {
         const reason = words.toString() || "closed by the server";
-        reject(new XoError("CONNECTION_LOST", { address, reason }));
+        reject(
+          new XoError("CONNECTION_LOST", {
+            address,
+            reason,
+            isStopping: code === GOING_AWAY,
+          }),
+        );
       });
     });
     // Callers that wait for the loss get the rejection; without one it is not unhandled.

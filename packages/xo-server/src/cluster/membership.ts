@@ -32,7 +32,8 @@ const MAX_INTERVAL_MS = 5_000;
 export class Membership {
   readonly #options: MembershipOptions;
   #running: readonly string[] = [];
-  #isLeaving = false;
+  /** By the monotonic clock. */
+  #leavingSince: number | undefined;
   #timer: unknown;
   #isStopped = false;
 
@@ -42,7 +43,14 @@ export class Membership {
 
   /** Takes no leases until its next start, and hands over those that it has. */
   get isLeaving(): boolean {
-    return this.#isLeaving;
+    return this.#leavingSince !== undefined;
+  }
+
+  /** Time for which load balancers could notice that it leaves, in ms; 0: it does not. */
+  get leavingForMs(): number {
+    const { clock } = this.#options;
+    const now = clock.now();
+    return now - (this.#leavingSince ?? now);
   }
 
   /** Names of the running servers that do not leave, and of this one; empty: another process has its name. */
@@ -77,8 +85,8 @@ export class Membership {
 
   /** All servers see that this one leaves. @throws XoError STORE_UNAVAILABLE */
   async leave(): Promise<void> {
-    this.#isLeaving = true;
-    const { store, self } = this.#options;
+    const { store, self, clock } = this.#options;
+    this.#leavingSince ??= clock.now();
     await store.leave(self.name, self.instance);
   }
 
@@ -133,7 +141,7 @@ export class Membership {
   }
 
   async #look(): Promise<void> {
-    const { store, self, silentMs } = this.#options;
+    const { store, self, silentMs, clock } = this.#options;
     const all = await store.list();
     const others = all.filter(
       ({ name, silentMs: silent, leavingAt }) =>
@@ -141,8 +149,8 @@ export class Membership {
     );
     this.#running = [self.name, ...others.map(({ name }) => name)];
     const own = all.find(({ instance }) => instance === self.instance);
-    if (own?.leavingAt === undefined || this.#isLeaving) return;
-    this.#isLeaving = true;
+    if (own?.leavingAt === undefined || this.isLeaving) return;
+    this.#leavingSince = clock.now();
     this.#options.onLeave?.();
   }
 

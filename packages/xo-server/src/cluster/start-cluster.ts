@@ -20,6 +20,8 @@ export interface Cluster {
   readonly leases: Pick<Leases, "compete">;
   /** It takes no leases until its next start, and hands over those that it has. */
   readonly isLeaving: boolean;
+  /** Since when, in ms; 0: it does not leave. */
+  readonly leavingForMs: number;
   /** Hands over what acts by itself; tasks stay until the server stops. Never rejects. */
   readonly leave: () => Promise<void>;
   /** The lease on the tasks of this server; the last one while there is none. */
@@ -108,6 +110,9 @@ export async function startCluster({
     leases,
     get isLeaving() {
       return membership.isLeaving;
+    },
+    get leavingForMs() {
+      return membership.leavingForMs;
     },
     async leave() {
       // Unreachable: the leases expire when the server has ended.

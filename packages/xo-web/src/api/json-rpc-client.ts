@@ -40,6 +40,11 @@ export interface JsonRpcClientOptions {
   timeoutMs?: number;
 }
 
+/** Close code of RFC 6455, 7.4.1. */
+const GOING_AWAY = 1001;
+/** Longest pause before the connection to another server: all clients of the one that stops are closed at once. */
+const MOVE_MS = 100;
+
 interface Pending {
   resolve(result: Json): void;
   reject(error: Error): void;
@@ -146,8 +151,8 @@ export class JsonRpcClient {
       received: ifCurrent((text: string) => {
         this.#received(text);
       }),
-      closed: ifCurrent(() => {
-        this.#lost("the connection was closed");
+      closed: ifCurrent((code: number) => {
+        this.#lost("the connection was closed", code === GOING_AWAY);
       }),
     });
   }
@@ -180,10 +185,12 @@ export class JsonRpcClient {
     return pending;
   }
 
-  #lost(reason: string): void {
+  /** @param isMoving the server is stopping: another one behind the same URL may answer at once */
+  #lost(reason: string, isMoving = false): void {
     this.#dropSocket(reason);
-    const { clock } = this.#options;
-    const delayMs = this.#delayMs();
+    const { clock, random } = this.#options;
+    const delayMs =
+      isMoving && this.#attempt === 0 ? random() * MOVE_MS : this.#delayMs();
     this.#timer = clock.setTimeout(() => {
       this.#connect();
     }, delayMs);

@@ -2,7 +2,8 @@
 export interface SocketHandlers {
   opened(): void;
   received(text: string): void;
-  closed(): void;
+  /** @param code 1001: the server is stopping, and another one may answer; 1006: without a close frame */
+  closed(code: number): void;
 }
 
 export interface Socket {
@@ -23,8 +24,8 @@ export const openWebSocket: OpenSocket = (url, handlers) => {
     // The server speaks in text frames only.
     if (typeof event.data === "string") handlers.received(event.data);
   };
-  socket.onclose = () => {
-    handlers.closed();
+  socket.onclose = ({ code }) => {
+    handlers.closed(code);
   };
   return {
     send: (text) => {
