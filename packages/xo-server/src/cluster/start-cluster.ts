@@ -1,5 +1,5 @@
 import { hostname } from "node:os";
-import { monotonicClock, type MonotonicClock } from "@xo-server/kit";
+import { monotonicClock, wallClock, type MonotonicClock } from "@xo-server/kit";
 import type { XoError } from "@xo-server/model";
 import type { LeaseOwner, Store } from "@xo-server/store";
 import type { Config } from "../config/config.js";
@@ -7,6 +7,7 @@ import { version } from "../config/version.js";
 import { toOrigin } from "./origin.js";
 import type { StopStack } from "../lifecycle/stop-stack.js";
 import type { Logger } from "../log/logger.js";
+import { AwakeClock } from "./awake-clock.js";
 import { serverSubject } from "./fair-share.js";
 import type { HeldLease } from "./held-lease.js";
 import { Leases } from "./leases.js";
@@ -85,7 +86,7 @@ export async function startCluster({
     isShared,
     servers: () => membership.running,
     leaseMs,
-    clock,
+    clock: new AwakeClock(clock, wallClock),
     logger,
   });
   const ended = await membership.join();

@@ -2,6 +2,7 @@ import type { MonotonicClock } from "@xo-server/kit";
 import { XoError } from "@xo-server/model";
 import type { Fence, LeaseOwner } from "@xo-server/store";
 import type { HeldLease } from "../../src/cluster/held-lease.js";
+import { AwakeClock } from "../../src/cluster/awake-clock.js";
 import { Leases } from "../../src/cluster/leases.js";
 import { LeaseDatabase, type LeaseStore } from "./lease-database.js";
 
@@ -11,6 +12,8 @@ const LEASE_MS = 5_000;
 const MAX_DELAY_MS = 700;
 /** Clocks of servers run faster or slower by up to this. */
 const MAX_DRIFT = 0.02;
+/** Answers, and calls without one, are lost for a direction of the network. */
+export type Cut = "requests" | "answers" | "both";
 const SUBJECTS = ["a", "b"];
 const ACTIONS = 4;
 /** Turns in which what follows from one event is done. */
@@ -34,7 +37,9 @@ export class World {
   /** Epochs of the accepted writes of each subject, in order. */
   readonly epochs = new Map<string, number[]>();
   isDatabaseDown = false;
-  readonly leases = new LeaseDatabase(() => this.now);
+  /** What the clock of the database differs by: that of a standby that has taken over, or one that was set. */
+  databaseOffset = 0;
+  readonly leases = new LeaseDatabase(() => this.now + this.databaseOffset);
   readonly #events: SimulatedEvent[] = [];
   #order = 0;
   #seed: number;
@@ -118,7 +123,12 @@ export class SimulatedServer {
   /** Time at which it was killed, or frozen last. */
   #stoppedAt: number | undefined;
   #frozenUntil = 0;
-  #cutUntil = 0;
+  /** The machine is suspended: its monotonic clock does not continue. */
+  #suspension = { from: 0, until: 0 };
+  /** Of suspensions that have ended. */
+  #suspendedMs = 0;
+  #wallOffset = 0;
+  readonly #cutUntil = { requests: 0, answers: 0 };
 
   constructor(world: World, name: string, instance: string, all: string[]) {
     this.name = name;
@@ -174,15 +184,43 @@ export class SimulatedServer {
     this.#frozenUntil = Math.max(this.#frozenUntil, this.#world.now + ms);
   }
 
-  /** No packets between this server and the database. */
-  cut(ms: number): void {
-    this.#cutUntil = this.#world.now + ms;
+  /** A VM that is saved and resumed. */
+  suspend(ms: number): void {
+    const { now } = this.#world;
+    if (this.#suspension.until > now) return;
+    this.#suspendedMs += this.#suspension.until - this.#suspension.from;
+    this.#suspension = { from: now, until: now + ms };
+    this.freeze(ms);
+  }
+
+  /** Somebody sets the clock of the machine. */
+  setWallClock(stepMs: number): void {
+    this.#wallOffset += stepMs;
+  }
+
+  /** No packets from this server to the database, from it, or in both directions. */
+  cut(ms: number, direction: Cut): void {
+    const until = this.#world.now + ms;
+    if (direction !== "answers") this.#cutUntil.requests = until;
+    if (direction !== "requests") this.#cutUntil.answers = until;
+  }
+
+  /** By the clocks of the machine. */
+  #awakeMs(): number {
+    const { now } = this.#world;
+    const { from, until } = this.#suspension;
+    return now - this.#suspendedMs - (Math.min(now, until) - from);
   }
 
   get #clock(): MonotonicClock {
+    const wall = { now: () => this.#world.now + this.#wallOffset };
+    return new AwakeClock(this.#monotonicClock, wall);
+  }
+
+  get #monotonicClock(): MonotonicClock {
     const world = this.#world;
     return {
-      now: () => world.now * this.#rate,
+      now: () => this.#awakeMs() * this.#rate,
       setTimeout: (callback, ms) =>
         world.in(ms / this.#rate, () => {
           this.#run(callback);
@@ -205,7 +243,10 @@ export class SimulatedServer {
   }
 
   /** A request over a network that delays it, and may lose it or its answer. */
-  #request<T>(serve: () => Promise<T> | T, isLost: () => boolean): Promise<T> {
+  #request<T>(
+    serve: () => Promise<T> | T,
+    isLost: (direction: "requests" | "answers") => boolean,
+  ): Promise<T> {
     const world = this.#world;
     return new Promise((resolve, reject) => {
       const fail = () => {
@@ -217,13 +258,13 @@ export class SimulatedServer {
       };
       const answer = (settle: () => void) => {
         world.in(world.below(MAX_DELAY_MS), () => {
-          if (isLost()) fail();
+          if (isLost("answers")) fail();
           else this.#run(settle);
         });
       };
-      if (isLost()) return fail();
+      if (isLost("requests")) return fail();
       world.in(world.below(MAX_DELAY_MS), () => {
-        if (isLost()) return fail();
+        if (isLost("requests")) return fail();
         Promise.resolve()
           .then(serve)
           .then(
@@ -246,7 +287,8 @@ export class SimulatedServer {
     const world = this.#world;
     return this.#request(
       serve,
-      () => world.isDatabaseDown || this.#cutUntil > world.now,
+      (direction) =>
+        world.isDatabaseDown || this.#cutUntil[direction] > world.now,
     );
   }
 

@@ -10,6 +10,10 @@ const NAMES = ["one", "two", "three"];
 /** Faults happen until then, in ms; afterwards everything works. */
 const FAULTS_MS = 25_000;
 const END_MS = 600_000;
+const CUTS = ["requests", "answers", "both"] as const;
+const MAX_WALL_STEP_MS = 3_600_000;
+/** 100 ms ahead of the clock of before, at most: servers count on the rest of the silent part of a lease. */
+const MAX_STANDBY_AHEAD_MS = 1_100;
 
 /** Random faults: each history is the same for the same seed. */
 async function simulate(seed: number): Promise<World> {
@@ -35,7 +39,26 @@ async function simulate(seed: number): Promise<World> {
       world.in(6_000 + world.below(10_000), () => start(name));
     },
     (name) => void servers.get(name)!.freeze(world.below(15_000)),
-    (name) => void servers.get(name)!.cut(world.below(15_000)),
+    (name) => void servers.get(name)!.suspend(world.below(15_000)),
+    (name) => {
+      const direction = CUTS[world.below(CUTS.length)]!;
+      servers.get(name)!.cut(world.below(15_000), direction);
+    },
+    (name) => {
+      const step = (world.random() * 2 - 1) * MAX_WALL_STEP_MS;
+      servers.get(name)!.setWallClock(step);
+    },
+    () => {
+      world.databaseOffset -= world.below(10_000);
+    },
+    () => {
+      // A standby takes over that has all that was committed.
+      world.isDatabaseDown = true;
+      world.in(world.below(8_000), () => {
+        world.databaseOffset += world.below(MAX_STANDBY_AHEAD_MS) - 1_000;
+        world.isDatabaseDown = false;
+      });
+    },
     (name) => {
       void servers.get(name)!.leave();
       world.in(world.below(12_000), () => start(name));
