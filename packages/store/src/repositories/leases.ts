@@ -219,7 +219,7 @@ export class Leases {
     await committer.runApart((db) =>
       db
         .updateTable("leases")
-        .set({ expires_at: 0, instance: "" })
+        .set({ expires_at: databaseNow(engine), instance: "" })
         .where("instance", "=", instance)
         .where("id", "in", subjects)
         .returning(clusterNotice(engine).as("notice"))
@@ -245,15 +245,13 @@ export class Leases {
   /** Deletes leases that no server has had for 30 days, such as those of deleted pools. */
   async prune(): Promise<void> {
     const { committer, engine } = this.#context;
+    const before = sql<number>`${databaseNow(engine)} - ${sql.lit(RETAINED_MS)}`;
     await committer.runApart((db) =>
       db
         .deleteFrom("leases")
-        .where("expires_at", "<=", databaseNow(engine))
-        .where(
-          "taken_at",
-          "<",
-          sql<number>`${databaseNow(engine)} - ${sql.lit(RETAINED_MS)}`,
-        )
+        .where("expires_at", "<", before)
+        // Versions that write 0 for a lease that is released may run.
+        .where("taken_at", "<", before)
         .execute(),
     );
   }

@@ -53,6 +53,8 @@ interface Entry extends Contender {
   /** When the lease was first seen free, by the monotonic clock; undefined: another server has it. */
   freeSince: number | undefined;
   isTaking: boolean;
+  /** The database has answered an attempt: there is a row of the subject, which is listed when it is free. */
+  isKnown: boolean;
   isStopped: boolean;
 }
 
@@ -94,6 +96,7 @@ export class Leases {
       lease: undefined,
       freeSince: -Infinity,
       isTaking: false,
+      isKnown: false,
       isStopped: false,
     };
     this.#entries.set(subject, entry);
@@ -246,7 +249,7 @@ export class Leases {
     if (wanted.length === 0) return;
     const free = isShared ? new Set(await store.listFree(self)) : undefined;
     const open = wanted.filter((entry) => {
-      const isFree = free?.has(entry.subject) !== false;
+      const isFree = free?.has(entry.subject) !== false || !entry.isKnown;
       if (!isFree) entry.freeSince = undefined;
       return isFree;
     });
@@ -303,6 +306,7 @@ export class Leases {
     entry.isTaking = true;
     try {
       const lease = await this.#request(entry.subject);
+      entry.isKnown = true;
       if (lease === undefined) {
         entry.freeSince = undefined;
         // Another server was faster: there may be another lease for this one.

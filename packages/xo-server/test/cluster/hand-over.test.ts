@@ -1,3 +1,4 @@
+import { XoError } from "@xo-server/model";
 import t from "tap";
 import { Leases, type Contender } from "../../src/cluster/leases.js";
 import { FakeClock } from "../fake-clock.js";
@@ -138,3 +139,35 @@ t.test("what cannot move now is handed over when it can", async (t) => {
   await ada.check();
   t.same(await free(), ["balancer/p", "jobs"]);
 });
+
+t.test(
+  "a subject that is new while the database is unavailable is taken later",
+  async (t) => {
+    const clock = new FakeClock();
+    const database = new LeaseDatabase(() => clock.now());
+    let isAvailable = false;
+    const leases = new Leases({
+      store: {
+        ...methodsOf(database),
+        take: async (...lease) => {
+          if (isAvailable) return database.take(...lease);
+          throw new XoError("STORE_UNAVAILABLE", { reason: "test" });
+        },
+      },
+      self: { owner: "ada", instance: "ada 1" },
+      isShared: true,
+      servers: () => ["ada"],
+      leaseMs: LEASE_MS,
+      clock,
+      logger: { info: () => undefined, warn: () => undefined },
+    });
+    const contention = leases.compete("jobs");
+    await contention.hasTried;
+    await leases.check();
+    t.equal(contention.lease, undefined);
+    isAvailable = true;
+    await leases.check();
+    t.ok(contention.lease?.isValid);
+    await leases.stop();
+  },
+);

@@ -128,6 +128,7 @@ export class SimulatedServer {
   /** Of suspensions that have ended. */
   #suspendedMs = 0;
   #wallOffset = 0;
+  #wallSetAt = -Infinity;
   readonly #cutUntil = { requests: 0, answers: 0 };
 
   constructor(world: World, name: string, instance: string, all: string[]) {
@@ -187,15 +188,19 @@ export class SimulatedServer {
   /** A VM that is saved and resumed. */
   suspend(ms: number): void {
     const { now } = this.#world;
-    if (this.#suspension.until > now) return;
+    const isSet = now - this.#wallSetAt < LEASE_MS;
+    if (this.#suspension.until > now || isSet) return;
     this.#suspendedMs += this.#suspension.until - this.#suspension.from;
     this.#suspension = { from: now, until: now + ms };
     this.freeze(ms);
   }
 
-  /** Somebody sets the clock of the machine. */
+  /** Somebody sets the clock of the machine; not covered: back, at the same time as it is suspended. */
   setWallClock(stepMs: number): void {
+    const { now } = this.#world;
+    if (this.#suspension.until > now) return;
     this.#wallOffset += stepMs;
+    this.#wallSetAt = now;
   }
 
   /** No packets from this server to the database, from it, or in both directions. */

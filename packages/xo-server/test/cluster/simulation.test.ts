@@ -4,8 +4,10 @@ import { actionsOf, SimulatedServer, World } from "./simulated-cluster.js";
 /** `XO_CLUSTER_HISTORIES=100000` for a long run; `XO_CLUSTER_SEED` is the first. */
 const HISTORIES = Number(process.env["XO_CLUSTER_HISTORIES"] ?? 1_000);
 const FIRST = Number(process.env["XO_CLUSTER_SEED"] ?? 1);
-/** Histories in which an action was carried out twice, before that was repaired. */
-const REPAIRED = [11_462, 11_567, 11_759, 12_895, 13_928];
+/** Histories in which an action was carried out twice or never, before that was repaired. */
+const REPAIRED = [
+  11_462, 11_567, 11_759, 12_895, 13_928, 400_019, 502_988, 503_478, 505_799,
+];
 const NAMES = ["one", "two", "three"];
 /** Faults happen until then, in ms; afterwards everything works. */
 const FAULTS_MS = 25_000;
