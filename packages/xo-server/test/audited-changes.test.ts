@@ -4,6 +4,7 @@ import t from "tap";
 import { Type } from "typebox";
 import { createAudit } from "../src/operations/audit.js";
 import { defineOperation } from "../src/operations/operation.js";
+import { untrackedTask } from "../src/tasks/task-context.js";
 import { FakeClient } from "./fake-client.js";
 import { createTestDispatcher } from "./test-dispatcher.js";
 
@@ -41,8 +42,13 @@ function setUp(
   begin: () => Promise<string> = async () => "begun",
 ) {
   const ids: (string | undefined)[] = [];
+  const listeners = new Set<() => void>();
   const store = {
     state: "available" as Store["state"],
+    onState: (listener: () => void) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
     auditChanges: {
       begin,
       end(id: string | undefined, entry: AuditEntry) {
@@ -56,9 +62,13 @@ function setUp(
   const logger = { debug: log, info: log, warn: log, error: log };
   const audit = createAudit(store as unknown as Store, "owner");
   const dispatcher = createTestDispatcher(operations, { logger, audit });
-  const call = (name: string, params: object) =>
-    dispatcher.call(name, params, context);
-  return { store, ids, call };
+  const call = (name: string, params: object, more: object = {}) =>
+    dispatcher.call(name, params, { ...context, ...more });
+  const enter = (state: Store["state"]) => {
+    store.state = state;
+    for (const listener of listeners) listener();
+  };
+  return { store, ids, call, enter };
 }
 
 t.test("changes are written with object and task", async (t) => {
@@ -102,6 +112,41 @@ t.test("secrets are redacted wherever they are", async (t) => {
   t.notMatch(JSON.stringify(entries), "canary");
   t.match(entries[0]?.parameters, { config: { options: /^vers=3,.*,ro$/ } });
 });
+
+t.test(
+  "one of the calls of a task waits until the store is available",
+  async (t) => {
+    const entries: AuditEntry[] = [];
+    let begins = 0;
+    const { call, enter } = setUp(
+      async (entry) => entries.push(entry),
+      async () => {
+        if (++begins > 1) return "begun";
+        enter("unavailable");
+        throw new XoError("STORE_UNAVAILABLE", { reason: "test" });
+      },
+    );
+    const waiting = call("vm.change", { id: "x" }, { waitsForStore: true });
+    await new Promise(setImmediate);
+    t.same(entries, [], "nothing was done");
+    enter("available");
+    await waiting;
+    t.match(entries, [{ objectId: "x", outcome: "success" }]);
+    t.equal(begins, 2);
+
+    const ending = new AbortController();
+    enter("unavailable");
+    const task = { ...untrackedTask, signal: ending.signal };
+    const aborted = call(
+      "vm.change",
+      { id: "x" },
+      { task, waitsForStore: true },
+    );
+    ending.abort();
+    await t.rejects(aborted, { code: "ABORTED" });
+    t.equal(entries.length, 1);
+  },
+);
 
 t.test("without a store nothing can be changed, reading works", async (t) => {
   const { store, call } = setUp(async () => undefined);

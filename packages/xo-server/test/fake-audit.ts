@@ -8,6 +8,7 @@ export function createFakeAudit({
   return {
     check,
     write,
+    untilWritable: async () => undefined,
     refuse: () => undefined,
     stop: async () => undefined,
     begin: async (call) => (outcome) => write({ ...call, outcome }),

@@ -61,6 +61,7 @@ export class Caller {
         ...onBehalfOf(this.user(), part),
         // Identifies the job in the audit log.
         address: `job:${job.id}`,
+        waitsForStore: true,
       }),
     );
   }

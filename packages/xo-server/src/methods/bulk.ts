@@ -236,8 +236,12 @@ function callerOf(
       task: TaskContext,
       isLast: boolean,
     ): Promise<unknown> => {
-      const of = { ...callContext(), task, isPartOfBulk: !isLast };
-      return dispatcher.call(method, paramsOf(id), of);
+      return dispatcher.call(method, paramsOf(id), {
+        ...callContext(),
+        task,
+        isPartOfBulk: !isLast,
+        waitsForStore: true,
+      });
     },
     /** Of objects that the caller may read. */
     nameOf: (id: string): string | undefined => {

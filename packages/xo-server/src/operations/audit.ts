@@ -19,6 +19,8 @@ export interface Audit {
    * XoError STORE_UNAVAILABLE
    */
   check(): void;
+  /** Resolves when `check` would pass, or the signal is aborted. */
+  untilWritable(signal: AbortSignal): Promise<void>;
   /**
    * Called before a change: it is recorded that the change begins.
    * @returns to be called with the outcome. It never rejects, as the change is
@@ -35,7 +37,7 @@ export interface Audit {
 }
 
 export function createAudit(
-  store: Pick<Store, "auditChanges" | "state">,
+  store: Pick<Store, "auditChanges" | "state" | "onState">,
   /** Name of this server. */
   owner: string,
   clock: WallClock = backgroundWallClock,
@@ -49,6 +51,18 @@ export function createAudit(
       if (store.state === "unavailable")
         throw new XoError("STORE_UNAVAILABLE", {
           reason: "the audit log cannot be written",
+        });
+    },
+    async untilWritable(signal) {
+      while (store.state === "unavailable" && !signal.aborted)
+        await new Promise<void>((resolve) => {
+          const end = () => {
+            stop();
+            signal.removeEventListener("abort", end);
+            resolve();
+          };
+          const stop = store.onState(end);
+          signal.addEventListener("abort", end);
         });
     },
     async begin(call) {

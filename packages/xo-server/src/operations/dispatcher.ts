@@ -3,7 +3,7 @@ import type { Logger } from "../log/logger.js";
 import type { PoolObjects } from "../objects/pool-objects.js";
 import { untrackedTask } from "../tasks/task-context.js";
 import { checkLevel, checkObject } from "./access.js";
-import type { Audit } from "./audit.js";
+import type { Audit, AuditedChange } from "./audit.js";
 import type {
   CallContext,
   Dispatcher,
@@ -290,6 +290,7 @@ class HandlerCall<S> implements HandlerContext<S> {
   readonly onBegin: CallContext["onBegin"];
   readonly task: HandlerContext["task"];
   readonly isPartOfBulk: boolean;
+  readonly waitsForStore: boolean;
   readonly takesPathAtOnce: boolean;
   readonly invocation: CallContext["invocation"];
   readonly trace: SpanContext | undefined;
@@ -308,6 +309,7 @@ class HandlerCall<S> implements HandlerContext<S> {
     this.address = context.address;
     this.onBegin = context.onBegin;
     this.isPartOfBulk = context.isPartOfBulk === true;
+    this.waitsForStore = context.waitsForStore === true;
     this.takesPathAtOnce = context.takesPathAtOnce === true;
     this.invocation = invocation;
     this.trace = span?.context ?? context.trace;
@@ -363,8 +365,7 @@ async function runAudited<S>(
   params: object,
   { context, audit }: Audited<S>,
 ): Promise<unknown> {
-  audit.check();
-  const end = await audit.begin({ operation, params, context });
+  const end = await beginChange({ operation, params, context }, audit);
   let result: unknown;
   try {
     result = await run(operation, params, context);
@@ -376,6 +377,30 @@ async function runAudited<S>(
   }
   await end({ result });
   return result;
+}
+
+/**
+ * Records that a change begins. One call of a task waits while the database is unavailable: nothing was
+ * sent for it yet.
+ * @throws XoError STORE_UNAVAILABLE, ABORTED
+ */
+async function beginChange<S>(
+  call: AuditedChange & { readonly context: HandlerContext<S> },
+  audit: Audit,
+): ReturnType<Audit["begin"]> {
+  const { operation, context } = call;
+  for (;;)
+    try {
+      audit.check();
+      return await audit.begin(call);
+    } catch (error) {
+      const isUnavailable =
+        error instanceof XoError && error.code === "STORE_UNAVAILABLE";
+      if (!isUnavailable || context.waitsForStore !== true) throw error;
+      await audit.untilWritable(context.signal);
+      if (context.signal.aborted)
+        throw new XoError("ABORTED", { what: operation.name });
+    }
 }
 
 /** An operation without a result answers true: clients decode the answer into a boolean. */

@@ -48,6 +48,8 @@ export interface CallContext {
   readonly onBegin?: (() => void) | undefined;
   /** One of many calls: it may end before the mirror shows its changes. */
   readonly isPartOfBulk?: boolean;
+  /** One of the calls of a task: it waits while the database is unavailable, instead of being refused. */
+  readonly waitsForStore?: boolean;
   /**
    * The caller uses the one-time path of the result immediately, as REST does: it is not counted.
    */
