@@ -3,7 +3,7 @@ import type { Logger } from "../log/logger.js";
 import type { PoolObjects } from "../objects/pool-objects.js";
 import { untrackedTask } from "../tasks/task-context.js";
 import { checkLevel, checkObject } from "./access.js";
-import type { Audit, AuditedChange } from "./audit.js";
+import type { Audit } from "./audit.js";
 import type {
   CallContext,
   Dispatcher,
@@ -19,7 +19,7 @@ import {
 } from "./parameters.js";
 import { toKnownError } from "./known-error.js";
 import { startOperationSpan } from "./operation-span.js";
-import { isRefusal } from "./refusal.js";
+import { runAudited, runOperation } from "./run-audited.js";
 import { touchedPools } from "./touched-pools.js";
 import type { ActivityRecorder } from "./activity-recorder.js";
 import type { Action } from "../rights/actions.js";
@@ -117,7 +117,8 @@ class OperationDispatcher<S> implements Dispatcher {
     return this.#handle(name, async (entry) => {
       const { operation } = entry;
       const params = this.#admit(entry, given, handled);
-      if (operation.changes !== true) return run(operation, params, handled);
+      if (operation.changes !== true)
+        return runOperation(operation, params, handled);
       const touched = this.#touchedPools(operation, params, handled);
       const result = await this.#change(operation, params, handled);
       await this.#catchUp(touched);
@@ -196,7 +197,7 @@ class OperationDispatcher<S> implements Dispatcher {
     try {
       const result =
         audit === undefined
-          ? await run(operation, params, context)
+          ? await runOperation(operation, params, context)
           : await runAudited(operation, params, { context, audit });
       end?.(result);
       return result;
@@ -353,63 +354,4 @@ class HandlerCall<S> implements HandlerContext<S> {
   call(name: string, params: unknown): Promise<unknown> {
     return this.#dispatcher.call(name, params, this);
   }
-}
-
-interface Audited<S> {
-  readonly context: HandlerContext<S>;
-  readonly audit: Audit;
-}
-
-async function runAudited<S>(
-  operation: Operation<S>,
-  params: object,
-  { context, audit }: Audited<S>,
-): Promise<unknown> {
-  const end = await beginChange({ operation, params, context }, audit);
-  let result: unknown;
-  try {
-    result = await run(operation, params, context);
-  } catch (error) {
-    const written = end({ error: error as Error });
-    // A refusal need not wait for that: REST distinguishes a refusal from a running task by how soon it comes.
-    if (!isRefusal(error)) await written;
-    throw error;
-  }
-  await end({ result });
-  return result;
-}
-
-/**
- * Records that a change begins. One call of a task waits while the database is unavailable: nothing was
- * sent for it yet.
- * @throws XoError STORE_UNAVAILABLE, ABORTED
- */
-async function beginChange<S>(
-  call: AuditedChange & { readonly context: HandlerContext<S> },
-  audit: Audit,
-): ReturnType<Audit["begin"]> {
-  const { operation, context } = call;
-  for (;;)
-    try {
-      audit.check();
-      return await audit.begin(call);
-    } catch (error) {
-      const isUnavailable =
-        error instanceof XoError && error.code === "STORE_UNAVAILABLE";
-      if (!isUnavailable || context.waitsForStore !== true) throw error;
-      await audit.untilWritable(context.signal);
-      if (context.signal.aborted)
-        throw new XoError("ABORTED", { what: operation.name });
-    }
-}
-
-/** An operation without a result answers true: clients decode the answer into a boolean. */
-async function run<S>(
-  { handler }: Operation<S>,
-  params: object,
-  context: HandlerContext<S>,
-): Promise<unknown> {
-  const result = handler(params as never, context);
-  context.onBegin?.();
-  return (await result) ?? true;
 }

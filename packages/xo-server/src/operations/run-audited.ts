@@ -1,0 +1,64 @@
+import { XoError } from "@xo-server/model";
+import type { Audit, AuditedChange } from "./audit.js";
+import type { HandlerContext, Operation } from "./operation.js";
+import { isRefusal } from "./refusal.js";
+
+interface Audited<S> {
+  readonly context: HandlerContext<S>;
+  readonly audit: Audit;
+}
+
+/** Runs an operation that changes something: its begin and its outcome are recorded. */
+export async function runAudited<S>(
+  operation: Operation<S>,
+  params: object,
+  { context, audit }: Audited<S>,
+): Promise<unknown> {
+  const end = await beginChange({ operation, params, context }, audit);
+  let result: unknown;
+  try {
+    result = await runOperation(operation, params, context);
+  } catch (error) {
+    const written = end({ error: error as Error });
+    // A refusal need not wait for that: REST distinguishes a refusal from a running task by how soon it comes.
+    if (!isRefusal(error)) await written;
+    throw error;
+  }
+  await end({ result });
+  return result;
+}
+
+/**
+ * Records that a change begins. One call of a task waits while the database is unavailable: nothing was
+ * sent for it yet.
+ * @throws XoError STORE_UNAVAILABLE, ABORTED
+ */
+async function beginChange<S>(
+  call: AuditedChange & { readonly context: HandlerContext<S> },
+  audit: Audit,
+): ReturnType<Audit["begin"]> {
+  const { operation, context } = call;
+  for (;;)
+    try {
+      audit.check();
+      return await audit.begin(call);
+    } catch (error) {
+      const isUnavailable =
+        error instanceof XoError && error.code === "STORE_UNAVAILABLE";
+      if (!isUnavailable || context.waitsForStore !== true) throw error;
+      await audit.untilWritable(context.signal);
+      if (context.signal.aborted)
+        throw new XoError("ABORTED", { what: operation.name });
+    }
+}
+
+/** An operation without a result answers true: clients decode the answer into a boolean. */
+export async function runOperation<S>(
+  { handler }: Operation<S>,
+  params: object,
+  context: HandlerContext<S>,
+): Promise<unknown> {
+  const result = handler(params as never, context);
+  context.onBegin?.();
+  return (await result) ?? true;
+}
