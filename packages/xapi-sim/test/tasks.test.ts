@@ -198,3 +198,20 @@ function leapingClock(leapMs: number): NonNullable<PoolOptions["clock"]> {
     clearTimeout: (handle) => clearTimeout(handle as NodeJS.Timeout),
   };
 }
+
+t.test("operations that were called are logged, in order", async (t) => {
+  const { pool, client } = await tinyPool(t);
+  await client.call("VM.clone", VM, "copy");
+  await t.rejects(client.call("VM.start", VM, false, false));
+  await client.call("VM.get_record", VM);
+  const answer = await fetch(`${pool.url}/sim/calls`);
+  const calls = (await answer.json()) as { method: string; object: string }[];
+  t.same(
+    calls.map(({ method, object }) => [method, object]),
+    [
+      ["VM.clone", VM],
+      ["VM.start", VM],
+    ],
+    "also those that failed, not those that read",
+  );
+});
