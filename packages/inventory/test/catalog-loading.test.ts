@@ -1,5 +1,5 @@
 import t from "tap";
-import { createCatalog, type ViewObject } from "@xo-server/inventory";
+import { createCatalog } from "@xo-server/inventory";
 import { createPool, flushed, refOf, uuidOf } from "./catalog-pool.js";
 import { createTestInventory, mirror } from "./mirror-pool.js";
 import { createTestViews } from "./test-views.js";
@@ -41,16 +41,22 @@ t.test(
 t.test("an object of a pool that is being listed can be read", async (t) => {
   const pool = createPool("a", "b", "c", "d");
   const { inventory, catalog } = await followedCatalog();
-  const names: unknown[] = [];
-  pool.whileListing = () => {
-    const entry = catalog.get(uuidOf("a"));
-    if (entry === undefined) return;
-    const { name_label } = JSON.parse(entry.json.toString()) as ViewObject;
-    names.push(name_label);
+  let goOn = (): void => undefined;
+  const held = new Promise<void>((resolve) => {
+    goOn = resolve;
+  });
+  const listRecords = pool.listRecords.bind(pool);
+  pool.listRecords = async (className, options) => {
+    if (className === "VBD") await held;
+    return listRecords(className, options);
   };
   const handle = inventory.addPool("p", pool);
+  await until(() => catalog.get(uuidOf("a")) !== undefined);
+  t.equal(handle.status().isLoading, true);
+  const { json } = catalog.get(uuidOf("a"))!;
+  t.match(JSON.parse(json.toString()), { name_label: "a" });
+  goOn();
   await until(() => handle.status().state === "watching");
-  t.ok(names.length > 0 && names.every((name) => name === "a"));
   catalog.stop();
   await handle.stop();
 });

@@ -2,14 +2,14 @@ import type { StoreHarness } from "@xo-server/store/conformance";
 import { currentSchema } from "../src/schema/migrations/migrate.js";
 import type { PostgresCluster } from "./conformance/postgres-cluster.js";
 
-/** Deletes all rows but those that say which migrations have been applied. */
+/** Deletes all rows but those that say which migrations have been applied, and which the tables require. */
 const CLEAR = `
   do $$ declare name text; begin
     if exists (select from pg_tables where schemaname = 'public' and tablename = 'kysely_migration')
       and (select max(m.name) from kysely_migration m) = '${currentSchema}' then
       set local session_replication_role = replica;
       for name in select tablename from pg_tables where schemaname = 'public' and tablename not like 'kysely%' loop
-        execute format('delete from %I', name);
+        execute format('delete from %I %s', name, case name when 'meta' then 'where id <> ''schema_requires''' else '' end);
       end loop;
     else
       drop schema public cascade;

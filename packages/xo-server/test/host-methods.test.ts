@@ -16,6 +16,11 @@ import { FakeClock } from "./fake-clock.js";
 import { FakeObjects, type FakeObject } from "./fake-objects.js";
 import { RollingRecords } from "../src/rolling/rolling-records.js";
 import { createTestDispatcher } from "./test-dispatcher.js";
+import { silentLogger } from "@xo-server/kit";
+import { StepJournal } from "../src/tasks/step-journal.js";
+import { Tasks } from "../src/tasks/tasks.js";
+import { FakeStepStore } from "./fake-step-store.js";
+import { FakeTaskStore } from "./fake-task-store.js";
 
 const host = (id: string, more: object = {}): FakeObject => ({
   id,
@@ -111,6 +116,17 @@ function setUp(
     bulkRuns,
     credentialsService: credentialsService as never,
     rollingRecords: new RollingRecords(new FakeSettings()),
+    tasks: new Tasks({
+      store: new FakeTaskStore(),
+      steps: new StepJournal({
+        store: new FakeStepStore().store,
+        clock,
+        logger: silentLogger,
+      }),
+      clock,
+      owner: "here",
+      logger: silentLogger,
+    }),
   };
   const operations = [
     ...hostOperations,
@@ -529,15 +545,25 @@ t.test("states that do not allow it are named", async (t) => {
 });
 
 t.test("dom0's memory is set in maintenance only", async (t) => {
-  const { calls, run, fakes } = setUp();
+  const { calls, run, fakes } = setUp({
+    "VM.get_memory_static_min": () => String(2 ** 32),
+  });
   const params = { id: "h2", memory: 2 ** 31 };
   await t.rejects(run("host.setControlDomainMemory", params), {
     code: "INCORRECT_STATE",
     data: { property: "enabled" },
   });
-  fakes.set(host("h2", { enabled: false }));
+  fakes.set(host("h2", { enabled: false, memory: { size: 2 ** 33 } }));
   t.equal(await run("host.setControlDomainMemory", params), true);
-  t.same(calls, [`VM.set_memory ref:dom0 ${2 ** 31}`]);
+  const limits = Array.from({ length: 4 }, () => String(2 ** 31)).join(" ");
+  t.same(calls, [
+    "VM.get_memory_static_min ref:dom0",
+    `VM.set_memory_limits ref:dom0 ${limits}`,
+  ]);
+  const all = { id: "h2", memory: 2 ** 33 };
+  await t.rejects(run("host.setControlDomainMemory", all), {
+    code: "INVALID_PARAMETERS",
+  });
 });
 
 t.test("data of hosts about themselves", async (t) => {
