@@ -78,15 +78,22 @@ t.test(
       last: { stopped: /aborted/ },
     });
 
+    // The run may have updated a host before it was cancelled.
+    const missing = await Promise.all(
+      hosts.map(({ id }) => api.ask("pool.listMissingPatches", { host: id })),
+    );
+    const left = missing.filter((one) => (one as unknown[]).length > 0).length;
+    t.ok(left >= 2, `${left} hosts are to be updated`);
+
     // The plan, before anything is begun.
     await main.getByRole("button", { name: /^Rolling update/ }).click();
     const line = dialog.getByRole("list", { name: "Hosts over time" });
     await line
       .getByRole("listitem")
-      .nth(hosts.length - 1)
+      .nth(left - 1)
       .waitFor();
-    t.equal(await line.getByRole("listitem").count(), hosts.length);
-    await dialog.getByText(/3 hosts in \d steps/).waitFor();
+    t.equal(await line.getByRole("listitem").count(), left);
+    await dialog.getByText(new RegExp(`${left} hosts in \\d steps`)).waitFor();
     await dialog.getByLabel("Only in a maintenance window").check();
     await dialog.getByText(/The first step begins/).waitFor();
     await dialog
@@ -102,17 +109,23 @@ t.test(
     await dialog.getByRole("button", { name: /^Rolling update/ }).click();
 
     // Live progress; suspended after a step, then continued.
-    await main.getByText(/^In progress: \d of 3 hosts/).waitFor();
+    await main
+      .getByText(new RegExp(`^In progress: \\d of ${left} hosts`))
+      .waitFor();
     await main.getByRole("button", { name: "Suspend" }).click();
     await main
       .getByText(/^In progress, will be suspended|^Suspended:/)
       .waitFor();
-    await main.getByText(/^Suspended: [123] of 3 hosts/).waitFor();
+    await main
+      .getByText(new RegExp(`^Suspended: [123] of ${left} hosts`))
+      .waitFor();
     await checkViews(t, page, "suspended rolling update");
     await main.getByRole("button", { name: "Continue" }).click();
-    await main.getByText(/^Last run .*: 3 of 3 hosts/).waitFor();
+    await main
+      .getByText(new RegExp(`^Last run .*: ${left} of ${left} hosts`))
+      .waitFor();
     const past = main.getByRole("list", { name: "Hosts over time" });
-    t.equal(await past.getByRole("listitem").count(), 3, "what it did");
+    t.equal(await past.getByRole("listitem").count(), left, "what it did");
     for (const { id } of hosts)
       t.same(await api.ask("pool.listMissingPatches", { host: id }), []);
     await main.getByRole("button", { name: "Refresh" }).click();
