@@ -66,6 +66,19 @@ const operations: readonly Operation[] = [
     ],
   }),
   defineOperation({
+    name: "cluster.things",
+    summary: "Things without ids.",
+    params: Type.Object({}),
+    result: Type.Array(Type.Object({ name: Type.String() })),
+    permission: "viewer",
+    rest: {
+      method: "get",
+      path: "/cluster/things",
+      operationId: "GetClusterThings",
+    },
+    handler: () => [{ name: "one" }, { name: "two" }],
+  }),
+  defineOperation({
     name: "thing.get",
     summary: "One thing.",
     params: Type.Object({
@@ -227,6 +240,14 @@ t.test("a list of an operation is a list like any other", async (t) => {
     [{ id: "p", of: "x" }],
     "an operation without a folder is refused at once",
   );
+});
+
+t.test("objects with names have no link to those with ids", async (t) => {
+  const { json } = await startRestServer(t, { operations });
+  // `things/{id}` exists, but these are others.
+  const named = [{ name: "one" }, { name: "two" }];
+  t.same(await json("/cluster/things"), named);
+  t.same(await json("/cluster/things?fields=name"), named);
 });
 
 t.test("/users/me is the current user", async (t) => {

@@ -68,7 +68,7 @@ export function readEntries(
 /** Objects that are not in the catalog, such as users and tasks. */
 export function readObjects(
   objects: readonly ViewObject[],
-  toHrefOf: (object: ViewObject) => string,
+  toHrefOf: (object: ViewObject) => string | undefined,
   query: ListQuery,
 ): ObjectPages {
   const hrefs = objects.map(toHrefOf);

@@ -73,14 +73,19 @@ function writeHref(part: Fragment, { hrefs }: ObjectPage, row: number): void {
 /** Length of `{}`, which needs no comma before the next member. */
 const EMPTY_OBJECT_BYTES = 2;
 
-/** Copies an encoded object and inserts its href before the last brace. */
+/** Copies an encoded object and inserts its href, if it has one, before the last brace. */
 function writeObject(
   part: Fragment,
   { hrefs, rows }: ObjectPage,
   row: number,
 ): void {
   const bytes = rows[row]!;
+  const href = hrefs[row];
+  if (href === undefined) {
+    part.addBytes(bytes);
+    return;
+  }
   part.addBytes(bytes.subarray(0, -1));
   const comma = bytes.length === EMPTY_OBJECT_BYTES ? "" : ",";
-  part.addText(`${comma}"href":${JSON.stringify(hrefs[row])}}`);
+  part.addText(`${comma}"href":${JSON.stringify(href)}}`);
 }

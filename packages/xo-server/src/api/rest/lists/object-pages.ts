@@ -2,7 +2,8 @@ import type { PageRequest, Queries } from "@xo-server/inventory";
 
 /** A part of a list, in order. */
 export interface ObjectPage {
-  readonly hrefs: readonly string[];
+  /** Undefined: an object without a route of its own. */
+  readonly hrefs: readonly (string | undefined)[];
   /** Encoded objects with the requested fields. */
   readonly rows: readonly Buffer[];
 }

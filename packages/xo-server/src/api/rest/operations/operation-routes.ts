@@ -68,9 +68,14 @@ async function answer(
     return send(reply, operation.rest, result);
   const noun = nounOf(operation.rest);
   const objects = result as readonly ViewObject[];
-  const href = (object: ViewObject) => toHref(noun, String(object["id"]));
+  // Servers of a cluster have names: `servers/{id}` is a pool's.
+  const href = ({ id }: ViewObject) =>
+    typeof id === "string" ? toHref(noun, id) : undefined;
+  const isLinked =
+    parts.folders.has(noun) &&
+    objects.every(({ id }) => typeof id === "string");
   // Objects without a route of their own are sent with all fields.
-  const fields = parts.folders.has(noun) ? list.fields : "*";
+  const fields = isLinked ? list.fields : "*";
   return sendList(reply, readObjects(objects, href, list), { ...list, fields });
 }
 
