@@ -1,6 +1,7 @@
 import t from "tap";
 import { createCatalog } from "@xo-server/inventory";
 import { createPool, flushed, refOf, uuidOf } from "./catalog-pool.js";
+import type { FakePool } from "./fake-pool.js";
 import { createTestInventory, mirror } from "./mirror-pool.js";
 import { createTestViews } from "./test-views.js";
 import { until } from "./until.js";
@@ -13,6 +14,22 @@ async function followedCatalog() {
   for (const { className } of views) await catalog.follow(className);
   catalog.feed.subscribe(() => undefined);
   return { inventory, clock, catalog, builds };
+}
+
+/** The pool does not answer the listing of a class until the returned function is called. */
+function holdListing(pool: FakePool, held: string): () => void {
+  let goOn = (): void => undefined;
+  const released = new Promise<void>((resolve) => {
+    goOn = resolve;
+  });
+  const listRecords = pool.listRecords.bind(pool);
+  pool.listRecords = async (className, options) => {
+    if (className === held) await released;
+    return listRecords(className, options);
+  };
+  return () => {
+    goOn();
+  };
 }
 
 t.test(
@@ -41,15 +58,7 @@ t.test(
 t.test("an object of a pool that is being listed can be read", async (t) => {
   const pool = createPool("a", "b", "c", "d");
   const { inventory, catalog } = await followedCatalog();
-  let goOn = (): void => undefined;
-  const held = new Promise<void>((resolve) => {
-    goOn = resolve;
-  });
-  const listRecords = pool.listRecords.bind(pool);
-  pool.listRecords = async (className, options) => {
-    if (className === "VBD") await held;
-    return listRecords(className, options);
-  };
+  const goOn = holdListing(pool, "VBD");
   const handle = inventory.addPool("p", pool);
   await until(() => catalog.get(uuidOf("a")) !== undefined);
   t.equal(handle.status().isLoading, true);
@@ -64,15 +73,7 @@ t.test("an object of a pool that is being listed can be read", async (t) => {
 t.test("a slow listing shows its objects after ten seconds", async (t) => {
   const pool = createPool("a", "b", "c", "d", "e", "f", "g");
   const { inventory, clock, catalog, builds } = await followedCatalog();
-  let goOn = (): void => undefined;
-  const held = new Promise<void>((resolve) => {
-    goOn = resolve;
-  });
-  const listRecords = pool.listRecords.bind(pool);
-  pool.listRecords = async (className, options) => {
-    if (className === "VBD") await held;
-    return listRecords(className, options);
-  };
+  const goOn = holdListing(pool, "VBD");
   const handle = inventory.addPool("p", pool);
   await until(() => inventory.count("p", "VM") === 7);
   await flushed(inventory, clock, 9_999);
