@@ -2,14 +2,14 @@ import { findPostgres } from "@xo-server/store/conformance";
 import { setTimeout as pause } from "node:timers/promises";
 import t, { type Test } from "tap";
 import { RunningProgram } from "../running-program.js";
-import { StatusPage } from "../status-page.js";
 import { BalancedClient } from "./balanced-client.js";
 import { EventClient, toTable } from "./event-client.js";
 import { LeaseObserver } from "./lease-observer.js";
 import { ownersOf, until } from "./lease-owners.js";
-import { noBalancerReason, startBalancer } from "./load-balancer.js";
+import { noBalancerReason } from "./load-balancer.js";
 import { PASSWORD, ServerGroup, type GroupMember } from "./server-group.js";
 import { readWatched } from "./watched-rows.js";
+import { startBalancedThree } from "./watching-group.js";
 
 t.comment("timeout=480000");
 
@@ -17,25 +17,12 @@ const bin = findPostgres();
 const skip =
   noBalancerReason() || (bin === undefined && "PostgreSQL is not installed");
 
-async function setUp(t: Test) {
-  const group = await ServerGroup.open(t, {
+const setUp = (t: Test) =>
+  startBalancedThree(t, {
     bin: bin!,
     pool: ["--churn", "20"],
     settings: "server: { name: NAME, leaseMs: 2000 }",
   });
-  const members: GroupMember[] = [];
-  for (let i = 0; i < 3; i++) {
-    const member = await group.start(i);
-    const page = await StatusPage.open(t, member.url, PASSWORD);
-    await page.until(({ pools }) => pools["p"]?.state === "watching");
-    members.push(member);
-  }
-  const ports = members.map(({ url }) => Number(new URL(url).port));
-  const url = await startBalancer(t, ports);
-  const isReady = async () => (await fetch(`${url}/health`)).status === 200;
-  await until(() => isReady().catch(() => false));
-  return { group, members, url };
-}
 
 /** A live query, an event stream and `xo-cli watch`, each behind the load balancer. */
 async function follow(t: Test, url: string, ending: AbortController) {

@@ -1,10 +1,10 @@
 import { findPostgres } from "@xo-server/store/conformance";
 import t, { type Test } from "tap";
-import { StatusPage } from "../status-page.js";
 import { BalancedClient } from "./balanced-client.js";
 import { LeaseObserver } from "./lease-observer.js";
 import { ownersOf, until } from "./lease-owners.js";
-import { PASSWORD, ServerGroup, type GroupMember } from "./server-group.js";
+import type { GroupMember } from "./server-group.js";
+import { startThree } from "./watching-group.js";
 
 t.comment("timeout=240000");
 
@@ -18,17 +18,7 @@ const skip = bin === undefined && "PostgreSQL is not installed";
 const SETTINGS =
   "server: { name: NAME, leaseMs: 600000 }\nhttp: { drainMs: 60000 }";
 
-async function startThree(t: Test) {
-  const group = await ServerGroup.open(t, { bin: bin!, settings: SETTINGS });
-  const members: GroupMember[] = [];
-  for (let i = 0; i < 3; i++) {
-    const member = await group.start(i);
-    const page = await StatusPage.open(t, member.url, PASSWORD);
-    await page.until(({ pools }) => pools["p"]?.state === "watching");
-    members.push(member);
-  }
-  return { group, members };
-}
+const setUp = (t: Test) => startThree(t, { bin: bin!, settings: SETTINGS });
 
 const health = async ({ url }: GroupMember) =>
   (await (await fetch(`${url}/health`)).json()) as object;
@@ -37,7 +27,7 @@ t.test(
   "a server that leaves hands over, and serves its clients until it is stopped",
   { skip },
   async (t) => {
-    const { group, members } = await startThree(t);
+    const { group, members } = await setUp(t);
     const client = await BalancedClient.signIn(members[0]!.url);
     await client.connect(t);
     const owned = async () => {
@@ -99,7 +89,7 @@ t.test(
   "a server that is stopped hands its leases over while it still serves",
   { skip },
   async (t) => {
-    const { group, members } = await startThree(t);
+    const { group, members } = await setUp(t);
     const observer = new LeaseObserver(group.postgres);
     const observed = observer.run();
     const owned = async () => {

@@ -1,13 +1,13 @@
 import { findPostgres } from "@xo-server/store/conformance";
 import t, { type Test } from "tap";
 import { RunningProgram } from "../running-program.js";
-import { StatusPage } from "../status-page.js";
 import { BalancedClient } from "./balanced-client.js";
 import { toTable } from "./event-client.js";
 import { until } from "./lease-owners.js";
-import { noBalancerReason, startBalancer } from "./load-balancer.js";
-import { PASSWORD, ServerGroup, type GroupMember } from "./server-group.js";
+import { noBalancerReason } from "./load-balancer.js";
+import { PASSWORD } from "./server-group.js";
 import { readWatched } from "./watched-rows.js";
+import { startBalancedThree } from "./watching-group.js";
 
 t.comment("timeout=240000");
 
@@ -15,21 +15,7 @@ const bin = findPostgres();
 const skip =
   noBalancerReason() || (bin === undefined && "PostgreSQL is not installed");
 
-async function setUp(t: Test) {
-  const group = await ServerGroup.open(t, { bin: bin! });
-  const members: GroupMember[] = [];
-  for (let i = 0; i < 3; i++) {
-    const member = await group.start(i);
-    const page = await StatusPage.open(t, member.url, PASSWORD);
-    await page.until(({ pools }) => pools["p"]?.state === "watching");
-    members.push(member);
-  }
-  const ports = members.map(({ url }) => Number(new URL(url).port));
-  const url = await startBalancer(t, ports);
-  const isReady = async () => (await fetch(`${url}/health`)).status === 200;
-  await until(() => isReady().catch(() => false));
-  return { group, members, url };
-}
+const setUp = (t: Test) => startBalancedThree(t, { bin: bin! });
 
 t.test(
   "watches of a server that leaves and is stopped continue on others, without a change lost or printed twice",
