@@ -1,11 +1,5 @@
-import { hkdfSync, randomFillSync, webcrypto } from "node:crypto";
-import {
-  indexIv,
-  IV_BYTES,
-  recordsIv,
-  TAG_BYTES,
-  writeHeader,
-} from "./frame-header.js";
+import { randomFillSync, webcrypto } from "node:crypto";
+import { indexIv, IV_BYTES, recordsIv, writeHeader } from "./frame-header.js";
 
 const { subtle } = webcrypto;
 
@@ -23,25 +17,16 @@ export interface FrameParts<Bytes> {
  * Encrypts the frames of one file with AES-256-GCM, in libuv's thread pool (the
  * call itself copies the bytes: 0.2 ms per megabyte). Records contain secrets
  * of the pool, so they are never written in plain text; authentication rejects
- * frames that this server did not write. The key of a file is derived
- * (HKDF-SHA-256) from the master key, the file head and the pool id.
+ * frames that this server did not write. The counterpart is `decryptFrame`.
  */
 export class FrameCipher {
   readonly #key: webcrypto.CryptoKey;
 
-  static async create(
-    masterKey: Uint8Array,
-    head: Uint8Array,
-    poolId: string,
-  ): Promise<FrameCipher> {
-    // Part of the on-disk format: another text means another key.
-    const info = `xo-server inventory ${poolId}`;
-    const bytes = hkdfSync("sha256", masterKey, head, info, 32);
-    const key = await subtle.importKey("raw", bytes, "AES-GCM", false, [
-      "encrypt",
-      "decrypt",
-    ]);
-    return new FrameCipher(key);
+  /** @param key of the file (`fileKey`) */
+  static async create(key: Uint8Array): Promise<FrameCipher> {
+    return new FrameCipher(
+      await subtle.importKey("raw", key, "AES-GCM", false, ["encrypt"]),
+    );
   }
 
   private constructor(key: webcrypto.CryptoKey) {
@@ -74,31 +59,6 @@ export class FrameCipher {
       ),
     ]);
     return [header, ...encrypted.map((part) => new Uint8Array(part))];
-  }
-
-  /**
-   * Decrypts the two parts behind a header. Rejects when header or parts differ
-   * from what was encrypted.
-   */
-  async decrypt(
-    header: Buffer,
-    indexBytes: number,
-    encrypted: Buffer,
-  ): Promise<FrameParts<ArrayBuffer>> {
-    const indexEnd = indexBytes + TAG_BYTES;
-    const [index, records] = await Promise.all([
-      subtle.decrypt(
-        this.#algorithm(indexIv(header), header),
-        this.#key,
-        encrypted.subarray(0, indexEnd),
-      ),
-      subtle.decrypt(
-        this.#algorithm(recordsIv(header), header),
-        this.#key,
-        encrypted.subarray(indexEnd),
-      ),
-    ]);
-    return { index, records };
   }
 
   #algorithm(iv: Uint8Array, additionalData: Uint8Array) {

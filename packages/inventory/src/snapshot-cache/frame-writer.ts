@@ -3,6 +3,7 @@ import type { WrittenBatch } from "../store/batch-writer.js";
 import type { Disk } from "./disk.js";
 import { createHead, HEAD_BYTES } from "./file-head.js";
 import { FrameCipher } from "./frame-cipher.js";
+import { fileKey } from "./file-key.js";
 import { encodeIndex, type SnapshotStatus } from "./frame.js";
 
 export interface FileLocation {
@@ -48,7 +49,7 @@ export class FrameWriter {
     key,
   }: FileLocation): Promise<FrameWriter> {
     const head = createHead(generation);
-    const cipher = await FrameCipher.create(key, head, poolId);
+    const cipher = await FrameCipher.create(fileKey(key, head, poolId));
     const file = await disk.open(path, "w", 0o600);
     try {
       await writeAll(file, [head], 0);

@@ -32,7 +32,7 @@ export interface PersistedPool extends Pick<
 /** Options and services shared by the snapshots of all pools. */
 export interface SharedOptions extends Pick<
   SnapshotFileOptions,
-  "directory" | "key" | "disk"
+  "directory" | "key" | "disk" | "thread"
 > {
   readonly checkpointMs: number;
   readonly retryMs: number;

@@ -5,13 +5,17 @@ import { PoolStore } from "../store/pool-store.js";
 import type { Steps } from "../slicer/slicer.js";
 import type { Disk } from "./disk.js";
 import { HEAD_BYTES, headProblem } from "./file-head.js";
+import { fileKey } from "./file-key.js";
 import { FrameCipher } from "./frame-cipher.js";
 import { FrameReader } from "./frame-reader.js";
+import { withFrames, type FrameSource } from "./frame-source.js";
+import type { FrameThread } from "./frame-thread.js";
 import { FrameWriter } from "./frame-writer.js";
 import type { SnapshotStatus } from "./frame.js";
 
 export interface ReadSnapshotOptions {
   readonly disk: Disk;
+  readonly thread: FrameThread;
   readonly path: string;
   readonly generation: number;
   readonly poolId: string;
@@ -60,27 +64,26 @@ async function readFrames(
   file: FileHandle,
   options: ReadSnapshotOptions,
 ): Promise<SnapshotContent> {
-  const { generation, key, poolId, store, run, signal } = options;
+  const { generation, poolId, store, run, signal, thread } = options;
   const { size } = await file.stat();
   const head = Buffer.alloc(HEAD_BYTES);
   const { bytesRead } = await file.read(head, 0, HEAD_BYTES, 0);
   const unreadable = headProblem(head.subarray(0, bytesRead), generation);
   if (unreadable !== undefined)
     return { droppedBytes: size, problem: `dropped: ${unreadable}` };
-  const cipher = await FrameCipher.create(key, head, poolId);
-  const reader = new FrameReader(file, size, cipher);
+  const key = fileKey(options.key, head, poolId);
   const folded = new PoolStore({
     poolId,
     feed: new ChangeFeed(NO_READERS, silentLogger),
     isMirrored: () => true,
     onChanged: () => undefined,
   });
-  let status: SnapshotStatus | undefined;
-  for await (const frame of reader.frames()) {
-    if (signal.aborted) return { droppedBytes: 0 };
-    status = frame.status ?? status;
-    await run(folded.restore(frame.batch));
-  }
+  const { status, validBytes, frameCount } = await withFrames(
+    { file, size, key },
+    thread,
+    (source) => restore(source, folded, options),
+  );
+  if (signal.aborted) return { droppedBytes: 0 };
   if (status === undefined) {
     // Without a complete checkpoint the store would show a part of the pool as
     // if it were all of it.
@@ -88,11 +91,10 @@ async function readFrames(
     return { droppedBytes: size, problem };
   }
   await run(store.adopt(folded));
-  const { validBytes, frameCount } = reader;
   const droppedBytes = size - validBytes;
   return {
     status,
-    file: new FrameWriter(file, cipher, {
+    file: new FrameWriter(file, await FrameCipher.create(key), {
       bytes: validBytes,
       frames: frameCount,
     }),
@@ -103,4 +105,29 @@ async function readFrames(
           problem: `dropped its last ${droppedBytes} bytes, which are damaged`,
         }),
   };
+}
+
+/** What of a file has been applied to a store. */
+interface Restored {
+  /** The last status in its frames. */
+  readonly status: SnapshotStatus | undefined;
+  readonly validBytes: number;
+  readonly frameCount: number;
+}
+
+/** Applies all valid frames. */
+async function restore(
+  source: FrameSource,
+  store: PoolStore,
+  { run, signal }: Pick<ReadSnapshotOptions, "run" | "signal">,
+): Promise<Restored> {
+  const reader = new FrameReader(source);
+  let status: SnapshotStatus | undefined;
+  for await (const frame of reader.frames()) {
+    if (signal.aborted) break;
+    status = frame.status ?? status;
+    await run(store.restore(frame.batch));
+  }
+  const { validBytes, frameCount } = reader;
+  return { status, validBytes, frameCount };
 }

@@ -2,6 +2,7 @@ import { BatchWriter } from "../store/batch-writer.js";
 import type { PoolStore } from "../store/pool-store.js";
 import type { Steps } from "../slicer/slicer.js";
 import type { Disk } from "./disk.js";
+import type { FrameThread } from "./frame-thread.js";
 import type { SnapshotStatus } from "./frame.js";
 import { FrameWriter } from "./frame-writer.js";
 import { SnapshotFolder } from "./snapshot-folder.js";
@@ -22,6 +23,8 @@ export interface SnapshotFileOptions {
   readonly directory: string;
   readonly key: Uint8Array;
   readonly disk: Disk;
+  /** Reads the files of all pools. */
+  readonly thread: FrameThread;
 }
 
 /**
