@@ -48,8 +48,8 @@ class LazyRecord {
     this.#inventory = inventory;
   }
 
-  static column(record: LazyRecord, name: string): unknown {
-    return record.#object.column(name);
+  static column(record: LazyRecord, index: number): unknown {
+    return record.#object.columnAt(index);
   }
 
   static field(record: LazyRecord, name: string): unknown {
@@ -64,15 +64,15 @@ class LazyRecord {
 /** A getter for each field of the class. */
 function createClass(className: string): LazyRecordClass {
   const created = class extends LazyRecord {};
-  const columns = new Set(columnsOf(className));
+  const columns = columnsOf(className);
   const fields = Object.keys(datamodel.classes[className]?.fields ?? {});
   for (const name of new Set([...columns, ...fields])) {
-    const isColumn = columns.has(name);
+    const index = columns.indexOf(name);
     Object.defineProperty(created.prototype, name, {
       get(this: LazyRecord) {
-        return isColumn
-          ? LazyRecord.column(this, name)
-          : LazyRecord.field(this, name);
+        return index < 0
+          ? LazyRecord.field(this, name)
+          : LazyRecord.column(this, index);
       },
     });
   }

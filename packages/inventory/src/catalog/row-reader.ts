@@ -5,24 +5,36 @@ import type { ObjectReader } from "./catalog.js";
 
 /** An object that is built from its record as far as it is read. */
 export class RowReader implements ObjectReader {
-  readonly id: string;
-  readonly type: string;
+  readonly #identity: { readonly id: string; readonly type: string };
   readonly #view: View;
   readonly #source: ViewSource;
   #object: ViewObject | undefined;
 
+  /** @param identity its members are read when they are needed */
   constructor(
     view: View,
     source: ViewSource,
-    { id, type }: { readonly id: string; readonly type: string },
+    identity: { readonly id: string; readonly type: string },
   ) {
-    this.id = id;
-    this.type = type;
+    this.#identity = identity;
     this.#view = view;
     this.#source = source;
   }
 
-  value([name = "", ...rest]: readonly string[]): unknown {
+  get id(): string {
+    return this.#identity.id;
+  }
+
+  get type(): string {
+    return this.#identity.type;
+  }
+
+  value(path: readonly string[]): unknown {
+    const [name = "", ...rest] = path;
+    if (rest.length > 0 && this.#object === undefined) {
+      const read = this.#view.properties?.[path.join(".")];
+      if (read !== undefined) return read(this.#source);
+    }
     const value = this.#property(name);
     return rest.length === 0 ? value : valueAt(value, rest);
   }

@@ -65,6 +65,22 @@ export class ViewBuilder {
   }
 
   /**
+   * Opens the object of a row that is up to date, whose id and type are known.
+   * It can be read until the next call.
+   */
+  openKnown(
+    pool: number,
+    ref: Ref,
+    identity: { readonly id: string; readonly type: string },
+  ): RowReader | "missing" {
+    this.links.begin(pool);
+    const record = this.#find(pool, ref);
+    if (record === undefined) return "missing";
+    const source = { ref, record, links: this.links };
+    return new RowReader(this.#view, source, identity);
+  }
+
+  /**
    * Views must not throw. A failure is logged once per class, not once per
    * record.
    * @returns undefined after a failure

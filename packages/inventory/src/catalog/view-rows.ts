@@ -12,7 +12,8 @@ import type { ClassContext } from "./class-context.js";
 import { digestOf } from "./digest.js";
 import { evaluatePredicate } from "./evaluate-predicate.js";
 import { PredicateResults } from "./predicate-results.js";
-import { isReadSingly, readerOf } from "./row-reader.js";
+import { RowIdentity } from "./row-identity.js";
+import { isReadSingly, readerOf, type RowReader } from "./row-reader.js";
 import { RowFlag } from "./view-row-table.js";
 import { copyOf } from "./view-encoder.js";
 
@@ -85,7 +86,7 @@ export class ViewRows implements ViewTable {
       visit(readerOf(this.object(row)));
       return;
     }
-    const opened = reader.open(rows.pool(row), rows.ref(row));
+    const opened = this.#open(row);
     if (typeof opened === "string") {
       visit(readerOf(this.#stub(row)));
       return;
@@ -164,6 +165,15 @@ export class ViewRows implements ViewTable {
       callObserver(this.#context.logger, () => {
         one.flushed();
       });
+  }
+
+  /** The identity of a row that is up to date need not be derived again. */
+  #open(row: number): RowReader | string {
+    const { rows, reader } = this.#context;
+    const [pool, ref] = [rows.pool(row), rows.ref(row)];
+    return rows.has(row, RowFlag.dirty)
+      ? reader.open(pool, ref)
+      : reader.openKnown(pool, ref, new RowIdentity(this.#context, row));
   }
 
   /** Reads only what the predicate needs of an object that is not encoded. */

@@ -181,7 +181,7 @@ class PoolInventory implements Inventory {
     const row = table?.findRef(ref) ?? -1;
     return row < 0
       ? undefined
-      : new RowObject(poolId, table!, row, this.#cache);
+      : new RowObject(poolId, { table: table!, row }, this.#cache, ref);
   }
 
   getByUuid(uuid: string, onlyPool?: string): StoredObject | undefined {
@@ -190,8 +190,7 @@ class PoolInventory implements Inventory {
     for (const [poolId, { store }] of this.#mirrors) {
       if (onlyPool !== undefined && onlyPool !== poolId) continue;
       const found = store.findUuid(uuid, hash);
-      if (found !== undefined)
-        return new RowObject(poolId, found.table, found.row, this.#cache);
+      if (found !== undefined) return new RowObject(poolId, found, this.#cache);
     }
     return undefined;
   }
@@ -212,7 +211,8 @@ class PoolInventory implements Inventory {
       const table = store.table(className);
       if (table === undefined) continue;
       for (let row = 0; row < table.rows; row++)
-        if (table.isLive(row)) yield new RowObject(id, table, row, this.#cache);
+        if (table.isLive(row))
+          yield new RowObject(id, { table, row }, this.#cache);
     }
   }
 

@@ -14,6 +14,9 @@ const BACKSLASH = 0x5c;
 const QUOTE = 0x22;
 const TRUE = 0x74;
 const FALSE = 0x66;
+const ZERO = 0x30;
+/** Integers with more digits may not be exact as a number. */
+const MAX_DIGITS = 15;
 
 /**
  * A record as parsed by JSON.parse (or parseLenient). Shared by all readers:
@@ -85,7 +88,7 @@ export class RecordRows {
   uuid(row: number): string | undefined {
     const plain = this.#plainUuid(row);
     if (plain !== undefined) return plain;
-    const uuid = this.#columnAt(row, this.uuidColumn);
+    const uuid = this.columnAt(row, this.uuidColumn);
     return typeof uuid === "string" ? uuid : undefined;
   }
 
@@ -110,7 +113,23 @@ export class RecordRows {
    * class or the record does not have it.
    */
   column(row: number, name: string): unknown {
-    return this.#columnAt(row, this.#columnNames.indexOf(name));
+    return this.columnAt(row, this.#columnNames.indexOf(name));
+  }
+
+  /** The same by the index of the column in columnsOf(className); -1: undefined. */
+  columnAt(row: number, column: number): unknown {
+    if (column < 0) return undefined;
+    const pair = Cell.columns + 2 * column;
+    const length = this.table.get(row, pair + 1);
+    if (length === 0) return undefined;
+    const at = this.recordOffset(row) + this.table.get(row, pair);
+    const bytes = this.bytes(row);
+    const first = bytes[at]!;
+    if (first === TRUE) return true;
+    if (first === FALSE) return false;
+    if (first === QUOTE && isPlain(bytes, at + 1, at + length - 1))
+      return bytes.toString("latin1", at + 1, at + length - 1);
+    return readDigits(bytes, at, length) ?? this.#parse(row, at, length);
   }
 
   hasColumn(name: string): boolean {
@@ -181,20 +200,6 @@ export class RecordRows {
     return bytes.toString("latin1", at, at + UUID_LENGTH);
   }
 
-  #columnAt(row: number, column: number): unknown {
-    if (column < 0) return undefined;
-    const pair = Cell.columns + 2 * column;
-    const length = this.table.get(row, pair + 1);
-    if (length === 0) return undefined;
-    const at = this.recordOffset(row) + this.table.get(row, pair);
-    const bytes = this.bytes(row);
-    if (bytes[at] === TRUE) return true;
-    if (bytes[at] === FALSE) return false;
-    if (bytes[at] === QUOTE && isPlain(bytes, at + 1, at + length - 1))
-      return bytes.toString("latin1", at + 1, at + length - 1);
-    return this.#parse(row, at, length);
-  }
-
   #parse(row: number, at: number, length: number): unknown {
     const text = this.bytes(row).toString("utf8", at, at + length);
     const isLenient =
@@ -210,4 +215,21 @@ function isPlain(bytes: Uint8Array, from: number, end: number): boolean {
     if (byte > 0x7e || byte === BACKSLASH) return false;
   }
   return true;
+}
+
+/** The integer if the JSON has digits only, without JSON.parse; otherwise undefined. */
+function readDigits(
+  bytes: Uint8Array,
+  at: number,
+  length: number,
+): number | undefined {
+  if (length > MAX_DIGITS || (length > 1 && bytes[at] === ZERO))
+    return undefined;
+  let value = 0;
+  for (let i = at; i < at + length; i++) {
+    const digit = bytes[i]! - ZERO;
+    if (digit < 0 || digit > 9) return undefined;
+    value = value * 10 + digit;
+  }
+  return value;
 }

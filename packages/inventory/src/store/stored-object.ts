@@ -24,6 +24,8 @@ export interface StoredObject {
    * the record.
    */
   column(name: string): unknown;
+  /** A field by its index in model's columnsOf(className). */
+  columnAt(index: number): unknown;
 }
 
 /** A handle that remembers the row of its object. */
@@ -35,14 +37,15 @@ export class RowObject implements StoredObject {
   #row: number;
   #revision: number;
 
+  /** @param ref of the row, for callers that know it */
   constructor(
     poolId: string,
-    table: ClassTable,
-    row: number,
+    { table, row }: { readonly table: ClassTable; readonly row: number },
     cache: RecordCache,
+    ref: Ref = table.ref(row),
   ) {
     this.poolId = poolId;
-    this.ref = table.ref(row);
+    this.ref = ref;
     this.#table = table;
     this.#cache = cache;
     this.#row = row;
@@ -71,6 +74,11 @@ export class RowObject implements StoredObject {
   column(name: string): unknown {
     const row = this.#findRow();
     return row < 0 ? undefined : fieldOf(this.#table, row, name, this.#cache);
+  }
+
+  columnAt(index: number): unknown {
+    const row = this.#findRow();
+    return row < 0 ? undefined : this.#table.columnAt(row, index);
   }
 
   /**

@@ -63,7 +63,8 @@ export interface View {
   /**
    * Properties of the object that are cheap to read without building all of it,
    * by name: the same values as `build` yields, undefined for those that it
-   * leaves out. They see records whose fields are parsed one by one, so they
+   * leaves out. A path (`memory.size`) is a member that needs fewer records
+   * than its property. They see records whose fields are parsed one by one, so they
    * should read fields that parser workers report (columnsOf in model).
    */
   readonly properties?: Readonly<

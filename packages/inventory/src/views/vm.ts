@@ -62,7 +62,9 @@ export const vmView: View = {
     auto_poweron: ({ record }) => hasFlag(record.other_config, "auto_poweron"),
     resourceSet: ({ record }) => toResourceSet(record),
     CPUs: (source) => toCpus(source.record, readGuest(source)),
+    "CPUs.max": ({ record }) => toInteger(record.VCPUs_max),
     memory: (source) => toMemory(source.record, readGuest(source)),
+    "memory.size": readMemorySize,
     addresses: (source) => readAddresses(guestOf(source)?.networks).all,
     mainIpAddress: (source) => readAddresses(guestOf(source)?.networks).main,
     os_version: (source) => toOsVersion(guestOf(source)),
@@ -264,12 +266,28 @@ function toMemory(record: XapiRecord, facts: Guest): ViewObject {
     size: dynamicMax,
   };
   if (!isRunning) return memory;
-  const usage = toInteger(memberOf(guest?.memory, "used"));
-  const total = toInteger(memberOf(guest?.memory, "total"));
-  put(memory, "usage", usage);
-  const guestTotal = usage === undefined ? undefined : total;
-  memory.size = guestTotal ?? toInteger(metrics?.memory_actual) ?? dynamicMax;
+  put(memory, "usage", toInteger(memberOf(guest?.memory, "used")));
+  memory.size =
+    guestMemory(guest) ?? toInteger(metrics?.memory_actual) ?? dynamicMax;
   return memory;
+}
+
+/** `memory.size` alone. */
+function readMemorySize(source: ViewSource): number {
+  const { record } = source;
+  const size = isUp(record)
+    ? (guestMemory(guestOf(source)) ??
+      toInteger(metricsOf(source)?.memory_actual))
+    : undefined;
+  return size ?? toInteger(record.memory_dynamic_max) ?? 0;
+}
+
+/** The memory that the guest reports, in bytes; undefined unless it reports its use. */
+function guestMemory(guest: XapiRecord | undefined): number | undefined {
+  const memory = guest?.memory;
+  return toInteger(memberOf(memory, "used")) === undefined
+    ? undefined
+    : toInteger(memberOf(memory, "total"));
 }
 
 function toOsVersion(guest: XapiRecord | undefined): TextMap | null {
