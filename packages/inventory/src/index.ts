@@ -30,7 +30,8 @@ export type { BackoffOptions } from "./mirror/backoff.js";
 export type { ReflectorState } from "./mirror/reflector.js";
 export type { StoredObject } from "./store/stored-object.js";
 export type { XapiRecord } from "./store/record-rows.js";
-export type { Change, ChangeBatch, ChangeKind } from "./feed/change-ring.js";
+export type { ChangeKind } from "./feed/change-recorder.js";
+export type { Change, ChangeBatch } from "./feed/change-ring.js";
 export type { ChangeListener } from "./feed/change-feed.js";
 export type { SectionRunner, Steps } from "./slicer/slicer.js";
 export type {

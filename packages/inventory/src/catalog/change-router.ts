@@ -77,11 +77,11 @@ export class ChangeRouter {
     return (index) => {
       const poolId = changes.poolId(index);
       const pool = this.#options.context.pools.numberOf(poolId);
-      const kind = changes.kind(index);
-      const ref = changes.ref(index);
       if (isPool) this.#options.onPoolChange(pool);
       // Its records get their rows when they are complete.
       if (loading.has(poolId)) return;
+      const kind = changes.kind(index);
+      const ref = changes.ref(index);
       const isCompared =
         followed?.onRecordChange(pool, ref, kind) ?? !mayChangeId;
       // A new record: who has read that there is none needs no comparison.

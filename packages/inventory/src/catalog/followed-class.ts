@@ -1,5 +1,5 @@
 import type { Ref } from "@xo-server/model";
-import type { ChangeKind } from "../feed/change-ring.js";
+import type { ChangeKind } from "../feed/change-recorder.js";
 import type { Steps } from "../slicer/slicer.js";
 import type { View } from "../views/view.js";
 import type { CatalogContext, ClassContext } from "./class-context.js";

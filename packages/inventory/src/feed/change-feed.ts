@@ -1,11 +1,12 @@
 import type { Logger } from "@xo-server/kit";
-import {
-  ChangeRing,
-  type BatchRefs,
-  type ChangeBatch,
-  type ChangeKind,
-  type RefLocation,
-} from "./change-ring.js";
+import type {
+  BatchRefs,
+  ChangeKind,
+  ChangeOwner,
+  ChangeRecorder,
+  RefLocation,
+} from "./change-recorder.js";
+import { ChangeRing, type ChangeBatch } from "./change-ring.js";
 
 export type ChangeListener = (changes: ChangeBatch) => void;
 
@@ -19,7 +20,7 @@ const MAX_PENDING = 16_384;
  * Assigns a revision to every change, stores the last changes, and notifies
  * listeners in batches.
  */
-export class ChangeFeed {
+export class ChangeFeed implements ChangeRecorder {
   readonly #ring: ChangeRing;
   readonly #logger: Pick<Logger, "error">;
   readonly #listeners = new Set<ChangeListener>();
@@ -53,11 +54,7 @@ export class ChangeFeed {
   }
 
   /** Records a change; listeners are notified by `flush`. @returns its revision */
-  push(
-    owner: { readonly pool: number; readonly class: number },
-    kind: ChangeKind,
-    ref: RefLocation,
-  ): number {
+  push(owner: ChangeOwner, kind: ChangeKind, ref: RefLocation): number {
     if (this.#ring.revision - this.#notifiedRevision >= this.#maxPending)
       this.flush();
     return this.#ring.push(owner, kind, ref);
@@ -68,7 +65,7 @@ export class ChangeFeed {
    * of the last one
    */
   pushAdded(
-    owner: { readonly pool: number; readonly class: number },
+    owner: ChangeOwner,
     rows: BatchRefs,
     from: number,
     count: number,

@@ -1,6 +1,10 @@
 import { RECORD_STRIDE, RecordField, type Ref } from "@xo-server/model";
-
-export type ChangeKind = "add" | "update" | "remove";
+import type {
+  BatchRefs,
+  ChangeKind,
+  ChangeOwner,
+  RefLocation,
+} from "./change-recorder.js";
 
 const kinds: readonly ChangeKind[] = ["add", "update", "remove"];
 const ADD = kinds.indexOf("add");
@@ -50,19 +54,6 @@ export interface ChangeBatch extends Iterable<Change> {
   className(index: number): string;
   kind(index: number): ChangeKind;
   ref(index: number): Ref;
-}
-
-/** The parts of a RecordBatch that contain the references. */
-export interface BatchRefs {
-  readonly table: Int32Array;
-  readonly bytes: Buffer;
-}
-
-/** Location of the UTF-8 bytes of a reference. */
-export interface RefLocation {
-  readonly bytes: Buffer;
-  readonly offset: number;
-  readonly length: number;
 }
 
 /**
@@ -122,11 +113,7 @@ export class ChangeRing {
    * @param owner numbers of pool id and class name, see `numberOf`
    * @returns the revision of the change
    */
-  push(
-    owner: { readonly pool: number; readonly class: number },
-    kind: ChangeKind,
-    ref: RefLocation,
-  ): number {
+  push(owner: ChangeOwner, kind: ChangeKind, ref: RefLocation): number {
     if (this.#revision - this.#oldest + 1 === this.#slots) this.#reserveSlot();
     const slot = ++this.#revision % this.#slots;
     this.#pools[slot] = owner.pool;
@@ -141,7 +128,7 @@ export class ChangeRing {
    * loop: see ClassTable.insertMany.
    */
   pushAdded(
-    owner: { readonly pool: number; readonly class: number },
+    owner: ChangeOwner,
     { table, bytes }: BatchRefs,
     from: number,
     count: number,

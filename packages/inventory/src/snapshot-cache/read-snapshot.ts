@@ -1,6 +1,5 @@
 import type { FileHandle } from "node:fs/promises";
-import { silentLogger } from "@xo-server/kit";
-import { ChangeFeed } from "../feed/change-feed.js";
+import { RevisionCounter } from "../feed/revision-counter.js";
 import { PoolStore } from "../store/pool-store.js";
 import type { Steps } from "../slicer/slicer.js";
 import type { Disk } from "./disk.js";
@@ -38,9 +37,6 @@ export interface SnapshotContent {
   readonly problem?: string;
 }
 
-/** Queue of changes for readers: frames are read into a store that has none. */
-const NO_READERS = 1;
-
 /**
  * Loads the frames of a file into a store. Frames are changes in the order in
  * which they were written: they are applied to a store of their own, so that
@@ -74,7 +70,7 @@ async function readFrames(
   const key = fileKey(options.key, head, poolId);
   const folded = new PoolStore({
     poolId,
-    feed: new ChangeFeed(NO_READERS, silentLogger),
+    feed: new RevisionCounter(),
     isMirrored: () => true,
     onChanged: () => undefined,
   });

@@ -1,7 +1,10 @@
 import { Operation, type RecordBatch } from "@xo-server/model";
 import { BatchCursor } from "./batch-cursor.js";
-import type { ChangeFeed } from "../feed/change-feed.js";
-import type { ChangeKind } from "../feed/change-ring.js";
+import type {
+  ChangeKind,
+  ChangeOwner,
+  ChangeRecorder,
+} from "../feed/change-recorder.js";
 import { ClassTable } from "./class-table.js";
 import { PoolTables, type FoundRow } from "./pool-tables.js";
 import { Segments, type SegmentStats } from "./segments.js";
@@ -20,7 +23,7 @@ const MIN_ADOPTED_BYTES = 64 * 1024;
 
 export interface PoolStoreOptions {
   readonly poolId: string;
-  readonly feed: ChangeFeed;
+  readonly feed: ChangeRecorder;
   /** Whether a class is mirrored; events of other classes are ignored. */
   readonly isMirrored: (className: string) => boolean;
   /** Called before an object is removed. */
@@ -38,7 +41,7 @@ const PIN_BYTES = 1;
 /** The table of a mirrored class, and its numbers in the feed. */
 interface MirroredTable {
   readonly table: ClassTable;
-  readonly owner: { readonly pool: number; readonly class: number };
+  readonly owner: ChangeOwner;
 }
 
 /** A batch being inserted into a segment of its own. */
