@@ -76,6 +76,23 @@ t.test("the bundled program finds its WebAssembly module", async (t) => {
   t.match(metrics, /^xo_parser_webassembly 1$/m);
 });
 
+t.test("the bundled program writes a heap snapshot", async (t) => {
+  // The watchdog ends it if that blocks it for a minute.
+  const cwd = t.testdir();
+  const args = ["start", "--host", "127.0.0.1", "--port", "0"];
+  const env = { XO_ADMIN_PASSWORD: PASSWORD };
+  const server = new RunningProgram(t, "xo-server", args, { cwd, env });
+  const url = await server.find(LISTENING);
+  const admin = await ApiSession.open(t, url);
+  const { file } = (await admin.ask("diagnostics.writeHeapSnapshot")) as {
+    file: string;
+  };
+  t.match(JSON.parse(await readFile(join(cwd, file), "utf8")), {
+    snapshot: {},
+  });
+  t.equal(await server.stop(), 0);
+});
+
 t.test("the bundled program creates a self-signed certificate", async (t) => {
   const cwd = t.testdir({
     "config.yaml": "http: { tls: { selfSigned: true } }",
