@@ -24,13 +24,13 @@ export class RequestError extends Error {
   /** Error code of xo-server; with other servers derived from the code of JSON-RPC or HTTP. */
   readonly code: string;
   readonly data: unknown;
-  /** The method whose parameters were refused. */
-  readonly method: string | undefined;
+  /** Replaces the usual hint of the code. */
+  readonly hint: string | undefined;
 
-  constructor(message: string, code: string, data?: unknown, method?: string) {
+  constructor(message: string, code: string, data?: unknown, hint?: string) {
     super(message);
     this.name = "RequestError";
-    this.method = method;
+    this.hint = hint;
     this.code = code;
     this.data = data;
   }

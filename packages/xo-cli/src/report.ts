@@ -15,8 +15,6 @@ export interface Report {
 const HINTS: Readonly<Record<string, string>> = {
   UNAUTHORIZED: "sign in with xo-cli register URL",
   CREDENTIALS_INVALID: "wrong user, password or code, or the token has expired",
-  INVALID_PARAMETERS:
-    "see xo-cli methods METHOD; write lists and objects as json:[...]",
   UNKNOWN_METHOD: "see xo-cli methods",
   FILTER_INVALID: "example of a filter: 'power_state:running tags:(a b)'",
   FORBIDDEN: "xo-cli whoami shows the current user",
@@ -56,7 +54,7 @@ export function toReport(error: unknown, isSignedIn: boolean): Report {
 }
 
 function toRequestErrorReport(
-  { code, message, data, method }: RequestError,
+  { code, message, data, hint }: RequestError,
   isSignedIn: boolean,
 ): Report {
   const isAnonymous = code === "FORBIDDEN" && !isSignedIn;
@@ -67,9 +65,7 @@ function toRequestErrorReport(
     code: name,
     message: details === "" ? message : `${message}: ${details}`,
     exitCode: SIGNED_OUT.has(name) ? ExitCode.signedOut : ExitCode.refused,
-    hint: isOurs
-      ? HINTS[name]?.replace("METHOD", method ?? "METHOD")
-      : undefined,
+    hint: hint ?? (isOurs ? HINTS[name] : undefined),
     ...(data === undefined || data === null ? {} : { data }),
   };
 }

@@ -118,6 +118,20 @@ t.test("a name cannot reach a prototype", async (t) => {
   t.same(Object.keys(server.calls.at(-1)!.params), ["__proto__"]);
 });
 
+t.test("an unknown method is reported with the nearest one", async (t) => {
+  const { server, call } = await start(t);
+  server.methods["system.getMethodsInfo"] = () => ({
+    "host.start": {},
+    "vm.start": {},
+  });
+  for (const words of [["vm.strat"], ["vm.strat", "--help"]]) {
+    const cli = await call(words);
+    t.equal(cli.code, 1);
+    t.match(cli.err, "error: method not found: vm.strat (UNKNOWN_METHOD)");
+    t.match(cli.err, "hint: the nearest method is vm.start; see xo-cli meth");
+  }
+});
+
 t.test("errors of a parameter are reported", async (t) => {
   const { server, call } = await start(t);
   server.methods["vm.set"] = () => {

@@ -194,6 +194,21 @@ t.test("a reader that stops is no error", async (t) => {
   t.equal(cli.err, "");
 });
 
+t.test("pools that are still being loaded are reported", async (t) => {
+  const server = await FakeServer.start(t);
+  server.methods["query.page"] = () => ({
+    total: 0,
+    rows: [],
+    complete: false,
+  });
+  const args = ["list", "vm", "--server", server.url];
+  const cli = await runCli(t, args);
+  t.equal(cli.code, 0);
+  t.match(cli.err, "pools are still being loaded");
+  const json = await runCli(t, [...args, "--json"]);
+  t.same([json.out, json.err], ["[]\n", ""]);
+});
+
 t.test("an invalid filter is reported with its position", async (t) => {
   const server = await FakeServer.start(t);
   server.methods["query.page"] = () => {

@@ -51,6 +51,17 @@ t.test("a property of another type is accepted", async (t) => {
   t.equal(reasonOf({ type: "message", filter: "name_label:a" }), "");
 });
 
+t.test("an unknown type is refused, with the nearest or all", async (t) => {
+  const queries = { page: async () => ({ rows: [] }) as never };
+  const check = (type: string) => checkRequestedProperties({ type }, queries);
+  await t.rejects(check("vm"), /unknown type "vm"; did you mean "VM"\?$/);
+  await t.rejects(
+    check("virtual-machine"),
+    /unknown type "virtual-machine"; known types: .*VM, /,
+  );
+  await check("VM");
+});
+
 t.test("a property that an object has is accepted", async (t) => {
   const rows = [Buffer.from('{"newer":1}')];
   const queries = { page: async () => ({ rows }) as never };

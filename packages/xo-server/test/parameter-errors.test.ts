@@ -21,6 +21,17 @@ function reasonOf(params: Record<string, TSchema>, given: object): string {
 
 const mode = Type.Enum(["off", "dry-run", "automatic"]);
 
+t.test("a name that contains the unknown one is meant", async (t) => {
+  const parameters = {
+    sr: Type.Optional(Type.String()),
+    targetHost: Type.Optional(Type.String()),
+  };
+  t.equal(
+    reasonOf(parameters, { host: "x" }),
+    'unknown parameter "host"; did you mean "targetHost"?',
+  );
+});
+
 t.test("an enumeration names the allowed values and the nearest", async (t) => {
   t.equal(
     reasonOf({ mode }, { mode: "automatik" }),

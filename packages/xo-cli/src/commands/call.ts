@@ -3,10 +3,11 @@ import { RequestError, usageError } from "../cli-error.js";
 import type { Run } from "../command.js";
 import type { Context } from "../context.js";
 import { withIds } from "../objects/object-names.js";
+import { isUnknownMethod } from "../objects/read-objects.js";
 import { confirm } from "../prompt.js";
 import { convertValues } from "../server/convert-values.js";
 import { followTask, taskIdOf } from "../server/follow-task.js";
-import { readMethods } from "../server/method-info.js";
+import { readMethods, unknownMethod } from "../server/method-info.js";
 import type { Rpc } from "../server/rpc.js";
 import type { Server } from "../server/server.js";
 import { download, uploadText } from "../server/transfer.js";
@@ -104,6 +105,7 @@ async function callConverted(
   try {
     return await rpc.call(method, params);
   } catch (error) {
+    if (isUnknownMethod(error)) throw await withNearest(rpc, error, method);
     if (!isRefused(error)) throw error;
     // Without the schemas the values are sent as they are.
     const methods = await readMethods(rpc).catch(() => undefined);
@@ -116,6 +118,16 @@ async function callConverted(
   }
 }
 
+/** The error with the nearest name, if the server lists its methods. */
+async function withNearest(
+  rpc: Rpc,
+  error: unknown,
+  method: string,
+): Promise<unknown> {
+  const methods = await readMethods(rpc).catch(() => undefined);
+  return methods === undefined ? error : unknownMethod(methods.keys(), method);
+}
+
 function isRefused(error: unknown): error is RequestError {
   return error instanceof RequestError && error.code === "INVALID_PARAMETERS";
 }
@@ -124,7 +136,8 @@ function withMethod(
   { message, code, data }: RequestError,
   method: string,
 ): RequestError {
-  return new RequestError(message, code, data, method);
+  const hint = `see xo-cli methods ${method}; write lists and objects as json:[...]`;
+  return new RequestError(message, code, data, hint);
 }
 
 async function printResult(

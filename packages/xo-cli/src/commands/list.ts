@@ -44,7 +44,12 @@ async function list(
   const fieldNames = paths === undefined ? undefined : topLevel(paths);
   const question = { type, filter, sort, limit, fields: fieldNames };
   const rpc = await (await context.server()).signIn();
-  const pages = readObjects(rpc, question satisfies Question);
+  const notes: Promise<void>[] = [];
+  const pages = readObjects(rpc, question satisfies Question, () => {
+    const text =
+      "note: pools are still being loaded, there may be more objects";
+    notes.push(terminal.note(text));
+  });
   if (terminal.json || paths === undefined)
     await printJson(context, pages, paths);
   else {
@@ -59,6 +64,7 @@ async function list(
       : pages;
     await printTable(context, named, heads);
   }
+  await Promise.all(notes);
 }
 
 /** The columns of a type, and those that the list is sorted by. */

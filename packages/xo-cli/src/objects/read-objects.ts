@@ -24,12 +24,18 @@ const PAGE_ROWS = 1000;
 interface Page {
   readonly rows: readonly Row[];
   readonly next?: string;
+  /** False: a pool is still being loaded, there may be more objects. */
+  readonly complete?: boolean;
 }
 
-/** Reads page by page, so that output begins before the last page. */
+/**
+ * Reads page by page, so that output begins before the last page.
+ * @param onIncomplete called once if pools are still being loaded
+ */
 export async function* readObjects(
   rpc: Rpc,
   question: Question,
+  onIncomplete: () => void,
 ): AsyncGenerator<readonly Row[]> {
   if (question.type === undefined) {
     yield await readAll(rpc, question);
@@ -42,6 +48,7 @@ export async function* readObjects(
       limit: Math.min(left, PAGE_ROWS),
       after,
     });
+    if (page.complete === false && after === undefined) onIncomplete();
     yield page.rows;
     left -= page.rows.length;
     after = page.next;

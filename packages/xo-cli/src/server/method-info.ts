@@ -1,3 +1,4 @@
+import { closest } from "fastest-levenshtein";
 import { RequestError } from "../cli-error.js";
 import type { Rpc } from "./rpc.js";
 
@@ -30,9 +31,26 @@ export async function readMethods(
 
 /** @throws RequestError UNKNOWN_METHOD */
 export async function readMethod(rpc: Rpc, name: string): Promise<MethodInfo> {
-  const info = (await readMethods(rpc)).get(name);
+  const all = await readMethods(rpc);
+  const info = all.get(name);
   if (info !== undefined) return info;
-  throw new RequestError(`no such method: ${name}`, "UNKNOWN_METHOD", { name });
+  throw unknownMethod(all.keys(), name);
+}
+
+/** An error with the nearest name. */
+export function unknownMethod(
+  known: Iterable<string>,
+  name: string,
+): RequestError {
+  const [noun] = name.split(".", 1);
+  const nearest = closest(name, [...known]);
+  const hint = `the nearest method is ${nearest}; see xo-cli methods ${noun}`;
+  return new RequestError(
+    `method not found: ${name}`,
+    "UNKNOWN_METHOD",
+    { name },
+    hint,
+  );
 }
 
 /** Such as `string`, `string|null`, `"RW"|"RO"`. */

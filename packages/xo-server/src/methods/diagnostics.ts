@@ -34,7 +34,7 @@ export const diagnosticsRecordCpuProfile = defineOperation({
 export const diagnosticsWriteHeapSnapshot = defineOperation({
   name: "diagnostics.writeHeapSnapshot",
   summary:
-    "Writes a heap snapshot to a file in the data folder of the server. The server does not respond meanwhile: about 1 s for each 50 MB of heap. The file contains secrets.",
+    "Writes a heap snapshot to a file in the data folder of the server. The server does not respond meanwhile: 1 to 4 s for each 50 MB of heap. The file contains secrets.",
   params: Type.Object({}),
   result: Type.Object({
     file: Type.String({ description: "Path on the machine of the server." }),

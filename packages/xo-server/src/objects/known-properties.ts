@@ -21,6 +21,8 @@ export interface NamedProperties {
 
 /** Member of objects that has the current metrics. */
 const METRICS = "now";
+/** Characters of an unknown type in an error. */
+const MAX_SHOWN = 40;
 /** Objects that are read to find a property that no table lists. */
 const MAX_READ = 32;
 
@@ -37,15 +39,17 @@ export function checkProperties(request: NamedProperties): void {
 
 /**
  * As `checkProperties`, for requests of clients: a property that one of the
- * first objects of the type has is accepted too.
+ * first objects of the type has is accepted too, and the type must be known.
  */
 export async function checkRequestedProperties(
   request: NamedProperties,
   queries: Pick<Queries, "page">,
 ): Promise<void> {
+  const { type = "" } = request;
+  if (request.type !== undefined && !objectTypes.includes(type))
+    throw unknownType(type);
   const unknown = unknownOf(request);
   if (unknown === undefined) return;
-  const { type = "" } = request;
   const query = { type, sort: [], limit: MAX_READ, fields: [unknown] };
   const { rows } = await queries.page(query);
   const isThere = rows.some((row) =>
@@ -107,6 +111,16 @@ function namesIn(filter: Filter): readonly string[] {
     case "regex":
       return [];
   }
+}
+
+function unknownType(type: string): XoError {
+  const nearest = closest(type, [...objectTypes]);
+  const hint = isTypingError(type, nearest)
+    ? `did you mean "${nearest}"?`
+    : `known types: ${objectTypes.join(", ")}`;
+  return new XoError("INVALID_PARAMETERS", {
+    reason: `unknown type "${type.slice(0, MAX_SHOWN)}"; ${hint}`,
+  });
 }
 
 function toError(

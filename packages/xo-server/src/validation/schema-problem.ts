@@ -10,6 +10,9 @@ export interface SchemaProblem {
   readonly reason: string;
 }
 
+/** Shorter words are contained in too many names. */
+const MIN_PART = 3;
+
 /** What the members of the value are called. */
 export type MemberNoun = "key" | "parameter";
 
@@ -111,10 +114,22 @@ function nearestOf(
   noun: MemberNoun,
 ): string {
   if (known.length === 0) return `there are no ${noun}s`;
-  const nearest = closest(wrong, known);
-  return isTypingError(wrong, nearest)
+  const nearest = containing(wrong, known) ?? closest(wrong, known);
+  return isTypingError(wrong, nearest) || containing(wrong, [nearest])
     ? `did you mean "${nearest}"?`
     : `the nearest known ${noun} is "${nearest}" (known ${noun}s: ${known.join(", ")})`;
+}
+
+/** The shortest name that contains the wrong one: `targetHost` for `host`. */
+function containing(
+  wrong: string,
+  known: readonly string[],
+): string | undefined {
+  if (wrong.length < MIN_PART) return undefined;
+  const part = wrong.toLowerCase();
+  return known
+    .filter((name) => name.toLowerCase().includes(part))
+    .toSorted((a, b) => a.length - b.length)[0];
 }
 
 /** Whether at most half of the characters differ. */
