@@ -378,6 +378,23 @@ t.test("SIGTERM ends it with 143", async (t) => {
   t.equal(await cli.ended, 143);
 });
 
+t.test("times of a result are dates, other numbers are not", async (t) => {
+  const { server, call } = await start(t);
+  const date = Date.UTC(2026, 10, 28, 12);
+  server.methods["backup.getAll"] = () => [
+    {
+      timestamp: date,
+      created_at: date,
+      snapshot_time: date / 1000,
+      ttl: date,
+    },
+  ];
+  const { out } = await call(["backup.getAll"]);
+  for (const name of ["timestamp", "created_at", "snapshot_time"])
+    t.match(out, new RegExp(`${name}: 2026-11-2[789]T`));
+  t.match(out, `ttl: ${date}`);
+});
+
 t.test("methods of sessions are not for calling", async (t) => {
   const { call } = await start(t);
   t.equal((await call(["session.signOut"])).code, 2);

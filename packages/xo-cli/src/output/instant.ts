@@ -1,6 +1,6 @@
 /** Names of members that are times. */
 const TIME =
-  /(^|[a-z])(At|Since|Until|Time|Date)$|^(since|until|next|start|end|time|date|created|finished|expiration|snapshot_time|lastSeen)$/;
+  /(^|[a-z])(At|Since|Until|Time|Date)$|_(at|time|date)$|^(since|until|next|start|end|time|timestamp|date|created|finished|expiration|lastSeen)$/;
 
 /** Bounds of plausible times, 2001 to 2096, in seconds and in milliseconds. */
 const SECONDS = [978_307_200, 4e9] as const;
