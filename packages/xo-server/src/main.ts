@@ -1,7 +1,10 @@
 import { text } from "node:stream/consumers";
 import { XoError } from "@xo-server/model";
 import { raiseHeapGrowth } from "@xo-server/perf";
-import { parseCommandLine, type Invocation } from "./commands/command-line.js";
+import {
+  parseCommandLine,
+  type ParsedCommandLine,
+} from "./commands/command-line.js";
 import type { StartDemoPools } from "./pools/demo.js";
 import { toExampleConfig } from "./config/example-config.js";
 import { ExitCode, exitCodeOf } from "./lifecycle/exit-code.js";
@@ -60,7 +63,12 @@ export async function main(
 }
 
 async function start(
-  { configPath, overrides, demo, isNewStore }: Invocation & { kind: "start" },
+  {
+    configPath,
+    overrides,
+    demo,
+    isNewStore,
+  }: ParsedCommandLine & { kind: "start" },
   { startDemoPools }: MainOptions,
 ): Promise<ExitCode> {
   raiseHeapGrowth();

@@ -1,6 +1,9 @@
 import t from "tap";
 import { CounterRate } from "../src/status/counter-rate.js";
-import { RecentDelays, type DelayBucket } from "../src/status/recent-delays.js";
+import {
+  RecentDelays,
+  type ProbeDelayBucket,
+} from "../src/status/recent-delays.js";
 
 t.test("a rate is the mean of the last seconds", async (t) => {
   let total = 100;
@@ -18,7 +21,7 @@ t.test("a rate is the mean of the last seconds", async (t) => {
 });
 
 t.test("delays are those of the last seconds", async (t) => {
-  let buckets: DelayBucket[] = [];
+  let buckets: ProbeDelayBucket[] = [];
   const delays = new RecentDelays(() => buckets, 2);
   t.same(delays.figures(), { p50Ms: 0, p99Ms: 0, maxMs: 0 });
   buckets = [

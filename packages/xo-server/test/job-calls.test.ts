@@ -1,7 +1,7 @@
 import { XoError } from "@xo-server/model";
 import t from "tap";
 import { CallLog } from "../src/jobs/call-log.js";
-import { Caller, type CallerOptions } from "../src/jobs/caller.js";
+import { RunCaller, type CallerOptions } from "../src/jobs/caller.js";
 import { inParallel } from "../src/jobs/in-parallel.js";
 import { readableTo } from "../src/objects/readable.js";
 import { onBehalfOf } from "../src/operations/on-behalf.js";
@@ -27,7 +27,7 @@ function createCaller(
   const log = new CallLog();
   const clock = new FakeClock();
   const abort = new AbortController();
-  const caller = new Caller({
+  const caller = new RunCaller({
     call: (_name, _params, context) => call(context),
     people: { get: (id) => (id === "ada" ? ada : undefined) },
     log,

@@ -1,7 +1,7 @@
-import type { Message } from "../src/api/json-rpc/send-queue.js";
+import type { SocketMessage } from "../src/api/json-rpc/send-queue.js";
 
 /** All that would go out. */
-export async function textOf(message: Message): Promise<string> {
+export async function textOf(message: SocketMessage): Promise<string> {
   if (typeof message === "string") return message;
   if (Buffer.isBuffer(message)) return message.toString();
   const parts: Buffer[] = [];

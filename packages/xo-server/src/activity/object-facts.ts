@@ -4,7 +4,7 @@ import type { ObjectReader } from "@xo-server/inventory";
  * The fields of an object that events are derived from. Equal facts are the
  * same object.
  */
-export interface Facts {
+export interface ObjectFacts {
   readonly type: string;
   /** For a VM its power state; for a host whether it is enabled and alive. */
   readonly state: string;
@@ -14,9 +14,9 @@ export interface Facts {
 
 /** Shares equal facts: there are few combinations of state and host. */
 export class FactsDictionary {
-  readonly #known = new Map<string, Facts>();
+  readonly #known = new Map<string, ObjectFacts>();
 
-  of(object: ObjectReader): Facts {
+  of(object: ObjectReader): ObjectFacts {
     const type = textOf(object.value(["type"]));
     const state = stateOf(type, object);
     const place = placeOf(type, object);

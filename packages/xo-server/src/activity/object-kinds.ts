@@ -1,5 +1,5 @@
 import type { ActivityKind } from "./activity-entry.js";
-import type { Facts } from "./object-facts.js";
+import type { ObjectFacts } from "./object-facts.js";
 
 interface Kinds {
   readonly created?: ActivityKind;
@@ -48,13 +48,16 @@ export function kindOf(
 }
 
 /** Events that a change of an object means. */
-export function changesOf(before: Facts, after: Facts): ActivityKind[] {
+export function changesOf(
+  before: ObjectFacts,
+  after: ObjectFacts,
+): ActivityKind[] {
   if (before === after || before.type !== after.type) return [];
   if (after.type === "host") return hostChanges(before.state, after.state);
   return after.type === "VM" ? vmChanges(before, after) : [];
 }
 
-function vmChanges(before: Facts, after: Facts): ActivityKind[] {
+function vmChanges(before: ObjectFacts, after: ObjectFacts): ActivityKind[] {
   if (before.state !== after.state) {
     const kind = powerKind(before.state, after.state);
     return kind === undefined ? [] : [kind];

@@ -4,7 +4,11 @@ import type {
   ViewTable,
 } from "@xo-server/inventory";
 import type { ActivityKind, ActivityEvent, Related } from "./activity-entry.js";
-import { textOf, type Facts, type FactsDictionary } from "./object-facts.js";
+import {
+  textOf,
+  type ObjectFacts,
+  type FactsDictionary,
+} from "./object-facts.js";
 import { changesOf, isTracked, kindOf } from "./object-kinds.js";
 
 export interface RowWatcherOptions {
@@ -26,7 +30,7 @@ export interface RowWatcherOptions {
 export class RowWatcher implements RowObserver {
   readonly #options: RowWatcherOptions;
   /** By row number. */
-  readonly #facts: (Facts | undefined)[] = [];
+  readonly #facts: (ObjectFacts | undefined)[] = [];
   readonly #names: (string | undefined)[] = [];
   readonly #poolIds: (string | undefined)[] = [];
   readonly #sharedTexts = new Map<string, string>();
@@ -87,7 +91,7 @@ export class RowWatcher implements RowObserver {
 
   #keep(
     row: number,
-    facts: Facts,
+    facts: ObjectFacts,
     { name, pool }: { readonly name: string; readonly pool: string },
   ): void {
     this.#facts[row] = facts;
@@ -120,8 +124,8 @@ export class RowWatcher implements RowObserver {
 
   #places(
     kind: ActivityKind,
-    before: Facts,
-    after: Facts,
+    before: ObjectFacts,
+    after: ObjectFacts,
   ): Partial<ActivityEvent> {
     const from =
       kind === "vm.moved" || kind === "vm.stopped" || kind === "vm.suspended"

@@ -10,7 +10,7 @@ import type { ConditionWatcher } from "./match.js";
 import { EventRuleWatcher } from "./event-rule-watcher.js";
 import { AlarmWriter } from "./alarm-writer.js";
 import { createMailSender } from "../notifications/mail-sender.js";
-import type { Message } from "../notifications/message.js";
+import type { NotificationMessage } from "../notifications/message.js";
 import { createMessageSender } from "../notifications/send-message.js";
 import {
   targetText,
@@ -188,7 +188,7 @@ export class Alarms {
   }
 
   /** What a rule would send, with an example of an object. */
-  preview(rule: ExampleRule, event: NoticeEvent): Message {
+  preview(rule: ExampleRule, event: NoticeEvent): NotificationMessage {
     const body = exampleNotice(rule, event, this.#options.clock.now());
     return toMessage(this.#describe(body));
   }

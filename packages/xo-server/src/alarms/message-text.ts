@@ -1,5 +1,8 @@
 import { conditionText, valueText } from "./condition-text.js";
-import type { Message, MessageLine } from "../notifications/message.js";
+import type {
+  NotificationMessage,
+  MessageLine,
+} from "../notifications/message.js";
 import type { NoticeAlarm, NoticeBody } from "./notice.js";
 
 const PREFIXES = {
@@ -10,7 +13,7 @@ const PREFIXES = {
 } as const;
 
 /** A notice as human-readable text. */
-export function toMessage(body: NoticeBody): Message {
+export function toMessage(body: NoticeBody): NotificationMessage {
   const { event, rule, alarms, total, time } = body;
   const [first] = alarms;
   const about =

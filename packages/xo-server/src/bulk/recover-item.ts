@@ -6,7 +6,7 @@ import {
 import type { InterruptedTask } from "../tasks/interrupted-task.js";
 import type { TaskContext } from "../tasks/task-context.js";
 
-export interface SettleOptions {
+export interface RecoverItemOptions {
   readonly interrupted: Pick<InterruptedTask, "awaitOutcomes">;
   /** The operation is a single XAPI task. */
   readonly isOneCall: boolean;
@@ -27,7 +27,7 @@ export interface SettleOptions {
  */
 export async function recoverItem(
   part: string,
-  { interrupted, isOneCall, again, tell, into }: SettleOptions,
+  { interrupted, isOneCall, again, tell, into }: RecoverItemOptions,
 ): Promise<unknown> {
   const outcomes = await interrupted.awaitOutcomes(part, into);
   // The record of a XAPI task is written before the request is sent.

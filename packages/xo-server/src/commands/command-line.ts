@@ -7,7 +7,7 @@ import { storeCommands } from "./store-command-line.js";
 import type { StoreCommand } from "./store-command-types.js";
 
 /** A parsed command line. */
-export type Invocation =
+export type ParsedCommandLine =
   | {
       readonly kind: "start";
       readonly configPath: string | undefined;
@@ -52,9 +52,9 @@ server did not stop within 5 s.`;
 export function parseCommandLine(
   args: readonly string[],
   version: string,
-): Invocation {
+): ParsedCommandLine {
   let output = "";
-  let invocation: Invocation | undefined;
+  let invocation: ParsedCommandLine | undefined;
   const program = new Command("xo-server")
     .description("One server for any number of XenServer and XCP-ng pools.")
     .version(version);
@@ -129,7 +129,7 @@ export function parseCommandLine(
   }
 }
 
-function toStart(options: StartOptions): Invocation {
+function toStart(options: StartOptions): ParsedCommandLine {
   return {
     kind: "start",
     configPath: options.config,

@@ -10,7 +10,7 @@ import { moveBack, type MoveParts } from "./move-back.js";
 /** Key in the host's other_config: ids of the VMs evacuated for maintenance, to migrate back. */
 const KEY = "xo:evacuatedVms";
 
-export interface MaintenanceOptions extends EmptyOptions {
+export interface HostMaintenanceOptions extends EmptyOptions {
   /** VMs that are migrated although migration is blocked on them. */
   readonly blocked: readonly PoolObject[];
 }
@@ -23,7 +23,7 @@ export interface MaintenanceOptions extends EmptyOptions {
 export async function enterMaintenance(
   host: PoolObject,
   parts: LeaveParts,
-  { blocked, ...options }: MaintenanceOptions,
+  { blocked, ...options }: HostMaintenanceOptions,
 ): Promise<void> {
   const moves = ["pool_migrate", "migrate_send"];
   // VMs of an earlier attempt stay in the list.

@@ -2,11 +2,11 @@ import { isIP } from "node:net";
 import { XoError } from "@xo-server/model";
 import { toNetwork } from "../config/network.js";
 
-export type Family = "ipv4" | "ipv6";
+export type AddressFamily = "ipv4" | "ipv6";
 
 /** Addresses from `first` to `last`, both included. */
 export interface AddressRange {
-  readonly family: Family;
+  readonly family: AddressFamily;
   readonly first: bigint;
   readonly last: bigint;
 }
@@ -88,7 +88,7 @@ function ofNetwork(text: string): AddressRange | undefined {
     : { family, first, last };
 }
 
-function familyOf(address: string): Family {
+function familyOf(address: string): AddressFamily {
   return address.includes(":") ? "ipv6" : "ipv4";
 }
 
@@ -111,7 +111,7 @@ function toValue(address: string): bigint | undefined {
   );
 }
 
-function toAddress(value: bigint, family: Family): string {
+function toAddress(value: bigint, family: AddressFamily): string {
   if (family === "ipv4")
     return [24n, 16n, 8n, 0n]
       .map((bits) => String((value >> bits) & 255n))

@@ -28,7 +28,7 @@ const GRACE_MS = 5_000;
 /**
  * Makes the calls of a run with the current rights of its user, and logs them.
  */
-export class Caller {
+export class RunCaller {
   readonly #options: CallerOptions;
 
   constructor(options: CallerOptions) {

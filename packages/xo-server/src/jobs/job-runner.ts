@@ -9,7 +9,7 @@ import type { AuthenticatedUser } from "../auth/authenticated-user.js";
 import { toFailure } from "../tasks/task-view.js";
 import type { TaskContext } from "../tasks/task-context.js";
 import { CallLog, toShown } from "./call-log.js";
-import { Caller } from "./caller.js";
+import { RunCaller } from "./caller.js";
 import { fetchObjects } from "./fetch-objects.js";
 import { inParallel } from "./in-parallel.js";
 import type { CallBody, SnapshotBody } from "./job-body.js";
@@ -74,7 +74,7 @@ export class JobRunner {
 
   async #runCalls({ job, scheduleId, work }: KindRun): Promise<RunOutcome> {
     const log = new CallLog();
-    const caller = new Caller({
+    const caller = new RunCaller({
       ...this.#options,
       job,
       work,
@@ -120,7 +120,7 @@ export class JobRunner {
     return log.succeeded === 0 ? "failure" : "partial";
   }
 
-  async #callAll(job: Job, caller: Caller): Promise<number> {
+  async #callAll(job: Job, caller: RunCaller): Promise<number> {
     const { method, concurrency = DEFAULT_CONCURRENCY } = job.body as CallBody;
     const all = await this.#vectorOf(job, caller.user());
     return inParallel(

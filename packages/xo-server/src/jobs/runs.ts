@@ -23,7 +23,7 @@ export interface RunsOptions {
   readonly keep: { readonly ofJob: number; readonly ofAll: number };
 }
 
-export type RunRequest = Omit<RunStart, "owner"> & {
+export type JobRunRequest = Omit<RunStart, "owner"> & {
   /** Of the lease on all schedules. Absent: requested by a user. */
   readonly fence?: Fence | undefined;
 };
@@ -83,7 +83,7 @@ export class Runs {
    * @throws XoError NO_SUCH_OBJECT, STORE_UNAVAILABLE, CLOSED, LEASE_LOST
    */
   async begin(
-    { fence, ...start }: RunRequest,
+    { fence, ...start }: JobRunRequest,
     work?: TaskContext,
     choice?: RunChoice,
   ): Promise<StartedRun | undefined> {

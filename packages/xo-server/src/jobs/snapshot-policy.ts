@@ -3,7 +3,7 @@ import type { Catalog, ViewObject } from "@xo-server/inventory";
 import { XoError } from "@xo-server/model";
 import type { PoolObjects } from "../objects/pool-objects.js";
 import type { AuthenticatedUser } from "../auth/authenticated-user.js";
-import type { Caller } from "./caller.js";
+import type { RunCaller } from "./caller.js";
 import { fetchObjects } from "./fetch-objects.js";
 import { inParallel } from "./in-parallel.js";
 import type { SnapshotBody } from "./job-body.js";
@@ -17,7 +17,7 @@ export interface PolicyParts {
 }
 
 /** A snapshot job with its time zone. */
-export interface Policy {
+export interface SnapshotPolicyJob {
   readonly jobId: string;
   readonly jobName: string;
   readonly body: SnapshotBody;
@@ -45,15 +45,15 @@ const LONGEST_NAME = 250;
  */
 export class SnapshotPolicy {
   readonly #parts: PolicyParts;
-  readonly #policy: Policy;
+  readonly #policy: SnapshotPolicyJob;
 
-  constructor(parts: PolicyParts, policy: Policy) {
+  constructor(parts: PolicyParts, policy: SnapshotPolicyJob) {
     this.#parts = parts;
     this.#policy = policy;
   }
 
   /** @returns number of VMs skipped because the run was over */
-  async run(caller: Caller): Promise<number> {
+  async run(caller: RunCaller): Promise<number> {
     const vms = await this.#vms(caller.user());
     const { concurrency = DEFAULT_CONCURRENCY } = this.#policy.body;
     return inParallel(
@@ -80,7 +80,7 @@ export class SnapshotPolicy {
     });
   }
 
-  async #runOne({ id, object }: Target, caller: Caller): Promise<void> {
+  async #runOne({ id, object }: Target, caller: RunCaller): Promise<void> {
     const { objects, clock } = this.#parts;
     const time = clock.now();
     const made = await caller.call("vm.snapshot", {
@@ -100,7 +100,7 @@ export class SnapshotPolicy {
   }
 
   /** An unmarked snapshot would never be deleted: it is deleted immediately. */
-  async #mark(id: string, time: number, caller: Caller): Promise<void> {
+  async #mark(id: string, time: number, caller: RunCaller): Promise<void> {
     const { objects } = this.#parts;
     try {
       await markAsOwn(objects.get(id, "VM-snapshot"), this.#policy.jobId, time);

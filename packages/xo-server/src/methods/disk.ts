@@ -59,7 +59,7 @@ export const diskCreate = defineOperation({
   },
 });
 
-export interface NewDisk {
+export interface EmptyDisk {
   readonly name_label: string;
   /** Bytes. */
   readonly virtual_size: number;
@@ -68,7 +68,7 @@ export interface NewDisk {
 /** Creates an empty disk with the fields that XAPI requires. @returns its reference */
 export async function createDisk(
   { xapi, ref }: PoolObject,
-  disk: NewDisk & Readonly<Record<string, unknown>>,
+  disk: EmptyDisk & Readonly<Record<string, unknown>>,
 ): Promise<string> {
   const made = await xapi.callAsync("VDI.create", [
     {

@@ -17,7 +17,7 @@ import {
   onlyCreated,
   recoverCreations,
 } from "../vms/creation-journal.js";
-import { type ResourceSets } from "../vms/resource-sets.js";
+import { type ResourceSetAccess } from "../vms/resource-sets.js";
 
 const route = {
   method: "post",
@@ -40,7 +40,7 @@ const route = {
 } as const;
 
 export interface VmCreateOptions {
-  readonly sets?: ResourceSets | undefined;
+  readonly sets?: ResourceSetAccess | undefined;
   readonly tasks?: Pick<Tasks, "run"> | undefined;
 }
 

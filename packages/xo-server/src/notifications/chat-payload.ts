@@ -1,4 +1,4 @@
-import type { Message, MessageLine, Tone } from "./message.js";
+import type { NotificationMessage, MessageLine, Tone } from "./message.js";
 import type { ChatKind } from "./target.js";
 
 /** Characters of a text that every chat service accepts; the rest is cut. */
@@ -37,7 +37,7 @@ const NTFY_TAGS: Readonly<Record<Tone, string>> = {
  */
 export function toChatPayload(
   kind: ChatKind,
-  message: Message,
+  message: NotificationMessage,
   topic = "",
 ): object {
   switch (kind) {
@@ -53,7 +53,13 @@ export function toChatPayload(
 }
 
 /** https://api.slack.com/messaging/webhooks, https://api.slack.com/reference/surfaces/formatting */
-function toSlack({ title, tone, lead, lines, time }: Message): object {
+function toSlack({
+  title,
+  tone,
+  lead,
+  lines,
+  time,
+}: NotificationMessage): object {
   const escape = (text: string) =>
     text.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
   const toLine = ({ text, url }: MessageLine) =>
@@ -81,7 +87,13 @@ function toSlack({ title, tone, lead, lines, time }: Message): object {
 }
 
 /** https://developers.mattermost.com/integrate/reference/message-attachments/ */
-function toMattermost({ title, tone, lead, lines, time }: Message): object {
+function toMattermost({
+  title,
+  tone,
+  lead,
+  lines,
+  time,
+}: NotificationMessage): object {
   const toLine = ({ text, url }: MessageLine) =>
     url === undefined
       ? plainMarkdown(text)
@@ -115,7 +127,13 @@ function plainMarkdown(text: string): string {
  * texts are plain: neither Markdown nor mentions.
  * https://learn.microsoft.com/power-automate/overview-adaptive-cards
  */
-function toTeams({ title, tone, lead, lines, time }: Message): object {
+function toTeams({
+  title,
+  tone,
+  lead,
+  lines,
+  time,
+}: NotificationMessage): object {
   const toBlock = ({ text, url }: MessageLine) => ({
     type: "RichTextBlock",
     inlines: [
@@ -160,7 +178,10 @@ function toTeams({ title, tone, lead, lines, time }: Message): object {
 }
 
 /** https://docs.ntfy.sh/publish/#publish-as-json; texts are plain unless `markdown` is set. */
-function toNtfy({ title, tone, lead, lines }: Message, topic: string): object {
+function toNtfy(
+  { title, tone, lead, lines }: NotificationMessage,
+  topic: string,
+): object {
   const click = lines.find(({ url }) => url !== undefined)?.url;
   return {
     topic,

@@ -8,7 +8,7 @@ export interface MessageLine {
 }
 
 /** A message as human-readable text. All texts are plain, of one line, and may be of any user. */
-export interface Message {
+export interface NotificationMessage {
   readonly title: string;
   readonly tone: Tone;
   /** Above the lines. */
@@ -21,7 +21,12 @@ export interface Message {
 }
 
 /** Plain-text mail. */
-export function toMailText({ title, lead, lines, time }: Message): string {
+export function toMailText({
+  title,
+  lead,
+  lines,
+  time,
+}: NotificationMessage): string {
   const head = lead === undefined ? [] : [lead, ""];
   const body = lines.flatMap(({ text, url }) =>
     url === undefined ? [text] : [text, `  ${url}`],

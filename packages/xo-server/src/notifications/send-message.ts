@@ -1,7 +1,7 @@
 import type { WallClock } from "@xo-server/kit";
 import { toChatPayload } from "./chat-payload.js";
 import type { SendMail } from "./mail-sender.js";
-import { toMailText, type Message } from "./message.js";
+import { toMailText, type NotificationMessage } from "./message.js";
 import { post } from "./post.js";
 import { topicOf } from "./split-targets.js";
 import type { ChatKind, Target, TargetSecret } from "./target.js";
@@ -13,7 +13,7 @@ export interface OutgoingMessage {
   readonly id: string;
   readonly target: Target;
   readonly secret: TargetSecret;
-  readonly message: Message;
+  readonly message: NotificationMessage;
 }
 
 /**
@@ -46,7 +46,7 @@ export function createMessageSender(
 async function postToChat(
   kind: ChatKind,
   { url = "", token }: TargetSecret,
-  message: Message,
+  message: NotificationMessage,
 ): Promise<void> {
   if (kind !== "ntfy")
     return post(url, JSON.stringify(toChatPayload(kind, message)));

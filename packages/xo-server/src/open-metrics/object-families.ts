@@ -1,5 +1,5 @@
 import type { ViewObject } from "@xo-server/inventory";
-import type { Family } from "./family.js";
+import type { MetricFamily } from "./family.js";
 
 /** Names of pools, hosts and SRs by their ids. */
 export type Names = ReadonlyMap<string, string>;
@@ -10,7 +10,7 @@ export interface ObjectSample {
 }
 
 /** A family computed from objects of the catalog. */
-export interface ObjectFamily extends Family {
+export interface ObjectFamily extends MetricFamily {
   readonly type: string;
   /** Top-level fields that `read` uses, besides the id. */
   readonly fields: readonly string[];

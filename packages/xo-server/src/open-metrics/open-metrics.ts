@@ -15,7 +15,7 @@ import { pause } from "../tasks/pause.js";
 import { FamilyColumns } from "./family-columns.js";
 import { measuredFamilies, type MeasuredFamily } from "./measured-families.js";
 import { objectFamilies, tagsOf, text, type Names } from "./object-families.js";
-import { openMetricsHead, type Family } from "./family.js";
+import { openMetricsHead, type MetricFamily } from "./family.js";
 import {
   HOST_FIELDS,
   SR_FIELDS,
@@ -94,7 +94,7 @@ export class OpenMetrics {
   }
 
   #pools(names: Names): string {
-    const family: Family = {
+    const family: MetricFamily = {
       name: "xcp_pool_connected",
       kind: "gauge",
       help: "Whether a pool is connected (1) or not (0)",
@@ -227,7 +227,7 @@ interface ObjectWriter {
 }
 
 function* writeEach(
-  family: Family,
+  family: MetricFamily,
   objects: readonly ViewObject[],
   { write, parts }: ObjectWriter,
 ): Steps {

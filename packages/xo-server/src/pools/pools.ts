@@ -42,12 +42,12 @@ export interface Pools {
   /** @throws XoError NOT_CONNECTED */
   xapi(id: string): Xapi;
   /** The credentials of the session. @throws XoError NOT_CONNECTED, CONFIG_INVALID */
-  credentials(id: string): Promise<PoolCredentials>;
+  credentials(id: string): Promise<XapiCredentials>;
   stop(): Promise<void>;
 }
 
 /** A secret: for XAPI alone. */
-export interface PoolCredentials {
+export interface XapiCredentials {
   readonly user: string;
   readonly password: string;
 }
@@ -131,7 +131,7 @@ class PoolSlot {
     return this.#pool?.xapi;
   }
 
-  async credentials(): Promise<PoolCredentials> {
+  async credentials(): Promise<XapiCredentials> {
     const { user } = this.#settings;
     return { user, password: await readPassword(this.#settings) };
   }

@@ -10,7 +10,7 @@ import {
   type AssignedAddress,
   type GrownShare,
   type OpenResourceSet,
-  type ResourceSets as UsableSets,
+  type ResourceSetAccess as UsableSets,
   type ResourceUsage,
   type TakenShare,
 } from "../vms/resource-sets.js";

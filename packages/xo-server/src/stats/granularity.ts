@@ -3,13 +3,13 @@ export const granularities = ["seconds", "minutes", "hours", "days"] as const;
 export type Granularity = (typeof granularities)[number];
 
 /** An archive of XAPI's RRDs: number of points, and seconds between them. */
-export interface Archive {
+export interface RrdArchive {
   /** Seconds. */
   readonly step: number;
   readonly points: number;
 }
 
-export const archives: Readonly<Record<Granularity, Archive>> = {
+export const archives: Readonly<Record<Granularity, RrdArchive>> = {
   seconds: { step: 5, points: 120 },
   minutes: { step: 60, points: 120 },
   hours: { step: 3600, points: 168 },

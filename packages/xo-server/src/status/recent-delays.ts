@@ -2,7 +2,7 @@
  * Number of probes that were delayed by up to `upTo` ms, since the start of the
  * process.
  */
-export interface DelayBucket {
+export interface ProbeDelayBucket {
   readonly upTo: number;
   readonly count: number;
 }
@@ -18,11 +18,11 @@ export interface DelayFigures {
  * to its state `seconds` ago.
  */
 export class RecentDelays {
-  readonly #read: () => readonly DelayBucket[];
-  readonly #past: (readonly DelayBucket[])[] = [];
+  readonly #read: () => readonly ProbeDelayBucket[];
+  readonly #past: (readonly ProbeDelayBucket[])[] = [];
   readonly #seconds: number;
 
-  constructor(read: () => readonly DelayBucket[], seconds = 10) {
+  constructor(read: () => readonly ProbeDelayBucket[], seconds = 10) {
     this.#read = read;
     this.#seconds = seconds;
   }
@@ -44,9 +44,9 @@ export class RecentDelays {
 }
 
 function subtract(
-  now: readonly DelayBucket[],
-  before: readonly DelayBucket[],
-): DelayBucket[] {
+  now: readonly ProbeDelayBucket[],
+  before: readonly ProbeDelayBucket[],
+): ProbeDelayBucket[] {
   const counted = new Map(before.map(({ upTo, count }) => [upTo, count]));
   return now
     .map(({ upTo, count }) => ({
@@ -57,7 +57,7 @@ function subtract(
 }
 
 /** Upper bound of the bucket with the quantile `q`, in ms, rounded to 0.1. */
-function quantile(buckets: readonly DelayBucket[], q: number): number {
+function quantile(buckets: readonly ProbeDelayBucket[], q: number): number {
   const total = buckets.reduce((sum, { count }) => sum + count, 0);
   let seen = 0;
   for (const { upTo, count } of buckets) {

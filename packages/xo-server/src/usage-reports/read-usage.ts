@@ -20,7 +20,7 @@ import type {
   UsageFigures,
 } from "./usage-figures.js";
 
-export interface UsageSources extends AverageParts {
+export interface UsageReportSources extends AverageParts {
   readonly queries: Pick<Queries, "page">;
   readonly objects: PoolObjects;
   readonly clock: WallClock;
@@ -40,7 +40,7 @@ const PAGE = 200;
  */
 export async function readUsage(
   { pools: wanted, period = "week", top = DEFAULT_TOP }: UsageReportBody,
-  sources: UsageSources,
+  sources: UsageReportSources,
   signal: AbortSignal,
 ): Promise<UsageFigures> {
   const all = await rowsOf("pool", "", sources);
@@ -63,7 +63,7 @@ export async function readUsage(
 async function readPool(
   pool: Row,
   { period, top }: { readonly period: UsagePeriod; readonly top: number },
-  sources: UsageSources,
+  sources: UsageReportSources,
   signal: AbortSignal,
 ): Promise<PoolFigures> {
   const filter = `$pool:${JSON.stringify(pool.id)}`;
@@ -112,7 +112,7 @@ async function readPool(
 async function averagesOf(
   hosts: readonly Row[],
   period: UsagePeriod,
-  sources: UsageSources,
+  sources: UsageReportSources,
   signal: AbortSignal,
 ) {
   const averages = new Map<string, Averages>();
@@ -151,7 +151,7 @@ function topOf(
 async function rowsOf(
   type: string,
   filter: string,
-  { queries }: Pick<UsageSources, "queries">,
+  { queries }: Pick<UsageReportSources, "queries">,
 ): Promise<readonly Row[]> {
   const rows: Row[] = [];
   let after: string | undefined;

@@ -6,7 +6,7 @@ import type { RunBody, RunOutcome } from "../jobs/run-outcome.js";
 import type { UsageReportBody } from "../jobs/usage-report-body.js";
 import type { SendMail } from "../notifications/mail-sender.js";
 import { toFailure } from "../tasks/task-view.js";
-import { readUsage, type UsageSources } from "./read-usage.js";
+import { readUsage, type UsageReportSources } from "./read-usage.js";
 import { subjectOf, toMail } from "./report-mail.js";
 import {
   compare,
@@ -15,7 +15,7 @@ import {
   type UsageFigures,
 } from "./usage-figures.js";
 
-export interface UsageReportParts extends UsageSources {
+export interface UsageReportParts extends UsageReportSources {
   readonly store: Pick<Store, "jobRuns">;
   readonly people: Pick<AuthenticatedUsers, "get">;
   readonly sendMail: SendMail;

@@ -16,7 +16,7 @@ import { readDiskSizes } from "./template.js";
 import { labelOf } from "./create-disks.js";
 import {
   checkWith,
-  type ResourceSets,
+  type ResourceSetAccess,
   type ResourceUsage,
 } from "./resource-sets.js";
 import { toSettingCalls, type GivenSettings } from "./setting-calls.js";
@@ -24,7 +24,7 @@ import { toSettingCalls, type GivenSettings } from "./setting-calls.js";
 /** What the creation of VMs needs. */
 export interface CreationContext {
   readonly objects: PoolObjects;
-  readonly sets: ResourceSets;
+  readonly sets: ResourceSetAccess;
   readonly context: HandlerContext;
   /** The task of this VM. Default: that of the caller. */
   readonly work?: TaskContext;

@@ -2,7 +2,7 @@ import { NULL_REF, type Ref } from "@xo-server/model";
 import type { Xapi } from "@xo-server/xen-api";
 import type { Rollback } from "./rollback.js";
 
-export interface NewDisk {
+export interface NewVmDisk {
   readonly sr: Ref;
   /** Bytes. */
   readonly size: number;
@@ -17,7 +17,7 @@ export const MADE_FOR = "xo:made_for";
 
 export async function createDisk(
   xapi: Xapi,
-  { sr, size, name, description = "", vm }: NewDisk,
+  { sr, size, name, description = "", vm }: NewVmDisk,
   made: Rollback,
 ): Promise<Ref> {
   const record = {

@@ -18,7 +18,7 @@ export interface NewVm {
   readonly disks: readonly ResolvedDiskSpec[] | undefined;
   readonly defaultSr: Ref | undefined;
   /** Undefined: those that the template has. */
-  readonly vifs: readonly NewVif[] | undefined;
+  readonly vifs: readonly NewVmVif[] | undefined;
   /** Besides those that the template has. */
   readonly keepsVifs: boolean;
   readonly install: Installation | undefined;
@@ -31,7 +31,7 @@ export interface NewVm {
   readonly starts: boolean;
 }
 
-export interface NewVif {
+export interface NewVmVif {
   /** Place of the template's that it replaces; absent: the first that is free. */
   readonly device: string | undefined;
   /** Undefined: the template's default is removed. */
@@ -146,7 +146,7 @@ function describesDisks({ object }: PoolObject): boolean {
   return disks.length > 0;
 }
 
-function planVif(vif: GivenVif, scope: PoolScope): NewVif {
+function planVif(vif: GivenVif, scope: PoolScope): NewVmVif {
   const { device, destroy = false } = vif;
   if (vif.network === undefined && !destroy)
     throw invalid("a VIF names no network");

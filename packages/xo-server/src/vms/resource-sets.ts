@@ -5,7 +5,7 @@ import type { HandlerContext } from "../operations/operation.js";
 export const SET_KEY = "xo:resource_set";
 
 /** Objects that users of a resource set may use without rights of their own. */
-export interface ResourceSets {
+export interface ResourceSetAccess {
   /** @throws XoError NO_SUCH_OBJECT, FORBIDDEN: the caller is not one of its users */
   open(id: string, context: HandlerContext): OpenResourceSet;
   /**
@@ -88,7 +88,7 @@ export interface ResourceUsage {
 }
 
 /** A server without resource sets. */
-export const noResourceSets: ResourceSets = {
+export const noResourceSets: ResourceSetAccess = {
   open(id) {
     throw new XoError("NO_SUCH_OBJECT", { type: "resourceSet", id });
   },

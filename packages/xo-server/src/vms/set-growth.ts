@@ -3,7 +3,7 @@ import type { PoolObject, PoolObjects } from "../objects/pool-objects.js";
 import type { HandlerContext } from "../operations/operation.js";
 import { toBytes } from "./byte-size.js";
 import { toMemoryLimits } from "./memory-limits.js";
-import type { ResourceSets, ResourceUsage } from "./resource-sets.js";
+import type { ResourceSetAccess, ResourceUsage } from "./resource-sets.js";
 import type { VmSettings } from "./vm-parameters.js";
 
 type VmObject = Pick<PoolObject, "id" | "object">;
@@ -138,7 +138,7 @@ export function growthOfRevert(
 /** The caller, and the sets. */
 export interface GrowthContext extends Pick<HandlerContext, "user"> {
   readonly objects: Pick<PoolObjects, "find">;
-  readonly services: { readonly resourceSets: ResourceSets };
+  readonly services: { readonly resourceSets: ResourceSetAccess };
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { NewVif } from "./new-vm.js";
+import type { NewVmVif } from "./new-vm.js";
 import type { AssignedAddress } from "./resource-sets.js";
 import type { Rollback } from "./rollback.js";
 
@@ -13,11 +13,11 @@ export interface AssignVifAddressesOptions {
  * given. @throws XoError RESOURCES_EXHAUSTED
  */
 export async function assignVifAddresses(
-  vifs: readonly NewVif[] | undefined,
+  vifs: readonly NewVmVif[] | undefined,
   { assign, made }: AssignVifAddressesOptions,
-): Promise<readonly NewVif[] | undefined> {
+): Promise<readonly NewVmVif[] | undefined> {
   if (vifs === undefined) return undefined;
-  const addressed: NewVif[] = [];
+  const addressed: NewVmVif[] = [];
   for (const vif of vifs) {
     const { networkId, ipv4 = [], ipv6 = [] } = vif;
     const isGiven = ipv4.length > 0 || ipv6.length > 0;

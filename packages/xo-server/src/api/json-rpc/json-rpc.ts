@@ -11,7 +11,7 @@ import type { Client } from "../../auth/client.js";
 import type { Dispatcher } from "../../operations/dispatcher.js";
 import type { CallContext } from "../../operations/operation.js";
 import { parseTraceparent } from "../../telemetry/trace-context.js";
-import type { Message } from "./send-queue.js";
+import type { SocketMessage } from "./send-queue.js";
 import {
   joinArray,
   joinObject,
@@ -27,7 +27,10 @@ const MAX_BATCH = 100;
 /** Handles JSON-RPC 2.0 messages, with batches and notifications. */
 export interface JsonRpcHandler {
   /** @returns the response; undefined: none is sent. Never rejects. */
-  handle(text: string, context: CallContext): Promise<Message | undefined>;
+  handle(
+    text: string,
+    context: CallContext,
+  ): Promise<SocketMessage | undefined>;
 }
 
 /** The id of the object with an opaque reference. */
@@ -63,7 +66,7 @@ export function createJsonRpcHandler(
   };
 }
 
-function encode(response: JSONRPCResponse | JSONRPCResponse[]): Message {
+function encode(response: JSONRPCResponse | JSONRPCResponse[]): SocketMessage {
   if (!Array.isArray(response) && !isEncoded(response.result))
     return JSON.stringify(response);
   const all = Array.isArray(response) ? response : [response];

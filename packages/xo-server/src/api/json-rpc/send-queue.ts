@@ -2,7 +2,7 @@ import type { WallClock } from "@xo-server/kit";
 import type { WebSocket } from "ws";
 import type { JsonStream } from "../../encoding/raw-json.js";
 
-export type Message = string | Buffer | JsonStream;
+export type SocketMessage = string | Buffer | JsonStream;
 
 /** The socket below a WebSocket. Corked writes are sent together. */
 export interface CorkableConnection {
@@ -44,7 +44,7 @@ const fragment = { binary: false, compress: false, fin: false } as const;
  */
 export class SendQueue {
   readonly #options: SendQueueOptions;
-  readonly #waiting: Message[] = [];
+  readonly #waiting: SocketMessage[] = [];
   #waitingBytes = 0;
   #isStreaming = false;
   #isCorked = false;
@@ -58,7 +58,7 @@ export class SendQueue {
     };
   }
 
-  send(message: Message): void {
+  send(message: SocketMessage): void {
     const { socket } = this.#options;
     if (!this.#isOpen()) return;
     if (this.#isStreaming) this.#enqueue(message);
@@ -102,7 +102,7 @@ export class SendQueue {
       : maxBufferedBytes;
   }
 
-  #enqueue(message: Message): void {
+  #enqueue(message: SocketMessage): void {
     this.#waiting.push(message);
     this.#waitingBytes += sizeOf(message);
   }
@@ -154,10 +154,10 @@ export class SendQueue {
   }
 }
 
-function isWhole(message: Message): message is string | Buffer {
+function isWhole(message: SocketMessage): message is string | Buffer {
   return typeof message === "string" || Buffer.isBuffer(message);
 }
 
-function sizeOf(message: Message): number {
+function sizeOf(message: SocketMessage): number {
   return isWhole(message) ? message.length : WAITING_STREAM_BYTES;
 }

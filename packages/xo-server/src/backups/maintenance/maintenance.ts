@@ -12,7 +12,7 @@ import {
   endVerification,
 } from "../repositories/verification.js";
 
-export interface MaintenanceOptions {
+export interface RepositoryMaintenanceOptions {
   readonly repositories: Repositories;
   readonly archives: Pick<Archives, "refresh" | "isCurrent">;
   readonly tasks: Pick<Tasks, "run">;
@@ -52,7 +52,7 @@ const MIN_FIRST_BUDGET = 64 * GIB;
 
 /** Verifies repositories, frees space and reads sizes, each when it is due. */
 export class Maintenance {
-  readonly #options: MaintenanceOptions;
+  readonly #options: RepositoryMaintenanceOptions;
   readonly #stopping = new AbortController();
   /** Verifications and garbage collections under way: `<what> <id>`. */
   readonly #running = new Set<string>();
@@ -61,7 +61,7 @@ export class Maintenance {
   #timer: unknown;
   #pass: Promise<void> = Promise.resolve();
 
-  constructor(options: MaintenanceOptions) {
+  constructor(options: RepositoryMaintenanceOptions) {
     this.#options = options;
   }
 

@@ -2,7 +2,7 @@ import type { Job } from "@xo-server/store";
 import type { RunOutcome } from "../../jobs/run-outcome.js";
 import { sizeText } from "../../notifications/size-text.js";
 import type {
-  Message,
+  NotificationMessage,
   MessageLine,
   Tone,
 } from "../../notifications/message.js";
@@ -68,7 +68,7 @@ export function toReport(
     readonly time: number;
   },
   { status, body }: RunOutcome,
-): Message {
+): NotificationMessage {
   const log = body as ReportedBody;
   const entries = log.vms ?? log.items ?? [];
   const lines = entries.flatMap(linesOf);

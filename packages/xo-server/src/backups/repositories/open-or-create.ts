@@ -6,7 +6,7 @@ import type {
 } from "@xo-server/backup";
 import { randomBytes } from "node:crypto";
 import { toRepositoryError } from "./repository-error.js";
-import type { Credentials } from "./repository-input.js";
+import type { RepositoryCredentials } from "./repository-input.js";
 import type { Workers } from "./workers.js";
 
 /** A repository that was opened, or created: then with its recovery sheet. */
@@ -19,9 +19,16 @@ export async function openOrCreate(
     storage,
     name,
   }: { readonly storage: StorageLocation; readonly name: string },
-  { passphrase, recoveryKey, parity }: Credentials & { parity: boolean },
+  {
+    passphrase,
+    recoveryKey,
+    parity,
+  }: RepositoryCredentials & { parity: boolean },
 ): Promise<Opened> {
-  const open = async (operation: WorkOperation, credentials: Credentials) => {
+  const open = async (
+    operation: WorkOperation,
+    credentials: RepositoryCredentials,
+  ) => {
     const { passphrase, recoveryKey } = credentials;
     return (await workers.run({
       storage,

@@ -11,12 +11,12 @@ export interface RepositoriesOptions {
 }
 
 /** One of both opens a repository that exists; a new one gets the passphrase. */
-export interface Credentials {
+export interface RepositoryCredentials {
   readonly passphrase?: string | undefined;
   readonly recoveryKey?: string | undefined;
 }
 
-export interface NewRepository extends Credentials {
+export interface NewRepository extends RepositoryCredentials {
   readonly name: string;
   readonly url: string;
   readonly options?: string | undefined;

@@ -16,7 +16,7 @@ export interface RepositoryProblem {
 }
 
 /** The last garbage collection. Times in milliseconds since the epoch. */
-export interface Collection {
+export interface GarbageCollection {
   readonly startedAt: number;
   /** Absent: it runs, or was interrupted. */
   readonly endedAt?: number;
@@ -64,7 +64,7 @@ export interface RepositoryState {
   /** Sizes of the disks in all backups. */
   readonly data?: number;
   readonly verification?: Verification;
-  readonly collection?: Collection;
+  readonly collection?: GarbageCollection;
   /** The last test of each backup, at most 200. */
   readonly restoreTests?: readonly RestoreTest[];
   /** Sequence of the log up to which the index of archives is complete. */

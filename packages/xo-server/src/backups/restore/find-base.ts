@@ -1,6 +1,6 @@
 import type { Ref } from "@xo-server/model";
 import type { Xapi } from "@xo-server/xen-api";
-import type { PlannedDisk } from "./restore-plan.js";
+import type { RestorePlanDisk } from "./restore-plan.js";
 import { readMarks } from "../run/marks.js";
 import type { DiskBase } from "./restore-disks.js";
 
@@ -21,7 +21,7 @@ interface VdiRecord {
  */
 export async function findBase(
   xapi: Xapi,
-  disk: PlannedDisk,
+  disk: RestorePlanDisk,
   where: {
     readonly repository: string;
     readonly sr: Ref;

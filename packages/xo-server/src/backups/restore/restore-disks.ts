@@ -4,7 +4,7 @@ import type { TaskContext } from "../../tasks/task-context.js";
 import { createDisk, createVbd, MADE_FOR } from "../../vms/new-vbds.js";
 import { isGone, type Rollback } from "../../vms/rollback.js";
 import type { RestoreJournal } from "./restore-journal.js";
-import type { PlannedDisk } from "./restore-plan.js";
+import type { RestorePlanDisk } from "./restore-plan.js";
 
 /** A snapshot in the pool that has the content of a disk of another backup. */
 export interface DiskBase {
@@ -20,10 +20,10 @@ export interface DiskParts {
   /** Whether they are attached before they are written. */
   readonly attaches: boolean;
   readonly srOf: (disk: string) => Ref;
-  readonly baseOf: (disk: PlannedDisk) => Promise<DiskBase | undefined>;
+  readonly baseOf: (disk: RestorePlanDisk) => Promise<DiskBase | undefined>;
   /** Writes the content of a disk. */
   readonly upload: (
-    disk: PlannedDisk,
+    disk: RestorePlanDisk,
     target: { readonly vdi: Ref; readonly base: string | undefined },
     part: TaskContext,
   ) => Promise<void>;
@@ -42,7 +42,7 @@ const AT_ONCE = 2;
  * @returns the new VDIs by the name of the disk
  */
 export async function restoreDisks(
-  disks: readonly PlannedDisk[],
+  disks: readonly RestorePlanDisk[],
   parts: DiskParts,
 ): Promise<ReadonlyMap<string, Ref>> {
   const restored = new Map<string, Ref>();
@@ -59,7 +59,10 @@ export async function restoreDisks(
   return restored;
 }
 
-async function restoreOne(disk: PlannedDisk, parts: DiskParts): Promise<Ref> {
+async function restoreOne(
+  disk: RestorePlanDisk,
+  parts: DiskParts,
+): Promise<Ref> {
   const { xapi, vm, journal, task, upload, made } = parts;
   task.signal.throwIfAborted();
   const known = journal.disk(disk.name);
@@ -85,7 +88,7 @@ async function restoreOne(disk: PlannedDisk, parts: DiskParts): Promise<Ref> {
 }
 
 function createEmpty(
-  { name, size, label, description }: PlannedDisk,
+  { name, size, label, description }: RestorePlanDisk,
   { xapi, vm, srOf, made }: DiskParts,
 ): Promise<Ref> {
   const disk = { sr: srOf(name), size, name: label, description, vm };
@@ -93,7 +96,7 @@ function createEmpty(
 }
 
 async function clone(
-  { label, description }: PlannedDisk,
+  { label, description }: RestorePlanDisk,
   { vdi }: DiskBase,
   { xapi, vm, made }: DiskParts,
 ): Promise<Ref> {
@@ -116,7 +119,7 @@ export async function attach(
     vm,
     vdi,
     disk,
-  }: { readonly vm: Ref; readonly vdi: Ref; readonly disk: PlannedDisk },
+  }: { readonly vm: Ref; readonly vdi: Ref; readonly disk: RestorePlanDisk },
 ): Promise<void> {
   await createVbd(xapi, {
     vm,

@@ -7,7 +7,7 @@ import {
   restoreDisks,
   type DiskParts,
 } from "./restore-disks.js";
-import type { PlannedDisk, VmPlan } from "./restore-plan.js";
+import type { RestorePlanDisk, VmPlan } from "./restore-plan.js";
 import { BLOCKED, isStopping, restoreVtpm } from "./restore-vm.js";
 
 /** A disk that is attached to the VM now. */
@@ -78,7 +78,7 @@ function writeDisks(
 }
 
 function currentOf(
-  { userdevice }: PlannedDisk,
+  { userdevice }: RestorePlanDisk,
   attached: readonly AttachedDisk[],
 ): AttachedDisk | undefined {
   return attached.find((one) => one.userdevice === userdevice);
@@ -87,7 +87,7 @@ function currentOf(
 /** The old disk is deleted only when the new one is attached. */
 async function swap(
   { cleaner, vm, attached, journal }: OverParts,
-  disk: PlannedDisk,
+  disk: RestorePlanDisk,
   vdi: Ref,
 ): Promise<void> {
   const current = currentOf(disk, attached);

@@ -23,7 +23,7 @@ export interface RestoreRequest {
   readonly differential: boolean;
 }
 
-export interface PlannedDisk {
+export interface RestorePlanDisk {
   /** In the backup. */
   readonly name: string;
   /** Bytes. */
@@ -51,7 +51,7 @@ export interface VmPlan {
   /** Arguments of VM.create. */
   readonly vm: XapiRecord;
   readonly biosStrings: Readonly<Record<string, string>>;
-  readonly disks: readonly PlannedDisk[];
+  readonly disks: readonly RestorePlanDisk[];
   readonly vifs: readonly PlannedVif[];
   /** `userdevice` of CD drives: they are empty. */
   readonly cdDrives: readonly string[];
@@ -150,7 +150,7 @@ export function planVm(
 function planDisk(
   { name, size, properties }: BackupDescription["disks"][number],
   vdis: readonly XapiRecord[],
-): PlannedDisk {
+): RestorePlanDisk {
   const vdi = vdis.find(({ uuid }) => uuid === (properties["vdi"] ?? name));
   return {
     name,

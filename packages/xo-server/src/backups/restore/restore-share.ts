@@ -1,7 +1,7 @@
 import { XoError, type Ref } from "@xo-server/model";
 import type { Xapi } from "@xo-server/xen-api";
 import type { HandlerContext } from "../../operations/operation.js";
-import { SET_KEY, type ResourceSets } from "../../vms/resource-sets.js";
+import { SET_KEY, type ResourceSetAccess } from "../../vms/resource-sets.js";
 import { markSet } from "../../vms/set-mark.js";
 import type { VmPlan } from "./restore-plan.js";
 
@@ -26,7 +26,7 @@ export interface RestoreShares {
 /** Undefined for administrators, who are not limited. */
 export function sharesOf(
   context: HandlerContext,
-  sets: ResourceSets,
+  sets: ResourceSetAccess,
 ): RestoreShares | undefined {
   if (context.user?.isAdmin === true) return undefined;
   return {
@@ -63,7 +63,7 @@ const noShare: RestoreShare = {
 function isSubject(
   set: string,
   context: HandlerContext,
-  sets: ResourceSets,
+  sets: ResourceSetAccess,
 ): boolean {
   try {
     sets.open(set, context);

@@ -29,7 +29,7 @@ import { timezoneOf } from "./run-timezone.js";
 import type { ArchiveAccess, RepositoryAccess } from "./repository-access.js";
 import { textOf } from "./xapi-objects.js";
 import { VmBackup } from "./vm-backup.js";
-import { VM_STEP, type VmState } from "./vm-state.js";
+import { VM_STEP, type VmRunState } from "./vm-state.js";
 
 export interface BackupKindParts {
   readonly store: Pick<Store, "schedules">;
@@ -109,7 +109,7 @@ export class BackupKind implements JobKind {
   async #targets(
     { job, choice }: KindRun,
     settings: BackupBody,
-    before: ReadonlyMap<string, VmState>,
+    before: ReadonlyMap<string, VmRunState>,
   ): Promise<{ targets: SelectedVm[]; entries: VmLogEntry[] }> {
     const { catalog, clock } = this.#parts;
     const user = userOfJob(this.#parts.people, job);
@@ -151,7 +151,7 @@ export class BackupKind implements JobKind {
     {
       vm,
       state,
-    }: { readonly vm: SelectedVm; readonly state: VmState | undefined },
+    }: { readonly vm: SelectedVm; readonly state: VmRunState | undefined },
   ): Promise<VmLogEntry> {
     const { clock, catalog } = this.#parts;
     const { window } = settings;
@@ -200,7 +200,7 @@ export class BackupKind implements JobKind {
       part,
     }: {
       readonly vm: SelectedVm;
-      readonly state: VmState | undefined;
+      readonly state: VmRunState | undefined;
       readonly part: TaskContext;
     },
   ): Promise<VmLogEntry> {
@@ -250,13 +250,13 @@ export class BackupKind implements JobKind {
 async function statesBefore({
   interrupted,
   work,
-}: KindRun): Promise<ReadonlyMap<string, VmState>> {
+}: KindRun): Promise<ReadonlyMap<string, VmRunState>> {
   if (interrupted === undefined) return new Map();
   await interrupted.awaitOutcomes(undefined, work);
   return new Map(
     [...interrupted.steps].flatMap(([key, state]) =>
       key.startsWith(VM_STEP)
-        ? [[key.slice(VM_STEP.length), state as VmState] as const]
+        ? [[key.slice(VM_STEP.length), state as VmRunState] as const]
         : [],
     ),
   );

@@ -12,7 +12,7 @@ import {
   type SnapshotDisk,
 } from "./vm-snapshots.js";
 
-export interface SettleOptions {
+export interface SettleSnapshotsOptions {
   readonly job: string;
   /** The run that has just backed the VM up. */
   readonly run: string;
@@ -31,7 +31,7 @@ export interface SettleOptions {
 export async function settleSnapshots(
   xapi: Xapi,
   vm: Ref,
-  options: SettleOptions,
+  options: SettleSnapshotsOptions,
 ): Promise<void> {
   const { job, run, repositories, purges, warn } = options;
   const own = (await listSnapshots(xapi, vm)).filter(

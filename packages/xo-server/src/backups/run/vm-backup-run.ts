@@ -2,7 +2,7 @@ import type { WallClock } from "@xo-server/kit";
 import type { BackupBody } from "../../jobs/job-body.js";
 import type { PoolObject, PoolObjects } from "../../objects/pool-objects.js";
 import type { ArchiveAccess, RepositoryAccess } from "./repository-access.js";
-import type { VmState } from "./vm-state.js";
+import type { VmRunState } from "./vm-state.js";
 
 export interface VmBackupParts {
   readonly objects: PoolObjects;
@@ -19,7 +19,7 @@ export interface VmBackupRun {
   readonly settings: BackupBody;
   readonly timezone: string | undefined;
   /** Persists what is done: resolves when it is on disk, never while the server stops. */
-  readonly persist: (state: VmState) => Promise<void>;
+  readonly persist: (state: VmRunState) => Promise<void>;
   /** Continued after a restart: a backup may have been stored before it. */
   readonly isResumed: boolean;
   /** Pool of the VM, for the manifest. */

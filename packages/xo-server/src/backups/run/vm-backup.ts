@@ -17,7 +17,7 @@ import {
   markSnapshot,
   type BackupSnapshot,
 } from "./vm-snapshots.js";
-import type { VmState } from "./vm-state.js";
+import type { VmRunState } from "./vm-state.js";
 import { VmTransfers } from "./vm-transfers.js";
 import type { VmBackupParts, VmBackupRun } from "./vm-backup-run.js";
 
@@ -36,7 +36,7 @@ export class VmBackup {
   readonly #work: TaskContext;
   readonly #warnings: string[] = [];
   readonly #transfers: VmTransfers;
-  #state: VmState;
+  #state: VmRunState;
   #skipped: VmContents["skipped"] = [];
 
   /** @param before what the previous process has persisted */
@@ -47,7 +47,7 @@ export class VmBackup {
     {
       work,
       before,
-    }: { readonly work: TaskContext; readonly before?: VmState | undefined },
+    }: { readonly work: TaskContext; readonly before?: VmRunState | undefined },
   ) {
     this.#parts = parts;
     this.#run = run;
@@ -258,7 +258,7 @@ export class VmBackup {
     this.#work.warn(text);
   }
 
-  async #persist(change: Partial<VmState>): Promise<void> {
+  async #persist(change: Partial<VmRunState>): Promise<void> {
     this.#state = { ...this.#state, ...change };
     await this.#run.persist(this.#state);
   }

@@ -5,7 +5,7 @@ import type { VmLogEntry } from "../report/backup-log.js";
  * What a run has done for a VM, as it is persisted: written before each step
  * that changes something, so that the next process knows what may exist.
  */
-export interface VmState {
+export interface VmRunState {
   /** ms since the epoch: of the snapshot, and of the backup. */
   readonly time: number;
   readonly startedAt: number;

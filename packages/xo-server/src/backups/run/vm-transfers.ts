@@ -17,13 +17,13 @@ import {
 import type { VmBackupParts, VmBackupRun } from "./vm-backup-run.js";
 import type { VmContents } from "./vm-records.js";
 import { readSnapshotDisks, type BackupSnapshot } from "./vm-snapshots.js";
-import type { VmState } from "./vm-state.js";
+import type { VmRunState } from "./vm-state.js";
 
 /** The VM, and what is known of its backup in this run. */
-export interface TransferSubject {
+export interface TransferredVm {
   readonly vm: string;
   readonly work: TaskContext;
-  readonly state: () => VmState;
+  readonly state: () => VmRunState;
   readonly onStored: (
     stored: Readonly<Record<string, string>>,
   ) => Promise<void>;
@@ -46,15 +46,11 @@ type Stored = Partial<StoreResult> & { readonly incrementals: number };
 export class VmTransfers {
   readonly #parts: VmBackupParts;
   readonly #run: VmBackupRun;
-  readonly #subject: TransferSubject;
+  readonly #subject: TransferredVm;
   readonly #entries = new Map<string, RepositoryLogEntry>();
   #incrementals = 0;
 
-  constructor(
-    parts: VmBackupParts,
-    run: VmBackupRun,
-    subject: TransferSubject,
-  ) {
+  constructor(parts: VmBackupParts, run: VmBackupRun, subject: TransferredVm) {
     this.#parts = parts;
     this.#run = run;
     this.#subject = subject;
