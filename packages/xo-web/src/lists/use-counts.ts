@@ -1,9 +1,13 @@
+import { monotonicClock } from "@xo-server/kit";
 import { onScopeDispose, shallowRef, watch, type ShallowRef } from "vue";
 import { useServer } from "../live/use-server.js";
+import { SpacedRuns } from "./spaced-runs.js";
 
 /** Interval of counting, and delay after a change of the query, in ms. */
 const AGAIN_MS = 5_000;
 const PAUSE_MS = 200;
+/** Least time between two counts because of changes of the list, in ms. */
+const CHANGES_MS = 1_000;
 
 export interface CountRequest {
   readonly id: string;
@@ -15,9 +19,11 @@ export interface CountRequest {
 /**
  * The number of matching objects for each of some filters, by their ids; kept
  * up to date.
+ * @param listState what the list shows: its counts are asked for again when this changes
  */
 export function useCounts(
   requests: () => readonly CountRequest[],
+  listState: () => string,
 ): ShallowRef<ReadonlyMap<string, number>> {
   const { call, whenOpen } = useServer();
   const counts = shallowRef<ReadonlyMap<string, number>>(new Map());
@@ -47,13 +53,24 @@ export function useCounts(
       pause = setTimeout(() => void count(), PAUSE_MS);
     },
   );
-  whenOpen(() => void count());
+  const changes = new SpacedRuns({
+    clock: monotonicClock,
+    everyMs: CHANGES_MS,
+    run: () => void count(),
+  });
+  watch(listState, () => {
+    changes.request();
+  });
+  whenOpen(() => {
+    changes.request();
+  });
   const timer = setInterval(() => {
     if (!document.hidden) void count();
   }, AGAIN_MS);
   onScopeDispose(() => {
     clearInterval(timer);
     clearTimeout(pause);
+    changes.stop();
   });
   return counts;
 }
