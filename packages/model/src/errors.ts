@@ -202,6 +202,7 @@ export const errorTable = {
     503,
     28,
   ),
+  SECOND_FACTOR_REQUIRED: row("a second factor is required: {advice}", 403, 2),
   FORBIDDEN: row("not enough permissions", 403, 2),
   NO_SUCH_OBJECT: row("no such {type} {id}", 404, 1),
   OBJECT_NOT_LOADED: row(

@@ -2,7 +2,7 @@ export { isPostgres } from "./engines/open-engine.js";
 export { inspectStore, type StoreInspection } from "./inspect-store.js";
 export { openStore } from "./open-store.js";
 export { limits } from "./schema/limits.js";
-export { tokenLifetime } from "./repositories/tokens.js";
+export { endOf as endOfToken, tokenLifetime } from "./repositories/tokens.js";
 export { defaultScryptCost } from "./secrets/password-hasher.js";
 export type { AvailabilityState, Backoff } from "./commit/availability.js";
 export type { CommitCounters } from "./commit/committer.js";
@@ -131,7 +131,12 @@ export type {
   TaskPageOptions,
   Tasks,
 } from "./repositories/tasks.js";
-export type { NewToken, Token, Tokens } from "./repositories/tokens.js";
+export type {
+  NewToken,
+  Token,
+  TokenProof,
+  Tokens,
+} from "./repositories/tokens.js";
 export type {
   NewUser,
   User,

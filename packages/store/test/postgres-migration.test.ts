@@ -45,7 +45,9 @@ t.test(
     // As an earlier version left it: without the last migrations.
     const before = "013-one-time-secrets";
     await query(
-      `drop table sign_in_attempts;
+      `alter table tokens drop column proof;
+       alter table tokens drop column idle_ms;
+       drop table sign_in_attempts;
        alter table cluster_servers drop column leaving_at;
        alter table job_runs add column seen_at bigint not null default 0;
        alter table balancer_watches add column is_moving bigint not null default 0;

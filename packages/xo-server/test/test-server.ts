@@ -39,7 +39,10 @@ export async function startTestServer(
     // Short passwords, unless the test is about their length.
     config: yaml.includes("minPasswordLength")
       ? loaded.config
-      : { ...loaded.config, auth: { minPasswordLength: 1 } },
+      : {
+          ...loaded.config,
+          auth: { ...loaded.config.auth, minPasswordLength: 1 },
+        },
     loggers: createLoggers({ destination: { write: (l) => lines.push(l) } }),
     env: { XO_ADMIN_PASSWORD: ADMIN_PASSWORD },
     async createPool(settings: PoolSettings) {

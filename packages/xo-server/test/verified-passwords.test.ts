@@ -2,6 +2,7 @@ import t, { type Test } from "tap";
 import { XoError } from "@xo-server/model";
 import type { User } from "@xo-server/store";
 import type { Credentials } from "../src/auth/authenticator.js";
+import { SecondFactorPolicy } from "../src/auth/second-factor-policy.js";
 import { StoredSessions } from "../src/auth/stored-sessions.js";
 import { SignInService } from "../src/auth/sign-in-service.js";
 import { totpCode } from "../src/auth/totp.js";
@@ -13,11 +14,13 @@ const ada = { id: "1", name: "ada", hasTotp: false } as User;
 /** Ada, whose password is `right`, and how often it was verified. */
 function setUp(user: User = ada) {
   const clock = new FakeClock();
+  const policy = new SecondFactorPolicy("none");
   const looks: string[] = [];
   const listeners: ((table: string) => void)[] = [];
   let whileLooking: () => void = () => undefined;
   const signIn = new SignInService({
     clock,
+    policy,
     store: {
       users: { findByName: () => user },
       tokens: { ofUser: () => [] },
@@ -29,6 +32,8 @@ function setUp(user: User = ada) {
     sessions: new StoredSessions({
       store: {} as never,
       users: { get: () => undefined },
+      policy,
+      limits: { idleMs: undefined, lifeMs: 3_600_000 },
       clock,
     }),
     passwords: {

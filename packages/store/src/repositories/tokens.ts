@@ -7,6 +7,8 @@ import type { RepositoryContext } from "./repository-context.js";
 import { TokenUses } from "./token-uses.js";
 
 const DAY_MS = 24 * 3_600_000;
+/** Uses of tokens at another server are in the database by then, in ms. */
+const UNWRITTEN_MS = 2 * 60_000;
 
 /** Lifetime of a token, in ms. */
 export const tokenLifetime = {
@@ -14,6 +16,13 @@ export const tokenLifetime = {
   minMs: 60_000,
   maxMs: 183 * DAY_MS,
 } as const;
+
+/**
+ * How the identity of the owner was proven when the token was created: by a password and a code
+ * (`secondFactor`), by an identity provider with rules of its own, by an administrator who created the
+ * token for another user, or by less than these (`""`, also of tokens of earlier versions).
+ */
+export type TokenProof = "" | "secondFactor" | "provider" | "administrator";
 
 /** A stored token, without its text, which only its owner has. */
 export interface Token {
@@ -26,6 +35,9 @@ export interface Token {
   /** Accurate to a minute. */
   readonly lastUsedAt?: number;
   readonly lastAddress?: string;
+  readonly proof: TokenProof;
+  /** The token ends after this time without use, in ms. Absent: no limit. */
+  readonly idleMs?: number;
 }
 
 export interface NewToken {
@@ -34,6 +46,10 @@ export interface NewToken {
   /** A client has one token per user: a new request extends and returns the same token. */
   readonly clientId?: string;
   readonly expiresInMs?: number;
+  /** Default: `""`. */
+  readonly proof?: TokenProof;
+  /** See Token. */
+  readonly idleMs?: number;
 }
 
 /**
@@ -54,8 +70,10 @@ export class Tokens {
   find(text: string): Token | undefined {
     const { tables, clock } = this.#context;
     const [row] = tables.tokens.withKey("hash", hashOf(text));
-    if (row === undefined || row.expires_at <= clock.now()) return undefined;
-    return this.#toToken(row);
+    const token = row && this.#toToken(row);
+    return token !== undefined && endOf(token) > clock.now()
+      ? token
+      : undefined;
   }
 
   get(id: string): Token | undefined {
@@ -81,7 +99,13 @@ export class Tokens {
     checkText("the description", description);
     checkText("the client", clientId ?? "");
     const expires_at = clock.now() + checkLifetime(expiresInMs);
-    const columns = { user_id: userId, description, expires_at };
+    const columns = {
+      user_id: userId,
+      description,
+      expires_at,
+      proof: token.proof ?? "",
+      idle_ms: token.idleMs ?? null,
+    };
     const { text, row } = await committer.run((unit) =>
       clientId === undefined
         ? this.#insert(unit, { ...columns, client_id: null })
@@ -98,6 +122,13 @@ export class Tokens {
     await committer.run((unit) =>
       tables.tokens.update(unit, id, { description }),
     );
+  }
+
+  /** The owner has proven more since the token was created. @throws XoError NO_SUCH_OBJECT, STORE_UNAVAILABLE */
+  async setProof(id: string, proof: TokenProof): Promise<void> {
+    const { tables, committer } = this.#context;
+    tables.tokens.require(id);
+    await committer.run((unit) => tables.tokens.update(unit, id, { proof }));
   }
 
   /** Records the use of a token; written at most once a minute. */
@@ -122,14 +153,23 @@ export class Tokens {
     });
   }
 
-  /** @returns number of deleted tokens */
+  /** Also sessions that have not been used for too long. @returns number of deleted tokens */
   async deleteExpired(): Promise<number> {
     const { tables, committer, clock } = this.#context;
     const now = clock.now();
     return committer.run(async (unit) => {
       const gone = await unit.sql
         .deleteFrom("tokens")
-        .where("expires_at", "<=", now)
+        .where((has) =>
+          has.or([
+            has("expires_at", "<=", now),
+            has(
+              has.fn.coalesce("last_used_at", "created_at"),
+              "<=",
+              has(has.val(now - UNWRITTEN_MS), "-", has.ref("idle_ms")),
+            ),
+          ]),
+        )
         .returning("id")
         .execute();
       for (const { id } of gone)
@@ -149,9 +189,10 @@ export class Tokens {
       .executeTakeFirst();
     if (known === undefined) return this.#insert(unit, columns);
     const text = vault.deriveToken(TOKEN_PURPOSE, known.salt ?? "");
-    if (hashOf(text) === known.hash)
+    // Who has the text of before must not get more than the token was created with.
+    if (hashOf(text) === known.hash && known.proof === columns.proof)
       return { text, row: await tables.tokens.update(unit, known.id, columns) };
-    // The key was rotated, so the same token cannot be derived.
+    // Otherwise the key was rotated, so the same token cannot be derived.
     await tables.tokens.removeWhere(unit, "id", known.id);
     return this.#insert(unit, columns);
   }
@@ -190,14 +231,26 @@ export class Tokens {
       expiresAt: row.expires_at,
       ...(lastUsedAt === null ? {} : { lastUsedAt }),
       ...(row.last_address === null ? {} : { lastAddress: row.last_address }),
+      proof: row.proof as TokenProof,
+      ...(row.idle_ms === null ? {} : { idleMs: row.idle_ms }),
     };
   }
 }
 
 type Wanted = Pick<
   TokenRow,
-  "user_id" | "client_id" | "description" | "expires_at"
+  "user_id" | "client_id" | "description" | "expires_at" | "proof" | "idle_ms"
 >;
+
+/** When a token ends if it is not used any more, in ms since the epoch. */
+export function endOf(
+  token: Pick<Token, "createdAt" | "lastUsedAt" | "expiresAt" | "idleMs">,
+): number {
+  const { createdAt, lastUsedAt = createdAt, expiresAt, idleMs } = token;
+  return idleMs === undefined
+    ? expiresAt
+    : Math.min(expiresAt, lastUsedAt + idleMs);
+}
 
 interface Made {
   readonly text: string;

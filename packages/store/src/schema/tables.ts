@@ -118,6 +118,9 @@ export interface TokenRow {
   expires_at: number;
   last_used_at: number | null;
   last_address: string | null;
+  /** A TokenProof. */
+  proof: string;
+  idle_ms: number | null;
 }
 
 export interface RoleRow {

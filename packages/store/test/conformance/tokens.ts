@@ -84,6 +84,44 @@ export async function testTokens(t: Test, harness: StoreHarness) {
     t.equal([...store.tokens.ofUser(userId)].length, 1);
   });
 
+  t.test("a token with an idle limit is valid while it is used", async (t) => {
+    const { bench, store, userId } = await setUp(t);
+    const idleMs = 1_000;
+    const { text, token } = await store.tokens.create({ userId, idleMs });
+    await store.tokens.create({ userId });
+    t.equal(token.idleMs, idleMs);
+    for (let i = 0; i < 3; i++) {
+      bench.clock.advance(idleMs - 1);
+      t.ok(store.tokens.find(text));
+      store.tokens.touch(token.id, "10.0.0.1");
+    }
+    bench.clock.advance(idleMs);
+    t.equal(store.tokens.find(text), undefined);
+    let seconds = 0;
+    while ((await store.tokens.deleteExpired()) === 0 && seconds < 1000) {
+      bench.clock.advance(1_000);
+      seconds += 1;
+    }
+    t.equal(seconds, 120, "until then another server may have used it");
+    t.equal([...store.tokens.ofUser(userId)].length, 1);
+  });
+
+  t.test("a token has what its owner has proven", async (t) => {
+    const { store, userId } = await setUp(t);
+    const { token } = await store.tokens.create({ userId });
+    t.equal(token.proof, "");
+    await store.tokens.setProof(token.id, "secondFactor");
+    t.equal(store.tokens.get(token.id)?.proof, "secondFactor");
+    const client = { userId, clientId: "cli" };
+    const weak = await store.tokens.create(client);
+    const strong = await store.tokens.create({
+      ...client,
+      proof: "secondFactor",
+    });
+    t.not(strong.text, weak.text, "a weaker token is replaced");
+    t.equal(store.tokens.find(weak.text), undefined);
+  });
+
   t.test("a lifetime out of range is rejected", async (t) => {
     const { store, userId } = await setUp(t);
     for (const expiresInMs of [59_999, tokenLifetime.maxMs + 1, NaN, -1])

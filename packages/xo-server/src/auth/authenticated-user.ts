@@ -11,4 +11,8 @@ export interface AuthenticatedUser {
   readonly groups: readonly string[];
   /** From all roles and ACLs of the user and their groups, as of now. Admins have all rights. */
   readonly rights: Rights;
+  /** Whether the user has a second factor (TOTP). Absent: no. */
+  readonly hasTotp?: boolean;
+  /** A second factor is required and the user has none: the session may only set it up, and has no rights. */
+  readonly isSetUpOnly?: boolean;
 }

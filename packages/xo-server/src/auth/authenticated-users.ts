@@ -54,6 +54,7 @@ export class AuthenticatedUsers {
       name: user.name,
       isAdmin,
       groups: this.#store.groups.groupsOf(user.id),
+      hasTotp: user.hasTotp,
       rights: isAdmin ? Rights.all : this.#rightsOf.ofUser(user.id),
     };
   }

@@ -15,9 +15,14 @@ export interface Credentials {
 export interface Authenticator {
   /**
    * @param address of the client: attempts are throttled, the last use of a token is recorded
-   * @throws XoError CREDENTIALS_INVALID
+   * @param options.isUse false: the use is not recorded. Default: true
+   * @throws XoError CREDENTIALS_INVALID, SECOND_FACTOR_REQUIRED: the token was created without one
    */
-  byToken(token: string, address: string): Promise<Session>;
+  byToken(
+    token: string,
+    address: string,
+    options?: { readonly isUse: boolean },
+  ): Promise<Session>;
   /**
    * @param gone aborted when the client has disconnected: a waiting attempt is abandoned
    * @throws XoError CREDENTIALS_INVALID, SIGN_IN_THROTTLED (the password was not verified),

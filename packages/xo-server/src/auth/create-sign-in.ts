@@ -6,8 +6,14 @@ import { ExternalUsers } from "./external-users.js";
 import { PasswordVerifier } from "./password-verifier.js";
 import { ProviderSettings } from "./provider-settings.js";
 import { SignInService } from "./sign-in-service.js";
+import type { SecondFactorPolicy } from "./second-factor-policy.js";
 import type { StoredSessions } from "./stored-sessions.js";
 import { SignInLog } from "./sign-in-log.js";
+
+export interface SignInParts {
+  readonly sessions: StoredSessions;
+  readonly policy: SecondFactorPolicy;
+}
 
 export interface CreatedSignIn {
   readonly signIn: SignInService;
@@ -18,7 +24,7 @@ export interface CreatedSignIn {
 /** Local passwords, and external identity providers of config.yaml or the database. */
 export async function createSignIn(
   store: Store,
-  sessions: StoredSessions,
+  { sessions, policy }: SignInParts,
   options: Pick<StartOptions, "config" | "loggers" | "clock" | "env">,
 ): Promise<CreatedSignIn> {
   const { loggers, clock = wallClock, env } = options;
@@ -40,6 +46,7 @@ export async function createSignIn(
   const signIn = new SignInService({
     store,
     sessions,
+    policy,
     passwords,
     log,
     clock,

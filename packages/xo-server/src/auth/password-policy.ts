@@ -5,7 +5,9 @@ import type { Config } from "../config/config.js";
 export class PasswordPolicy {
   readonly #minLength: number;
 
-  constructor({ minPasswordLength }: Config["auth"]) {
+  constructor({
+    minPasswordLength,
+  }: Pick<Config["auth"], "minPasswordLength">) {
     this.#minLength = minPasswordLength;
   }
 

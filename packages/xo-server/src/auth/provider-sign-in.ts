@@ -51,7 +51,7 @@ export class ProviderSignIn implements RedirectSignIn {
       const identity = await provider.finish(url, pending);
       const user = await foreignPeople.signIn(identity, policy);
       await log.write({ ...entry, user });
-      return sessions.of({ userId: user.id });
+      return sessions.of({ userId: user.id, proof: "provider" });
     } catch (error) {
       await log.write({ ...entry, error: error as Error });
       throw error;

@@ -1,4 +1,5 @@
 import type { Store, User } from "@xo-server/store";
+import type { SecondFactorPolicy } from "./second-factor-policy.js";
 import { Type, type Static } from "typebox";
 
 /** A user in the API. */
@@ -16,6 +17,10 @@ export const PublicUser = Type.Object({
   hasTotp: Type.Boolean({
     description: "Whether two-factor authentication (TOTP) is required.",
   }),
+  needsSecondFactor: Type.Boolean({
+    description:
+      "Whether a second factor is required (auth.requireSecondFactor) and not set up: the user may only do that.",
+  }),
   authProviders: Type.Optional(
     Type.Record(Type.String(), Type.Object({ id: Type.String() }), {
       description:
@@ -28,6 +33,7 @@ export type PublicUser = Static<typeof PublicUser>;
 export function toPublicUser(
   user: User,
   { groups }: Pick<Store, "groups">,
+  secondFactors: SecondFactorPolicy,
 ): PublicUser {
   const { id, name, permission, preferences, authProviders } = user;
   const { hasPassword, hasTotp } = user;
@@ -43,6 +49,7 @@ export function toPublicUser(
     preferences,
     hasPassword,
     hasTotp,
+    needsSecondFactor: secondFactors.isMissing(user),
     ...(providers.length === 0
       ? {}
       : { authProviders: Object.fromEntries(providers) }),
@@ -57,4 +64,5 @@ export const userExample = {
   preferences: {},
   hasPassword: true,
   hasTotp: false,
+  needsSecondFactor: false,
 };

@@ -1,10 +1,20 @@
+import type { TokenProof } from "@xo-server/store";
 import type { AuthenticatedUser } from "./authenticated-user.js";
 
-/** Lasts from sign-in to sign-out, or until the token or the user is deleted or expires. */
+/**
+ * Lasts from sign-in to sign-out, or until the token or the user is deleted or expires, or a limit of
+ * sessions is reached.
+ */
 export interface Session {
   readonly userId: string;
   /** The token used to sign in; the session ends with it. */
   readonly tokenId?: string;
+  /** How the user proved their identity. Absent: by no more than a password. */
+  readonly proof?: TokenProof;
+  /** Of a session without a token: when it began, in ms since the epoch. */
+  readonly begunAt?: number;
   /** The user with their current rights; undefined: the session has ended. */
   user(): AuthenticatedUser | undefined;
+  /** Call it when the client uses the session. Absent: uses are recorded elsewhere. */
+  used?(): void;
 }

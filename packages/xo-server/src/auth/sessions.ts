@@ -17,6 +17,8 @@ export interface SessionsOptions {
 export class Sessions {
   readonly #options: SessionsOptions;
   readonly #clients = new Set<Client>();
+  /** Those that may only set up the second factor. */
+  readonly #setUpOnly = new Set<Client>();
   readonly #rightsListeners: ((client: Client) => void)[] = [];
   readonly #stopListening: () => void;
   #timer: unknown;
@@ -42,13 +44,14 @@ export class Sessions {
   begin(client: Client, session: Session): void {
     client.setSession(session);
     this.#clients.add(client);
+    if (session.user()?.isSetUpOnly === true) this.#setUpOnly.add(client);
     this.#notifyRights(client);
   }
 
   /** Signs out; the connection stays open. */
   end(client: Client): void {
     client.setSession(undefined);
-    this.#clients.delete(client);
+    this.remove(client);
     this.#notifyRights(client);
   }
 
@@ -62,6 +65,7 @@ export class Sessions {
   /** Call when the connection has closed. */
   remove(client: Client): void {
     this.#clients.delete(client);
+    this.#setUpOnly.delete(client);
   }
 
   stop(): void {
@@ -81,8 +85,17 @@ export class Sessions {
 
   #check(): void {
     for (const client of this.#clients)
-      if (client.session?.user() === undefined) this.#close(client);
+      if (this.#hasEnded(client)) this.#close(client);
       else this.#notifyRights(client);
+  }
+
+  /** A session that loses its rights for lack of a second factor ends: the client signs in again to set it up. */
+  #hasEnded(client: Client): boolean {
+    const user = client.session?.user();
+    if (user === undefined) return true;
+    if (user.isSetUpOnly === true) return !this.#setUpOnly.has(client);
+    this.#setUpOnly.delete(client);
+    return false;
   }
 
   #notifyRights(client: Client): void {
@@ -92,7 +105,7 @@ export class Sessions {
   #scheduleCheck(): void {
     this.#timer = this.#options.clock.setTimeout(() => {
       for (const client of this.#clients)
-        if (client.session?.user() === undefined) this.#close(client);
+        if (this.#hasEnded(client)) this.#close(client);
       this.#scheduleCheck();
     }, CHECK_MS);
   }
@@ -100,7 +113,7 @@ export class Sessions {
   #close(client: Client): void {
     // The call that ends its own session (a restore of the configuration) reports its result.
     client.close(SESSION_EXPIRED, { answersFirst: true });
-    this.#clients.delete(client);
+    this.remove(client);
     // The client keeps its session: later messages must not be treated as anonymous.
   }
 }

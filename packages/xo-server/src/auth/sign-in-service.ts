@@ -19,7 +19,11 @@ import { toRateKey } from "../limits/rate-limits.js";
 import type { PasswordVerifier, VerifiedUser } from "./password-verifier.js";
 import { VerifiedPasswords } from "./verified-passwords.js";
 import type { Session } from "./session.js";
-import type { StoredSessions } from "./stored-sessions.js";
+import {
+  tokenWithoutSecondFactor,
+  type SecondFactorPolicy,
+} from "./second-factor-policy.js";
+import type { SessionKey, StoredSessions } from "./stored-sessions.js";
 import type { SignInLog } from "./sign-in-log.js";
 import { findTotpStep } from "./totp.js";
 import { KeyedMutex } from "./keyed-mutex.js";
@@ -27,6 +31,7 @@ import { KeyedMutex } from "./keyed-mutex.js";
 export interface SignInServiceOptions {
   readonly store: Pick<Store, "users" | "tokens" | "onChange">;
   readonly sessions: StoredSessions;
+  readonly policy: SecondFactorPolicy;
   readonly passwords: Pick<PasswordVerifier, "verify" | "providersOf">;
   readonly log: Pick<SignInLog, "write">;
   readonly clock: WallClock;
@@ -70,13 +75,21 @@ export class SignInService implements Authenticator {
     return this.#options.providers?.redirect;
   }
 
-  async byToken(text: string, address: string): Promise<Session> {
-    const { store, sessions } = this.#options;
+  async byToken(
+    text: string,
+    address: string,
+    { isUse = true } = {},
+  ): Promise<Session> {
+    const { store, sessions, policy } = this.#options;
     const token = await sessions.findToken(text);
     if (token === undefined) throw new XoError("CREDENTIALS_INVALID");
     const { id: tokenId, userId } = token;
-    store.tokens.touch(tokenId, address);
-    return sessions.of({ userId, tokenId });
+    const session = sessions.of({ userId, tokenId });
+    const user = store.users.get(userId);
+    if (user && policy.standingOf(user, token.proof) === "ended")
+      throw tokenWithoutSecondFactor();
+    if (isUse) store.tokens.touch(tokenId, address);
+    return session;
   }
 
   /**
@@ -92,7 +105,7 @@ export class SignInService implements Authenticator {
     const attempt = this.#toAttempt(credentials, address);
     this.#throttle.checkHere(attempt);
     // In its turn, after the throttle: a guess against the cache is delayed like any other.
-    const userId = await this.#enqueue(
+    const proven = await this.#enqueue(
       attempt,
       async () =>
         (await this.#findVerified(credentials, attempt)) ??
@@ -101,7 +114,7 @@ export class SignInService implements Authenticator {
         )),
       gone,
     );
-    return this.#options.sessions.of({ userId });
+    return this.#options.sessions.of(proven);
   }
 
   /** Verifies the password of a signed-in user again. @throws XoError as byPassword does */
@@ -123,11 +136,12 @@ export class SignInService implements Authenticator {
   async #findVerified(
     { name, password, isRepeated }: Credentials,
     attempt: ThrottledAttempt,
-  ): Promise<string | undefined> {
+  ): Promise<SessionKey | undefined> {
     if (isRepeated !== true) return undefined;
     const userId = this.#verifiedPasswords.find(name, password);
-    if (userId !== undefined) await this.#throttle.check(attempt);
-    return userId;
+    if (userId === undefined) return undefined;
+    await this.#throttle.check(attempt);
+    return { userId };
   }
 
   #toAttempt({ name }: Credentials, address: string): ThrottledAttempt {
@@ -169,7 +183,7 @@ export class SignInService implements Authenticator {
     credentials: Credentials,
     attempt: ThrottledAttempt,
     admitted: AdmittedAttempt,
-  ): Promise<string> {
+  ): Promise<SessionKey> {
     const { address } = attempt;
     const { name, password, isRepeated } = credentials;
     const { log, store, passwords } = this.#options;
@@ -181,7 +195,8 @@ export class SignInService implements Authenticator {
       this.#knownAddresses.add(name, address);
       if (isRepeated === true && !user.hasTotp) addVerified(user.id);
       await log.write({ address, provider, user });
-      return user.id;
+      const { id: userId, hasTotp } = user;
+      return { userId, proof: hasTotp ? "secondFactor" : "" };
     } catch (error) {
       const user = store.users.findByName(name);
       const provider = passwords.providersOf(name);

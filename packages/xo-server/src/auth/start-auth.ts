@@ -14,6 +14,8 @@ import type { ProviderSettings } from "./provider-settings.js";
 import type { PasswordPolicy } from "./password-policy.js";
 import type { SignInService } from "./sign-in-service.js";
 import { OneTimeSeals } from "./one-time-seals.js";
+import { SecondFactorPolicy } from "./second-factor-policy.js";
+import { sessionLimitsOf, type SessionLimits } from "./session-limits.js";
 import { StoredSessions } from "./stored-sessions.js";
 import { Tickets } from "./tickets.js";
 
@@ -27,6 +29,8 @@ export interface AuthService {
   readonly tickets: Tickets;
   readonly seals: OneTimeSeals;
   readonly storedSessions: StoredSessions;
+  readonly secondFactors: SecondFactorPolicy;
+  readonly sessionLimits: SessionLimits;
 }
 
 export interface AuthOptions extends Pick<
@@ -59,9 +63,21 @@ export async function startAuth(
   const people = new AuthenticatedUsers(store, options.findObject);
   const sessions = new Sessions({ store, clock });
   const stopDropping = startTokenCleanup(store, clock);
-  const storedSessions = new StoredSessions({ store, users: people, clock });
+  const secondFactors = new SecondFactorPolicy(config.auth.requireSecondFactor);
+  const sessionLimits = sessionLimitsOf(config.auth);
+  const storedSessions = new StoredSessions({
+    store,
+    users: people,
+    policy: secondFactors,
+    limits: sessionLimits,
+    clock,
+  });
   const seals = new OneTimeSeals({ store, clock });
-  const created = await createSignIn(store, storedSessions, options);
+  const created = await createSignIn(
+    store,
+    { sessions: storedSessions, policy: secondFactors },
+    options,
+  );
   const { signIn, providers } = created;
   stops.push("authentication", () => {
     stopDropping();
@@ -76,6 +92,8 @@ export async function startAuth(
     ...created,
     seals,
     storedSessions,
+    secondFactors,
+    sessionLimits,
     tickets: new Tickets({ seals, sessions: storedSessions }),
   };
 }

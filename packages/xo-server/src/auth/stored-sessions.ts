@@ -1,13 +1,25 @@
 import type { WallClock } from "@xo-server/kit";
-import type { Store, Token } from "@xo-server/store";
+import { endOfToken, type Store, type Token } from "@xo-server/store";
+import { Rights } from "../rights/rights.js";
+import type { AuthenticatedUser } from "./authenticated-user.js";
 import type { AuthenticatedUsers } from "./authenticated-users.js";
+import type { SecondFactorPolicy } from "./second-factor-policy.js";
+import type { SessionLimits } from "./session-limits.js";
 import type { Session } from "./session.js";
 
 export interface StoredSessionsOptions {
   readonly store: Pick<Store, "tokens" | "catchUp">;
   readonly users: Pick<AuthenticatedUsers, "get">;
+  readonly policy: SecondFactorPolicy;
+  readonly limits: Pick<SessionLimits, "idleMs" | "lifeMs">;
   readonly clock: Pick<WallClock, "now">;
 }
+
+/** What a session can be opened with again, also on another server. */
+export type SessionKey = Pick<
+  Session,
+  "userId" | "tokenId" | "proof" | "begunAt"
+>;
 
 /**
  * Sessions of users and tokens in the database. A token that another server has
@@ -20,29 +32,34 @@ export class StoredSessions {
     this.#options = options;
   }
 
-  /** @param tokenId absent: signed in by password or by a provider; the session ends with the user */
-  of({ userId, tokenId }: Pick<Session, "userId" | "tokenId">): Session {
-    const { store, users, clock } = this.#options;
-    if (tokenId === undefined) return { userId, user: () => users.get(userId) };
-    return {
-      userId,
-      tokenId,
-      user() {
-        const token = store.tokens.get(tokenId);
-        return token !== undefined && token.expiresAt > clock.now()
-          ? users.get(userId)
-          : undefined;
-      },
-    };
+  /**
+   * @param key without a token: signed in by password or by a provider; the session ends with the user
+   * @param ofPage the page sends calls by itself: it reports uses by session.keepAlive
+   */
+  of(key: SessionKey, { ofPage = false } = {}): Session {
+    const { tokenId } = key;
+    return tokenId === undefined
+      ? this.#withoutToken(key, ofPage)
+      : this.#withToken({ ...key, tokenId }, ofPage);
   }
 
   /** @returns undefined: the session has ended */
   async open(
-    stored: Pick<Session, "userId" | "tokenId">,
+    key: SessionKey,
+    options?: { readonly ofPage: boolean },
   ): Promise<Session | undefined> {
-    const session = this.of(stored);
+    const session = this.of(key, options);
     if (session.user() === undefined) await this.#options.store.catchUp();
     return session.user() === undefined ? undefined : session;
+  }
+
+  /** The same session, whose user has just proven a second factor. @throws XoError STORE_UNAVAILABLE */
+  async proven(session: Session): Promise<Session> {
+    const { tokenId } = session;
+    if (tokenId === undefined)
+      return this.of({ ...toSessionKey(session), proof: "secondFactor" });
+    await this.#options.store.tokens.setProof(tokenId, "secondFactor");
+    return session;
   }
 
   /** @param text of a token @returns undefined: unknown or expired */
@@ -54,4 +71,86 @@ export class StoredSessions {
     await store.catchUp();
     return store.tokens.find(text);
   }
+
+  #withoutToken(key: SessionKey, ofPage: boolean): Session {
+    const { clock, limits } = this.#options;
+    const { userId, proof = "", begunAt = clock.now() } = key;
+    const { idleMs = Infinity, lifeMs } = limits;
+    let usedAt = clock.now();
+    const used = () => {
+      usedAt = clock.now();
+    };
+    return {
+      userId,
+      proof,
+      begunAt,
+      user: () =>
+        Math.min(begunAt + lifeMs, usedAt + idleMs) > clock.now()
+          ? this.#user(userId, proof)
+          : undefined,
+      ...(ofPage ? {} : { used }),
+    };
+  }
+
+  #withToken(
+    { userId, tokenId }: SessionKey & { readonly tokenId: string },
+    ofPage: boolean,
+  ): Session {
+    const { store, clock } = this.#options;
+    return {
+      userId,
+      tokenId,
+      get proof() {
+        return store.tokens.get(tokenId)?.proof ?? "";
+      },
+      user: () => {
+        const token = store.tokens.get(tokenId);
+        return token !== undefined && endOfToken(token) > clock.now()
+          ? this.#user(userId, token.proof)
+          : undefined;
+      },
+      ...(ofPage
+        ? {}
+        : {
+            used() {
+              if (store.tokens.get(tokenId)?.idleMs !== undefined)
+                store.tokens.touch(tokenId);
+            },
+          }),
+    };
+  }
+
+  #user(userId: string, proof: Token["proof"]): AuthenticatedUser | undefined {
+    const { users, policy } = this.#options;
+    const user = users.get(userId);
+    if (user === undefined) return undefined;
+    const { isAdmin, hasTotp = false } = user;
+    const account = {
+      permission: isAdmin ? "admin" : "none",
+      hasTotp,
+    } as const;
+    switch (policy.standingOf(account, proof)) {
+      case "full":
+        return user;
+      case "ended":
+        return undefined;
+      case "setUpOnly":
+        return {
+          ...user,
+          isAdmin: false,
+          rights: Rights.none,
+          isSetUpOnly: true,
+        };
+    }
+  }
+}
+
+export function toSessionKey(session: Session): SessionKey {
+  const { userId, tokenId, proof, begunAt } = session;
+  return {
+    userId,
+    ...(tokenId === undefined ? {} : { tokenId }),
+    ...(proof === undefined ? {} : { proof }),
+    ...(begunAt === undefined ? {} : { begunAt }),
+  };
 }

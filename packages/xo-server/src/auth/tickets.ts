@@ -1,7 +1,11 @@
 import { XoError } from "@xo-server/model";
 import type { OneTimeSeals } from "./one-time-seals.js";
 import type { Session } from "./session.js";
-import type { StoredSessions } from "./stored-sessions.js";
+import {
+  toSessionKey,
+  type SessionKey,
+  type StoredSessions,
+} from "./stored-sessions.js";
 
 /** Time for the web page to open its WebSocket, in ms. */
 export const TICKET_LIFETIME_MS = 30_000;
@@ -9,11 +13,6 @@ export const TICKET_LIFETIME_MS = 30_000;
 export const MAX_TICKET_LENGTH = 1_000;
 
 const PURPOSE = "ticket of a WebSocket";
-
-interface Ticket {
-  readonly userId: string;
-  readonly tokenId?: string;
-}
 
 export interface TicketsOptions {
   readonly seals: OneTimeSeals;
@@ -33,20 +32,20 @@ export class Tickets {
     this.#options = options;
   }
 
-  issue({ userId, tokenId }: Session): string {
-    const ticket: Ticket = {
-      userId,
-      ...(tokenId === undefined ? {} : { tokenId }),
-    };
+  issue(session: Session): string {
+    const ticket: SessionKey = toSessionKey(session);
     return this.#options.seals.seal(ticket, PURPOSE, TICKET_LIFETIME_MS);
   }
 
   /** @throws XoError CREDENTIALS_INVALID: unknown, used or expired ticket, or its session has ended */
   async redeem(text: string): Promise<Session> {
     const { seals, sessions } = this.#options;
-    const ticket = (await seals.redeem(text, PURPOSE)) as Ticket | undefined;
+    const ticket = (await seals.redeem(text, PURPOSE)) as
+      SessionKey | undefined;
     const session =
-      ticket === undefined ? undefined : await sessions.open(ticket);
+      ticket === undefined
+        ? undefined
+        : await sessions.open(ticket, { ofPage: true });
     if (session === undefined) throw new XoError("CREDENTIALS_INVALID");
     return session;
   }

@@ -1,5 +1,5 @@
 import { XoError } from "@xo-server/model";
-import type { Role, Store } from "@xo-server/store";
+import type { Role, Store, User } from "@xo-server/store";
 import type { AuthenticatedUser } from "./authenticated-user.js";
 import { toPublicGroup, type PublicGroup } from "./public-group.js";
 import {
@@ -8,12 +8,18 @@ import {
   type PublicPrivilege,
   type PublicRole,
 } from "./public-role.js";
+import type { SecondFactorPolicy } from "./second-factor-policy.js";
 import { toPublicUser, type PublicUser } from "./public-user.js";
 
 export type AccountStore = Pick<
   Store,
   "users" | "groups" | "roles" | "grants" | "privileges"
 >;
+
+export interface AccountSources {
+  readonly store: AccountStore;
+  readonly secondFactors: SecondFactorPolicy;
+}
 
 /** Type of an account object in privileges. */
 type AccountType = "user" | "group" | "acl-role" | "acl-privilege";
@@ -25,25 +31,34 @@ type AccountType = "user" | "group" | "acl-role" | "acl-privilege";
  */
 export class VisibleAccounts {
   readonly #store: AccountStore;
+  readonly #secondFactors: SecondFactorPolicy;
   readonly #viewer: AuthenticatedUser;
   #ownRoles: ReadonlySet<string> | undefined;
 
-  constructor(store: AccountStore, person: AuthenticatedUser) {
+  constructor(
+    { store, secondFactors }: AccountSources,
+    person: AuthenticatedUser,
+  ) {
     this.#store = store;
+    this.#secondFactors = secondFactors;
     this.#viewer = person;
   }
 
   users(): PublicUser[] {
     return this.#select(this.#store.users.list(), (user) =>
-      this.#visibleUser(toPublicUser(user, this.#store)),
+      this.#visibleUser(this.#toPublic(user)),
     );
   }
 
   /** @throws XoError NO_SUCH_OBJECT, like all methods for a single object */
   user(id: string): PublicUser {
     const user = this.#store.users.get(id);
-    const visible = user && this.#visibleUser(toPublicUser(user, this.#store));
+    const visible = user && this.#visibleUser(this.#toPublic(user));
     return visible ?? missing("user", id);
+  }
+
+  #toPublic(user: User): PublicUser {
+    return toPublicUser(user, this.#store, this.#secondFactors);
   }
 
   groups(): PublicGroup[] {

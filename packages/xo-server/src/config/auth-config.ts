@@ -1,7 +1,10 @@
 import { Type } from "typebox";
 import { section } from "./config-parts.js";
 
-export const AuthConfig = section("Local users.", {
+const hours = (description: string) =>
+  Type.Integer({ default: 720, minimum: 1, maximum: 4_392, description });
+
+export const AuthConfig = section("Local users, and sessions of all users.", {
   minPasswordLength: Type.Integer({
     default: 8,
     minimum: 1,
@@ -9,4 +12,22 @@ export const AuthConfig = section("Local users.", {
     description:
       "Minimum number of characters of new passwords; existing ones stay valid. Not applied in the demo.",
   }),
+  requireSecondFactor: Type.Enum(["none", "administrators", "all"] as const, {
+    default: "none",
+    description:
+      "Of whom a second factor (TOTP) is required at sign-ins by password, LDAP included: none, administrators or all. Users who have none may only set it up.",
+  }),
+  sessionIdleMinutes: Type.Integer({
+    default: 0,
+    minimum: 0,
+    maximum: 263_520,
+    description:
+      "A session ends after this time without use, in minutes, at least 5; 0: no limit. Not applied to tokens of the API, nor where a browser remembers the sign-in.",
+  }),
+  sessionHours: hours(
+    "A session ends after this time, however much it is used, in hours.",
+  ),
+  rememberedSessionHours: hours(
+    "The same where a browser remembers the sign-in, in hours; it remembers it after it was closed.",
+  ),
 });

@@ -1,6 +1,7 @@
 import { XoError } from "@xo-server/model";
 import { checkAudit, holdsAuditSecret } from "./check-audit.js";
 import { checkTelemetry } from "./check-telemetry.js";
+import { checkAuth } from "./check-auth.js";
 import { checkHttp } from "./check-http.js";
 import { checkSignIn, holdsSignInSecret } from "./check-sign-in.js";
 import { Config } from "./config.js";
@@ -105,8 +106,9 @@ function isGroup(value: unknown): value is Record<string, unknown> {
 /** Adds defaults. @returns all problems */
 function check(content: unknown): ConfigProblem[] {
   if (!validate(content)) return toConfigProblems(validate.errors ?? []);
-  const { audit, http, ldap, oidc, pools, telemetry } = content as Config;
+  const { audit, auth, http, ldap, oidc, pools, telemetry } = content as Config;
   return [
+    ...checkAuth(auth),
     ...checkHttp(http),
     ...checkAudit(audit),
     ...checkTelemetry(telemetry),

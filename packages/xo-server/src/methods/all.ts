@@ -65,6 +65,7 @@ import { scheduleOperations } from "./schedule.js";
 import { serverProbeOperations } from "./server-probe.js";
 import { serverOperations } from "./server.js";
 import { sessionTicketOperations } from "./session-ticket.js";
+import { sessionTokenOperations } from "./session-token.js";
 import { sessionOperations } from "./session.js";
 import { signInProviderOperations } from "./sign-in-provider.js";
 import { srCareOperations } from "./sr-care.js";
@@ -167,6 +168,7 @@ export const operations: readonly Operation<Services>[] = [
   ...serverProbeOperations,
   ...serverOperations,
   ...sessionTicketOperations,
+  ...sessionTokenOperations,
   ...sessionOperations,
   ...signInProviderOperations,
   ...srCareOperations,

@@ -189,7 +189,7 @@ function toOperation(
       const person = personOf(context);
       const given = (params as { readonly id?: string }).id ?? "";
       const isMe = given === "me" && name.startsWith("user.");
-      const visible = new VisibleAccounts(context.services.store, person);
+      const visible = new VisibleAccounts(context.services, person);
       return read(visible, isMe ? person.id : given);
     },
   });

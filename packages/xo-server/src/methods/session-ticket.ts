@@ -3,6 +3,7 @@ import type { Store } from "@xo-server/store";
 import { Type } from "typebox";
 import { defineOperation } from "./define-operation.js";
 import { PublicUser, toPublicUser } from "../auth/public-user.js";
+import type { SecondFactorPolicy } from "../auth/second-factor-policy.js";
 import type { Sessions } from "../auth/sessions.js";
 import {
   MAX_TICKET_LENGTH,
@@ -14,6 +15,7 @@ export interface SessionTicketParts {
   readonly store: Pick<Store, "users" | "groups">;
   readonly sessions: Pick<Sessions, "begin">;
   readonly tickets: Tickets;
+  readonly secondFactors: SecondFactorPolicy;
 }
 
 export const sessionCreateTicket = defineOperation({
@@ -52,7 +54,7 @@ export const sessionSignInWithTicket = defineOperation({
     const user = services.store.users.get(session.userId);
     if (user === undefined) throw new XoError("CREDENTIALS_INVALID");
     services.sessions.begin(client, session);
-    return toPublicUser(user, services.store);
+    return toPublicUser(user, services.store, services.secondFactors);
   },
 });
 

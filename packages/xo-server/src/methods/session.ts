@@ -25,7 +25,7 @@ function begin(
   const user = services.store.users.get(session.userId);
   if (user === undefined) throw new XoError("CREDENTIALS_INVALID");
   services.sessions.begin(client, session);
-  return toPublicUser(user, services.store);
+  return toPublicUser(user, services.store, services.secondFactors);
 }
 
 export const sessionSignIn = defineOperation({
@@ -117,7 +117,8 @@ export const sessionGetUser = defineOperation({
     const user =
       context.user && context.services.store.users.get(context.user.id);
     if (user === undefined) throw new XoError("NO_SESSION");
-    return toPublicUser(user, context.services.store);
+    const { store, secondFactors } = context.services;
+    return toPublicUser(user, store, secondFactors);
   },
 });
 
@@ -127,6 +128,7 @@ export const sessionSignOut = defineOperation({
   params: Type.Object({}),
   result: Type.Boolean(),
   permission: "user",
+  isForSetUp: true,
   handler(_, { services, client }) {
     services.sessions.end(client);
     return true;

@@ -56,6 +56,8 @@ function create(
   options: Static<typeof Wanted>,
 ) {
   const { services } = context;
+  const isOwn = userId === personOf(context).id;
+  const { proof = "" } = context.client.session ?? {};
   const { description, client, expiresIn } = options;
   const wantedMs =
     expiresIn === undefined
@@ -64,6 +66,7 @@ function create(
   const expiresInMs = boundLifetime(wantedMs, context);
   return services.store.tokens.create({
     userId,
+    proof: isOwn ? proof : "administrator",
     ...(description === undefined ? {} : { description }),
     ...(client === undefined ? {} : { clientId: client.id }),
     ...(expiresInMs === undefined ? {} : { expiresInMs }),
@@ -75,6 +78,15 @@ function* all({
 }: Pick<OperationContext, "services">): Iterable<Token> {
   for (const user of services.store.users.list())
     yield* services.store.tokens.ofUser(user.id);
+}
+
+/** Who must set up a second factor first may only end their own session. */
+function ownTokens(context: OperationContext): Iterable<Token> {
+  const { tokens } = context.services.store;
+  const { id, isSetUpOnly = false } = personOf(context);
+  if (!isSetUpOnly) return tokens.ofUser(id);
+  const session = tokens.get(context.client.session?.tokenId ?? "");
+  return session === undefined ? [] : [session];
 }
 
 async function remove(
@@ -156,12 +168,8 @@ export const tokenDeleteOwn = defineOperation({
   result: Type.Boolean(),
   permission: "user",
   changes: true,
-  handler: (meant, context) =>
-    remove(
-      context,
-      context.services.store.tokens.ofUser(personOf(context).id),
-      meant,
-    ),
+  isForSetUp: true,
+  handler: (meant, context) => remove(context, ownTokens(context), meant),
 });
 
 export const userGetAuthenticationTokens = defineOperation({
@@ -231,7 +239,7 @@ function checkLifetime(ms: number): number {
 }
 
 /** A token that was created with another one does not outlive it. @throws XoError FORBIDDEN */
-function boundLifetime(
+export function boundLifetime(
   wantedMs: number | undefined,
   { client, services }: OperationContext,
 ): number | undefined {

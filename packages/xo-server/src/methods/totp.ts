@@ -1,10 +1,11 @@
 import { XoError } from "@xo-server/model";
-import type { Store } from "@xo-server/store";
+import type { Store, User } from "@xo-server/store";
 import { Type } from "typebox";
 import { defineOperation } from "./define-operation.js";
 import type { SignInService } from "../auth/sign-in-service.js";
 import type { TotpEnrollments } from "../auth/totp-enrollments.js";
 import { toTotpUri } from "../auth/totp.js";
+import type { SecondFactorPolicy } from "../auth/second-factor-policy.js";
 import { personOf } from "./token.js";
 
 export interface TotpMethodsOptions {
@@ -27,6 +28,7 @@ export const userEnrolTotp = defineOperation({
     uri: Type.String({ description: "For a QR code." }),
   }),
   permission: "user",
+  isForSetUp: true,
   async handler({ password }, context) {
     const { id, name } = personOf(context);
     await context.services.signIn.checkPassword(
@@ -45,10 +47,15 @@ export const userConfirmTotp = defineOperation({
   result: Type.Boolean(),
   permission: "user",
   changes: true,
+  isForSetUp: true,
   async handler({ otp }, context) {
     const { id } = personOf(context);
-    const { totpEnrollments, store } = context.services;
+    const { client, services } = context;
+    const { totpEnrollments, store, sessions, storedSessions } = services;
     const { secret, step } = totpEnrollments.confirm(id, otp);
+    // Before: as soon as the user has a second factor, sessions without one end.
+    if (client.session !== undefined)
+      sessions.begin(client, await storedSessions.proven(client.session));
     await store.users.setTotp(id, secret, step);
     return true;
   },
@@ -73,17 +80,31 @@ export const userRemoveTotp = defineOperation({
     const isOwn = id === undefined || id === person.id;
     if (!isOwn && !person.isAdmin)
       throw new XoError("FORBIDDEN", { permission: "admin" });
+    const { store, secondFactors } = context.services;
     if (isOwn) {
+      checkRemovable(store.users.get(person.id), secondFactors);
       const { name } = person;
       await context.services.signIn.checkPassword(
         { name, password },
         context.address,
       );
     }
-    await context.services.store.users.setTotp(id ?? person.id, null);
+    await store.users.setTotp(id ?? person.id, null);
     return true;
   },
 });
+
+/** @throws XoError SECOND_FACTOR_REQUIRED */
+function checkRemovable(
+  user: User | undefined,
+  secondFactors: SecondFactorPolicy,
+): void {
+  if (user === undefined || !secondFactors.isRequiredOf(user)) return;
+  throw new XoError("SECOND_FACTOR_REQUIRED", {
+    advice:
+      "it cannot be removed; user.enrolTotp and user.confirmTotp replace it",
+  });
+}
 
 /** The second factor: codes of an app (RFC 6238). */
 export const totpOperations = [userEnrolTotp, userConfirmTotp, userRemoveTotp];

@@ -45,7 +45,7 @@ export const userGetAll = defineOperation({
   permission: "admin",
   handler: (_params, { services }) =>
     Array.from(services.store.users.list(), (user) =>
-      toPublicUser(user, services.store),
+      toPublicUser(user, services.store, services.secondFactors),
     ),
 });
 

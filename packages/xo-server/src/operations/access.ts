@@ -1,9 +1,11 @@
 import type { ViewObject } from "@xo-server/inventory";
 import { XoError } from "@xo-server/model";
+import { secondFactorMissing } from "../auth/second-factor-policy.js";
 import {
   isAllowed,
   type CallContext,
   type ObjectPermission,
+  type Operation,
   type Permission,
 } from "./operation.js";
 
@@ -23,6 +25,19 @@ export function checkLevel(
   throw user === undefined
     ? new XoError("UNAUTHORIZED", { permission })
     : new XoError("FORBIDDEN", { permission });
+}
+
+/** @throws XoError SECOND_FACTOR_REQUIRED: the user must set it up before anything else */
+export function checkSetUp(
+  { user }: Pick<CallContext, "user">,
+  {
+    permission,
+    isForSetUp = false,
+  }: Pick<Operation, "permission" | "isForSetUp">,
+): void {
+  if (user?.isSetUpOnly !== true || isForSetUp) return;
+  if (permission !== "none" && permission !== "guest")
+    throw secondFactorMissing();
 }
 
 /**

@@ -2,7 +2,7 @@ import { XoError } from "@xo-server/model";
 import type { Logger } from "../log/logger.js";
 import type { PoolObjects } from "../objects/pool-objects.js";
 import { untrackedTask } from "../tasks/task-context.js";
-import { checkLevel, checkObject } from "./access.js";
+import { checkLevel, checkObject, checkSetUp } from "./access.js";
 import type { Audit } from "./audit.js";
 import type {
   CallContext,
@@ -261,6 +261,7 @@ function admit<S>(
   context: HandlerContext<S>,
 ): object {
   const { permission } = operation;
+  checkSetUp(context, operation);
   if (typeof permission === "string") {
     checkLevel(context, permission);
     return check(given);

@@ -112,6 +112,8 @@ export interface Operation<S = never> {
   readonly permission: Permission | ObjectPermission;
   /** Written to the audit log, and refused while that cannot be written. */
   readonly changes?: boolean;
+  /** Also for a user who must set up a second factor first. Operations without a permission always are. */
+  readonly isForSetUp?: boolean;
   readonly handler: (params: never, context: HandlerContext<S>) => unknown;
   /**
    * Continues after a crash of the server from the state that the handler has

@@ -128,9 +128,9 @@ export class OneTimePaths {
     if (found.isPublished && !(await this.#shared!.withdraw(token, kind)))
       return undefined;
     const { session } = found.owner.client;
-    return session !== undefined && session.user() === undefined
-      ? undefined
-      : taken;
+    if (session === undefined) return taken;
+    const user = session.user();
+    return user === undefined || user.isSetUpOnly === true ? undefined : taken;
   }
 
   /** Removes the offers of a user whose sessions end. @param except the connection that stays, whose paths are valid on this server */

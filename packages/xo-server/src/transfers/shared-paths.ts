@@ -1,6 +1,10 @@
 import { XoError } from "@xo-server/model";
 import type { Store } from "@xo-server/store";
-import type { StoredSessions } from "../auth/stored-sessions.js";
+import {
+  toSessionKey,
+  type SessionKey,
+  type StoredSessions,
+} from "../auth/stored-sessions.js";
 import {
   toCallContext,
   type Dispatcher,
@@ -23,9 +27,7 @@ export interface PublishedPath {
 }
 
 /** In the database, encrypted. */
-interface StoredCall extends Invocation {
-  readonly userId: string;
-  readonly tokenId?: string;
+interface StoredCall extends Invocation, SessionKey {
   readonly address: string;
 }
 
@@ -48,11 +50,11 @@ export class SharedPaths {
     { user, client, address, invocation }: PathOwner,
   ): Promise<boolean> {
     if (user === undefined || invocation === undefined) return false;
-    const tokenId = client.session?.tokenId;
+    const { session } = client;
     const call: StoredCall = {
       ...invocation,
       userId: user.id,
-      ...(tokenId === undefined ? {} : { tokenId }),
+      ...(session === undefined ? {} : toSessionKey(session)),
       address,
     };
     const secret = toSecret(token, kind);

@@ -14,6 +14,7 @@ import { oneTimeSecrets } from "./013-one-time-secrets.js";
 import { leasesReplaceHeartbeats } from "./014-leases-replace-heartbeats.js";
 import { leavingServers } from "./015-leaving-servers.js";
 import { signInAttempts } from "./016-sign-in-attempts.js";
+import { tokenSessions } from "./017-token-sessions.js";
 import type { SchemaMigration } from "./schema-migration.js";
 
 /** All migrations in order. A released migration is never changed. */
@@ -34,4 +35,5 @@ export const migrations: Readonly<Record<string, SchemaMigration>> = {
   "014-leases-replace-heartbeats": leasesReplaceHeartbeats,
   "015-leaving-servers": leavingServers,
   "016-sign-in-attempts": signInAttempts,
+  "017-token-sessions": tokenSessions,
 };

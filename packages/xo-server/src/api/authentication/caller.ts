@@ -1,5 +1,6 @@
 import { XoError } from "@xo-server/model";
 import type { Authenticator } from "../../auth/authenticator.js";
+import { secondFactorMissing } from "../../auth/second-factor-policy.js";
 import type { Session } from "../../auth/session.js";
 import { SessionClient } from "../../auth/session-client.js";
 import {
@@ -22,6 +23,10 @@ export interface SignInOptions {
   readonly authenticator: Authenticator | undefined;
   /** Permission of anonymous clients. */
   readonly anonymous: Permission;
+  /** Whether a user who must set up a second factor first is admitted. Default: no. */
+  readonly admitsSetUp?: boolean;
+  /** Whether a token is used by this. Default: yes. */
+  readonly isUse?: boolean;
   /** Aborted when the client has disconnected. */
   readonly gone?: AbortSignal | undefined;
 }
@@ -32,15 +37,19 @@ const viewerRights = new Rights(
 );
 
 /**
- * @throws XoError CREDENTIALS_INVALID
+ * @throws XoError CREDENTIALS_INVALID, SECOND_FACTOR_REQUIRED
  */
 export async function toCaller(
   shown: RequestCredentials,
   address: string,
-  { authenticator, anonymous, gone }: SignInOptions,
+  options: SignInOptions,
 ): Promise<Caller> {
-  const session = await signIn(shown, address, { authenticator, gone });
-  return toSessionCaller(session, address, anonymous);
+  const { anonymous, admitsSetUp = false } = options;
+  const session = await signIn(shown, address, options);
+  const caller = toSessionCaller(session, address, anonymous);
+  if (caller.context.user?.isSetUpOnly === true && !admitsSetUp)
+    throw secondFactorMissing();
+  return caller;
 }
 
 /** @param session undefined: anonymous */
@@ -63,11 +72,11 @@ export function toSessionCaller(
 async function signIn(
   shown: RequestCredentials,
   address: string,
-  { authenticator, gone }: Pick<SignInOptions, "authenticator" | "gone">,
+  { authenticator, gone, isUse = true }: SignInOptions,
 ): Promise<Session | undefined> {
   if (shown.kind === "nothing") return undefined;
   if (authenticator === undefined) throw new XoError("CREDENTIALS_INVALID");
   return shown.kind === "token"
-    ? authenticator.byToken(shown.token, address)
+    ? authenticator.byToken(shown.token, address, { isUse })
     : authenticator.byPassword(shown, address, gone);
 }

@@ -45,7 +45,12 @@ export function addSignInRoutes(
       const { url, pending } = await provider.begin(
         returnUrlOf(request, provider),
       );
-      const sealed = seals.seal(pending, PURPOSE, PENDING_LIFETIME_MS);
+      const { remember } = request.query as { readonly remember?: unknown };
+      const begun: BegunSignIn = {
+        ...pending,
+        isRemembered: remember === "true",
+      };
+      const sealed = seals.seal(begun, PURPOSE, PENDING_LIFETIME_MS);
       const cookie = toCookie(request, sealed);
       return reply.header("set-cookie", cookie).redirect(url);
     }),
@@ -62,6 +67,12 @@ export function addSignInRoutes(
   );
 }
 
+/** In the cookie of the browser that began it. */
+interface BegunSignIn extends PendingSignIn {
+  /** The browser keeps the session after it was closed. */
+  readonly isRemembered: boolean;
+}
+
 interface Exchange {
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
@@ -76,7 +87,7 @@ async function finish(
   const { address, isSecure } = request.clientAddress;
   const sealed = readCookies(request.headers.cookie ?? "").get(COOKIE);
   const pending = (await seals.redeem(sealed ?? "", PURPOSE)) as
-    PendingSignIn | undefined;
+    BegunSignIn | undefined;
   if (pending === undefined)
     throw toInvalidCredentials(
       "no pending sign-in in this browser, or it has expired",
@@ -87,7 +98,8 @@ async function finish(
   const url = returnUrlOf(request, provider) + search;
   const session = await provider.finish(url, pending, address);
   const { context } = toSessionCaller(session, address, anonymous);
-  return createTokenCookie(dispatcher, context, isSecure);
+  const { isRemembered } = pending;
+  return createTokenCookie(dispatcher, context, { isSecure, isRemembered });
 }
 
 function providerOf({ authenticator }: SignInRoutesOptions): RedirectSignIn {

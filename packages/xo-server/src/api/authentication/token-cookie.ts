@@ -3,20 +3,41 @@ import type { Dispatcher } from "../../operations/dispatcher.js";
 import type { CallContext } from "../../operations/operation.js";
 import { TOKEN_COOKIE } from "./credentials.js";
 
-/** Creates a token for the signed-in user. @returns the value of `Set-Cookie` */
+export interface CookieOptions {
+  /** Whether the client uses TLS. */
+  readonly isSecure: boolean;
+  /** The browser keeps the cookie after it was closed. */
+  readonly isRemembered: boolean;
+}
+
+/** Creates the token of a browser's session for the signed-in user. @returns the value of `Set-Cookie` */
 export async function createTokenCookie(
   dispatcher: Dispatcher,
   context: CallContext,
-  isSecure: boolean,
+  { isSecure, isRemembered }: CookieOptions,
 ): Promise<string> {
-  const token = await dispatcher.call("token.create", {}, context);
-  if (typeof token !== "string")
-    throw new XoError("INTERNAL", { reason: "token.create returned no token" });
-  return toCookie(token, isSecure);
+  const params = { remember: isRemembered };
+  const made = (await dispatcher.call(
+    "session.createToken",
+    params,
+    context,
+  )) as { readonly token?: unknown; readonly lifeMs?: unknown };
+  if (typeof made.token !== "string" || typeof made.lifeMs !== "number")
+    throw new XoError("INTERNAL", { reason: "session.createToken: no token" });
+  const seconds = isRemembered ? Math.floor(made.lifeMs / 1000) : undefined;
+  return toCookie(made.token, isSecure, seconds);
 }
 
-/** HttpOnly, SameSite=Strict, and Secure if the client uses TLS. */
-function toCookie(token: string, isSecure: boolean): string {
+/**
+ * HttpOnly, SameSite=Strict, and Secure if the client uses TLS.
+ * @param seconds undefined: until the browser is closed
+ */
+function toCookie(
+  token: string,
+  isSecure: boolean,
+  seconds: number | undefined,
+): string {
+  const age = seconds === undefined ? "" : `; Max-Age=${seconds}`;
   const secure = isSecure ? "; Secure" : "";
-  return `${TOKEN_COOKIE}=${encodeURIComponent(token)}; Path=/; HttpOnly; SameSite=Strict${secure}`;
+  return `${TOKEN_COOKIE}=${encodeURIComponent(token)}; Path=/${age}; HttpOnly; SameSite=Strict${secure}`;
 }

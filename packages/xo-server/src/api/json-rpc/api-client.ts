@@ -213,6 +213,7 @@ export class ApiClient implements Client, LimitedSocket {
       this.#sendQueue.send(toDepthError(maxDepth));
       return;
     }
+    this.#session?.used?.();
     const context = toCallContext(this, address, permission);
     this.#calls++;
     const answer = await server.handle(text, context);

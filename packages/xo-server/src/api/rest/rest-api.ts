@@ -18,6 +18,7 @@ import { addEventRoutes } from "./events/event-routes.js";
 import { addSignInRoutes } from "../authentication/sign-in-routes.js";
 import { addJsonBodies } from "./routing/json-bodies.js";
 import { createLoginHandler, LOGIN_PATH } from "./session/login-route.js";
+import { admittedUses } from "./session/admitted-uses.js";
 import { addLogoutRoute } from "./session/logout-route.js";
 import { addOperationRoutes } from "./operations/operation-routes.js";
 import { addPublicRoutes } from "./session/public-routes.js";
@@ -139,6 +140,7 @@ function addAuthentication(
     const caller = await toCaller(credentials, request.clientAddress.address, {
       authenticator,
       anonymous,
+      ...admittedUses(request),
       gone:
         credentials.kind === "password"
           ? createDisconnectSignal(reply)

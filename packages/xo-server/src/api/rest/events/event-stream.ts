@@ -102,9 +102,9 @@ export class EventStream {
   #rights(): Rights | undefined {
     const { caller } = this.#options;
     const { context } = caller;
-    return context.user === undefined
-      ? caller.rights()
-      : context.client.session?.user()?.rights;
+    if (context.user === undefined) return caller.rights();
+    const user = context.client.session?.user();
+    return user?.isSetUpOnly === true ? undefined : user?.rights;
   }
 
   #send(text: string | Buffer): void {

@@ -15,18 +15,24 @@ export function createLoginHandler(options: LoginOptions): RouteHandler {
     const { address, isSecure } = request.clientAddress;
     const caller = await toCaller(credentials, address, {
       ...options,
+      admitsSetUp: true,
       gone: createDisconnectSignal(reply),
     });
     const { context } = caller;
-    const cookie = await createTokenCookie(
-      options.dispatcher,
-      context,
+    const cookie = await createTokenCookie(options.dispatcher, context, {
       isSecure,
-    );
+      isRemembered: readRemember(request.body),
+    });
     return reply
       .header("set-cookie", cookie)
       .send({ user: { id: context.user?.id } });
   };
+}
+
+function readRemember(body: unknown): boolean {
+  const { remember = false } = (body ?? {}) as Record<string, unknown>;
+  if (typeof remember === "boolean") return remember;
+  throw invalidInput({ "body.remember": { message: "a boolean is required" } });
 }
 
 function readLogin(body: unknown): RequestCredentials {

@@ -1,0 +1,70 @@
+import { XoError } from "@xo-server/model";
+import type { TokenProof, User } from "@xo-server/store";
+import type { Config } from "../config/config.js";
+
+/**
+ * What a session may do: everything that its user may (`full`), only set up the second factor
+ * (`setUpOnly`), or nothing any more (`ended`: a session that began before its user had a second factor).
+ */
+export type SessionStanding = "full" | "setUpOnly" | "ended";
+
+type Account = Pick<User, "permission" | "hasTotp">;
+
+/** Of whom a second factor is required, by `auth.requireSecondFactor`. */
+export class SecondFactorPolicy {
+  readonly #required: Config["auth"]["requireSecondFactor"];
+
+  constructor(required: Config["auth"]["requireSecondFactor"] = "none") {
+    this.#required = required;
+  }
+
+  isRequiredOf({ permission }: Pick<Account, "permission">): boolean {
+    switch (this.#required) {
+      case "none":
+        return false;
+      case "administrators":
+        return permission === "admin";
+      case "all":
+        return true;
+    }
+  }
+
+  /** @param proof how the user proved their identity when the session began */
+  standingOf(account: Account, proof: TokenProof): SessionStanding {
+    if (proof === "provider" || proof === "administrator") return "full";
+    if (!this.isRequiredOf(account)) return "full";
+    if (!account.hasTotp) return "setUpOnly";
+    return proof === "secondFactor" ? "full" : "ended";
+  }
+
+  /**
+   * Whether the user must set up a second factor at the next sign-in. Users who can sign in at an
+   * identity provider only are not counted: second factors are its matter.
+   */
+  isMissing(
+    user: Pick<
+      User,
+      "permission" | "hasTotp" | "hasPassword" | "authProviders"
+    >,
+  ): boolean {
+    const hasPassword =
+      user.hasPassword || Object.hasOwn(user.authProviders, "ldap");
+    return hasPassword && !user.hasTotp && this.isRequiredOf(user);
+  }
+}
+
+/** The answer to everything but the set-up of the second factor. */
+export function secondFactorMissing(): XoError {
+  return new XoError("SECOND_FACTOR_REQUIRED", {
+    advice:
+      "this account has none; sign in with the password on the web page, or call user.enrolTotp and user.confirmTotp, to set it up",
+  });
+}
+
+/** A token that was created without a second factor, of a user who has one now. */
+export function tokenWithoutSecondFactor(): XoError {
+  return new XoError("SECOND_FACTOR_REQUIRED", {
+    advice:
+      "this token was created without one; sign in with password and code, and create a new token",
+  });
+}

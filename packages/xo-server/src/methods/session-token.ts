@@ -1,0 +1,64 @@
+import { tokenLifetime } from "@xo-server/store";
+import { Type } from "typebox";
+import { defineOperation } from "./define-operation.js";
+import { boundLifetime, personOf } from "./token.js";
+
+export const sessionCreateToken = defineOperation({
+  name: "session.createToken",
+  summary:
+    "Creates the token of a browser's session, with the limits of sessions (auth.sessionHours and others); POST /auth/login calls it.",
+  params: Type.Object(
+    {
+      remember: Type.Optional(
+        Type.Boolean({
+          description:
+            "true: no limit of idle time, and auth.rememberedSessionHours. Default: false.",
+        }),
+      ),
+    },
+    { additionalProperties: false },
+  ),
+  result: Type.Object({
+    token: Type.String({ description: "It is returned only once." }),
+    lifeMs: Type.Number({ description: "Until it expires at the latest." }),
+  }),
+  permission: "user",
+  changes: true,
+  isForSetUp: true,
+  async handler({ remember = false }, context) {
+    const { id: userId } = personOf(context);
+    const { store, sessionLimits } = context.services;
+    const { idleMs, lifeMs, rememberedMs } = sessionLimits;
+    const { proof = "" } = context.client.session ?? {};
+    const wantedMs = remember ? rememberedMs : lifeMs;
+    const expiresInMs = Math.min(
+      boundLifetime(wantedMs, context) ?? wantedMs,
+      tokenLifetime.maxMs,
+    );
+    const { text } = await store.tokens.create({
+      userId,
+      proof,
+      expiresInMs,
+      ...(remember || idleMs === undefined ? {} : { idleMs }),
+    });
+    return { token: text, lifeMs: expiresInMs };
+  },
+});
+
+export const sessionKeepAlive = defineOperation({
+  name: "session.keepAlive",
+  summary:
+    "Records that the user has used this session, for auth.sessionIdleMinutes. Pages send calls by themselves: for them these are no uses.",
+  params: Type.Object({}, { additionalProperties: false }),
+  result: Type.Boolean(),
+  permission: "user",
+  isForSetUp: true,
+  handler(_, { client, address, services }) {
+    const tokenId = client.session?.tokenId;
+    if (tokenId !== undefined) services.store.tokens.touch(tokenId, address);
+    return true;
+  },
+});
+
+/** Sessions of browsers. */
+export const sessionTokenOperations = [sessionCreateToken, sessionKeepAlive];
