@@ -44,7 +44,8 @@ async function setUp(
       body: JSON.stringify(body),
     });
     const cookie = answer.headers.get("set-cookie")?.split(";")[0] ?? "";
-    return { status: answer.status, cookie };
+    const { data } = (await answer.json()) as { data?: object };
+    return { status: answer.status, cookie, data };
   };
   /** Status and body of a list of users, a path that all signed-in users may read. */
   const read = async (headers: Record<string, string>, path = "/users/me") => {
@@ -167,7 +168,10 @@ t.test(
       status: 403,
       body: { error: /token was created without/ },
     });
-    t.equal((await logIn(account)).status, 401);
+    t.match(await logIn(account), {
+      status: 401,
+      data: { otpRequired: true },
+    });
     const again = await logIn({ ...account, otp: code() });
     t.match(await read({ cookie: again.cookie }), { status: 200 });
     clock.pass(STEP_MS);

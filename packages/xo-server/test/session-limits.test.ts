@@ -15,10 +15,13 @@ async function setUp(t: Test, auth: object) {
   };
   const server = await startTestServer(t, JSON.stringify({ auth }), { clock });
   const { connect, get } = server;
-  const logIn = async (more: object = {}) => {
+  const logIn = async (
+    more: object = {},
+    headers: Record<string, string> = {},
+  ) => {
     const answer = await get("/rest/v0/auth/login", {
       method: "POST",
-      headers: { "content-type": "application/json" },
+      headers: { "content-type": "application/json", ...headers },
       body: JSON.stringify({
         username: "admin",
         password: ADMIN_PASSWORD,
@@ -70,6 +73,9 @@ t.test("a page that nobody uses is signed out", async (t) => {
   t.equal(await page.closed, 1001);
   t.equal((await fetchTicket(cookie)).status, 401);
   t.equal(await statusOf({ cookie }), 401);
+  const again = await logIn({}, { cookie });
+  t.equal(again.status, 200, "with the cookie that the browser still has");
+  t.equal(await statusOf({ cookie: again.cookie }), 200);
 });
 
 t.test("a page that is used stays signed in", async (t) => {

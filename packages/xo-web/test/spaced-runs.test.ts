@@ -1,5 +1,5 @@
 import t from "tap";
-import { SpacedRuns } from "../src/lists/spaced-runs.js";
+import { SpacedRuns } from "../src/live/spaced-runs.js";
 import { FakeClock } from "./fake-clock.js";
 
 function start() {

@@ -1,4 +1,5 @@
 import type { Store, User } from "@xo-server/store";
+import type { AuthenticatedUser } from "./authenticated-user.js";
 import type { SecondFactorPolicy } from "./second-factor-policy.js";
 import { Type, type Static } from "typebox";
 
@@ -54,6 +55,22 @@ export function toPublicUser(
       ? {}
       : { authProviders: Object.fromEntries(providers) }),
   };
+}
+
+/** The user of a session, who may have signed in at a provider, where second factors are its matter. */
+export function toSessionUser(
+  user: User,
+  {
+    store,
+    secondFactors,
+  }: {
+    readonly store: Pick<Store, "groups">;
+    readonly secondFactors: SecondFactorPolicy;
+  },
+  session: Pick<AuthenticatedUser, "isSetUpOnly"> | undefined,
+): PublicUser {
+  const needsSecondFactor = session?.isSetUpOnly === true;
+  return { ...toPublicUser(user, store, secondFactors), needsSecondFactor };
 }
 
 export const userExample = {

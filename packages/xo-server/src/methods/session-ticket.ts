@@ -2,7 +2,7 @@ import { XoError } from "@xo-server/model";
 import type { Store } from "@xo-server/store";
 import { Type } from "typebox";
 import { defineOperation } from "./define-operation.js";
-import { PublicUser, toPublicUser } from "../auth/public-user.js";
+import { PublicUser, toSessionUser } from "../auth/public-user.js";
 import type { SecondFactorPolicy } from "../auth/second-factor-policy.js";
 import type { Sessions } from "../auth/sessions.js";
 import {
@@ -54,7 +54,7 @@ export const sessionSignInWithTicket = defineOperation({
     const user = services.store.users.get(session.userId);
     if (user === undefined) throw new XoError("CREDENTIALS_INVALID");
     services.sessions.begin(client, session);
-    return toPublicUser(user, services.store, services.secondFactors);
+    return toSessionUser(user, services, session.user());
   },
 });
 

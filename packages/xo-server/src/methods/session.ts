@@ -4,7 +4,7 @@ import { Type } from "typebox";
 import type { CallContext } from "../operations/operation.js";
 import { defineOperation, type OperationContext } from "./define-operation.js";
 import type { Authenticator } from "../auth/authenticator.js";
-import { PublicUser, toPublicUser } from "../auth/public-user.js";
+import { PublicUser, toSessionUser } from "../auth/public-user.js";
 import type { Session } from "../auth/session.js";
 import type { Sessions } from "../auth/sessions.js";
 
@@ -25,7 +25,7 @@ function begin(
   const user = services.store.users.get(session.userId);
   if (user === undefined) throw new XoError("CREDENTIALS_INVALID");
   services.sessions.begin(client, session);
-  return toPublicUser(user, services.store, services.secondFactors);
+  return toSessionUser(user, services, session.user());
 }
 
 export const sessionSignIn = defineOperation({
@@ -117,8 +117,7 @@ export const sessionGetUser = defineOperation({
     const user =
       context.user && context.services.store.users.get(context.user.id);
     if (user === undefined) throw new XoError("NO_SESSION");
-    const { store, secondFactors } = context.services;
-    return toPublicUser(user, store, secondFactors);
+    return toSessionUser(user, context.services, context.user);
   },
 });
 

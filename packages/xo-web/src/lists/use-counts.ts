@@ -1,7 +1,7 @@
 import { monotonicClock } from "@xo-server/kit";
 import { onScopeDispose, shallowRef, watch, type ShallowRef } from "vue";
+import { SpacedRuns } from "../live/spaced-runs.js";
 import { useServer } from "../live/use-server.js";
-import { SpacedRuns } from "./spaced-runs.js";
 
 /** Interval of counting, and delay after a change of the query, in ms. */
 const AGAIN_MS = 5_000;

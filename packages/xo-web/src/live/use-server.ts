@@ -13,6 +13,7 @@ import type { Call } from "../api/server-connection.js";
 import { poolHealth, type PoolHealth } from "../api/pool-health.js";
 import type { StatusView } from "../api/status-feed.js";
 import { createSession, type Session } from "../session/use-session.js";
+import { useKeepAlive } from "./use-keep-alive.js";
 import { useConnection } from "./use-connection.js";
 
 /** The connection of the page and its session, for all components. */
@@ -118,6 +119,11 @@ export function provideServer(): Server {
       connection.retryNow();
     },
   };
+  useKeepAlive(() => {
+    // Without a session, or a connection, there is nothing to keep.
+    if (session.user.value?.isGuest === false)
+      void connection.call("session.keepAlive").catch(() => undefined);
+  });
   start();
   provide(key, server);
   return server;

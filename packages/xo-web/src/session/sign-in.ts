@@ -13,6 +13,8 @@ export interface SignInForm {
   readonly username: string;
   readonly password: string;
   readonly otp?: string;
+  /** The browser keeps the session after it was closed. */
+  readonly remember?: boolean;
 }
 
 const root = "rest/v0";
@@ -46,12 +48,13 @@ export async function signOut(): Promise<void> {
 
 /**
  * What a socket is signed in with: sockets read no cookies.
- * @returns undefined: no stored session in this browser, or it has expired
+ * @returns undefined: no stored session in this browser, or it has ended
  * @throws Error: the server, or the proxy before it, cannot answer now
  */
 export async function fetchTicket(): Promise<string | undefined> {
   const answer = await post("session/ticket");
-  if (answer.status === 401) return undefined;
+  // 403: a second factor is required since, and the session began without one.
+  if (answer.status === 401 || answer.status === 403) return undefined;
   if (!answer.ok) throw new Error(`session/ticket: HTTP ${answer.status}`);
   const { ticket } = (await answer.json()) as { ticket: string | null };
   return ticket ?? undefined;

@@ -23,6 +23,10 @@ export interface User {
 export interface Session {
   /** null: not signed in; undefined: not known yet. */
   readonly user: Readonly<ShallowRef<User | null | undefined>>;
+  /** A user who may only set up a second factor, and is not signed in to anything else; null: there is none. */
+  readonly setUpUser: Readonly<ShallowRef<User | null>>;
+  /** The session of this page has ended, and not by signing out. */
+  readonly hasEnded: Readonly<ShallowRef<boolean>>;
   /** Call it for each new connection. Rejects if the server cannot answer now: the last known user stays. */
   readonly opened: (call: Call) => Promise<void>;
   readonly signIn: (form: SignInForm) => Promise<SignInOutcome>;
@@ -48,19 +52,31 @@ const key = "looks-around";
 /** The session of the page. */
 export function createSession(): Session {
   const user = shallowRef<User | null | undefined>(undefined);
+  const setUpUser = shallowRef<User | null>(null);
+  const hasEnded = shallowRef(false);
   let call: Call | undefined;
 
   async function renew(): Promise<void> {
     const ticket = await fetchTicket();
     if (ticket === undefined || call === undefined) {
+      const wasSignedIn = user.value?.isGuest === false;
+      if (wasSignedIn || setUpUser.value !== null) hasEnded.value = true;
+      setUpUser.value = null;
       user.value = sessionStorage.getItem(key) === null ? null : anonymous;
       return;
     }
-    user.value = toUser(await call("session.signInWithTicket", { ticket }));
+    const answer = await call("session.signInWithTicket", { ticket });
+    const found = toUser(answer);
+    const isSetUp = isObject(answer) && answer["needsSecondFactor"] === true;
+    hasEnded.value = false;
+    setUpUser.value = isSetUp ? found : null;
+    user.value = isSetUp ? null : found;
   }
 
   return {
-    user: user,
+    user,
+    setUpUser,
+    hasEnded,
     async opened(given) {
       call = given;
       await renew();
@@ -75,6 +91,8 @@ export function createSession(): Session {
       await call?.("session.signOut").catch(() => undefined);
       await signOut();
       sessionStorage.removeItem(key);
+      hasEnded.value = false;
+      setUpUser.value = null;
       user.value = null;
     },
     continueAnonymously() {

@@ -29,12 +29,18 @@ export function toRestError(error: Error): RestError | undefined {
 
 function fromXoError({ code, message, data }: XoError): RestError {
   const status = errorTable[code].http;
-  if (status === 401) return { status, body: { error: "invalid credentials" } };
+  if (status === 401) return { status, body: toRefusal(data) };
   return { status, body: toBody(code, message, data) };
 }
 
 type Body = RestError["body"];
 type Data = XoError["data"];
+
+/** Of a right password without its code, sign-in forms must know that a code is missing; nothing else is told. */
+function toRefusal({ otpRequired }: Data): Body {
+  const error = "invalid credentials";
+  return otpRequired === true ? { error, data: { otpRequired } } : { error };
+}
 
 /** Errors whose body has more than a message. */
 const bodies: Readonly<

@@ -135,12 +135,13 @@ function addAuthentication(
 ): void {
   const { authenticator, anonymous, admission } = parts;
   rest.addHook("onRequest", async (request, reply) => {
+    const { isSignIn, ...uses } = admittedUses(request);
     const otp = readText(queryOf(request), "otp");
-    const credentials = readCredentials(request.headers, otp);
+    const credentials = readCredentials(isSignIn ? {} : request.headers, otp);
     const caller = await toCaller(credentials, request.clientAddress.address, {
       authenticator,
       anonymous,
-      ...admittedUses(request),
+      ...uses,
       gone:
         credentials.kind === "password"
           ? createDisconnectSignal(reply)

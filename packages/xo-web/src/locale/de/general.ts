@@ -43,6 +43,14 @@ export const general: Widened<typeof words> = {
       "Zu viele Fehlversuche: das Passwort wurde nicht geprüft. In {seconds} s erneut versuchen.",
     failed: "Anmeldung fehlgeschlagen: {reason}",
     elsewhere: "Anmelden mit {name}",
+    remember: "Angemeldet bleiben",
+    rememberHint:
+      "Auf diesem Computer, auch nachdem der Browser geschlossen wurde.",
+    ended:
+      "Ihre Sitzung ist beendet. Melden Sie sich an, um auf dieser Seite fortzufahren.",
+    setUp: "Zweiten Faktor einrichten",
+    setUpLead:
+      "Dieser Server verlangt von {name} die Zwei-Faktor-Authentifizierung. Richten Sie sie ein, um fortzufahren.",
   },
   console: {
     title: "{name} · Konsole",

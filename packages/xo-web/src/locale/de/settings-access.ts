@@ -24,6 +24,12 @@ export const settingsAccess: Pick<
     passwordKept:
       "Leer lassen, um das Passwort zu behalten. Ein neues Passwort widerruft alle Sitzungen und Tokens des Benutzers.",
     totp: "Zwei-Faktor",
+    totpMissing: "Zwei-Faktor fehlt",
+    totpMissingCount: {
+      one: "{n} Benutzer muss die Zwei-Faktor-Authentifizierung noch einrichten",
+      other:
+        "{n} Benutzer müssen die Zwei-Faktor-Authentifizierung noch einrichten",
+    },
     totpOff: "Zwei-Faktor-Authentifizierung entfernen",
     totpAsk: "Zwei-Faktor-Authentifizierung von {name} entfernen?",
     totpLead:

@@ -47,6 +47,12 @@ export const general = {
       "Too many failed attempts: the password was not verified. Try again in {seconds} s.",
     failed: "Sign-in failed: {reason}",
     elsewhere: "Sign in with {name}",
+    remember: "Stay signed in",
+    rememberHint: "On this computer, also after the browser was closed.",
+    ended: "Your session has ended. Sign in to continue on this page.",
+    setUp: "Set up a second factor",
+    setUpLead:
+      "This server requires two-factor authentication of {name}. Set it up to continue.",
   },
   console: {
     title: "{name} · Console",

@@ -19,6 +19,11 @@ export const settingsAccess = {
     passwordKept:
       "Leave empty to keep the password. A new password revokes all sessions and tokens of the user.",
     totp: "Two-factor",
+    totpMissing: "Two-factor missing",
+    totpMissingCount: {
+      one: "{n} user must still set up two-factor authentication",
+      other: "{n} users must still set up two-factor authentication",
+    },
     totpOff: "Remove two-factor authentication",
     totpAsk: "Remove two-factor authentication of {name}?",
     totpLead:

@@ -6,6 +6,8 @@ export interface User {
   readonly groups: readonly string[];
   readonly hasPassword: boolean;
   readonly hasTotp: boolean;
+  /** A second factor is required of the user, who has none. */
+  readonly needsSecondFactor: boolean;
   readonly authProviders?: Readonly<Record<string, { readonly id: string }>>;
 }
 

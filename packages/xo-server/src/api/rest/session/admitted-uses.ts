@@ -4,6 +4,12 @@ import { REST_ROOT } from "../routing/rest-path.js";
 
 const TICKET_PATH = "/session/ticket";
 
+/** A browser still has the cookie of a session that has ended: who signs in again is not refused for it. */
+const SIGN_IN_PATHS: ReadonlySet<string> = new Set([
+  LOGIN_PATH,
+  "/signin/providers",
+]);
+
 /** What a page needs for the set-up of a second factor, and what says nothing of any user. */
 const SET_UP_PATHS: ReadonlySet<string> = new Set([
   LOGIN_PATH,
@@ -20,6 +26,8 @@ const SET_UP_PATHS: ReadonlySet<string> = new Set([
  * lost its connection, so that these do not keep a session alive.
  */
 export function admittedUses({ url }: FastifyRequest): {
+  /** Credentials of the request are ignored. */
+  readonly isSignIn: boolean;
   readonly admitsSetUp: boolean;
   readonly isUse: boolean;
 } {
@@ -28,6 +36,7 @@ export function admittedUses({ url }: FastifyRequest): {
     .slice(REST_ROOT.length)
     .replace(/\/+$/, "");
   return {
+    isSignIn: SIGN_IN_PATHS.has(path),
     admitsSetUp: SET_UP_PATHS.has(path),
     isUse: path !== TICKET_PATH,
   };

@@ -1,0 +1,30 @@
+import { monotonicClock } from "@xo-server/kit";
+import { onScopeDispose } from "vue";
+import { SpacedRuns } from "./spaced-runs.js";
+
+/** A session that is not used for some minutes may end: its uses are reported this often, in ms. */
+const EVERY_MS = 60_000;
+const USES = ["pointerdown", "keydown", "wheel", "touchmove"] as const;
+
+/** Reports that somebody uses the page, until the scope ends: what a page asks for by itself is no use. */
+export function useKeepAlive(report: () => void): void {
+  const reports = new SpacedRuns({
+    clock: monotonicClock,
+    everyMs: EVERY_MS,
+    run: report,
+  });
+  const events = new AbortController();
+  const options = { signal: events.signal, capture: true, passive: true };
+  for (const use of USES)
+    addEventListener(
+      use,
+      () => {
+        reports.request();
+      },
+      options,
+    );
+  onScopeDispose(() => {
+    events.abort();
+    reports.stop();
+  });
+}
