@@ -48,6 +48,32 @@ t.test(
   },
 );
 
+t.test("several VMs are copied under names by a pattern", LIMIT, async (t) => {
+  const { url } = await startOver(t, []);
+  const session = await ApiSession.open(t, url);
+  const halted = await session.all({ type: "VM", power_state: "Halted" });
+  const vms = halted.slice(0, 2);
+  const copy = (params: object) =>
+    session.call("bulk.run", {
+      method: "vm.clone",
+      ids: vms.map(({ id }) => id),
+      params,
+      sync: true,
+    });
+  t.match(await copy({ namePattern: "$& of {name}, {name}" }), {
+    result: { succeeded: 2 },
+  });
+  for (const { name_label: name } of vms) {
+    const wanted = `$& of ${String(name)}, ${String(name)}`;
+    const made = await session.all({ type: "VM", name_label: wanted });
+    t.equal(made.length, 1, wanted);
+  }
+  const both = { id: vms[0]!.id, namePattern: "{name}", name: "x" };
+  t.match(await session.call("vm.clone", both), {
+    error: { data: { code: "INVALID_PARAMETERS", reason: /not both/ } },
+  });
+});
+
 t.test(
   "of two operators at one VM the second gets a busy error",
   LIMIT,

@@ -342,5 +342,16 @@ t.test("fields report missing and out-of-range values", (t) => {
   const vlan: Field = { kind: "number", id: "v", label: "", most: 4094 };
   t.equal(problemOf(vlan, 4095), "tooLarge");
   t.equal(problemOf({ ...vlan, isOptional: true }, null), undefined);
+  const compression: Field = {
+    kind: "choice",
+    id: "compress",
+    label: "Compression",
+    options: [
+      { id: "", label: "None" },
+      { id: "zstd", label: "zstd" },
+    ],
+  };
+  t.equal(problemOf(compression, ""), undefined, "none is a choice");
+  t.equal(problemOf(compression, null), "missing");
   t.end();
 });

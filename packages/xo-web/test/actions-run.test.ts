@@ -197,3 +197,64 @@ t.test("a created file can be opened", async (t) => {
   await shown[0]!.action!.run();
   t.same(went, ["/vms/new"]);
 });
+
+/** A server whose downloads become tasks when `fetch` says so. */
+function transfers() {
+  const asked: string[] = [];
+  let tasks: Json[] = [
+    // An export of before.
+    task("t0", "a", "success"),
+  ];
+  const given = start((method, params) => {
+    if (method === "task.list") return Promise.resolve(tasks);
+    if (method === "vm.export") {
+      const { id } = params as { id: string };
+      asked.push(id);
+      if (id === "b") return Promise.reject(new RpcError(9, "no such VM"));
+    }
+    return Promise.resolve({});
+  });
+  const change = async (id: string, vm: string, status: string) => {
+    tasks = [...tasks, task(id, vm, status)];
+    given.follower.notified({ update: [task(id, vm, status)] });
+    await settled();
+  };
+  return { ...given, asked, change };
+}
+
+function task(id: string, vm: string, status: string): Json {
+  const properties = { objectId: vm, operation: "vm.export" };
+  return { id, status, properties, result: { message: "no space" } };
+}
+
+/** All that is awaited has gone on. */
+async function settled(): Promise<void> {
+  for (let i = 0; i < 20; i++) await Promise.resolve();
+}
+
+t.test(
+  "several downloads are requested one after another, and failures listed",
+  async (t) => {
+    const { run, asked, change, shown, failed } = transfers();
+    const ended = run("vm.export", vms);
+    await settled();
+    t.same(asked, ["a"]);
+    await change("t1", "a", "pending");
+    t.same(asked, ["a"], "while the first is under way");
+    await change("t1", "a", "success");
+    t.same(asked, ["a", "b", "c"], "one that is refused does not stop them");
+    await change("t2", "c", "failure");
+    await ended;
+    t.match(shown.at(-1), { tone: "bad", detail: /1 .*2 / });
+    await shown.at(-1)!.action!.run();
+    t.match(failed, [
+      {
+        failures: [
+          { id: "b", error: { message: "no such VM" } },
+          { id: "c", error: { message: "no space" } },
+        ],
+        retry: { steps: [{ objects: [{ id: "b" }, { id: "c" }] }] },
+      },
+    ]);
+  },
+);

@@ -15,6 +15,14 @@ const name = Type.Optional(
     description: "Name of the copy. Default: that of the source.",
   }),
 );
+const namePattern = Type.Optional(
+  Type.String({
+    minLength: 1,
+    maxLength: 1024,
+    description:
+      "In the place of name, for several VMs (bulk.run): {name} stands for the name of the source.",
+  }),
+);
 const compress = Type.Optional(
   Type.Union([Type.Boolean(), Type.Enum(["", "gzip", "native", "zstd"])], {
     description: "Compression of the data sent to another pool.",
@@ -37,6 +45,7 @@ export const vmClone = defineOperation({
   params: Type.Object({
     id,
     name,
+    namePattern,
     full_copy: Type.Optional(
       Type.Boolean({ description: "Copies all data (full copy)." }),
     ),
@@ -65,9 +74,12 @@ export const vmClone = defineOperation({
   },
   handler: (given, context) => {
     const { id: vm, full_copy = false, fast = !full_copy } = given;
-    const options = { name: given.name, compress: given.compress };
     const { sr } = given;
     const from = source(context, vm);
+    const options = {
+      name: nameFor(from.object, given),
+      compress: given.compress,
+    };
     if (sr !== undefined) context.check("operate:store", "SR", sr);
     return withCopy(from, context, () =>
       sr === undefined
@@ -82,7 +94,7 @@ export const vmCopy = defineOperation({
   name: "vm.copy",
   summary:
     "Copies a VM with all its data, in its pool or to another one. Returns the id of the copy.",
-  params: Type.Object({ vm: id, sr, name, compress }),
+  params: Type.Object({ vm: id, sr, name, namePattern, compress }),
   permission: {
     action: "administrate:clone",
     resource: "*",
@@ -91,7 +103,11 @@ export const vmCopy = defineOperation({
   handler: ({ vm, ...options }, context) => {
     context.check("operate:store", "SR", options.sr);
     const from = source(context, vm);
-    return withCopy(from, context, () => copy(context.objects, from, options));
+    const { sr, compress } = options;
+    const name = nameFor(from.object, options);
+    return withCopy(from, context, () =>
+      copy(context.objects, from, { sr, name, compress }),
+    );
   },
 });
 
@@ -218,6 +234,24 @@ function toCompression(given: boolean | string): "" | "gzip" | "zstd" {
 
 function nameOf(object: PoolObject["object"], what: string): string {
   return `${String(object["name_label"])}_${what}`;
+}
+
+interface GivenName {
+  readonly name?: string | undefined;
+  readonly namePattern?: string | undefined;
+}
+
+/** @throws XoError INVALID_PARAMETERS */
+function nameFor(
+  object: PoolObject["object"],
+  { name, namePattern }: GivenName,
+): string | undefined {
+  if (namePattern === undefined) return name;
+  if (name !== undefined)
+    throw new XoError("INVALID_PARAMETERS", {
+      reason: "either name or namePattern, not both",
+    });
+  return namePattern.replaceAll("{name}", () => String(object["name_label"]));
 }
 
 /** A copy of a snapshot is a template, as with XAPI all snapshots are. */

@@ -36,7 +36,7 @@ function fromXoError({ code, message, data }: XoError): RestError {
 type Body = RestError["body"];
 type Data = XoError["data"];
 
-/** Of a right password without its code, sign-in forms must know that a code is missing; nothing else is told. */
+/** Of a right password without its code, sign-in forms must know that a code is missing; nothing else is sent. */
 function toRefusal({ otpRequired }: Data): Body {
   const error = "invalid credentials";
   return otpRequired === true ? { error, data: { otpRequired } } : { error };

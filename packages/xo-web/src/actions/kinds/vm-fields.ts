@@ -39,18 +39,34 @@ export function onlyOn(values: Values): Values {
   );
 }
 
+function copyNameField(
+  vms: readonly ObjectRow[],
+  names: Messages["actions"]["fields"],
+): Field {
+  const [vm] = vms;
+  if (vms.length > 1)
+    return {
+      kind: "text",
+      id: "namePattern",
+      label: names.namePattern,
+      hint: names.namePatternHint,
+      initial: "{name} copy",
+    };
+  return {
+    kind: "text",
+    id: "name",
+    label: names.name,
+    initial: vm === undefined ? "" : `${nameOf(vm)} copy`,
+  };
+}
+
 export function copyFields(
-  vm: ObjectRow | undefined,
-  { actions: { fields: names, free } }: Messages,
+  vms: readonly ObjectRow[],
+  { actions: { fields: names, free }, ui }: Messages,
   formats: Formats,
 ): readonly Field[] {
   return [
-    {
-      kind: "text",
-      id: "name",
-      label: names.name,
-      initial: vm === undefined ? "" : `${nameOf(vm)} copy`,
-    },
+    copyNameField(vms, names),
     {
       kind: "choice",
       id: "kind",
@@ -83,7 +99,7 @@ export function copyFields(
       initial: "",
       label: names.compression,
       options: [
-        { id: "", label: "–" },
+        { id: "", label: ui.none },
         { id: "zstd", label: "zstd" },
         { id: "gzip", label: "gzip" },
       ],

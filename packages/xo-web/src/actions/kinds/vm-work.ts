@@ -23,6 +23,9 @@ import {
 const vm = { types: ["VM"], group: "work" } as const;
 const all = ["VM", "VM-template", "VM-snapshot"] as const;
 
+/** Copies of all data compete for the same storage. */
+const COPIES_AT_ONCE = 2;
+
 /** What is made of VMs, templates and snapshots. */
 export const vmWorkActions: readonly Action[] = [
   defineAction({
@@ -114,20 +117,27 @@ export const vmWorkActions: readonly Action[] = [
     group: "work",
     id: "vm.copy",
     icon: Copy,
-    isForOne: true,
     refusalOf: (object, text) => blocked(object, text, "clone"),
     createdType: "VM",
-    formOf: ([object], { text, formats }) => ({
-      fields: copyFields(object, text, formats),
+    formOf: (objects, { text, formats }) => ({
+      fields: copyFields(objects, text, formats),
     }),
-    operation: (_, { name, kind, sr, compress }) => {
-      const named = name === undefined ? {} : { name };
-      if (kind === "elsewhere" && sr !== undefined) {
-        const params = { ...named, sr, compress: compress ?? "" };
-        return { method: "vm.copy", idParameter: "vm", params };
+    operation: (_, { name, namePattern, kind, sr, compress }) => {
+      const named = {
+        ...(name === undefined ? {} : { name }),
+        ...(namePattern === undefined ? {} : { namePattern }),
+      };
+      if (kind === "elsewhere") {
+        // Without an SR the server says so: a copy in the same place was not asked for.
+        const place = sr === undefined ? {} : { sr };
+        const params = { ...named, ...place, compress: compress ?? "" };
+        const concurrency = COPIES_AT_ONCE;
+        return { method: "vm.copy", idParameter: "vm", params, concurrency };
       }
       const params = { ...named, full_copy: kind === "full" };
-      return { method: "vm.clone", params };
+      return kind === "full"
+        ? { method: "vm.clone", params, concurrency: COPIES_AT_ONCE }
+        : { method: "vm.clone", params };
     },
   }),
   defineAction({
@@ -135,9 +145,10 @@ export const vmWorkActions: readonly Action[] = [
     group: "work",
     id: "vm.export",
     icon: Download,
-    isForOne: true,
+    isInTurn: true,
     refusalOf: (object, text) => blocked(object, text, "export"),
-    formOf: (_, { text }) => ({
+    formOf: (objects, { text }) => ({
+      ...(objects.length > 1 && { lead: text.actions.leads.exportSeveral }),
       fields: [
         {
           kind: "choice",

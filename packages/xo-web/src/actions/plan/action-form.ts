@@ -85,6 +85,9 @@ export type FieldProblem = "missing" | "tooSmall" | "tooLarge";
 
 /** What is wrong with a field's value. */
 export function problemOf(field: Field, value: Json): FieldProblem | undefined {
+  // "None" is a choice.
+  if (field.kind === "choice" && field.options.some(({ id }) => id === value))
+    return undefined;
   const isEmpty = value === null || value === "";
   if (isEmpty) return field.isOptional === true ? undefined : "missing";
   if (field.kind !== "number" && field.kind !== "size") return undefined;

@@ -16,6 +16,8 @@ export interface OperationCall {
   /** Which parameter is the object's id; default: `id`. */
   readonly idParameter?: string;
   readonly params?: Readonly<Record<string, Json>>;
+  /** How many at a time, of several; default: 10. */
+  readonly concurrency?: number;
 }
 
 /** The same operation on some objects. */
@@ -79,6 +81,8 @@ export interface ActionDefinition {
   readonly isForOne?: boolean;
   /** To several at a time only: for one there is something better. */
   readonly isForMany?: boolean;
+  /** To several one after another, not as one bulk operation: each answer is for this browser. */
+  readonly isInTurn?: boolean;
   /** Why not to this object now; undefined: nothing is known against it. Fields may be missing. */
   readonly refusalOf?: (
     object: ObjectRow,

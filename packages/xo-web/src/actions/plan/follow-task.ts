@@ -21,6 +21,24 @@ export interface BulkOutcome {
   readonly notBegun: number;
 }
 
+type TaskProperties = Readonly<Record<string, Json>>;
+
+/** A task that is about to begin, of which only its properties are known. */
+export interface ExpectedTask {
+  readonly begun: Promise<void>;
+  /** Resolves when it has ended, with the task. */
+  readonly ended: Promise<Readonly<Record<string, Json>>>;
+  /** Rejects both with this reason, unless the task has begun. */
+  readonly giveUp: (reason: string) => void;
+}
+
+interface Expected {
+  readonly fits: (properties: TaskProperties) => boolean;
+  /** Tasks that were there before. */
+  readonly others: Set<string>;
+  readonly onBegin: (id: string) => void;
+}
+
 interface Followed {
   readonly onCounts: (counts: TaskCounts) => void;
   readonly onEnd: (task: Readonly<Record<string, Json>>) => void;
@@ -30,6 +48,7 @@ interface Followed {
 export class TaskFollower {
   readonly #call: Call;
   readonly #followed = new Map<string, Followed>();
+  readonly #expected = new Set<Expected>();
 
   constructor(call: Call) {
     this.#call = call;
@@ -50,17 +69,61 @@ export class TaskFollower {
     });
   }
 
+  /**
+   * Follows the next task that fits; those that are known now do not count. Such as that of a download, which
+   * begins when the browser fetches it.
+   */
+  async expect(
+    fits: (properties: TaskProperties) => boolean,
+  ): Promise<ExpectedTask> {
+    const known = await this.#list().catch(() => []);
+    const others = new Set(known.map((task) => idOf(task)));
+    const begun = defer<void>();
+    const ended = defer<Readonly<Record<string, Json>>>();
+    // Whoever expects the task may await only one of them.
+    begun.promise.catch(() => undefined);
+    ended.promise.catch(() => undefined);
+    const expected: Expected = {
+      fits,
+      others,
+      onBegin: (id) => {
+        this.#expected.delete(expected);
+        begun.resolve();
+        this.#followed.set(id, {
+          onCounts: () => undefined,
+          onEnd: (task) => {
+            this.#followed.delete(id);
+            ended.resolve(task);
+          },
+        });
+      },
+    };
+    this.#expected.add(expected);
+    return {
+      begun: begun.promise,
+      ended: ended.promise,
+      giveUp: (reason) => {
+        if (!this.#expected.delete(expected)) return;
+        begun.reject(new Error(reason));
+        ended.reject(new Error(reason));
+      },
+    };
+  }
+
   /** For each connection, and when a subscription starts: missed changes are requested. */
   async renew(): Promise<void> {
-    if (this.#followed.size === 0) return;
+    if (this.#followed.size === 0 && this.#expected.size === 0) return;
     try {
-      await this.#call("task.subscribe", { details: false });
-      const params = { limit: 200, details: false };
-      const tasks = await this.#call("task.list", params);
-      for (const task of toList(tasks)) this.#take(task);
+      for (const task of await this.#list()) this.#take(task);
     } catch {
       // The connection was lost: the next one requests again.
     }
+  }
+
+  async #list(): Promise<readonly Json[]> {
+    await this.#call("task.subscribe", { details: false });
+    const params = { limit: 200, details: false };
+    return toList(await this.#call("task.list", params));
   }
 
   /** A notification `task`. */
@@ -73,7 +136,8 @@ export class TaskFollower {
 
   #take(task: Json): void {
     if (!isObject(task)) return;
-    const followed = this.#followed.get(textOf(task["id"]));
+    this.#takeExpected(task);
+    const followed = this.#followed.get(idOf(task));
     if (followed === undefined) return;
     const { counts, status } = task;
     if (isObject(counts))
@@ -84,6 +148,35 @@ export class TaskFollower {
       });
     if (status !== "pending") followed.onEnd(task);
   }
+
+  #takeExpected(task: Readonly<Record<string, Json>>): void {
+    const { properties } = task;
+    const id = idOf(task);
+    if (!isObject(properties)) return;
+    for (const { fits, others, onBegin } of this.#expected)
+      if (!others.has(id) && fits(properties)) {
+        onBegin(id);
+        return;
+      }
+  }
+}
+
+interface Deferred<T> {
+  readonly promise: Promise<T>;
+  readonly resolve: (value: T) => void;
+  readonly reject: (error: Error) => void;
+}
+
+function defer<T>(): Deferred<T> {
+  let settle: Omit<Deferred<T>, "promise"> | undefined;
+  const promise = new Promise<T>((resolve, reject) => {
+    settle = { resolve, reject };
+  });
+  return { promise, ...settle! };
+}
+
+function idOf(task: Json): string {
+  return isObject(task) ? textOf(task["id"]) : "";
 }
 
 function toList(value: Json | undefined): readonly Json[] {

@@ -14,6 +14,7 @@ import {
   type Step,
 } from "./action.js";
 import { errorMessage } from "./error-message.js";
+import { runInTurn } from "./run-in-turn.js";
 import type { BulkFailure, BulkOutcome, TaskFollower } from "./follow-task.js";
 
 /** Copies and migrations of large disks take hours. */
@@ -33,7 +34,7 @@ export interface Failed {
 
 export interface Runner {
   readonly call: Call;
-  readonly follower: Pick<TaskFollower, "follow">;
+  readonly follower: Pick<TaskFollower, "follow" | "expect">;
   readonly toasts: Pick<Toasts, "show">;
   readonly words: () => Localization;
   readonly go: (path: string) => void;
@@ -56,6 +57,8 @@ export async function runPlan(
   const toast = new PlanToast(runner, action, plan);
   try {
     if (objects.length === 1) await runOne(runner, action, plan, toast);
+    else if (action.isInTurn === true)
+      await runTransfers(runner, action, plan, toast);
     else await runMany(runner, action, plan, toast);
   } catch (error) {
     toast.failed(error);
@@ -88,6 +91,24 @@ function paramsOf(operation: Step["operation"], { id }: ObjectRow): Json {
   return idParameter === "" ? params : { ...params, [idParameter]: id };
 }
 
+async function runTransfers(
+  runner: Runner,
+  action: Action,
+  plan: Plan,
+  toast: PlanToast,
+): Promise<void> {
+  const notBegun = () => runner.words().text.actions.notFetched;
+  const outcome = await runInTurn(
+    { ...runner, notBegun },
+    action,
+    plan.steps,
+    ({ succeeded, failed }) => {
+      toast.progress(succeeded, failed);
+    },
+  );
+  toast.manyDone(plan, [outcome]);
+}
+
 async function runMany(
   runner: Runner,
   action: Action,
@@ -102,7 +123,7 @@ async function runMany(
       ids: objects.map(({ id }) => id),
       idParameter: operation.idParameter ?? "id",
       params: operation.params ?? {},
-      concurrency: AT_ONCE,
+      concurrency: operation.concurrency ?? AT_ONCE,
     });
     const { taskId } = answer as { taskId: string };
     const outcome = await runner.follower.follow(taskId, (counts) => {

@@ -47,6 +47,8 @@ export const actions: Messages["actions"] = {
     noVtpm: "Die VM hat kein vTPM",
   },
   leads: {
+    exportSeveral:
+      "Eine Datei je VM, nacheinander: lassen Sie diese Seite offen, und erlauben Sie dem Browser mehrere Downloads.",
     cleanShutdown:
       "Das Gastsystem wird heruntergefahren. Seine Dienste sind nicht erreichbar, bis die VM wieder gestartet wird.",
     cleanReboot:
@@ -143,6 +145,8 @@ export const actions: Messages["actions"] = {
     kind: "Art der Kopie",
     kindFast: "Schneller Klon, teilt Daten mit dieser VM",
     kindFull: "Vollständige Kopie auf demselben SR",
+    namePattern: "Namen der Kopien",
+    namePatternHint: "{name} steht für den Namen der VM.",
     kindElsewhere:
       "Vollständige Kopie auf ein anderes SR oder in einen anderen Pool",
     srHint: "Für eine Kopie auf ein anderes SR oder in einen anderen Pool",
@@ -311,6 +315,8 @@ export const actions: Messages["actions"] = {
   open: "Öffnen",
   tasks: "Aufgaben",
   progress: "{done} von {total}",
+  notFetched:
+    "Der Browser hat diesen Download nicht begonnen: erlauben Sie dieser Seite mehrere Downloads.",
   progressFailed: "{done} von {total}, {failed} fehlgeschlagen",
   allDone: { one: "{n} erledigt", other: "Alle {n} erledigt" },
   someFailed: "{succeeded} erledigt, {failed} fehlgeschlagen",

@@ -48,6 +48,8 @@ export const actions = {
   },
   /** Consequences of an action, shown in its confirmation. */
   leads: {
+    exportSeveral:
+      "One file for each VM, one after another: keep this page open, and allow the browser several downloads.",
     cleanShutdown:
       "The guest is asked to shut down. Its services are unavailable until the VM is started again.",
     cleanReboot:
@@ -140,6 +142,8 @@ export const actions = {
     kind: "Type of copy",
     kindFast: "Fast clone, shares data with this VM",
     kindFull: "Full copy on the same SR",
+    namePattern: "Names of the copies",
+    namePatternHint: "{name} stands for the name of the VM.",
     kindElsewhere: "Full copy to another SR or pool",
     srHint: "For a copy to another SR or pool",
     network: "Network",
@@ -302,6 +306,8 @@ export const actions = {
   open: "Open",
   tasks: "Tasks",
   progress: "{done} of {total}",
+  notFetched:
+    "The browser has not begun this download: allow this page several downloads.",
   progressFailed: "{done} of {total}, {failed} failed",
   allDone: { one: "{n} done", other: "All {n} done" },
   someFailed: "{succeeded} done, {failed} failed",
