@@ -44,10 +44,11 @@ export class CutLink {
     this.#cut = direction;
   }
 
-  /** Connections on which something was lost are closed. */
-  repair(): void {
+  /** @param closes false: connections on which something was lost stay open and silent, as if a firewall had forgotten them */
+  repair({ closes }: { readonly closes: boolean }): void {
     this.#cut = undefined;
-    for (const message of this.#stuck) message.destroy();
+    // A message that was read does not close its connection.
+    if (closes) for (const { socket } of this.#stuck) socket.destroy();
     this.#stuck.clear();
   }
 

@@ -66,7 +66,7 @@ export class FailingServers {
       case "answers":
         this.#links[i]!.cut(fault);
         await pause(CUT_MS);
-        this.#links[i]!.repair();
+        this.#links[i]!.repair({ closes: this.#random(2) === 0 });
         return;
       case "clock":
         child.kill("SIGUSR2");

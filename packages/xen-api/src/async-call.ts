@@ -2,6 +2,7 @@ import { XoError } from "@xo-server/model";
 import { checkReadOnly } from "./call-executor.js";
 import { resultTypeOf } from "./declared-type.js";
 import type { XapiComponents } from "./components.js";
+import { startTask } from "./start-task.js";
 import type { AsyncCallOptions } from "./xapi.js";
 
 /** See Xapi.callAsync. */
@@ -11,25 +12,12 @@ export async function callAsync(
   params: readonly unknown[],
   options: AsyncCallOptions,
 ): Promise<unknown> {
-  const { settings, executor, tasks, label } = parts;
+  const { settings, tasks } = parts;
   if (settings.readOnly) checkReadOnly(method);
   if (options.signal?.aborted === true)
     throw new XoError("ABORTED", { what: method });
   const hadEventSource = tasks.hasEventSource;
-  // `signal` is not passed on: this call returns immediately, and a task whose reference is unknown
-  // could not be cancelled.
-  const ref = await executor.value({
-    method: `Async.${method}`,
-    params,
-    priority: "call",
-    timeoutMs: settings.callTimeoutMs,
-    beforeSend: options.beforeSend,
-    headers: toHeaders(options.marks),
-  });
-  if (typeof ref !== "string") {
-    const reason = `Async.${method} returned no task`;
-    throw new XoError("BAD_ANSWER", { address: label, reason, start: "" });
-  }
+  const ref = await startTask(parts, method, params, options);
   let hasEnded = false;
   try {
     options.onTask?.(ref);
@@ -42,18 +30,6 @@ export async function callAsync(
   } finally {
     void destroyTask(parts, { ref, hasEnded }, options.keepUntil);
   }
-}
-
-/** XAPI copies these headers into other_config of the task that it creates for the call [context.ml, get_http_other_config]. */
-function toHeaders(
-  marks: AsyncCallOptions["marks"] = {},
-): Readonly<Record<string, string>> {
-  return Object.fromEntries(
-    Object.entries(marks).map(([key, value]) => [
-      `X-Http-other-config-${key}`,
-      value,
-    ]),
-  );
 }
 
 /** Destroys a task that has ended, so that it does not accumulate on the pool. A pending or deleted task is left as it is. */

@@ -7,6 +7,7 @@ import {
   type DecodePriority,
   type RecordBatch,
 } from "@xo-server/model";
+import { answerLimitMs } from "./answer-limits.js";
 import type { CallQueue } from "./call-queue.js";
 import { createDeadline } from "./deadline.js";
 import { resultTypeOf, toDeclaredType } from "./declared-type.js";
@@ -25,7 +26,7 @@ export interface CallRequest {
   readonly className?: string;
   readonly priority: DecodePriority;
   readonly timeoutMs: number;
-  /** See RpcRequest. */
+  /** See RpcRequest. Default: answerLimitMs. */
   readonly startTimeoutMs?: number;
   /** See RpcRequest. */
   readonly stallTimeoutMs?: number;
@@ -119,7 +120,7 @@ export class CallExecutor {
         );
       } catch (error) {
         // Batches that were passed to the caller cannot be revoked, so the call must not run again.
-        const isSafe = isIdempotent && !hasDelivered;
+        const isSafe = isIdempotent && !hasDelivered && !signal.aborted;
         const decision = afterFailedCall(error, attempt, isSafe);
         await applyDecision(
           this.#options.session,
@@ -147,7 +148,7 @@ export class CallExecutor {
       className,
       onAnswerStart: onBegin,
       onBatch,
-      startTimeoutMs,
+      startTimeoutMs = answerLimitMs(request.method),
       stallTimeoutMs,
       beforeSend,
       headers,

@@ -8,6 +8,7 @@ import { TokenOrigins } from "./event-token.js";
 import { ConnectionPool } from "./http/connection-pool.js";
 import type { ListingOptions } from "./listing.js";
 import { Login } from "./login.js";
+import { MarkedTasks } from "./marked-tasks.js";
 import type { XapiOptions } from "./options.js";
 import { Rpc } from "./rpc.js";
 import { Secrets } from "./secrets.js";
@@ -50,6 +51,7 @@ export function createComponents(
   const queue = new CallQueue(label, maxConcurrentCalls, maxQueuedCalls);
   const executor = new CallExecutor({ session, rpc, queue, clock });
   const pacing = new EventPacing(clock);
+  const marked = new MarkedTasks(executor);
   const isAuto = settings.transport === "auto";
   const listing: ListingOptions = {
     executor,
@@ -70,7 +72,14 @@ export function createComponents(
     listing,
     origins: new TokenOrigins(),
     pacing,
-    tasks: new TaskTracker({ ...settings, ...shared, executor, pacing }),
+    marked,
+    tasks: new TaskTracker({
+      ...settings,
+      ...shared,
+      executor,
+      pacing,
+      marked,
+    }),
     streams: new Streams(session, dialing, async (address) => {
       // The address may be that of a host that has just joined.
       if (!candidates.isKnown(address)) await discover();

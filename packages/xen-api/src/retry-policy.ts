@@ -43,9 +43,9 @@ export function afterFailedCall(
   }
   if (isNetworkError(error))
     return { action: "probe", retry: isIdempotent && attempt === 0 };
-  // The call is not retried, but a host that no longer answers must be detected.
+  // A host that no longer answers must be detected; only the answer may be lost as well.
   if (error instanceof XoError && error.code === "CALL_TIMEOUT")
-    return { action: "probe", retry: false };
+    return { action: "probe", retry: isIdempotent && attempt === 0 };
   return { action: "give-up" };
 }
 

@@ -72,12 +72,25 @@ function unwrap(
     : new XapiError(inner[1]!, inner[2]!.split("; "), method);
 }
 
-/** The tasks in a batch of events. `state` undefined: deleted. */
-export function tasksIn(
-  batch: RecordBatch,
-): { ref: string; state: TaskState | undefined }[] {
+/** The other_config of a task record. */
+export function toTaskMarks(record: unknown): Readonly<Record<string, string>> {
+  const { other_config: config } = (record ?? {}) as {
+    readonly other_config?: Readonly<Record<string, string>> | null;
+  };
+  return config ?? {};
+}
+
+/** A task in a batch of events. `state` undefined: deleted. */
+export interface ReportedTask {
+  readonly ref: string;
+  readonly state: TaskState | undefined;
+  readonly marks: Readonly<Record<string, string>>;
+}
+
+/** The tasks in a batch of events. */
+export function tasksIn(batch: RecordBatch): readonly ReportedTask[] {
   const task = batch.classes.indexOf("task");
-  const found: { ref: string; state: TaskState | undefined }[] = [];
+  const found: ReportedTask[] = [];
   if (task === -1) return found;
   const text = (offset: number, length: number) =>
     Buffer.from(batch.buffer, offset, length).toString();
@@ -87,14 +100,13 @@ export function tasksIn(
     const ref = text(row[RecordField.refOffset]!, row[RecordField.refLength]!);
     const json = text(row[RecordField.offset]!, row[RecordField.length]!);
     if (row[RecordField.operation] === Operation.del || json === "") {
-      found.push({ ref, state: undefined });
+      found.push({ ref, state: undefined, marks: {} });
       continue;
     }
     const isLenient = (row[RecordField.flags]! & RecordFlag.lenient) !== 0;
-    found.push({
-      ref,
-      state: toTaskState(isLenient ? parseLenient(json) : JSON.parse(json)),
-    });
+    const record: unknown = isLenient ? parseLenient(json) : JSON.parse(json);
+    const [state, marks] = [toTaskState(record), toTaskMarks(record)];
+    found.push({ ref, state, marks });
   }
   return found;
 }

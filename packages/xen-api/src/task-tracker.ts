@@ -4,12 +4,14 @@ import type { CallExecutor } from "./call-executor.js";
 import { toDeclaredType } from "./declared-type.js";
 import type { EventPacing } from "./event-pacing.js";
 import { isFinal, tasksIn, toTaskState, type TaskState } from "./task-state.js";
+import type { MarkedTasks } from "./marked-tasks.js";
 import { TaskWatcher, type WatchRequest } from "./task-watcher.js";
 import { parseXmlFragment } from "./xmlrpc-value.js";
 
 export interface TaskTrackerOptions {
   readonly executor: CallExecutor;
   readonly pacing: EventPacing;
+  readonly marked: MarkedTasks;
   readonly clock: MonotonicClock;
   readonly logger: Logger;
   readonly label: string;
@@ -58,10 +60,14 @@ export class TaskTracker {
 
   /** Processes the events of one batch. */
   applyBatch(batch: RecordBatch): void {
-    for (const { ref, state } of tasksIn(batch))
+    for (const task of tasksIn(batch)) {
+      const { ref, state } = task;
       if (this.#watchers.has(ref)) this.#update(ref, state);
       else if (state !== undefined && isFinal(state))
         this.#cacheEnded(ref, state);
+      // Who has waited for it finds it ended.
+      this.#options.marked.report(task);
+    }
   }
 
   #cacheEnded(ref: string, state: TaskState): void {

@@ -1,10 +1,17 @@
+import { spawnSync } from "node:child_process";
 import { X509Certificate } from "node:crypto";
 import { connect, createServer, type AddressInfo, type Socket } from "node:net";
 import t from "tap";
 import { XoError } from "@xo-server/model";
 import type { TlsPolicy, Xapi } from "../src/index.js";
 import { makeLoopbackCertificate } from "@xo-server/certificate";
-import { createClient, keepingLogger, PASSWORD } from "./client.js";
+import {
+  clientOf,
+  createClient,
+  keepingLogger,
+  PASSWORD,
+  startPool,
+} from "./client.js";
 import { FakeClock, until } from "./fake-clock.js";
 import { FakeXapi, httpAnswer, poolScript } from "./fake-xapi.js";
 
@@ -291,3 +298,23 @@ t.test("another process gets the certificate that was verified", async (t) => {
     certificate.fingerprint,
   );
 });
+
+const { status: withoutSs } = spawnSync("ss", ["-V"]);
+
+t.test(
+  "the kernel probes silent connections, with and without TLS",
+  { skip: withoutSs !== 0 && "ss is not installed" },
+  async (t) => {
+    const plain = await startPool(t);
+    const secured = await startTlsPool(t);
+    await clientOf(t, plain).connect();
+    const tls = { fingerprint: certificate.fingerprint };
+    await tlsClient(t, secured.port, tls).connect();
+    for (const { port } of [plain, secured]) {
+      const to = ["-tnoH", "dst", `127.0.0.1:${port}`];
+      const { stdout } = spawnSync("ss", to, { encoding: "utf8" });
+      const lines = stdout.trim().split("\n");
+      for (const line of lines) t.match(line, /timer:\(keepalive,/);
+    }
+  },
+);

@@ -35,6 +35,12 @@ export interface DialedSocket {
 }
 
 /**
+ * The kernel probes a connection that is silent for so long, in ms. One whose other end has lost its power, or that a
+ * firewall has forgotten, then fails within 10 s more (ten probes, one a second), also while nothing is to be sent.
+ */
+const KEEP_ALIVE_MS = 15_000;
+
+/**
  * Connects to the address, through the proxy if there is one, and verifies the certificate.
  * @throws XoError CONNECTION_REFUSED, UNREACHABLE, CONNECTION_LOST, CONNECTION_TIMEOUT, TLS_*, PROXY_FAILED, ABORTED
  */
@@ -125,6 +131,7 @@ function waitUntilConnected(
       signal?.removeEventListener("abort", onAbort);
       socket.off(event, onReady).off("error", onError).off("close", onClose);
       if (error === undefined) {
+        socket.setKeepAlive(true, KEEP_ALIVE_MS);
         resolve();
         return;
       }

@@ -1,0 +1,142 @@
+import { pause } from "@xo-server/kit";
+import { XoError } from "@xo-server/model";
+import type { XapiComponents } from "./components.js";
+import { isNetworkError } from "./retry-policy.js";
+import type { AsyncCallOptions } from "./xapi.js";
+
+/** An answer that has not come this long after events have reported its task is lost, in ms. */
+const LATE_MS = 5_000;
+/** Pause before the tasks of the pool are read again: the request may have been under way, in ms. */
+const SEARCH_AGAIN_MS = 2_000;
+
+/**
+ * Calls `Async.<method>`, once. A task with marks is also found if the answer is lost: the events report it, or, after
+ * the connection has failed, the list of tasks has it.
+ * @returns the reference of the task
+ * @throws XapiError, XoError; after a network error no task was found, but the pool may have got the call
+ */
+export async function startTask(
+  parts: XapiComponents,
+  method: string,
+  params: readonly unknown[],
+  options: AsyncCallOptions,
+): Promise<string> {
+  const { marks = {} } = options;
+  if (Object.keys(marks).length === 0)
+    return send(parts, { method, params, options });
+  let isSent = false;
+  const late = new AbortController();
+  let stop = () => undefined as void;
+  const found = new Promise<string>((resolve) => {
+    stop = parts.marked.expect(marks, resolve);
+  });
+  const answer = send(parts, {
+    method,
+    params,
+    signal: late.signal,
+    options: {
+      ...options,
+      beforeSend() {
+        options.beforeSend?.();
+        isSent = true;
+      },
+    },
+  });
+  endLate(parts, answer, found, late);
+  try {
+    return await Promise.race([answer, found]);
+  } catch (error) {
+    if (!isSent || !isAnswerLost(error)) throw error;
+    const ref = await search(parts, marks, found);
+    if (ref === undefined) throw error;
+    parts.logger.info(
+      `${parts.label}: the answer to Async.${method} was lost, its task was found`,
+    );
+    return ref;
+  } finally {
+    stop();
+  }
+}
+
+/** Gives up the connection of an answer that is overdue: others would wait for it in the queue. */
+function endLate(
+  { settings: { clock } }: XapiComponents,
+  answer: Promise<unknown>,
+  found: Promise<unknown>,
+  late: AbortController,
+): void {
+  const ended = new AbortController();
+  const end = () => {
+    ended.abort();
+  };
+  void answer.then(end, end);
+  void found.then(async () => {
+    await pause(clock, LATE_MS, ended.signal);
+    late.abort();
+  });
+}
+
+/** Looks for the task twice. @returns undefined: there is none, or the pool cannot be read */
+async function search(
+  { marked, settings: { clock } }: XapiComponents,
+  marks: NonNullable<AsyncCallOptions["marks"]>,
+  found: Promise<string>,
+): Promise<string | undefined> {
+  try {
+    const ref = await marked.search(marks);
+    if (ref !== undefined) return ref;
+    const waited = pause(clock, SEARCH_AGAIN_MS);
+    return await Promise.race([found, waited.then(() => marked.search(marks))]);
+  } catch {
+    // The failure of the call itself is reported.
+    return undefined;
+  }
+}
+
+/** The pool may have started the task. */
+function isAnswerLost(error: unknown): boolean {
+  if (!(error instanceof XoError)) return false;
+  const { code } = error;
+  const isUnreadable =
+    code === "BAD_ANSWER" || code === "HTTP_STATUS" || code === "CALL_TIMEOUT";
+  return isUnreadable || isNetworkError(error);
+}
+
+interface Start {
+  readonly method: string;
+  readonly params: readonly unknown[];
+  readonly options: AsyncCallOptions;
+  /** Ends only the wait for the answer. */
+  readonly signal?: AbortSignal;
+}
+
+async function send(
+  { executor, settings, label }: XapiComponents,
+  { method, params, options, signal }: Start,
+): Promise<string> {
+  // The signal of the caller is not passed on: a task whose reference is unknown could not be cancelled.
+  const ref = await executor.value({
+    method: `Async.${method}`,
+    params,
+    priority: "call",
+    timeoutMs: settings.callTimeoutMs,
+    signal,
+    beforeSend: options.beforeSend,
+    headers: toHeaders(options.marks),
+  });
+  if (typeof ref === "string") return ref;
+  const reason = `Async.${method} returned no task`;
+  throw new XoError("BAD_ANSWER", { address: label, reason, start: "" });
+}
+
+/** XAPI copies these headers into other_config of the task that it creates for the call [context.ml, get_http_other_config]. */
+function toHeaders(
+  marks: AsyncCallOptions["marks"] = {},
+): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    Object.entries(marks).map(([key, value]) => [
+      `X-Http-other-config-${key}`,
+      value,
+    ]),
+  );
+}

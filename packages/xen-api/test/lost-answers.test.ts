@@ -1,0 +1,149 @@
+import t, { type Test } from "tap";
+import { clientOf, startPool } from "./client.js";
+import { FakeClock, until } from "./fake-clock.js";
+import { poolScript, type FakeReply } from "./fake-xapi.js";
+
+const TASK = "OpaqueRef:7a5c0000-0000-4000-8000-000000000001";
+const MARKS = { "xo-call": "part 1", "xo-epoch": "3" };
+
+const task = (otherConfig: object) => ({
+  status: "success",
+  progress: 1,
+  result: "<value>x</value>",
+  error_info: [],
+  other_config: otherConfig,
+});
+
+/**
+ * A pool that answers the first call of a method with `first`, later ones as usual.
+ * @param tasks what it lists
+ */
+async function setUp(
+  t: Test,
+  wanted: string,
+  first: FakeReply,
+  tasks: readonly object[] = [],
+) {
+  const clock = new FakeClock();
+  let isFirst = true;
+  const lists = [...tasks];
+  const pool = await startPool(
+    t,
+    poolScript(({ method }) => {
+      if (method === wanted) {
+        const reply = isFirst ? first : { value: "again" };
+        isFirst = false;
+        return reply;
+      }
+      if (method === "task.get_all_records")
+        return { value: lists.length > 1 ? lists.shift() : (lists[0] ?? {}) };
+      if (method === "task.get_record") return { value: task(MARKS) };
+      return undefined;
+    }),
+  );
+  const xapi = clientOf(t, pool, { clock });
+  await xapi.connect();
+  // The client requests the addresses of the members by itself.
+  await until(() => pool.methods.includes("host.get_all_records"));
+  await xapi.call("pool.get_all_records");
+  const count = () => pool.methods.filter((name) => name === wanted).length;
+  const arrived = () => until(() => count() === 1);
+  /** Time passes until the call has settled. */
+  const settled = async (call: Promise<unknown>) => {
+    await arrived();
+    const hurry = setInterval(() => {
+      clock.advance(1_000);
+    }, 2);
+    await call.catch(() => undefined);
+    clearInterval(hurry);
+    return call;
+  };
+  return { clock, pool, xapi, count, arrived, settled };
+}
+
+t.test("a getter whose answer does not come is sent again", async (t) => {
+  const { clock, pool, xapi, count, arrived } = await setUp(
+    t,
+    "VM.get_record",
+    { silent: true },
+  );
+  const call = xapi.call("VM.get_record", ["OpaqueRef:vm"]);
+  await arrived();
+  const { socket } = pool.calls.at(-1)!;
+  clock.advance(19_999);
+  t.equal(count(), 1);
+  clock.advance(1);
+  t.equal(await call, "again");
+  t.ok(socket.destroyed, "the connection is given up");
+});
+
+t.test(
+  "a setter whose answer does not come is not sent again, and fails after a minute",
+  async (t) => {
+    const { clock, xapi, count, arrived } = await setUp(
+      t,
+      "VM.set_name_label",
+      { silent: true },
+    );
+    const call = xapi.call("VM.set_name_label", ["OpaqueRef:vm", "x"]);
+    await arrived();
+    clock.advance(60_000);
+    await t.rejects(call, { code: "CALL_TIMEOUT" });
+    t.equal(count(), 1);
+  },
+);
+
+t.test("a method that may take long has only its own limit", async (t) => {
+  const { clock, xapi, count, arrived } = await setUp(t, "host.call_plugin", {
+    silent: true,
+  });
+  const call = xapi.call("host.call_plugin", []);
+  let hasEnded = false;
+  const ended = call.catch(() => (hasEnded = true));
+  await arrived();
+  clock.advance(299_999);
+  await new Promise((resolve) => setImmediate(resolve));
+  t.notOk(hasEnded);
+  clock.advance(1);
+  await ended;
+  t.equal(count(), 1);
+});
+
+for (const [name, reply] of Object.entries({
+  "never comes": { silent: true },
+  "is lost with its connection": { cut: true },
+  "is unreadable": { raw: "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n}{" },
+} satisfies Record<string, FakeReply>)) {
+  t.test(
+    `the task of a call whose answer ${name} is found in the list by its marks`,
+    async (t) => {
+      const other = { ...MARKS, "xo-call": "part 2" };
+      const { xapi, count, settled } = await setUp(t, "Async.VM.clone", reply, [
+        { "OpaqueRef:other": task(other) },
+        { "OpaqueRef:other": task(other), [TASK]: task(MARKS) },
+      ]);
+      const seen: string[] = [];
+      const call = xapi.callAsync("VM.clone", [], {
+        marks: MARKS,
+        onTask: (ref) => seen.push(ref),
+      });
+      t.equal(await settled(call), "x");
+      t.same(seen, [TASK]);
+      t.equal(count(), 1, "it was not sent again");
+    },
+  );
+
+  t.test(
+    `a call whose answer ${name} fails if the pool has no such task`,
+    async (t) => {
+      const { xapi, count, settled } = await setUp(t, "Async.VM.clone", reply, [
+        { "OpaqueRef:other": task({}) },
+      ]);
+      const call = xapi.callAsync("VM.clone", [], { marks: MARKS });
+      await t.rejects(settled(call), {
+        code: /CALL_TIMEOUT|CONNECTION_LOST|BAD_ANSWER/,
+      });
+      t.equal(count(), 1, "it was not sent again");
+    },
+  );
+}

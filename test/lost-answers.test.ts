@@ -1,0 +1,76 @@
+import t, { type Test } from "tap";
+import { steer } from "./steered-pools.js";
+
+interface Task {
+  readonly status: string;
+  readonly result?: { readonly code?: string; readonly message?: string };
+}
+
+const REBOOT = "Async.VM.hard_reboot";
+
+/** A server with a pool, whose answers get lost. */
+async function setUp(t: Test) {
+  const server = await steer(t, { hosts: 3, vms: 30, seed: 5 });
+  const { api } = server;
+  const pool = server.pools[0]!;
+  const vms = await api.all({ type: "VM", power_state: "Running" });
+  return {
+    pool,
+    vms,
+    reboot: async ({ id }: { readonly id: string }): Promise<Task> => {
+      const path = `/vms/${id}/actions/hard_reboot`;
+      const begun = await api.rest("POST", path, {});
+      const { taskId } = (await begun.json()) as { taskId: string };
+      const ended = await api.rest("GET", `/tasks/${taskId}?wait=true`);
+      return (await ended.json()) as Task;
+    },
+    /** How often the pool has got each call. */
+    received: (): readonly number[] => {
+      const times = new Map<string, number>();
+      for (const { method, object } of pool.calls())
+        if (method === "VM.hard_reboot")
+          times.set(object, (times.get(object) ?? 0) + 1);
+      return [...times.values()];
+    },
+  };
+}
+
+for (const [fault, what] of [
+  ["hang", "never comes, on a connection that stays open"],
+  ["drop", "is lost with its connection"],
+] as const)
+  t.test(
+    `an action whose answer ${what} ends with its XAPI task`,
+    async (t) => {
+      const { pool, vms, reboot, received } = await setUp(t);
+      pool.faults.set(fault, { value: true, method: REBOOT, times: 1 });
+      t.match(await reboot(vms[0]!), { status: "success" });
+      t.notOk(pool.faults.isOn(fault), "it was lost");
+      t.same(received(), [1], "nothing was sent twice");
+    },
+  );
+
+t.test("an action whose answer is lost fails as its XAPI task", async (t) => {
+  const { pool, vms, reboot, received } = await setUp(t);
+  pool.faults.set("hang", { value: true, method: REBOOT, times: 1 });
+  const params = ["", "the SR is gone", ""];
+  pool.failNext("VM.hard_reboot", "SR_BACKEND_FAILURE_47", params);
+  t.match(await reboot(vms[0]!), {
+    status: "failure",
+    result: { code: "SR_BACKEND_FAILURE_47" },
+  });
+  t.same(received(), [1]);
+});
+
+t.test("lost answers do not keep later calls waiting", async (t) => {
+  const { pool, vms, reboot, received } = await setUp(t);
+  // More than calls at a time.
+  const some = vms.slice(0, 10);
+  pool.faults.set("hang", { value: true, method: REBOOT, times: 9 });
+  const tasks = await Promise.all(some.map(reboot));
+  t.same(new Set(tasks.map(({ status }) => status)), new Set(["success"]));
+  t.same(
+    received(),
+    some.map(() => 1),
+  );
+});
