@@ -63,6 +63,46 @@ t.test(
   },
 );
 
+const JOBS: Readonly<Record<string, (pool: string) => object>> = {
+  rollingUpdate: (pool) => ({ groups: [[pool]] }),
+  call: (pool) => ({
+    method: "pool.rollingUpdate",
+    paramsVector: { type: "set", values: [{ pool }] },
+  }),
+};
+
+for (const [type, bodyOf] of Object.entries(JOBS))
+  t.test(
+    `the state of an update that a job (${type}) has started names the task that users see`,
+    LIMIT,
+    async (t) => {
+      const update = await WatchedUpdate.start(t);
+      const { api, pool } = update;
+      const job = { type, name: "night", ...bodyOf(pool.id) };
+      const jobId = (await api.ask("job.create", { job })) as string;
+      const run = api.call("job.runNow", { id: jobId });
+      const { current } = await until(
+        update,
+        ({ current }) => current?.task !== undefined,
+      );
+      const id = current!.task!;
+      const read = async (path: string) =>
+        (await (await api.rest("GET", path)).json()) as object;
+      t.match(await read(`/tasks/${id}`), { id, status: "pending" });
+      const listed = (await read("/tasks?fields=id")) as { id: string }[];
+      t.ok(listed.some((task) => task.id === id));
+      const runs = (await api.ask("jobRun.list", { jobId })) as object;
+      t.match(runs, { runs: [{ taskId: id }] });
+      await api.ask("task.abort", { id });
+      await run;
+      t.match(await read(`/tasks/${id}?wait=true`), { status: "failure" });
+      t.match(await api.ask("jobRun.list", { jobId }), {
+        runs: [{ status: "aborted" }],
+      });
+      t.match((await stateOf(update)).current, { stopped: /aborted/ });
+    },
+  );
+
 t.test(
   "a host that does not return leaves HA disabled: abandoning the update restores it",
   LIMIT,

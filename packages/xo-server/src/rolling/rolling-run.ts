@@ -59,7 +59,7 @@ export class RollingRun {
     const before = turnsLeft(this.#record, objects).length;
     // First: a run whose record is stored has to be continued after a crash.
     await this.#parts.onBegin?.();
-    await this.#journal.keep({ task: work.taskId });
+    await this.#journal.keep({ task: work.wholeTaskId });
     try {
       await this.#runWaves(before);
       if (this.#record.migrateBack !== false) {

@@ -14,8 +14,10 @@ export interface TaskCounts {
 
 /** A task as the code that runs in it sees it: for progress, messages, parts and cancellation. */
 export interface TaskContext {
-  /** Id of the task that clients see; absent: there is none. */
+  /** Id of the task that clients see, or of this part of it; absent: there is none. */
   readonly taskId?: string;
+  /** Id of the whole task, which clients list and cancel; absent: there is none. */
+  readonly wholeTaskId?: string;
   /** The lease under which the task acts; absent: there is only one server. */
   readonly lease?: HeldLease | undefined;
   /** Aborted when the task is cancelled. */

@@ -16,6 +16,8 @@ import type { TaskContext, TaskCounts } from "./task-context.js";
 
 export interface TaskNodeOptions {
   readonly id: string;
+  /** Absent: it is the whole task. */
+  readonly wholeId?: string;
   readonly properties: object;
   readonly signal: AbortSignal;
   readonly lease?: HeldLease | undefined;
@@ -76,6 +78,10 @@ export class TaskNode implements TaskContext {
 
   get taskId(): string {
     return this.id;
+  }
+
+  get wholeTaskId(): string {
+    return this.#options.wholeId ?? this.id;
   }
 
   get lease(): HeldLease | undefined {
@@ -274,6 +280,7 @@ export class TaskNode implements TaskContext {
     const { clock, signal, steps, lease } = this.#options;
     const part: TaskNode = new TaskNode({
       ...own,
+      wholeId: this.wholeTaskId,
       signal,
       lease,
       clock,

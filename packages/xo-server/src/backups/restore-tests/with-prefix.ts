@@ -2,9 +2,10 @@ import type { TaskContext } from "../../tasks/task-context.js";
 
 /** The same task, whose state and steps are persisted under a prefix: one of several tests of it. */
 export function withPrefix(task: TaskContext, prefix: string): TaskContext {
-  const { taskId, signal } = task;
+  const { taskId, wholeTaskId, signal } = task;
   return {
     ...(taskId === undefined ? {} : { taskId }),
+    ...(wholeTaskId === undefined ? {} : { wholeTaskId }),
     signal,
     progress: (fraction) => task.progress(fraction),
     info: (message, data) => task.info(message, data),
