@@ -2,6 +2,7 @@ import type { Logger } from "../log/logger.js";
 import type { Dispatcher } from "../operations/dispatcher.js";
 import { Adoption } from "../recovery/adoption.js";
 import { Recovery, runsOf } from "../recovery/recovery.js";
+import { stopOrphansOf } from "../rolling/orphans.js";
 import { XapiTaskWatch } from "../tasks/xapi-task-watch.js";
 import type { StartedServices } from "./start-services.js";
 import type { StopStack } from "../lifecycle/stop-stack.js";
@@ -15,6 +16,7 @@ export function startBackground(
 ): void {
   const { pools, clock, objects, users, tasks, store } = services;
   const { balancer, alarms, activity, backupMaintenance } = services;
+  const { rollingRecords: records } = services;
   const recovery = new Recovery({
     dispatcher,
     pools,
@@ -24,6 +26,12 @@ export function startBackground(
     connectionOf: (id) => objects.connectionOf(id),
     people: users,
     watch: new XapiTaskWatch({ pools, clock }),
+    giveUp: async (task, error, untilReady) => {
+      const [runId] = runsOf([{ task }]);
+      if (runId !== undefined) await runs.interrupt({ ids: [runId] }, []);
+      const orphans = { objects, clock, settings: store.settings, records };
+      return stopOrphansOf(task.node, error, untilReady, orphans);
+    },
   });
   stops.push("tasks under way", () => tasks.suspendAll());
   void recovery.recover(previousRun.interrupted);

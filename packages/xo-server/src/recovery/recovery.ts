@@ -26,6 +26,16 @@ export interface RecoveryOptions {
   readonly pools: Pick<Pools, "listSummaries">;
   readonly watch: XapiTaskWatch;
   readonly steps: Pick<StepJournal, "read">;
+  /**
+   * Ends what a task has begun that failed or is not resumed.
+   * @param untilReady resolves when its pools are connected and its XAPI tasks have ended
+   * @returns what clients get instead of the error; undefined: the error
+   */
+  readonly giveUp?: (
+    task: RunningTask,
+    error: Error,
+    untilReady: () => Promise<unknown>,
+  ) => Promise<Error | undefined>;
   readonly clock: WallClock;
   readonly logger: Pick<Logger, "info" | "warn">;
 }
@@ -98,15 +108,31 @@ export class Recovery {
         work.interruptParts();
         work.succeed(result);
       };
-    } catch (error) {
+    } catch (cause) {
+      const error = await this.#giveUp(lost, cause as Error);
       return () => {
         if (error instanceof XoError && error.code === "INTERRUPTED")
           work.interrupt(error);
         else {
           work.interruptParts();
-          work.fail(error as Error);
+          work.fail(error);
         }
       };
+    }
+  }
+
+  /** @returns what clients get */
+  async #giveUp({ task, xapiTasks }: LostTask, error: Error): Promise<Error> {
+    const { giveUp, logger } = this.#options;
+    const untilReady = async () => {
+      await xapiTasks.awaitOutcomes();
+      await this.#untilPoolConnected(task);
+    };
+    try {
+      return (await giveUp?.(task, error, untilReady)) ?? error;
+    } catch (cause) {
+      logger.warn(`what task ${task.id} has begun is not ended`, { cause });
+      return error;
     }
   }
 
@@ -175,7 +201,9 @@ export class Recovery {
 }
 
 /** Ids of job runs whose tasks persisted a state: they are resumed. */
-export function runsOf(interrupted: readonly PendingTask[]): readonly string[] {
+export function runsOf(
+  interrupted: readonly Pick<PendingTask, "task">[],
+): readonly string[] {
   return interrupted.flatMap(({ task }) => {
     const { runId } = (task.persistedState ?? {}) as { runId?: unknown };
     return typeof runId === "string" ? [runId] : [];

@@ -114,7 +114,11 @@ export class RollingKind implements JobKind {
     try {
       await work.part(`rolling update of ${name}`, (part) =>
         updatePool(
-          { id, user: this.#userOf(job), body: job.body as RollingBody },
+          {
+            id,
+            user: () => this.#userOf(job),
+            body: job.body as RollingBody,
+          },
           { isBegun, onBegin: () => keep({ isBegun: true }) },
           part,
           this.#parts,

@@ -4,6 +4,7 @@ import type { RollingBody } from "../jobs/rolling-body.js";
 import type { PoolObject } from "../objects/pool-objects.js";
 import { rollPool } from "../rolling/roll-pool.js";
 import type { RollingParts } from "../rolling/rolling-parts.js";
+import { stopOrphan } from "../rolling/stop-orphan.js";
 import type { TaskContext } from "../tasks/task-context.js";
 
 /** What an update of a pool needs besides its task. */
@@ -17,7 +18,7 @@ export interface PoolUpdateParts extends Pick<
 
 /**
  * Rolling update of one pool of a job, with the rights of the job's user.
- * @throws XoError as rollPool, and FORBIDDEN
+ * @throws XoError as rollPool, and FORBIDDEN; STOPPED_MIDWAY: the user has lost the right since it was begun
  */
 export async function updatePool(
   {
@@ -26,7 +27,8 @@ export async function updatePool(
     body,
   }: {
     readonly id: string;
-    readonly user: AuthenticatedUser;
+    /** @throws XoError FORBIDDEN: it was deleted */
+    readonly user: () => AuthenticatedUser;
     readonly body: RollingBody;
   },
   {
@@ -42,17 +44,22 @@ export async function updatePool(
 ): Promise<void> {
   const objects = parts.objects.forTask(work);
   const pool = objects.get(id, "pool");
-  checkRight(user, pool);
+  const own = { ...parts, objects, work, signal: work.signal, onBegin };
+  try {
+    checkRight(user(), pool);
+  } catch (error) {
+    const stop = isBegun && (await stopOrphan(id, error as Error, own));
+    throw stop || error;
+  }
   const { parallel, windows, shutdownPinnedVms, migrateBack } = body;
   const options = { parallel, windows, shutdownPinnedVms, migrateBack };
   const hosts = async () =>
     (await hostsOf(id)).map((host) => objects.get(host, "host"));
-  await rollPool(
-    pool,
-    hosts,
-    { ...parts, objects, work, signal: work.signal, onBegin },
-    { kind: "update", ...options, ...(isBegun && { resume: true }) },
-  );
+  await rollPool(pool, hosts, own, {
+    kind: "update",
+    ...options,
+    ...(isBegun && { resume: true }),
+  });
 }
 
 /** @throws XoError FORBIDDEN */

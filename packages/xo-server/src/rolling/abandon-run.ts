@@ -3,6 +3,7 @@ import { AutomaticSettings } from "./automatic-settings.js";
 import { notRestored } from "./not-restored.js";
 import { RollingJournal } from "./rolling-journal.js";
 import type { RollingParts } from "./rolling-parts.js";
+import { startParts } from "./start-parts.js";
 import { startAll } from "./turn.js";
 
 /**
@@ -38,18 +39,4 @@ export async function abandonRun(
     await journal.keepLast();
     await records.forget(pool.id);
   });
-}
-
-function startParts(
-  journal: RollingJournal,
-  host: string,
-  vms: readonly string[],
-  { objects }: RollingParts,
-): Parameters<typeof startAll>[1] {
-  return {
-    objects,
-    shutDown: () => vms,
-    keepShutDown: (left) =>
-      journal.keep({ shutDown: { ...journal.record.shutDown, [host]: left } }),
-  };
 }

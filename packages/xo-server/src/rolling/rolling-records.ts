@@ -152,6 +152,20 @@ export function poolsUnderWay(
   return pools;
 }
 
+/** Ids of pools whose run has this task, and has not stopped. */
+export function poolsOfTask(
+  settings: Pick<Store["settings"], "list">,
+  taskId: string,
+): readonly string[] {
+  const prefix = keyOf("");
+  return [...settings.list(prefix)].flatMap(([key, value]) => {
+    const { task, stopped } = value as RollingRecord;
+    // Earlier versions have stored the id of a part.
+    const isOwn = task === taskId || task?.startsWith(`${taskId}.`) === true;
+    return isOwn && stopped === undefined ? [key.slice(prefix.length)] : [];
+  });
+}
+
 function notIn(
   expected: "in progress" | "stopped",
   pool: string,
