@@ -61,19 +61,31 @@ t.test("three servers behind HAProxy", { skip }, async (t) => {
   });
 
   await t.test(
-    "a server that is stopped is not ready before it closes connections",
+    "a server that is stopped gets no new clients, before it closes connections as going away",
     async (t) => {
       const { program, url: direct } = members[1]!;
       const client = await BalancedClient.signIn(direct);
       await client.connect(t);
+      // About half of them at this server.
+      const clients = await Promise.all(
+        Array.from({ length: 8 }, () => BalancedClient.signIn(url)),
+      );
+      const codes: number[] = [];
+      for (const one of clients) {
+        await one.connect(t);
+        void one.query!.closed.then((code) => codes.push(code));
+      }
       const ended = program.stop("SIGTERM");
       let health = await fetch(`${direct}/health/ready`);
       while (health.status === 200)
         health = await fetch(`${direct}/health/ready`);
-      t.equal(health.status, 503);
+      t.equal(health.status, 404, "HAProxy keeps its connections");
       t.match(await health.json(), { ready: false, draining: true });
       t.equal(await client.query!.closed, 1001, "ending");
       t.equal(await ended, 0);
+      await until(() => codes.length > 0);
+      t.ok(codes.length < clients.length, "others are at another server");
+      t.same(new Set(codes), new Set([1001]), "through HAProxy too");
       const other = await BalancedClient.signIn(url);
       t.equal((await other.fetch("/rest/v0/users")).status, 200);
     },

@@ -235,10 +235,10 @@ function addHealth(app: FastifyInstance, read: () => Health): void {
   }
 }
 
-/** 404 of a server that leaves: HAProxy (`http-check disable-on-404`) keeps its clients there, and sends it no new ones. */
+/** 404 of a server that leaves or stops: HAProxy (`http-check disable-on-404`) keeps its clients there, and sends it no new ones. */
 function statusOf({ ready, draining, leaving }: Health): number {
   if (ready) return 200;
-  return leaving && !draining ? 404 : 503;
+  return leaving || draining ? 404 : 503;
 }
 
 /** Without authentication, so without names of pools and objects. */

@@ -23,8 +23,8 @@ export interface Server {
 const LEAVE_LIMIT_MS = 1_000;
 
 /**
- * With other servers on the database: load balancers notice that /health answers 503 (404 since it
- * leaves), and send new clients to the others, before the connections of this server are closed.
+ * With other servers on the database: load balancers notice that /health answers 404, and send new
+ * clients to the others, before the connections of this server are closed.
  */
 async function drain({ cluster, clock }: Core, drainMs: number): Promise<void> {
   if (!cluster.isShared) return;

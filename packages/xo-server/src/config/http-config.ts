@@ -88,7 +88,7 @@ export const HttpConfig = section("Web page, API, /health and /metrics.", {
   ),
   drainMs: count(
     3_000,
-    "With several servers (PostgreSQL): time between the signal to stop and the end of connections, in ms. Meanwhile /health answers 503, so that load balancers send clients to other servers; 0: none.",
+    "With several servers (PostgreSQL): time between the signal to stop and the end of connections, in ms. Meanwhile /health answers 404, so that load balancers send clients to other servers; 0: none.",
     0,
   ),
   maxDepth: count(
