@@ -9,6 +9,8 @@ interface Move {
   readonly to: string;
   /** The host that it left had its update. */
   readonly leavesUpdated: boolean;
+  /** The host that it left was the coordinator then. */
+  readonly leavesCoordinator: boolean;
 }
 
 /** What the simulator records of VMs while a rolling update is in progress: power states and moves. References. */
@@ -57,12 +59,19 @@ export class PoolLog {
 
   /**
    * Moves that were not needed: away from an updated host, unless it goes back where it was
-   * at first; and more than two of one VM (three with the way back).
+   * at first; and more than two of one VM (three with the way back), and one for each further
+   * coordinator that it has left: when another host becomes coordinator, that one is next.
    */
   needless({ movesBack = false } = {}): readonly string[] {
     const counts = new Map<string, number>();
-    for (const { vm } of this.moves) counts.set(vm, (counts.get(vm) ?? 0) + 1);
-    const most = movesBack ? 3 : 2;
+    const coordinators = new Map<string, number>();
+    for (const { vm, leavesCoordinator } of this.moves) {
+      counts.set(vm, (counts.get(vm) ?? 0) + 1);
+      if (leavesCoordinator)
+        coordinators.set(vm, (coordinators.get(vm) ?? 0) + 1);
+    }
+    const most = (vm: string) =>
+      (movesBack ? 3 : 2) + Math.max(0, (coordinators.get(vm) ?? 0) - 1);
     const isHome = ({ vm, to }: Move) =>
       movesBack && this.#homes.get(vm) === to;
     return [
@@ -70,7 +79,7 @@ export class PoolLog {
         .filter((move) => move.leavesUpdated && !isHome(move))
         .map(({ vm, from, to }) => `${vm} left ${from}, updated, for ${to}`),
       ...[...counts]
-        .filter(([, count]) => count > most)
+        .filter(([vm, count]) => count > most(vm))
         .map(([vm, count]) => `${vm} moved ${count} times`),
     ];
   }
@@ -85,8 +94,17 @@ export class PoolLog {
     const [from, to] = [this.#places.get(vm), this.#placeOf(vm)];
     if (to === from || this.#db.find("host", to) === undefined) return;
     this.#places.set(vm, to);
-    if (from !== undefined)
-      this.moves.push({ vm, from, to, leavesUpdated: this.isUpdated(from) });
+    if (from === undefined) return;
+    const [[, pool]] = [...this.#db.records("pool")] as [
+      [string, Readonly<Record<string, unknown>>],
+    ];
+    this.moves.push({
+      vm,
+      from,
+      to,
+      leavesUpdated: this.isUpdated(from),
+      leavesCoordinator: pool["master"] === from,
+    });
   }
 
   #placeOf(vm: string): string {

@@ -109,8 +109,14 @@ export class Rpc {
       scope.signal,
     );
     const reader = new AnswerReader(request, this.#options, connection);
+    let isReleased = false;
+    // Once: afterwards other calls use it, while the decoder may still work on this answer.
+    const release = () => {
+      if (!isReleased) this.#connections.release(request.address, connection);
+      isReleased = true;
+    };
     scope.onCancel = (reason) => {
-      connection.destroy(reason);
+      if (!isReleased) connection.destroy(reason);
       reader.abort(reason);
     };
     try {
@@ -127,10 +133,10 @@ export class Rpc {
             ? Math.min(maxBodyBytes, maxValueBytes)
             : maxBodyBytes,
       });
-      this.#connections.release(request.address, connection);
+      release();
       return { answer: await reader.end(), bytes };
     } catch (error) {
-      this.#connections.release(request.address, connection);
+      release();
       reader.abort(error as Error);
       const isStale =
         isReused && connection.receivedBytes === 0 && isLost(error);

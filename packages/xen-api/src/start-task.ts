@@ -8,6 +8,8 @@ import type { AsyncCallOptions } from "./xapi.js";
 const LATE_MS = 5_000;
 /** Pause before the tasks of the pool are read again: the request may have been under way, in ms. */
 const SEARCH_AGAIN_MS = 2_000;
+/** A task that is not there in so many lists does not exist; so many lists may fail. */
+const SEARCHES = 2;
 
 /**
  * Calls `Async.<method>`, once. A task with marks is also found if the answer is lost: the events report it, or, after
@@ -76,21 +78,26 @@ function endLate(
   });
 }
 
-/** Looks for the task twice. @returns undefined: there is none, or the pool cannot be read */
+/** Looks for the task. @returns undefined: there is none, or the pool cannot be read */
 async function search(
   { marked, settings: { clock } }: XapiComponents,
   marks: NonNullable<AsyncCallOptions["marks"]>,
   found: Promise<string>,
 ): Promise<string | undefined> {
-  try {
-    const ref = await marked.search(marks);
-    if (ref !== undefined) return ref;
-    const waited = pause(clock, SEARCH_AGAIN_MS);
-    return await Promise.race([found, waited.then(() => marked.search(marks))]);
-  } catch {
-    // The failure of the call itself is reported.
-    return undefined;
+  let failures = 0;
+  for (let lists = 0; lists < SEARCHES && failures <= SEARCHES;) {
+    if (lists + failures > 0)
+      await Promise.race([found, pause(clock, SEARCH_AGAIN_MS)]);
+    try {
+      const ref = await Promise.race([found, marked.search(marks)]);
+      if (ref !== undefined) return ref;
+      lists++;
+    } catch {
+      // The failure of the call itself is reported.
+      failures++;
+    }
   }
+  return undefined;
 }
 
 /** The pool may have started the task. */

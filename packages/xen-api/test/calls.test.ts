@@ -301,6 +301,58 @@ t.test("a stale idle connection is replaced for calls that read", async (t) => {
   t.ok(pool.connections > before);
 });
 
+t.test(
+  "connections that were closed one after the other while idle are not used",
+  async (t) => {
+    const waiting: (() => void)[] = [];
+    const pool = await startPool(
+      t,
+      poolScript(({ method }) => {
+        if (method === "VM.set_name_label") return { value: "" };
+        if (method !== "X.get_y") return undefined;
+        return new Promise<FakeReply>((resolve) =>
+          waiting.push(() => resolve({ value: 1 })),
+        );
+      }),
+    );
+    const xapi = clientOf(t, pool, { clock: new FakeClock() });
+    await xapi.connect();
+    const calls = [xapi.call("X.get_y"), xapi.call("X.get_y")];
+    await until(() => waiting.length === 2);
+    for (const answer of waiting) answer();
+    await Promise.all(calls);
+    for (const socket of pool.sockets) {
+      socket.end();
+      await until(() => socket.destroyed);
+    }
+    await xapi.call("VM.set_name_label", ["OpaqueRef:vm", "x"]);
+    t.equal(pool.methods.at(-1), "VM.set_name_label");
+  },
+);
+
+t.test(
+  "after an answer that cannot be decoded, no two calls use one connection",
+  async (t) => {
+    const raw =
+      "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 5\r\n\r\n}{}{}";
+    const pool = await startPool(
+      t,
+      poolScript(({ method }) => {
+        if (method === "VM.set_name_label") return { value: "" };
+        return method === "X.set_y" ? { raw, keep: true } : undefined;
+      }),
+    );
+    const xapi = clientOf(t, pool, { clock: new FakeClock() });
+    await xapi.connect();
+    await until(() => pool.methods.includes("host.get_all_records"));
+    await xapi.call("pool.get_all_records");
+    await t.rejects(xapi.call("X.set_y"), { code: "BAD_ANSWER" });
+    const params = ["OpaqueRef:vm", "x"];
+    const set = () => xapi.call("VM.set_name_label", params);
+    t.same(await Promise.all([set(), set(), set()]), ["", "", ""]);
+  },
+);
+
 t.test("connections are reused", async (t) => {
   const pool = await startPool(
     t,

@@ -54,9 +54,11 @@ export class ConnectionPool {
     this.#idle.set(name, idle);
     connection.onIdleEnd = () => {
       this.#open.delete(connection);
+      // Others may have ended, or been released, since.
+      const left = this.#idle.get(name) ?? [];
       this.#idle.set(
         name,
-        idle.filter((idle) => idle.connection !== connection),
+        left.filter((idle) => idle.connection !== connection),
       );
     };
   }

@@ -14,13 +14,12 @@ export interface SuspendedSettings {
 }
 
 /** Reads the settings to disable. */
-export async function readAutomaticSettings({
-  xapi,
-  ref,
-  object,
-}: PoolObject): Promise<SuspendedSettings> {
+export async function readAutomaticSettings(
+  pool: PoolObject,
+): Promise<SuspendedSettings> {
+  const { xapi, ref, object } = pool;
   const autoPoweron = object["auto_poweron"] === true;
-  const hasHa = object["HA_enabled"] === true;
+  const hasHa = await isHaEnabled(pool);
   const configuration = hasHa
     ? await xapi.call("pool.get_ha_configuration", [ref])
     : {};
@@ -38,27 +37,34 @@ export async function readAutomaticSettings({
 }
 
 export async function suspendSettings(
-  { xapi, ref, object }: PoolObject,
+  pool: PoolObject,
   { autoPoweron, ha }: SuspendedSettings,
 ): Promise<void> {
+  const { xapi, ref } = pool;
   if (autoPoweron === true)
     await xapi.call("pool.remove_from_other_config", [ref, "auto_poweron"]);
-  if (ha !== undefined && object["HA_enabled"] === true)
+  if (ha !== undefined && (await isHaEnabled(pool)))
     await xapi.callAsync("pool.disable_ha", []);
 }
 
-/** @param pool its current state: settings that are already restored are skipped */
+/** Read from XAPI: while events are lost, the mirror may not show what this run has changed. */
+async function isHaEnabled({ xapi, ref }: PoolObject): Promise<boolean> {
+  return (await xapi.call("pool.get_ha_enabled", [ref])) === true;
+}
+
+/** Settings that are already restored are skipped. */
 export async function restoreSettings(
-  { xapi, ref, object }: PoolObject,
+  pool: PoolObject,
   { autoPoweron, ha }: SuspendedSettings,
   objects: PoolObjects,
 ): Promise<void> {
+  const { xapi, ref } = pool;
   if (autoPoweron === true) {
     const entry = [ref, "auto_poweron"];
     await xapi.call("pool.remove_from_other_config", entry);
     await xapi.call("pool.add_to_other_config", [...entry, "true"]);
   }
-  if (ha !== undefined && object["HA_enabled"] !== true) {
+  if (ha !== undefined && !(await isHaEnabled(pool))) {
     const srs = ha.srs.map((id) => objects.get(id, "SR").ref);
     await xapi.callAsync("pool.enable_ha", [srs, ha.configuration]);
   }
