@@ -104,6 +104,32 @@ for (const [type, bodyOf] of Object.entries(JOBS))
   );
 
 t.test(
+  "an update that is cancelled while a host reboots waits for it, and enables HA again",
+  LIMIT,
+  async (t) => {
+    const update = await WatchedUpdate.start(t);
+    const { api, hosts, pool } = update;
+    pool.sim.failBoot(hosts[1]!, "never");
+    const id = await update.begin();
+    const offline = async () => {
+      const all = await api.all({ type: "host" });
+      const host = all.find((one) => one["_xapiRef"] === hosts[1]);
+      return host?.["power_state"] !== "Running";
+    };
+    while (!(await offline())) await pause(5);
+    await api.ask("task.abort", { id });
+    // Time in which it would end, if it did not wait.
+    await Promise.race([update.ended(), pause(1_000)]);
+    pool.sim.reviveHost(hosts[1]!);
+    const { status, result } = await update.ended();
+    t.equal(status, "failure");
+    t.match(result, { message: /aborted/ });
+    t.equal(result?.data?.["notRestored"], undefined);
+    t.same(await update.worse(), [], "HA and all hosts are enabled");
+  },
+);
+
+t.test(
   "a host that does not return leaves HA disabled: abandoning the update restores it",
   LIMIT,
   async (t) => {

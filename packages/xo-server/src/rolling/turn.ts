@@ -1,3 +1,4 @@
+import { XoError } from "@xo-server/model";
 import type { PoolObject } from "../objects/pool-objects.js";
 import type { TaskContext } from "../tasks/task-context.js";
 import { undoAfter } from "../operations/undo.js";
@@ -26,9 +27,12 @@ export async function takeDown(turn: Turn, parts: TurnParts): Promise<void> {
   const host = () => parts.objects.get(turn.host, "host");
   await orStartAgain(turn.host, parts, async () => {
     if (!isRebooting(host(), turn)) await goDownUpdated(turn.host, parts);
+    // Also if the task is cancelled: XAPI enables HA only when the host is back.
+    const { signal } = new AbortController();
     await step(parts, "wait for the host", (own) =>
-      untilBack(turn.host, turn.startTime, own),
+      untilBack(turn.host, turn.startTime, { ...own, signal }),
     );
+    if (parts.signal.aborted) throw new XoError("ABORTED", { what: "it" });
     await step(parts, "verify the host", (own) => verifyHost(turn, own));
   });
   await startAgain(turn.host, parts);
