@@ -1,9 +1,14 @@
 import { XapiError, XoError } from "@xo-server/model";
+import { pause } from "@xo-server/kit";
 import type { AutomaticSettings } from "./automatic-settings.js";
 import { notRestored } from "./not-restored.js";
 import type { RollingJournal } from "./rolling-journal.js";
 import type { RollingParts } from "./rolling-parts.js";
 import { turnsLeft } from "./rolling-record.js";
+
+const RESTORE_TRIES = 3;
+/** Pause before HA and auto power-on are restored again, in ms. */
+const RESTORE_AGAIN_MS = 5_000;
 
 /**
  * Stores where a run has stopped, and restores HA and auto power-on, also if it was cancelled.
@@ -13,7 +18,7 @@ export async function stopRun(
   error: Error,
   journal: RollingJournal,
   settings: AutomaticSettings,
-  { objects, work }: RollingParts,
+  { objects, work, clock }: RollingParts,
 ): Promise<string | undefined> {
   const stopped = `${journal.at}: ${error.message}`;
   const keep = (change: Parameters<RollingJournal["keep"]>[0]) =>
@@ -26,7 +31,7 @@ export async function stopRun(
       });
   await keep({ stopped, suspension: undefined });
   try {
-    await settings.restore(objects.untracked);
+    await retried(() => settings.restore(objects.untracked), clock);
     return undefined;
   } catch (cause) {
     const left = notRestored(cause as Error, journal.record, objects);
@@ -34,6 +39,22 @@ export async function stopRun(
     await keep({ stopped: `${stopped}; ${left}` });
     return left;
   }
+}
+
+/** Tries again while the pool does not answer as it should: what was restored already is skipped. */
+async function retried(
+  run: () => Promise<void>,
+  clock: RollingParts["clock"],
+): Promise<void> {
+  for (let tries = 1; ; tries++)
+    try {
+      await run();
+      return;
+    } catch (error) {
+      // What the pool refuses it refuses again.
+      if (error instanceof XapiError || tries === RESTORE_TRIES) throw error;
+      await pause(clock, RESTORE_AGAIN_MS);
+    }
 }
 
 /**

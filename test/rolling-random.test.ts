@@ -1,0 +1,158 @@
+import t, { type Test } from "tap";
+import { chosenRows } from "./chosen-rows.js";
+import { seededRandom } from "./faults/seeded-random.js";
+import {
+  startFast,
+  type FastPool,
+  type FastPools,
+} from "./placement/fast-pools.js";
+import { PoolLog } from "./rolling/pool-log.js";
+
+t.comment("timeout=3600000");
+
+/** `XO_ROLLING_POOLS=1000 XO_ROLLING_SEED=1`: so many pools, from this seed on. */
+const POOLS = Number(process.env["XO_ROLLING_POOLS"] ?? 40);
+const FIRST = Number(process.env["XO_ROLLING_SEED"] ?? 1);
+/** Pools that one server updates at the same time. */
+const AT_ONCE = 10;
+const FACTOR = 30;
+const XAPI = "callTimeoutMs: 20000";
+
+interface Request {
+  readonly parallel?: number;
+  readonly migrateBack: boolean;
+  readonly shutdownPinnedVms: boolean;
+}
+
+interface RandomPool {
+  readonly seed: number;
+  readonly hosts: number;
+  readonly vms: number;
+  readonly request: Request;
+}
+
+function randomPool(seed: number): RandomPool {
+  const random = seededRandom(seed);
+  const hosts = 2 + random(5);
+  const parallel = random(hosts);
+  return {
+    seed,
+    hosts,
+    vms: 2 + random(6 * hosts),
+    request: {
+      ...(parallel === 0 ? {} : { parallel }),
+      migrateBack: random(2) === 0,
+      shutdownPinnedVms: random(2) === 0,
+    },
+  };
+}
+
+const all = Array.from({ length: POOLS }, (_, i) => randomPool(FIRST + i));
+const batches = Array.from({ length: Math.ceil(POOLS / AT_ONCE) }, (_, i) =>
+  all.slice(i * AT_ONCE, (i + 1) * AT_ONCE),
+);
+const counts = { pools: 0, vms: 0, moves: 0, refused: 0, resumed: 0 };
+
+/** What is wrong with a pool after its update. */
+function problemsOf(
+  pool: FastPool,
+  log: PoolLog,
+  request: Request,
+): readonly string[] {
+  const running = new Set(log.running());
+  const hosts = [...pool.db.records("host")];
+  return [
+    ...log.watched
+      .filter((ref) => !running.has(ref))
+      .map((ref) => `VM ${ref} does not run`),
+    // Planned shutdowns of VMs that cannot be moved.
+    ...(request.shutdownPinnedVms ? [] : log.lost),
+    ...hosts
+      .filter(([, { enabled }]) => enabled !== true)
+      .map(([ref]) => `host ${ref} is disabled`),
+    ...pool.guard.wrongs.map((wrong) => JSON.stringify(wrong)),
+  ];
+}
+
+interface Ended {
+  readonly status: string;
+  readonly result?: {
+    readonly code?: string;
+    readonly message?: string;
+    readonly data?: { readonly vms?: readonly { readonly id: string }[] };
+  };
+}
+
+async function update(
+  api: FastPools["api"],
+  { id }: FastPool,
+  request: Request,
+): Promise<Ended> {
+  const path = `/pools/${id}/actions/rolling_update`;
+  const begun = await api.rest("POST", path, request);
+  const { taskId } = (await begun.json()) as { taskId: string };
+  const ended = await api.rest("GET", `/tasks/${taskId}?wait=true`);
+  return (await ended.json()) as Ended;
+}
+
+/** As administrators do with VMs that cannot be moved. */
+async function shutDown(api: FastPools["api"], { result }: Ended) {
+  for (const { id } of result?.data?.vms ?? [])
+    await api.ask("vm.stop", { id, force: true });
+}
+
+/** Updates a pool; VMs because of which that is refused are shut down before. */
+async function updateOne(
+  t: Test,
+  api: FastPools["api"],
+  pool: FastPool,
+  { seed, request }: RandomPool,
+): Promise<void> {
+  counts.pools++;
+  for (;;) {
+    const log = new PoolLog(pool.db);
+    const ended = await update(api, pool, request);
+    const { status, result } = ended;
+    const about = `${seed}: ${status} ${result?.code ?? ""}`;
+    t.same(problemsOf(pool, log, request), [], about);
+    if (result?.code === "VMS_CANNOT_LEAVE") {
+      t.same(log.moves, [], `${seed}: nothing was begun`);
+      counts.refused++;
+      await shutDown(api, ended);
+      continue;
+    }
+    // The machine is too slow for the accelerated time: a connection was idle for 10 s of it before its request.
+    if (status !== "success" && /Request Timeout/.test(result?.message ?? "")) {
+      counts.resumed++;
+      continue;
+    }
+    counts.vms += log.watched.length;
+    counts.moves += log.moves.length;
+    t.equal(status, "success", `${about} ${result?.message ?? ""}`);
+    t.ok(log.areAllUpdated, `${seed}: all hosts are updated`);
+    return;
+  }
+}
+
+for (const batch of chosenRows(batches)) {
+  const seeds = `${batch[0]!.seed} to ${batch.at(-1)!.seed}`;
+  t.test(
+    `all VMs run after updates of random pools, seeds ${seeds}`,
+    { timeout: 600_000 },
+    async (t) => {
+      const options = batch.map(({ seed, hosts, vms }) => {
+        const name = `p${seed}`;
+        return { seed, hosts, vms, name, pace: 0.1 };
+      });
+      const fast = { factor: FACTOR, xapi: XAPI };
+      const { api, pools } = await startFast(t, fast, ...options);
+      await Promise.all(
+        pools.map((pool, i) => updateOne(t, api, pool, batch[i]!)),
+      );
+    },
+  );
+}
+
+t.teardown(() => {
+  t.comment(JSON.stringify(counts));
+});
