@@ -183,8 +183,10 @@ async function sendCommand<T>(
 
 /** By which a server that adopts the task finds its XAPI task. */
 function marksOf({ taskId, lease }: TaskContext): Record<string, string> {
+  // Without the id of the part other calls would have the same marks.
+  if (taskId === undefined) return {};
   return {
-    ...(taskId === undefined ? {} : { [CALL_MARK]: taskId }),
+    [CALL_MARK]: taskId,
     ...(lease === undefined ? {} : { [EPOCH_MARK]: String(lease.fence.epoch) }),
   };
 }
