@@ -2,7 +2,7 @@ import { createParserPool } from "@xo-server/parser-pool";
 import t, { type Test } from "tap";
 import { Follower } from "../src/stats/follower.js";
 import { HostStats } from "../src/stats/host-stats.js";
-import { LatestMetrics } from "../src/stats/now-values.js";
+import { NowValues } from "../src/stats/now-values.js";
 import { StatsPace } from "../src/stats/stats-pace.js";
 import { FakeClock } from "./fake-clock.js";
 import { FakeHost } from "./fake-host.js";
@@ -46,7 +46,7 @@ async function setUp(t: Test, count: number, isFollowing = true) {
     return host;
   });
   const sinks = { VM: new FakeNow(), host: new FakeNow() };
-  const now = new LatestMetrics(() => sinks);
+  const now = new NowValues(() => sinks);
   const stats = new HostStats({
     parser,
     clock,

@@ -1,12 +1,7 @@
 import { BLOCK_SIZE, REGION_SIZE } from "../format/limits.js";
 import type { Extent } from "../format/region.js";
+import type { ByteRange } from "../storage/storage.js";
 import type { DiskReader } from "./disk-reader.js";
-
-/** Bytes of a disk. */
-export interface ByteRange {
-  readonly offset: number;
-  readonly length: number;
-}
 
 /** Reads any part of a disk of a backup; what is in no extent is zero. */
 export class DiskContent {

@@ -1,4 +1,4 @@
-import { decodeFrame, type Frame } from "./frame.js";
+import { decodeFrame, type SnapshotFrame } from "./frame.js";
 import { HEAD_BYTES } from "./file-head.js";
 import type { FrameSource } from "./frame-source.js";
 import type { DecryptedFrame } from "./read-frame.js";
@@ -34,7 +34,7 @@ export class FrameReader {
    * All valid frames in order.
    * @throws Error the file cannot be read
    */
-  async *frames(): AsyncGenerator<Frame, void, undefined> {
+  async *frames(): AsyncGenerator<SnapshotFrame, void, undefined> {
     let next = this.#read();
     try {
       for (;;) {
@@ -64,7 +64,10 @@ export class FrameReader {
 }
 
 /** Undefined when the index has another form, as nothing that this version wrote has. */
-function toFrame({ index, records }: DecryptedFrame): Frame | undefined {
+function toFrame({
+  index,
+  records,
+}: DecryptedFrame): SnapshotFrame | undefined {
   try {
     return decodeFrame(index, records);
   } catch {

@@ -13,7 +13,7 @@ export interface SnapshotStatus {
  * A batch of records and removals. Only the last frame of a checkpoint has a
  * status: without it the checkpoint is incomplete.
  */
-export interface Frame {
+export interface SnapshotFrame {
   readonly batch: RecordBatch;
   readonly status?: SnapshotStatus;
 }
@@ -58,7 +58,10 @@ export function encodeIndex(
  * Decodes a frame without copying: the batch refers to both buffers.
  * @throws RangeError, SyntaxError when `index` was not written by encodeIndex
  */
-export function decodeFrame(index: ArrayBuffer, records: ArrayBuffer): Frame {
+export function decodeFrame(
+  index: ArrayBuffer,
+  records: ArrayBuffer,
+): SnapshotFrame {
   const prefix = new Int32Array(index, 0, PREFIX_NUMBERS);
   const count = prefix[0]!;
   const tableLength = count * RECORD_STRIDE;

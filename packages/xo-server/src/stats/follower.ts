@@ -5,13 +5,13 @@ import { pause } from "../tasks/pause.js";
 import type { StatsHost } from "./fetch-measurements.js";
 import { archives } from "./granularity.js";
 import type { HostStats } from "./host-stats.js";
-import type { LatestMetrics } from "./now-values.js";
+import type { NowValues } from "./now-values.js";
 import type { StatsPace } from "./stats-pace.js";
 import type { TrackedObject } from "./tracks.js";
 
 export interface FollowerOptions {
   readonly hosts: HostStats;
-  readonly now: LatestMetrics;
+  readonly now: NowValues;
   readonly inventory: Pick<Inventory, "runInSlices">;
   /**
    * Hosts that can be polled now; absent: no host is followed, but old data is

@@ -17,7 +17,7 @@ export interface NowSinks {
 const ROWS = 3;
 
 /** Publishes the latest metrics of objects. */
-export class LatestMetrics {
+export class NowValues {
   readonly #open: () => NowSinks;
   #opened: NowSinks | undefined;
   #isChanged = false;

@@ -9,7 +9,7 @@ import type { StopStack } from "../lifecycle/stop-stack.js";
 import { Follower } from "./follower.js";
 import { HostStats } from "./host-stats.js";
 import { LiveHosts } from "./live-hosts.js";
-import { LatestMetrics } from "./now-values.js";
+import { NowValues } from "./now-values.js";
 import { ObjectStats } from "./object-stats.js";
 import { StatsPace } from "./stats-pace.js";
 import { statsMemory } from "./stats-memory.js";
@@ -42,7 +42,7 @@ export function startStats(
 ): Stats {
   const { follow, intervalMs, idleIntervalMs, memoryBytes } = config.stats;
   const { queries, catalog } = objects;
-  const now = new LatestMetrics(() => ({
+  const now = new NowValues(() => ({
     VM: queries.metrics("VM"),
     host: queries.metrics("host"),
   }));
