@@ -25,6 +25,7 @@ const place: Place = {
     },
   ],
   srs: [{ id: "sr", free: 100 * GIB, isThin: false }],
+  isPoolKnown: true,
   defaultSr: "sr",
   takenNames: new Set(["taken"]),
   takenMacs: new Set(["02:00:00:00:00:01"]),
@@ -88,6 +89,8 @@ t.test("disks of all VMs have to fit on their SR", (t) => {
   const thin = { srs: [{ id: "sr", free: 1, isThin: true }] };
   t.ok(canCreate(problemsOf(good, { ...place, ...thin })), "thin ones may");
   t.same(codes({}, { defaultSr: undefined }), { "disk:0": "noSr" });
+  const unread = { isPoolKnown: false, defaultSr: undefined };
+  t.same(codes({}, unread), {}, "the pool is still being read");
   const shrunk = { ...disk, size: 5 * GIB, least: 10 * GIB };
   t.same(codes({ disks: [shrunk] }), { "disk:0": "diskSize" });
   t.end();

@@ -15,6 +15,8 @@ export interface Place {
     /** Thin provisioning. */
     readonly isThin: boolean;
   }[];
+  /** The pool has been read: without a default SR it has none. */
+  readonly isPoolKnown: boolean;
   readonly defaultSr: string | undefined;
   /** Names of existing VMs of the pool. */
   readonly takenNames: ReadonlySet<string>;
@@ -112,14 +114,18 @@ function* checkSize(draft: Draft, { hosts }: Place): Found {
     yield ["memory", { code: "memoryOfHosts", isWarning: true, amount: most }];
 }
 
-function* checkDisks(draft: Draft, { srs, defaultSr }: Place): Found {
+function* checkDisks(
+  draft: Draft,
+  { srs, defaultSr, isPoolKnown }: Place,
+): Found {
   const coming = new Map<string, number>();
   for (const { key, size, least, sr } of draft.disks) {
     if (!(size >= least))
       yield [`disk:${key}`, { code: "diskSize", amount: least }];
     const to = sr || defaultSr;
-    if (to === undefined) yield [`disk:${key}`, { code: "noSr" }];
-    else coming.set(to, (coming.get(to) ?? 0) + size * draft.count);
+    if (to !== undefined)
+      coming.set(to, (coming.get(to) ?? 0) + size * draft.count);
+    else if (isPoolKnown) yield [`disk:${key}`, { code: "noSr" }];
   }
   for (const { id, free, isThin } of srs) {
     const wanted = coming.get(id) ?? 0;

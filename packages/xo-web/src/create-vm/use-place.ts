@@ -39,6 +39,7 @@ export function usePlace(draft: Ref<Draft>): {
       free: Math.max(0, (sr.size ?? 0) - (sr.physical_usage ?? 0)),
       isThin: sr.allocationStrategy === "thin",
     })),
+    isPoolKnown: pool.value !== undefined,
     defaultSr: pool.value?.default_SR,
     takenNames: names.value,
     takenMacs: macs.value,
