@@ -244,7 +244,16 @@ t.test("actions on objects", { skip, ...LIMIT }, async (t) => {
   t.test("the form is restored after a reload", async (t) => {
     const { page } = await open(t, "/new/vm");
     await page.getByRole("radio", { name: /Rocky Linux 9/ }).check();
-    await page.getByLabel("Size of disk 1").fill("77");
+    const size = page.getByLabel("Size of disk 1");
+    await size.fill("77");
+    // Something of the pool changes before the field is left.
+    const [sr] = await list("srs", "content_type:user");
+    await admin.ask("sr.set", { id: sr!.id, name_label: "renamed meanwhile" });
+    await page
+      .getByRole("option", { name: /^renamed meanwhile/ })
+      .first()
+      .waitFor({ state: "attached" });
+    t.equal(await size.inputValue(), "77");
     const name = page.getByRole("textbox", { name: "Name", exact: true });
     t.not(await name.getAttribute("aria-invalid"), "true", "not entered yet");
     await name.fill("x");
