@@ -10,7 +10,7 @@ import { byUse } from "../src/details/sr/sr-order.js";
 import { en } from "../src/locale/en/all.js";
 import type { Pif } from "../src/objects/devices.js";
 import type { Host, Sr } from "../src/objects/infrastructure.js";
-import { ColumnTable } from "../src/topology/column-table.js";
+import { TopologyColumns } from "../src/topology/column-table.js";
 
 const vm = (id: string, bytes: number) => ({ id, name: id, bytes });
 
@@ -98,7 +98,7 @@ t.test(
 );
 
 t.test("a pool's capacity is of hosts that are up and VMs that run", (t) => {
-  const vms = new ColumnTable(
+  const vms = new TopologyColumns(
     ["a", "b", "c"],
     new Map<string, (string | number | null)[]>([
       ["power_state", ["Running", "Halted", "Paused"]],

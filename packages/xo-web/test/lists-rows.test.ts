@@ -2,7 +2,7 @@ import t from "tap";
 import type { ObjectRow } from "../src/api/object-row.js";
 import { windowAround } from "../src/lists/row-window.js";
 import { commandOf } from "../src/lists/row-keys.js";
-import { Lines, type Section } from "../src/lists/sections.js";
+import { Lines, type ListSection } from "../src/lists/sections.js";
 import {
   countOf,
   isChosen,
@@ -119,7 +119,7 @@ t.test(
   },
 );
 
-const section = (key: string, count: number, isOpen: boolean): Section => ({
+const section = (key: string, count: number, isOpen: boolean): ListSection => ({
   key,
   count,
   isOpen,

@@ -1,6 +1,6 @@
 import t from "tap";
 import { toCabling } from "../src/topology/cabling.js";
-import { ColumnTable, noRows } from "../src/topology/column-table.js";
+import { TopologyColumns, noRows } from "../src/topology/column-table.js";
 import { en } from "../src/locale/en/all.js";
 import { Formats } from "../src/locale/formats.js";
 import type { HostFacts, PifFacts } from "../src/topology/facts.js";
@@ -143,7 +143,7 @@ t.test(
 );
 
 const table = (columns: Record<string, (string | null)[]>, ids: string[]) =>
-  new ColumnTable(ids, new Map(Object.entries(columns)));
+  new TopologyColumns(ids, new Map(Object.entries(columns)));
 
 const vms = table(
   {

@@ -8,7 +8,7 @@ export const retentionRules = [
   "keepYearly",
 ] as const;
 export type RetentionRule = (typeof retentionRules)[number];
-export type Retention = Readonly<Partial<Record<RetentionRule, number>>>;
+export type RetentionCounts = Readonly<Partial<Record<RetentionRule, number>>>;
 
 /** Types of jobs that back up: VMs; databases of pools and the configuration; copies in other repositories. */
 export const backupJobTypes = [
@@ -36,7 +36,7 @@ export interface BackupJob {
   readonly pattern?: Json;
   readonly excludedTags?: readonly string[];
   readonly repositories: readonly string[];
-  readonly retention: Retention;
+  readonly retention: RetentionCounts;
   readonly mode?: "incremental" | "full";
   readonly snapshot?: SnapshotMode;
   readonly fullInterval?: number;
@@ -80,13 +80,13 @@ export type SnapshotMode = "normal" | "memory" | "offline";
 export const DEFAULT_EXCLUDED_TAG = "xo:no-bak";
 
 /** Which VMs a job backs up. */
-export type Selection = "all" | "filter" | "vms" | "pattern";
+export type VmSelection = "all" | "filter" | "vms" | "pattern";
 
 export function selectionOf({
   vms = [],
   filter,
   pattern,
-}: Pick<BackupJob, "vms" | "filter" | "pattern">): Selection {
+}: Pick<BackupJob, "vms" | "filter" | "pattern">): VmSelection {
   if (pattern !== undefined) return "pattern";
   if (filter !== undefined && filter.trim() !== "") return "filter";
   return vms.length > 0 ? "vms" : "all";

@@ -9,12 +9,12 @@ export interface Verification {
   readonly roundEndedAt?: number;
   /** All that backups before this moment consist of was read at least once. */
   readonly verifiedBefore?: number;
-  readonly findings?: readonly Finding[];
+  readonly findings?: readonly RepositoryFinding[];
   readonly repaired?: number;
 }
 
 /** Something damaged that could not be repaired. */
-export interface Finding {
+export interface RepositoryFinding {
   readonly file: string;
   readonly problem: string;
   /** Ids of the backups that need the file. */

@@ -4,7 +4,7 @@ export interface BackupRun {
   readonly jobId: string;
   readonly jobName: string;
   readonly scheduleId?: string;
-  readonly status: RunStatus;
+  readonly status: BackupRunStatus;
   readonly start: number;
   readonly end?: number;
   readonly taskId?: string;
@@ -26,7 +26,7 @@ export interface BackupRun {
   readonly error?: LoggedError;
 }
 
-export type RunStatus =
+export type BackupRunStatus =
   | "queued"
   | "pending"
   | "success"
@@ -123,7 +123,7 @@ export interface DiskEntry {
   readonly mismatches?: number;
 }
 
-export const runTones: Readonly<Record<RunStatus, string>> = {
+export const runTones: Readonly<Record<BackupRunStatus, string>> = {
   queued: "busy",
   pending: "busy",
   success: "good",

@@ -1,6 +1,6 @@
 import { computed, onScopeDispose, shallowRef, watch } from "vue";
 import type { ComputedRef, ShallowRef } from "vue";
-import type { Failure } from "../forms/failure.js";
+import type { FormFailure } from "../forms/failure.js";
 import { useRequest } from "../forms/use-request.js";
 import { useServer } from "../live/use-server.js";
 import type { Schedule } from "../settings/jobs/job.js";
@@ -11,7 +11,7 @@ export interface ScheduledJobs<J, R> {
   readonly all: Readonly<ShallowRef<readonly J[] | undefined>>;
   /** Newest first. */
   readonly runs: ComputedRef<readonly R[] | undefined>;
-  readonly failure: Readonly<ShallowRef<Failure | undefined>>;
+  readonly failure: Readonly<ShallowRef<FormFailure | undefined>>;
   readonly schedulesOf: (jobId: string) => readonly Schedule[];
   /** Next time of a job, in ms since the epoch. */
   readonly nextOf: (jobId: string) => number | undefined;

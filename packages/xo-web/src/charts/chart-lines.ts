@@ -1,6 +1,6 @@
 import { fill, type Messages } from "../locale/messages.js";
 import type { ChartLine } from "./chart-line.js";
-import type { Line, Metric } from "./metrics.js";
+import type { Metric, MetricLine } from "./metrics.js";
 
 export interface LineNaming {
   readonly text: Messages;
@@ -13,7 +13,7 @@ export interface LineNaming {
 /** The lines of a metric's chart: the metric, its members and the comparison. */
 export function chartLines(
   { lines }: Metric,
-  compared: ReadonlyMap<string, Line> | undefined,
+  compared: ReadonlyMap<string, MetricLine> | undefined,
   naming: LineNaming,
 ): ChartLine[] {
   const own = lines.map(({ id, points, ...line }, colour): ChartLine => ({
@@ -43,7 +43,7 @@ export function chartLines(
 }
 
 function lineName(
-  { word, core, member }: Pick<Line, "word" | "core" | "member">,
+  { word, core, member }: Pick<MetricLine, "word" | "core" | "member">,
   { text, nameOf }: LineNaming,
 ): string {
   if (word !== undefined) return text.charts.lines[word];

@@ -1,5 +1,5 @@
 import type { StatsSet } from "./metrics.js";
-import { metricsOf, type Line } from "./metrics.js";
+import { metricsOf, type MetricLine } from "./metrics.js";
 import { onGrid } from "./combine.js";
 
 /** The comparison of a chart. */
@@ -17,7 +17,7 @@ export function comparedLines(
   other: StatsSet,
   grid: StatsSet,
   shift: number,
-): ReadonlyMap<string, Line> {
+): ReadonlyMap<string, MetricLine> {
   const from = { end: other.end + shift, step: other.step };
   // Totals are not compared.
   const lines = metricsOf(other, false)

@@ -5,7 +5,7 @@ import type { StatsTrack } from "./stats-track.js";
 export type MetricId =
   "cpu" | "memory" | "network" | "throughput" | "iops" | "latency" | "load";
 
-export type Unit =
+export type ChartUnit =
   | "percent"
   | "bytes"
   | "bytesPerSecond"
@@ -24,7 +24,7 @@ export type LineWord =
   | "written"
   | "load";
 
-export interface Line {
+export interface MetricLine {
   readonly id: string;
   /** The line id, or the member (core or host). */
   readonly word?: LineWord;
@@ -35,8 +35,8 @@ export interface Line {
 
 export interface Metric {
   readonly id: MetricId;
-  readonly unit: Unit;
-  readonly lines: readonly Line[];
+  readonly unit: ChartUnit;
+  readonly lines: readonly MetricLine[];
   /** Lines of single cores or hosts exist. */
   readonly hasMembers: boolean;
 }
@@ -56,7 +56,7 @@ export const MOST_MEMBERS = 7;
 
 interface Recipe {
   readonly id: MetricId;
-  readonly unit: Unit;
+  readonly unit: ChartUnit;
   /** How the values of hosts are combined. */
   readonly across: (all: readonly Points[]) => Points;
   readonly lines: (
@@ -134,7 +134,7 @@ export function timesOf({ end, step, length }: StatsSet): number[] {
   return Array.from({ length }, (_, i) => end - (length - 1 - i) * step);
 }
 
-function wholeLines(recipe: Recipe, set: StatsSet): Line[] {
+function wholeLines(recipe: Recipe, set: StatsSet): MetricLine[] {
   const byWord = new Map<LineWord, Points[]>();
   for (const track of set.tracks.values())
     for (const [word, points] of recipe.lines(track))
@@ -150,7 +150,7 @@ function wholeLines(recipe: Recipe, set: StatsSet): Line[] {
 }
 
 /** The busiest members in their original order. */
-function memberLines(recipe: Recipe, set: StatsSet): Line[] {
+function memberLines(recipe: Recipe, set: StatsSet): MetricLine[] {
   const all =
     set.tracks.size > 1
       ? [...set.tracks].flatMap(([member, track]) => {
@@ -171,7 +171,7 @@ function memberLines(recipe: Recipe, set: StatsSet): Line[] {
   return all.filter((one) => busiest.has(one));
 }
 
-function coreLines(track: StatsTrack, set: StatsSet): Line[] {
+function coreLines(track: StatsTrack, set: StatsSet): MetricLine[] {
   return pathsIn(track, "cpus").map((path) => {
     const core = Number(path.slice("cpus.".length));
     const points = onGrid(track.column(path)!, track, set);

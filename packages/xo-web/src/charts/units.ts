@@ -1,11 +1,11 @@
 import type { Formats } from "../locale/formats.js";
 import { fill, type Messages } from "../locale/messages.js";
-import type { Unit } from "./metrics.js";
+import type { ChartUnit } from "./metrics.js";
 
 /** A figure with its unit, short enough for an axis. */
 export function inUnit(
   value: number,
-  unit: Unit,
+  unit: ChartUnit,
   { formats, text }: { formats: Formats; text: Messages },
 ): string {
   switch (unit) {
@@ -25,7 +25,7 @@ export function inUnit(
 }
 
 /** Minimum upper end of an axis, so that small values look small. */
-export const floorOf: Readonly<Record<Unit, number>> = {
+export const floorOf: Readonly<Record<ChartUnit, number>> = {
   percent: 10,
   bytes: 1e6,
   bytesPerSecond: 1e4,

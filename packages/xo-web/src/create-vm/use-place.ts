@@ -7,7 +7,7 @@ import type { ObjectRow } from "../api/object-row.js";
 import { namesOf, type Draft } from "./draft.js";
 import type { Place } from "./problems.js";
 
-export interface ResourceSet {
+export interface UsableSet {
   readonly id: string;
   readonly name: string;
   readonly objects: readonly string[];
@@ -25,7 +25,7 @@ export function usePlace(draft: Ref<Draft>): {
   readonly srs: ComputedRef<readonly Sr[]>;
   readonly networks: ComputedRef<readonly NetworkRow[]>;
   readonly isos: ComputedRef<readonly Vdi[]>;
-  readonly sets: Ref<readonly ResourceSet[]>;
+  readonly sets: Ref<readonly UsableSet[]>;
 } {
   const { session } = useServer();
   const { pool, hosts, networks, srs, isos } = usePoolObjects(draft);
@@ -138,13 +138,13 @@ function useTakenValues(draft: Ref<Draft>) {
   };
 }
 
-function useResourceSets(): Ref<readonly ResourceSet[]> {
+function useResourceSets(): Ref<readonly UsableSet[]> {
   const { call, whenOpen } = useServer();
-  const sets = ref<readonly ResourceSet[]>([]);
+  const sets = ref<readonly UsableSet[]>([]);
   whenOpen(() => {
     void call("resourceSet.getAll")
       .then((answer) => {
-        sets.value = answer as unknown as ResourceSet[];
+        sets.value = answer as unknown as UsableSet[];
       })
       // Without resource sets the form has no field for them.
       .catch(() => undefined);

@@ -1,4 +1,4 @@
-import { tokensOf, type Token } from "./tokens.js";
+import { tokensOf, type FilterToken } from "./tokens.js";
 
 /** The term at the caret. */
 export interface CaretTerm {
@@ -27,7 +27,7 @@ export function termAt(text: string, caret: number): CaretTerm {
   return walk.at(caret, caret, caret);
 }
 
-function isTyped({ kind }: Token): boolean {
+function isTyped({ kind }: FilterToken): boolean {
   return kind !== "space" && kind !== "sign" && kind !== "bad";
 }
 
@@ -57,7 +57,7 @@ class TermWalk {
     };
   }
 
-  pass(token: Token): void {
+  pass(token: FilterToken): void {
     const piece = this.#text.slice(token.from, token.to);
     if (token.kind === "space") {
       if (this.#place === "none") this.#place = "term";

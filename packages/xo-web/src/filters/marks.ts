@@ -1,9 +1,9 @@
-import { tokensOf, type Token } from "./tokens.js";
+import { tokensOf, type FilterToken } from "./tokens.js";
 
 /** A stretch of a filter text that is shown alike. */
 export interface Mark {
   readonly text: string;
-  readonly kind: Token["kind"];
+  readonly kind: FilterToken["kind"];
   /** Here something is missing or too much. */
   readonly isWrong: boolean;
 }

@@ -2,7 +2,7 @@ import { formatFilter, parseFilter, type Filter } from "@xo-server/filter";
 import { filterNames, searchedPathsOf } from "./properties.js";
 
 /** The two parameters of the server for a filter. */
-export interface Selection {
+export interface FilterParameters {
   readonly filter?: string;
   readonly search?: string;
 }
@@ -14,7 +14,7 @@ export interface Selection {
  * objects.
  * @throws FilterSyntaxError
  */
-export function toSelection(text: string, type: string): Selection {
+export function toSelection(text: string, type: string): FilterParameters {
   const tree = parseFilter(text);
   const terms = tree.kind === "and" ? tree.terms : [tree];
   const words = terms.filter(isWord);

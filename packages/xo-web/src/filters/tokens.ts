@@ -4,7 +4,7 @@ import { isRawText, numberOfRaw } from "@xo-server/filter";
  * A piece of a filter as it is typed. `name`: of a property; `word`: any other text
  * without quotes; `isOpen`: a quote or an expression that has no end yet.
  */
-export interface Token {
+export interface FilterToken {
   readonly kind:
     | "name"
     | "word"
@@ -23,12 +23,12 @@ const PIECE =
   /(?<space>\s+)|(?<quoted>"(?:[^"\\]|\\[^])*"?)|(?<pattern>\/(?:[^/\\]|\\[^])*(?:\/i?)?)|(?<sign>[<>]=?|[()|!?:])|(?<word>[\p{L}\p{M}\p{Nd}_\-.$*]+)|(?<bad>[^])/gu;
 
 /** The pieces of any text, one after the other without gaps: also of one that is no filter yet. */
-export function tokensOf(text: string): readonly Token[] {
-  const tokens: Token[] = [];
+export function tokensOf(text: string): readonly FilterToken[] {
+  const tokens: FilterToken[] = [];
   for (const { index, 0: piece, groups = {} } of text.matchAll(PIECE)) {
     const kind = Object.keys(groups).find((name) => groups[name] !== undefined);
     const place = { from: index, to: index + piece.length };
-    tokens.push(toToken(kind as Token["kind"], piece, place));
+    tokens.push(toToken(kind as FilterToken["kind"], piece, place));
   }
   return tokens.map((token, at) =>
     isNameable(token, text) && isBeforeColon(tokens, at, text)
@@ -38,10 +38,10 @@ export function tokensOf(text: string): readonly Token[] {
 }
 
 function toToken(
-  kind: Token["kind"],
+  kind: FilterToken["kind"],
   piece: string,
   place: { from: number; to: number },
-): Token {
+): FilterToken {
   if (kind === "word" && numberOfRaw(piece) !== undefined)
     return { kind: "number", ...place };
   const isOpen =
@@ -50,7 +50,7 @@ function toToken(
   return { kind, ...place, ...(isOpen ? { isOpen } : {}) };
 }
 
-function isNameable({ kind, from, to }: Token, text: string): boolean {
+function isNameable({ kind, from, to }: FilterToken, text: string): boolean {
   if (kind === "quoted") return true;
   return (
     (kind === "word" || kind === "number") && isRawText(text.slice(from, to))
@@ -59,7 +59,7 @@ function isNameable({ kind, from, to }: Token, text: string): boolean {
 
 /** `name:`, with space or without; `name?` without. */
 function isBeforeColon(
-  tokens: readonly Token[],
+  tokens: readonly FilterToken[],
   at: number,
   text: string,
 ): boolean {

@@ -1,12 +1,12 @@
 import type { Property } from "./properties.js";
 
 /** Units of a property. Sizes are binary, as usual for memory and disks of VMs. */
-export interface Unit {
+export interface FilterUnit {
   readonly name: string;
   readonly factor: number;
 }
 
-const sizes: readonly Unit[] = [
+const sizes: readonly FilterUnit[] = [
   { name: "GiB", factor: 2 ** 30 },
   { name: "MiB", factor: 2 ** 20 },
   { name: "TiB", factor: 2 ** 40 },
@@ -14,16 +14,16 @@ const sizes: readonly Unit[] = [
   { name: "B", factor: 1 },
 ];
 
-const rates: readonly Unit[] = [
+const rates: readonly FilterUnit[] = [
   { name: "MB/s", factor: 1e6 },
   { name: "kB/s", factor: 1e3 },
   { name: "GB/s", factor: 1e9 },
   { name: "B/s", factor: 1 },
 ];
 
-const shares: readonly Unit[] = [{ name: "%", factor: 0.01 }];
+const shares: readonly FilterUnit[] = [{ name: "%", factor: 0.01 }];
 
-const plain: readonly Unit[] = [{ name: "", factor: 1 }];
+const plain: readonly FilterUnit[] = [{ name: "", factor: 1 }];
 
 const byUnit = {
   bytes: sizes,
@@ -33,12 +33,17 @@ const byUnit = {
 };
 
 /** The units of a property, the usual one first. */
-export function unitsOf({ unit }: Pick<Property, "unit">): readonly Unit[] {
+export function unitsOf({
+  unit,
+}: Pick<Property, "unit">): readonly FilterUnit[] {
   return unit === undefined ? plain : byUnit[unit];
 }
 
 /** The unit in which a value is shortest to write: 4096 MiB are 4 GiB. */
-export function unitFor(property: Pick<Property, "unit">, value: number): Unit {
+export function unitFor(
+  property: Pick<Property, "unit">,
+  value: number,
+): FilterUnit {
   const units = unitsOf(property);
   const descending = units.toSorted((a, b) => b.factor - a.factor);
   return (
@@ -48,11 +53,11 @@ export function unitFor(property: Pick<Property, "unit">, value: number): Unit {
 }
 
 /** Without the dust of floating point: 0.07 is 7 %, not 7.000000000000001. */
-export function inUnit(value: number, { factor }: Unit): number {
+export function inUnit(value: number, { factor }: FilterUnit): number {
   return Number((value / factor).toPrecision(12));
 }
 
-export function fromUnit(value: number, { factor }: Unit): number {
+export function fromUnit(value: number, { factor }: FilterUnit): number {
   return Number((value * factor).toPrecision(12));
 }
 

@@ -2,7 +2,7 @@ import { isObject, type Json } from "@xo-server/kit";
 import { ConnectionLostError, RpcError } from "../api/rpc-error.js";
 
 /** Why a call failed, as forms show it. */
-export interface Failure {
+export interface FormFailure {
   /** A code of the error table (docs/errors.md); undefined: the connection was lost. */
   readonly code: string | undefined;
   readonly reason: string;
@@ -19,7 +19,7 @@ export interface FieldFault {
   readonly words: string;
 }
 
-export function toFailure(error: unknown): Failure {
+export function toFailure(error: unknown): FormFailure {
   if (error instanceof ConnectionLostError)
     return { code: undefined, reason: error.message, fields: {} };
   if (!(error instanceof RpcError))

@@ -4,12 +4,12 @@ import { useServer } from "../live/use-server.js";
 import { useLocale } from "../locale/use-locale.js";
 import { fill } from "../locale/messages.js";
 import { useToasts } from "../toasts/use-toasts.js";
-import { toFailure, type Failure } from "./failure.js";
+import { toFailure, type FormFailure } from "./failure.js";
 
 /** Calls an operation that changes something: one call at a time, with the failure of the last. */
 export interface Change {
   readonly isBusy: Readonly<Ref<boolean>>;
-  readonly failure: Readonly<ShallowRef<Failure | undefined>>;
+  readonly failure: Readonly<ShallowRef<FormFailure | undefined>>;
   /** The message for the form; undefined: no failure, or the failure belongs to fields. */
   readonly problem: () => string | undefined;
   /** The message for a field. */
@@ -31,9 +31,9 @@ export function useChange(where: "form" | "toast" = "form"): Change {
   const { text } = useLocale();
   const toasts = useToasts();
   const isBusy = ref(false);
-  const failure = shallowRef<Failure>();
+  const failure = shallowRef<FormFailure>();
 
-  const wordsOf = ({ code, reason, seconds = 0 }: Failure): string => {
+  const wordsOf = ({ code, reason, seconds = 0 }: FormFailure): string => {
     const { refused } = text.value.settings;
     if (code === undefined) return text.value.ui.lost;
     const known = Object.hasOwn(refused, code)

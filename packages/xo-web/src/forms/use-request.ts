@@ -2,12 +2,12 @@ import { shallowRef, type ShallowRef } from "vue";
 import type { Json } from "@xo-server/kit";
 import type { Call } from "../api/server-connection.js";
 import { useServer } from "../live/use-server.js";
-import { toFailure, type Failure } from "./failure.js";
+import { toFailure, type FormFailure } from "./failure.js";
 
 export interface RequestResult<T> {
   /** The last response; retained while the connection is lost. */
   readonly value: Readonly<ShallowRef<T | undefined>>;
-  readonly failure: Readonly<ShallowRef<Failure | undefined>>;
+  readonly failure: Readonly<ShallowRef<FormFailure | undefined>>;
   /** Calls again, such as after a change. Never rejects. */
   readonly reload: () => Promise<void>;
 }
@@ -18,7 +18,7 @@ export function useRequest<T = Json>(
 ): RequestResult<T> {
   const { call, whenOpen } = useServer();
   const value = shallowRef<T>();
-  const failure = shallowRef<Failure>();
+  const failure = shallowRef<FormFailure>();
   let latest = 0;
 
   async function reload(): Promise<void> {

@@ -29,7 +29,7 @@ export interface HealthReport {
   readonly complete?: false;
 }
 
-export interface Wording {
+export interface HealthWording {
   readonly words: Messages["health"];
   readonly formats: Formats;
   /** Milliseconds since the epoch. */
@@ -53,14 +53,14 @@ export function sortChecks({ checks }: HealthReport): {
 export function detailText(
   { name }: Pick<HealthCheck, "name">,
   { details = {} }: HealthItem,
-  wording: Wording,
+  wording: HealthWording,
 ): string {
   return texts[name]?.(details, wording) ?? "";
 }
 
 type DetailText = (
   details: Readonly<Record<string, unknown>>,
-  wording: Wording,
+  wording: HealthWording,
 ) => string;
 
 const sizeText: DetailText = ({ size, usage }, { words, formats }) =>

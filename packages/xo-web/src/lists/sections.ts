@@ -1,5 +1,5 @@
 /** Rows that follow each other under one head, or under none. Closed ones show their head only. */
-export interface Section {
+export interface ListSection {
   readonly key: string;
   readonly hasHead: boolean;
   readonly isOpen: boolean;
@@ -7,8 +7,8 @@ export interface Section {
 }
 
 /** A line of the list: a head, or the row at a place of its section. */
-export interface Line {
-  readonly section: Section;
+export interface ListLine {
+  readonly section: ListSection;
   /** -1: the head. */
   readonly index: number;
 }
@@ -18,11 +18,11 @@ export interface Line {
  * 100,000 rows costs no more than one of ten.
  */
 export class Lines {
-  readonly sections: readonly Section[];
+  readonly sections: readonly ListSection[];
   /** Line with which each section begins, and the end. */
   readonly #starts: number[] = [0];
 
-  constructor(sections: readonly Section[]) {
+  constructor(sections: readonly ListSection[]) {
     this.sections = sections;
     let end = 0;
     for (const section of sections) {
@@ -36,7 +36,7 @@ export class Lines {
   }
 
   /** Undefined behind the last. */
-  at(line: number): Line | undefined {
+  at(line: number): ListLine | undefined {
     if (line < 0 || line >= this.count) return undefined;
     const place = this.#sectionOf(line);
     const section = this.sections[place]!;
@@ -83,7 +83,7 @@ export class Lines {
 }
 
 export interface RowRange {
-  readonly section: Section;
+  readonly section: ListSection;
   readonly first: number;
   readonly end: number;
 }

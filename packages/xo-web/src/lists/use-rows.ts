@@ -3,7 +3,7 @@ import { bothOf } from "../filters/selection.js";
 import type { WindowState } from "../live/live-window.js";
 import type { ObjectRow } from "../api/object-row.js";
 import { groupIdOf, groupTerm, type Group } from "./group-term.js";
-import { Lines, type RowRange, type Section } from "./sections.js";
+import { Lines, type RowRange, type ListSection } from "./sections.js";
 import type { RowsRequest, SectionView } from "./section-view.js";
 import type { Groups } from "./use-groups.js";
 
@@ -13,7 +13,7 @@ const PLACEHOLDERS = 16;
 /** A line of the list, as it is drawn. */
 export interface DrawnLine {
   readonly line: number;
-  readonly section: Section;
+  readonly section: ListSection;
   /** -1: the head of the section. */
   readonly index: number;
   readonly row: ObjectRow | undefined;
@@ -26,7 +26,7 @@ export interface Rows {
   readonly at: (line: number) => DrawnLine | undefined;
   /** Sets the view of a section. The same function for the same key, so that a reader is not updated. */
   readonly setterOf: (key: string) => (view: SectionView | undefined) => void;
-  readonly requestOf: (section: Section) => RowsRequest;
+  readonly requestOf: (section: ListSection) => RowsRequest;
   readonly views: ReadonlyMap<string, SectionView>;
   /** Number of matching objects; undefined until it is known. */
   readonly total: ComputedRef<number | undefined>;
@@ -106,7 +106,7 @@ export function useRows(
 }
 
 /** The section of a list without groups. */
-function wholeSection(views: ReadonlyMap<string, SectionView>): Section {
+function wholeSection(views: ReadonlyMap<string, SectionView>): ListSection {
   const count = countOf(views.get(""));
   return { key: "", hasHead: false, isOpen: true, count };
 }
@@ -115,7 +115,7 @@ function groupSections(
   byId: ReadonlyMap<string, Group>,
   groups: Groups,
   views: ReadonlyMap<string, SectionView>,
-): readonly Section[] {
+): readonly ListSection[] {
   return [...byId].map(([id, { count }]) => ({
     key: `g${id}`,
     hasHead: true,

@@ -7,7 +7,7 @@ import {
 import type { ObjectRow } from "../api/object-row.js";
 import { useWindow } from "./use-window.js";
 
-export type ObjectState = "loading" | "found" | "gone" | "refused";
+export type FetchState = "loading" | "found" | "gone" | "refused";
 
 /**
  * One object, live, until the scope ends.
@@ -20,7 +20,7 @@ export function useObject<T = ObjectRow>(
   fields?: readonly string[],
 ): {
   object: ComputedRef<T | undefined>;
-  state: ComputedRef<ObjectState>;
+  state: ComputedRef<FetchState>;
   /** The server is disconnected: this is the last known state. */
   isStale: ComputedRef<boolean>;
 } {

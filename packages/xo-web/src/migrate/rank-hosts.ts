@@ -23,7 +23,7 @@ export type HostRefusal =
   | { readonly why: "memory"; readonly lacks: number }
   | { readonly why: "network"; readonly networks: readonly string[] };
 
-export interface Target {
+export interface MigrationTarget {
   readonly host: Host & { readonly now?: NowFigures };
   readonly isOtherPool: boolean;
   /** Storage migration is required: the host does not reach the disks, or is in another pool. */
@@ -44,7 +44,7 @@ export function rankHosts(
   vms: readonly Vm[],
   around: Surroundings,
   { wantsDisksMoved = false }: { readonly wantsDisksMoved?: boolean } = {},
-): readonly Target[] {
+): readonly MigrationTarget[] {
   const targets = around.hosts.map((host) =>
     toTarget(vms, host, around, wantsDisksMoved),
   );
@@ -57,7 +57,7 @@ function toTarget(
   host: Surroundings["hosts"][number],
   around: Surroundings,
   wantsDisksMoved: boolean,
-): Target {
+): MigrationTarget {
   const coming = vms.filter(({ $container }) => $container !== host.id);
   const needed = coming.reduce((sum, vm) => sum + memoryOf(vm), 0);
   const { size, usage } = host.memory;
@@ -84,7 +84,7 @@ function memoryOf({ power_state, memory }: Vm): number {
 function cpuWith(
   vms: readonly Vm[],
   { now, cpus }: Surroundings["hosts"][number],
-): Target["cpu"] {
+): MigrationTarget["cpu"] {
   if (now?.cpu === undefined) return undefined;
   const cores = Math.max(1, cpus.cores);
   const more = vms.reduce(
@@ -96,7 +96,7 @@ function cpuWith(
 
 function refusalOf(
   vms: readonly Vm[],
-  { host, isOtherPool, memory }: Omit<Target, "refusal">,
+  { host, isOtherPool, memory }: Omit<MigrationTarget, "refusal">,
   { networksOf, usedNetworks, hosts }: Surroundings,
   movesDisks: boolean,
 ): HostRefusal | undefined {
@@ -132,8 +132,8 @@ function hasOtherCpu(
 
 /** Rules and load as the page "Placement" of the VM shows them decide where they are known. */
 function compare(
-  a: Target,
-  b: Target,
+  a: MigrationTarget,
+  b: MigrationTarget,
   order: ReadonlyMap<string, number>,
 ): number {
   const able =
@@ -147,7 +147,7 @@ function compare(
 }
 
 /** Free memory or CPU after the migration, whichever is scarcer, 0 to 1. */
-export function freeShareOf({ memory, cpu }: Target): number {
+export function freeShareOf({ memory, cpu }: MigrationTarget): number {
   const free = memory.size > 0 ? 1 - memory.after / memory.size : 0;
   return Math.min(free, 1 - (cpu?.after ?? 0));
 }

@@ -7,17 +7,17 @@ import {
   type Ref,
   type WritableComputedRef,
 } from "vue";
-import { rankHosts, type Target } from "./rank-hosts.js";
+import { rankHosts, type MigrationTarget } from "./rank-hosts.js";
 import type { MigrationData } from "./use-migration-data.js";
 
 export interface TargetChoice {
   /** In an order that stays while figures change, so that a click does not hit another host. */
-  readonly targets: ComputedRef<readonly Target[]>;
+  readonly targets: ComputedRef<readonly MigrationTarget[]>;
   /** Id of the host that is proposed. */
   readonly proposed: Readonly<Ref<string | undefined>>;
   /** Id of the chosen host; the proposed one until the user chooses. */
   readonly chosen: WritableComputedRef<string | undefined>;
-  readonly target: ComputedRef<Target | undefined>;
+  readonly target: ComputedRef<MigrationTarget | undefined>;
 }
 
 /** The target host of a migration. */
@@ -41,7 +41,7 @@ export function useTargetChoice(
       );
   });
   const targets = computed(() => {
-    const positionOf = ({ host }: Target) =>
+    const positionOf = ({ host }: MigrationTarget) =>
       positions.value.get(host.id) ?? Infinity;
     return ranked.value.toSorted((a, b) => positionOf(a) - positionOf(b));
   });

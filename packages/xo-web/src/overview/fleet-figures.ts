@@ -1,7 +1,7 @@
 import type { ColumnTable } from "../live/column-table.js";
 
 /** What hosts and SRs have and use; bytes. */
-export interface Capacity {
+export interface FleetCapacity {
   readonly hosts: number;
   /** That run and take VMs. */
   readonly enabled: number;
@@ -21,7 +21,7 @@ export const hostPaths = [
 ];
 export const srPaths = ["$pool", "size", "physical_usage", "content_type"];
 
-type Sums = { -readonly [K in keyof Capacity]: number };
+type Sums = { -readonly [K in keyof FleetCapacity]: number };
 
 const nothing = (): Sums => ({
   hosts: 0,
@@ -39,7 +39,7 @@ const nothing = (): Sums => ({
 export function capacities(
   hosts: ColumnTable,
   srs: ColumnTable,
-): ReadonlyMap<string, Capacity> {
+): ReadonlyMap<string, FleetCapacity> {
   const all = new Map<string, Sums>([["", nothing()]]);
   const add = (pool: unknown, change: (sums: Sums) => void) => {
     const id = typeof pool === "string" ? pool : "";

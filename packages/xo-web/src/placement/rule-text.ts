@@ -18,7 +18,7 @@ export interface Mention {
 /** Text with mentions; `SentenceText.vue` renders them as links. */
 export type Sentence = readonly (string | Mention)[];
 
-export interface Wording {
+export interface RuleWording {
   readonly text: Messages;
   readonly formats: Formats;
 }
@@ -47,7 +47,10 @@ function listed(mentions: readonly Mention[]): Sentence {
 }
 
 /** Why a host refuses a VM; the host is the subject. */
-export function ruleSentence(rule: Rule, { text, formats }: Wording): Sentence {
+export function ruleSentence(
+  rule: Rule,
+  { text, formats }: RuleWording,
+): Sentence {
   const { refusals } = text.placementFailures;
   switch (rule.rule) {
     case "state":
@@ -82,7 +85,7 @@ export function ruleSentence(rule: Rule, { text, formats }: Wording): Sentence {
 /** One of the conflicting rules. */
 export function conflictSentence(
   rule: ConflictRule,
-  { text, formats }: Wording,
+  { text, formats }: RuleWording,
 ): Sentence {
   const { conflicts } = text.placementFailures;
   switch (rule.rule) {
@@ -119,7 +122,7 @@ export function conflictSentence(
 /** Introduction of a conflict. */
 export function conflictLead(
   { rules, size }: Conflict,
-  { text }: Wording,
+  { text }: RuleWording,
 ): string {
   const { conflicts } = text.placementFailures;
   if (rules.length === 1) return conflicts.leadOne;
@@ -138,7 +141,10 @@ export function purposeWords(purpose: Purpose, text: Messages): string {
 }
 
 /** The score of a host by weight; zero parts are left out, except free capacity. */
-export function scoreWords(score: Score, { text, formats }: Wording): string[] {
+export function scoreWords(
+  score: Score,
+  { text, formats }: RuleWording,
+): string[] {
   const { scores } = text.placementFailures;
   const signed = (value: number) =>
     `${value > 0 ? "+" : ""}${formats.number(value)}`;

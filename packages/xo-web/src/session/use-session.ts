@@ -10,7 +10,7 @@ import {
 } from "./sign-in.js";
 
 /** The current user. */
-export interface User {
+export interface SignedInUser {
   readonly id: string;
   readonly name: string;
   readonly isAdmin: boolean;
@@ -22,9 +22,9 @@ export interface User {
 
 export interface Session {
   /** null: not signed in; undefined: not known yet. */
-  readonly user: Readonly<ShallowRef<User | null | undefined>>;
+  readonly user: Readonly<ShallowRef<SignedInUser | null | undefined>>;
   /** A user who may only set up a second factor, and is not signed in to anything else; null: there is none. */
-  readonly setUpUser: Readonly<ShallowRef<User | null>>;
+  readonly setUpUser: Readonly<ShallowRef<SignedInUser | null>>;
   /** The session of this page has ended, and not by signing out. */
   readonly hasEnded: Readonly<ShallowRef<boolean>>;
   /** Call it for each new connection. Rejects if the server cannot answer now: the last known user stays. */
@@ -39,7 +39,7 @@ export interface Session {
   ) => Promise<void>;
 }
 
-const anonymous: User = {
+const anonymous: SignedInUser = {
   id: "guest",
   name: "",
   isAdmin: false,
@@ -51,8 +51,8 @@ const key = "looks-around";
 
 /** The session of the page. */
 export function createSession(): Session {
-  const user = shallowRef<User | null | undefined>(undefined);
-  const setUpUser = shallowRef<User | null>(null);
+  const user = shallowRef<SignedInUser | null | undefined>(undefined);
+  const setUpUser = shallowRef<SignedInUser | null>(null);
   const hasEnded = shallowRef(false);
   let call: Call | undefined;
 
@@ -114,7 +114,7 @@ export function createSession(): Session {
   };
 }
 
-function toUser(value: Json): User | null {
+function toUser(value: Json): SignedInUser | null {
   if (!isObject(value) || typeof value["email"] !== "string") return null;
   const { id, email, permission, preferences } = value;
   return {

@@ -25,10 +25,11 @@ export const sectionGroups = [
 ] as const;
 
 export type SectionGroup = (typeof sectionGroups)[number]["group"];
-export type Section = (typeof sectionGroups)[number]["sections"][number];
+export type SettingsSection =
+  (typeof sectionGroups)[number]["sections"][number];
 
 /** Sections that do not need the rights of an administrator. */
-const forAll: ReadonlySet<Section> = new Set([
+const forAll: ReadonlySet<SettingsSection> = new Set([
   "account",
   "resource-sets",
   "performance",
@@ -36,14 +37,14 @@ const forAll: ReadonlySet<Section> = new Set([
 
 export interface VisibleGroup {
   readonly group: SectionGroup;
-  readonly sections: readonly Section[];
+  readonly sections: readonly SettingsSection[];
 }
 
 /** The sections that a user may open. */
 export function visibleGroups(isAdmin: boolean): readonly VisibleGroup[] {
   return sectionGroups
     .map(({ group, sections }): VisibleGroup => {
-      const all: readonly Section[] = sections;
+      const all: readonly SettingsSection[] = sections;
       return {
         group,
         sections: all.filter((one) => isAdmin || forAll.has(one)),
@@ -56,7 +57,7 @@ export function visibleGroups(isAdmin: boolean): readonly VisibleGroup[] {
 export function findSection(
   name: string | undefined,
   isAdmin: boolean,
-): Section | undefined {
+): SettingsSection | undefined {
   const visible = visibleGroups(isAdmin).flatMap(({ sections }) => sections);
   if (name === undefined || name === "") return isAdmin ? "servers" : "account";
   return visible.find((section) => section === name);

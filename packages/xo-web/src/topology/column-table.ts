@@ -1,7 +1,7 @@
 import { isObject, type Json } from "@xo-server/kit";
 
 /** A few properties of many objects, by columns, as query.columns returns them. */
-export class ColumnTable {
+export class TopologyColumns {
   readonly ids: readonly string[];
   /** For `known` of the next question. */
   readonly state: string | undefined;
@@ -25,7 +25,7 @@ export class ColumnTable {
   }
 
   /** This table with the changes of a response; itself without changes. */
-  take(answer: Json): ColumnTable {
+  take(answer: Json): TopologyColumns {
     if (!isObject(answer)) return this;
     const { ids, columns, state, total } = answer;
     const changed = isObject(columns) ? Object.entries(columns) : [];
@@ -33,7 +33,7 @@ export class ColumnTable {
       return this;
     const next = new Map(this.#columns);
     for (const [path, column] of changed) next.set(path, valuesOf(column));
-    return new ColumnTable(
+    return new TopologyColumns(
       Array.isArray(ids) ? (ids as string[]) : this.ids,
       next,
       {
@@ -44,7 +44,7 @@ export class ColumnTable {
   }
 }
 
-export const noRows = new ColumnTable([], new Map());
+export const noRows = new TopologyColumns([], new Map());
 
 /** `{values}`, `{values, indexes}`, or `{step, values}` for what is measured. */
 function valuesOf(column: Json): readonly Json[] {

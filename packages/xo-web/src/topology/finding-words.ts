@@ -1,11 +1,11 @@
 import type { Formats } from "../locale/formats.js";
 import { fill, type Messages } from "../locale/messages.js";
-import type { Finding } from "./findings.js";
+import type { TopologyFinding } from "./findings.js";
 
 /** Hosts that are named; more are counted. */
 const NAMED = 3;
 
-export interface Wording {
+export interface FindingWording {
   /** Of hosts and networks, by id. */
   readonly names: ReadonlyMap<string, string>;
   readonly text: Messages;
@@ -27,8 +27,8 @@ export interface FindingSentence {
 const MARK = "\u0000";
 
 export function findingSentence(
-  { kind, hosts, network, device }: Finding,
-  wording: Wording,
+  { kind, hosts, network, device }: TopologyFinding,
+  wording: FindingWording,
 ): FindingSentence {
   const { names, text } = wording;
   const only = hosts.length === 1 ? hosts[0] : undefined;
@@ -47,7 +47,7 @@ export function findingSentence(
 /** A few names, or how many they are. */
 export function hostNames(
   hosts: readonly string[],
-  { names, text, formats }: Wording,
+  { names, text, formats }: FindingWording,
 ): string {
   if (hosts.length > NAMED)
     return formats.plural(text.topology.hosts, hosts.length);

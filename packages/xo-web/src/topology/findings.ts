@@ -1,7 +1,7 @@
 import type { Cabling } from "./cabling.js";
 
 /** Something that is not as it should be: of one network or device, on some hosts. */
-export interface Finding {
+export interface TopologyFinding {
   readonly kind: "away" | "missing" | "down" | "unplugged" | "leg" | "mtu";
   readonly tone: "bad" | "warn";
   readonly hosts: readonly string[];
@@ -12,9 +12,12 @@ export interface Finding {
 const kinds = ["away", "down", "missing", "leg", "unplugged", "mtu"];
 
 /** What is wrong with the cabling, worst first. */
-export function findingsOf({ hosts, networks }: Cabling): readonly Finding[] {
-  const found = new Map<string, Finding & { hosts: string[] }>();
-  const add = (finding: Finding): void => {
+export function findingsOf({
+  hosts,
+  networks,
+}: Cabling): readonly TopologyFinding[] {
+  const found = new Map<string, TopologyFinding & { hosts: string[] }>();
+  const add = (finding: TopologyFinding): void => {
     const { kind, network = "", device = "" } = finding;
     const key = `${kind}/${network}/${device}`;
     const known = found.get(key);

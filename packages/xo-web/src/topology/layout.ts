@@ -3,7 +3,7 @@ import type { TopologyProblem } from "./facts.js";
 import { worst } from "./facts.js";
 import { groupBy } from "./group-by.js";
 import type { HostGroup } from "./host-groups.js";
-import type { NetworkVms, PlacedVm } from "./placement.js";
+import type { NetworkVms, TopologyVm } from "./placement.js";
 
 /** Pixels at a zoom of 1. */
 export const sizes = {
@@ -54,10 +54,10 @@ export type VmLine =
       readonly kind: "host";
       readonly key: string;
       readonly host: string;
-      readonly vms: readonly PlacedVm[];
+      readonly vms: readonly TopologyVm[];
       readonly isOpen: boolean;
     }
-  | { readonly kind: "vm"; readonly key: string; readonly vm: PlacedVm }
+  | { readonly kind: "vm"; readonly key: string; readonly vm: TopologyVm }
   | { readonly kind: "more"; readonly key: string; readonly count: number };
 
 export interface VmBox extends Box {

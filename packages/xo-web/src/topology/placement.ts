@@ -1,7 +1,7 @@
 import { groupBy } from "./group-by.js";
-import type { ColumnTable } from "./column-table.js";
+import type { TopologyColumns } from "./column-table.js";
 
-export interface PlacedVm {
+export interface TopologyVm {
   readonly id: string;
   readonly name: string;
   readonly isRunning: boolean;
@@ -12,7 +12,7 @@ export interface NetworkVms {
   readonly total: number;
   readonly running: number;
   /** By id of the host; "": those that run on none. Most VMs first. */
-  readonly byHost: ReadonlyMap<string, readonly PlacedVm[]>;
+  readonly byHost: ReadonlyMap<string, readonly TopologyVm[]>;
 }
 
 /**
@@ -21,8 +21,8 @@ export interface NetworkVms {
  * @returns by id of the network
  */
 export function placeVms(
-  vms: ColumnTable,
-  vifs: ColumnTable,
+  vms: TopologyColumns,
+  vifs: TopologyColumns,
   hosts: ReadonlySet<string>,
 ): ReadonlyMap<string, NetworkVms> {
   const rows = new Map(vms.ids.map((id, row) => [id, row]));

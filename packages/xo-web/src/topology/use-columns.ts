@@ -8,7 +8,7 @@ import {
 } from "vue";
 import { RpcError } from "../api/rpc-error.js";
 import { useServer } from "../live/use-server.js";
-import { ColumnTable, noRows } from "./column-table.js";
+import { TopologyColumns, noRows } from "./column-table.js";
 
 export interface ColumnsQuery {
   readonly type: string;
@@ -22,7 +22,7 @@ const PAUSE_MS = 4_000;
 
 /** A few properties of all matching objects, polled until the scope ends. */
 export function useColumns(query: MaybeRefOrGetter<ColumnsQuery | undefined>): {
-  table: Readonly<ShallowRef<ColumnTable>>;
+  table: Readonly<ShallowRef<TopologyColumns>>;
   /** An answer has come. */
   isKnown: Readonly<ShallowRef<boolean>>;
   refusal: Readonly<ShallowRef<string | undefined>>;

@@ -2,7 +2,7 @@ import { onScopeDispose, shallowRef, watch, type ShallowRef } from "vue";
 import { isObject, type Json } from "@xo-server/kit";
 import { useServer } from "../live/use-server.js";
 
-export type Counts = ReadonlyMap<string, number>;
+export type TreeCounts = ReadonlyMap<string, number>;
 
 /** How old a number beside a node may get; those of open nodes are live. */
 const EVERY_MS = 10_000;
@@ -14,9 +14,9 @@ const EVERY_MS = 10_000;
 export function useCounts(
   paths: readonly string[],
   isWanted: (path: string) => boolean,
-): Readonly<Record<string, ShallowRef<Counts>>> {
+): Readonly<Record<string, ShallowRef<TreeCounts>>> {
   const { call, whenOpen } = useServer();
-  const counts: Record<string, ShallowRef<Counts>> = {};
+  const counts: Record<string, ShallowRef<TreeCounts>> = {};
   for (const path of paths) counts[path] = shallowRef(new Map());
 
   async function read(path: string): Promise<void> {
@@ -40,7 +40,7 @@ export function useCounts(
   return counts;
 }
 
-function toCounts(groups: Json): Counts {
+function toCounts(groups: Json): TreeCounts {
   const counts = new Map<string, number>();
   for (const group of Array.isArray(groups) ? groups : [])
     if (isObject(group)) {

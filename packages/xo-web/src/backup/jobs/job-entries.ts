@@ -4,9 +4,9 @@ import {
   retentionRules,
   selectionOf,
   type BackupJob,
-  type Retention,
+  type RetentionCounts,
   type RetentionRule,
-  type Selection,
+  type VmSelection,
   type SnapshotMode,
 } from "../job.js";
 import {
@@ -19,14 +19,14 @@ import {
 
 /** Which VMs a job is about, as typed. */
 export interface VmEntries {
-  selection: Selection;
+  selection: VmSelection;
   filter: string;
   vms: readonly string[];
   excludedTags: string;
 }
 
 /** Values of the form fields of a backup job, as typed. */
-export interface JobEntries extends VmEntries, ReportEntries {
+export interface BackupJobEntries extends VmEntries, ReportEntries {
   name: string;
   repositories: readonly string[];
   retention: Record<RetentionRule, string>;
@@ -47,7 +47,7 @@ export interface JobEntries extends VmEntries, ReportEntries {
   ignoreLongChains: boolean;
 }
 
-export type JobFault =
+export type BackupJobFault =
   | "required"
   | "vms"
   | "filter"
@@ -58,11 +58,13 @@ export type JobFault =
   | "nothing"
   | "source"
   | ReportFault;
-export type JobFaults = Partial<Record<keyof JobEntries, JobFault>>;
+export type BackupJobFaults = Partial<
+  Record<keyof BackupJobEntries, BackupJobFault>
+>;
 
 const MB = 1_000_000;
 
-export function toEntries(job: BackupJob | undefined): JobEntries {
+export function toEntries(job: BackupJob | undefined): BackupJobEntries {
   const count = (value: number | undefined) =>
     value === undefined ? "" : String(value);
   return {
@@ -103,8 +105,8 @@ export function toVmEntries(
 /** The rules of a job as they are typed; those of a new job keep backups of half a year. */
 export function toRetentionEntries(
   job: Pick<BackupJob, "retention"> | undefined,
-): JobEntries["retention"] {
-  const retention: Retention = job?.retention ?? {
+): BackupJobEntries["retention"] {
+  const retention: RetentionCounts = job?.retention ?? {
     keepLast: 3,
     keepDaily: 7,
     keepWeekly: 4,
@@ -112,7 +114,7 @@ export function toRetentionEntries(
   };
   return Object.fromEntries(
     retentionRules.map((rule) => [rule, String(retention[rule] ?? "")]),
-  ) as JobEntries["retention"];
+  ) as BackupJobEntries["retention"];
 }
 
 /** Allowed values of the fields with numbers. */
@@ -124,8 +126,8 @@ const bounds = {
   retries: [0, 10],
 } as const;
 
-export function faultsOf(entries: JobEntries): JobFaults {
-  const faults: JobFaults = {};
+export function faultsOf(entries: BackupJobEntries): BackupJobFaults {
+  const faults: BackupJobFaults = {};
   if (entries.name.trim() === "") faults.name = "required";
   Object.assign(faults, vmFaultsOf(entries));
   if (entries.repositories.length === 0) faults.repositories = "repositories";
@@ -145,7 +147,7 @@ export function vmFaultsOf({
   selection,
   vms,
   filter,
-}: VmEntries): Pick<JobFaults, "vms" | "filter"> {
+}: VmEntries): Pick<BackupJobFaults, "vms" | "filter"> {
   if (selection === "vms" && vms.length === 0) return { vms: "vms" };
   if (selection === "filter" && filter.trim() === "")
     return { filter: "filter" };
@@ -153,8 +155,8 @@ export function vmFaultsOf({
 }
 
 export function retentionFault(
-  retention: JobEntries["retention"],
-): JobFault | undefined {
+  retention: BackupJobEntries["retention"],
+): BackupJobFault | undefined {
   const counts = Object.values(retention);
   if (!counts.every((count) => isWithin(count, 0, 1_000))) return "number";
   return counts.some((count) => Number(count) > 0) ? undefined : "retention";
@@ -171,7 +173,9 @@ function toNumber(text: string): number {
   return Number(text.trim().replace(",", "."));
 }
 
-export function toRetention(entries: JobEntries["retention"]): Retention {
+export function toRetention(
+  entries: BackupJobEntries["retention"],
+): RetentionCounts {
   return Object.fromEntries(
     retentionRules.flatMap((rule) => {
       const count = Number(entries[rule].trim());
@@ -190,7 +194,7 @@ export function toTags(text: string): readonly string[] {
 
 /** The parameter `job` of `job.create` and `job.set`; null removes a property. */
 export function toJob(
-  entries: JobEntries,
+  entries: BackupJobEntries,
   before: BackupJob | undefined,
 ): Readonly<Record<string, Json>> {
   const optional = (

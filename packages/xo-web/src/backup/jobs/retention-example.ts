@@ -1,4 +1,8 @@
-import { retentionRules, type Retention, type RetentionRule } from "../job.js";
+import {
+  retentionRules,
+  type RetentionCounts,
+  type RetentionRule,
+} from "../job.js";
 
 /** A backup that would be kept. */
 export interface KeptBackup {
@@ -20,7 +24,7 @@ const NEWEST = 2_000;
  * @param intervalMs between two backups
  */
 export function exampleOf(
-  retention: Retention,
+  retention: RetentionCounts,
   newest: number,
   intervalMs: number,
 ): readonly KeptBackup[] {
@@ -50,7 +54,7 @@ export function exampleOf(
 }
 
 /** How far back the rules reach, in ms. */
-function spanOf(retention: Retention, intervalMs: number): number {
+function spanOf(retention: RetentionCounts, intervalMs: number): number {
   const { keepLast = 0, keepDaily = 0, keepWeekly = 0 } = retention;
   const { keepMonthly = 0, keepYearly = 0 } = retention;
   return Math.max(

@@ -1,10 +1,10 @@
 import type { Formats } from "../../locale/formats.js";
 import type { Messages } from "../../locale/messages.js";
-import { retentionRules, type Retention } from "../job.js";
+import { retentionRules, type RetentionCounts } from "../job.js";
 
 /** How many backups are kept: `latest 3, 7 days, 4 weeks`. */
 export function retentionWords(
-  retention: Retention,
+  retention: RetentionCounts,
   {
     words,
     formats,

@@ -5,7 +5,7 @@ import {
   toTags,
   toVmEntries,
   vmFaultsOf,
-  type JobFault,
+  type BackupJobFault,
   type VmEntries,
 } from "../jobs/job-entries.js";
 
@@ -23,7 +23,9 @@ export interface TestEntries extends VmEntries {
   bootTimeout: string;
 }
 
-export type TestFaults = Partial<Record<keyof TestEntries, JobFault | "sr">>;
+export type TestFaults = Partial<
+  Record<keyof TestEntries, BackupJobFault | "sr">
+>;
 
 const MINUTE_MS = 60_000;
 const BOOT_MINUTES = 10;

@@ -1,8 +1,8 @@
 import type { Host, Sr } from "../../objects/infrastructure.js";
-import type { ColumnTable } from "../../topology/column-table.js";
+import type { TopologyColumns } from "../../topology/column-table.js";
 
 /** Capacity and allocation of a pool. Sizes in bytes. */
-export interface Capacity {
+export interface PoolCapacity {
   readonly cores: number;
   /** Of running VMs. */
   readonly vcpus: number;
@@ -25,9 +25,9 @@ export interface Capacity {
  */
 export function capacityOf(
   hosts: readonly Host[],
-  vms: ColumnTable,
+  vms: TopologyColumns,
   srs: readonly Sr[],
-): Capacity {
+): PoolCapacity {
   const up = hosts.filter(({ power_state }) => power_state === "Running");
   const given = givenTo(vms);
   const memory = sum(up.map((host) => host.memory.size));
@@ -45,7 +45,7 @@ export function capacityOf(
   };
 }
 
-function givenTo(vms: ColumnTable) {
+function givenTo(vms: TopologyColumns) {
   const states = vms.column("power_state");
   const vcpus = vms.column("CPUs.number");
   const sizes = vms.column("memory.size");

@@ -8,10 +8,10 @@ export interface SnapshotJob {
   readonly filter: string | undefined;
   readonly excludedTags: readonly string[];
   /** Its enabled schedules. */
-  readonly schedules: readonly Schedule[];
+  readonly schedules: readonly ProtectionSchedule[];
 }
 
-export interface Schedule {
+export interface ProtectionSchedule {
   readonly cron: string;
   readonly timezone: string | undefined;
 }

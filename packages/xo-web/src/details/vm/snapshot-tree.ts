@@ -8,7 +8,7 @@ export interface SnapshotFacts {
 }
 
 /** A row of the tree: a snapshot, or the current state. */
-export interface TreeLine<T> {
+export interface SnapshotLine<T> {
   /** Undefined: the current state. */
   readonly snapshot: T | undefined;
   /** Depth of the branch. */
@@ -26,7 +26,7 @@ export interface TreeLine<T> {
 export function snapshotTree<T extends SnapshotFacts>(
   snapshots: readonly T[],
   current: string | undefined,
-): TreeLine<T>[] {
+): SnapshotLine<T>[] {
   const byId = new Map(snapshots.map((one) => [one.id, one]));
   const parentOf = (one: T) => byId.get(one.parent ?? "");
   const path = pathTo(byId.get(current ?? ""), parentOf);
@@ -37,7 +37,7 @@ export function snapshotTree<T extends SnapshotFacts>(
     children.set(parent, [...(children.get(parent) ?? []), one]);
   }
   for (const some of children.values()) some.sort(byTime);
-  const lines: TreeLine<T>[] = [];
+  const lines: SnapshotLine<T>[] = [];
   addBelow(undefined, 0);
   return lines;
 

@@ -1,4 +1,4 @@
-import { sentenceOf, type Sentence, type Wording } from "../rule-text.js";
+import { sentenceOf, type Sentence, type RuleWording } from "../rule-text.js";
 import type { Policy } from "./policy.js";
 
 export type StateName =
@@ -48,7 +48,7 @@ export function toneOf({ state }: Pick<BalancerState, "state">): string {
 export function reasonWords(
   { reason }: Pick<BalancerState, "reason">,
   now: number,
-  { text, formats }: Wording,
+  { text, formats }: RuleWording,
 ): Sentence {
   if (reason === undefined) return [];
   const { stateReasons, movesPlain, failures } = text.placement.automatic;

@@ -1,19 +1,19 @@
 import type { Action } from "@xo-server/placement";
 
 /** Indexes of the selected actions of a plan. */
-export type Chosen = ReadonlySet<number>;
+export type ChosenMoves = ReadonlySet<number>;
 
-export function allOf(actions: readonly Action[]): Chosen {
+export function allOf(actions: readonly Action[]): ChosenMoves {
   return new Set(actions.keys());
 }
 
 /** Selects an action with all its predecessors, or deselects it with all its successors. */
 export function choose(
   actions: readonly Action[],
-  chosen: Chosen,
+  chosen: ChosenMoves,
   index: number,
   isWanted: boolean,
-): Chosen {
+): ChosenMoves {
   const touched = new Set([index]);
   if (isWanted) {
     for (let i = index; i >= 0; i--)
@@ -29,7 +29,7 @@ export function choose(
 /** A plan of the selected actions only. */
 export function chosenActions(
   actions: readonly Action[],
-  chosen: Chosen,
+  chosen: ChosenMoves,
 ): readonly Action[] {
   const kept = [...actions.keys()].filter((i) => chosen.has(i));
   const places = new Map(kept.map((i, place) => [i, place]));

@@ -1,6 +1,6 @@
 import type { Action, HostFigures } from "@xo-server/placement";
 import { purposeWords, sentenceOf } from "../rule-text.js";
-import type { Mention, Sentence, Wording } from "../rule-text.js";
+import type { Mention, Sentence, RuleWording } from "../rule-text.js";
 import { waitersOf } from "./move-choice.js";
 import { thresholdsOf, type Recommendation } from "./recommendation.js";
 
@@ -8,7 +8,7 @@ import { thresholdsOf, type Recommendation } from "./recommendation.js";
 export function moveReason(
   plan: Recommendation,
   index: number,
-  wording: Wording,
+  wording: RuleWording,
 ): Sentence {
   const action = plan.actions[index]!;
   const cause = causeOf(plan, index, wording);
@@ -18,7 +18,7 @@ export function moveReason(
 function causeOf(
   plan: Recommendation,
   index: number,
-  wording: Wording,
+  wording: RuleWording,
 ): Sentence {
   const { from, purpose } = plan.actions[index]!;
   const { reasons } = wording.text.placement;
@@ -43,7 +43,7 @@ function causeOf(
 function overload(
   plan: Recommendation,
   host: Mention,
-  { text, formats }: Wording,
+  { text, formats }: RuleWording,
 ): Sentence | undefined {
   const figures = plan.figuresBefore?.find((one) => one.host === host.id);
   if (figures === undefined) return undefined;
@@ -66,7 +66,7 @@ function overBy(
   return memory - memoryHigh > cpu - cpuHigh ? "memory" : "cpu";
 }
 
-function targetOf({ to, score }: Action, wording: Wording): Sentence {
+function targetOf({ to, score }: Action, wording: RuleWording): Sentence {
   const { reasons } = wording.text.placement;
   const { headroom: room } = score;
   const values = { host: { type: "host", id: to } };

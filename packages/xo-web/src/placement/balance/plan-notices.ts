@@ -1,5 +1,5 @@
 import { fill } from "../../locale/messages.js";
-import { sentenceOf, type Sentence, type Wording } from "../rule-text.js";
+import { sentenceOf, type Sentence, type RuleWording } from "../rule-text.js";
 import { busiest, unmeasuredHosts } from "./host-changes.js";
 import {
   thresholdsOf,
@@ -17,7 +17,7 @@ export interface PlanNotice {
 export function nothingToDo(
   plan: Recommendation,
   goal: Goal,
-  wording: Wording,
+  wording: RuleWording,
 ): PlanNotice {
   const { nothing } = wording.text.placement;
   if (plan.unplaced.length > 0)
@@ -37,7 +37,7 @@ export function nothingToDo(
 }
 
 /** The most loaded hosts and the thresholds. */
-export function figuresOf(plan: Recommendation, wording: Wording): string {
+export function figuresOf(plan: Recommendation, wording: RuleWording): string {
   const { text, formats } = wording;
   const { nothing } = text.placement;
   const before = plan.figuresBefore ?? [];
@@ -56,7 +56,7 @@ export function figuresOf(plan: Recommendation, wording: Wording): string {
 /** A note about hosts without metrics; undefined: all have metrics. */
 export function unmeasuredWords(
   plan: Recommendation,
-  { text }: Wording,
+  { text }: RuleWording,
 ): Sentence | undefined {
   const hosts = unmeasuredHosts(plan);
   if (hosts.length === 0) return undefined;
@@ -68,7 +68,7 @@ export function unmeasuredWords(
 /** A note that the plan reached its limit of migrations; undefined: it did not. */
 export function stoppedWords(
   plan: Recommendation,
-  { text, formats }: Wording,
+  { text, formats }: RuleWording,
 ): string | undefined {
   if (plan.stopped !== "max-migrations" || plan.actions.length === 0)
     return undefined;

@@ -1,10 +1,10 @@
 import type { HostFigures, Purpose, Score } from "@xo-server/placement";
 import { fill } from "../../locale/messages.js";
 import { purposeWords, sentenceOf } from "../rule-text.js";
-import type { Sentence, Wording } from "../rule-text.js";
+import type { Sentence, RuleWording } from "../rule-text.js";
 import { busiest } from "./host-changes.js";
 
-export type RunStatus =
+export type BalanceRunStatus =
   "pending" | "success" | "failure" | "stopped" | "interrupted" | "dry-run";
 export type MoveStatus =
   "planned" | "waiting" | "migrating" | "done" | "failed" | "skipped";
@@ -31,7 +31,7 @@ export interface RunMove {
 /** A run of the balancer, as `balancer.getHistory` returns it. Times in ms since the epoch. */
 export interface Run {
   readonly id: string;
-  readonly status: RunStatus;
+  readonly status: BalanceRunStatus;
   readonly start: number;
   readonly end?: number;
   readonly taskId?: string;
@@ -59,7 +59,7 @@ export interface RunPage {
   readonly cursor?: string;
 }
 
-const runTones: Readonly<Record<RunStatus, string>> = {
+const runTones: Readonly<Record<BalanceRunStatus, string>> = {
   pending: "busy",
   success: "good",
   failure: "bad",
@@ -97,7 +97,7 @@ export function joinRuns(
 export function runReason(
   { figuresBefore }: Pick<Run, "figuresBefore">,
   { purpose, from }: Pick<RunMove, "purpose" | "from">,
-  { text, formats }: Wording,
+  { text, formats }: RuleWording,
 ): Sentence {
   const figures = figuresBefore.find(({ host }) => host === from);
   if (purpose !== "overload" || figures?.cpu === undefined)
@@ -113,7 +113,7 @@ export function runReason(
 export function runFigures(
   { figuresBefore, figuresPlanned, figuresMeasured = [] }: Run,
   by: "cpu" | "memory",
-  { text, formats }: Wording,
+  { text, formats }: RuleWording,
 ): string | undefined {
   const share = (figures: readonly HostFigures[]): string => {
     const top = busiest(figures, by);

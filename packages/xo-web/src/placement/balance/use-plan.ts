@@ -9,9 +9,14 @@ import {
   type ShallowRef,
 } from "vue";
 import { useServer } from "../../live/use-server.js";
-import type { Failure } from "../../forms/failure.js";
+import type { FormFailure } from "../../forms/failure.js";
 import { useRequest } from "../../forms/use-request.js";
-import { allOf, choose, chosenActions, type Chosen } from "./move-choice.js";
+import {
+  allOf,
+  choose,
+  chosenActions,
+  type ChosenMoves,
+} from "./move-choice.js";
 import {
   isSamePlan,
   type Goal,
@@ -25,8 +30,8 @@ const PATIENCE_MS = 120_000;
 
 export interface LivePlan {
   readonly plan: Readonly<ShallowRef<Recommendation | undefined>>;
-  readonly failure: Readonly<ShallowRef<Failure | undefined>>;
-  readonly chosen: Readonly<ShallowRef<Chosen>>;
+  readonly failure: Readonly<ShallowRef<FormFailure | undefined>>;
+  readonly chosen: Readonly<ShallowRef<ChosenMoves>>;
   /** The user has selected migrations or opened a dialog: no updates until `refresh`. */
   readonly isHeld: ComputedRef<boolean>;
   /** A dialog is open. */
@@ -51,7 +56,7 @@ export function usePlan(
     call(method, params, PATIENCE_MS),
   );
   const plan = shallowRef<Recommendation>();
-  const chosen = shallowRef<Chosen>(new Set());
+  const chosen = shallowRef<ChosenMoves>(new Set());
   const isTouched = ref(false);
   const isOpen = ref(false);
   const isAsking = ref(false);

@@ -1,5 +1,5 @@
 import { fill } from "../../locale/messages.js";
-import type { Wording } from "../rule-text.js";
+import type { RuleWording } from "../rule-text.js";
 import type { DraftChange } from "./draft-changes.js";
 import type { Fleet } from "./fleet.js";
 
@@ -7,7 +7,7 @@ import type { Fleet } from "./fleet.js";
 export function draftWords(
   change: DraftChange,
   { hostOf, vm }: Fleet,
-  { text, formats }: Wording,
+  { text, formats }: RuleWording,
 ): string {
   const { whatIf, protection } = text.placementFailures;
   const { changes } = whatIf;

@@ -1,15 +1,15 @@
 import type { Survival, SurvivalStep } from "@xo-server/placement";
 import { fill } from "../../locale/messages.js";
-import type { Wording } from "../rule-text.js";
+import type { RuleWording } from "../rule-text.js";
 
-export type Tone = "good" | "warn" | "bad";
+export type SurvivalTone = "good" | "warn" | "bad";
 
 /** How many host failures a pool survives, in a sentence. */
 export function survivalSentence(
   survival: Survival,
   protectedVms: number,
-  { text, formats }: Wording,
-): { readonly words: string; readonly tone: Tone } {
+  { text, formats }: RuleWording,
+): { readonly words: string; readonly tone: SurvivalTone } {
   const { survival: words } = text.placementFailures;
   const { failures, atMost, isExact } = survival;
   if (protectedVms === 0) return { words: words.nothing, tone: "warn" };
@@ -36,7 +36,7 @@ export function isBeyond({ failures, isExact, steps }: Survival): boolean {
 export function toleranceWarning(
   tolerated: number,
   { failures, atMost, isExact }: Survival,
-  { text, formats }: Wording,
+  { text, formats }: RuleWording,
 ): string | undefined {
   const { survival: words } = text.placementFailures;
   if (tolerated <= failures) return undefined;
@@ -50,7 +50,7 @@ export function toleranceWarning(
 /** How the result for a number of failures was proven. */
 export function stepWords(
   { failures, holds, by, sets }: SurvivalStep,
-  { text, formats }: Wording,
+  { text, formats }: RuleWording,
 ): string {
   const { steps } = text.placementFailures;
   const how =

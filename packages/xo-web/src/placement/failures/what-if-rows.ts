@@ -1,6 +1,6 @@
 import type { PoolFigures, Survival, WhatIf } from "@xo-server/placement";
 import { fill } from "../../locale/messages.js";
-import type { Wording } from "../rule-text.js";
+import type { RuleWording } from "../rule-text.js";
 
 export interface WhatIfRow {
   readonly id: string;
@@ -14,7 +14,7 @@ export interface WhatIfRow {
 /** The figures of a pool before and after the simulated changes. */
 export function whatIfRows(
   { before, after }: WhatIf,
-  wording: Wording,
+  wording: RuleWording,
 ): readonly WhatIfRow[] {
   const { text, formats } = wording;
   const { rows, ofAll } = text.placementFailures.whatIf;
@@ -45,7 +45,7 @@ export function whatIfRows(
 
 function survivedWords(
   { failures, atMost, isExact }: Survival,
-  { text, formats }: Wording,
+  { text, formats }: RuleWording,
 ): string {
   const { exactly, between } = text.placementFailures.whatIf;
   return fill(isExact || atMost <= failures ? exactly : between, {

@@ -29,7 +29,7 @@ export interface PlacementRule {
 }
 
 /** Values of the form fields; numbers as typed. */
-export interface RuleEntries {
+export interface PlacementRuleEntries {
   name: string;
   kind: RuleKind;
   required: boolean;
@@ -43,7 +43,9 @@ export interface RuleEntries {
   weight: string;
 }
 
-export function toEntries(rule: PlacementRule | undefined): RuleEntries {
+export function toEntries(
+  rule: PlacementRule | undefined,
+): PlacementRuleEntries {
   const score = rule?.score ?? 1;
   return {
     name: rule?.name ?? "",
@@ -60,12 +62,15 @@ export function toEntries(rule: PlacementRule | undefined): RuleEntries {
   };
 }
 
-export type RuleFault = "required" | "vms" | "two" | "hosts" | "number";
-export type RuleFaults = Partial<Record<keyof RuleEntries, RuleFault>>;
+export type PlacementRuleFault =
+  "required" | "vms" | "two" | "hosts" | "number";
+export type RuleFaults = Partial<
+  Record<keyof PlacementRuleEntries, PlacementRuleFault>
+>;
 
 const MOST_WEIGHT = 1_000_000;
 
-export function faultsOf(entries: RuleEntries): RuleFaults {
+export function faultsOf(entries: PlacementRuleEntries): RuleFaults {
   const faults: RuleFaults = {};
   const { name, kind, by, vms, tag, hosts, required: required } = entries;
   if (name.trim() === "") faults.name = "required";
@@ -81,7 +86,7 @@ export function faultsOf(entries: RuleEntries): RuleFaults {
 }
 
 /** Parameters of the operations, without id and pool. */
-export function toRule(entries: RuleEntries): Record<string, Json> {
+export function toRule(entries: PlacementRuleEntries): Record<string, Json> {
   const {
     name,
     kind,

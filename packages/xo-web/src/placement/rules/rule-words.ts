@@ -1,4 +1,4 @@
-import { sentenceOf, type Sentence, type Wording } from "../rule-text.js";
+import { sentenceOf, type Sentence, type RuleWording } from "../rule-text.js";
 import type { PlacementRule } from "./placement-rule.js";
 
 /** Hosts that are named; further ones are counted. */
@@ -7,7 +7,7 @@ const NAMED = 4;
 /** A rule as a sentence. */
 export function ruleWords(
   { kind, hosts = [], score = 1, required: required }: PlacementRule,
-  { text, formats }: Wording,
+  { text, formats }: RuleWording,
 ): Sentence {
   const { sentences, hostCount } = text.placement.rules;
   if (kind === "anti-affinity")

@@ -3,7 +3,7 @@ import {
   targetFault,
   toTarget,
   toTargetEntries,
-  type Target,
+  type AlarmTarget,
   type TargetEntries,
   type TargetFault,
 } from "./target.js";
@@ -21,7 +21,7 @@ export interface AlarmRule {
   readonly forSeconds: number;
   readonly remindEverySeconds: number;
   readonly tellsEnd: boolean;
-  readonly sendTo: readonly Target[];
+  readonly sendTo: readonly AlarmTarget[];
   readonly open: number;
   readonly others: number;
   readonly problem?: string;
@@ -106,7 +106,7 @@ export function unitOf(metric: string, isShare: boolean): MetricUnit {
 }
 
 /** Values of the form fields. */
-export interface RuleEntries {
+export interface AlarmRuleEntries {
   name: string;
   enabled: boolean;
   severity: Severity;
@@ -125,7 +125,7 @@ export interface RuleEntries {
   targets: TargetEntries[];
 }
 
-export function toEntries(rule: AlarmRule | undefined): RuleEntries {
+export function toEntries(rule: AlarmRule | undefined): AlarmRuleEntries {
   const on = rule?.on ?? {
     kind: "statistic" as const,
     type: "VM",
@@ -157,14 +157,14 @@ export function toEntries(rule: AlarmRule | undefined): RuleEntries {
   };
 }
 
-export type RuleFault =
+export type AlarmRuleFault =
   "required" | "number" | "clearsAt" | "filter" | TargetFault;
 
 /** Faults by field; those of targets as `target0`, `target1` ... */
 export function faultsOf(
-  entries: RuleEntries,
-): Readonly<Record<string, RuleFault>> {
-  const faults: Record<string, RuleFault> = {};
+  entries: AlarmRuleEntries,
+): Readonly<Record<string, AlarmRuleFault>> {
+  const faults: Record<string, AlarmRuleFault> = {};
   if (entries.name.trim() === "") faults["name"] = "required";
   if (!isNumber(entries.forMinutes, 1_440)) faults["forMinutes"] = "number";
   if (!isNumber(entries.remindHours, 720)) faults["remindHours"] = "number";
@@ -179,7 +179,9 @@ export function faultsOf(
   return faults;
 }
 
-function numberFaults(entries: RuleEntries): Record<string, RuleFault> {
+function numberFaults(
+  entries: AlarmRuleEntries,
+): Record<string, AlarmRuleFault> {
   const { threshold, clearsAt, comparison, metric } = entries;
   if (metric.trim() === "") return { metric: "required" };
   if (!isNumber(threshold)) return { threshold: "number" };
@@ -194,7 +196,7 @@ function numberFaults(entries: RuleEntries): Record<string, RuleFault> {
 
 /** What a message needs to know of a rule; undefined: fields are missing. */
 export function toExample(
-  entries: RuleEntries,
+  entries: AlarmRuleEntries,
 ): Readonly<Record<string, Json>> | undefined {
   const faults = Object.keys(faultsOf(entries));
   if (faults.some((field) => !field.startsWith("target"))) return undefined;
@@ -203,7 +205,9 @@ export function toExample(
 }
 
 /** The parameters of `alarmRule.create` and `alarmRule.set` but the id. */
-export function toRule(entries: RuleEntries): Readonly<Record<string, Json>> {
+export function toRule(
+  entries: AlarmRuleEntries,
+): Readonly<Record<string, Json>> {
   return {
     name: entries.name.trim(),
     enabled: entries.enabled,
@@ -216,7 +220,9 @@ export function toRule(entries: RuleEntries): Readonly<Record<string, Json>> {
   };
 }
 
-function toCondition(entries: RuleEntries): Readonly<Record<string, Json>> {
+function toCondition(
+  entries: AlarmRuleEntries,
+): Readonly<Record<string, Json>> {
   const { kind, type, metric, of, comparison } = entries;
   const filter = entries.filter.trim();
   const given = filter === "" ? {} : { filter };

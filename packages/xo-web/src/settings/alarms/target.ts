@@ -7,7 +7,7 @@ export const targetKinds = ["e-mail", ...chatKinds, "web-hook"] as const;
 export type TargetKind = (typeof targetKinds)[number];
 
 /** A notification target as `alarmRule.getAll` returns it. */
-export type Target =
+export type AlarmTarget =
   | {
       readonly kind: "e-mail";
       readonly id?: string;
@@ -66,7 +66,7 @@ export function newTarget(kind: TargetKind): TargetEntries {
   };
 }
 
-export function toTargetEntries(target: Target): TargetEntries {
+export function toTargetEntries(target: AlarmTarget): TargetEntries {
   const empty = { ...newTarget(target.kind), id: target.id };
   switch (target.kind) {
     case "e-mail":
@@ -142,7 +142,7 @@ export function toTarget(
 }
 
 /** Name of a target in a list. */
-export function targetName(target: Target): string {
+export function targetName(target: AlarmTarget): string {
   switch (target.kind) {
     case "e-mail":
       return target.addresses[0] ?? "";

@@ -11,7 +11,7 @@ export interface User {
   readonly authProviders?: Readonly<Record<string, { readonly id: string }>>;
 }
 
-export interface Group {
+export interface UserGroup {
   readonly id: string;
   readonly name: string;
   readonly users: readonly string[];
