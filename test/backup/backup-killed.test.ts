@@ -20,6 +20,9 @@ const LIMIT = { timeout: 600_000 + KILLS * 30_000 };
 
 const SEED = Number(process.env["XO_BACKUP_SEED"] ?? Date.now() % 100_000);
 
+/** Runs of a job that the server keeps (jobs.maxRunsPerJob). */
+const KEPT_RUNS = 100;
+
 /** A simulated pool that lives on, and a server that can be killed and started again. */
 async function setUp(t: Test) {
   const [simulated] = await simulate(t, "--hosts", "1", "--vms", "6");
@@ -107,7 +110,12 @@ t.test(
           repositories.map(({ backup }) => backup),
         ),
       );
-      t.equal(new Set(backups).size, i + 2, "each run has stored one backup");
+      const expected = Math.min(i + 2, KEPT_RUNS);
+      t.equal(
+        new Set(backups).size,
+        expected,
+        "each run has stored one backup",
+      );
     }
     const last = await runJob(api, id);
     t.equal(last.status, "success");
