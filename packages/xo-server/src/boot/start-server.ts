@@ -55,17 +55,6 @@ async function boot(given: ServerOptions, stops: StopStack): Promise<string> {
 
   const core = await startCore(given, stops);
   const options = { ...given, clock: core.clock };
-  // The mirror is read from disk, and the pools of a demo start, while the services and the web server start.
-  const release = core.views.completeness.hold();
-  const connecting = connectPools(core, options, stops).then(() => {
-    core.storedPools.connectAll();
-    stops.push("stored pools", () => core.storedPools.stop());
-  });
-  // `connecting` is awaited below; until then a failure is not unhandled.
-  connecting
-    .then(() => core.pools.created())
-    .finally(release)
-    .catch(() => undefined);
   const tls = await startTls({
     http: config.http,
     dataDir: config.dataDir,
@@ -96,6 +85,17 @@ async function boot(given: ServerOptions, stops: StopStack): Promise<string> {
       }),
     );
 
+  // The mirror is read from disk, and the pools of a demo start, while the web server starts.
+  const release = core.views.completeness.hold();
+  const connecting = connectPools(core, options, stops).then(() => {
+    core.storedPools.connectAll();
+    stops.push("stored pools", () => core.storedPools.stop());
+  });
+  // `connecting` is awaited below; until then a failure is not unhandled.
+  connecting
+    .then(() => core.pools.created())
+    .finally(release)
+    .catch(() => undefined);
   const readiness: Readiness = {
     isReady: false,
     isDraining: false,
