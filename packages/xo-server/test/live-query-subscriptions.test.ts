@@ -25,6 +25,8 @@ class FakeQueries implements Pick<Queries, "live"> {
   readonly changes: Partial<LiveRequest>[] = [];
   opened = 0;
   error: Error | undefined;
+  /** Comes while a query is being opened, after its first update. */
+  next: LiveUpdate | undefined;
 
   async live(_: LiveRequest, listener: (update: LiveUpdate) => void) {
     if (this.error !== undefined) throw this.error;
@@ -32,6 +34,7 @@ class FakeQueries implements Pick<Queries, "live"> {
     this.open.add(listener);
     const objects = new Map([["v1", Buffer.from('{"id":"v1"}')]]);
     listener(update(this.opened * 100, { objects }));
+    if (this.next !== undefined) listener(this.next);
     return {
       change: async (news: Partial<LiveRequest>) => {
         this.changes.push(news);
@@ -89,11 +92,41 @@ function setUp() {
 /** Promises that are ready have run. */
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 
+t.test("updates follow the first one, which is the response", async (t) => {
+  const { queries, readers, client } = setUp();
+  queries.next = update(101);
+  const response = await readers.open(client, terms("q"), request);
+  queries.tell(update(102));
+  t.match(JSON.parse(response.toString()), { revision: 100 });
+  t.same(client.got, [], "the response is sent in this turn");
+  await settle();
+  queries.tell(update(103));
+  const revisions = client.got.map(({ params }) => params["revision"]);
+  t.same(revisions, [101, 102, 103]);
+});
+
+t.test("updates follow a reset", async (t) => {
+  const { queries, clock, readers, client } = setUp();
+  await readers.open(client, terms("q"), request);
+  await settle();
+  client.hasRoom = false;
+  queries.tell(update(101));
+  client.hasRoom = true;
+  queries.next = update(201);
+  clock.pass(1_000);
+  await settle();
+  t.match(client.got, [
+    { params: { revision: 200, reset: true } },
+    { params: { revision: 201, reset: undefined } },
+  ]);
+});
+
 t.test(
   "the response of an opening is complete, notifications have differences",
   async (t) => {
     const { queries, readers, client } = setUp();
     const first = await readers.open(client, terms("vms"), request);
+    await settle();
     t.same(JSON.parse(first.toString()), {
       revision: 100,
       total: 1,
@@ -124,6 +157,7 @@ t.test("a live query reports whether its result is complete", async (t) => {
   const { queries, clock, completeness, readers, client } = setUp();
   completeness.set(false);
   const first = await readers.open(client, terms("vms"), request);
+  await settle();
   t.match(JSON.parse(first.toString()), { complete: false });
   queries.tell(update(101));
   t.notOk("complete" in client.got[0]!.params, "it has not changed");
@@ -143,6 +177,7 @@ t.test("a live query reports whether its result is complete", async (t) => {
   await settle();
   t.match(client.got[3], { params: { reset: true, complete: false } });
   const next = await readers.open(client, terms("other"), request);
+  await settle();
   completeness.set(true);
   t.match(JSON.parse(next.toString()), { complete: false });
   t.same(
@@ -161,7 +196,9 @@ t.test("readers of the same update get the same bytes", async (t) => {
   const { queries, readers, client } = setUp();
   const other = new FakeClient();
   await readers.open(client, terms("vms"), request);
+  await settle();
   await readers.open(other, terms("vms"), request);
+  await settle();
   queries.tell(update(101));
   t.equal(client.buffers[0], other.buffers[0]);
 });
@@ -171,6 +208,7 @@ t.test(
   async (t) => {
     const { queries, clock, readers, client } = setUp();
     await readers.open(client, terms("vms"), request);
+    await settle();
     client.hasRoom = false;
     queries.tell(update(101));
     t.equal(queries.open.size, 0, "the query is closed");
@@ -199,6 +237,7 @@ t.test(
 t.test("a query that cannot be restarted is retried", async (t) => {
   const { queries, clock, readers, client } = setUp();
   await readers.open(client, terms("vms"), request);
+  await settle();
   client.hasRoom = false;
   queries.tell(update(101));
   client.hasRoom = true;
@@ -214,6 +253,7 @@ t.test("a query that cannot be restarted is retried", async (t) => {
 t.test("a query is changed and closed by its name", async (t) => {
   const { queries, readers, client } = setUp();
   await readers.open(client, terms("vms"), request);
+  await settle();
   await readers.change(client, "vms", { offset: 10 });
   t.same(queries.changes, [{ offset: 10 }]);
   t.equal(readers.close(client, "vms"), true);
@@ -227,7 +267,9 @@ t.test("a query is changed and closed by its name", async (t) => {
 t.test("opening under a name in use closes the previous query", async (t) => {
   const { queries, readers, client } = setUp();
   await readers.open(client, terms("vms"), request);
+  await settle();
   await readers.open(client, terms("vms"), request);
+  await settle();
   t.equal(queries.open.size, 1);
 });
 
@@ -237,6 +279,7 @@ t.test(
     const { queries, readers, client } = setUp();
     for (let i = 0; i < 64; i++)
       await readers.open(client, terms(`q${i}`), request);
+    await settle();
     await t.rejects(readers.open(client, terms("one more"), request), {
       code: "INVALID_PARAMETERS",
     });

@@ -40,6 +40,10 @@ export class LiveQuerySubscription {
   #begun = 0;
   /** The position of the window as of the last update. */
   #last: LiveUpdate | undefined;
+  /** Updates that came before the first one was sent; undefined afterwards. */
+  #held: LiveUpdate[] | undefined;
+  /** Settles when the response to `open` has been sent. */
+  #answered: Promise<void> = Promise.resolve();
   /** As the client knows it. */
   #isComplete = true;
   #timer: unknown;
@@ -50,10 +54,27 @@ export class LiveQuerySubscription {
     this.#request = request;
   }
 
-  /** @returns the first update, encoded */
+  /**
+   * Notifications follow in a later turn of the event loop: the caller sends the
+   * response in this one.
+   * @returns the first update, encoded
+   */
   async open(): Promise<Buffer> {
-    const first = await this.#begin();
-    return encodeUpdate(first, this.#completeness(true));
+    let settle = () => undefined as void;
+    this.#answered = new Promise((resolve) => (settle = resolve));
+    try {
+      const beginning = this.#begin();
+      const begun = this.#begun;
+      const first = await beginning;
+      setImmediate(() => {
+        settle();
+        if (begun === this.#begun) this.#sendHeld();
+      });
+      return encodeUpdate(first, this.#completeness(true));
+    } catch (error) {
+      settle();
+      throw error;
+    }
   }
 
   /** The difference is sent as a notification. */
@@ -75,7 +96,7 @@ export class LiveQuerySubscription {
     if (completeness.isComplete === this.#isComplete) return;
     const { revision, total, offset, digest } = this.#last;
     const nothing = { objects: new Map(), patches: new Map() };
-    this.#send({ revision, total, offset, digest, ...nothing }, false);
+    this.#take({ revision, total, offset, digest, ...nothing });
   }
 
   close(): void {
@@ -91,6 +112,7 @@ export class LiveQuerySubscription {
 
   async #begin(): Promise<LiveUpdate> {
     const begun = ++this.#begun;
+    this.#held = [];
     const where = this.#options.readable(this.#request.type);
     this.#where = where;
     const request =
@@ -99,7 +121,7 @@ export class LiveQuerySubscription {
     const query = await this.#options.queries.live(request, (update) => {
       if (begun === this.#begun) this.#last = update;
       if (first === undefined) first = update;
-      else if (begun === this.#begun) this.#send(update, false);
+      else if (begun === this.#begun) this.#take(update);
     });
     if (this.#isClosed || begun !== this.#begun) query.close();
     else this.#query = query;
@@ -114,6 +136,18 @@ export class LiveQuerySubscription {
     this.#query?.close();
     this.#query = undefined;
     this.#beginAgain();
+  }
+
+  /** Sends an update, unless the first one has not been sent yet. */
+  #take(update: LiveUpdate): void {
+    if (this.#held === undefined) this.#send(update, false);
+    else this.#held.push(update);
+  }
+
+  #sendHeld(): void {
+    const held = this.#held ?? [];
+    this.#held = undefined;
+    for (const update of held) this.#send(update, false);
   }
 
   #send(update: LiveUpdate, isReset: boolean): void {
@@ -148,9 +182,11 @@ export class LiveQuerySubscription {
   #beginAgain(): void {
     const begin = this.#begin();
     const begun = this.#begun;
-    begin.then(
-      (update) => {
-        if (begun === this.#begun) this.#send(update, true);
+    Promise.all([begin, this.#answered]).then(
+      ([update]) => {
+        if (begun !== this.#begun) return;
+        this.#send(update, true);
+        this.#sendHeld();
       },
       () => {
         if (begun === this.#begun && !this.#isClosed) this.#retryLater();
