@@ -522,6 +522,7 @@ t.test("a rolling reboot ends at the first failure", async (t) => {
         "host.get_vms_which_prevent_evacuation ref:h1",
         "host.get_vms_which_prevent_evacuation ref:h2",
       ]),
+      "pool.get_ha_enabled ref:p",
       "host.disable ref:h1",
       "host.evacuate ref:h1",
       "host.enable ref:h1",

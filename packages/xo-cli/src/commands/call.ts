@@ -124,6 +124,7 @@ async function withNearest(
   error: unknown,
   method: string,
 ): Promise<unknown> {
+  // Without a list the error of the call is reported.
   const methods = await readMethods(rpc).catch(() => undefined);
   return methods === undefined ? error : unknownMethod(methods.keys(), method);
 }
