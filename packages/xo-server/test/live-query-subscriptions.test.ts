@@ -92,18 +92,45 @@ function setUp() {
 /** Promises that are ready have run. */
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 
-t.test("updates follow the first one, which is the response", async (t) => {
+/** Resolves when the test says that the response was sent. */
+function response() {
+  let send = () => undefined as void;
+  const answered = new Promise<void>((resolve) => (send = resolve));
+  return { answered, send };
+}
+
+t.test("updates follow the response", async (t) => {
   const { queries, readers, client } = setUp();
   queries.next = update(101);
-  const response = await readers.open(client, terms("q"), request);
+  const { answered, send } = response();
+  const named = { ...terms("q"), answered };
+  const first = await readers.open(client, named, request);
   queries.tell(update(102));
-  t.match(JSON.parse(response.toString()), { revision: 100 });
-  t.same(client.got, [], "the response is sent in this turn");
+  t.match(JSON.parse(first.toString()), { revision: 100 });
+  await settle();
+  t.same(client.got, []);
+  send();
   await settle();
   queries.tell(update(103));
   const revisions = client.got.map(({ params }) => params["revision"]);
   t.same(revisions, [101, 102, 103]);
 });
+
+t.test(
+  "a late response is followed by a reset, not by all updates",
+  async (t) => {
+    const { queries, readers, client } = setUp();
+    const { answered, send } = response();
+    await readers.open(client, { ...terms("q"), answered }, request);
+    for (let i = 1; i <= 101; i++) queries.tell(update(100 + i));
+    await settle();
+    t.same(client.got, []);
+    send();
+    await settle();
+    t.match(client.got, [{ params: { revision: 200, reset: true } }]);
+    t.equal(queries.open.size, 1, "the first query is closed");
+  },
+);
 
 t.test("updates follow a reset", async (t) => {
   const { queries, clock, readers, client } = setUp();

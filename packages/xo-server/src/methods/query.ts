@@ -197,7 +197,8 @@ export const queryOpen = defineOperation({
   result: Raw,
   permission: "viewer",
   handler: async ({ name, ...request }, context) => {
-    const terms = { name, readable: readableTo(context) };
+    const { answered } = context;
+    const terms = { name, readable: readableTo(context), answered };
     const { queries, liveQueries } = context.services;
     await checkRequestedProperties(request, queries);
     const query = withTopLevelFields(request);

@@ -11,6 +11,9 @@ import { joinObject } from "../encoding/raw-json.js";
 import type { Completeness } from "./completeness.js";
 import type { Readable } from "./readable.js";
 
+/** Updates that wait for the first one to be sent; with more the query is opened again. */
+const MAX_HELD = 100;
+
 /** A client that did not keep up gets a full update after this time, in ms. */
 const RETRY_MS = 1000;
 
@@ -22,6 +25,8 @@ export interface LiveQuerySubscriptionOptions {
   /** The client's name of the query. */
   readonly name: string;
   readonly readable: Readable;
+  /** Resolves when the response to the opening was sent: no update overtakes it. */
+  readonly answered: Promise<void>;
 }
 
 /**
@@ -42,8 +47,6 @@ export class LiveQuerySubscription {
   #last: LiveUpdate | undefined;
   /** Updates that came before the first one was sent; undefined afterwards. */
   #held: LiveUpdate[] | undefined;
-  /** Settles when the response to `open` has been sent. */
-  #answered: Promise<void> = Promise.resolve();
   /** As the client knows it. */
   #isComplete = true;
   #timer: unknown;
@@ -55,26 +58,17 @@ export class LiveQuerySubscription {
   }
 
   /**
-   * Notifications follow in a later turn of the event loop: the caller sends the
-   * response in this one.
+   * Notifications begin when `answered` has resolved.
    * @returns the first update, encoded
    */
   async open(): Promise<Buffer> {
-    let settle = () => undefined as void;
-    this.#answered = new Promise((resolve) => (settle = resolve));
-    try {
-      const beginning = this.#begin();
-      const begun = this.#begun;
-      const first = await beginning;
-      setImmediate(() => {
-        settle();
-        if (begun === this.#begun) this.#sendHeld();
-      });
-      return encodeUpdate(first, this.#completeness(true));
-    } catch (error) {
-      settle();
-      throw error;
-    }
+    const beginning = this.#begin();
+    const begun = this.#begun;
+    const first = await beginning;
+    void this.#options.answered.then(() => {
+      if (begun === this.#begun) this.#sendHeld();
+    });
+    return encodeUpdate(first, this.#completeness(true));
   }
 
   /** The difference is sent as a notification. */
@@ -141,7 +135,7 @@ export class LiveQuerySubscription {
   /** Sends an update, unless the first one has not been sent yet. */
   #take(update: LiveUpdate): void {
     if (this.#held === undefined) this.#send(update, false);
-    else this.#held.push(update);
+    else if (this.#held.push(update) > MAX_HELD) this.#restart();
   }
 
   #sendHeld(): void {
@@ -182,7 +176,7 @@ export class LiveQuerySubscription {
   #beginAgain(): void {
     const begin = this.#begin();
     const begun = this.#begun;
-    Promise.all([begin, this.#answered]).then(
+    Promise.all([begin, this.#options.answered]).then(
       ([update]) => {
         if (begun !== this.#begun) return;
         this.#send(update, true);

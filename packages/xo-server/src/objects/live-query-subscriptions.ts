@@ -10,6 +10,8 @@ import type { Readable } from "./readable.js";
 export interface LiveQueryTerms {
   readonly name: string;
   readonly readable: Readable;
+  /** Resolves when the response to the opening was sent; absent: there is none. */
+  readonly answered?: Promise<void> | undefined;
 }
 
 export interface LiveQuerySources {
@@ -44,7 +46,7 @@ export class LiveQuerySubscriptions {
    */
   async open(
     client: StatusSubscriber,
-    { name, readable }: LiveQueryTerms,
+    { name, readable, answered = Promise.resolve() }: LiveQueryTerms,
     request: LiveRequest,
   ): Promise<Buffer> {
     this.close(client, name);
@@ -60,6 +62,7 @@ export class LiveQuerySubscriptions {
       client,
       name,
       readable,
+      answered,
     });
     this.#clients.set(client, mine.set(name, reader));
     try {

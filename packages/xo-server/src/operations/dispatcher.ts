@@ -295,6 +295,7 @@ class HandlerCall<S> implements HandlerContext<S> {
   readonly waitsForStore: boolean;
   readonly takesPathAtOnce: boolean;
   readonly invocation: CallContext["invocation"];
+  readonly answered: CallContext["answered"];
   readonly trace: SpanContext | undefined;
   readonly #span: Span | undefined;
   readonly #dispatcher: OperationDispatcher<S>;
@@ -314,6 +315,7 @@ class HandlerCall<S> implements HandlerContext<S> {
     this.waitsForStore = context.waitsForStore === true;
     this.takesPathAtOnce = context.takesPathAtOnce === true;
     this.invocation = invocation;
+    this.answered = context.answered;
     this.trace = span?.context ?? context.trace;
     this.#span = span;
     this.task = context.task ?? untrackedTask;

@@ -56,6 +56,8 @@ export interface CallContext {
   readonly takesPathAtOnce?: boolean;
   /** What is called: another server of the database calls it again to serve a one-time path. */
   readonly invocation?: Invocation | undefined;
+  /** Resolves when the response to the call was sent, of a batch that of all its calls. Absent: no response is sent. */
+  readonly answered?: Promise<void> | undefined;
   /** The span that the call is part of: that of the client, or of the calling operation. */
   readonly trace?: SpanContext | undefined;
 }

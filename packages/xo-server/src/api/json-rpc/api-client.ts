@@ -214,11 +214,14 @@ export class ApiClient implements Client, LimitedSocket {
       return;
     }
     this.#session?.used?.();
+    let settle = () => undefined as void;
+    const answered = new Promise<void>((resolve) => (settle = resolve));
     const context = toCallContext(this, address, permission);
     this.#calls++;
-    const answer = await server.handle(text, context);
+    const answer = await server.handle(text, { ...context, answered });
     this.#calls--;
     if (answer !== undefined) this.#sendQueue.send(answer);
+    settle();
     if (this.#calls === 0 && this.#closing !== undefined)
       this.close(this.#closing.reason);
   }
