@@ -53,13 +53,8 @@ export function toChatPayload(
 }
 
 /** https://api.slack.com/messaging/webhooks, https://api.slack.com/reference/surfaces/formatting */
-function toSlack({
-  title,
-  tone,
-  lead,
-  lines,
-  time,
-}: NotificationMessage): object {
+function toSlack(message: NotificationMessage): object {
+  const { title, tone, lead, lines, time } = message;
   const escape = (text: string) =>
     text.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
   const toLine = ({ text, url }: MessageLine) =>
@@ -87,13 +82,8 @@ function toSlack({
 }
 
 /** https://developers.mattermost.com/integrate/reference/message-attachments/ */
-function toMattermost({
-  title,
-  tone,
-  lead,
-  lines,
-  time,
-}: NotificationMessage): object {
+function toMattermost(message: NotificationMessage): object {
+  const { title, tone, lead, lines, time } = message;
   const toLine = ({ text, url }: MessageLine) =>
     url === undefined
       ? plainMarkdown(text)
@@ -127,13 +117,8 @@ function plainMarkdown(text: string): string {
  * texts are plain: neither Markdown nor mentions.
  * https://learn.microsoft.com/power-automate/overview-adaptive-cards
  */
-function toTeams({
-  title,
-  tone,
-  lead,
-  lines,
-  time,
-}: NotificationMessage): object {
+function toTeams(message: NotificationMessage): object {
+  const { title, tone, lead, lines, time } = message;
   const toBlock = ({ text, url }: MessageLine) => ({
     type: "RichTextBlock",
     inlines: [

@@ -114,12 +114,13 @@ function namesIn(filter: Filter): readonly string[] {
 }
 
 function unknownType(type: string): XoError {
-  const nearest = closest(type, [...objectTypes]);
-  const hint = isTypingError(type, nearest)
+  const shown = type.slice(0, MAX_SHOWN);
+  const nearest = closest(shown, [...objectTypes]);
+  const hint = isTypingError(shown, nearest)
     ? `did you mean "${nearest}"?`
     : `known types: ${objectTypes.join(", ")}`;
   return new XoError("INVALID_PARAMETERS", {
-    reason: `unknown type "${type.slice(0, MAX_SHOWN)}"; ${hint}`,
+    reason: `unknown type "${shown}"; ${hint}`,
   });
 }
 

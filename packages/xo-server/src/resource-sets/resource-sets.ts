@@ -10,7 +10,7 @@ import {
   type AssignedAddress,
   type GrownShare,
   type OpenResourceSet,
-  type ResourceSetAccess as UsableSets,
+  type ResourceSetAccess,
   type ResourceUsage,
   type TakenShare,
 } from "../vms/resource-sets.js";
@@ -73,7 +73,7 @@ const usageNames = ["cpus", "memory", "disk", "snapshots"] as const;
  * Resource sets: quotas for creating VMs, their usage, and the owners of the
  * VMs.
  */
-export class ResourceSets implements UsableSets {
+export class ResourceSets implements ResourceSetAccess {
   readonly #options: ResourceSetsOptions;
   readonly #taken = new Set<Taken>();
 
