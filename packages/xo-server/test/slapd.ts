@@ -4,13 +4,15 @@ import {
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
+  readFileSync,
   rmSync,
   writeFileSync,
 } from "node:fs";
 import { connect, createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout } from "node:timers/promises";
+import { setImmediate as nextTurn, setTimeout } from "node:timers/promises";
 
 const PROGRAM = "/usr/sbin/slapd";
 const HOST = "127.0.0.1";
@@ -153,9 +155,12 @@ export class Slapd {
     await exited;
   }
 
-  /** Takes no requests any more, but keeps its connections open. */
-  freeze(): void {
-    this.#process?.kill("SIGSTOP");
+  /** Takes no requests any more, but keeps its connections open. Resolves when all of its threads have stopped. */
+  async freeze(): Promise<void> {
+    const server = this.#process;
+    if (server?.pid === undefined) return;
+    server.kill("SIGSTOP");
+    while (!isStopped(server.pid)) await nextTurn();
   }
 
   thaw(): void {
@@ -228,4 +233,12 @@ async function freePort(): Promise<number> {
   server.close();
   await once(server, "close");
   return port;
+}
+
+/** Linux: the state of each thread follows the name of its program, in parentheses [proc(5)]. */
+function isStopped(pid: number): boolean {
+  const threads = `/proc/${pid}/task`;
+  return readdirSync(threads).every((thread) =>
+    /\) T /.test(readFileSync(`${threads}/${thread}/stat`, "utf8")),
+  );
 }
