@@ -3,16 +3,21 @@ import { spawn } from "node:child_process";
 export interface RunProgramOptions {
   /** Exit codes that are no error; default: 0. */
   readonly isAccepted?: (code: number) => boolean;
+  /** Working directory; default: that of this process. */
+  readonly cwd?: string;
 }
 
 /** Runs a program to its end. @returns its standard output @throws Error with its standard error */
 export function runProgram(
   program: string,
   args: readonly string[],
-  { isAccepted = (code) => code === 0 }: RunProgramOptions = {},
+  { isAccepted = (code) => code === 0, cwd }: RunProgramOptions = {},
 ): Promise<string> {
   return new Promise((resolve, reject) => {
-    const child = spawn(program, args, { stdio: ["ignore", "pipe", "pipe"] });
+    const child = spawn(program, args, {
+      stdio: ["ignore", "pipe", "pipe"],
+      cwd,
+    });
     let output = "";
     let complaints = "";
     child.stdout.on("data", (chunk) => (output += String(chunk)));

@@ -30,7 +30,8 @@ t.test(
   { ...LIMIT, skip },
   async (t) => {
     // Before the server starts: its working directory is created with it.
-    const file = join(t.testdir({}), "openapi.json");
+    const cwd = t.testdir({});
+    const file = join(cwd, "openapi.json");
     const server = new RunningProgram(
       t,
       "xo-server",
@@ -76,7 +77,8 @@ t.test(
           "--continue-on-failure",
         ],
       ],
-      { isAccepted: (code) => code <= 1 },
+      // It writes examples to its working directory.
+      { isAccepted: (code) => code <= 1, cwd },
     );
     t.same(failuresOf(report), []);
     t.equal(await server.stop(), 0);
