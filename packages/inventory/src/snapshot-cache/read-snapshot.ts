@@ -1,20 +1,24 @@
 import type { FileHandle } from "node:fs/promises";
-import { RevisionCounter } from "../feed/revision-counter.js";
-import { PoolStore } from "../store/pool-store.js";
+import type { PoolStore } from "../store/pool-store.js";
 import type { Steps } from "../slicer/slicer.js";
 import type { Disk } from "./disk.js";
 import { HEAD_BYTES, headProblem } from "./file-head.js";
 import { fileKey } from "./file-key.js";
 import { FrameCipher } from "./frame-cipher.js";
-import { FrameReader } from "./frame-reader.js";
-import { withFrames, type FrameSource } from "./frame-source.js";
-import type { FrameThread } from "./frame-thread.js";
 import { FrameWriter } from "./frame-writer.js";
+import { restoreStore, type RestoredStore } from "./restore-store.js";
+import type { RestoreThread } from "./restore-thread.js";
 import type { SnapshotStatus } from "./frame.js";
+
+/**
+ * Files up to this size are read on the main thread, in a few milliseconds:
+ * starting a thread takes longer.
+ */
+const MAX_SMALL_BYTES = 1 << 20;
 
 export interface ReadSnapshotOptions {
   readonly disk: Disk;
-  readonly thread: FrameThread;
+  readonly thread: RestoreThread;
   readonly path: string;
   readonly generation: number;
   readonly poolId: string;
@@ -38,10 +42,8 @@ export interface SnapshotContent {
 }
 
 /**
- * Loads the frames of a file into a store. Frames are changes in the order in
- * which they were written: they are applied to a store of their own, so that
- * readers see only the last state of each object. Stops without a status when
- * `signal` is aborted.
+ * Loads the objects of a file into a store: readers see all of them at once.
+ * Ends without a status when `signal` is aborted.
  */
 export async function readSnapshot(
   options: ReadSnapshotOptions,
@@ -68,17 +70,10 @@ async function readFrames(
   if (unreadable !== undefined)
     return { droppedBytes: size, problem: `dropped: ${unreadable}` };
   const key = fileKey(options.key, head, poolId);
-  const folded = new PoolStore({
-    poolId,
-    feed: new RevisionCounter(),
-    isMirrored: () => true,
-    onChanged: () => undefined,
-  });
-  const { status, validBytes, frameCount } = await withFrames(
-    { file, size, key },
-    thread,
-    (source) => restore(source, folded, options),
-  );
+  const { status, validBytes, frameCount, content } =
+    size > MAX_SMALL_BYTES
+      ? await thread.use(() => thread.restore({ fd: file.fd, key }))
+      : await restoreSmall(file, size, key);
   if (signal.aborted) return { droppedBytes: 0 };
   if (status === undefined) {
     // Without a complete checkpoint the store would show a part of the pool as
@@ -86,7 +81,7 @@ async function readFrames(
     const problem = "dropped: it is damaged or was encrypted with another key";
     return { droppedBytes: size, problem };
   }
-  await run(store.adopt(folded));
+  await run(store.adopt(content));
   const droppedBytes = size - validBytes;
   return {
     status,
@@ -103,27 +98,12 @@ async function readFrames(
   };
 }
 
-/** What of a file has been applied to a store. */
-interface Restored {
-  /** The last status in its frames. */
-  readonly status: SnapshotStatus | undefined;
-  readonly validBytes: number;
-  readonly frameCount: number;
-}
-
-/** Applies all valid frames. */
-async function restore(
-  source: FrameSource,
-  store: PoolStore,
-  { run, signal }: Pick<ReadSnapshotOptions, "run" | "signal">,
-): Promise<Restored> {
-  const reader = new FrameReader(source);
-  let status: SnapshotStatus | undefined;
-  for await (const frame of reader.frames()) {
-    if (signal.aborted) break;
-    status = frame.status ?? status;
-    await run(store.restore(frame.batch));
-  }
-  const { validBytes, frameCount } = reader;
-  return { status, validBytes, frameCount };
+async function restoreSmall(
+  file: FileHandle,
+  size: number,
+  key: Uint8Array,
+): Promise<RestoredStore> {
+  const bytes = Buffer.alloc(size);
+  await file.read(bytes, 0, size, 0);
+  return restoreStore(key, (at, length) => bytes.subarray(at, at + length));
 }

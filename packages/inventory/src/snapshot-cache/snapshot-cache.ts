@@ -4,7 +4,7 @@ import type { Logger, WallClock } from "@xo-server/kit";
 import { lockDirectory, type DirectoryLock } from "./directory-lock.js";
 import { nodeDisk, type Disk } from "./disk.js";
 import { deleteFolder, folderName } from "./snapshot-folder.js";
-import { FrameThread } from "./frame-thread.js";
+import { RestoreThread } from "./restore-thread.js";
 import {
   PoolSnapshot,
   type SharedOptions,
@@ -96,7 +96,7 @@ export class SnapshotCache {
       ...services,
       checkpointMs: options.checkpointMs ?? 5_000,
       retryMs: options.retryMs ?? 60_000,
-      thread: new FrameThread(),
+      thread: new RestoreThread(),
       semaphore: new Semaphore(MAX_CONCURRENT),
       isLocked: this.#open(disk, logger),
     };

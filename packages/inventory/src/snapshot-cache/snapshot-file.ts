@@ -2,7 +2,7 @@ import { BatchWriter } from "../store/batch-writer.js";
 import type { PoolStore } from "../store/pool-store.js";
 import type { Steps } from "../slicer/slicer.js";
 import type { Disk } from "./disk.js";
-import type { FrameThread } from "./frame-thread.js";
+import type { RestoreThread } from "./restore-thread.js";
 import type { SnapshotStatus } from "./frame.js";
 import { FrameWriter } from "./frame-writer.js";
 import { SnapshotFolder } from "./snapshot-folder.js";
@@ -24,7 +24,7 @@ export interface SnapshotFileOptions {
   readonly key: Uint8Array;
   readonly disk: Disk;
   /** Reads the files of all pools. */
-  readonly thread: FrameThread;
+  readonly thread: RestoreThread;
 }
 
 /**

@@ -5,10 +5,10 @@ import {
   type Ref,
 } from "@xo-server/model";
 import type { BatchCursor } from "./batch-cursor.js";
-import { HashIndex } from "./hash-index.js";
+import { HashIndex, type HashIndexContent } from "./hash-index.js";
 import { mixHigh, mixLow } from "./record-digest.js";
 import { RecordRows } from "./record-rows.js";
-import { Cell } from "./row-table.js";
+import { Cell, type RowTableContent } from "./row-table.js";
 import type { Segments } from "./segments.js";
 import type { UuidIndex } from "./uuid-index.js";
 
@@ -18,6 +18,16 @@ export type { XapiRecord } from "./record-rows.js";
 export interface PoolIndexes {
   readonly segments: Segments;
   readonly uuids: UuidIndex;
+}
+
+/** What a table holds, in buffers that can be moved to another thread. */
+export interface ClassTableContent {
+  readonly className: string;
+  readonly rows: RowTableContent;
+  readonly byRef: HashIndexContent;
+  readonly count: number;
+  readonly digestHigh: number;
+  readonly digestLow: number;
 }
 
 /** Scratch buffer for encoding references in lookups: views look up millions. */
@@ -35,21 +45,41 @@ export class ClassTable extends RecordRows {
    */
   static readonly COPY = -1;
   readonly #number: number;
-  readonly #byRef = new HashIndex();
+  readonly #byRef: HashIndex;
   readonly #uuids: UuidIndex;
-  #count = 0;
-  #digestHigh = 0;
-  #digestLow = 0;
+  #count: number;
+  #digestHigh: number;
+  #digestLow: number;
 
-  /** @param number of the class in the pool's UUID index */
+  /**
+   * @param number of the class in the pool's UUID index
+   * @param content of another table of the class, which must not be used
+   *   afterwards
+   */
   constructor(
     className: string,
     number: number,
     { segments, uuids }: PoolIndexes,
+    content?: ClassTableContent,
   ) {
-    super(className, segments);
+    super(className, segments, content?.rows);
     this.#number = number;
     this.#uuids = uuids;
+    this.#byRef = new HashIndex(content?.byRef);
+    this.#count = content?.count ?? 0;
+    this.#digestHigh = content?.digestHigh ?? 0;
+    this.#digestLow = content?.digestLow ?? 0;
+  }
+
+  get content(): ClassTableContent {
+    return {
+      className: this.className,
+      rows: this.table.content,
+      byRef: this.#byRef.content,
+      count: this.#count,
+      digestHigh: this.#digestHigh,
+      digestLow: this.#digestLow,
+    };
   }
 
   /** Number of objects. */

@@ -1,5 +1,12 @@
 const INITIAL_CAPACITY = 16;
 
+/** What an index holds, in a buffer that can be moved to another thread. */
+export interface HashIndexContent {
+  readonly slots: Int32Array<ArrayBuffer>;
+  /** Number of entries. */
+  readonly size: number;
+}
+
 /**
  * Maps hashes of keys to rows in one typed array: no string and no object per
  * key. Open addressing with linear probing; a slot is a pair (hash, row + 1), 0
@@ -10,10 +17,21 @@ const INITIAL_CAPACITY = 16;
  *       if (matches(index.rowAt(slot))) ...
  */
 export class HashIndex {
-  #slots = new Int32Array(INITIAL_CAPACITY * 2);
+  #slots: Int32Array<ArrayBuffer>;
   /** Number of slots - 1; the number is a power of two. */
-  #mask = INITIAL_CAPACITY - 1;
-  #size = 0;
+  #mask: number;
+  #size: number;
+
+  /** @param content of another index, which must not be used afterwards */
+  constructor(content?: HashIndexContent) {
+    this.#slots = content?.slots ?? new Int32Array(INITIAL_CAPACITY * 2);
+    this.#mask = this.#slots.length / 2 - 1;
+    this.#size = content?.size ?? 0;
+  }
+
+  get content(): HashIndexContent {
+    return { slots: this.#slots, size: this.#size };
+  }
 
   get byteLength(): number {
     return this.#slots.byteLength;

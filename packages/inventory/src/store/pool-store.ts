@@ -6,8 +6,16 @@ import type {
   ChangeRecorder,
 } from "../feed/change-recorder.js";
 import { ClassTable } from "./class-table.js";
-import { PoolTables, type FoundRow } from "./pool-tables.js";
-import { Segments, type SegmentStats } from "./segments.js";
+import {
+  PoolTables,
+  type FoundRow,
+  type PoolTablesContent,
+} from "./pool-tables.js";
+import {
+  Segments,
+  type SegmentsContent,
+  type SegmentStats,
+} from "./segments.js";
 import type { Steps } from "../slicer/slicer.js";
 
 /** Records applied in one step of the slicer: about 100 us. */
@@ -64,6 +72,26 @@ export interface Listing {
 export interface PoolStoreStats extends SegmentStats {
   /** Bytes of tables and indexes. */
   readonly tableBytes: number;
+}
+
+/** What a store holds, in buffers that can be moved to another thread. */
+export interface StoreContent {
+  readonly segments: SegmentsContent;
+  readonly tables: PoolTablesContent;
+  readonly mark: number;
+  readonly objects: number;
+}
+
+/** The buffers of a content, each once: what is transferred with it. */
+export function buffersOf({ segments, tables }: StoreContent): ArrayBuffer[] {
+  return [
+    ...segments.segments.flatMap((segment) => segment?.buffer ?? []),
+    ...tables.uuids.map(({ slots }) => slots.buffer),
+    ...tables.tables.flatMap(({ rows, byRef }) => [
+      rows.cells.buffer,
+      byRef.slots.buffer,
+    ]),
+  ];
 }
 
 /**
@@ -172,21 +200,31 @@ export class PoolStore {
     );
   }
 
+  /** Everything that the store holds. It must not be used afterwards. */
+  get content(): StoreContent {
+    return {
+      segments: this.#segments.content,
+      tables: this.#tables.content,
+      mark: this.#mark,
+      objects: this.#objects,
+    };
+  }
+
   /**
    * Takes over all objects of another store, which must not be used
    * afterwards. All of them are visible at once; the feed reports each as
    * added. This store must be empty.
    */
-  *adopt(other: PoolStore): Steps {
+  *adopt({ segments, tables, mark, objects }: StoreContent): Steps {
     const { feed } = this.#options;
-    this.#segments = other.#segments;
-    this.#tables = other.#tables;
-    this.#mark = other.#mark;
-    this.#objects = other.#objects;
-    for (const [className, { table }] of other.#mirrored)
-      this.#mirrored.set(className, {
+    this.#segments = new Segments(segments);
+    this.#tables = new PoolTables(this.#segments, tables);
+    this.#mark = mark;
+    this.#objects = objects;
+    for (const table of this.#tables.all)
+      this.#mirrored.set(table.className, {
         table,
-        owner: { pool: this.#pool, class: feed.numberOf(className) },
+        owner: { pool: this.#pool, class: feed.numberOf(table.className) },
       });
     for (const mirrored of this.#mirrored.values()) {
       const { table } = mirrored;

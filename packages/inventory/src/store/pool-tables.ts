@@ -1,4 +1,5 @@
-import { ClassTable } from "./class-table.js";
+import { ClassTable, type ClassTableContent } from "./class-table.js";
+import type { HashIndexContent } from "./hash-index.js";
 import { toDigestText } from "./record-digest.js";
 import type { Segments } from "./segments.js";
 import { MAX_CLASSES, UuidIndex } from "./uuid-index.js";
@@ -8,19 +9,36 @@ export interface FoundRow {
   readonly row: number;
 }
 
+/** What the tables hold, in buffers that can be moved to another thread. */
+export interface PoolTablesContent {
+  readonly uuids: readonly HashIndexContent[];
+  /** By class number in the UUID index. */
+  readonly tables: readonly ClassTableContent[];
+}
+
 /**
  * The tables of a pool's classes, with counts, digests and the UUID index over
  * all of them.
  */
 export class PoolTables {
-  readonly #uuids = new UuidIndex();
+  readonly #uuids: UuidIndex;
   readonly #segments: Segments;
   readonly #byName = new Map<string, ClassTable>();
   /** By class number in the UUID index. */
   readonly #byNumber: ClassTable[] = [];
 
-  constructor(segments: Segments) {
+  /** @param content of other tables, which must not be used afterwards */
+  constructor(segments: Segments, content?: PoolTablesContent) {
     this.#segments = segments;
+    this.#uuids = new UuidIndex(content?.uuids);
+    for (const table of content?.tables ?? []) this.add(table.className, table);
+  }
+
+  get content(): PoolTablesContent {
+    return {
+      uuids: this.#uuids.content,
+      tables: this.#byNumber.map((table) => table.content),
+    };
   }
 
   /** Bytes of tables and indexes. */
@@ -47,13 +65,11 @@ export class PoolTables {
   }
 
   /** Creates the table of a class. Undefined at the limit of MAX_CLASSES. */
-  add(className: string): ClassTable | undefined {
+  add(className: string, content?: ClassTableContent): ClassTable | undefined {
     const number = this.#byNumber.length;
     if (number === MAX_CLASSES) return undefined;
-    const table = new ClassTable(className, number, {
-      segments: this.#segments,
-      uuids: this.#uuids,
-    });
+    const indexes = { segments: this.#segments, uuids: this.#uuids };
+    const table = new ClassTable(className, number, indexes, content);
     this.#byNumber.push(table);
     this.#byName.set(className, table);
     return table;

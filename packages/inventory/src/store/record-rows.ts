@@ -6,7 +6,7 @@ import {
   type Ref,
 } from "@xo-server/model";
 import type { BatchWriter } from "./batch-writer.js";
-import { Cell, RowTable } from "./row-table.js";
+import { Cell, RowTable, type RowTableContent } from "./row-table.js";
 import type { Segments } from "./segments.js";
 
 const UUID_LENGTH = 36;
@@ -33,12 +33,13 @@ export class RecordRows {
   protected readonly uuidColumn: number;
   readonly #columnNames: readonly string[];
 
-  constructor(className: string, segments: Segments) {
+  /** @param rows of another table of the class, which must not be used afterwards */
+  constructor(className: string, segments: Segments, rows?: RowTableContent) {
     this.className = className;
     this.segments = segments;
     this.#columnNames = columnsOf(className);
     this.uuidColumn = this.#columnNames.indexOf("uuid");
-    this.table = new RowTable(this.#columnNames.length);
+    this.table = new RowTable(this.#columnNames.length, rows);
   }
 
   /** Rows are 0 to `rows` - 1; some may be free. */

@@ -22,21 +22,43 @@ export const Cell = {
 const INITIAL_ROWS = 8;
 
 /**
+ * What a table holds but for the revisions, in a buffer that can be moved to
+ * another thread.
+ */
+export interface RowTableContent {
+  readonly cells: Int32Array<ArrayBuffer>;
+  readonly rows: number;
+  /** The first row of the free list; -1: none. */
+  readonly freeRow: number;
+}
+
+/**
  * Table of 32-bit integers with a free list: no object per row. Hot loops
  * access `cells` directly, with `stride` integers per row.
  */
 export class RowTable {
   readonly stride: number;
-  cells: Int32Array;
+  cells: Int32Array<ArrayBuffer>;
   /** Revision of the last change, by row. */
-  revisions = new Float64Array(INITIAL_ROWS);
+  revisions: Float64Array;
   /** Rows are 0 to `rows` - 1. */
-  rows = 0;
-  #freeRow = -1;
+  rows: number;
+  #freeRow: number;
 
-  constructor(columns: number) {
+  /**
+   * @param content of another table of the class, which must not be used
+   *   afterwards; all revisions are 0
+   */
+  constructor(columns: number, content?: RowTableContent) {
     this.stride = Cell.columns + 2 * columns;
-    this.cells = new Int32Array(INITIAL_ROWS * this.stride);
+    this.cells = content?.cells ?? new Int32Array(INITIAL_ROWS * this.stride);
+    this.revisions = new Float64Array(this.cells.length / this.stride);
+    this.rows = content?.rows ?? 0;
+    this.#freeRow = content?.freeRow ?? -1;
+  }
+
+  get content(): RowTableContent {
+    return { cells: this.cells, rows: this.rows, freeRow: this.#freeRow };
   }
 
   get byteLength(): number {

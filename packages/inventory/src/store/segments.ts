@@ -19,6 +19,22 @@ interface Segment {
   isSparse: boolean;
 }
 
+/** What segments hold, in buffers that can be moved to another thread. */
+export interface SegmentsContent {
+  /** By number; undefined: freed. */
+  readonly segments: readonly (SegmentContent | undefined)[];
+  /** Number of the segment that copies are appended to; -1: none. */
+  readonly open: number;
+  /** Its used bytes. */
+  readonly openUsed: number;
+}
+
+interface SegmentContent {
+  readonly buffer: ArrayBuffer;
+  /** Bytes of live records and references in it. */
+  readonly live: number;
+}
+
 export interface SegmentStats {
   readonly segments: number;
   readonly bytes: number;
@@ -42,6 +58,34 @@ export class Segments {
    */
   #open = -1;
   #openUsed = 0;
+
+  /** @param content of other segments, which must not be used afterwards */
+  constructor(content?: SegmentsContent) {
+    for (const [number, segment] of content?.segments.entries() ?? []) {
+      this.#segments.push(undefined);
+      this.#free.push(number);
+      if (segment === undefined) continue;
+      this.#add(Buffer.from(segment.buffer));
+      this.retain(number, segment.live);
+    }
+    this.#open = content?.open ?? -1;
+    this.#openUsed = content?.openUsed ?? 0;
+  }
+
+  get content(): SegmentsContent {
+    return {
+      segments: this.#segments.map(
+        (segment) =>
+          segment && {
+            // Each has a buffer of its own: see `adopt` and `#allocate`.
+            buffer: segment.bytes.buffer as ArrayBuffer,
+            live: segment.live,
+          },
+      ),
+      open: this.#open,
+      openUsed: this.#openUsed,
+    };
+  }
 
   get stats(): SegmentStats {
     return {

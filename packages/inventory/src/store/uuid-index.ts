@@ -1,4 +1,4 @@
-import { HashIndex } from "./hash-index.js";
+import { HashIndex, type HashIndexContent } from "./hash-index.js";
 
 /**
  * A row number (24 bits) and a class number (8 bits) are packed into one
@@ -19,10 +19,19 @@ const PART_BITS = 4;
  * lookup per pool instead of one per class.
  */
 export class UuidIndex {
-  readonly #parts = Array.from(
-    { length: 1 << PART_BITS },
-    () => new HashIndex(),
-  );
+  readonly #parts: readonly HashIndex[];
+
+  /** @param content of another index, which must not be used afterwards */
+  constructor(content?: readonly HashIndexContent[]) {
+    this.#parts = Array.from(
+      { length: 1 << PART_BITS },
+      (_, part) => new HashIndex(content?.[part]),
+    );
+  }
+
+  get content(): readonly HashIndexContent[] {
+    return this.#parts.map((part) => part.content);
+  }
 
   get byteLength(): number {
     return this.#parts.reduce((sum, part) => sum + part.byteLength, 0);

@@ -1,17 +1,17 @@
 import { Worker } from "node:worker_threads";
-import type { FrameRequest, FrameResponse } from "./frame-worker.js";
-import type { DecryptedFrame } from "./read-frame.js";
+import type { RestoredStore } from "./restore-store.js";
+import type { RestoreRequest, RestoreResponse } from "./restore-worker.js";
 
 interface Waiting {
-  readonly resolve: (frame: DecryptedFrame | undefined) => void;
+  readonly resolve: (restored: RestoredStore) => void;
   readonly reject: (error: Error) => void;
 }
 
 /**
- * Runs `frame-worker.ts` while files are being read. One thread reads the files
- * of all pools.
+ * Runs `restore-worker.ts` while files are being read. One thread reads the
+ * files of all pools.
  */
-export class FrameThread {
+export class RestoreThread {
   readonly #waiting = new Map<number, Waiting>();
   #worker: Worker | undefined;
   #users = 0;
@@ -29,11 +29,10 @@ export class FrameThread {
   }
 
   /**
-   * Only within `use`. Resolves with undefined where the file has no further
-   * valid frame.
+   * Only within `use`.
    * @throws Error the file cannot be read, or the thread has ended
    */
-  read(request: Omit<FrameRequest, "id">): Promise<DecryptedFrame | undefined> {
+  restore(request: Omit<RestoreRequest, "id">): Promise<RestoredStore> {
     return new Promise((resolve, reject) => {
       if (this.#worker === undefined) {
         reject(new Error("the thread that reads snapshots has ended"));
@@ -41,27 +40,27 @@ export class FrameThread {
       }
       const id = ++this.#lastId;
       this.#waiting.set(id, { resolve, reject });
-      this.#worker.postMessage({ id, ...request } satisfies FrameRequest);
+      this.#worker.postMessage({ id, ...request } satisfies RestoreRequest);
     });
   }
 
   #start(): Worker {
     // The loaders of the main program are not needed.
-    const worker = new Worker(new URL("./frame-worker.js", import.meta.url), {
+    const worker = new Worker(new URL("./restore-worker.js", import.meta.url), {
       name: "snapshots",
       execArgv: [],
     });
-    worker.on("message", (response: FrameResponse) => this.#settle(response));
+    worker.on("message", (response: RestoreResponse) => this.#settle(response));
     worker.on("error", (error: Error) => this.#onEnd(worker, error.message));
     worker.on("exit", () => this.#onEnd(worker, "it has ended"));
     return worker;
   }
 
-  #settle(response: FrameResponse): void {
+  #settle(response: RestoreResponse): void {
     const waiting = this.#waiting.get(response.id);
     this.#waiting.delete(response.id);
     if ("failure" in response) waiting?.reject(response.failure);
-    else waiting?.resolve(response.frame);
+    else waiting?.resolve(response.restored);
   }
 
   /** The files that are being read count as unreadable; the next one starts another thread. */

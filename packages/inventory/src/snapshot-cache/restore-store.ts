@@ -1,0 +1,77 @@
+import { RevisionCounter } from "../feed/revision-counter.js";
+import { PoolStore, type StoreContent } from "../store/pool-store.js";
+import { HEAD_BYTES } from "./file-head.js";
+import {
+  decodeFrame,
+  type SnapshotFrame,
+  type SnapshotStatus,
+} from "./frame.js";
+import { readFrame, type DecryptedFrame } from "./read-frame.js";
+
+/** What of a file was usable. */
+export interface RestoredStore {
+  /** The last status in its frames; undefined: no checkpoint is complete. */
+  readonly status: SnapshotStatus | undefined;
+  /** Size of the valid part of the file: offset behind the last valid frame. */
+  readonly validBytes: number;
+  /** Number of valid frames. */
+  readonly frameCount: number;
+  /** The objects as of the last valid frame. */
+  readonly content: StoreContent;
+}
+
+/**
+ * Builds a store from the frames of a file, which are changes in the order in
+ * which they were written. Stops at the first frame that is incomplete or cannot
+ * be decrypted; a frame has 1 to 2 MB.
+ * @param key of the file (`fileKey`)
+ * @param read returns up to `length` bytes of the file, fewer at its end; they
+ * are valid until the next call
+ * @throws Error the file cannot be read
+ */
+export function restoreStore(
+  key: Uint8Array,
+  read: (at: number, length: number) => Buffer,
+): RestoredStore {
+  const store = new PoolStore({
+    poolId: "",
+    feed: new RevisionCounter(),
+    isMirrored: () => true,
+    onChanged: () => undefined,
+  });
+  let status: SnapshotStatus | undefined;
+  let validBytes = HEAD_BYTES;
+  let frameCount = 0;
+  for (;;) {
+    const parts = readFrame(
+      { at: validBytes, sequence: frameCount },
+      key,
+      read,
+    );
+    const frame = parts && toFrame(parts);
+    if (parts === undefined || frame === undefined) break;
+    applyAll(store, frame);
+    status = frame.status ?? status;
+    validBytes = parts.end;
+    frameCount++;
+  }
+  return { status, validBytes, frameCount, content: store.content };
+}
+
+/** Undefined when the index has another form, as nothing that this version wrote has. */
+function toFrame({
+  index,
+  records,
+}: DecryptedFrame): SnapshotFrame | undefined {
+  try {
+    return decodeFrame(index, records);
+  } catch {
+    return undefined;
+  }
+}
+
+/** In one step: nobody else waits for this thread. */
+function applyAll(store: PoolStore, { batch }: SnapshotFrame): void {
+  const steps = store.restore(batch);
+  while (steps.next().done !== true);
+}
