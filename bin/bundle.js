@@ -24,7 +24,8 @@ const programs = {
 /** What the programs start as threads and processes: these are found beside the program. */
 const workers = {
   worker: "packages/parser-pool/dist/src/worker.js",
-  "restore-worker": "packages/inventory/dist/src/snapshot-cache/restore-worker.js",
+  "restore-worker":
+    "packages/inventory/dist/src/snapshot-cache/restore-worker.js",
   "sqlite-worker": "packages/store/dist/src/engines/sqlite-worker.js",
   "planner-worker": "packages/xo-server/dist/src/placement/planner-worker.js",
   "zstd-worker": "packages/backup/dist/src/format/zstd-worker.js",

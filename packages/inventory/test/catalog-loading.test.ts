@@ -126,6 +126,42 @@ t.test("a pool that waits for others to be listed is not late", async (t) => {
   await Promise.all([...others, handle].map((one) => one.stop()));
 });
 
+t.test(
+  "pools that are loaded while others are being loaded are added together",
+  async (t) => {
+    const { inventory, clock, catalog } = await followedCatalog();
+    const table = catalog.tables.get("VM")!;
+    const slow = createPool("a");
+    const goOn = holdListing(slow, "VBD");
+    const handles = [inventory.addPool("slow", slow)];
+    const add = async (id: string, ...names: string[]) => {
+      const handle = inventory.addPool(id, createPool(...names));
+      handles.push(handle);
+      await until(() => handle.status().state === "watching");
+    };
+    await add("first", "b");
+    await flushed(inventory, clock);
+    t.equal(table.count, 1, "the first one at once");
+    await add("second", "c", "d");
+    await add("third", "e");
+    await flushed(inventory, clock, 400);
+    await catalog.loaded();
+    t.equal(table.count, 1, "nobody waits for those that follow");
+    const settled = catalog.settled();
+    await flushed(inventory, clock, 100);
+    await flushed(inventory, clock);
+    await settled;
+    t.equal(table.count, 4, "after half a second");
+    await add("fourth", "f");
+    goOn();
+    await until(() => handles[0]!.status().state === "watching");
+    await Promise.all([catalog.loaded(), flushed(inventory, clock)]);
+    t.equal(table.count, 6, "at once when no other pool is being loaded");
+    catalog.stop();
+    await Promise.all(handles.map((one) => one.stop()));
+  },
+);
+
 t.test("an object is built when it is read, and not before", async (t) => {
   const pool = createPool("a", "b", "c");
   const { inventory, clock, handle, poll } = await mirror(pool);

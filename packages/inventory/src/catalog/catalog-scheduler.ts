@@ -11,6 +11,8 @@ export interface CatalogSchedulerOptions {
   readonly flush: () => Steps;
   /** Whether something has changed since the running flush passed it. */
   readonly hasChanges: () => boolean;
+  /** Whether the last flush has left something for a later one. */
+  readonly hasDeferred: () => boolean;
   readonly logger: Pick<Logger, "error">;
 }
 
@@ -36,6 +38,8 @@ export class CatalogScheduler {
   /** Callers of `settled` that wait for the next end of a flush, and for the one after it. */
   #waiting: (() => void)[] = [];
   #waitingForNext: (() => void)[] = [];
+  /** Callers of `flushed`. */
+  #waitingForEnd: (() => void)[] = [];
 
   constructor(options: CatalogSchedulerOptions) {
     this.#options = options;
@@ -77,6 +81,16 @@ export class CatalogScheduler {
     });
   }
 
+  /**
+   * Resolves at the end of the running flush, or of the next one when none is
+   * running; immediately when none is planned.
+   */
+  flushed(): Promise<void> {
+    if (this.#isStopped || (this.#timer === undefined && !this.#isFlushing))
+      return Promise.resolve();
+    return new Promise((resolve) => this.#waitingForEnd.push(resolve));
+  }
+
   /** Runs steps in a lane of the slicer; they end early when the catalog stops. */
   run(lane: string, steps: Steps): Promise<void> {
     return this.#options.runInSlices(lane, this.#untilStopped(steps));
@@ -89,6 +103,8 @@ export class CatalogScheduler {
     this.#timer = undefined;
     this.#releaseWaiting();
     this.#releaseWaiting();
+    for (const resolve of this.#waitingForEnd) resolve();
+    this.#waitingForEnd = [];
   }
 
   #flush(): void {
@@ -107,10 +123,20 @@ export class CatalogScheduler {
   #onFlushed(): void {
     this.#isFlushing = false;
     this.#flushedAt = this.#options.clock.now();
-    const hasChanges = this.#options.hasChanges();
-    this.#releaseWaiting();
-    if (hasChanges) this.schedule();
-    else this.#releaseWaiting();
+    const { hasChanges, hasDeferred } = this.#options;
+    const ended = this.#waitingForEnd;
+    this.#waitingForEnd = [];
+    if (hasDeferred()) {
+      this.#waiting.push(...this.#waitingForNext);
+      this.#waitingForNext = [];
+      this.schedule();
+    } else {
+      const isChanged = hasChanges();
+      this.#releaseWaiting();
+      if (isChanged) this.schedule();
+      else this.#releaseWaiting();
+    }
+    for (const resolve of ended) resolve();
   }
 
   #releaseWaiting(): void {

@@ -57,11 +57,19 @@ export function createCatalog(
 /** Characters of a UUID or reference; a client may send megabytes, which are not hashed for each table. */
 const LONGEST_ID = 1_024;
 
+/**
+ * While pools are being loaded, those that are complete are added to the views
+ * together, at most so often, in milliseconds: each time, queries test and sort
+ * all rows again.
+ */
+const ADD_POOLS_MS = 500;
+
 class InventoryCatalog implements Catalog {
   readonly #views: ReadonlyMap<string, View>;
   /** Class name by object type. */
   readonly #classes = new Map<string, string>();
   readonly #context: CatalogContext;
+  readonly #clock: WallClock;
   readonly #scheduler: CatalogScheduler;
   readonly #links: LinkSources;
   /** By class name: the promise of every `follow`. */
@@ -77,6 +85,8 @@ class InventoryCatalog implements Catalog {
   /** Numbers of pools that have been loaded since the last flush. */
   readonly #loadedPools = new Set<number>();
   #isAddingPools = false;
+  /** When pools were added last, in milliseconds of the clock. */
+  #addedPoolsAt = -Infinity;
   /** Revision of the inventory at its last notification. */
   #seenRevision: number;
 
@@ -90,6 +100,7 @@ class InventoryCatalog implements Catalog {
     for (const { className, types } of views)
       for (const type of types) this.#classes.set(type, className);
     const clock = options.clock ?? wallClock;
+    this.#clock = clock;
     const pools = new PoolDirectory(inventory);
     const loading = new LoadingPools({
       inventory,
@@ -120,6 +131,7 @@ class InventoryCatalog implements Catalog {
       runInSlices: (lane, steps) => inventory.runInSlices(lane, steps),
       flush: () => this.#flush(),
       hasChanges: () => this.#hasChanges(),
+      hasDeferred: () => this.#defersPools,
       logger,
     });
     this.#links = {
@@ -196,8 +208,13 @@ class InventoryCatalog implements Catalog {
   }
 
   async loaded(): Promise<void> {
-    if (this.#loadedPools.size > 0 || this.#isAddingPools)
-      await this.#scheduler.settled();
+    // Those that are deferred follow others that are being loaded.
+    while (
+      !this.#scheduler.isStopped &&
+      (this.#isAddingPools ||
+        (this.#loadedPools.size > 0 && !this.#defersPools))
+    )
+      await this.#scheduler.flushed();
   }
 
   get stats(): CatalogStats {
@@ -263,8 +280,7 @@ class InventoryCatalog implements Catalog {
     for (const pool of changed) pools.id(pool);
     const moved = pools.takeChangedIds();
     const followed = [...this.#followed.values()];
-    const loaded = new Set(this.#loadedPools);
-    this.#loadedPools.clear();
+    const loaded = this.#takeLoadedPools();
     this.#isAddingPools = loaded.size > 0;
     for (const pool of loaded)
       for (const one of followed) yield* one.addPool(pool);
@@ -274,7 +290,24 @@ class InventoryCatalog implements Catalog {
       for (const one of followed) yield* one.markPool(pool, moved.has(pool));
     }
     for (const one of followed) if (one.isDirty) yield* one.flush();
+    if (this.#isAddingPools) this.#addedPoolsAt = this.#clock.now();
     this.#isAddingPools = false;
+  }
+
+  /** Pools that have been loaded wait for others that are being loaded. */
+  get #defersPools(): boolean {
+    return (
+      this.#loadedPools.size > 0 &&
+      this.#context.loading.isAny &&
+      this.#clock.now() < this.#addedPoolsAt + ADD_POOLS_MS
+    );
+  }
+
+  #takeLoadedPools(): ReadonlySet<number> {
+    if (this.#defersPools) return new Set();
+    const loaded = new Set(this.#loadedPools);
+    this.#loadedPools.clear();
+    return loaded;
   }
 
   #hasChanges(): boolean {

@@ -37,6 +37,13 @@ export class LoadingPools {
     return this.#timers.get(poolId) !== undefined;
   }
 
+  /** Whether the views of any pool have to wait. */
+  get isAny(): boolean {
+    for (const timer of this.#timers.values())
+      if (timer !== undefined) return true;
+    return false;
+  }
+
   stop(): void {
     this.#unsubscribe();
     for (const timer of this.#timers.values())
