@@ -1,7 +1,7 @@
 import t, { type Test } from "tap";
 import { WebSocket } from "ws";
 import { PASSWORD } from "./api-session.js";
-import { steer } from "./steered-pools.js";
+import { startControlled } from "./controlled-pools.js";
 
 // Real servers on a busy machine. The runner reads the limit of a file, in ms, from a comment.
 const LIMIT = { timeout: 120_000 };
@@ -16,7 +16,7 @@ interface Entry {
 }
 
 t.test("activity has the user who caused it", LIMIT, async (t) => {
-  const { api, url } = await steer(t, { hosts: 2, vms: 4 });
+  const { api, url } = await startControlled(t, { hosts: 2, vms: 4 });
   const list = async (params: object = {}): Promise<Entry[]> =>
     ((await api.ask("activity.list", params)) as { entries: Entry[] }).entries;
   const waitForNotification = await follow(t, url);

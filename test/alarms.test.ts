@@ -50,8 +50,8 @@ t.test(
     const sendTo = [{ kind: "web-hook", url: `http://127.0.0.1:${port}/` }];
     const create = async (name: string, on: object) => {
       const body = JSON.stringify({ name, on, sendTo, forSeconds: 0 });
-      const made = await ask("/alarm-rules", { method: "POST", body });
-      t.equal(made.status, 201, await made.text());
+      const created = await ask("/alarm-rules", { method: "POST", body });
+      t.equal(created.status, 201, await created.text());
     };
     await create("memory", {
       kind: "statistic",

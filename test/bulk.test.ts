@@ -64,9 +64,9 @@ t.test("several VMs are copied under names by a pattern", LIMIT, async (t) => {
     result: { succeeded: 2 },
   });
   for (const { name_label: name } of vms) {
-    const wanted = `$& of ${String(name)}, ${String(name)}`;
-    const made = await session.all({ type: "VM", name_label: wanted });
-    t.equal(made.length, 1, wanted);
+    const requested = `$& of ${String(name)}, ${String(name)}`;
+    const created = await session.all({ type: "VM", name_label: requested });
+    t.equal(created.length, 1, requested);
   }
   const both = { id: vms[0]!.id, namePattern: "{name}", name: "x" };
   t.match(await session.call("vm.clone", both), {

@@ -77,10 +77,10 @@ export class ConsoleClient {
   }
 
   /** Until a text has come. */
-  async find(wanted: string): Promise<void> {
-    while (!this.#rest.includes(wanted)) await this.#more();
+  async find(requested: string): Promise<void> {
+    while (!this.#rest.includes(requested)) await this.#more();
     this.#rest = this.#rest.subarray(
-      this.#rest.indexOf(wanted) + wanted.length,
+      this.#rest.indexOf(requested) + requested.length,
     );
   }
 

@@ -35,10 +35,10 @@ t.test("consoles through the server", LIMIT, async (t) => {
     query = "",
   ) => ConsoleClient.open(t, `${url}/api/consoles/${id}${query}`, headers);
   const consolesOf = async (objectId: string): Promise<Entry[]> => {
-    const wanted = { objectId, filter: "event:console.", limit: 1000 };
+    const requested = { objectId, filter: "event:console.", limit: 1000 };
     const found = await admin.ask<{ records: Entry[] }>(
       "audit.getRecords",
-      wanted,
+      requested,
     );
     return found.records;
   };
@@ -101,8 +101,8 @@ t.test("consoles through the server", LIMIT, async (t) => {
     const token = admin.cookie.split("=")[1]!;
     const bearer = { authorization: `Bearer ${token}` };
     opened(await open(t, id, bearer));
-    const made = await admin.rest("POST", "/session/ticket", {});
-    const { ticket } = made.body as { ticket: string };
+    const created = await admin.rest("POST", "/session/ticket", {});
+    const { ticket } = created.body as { ticket: string };
     opened(await open(t, id, {}, `?ticket=${ticket}`));
     const again = await open(t, id, {}, `?ticket=${ticket}`);
     t.match(again, { status: 401 }, "a ticket is good once");

@@ -1,11 +1,11 @@
 import t from "tap";
 import { ApiSession, type Thing } from "./api-session.js";
-import { steer } from "./steered-pools.js";
+import { startControlled } from "./controlled-pools.js";
 
 t.comment("timeout=300000");
 
 t.test("VIFs of a resource set get addresses of its IP pools", async (t) => {
-  const { api, url } = await steer(t, { hosts: 2, vms: 4 });
+  const { api, url } = await startControlled(t, { hosts: 2, vms: 4 });
   const one = async (filter: object) => (await api.all(filter))[0] as Thing;
   const name_label = "Other install media";
   const template = (await one({ type: "VM-template", name_label })).id;

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { startPool } from "@xo-server/xapi-sim";
 import t from "tap";
-import { steer } from "./steered-pools.js";
+import { startControlled } from "./controlled-pools.js";
 
 // Real pools on a busy machine. The runner reads the limit of a file, in ms, from a comment.
 const LIMIT = { timeout: 120_000 };
@@ -14,7 +14,7 @@ interface Answer {
 }
 
 t.test("answers are incomplete while a pool is loaded", LIMIT, async (t) => {
-  const { api } = await steer(t, { hosts: 1, vms: 2, seed: 5 });
+  const { api } = await startControlled(t, { hosts: 1, vms: 2, seed: 5 });
   const pages = async () => {
     const page = await api.ask("query.page", { type: "VM" });
     const columns = await api.ask("query.columns", { type: "VM", paths: [] });

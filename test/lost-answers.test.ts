@@ -1,5 +1,5 @@
 import t, { type Test } from "tap";
-import { steer } from "./steered-pools.js";
+import { startControlled } from "./controlled-pools.js";
 
 interface Task {
   readonly status: string;
@@ -10,7 +10,7 @@ const REBOOT = "Async.VM.hard_reboot";
 
 /** A server with a pool, whose answers get lost. */
 async function setUp(t: Test) {
-  const server = await steer(t, { hosts: 3, vms: 30, seed: 5 });
+  const server = await startControlled(t, { hosts: 3, vms: 30, seed: 5 });
   const { api } = server;
   const pool = server.pools[0]!;
   const vms = await api.all({ type: "VM", power_state: "Running" });

@@ -56,13 +56,13 @@ t.test("interfaces and networks are worked on", LIMIT, async (t) => {
 
   t.test("pools create networks over REST", async (t) => {
     const path = `/pools/${pool!.id}/actions`;
-    const made = await act(`${path}/create_network`, {
+    const created = await act(`${path}/create_network`, {
       name: "rest",
       pif: trunk!.id,
       vlan: 80,
     });
-    t.equal(made.status, 201);
-    const { id } = made.body as Row;
+    t.equal(created.status, 201);
+    const { id } = created.body as Row;
     t.match(await one("networks", id), { name_label: "rest" });
     t.equal((await admin.rest("DELETE", `/networks/${id}`)).status, 204);
     t.same(await list("pifs", "vlan:80"), [], "with its VLANs");
@@ -80,9 +80,9 @@ t.test("interfaces and networks are worked on", LIMIT, async (t) => {
 
   t.test("an interface is added to a VM, changed and removed", async (t) => {
     const asked = { vmId: running!.id, networkId: office, device: "6" };
-    const made = await admin.rest("POST", "/vifs", asked);
-    t.equal(made.status, 201);
-    const { id } = made.body as Row;
+    const created = await admin.rest("POST", "/vifs", asked);
+    t.equal(created.status, 201);
+    const { id } = created.body as Row;
     t.match(await one("vifs", id), {
       $VM: running!.id,
       $network: office,

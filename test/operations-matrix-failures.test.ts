@@ -1,7 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import t from "tap";
 import type { Thing } from "./api-session.js";
-import { steer, type Steered } from "./steered-pools.js";
+import { startControlled, type ControlledPools } from "./controlled-pools.js";
 
 t.comment("timeout=300000");
 
@@ -10,7 +10,7 @@ const GiB = 2 ** 30;
 /** What a failure could leave behind. */
 const CLASSES = ["VM", "VBD", "VDI", "VIF", "VTPM"];
 
-const countsIn = ({ pools }: Steered) =>
+const countsIn = ({ pools }: ControlledPools) =>
   pools.map(({ database }) =>
     CLASSES.map((name) => {
       // Base copies are merged by the storage some time later.
@@ -29,9 +29,16 @@ interface Step {
 }
 
 t.test("a failure during the operation leaves nothing behind", async (t) => {
-  const steered = await steer(t, { hosts: 2, vms: 4 }, { vms: 4, seed: 7 });
-  const { api, pools } = steered;
-  const [pool, elsewhere] = pools as [Steered["pools"][0], Steered["pools"][0]];
+  const controlled = await startControlled(
+    t,
+    { hosts: 2, vms: 4 },
+    { vms: 4, seed: 7 },
+  );
+  const { api, pools } = controlled;
+  const [pool, elsewhere] = pools as [
+    ControlledPools["pools"][0],
+    ControlledPools["pools"][0],
+  ];
   const $pool = (await api.all({ type: "pool" })).find(
     ({ uuid }) => pool.database.byUuid("pool", String(uuid)) !== undefined,
   )!.id;
@@ -62,7 +69,7 @@ t.test("a failure during the operation leaves nothing behind", async (t) => {
     bootAfterCreate: true,
     auto_poweron: true,
   };
-  const made = [
+  const created = [
     ...["VM.clone", "VM.provision", "VM.set_tags", "VDI.create", "VBD.create"],
     ...["VIF.create", "VTPM.create", "http/put_import_raw_vdi", "VM.start"],
   ];
@@ -79,7 +86,7 @@ t.test("a failure during the operation leaves nothing behind", async (t) => {
   })) as string;
 
   const steps: readonly Step[] = [
-    { method: "vm.create", params: order, fails: made },
+    { method: "vm.create", params: order, fails: created },
     {
       method: "vm.create",
       params: { ...order, clone: false },
@@ -88,7 +95,7 @@ t.test("a failure during the operation leaves nothing behind", async (t) => {
     {
       method: "vm.createMultiple",
       params: { ...order, count: 1 },
-      fails: made,
+      fails: created,
     },
     {
       method: "vm.clone",
@@ -136,7 +143,7 @@ t.test("a failure during the operation leaves nothing behind", async (t) => {
       fails: ["host.migrate_receive", "VM.migrate_send"],
     },
   ];
-  const before = countsIn(steered);
+  const before = countsIn(controlled);
 
   for (const { method, params, fails } of steps)
     await t.test(method, async (t) => {
@@ -146,7 +153,7 @@ t.test("a failure during the operation leaves nothing behind", async (t) => {
         t.match(error?.message, /on purpose|SR_BACKEND_FAILURE_1/, message);
         t.same(pool.injectedErrors.list(), [], `${message} has been called`);
         pool.injectedErrors.clear();
-        t.same(countsIn(steered), before, `${message}: nothing is left`);
+        t.same(countsIn(controlled), before, `${message}: nothing is left`);
       }
     });
 
@@ -157,8 +164,8 @@ t.test("a failure during the operation leaves nothing behind", async (t) => {
       t.match(error?.message, /SR_FULL/, message);
       elsewhere.injectedErrors.clear();
       for (let tries = 0; tries < 50; tries++)
-        if (String(countsIn(steered)) !== String(before)) await pause(20);
-      t.same(countsIn(steered), before, message);
+        if (String(countsIn(controlled)) !== String(before)) await pause(20);
+      t.same(countsIn(controlled), before, message);
     }
   });
 
@@ -173,6 +180,6 @@ t.test("a failure during the operation leaves nothing behind", async (t) => {
     );
     t.ok(left.length > 0, "as documented");
     for (const { id } of left) await api.ask("vdi.delete", { id });
-    t.same(countsIn(steered), before);
+    t.same(countsIn(controlled), before);
   });
 });

@@ -1,7 +1,7 @@
 import t from "tap";
 import { ApiSession, type Answer } from "./api-session.js";
 import { fillSchema, type Schema } from "./schema-values.js";
-import { steer } from "./steered-pools.js";
+import { startControlled } from "./controlled-pools.js";
 
 t.comment("timeout=300000");
 
@@ -17,7 +17,10 @@ const isRefused = ({ error }: Answer) => error?.code === 2;
 const isUnknown = ({ error }: Answer) => error?.code === 1;
 
 t.test("without the right nothing reaches a pool", async (t) => {
-  const { api, url, calls, pools } = await steer(t, { hosts: 2, vms: 6 });
+  const { api, url, calls, pools } = await startControlled(t, {
+    hosts: 2,
+    vms: 6,
+  });
   const roles = (await api.ask("role.list")) as { id: string; name: string }[];
   const viewer = roles.find(({ name }) => name === "viewer")!.id;
   const signUp = async (email: string, role?: string) => {

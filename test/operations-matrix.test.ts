@@ -1,7 +1,7 @@
 import t from "tap";
 import type { Thing } from "./api-session.js";
 import { chosenRows } from "./chosen-rows.js";
-import { steer } from "./steered-pools.js";
+import { startControlled } from "./controlled-pools.js";
 
 t.comment("timeout=300000");
 
@@ -179,7 +179,7 @@ const titleOf = (method: string, more: object = {}) =>
   `${method} ${Object.keys(more).length > 0 ? JSON.stringify(more) : ""}`;
 
 t.test("each operation, in each state", async (t) => {
-  const { api, pools, record } = await steer(t, { hosts: 3, vms: 6 });
+  const { api, pools, record } = await startControlled(t, { hosts: 3, vms: 6 });
   const one = async (filter: object) => (await api.all(filter))[0] as Thing;
   const debian = { type: "VM-template", name_label: "Debian Bookworm 12" };
   const template = (await one(debian)).id;

@@ -1,7 +1,7 @@
 import t from "tap";
 import { ApiSession, type Answer } from "./api-session.js";
 import { fillSchema, nestedValues, type Schema } from "./schema-values.js";
-import { steer } from "./steered-pools.js";
+import { startControlled } from "./controlled-pools.js";
 
 t.comment("timeout=600000");
 
@@ -36,7 +36,7 @@ const isString = ({ type, anyOf, items }: Schema): boolean =>
   (items !== undefined && isString(items));
 
 t.test("operations do not reach objects of others", async (t) => {
-  const { api, url, pools } = await steer(t, { hosts: 2, vms: 6 });
+  const { api, url, pools } = await startControlled(t, { hosts: 2, vms: 6 });
   const { database } = pools[0]!;
   const signUp = async (email: string) => {
     const user = { email, password: "a long word" };

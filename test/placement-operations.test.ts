@@ -1,16 +1,19 @@
 import type { Plan, Survival, WhatIf } from "@xo-server/placement";
 import t from "tap";
 import { ApiSession, type Thing } from "./api-session.js";
-import { steer, type Steered } from "./steered-pools.js";
+import { startControlled, type ControlledPools } from "./controlled-pools.js";
 
 t.comment("timeout=300000");
 
 const GiB = 2 ** 30;
 
 /** VMs that any host can run, on a pool of three. */
-async function startBench(t: Parameters<typeof steer>[0], count: number) {
-  const steered = await steer(t, { hosts: 3, vms: 6, seed: 5 });
-  const { api } = steered;
+async function startBench(
+  t: Parameters<typeof startControlled>[0],
+  count: number,
+) {
+  const controlled = await startControlled(t, { hosts: 3, vms: 6, seed: 5 });
+  const { api } = controlled;
   const pool = (await api.all({ type: "pool" }))[0]!.id;
   const hosts = (await api.all({ type: "host" })).map(({ id }) => id).sort();
   const debian = { type: "VM-template", name_label: "Debian Bookworm 12" };
@@ -26,7 +29,7 @@ async function startBench(t: Parameters<typeof steer>[0], count: number) {
   const vms: string[] = [];
   for (let i = 0; i < count; i++) vms.push(await make(`vm ${i}`));
   const home = async (vm: string) => (await api.get(vm))["$container"];
-  return { ...steered, pool, hosts, vms, home, make };
+  return { ...controlled, pool, hosts, vms, home, make };
 }
 
 const rule = (pool: string, more: object) => ({
@@ -341,7 +344,7 @@ t.test("a plan runs step by step, up to the first failure", async (t) => {
 async function stopOthers({
   api,
   vms,
-}: Pick<Steered, "api"> & { vms: readonly string[] }) {
+}: Pick<ControlledPools, "api"> & { vms: readonly string[] }) {
   const running = await api.all({ type: "VM", power_state: "Running" });
   for (const { id } of running)
     if (!vms.includes(id)) await api.ask("vm.stop", { id, force: true });

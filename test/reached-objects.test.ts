@@ -1,6 +1,6 @@
 import t from "tap";
 import { ApiSession, type Thing } from "./api-session.js";
-import { steer } from "./steered-pools.js";
+import { startControlled } from "./controlled-pools.js";
 
 t.comment("timeout=300000");
 
@@ -17,7 +17,7 @@ const FORBIDDEN = { error: { code: 2 } };
 const MISSING = { error: { code: 1 } };
 
 t.test("rights on objects that operations reach", async (t) => {
-  const { api, url, calls, record } = await steer(t, {
+  const { api, url, calls, record } = await startControlled(t, {
     hosts: 2,
     vms: 6,
   });

@@ -4,7 +4,7 @@ import { ApiSession, type Thing } from "./api-session.js";
 import { createRepository } from "./backup/repository-folders.js";
 import { storeBackup } from "./backup/stored-backups.js";
 import { recordsOf } from "./backup/vm-records.js";
-import { steer } from "./steered-pools.js";
+import { startControlled } from "./controlled-pools.js";
 
 t.comment("timeout=300000");
 
@@ -18,8 +18,8 @@ const refused = { error: { data: { code: "FORBIDDEN_OPERATION" } } };
 
 /** A self-service user with a set of 4 GiB, and a VM of 3 GiB in it. */
 async function setUp(t: Test) {
-  const steered = await steer(t, { hosts: 1, vms: 3 });
-  const { api, url } = steered;
+  const controlled = await startControlled(t, { hosts: 1, vms: 3 });
+  const { api, url } = controlled;
   const one = async (filter: object) => (await api.all(filter))[0] as Thing;
   const template = (
     await one({ type: "VM-template", name_label: "Other install media" })
@@ -61,7 +61,7 @@ async function setUp(t: Test) {
   const diskOf = async (VM: string) =>
     one({ type: "VBD", VM, is_cd_drive: false });
   return {
-    ...steered,
+    ...controlled,
     one,
     template,
     sr,
@@ -99,12 +99,12 @@ t.test("disks of templates are counted", async (t) => {
     );
   });
   await t.test("a VM that is created from it has its disks", async (t) => {
-    const given = { name_label: "x", template: id, resourceSet: set, VIFs: [] };
+    const input = { name_label: "x", template: id, resourceSet: set, VIFs: [] };
     await api.ask("resourceSet.addObject", { id: set, object: id });
-    t.match(await session.call("vm.create", given), exhausted("disk"));
+    t.match(await session.call("vm.create", input), exhausted("disk"));
     t.match(
       await session.call("vm.create", {
-        ...given,
+        ...input,
         VDIs: [{ userdevice: "0", name_label: "renamed" }],
       }),
       exhausted("disk"),
@@ -242,15 +242,18 @@ t.test("what comes from outside does not enter a set uncounted", async (t) => {
       );
       t.equal(await used("vms"), before);
       await api.ask("vm.set", { id, CPUs: 1 });
-      const made = (await session.ask("backup.restore", { id: small, sr })) as {
+      const created = (await session.ask("backup.restore", {
+        id: small,
+        sr,
+      })) as {
         id: string;
       };
       t.equal(await used("vms"), before + 1);
       t.equal(
-        await session.ask("vm.set", { id: made.id, notes: "mine" }),
+        await session.ask("vm.set", { id: created.id, notes: "mine" }),
         true,
       );
-      t.equal(await session.ask("vm.delete", { id: made.id }), true);
+      t.equal(await session.ask("vm.delete", { id: created.id }), true);
     },
   );
 

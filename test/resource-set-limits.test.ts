@@ -1,6 +1,6 @@
 import t from "tap";
 import { ApiSession, type Thing } from "./api-session.js";
-import { steer } from "./steered-pools.js";
+import { startControlled } from "./controlled-pools.js";
 
 t.comment("timeout=300000");
 
@@ -8,7 +8,10 @@ const MiB = 2 ** 20;
 const GiB = 2 ** 30;
 
 t.test("a set bounds its VMs after their creation too", async (t) => {
-  const { api, url, calls, record } = await steer(t, { hosts: 2, vms: 4 });
+  const { api, url, calls, record } = await startControlled(t, {
+    hosts: 2,
+    vms: 4,
+  });
   const one = async (filter: object) => (await api.all(filter))[0] as Thing;
   const name_label = "Other install media";
   const template = (await one({ type: "VM-template", name_label })).id;

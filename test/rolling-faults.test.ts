@@ -6,9 +6,9 @@ t.comment("timeout=2400000");
 
 /** In `npm test` an eighth of the faults, another one each day. `XO_ROLLING_FAULT`: those whose names match it. */
 function chosen(): readonly UpdateFault[] {
-  const wanted = process.env["XO_ROLLING_FAULT"];
-  if (wanted !== undefined)
-    return updateFaults.filter(({ name }) => new RegExp(wanted).test(name));
+  const requested = process.env["XO_ROLLING_FAULT"];
+  if (requested !== undefined)
+    return updateFaults.filter(({ name }) => new RegExp(requested).test(name));
   const seed = process.env["XO_TEST_SEED"];
   const share = seed === undefined ? 1 : 8;
   const first = seed === undefined ? 0 : Number(seed) % share;
@@ -26,13 +26,13 @@ const outcomes = new Map<string, number>();
 
 for (const fault of chosen())
   t.test(fault.name, { timeout: 180_000 }, async (t) => {
-    const { at, strike, repair, takes, disablesHa = false, says } = fault;
+    const { at, inject, repair, takes, disablesHa = false, says } = fault;
     const update = await WatchedUpdate.start(t, fault.factor);
-    const struck = at && update.strikeAt(at, () => strike(update));
-    if (at === undefined) await strike(update);
+    const injected = at && update.injectAt(at, () => inject(update));
+    if (at === undefined) await inject(update);
     await update.begin(at?.options);
     const { status, result } = await update.ended();
-    if (struck) t.ok(struck.hasStruck(), "it has struck");
+    if (injected) t.ok(injected.wasInjected(), "it has injected");
     update.clearFaults();
     const isStopped = status !== "success";
     if (isStopped) {
@@ -63,7 +63,11 @@ for (const fault of chosen())
     t.same(log.lost, [], "no VM has ever stopped");
     const movesBack = at?.options !== undefined;
     t.same(log.needless({ movesBack }), [], "no VM has moved without need");
-    t.same(pool.guard.wrongs, [], "no VM has come to a host that takes none");
+    t.same(
+      pool.guard.violations,
+      [],
+      "no VM has come to a host that takes none",
+    );
   });
 
 t.teardown(() => {

@@ -70,7 +70,7 @@ function problemsOf(
     ...hosts
       .filter(([, { enabled }]) => enabled !== true)
       .map(([ref]) => `host ${ref} is disabled`),
-    ...pool.guard.wrongs.map((wrong) => JSON.stringify(wrong)),
+    ...pool.guard.violations.map((wrong) => JSON.stringify(wrong)),
   ];
 }
 

@@ -197,7 +197,7 @@ t.test(
     const update = await WatchedUpdate.start(t, 120);
     const { pool } = update;
     const install = phases.find(({ name }) => name.includes("installed"))!;
-    update.strikeAt(install, () => pool.sim.faults.set("booting", true));
+    update.injectAt(install, () => pool.sim.faults.set("booting", true));
     await update.begin();
     const { status, result } = await update.ended();
     t.equal(status, "failure");

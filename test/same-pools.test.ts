@@ -1,7 +1,7 @@
 import t from "tap";
 import { PASSWORD } from "./api-session.js";
 import { StatusPage } from "./status-page.js";
-import { steer } from "./steered-pools.js";
+import { startControlled } from "./controlled-pools.js";
 
 // Real pools on a busy machine. The runner reads the limit of a file, in ms, from a comment.
 const LIMIT = { timeout: 120_000 };
@@ -12,7 +12,7 @@ t.test(
   LIMIT,
   async (t) => {
     const size = { hosts: 1, vms: 1, seed: 5 };
-    const { url } = await steer(t, size, size, { ...size, seed: 6 });
+    const { url } = await startControlled(t, size, size, { ...size, seed: 6 });
     const page = await StatusPage.open(t, url, PASSWORD);
     const { pools } = await page.until(
       ({ pools }) =>

@@ -33,10 +33,10 @@ t.test("bytes go in and out of pools", LIMIT, async (t) => {
 
   t.test("raw contents are exported as imported", async (t) => {
     const bytes = randomBytes(6 * MiB);
-    const made = await send(`${vdis}?raw=true&name_label=round`, bytes);
-    t.equal(made.status, 201);
-    const { id } = (await made.json()) as Row;
-    t.equal(made.headers.get("location"), `/rest/v0/vdis/${id}`);
+    const created = await send(`${vdis}?raw=true&name_label=round`, bytes);
+    t.equal(created.status, 201);
+    const { id } = (await created.json()) as Row;
+    t.equal(created.headers.get("location"), `/rest/v0/vdis/${id}`);
     const { body } = await admin.rest("GET", `/vdis/${id}`);
     t.match(body, { name_label: "round", size: 6 * MiB });
     const answer = await admin.fetch(`/vdis/${id}.raw`);
@@ -108,9 +108,9 @@ t.test("bytes go in and out of pools", LIMIT, async (t) => {
     t.equal(answer.status, 200);
     const xva = Buffer.from(await answer.arrayBuffer());
     t.equal(xva.readUInt16BE(0), 0x1f8b);
-    const made = await send(`/pools/${pool!.id}/vms?sr=${sr!.id}`, xva);
-    t.equal(made.status, 201, made.headers.get("location") ?? "");
-    const { id } = (await made.json()) as Row;
+    const created = await send(`/pools/${pool!.id}/vms?sr=${sr!.id}`, xva);
+    t.equal(created.status, 201, created.headers.get("location") ?? "");
+    const { id } = (await created.json()) as Row;
     t.not(id, vm!.id);
     const { body } = await admin.rest("GET", `/vms/${id}`);
     t.match(body, { name_label: vm!["name_label"], power_state: "Halted" });
@@ -127,11 +127,11 @@ t.test("bytes go in and out of pools", LIMIT, async (t) => {
           );
         const before = await named();
         const xva = await read(`/vms/${vm!.id}.xva`);
-        const made = await send(
+        const created = await send(
           `/pools/${pool!.id}/vms?sr=${sr!.id}`,
           Buffer.concat([xva, Buffer.alloc(padding)]),
         );
-        t.equal(made.status, 201, await made.clone().text());
+        t.equal(created.status, 201, await created.clone().text());
         t.equal(await named(), before + 1);
       },
     );
@@ -147,9 +147,9 @@ t.test("bytes go in and out of pools", LIMIT, async (t) => {
       const disks = () => list("vdi-snapshots").then((all) => all.length);
       const before = [await snapshots(), await disks()];
       const xva = await read(`/vms/${vm!.id}.xva?compress=gzip`);
-      const made = await send(`/pools/${pool!.id}/vms?sr=${sr!.id}`, xva);
-      t.equal(made.status, 201, await made.clone().text());
-      const { id } = (await made.json()) as Row;
+      const created = await send(`/pools/${pool!.id}/vms?sr=${sr!.id}`, xva);
+      t.equal(created.status, 201, await created.clone().text());
+      const { id } = (await created.json()) as Row;
       t.match((await admin.rest("GET", `/vms/${id}`)).body, {
         type: "VM",
         name_label: vm!["name_label"],

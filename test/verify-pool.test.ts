@@ -1,5 +1,5 @@
 import t from "tap";
-import { steer } from "./steered-pools.js";
+import { startControlled } from "./controlled-pools.js";
 
 // Real pools on a busy machine. The runner reads the limit of a file, in ms, from a comment.
 const LIMIT = { timeout: 120_000 };
@@ -19,7 +19,7 @@ interface Verification {
 }
 
 t.test("a pool is compared with the mirror", LIMIT, async (t) => {
-  const { api, pools } = await steer(t, { hosts: 2, vms: 5 });
+  const { api, pools } = await startControlled(t, { hosts: 2, vms: 5 });
   const [pool] = pools;
   const { database } = pool!;
   const [id] = [...database.records("pool")].map(([, one]) => one["uuid"]);

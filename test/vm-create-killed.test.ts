@@ -76,8 +76,8 @@ t.test(
     t.match(first.result.message, /one was created partially, and was deleted/);
     t.match(second.result.message, /was created/);
     t.match(second.result.message, /was created partially, and was deleted/);
-    const made = await later.all({ type: "VM" });
-    const kept = made.filter(({ name_label }) =>
+    const created = await later.all({ type: "VM" });
+    const kept = created.filter(({ name_label }) =>
       /^(one|whole|half)$/.test(String(name_label)),
     );
     t.equal(kept.length, 1, "the one that was whole");

@@ -1,6 +1,6 @@
 import t from "tap";
 import type { Thing } from "./api-session.js";
-import { steer } from "./steered-pools.js";
+import { startControlled } from "./controlled-pools.js";
 
 t.comment("timeout=300000");
 
@@ -15,7 +15,7 @@ interface TaskTree {
 }
 
 t.test("several VMs are created at once", async (t) => {
-  const { api, url, pools } = await steer(t, { hosts: 2, vms: 4 });
+  const { api, url, pools } = await startControlled(t, { hosts: 2, vms: 4 });
   const { database } = pools[0]!;
   const one = async (filter: object) => (await api.all(filter))[0] as Thing;
   const debian = { type: "VM-template", name_label: "Debian Bookworm 12" };

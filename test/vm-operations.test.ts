@@ -286,12 +286,12 @@ t.test("VMs are changed, copied, moved and deleted", LIMIT, async (t) => {
     async (t) => {
       const id = await make("source");
       const clone = { id, name: "clone", full_copy: false };
-      const made = [
+      const created = [
         await api.ask("vm.clone", clone),
         await api.ask("vm.clone", { ...clone, full_copy: true }),
         await api.ask("vm.copy", { vm: id, sr: sr.id, name: "copy" }),
       ] as string[];
-      for (const copy of made) {
+      for (const copy of created) {
         t.match(await api.get(copy), {
           type: "VM",
           name_label: /^(clone|copy)$/,
@@ -307,8 +307,8 @@ t.test("VMs are changed, copied, moved and deleted", LIMIT, async (t) => {
         },
       );
       t.equal(answer.status, 201);
-      made.push(((await answer.json()) as { id: string }).id);
-      t.match(await api.get(made[3]!), { name_label: "rest", type: "VM" });
+      created.push(((await answer.json()) as { id: string }).id);
+      t.match(await api.get(created[3]!), { name_label: "rest", type: "VM" });
 
       const there = await one({ ...shared, $pool: elsewhere });
       const far = (await api.ask("vm.copy", {
@@ -325,7 +325,7 @@ t.test("VMs are changed, copied, moved and deleted", LIMIT, async (t) => {
       t.match(await api.get(String((await disksOf(far))[0]!["VDI"])), {
         $SR: there.id,
       });
-      made.push(far);
+      created.push(far);
 
       const likeness = (await api.ask("vm.copyToTemplate", { id })) as string;
       t.match(await api.get(likeness), { type: "VM-template" });
@@ -337,12 +337,12 @@ t.test("VMs are changed, copied, moved and deleted", LIMIT, async (t) => {
         id: snapshot,
       })) as string;
       t.match(await api.get(second), { type: "VM-template" });
-      made.push(second);
+      created.push(second);
       t.equal(await api.ask("vm.convert", { id }), true);
       t.match(await api.get(id), { type: "VM-template" });
       t.equal(await api.ask("vm.convertFromTemplate", { id }), true);
       t.match(await api.get(id), { type: "VM", power_state: "Halted" });
-      for (const one of [...made, likeness, id])
+      for (const one of [...created, likeness, id])
         await api.ask("vm.delete", { id: one });
     },
   );

@@ -1,13 +1,13 @@
 import t, { type Test } from "tap";
 import { ApiSession, type Thing } from "./api-session.js";
-import { steer } from "./steered-pools.js";
+import { startControlled } from "./controlled-pools.js";
 
 t.comment("timeout=300000");
 
 const GiB = 2 ** 30;
 
 t.test("requests that the server sends before any operation", async (t) => {
-  const { api, pools, record } = await steer(
+  const { api, pools, record } = await startControlled(
     t,
     { hosts: 2, vms: 2 },
     { hosts: 2, vms: 2, seed: 7 },
@@ -90,8 +90,8 @@ t.test("requests that the server sends before any operation", async (t) => {
       "its disk is elsewhere",
     );
     t.equal(record("VM", bound)["power_state"], "Halted");
-    const wanted = { vm: bound, targetHost: there.id };
-    await api.ask("vm.migrate", wanted);
+    const requested = { vm: bound, targetHost: there.id };
+    await api.ask("vm.migrate", requested);
     t.ok(
       await api.ask("vm.start", { id: bound, host: there.id }),
       "a halted VM moves with its disks where the host does not see them",
@@ -254,7 +254,7 @@ t.test("requests that the server sends before any operation", async (t) => {
 });
 
 t.test("two operators at one VM", async (t) => {
-  const { api, url, pools, record } = await steer(t, {
+  const { api, url, pools, record } = await startControlled(t, {
     hosts: 1,
     vms: 2,
     pace: 1,

@@ -164,14 +164,14 @@ t.test(
           resource,
           action: "operate",
         });
-      const made = (await eve.ask("vm.create", {
+      const created = (await eve.ask("vm.create", {
         name_label: "mine",
         template,
         VDIs: [{ SR: sr, size: GiB }],
         VIFs: [{ network }],
       })) as string;
-      t.match(await eve.get(made), { name_label: "mine" });
-      t.ok(await eve.ask("vm.delete", { id: made }));
+      t.match(await eve.get(created), { name_label: "mine" });
+      t.ok(await eve.ask("vm.delete", { id: created }));
     });
   },
 );

@@ -3,9 +3,9 @@ import { toResults } from "../src/api/api-bench.js";
 import { apiDocument } from "../src/api/api-document.js";
 import type { ApiRow, Section } from "../src/api/api-rows.js";
 import { checkShape } from "../src/api/api-smoke.js";
-import { judgeTargets } from "../src/api/api-targets.js";
+import { checkTargets } from "../src/api/api-targets.js";
 import { toResult, type Result } from "../src/harness/result.js";
-import { verdictOf } from "../src/harness/target.js";
+import { statusOf } from "../src/harness/target.js";
 import { sampleReport } from "./sample-report.js";
 
 const line = (
@@ -31,8 +31,8 @@ const good = [
 ];
 
 const missed = (results: readonly Result[]) =>
-  judgeTargets(results)
-    .filter((target) => verdictOf(target) !== "met")
+  checkTargets(results)
+    .filter((target) => statusOf(target) !== "met")
     .map(({ promise }) => promise.split(":")[0]);
 
 t.test("a run that meets all requirements meets all targets", async (t) => {
@@ -58,7 +58,7 @@ t.test("each target can be missed separately", async (t) => {
 });
 
 t.test("an unmeasured target is not met", async (t) => {
-  t.ok(judgeTargets([]).every(({ met }) => met === undefined));
+  t.ok(checkTargets([]).every(({ met }) => met === undefined));
 });
 
 t.test("a row may have several lines", async (t) => {

@@ -1,7 +1,7 @@
 import t from "tap";
 import { fleetDocument } from "../src/fleet/fleet-document.js";
 import { checkShape } from "../src/fleet/fleet-shape.js";
-import { judgeTargets, verdictOf } from "../src/fleet/fleet-targets.js";
+import { checkTargets, statusOf } from "../src/fleet/fleet-targets.js";
 import type { Figures } from "../src/harness/figures.js";
 import { toResult, type Report, type Result } from "../src/harness/result.js";
 import { sampleReport } from "./sample-report.js";
@@ -52,7 +52,7 @@ const results = [
 const report = (all: readonly Result[]): Report => sampleReport(all);
 
 t.test("each target is compared with its figure", async (t) => {
-  t.strictSame(judgeTargets(results).map(verdictOf), [
+  t.strictSame(checkTargets(results).map(statusOf), [
     "met",
     "met",
     "**missed**",
@@ -70,7 +70,7 @@ t.test(
   async (t) => {
     const small = [row("mirror", live, "3x20"), row("pool", live, "C")];
     t.strictSame(
-      [...new Set(judgeTargets(small).map(verdictOf))],
+      [...new Set(checkTargets(small).map(statusOf))],
       ["not measured"],
     );
   },

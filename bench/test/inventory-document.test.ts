@@ -1,9 +1,9 @@
 import t from "tap";
 import { toResult, type Report, type Result } from "../src/harness/result.js";
-import { verdictOf } from "../src/harness/target.js";
+import { statusOf } from "../src/harness/target.js";
 import { fleetRows } from "../src/inventory/fleet-rows.js";
 import { inventoryDocument } from "../src/inventory/inventory-document.js";
-import { judgeTargets } from "../src/inventory/inventory-targets.js";
+import { checkTargets } from "../src/inventory/inventory-targets.js";
 import { rowName, type Row } from "../src/inventory/row.js";
 import { fullScale, smokeScale } from "../src/inventory/scale.js";
 import { simulatedRows } from "../src/inventory/simulated-rows.js";
@@ -53,14 +53,14 @@ const good = [
 const reportOf = (results: readonly Result[]): Report => sampleReport(results);
 
 t.test("targets are met, missed or not measured", async (t) => {
-  t.same(new Set(judgeTargets(good).map(verdictOf)), new Set(["met"]));
-  t.same(new Set(judgeTargets([]).map(verdictOf)), new Set(["not measured"]));
+  t.same(new Set(checkTargets(good).map(statusOf)), new Set(["met"]));
+  t.same(new Set(checkTargets([]).map(statusOf)), new Set(["not measured"]));
   const slow = [
     ...good,
     result("queries", "slow", { ms: 40, worstMs: 51, ...work }, "100,000 VMs"),
   ];
   t.same(
-    judgeTargets(slow).filter(({ met }) => met === false).length,
+    checkTargets(slow).filter(({ met }) => met === false).length,
     1,
     "the slowest kind of question counts",
   );
@@ -68,7 +68,7 @@ t.test("targets are met, missed or not measured", async (t) => {
 
 t.test("targets are about the whole pool, not a smoke run's", async (t) => {
   const small = good.map((one) => ({ ...one, pool: "C" }));
-  const restart = judgeTargets(small).find(({ promise }) =>
+  const restart = checkTargets(small).find(({ promise }) =>
     promise.includes("restart of inventory"),
   )!;
   t.equal(restart.met, undefined);

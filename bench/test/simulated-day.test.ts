@@ -3,7 +3,7 @@ import { createParserPool } from "@xo-server/parser-pool";
 import { createStampedPools } from "@xo-server/xapi-sim";
 import t, { type Test } from "tap";
 import { seededRandom } from "../src/measure/seeded-random.js";
-import { ChangeMaker, Hours } from "../src/measure/simulated-day.js";
+import { ChangeGenerator, Hours } from "../src/measure/simulated-day.js";
 import { StampedSource } from "../src/measure/stamped-source.js";
 import { untilWatching } from "../src/measure/until-watching.js";
 
@@ -12,7 +12,7 @@ async function setUp(t: Test) {
   const hours = new Hours(random);
   const decoder = createParserPool({ place: "main" });
   const inventory = createInventory();
-  const parts = { decoder, hours, changes: new ChangeMaker(random) };
+  const parts = { decoder, hours, changes: new ChangeGenerator(random) };
   const pools = createStampedPools({ pools: 2, vms: 5 });
   for (const [i, pool] of pools.entries())
     inventory.addPool(`p${i}`, new StampedSource(pool, parts));

@@ -1,7 +1,7 @@
 import t from "tap";
 import { toResult, type Result } from "../src/harness/result.js";
-import { verdictOf } from "../src/harness/target.js";
-import { judgeTargets } from "../src/pools/targets.js";
+import { statusOf } from "../src/harness/target.js";
+import { checkTargets } from "../src/pools/targets.js";
 
 const result = (
   mode: string,
@@ -26,9 +26,9 @@ const good = [
 ];
 
 t.test("a target that is just reached is met", async (t) => {
-  const targets = judgeTargets(good);
+  const targets = checkTargets(good);
   t.same(
-    targets.map(verdictOf),
+    targets.map(statusOf),
     Array.from({ length: 7 }, () => "met"),
   );
   t.same(
@@ -41,7 +41,7 @@ t.test("a target that is just passed by is missed", async (t) => {
   const slower = good.map((one) =>
     one.mode === "auto" && one.pool === "A" ? { ...one, ms: 301 } : one,
   );
-  t.same(judgeTargets(slower).slice(0, 3).map(verdictOf), [
+  t.same(checkTargets(slower).slice(0, 3).map(statusOf), [
     "**missed**",
     "**missed**",
     "**missed**",
@@ -49,5 +49,5 @@ t.test("a target that is just passed by is missed", async (t) => {
 });
 
 t.test("an unmeasured target is not shown as met", async (t) => {
-  t.ok(judgeTargets([]).every(({ met }) => met === undefined));
+  t.ok(checkTargets([]).every(({ met }) => met === undefined));
 });

@@ -3,7 +3,7 @@ import { readFile, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import t, { type Test } from "tap";
 import { ApiSession, type Answer } from "../api-session.js";
-import { steer } from "../steered-pools.js";
+import { startControlled } from "../controlled-pools.js";
 import { createRepository } from "./repository-folders.js";
 import { storeBackup } from "./stored-backups.js";
 
@@ -24,7 +24,7 @@ const codeOf = ({ error }: Answer) =>
 const vmOf = (name_label: string) => ({ uuid: randomUUID(), name_label });
 
 async function open(t: Test) {
-  const { api, url } = await steer(t);
+  const { api, url } = await startControlled(t);
   const repository = await createRepository(t, api);
   const refresh = () =>
     api.ask("backupNg.listVmBackups", {
@@ -130,7 +130,7 @@ t.test("a verification reports what is damaged", async (t) => {
 });
 
 t.test("a damaged file is repaired from parity", async (t) => {
-  const { api } = await steer(t);
+  const { api } = await startControlled(t);
   const repository = await createRepository(t, api, { parity: true });
   const { folder, id } = repository;
   await storeBackup(repository, vmOf("ada"), { a: randomBytes(3 * MIB) });

@@ -1,6 +1,6 @@
 import t from "tap";
 import type { Answer, ApiSession } from "../api-session.js";
-import { steer } from "../steered-pools.js";
+import { startControlled } from "../controlled-pools.js";
 import { createRepository } from "./repository-folders.js";
 
 t.comment("timeout=300000");
@@ -24,8 +24,8 @@ async function schedulesOf(api: ApiSession, jobId: string) {
 }
 
 t.test("clients of Xen Orchestra create and change jobs", async (t) => {
-  const steered = await steer(t, { hosts: 1, vms: 6 });
-  const { api } = steered;
+  const controlled = await startControlled(t, { hosts: 1, vms: 6 });
+  const { api } = controlled;
   const { id: repository } = await createRepository(t, api);
   const [vm, other] = (await api.all({ type: "VM" })).map(({ id }) => id);
   const id = String(
@@ -196,7 +196,7 @@ t.test("clients of Xen Orchestra create and change jobs", async (t) => {
 });
 
 t.test("users without admin rights see no jobs", async (t) => {
-  const { api, url } = await steer(t, { hosts: 1, vms: 6 });
+  const { api, url } = await startControlled(t, { hosts: 1, vms: 6 });
   await api.ask("user.create", { email: "bob", password: "another password" });
   const { ApiSession: Session } = await import("../api-session.js");
   const bob = await Session.open(t, url, "bob", "another password");

@@ -1,6 +1,6 @@
 import { rename } from "node:fs/promises";
 import t from "tap";
-import { steer } from "../steered-pools.js";
+import { startControlled } from "../controlled-pools.js";
 import {
   createRepository,
   type CreatedRepository,
@@ -17,10 +17,14 @@ import {
 t.comment("timeout=300000");
 
 t.test("a job backs up VMs, then only what has changed", async (t) => {
-  const steered = await steer(t, { hosts: 1, vms: 6 });
-  const { api, pools } = steered;
+  const controlled = await startControlled(t, { hosts: 1, vms: 6 });
+  const { api, pools } = controlled;
   const { id: repository } = await createRepository(t, api);
-  const vm = await withSmallDisks(steered, ["system", "data", "[NOBAK] swap"]);
+  const vm = await withSmallDisks(controlled, [
+    "system",
+    "data",
+    "[NOBAK] swap",
+  ]);
   const [system, data, swap] = vm.disks as [string, string, string];
   const job = {
     type: "backup",
@@ -64,7 +68,7 @@ t.test("a job backs up VMs, then only what has changed", async (t) => {
     });
     const disks = entry?.repositories?.[0]?.disks ?? [];
     t.same(disks.map(({ vdi }) => vdi).toSorted(), [system, data].toSorted());
-    const left = leftovers(steered, vm.id);
+    const left = leftovers(controlled, vm.id);
     t.same(left.blocked, [], "migration is not blocked");
     const stored = disks.reduce((sum, disk) => sum + disk.stored, 0);
     const now = await sizeOf();
@@ -81,7 +85,7 @@ t.test("a job backs up VMs, then only what has changed", async (t) => {
     for (const disk of done?.disks ?? [])
       // A sample of the other blocks is read too.
       t.ok(disk.changed <= 65_536, `${disk.vdi} by ${disk.source}`);
-    t.equal(leftovers(steered, vm.id).snapshots.length, 1);
+    t.equal(leftovers(controlled, vm.id).snapshots.length, 1);
   });
 
   await t.test("the retention deletes the oldest", async (t) => {
@@ -94,10 +98,10 @@ t.test("a job backs up VMs, then only what has changed", async (t) => {
 });
 
 t.test("the data of the snapshot is destroyed on request", async (t) => {
-  const steered = await steer(t, { hosts: 1, vms: 6 });
-  const { api, pools } = steered;
+  const controlled = await startControlled(t, { hosts: 1, vms: 6 });
+  const { api, pools } = controlled;
   const { id: repository } = await createRepository(t, api);
-  const vm = await withSmallDisks(steered, ["system"]);
+  const vm = await withSmallDisks(controlled, ["system"]);
   const job = {
     type: "backup",
     name: "nightly",
@@ -108,7 +112,7 @@ t.test("the data of the snapshot is destroyed on request", async (t) => {
   };
   const id = String(await api.ask("job.create", { job }));
   t.equal((await runJob(api, id)).status, "success");
-  t.same(leftovers(steered, vm.id).snapshots, []);
+  t.same(leftovers(controlled, vm.id).snapshots, []);
   write(pools[0]!, vm.disks[0]!, 2 * MIB, 65_536);
   const run = await runJob(api, id);
   t.match(run.vms[0]?.repositories, [
@@ -117,15 +121,15 @@ t.test("the data of the snapshot is destroyed on request", async (t) => {
       disks: [{ source: "nbd-changed", changed: 65_536 }],
     },
   ]);
-  const { snapshots } = steered.record("VDI", vm.disks[0]!);
+  const { snapshots } = controlled.record("VDI", vm.disks[0]!);
   t.equal((snapshots as string[]).length, 1, "what tracks changes is kept");
 });
 
 t.test("a failure leaves nothing, and the next run succeeds", async (t) => {
-  const steered = await steer(t, { hosts: 1, vms: 6 });
-  const { api, pools } = steered;
+  const controlled = await startControlled(t, { hosts: 1, vms: 6 });
+  const { api, pools } = controlled;
   const { id: repository, folder } = await createRepository(t, api);
-  const vm = await withSmallDisks(steered, ["system"]);
+  const vm = await withSmallDisks(controlled, ["system"]);
   const job = {
     type: "backup",
     name: "nightly",
@@ -147,7 +151,7 @@ t.test("a failure leaves nothing, and the next run succeeds", async (t) => {
       status: "failure",
       vms: [{ status: "failure", error: { code: "SR_BACKEND_FAILURE_44" } }],
     });
-    t.same(leftovers(steered, vm.id), nothing);
+    t.same(leftovers(controlled, vm.id), nothing);
   });
 
   await t.test("the repository is unreachable", async (t) => {
@@ -156,7 +160,7 @@ t.test("a failure leaves nothing, and the next run succeeds", async (t) => {
     t.match(run.vms, [
       { repositories: [{ error: { code: "BACKUP_REPOSITORY_UNREACHABLE" } }] },
     ]);
-    t.same(leftovers(steered, vm.id), nothing);
+    t.same(leftovers(controlled, vm.id), nothing);
     await rename(`${folder}-elsewhere`, folder);
   });
 
@@ -169,19 +173,19 @@ t.test("a failure leaves nothing, and the next run succeeds", async (t) => {
     let run = await lastRun(api, id);
     while (run.status === "pending") run = await lastRun(api, id);
     t.equal(run.status, "aborted");
-    t.same(leftovers(steered, vm.id), nothing);
+    t.same(leftovers(controlled, vm.id), nothing);
   });
 
   t.equal((await runJob(api, id)).status, "success");
 });
 
 t.test("two repositories are written from one reading", async (t) => {
-  const steered = await steer(t, { hosts: 1, vms: 6 });
-  const { api } = steered;
+  const controlled = await startControlled(t, { hosts: 1, vms: 6 });
+  const { api } = controlled;
   const repositories: CreatedRepository[] = [];
   for (const name of ["first", "second"])
     repositories.push(await createRepository(t, api, { name }));
-  const vm = await withSmallDisks(steered, ["system"]);
+  const vm = await withSmallDisks(controlled, ["system"]);
   const ids = repositories.map(({ id }) => id);
   const retention = { keepLast: 7 };
   const job = { type: "backup", name: "n", vms: [vm.id], retention };
@@ -190,9 +194,9 @@ t.test("two repositories are written from one reading", async (t) => {
   );
   /** How often the pool was asked for the content of the disk, and the log. */
   const run = async () => {
-    steered.calls();
+    controlled.calls();
     const { vms } = await runJob(api, id);
-    const readings = steered
+    const readings = controlled
       .calls()
       .filter((call) => call.includes("get_nbd_info"));
     return {
@@ -233,13 +237,13 @@ t.test("two repositories are written from one reading", async (t) => {
 });
 
 t.test("without NBD, differences are read as VHD", async (t) => {
-  const steered = await steer(t, { hosts: 1, vms: 6 });
-  const { api, pools } = steered;
+  const controlled = await startControlled(t, { hosts: 1, vms: 6 });
+  const { api, pools } = controlled;
   const { id: first } = await createRepository(t, api, { name: "first" });
   const { id: second, folder } = await createRepository(t, api, {
     name: "second",
   });
-  const vm = await withSmallDisks(steered, ["system"]);
+  const vm = await withSmallDisks(controlled, ["system"]);
   const job = {
     type: "backup",
     name: "nightly",
@@ -264,7 +268,7 @@ t.test("without NBD, differences are read as VHD", async (t) => {
       { mode: "incremental", disks: [{ source: "vhd-delta" }] },
       { status: "failure" },
     ]);
-    t.equal(leftovers(steered, vm.id).snapshots.length, 2);
+    t.equal(leftovers(controlled, vm.id).snapshots.length, 2);
     await rename(`${folder}-elsewhere`, folder);
     write(pools[0]!, vm.disks[0]!, 5 * MIB, 65_536);
     const again = await runJob(api, id);
@@ -272,6 +276,6 @@ t.test("without NBD, differences are read as VHD", async (t) => {
       { mode: "incremental", disks: [{ source: "vhd-delta" }] },
       { mode: "incremental", disks: [{ source: "vhd-delta" }] },
     ]);
-    t.equal(leftovers(steered, vm.id).snapshots.length, 1);
+    t.equal(leftovers(controlled, vm.id).snapshots.length, 1);
   });
 });

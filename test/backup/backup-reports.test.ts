@@ -3,7 +3,7 @@ import { rename } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import t, { type Test } from "tap";
-import { steer } from "../steered-pools.js";
+import { startControlled } from "../controlled-pools.js";
 import { createRepository } from "./repository-folders.js";
 import { lastRun, runJob, withSmallDisks } from "./vm-with-disks.js";
 
@@ -41,10 +41,10 @@ async function startReceiver(t: Test) {
 }
 
 t.test("runs are reported, and can have settings of their own", async (t) => {
-  const steered = await steer(t, { hosts: 1, vms: 6 });
-  const { api } = steered;
+  const controlled = await startControlled(t, { hosts: 1, vms: 6 });
+  const { api } = controlled;
   const { id: repository, folder } = await createRepository(t, api);
-  const vm = await withSmallDisks(steered, ["system", "[NOBAK] swap"]);
+  const vm = await withSmallDisks(controlled, ["system", "[NOBAK] swap"]);
   const { url, next } = await startReceiver(t);
   const job = {
     type: "backup",

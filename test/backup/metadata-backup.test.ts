@@ -2,7 +2,7 @@ import t, { type Test } from "tap";
 
 import type { Answer } from "../api-session.js";
 import { ApiSession } from "../api-session.js";
-import { steer, type Steered } from "../steered-pools.js";
+import { startControlled, type ControlledPools } from "../controlled-pools.js";
 import { createRepository } from "./repository-folders.js";
 import { runJob } from "./vm-with-disks.js";
 
@@ -19,8 +19,8 @@ interface Backup {
 }
 
 async function setUp(t: Test, more: object = {}) {
-  const steered = await steer(t, { hosts: 1, vms: 6 });
-  const { api } = steered;
+  const controlled = await startControlled(t, { hosts: 1, vms: 6 });
+  const { api } = controlled;
   const { id: repository, folder } = await createRepository(t, api);
   const [pool] = await api.all({ type: "pool" });
   const job = {
@@ -38,7 +38,7 @@ async function setUp(t: Test, more: object = {}) {
   const newest = async (type: Backup["type"]) =>
     (await backups()).find((one) => one.type === type)!;
   return {
-    ...steered,
+    ...controlled,
     repository,
     folder,
     pool: pool!.id,
@@ -48,7 +48,10 @@ async function setUp(t: Test, more: object = {}) {
   };
 }
 
-function nameOf({ record }: Pick<Steered, "record">, pool: string): unknown {
+function nameOf(
+  { record }: Pick<ControlledPools, "record">,
+  pool: string,
+): unknown {
   return record("pool", pool)["name_label"];
 }
 
@@ -144,15 +147,15 @@ t.test("databases of pools and the configuration are backed up", async (t) => {
 t.test(
   "the database of a pool is restored after the pool has checked it",
   async (t) => {
-    const steered = await setUp(t, { server: false });
-    const { api, id, pool, pools, newest } = steered;
-    const before = nameOf(steered, pool);
+    const controlled = await setUp(t, { server: false });
+    const { api, id, pool, pools, newest } = controlled;
+    const before = nameOf(controlled, pool);
     t.equal((await runJob(api, id)).status, "success");
     const backup = (await newest("pool")).id;
     await api.ask("pool.set", { id: pool, name_label: "changed" });
-    t.equal(nameOf(steered, pool), "changed");
+    t.equal(nameOf(controlled, pool), "changed");
     await api.ask("metadataBackup.restore", { id: backup, dryRun: true });
-    t.equal(nameOf(steered, pool), "changed", "a dry run changes nothing");
+    t.equal(nameOf(controlled, pool), "changed", "a dry run changes nothing");
     // Before the restore: that restarts the toolstack.
     await t.test("a pool that refuses it keeps its database", async (t) => {
       pools[0]!.failNext(
@@ -162,10 +165,10 @@ t.test(
       );
       const refused = await api.call("metadataBackup.restore", { id: backup });
       t.match(JSON.stringify(refused.error), /RESTORE_INCOMPATIBLE_VERSION/);
-      t.equal(nameOf(steered, pool), "changed");
+      t.equal(nameOf(controlled, pool), "changed");
     });
     await api.ask("metadataBackup.restore", { id: backup });
-    t.equal(nameOf(steered, pool), before);
+    t.equal(nameOf(controlled, pool), before);
     const logs = (await api.ask("restoreLog.getAll")) as object[];
     t.match(logs[0], { status: "success", data: { backup } });
   },

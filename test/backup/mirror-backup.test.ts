@@ -1,7 +1,7 @@
 import { rename } from "node:fs/promises";
 import t, { type Test } from "tap";
 import type { Answer } from "../api-session.js";
-import { steer } from "../steered-pools.js";
+import { startControlled } from "../controlled-pools.js";
 import { createRepository } from "./repository-folders.js";
 import { MIB, runJob, withSmallDisks, write } from "./vm-with-disks.js";
 
@@ -17,13 +17,13 @@ interface Archive {
 }
 
 async function setUp(t: Test) {
-  const steered = await steer(t, { hosts: 1, vms: 6 });
-  const { api, pools } = steered;
+  const controlled = await startControlled(t, { hosts: 1, vms: 6 });
+  const { api, pools } = controlled;
   const { id: source } = await createRepository(t, api, { name: "source" });
   const { id: target, folder } = await createRepository(t, api, {
     name: "target",
   });
-  const vm = await withSmallDisks(steered, ["system"]);
+  const vm = await withSmallDisks(controlled, ["system"]);
   const backup = await api.ask("job.create", {
     job: {
       type: "backup",
@@ -47,7 +47,7 @@ async function setUp(t: Test) {
       "backup-repository": repository,
     })) as Archive[];
   return {
-    ...steered,
+    ...controlled,
     source,
     target,
     folder,

@@ -7,7 +7,7 @@ import {
   startOver,
   type Answer,
 } from "../api-session.js";
-import { steer } from "../steered-pools.js";
+import { startControlled } from "../controlled-pools.js";
 import {
   createRepository,
   emptyFolder,
@@ -26,7 +26,7 @@ const codeOf = ({ error }: Answer) =>
   (error?.data as { code?: string } | undefined)?.code;
 
 t.test("a repository is created, described and removed", async (t) => {
-  const { api } = await steer(t);
+  const { api } = await startControlled(t);
   const { id, folder, recoveryKey, recoverySheet } = await createRepository(
     t,
     api,
@@ -104,7 +104,7 @@ t.test("a repository is created, described and removed", async (t) => {
 });
 
 t.test("an existing repository is opened with its keys only", async (t) => {
-  const { api } = await steer(t);
+  const { api } = await startControlled(t);
   const { id, folder, recoveryKey } = await createRepository(t, api);
   const url = `file://${folder}`;
   const again = { name: "again", url, passphrase: PASSPHRASE };
@@ -129,7 +129,7 @@ t.test("an existing repository is opened with its keys only", async (t) => {
 });
 
 t.test("folders that cannot be used are refused", async (t) => {
-  const { api } = await steer(t);
+  const { api } = await startControlled(t);
   const folder = await emptyFolder(t);
   const add = (url: string) =>
     api.call("remote.create", { name: "x", url, passphrase: PASSPHRASE });
@@ -154,7 +154,7 @@ t.test("folders that cannot be used are refused", async (t) => {
 });
 
 t.test("a repository that is missing, or is older, is reported", async (t) => {
-  const { api } = await steer(t);
+  const { api } = await startControlled(t);
   const { id, folder } = await createRepository(t, api);
   const aside = `${folder}.aside`;
   t.teardown(() => rm(aside, { recursive: true, force: true }));
@@ -189,7 +189,7 @@ t.test("a repository that is missing, or is older, is reported", async (t) => {
 });
 
 t.test("only administrators see repositories, unless granted", async (t) => {
-  const { api, url } = await steer(t);
+  const { api, url } = await startControlled(t);
   const { id, folder } = await createRepository(t, api);
   const user = { email: "ada", password: "a long word" };
   await api.ask("user.create", user);

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import t, { type Test } from "tap";
 import type { Thing } from "../api-session.js";
-import { steer, type Steered } from "../steered-pools.js";
+import { startControlled, type ControlledPools } from "../controlled-pools.js";
 import { createRepository } from "./repository-folders.js";
 import { storeBackup } from "./stored-backups.js";
 import { recordsOf } from "./vm-records.js";
@@ -21,8 +21,8 @@ type XapiVm = Readonly<Record<string, unknown>> & {
 
 /** A backup of a VM with guest tools, an SR for its test, and the number of objects in the pool. */
 async function setUp(t: Test, tags: readonly string[] = []) {
-  const steered = await steer(t, { hosts: 1, vms: 3 });
-  const { api, pools } = steered;
+  const controlled = await startControlled(t, { hosts: 1, vms: 3 });
+  const { api, pools } = controlled;
   const pool = pools[0]!;
   const repository = await createRepository(t, api);
   const vms = await api.all({ type: "VM" });
@@ -43,11 +43,13 @@ async function setUp(t: Test, tags: readonly string[] = []) {
   const sr = (srs.find((one) => one["SR_type"] === "nfs") ?? srs[0]!).id;
   const count = () => KINDS.map((name) => pool.database.table(name).rows.size);
   const id = `${repository.id}/${backup}`;
-  return { ...steered, pool, id, sr, source, repository, count };
+  return { ...controlled, pool, id, sr, source, repository, count };
 }
 
 /** The VM of the test that runs now, when it exists. */
-async function testVm({ pools }: Pick<Steered, "pools">): Promise<string> {
+async function testVm({
+  pools,
+}: Pick<ControlledPools, "pools">): Promise<string> {
   const { rows } = pools[0]!.database.table("VM");
   for (;;) {
     for (const ref of rows.keys()) {
@@ -72,9 +74,9 @@ t.test("a backup is tested by a start in a closed network", async (t) => {
     durationMs: Number,
     hasPicture: true,
   });
-  const made = calls();
+  const created = calls();
   for (const name of ["network.create", "VIF.create", "VM.start", "VM.destroy"])
-    t.ok(made.includes(name), name);
+    t.ok(created.includes(name), name);
   t.same(count(), before, "nothing is left");
   const shown = (await api.ask("backupArchive.get", { id })) as Thing;
   t.match(shown, {
@@ -89,9 +91,9 @@ t.test("a backup is tested by a start in a closed network", async (t) => {
   await t.test("without interfaces", async (t) => {
     const none = { ...params, network: "none" };
     t.match(await api.ask("backupNg.checkBackup", none), { success: true });
-    const made = calls();
-    t.notOk(made.includes("network.create"));
-    t.notOk(made.includes("VIF.create"));
+    const created = calls();
+    t.notOk(created.includes("network.create"));
+    t.notOk(created.includes("VIF.create"));
     t.same(count(), before);
   });
 

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import t from "tap";
 import { ApiSession, type Answer } from "../api-session.js";
-import { steer } from "../steered-pools.js";
+import { startControlled } from "../controlled-pools.js";
 import { createRepository } from "./repository-folders.js";
 import { storeBackup } from "./stored-backups.js";
 import { recordsOf } from "./vm-records.js";
@@ -37,7 +37,7 @@ function permissionOf({ error }: Answer): string | undefined {
 }
 
 t.test("each object that a restore reaches needs its right", async (t) => {
-  const { api, url, pools } = await steer(t, { hosts: 1, vms: 3 });
+  const { api, url, pools } = await startControlled(t, { hosts: 1, vms: 3 });
   const repository = await createRepository(t, api);
   const vms = await api.all({ type: "VM", power_state: "Halted" });
   const source = vms[0] ?? (await api.all({ type: "VM" }))[0]!;

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import t, { type Test } from "tap";
 import type { SimulatedPool } from "@xo-server/xapi-sim";
 import { ApiSession, type Answer, type Thing } from "../api-session.js";
-import { steer } from "../steered-pools.js";
+import { startControlled } from "../controlled-pools.js";
 import { createRepository } from "./repository-folders.js";
 import { storeBackup } from "./stored-backups.js";
 import { recordsOf } from "./vm-records.js";
@@ -35,9 +35,9 @@ function contentOf(
 }
 
 async function open(t: Test) {
-  const steered = await steer(t, { hosts: 1, vms: 3 });
-  const { api } = steered;
-  const pool = steered.pools[0]!;
+  const controlled = await startControlled(t, { hosts: 1, vms: 3 });
+  const { api } = controlled;
+  const pool = controlled.pools[0]!;
   const repository = await createRepository(t, api);
   const [vm] = await api.all({ type: "VM", power_state: "Halted" });
   const source = vm ?? (await api.all({ type: "VM" }))[0]!;
@@ -63,7 +63,7 @@ async function open(t: Test) {
     await list();
     return { backup, id: `${repository.id}/${backup}` };
   };
-  return { ...steered, pool, repository, source, sr, store };
+  return { ...controlled, pool, repository, source, sr, store };
 }
 
 const disksOf = async (api: ApiSession, vm: string): Promise<Thing[]> => {
@@ -90,8 +90,8 @@ t.test(
       sr: sr.id,
       name: "restored",
     })) as { id: string };
-    const made = record("VM", vm);
-    t.match(made, {
+    const created = record("VM", vm);
+    t.match(created, {
       name_label: "restored",
       power_state: "Halted",
       blocked_operations: {},
@@ -101,11 +101,11 @@ t.test(
     });
     const old = record("VM", source.id);
     for (const field of ["memory_static_max", "VCPUs_max", "platform"])
-      t.same(made[field], old[field], field);
+      t.same(created[field], old[field], field);
     const [vdi] = await disksOf(api, vm);
     t.match(vdi, { $SR: sr.id, size: disk.length });
     t.ok(contentOf(pool, vdi!.id, disk.length).equals(disk), "same content");
-    const vtpms = made["VTPMs"] as string[];
+    const vtpms = created["VTPMs"] as string[];
     t.equal(vtpms.length, 1);
     const macsOf = async (id: string) =>
       (await api.all({ type: "VIF", $VM: id })).map((vif) => vif["MAC"]);

@@ -11,7 +11,7 @@ import { createServer } from "node:tls";
 import { makeSelfSigned } from "@xo-server/certificate";
 import t, { type Test } from "tap";
 import type { Answer, ApiSession } from "../api-session.js";
-import { steer } from "../steered-pools.js";
+import { startControlled } from "../controlled-pools.js";
 import { PASSPHRASE } from "./repository-folders.js";
 
 t.comment("timeout=300000");
@@ -55,7 +55,7 @@ async function everything(t: Test, api: ApiSession): Promise<string> {
 }
 
 t.test("a repository in an object store is used by its URL", async (t) => {
-  const { api } = await steer(t);
+  const { api } = await startControlled(t);
   const s3 = await startFakeS3(t);
   const host = hostOf(s3);
   const answer = await create(
@@ -83,7 +83,7 @@ t.test("a repository in an object store is used by its URL", async (t) => {
 });
 
 t.test("a stored key is used for its own bucket only", async (t) => {
-  const { api } = await steer(t);
+  const { api } = await startControlled(t);
   const s3 = await startFakeS3(t);
   const other = await startFakeS3(t);
   const [host, otherHost] = [hostOf(s3), hostOf(other)];
@@ -128,7 +128,7 @@ t.test("a stored key is used for its own bucket only", async (t) => {
 });
 
 t.test("URLs that are wrong are refused without their keys", async (t) => {
-  const { api } = await steer(t);
+  const { api } = await startControlled(t);
   const key = "s3://KEYID:hidden";
   for (const [url, reason] of [
     [`${key}/more@localhost/bucket`, "percent-encoded"],
@@ -161,7 +161,7 @@ t.test("URLs that are wrong are refused without their keys", async (t) => {
 });
 
 t.test("a pinned certificate is the only one that is accepted", async (t) => {
-  const { api } = await steer(t);
+  const { api } = await startControlled(t);
   const s3 = await startFakeS3(t);
   const { key, cert } = makeSelfSigned({
     commonName: "localhost",

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { ApiSession } from "../api-session.js";
-import type { Steered } from "../steered-pools.js";
+import type { ControlledPools } from "../controlled-pools.js";
 
 export const MIB = 2 ** 20;
 
@@ -13,7 +13,7 @@ export interface SmallVm {
 
 /** A VM of the pool gets new disks of 8 MiB in place of its own; their first MiB is random. */
 export async function withSmallDisks(
-  { api, pools }: Pick<Steered, "api" | "pools">,
+  { api, pools }: Pick<ControlledPools, "api" | "pools">,
   names: readonly string[],
   nth = 0,
 ): Promise<SmallVm> {
@@ -50,7 +50,7 @@ export async function smallDisks(
 
 /** A guest writes random bytes. */
 export function write(
-  { disks }: Steered["pools"][number],
+  { disks }: ControlledPools["pools"][number],
   disk: string,
   offset: number,
   size: number,
@@ -111,7 +111,7 @@ export async function lastRun(
 
 /** Snapshots of a VM, and operations of it that are blocked, as XAPI has them. */
 export function leftovers(
-  { record, pools }: Pick<Steered, "record" | "pools">,
+  { record, pools }: Pick<ControlledPools, "record" | "pools">,
   vm: string,
 ): { snapshots: string[]; blocked: string[] } {
   const { snapshots, blocked_operations } = record("VM", vm);

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import t from "tap";
 import type { Thing } from "../api-session.js";
-import { steer } from "../steered-pools.js";
+import { startControlled } from "../controlled-pools.js";
 import { createRepository } from "./repository-folders.js";
 import { MIB, runJob, smallDisks, write } from "./vm-with-disks.js";
 
@@ -10,8 +10,8 @@ t.comment("timeout=480000");
 t.test(
   "a wrong bitmap of changed blocks is found, and raises an alarm",
   async (t) => {
-    const steered = await steer(t, { hosts: 1, vms: 6 });
-    const { api, pools } = steered;
+    const controlled = await startControlled(t, { hosts: 1, vms: 6 });
+    const { api, pools } = controlled;
     const pool = pools[0]!;
     const { id: repository } = await createRepository(t, api);
     const vm = await smallDisks(api, ["system"]);

@@ -1,6 +1,6 @@
 import t, { type Test } from "tap";
-import type { Steered } from "../steered-pools.js";
-import { steer } from "../steered-pools.js";
+import type { ControlledPools } from "../controlled-pools.js";
+import { startControlled } from "../controlled-pools.js";
 import { createRepository } from "./repository-folders.js";
 import { leftovers, MIB, runJob, withSmallDisks } from "./vm-with-disks.js";
 
@@ -9,7 +9,10 @@ t.comment("timeout=300000");
 const RAW = "http/get_export_raw_vdi";
 const XVA = "http/get_export";
 
-function contentOf({ pools }: Pick<Steered, "pools">, disk: string): Buffer {
+function contentOf(
+  { pools }: Pick<ControlledPools, "pools">,
+  disk: string,
+): Buffer {
   const bytes = Buffer.alloc(8 * MIB);
   pools[0]!.disks.read(disk, 0, bytes);
   return bytes;
@@ -17,14 +20,14 @@ function contentOf({ pools }: Pick<Steered, "pools">, disk: string): Buffer {
 
 /** A job over a VM with two disks, in a pool whose exports of disks fail. */
 async function setUp(t: Test, repositories = 1) {
-  const steered = await steer(t, { hosts: 1, vms: 6 });
-  const { api, pools } = steered;
+  const controlled = await startControlled(t, { hosts: 1, vms: 6 });
+  const { api, pools } = controlled;
   const ids: string[] = [];
   for (let i = 0; i < repositories; i++) {
     const { id } = await createRepository(t, api, { name: `r${i}` });
     ids.push(id);
   }
-  const vm = await withSmallDisks(steered, ["system", "data"]);
+  const vm = await withSmallDisks(controlled, ["system", "data"]);
   const job = {
     type: "backup",
     name: "nightly",
@@ -34,14 +37,14 @@ async function setUp(t: Test, repositories = 1) {
   };
   const id = String(await api.ask("job.create", { job }));
   pools[0]!.faults.set("http500", { value: true, method: RAW });
-  return { ...steered, vm, id, repository: ids[0]! };
+  return { ...controlled, vm, id, repository: ids[0]! };
 }
 
 t.test(
   "disks that can be read neither by NBD nor alone are taken from the export of the VM",
   async (t) => {
-    const steered = await setUp(t, 2);
-    const { api, pools, vm, id, repository } = steered;
+    const controlled = await setUp(t, 2);
+    const { api, pools, vm, id, repository } = controlled;
     pools[0]!.faults.set("drop", { value: true, method: "nbd" });
     // Nothing goes wrong, but exports are counted.
     const { injectedErrors } = pools[0]!;
@@ -60,7 +63,7 @@ t.test(
         t.ok(reasons?.[0], `the reason is in the log: ${reasons?.join()}`);
       }
     }
-    t.equal(leftovers(steered, vm.id).blocked.length, 0);
+    t.equal(leftovers(controlled, vm.id).blocked.length, 0);
 
     const [sr] = await api.all({ type: "SR", SR_type: "nfs" });
     const { backup = "" } = entry!.repositories![0]!;
@@ -77,9 +80,9 @@ t.test(
     for (const { VDI } of vbds) {
       const { name_label } = await api.get(String(VDI));
       const nth = name_label === "system" ? 0 : 1;
-      const original = contentOf(steered, vm.disks[nth]!);
+      const original = contentOf(controlled, vm.disks[nth]!);
       t.ok(
-        contentOf(steered, String(VDI)).equals(original),
+        contentOf(controlled, String(VDI)).equals(original),
         String(name_label),
       );
     }
@@ -87,8 +90,8 @@ t.test(
 );
 
 t.test("an export that is cut or damaged is no backup", async (t) => {
-  const steered = await setUp(t);
-  const { api, pools, vm, id } = steered;
+  const controlled = await setUp(t);
+  const { api, pools, vm, id } = controlled;
   const { faults } = pools[0]!;
   faults.set("drop", { value: true, method: "nbd" });
   for (const [fault, value] of [
@@ -106,7 +109,7 @@ t.test("an export that is cut or damaged is no backup", async (t) => {
       /source-invalid|transfer-failed|XVA|stream ends/,
       `${fault}: ${JSON.stringify(entry?.error)}`,
     );
-    t.same(leftovers(steered, vm.id).blocked, []);
+    t.same(leftovers(controlled, vm.id).blocked, []);
     faults.set(fault, false);
   }
   t.same(await api.ask("backupArchive.getAll"), []);

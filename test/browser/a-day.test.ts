@@ -2,7 +2,7 @@
 import type { Page } from "playwright-core";
 import t, { type Test } from "tap";
 import { RunningProgram } from "../running-program.js";
-import { complaintsOf, noBrowserReason, openBrowser } from "./chromium.js";
+import { consoleErrorsOf, noBrowserReason, openBrowser } from "./chromium.js";
 
 // Real programs and a browser on a busy machine. The runner reads the limit of a file, in ms, from a comment.
 const LIMIT = { timeout: 240_000 };
@@ -24,7 +24,7 @@ t.test(
       locale: "en-US",
       reducedMotion: "reduce",
     });
-    const complaints = complaintsOf(page);
+    const consoleErrors = consoleErrorsOf(page);
     t.teardown(async () => {
       if (pictures !== undefined)
         await page.screenshot({ path: `${pictures}/a-day.png` });
@@ -90,7 +90,7 @@ t.test(
     await untilHost(page, (host) => host === home);
     t.pass("and is back where it was");
     t.same(
-      complaints.filter((one) => !one.includes("401")),
+      consoleErrors.filter((one) => !one.includes("401")),
       [],
     );
   },

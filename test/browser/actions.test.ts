@@ -44,7 +44,7 @@ t.test("actions on objects", { skip, ...LIMIT }, async (t) => {
 
   t.test("a VM is started, and disabled actions show the reason", async (t) => {
     const { id, name } = await vmOf("power_state:Halted");
-    const { page, complaints } = await open(t, `/vms/${id}`);
+    const { page, consoleErrors } = await open(t, `/vms/${id}`);
     const off = bar(page).getByRole("button", { name: /^Shut down/ });
     t.equal(await off.getAttribute("aria-disabled"), "true");
     t.match(await off.textContent(), /The VM is halted/);
@@ -54,7 +54,7 @@ t.test("actions on objects", { skip, ...LIMIT }, async (t) => {
     await bar(page)
       .getByRole("button", { name: /^Start/, disabled: true })
       .waitFor();
-    t.same(complaints, []);
+    t.same(consoleErrors, []);
   });
 
   t.test(
@@ -66,7 +66,7 @@ t.test("actions on objects", { skip, ...LIMIT }, async (t) => {
         .sort()
         .slice(0, 3);
       const query = `power_state:Running |(${some.map((name) => `name_label:/^${name}$/`).join(" ")})`;
-      const { page, complaints } = await open(
+      const { page, consoleErrors } = await open(
         t,
         `/vms?q=${encodeURIComponent(query)}`,
       );
@@ -107,7 +107,7 @@ t.test("actions on objects", { skip, ...LIMIT }, async (t) => {
             .length,
           1,
         );
-      t.same(complaints, []);
+      t.same(consoleErrors, []);
     },
   );
 
@@ -118,7 +118,7 @@ t.test("actions on objects", { skip, ...LIMIT }, async (t) => {
       const homeOf = async () =>
         (await list("vms", `id:${id}`))[0]!["$container"];
       const home = await homeOf();
-      const { page, complaints } = await open(t, `/vms/${id}`);
+      const { page, consoleErrors } = await open(t, `/vms/${id}`);
       await bar(page)
         .getByRole("button", { name: /^Migrate/ })
         .click();
@@ -133,13 +133,13 @@ t.test("actions on objects", { skip, ...LIMIT }, async (t) => {
       await notification.getByRole("button", { name: "Undo" }).click();
       await notification.filter({ hasText: "Undone" }).waitFor();
       t.equal(await homeOf(), home);
-      t.same(complaints, []);
+      t.same(consoleErrors, []);
     },
   );
 
   t.test("deletion needs the typed name, and lists the disks", async (t) => {
     const { id, name } = await vmOf("power_state:Halted");
-    const { page, complaints } = await open(t, `/vms/${id}`);
+    const { page, consoleErrors } = await open(t, `/vms/${id}`);
     await bar(page).getByRole("button", { name: "More" }).click();
     await page.getByRole("menuitem", { name: "Delete" }).click();
     const dialog = page.getByRole("dialog");
@@ -151,11 +151,11 @@ t.test("actions on objects", { skip, ...LIMIT }, async (t) => {
     await button.click();
     await toast(page, `Delete: ${name}`).filter({ hasText: "Done" }).waitFor();
     t.same(await list("vms", `id:${id}`), []);
-    t.same(complaints, []);
+    t.same(consoleErrors, []);
   });
 
   t.test("VMs are created from a template", async (t) => {
-    const { page, complaints } = await open(t, "/new/vm");
+    const { page, consoleErrors } = await open(t, "/new/vm");
     const make = page.getByRole("button", { name: /^Create/ });
     t.ok(await make.isDisabled());
     await page.getByLabel("Search templates").fill("bookworm");
@@ -176,12 +176,12 @@ t.test("actions on objects", { skip, ...LIMIT }, async (t) => {
       "true",
       "the form is empty again, and nothing is wrong",
     );
-    const made = await list("vms", "name_label:/^made-0/");
+    const created = await list("vms", "name_label:/^made-0/");
     t.same(
-      made.map((vm) => (vm["CPUs"] as { number: number }).number),
+      created.map((vm) => (vm["CPUs"] as { number: number }).number),
       [3, 3],
     );
-    t.same(complaints, []);
+    t.same(consoleErrors, []);
   });
 
   t.test("a user is offered only what their rights allow", async (t) => {
@@ -222,7 +222,7 @@ t.test("actions on objects", { skip, ...LIMIT }, async (t) => {
       (host) => host.id !== id,
     );
     for (const host of others) await admin.ask("host.disable", { id: host.id });
-    const { page, complaints } = await open(t, `/hosts/${id}`);
+    const { page, consoleErrors } = await open(t, `/hosts/${id}`);
     await page
       .getByRole("button", { name: "Enter maintenance mode…" })
       .first()
@@ -237,7 +237,7 @@ t.test("actions on objects", { skip, ...LIMIT }, async (t) => {
     for (const reason of await stuck.allTextContents())
       t.notMatch(reason, /[A-Z]+_[A-Z]/, "words, not codes");
     t.same(await violations(page), []);
-    t.same(complaints, []);
+    t.same(consoleErrors, []);
     for (const host of others) await admin.ask("host.enable", { id: host.id });
   });
 

@@ -17,7 +17,7 @@ t.test(
     const { admin, url } = await startStorageBench(t);
     const chat = await startChatService(t);
     const browser = await openBrowser(t);
-    const { page, complaints } = await openPage(t, {
+    const { page, consoleErrors } = await openPage(t, {
       browser,
       url,
       path: "/settings/alarms",
@@ -55,7 +55,7 @@ t.test(
     await dialog.getByRole("button", { name: "Send test message" }).click();
     await dialog.getByText("Test message sent.").waitFor();
     t.equal(chat.received.length, 2);
-    t.same(complaints, []);
+    t.same(consoleErrors, []);
   },
 );
 

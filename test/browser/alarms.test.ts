@@ -3,7 +3,7 @@ import t from "tap";
 import type { Page } from "playwright-core";
 import { violations } from "./axe.js";
 import {
-  complaintsOf,
+  consoleErrorsOf,
   openBrowser,
   noBrowserReason,
   webRoot,
@@ -59,7 +59,7 @@ t.test("alarms on the page", { skip, timeout: 120_000 }, async (t) => {
         viewport: { width, height: 900 },
       });
       t.teardown(() => page.close());
-      const complaints = complaintsOf(page);
+      const consoleErrors = consoleErrorsOf(page);
       await page.goto(`${server.url}#/status`);
       await page.getByText("No alarms.").waitFor();
       t.same(await violations(page), [], "without alarms");
@@ -94,7 +94,7 @@ t.test("alarms on the page", { skip, timeout: 120_000 }, async (t) => {
       t.same(await violations(page), [], "one acknowledged");
       // The second factor is asked for by a 401.
       t.same(
-        complaints.filter((one) => !one.includes("401")),
+        consoleErrors.filter((one) => !one.includes("401")),
         [],
       );
     });

@@ -15,7 +15,7 @@ t.test("from nothing to a restored VM", { skip, ...LIMIT }, async (t) => {
   const { admin, list, url } = await startStorageBench(t);
   const folder = await emptyFolder(t);
   const browser = await openBrowser(t);
-  const { page, complaints } = await openPage(t, {
+  const { page, consoleErrors } = await openPage(t, {
     browser,
     url,
     path: "/backup",
@@ -142,5 +142,5 @@ t.test("from nothing to a restored VM", { skip, ...LIMIT }, async (t) => {
     const { left = -1, right = 1e9 } = shown?.getBoundingClientRect() ?? {};
     return left >= 0 && right <= window.innerWidth;
   });
-  t.same(complaints, []);
+  t.same(consoleErrors, []);
 });

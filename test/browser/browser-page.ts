@@ -2,7 +2,7 @@ import type { Browser, Page } from "playwright-core";
 import type { Test } from "tap";
 import { violations } from "./axe.js";
 import { serveBuilt } from "./built-page.js";
-import { complaintsOf } from "./chromium.js";
+import { consoleErrorsOf } from "./chromium.js";
 
 export interface View {
   readonly colorScheme: "light" | "dark";
@@ -31,7 +31,7 @@ export interface PageOptions {
 export async function openPage(
   t: Test,
   { browser, url, path, cookie, view = wide, prepare }: PageOptions,
-): Promise<{ page: Page; complaints: string[] }> {
+): Promise<{ page: Page; consoleErrors: string[] }> {
   const context = await browser.newContext({
     colorScheme: view.colorScheme,
     reducedMotion: "reduce",
@@ -45,9 +45,9 @@ export async function openPage(
   await serveBuilt(context, url);
   const page = await context.newPage();
   await prepare?.(page);
-  const complaints = complaintsOf(page);
+  const consoleErrors = consoleErrorsOf(page);
   await page.goto(`${url}/#${path}`);
-  return { page, complaints };
+  return { page, consoleErrors };
 }
 
 /** Accessibility and width of what is shown now, in light and dark, wide and narrow. */

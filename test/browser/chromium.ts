@@ -63,13 +63,13 @@ export async function openBrowser(t: Test): Promise<Browser> {
 }
 
 /** Collects what a page complains of: script errors, console errors, violations of the content policy. */
-export function complaintsOf(page: Page): string[] {
-  const complaints: string[] = [];
-  page.on("pageerror", (error) => complaints.push(error.message));
+export function consoleErrorsOf(page: Page): string[] {
+  const consoleErrors: string[] = [];
+  page.on("pageerror", (error) => consoleErrors.push(error.message));
   page.on("console", (message) => {
     // Some tests stop the server; Chromium logs each failed attempt.
     const vain = message.text().startsWith("WebSocket connection to");
-    if (message.type() === "error" && !vain) complaints.push(message.text());
+    if (message.type() === "error" && !vain) consoleErrors.push(message.text());
   });
-  return complaints;
+  return consoleErrors;
 }

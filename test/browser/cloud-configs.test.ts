@@ -11,7 +11,7 @@ const skip = noBrowserReason() ?? false;
 t.test("cloud configs are kept in a library", { skip, ...LIMIT }, async (t) => {
   const { admin, url } = await startStorageBench(t);
   const browser = await openBrowser(t);
-  const { page, complaints } = await openPage(t, {
+  const { page, consoleErrors } = await openPage(t, {
     browser,
     url,
     path: "/settings/cloud-configs",
@@ -49,5 +49,5 @@ t.test("cloud configs are kept in a library", { skip, ...LIMIT }, async (t) => {
     left.map(({ name }) => name),
     ["other"],
   );
-  t.same(complaints, []);
+  t.same(consoleErrors, []);
 });

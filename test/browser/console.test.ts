@@ -35,12 +35,12 @@ t.test(
         view,
         prepare,
       });
-      const sent = (...wanted: readonly number[]) => keys.until(wanted);
+      const sent = (...requested: readonly number[]) => keys.until(requested);
       return { ...opened, sent };
     };
 
     t.test("a key changes the picture, Ctrl+Alt+Del arrives", async (t) => {
-      const { page, sent, complaints } = await open(t, running[0]!.id);
+      const { page, sent, consoleErrors } = await open(t, running[0]!.id);
       await page.getByText("Connected", { exact: true }).waitFor();
       const canvas = page.getByRole("application");
       await canvas.focus();
@@ -73,7 +73,7 @@ t.test(
       await page.keyboard.press("Shift+Escape");
       const home = page.getByRole("link", { name: "Overview" });
       t.ok(await home.evaluate((link) => link === document.activeElement));
-      t.same(complaints, []);
+      t.same(consoleErrors, []);
     });
 
     t.test("view-only mode sends nothing", async (t) => {
@@ -92,7 +92,7 @@ t.test(
     });
 
     t.test("the terminal echoes input", async (t) => {
-      const { page, complaints } = await open(t, running[1]!.id);
+      const { page, consoleErrors } = await open(t, running[1]!.id);
       await page.getByText("Connected", { exact: true }).waitFor();
       await page.getByLabel("Console type").selectOption("vt100");
       const rows = page.locator(".xterm-rows");
@@ -108,7 +108,7 @@ t.test(
       await page.getByRole("button", { name: "Fit to window" }).click();
       while ((await lineHeight()) === fitting) continue;
       t.ok((await lineHeight()) < 22, "as large as one reads");
-      t.same(complaints, []);
+      t.same(consoleErrors, []);
     });
 
     t.test(
@@ -180,11 +180,11 @@ class SentKeys {
   }
 
   /** Resolves with all keys once these have been sent, in this order. */
-  async until(wanted: readonly number[]): Promise<readonly number[]> {
+  async until(requested: readonly number[]): Promise<readonly number[]> {
     for (;;) {
       let matched = 0;
-      for (const key of this.#keys) if (key === wanted[matched]) matched++;
-      if (matched >= wanted.length) return this.#keys;
+      for (const key of this.#keys) if (key === requested[matched]) matched++;
+      if (matched >= requested.length) return this.#keys;
       await new Promise<void>((resolve) => {
         this.#wake = resolve;
       });

@@ -20,7 +20,7 @@ async function selectThree(t: Test) {
     .slice(0, 3);
   const names = vms.map(({ name_label }) => String(name_label));
   const query = `power_state:Halted |(${names.map((name) => `name_label:/^${name}$/`).join(" ")})`;
-  const { page, complaints } = await openPage(t, {
+  const { page, consoleErrors } = await openPage(t, {
     browser: await openBrowser(t),
     url: bench.url,
     path: `/vms?q=${encodeURIComponent(query)}`,
@@ -32,7 +32,7 @@ async function selectThree(t: Test) {
     .getByRole("region", { name: "Selection" })
     .getByText("3 selected")
     .waitFor();
-  return { ...bench, vms, names, page, complaints };
+  return { ...bench, vms, names, page, consoleErrors };
 }
 
 async function choose(page: Page, action: RegExp): Promise<void> {
@@ -44,7 +44,7 @@ async function choose(page: Page, action: RegExp): Promise<void> {
 }
 
 t.test("several VMs are copied to an SR", { skip, ...LIMIT }, async (t) => {
-  const { list, names, page, complaints } = await selectThree(t);
+  const { list, names, page, consoleErrors } = await selectThree(t);
   await choose(page, /^Copy/);
   const dialog = page.getByRole("dialog");
   const pattern = dialog.getByLabel("Names of the copies");
@@ -63,14 +63,14 @@ t.test("several VMs are copied to an SR", { skip, ...LIMIT }, async (t) => {
       1,
       `a copy of ${name}`,
     );
-  t.same(complaints, []);
+  t.same(consoleErrors, []);
 });
 
 t.test(
   "several VMs are exported, one download after another",
   { skip, ...LIMIT },
   async (t) => {
-    const { admin, vms, names, page, complaints } = await selectThree(t);
+    const { admin, vms, names, page, consoleErrors } = await selectThree(t);
     const downloads: Download[] = [];
     page.on("download", (download) => downloads.push(download));
     // One of them is gone by then.
@@ -97,6 +97,6 @@ t.test(
       .filter(({ properties }) => properties.operation === "vm.export")
       .toSorted((a, b) => a.start - b.start);
     t.ok(one!.end <= other!.start);
-    t.same(complaints, []);
+    t.same(consoleErrors, []);
   },
 );

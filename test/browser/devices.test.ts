@@ -18,7 +18,7 @@ t.test(
     const [vm] = await list("vms", "power_state:Halted !VTPMs:/./");
     const [pool] = await list("pools");
     const browser = await openBrowser(t);
-    const { page, complaints } = await openPage(t, {
+    const { page, consoleErrors } = await openPage(t, {
       browser,
       url,
       path: `/vms/${vm!.id}`,
@@ -148,6 +148,6 @@ t.test(
         .first()
         .waitFor();
     });
-    t.same(complaints, []);
+    t.same(consoleErrors, []);
   },
 );

@@ -17,7 +17,7 @@ t.test("several VMs are edited", { skip, ...LIMIT }, async (t) => {
     .slice(0, 2);
   const query = `power_state:Halted |(${names.map((name) => `name_label:/^${name}$/`).join(" ")})`;
   const browser = await openBrowser(t);
-  const { page, complaints } = await openPage(t, {
+  const { page, consoleErrors } = await openPage(t, {
     browser,
     url,
     path: `/vms?q=${encodeURIComponent(query)}`,
@@ -39,7 +39,7 @@ t.test("several VMs are edited", { skip, ...LIMIT }, async (t) => {
     const [vm] = await list("vms", `name_label:/^${name}$/`);
     t.match(vm, { CPUs: { number: 3 }, auto_poweron: true });
   }
-  t.same(complaints, []);
+  t.same(consoleErrors, []);
 });
 
 t.test(
@@ -53,7 +53,7 @@ t.test(
     const idOf = (name: string) =>
       pifs.find(({ device }) => device === name)!.id;
     const browser = await openBrowser(t);
-    const { page, complaints } = await openPage(t, {
+    const { page, consoleErrors } = await openPage(t, {
       browser,
       url,
       path: `/pools/${pool!.id}`,
@@ -81,6 +81,6 @@ t.test(
     t.equal((await list("networks", '"bond of two"')).length, 1);
     const bonded = await list("pifs", "isBondSlave?");
     t.same(bonded.map(({ device }) => device).sort(), ["eth1", "eth2"]);
-    t.same(complaints, []);
+    t.same(consoleErrors, []);
   },
 );

@@ -30,14 +30,14 @@ t.test("host failures", { skip, ...LIMIT }, async (t) => {
   const browser = await openBrowser(t);
 
   const open = async (t: Test, path: string, view = wide) => {
-    const { page, complaints } = await openPage(t, {
+    const { page, consoleErrors } = await openPage(t, {
       browser,
       url,
       path,
       cookie: admin.cookie,
       view,
     });
-    return { page, main: page.getByRole("main"), complaints };
+    return { page, main: page.getByRole("main"), consoleErrors };
   };
   const tile = (page: Page, name: string) =>
     page
@@ -48,7 +48,10 @@ t.test("host failures", { skip, ...LIMIT }, async (t) => {
     "hosts are excluded by clicks, and the plan follows",
     LIMIT,
     async (t) => {
-      const { page, main, complaints } = await open(t, "/placement/failures");
+      const { page, main, consoleErrors } = await open(
+        t,
+        "/placement/failures",
+      );
       await main.getByText(/^This pool (tolerates|does not)/).waitFor();
       await tile(page, first).click();
       const said = main.getByText(/^1 host fails: /);
@@ -77,7 +80,7 @@ t.test("host failures", { skip, ...LIMIT }, async (t) => {
       await page.waitForURL((url) => !url.hash.includes("failed="));
       await main.getByRole("button", { name: "Add a host failure" }).click();
       await main.getByText(/^1 host fails: /).waitFor();
-      t.same(complaints, []);
+      t.same(consoleErrors, []);
     },
   );
 
@@ -93,7 +96,7 @@ t.test("host failures", { skip, ...LIMIT }, async (t) => {
     "more VMs than fit are simulated, and nothing is changed",
     LIMIT,
     async (t) => {
-      const { main, complaints } = await open(t, "/placement/failures");
+      const { main, consoleErrors } = await open(t, "/placement/failures");
       const card = main.getByRole("region", { name: "What if" });
       const before = (await list("vms")).length;
       await card
@@ -111,13 +114,13 @@ t.test("host failures", { skip, ...LIMIT }, async (t) => {
       await card.getByRole("button", { name: /^Remove: Add 100 VMs/ }).click();
       await card.getByText("No changes.").waitFor();
       t.equal((await list("vms")).length, before);
-      t.same(complaints, []);
+      t.same(consoleErrors, []);
     },
   );
 
   t.test("the VM's page shows possible hosts and reasons", LIMIT, async (t) => {
     const [vm] = inFirst;
-    const { page, main, complaints } = await open(t, `/vms/${vm!.id}`);
+    const { page, main, consoleErrors } = await open(t, `/vms/${vm!.id}`);
     await main.getByRole("button", { name: "More", exact: true }).click();
     await page.getByRole("menuitem", { name: "Possible hosts" }).click();
     await page.waitForURL(/\/placement$/);
@@ -129,7 +132,7 @@ t.test("host failures", { skip, ...LIMIT }, async (t) => {
     for (const host of hosts)
       await table.getByRole("link", { name: nameOf(host) }).waitFor();
     await main.getByText(/is a better host|is the best host/).waitFor();
-    t.same(complaints, []);
+    t.same(consoleErrors, []);
   });
 
   for (const view of [wide, narrow])

@@ -19,7 +19,7 @@ t.test("filters on the page of VMs", { skip, ...LIMIT }, async (t) => {
   const count = async (filter: string) => (await list("vms", filter)).length;
 
   const open = async (t: Test, view = wide) => {
-    const { page, complaints } = await openPage(t, {
+    const { page, consoleErrors } = await openPage(t, {
       browser,
       url,
       path: "/vms",
@@ -31,11 +31,11 @@ t.test("filters on the page of VMs", { skip, ...LIMIT }, async (t) => {
     const shows = (total: number) =>
       page.getByText(`${String(total)} objects`, { exact: true }).waitFor();
     await shows(60);
-    return { page, field, options, shows, complaints };
+    return { page, field, options, shows, consoleErrors };
   };
 
   t.test("by keyboard, from property to value", async (t) => {
-    const { page, field, options, shows, complaints } = await open(t);
+    const { page, field, options, shows, consoleErrors } = await open(t);
     await field.focus();
     await page.keyboard.type("pow");
     await options.getByText("power_state", { exact: true }).waitFor();
@@ -58,7 +58,7 @@ t.test("filters on the page of VMs", { skip, ...LIMIT }, async (t) => {
     await page.keyboard.press("Escape");
     t.equal(await field.inputValue(), "");
     await shows(60);
-    t.same(complaints, []);
+    t.same(consoleErrors, []);
   });
 
   t.test("words, values of the server, and names of ids", async (t) => {

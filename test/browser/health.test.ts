@@ -17,7 +17,7 @@ t.test("the health page", { skip, ...LIMIT }, async (t) => {
     size: 2 ** 30,
   });
   const browser = await openBrowser(t);
-  const { page, complaints } = await openPage(t, {
+  const { page, consoleErrors } = await openPage(t, {
     browser,
     url,
     path: "/health-report",
@@ -35,5 +35,5 @@ t.test("the health page", { skip, ...LIMIT }, async (t) => {
   await card.getByRole("link", { name: "Show in list" }).click();
   await page.waitForURL(/\/vdis\?q=/);
   await main.getByText("left over").waitFor();
-  t.same(complaints, []);
+  t.same(consoleErrors, []);
 });

@@ -32,7 +32,7 @@ t.test(
     const name = String(host!["name_label"]);
     const path = `/hosts/${id}`;
     const browser = await openBrowser(t);
-    const { page, complaints } = await openPage(t, {
+    const { page, consoleErrors } = await openPage(t, {
       browser,
       url,
       path,
@@ -100,7 +100,7 @@ t.test(
       t.pass("the host has it");
     });
 
-    t.same(complaints, []);
+    t.same(consoleErrors, []);
   },
 );
 
@@ -127,7 +127,7 @@ t.test(
     const before = await memory();
     await admin.ask("host.disable", { id });
     const browser = await openBrowser(t);
-    const { page, complaints } = await openPage(t, {
+    const { page, consoleErrors } = await openPage(t, {
       browser,
       url,
       path: `/hosts/${id}/advanced`,
@@ -144,7 +144,7 @@ t.test(
     t.equal((await memory()).size, before.size, "until it boots");
     await admin.ask("host.restart", { id });
     await until(memory, ({ size }) => size === 5 * 2 ** 30);
-    t.same(complaints, []);
+    t.same(consoleErrors, []);
   },
 );
 
@@ -156,7 +156,7 @@ t.test(
     // The coordinator: other hosts of the simulator are not reachable.
     const [pool] = await list("pools");
     const browser = await openBrowser(t);
-    const { page, complaints } = await openPage(t, {
+    const { page, consoleErrors } = await openPage(t, {
       browser,
       url,
       path: `/hosts/${String(pool!["master"])}/statistics`,
@@ -181,7 +181,7 @@ t.test(
     await main.getByRole("button", { name: "Apply" }).click();
     await page.waitForURL(/span=/);
     await main.locator("canvas").first().waitFor();
-    t.same(complaints, []);
+    t.same(consoleErrors, []);
   },
 );
 
@@ -204,7 +204,7 @@ t.test(
     const joiner = hosts.find((host) => host["$pool"] === source.id)!;
     const browser = await openBrowser(t);
     const token = String(await api.ask("token.create", {}));
-    const { page, complaints } = await openPage(t, {
+    const { page, consoleErrors } = await openPage(t, {
       browser,
       url,
       path: "/",
@@ -227,6 +227,6 @@ t.test(
       () => api.all({ type: "host", $pool: target.id }),
       (joined) => joined.length === 3,
     );
-    t.same(complaints, []);
+    t.same(consoleErrors, []);
   },
 );

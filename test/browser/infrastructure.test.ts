@@ -25,7 +25,7 @@ t.test("hosts, pools, storage and networks", { skip, ...LIMIT }, async (t) => {
   const browser = await openBrowser(t);
 
   const open = async (t: Test, path: string, view = wide) => {
-    const { page, complaints } = await openPage(t, {
+    const { page, consoleErrors } = await openPage(t, {
       browser,
       url,
       path,
@@ -33,7 +33,7 @@ t.test("hosts, pools, storage and networks", { skip, ...LIMIT }, async (t) => {
       view,
     });
     await page.getByRole("heading", { level: 1 }).waitFor();
-    return { page, complaints };
+    return { page, consoleErrors };
   };
   /** Waits until the server returns this value for a field of an object. */
   const untilSet = async (
@@ -46,7 +46,7 @@ t.test("hosts, pools, storage and networks", { skip, ...LIMIT }, async (t) => {
   };
 
   t.test("the diagram shows problems with links", async (t) => {
-    const { page, complaints } = await open(t, "/topology");
+    const { page, consoleErrors } = await open(t, "/topology");
     await page.getByText("all networks are available").waitFor();
     const card = page.locator(".box", { hasText: nameOf(host) });
     await card.hover();
@@ -81,11 +81,11 @@ t.test("hosts, pools, storage and networks", { skip, ...LIMIT }, async (t) => {
     const name = await vm.textContent();
     await vm.click();
     await page.getByRole("heading", { level: 1, name: name!.trim() }).waitFor();
-    t.same(complaints, []);
+    t.same(consoleErrors, []);
   });
 
   t.test("the storage map shows the usage of SRs", async (t) => {
-    const { page, complaints } = await open(t, "/storage-map");
+    const { page, consoleErrors } = await open(t, "/storage-map");
     const tile = page.getByRole("button", { name: nameOf(nfs) });
     await tile.focus();
     await page.keyboard.press("Enter");
@@ -101,11 +101,11 @@ t.test("hosts, pools, storage and networks", { skip, ...LIMIT }, async (t) => {
       .waitFor();
     await about.getByRole("link", { name: nameOf(nfs) }).click();
     await heading(page, nameOf(nfs)).waitFor();
-    t.same(complaints, []);
+    t.same(consoleErrors, []);
   });
 
   t.test("a host: its settings, its interfaces, its memory", async (t) => {
-    const { page, complaints } = await open(t, `/hosts/${host.id}`);
+    const { page, consoleErrors } = await open(t, `/hosts/${host.id}`);
     await page.getByText("Pool coordinator").waitFor();
     const tabs = page.locator("nav.tabs");
     const height = () => tabs.evaluate((bar) => bar.clientHeight);
@@ -140,11 +140,11 @@ t.test("hosts, pools, storage and networks", { skip, ...LIMIT }, async (t) => {
     await page.getByRole("switch", { name: "Multipathing" }).click();
     const filter = `id:${host.id} multipathing?`;
     await untilSet("hosts", filter, "the pool knows it");
-    t.same(complaints, []);
+    t.same(consoleErrors, []);
   });
 
   t.test("a pool: its capacity and defaults", async (t) => {
-    const { page, complaints } = await open(t, `/pools/${pool.id}`);
+    const { page, consoleErrors } = await open(t, `/pools/${pool.id}`);
     await page.getByText(/vCPUs of running VMs on 96 cores/).waitFor();
     await page.getByText("Disabled: VMs of a failed host").waitFor();
     const other = await first(
@@ -159,7 +159,7 @@ t.test("hosts, pools, storage and networks", { skip, ...LIMIT }, async (t) => {
     await tab(page, "Storage");
     await page.getByRole("grid").getByText(nameOf(nfs)).waitFor();
     t.equal(await page.getByText("DVD drives").count(), 0);
-    t.same(complaints, []);
+    t.same(consoleErrors, []);
   });
 
   t.test("an SR: XAPI's refusals are shown in its words", async (t) => {
@@ -183,7 +183,7 @@ t.test("hosts, pools, storage and networks", { skip, ...LIMIT }, async (t) => {
   });
 
   t.test("a network: its hosts, its VMs, its settings", async (t) => {
-    const { page, complaints } = await open(t, `/networks/${network.id}`);
+    const { page, consoleErrors } = await open(t, `/networks/${network.id}`);
     await page.getByText("Available on every host of the pool").waitFor();
     await page.getByRole("row").nth(3).waitFor();
     t.equal(await page.getByRole("row").count(), 4, "a line a host");
@@ -192,7 +192,7 @@ t.test("hosts, pools, storage and networks", { skip, ...LIMIT }, async (t) => {
     await untilSet("networks", filter, "the pool knows it");
     await tab(page, "VMs");
     await page.locator("td a").first().waitFor();
-    t.same(complaints, []);
+    t.same(consoleErrors, []);
   });
 
   for (const view of [wide, narrow])

@@ -15,7 +15,7 @@ t.test(
     const { admin, list, url } = await startStorageBench(t);
     const [network] = await list("networks");
     const browser = await openBrowser(t);
-    const { page, complaints } = await openPage(t, {
+    const { page, consoleErrors } = await openPage(t, {
       browser,
       url,
       path: "/settings/ip-pools",
@@ -51,6 +51,6 @@ t.test(
     await page.getByRole("region", { name: "Team" }).waitFor();
     const sets = await admin.ask<{ ipPools: string[] }[]>("resourceSet.getAll");
     t.equal(sets[0]?.ipPools.length, 1);
-    t.same(complaints, []);
+    t.same(consoleErrors, []);
   },
 );

@@ -25,7 +25,7 @@ t.test("lists of objects", { skip, ...LIMIT }, async (t) => {
   const browser = await openBrowser(t);
 
   const open = async (t: Test, path = "/vms", view: View = wide) => {
-    const { page, complaints } = await openPage(t, {
+    const { page, consoleErrors } = await openPage(t, {
       browser,
       url,
       path,
@@ -34,7 +34,7 @@ t.test("lists of objects", { skip, ...LIMIT }, async (t) => {
     });
     const grid = page.getByRole("grid");
     await grid.locator(".row:not(:has(.waiting))").first().waitFor();
-    return { page, grid, complaints };
+    return { page, grid, consoleErrors };
   };
   /** Names of the rows that are drawn, from the top. */
   const shown = (page: Page) =>
@@ -52,7 +52,7 @@ t.test("lists of objects", { skip, ...LIMIT }, async (t) => {
     page.locator(`[role=grid][aria-rowcount="${objects + 1}"]`).waitFor();
 
   t.test("a click on a head orders; another filter, and back", async (t) => {
-    const { page, grid, complaints } = await open(t);
+    const { page, grid, consoleErrors } = await open(t);
     await until(page, names.slice(0, 5));
     await grid.getByRole("button", { name: "Name" }).click();
     await until(page, names.slice(-5).reverse());
@@ -66,7 +66,7 @@ t.test("lists of objects", { skip, ...LIMIT }, async (t) => {
     await page.goBack();
     await counted(page, names.length);
     await until(page, names.slice(0, 5));
-    t.same(complaints, []);
+    t.same(consoleErrors, []);
   });
 
   t.test(
@@ -247,9 +247,9 @@ t.test("lists of objects", { skip, ...LIMIT }, async (t) => {
           t.ok(await fitsWindow(page), "the page does not scroll sideways");
         }
       for (const path of ["hosts", "srs", "messages", "vms?group=$container"]) {
-        const { page, complaints } = await open(t, `/${path}`);
+        const { page, consoleErrors } = await open(t, `/${path}`);
         t.same(await violations(page), [], path);
-        t.same(complaints, [], path);
+        t.same(consoleErrors, [], path);
       }
     },
   );

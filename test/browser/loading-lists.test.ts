@@ -1,7 +1,7 @@
 /// <reference lib="dom" />
 import t from "tap";
 import {
-  complaintsOf,
+  consoleErrorsOf,
   noBrowserReason,
   openBrowser,
   webRoot,
@@ -47,7 +47,7 @@ t.test("a list of pools that are being loaded", { skip }, async (t) => {
   await page.addInitScript(() => {
     Object.assign(window, { setInterval: () => 0 });
   });
-  const complaints = complaintsOf(page);
+  const consoleErrors = consoleErrorsOf(page);
   await page.goto(`${url}#/vms`);
   const title = page.getByRole("main").locator("header");
   await title.getByText("1 object so far", { exact: true }).waitFor();
@@ -70,5 +70,5 @@ t.test("a list of pools that are being loaded", { skip }, async (t) => {
   await title.getByText("2 objects", { exact: true }).waitFor();
   t.equal(await title.locator(".incomplete").count(), 0);
   await all.getByText("2", { exact: true }).waitFor();
-  t.same(complaints, []);
+  t.same(consoleErrors, []);
 });

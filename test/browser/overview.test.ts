@@ -20,14 +20,14 @@ t.test(
     const browser = await openBrowser(t);
 
     const open = async (t: Test, path: string, view = wide) => {
-      const { page, complaints } = await openPage(t, {
+      const { page, consoleErrors } = await openPage(t, {
         browser,
         url,
         path,
         cookie: admin.cookie,
         view,
       });
-      return { page, main: page.getByRole("main"), complaints };
+      return { page, main: page.getByRole("main"), consoleErrors };
     };
     const hottest = (page: Page) =>
       page.getByRole("region", { name: "Highest: CPU" }).getByRole("row");
@@ -36,7 +36,7 @@ t.test(
       "the whole fleet fits on one screen with links",
       LIMIT,
       async (t) => {
-        const { page, main, complaints } = await open(t, "/");
+        const { page, main, consoleErrors } = await open(t, "/");
         const vms = await list("vms");
         const states = main.getByRole("link", { name: /^Running \d/ });
         await states.waitFor();
@@ -62,7 +62,7 @@ t.test(
         );
         await states.click();
         await page.waitForURL(/#\/vms\?q=power_state/);
-        t.same(complaints, []);
+        t.same(consoleErrors, []);
       },
     );
 
@@ -70,7 +70,7 @@ t.test(
       "the heat map is used by keyboard, and opens a VM",
       LIMIT,
       async (t) => {
-        const { page, main, complaints } = await open(t, "/");
+        const { page, main, consoleErrors } = await open(t, "/");
         await hottest(page).nth(1).waitFor();
         const map = main.getByRole("application", { name: "Heat map" });
         await map.focus();
@@ -90,7 +90,7 @@ t.test(
         );
         await page.keyboard.press("Enter");
         await page.waitForURL(/#\/vms\/[0-9a-f-]{36}/);
-        t.same(complaints, []);
+        t.same(consoleErrors, []);
       },
     );
 
@@ -115,7 +115,7 @@ t.test(
 
     t.test("statistics of a VM: ranges, zoom, CSV export", async (t) => {
       const [vm] = await list("vms", "power_state:Running");
-      const { page, main, complaints } = await open(
+      const { page, main, consoleErrors } = await open(
         t,
         `/vms/${vm!.id}/statistics`,
       );
@@ -137,14 +137,14 @@ t.test(
         page.getByRole("menuitem", { name: "Data as CSV" }).click(),
       ]);
       t.match(file.suggestedFilename(), /-week\.csv$/);
-      t.same(complaints, []);
+      t.same(consoleErrors, []);
     });
 
     for (const view of [wide, narrow])
       t.test(
         `no accessibility violations, ${view.colorScheme}, ${view.width}`,
         async (t) => {
-          const { page, main, complaints } = await open(t, "/", view);
+          const { page, main, consoleErrors } = await open(t, "/", view);
           await hottest(page).nth(1).waitFor();
           await main.getByText("Last hour").waitFor();
           t.same(await violations(page), []);
@@ -152,7 +152,7 @@ t.test(
           await page.goto(`${url}/#/hosts/${host!.id}/statistics`);
           await main.getByRole("img", { name: /^CPU over time/ }).waitFor();
           t.same(await violations(page), []);
-          t.same(complaints, []);
+          t.same(consoleErrors, []);
         },
       );
   },

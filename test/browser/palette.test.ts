@@ -16,7 +16,7 @@ t.test("the palette, and the keyboard", { skip, ...LIMIT }, async (t) => {
   const browser = await openBrowser(t);
 
   const open = async (t: Test, path = "/tasks", view: View = wide) => {
-    const { page, complaints } = await openPage(t, {
+    const { page, consoleErrors } = await openPage(t, {
       browser,
       url,
       path,
@@ -35,11 +35,11 @@ t.test("the palette, and the keyboard", { skip, ...LIMIT }, async (t) => {
       await page.keyboard.press("Control+k");
       await palette.waitFor();
     };
-    return { page, palette, option, call, complaints };
+    return { page, palette, option, call, consoleErrors };
   };
 
   t.test("a name and Enter lead to an object", async (t) => {
-    const { page, palette, call, complaints } = await open(t);
+    const { page, palette, call, consoleErrors } = await open(t);
     await call();
     await page.keyboard.type(name);
     // Before the answer is there: what it will find is meant.
@@ -52,7 +52,7 @@ t.test("the palette, and the keyboard", { skip, ...LIMIT }, async (t) => {
       .filter({ hasText: name })
       .filter({ hasText: "Running" })
       .waitFor();
-    t.same(complaints, []);
+    t.same(consoleErrors, []);
   });
 
   t.test("first an object, then its action", async (t) => {
@@ -91,7 +91,7 @@ t.test("the palette, and the keyboard", { skip, ...LIMIT }, async (t) => {
   });
 
   t.test("shortcuts navigate, but not in text fields", async (t) => {
-    const { page, complaints } = await open(t);
+    const { page, consoleErrors } = await open(t);
     await page.keyboard.press("g");
     await page.keyboard.press("a");
     await page.waitForURL(`${url}/#/activity`);
@@ -115,7 +115,7 @@ t.test("the palette, and the keyboard", { skip, ...LIMIT }, async (t) => {
     await page.keyboard.press("Control+k");
     await page.getByRole("combobox").waitFor();
     t.match(page.url(), /#\/activity$/, "switched off, and remembered");
-    t.same(complaints, []);
+    t.same(consoleErrors, []);
   });
 
   for (const view of [wide, narrow])

@@ -36,7 +36,7 @@ t.test("placement recommendations", { skip, ...LIMIT }, async (t) => {
   const pair = await pairOf(bench);
   const names = pair.map((vm) => String(vm["name_label"]));
   const browser = await openBrowser(t);
-  const { page, complaints } = await openPage(t, {
+  const { page, consoleErrors } = await openPage(t, {
     browser,
     url,
     path: "/placement/rules",
@@ -162,7 +162,7 @@ t.test("placement recommendations", { skip, ...LIMIT }, async (t) => {
   });
 
   t.same(
-    complaints.filter((text) => !text.includes("Failed to load resource")),
+    consoleErrors.filter((text) => !text.includes("Failed to load resource")),
     [],
   );
 });

@@ -13,7 +13,7 @@ t.test("self-service with a resource set", { skip, ...LIMIT }, async (t) => {
   const ada = await addUser("ada", {});
   const [sr] = await list("srs", "shared? content_type:user");
   const browser = await openBrowser(t);
-  const { page, complaints } = await openPage(t, {
+  const { page, consoleErrors } = await openPage(t, {
     browser,
     url,
     path: "/settings/resource-sets",
@@ -61,5 +61,5 @@ t.test("self-service with a resource set", { skip, ...LIMIT }, async (t) => {
   );
   await visitor.page.goto(`${url}/#/settings/resource-sets`);
   await own.getByText("1 of 1").waitFor();
-  t.same(complaints, []);
+  t.same(consoleErrors, []);
 });

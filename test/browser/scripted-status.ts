@@ -66,9 +66,9 @@ const ago = (seconds: number): string =>
 /** A connected pool, unless the test overrides it. */
 export function poolOf(
   label: string,
-  given: Partial<ScriptedPool> & { size?: readonly [number, number] } = {},
+  input: Partial<ScriptedPool> & { size?: readonly [number, number] } = {},
 ): ScriptedPool {
-  const { size, ...rest } = given;
+  const { size, ...rest } = input;
   const counts = rest.counts ?? (size === undefined ? {} : countsOf(...size));
   const objects = Object.values(counts).reduce((sum, n) => sum + n, 0);
   return {
@@ -95,7 +95,7 @@ export function poolOf(
 export function failedPool(
   label: string,
   error: { code: string; message: string },
-  given: Partial<ScriptedPool> = {},
+  input: Partial<ScriptedPool> = {},
 ): ScriptedPool {
   return poolOf(label, {
     state: "failed",
@@ -107,7 +107,7 @@ export function failedPool(
     loadMs: null,
     loadBytes: null,
     revision: 0,
-    ...given,
+    ...input,
   });
 }
 

@@ -52,7 +52,7 @@ t.test(
   { skip, ...LIMIT },
   async (t) => {
     const url = await start(t, { requireSecondFactor: "administrators" });
-    const { page, complaints } = await openPage(t, {
+    const { page, consoleErrors } = await openPage(t, {
       browser: await openBrowser(t),
       url,
       path: "/settings/users",
@@ -83,7 +83,7 @@ t.test(
     await bob.getByText("Two-factor missing").waitFor();
     await page.getByText("1 user must still set up").waitFor();
     await checkViews(t, page, "users without a second factor");
-    t.same(complaints, []);
+    t.same(consoleErrors, []);
 
     await page.getByRole("button", { name: "admin: account" }).click();
     await page.getByRole("menuitem", { name: "Sign out" }).click();

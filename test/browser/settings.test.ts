@@ -6,7 +6,7 @@ import { RunningProgram } from "../running-program.js";
 import { simulate } from "../simulated.js";
 import { checkViews } from "./browser-page.js";
 import { serveBuilt } from "./built-page.js";
-import { complaintsOf, noBrowserReason, openBrowser } from "./chromium.js";
+import { consoleErrorsOf, noBrowserReason, openBrowser } from "./chromium.js";
 
 // Real programs and a browser on a busy machine. The runner reads the limit of a file, in ms, from a comment.
 const LIMIT = { timeout: 240_000 };
@@ -30,12 +30,12 @@ async function startEmpty(t: Test, browser: Browser) {
   t.teardown(() => context.close());
   await serveBuilt(context, url);
   const page = await context.newPage();
-  const complaints = complaintsOf(page);
+  const consoleErrors = consoleErrorsOf(page);
   await page.goto(url);
   await page.getByLabel("User name or e-mail").fill("admin");
   await page.getByLabel("Password").fill(PASSWORD);
   await page.keyboard.press("Enter");
-  return { url, page, complaints };
+  return { url, page, consoleErrors };
 }
 
 t.test(
@@ -45,7 +45,7 @@ t.test(
     const [pool] = await simulate(t, "--tls");
     const host = new URL(pool!.url).host;
     const browser = await openBrowser(t);
-    const { url, page, complaints } = await startEmpty(t, browser);
+    const { url, page, consoleErrors } = await startEmpty(t, browser);
 
     await t.test(
       "the first pool: its certificate is shown before the password is sent",
@@ -235,7 +235,7 @@ t.test(
     );
 
     t.same(
-      complaints.filter((text) => !text.includes("Failed to load resource")),
+      consoleErrors.filter((text) => !text.includes("Failed to load resource")),
       [],
     );
   },

@@ -14,7 +14,7 @@ t.test("identity providers are set up", { skip, ...LIMIT }, async (t) => {
   const { admin, url } = await startStorageBench(t);
   const issuer = await startProvider(t);
   const browser = await openBrowser(t);
-  const { page, complaints } = await openPage(t, {
+  const { page, consoleErrors } = await openPage(t, {
     browser,
     url,
     path: "/settings/sign-in",
@@ -48,7 +48,7 @@ t.test("identity providers are set up", { skip, ...LIMIT }, async (t) => {
     .getByRole("button", { name: "Delete" })
     .click();
   await oidc.getByText("Not configured").waitFor();
-  t.same(complaints, []);
+  t.same(consoleErrors, []);
 });
 
 /** A discovery document, which is all that the check reads. */

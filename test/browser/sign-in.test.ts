@@ -2,7 +2,7 @@
 import t, { type Test } from "tap";
 import type { Browser, Page } from "playwright-core";
 import {
-  complaintsOf,
+  consoleErrorsOf,
   openBrowser,
   noBrowserReason,
   webRoot,
@@ -70,9 +70,9 @@ t.test("signing in on the page", { skip, timeout: 120_000 }, async (t) => {
   });
 
   t.test("an anonymous page reports no error", async (t) => {
-    const { page, complaints } = await visit(t, browser);
+    const { page, consoleErrors } = await visit(t, browser);
     await page.getByRole("button", { name: "Sign in" }).waitFor();
-    t.same(complaints, []);
+    t.same(consoleErrors, []);
   });
 });
 
@@ -86,14 +86,14 @@ async function visit(
 ): Promise<{
   page: Page;
   server: Awaited<ReturnType<typeof startScriptedServer>>;
-  complaints: string[];
+  consoleErrors: string[];
 }> {
   const server = await startScriptedServer(webRoot, livePools());
   t.teardown(() => server.stop());
   const context = await browser.newContext({ locale: "en-US" });
   t.teardown(() => context.close());
   const page = await context.newPage();
-  const complaints = complaintsOf(page);
+  const consoleErrors = consoleErrorsOf(page);
   await page.goto(`${server.url}#/status`);
-  return { page, server, complaints };
+  return { page, server, consoleErrors };
 }

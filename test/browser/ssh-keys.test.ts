@@ -18,7 +18,7 @@ t.test(
   async (t) => {
     const { admin, url } = await startStorageBench(t);
     const browser = await openBrowser(t);
-    const { page, complaints } = await openPage(t, {
+    const { page, consoleErrors } = await openPage(t, {
       browser,
       url,
       path: "/settings/account",
@@ -64,6 +64,6 @@ t.test(
     t.match(await admin.ask("session.getUser"), {
       preferences: { sshKeys: [] },
     });
-    t.same(complaints, []);
+    t.same(consoleErrors, []);
   },
 );

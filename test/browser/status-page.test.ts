@@ -3,7 +3,7 @@ import t, { type Test } from "tap";
 import type { Browser, Page } from "playwright-core";
 import { violations } from "./axe.js";
 import {
-  complaintsOf,
+  consoleErrorsOf,
   openBrowser,
   noBrowserReason,
   webRoot,
@@ -30,7 +30,7 @@ t.test(
     const visit = (t: Test, status: ScriptedStatus) => open(t, browser, status);
 
     t.test("pools are loaded and stay live without a reload", async (t) => {
-      const { page, server, complaints } = await visit(t, loadingPools());
+      const { page, server, consoleErrors } = await visit(t, loadingPools());
       await page.getByText("Connecting", { exact: true }).waitFor();
       const badge = page.getByTitle(/without --data.*not keep/i);
       t.equal(await badge.textContent(), "Demo", "what a demo keeps");
@@ -43,7 +43,7 @@ t.test(
       await page.getByText("4,711").waitFor();
       await page.getByRole("button", { name: "Pool Z" }).waitFor();
       t.equal(server.subscriptions, 1);
-      t.same(complaints, [], "nothing was refused by the content policy");
+      t.same(consoleErrors, [], "nothing was refused by the content policy");
     });
 
     t.test(
@@ -115,7 +115,7 @@ t.test(
           data: { pool: second!.label },
         },
       ];
-      const { page, complaints } = await visit(t, status);
+      const { page, consoleErrors } = await visit(t, status);
       const row = page.locator(".pool").filter({ hasText: "1 warning" });
       await row.getByRole("button", { name: first!.label }).click();
       await row
@@ -123,18 +123,18 @@ t.test(
         .waitFor();
       t.equal(await page.locator(".pool .warnings").count(), 1);
       t.same(await violations(page), []);
-      t.same(complaints, []);
+      t.same(consoleErrors, []);
     });
 
     t.test("a corrected error disappears from the page", async (t) => {
-      const { page, server, complaints } = await visit(t, faultyPools());
+      const { page, server, consoleErrors } = await visit(t, faultyPools());
       await page.getByText("Connection lost").waitFor();
       server.patch({
         pools: { porto: { error: null, staleSince: null, state: "watching" } },
       });
       await page.getByText("Connection lost").waitFor({ state: "detached" });
       t.equal(await page.locator(".pool.stale").count(), 0);
-      t.same(complaints, []);
+      t.same(consoleErrors, []);
     });
 
     t.test("without pools the page explains how to add one", async (t) => {
@@ -188,7 +188,7 @@ t.test(
     });
 
     t.test("theme and language are remembered", async (t) => {
-      const { page, complaints } = await visit(t, livePools());
+      const { page, consoleErrors } = await visit(t, livePools());
       await page.getByRole("button", { name: /Theme: System/ }).click();
       await page.getByRole("button", { name: /Theme: Light/ }).click();
       await page.getByLabel("Language").selectOption("de");
@@ -198,7 +198,7 @@ t.test(
       const html = page.locator("html");
       t.equal(await html.getAttribute("data-theme"), "dark");
       t.equal(await html.getAttribute("lang"), "de");
-      t.same(complaints, []);
+      t.same(consoleErrors, []);
     });
 
     t.test("360 pixels are wide enough", async (t) => {
@@ -220,20 +220,20 @@ async function open(
   t: Test,
   browser: Browser,
   status: ScriptedStatus,
-): Promise<{ page: Page; server: ScriptedServer; complaints: string[] }> {
+): Promise<{ page: Page; server: ScriptedServer; consoleErrors: string[] }> {
   const server = await startScriptedServer(webRoot, status);
   t.teardown(() => server.stop());
   const context = await browser.newContext({ locale: "en-US" });
   t.teardown(() => context.close());
   const page = await context.newPage();
-  const complaints = complaintsOf(page);
+  const consoleErrors = consoleErrorsOf(page);
   await page.goto(`${server.url}#/status`);
   await page
     .locator("main")
     .getByRole("heading", { level: 2 })
     .first()
     .waitFor();
-  return { page, server, complaints };
+  return { page, server, consoleErrors };
 }
 
 /** Runs in the page: which rows are drawn again from now on, histories aside. */

@@ -19,7 +19,7 @@ t.test("tasks and activity", { skip, ...LIMIT }, async (t) => {
   const browser = await openBrowser(t);
 
   const open = async (t: Test, path: string, view: View = wide) => {
-    const { page, complaints } = await openPage(t, {
+    const { page, consoleErrors } = await openPage(t, {
       browser,
       url,
       path,
@@ -27,11 +27,11 @@ t.test("tasks and activity", { skip, ...LIMIT }, async (t) => {
       view,
     });
     await page.getByRole("heading", { level: 1 }).waitFor();
-    return { page, main: page.getByRole("main"), complaints };
+    return { page, main: page.getByRole("main"), consoleErrors };
   };
 
   t.test("a task appears, ends, and is notified once", async (t) => {
-    const { page, main, complaints } = await open(t, "/tasks");
+    const { page, main, consoleErrors } = await open(t, "/tasks");
     const row = (at: number) =>
       main.getByRole("listitem").filter({ hasText: named(at) });
     await page.getByText("No running tasks").waitFor();
@@ -53,11 +53,11 @@ t.test("tasks and activity", { skip, ...LIMIT }, async (t) => {
     await page.getByText("Failed", { exact: true }).first().click();
     await row(0).waitFor({ state: "detached" });
     await page.waitForURL(/state=failure/);
-    t.same(complaints, []);
+    t.same(consoleErrors, []);
   });
 
   t.test("tasks are searched", async (t) => {
-    const { page, main, complaints } = await open(t, "/tasks?of=ours");
+    const { page, main, consoleErrors } = await open(t, "/tasks?of=ours");
     await act(12, "clean_shutdown");
     const rows = main.getByRole("listitem");
     await rows
@@ -90,7 +90,7 @@ t.test("tasks and activity", { skip, ...LIMIT }, async (t) => {
       .waitFor();
     await main.getByLabel("Until").fill("2000-01-02T00:00");
     await page.getByText("No matching tasks.").waitFor();
-    t.same(complaints, []);
+    t.same(consoleErrors, []);
   });
 
   t.test("a task is cancelled", async (t) => {
@@ -114,18 +114,18 @@ t.test("tasks and activity", { skip, ...LIMIT }, async (t) => {
   });
 
   t.test("the tray shows the last, and clears them", async (t) => {
-    const { page, complaints } = await open(t, "/activity");
+    const { page, consoleErrors } = await open(t, "/activity");
     await page.getByRole("button", { name: /^Tasks$|running$/ }).click();
     const tray = page.getByRole("dialog", { name: "Tasks" });
     await tray.getByText("clean shutdown VM").first().waitFor();
     t.same(await violations(page), []);
     await tray.getByRole("button", { name: "Clear ended tasks" }).click();
     await tray.getByText("No running tasks").waitFor();
-    t.same(complaints, []);
+    t.same(consoleErrors, []);
   });
 
   t.test("new events wait behind a button, and move nothing", async (t) => {
-    const { page, main, complaints } = await open(t, "/activity");
+    const { page, main, consoleErrors } = await open(t, "/activity");
     const first = main.getByRole("listitem").first();
     await main.getByText(`${named(0)} stopped`).waitFor();
     await main
@@ -143,7 +143,7 @@ t.test("tasks and activity", { skip, ...LIMIT }, async (t) => {
     await page.getByRole("button", { name: "Snapshots" }).click();
     await main.getByText("No events").waitFor();
     await page.waitForURL(/kinds=snapshots/);
-    t.same(complaints, []);
+    t.same(consoleErrors, []);
   });
 
   for (const colorScheme of ["light", "dark"] as const)

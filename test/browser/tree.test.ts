@@ -28,7 +28,7 @@ t.test("the tree in the side bar", { skip, ...LIMIT }, async (t) => {
       page.addInitScript(() => {
         localStorage.setItem("side-bar", "tree");
       });
-    const { page, complaints } = await openPage(t, {
+    const { page, consoleErrors } = await openPage(t, {
       browser,
       url,
       path,
@@ -40,11 +40,11 @@ t.test("the tree in the side bar", { skip, ...LIMIT }, async (t) => {
     const item = (text: string) =>
       tree.getByRole("treeitem").filter({ hasText: text });
     await item(hostName).waitFor();
-    return { page, tree, item, complaints };
+    return { page, tree, item, consoleErrors };
   };
 
   t.test("by keyboard: a host is opened, and a VM of it", async (t) => {
-    const { page, tree, item, complaints } = await open(t);
+    const { page, tree, item, consoleErrors } = await open(t);
     await tree.focus();
     await page.keyboard.press("Home");
     await page.keyboard.press("ArrowDown");
@@ -67,7 +67,7 @@ t.test("the tree in the side bar", { skip, ...LIMIT }, async (t) => {
     await page.keyboard.press("ArrowLeft");
     await page.keyboard.press("ArrowLeft");
     await item(names[0]!).waitFor({ state: "detached" });
-    t.same(complaints, []);
+    t.same(consoleErrors, []);
   });
 
   t.test("the page's object is expanded and shown", async (t) => {

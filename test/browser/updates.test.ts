@@ -44,7 +44,7 @@ t.test(
   "a pool is updated from its page: plan, progress, suspension, end",
   { skip, ...LIMIT },
   async (t) => {
-    const { page, complaints, api, pools } = await startPage(
+    const { page, consoleErrors, api, pools } = await startPage(
       t,
       ([pool]) => `/pools/${pool!.id}/updates`,
     );
@@ -130,7 +130,7 @@ t.test(
       t.same(await api.ask("pool.listMissingPatches", { host: id }), []);
     await main.getByRole("button", { name: "Refresh" }).click();
     await main.getByText("No missing updates.").waitFor();
-    t.same(complaints, []);
+    t.same(consoleErrors, []);
   },
 );
 
@@ -138,7 +138,7 @@ t.test(
   "pools are updated in groups by a job that is created on the page",
   { skip, ...LIMIT },
   async (t) => {
-    const { page, complaints, api, pools } = await startPage(
+    const { page, consoleErrors, api, pools } = await startPage(
       t,
       () => "/updates",
     );
@@ -223,6 +223,6 @@ t.test(
     await button("Delete").click();
     await main.getByText("No scheduled rolling updates").waitFor();
     t.same(await api.ask("job.getAll"), []);
-    t.same(complaints, []);
+    t.same(consoleErrors, []);
   },
 );

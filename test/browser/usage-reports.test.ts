@@ -15,7 +15,7 @@ t.test(
     const { api, url, letters } = await startMailingServer(t);
     const token = String(await api.ask("token.create", {}));
     const browser = await openBrowser(t);
-    const { page, complaints } = await openPage(t, {
+    const { page, consoleErrors } = await openPage(t, {
       browser,
       url,
       path: "/settings/usage-reports",
@@ -65,6 +65,6 @@ t.test(
     await page.getByRole("menuitem", { name: "Delete" }).click();
     await button("Delete").click();
     await main.getByText("No usage reports").waitFor();
-    t.same(complaints, []);
+    t.same(consoleErrors, []);
   },
 );

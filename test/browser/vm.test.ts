@@ -25,7 +25,7 @@ t.test("the page of a VM", { skip, ...LIMIT }, async (t) => {
     path: string,
     { cookie = admin.cookie, view = wide } = {},
   ) => {
-    const { page, complaints } = await openPage(t, {
+    const { page, consoleErrors } = await openPage(t, {
       browser,
       url,
       path,
@@ -33,13 +33,13 @@ t.test("the page of a VM", { skip, ...LIMIT }, async (t) => {
       view,
     });
     await page.getByRole("heading", { level: 1 }).waitFor();
-    return { page, complaints };
+    return { page, consoleErrors };
   };
   const heading = (page: Page, name: string) =>
     page.getByRole("heading", { level: 1 }).getByText(name, { exact: true });
 
   t.test("its name is edited in place, and the change undone", async (t) => {
-    const { page, complaints } = await open(t, `/vms/${vm.id}`);
+    const { page, consoleErrors } = await open(t, `/vms/${vm.id}`);
     const before = nameOf(vm);
     await heading(page, before).waitFor();
     await rename(page, "given up", "Escape");
@@ -52,7 +52,7 @@ t.test("the page of a VM", { skip, ...LIMIT }, async (t) => {
     await heading(page, before).waitFor();
     while ((await nameNow()) !== before) continue;
     t.pass("and knows that it was taken back");
-    t.same(complaints, []);
+    t.same(consoleErrors, []);
   });
 
   t.test("many tags are folded, and no name changes direction", async (t) => {
@@ -79,7 +79,7 @@ t.test("the page of a VM", { skip, ...LIMIT }, async (t) => {
   });
 
   t.test("a disk is created and detached", async (t) => {
-    const { page, complaints } = await open(t, `/vms/${vm.id}/disks`);
+    const { page, consoleErrors } = await open(t, `/vms/${vm.id}/disks`);
     const rows = page.getByRole("row");
     await rows.nth(1).waitFor();
     await page.getByRole("button", { name: "New disk…" }).click();
@@ -98,7 +98,7 @@ t.test("the page of a VM", { skip, ...LIMIT }, async (t) => {
     await page.getByRole("menuitem", { name: "Detach disk…" }).click();
     await dialog.getByRole("button", { name: "Detach" }).click();
     await row.waitFor({ state: "detached" });
-    t.same(complaints, []);
+    t.same(consoleErrors, []);
   });
 
   t.test(
@@ -106,7 +106,7 @@ t.test("the page of a VM", { skip, ...LIMIT }, async (t) => {
     async (t) => {
       const name = "before all";
       await admin.ask("vm.snapshot", { id: vm.id, name });
-      const { page, complaints } = await open(t, `/vms/${vm.id}/snapshots`);
+      const { page, consoleErrors } = await open(t, `/vms/${vm.id}/snapshots`);
       const line = (words: string | RegExp) =>
         page.getByRole("listitem").filter({ hasText: words });
       await line(name).waitFor();
@@ -123,14 +123,14 @@ t.test("the page of a VM", { skip, ...LIMIT }, async (t) => {
         lines.filter((words) => words.includes("Current state")).length,
         1,
       );
-      t.same(complaints, []);
+      t.same(consoleErrors, []);
     },
   );
 
   t.test(
     "the console stays connected while other tabs are shown",
     async (t) => {
-      const { page, complaints } = await open(t, `/vms/${running[1]!.id}`);
+      const { page, consoleErrors } = await open(t, `/vms/${running[1]!.id}`);
       let sockets = 0;
       page.on("websocket", (socket) => {
         if (socket.url().includes("/api/consoles/")) sockets++;
@@ -149,12 +149,12 @@ t.test("the page of a VM", { skip, ...LIMIT }, async (t) => {
       await page.getByRole("application").waitFor();
       t.ok(await page.getByText("Connected", { exact: true }).isVisible());
       t.equal(sockets, 1, "it was opened once");
-      t.same(complaints, []);
+      t.same(consoleErrors, []);
     },
   );
 
   t.test("the record of XAPI, searched", async (t) => {
-    const { page, complaints } = await open(t, `/vms/${vm.id}/raw`);
+    const { page, consoleErrors } = await open(t, `/vms/${vm.id}/raw`);
     const row = (name: string) =>
       page.getByRole("row").filter({
         has: page.getByRole("rowheader", { name, exact: true }),
@@ -163,7 +163,7 @@ t.test("the page of a VM", { skip, ...LIMIT }, async (t) => {
     await page.getByRole("searchbox").last().fill("power_state");
     await row("uuid").waitFor({ state: "detached" });
     await row("power_state").getByText("Running").waitFor();
-    t.same(complaints, []);
+    t.same(consoleErrors, []);
   });
 
   t.test("a deleted object has a notice", async (t) => {

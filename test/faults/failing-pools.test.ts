@@ -56,11 +56,11 @@ t.test("pools that fail do not disturb the others", LIMIT, async (t) => {
         const logins = count(server, /: connected/);
         await setFault(good!, fault, setting);
         await page.until(async () => !(await isOn(good!, fault)));
-        const struckAt = new Date().toISOString();
+        const injectedAt = new Date().toISOString();
         const { pools } = await page.until(({ pools }) => {
           const { state, staleSince, error, lastChangeAt } = pools["good"]!;
           const isLive = state === "watching" && !staleSince && !error;
-          return isLive && lastChangeAt! > struckAt;
+          return isLive && lastChangeAt! > injectedAt;
         });
         t.ok(pools["good"]!.objects > 1000);
         t.ok(count(server, /: connected/) <= logins + 3, "without a storm");

@@ -172,12 +172,12 @@ t.test("a resumed task can be cancelled", LIMIT, async (t) => {
   await first.server.stop("SIGTERM");
 
   const { session } = await start();
-  const given = await session.rest(
+  const input = await session.rest(
     "POST",
     `/tasks/${taskId}/actions/abort?sync=true`,
   );
   const task = await taskOf(session, taskId, "?wait=true");
-  t.equal(given.status, 204);
+  t.equal(input.status, 204);
   t.match(task, { status: "failure", result: { code: "ABORTED" } });
   const after = await session.get(vm!.id);
   t.match(after, { power_state: "Running" }, "the pool has cancelled it");

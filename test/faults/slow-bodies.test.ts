@@ -111,11 +111,14 @@ t.test("bodies of all routes that arrive byte by byte", LIMIT, async (t) => {
   const [sr] = await list("srs", "SR_type:nfs");
   const [pool] = await list("pools");
   const raw = Buffer.alloc(MiB, 7);
-  const made = await admin.fetch(`/srs/${sr!.id}/vdis?raw&name_label=first`, {
-    method: "POST",
-    body: raw,
-  });
-  const { id } = (await made.json()) as { id: string };
+  const created = await admin.fetch(
+    `/srs/${sr!.id}/vdis?raw&name_label=first`,
+    {
+      method: "POST",
+      body: raw,
+    },
+  );
+  const { id } = (await created.json()) as { id: string };
   const read = async (path: string) =>
     Buffer.from(await (await admin.fetch(path)).arrayBuffer());
   const vhd = await read(`/vdis/${id}.vhd`);

@@ -19,13 +19,13 @@ export function runProgram(
       cwd,
     });
     let output = "";
-    let complaints = "";
+    let consoleErrors = "";
     child.stdout.on("data", (chunk) => (output += String(chunk)));
-    child.stderr.on("data", (chunk) => (complaints += String(chunk)));
+    child.stderr.on("data", (chunk) => (consoleErrors += String(chunk)));
     child.on("error", reject);
     child.on("close", (code) => {
       if (code !== null && isAccepted(code)) resolve(output);
-      else reject(new Error(`${program} ended with ${code}: ${complaints}`));
+      else reject(new Error(`${program} ended with ${code}: ${consoleErrors}`));
     });
   });
 }

@@ -183,8 +183,8 @@ export class BalancedPool {
   async check(t: Test, others: readonly SeenMove[] = []): Promise<void> {
     const bare = ({ vm, from, to }: Pick<Move, "vm" | "from" | "to">) =>
       `${vm} ${from} ${to}`;
-    const { moves, wrongs } = this.pool.guard;
-    t.same(wrongs, []);
+    const { moves, violations } = this.pool.guard;
+    t.same(violations, []);
     // What has begun comes to its end, and is then written down.
     await until(
       () => this.standing(),

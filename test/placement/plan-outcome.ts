@@ -62,5 +62,5 @@ export function checkOutcome(
   t.equal(done.length, actions.length);
   const last = new Map(actions.map(({ vm, to }) => [vm, to]));
   for (const [vm, to] of last) t.equal(placeOf(pool, vm), to);
-  t.same(pool.guard.wrongs, []);
+  t.same(pool.guard.violations, []);
 }

@@ -39,8 +39,8 @@ for (const seed of SEEDS)
     const stay = new Set(plan.unplaced.map(({ vm }) => vm));
     t.comment(`${plan.actions.length} actions, ${stay.size} unplaced`);
     if (plan.actions.length > 0) {
-      const given = { pool: pool.id, actions: plan.actions };
-      const outcome = (await api.ask("placement.apply", given)) as Outcome;
+      const input = { pool: pool.id, actions: plan.actions };
+      const outcome = (await api.ask("placement.apply", input)) as Outcome;
       checkOutcome(t, pool, plan, outcome);
     }
     const left = guestsOn(pool.db, host).map((vm) => uuidOf(pool, "VM", vm));
@@ -104,8 +104,8 @@ for (const seed of SEEDS)
         "VMs on the dead host",
       );
       if (plan.actions.length > 0) {
-        const given = { pool: pool.id, actions: plan.actions };
-        const outcome = (await api.ask("placement.apply", given)) as Outcome;
+        const input = { pool: pool.id, actions: plan.actions };
+        const outcome = (await api.ask("placement.apply", input)) as Outcome;
         checkOutcome(t, pool, plan, outcome);
       }
       const safe = guests.filter(
@@ -115,6 +115,6 @@ for (const seed of SEEDS)
         for (const vm of safe)
           t.equal(db.get("VM", vm)["power_state"], "Running");
       for (const vm of plan.lost) t.equal(placeOf(pool, vm), undefined);
-      t.same(pool.guard.wrongs, []);
+      t.same(pool.guard.violations, []);
     },
   );

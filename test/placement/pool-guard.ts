@@ -17,7 +17,7 @@ export interface SeenMove {
 export class PoolGuard {
   readonly moves: SeenMove[] = [];
   /** What was wrong, in words. */
-  readonly wrongs: string[] = [];
+  readonly violations: string[] = [];
   readonly #db: Database;
   readonly #now: () => number;
   readonly #places = new Map<string, string>();
@@ -52,7 +52,7 @@ export class PoolGuard {
   #lookAtMetrics(ref: string): void {
     const { memory_free } = this.#db.get("host_metrics", ref);
     if (Number(memory_free) < 0)
-      this.wrongs.push(`${ref} has ${Number(memory_free)} bytes free`);
+      this.violations.push(`${ref} has ${Number(memory_free)} bytes free`);
   }
 
   #lookAtVm(ref: string): void {
@@ -62,7 +62,7 @@ export class PoolGuard {
     if (now === undefined || now === before) return;
     const [vm, to] = [this.#uuid("VM", ref), this.#uuid("host", now)];
     if (!isUp(this.#db, now))
-      this.wrongs.push(`${vm} has come to ${to}, which takes none`);
+      this.violations.push(`${vm} has come to ${to}, which takes none`);
     if (before === undefined || this.#db.find("host", before) === undefined)
       return;
     const from = this.#uuid("host", before);

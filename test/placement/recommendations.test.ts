@@ -66,8 +66,8 @@ for (const seed of SEEDS)
       );
       t.ok(plan.actions.length > 0, "there is something to do");
       t.ok(worst(plan.figuresAfter) < worst(plan.figuresBefore));
-      const given = { pool: pool.id, actions: plan.actions };
-      const outcome = (await api.ask("placement.apply", given)) as Outcome;
+      const input = { pool: pool.id, actions: plan.actions };
+      const outcome = (await api.ask("placement.apply", input)) as Outcome;
       checkOutcome(t, pool, plan, outcome);
       t.same(pool.guard.memory(), memory);
       await until(

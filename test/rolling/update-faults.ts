@@ -4,9 +4,9 @@ import type { WatchedUpdate } from "./watched-update.js";
 /** Something that goes wrong during a rolling update. */
 export interface UpdateFault {
   readonly name: string;
-  /** Where it strikes; absent: before the start. */
+  /** When it is injected; absent: before the start. */
   readonly at?: Phase;
-  readonly strike: (update: WatchedUpdate) => unknown;
+  readonly inject: (update: WatchedUpdate) => unknown;
   /** Repairs by hand what the fault has broken for good, before the update is resumed. */
   readonly repair?: (update: WatchedUpdate) => unknown;
   /** HA cannot be enabled while a host is offline. */
@@ -20,54 +20,54 @@ export interface UpdateFault {
 }
 
 /** Faults of connections, of the coordinator, and of users, at any step. */
-const anywhere: readonly Pick<UpdateFault, "name" | "strike">[] = [
+const anywhere: readonly Pick<UpdateFault, "name" | "inject">[] = [
   {
     name: "another host becomes coordinator",
-    strike: ({ pool }) => pool.sim.promote(),
+    inject: ({ pool }) => pool.sim.promote(),
   },
   {
     name: "connections break",
-    strike: ({ pool }) =>
+    inject: ({ pool }) =>
       pool.sim.faults.set("drop", { value: true, times: 3 }),
   },
   {
     name: "answers never come",
-    strike: ({ pool }) =>
+    inject: ({ pool }) =>
       pool.sim.faults.set("hang", { value: true, times: 2 }),
   },
   {
     name: "the sessions are invalid",
-    strike: ({ pool }) => pool.sim.faults.set("sessionInvalid", true),
+    inject: ({ pool }) => pool.sim.faults.set("sessionInvalid", true),
   },
   {
     name: "events are lost",
-    strike: ({ pool }) =>
+    inject: ({ pool }) =>
       pool.sim.faults.set("eventsLost", { value: true, times: 3 }),
   },
   {
     name: "the toolstack starts",
-    strike: ({ pool }) =>
+    inject: ({ pool }) =>
       pool.sim.faults.set("booting", { value: true, times: 5 }),
   },
   {
     name: "XAPI answers with exceptions",
-    strike: ({ pool }) =>
+    inject: ({ pool }) =>
       pool.sim.faults.set("http500", { value: true, times: 2 }),
   },
   {
     name: "answers are damaged",
-    strike: ({ pool }) =>
+    inject: ({ pool }) =>
       pool.sim.faults.set("badJson", { value: true, times: 2 }),
   },
   {
     name: "a user cancels it",
-    async strike(update) {
+    async inject(update) {
       await update.api.ask("task.abort", { id: await update.taskId });
     },
   },
   {
     name: "a user suspends and continues it",
-    async strike({ api, pool }) {
+    async inject({ api, pool }) {
       // It is refused before anything is begun.
       await api.call("pool.suspendRolling", { pool: pool.id });
       await api.call("pool.continueRolling", { pool: pool.id });
@@ -82,12 +82,12 @@ const fail =
     method: string,
     [error = "INTERNAL_ERROR", ...params]: readonly string[] = [],
     conditions: object = {},
-  ): UpdateFault["strike"] =>
+  ): UpdateFault["inject"] =>
   ({ pool }) =>
     pool.sim.failNext(method, error, params, conditions);
 const updater = (what: string) => `host.call_plugin/updater.py/${what}`;
 const ofSecond =
-  (method: string, failure: readonly string[]): UpdateFault["strike"] =>
+  (method: string, failure: readonly string[]): UpdateFault["inject"] =>
   (update) =>
     fail(method, failure, { object: second(update) })(update);
 
@@ -95,7 +95,7 @@ const ofSecond =
 const single: readonly UpdateFault[] = [
   {
     name: "the updater has no space",
-    strike: ofSecond(updater("update"), [
+    inject: ofSecond(updater("update"), [
       "-1",
       "No space left on device",
       "",
@@ -104,11 +104,11 @@ const single: readonly UpdateFault[] = [
   },
   {
     name: "the updater of the coordinator fails",
-    strike: fail(updater("update"), ["-1", "yum exited with 1", "", ""]),
+    inject: fail(updater("update"), ["-1", "yum exited with 1", "", ""]),
   },
   {
     name: "the updater is busy",
-    strike: fail(
+    inject: fail(
       updater("update"),
       [
         "-1",
@@ -121,12 +121,12 @@ const single: readonly UpdateFault[] = [
   },
   {
     name: "the updater hangs for a minute",
-    strike: ({ pool }) => pool.sim.slowNext(updater("update"), 60_000),
+    inject: ({ pool }) => pool.sim.slowNext(updater("update"), 60_000),
   },
   {
     name: "repositories are unreachable after the reboot",
     at: phase("a host has returned"),
-    strike: fail(
+    inject: fail(
       updater("check_update"),
       ["-1", "Cannot find a valid baseurl for repo: xcp-ng-base", "", ""],
       { times: 2 },
@@ -134,38 +134,38 @@ const single: readonly UpdateFault[] = [
   },
   {
     name: "a VM cannot be migrated",
-    strike: fail("VM.pool_migrate", ["INTERNAL_ERROR", "xenopsd"], {
+    inject: fail("VM.pool_migrate", ["INTERNAL_ERROR", "xenopsd"], {
       when: "work",
     }),
   },
   {
     name: "a VM is refused by its host",
-    strike: fail("VM.pool_migrate", ["HOST_NOT_ENOUGH_FREE_MEMORY", "1", "0"]),
+    inject: fail("VM.pool_migrate", ["HOST_NOT_ENOUGH_FREE_MEMORY", "1", "0"]),
   },
   {
     name: "a VM needs two minutes to migrate",
-    strike: ({ pool }) => pool.sim.slowNext("VM.pool_migrate", 120_000),
+    inject: ({ pool }) => pool.sim.slowNext("VM.pool_migrate", 120_000),
   },
-  { name: "a host cannot be disabled", strike: fail("host.disable") },
-  { name: "a host is not evacuated", strike: fail("host.evacuate") },
+  { name: "a host cannot be disabled", inject: fail("host.disable") },
+  { name: "a host is not evacuated", inject: fail("host.evacuate") },
   {
     name: "a host is not rebooted",
-    strike: ofSecond("host.reboot", ["INTERNAL_ERROR", "the BMC is silent"]),
+    inject: ofSecond("host.reboot", ["INTERNAL_ERROR", "the BMC is silent"]),
   },
-  { name: "the coordinator is not rebooted", strike: fail("host.reboot") },
+  { name: "the coordinator is not rebooted", inject: fail("host.reboot") },
   {
     name: "a host returns disabled",
-    strike: (update) => update.pool.sim.failBoot(second(update), "disabled"),
+    inject: (update) => update.pool.sim.failBoot(second(update), "disabled"),
     repair: (update) => enable(update, second(update)),
     takes: (update) => [second(update)],
   },
   {
     name: "a host returns without its storage",
-    strike: (update) => update.pool.sim.failBoot(second(update), "unplugged"),
+    inject: (update) => update.pool.sim.failBoot(second(update), "unplugged"),
   },
   {
     name: "storage of a host is connected at the third try",
-    strike(update) {
+    inject(update) {
       update.pool.sim.failBoot(second(update), "unplugged");
       update.pool.sim.failNext(
         "PBD.plug",
@@ -177,13 +177,13 @@ const single: readonly UpdateFault[] = [
   },
   {
     name: "a host returns with the software of before",
-    strike: (update) => update.pool.sim.failBoot(second(update), "old-version"),
+    inject: (update) => update.pool.sim.failBoot(second(update), "old-version"),
     // Its next boot is a good one.
     repair: (update) => reboot(update, second(update)),
   },
   {
     name: "a host does not return",
-    strike: (update) => update.pool.sim.failBoot(second(update), "never"),
+    inject: (update) => update.pool.sim.failBoot(second(update), "never"),
     repair: (update) => revive(update, second(update)),
     disablesHa: true,
     factor: 60,
@@ -192,14 +192,14 @@ const single: readonly UpdateFault[] = [
   },
   {
     name: "the coordinator does not return",
-    strike: (update) => update.pool.sim.failBoot(update.hosts[0]!, "disabled"),
+    inject: (update) => update.pool.sim.failBoot(update.hosts[0]!, "disabled"),
     repair: (update) => enable(update, update.hosts[0]!),
     takes: (update) => update.hosts,
   },
-  { name: "HA cannot be disabled", strike: fail("pool.disable_ha") },
+  { name: "HA cannot be disabled", inject: fail("pool.disable_ha") },
   {
     name: "HA cannot be enabled again",
-    strike: fail("pool.enable_ha", [
+    inject: fail("pool.enable_ha", [
       "HA_CANNOT_CHANGE_BOND_STATUS_OF_MGMT_IFACE",
     ]),
   },

@@ -34,7 +34,7 @@ export class WatchedUpdate {
   readonly #started: FastPools;
   readonly log: PoolLog;
   readonly #hosts: readonly string[];
-  readonly #strikes: Promise<unknown>[] = [];
+  readonly #injections: Promise<unknown>[] = [];
   #task: Promise<string> = Promise.resolve("");
 
   static async start(t: Test, factor = FACTOR): Promise<WatchedUpdate> {
@@ -73,12 +73,12 @@ export class WatchedUpdate {
     return this.#hosts;
   }
 
-  /** Strikes once, when the pool gets the call of a phase. */
-  strikeAt(
+  /** Injects a fault once, when the pool receives the call of a phase. */
+  injectAt(
     { method, host, isReached }: Phase,
-    strike: () => unknown,
-  ): { readonly hasStruck: () => boolean } {
-    let hasStruck = false;
+    inject: () => unknown,
+  ): { readonly wasInjected: () => boolean } {
+    let wasInjected = false;
     const wait = () => {
       this.pool.sim.whenCalled(method, onCall, {
         ...(host && { object: this.#hosts[host === "second" ? 1 : 0]! }),
@@ -89,13 +89,13 @@ export class WatchedUpdate {
         wait();
         return;
       }
-      hasStruck = true;
-      const struck = Promise.resolve().then(strike);
-      struck.catch(() => undefined); // `ended` rejects with it
-      this.#strikes.push(struck);
+      wasInjected = true;
+      const injected = Promise.resolve().then(inject);
+      injected.catch(() => undefined); // `ended` rejects with it
+      this.#injections.push(injected);
     };
     wait();
-    return { hasStruck: () => hasStruck };
+    return { wasInjected: () => wasInjected };
   }
 
   begin(options: object = {}): Promise<string> {
@@ -118,7 +118,7 @@ export class WatchedUpdate {
     const path = `/tasks/${await this.#task}?wait=true`;
     const answer = await this.api.rest("GET", path);
     const task = (await answer.json()) as UpdateTask;
-    await Promise.all(this.#strikes);
+    await Promise.all(this.#injections);
     return task;
   }
 
@@ -169,7 +169,7 @@ export class WatchedUpdate {
     return missing.flat();
   }
 
-  /** Ends all faults: what strikes from now on is a defect. */
+  /** Ends all faults: failures from now on are defects. */
   clearFaults(): void {
     const { sim } = this.pool;
     sim.faults.clear();

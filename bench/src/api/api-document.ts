@@ -9,7 +9,7 @@ import { measuredOn } from "../harness/measured-on.js";
 import { figureOf, type Report, type Result } from "../harness/result.js";
 import { targetTable } from "../harness/target.js";
 import type { Section } from "./api-rows.js";
-import { judgeTargets } from "./api-targets.js";
+import { checkTargets } from "./api-targets.js";
 
 /** `docs/benchmarks/api.md`, from the results alone. */
 export function apiDocument(report: Report): string {
@@ -30,7 +30,7 @@ export function apiDocument(report: Report): string {
     "Written by `npm run bench -- api`; do not edit.",
     measuredOn(report),
     "## What was promised",
-    targetTable(judgeTargets(results)),
+    targetTable(checkTargets(results)),
     ...part("All objects over one WebSocket", "all-objects", ALL_OBJECTS),
     ...part("All VMs over REST, others live", "rest-list", REST_LIST),
     ...part("One change of a VM to many clients", "fan-out", FAN_OUT),

@@ -14,7 +14,7 @@ const MOST_FOR_RIGHTS = 0.1;
 const MOST_BLOCK_MS = 10;
 
 /** What the API must reach, from the results of one run. */
-export function judgeTargets(results: readonly Result[]): Target[] {
+export function checkTargets(results: readonly Result[]): Target[] {
   const of = (place: Section, mode?: string): Result | undefined =>
     results.find(
       (one) => one.place === place && (mode === undefined || one.mode === mode),

@@ -155,10 +155,10 @@ async function readUrl(child: ChildProcess): Promise<string> {
 
 async function untilLoaded(url: string, pools: number): Promise<void> {
   const deadline = performance.now() + TIMEOUT_MS;
-  const wanted = `xo_inventory_pools{state="watching"} ${pools}`;
+  const requested = `xo_inventory_pools{state="watching"} ${pools}`;
   while (pools > 0 && performance.now() < deadline) {
     const answer = await fetch(`${url}/metrics`);
-    if ((await answer.text()).includes(wanted)) return;
+    if ((await answer.text()).includes(requested)) return;
     await setTimeout(LOOK_MS);
   }
   if (pools > 0) throw new Error(`not loaded within ${TIMEOUT_MS / 1000} s`);

@@ -14,7 +14,7 @@ import { measureInRounds } from "../harness/rounds.js";
 import { readRunOptions, runUsage } from "../harness/run-options.js";
 import { startSimulator } from "../harness/simulator.js";
 import { atLeast, targetTable, type Target } from "../harness/target.js";
-import { carriers } from "./export-job.js";
+import { serversUnderTest } from "./export-job.js";
 
 const MIB = 2 ** 20;
 
@@ -27,19 +27,19 @@ export const exportBench: Bench = {
     const simulator = await startSimulator([
       ...["--pool", "C", "--prepare", "json"],
     ]);
-    const measured = await measureInRounds(carriers, {
+    const measured = await measureInRounds(serversUnderTest, {
       runs,
-      measure: (carrier) =>
+      measure: (serverUnderTest) =>
         measureInChild({
           program: "export/programs/export.js",
           job: {
             pool: simulator.pools[0]!,
-            carrier,
+            serverUnderTest,
             bytes: (smoke ? 16 : 2048) * MIB,
           },
           timeoutMs: 180_000,
         }),
-      onRun: (carrier) => process.stderr.write(`${carrier}\n`),
+      onRun: (serverUnderTest) => process.stderr.write(`${serverUnderTest}\n`),
     }).finally(() => simulator.stop());
     const results = measured.map((one) =>
       toResult({ pool: "C", mode: one.row, place: "" }, one),
@@ -69,7 +69,7 @@ export function exportDocument(report: Report): string {
   return markdownDocument([
     "# Exports",
     "Written by `npm run bench -- export`; do not edit.",
-    "A raw disk of 2 GiB, from a simulated pool to a client, over plain HTTP: pool, carrier and client are processes of their own on one machine. The plain proxy is Node's own http in both directions; checksum is the server telling the SHA-256 of all bytes.",
+    "A raw disk of 2 GiB, from a simulated pool to a client, over plain HTTP: pool, serverUnderTest and client are processes of their own on one machine. The plain proxy is Node's own http in both directions; checksum is the server telling the SHA-256 of all bytes.",
     measuredOn(report),
     targetTable(exportTargets(report)),
     markdownTable(
@@ -79,7 +79,7 @@ export function exportDocument(report: Report): string {
       })),
       report.results.map((result) => columns.map(([, cell]) => cell(result))),
     ),
-    "CPU is the carrier's. Memory is how much more the carrier had at the most than when it began, by its resident set every 20 ms; blocks of its event loop are its own, without waiting for a core.",
+    "CPU is the serverUnderTest's. Memory is how much more the serverUnderTest had at the most than when it began, by its resident set every 20 ms; blocks of its event loop are its own, without waiting for a core.",
   ]);
 }
 
@@ -107,7 +107,7 @@ const fixed =
   };
 
 const columns: readonly (readonly [string, (result: Result) => string])[] = [
-  ["carrier", ({ mode }) => mode],
+  ["serverUnderTest", ({ mode }) => mode],
   ["MB/s", fixed("megabytesPerSecond")],
   ["CPU, ms a GiB", fixed("cpuMsPerGib")],
   ["memory, MiB more", fixed("grownBytes", MIB)],

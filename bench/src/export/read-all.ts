@@ -5,7 +5,7 @@ import { get, type IncomingMessage } from "node:http";
 export interface ReadFigures {
   readonly bytes: number;
   readonly ms: number;
-  /** How much more memory the carrier had at the most than at the start. */
+  /** How much more memory the serverUnderTest had at the most than at the start. */
   readonly grownBytes: number;
 }
 

@@ -2,7 +2,7 @@ import { formatCount, formatMegabytes, formatMs } from "../harness/format.js";
 import { markdownDocument, markdownTable } from "../harness/markdown.js";
 import { measuredOn } from "../harness/measured-on.js";
 import { figureOf, type Report, type Result } from "../harness/result.js";
-import { judgeTargets, verdictOf } from "./fleet-targets.js";
+import { checkTargets, statusOf } from "./fleet-targets.js";
 
 /** One line of a table: a figure, its title, how it is written. */
 type Line = readonly [
@@ -40,10 +40,10 @@ export function fleetDocument(report: Report): string {
 function targetTable(results: readonly Result[]): string {
   return markdownTable(
     [{ title: "Target" }, { title: "Measured" }, { title: "" }],
-    judgeTargets(results).map((target) => [
+    checkTargets(results).map((target) => [
       target.promise,
       target.measured,
-      verdictOf(target),
+      statusOf(target),
     ]),
   );
 }

@@ -21,7 +21,7 @@ const DAY_GROWTH = 0.01;
 const HOURS_A_DAY = 24;
 
 /** What a fleet must reach, computed from the results of one run. */
-export function judgeTargets(results: readonly Result[]): Target[] {
+export function checkTargets(results: readonly Result[]): Target[] {
   // Of another size they promise nothing.
   const row = (mode: string) =>
     results.find((one) => one.mode === mode && sizes.includes(one.pool));
@@ -52,7 +52,7 @@ export function judgeTargets(results: readonly Result[]): Target[] {
 }
 
 /** One line for the table: met, or missed. */
-export function verdictOf({ met }: Target): string {
+export function statusOf({ met }: Target): string {
   if (met === undefined) return "not measured";
   return met ? "met" : "**missed**";
 }

@@ -20,7 +20,7 @@ export interface Rounds<Row> {
 interface Progress<Row> {
   readonly row: Row;
   readonly runs: Figures[];
-  wanted: number;
+  requested: number;
   failure?: string;
 }
 
@@ -35,13 +35,13 @@ export async function measureInRounds<Row>(
   const all = rows.map((row): Progress<Row> => ({
     row,
     runs: [],
-    wanted: options.runs,
+    requested: options.runs,
   }));
   for (let round = 0; round < options.runs; round++) {
     for (const progress of round % 2 === 0 ? all : all.toReversed()) {
       if (
         progress.failure === undefined &&
-        progress.runs.length < progress.wanted
+        progress.runs.length < progress.requested
       )
         await runOnce(progress, options);
     }
@@ -61,7 +61,7 @@ async function runOnce<Row>(
     const figures = await options.measure(progress.row);
     progress.runs.push(figures);
     if (progress.runs.length === 1 && options.runsOf !== undefined)
-      progress.wanted = Math.min(
+      progress.requested = Math.min(
         options.runs,
         options.runsOf(progress.row, figures),
       );

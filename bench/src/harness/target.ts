@@ -17,13 +17,13 @@ export function targetTable(targets: readonly Target[]): string {
     targets.map((target) => [
       target.promise,
       target.measured,
-      verdictOf(target),
+      statusOf(target),
     ]),
   );
 }
 
 /** One line for the table: met, or missed by how much. */
-export function verdictOf({ met }: Target): string {
+export function statusOf({ met }: Target): string {
   if (met === undefined) return "not measured";
   return met ? "met" : "**missed**";
 }

@@ -8,7 +8,7 @@ import { markdownDocument } from "../harness/markdown.js";
 import { measuredOn } from "../harness/measured-on.js";
 import { figureOf, type Report, type Result } from "../harness/result.js";
 import { targetTable } from "../harness/target.js";
-import { judgeTargets } from "./inventory-targets.js";
+import { checkTargets } from "./inventory-targets.js";
 import { figureTable, shown, type Figure } from "./line.js";
 import type { Section } from "./row.js";
 
@@ -22,7 +22,7 @@ export function inventoryDocument(report: Report): string {
     "Written by `npm run bench -- inventory`; do not edit.",
     measuredOn(report),
     "## What was promised",
-    targetTable(judgeTargets(results)),
+    targetTable(checkTargets(results)),
     ...queriesSections(section("queries")),
     ...part("Live queries", section("live"), (lines) =>
       figureTable("Readers", lines, liveFigures(lines)),

@@ -17,7 +17,7 @@ type Find = (section: Section, mode: string) => Result | undefined;
 const SET_UP = "the very first: makes all views";
 
 /** What the inventory must reach, computed from the results of one run. */
-export function judgeTargets(results: readonly Result[]): Target[] {
+export function checkTargets(results: readonly Result[]): Target[] {
   const of: Find = (section, mode) =>
     results.find(
       (one) =>

@@ -6,7 +6,7 @@ import type { Figures } from "../harness/figures.js";
 import type { ChurnJob } from "../measure/churn-job.js";
 import type { LoadJob } from "../measure/load-job.js";
 import type { PeerJob } from "../measure/peer-job.js";
-import type { RememberJob, RestartJob } from "../measure/restart-job.js";
+import type { PersistJob, RestartJob } from "../measure/restart-job.js";
 import { measureProgram, type Row } from "./row.js";
 import type { Scale } from "./scale.js";
 import { restartServer } from "./server-restart.js";
@@ -102,9 +102,9 @@ async function restartReal(args: readonly string[]): Promise<Figures> {
 async function restart(pool: PoolAddress): Promise<Figures> {
   const directory = await mkdtemp(join(tmpdir(), "xo-bench-memory-"));
   try {
-    const job: RememberJob = { pool, directory, key: KEY };
+    const job: PersistJob = { pool, directory, key: KEY };
     const { objects = 0, diskBytes = 0 } = await measureProgram(
-      "remember",
+      "persist-pool",
       job,
     );
     const again: RestartJob = {

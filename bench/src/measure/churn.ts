@@ -42,13 +42,13 @@ reportFigures({
 
 /** Each reader of the feed gets all of it. */
 async function keepViews() {
-  const made = createServerCatalog(inventory);
-  await followAll(made);
+  const created = createServerCatalog(inventory);
+  await followAll(created);
   for (let i = 0; i < job.readers; i++)
-    made.feed.subscribe((frame) => {
+    created.feed.subscribe((frame) => {
       bytes += frame.encoded("bench", toFeedMessage).length;
     });
-  return made;
+  return created;
 }
 
 async function watch(): Promise<Record<string, number>> {

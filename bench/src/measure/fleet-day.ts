@@ -6,7 +6,7 @@ import type { FleetDayJob } from "./fleet-job.js";
 import { readJob, reportFigures } from "./job.js";
 import { collectGarbage } from "./memory.js";
 import { seededRandom } from "./seeded-random.js";
-import { ChangeMaker, Hours } from "./simulated-day.js";
+import { ChangeGenerator, Hours } from "./simulated-day.js";
 import { StampedSource } from "./stamped-source.js";
 import { untilWatching } from "./until-watching.js";
 
@@ -40,7 +40,7 @@ const inventory = createInventory({
 const parts = {
   decoder: createParserPool({ place: "main" }),
   hours,
-  changes: new ChangeMaker(random),
+  changes: new ChangeGenerator(random),
 };
 const pools = createStampedPools({ pools: job.pools, vms: job.vms });
 for (const [i, pool] of pools.entries())

@@ -4,7 +4,7 @@ import type { ChangedRecord, ChangingPool } from "./changing-pool.js";
 export class GuestEdits {
   readonly #pool: ChangingPool;
   readonly #refs: readonly string[];
-  #made = 0;
+  #created = 0;
 
   constructor(pool: ChangingPool) {
     this.#pool = pool;
@@ -16,7 +16,7 @@ export class GuestEdits {
   /** `count` VMs with another description; every tenth is also halted, or was and runs again. */
   next(count: number): ChangedRecord[] {
     return Array.from({ length: count }, () => {
-      const number = this.#made++;
+      const number = this.#created++;
       const ref = this.#refs[number % this.#refs.length]!;
       const json = this.#json(ref).replace(
         /"name_description":"[^"]*"/,

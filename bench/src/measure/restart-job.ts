@@ -1,7 +1,7 @@
 import type { PoolAddress } from "../harness/simulator.js";
 
-/** Load a pool and remember it. */
-export interface RememberJob {
+/** Load a pool and persist its mirror. */
+export interface PersistJob {
   readonly pool: PoolAddress;
   readonly directory: string;
   /** 32 bytes, hexadecimal. */

@@ -77,11 +77,11 @@ const LIVE_TASKS = 20;
  * Creates responses of event.from with changes: records of every length, tasks that appear and
  * disappear.
  */
-export class ChangeMaker {
+export class ChangeGenerator {
   readonly #random: () => number;
   readonly #refs = new Map<StampedPool, Map<string, readonly string[]>>();
   readonly #tasks = new Map<StampedPool, string[]>();
-  #made = 0;
+  #created = 0;
 
   constructor(random: () => number) {
     this.#random = random;
@@ -155,7 +155,7 @@ export class ChangeMaker {
   }
 
   #newRef(): string {
-    const number = (this.#made++).toString(16).padStart(12, "0");
+    const number = (this.#created++).toString(16).padStart(12, "0");
     return `OpaqueRef:ffffffff-0000-4000-8000-${number}`;
   }
 

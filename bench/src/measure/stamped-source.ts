@@ -3,13 +3,13 @@ import { datamodel, mirroredClasses, type RecordBatch } from "@xo-server/model";
 import type { ParserPool } from "@xo-server/parser-pool";
 import type { StampedPool } from "@xo-server/xapi-sim";
 import type { ListOptions, ListResult, XapiEvents } from "@xo-server/xen-api";
-import type { ChangeMaker, Hours } from "./simulated-day.js";
+import type { ChangeGenerator, Hours } from "./simulated-day.js";
 
 /** What a source needs beside its objects. */
 export interface StampedSourceParts {
   readonly decoder: ParserPool;
   readonly hours: Hours;
-  readonly changes: ChangeMaker;
+  readonly changes: ChangeGenerator;
 }
 
 type Shape = "records" | "events";

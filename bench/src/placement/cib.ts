@@ -1,4 +1,4 @@
-import { likedHost, type PlacementScenario } from "./problems.js";
+import { preferredHost, type PlacementScenario } from "./problems.js";
 
 export interface CibState {
   /** Number of a host that is offline, when every host runs one of each set; absent: nothing runs, all are online. */
@@ -23,7 +23,7 @@ export function toCib(
   const locations = count(
     sets,
     (set) =>
-      `<rsc_location id="l${set}" rsc="c${set}" node="h${likedHost(set, hosts)}" score="100"/>`,
+      `<rsc_location id="l${set}" rsc="c${set}" node="h${preferredHost(set, hosts)}" score="100"/>`,
   );
   const running = out === undefined ? "" : toLrm(sets);
   const states = count(hosts, (i) => toState(i, i === out, running));

@@ -1,4 +1,4 @@
-import type { Mixture, PlacementScenario } from "./problems.js";
+import type { PoolMix, PlacementScenario } from "./problems.js";
 
 export interface PacemakerJob {
   readonly scenario: PlacementScenario;
@@ -19,7 +19,7 @@ export interface BalanceJob {
 }
 
 export interface SurvivalJob {
-  readonly pool: Mixture;
+  readonly pool: PoolMix;
   readonly most: number;
 }
 

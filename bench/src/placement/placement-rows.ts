@@ -5,13 +5,13 @@ import type {
   QualityJob,
   SurvivalJob,
 } from "./placement-job.js";
-import type { Mixture, PlacementScenario } from "./problems.js";
+import type { PoolMix, PlacementScenario } from "./problems.js";
 
 /** What is measured, each time in a process of its own. */
 export type PlacementRow =
   | Row<"scenario", PlacementScenario>
   | Row<"pacemaker", PacemakerJob>
-  | Row<"curve", Mixture>
+  | Row<"curve", PoolMix>
   | Row<"evacuation", EvacuationJob>
   | Row<"balance", BalanceJob>
   | Row<"survival", SurvivalJob>
@@ -42,7 +42,7 @@ export function fullRows(): PlacementRow[] {
   return [
     ...scenarioRows({ hosts: 100, sets: 100 }),
     ...CURVE.map((hosts) => curveRow(hosts, hosts * 100)),
-    ...otherRows({ crowd: 1_000, hosts: 100, vms: 10_000 }),
+    ...otherRows({ vmsOnHost: 1_000, hosts: 100, vms: 10_000 }),
     ...SURVIVALS.map(([fill, most]) =>
       survivalRow(most, { hosts: 64, vms: 5_000, fill, running: true }),
     ),
@@ -57,7 +57,7 @@ export function smokeRows(): PlacementRow[] {
   return [
     ...scenarioRows({ hosts: 6, sets: 6 }),
     ...[3, 10].map((hosts) => curveRow(hosts, hosts * 20)),
-    ...otherRows({ crowd: 30, hosts: 8, vms: 80 }),
+    ...otherRows({ vmsOnHost: 30, hosts: 8, vms: 80 }),
     survivalRow(1, { hosts: 8, vms: 80, fill: 0.8, running: true }),
     row("quality", "quality", { pools: 10 }, 1),
   ];
@@ -88,17 +88,17 @@ function curveRow(hosts: number, vms: number): PlacementRow {
 }
 
 function otherRows({
-  crowd,
+  vmsOnHost,
   hosts,
   vms,
 }: {
-  crowd: number;
+  vmsOnHost: number;
   hosts: number;
   vms: number;
 }): PlacementRow[] {
   const goals = ["performance", "consolidate"] as const;
   return [
-    row("evacuation", "evacuation", { vms: crowd, others: 20 }),
+    row("evacuation", "evacuation", { vms: vmsOnHost, others: 20 }),
     ...goals.map((goal) =>
       row("balance", `balance, ${goal}`, {
         hosts,
@@ -110,7 +110,7 @@ function otherRows({
   ];
 }
 
-function survivalRow(most: number, pool: Mixture): PlacementRow {
+function survivalRow(most: number, pool: PoolMix): PlacementRow {
   const asked = most === pool.hosts ? "all" : `${most}`;
   const name = `survival of ${asked}, ${pool.fill * 100} % in use`;
   // Very many sets of hosts may be planned.

@@ -52,17 +52,17 @@ export function scenarioPool({
     id,
     vms: clones,
     score: 100,
-    hosts: [hosts[likedHost(index, count)]!.id],
+    hosts: [hosts[preferredHost(index, count)]!.id],
   }));
   return { hosts, vms, groups, hostAffinities: locations };
 }
 
 /** Number of the preferred host of a set: far from those of adjacent sets. */
-export function likedHost(set: number, hosts: number): number {
+export function preferredHost(set: number, hosts: number): number {
   return (set * 7) % hosts;
 }
 
-export interface Mixture {
+export interface PoolMix {
   readonly hosts: number;
   readonly vms: number;
   /** Share of all memory that the VMs need. */
@@ -81,13 +81,13 @@ export function mixedPool({
   vms,
   fill,
   running,
-}: Mixture): PoolModel {
+}: PoolMix): PoolModel {
   const random = seededRandom(vms);
   const hosts = names("h", count).map((id, index): HostModel => {
     const networks = index % 2 === 0 ? ["lan", "dmz"] : ["lan"];
     return { ...everywhere, id, state: "up", memory: 0, cores: 128, networks };
   });
-  const made = names("v", vms).map((id, index): VmModel => {
+  const created = names("v", vms).map((id, index): VmModel => {
     const at = index % count;
     const isInDmz = index % 20 === 0 && (!running || at % 2 === 0);
     return {
@@ -101,12 +101,12 @@ export function mixedPool({
       ...(running && { host: hosts[at]!.id }),
     };
   });
-  const memory = memoryOf(made) / count / fill;
+  const memory = memoryOf(created) / count / fill;
   return {
     hosts: hosts.map((host) => ({ ...host, memory })),
-    vms: made,
-    groups: threes(made),
-    hostAffinities: likings(made, hosts),
+    vms: created,
+    groups: threes(created),
+    hostAffinities: likings(created, hosts),
   };
 }
 

@@ -15,7 +15,7 @@ import {
   poolsUsage,
   type PoolsOptions,
 } from "./pools-options.js";
-import { rowName, rows, runsWorth, type Row } from "./row.js";
+import { rowName, rows, runCount, type Row } from "./row.js";
 import { checkShape } from "./smoke.js";
 
 const NAMED_PACKAGES = ["xen-api", "node-expat", "xmlrpc", "piscina"];
@@ -59,7 +59,7 @@ async function measurePool(
     if (legacy !== undefined) await measureRow(legacy, open);
     const measured = await measureInRounds(chosen, {
       runs: options.runs,
-      runsOf: (_, first) => runsWorth(first["ms"]!, options.runs),
+      runsOf: (_, first) => runCount(first["ms"]!, options.runs),
       measure: (row) => measureRow(row, open, options.profile),
       onRun: (row, outcome) =>
         print(

@@ -3,7 +3,7 @@ import { markdownDocument, markdownTable } from "../harness/markdown.js";
 import { figureOf, type Report, type Result } from "../harness/result.js";
 import { measuredOn } from "../harness/measured-on.js";
 import { targetTable } from "../harness/target.js";
-import { judgeTargets } from "./targets.js";
+import { checkTargets } from "./targets.js";
 
 /** `docs/benchmarks/pools.md`, from the results alone. */
 export function poolsDocument(report: Report): string {
@@ -18,7 +18,7 @@ export function poolsDocument(report: Report): string {
     "![Time to load each pool, by way of loading](pools.svg)",
     measuredOn(report),
     "## What was promised",
-    targetTable(judgeTargets(results)),
+    targetTable(checkTargets(results)),
     ...pools.flatMap((pool) => poolSection(results, pool)),
     ...manySection(results),
     "## How to read it",

@@ -52,7 +52,7 @@ export function rowName({ mode, place, kind }: Row): string {
  * How many runs a row is worth: one that takes long is measured less often,
  * since its relative spread is small and its minutes are dear.
  */
-export function runsWorth(firstMs: number, runs: number): number {
+export function runCount(firstMs: number, runs: number): number {
   if (firstMs > 10_000) return Math.min(runs, 2);
   if (firstMs > 4_000) return Math.min(runs, 3);
   return runs;

@@ -4,7 +4,7 @@ import { atLeast, atMost, atMostMs, type Target } from "../harness/target.js";
 const MANY = "many";
 
 /** What loading pool A must reach, computed from the results of one run. */
-export function judgeTargets(results: readonly Result[]): Target[] {
+export function checkTargets(results: readonly Result[]): Target[] {
   const of = (mode: string, place?: string): Result | undefined =>
     results.find(
       (result) =>

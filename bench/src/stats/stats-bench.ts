@@ -20,7 +20,7 @@ const fleet = {
   vmsPerHost: 100,
   columnsPerVm: 25,
 };
-const ROOMY = 8192 * MIB;
+const LARGE_LIMIT = 8192 * MIB;
 const smallFleet = { ...fleet, pools: 2 };
 
 type Row =
@@ -71,7 +71,12 @@ function rowsOf(smoke: boolean): Row[] {
     { name: "not followed" },
     ...(smoke
       ? []
-      : [{ name: "memory, roomy", memory: { ...memory, limitBytes: ROOMY } }]),
+      : [
+          {
+            name: "memory, roomy",
+            memory: { ...memory, limitBytes: LARGE_LIMIT },
+          },
+        ]),
     {
       name: "memory, bounded",
       memory: { ...memory, limitBytes: (smoke ? 10 : 512) * MIB },

@@ -17,7 +17,7 @@ export function statsDocument(report: Report): string {
     "Written by `npm run bench -- stats`; do not edit.",
     "A server and a pool of 5,000 VMs on 64 hosts, each in its own process, left alone for a minute. The server follows what the hosts measure, every 5 s, or does not.",
     measuredOn(report),
-    targetTable(judge(results)),
+    targetTable(checkTargets(results)),
     table(serverColumns, servers),
     "CPU in per cent of one core; blocks of the event loop less waits for a core. The lag is the mean from a host's measurement until lists and filters know of it: hosts measure every 5 s, and figures are published every 5 s.",
     "## Memory",
@@ -26,7 +26,7 @@ export function statsDocument(report: Report): string {
   ]);
 }
 
-function judge(results: readonly Result[]): Target[] {
+function checkTargets(results: readonly Result[]): Target[] {
   const of = (name: string) => results.find(({ mode }) => mode === name);
   const cpu = added(of("followed"), of("not followed"), "cpuPercent");
   const bounded = of("memory, bounded");

@@ -56,12 +56,12 @@ t.test("dates after 2049 have four digits of the year", async (t) => {
 });
 
 t.test("an authority is marked, and every serial number differs", async (t) => {
-  const made = Array.from({ length: 200 }, () =>
+  const created = Array.from({ length: 200 }, () =>
     makeSelfSigned({ commonName: "a", names: ["a"], isAuthority: true }),
   ).map(({ cert }) => new X509Certificate(cert));
-  t.ok(made.every(({ ca }) => ca));
-  t.equal(new Set(made.map(({ serialNumber }) => serialNumber)).size, 200);
-  t.ok(made.every(({ serialNumber }) => serialNumber.length === 32));
+  t.ok(created.every(({ ca }) => ca));
+  t.equal(new Set(created.map(({ serialNumber }) => serialNumber)).size, 200);
+  t.ok(created.every(({ serialNumber }) => serialNumber.length === 32));
 });
 
 t.test("a TLS client that trusts it accepts it by each name", async (t) => {

@@ -43,16 +43,16 @@ t.test("picked properties are those of the object", async (t) => {
       some(KEYS).map((key) => [key, VALUES[random(VALUES.length)]]),
     );
     const fields = some(KEYS);
-    const wanted = Object.fromEntries(
+    const requested = Object.fromEntries(
       Object.entries(object).filter(([key]) => fields.includes(key)),
     );
     const picked = new MemberPicker(fields).pick(
       Buffer.from(canonicalJson(object)),
     );
-    if (picked.toString() !== canonicalJson(wanted))
+    if (picked.toString() !== canonicalJson(requested))
       return t.equal(
         picked.toString(),
-        canonicalJson(wanted),
+        canonicalJson(requested),
         `${JSON.stringify(fields)} of ${canonicalJson(object)}`,
       );
   }

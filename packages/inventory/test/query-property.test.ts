@@ -328,9 +328,9 @@ t.test(
       }
     }
 
-    function same(found: unknown, wanted: unknown, about: string): void {
-      if (canonical(found) === canonical(wanted)) return;
-      t.same(found, wanted, about);
+    function same(found: unknown, requested: unknown, about: string): void {
+      if (canonical(found) === canonical(requested)) return;
+      t.same(found, requested, about);
       throw new Error(`${about} (SEED=${seed})`);
     }
   },

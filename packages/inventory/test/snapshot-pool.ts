@@ -61,7 +61,7 @@ export function filesOf(directory: string, poolId = "p"): string[] {
 }
 
 /** Rewrites the pool's file. */
-export function spoil(
+export function corrupt(
   directory: string,
   change: (bytes: Buffer) => Buffer,
 ): void {

@@ -38,10 +38,10 @@ t.test(
         const object = view.build(source);
         for (const [name, read] of Object.entries(view.properties ?? {})) {
           const value = read(source);
-          const wanted = valueAt(object, name.split("."));
+          const requested = valueAt(object, name.split("."));
           compared++;
-          if (!isDeepStrictEqual(value, wanted))
-            t.same(value, wanted, `${className} ${ref}: ${name}`);
+          if (!isDeepStrictEqual(value, requested))
+            t.same(value, requested, `${className} ${ref}: ${name}`);
         }
       }
     t.ok(compared > 100, `${compared} were compared`);

@@ -95,13 +95,13 @@ t.test("records of a real XAPI give valid objects", { skip }, async (t) => {
     const objects = buildAll(records);
     t.ok(objects.length > 0, `${name}: ${objects.length} objects`);
     const ids = new Set(objects.map(({ id }) => id));
-    const made = new Set(objects.map(({ type }) => type));
+    const created = new Set(objects.map(({ type }) => type));
     for (const object of objects) {
       assertJson(object, String(object.type));
       for (const link of linksOf(object))
         if (!ids.has(link)) t.fail(`${String(object.type)}: ${link} is lost`);
     }
-    t.ok(made.has("host") && made.has("pool"), [...made].join(" "));
+    t.ok(created.has("host") && created.has("pool"), [...created].join(" "));
   }
 });
 
@@ -113,14 +113,14 @@ function corruptAll(records: Records, random: () => number): Records {
       Object.fromEntries(
         Object.entries(members).map(([ref, record]) => [
           ref,
-          spoil(record, random, 0.2),
+          corrupt(record, random, 0.2),
         ]),
       ),
     ]),
   );
 }
 
-function spoil(
+function corrupt(
   record: XapiRecord,
   random: () => number,
   share: number,
@@ -131,7 +131,7 @@ function spoil(
       const odd = invalidValues[Math.floor(random() * invalidValues.length)]!();
       if (random() < 0.7) damaged[field] = odd;
     } else if (typeof value === "object" && !Array.isArray(value))
-      damaged[field] = spoil(value as XapiRecord, random, share);
+      damaged[field] = corrupt(value as XapiRecord, random, share);
     else damaged[field] = value;
   }
   return damaged;

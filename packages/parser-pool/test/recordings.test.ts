@@ -121,10 +121,10 @@ async function agreesWithOracle(
       : (error as { message: unknown; data: unknown[] });
     t.same(fed.answer.error, [message, ...data], recording.id);
   } else if (request.shape === "records") {
-    const wanted = Object.entries(result as object);
+    const requested = Object.entries(result as object);
     t.same(
       fed.records.map(({ ref, record }) => [ref, record]),
-      wanted,
+      requested,
       recording.id,
     );
   } else if (request.shape === "events") {

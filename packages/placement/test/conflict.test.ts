@@ -133,9 +133,9 @@ t.test(
       if (conflict === undefined) continue;
       seen++;
       const all = [...actions, ...unplaced].map(({ vm }) => vm);
-      const wanted = survives ? all : all.filter((vm) => isMust(model, vm));
+      const requested = survives ? all : all.filter((vm) => isMust(model, vm));
       const can = (rules: readonly ConflictRule[]) =>
-        placeAll(onlyUnder(model, failed!.id, rules), wanted) !== undefined;
+        placeAll(onlyUnder(model, failed!.id, rules), requested) !== undefined;
       const { rules, size } = conflict;
       if (can(rules)) wrong.push(`seed ${seed}: ${JSON.stringify(rules)}`);
       for (const left of rules)

@@ -162,8 +162,10 @@ t.test(
       for (const { id } of model.hosts) {
         const plan = planFailover(pool, [id], { explains: false });
         if (plan.unplaced.length === 0) continue;
-        const wanted = [...plan.actions, ...plan.unplaced].map(({ vm }) => vm);
-        if (placeAll(withHostsDown(model, [id]), wanted))
+        const requested = [...plan.actions, ...plan.unplaced].map(
+          ({ vm }) => vm,
+        );
+        if (placeAll(withHostsDown(model, [id]), requested))
           wrong.push(`seed ${seed}, ${id}`);
       }
     }

@@ -38,12 +38,12 @@ function order(
 ): Ordered {
   const pool = indexPool(model);
   const now = Assignment.current(pool, { limits });
-  const wanted = Object.entries(targets).map(([id, to]) => ({
+  const requested = Object.entries(targets).map(([id, to]) => ({
     vm: pool.vms.of(id),
     to: pool.hosts.of(to),
     purpose: "balance" as const,
   }));
-  const { moves, unreachable: left } = orderMoves(now, wanted);
+  const { moves, unreachable: left } = orderMoves(now, requested);
   return {
     actions: toActions(now, moves),
     left: left.map((one) => pool.vms.ids[one]!),

@@ -13,7 +13,7 @@ export type { AlarmRule, NewAlarmRule } from "./repositories/alarm-rules.js";
 export type { Alarm, NewAlarm } from "./repositories/alarms.js";
 export type {
   AuditChanges,
-  BegunChange,
+  PendingChange,
 } from "./repositories/audit-changes.js";
 export type { AuditEntry, AuditRecord } from "./repositories/audit-entry.js";
 export type {
@@ -76,8 +76,8 @@ export type {
 export type { Job, Jobs, NewJob } from "./repositories/jobs.js";
 export type { OneTimeCalls } from "./repositories/one-time-calls.js";
 export type {
-  AttemptToBegin,
-  BeginningAttempt,
+  AttemptRequest,
+  AttemptAdmission,
   SignInAttempts,
   SignInFailures,
 } from "./repositories/sign-in-attempts.js";

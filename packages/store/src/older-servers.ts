@@ -8,7 +8,7 @@ import type { Tables } from "./schema/tables.js";
 /** A server without a heartbeat for this time does not run, in ms: twice the longest interval of heartbeats. */
 const SILENT_MS = 10_000;
 /** Interval of reading heartbeats, in ms. */
-const LOOK_MS = 500;
+const POLL_MS = 500;
 
 interface RunningServer {
   readonly name: string;
@@ -51,7 +51,7 @@ export async function checkOlderServers(
     );
     if (alive.length > 0) throw inUse(migration, running);
     if (running.length === 0) return;
-    await pause(timers, LOOK_MS);
+    await pause(timers, POLL_MS);
   }
 }
 

@@ -4,7 +4,7 @@ import { exportRows } from "./configuration/export-configuration.js";
 import { importRows } from "./configuration/import-configuration.js";
 import { collect, openFile, sealFile } from "./configuration/sealed-file.js";
 import type { Engine } from "./engines/engine.js";
-import { askTime } from "./engines/database-clock.js";
+import { synchronizeClock } from "./engines/database-clock.js";
 import { openEngine } from "./engines/open-engine.js";
 import { checkContent, checkFile, checkLoss } from "./database-creation.js";
 import { createCachedTables } from "./cache/cached-tables.js";
@@ -58,7 +58,7 @@ async function startStore(
   availability: Availability,
 ): Promise<Store> {
   if (settings.sharedClock !== undefined)
-    await askTime(engine, settings.sharedClock);
+    await synchronizeClock(engine, settings.sharedClock);
   const isNew = await checkContent(engine, settings);
   if (!isNew) await checkLoss(engine, settings);
   await migrateStore(engine, settings);

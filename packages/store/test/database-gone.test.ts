@@ -32,14 +32,14 @@ function collectingLogger() {
 }
 
 /** Resolves when the store enters the state. */
-function state(store: Store, wanted: Store["state"]): Promise<void> {
+function state(store: Store, requested: Store["state"]): Promise<void> {
   return new Promise((resolve) => {
-    if (store.state === wanted) {
+    if (store.state === requested) {
       resolve();
       return;
     }
     const stop = store.onState((now) => {
-      if (now !== wanted) return;
+      if (now !== requested) return;
       stop();
       resolve();
     });
@@ -151,7 +151,7 @@ t.test(
     const { cluster, bench } = await setUp(t);
     const store = await bench.open();
     const change = { operation: "vm.start", objectId: "vm" };
-    const made: string[] = [];
+    const created: string[] = [];
     for (let round = 0; round < 2; round++) {
       // Changes of pools continue while the database is unavailable: their ends are written later.
       const ids = await Promise.all(
@@ -160,10 +160,10 @@ t.test(
         ),
       );
       const ends = ids.map((id, i) => {
-        made.push(`${round}.${i}`);
+        created.push(`${round}.${i}`);
         return store.auditChanges.end(id, {
           ...change,
-          parameters: { made: `${round}.${i}` },
+          parameters: { created: `${round}.${i}` },
           outcome: "success",
         });
       });
@@ -182,9 +182,9 @@ t.test(
     const found = await store.audit.list({ limit: 1_000 });
     t.same(
       found
-        .map(({ parameters }) => (parameters as { made: string }).made)
+        .map(({ parameters }) => (parameters as { created: string }).created)
         .toSorted(),
-      made.toSorted(),
+      created.toSorted(),
       "each once",
     );
     t.same(await store.audit.verify(), { intact: true, checked: 40 });

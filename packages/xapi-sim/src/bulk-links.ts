@@ -41,8 +41,8 @@ function setOf(
     sets.set(row, (fields = new Map<string, Set<string>>()));
   let refs = fields.get(field);
   if (refs === undefined) {
-    const given = (row.record[field] ?? []) as readonly string[];
-    fields.set(field, (refs = new Set(given)));
+    const input = (row.record[field] ?? []) as readonly string[];
+    fields.set(field, (refs = new Set(input)));
   }
   return refs;
 }

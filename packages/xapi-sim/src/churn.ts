@@ -156,8 +156,8 @@ function changeVmMetrics(state: ChurnState): void {
   if (ref === undefined) return;
   const before = Number(state.db.get("VM_metrics", ref)["memory_actual"]);
   // A guest that runs gives a little back to its host now and then.
-  const given = Math.ceil(before / GIB) * GIB;
-  const left = given - state.random.integer(64) * MIB;
+  const allocated = Math.ceil(before / GIB) * GIB;
+  const left = allocated - state.random.integer(64) * MIB;
   state.db.update("VM_metrics", ref, {
     memory_actual: before === 0 ? 0 : left,
     last_updated: toDatetime(state.clock.now()),
@@ -233,8 +233,8 @@ function changeTask(state: ChurnState): void {
 }
 
 function mostTasks({ refs }: ChurnState): number {
-  const wanted = Math.ceil((refs.get("VM")?.length ?? 0) / VMS_PER_TASK);
-  return Math.min(MAX_TASKS, Math.max(LEAST_TASKS, wanted));
+  const target = Math.ceil((refs.get("VM")?.length ?? 0) / VMS_PER_TASK);
+  return Math.min(MAX_TASKS, Math.max(LEAST_TASKS, target));
 }
 
 function residence(state: ChurnState): { resident_on?: string } {

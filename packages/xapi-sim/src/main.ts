@@ -186,13 +186,13 @@ function toFormats(text: string): ("json" | "xml")[] {
 
 function toPoolOptions(args: Arguments): PoolOptions[] {
   const sized = args.hosts !== undefined || args.vms !== undefined;
-  const wanted: PoolOptions[] = args.pool.map((profile) => ({ profile }));
-  if (sized || wanted.length === 0)
-    wanted.push({
+  const requested: PoolOptions[] = args.pool.map((profile) => ({ profile }));
+  if (sized || requested.length === 0)
+    requested.push({
       ...(args.hosts === undefined ? {} : { hosts: args.hosts }),
       ...(args.vms === undefined ? {} : { vms: args.vms }),
     });
-  return wanted.map((own, i) => ({
+  return requested.map((own, i) => ({
     ...args,
     ...own,
     port: args.port === 0 ? 0 : args.port + i,

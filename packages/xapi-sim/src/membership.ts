@@ -9,7 +9,7 @@ export class Membership {
   /** The coordinator of the start first. */
   readonly #members = new Map<string, Member>();
   /** Hosts that are unreachable. */
-  readonly #away = new Set<string>();
+  readonly #unreachable = new Set<string>();
   readonly poolRef: string;
   #silenced: string | undefined;
   /** Address of the coordinator of another pool that this one's host has joined. */
@@ -48,16 +48,16 @@ export class Membership {
     return this.#members.entries().next().value!;
   }
 
-  isAway(hostRef: string): boolean {
-    return this.#away.has(hostRef);
+  isUnreachable(hostRef: string): boolean {
+    return this.#unreachable.has(hostRef);
   }
 
   setReachable(hostRef: string, reachable: boolean, sessions: Sessions): void {
     if (reachable) {
-      this.#away.delete(hostRef);
+      this.#unreachable.delete(hostRef);
       return;
     }
-    this.#away.add(hostRef);
+    this.#unreachable.add(hostRef);
     if (hostRef === this.coordinatorRef) sessions.endAll();
     this.#members.get(hostRef)?.listener.disconnectAll();
   }
@@ -68,7 +68,7 @@ export class Membership {
     return [...this.#members.keys()].find(
       (ref) =>
         ref !== coordinatorRef &&
-        !this.#away.has(ref) &&
+        !this.#unreachable.has(ref) &&
         this.#db.find("host", ref) !== undefined,
     );
   }

@@ -14,8 +14,8 @@ import { GuestWriters } from "./guests/guest-writers.js";
 import { Listings } from "./listings.js";
 import type { TlsIdentity } from "./listener.js";
 import { openMembers, type Member } from "./members.js";
-import { loseHost, type Loss } from "./operations/host-loss.js";
-import { killHost, reviveHost } from "./operations/host-death.js";
+import { takeHostOffline, type Loss } from "./operations/host-availability.js";
+import { killHost, reviveHost } from "./operations/host-failure.js";
 import { startOutages } from "./faults/outages.js";
 import { Membership } from "./membership.js";
 import {
@@ -173,7 +173,8 @@ function assemble(
       core.injectedErrors.add({ ...conditions, method, delayMs }),
     whenCalled: (method, onCall, conditions = {}) =>
       core.injectedErrors.add({ ...conditions, method, onCall }),
-    lose: (hostRef, loss) => loseHost(systemContext(core), hostRef, loss),
+    lose: (hostRef, loss) =>
+      takeHostOffline(systemContext(core), hostRef, loss),
     killHost: (hostRef) => killHost(systemContext(core), hostRef),
     reviveHost: (hostRef) => reviveHost(systemContext(core), hostRef),
     failBoot: (hostRef, fault) => {
@@ -266,7 +267,7 @@ function makeCore(
   const sessions = new Sessions(db, clock);
   const faults = new Faults();
   faults.onChange((name) => {
-    if (name === "sessionInvalid" && faults.strike(name) !== undefined)
+    if (name === "sessionInvalid" && faults.trigger(name) !== undefined)
       sessions.endAll();
     if (name === "silent" && faults.isOn(name)) membership.silence();
   });
@@ -319,7 +320,7 @@ function makeCore(
     nbd,
     credentials: {
       refusalMs,
-      accepts: (name, given) => name === user && given === password,
+      accepts: (name, input) => name === user && input === password,
       changePassword: (next) => {
         password = next;
       },

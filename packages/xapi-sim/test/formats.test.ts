@@ -77,7 +77,7 @@ t.test(
         /^\{"result":(.*),"error":null,"id":"x"\}$/.exec(text)?.[1] ?? text
       );
     };
-    for (const [given, written] of [
+    for (const [input, written] of [
       [4, "4.0"],
       [0.1, "0.1"],
       [1 / 3, "0.3333333333333333"],
@@ -87,7 +87,7 @@ t.test(
       [NaN, "NaN"],
       [-Infinity, "-Infinity"],
     ] as const) {
-      pool.database.update("VM", VM, { HVM_shadow_multiplier: given });
+      pool.database.update("VM", VM, { HVM_shadow_multiplier: input });
       t.equal(await value(), written);
     }
   },

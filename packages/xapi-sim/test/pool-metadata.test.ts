@@ -122,16 +122,16 @@ t.test(
     const { body } = await pool.get("/export_metadata?all=true");
     const { result, status } = await pool.put("/import_metadata", body);
     t.equal(status, "success");
-    const wanted = (fields: Record<string, unknown>) =>
+    const requested = (fields: Record<string, unknown>) =>
       fields["is_control_domain"] === false &&
       fields["is_default_template"] === false &&
       fields["is_a_snapshot"] === false;
-    const made = new Set(refsIn(result));
+    const created = new Set(refsIn(result));
     const originals = [...database.records("VM")].filter(
-      ([ref, vm]) => wanted(vm) && !made.has(ref),
+      ([ref, vm]) => requested(vm) && !created.has(ref),
     );
-    t.equal(made.size, originals.length);
-    t.ok(made.size > 5);
+    t.equal(created.size, originals.length);
+    t.ok(created.size > 5);
   },
 );
 

@@ -266,19 +266,22 @@ t.test("a cancelled export ends at once", async (t) => {
   t.match(await outcome(), { status: "cancelled" });
 });
 
-t.test("faults that name a handler strike before it starts", async (t) => {
-  const { server, get } = await withDisk(t);
-  server.pool.faults.set("http500", {
-    value: true,
-    method: "http/get_export_raw_vdi",
-    times: 1,
-  });
-  t.match((await get()).status, / 500 /);
-  server.pool.faults.set("drop", {
-    value: true,
-    method: "http/get_export_raw_vdi",
-    times: 1,
-  });
-  t.equal((await get()).status, "");
-  t.match((await get()).status, / 200 /);
-});
+t.test(
+  "faults that name a handler are injected before it starts",
+  async (t) => {
+    const { server, get } = await withDisk(t);
+    server.pool.faults.set("http500", {
+      value: true,
+      method: "http/get_export_raw_vdi",
+      times: 1,
+    });
+    t.match((await get()).status, / 500 /);
+    server.pool.faults.set("drop", {
+      value: true,
+      method: "http/get_export_raw_vdi",
+      times: 1,
+    });
+    t.equal((await get()).status, "");
+    t.match((await get()).status, / 200 /);
+  },
+);

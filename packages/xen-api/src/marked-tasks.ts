@@ -34,8 +34,8 @@ export class MarkedTasks {
 
   /** Call with each task that events report. */
   report({ ref, marks }: ReportedTask): void {
-    for (const { marks: wanted, onFound } of this.#expected)
-      if (includes(marks, wanted)) onFound(ref);
+    for (const { marks: requested, onFound } of this.#expected)
+      if (includes(marks, requested)) onFound(ref);
   }
 
   /** Reads all tasks of the pool. @returns undefined: none has these marks. @throws XapiError, XoError */
@@ -52,8 +52,8 @@ export class MarkedTasks {
   }
 }
 
-function includes(marks: TaskMarks, wanted: TaskMarks): boolean {
-  return Object.entries(wanted).every(
+function includes(marks: TaskMarks, requested: TaskMarks): boolean {
+  return Object.entries(requested).every(
     ([key, value]) => Object.hasOwn(marks, key) && marks[key] === value,
   );
 }

@@ -20,7 +20,7 @@ const task = (otherConfig: object) => ({
  */
 async function setUp(
   t: Test,
-  wanted: string,
+  requested: string,
   first: FakeReply,
   tasks: readonly object[] = [],
 ) {
@@ -30,7 +30,7 @@ async function setUp(
   const pool = await startPool(
     t,
     poolScript(({ method }) => {
-      if (method === wanted) {
+      if (method === requested) {
         const reply = isFirst ? first : { value: "again" };
         isFirst = false;
         return reply;
@@ -46,7 +46,7 @@ async function setUp(
   // The client requests the addresses of the members by itself.
   await until(() => pool.methods.includes("host.get_all_records"));
   await xapi.call("pool.get_all_records");
-  const count = () => pool.methods.filter((name) => name === wanted).length;
+  const count = () => pool.methods.filter((name) => name === requested).length;
   const arrived = () => until(() => count() === 1);
   /** Time passes until the call has settled. */
   const settled = async (call: Promise<unknown>) => {

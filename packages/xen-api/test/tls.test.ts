@@ -149,11 +149,11 @@ async function startProxy(
         const text = head.toString();
         const target = /^CONNECT ([^ ]+)/.exec(text)?.[1] ?? "";
         targets.push(target);
-        const wanted =
+        const requested =
           credentials === undefined
             ? ""
             : `Proxy-Authorization: Basic ${Buffer.from(credentials).toString("base64")}`;
-        if (!text.includes(wanted)) {
+        if (!text.includes(requested)) {
           client.end("HTTP/1.1 407 Proxy Authentication Required\r\n\r\n");
           return;
         }

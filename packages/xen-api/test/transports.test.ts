@@ -48,8 +48,8 @@ const readXml: Reader = (body) =>
 
 /** The contract of every transport. */
 function contract(transport: Transport, path: string, read: Reader): void {
-  const carries = async (t: Test, given: unknown, arrives: unknown) => {
-    const { params } = await read(transport.encode("X.y", [given]));
+  const carries = async (t: Test, input: unknown, arrives: unknown) => {
+    const { params } = await read(transport.encode("X.y", [input]));
     t.same(params, [arrives]);
   };
 

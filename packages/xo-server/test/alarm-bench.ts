@@ -26,7 +26,7 @@ export interface BenchOptions {
   /** States of pools at the start. Default: the pool `p` is connected. */
   readonly states?: Map<string, PoolState>;
   readonly readServerMetric?: ReadServerMetric;
-  readonly people?: Readonly<Record<string, readonly Privilege[]>>;
+  readonly users?: Readonly<Record<string, readonly Privilege[]>>;
 }
 
 export interface PublicAlarm {
@@ -101,7 +101,7 @@ export async function startAlarmBench(t: Test, options: BenchOptions = {}) {
     services: { store, alarms, catalog, alarmListeners: listeners },
     clock,
     permission: "none",
-    ...(options.people === undefined ? {} : { people: options.people }),
+    ...(options.users === undefined ? {} : { users: options.users }),
   });
   await alarms.start();
   let isStopped = false;
@@ -162,9 +162,9 @@ export async function startAlarmBench(t: Test, options: BenchOptions = {}) {
     async create(rule: object): Promise<string> {
       const now = { forSeconds: 0, on: withoutHysteresis(rule) };
       const body = { name: "rule", ...now, ...rule, on: now.on };
-      const made = await ask("POST", "/alarm-rules", body);
-      t.equal(made.status, 201, JSON.stringify(made.value));
-      return (made.value as { id: string }).id;
+      const created = await ask("POST", "/alarm-rules", body);
+      t.equal(created.status, 201, JSON.stringify(created.value));
+      return (created.value as { id: string }).id;
     },
     async list(who = "admin"): Promise<PublicAlarm[]> {
       return (await ask("GET", "/raised-alarms?fields=*", undefined, who))

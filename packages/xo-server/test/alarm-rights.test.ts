@@ -9,7 +9,7 @@ const vm = (id: string, more: object = {}) => ({
   ...more,
 });
 const HALTED = { kind: "object", type: "VM", filter: "power_state:Halted" };
-const people = {
+const users = {
   tess: [
     {
       effect: "allow",
@@ -22,7 +22,7 @@ const people = {
 } as const;
 
 t.test("rules are for admins", async (t) => {
-  const bench = await startAlarmBench(t, { people });
+  const bench = await startAlarmBench(t, { users });
   const id = await bench.create({ on: HALTED });
   const asked = [
     ["GET", "/alarm-rules"],
@@ -42,7 +42,7 @@ t.test("rules are for admins", async (t) => {
 });
 
 t.test("alarms are shown to users who may read the object", async (t) => {
-  const bench = await startAlarmBench(t, { people });
+  const bench = await startAlarmBench(t, { users });
   await bench.create({ on: HALTED });
   bench.objects.put(vm("a"), vm("b", { tags: ["hers"] }));
   await bench.pass(500);
@@ -117,13 +117,13 @@ t.test("wrong rules are refused", async (t) => {
     { on: cpu, targets: Array.from({ length: 21 }, () => mail) },
   ];
   for (const rule of wrong) {
-    const made = await bench.ask("POST", "/alarm-rules", {
+    const created = await bench.ask("POST", "/alarm-rules", {
       name: "r",
       ...rule,
     });
     t.ok(
-      [400, 422].includes(made.status),
-      `${made.status} ${JSON.stringify(rule)}`,
+      [400, 422].includes(created.status),
+      `${created.status} ${JSON.stringify(rule)}`,
     );
   }
   t.same((await bench.ask("GET", "/alarm-rules")).value, []);

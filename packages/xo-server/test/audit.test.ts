@@ -181,6 +181,6 @@ t.test("a token made with a token ends with it", async (t) => {
     expiration: number;
     created_at: number;
   }[];
-  const made = all.find(({ description }) => description === "d")!;
-  t.ok(made.expiration - made.created_at <= 3_600_000);
+  const created = all.find(({ description }) => description === "d")!;
+  t.ok(created.expiration - created.created_at <= 3_600_000);
 });

@@ -254,7 +254,7 @@ function setUpMethods(t: Test, bulkRuns = new BulkRuns()) {
     groups: [],
     rights,
   };
-  const people = { get: (): AuthenticatedUser | undefined => person };
+  const users = { get: (): AuthenticatedUser | undefined => person };
   const asked: object[] = [];
   const queries = {
     page: async (request: object) => {
@@ -264,7 +264,7 @@ function setUpMethods(t: Test, bulkRuns = new BulkRuns()) {
   };
   const operations = [one, other, ...bulkOperations];
   const services = {
-    users: people as never,
+    users: users as never,
     queries: queries as never,
     tasks,
     bulkRuns,
@@ -298,7 +298,7 @@ function setUpMethods(t: Test, bulkRuns = new BulkRuns()) {
   });
   const ask = (params: object, client = noClient) =>
     dispatcher.call("bulk.run", params, { ...onBehalfOf(person), client });
-  return { ask, called, written, tasks, asked, people };
+  return { ask, called, written, tasks, asked, users };
 }
 
 t.test("each is called as its caller would call it", async (t) => {
@@ -369,8 +369,8 @@ t.test(
 );
 
 t.test("a disconnected user does nothing more", async (t) => {
-  const { ask, called, people } = setUpMethods(t);
-  people.get = () => undefined;
+  const { ask, called, users } = setUpMethods(t);
+  users.get = () => undefined;
   const answer = ask({
     method: "thing.do",
     ids: ["a"],
@@ -407,10 +407,10 @@ t.test("few items start in one turn of the event loop", async (t) => {
         callback();
       }),
   });
-  const { ask, people } = setUpMethods(t, bulkRuns);
-  const { get } = people;
+  const { ask, users } = setUpMethods(t, bulkRuns);
+  const { get } = users;
   // Looked up for each check of rights and each call.
-  people.get = () => {
+  users.get = () => {
     started++;
     return get();
   };

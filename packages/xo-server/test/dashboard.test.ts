@@ -164,7 +164,7 @@ async function setUp(t: Test) {
     objects: fakes,
     operations: dashboardOperations,
     services: { dashboards, dashboardCache: createDashboardCache(clock) },
-    people: {
+    users: {
       nobody: [],
       one: [read("pool"), read("VM", "name_label:v1"), read("host")],
     },

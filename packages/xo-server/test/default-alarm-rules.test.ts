@@ -149,11 +149,11 @@ t.test("new rules have a duration and a hysteresis", async (t) => {
     [">", 0.76],
     ["<", 0.84],
   ] as const) {
-    const made = await bench.ask("POST", "/alarm-rules", {
+    const created = await bench.ask("POST", "/alarm-rules", {
       name: "cpu",
       on: { ...on, comparison, threshold: 0.8 },
     });
-    const { id } = made.value as { id: string };
+    const { id } = created.value as { id: string };
     const { value } = await bench.ask("GET", `/alarm-rules/${id}`);
     t.match(value, { forSeconds: 60, on: { clearsAt } });
   }

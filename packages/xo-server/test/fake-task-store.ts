@@ -51,7 +51,7 @@ export class FakeTaskStore implements TaskStore {
     return gone;
   }
 
-  async listForeign(owner: string, since: number): Promise<Task[]> {
+  async listOfOtherServers(owner: string, since: number): Promise<Task[]> {
     return [...this.rows.values()].filter(
       (task) => task.owner !== owner && task.updatedAt >= since,
     );
@@ -74,7 +74,7 @@ export class FakeTaskStore implements TaskStore {
     );
   }
 
-  async unwanted(owner: string): Promise<string[]> {
+  async listCancelRequested(owner: string): Promise<string[]> {
     return [...this.asked].filter((id) => {
       const task = this.rows.get(id);
       return task?.owner === owner && task.status === "pending";

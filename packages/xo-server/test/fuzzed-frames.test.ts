@@ -85,7 +85,7 @@ t.test("no message breaks the server or the connection", async (t) => {
     );
     t.type(await stillAnswers(await connect()), "string");
     for (const { error } of client.messages)
-      t.not(error?.code, -32603, "nothing is unforeseen");
+      t.not(error?.code, -32603, "nothing is unexpected");
   }
   t.notMatch(lines.join(""), /failed|TypeError/);
 });

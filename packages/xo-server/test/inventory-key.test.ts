@@ -35,9 +35,9 @@ t.test(
 t.test("the environment overrides the file", async (t) => {
   const path = join(t.testdir(), "inventory.key");
   const key = "0f".repeat(32);
-  const given = { XO_INVENTORY_KEY: ` ${key}\n` };
+  const input = { XO_INVENTORY_KEY: ` ${key}\n` };
   t.same(
-    await readInventoryKey({ path, env: given, logger }),
+    await readInventoryKey({ path, env: input, logger }),
     Buffer.from(key, "hex"),
   );
   t.throws(() => statSync(path), { code: "ENOENT" });
@@ -49,8 +49,8 @@ t.test("an invalid key is reported without its value, and kept", async (t) => {
   t.equal(await readInventoryKey({ path, env, logger }), undefined);
   t.match(warnings, [/is not 64 hexadecimal digits: pools are not remembered/]);
   t.equal(readFileSync(path, "utf8"), "hunter2");
-  const given = { XO_INVENTORY_KEY: "hunter2" };
-  t.equal(await readInventoryKey({ path, env: given, logger }), undefined);
+  const input = { XO_INVENTORY_KEY: "hunter2" };
+  t.equal(await readInventoryKey({ path, env: input, logger }), undefined);
   t.notMatch(warnings.join(), "hunter2");
 });
 

@@ -29,7 +29,7 @@ function createCaller(
   const abort = new AbortController();
   const caller = new RunCaller({
     call: (_name, _params, context) => call(context),
-    people: { get: (id) => (id === "ada" ? ada : undefined) },
+    users: { get: (id) => (id === "ada" ? ada : undefined) },
     log,
     clock,
     job: { id: "j", userId: "ada" },

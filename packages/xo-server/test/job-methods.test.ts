@@ -185,29 +185,29 @@ t.test("a job has schedules", async (t) => {
   const jobId = await admin.ask("job.create", {
     job: call("group.create", { name: "g" }),
   });
-  const given = {
+  const input = {
     jobId,
     cron: "0 2 * * *",
     timezone: "Europe/Paris",
     name: "n",
   };
-  const made = (await admin.ask("schedule.create", given)) as { id: string };
+  const created = (await admin.ask("schedule.create", input)) as { id: string };
   const whole = {
-    ...given,
+    ...input,
     enabled: true,
     missed: "once",
     overlap: "skip",
   };
-  t.same(made, { ...whole, id: made.id });
+  t.same(created, { ...whole, id: created.id });
   t.ok(
     await admin.ask("schedule.set", {
-      id: made.id,
+      id: created.id,
       enabled: false,
       timezone: null,
       name: null,
     }),
   );
-  t.match(await admin.ask("schedule.get", { id: made.id }), {
+  t.match(await admin.ask("schedule.get", { id: created.id }), {
     enabled: false,
     name: "",
     timezone: undefined,
@@ -218,20 +218,20 @@ t.test("a job has schedules", async (t) => {
     ...[{ cron: "x" }, { cron: "61 * * * *" }, { timezone: "Mars/Base" }],
     { missed: "twice" },
   ]) {
-    t.match(await admin.call("schedule.create", { ...given, ...wrong }), {
+    t.match(await admin.call("schedule.create", { ...input, ...wrong }), {
       error: { code: 10 },
     });
-    t.match(await admin.call("schedule.set", { id: made.id, ...wrong }), {
+    t.match(await admin.call("schedule.set", { id: created.id, ...wrong }), {
       error: { code: 10 },
     });
   }
-  t.match(await admin.call("schedule.create", { ...given, jobId: "x" }), {
+  t.match(await admin.call("schedule.create", { ...input, jobId: "x" }), {
     error: { code: 1 },
   });
-  t.ok(await admin.ask("schedule.runSequence", { schedules: [made.id] }));
+  t.ok(await admin.ask("schedule.runSequence", { schedules: [created.id] }));
   const { runs } = (await admin.ask("jobRun.list", {})) as { runs: Run[] };
-  t.match(runs, [{ status: "success", scheduleId: made.id }]);
-  t.ok(await admin.ask("schedule.delete", { id: made.id }));
+  t.match(runs, [{ status: "success", scheduleId: created.id }]);
+  t.ok(await admin.ask("schedule.delete", { id: created.id }));
   await admin.ask("job.delete", { id: jobId });
   t.same(await admin.ask("schedule.getAll"), []);
   t.equal(
@@ -265,10 +265,10 @@ t.test("a job may be a sequence of schedules, but not of itself", async (t) => {
     (await admin.ask("schedule.create", { jobId, cron: "@yearly" })) as {
       id: string;
     };
-  const made = await schedule(
+  const created = await schedule(
     await create(call("group.create", { name: "g" })),
   );
-  const schedules = [made.id];
+  const schedules = [created.id];
   const sequence = await create(call("schedule.runSequence", { schedules }));
   t.ok(await admin.ask("job.runNow", { id: sequence, wait: true }));
   t.equal(((await admin.ask("group.getAll")) as object[]).length, 1);
@@ -291,12 +291,12 @@ t.test("a job may be a sequence of schedules, but not of itself", async (t) => {
 
 t.test("jobs are a part of the REST API", async (t) => {
   const { rest } = await start(t);
-  const made = await rest("POST", "/jobs", {
+  const created = await rest("POST", "/jobs", {
     job: call("group.create", { name: "g" }),
   });
-  t.equal(made.status, 201);
-  const { id } = (await made.json()) as { id: string };
-  t.match(made.headers.get("location"), `/rest/v0/jobs/${id}`);
+  t.equal(created.status, 201);
+  const { id } = (await created.json()) as { id: string };
+  t.match(created.headers.get("location"), `/rest/v0/jobs/${id}`);
   t.equal(
     (await rest("PATCH", `/jobs/${id}`, { job: { name: "new" } })).status,
     204,

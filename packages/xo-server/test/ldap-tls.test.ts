@@ -10,7 +10,7 @@ import { LdapDirectory } from "../src/auth/ldap/ldap-directory.js";
 import { makeLoopbackCertificate } from "@xo-server/certificate";
 import { SERVICE_PASSWORD, skipLdap, Slapd } from "./slapd.js";
 
-const AWAY = { code: "PROVIDER_UNAVAILABLE" };
+const UNREACHABLE_PROBLEMS = { code: "PROVIDER_UNAVAILABLE" };
 const silent = createLoggers({ destination: { write: () => undefined } });
 
 function createDirectory(t: Test, ldap: object): LdapDirectory {
@@ -65,7 +65,8 @@ t.test("TLS", { skip: skipLdap }, async (t) => {
         writeFileSync(caFile, cert);
         const asked = directory.verify("ada", "ada-secret");
         if (isGood) t.match(await asked, { name: "ada" });
-        else await t.rejects(asked, { ...AWAY, data: { reason } });
+        else
+          await t.rejects(asked, { ...UNREACHABLE_PROBLEMS, data: { reason } });
       });
 });
 
@@ -76,7 +77,10 @@ t.test(
     const slapd = await Slapd.start();
     t.teardown(() => slapd.remove());
     const directory = createDirectory(t, { urls: [slapd.url] });
-    await t.rejects(directory.verify("ada", "ada-secret"), AWAY);
+    await t.rejects(
+      directory.verify("ada", "ada-secret"),
+      UNREACHABLE_PROBLEMS,
+    );
   },
 );
 
@@ -97,7 +101,10 @@ t.test(
       t.match(await directory.verify("ada", "ada-secret"), { name: "ada" });
     t.equal(calls, 1);
     await slapd.kill();
-    await t.rejects(directory.verify("ada", "ada-secret"), AWAY);
+    await t.rejects(
+      directory.verify("ada", "ada-secret"),
+      UNREACHABLE_PROBLEMS,
+    );
     t.equal(calls, 2);
   },
 );
@@ -134,7 +141,7 @@ t.test("a server that is no LDAP server times out", async (t) => {
     timeoutMs: 100,
   });
   await t.rejects(directory.verify("ada", "ada-secret"), {
-    ...AWAY,
+    ...UNREACHABLE_PROBLEMS,
     data: { reason: "CONNECTION_TIMEOUT" },
   });
   t.ok(received > 0);
@@ -155,7 +162,7 @@ t.test(
     });
     const directory = createDirectory(t, { urls: [chatter], startTls: false });
     await t.rejects(directory.verify("ada", "ada-secret"), {
-      ...AWAY,
+      ...UNREACHABLE_PROBLEMS,
       data: { reason: "ANSWER_TOO_LARGE" },
     });
   },

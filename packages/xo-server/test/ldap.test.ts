@@ -5,7 +5,7 @@ import { ADMIN_PASSWORD, startTestServer } from "./test-server.js";
 
 const INVALID = { error: { code: 3 } };
 const THROTTLED = { error: { data: { code: "SIGN_IN_THROTTLED" } } };
-const AWAY = { error: { code: 28 } };
+const UNREACHABLE_PROBLEMS = { error: { code: 28 } };
 
 interface SetUp {
   readonly slapd: Slapd;
@@ -244,7 +244,7 @@ t.test("LDAP", { skip: skipLdap }, async (t) => {
         slapd,
         ldap: { bindPassword: "not-it" },
       });
-      t.match(await tryAs("ada", "ada-secret"), AWAY);
+      t.match(await tryAs("ada", "ada-secret"), UNREACHABLE_PROBLEMS);
       t.match(lines.join(""), "InvalidCredentialsError");
       t.notMatch(lines.join(""), "not-it");
     },
@@ -260,14 +260,14 @@ t.test("an LDAP server that stops", { skip: skipLdap }, async (t) => {
   });
   t.match(await tryAs("ada", "ada-secret"), { result: {} });
   await slapd.kill();
-  t.match(await tryAs("ada", "ada-secret"), AWAY);
-  t.match(await tryAs("ben", "ben-secret"), AWAY);
+  t.match(await tryAs("ada", "ada-secret"), UNREACHABLE_PROBLEMS);
+  t.match(await tryAs("ben", "ben-secret"), UNREACHABLE_PROBLEMS);
   await admin();
   t.pass("users of our own still sign in");
   await slapd.start();
   t.match(await tryAs("ada", "ada-secret"), { result: {} }, "and is back");
   await slapd.freeze();
-  t.match(await tryAs("ada", "ada-secret"), AWAY, "or hangs");
+  t.match(await tryAs("ada", "ada-secret"), UNREACHABLE_PROBLEMS, "or hangs");
   slapd.thaw();
   t.match(await tryAs("ben", "ben-secret"), { result: {} });
 });

@@ -17,10 +17,10 @@ export type PersonClaims = Readonly<Record<string, unknown>>;
 
 /** A provider of our own, on a free port, without passwords: `account` is the user of the browser. */
 export class OidcServer {
-  /** Who signs in next, as in `people`. */
+  /** Who signs in next, as in `users`. */
   account = "ada";
   /** By subject. */
-  readonly people = new Map<string, PersonClaims>([
+  readonly users = new Map<string, PersonClaims>([
     ["ada", { preferred_username: "ada", groups: ["operators", "bosses"] }],
     ["ben", { preferred_username: "ben" }],
   ]);
@@ -69,7 +69,7 @@ export class OidcServer {
       interactions: { url: (_, { uid }) => `/interaction/${uid}` },
       findAccount: (_, sub) => ({
         accountId: sub,
-        claims: async () => ({ sub, ...this.people.get(sub) }),
+        claims: async () => ({ sub, ...this.users.get(sub) }),
       }),
       // Users are not asked for consent.
       loadExistingGrant: async ({ oidc }) => {

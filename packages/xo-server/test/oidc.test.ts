@@ -167,14 +167,14 @@ t.test("groups and administrators follow the provider", async (t) => {
       .map(({ name }) => name)
       .toSorted();
   t.same(await names(), ["bosses", "operators"]);
-  provider.people.set("ada", {
+  provider.users.set("ada", {
     preferred_username: "ada",
     groups: "operators",
   });
   await signIn();
   t.same(await names(), ["operators"]);
   t.match(await me(browser), { permission: "none" });
-  provider.people.set("ada", { preferred_username: "ada" });
+  provider.users.set("ada", { preferred_username: "ada" });
   await signIn();
   t.same(await names(), [], "a claim that is not there names no group");
 });
@@ -183,7 +183,7 @@ t.test(
   "a local user is not the user of the same name of a provider",
   async (t) => {
     const { signIn, provider, lines, admin } = await setUp(t);
-    provider.people.set("eve", { preferred_username: "admin" });
+    provider.users.set("eve", { preferred_username: "admin" });
     provider.account = "eve";
     const { answer } = await signIn();
     t.equal(answer.status, 403);
@@ -193,10 +193,10 @@ t.test(
     );
     t.match(lines.join(""), /user .*admin.* exists and is not linked/);
     t.match(await (await admin()).ask("session.getUser"), { email: "admin" });
-    provider.people.set("ben", { preferred_username: "<b>&\"'" });
+    provider.users.set("ben", { preferred_username: "<b>&\"'" });
     provider.account = "ben";
     await signIn();
-    provider.people.set("ben2", { preferred_username: "<b>&\"'" });
+    provider.users.set("ben2", { preferred_username: "<b>&\"'" });
     provider.account = "ben2";
     const page = await (await signIn()).answer.text();
     t.match(
@@ -211,7 +211,7 @@ t.test("a renamed person stays the same user", async (t) => {
   const { signIn, me, provider } = await setUp(t);
   const { browser } = await signIn();
   const before = (await me(browser)) as { id: string };
-  provider.people.set("ada", { preferred_username: "ada.l" });
+  provider.users.set("ada", { preferred_username: "ada.l" });
   await signIn();
   t.match(await me(browser), { id: before.id, name: "ada.l" });
 });
@@ -222,7 +222,7 @@ t.test(
     const { signIn, provider } = await setUp(t, {
       oidc: { nameClaim: "email" },
     });
-    provider.people.set("ada", {});
+    provider.users.set("ada", {});
     const nameless = await signIn();
     t.equal(nameless.answer.status, 403);
     t.match(await nameless.answer.text(), "sent no claim &quot;email&quot;");

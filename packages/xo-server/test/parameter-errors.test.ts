@@ -6,13 +6,13 @@ import { createCheck, createValidators } from "../src/operations/parameters.js";
 const validators = createValidators();
 
 /** The reason for which parameters are refused. */
-function reasonOf(params: Record<string, TSchema>, given: object): string {
+function reasonOf(params: Record<string, TSchema>, input: object): string {
   const check = createCheck(validators, {
     name: "test.method",
     params: Type.Object(params),
   });
   try {
-    check(given);
+    check(input);
     return "";
   } catch (error) {
     return (error as { data: { reason: string } }).data.reason;

@@ -15,25 +15,25 @@ t.test(
     );
     const home = t.testdir({ "config.yaml": `pools: [${lines.join(", ")}]` });
     const { config } = loadConfig(undefined, {}, { env: {}, cwd: home, home });
-    let made = 0;
+    let created = 0;
     const pools = createPools({
       createPool: async (settings) => {
-        made++;
+        created++;
         return new FakePool(settings);
       },
       clock: new FakeClock(),
       logger: createLoggers({ level: "silent" }).named("x"),
     });
     pools.connect(toPoolSettings(config.pools));
-    t.ok(made > 0 && made < names.length, `${made} in the first turn`);
+    t.ok(created > 0 && created < names.length, `${created} in the first turn`);
     t.same(
       pools.list().map(({ label }) => label),
       names,
     );
-    const first = made;
+    const first = created;
     await new Promise((resolve) => setImmediate(resolve));
-    t.ok(made - first <= first, "no more in the next");
-    while (made < names.length)
+    t.ok(created - first <= first, "no more in the next");
+    while (created < names.length)
       await new Promise((resolve) => setImmediate(resolve));
     await pools.stop();
   },

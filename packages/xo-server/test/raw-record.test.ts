@@ -12,7 +12,7 @@ const entry = {
   json: Buffer.from(JSON.stringify({ id, _xapiRef: "OpaqueRef:1" })),
 };
 const catalog: Pick<Catalog, "get" | "classOf"> = {
-  get: (given) => (given === id || given === "OpaqueRef:1" ? entry : undefined),
+  get: (input) => (input === id || input === "OpaqueRef:1" ? entry : undefined),
   classOf: () => "VM",
 };
 
@@ -61,7 +61,7 @@ t.test("of missing or just deleted objects there is no entry", async (t) => {
 
 t.test("only an admin reads it", async (t) => {
   const { operations, asked } = operationsOver({ name_label: "web" });
-  const server = await startRestServer(t, { operations, people: { joe: [] } });
+  const server = await startRestServer(t, { operations, users: { joe: [] } });
   t.equal((await server.get(`/raw-records/${id}`, as("joe"))).status, 403);
   t.equal((await server.get(`/raw-records/${id}`)).status, 401);
   t.same(asked, []);

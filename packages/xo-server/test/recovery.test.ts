@@ -110,7 +110,7 @@ function setUp(t: Test, extra: Partial<Operation> = {}) {
   const stepStore = new FakeStepStore();
   const pool = new FakePool();
   const audit: string[] = [];
-  let people: AuthenticatedUser | undefined = person();
+  let users: AuthenticatedUser | undefined = person();
   const operation: Operation = {
     ...defineOperation({
       name: "vm.do",
@@ -186,14 +186,14 @@ function setUp(t: Test, extra: Partial<Operation> = {}) {
       steps,
       clock,
       logger: quiet,
-      people: { get: () => people },
+      users: { get: () => users },
       watch: new XapiTaskWatch({ pools, clock }),
     });
     const interrupted = await tasks.loadInterrupted();
     const done = recovery.recover(interrupted);
     return { tasks, interrupted, done };
   };
-  const setPerson = (now: AuthenticatedUser | undefined) => (people = now);
+  const setPerson = (now: AuthenticatedUser | undefined) => (users = now);
   return {
     clock,
     store,

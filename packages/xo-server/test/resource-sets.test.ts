@@ -38,9 +38,9 @@ async function setUp(t: Test) {
     ...cheapCosts,
   });
   t.teardown(() => store.close());
-  const people = new AuthenticatedUsers(store);
+  const users = new AuthenticatedUsers(store);
   t.teardown(() => {
-    people.stop();
+    users.stop();
   });
   const objects = new FakeObjects([
     { id: "pool", type: "pool" },
@@ -70,25 +70,25 @@ async function setUp(t: Test) {
   const idOf = (name: string) => ids.get(name)!;
   const contextOf = (name: string) =>
     ({
-      user: people.get(idOf(name)),
+      user: users.get(idOf(name)),
       permission: name === "root" ? "admin" : "user",
       address: "192.0.2.1",
     }) as unknown as HandlerContext;
   const call = (name: string, method: string, params?: object) =>
     dispatcher.call(method, params, contextOf(name));
-  return { store, people, objects, sets, clock, idOf, contextOf, call };
+  return { store, users, objects, sets, clock, idOf, contextOf, call };
 }
 
 t.test("a set is created and changed as clients do it", async (t) => {
   const { call, idOf } = await setUp(t);
-  const made = (await call("root", "resourceSet.create", {
+  const created = (await call("root", "resourceSet.create", {
     name: "students",
     subjects: [idOf("ada")],
     objects: ["net"],
     limits: { cpus: { total: 4, available: 4 }, memory: 8 * GIB },
   })) as { id: string };
-  const { id } = made;
-  t.same(made, {
+  const { id } = created;
+  t.same(created, {
     id,
     name: "students",
     subjects: [idOf("ada")],
@@ -138,21 +138,21 @@ t.test("a set is created and changed as clients do it", async (t) => {
 });
 
 t.test("only its users see a set and may read its contents", async (t) => {
-  const { call, idOf, store, people } = await setUp(t);
+  const { call, idOf, store, users } = await setUp(t);
   const group = await store.groups.create("staff");
   await store.groups.addMember(group.id, idOf("ada"));
-  const made = (await call("root", "resourceSet.create", {
+  const created = (await call("root", "resourceSet.create", {
     name: "s",
     subjects: [group.id],
     objects: ["net", "sr"],
   })) as { id: string };
-  t.match(await call("ada", "resourceSet.getAll"), [{ id: made.id }]);
+  t.match(await call("ada", "resourceSet.getAll"), [{ id: created.id }]);
   t.same(await call("eve", "resourceSet.getAll"), []);
-  await t.rejects(call("eve", "resourceSet.get", { id: made.id }), {
+  await t.rejects(call("eve", "resourceSet.get", { id: created.id }), {
     code: "NO_SUCH_OBJECT",
   });
   const may = (action: string, type: string, id: string) =>
-    people.get(idOf("ada"))!.rights.may(action, type, { id });
+    users.get(idOf("ada"))!.rights.may(action, type, { id });
   t.ok(may("read", "network", "net"));
   t.ok(may("operate:attach", "network", "net"));
   t.ok(may("operate:store", "SR", "sr"));
@@ -160,8 +160,8 @@ t.test("only its users see a set and may read its contents", async (t) => {
   t.notOk(may("operate:store", "pool", "pool"));
   t.notOk(may("administrate:delete", "SR", "sr"));
   t.notOk(may("read", "network", "other"));
-  t.notOk(people.get(idOf("eve"))!.rights.may("read", "SR", { id: "sr" }));
-  await call("root", "resourceSet.delete", { id: made.id });
+  t.notOk(users.get(idOf("eve"))!.rights.may("read", "SR", { id: "sr" }));
+  await call("root", "resourceSet.delete", { id: created.id });
   t.notOk(may("read", "network", "net"), "rights go with the set");
 });
 
@@ -208,18 +208,18 @@ t.test("resources of its VMs are counted, and limited", async (t) => {
 t.test(
   "a VM belongs to the user who created it, and is counted once",
   async (t) => {
-    const { call, sets, contextOf, idOf, objects, people } = await setUp(t);
+    const { call, sets, contextOf, idOf, objects, users } = await setUp(t);
     const { id } = (await call("root", "resourceSet.create", {
       name: "s",
       subjects: [idOf("ada"), idOf("eve")],
       limits: { vms: 2 },
     })) as { id: string };
-    const mayAda = () => people.get(idOf("ada"))!.rights;
+    const mayAda = () => users.get(idOf("ada"))!.rights;
     const set = sets.open(id, contextOf("ada"));
     await set.take({ cpus: 1, memory: 1, disk: 1 });
     await set.own("vm");
     t.ok(mayAda().may("administrate:delete", "VM", { id: "vm" }));
-    t.notOk(people.get(idOf("eve"))!.rights.may("read", "VM", { id: "vm" }));
+    t.notOk(users.get(idOf("eve"))!.rights.may("read", "VM", { id: "vm" }));
     for (const object of vmOf(id)) objects.set(object);
     const second = sets.open(id, contextOf("eve"));
     await second.take({ cpus: 1, memory: 1, disk: 1 });
@@ -235,16 +235,16 @@ t.test(
 t.test("templates of configurations are stored, of both kinds", async (t) => {
   const { call, store, idOf } = await setUp(t);
   const template = "#cloud-config\npassword: hunter2\n";
-  const made = await call("root", "cloudConfig.create", {
+  const created = await call("root", "cloudConfig.create", {
     name: "debian",
     template,
   });
-  t.match(made, { name: "debian", template });
+  t.match(created, { name: "debian", template });
   await call("root", "cloudConfig.createNetworkConfig", {
     name: "net",
     template: "version: 2",
   });
-  const { id } = made as { id: string };
+  const { id } = created as { id: string };
   t.same(await call("ada", "cloudConfig.getAll"), [], "may contain passwords");
   await call("root", "resourceSet.create", {
     name: "students",

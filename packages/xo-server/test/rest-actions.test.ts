@@ -14,7 +14,7 @@ import { as, startRestServer } from "./rest-server.js";
 
 const allow = (action: string) =>
   ({ effect: "allow", resource: "VM", action }) as const;
-const people = {
+const users = {
   reader: [allow("read")],
   operator: [allow("read"), allow("operate")],
 };
@@ -90,7 +90,7 @@ function setUp() {
       fail(error);
     },
     options: {
-      people,
+      users,
       objects: new FakeObjects([
         { id: "v", type: "VM", power_state: "Halted" },
         { id: "p", type: "VM", power_state: "Paused" },

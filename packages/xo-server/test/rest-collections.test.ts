@@ -264,7 +264,7 @@ t.test("users see no objects without a right", async (t) => {
   ]);
   const { json } = await startRestServer(t, {
     objects,
-    people: { some: read("power_state:running"), none: [] },
+    users: { some: read("power_state:running"), none: [] },
   });
   t.same(await json("/vms", as("none")), []);
   t.same(await json("/alarms?fields=*", as("none")), []);

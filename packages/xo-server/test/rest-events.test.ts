@@ -181,7 +181,7 @@ t.test(
     const objects = new FakeObjects([{ id: "seen", type: "VM", on: true }]);
     const server = await startRestServer(t, {
       objects,
-      people: { some: [on] },
+      users: { some: [on] },
     });
     const { reader, subscribe } = await open(t, server, as("some"));
     await subscribe({ collection: "VM" });
@@ -202,7 +202,7 @@ t.test(
 t.test(
   "a stream belongs to its reader, and knows its collections",
   async (t) => {
-    const server = await startRestServer(t, { people: { some: [] } });
+    const server = await startRestServer(t, { users: { some: [] } });
     const { subscribe } = await open(t, server, as("some"));
     for (const body of [
       {},
@@ -261,7 +261,7 @@ t.test("tasks of the server are sent as a collection", async (t) => {
     await tasks.follow(task, new Promise((resolve) => (end = resolve)));
     return { id: task.id, work: task.node, end };
   };
-  const server = await startRestServer(t, { people: { some: [] }, tasks });
+  const server = await startRestServer(t, { users: { some: [] }, tasks });
   const seen = await begin("id-of-some");
   const { reader, subscribe, send } = await open(t, server, as("some"));
   const subscription = { collection: "task", fields: ["id", "status"] };

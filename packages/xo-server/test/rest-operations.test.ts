@@ -207,7 +207,7 @@ t.test("a created object is returned with its location", async (t) => {
 t.test("errors have the status of the table", async (t) => {
   const { json } = await startRestServer(t, {
     operations,
-    people: { some: [] },
+    users: { some: [] },
   });
   t.match(await json("/things", body({ name: "there" }), 409), {
     error: "thing already exists",
@@ -260,11 +260,11 @@ t.test("/users/me is the current user", async (t) => {
 t.test("the dispatcher checks what may be done to an object", async (t) => {
   const objects = new FakeObjects([{ id: "v", type: "VM" }]);
   const read = { effect: "allow", resource: "VM", action: "read" } as const;
-  const people = { reader: [read], none: [] };
+  const users = { reader: [read], none: [] };
   const { get, json } = await startRestServer(t, {
     objects,
     operations,
-    people,
+    users,
   });
   const put = (name: string) => ({ ...as(name), method: "PUT" });
   t.equal((await get("/vms/v/poke", put("admin"))).status, 204);

@@ -23,7 +23,7 @@ import { createTestDispatcher } from "./test-dispatcher.js";
 export interface RestServerOptions {
   readonly objects?: FakeObjects;
   /** Privileges by token, which is also the name; `admin` is always there. The password is `pw`. */
-  readonly people?: Readonly<Record<string, readonly Privilege[]>>;
+  readonly users?: Readonly<Record<string, readonly Privilege[]>>;
   readonly operations?: readonly Operation[];
   /** Those that the operations work with. */
   readonly services?: Partial<Services>;
@@ -77,7 +77,7 @@ export async function startRestServer(
   });
   const rest: Pick<RestApiOptions, "authenticator" | "tasks"> = {
     tasks: options.tasks,
-    authenticator: toAuthenticator(options.people ?? {}),
+    authenticator: toAuthenticator(options.users ?? {}),
   };
   // What no test here asks for is left out.
   const parts: Partial<WebServerOptions> = {
@@ -116,12 +116,12 @@ export function as(name: string): RequestInit {
 }
 
 function toAuthenticator(
-  people: Readonly<Record<string, readonly Privilege[]>>,
+  users: Readonly<Record<string, readonly Privilege[]>>,
 ): Authenticator {
   const persons = new Map<string, AuthenticatedUser>([
     ["admin", toPerson("admin", Rights.all, true)],
   ]);
-  for (const [name, privileges] of Object.entries(people))
+  for (const [name, privileges] of Object.entries(users))
     persons.set(name, toPerson(name, new Rights(privileges), false));
   const sessionOf = async (name: string) => {
     const person = persons.get(name);

@@ -13,8 +13,8 @@ t.test("pools to connect to are listed, added and deleted", async (t) => {
       headers,
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
-  const given = { host: "192.0.2.9", username: "root", password: "hunter2" };
-  const added = await ask("/servers", "POST", given);
+  const input = { host: "192.0.2.9", username: "root", password: "hunter2" };
+  const added = await ask("/servers", "POST", input);
   t.equal(added.status, 201);
   const { id } = (await added.json()) as { id: string };
   const href = `/rest/v0/servers/${id}`;

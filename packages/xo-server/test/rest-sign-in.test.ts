@@ -91,7 +91,7 @@ t.test("contradictory and invalid credentials are bad requests", async (t) => {
 });
 
 t.test("a second factor can be sent in the query", async (t) => {
-  const { json } = await startRestServer(t, { people: { totp: [] } });
+  const { json } = await startRestServer(t, { users: { totp: [] } });
   await json("/vms", basic("totp", "pw"), 401);
   t.same(await json("/vms?otp=123456", basic("totp", "pw")), []);
 });

@@ -9,7 +9,7 @@ import { FakeObjects } from "./fake-objects.js";
 import { FakeTaskStore } from "./fake-task-store.js";
 import { as, startRestServer, type RestServer } from "./rest-server.js";
 
-const people = {
+const users = {
   ada: [{ effect: "allow", resource: "*", action: "*" }],
   eve: [{ effect: "allow", resource: "*", action: "*" }],
 } as const;
@@ -68,7 +68,7 @@ async function setUp(t: Test) {
   const operations = [start, userGet, ...taskOperations];
   const server = await startRestServer(t, {
     objects,
-    people,
+    users,
     operations,
     poolObjects,
     services: { tasks },

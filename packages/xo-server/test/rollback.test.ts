@@ -9,10 +9,10 @@ const failure = new XapiError("SR_FULL", ["1"]);
 t.test("a failure rolls back created objects in reverse order", async (t) => {
   const undone: string[] = [];
   await t.rejects(
-    withRollback(xapi, async (made) => {
+    withRollback(xapi, async (rollback) => {
       for (const what of ["VM", "disk"])
-        made.add(what, async (cleaner) => {
-          t.equal(cleaner, xapi);
+        rollback.add(what, async (cleanupXapi) => {
+          t.equal(cleanupXapi, xapi);
           undone.push(what);
         });
       throw failure;
@@ -27,11 +27,11 @@ t.test(
   "remaining objects are named; those already deleted are not",
   async (t) => {
     await t.rejects(
-      withRollback(xapi, async (made) => {
-        made.add("VM", async () => {
+      withRollback(xapi, async (rollback) => {
+        rollback.add("VM", async () => {
           throw new XapiError("HANDLE_INVALID", ["VM", "x"]);
         });
-        made.add("disk 1", async () => {
+        rollback.add("disk 1", async () => {
           throw new XapiError("VDI_IN_USE", ["x"]);
         });
         throw failure;
@@ -46,8 +46,8 @@ t.test(
 );
 
 t.test("a success keeps everything", async (t) => {
-  const result = withRollback(xapi, async (made) => {
-    made.add("VM", async () => {
+  const result = withRollback(xapi, async (rollback) => {
+    rollback.add("VM", async () => {
       t.fail("taken back");
     });
     return 1;

@@ -5,8 +5,8 @@ t.test("a cron expression is shown by the times that it means", async (t) => {
   const { connect } = await startTestServer(t);
   const admin = await (await connect()).signIn();
   const ask = (params: object) => admin.ask("schedule.preview", params);
-  const given = { cron: "30 4 * * SUN", timezone: "Asia/Tokyo", count: 3 };
-  const times = (await ask(given)) as number[];
+  const input = { cron: "30 4 * * SUN", timezone: "Asia/Tokyo", count: 3 };
+  const times = (await ask(input)) as number[];
   t.equal(times.length, 3);
   for (const time of times) {
     t.ok(time > Date.now());

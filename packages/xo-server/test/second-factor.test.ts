@@ -210,11 +210,11 @@ t.test(
       { name: "admin", needsSecondFactor: false },
       { name: "bob", needsSecondFactor: true },
     ]);
-    const given = (await admin.ask("user.createAuthenticationToken", {
+    const input = (await admin.ask("user.createAuthenticationToken", {
       id,
     })) as { token: { id: string } };
     t.match(
-      await read(bearer(given.token.id)),
+      await read(bearer(input.token.id)),
       { status: 200 },
       "a token that an administrator has created for the user",
     );

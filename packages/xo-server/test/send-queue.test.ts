@@ -88,11 +88,11 @@ const settle = () => new Promise((resolve) => setImmediate(resolve));
 
 /** A stream that counts what was asked of it. */
 function countedStream(parts: number, bytes: number) {
-  const seen = { made: 0, isOver: false };
+  const seen = { created: 0, isOver: false };
   async function* make() {
     try {
-      while (seen.made < parts) {
-        seen.made++;
+      while (seen.created < parts) {
+        seen.created++;
         yield Buffer.alloc(bytes, 120);
       }
     } finally {
@@ -134,13 +134,13 @@ t.test("a stream is produced no faster than it is read", async (t) => {
   const { seen, stream } = countedStream(1000, 100_000);
   outbox.send(stream);
   await settle();
-  const ahead = seen.made;
+  const ahead = seen.created;
   t.ok(ahead < 20, `${ahead} parts are made ahead`);
   await settle();
-  t.equal(seen.made, ahead, "without a reader nothing is encoded");
+  t.equal(seen.created, ahead, "without a reader nothing is encoded");
   socket.take();
   await settle();
-  t.ok(seen.made > ahead, "there is room again");
+  t.ok(seen.created > ahead, "there is room again");
 });
 
 t.test("a client that reads nothing of a stream is disconnected", async (t) => {

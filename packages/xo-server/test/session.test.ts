@@ -96,14 +96,14 @@ t.test("a client has one token, which is prolonged", async (t) => {
   const clock = new FakeClock();
   const { connect } = await startTestServer(t, "", { clock });
   const client = await (await connect()).signIn();
-  const wanted = {
+  const requested = {
     client: { id: "cli" },
     description: "xo-cli",
     expiresIn: "1 hour",
   };
-  const token = await client.ask("token.create", wanted);
+  const token = await client.ask("token.create", requested);
   clock.pass(60_000);
-  t.equal(await client.ask("token.create", wanted), token);
+  t.equal(await client.ask("token.create", requested), token);
   t.match(await client.ask("user.getAuthenticationTokens"), [
     {
       client: { id: "cli" },

@@ -69,8 +69,8 @@ t.test("sign-ins are audited: user, address, method and outcome", async (t) => {
   t.ok((await store.audit.verify()).intact);
   const said = lines.join("") + JSON.stringify(all);
   const code = new URL(url).searchParams.get("code")!;
-  const [, given] = done.headers.getSetCookie();
-  const cookieToken = /=([\w-]+)/.exec(given!)![1]!;
+  const [, input] = done.headers.getSetCookie();
+  const cookieToken = /=([\w-]+)/.exec(input!)![1]!;
   for (const secret of [
     ...[ADMIN_PASSWORD, "wrong-secret", "x-secret", CLIENT_SECRET],
     ...["my-password-in-the-wrong-field", token, cookieToken, code],

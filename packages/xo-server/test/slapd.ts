@@ -38,7 +38,7 @@ userPassword: ${SERVICE_PASSWORD}
 
 dn: ou=people,dc=example
 objectClass: organizationalUnit
-ou: people
+ou: users
 
 dn: uid=ada,ou=people,dc=example
 objectClass: inetOrgPerson
@@ -180,7 +180,7 @@ export class Slapd {
     };
     const data = join(this.#folder, "data");
     mkdirSync(data);
-    const ldif = file("people.ldif", PEOPLE);
+    const ldif = file("users.ldif", PEOPLE);
     const conf = file(
       "slapd.conf",
       [

@@ -9,7 +9,7 @@ import { loadConfig } from "../src/config/load-config.js";
 /** Warnings of a start with this configuration. */
 async function warningsOf(home: string, yaml: string): Promise<string> {
   await writeFile(join(home, "config.yaml"), yaml);
-  const given = loadConfig(undefined, {}, { env: {}, cwd: home, home });
+  const input = loadConfig(undefined, {}, { env: {}, cwd: home, home });
   const warnings: string[] = [];
   const none = () => undefined;
   const logger = {
@@ -19,7 +19,7 @@ async function warningsOf(home: string, yaml: string): Promise<string> {
     error: none,
   };
   const loggers = { named: () => logger, flush: () => Promise.resolve() };
-  const options = { ...given, loggers } as unknown as ServerOptions;
+  const options = { ...input, loggers } as unknown as ServerOptions;
   logConfigSummary(options);
   await checkDataDir(options);
   return warnings.join("\n");

@@ -3,7 +3,7 @@ import t, { type Test } from "tap";
 import { Follower } from "../src/stats/follower.js";
 import { HostStats } from "../src/stats/host-stats.js";
 import { NowValues } from "../src/stats/now-values.js";
-import { StatsPace } from "../src/stats/stats-pace.js";
+import { StatsInterval } from "../src/stats/stats-interval.js";
 import { FakeClock } from "./fake-clock.js";
 import { FakeHost } from "./fake-host.js";
 
@@ -33,7 +33,7 @@ class FakeNow {
 async function setUp(t: Test, count: number, isFollowing = true) {
   const clock = new FakeClock();
   const use = { isUsed: true };
-  const pace = new StatsPace({
+  const pace = new StatsInterval({
     clock,
     intervalMs: 5_000,
     idleIntervalMs: 60_000,

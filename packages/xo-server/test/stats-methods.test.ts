@@ -88,7 +88,7 @@ async function setUp(t: Test) {
     operations,
     poolObjects,
     services: { objectStats: stats, queries },
-    people: { nobody: [], watcher: [allow("VM"), allow("pool")] },
+    users: { nobody: [], watcher: [allow("VM"), allow("pool")] },
   });
   return { ...server, host, calls };
 }

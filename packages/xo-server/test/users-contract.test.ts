@@ -20,12 +20,12 @@ t.test("JSON-RPC methods of users keep the contract", { skip }, async (t) => {
     "-": "user",
     none: undefined,
   };
-  for (const [name = "", level = "", wanted = ""] of rows("jsonrpc-methods"))
+  for (const [name = "", level = "", requested = ""] of rows("jsonrpc-methods"))
     if (/^(user|group|acl|role|token|session)\./.test(name)) {
       const method = known[name];
       if (!t.ok(method, name)) continue;
       t.equal(method!.permission, levels[level], `${name}: permission`);
-      for (const parameter of wanted.split(", ").filter(Boolean)) {
+      for (const parameter of requested.split(", ").filter(Boolean)) {
         const [, key = "", optional] = /^(\w+)(\?)?:/.exec(parameter) ?? [];
         const found = method!.params[key];
         t.ok(found, `${name}: ${key}`);

@@ -135,10 +135,10 @@ t.test("privileges include users only if they name them", async (t) => {
 t.test("a role is copied with its privileges", async (t) => {
   const { ask, role, root } = await setUp(t);
   const path = `/acl-roles/${role}/actions/copy?sync=true`;
-  const made = await ask("admin", path, "POST", { name: "copy" });
-  t.equal(made.status, 201);
-  const { id } = (await made.json()) as Named;
-  t.equal(made.headers.get("location"), `/rest/v0/acl-roles/${id}`);
+  const created = await ask("admin", path, "POST", { name: "copy" });
+  t.equal(created.status, 201);
+  const { id } = (await created.json()) as Named;
+  t.equal(created.headers.get("location"), `/rest/v0/acl-roles/${id}`);
   t.match(await root.ask("role.getPrivileges", { id }), [
     { roleId: id, resource: "VM", action: "read" },
   ]);
@@ -171,9 +171,11 @@ t.test("tokens are created under old names, and described", async (t) => {
     "/users/me/authentication_tokens",
     `/users/${ada}/authentication_tokens`,
   ]) {
-    const made = await ask("ada", path, "POST", { description: "x" });
-    t.equal(made.status, 201, path);
-    t.match(await made.json(), { token: { user_id: ada, description: "x" } });
+    const created = await ask("ada", path, "POST", { description: "x" });
+    t.equal(created.status, 201, path);
+    t.match(await created.json(), {
+      token: { user_id: ada, description: "x" },
+    });
   }
   const client = await (await connect()).signIn("ada", "ada");
   const token = (await client.ask("token.create", {})) as string;

@@ -205,7 +205,7 @@ function transfers() {
     // An export of before.
     task("t0", "a", "success"),
   ];
-  const given = start((method, params) => {
+  const input = start((method, params) => {
     if (method === "task.list") return Promise.resolve(tasks);
     if (method === "vm.export") {
       const { id } = params as { id: string };
@@ -216,10 +216,10 @@ function transfers() {
   });
   const change = async (id: string, vm: string, status: string) => {
     tasks = [...tasks, task(id, vm, status)];
-    given.follower.notified({ update: [task(id, vm, status)] });
+    input.follower.notified({ update: [task(id, vm, status)] });
     await settled();
   };
-  return { ...given, asked, change };
+  return { ...input, asked, change };
 }
 
 function task(id: string, vm: string, status: string): Json {

@@ -4,7 +4,7 @@ import { summaryOf } from "../src/backup/maintenance.js";
 import {
   dailyGrowth,
   daysLeft,
-  fullness,
+  usedFraction,
   reachabilityOf,
   toPlace,
   toUrl,
@@ -55,8 +55,8 @@ t.test("growth and the time until a file system is full", async (t) => {
   t.equal(daysLeft({ growth }), undefined);
   const shrinking = [growth[1]!, { time: 9 * DAY, stored: 0 }];
   t.equal(daysLeft({ available: 1_000, growth: shrinking }), undefined);
-  t.equal(fullness({ capacity: 200, available: 50 }), 0.75);
-  t.equal(fullness({ capacity: 0, available: 0 }), undefined);
+  t.equal(usedFraction({ capacity: 200, available: 50 }), 0.75);
+  t.equal(usedFraction({ capacity: 0, available: 0 }), undefined);
 });
 
 t.test("damaged backups are counted once", async (t) => {

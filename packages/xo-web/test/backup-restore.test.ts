@@ -6,7 +6,7 @@ import {
   missingSpace,
   newEntries,
   toCall,
-  usualNetworks,
+  defaultNetworks,
 } from "../src/backup/restore/restore-entries.js";
 
 const archive = (more: Partial<Archive> = {}): Archive => ({
@@ -187,7 +187,7 @@ t.test("interfaces keep their network, or get one of the same name", (t) => {
     attached("2", "gone", "DMZ"),
     attached("3", "gone", ""),
   ];
-  const usual = usualNetworks(interfaces, networks);
+  const usual = defaultNetworks(interfaces, networks);
   t.same(usual, { 0: "n1", 1: "n1", 2: "", 3: "" });
   const entries = { ...newEntries(archive(), false), sr: "s" };
   t.notOk("networks" in toCall(entries, archive()).params);

@@ -18,9 +18,9 @@ const answer = (endTimestamp: number, stats: Json, interval = 5) => ({
   stats,
 });
 function track(endTimestamp: number, stats: Json, most = 4) {
-  const made = new StatsTrack(most);
-  made.take(toStatsAnswer(answer(endTimestamp, stats))!);
-  return made;
+  const created = new StatsTrack(most);
+  created.take(toStatsAnswer(answer(endTimestamp, stats))!);
+  return created;
 }
 
 t.test("a track grows at its end and forgets its beginning", (t) => {

@@ -117,8 +117,8 @@ t.test("a pool's capacity is of hosts that are up and VMs that run", (t) => {
     vms: 3,
     memory: 200,
     memoryUsed: 80,
-    memoryGiven: 10,
-    storagePromised: 300,
+    memoryAssigned: 10,
+    storageAllocated: 300,
     bearsOneLoss: true,
   });
   const full = [

@@ -20,18 +20,18 @@ import { layOut, type FleetLayout } from "../src/heat-map/lay-out.js";
 import { ColumnTable } from "../src/live/column-table.js";
 
 function table(ids: readonly string[], columns: Record<string, unknown[]>) {
-  const made = new ColumnTable();
+  const created = new ColumnTable();
   const reported = Object.entries(columns).map(([path, values]) => [
     path,
     { values },
   ]);
-  made.take({
+  created.take({
     state: "s",
     total: ids.length,
     ids: [...ids],
     columns: Object.fromEntries(reported) as never,
   });
-  return made;
+  return created;
 }
 
 function done<T>(steps: Steps<T>): T {

@@ -12,7 +12,7 @@ import {
   toggle,
   withAll,
 } from "../src/lists/selection.js";
-import { SteadyRows } from "../src/lists/steady-rows.js";
+import { StableRows } from "../src/lists/stable-rows.js";
 
 const row = (id: string, more: object = {}): ObjectRow => ({
   id,
@@ -23,16 +23,16 @@ const rows = (ids: string, more: object = {}) =>
   [...ids].map((id) => row(id, more));
 const idsOf = (list: readonly ObjectRow[]) => list.map(({ id }) => id).join("");
 
-function steadyWith(ids: string): SteadyRows {
-  const steady = new SteadyRows();
-  steady.see(0, 3);
-  steady.take({ offset: 0, rows: rows(ids) }, true);
-  return steady;
+function stableWith(ids: string): StableRows {
+  const stable = new StableRows();
+  stable.see(0, 3);
+  stable.take({ offset: 0, rows: rows(ids) }, true);
+  return stable;
 }
 
 t.test("without the pointer the order is the server's", (t) => {
-  const steady = steadyWith("abcd");
-  const view = steady.take({ offset: 0, rows: rows("cabd") }, false);
+  const stable = stableWith("abcd");
+  const view = stable.take({ offset: 0, rows: rows("cabd") }, false);
   t.equal(idsOf(view.rows), "cabd");
   t.equal(view.held, undefined);
   t.end();
@@ -41,16 +41,16 @@ t.test("without the pointer the order is the server's", (t) => {
 t.test(
   "under the pointer rows keep their place, and new ones are announced",
   (t) => {
-    const steady = steadyWith("abcd");
-    steady.hold(true);
-    const same = steady.take(
+    const stable = stableWith("abcd");
+    stable.hold(true);
+    const same = stable.take(
       { offset: 0, rows: rows("abcd", { n: 1 }) },
       false,
     );
     t.equal(same.held, undefined, "values alone hold nothing back");
     t.equal(same.rows[0]?.["n"], 1);
 
-    const view = steady.take(
+    const view = stable.take(
       { offset: 0, rows: rows("cbad", { n: 2 }) },
       false,
     );
@@ -58,37 +58,37 @@ t.test(
     t.same(view.held, ["a", "b", "c"], "the visible ones");
     t.equal(view.rows[0]?.["n"], 2);
 
-    steady.hold(false);
-    t.equal(idsOf(steady.view.rows), "cbad", "released: the current order");
+    stable.hold(false);
+    t.equal(idsOf(stable.view.rows), "cbad", "released: the current order");
     t.end();
   },
 );
 
 t.test("rows out of view may change their order under the pointer", (t) => {
-  const steady = steadyWith("abcd");
-  steady.hold(true);
-  const view = steady.take({ offset: 0, rows: rows("abced") }, false);
+  const stable = stableWith("abcd");
+  stable.hold(true);
+  const view = stable.take({ offset: 0, rows: rows("abced") }, false);
   t.equal(view.held, undefined);
   t.equal(idsOf(view.rows), "abced");
   t.end();
 });
 
 t.test("rows scrolled into view are shown, even in a frozen list", (t) => {
-  const steady = steadyWith("ab");
-  steady.hold(true);
-  const view = steady.take({ offset: 0, rows: rows("abcd") }, false);
+  const stable = stableWith("ab");
+  stable.hold(true);
+  const view = stable.take({ offset: 0, rows: rows("abcd") }, false);
   t.equal(idsOf(view.rows), "abcd");
   t.equal(view.held, undefined);
-  const between = steady.take({ offset: 0, rows: rows("axbcd") }, false);
+  const between = stable.take({ offset: 0, rows: rows("axbcd") }, false);
   t.equal(idsOf(between.rows), "abcd", "one in between would move them");
   t.end();
 });
 
 t.test("a deleted row keeps its place and is marked", (t) => {
-  const steady = steadyWith("abcd");
-  steady.hold(true);
-  steady.take({ offset: 0, rows: rows("bcdx") }, false);
-  const view = steady.renew(rows("bc", { n: 3 }));
+  const stable = stableWith("abcd");
+  stable.hold(true);
+  stable.take({ offset: 0, rows: rows("bcdx") }, false);
+  const view = stable.renew(rows("bc", { n: 3 }));
   t.equal(idsOf(view.rows), "abcd");
   t.ok(view.gone.has("a"));
   t.equal(view.rows[1]?.["n"], 3);
@@ -99,10 +99,10 @@ t.test(
   "the button, scrolling and new requests restore the server's order",
   (t) => {
     const changed = () => {
-      const steady = steadyWith("abcd");
-      steady.hold(true);
-      steady.take({ offset: 0, rows: rows("dcba") }, false);
-      return steady;
+      const stable = stableWith("abcd");
+      stable.hold(true);
+      stable.take({ offset: 0, rows: rows("dcba") }, false);
+      return stable;
     };
     t.equal(idsOf(changed().update().rows), "dcba");
     t.equal(

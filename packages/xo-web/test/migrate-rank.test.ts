@@ -6,7 +6,7 @@ import {
   proposeSrs,
 } from "../src/migrate/disk-targets.js";
 import { planMigration } from "../src/migrate/migration-order.js";
-import { rankHosts, type Surroundings } from "../src/migrate/rank-hosts.js";
+import { rankHosts, type MigrationContext } from "../src/migrate/rank-hosts.js";
 import type { Vbd, Vdi, Vif } from "../src/objects/devices.js";
 import type { Host, Sr } from "../src/objects/infrastructure.js";
 import type { Vm } from "../src/objects/vm.js";
@@ -43,7 +43,7 @@ function vm(more: object = {}): Vm {
   } as unknown as Vm;
 }
 
-function around(hosts: readonly Host[], more: object = {}): Surroundings {
+function around(hosts: readonly Host[], more: object = {}): MigrationContext {
   const reach = (ids: string[]) =>
     new Map(hosts.map(({ id }) => [id, new Set(ids)]));
   return {
@@ -236,7 +236,7 @@ t.test("a migration names only the VM's disks, and can be undone", (t) => {
     ] as unknown as Vbd[],
     vifs: [] as Vif[],
   };
-  const given = {
+  const input = {
     host: "h1",
     isOtherPool: false,
     networks: {},
@@ -244,7 +244,7 @@ t.test("a migration names only the VM's disks, and can be undone", (t) => {
     movesDisks: true,
     srs: { d1: "s1", d2: "s2" },
   };
-  const plan = planMigration(vms, given, owners);
+  const plan = planMigration(vms, input, owners);
   t.same(
     plan.steps.map(({ operation: order }) => order.params),
     [
@@ -253,7 +253,7 @@ t.test("a migration names only the VM's disks, and can be undone", (t) => {
     ],
   );
   t.equal(plan.undo?.(vms, undefined), undefined, "disks are not sent back");
-  const light = planMigration(vms, { ...given, movesDisks: false }, owners);
+  const light = planMigration(vms, { ...input, movesDisks: false }, owners);
   t.equal(light.steps.length, 1);
   t.same(
     light.undo?.(vms, undefined)?.map(({ operation: order }) => order.params),

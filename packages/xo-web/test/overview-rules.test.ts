@@ -5,9 +5,9 @@ import { capacities } from "../src/overview/fleet-figures.js";
 import { poolLines } from "../src/overview/pool-rows.js";
 
 function table(columns: Record<string, (string | number | boolean | null)[]>) {
-  const made = new ColumnTable();
+  const created = new ColumnTable();
   const [first = []] = Object.values(columns);
-  made.take({
+  created.take({
     state: "s",
     total: first.length,
     ids: first.map((_, i) => `${i}`),
@@ -15,7 +15,7 @@ function table(columns: Record<string, (string | number | boolean | null)[]>) {
       Object.entries(columns).map(([path, values]) => [path, { values }]),
     ),
   });
-  return made;
+  return created;
 }
 
 t.test("resources of hosts and SRs are added up, by pool and in total", (t) => {

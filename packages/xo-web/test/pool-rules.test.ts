@@ -6,7 +6,7 @@ import { History } from "../src/status/history.js";
 import { matchesFilter } from "../src/status/pool-filter.js";
 import { countByGroup, poolGroup } from "../src/status/pool-group.js";
 import { sparkPath } from "../src/ui/spark-path.js";
-import { steadyOrder } from "../src/status/steady-order.js";
+import { stableOrder } from "../src/status/stable-order.js";
 import { en } from "../src/locale/en/all.js";
 
 const paris: PoolStatus = {
@@ -69,7 +69,7 @@ t.test(
   "a frozen list does not move; new rows come last, deleted ones are marked",
   async (t) => {
     const order = (held: boolean) =>
-      steadyOrder(["b", "a", "x"], ["a", "b", "c"], {
+      stableOrder(["b", "a", "x"], ["a", "b", "c"], {
         held,
         exists: (id) => id !== "x",
       });

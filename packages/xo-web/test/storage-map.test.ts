@@ -43,8 +43,8 @@ t.test("storage is shared, local or removable, the fullest first", (t) => {
   ];
   const map = toStorageMap({ hosts, srs, pbds });
   t.same(
-    map.shared.map(({ sr, tone, used, promised }) => [
-      ...[sr.id, tone, used, promised],
+    map.shared.map(({ sr, tone, used, allocated }) => [
+      ...[sr.id, tone, used, allocated],
     ]),
     [
       ["full", "bad", 0.96, 2.5],

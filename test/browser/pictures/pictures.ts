@@ -71,7 +71,7 @@ const seen = `http://127.0.0.1:${line.port}`;
 const browser = await launchChromium();
 await mkdir(folder, { recursive: true });
 
-const wanted = values.only?.split(",");
+const requested = values.only?.split(",");
 for (const view of views) {
   const [colorScheme, width] = view.split("-") as ["light" | "dark", string];
   const context = await browser.newContext({
@@ -84,7 +84,7 @@ for (const view of views) {
   const [name, value] = cookie.split("=") as [string, string];
   await context.addCookies([{ name, value, url: seen }]);
   for (const picture of pages)
-    if (wanted === undefined || wanted.includes(picture.name))
+    if (requested === undefined || requested.includes(picture.name))
       await take(context, picture, view);
   await context.close();
 }

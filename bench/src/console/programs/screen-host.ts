@@ -36,10 +36,10 @@ function passOn(socket: Socket, first: Buffer): void {
 function serveScreen(socket: Socket): void {
   socket.write("HTTP/1.1 200 OK\r\nConnection: keep-alive\r\n\r\n");
   let rest: Buffer = Buffer.alloc(0);
-  let wanted = 0;
+  let requested = 0;
   const send = () => {
-    while (wanted > 0 && !socket.writableNeedDrain) {
-      wanted--;
+    while (requested > 0 && !socket.writableNeedDrain) {
+      requested--;
       socket.write(WHOLE_PICTURE);
     }
   };
@@ -49,7 +49,7 @@ function serveScreen(socket: Socket): void {
     for (;;) {
       const size = rest[0] === 4 ? KEY_EVENT_BYTES : REQUEST_BYTES;
       if (rest.length < size) break;
-      if (size === REQUEST_BYTES) wanted++;
+      if (size === REQUEST_BYTES) requested++;
       else if (isKeyDown(rest)) socket.write(KEY_ANSWER);
       rest = rest.subarray(size);
     }

@@ -11,7 +11,10 @@ import { readAll } from "../read-all.js";
 
 /** Which program transfers the bytes, and how they are requested. */
 interface Carrying {
-  readonly carrier: Pick<PlainProxy | MeasuredServer, "pid" | "stop"> & {
+  readonly serverUnderTest: Pick<
+    PlainProxy | MeasuredServer,
+    "pid" | "stop"
+  > & {
     begin(): Promise<unknown>;
     end(): Promise<ServerFigures>;
   };
@@ -21,7 +24,7 @@ interface Carrying {
 
 const WARM_BYTES = 64 * 2 ** 20;
 
-const { pool, carrier: kind, bytes } = await readJob<ExportJob>();
+const { pool, serverUnderTest: kind, bytes } = await readJob<ExportJob>();
 const disks = [await makeDisk(pool, WARM_BYTES), await makeDisk(pool, bytes)];
 const server =
   kind === "proxy"
@@ -33,10 +36,10 @@ const server =
       });
 let figures = {};
 for (const disk of disks) {
-  const { carrier, url, headers } = await carry(disk);
-  await carrier.begin();
-  const read = await readAll(url, headers, carrier.pid);
-  const { cpuMs, longestOwnBlockMs } = await carrier.end();
+  const { serverUnderTest, url, headers } = await carry(disk);
+  await serverUnderTest.begin();
+  const read = await readAll(url, headers, serverUnderTest.pid);
+  const { cpuMs, longestOwnBlockMs } = await serverUnderTest.end();
   figures = {
     megabytesPerSecond: read.bytes / 1e3 / read.ms,
     cpuMsPerGib: (cpuMs * 2 ** 30) / read.bytes,
@@ -44,19 +47,19 @@ for (const disk of disks) {
     grownBytes: read.grownBytes,
     longestOwnBlockMs,
   };
-  if (kind === "proxy") await carrier.stop();
+  if (kind === "proxy") await serverUnderTest.stop();
 }
 await server?.stop();
 reportFigures(figures);
 
 async function carry({ uuid, url }: ExportedDisk): Promise<Carrying> {
   if (server === undefined) {
-    const carrier = await startPlainProxy(url);
-    return { carrier, url: carrier.url, headers: {} };
+    const serverUnderTest = await startPlainProxy(url);
+    return { serverUnderTest, url: serverUnderTest.url, headers: {} };
   }
   const query = kind === "checksum" ? "?checksum=sha256" : "";
   return {
-    carrier: server,
+    serverUnderTest: server,
     url: `${server.url}/rest/v0/vdis/${uuid}.raw${query}`,
     headers: { cookie: `authenticationToken=${server.token}` },
   };

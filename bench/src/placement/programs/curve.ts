@@ -5,12 +5,12 @@ import {
   peakRssBytes,
   resetPeakRss,
 } from "../../measure/memory.js";
-import { mixedPool, type Mixture } from "../problems.js";
+import { mixedPool, type PoolMix } from "../problems.js";
 import { timed } from "../timed.js";
 
 // A full plan of a pool where nothing runs: first by a process that has just
 // started, then twice more, when the code is compiled.
-const model = mixedPool(await readJob<Mixture>());
+const model = mixedPool(await readJob<PoolMix>());
 await collectGarbage();
 resetPeakRss();
 const base = process.memoryUsage().rss;

@@ -4,7 +4,7 @@ import { fullScale } from "../../api/api-scale.js";
 import { MeasuredServer } from "../../api/measured-server.js";
 import { SimulatedVms } from "../../api/simulated-vms.js";
 import { readJob, reportFigures } from "../../measure/job.js";
-import { Crowd } from "../crowd.js";
+import { ClientSwarm } from "../client-swarm.js";
 import type { SocketsJob } from "../sockets-job.js";
 
 // One server, very many sockets: what they cost while nothing happens, and when something does.
@@ -18,12 +18,14 @@ const server = await MeasuredServer.start({
 const { url, token } = server;
 const vms = await SimulatedVms.open(pool);
 // The first ones bring what is there once for all.
-(await Crowd.open({ url, token, sockets: Math.ceil(sockets / 20) })).close();
+(
+  await ClientSwarm.open({ url, token, sockets: Math.ceil(sockets / 20) })
+).close();
 await setTimeout(settleMs);
 const before = await server.memory();
 await server.begin();
 const startedAt = performance.now();
-const crowd = await Crowd.open({ url, token, sockets });
+const swarm = await ClientSwarm.open({ url, token, sockets });
 const openMs = performance.now() - startedAt;
 const opening = await server.end();
 await setTimeout(settleMs);
@@ -31,15 +33,15 @@ const after = await server.memory();
 await server.begin();
 await setTimeout(idleMs);
 const idle = await server.end();
-await crowd.received();
+await swarm.received();
 await server.begin();
 for (let i = 0; i < changes; i++) {
   await vms.describe(i, stampNow());
   await setTimeout(settleMs);
 }
 const pushing = await server.end();
-const received = await crowd.received();
-crowd.close();
+const received = await swarm.received();
+swarm.close();
 await server.stop();
 reportFigures({
   sockets,

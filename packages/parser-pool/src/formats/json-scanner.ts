@@ -121,8 +121,8 @@ export class JsonScanner {
     // A number at the end of the bytes may continue in the next segment.
     if (at >= this.end) throw this.missing();
     if (at !== FAILED) return at;
-    const { failedAt, expected: wanted } = this.#walk;
-    if (wanted === "" && failedAt < this.end) throw tooDeep(this.#maxDepth);
-    throw this.unexpected(failedAt, wanted);
+    const { failedAt, expected: requested } = this.#walk;
+    if (requested === "" && failedAt < this.end) throw tooDeep(this.#maxDepth);
+    throw this.unexpected(failedAt, requested);
   }
 }

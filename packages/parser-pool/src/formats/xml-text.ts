@@ -109,8 +109,8 @@ export function referenceAt(
 ): { readonly code: number; readonly end: number } | undefined {
   const { bytes, view } = cursor;
   const word = view.getInt32(pos, LITTLE_ENDIAN);
-  for (const { word: wanted, length, last, code } of PREDEFINED) {
-    if (word !== wanted) continue;
+  for (const { word: requested, length, last, code } of PREDEFINED) {
+    if (word !== requested) continue;
     const end = pos + length;
     const isWhole =
       end <= cursor.end &&

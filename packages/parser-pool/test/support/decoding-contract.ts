@@ -59,13 +59,13 @@ export async function decodingContract(
       t.match(answer, { outcome: "success", encoding: wire });
       t.equal(records.length, things.size);
       for (const { ref, record, columns, className, operation } of records) {
-        const wanted = plain(things.get(ref)!) as Record<string, unknown>;
-        t.same(record, wanted, ref);
+        const requested = plain(things.get(ref)!) as Record<string, unknown>;
+        t.same(record, requested, ref);
         t.same(
           columns.map((text) =>
             text === "" ? undefined : (JSON.parse(text) as unknown),
           ),
-          COLUMNS.map((name) => wanted[name]),
+          COLUMNS.map((name) => requested[name]),
         );
         t.same([className, operation], ["Thing", "add"]);
       }

@@ -2,7 +2,7 @@ import type { Logger, WallClock } from "@xo-server/kit";
 import type { Availability } from "../commit/availability.js";
 import type { Committer } from "../commit/committer.js";
 import type { ChangeTarget } from "../commit/write-unit.js";
-import { askTime } from "../engines/database-clock.js";
+import { synchronizeClock } from "../engines/database-clock.js";
 import type { Engine } from "../engines/engine.js";
 import type { SharedClock } from "../engines/shared-clock.js";
 import type { Tables } from "../schema/tables.js";
@@ -89,7 +89,8 @@ export class CacheSynchronizer {
     const { engine, availability, committer, sharedClock } = this.#options;
     const versions = await availability.run(() =>
       this.#bounded(async () => {
-        if (sharedClock !== undefined) await askTime(engine, sharedClock);
+        if (sharedClock !== undefined)
+          await synchronizeClock(engine, sharedClock);
         return engine.reader.selectFrom("table_versions").selectAll().execute();
       }),
     );

@@ -15,7 +15,7 @@ export function databaseNow({
 }
 
 /** Sets a clock by that of the database. */
-export async function askTime(
+export async function synchronizeClock(
   engine: Pick<Engine, "name" | "reader">,
   clock: SharedClock,
 ): Promise<void> {

@@ -1,7 +1,7 @@
 import type { MonotonicClock, WallClock } from "@xo-server/kit";
 
 /** When the database was asked for its time, and when it had answered, by the monotonic clock. */
-export interface AskedBetween {
+export interface RequestInterval {
   readonly from: number;
   readonly to: number;
 }
@@ -39,7 +39,7 @@ export class SharedClock implements WallClock {
    * that the answer took is no difference.
    * @param time of the database, in ms since the epoch
    */
-  correct(time: number, { from, to }: AskedBetween): void {
+  correct(time: number, { from, to }: RequestInterval): void {
     const [earliest, latest] = [time - to, time - from];
     const known = this.#offset;
     // The database reports whole milliseconds.

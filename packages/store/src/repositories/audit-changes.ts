@@ -3,7 +3,10 @@ import type { AuditLog } from "./audit-log.js";
 import type { RepositoryContext } from "./repository-context.js";
 
 /** A change that begins: its entry without the outcome. */
-export type BegunChange = Omit<AuditEntry, "outcome" | "errorCode" | "taskId">;
+export type PendingChange = Omit<
+  AuditEntry,
+  "outcome" | "errorCode" | "taskId"
+>;
 
 interface UnwrittenEntry {
   readonly entry: AuditEntry;
@@ -48,7 +51,7 @@ export class AuditChanges {
    * @returns id for `end`
    * @throws XoError STORE_UNAVAILABLE, QUEUE_FULL: the change must not be made
    */
-  async begin(owner: string, change: BegunChange): Promise<string> {
+  async begin(owner: string, change: PendingChange): Promise<string> {
     const { committer, clock, createId } = this.#context;
     const row = {
       id: createId(),
@@ -104,7 +107,7 @@ export class AuditChanges {
       );
       if (rows.length === 0) return count;
       for (const { id, entry_json } of rows) {
-        const entry = JSON.parse(entry_json) as BegunChange;
+        const entry = JSON.parse(entry_json) as PendingChange;
         const outcome = {
           outcome: "unknown",
           errorCode: "INTERRUPTED",

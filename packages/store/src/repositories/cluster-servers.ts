@@ -92,7 +92,7 @@ export class ClusterServers {
    * @throws XoError STORE_TOO_NEW: a newer version has migrated the database since, and this one does
    *   not work with it
    */
-  async beat(instance: string): Promise<boolean> {
+  async heartbeat(instance: string): Promise<boolean> {
     const { committer, engine } = this.#context;
     const rows = await committer.runApart((db) =>
       db

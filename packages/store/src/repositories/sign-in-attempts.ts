@@ -10,9 +10,9 @@ export interface SignInFailures {
 }
 
 /** `begun`: no other attempt with one of the keys begins until this one ends. */
-export type BeginningAttempt = "begun" | "refused" | "busy";
+export type AttemptAdmission = "begun" | "refused" | "busy";
 
-export interface AttemptToBegin {
+export interface AttemptRequest {
   /** Unique for the attempt. */
   readonly id: string;
   readonly keys: readonly string[];
@@ -54,7 +54,7 @@ export class SignInAttempts {
   }
 
   /** Begins an attempt, unless one with the same key is under way (busy) or `mayBegin` refuses it. */
-  async begin(attempt: AttemptToBegin): Promise<BeginningAttempt> {
+  async begin(attempt: AttemptRequest): Promise<AttemptAdmission> {
     const { committer, clock } = this.#context;
     const ids = this.#toIds(attempt.keys);
     return committer.run(async ({ sql: db, isPostgres }) => {
@@ -70,13 +70,15 @@ export class SignInAttempts {
         .values(sorted.map((id) => ({ id, ...NEVER, used_at: now })))
         .onConflict((conflict) => conflict.column("id").doNothing())
         .execute();
-      const wanted = db
+      const requested = db
         .selectFrom("sign_in_attempts")
         .selectAll()
         .where("id", "in", sorted)
         .orderBy("id");
       // A transaction of SQLite is the only writer from its begin.
-      const rows = await (isPostgres ? wanted.forUpdate() : wanted).execute();
+      const rows = await (
+        isPostgres ? requested.forUpdate() : requested
+      ).execute();
       if (rows.some(({ attempt_until: until }) => until > now)) return "busy";
       if (!attempt.mayBegin(toFailures(ids, rows))) return "refused";
       await db

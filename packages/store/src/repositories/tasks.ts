@@ -144,7 +144,7 @@ export class Tasks {
   }
 
   /** Tasks of other servers, latest change first. @param since milliseconds since the epoch */
-  async listForeign(owner: string, since: number): Promise<Task[]> {
+  async listOfOtherServers(owner: string, since: number): Promise<Task[]> {
     const { engine, availability } = this.#context;
     const rows = await availability.run(() =>
       engine.reader
@@ -189,7 +189,7 @@ export class Tasks {
   }
 
   /** Ids of the tasks of a server with an abort request. */
-  async unwanted(owner: string): Promise<string[]> {
+  async listCancelRequested(owner: string): Promise<string[]> {
     const { engine, availability } = this.#context;
     const rows = await availability.run(() =>
       engine.reader

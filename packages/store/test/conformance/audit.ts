@@ -40,12 +40,12 @@ export async function testAudit(t: Test, harness: StoreHarness) {
   t.test("concurrent entries have one order", async (t) => {
     const { bench, store } = await setUp(t);
     const other = await bench.open();
-    const made = await Promise.all(
+    const created = await Promise.all(
       Array.from({ length: 60 }, (_, i) =>
         append(i % 2 ? store : other, `at once ${i}`),
       ),
     );
-    t.equal(new Set(made.map(({ seq }) => seq)).size, 60);
+    t.equal(new Set(created.map(({ seq }) => seq)).size, 60);
     t.same(await store.audit.verify(), { intact: true, checked: 65 });
   });
 

@@ -23,7 +23,7 @@ export async function testBounds(t: Test, harness: StoreHarness) {
     const store = await (await createBench(t, harness)).open();
     const { id: userId } = await store.users.create({ name: "ada" });
     // One after the other: the limit is checked in the cache, which is updated after commits.
-    for (let made = 0; made < limits.tokensPerUser; made += 250)
+    for (let created = 0; created < limits.tokensPerUser; created += 250)
       await Promise.all(
         Array.from({ length: 250 }, () => store.tokens.create({ userId })),
       );

@@ -241,12 +241,12 @@ export async function testCluster(t: Test, harness: StoreHarness) {
     const [listed] = await clusterServers.list();
     t.match(listed, ADA);
     t.ok(listed!.silentMs < TTL_MS);
-    t.equal(await clusterServers.beat("ada-1"), true);
+    t.equal(await clusterServers.heartbeat("ada-1"), true);
     const twin = { ...ADA, instance: "twin", origin: "rack 2" };
     t.match(await clusterServers.join(twin, TTL_MS), { origin: "rack 1" });
     const next = { ...ADA, instance: "ada-2" };
     t.equal(await clusterServers.join(next, TTL_MS), undefined, "a restart");
-    t.equal(await clusterServers.beat("ada-1"), false);
+    t.equal(await clusterServers.heartbeat("ada-1"), false);
     await clusterServers.delete("ada", "ada-1");
     t.equal((await clusterServers.list()).length, 1);
     t.equal(await clusterServers.join(twin, 0), undefined, "it was silent");

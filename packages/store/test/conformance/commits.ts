@@ -100,14 +100,14 @@ export async function testCommits(t: Test, harness: StoreHarness) {
         { name: "a", instance: "1 a", origin: "o", url: "", version: "1" },
         0,
       );
-      t.equal(await store.clusterServers.beat("1 a"), true);
+      t.equal(await store.clusterServers.heartbeat("1 a"), true);
       await bench.query(
         "insert into kysely_migration (name, timestamp) values ('999-later', '2099')",
       );
       await bench.query(
         "update meta set value = '999-later' where id = 'schema_requires'",
       );
-      await t.rejects(store.clusterServers.beat("1 a"), {
+      await t.rejects(store.clusterServers.heartbeat("1 a"), {
         code: "STORE_TOO_NEW",
       });
       await t.rejects(bench.open(), {

@@ -153,7 +153,7 @@ export async function testJobRuns(t: Test, harness: StoreHarness) {
     const { stores, bench, addJob } = await createJob(t, harness);
     const { jobRuns } = stores[0]!;
     const jobs = [await addJob(), await addJob()] as const;
-    const made: JobRun[] = [];
+    const created: JobRun[] = [];
     for (let i = 0; i < 24; i++) {
       if (i % 3 === 0) bench.clock.advance(1);
       const begun = await jobRuns.begin({
@@ -163,7 +163,7 @@ export async function testJobRuns(t: Test, harness: StoreHarness) {
       });
       const end = { status: "success", endedAt: bench.clock.now() } as const;
       if (i > 1) await jobRuns.write(begun!.id, end);
-      made.push(begun!);
+      created.push(begun!);
     }
     // The first run of each job stays pending, so all others were skipped, then overwritten.
     const seen: string[] = [];
@@ -173,17 +173,17 @@ export async function testJobRuns(t: Test, harness: StoreHarness) {
       seen.push(...page.runs.map(({ id }) => id));
       cursor = page.cursor;
     } while (cursor !== undefined);
-    t.same(seen.toSorted(), made.map(({ id }) => id).toSorted());
+    t.same(seen.toSorted(), created.map(({ id }) => id).toSorted());
     t.equal((await jobRuns.list({ jobId: jobs[0] })).runs.length, 12);
     t.equal((await jobRuns.list({ status: "pending" })).runs.length, 2);
     t.equal(await jobRuns.prune(5, jobs[0]), 6, "the pending one stays");
     const left = (await jobRuns.list({ jobId: jobs[0] })).runs;
     const all = seen.filter(
-      (id) => made.findIndex((r) => r.id === id) % 2 === 0,
+      (id) => created.findIndex((r) => r.id === id) % 2 === 0,
     );
     t.same(
       left.map(({ id }) => id),
-      [...all.slice(0, 5), made[0]!.id],
+      [...all.slice(0, 5), created[0]!.id],
     );
     t.equal(await jobRuns.prune(4), 12);
     t.equal((await jobRuns.list()).runs.length, 6);

@@ -125,9 +125,9 @@ export async function testKeys(t: Test, harness: StoreHarness) {
     await one.rotateKey();
     await two.refresh();
     await check(t, two, ids);
-    const made = await two.servers.add({ ...server, host: "h2" });
+    const created = await two.servers.add({ ...server, host: "h2" });
     await one.refresh();
-    t.equal(one.servers.credentials(made.id).password, "pw");
+    t.equal(one.servers.credentials(created.id).password, "pw");
   });
 
   t.test("a deleted key file matters only at a restart", async (t) => {

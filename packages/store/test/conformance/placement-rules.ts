@@ -14,11 +14,11 @@ export async function testPlacementRules(t: Test, harness: StoreHarness) {
       hosts: ["h"],
       score: 2.5,
     };
-    const made = await placementRules.create(rule);
+    const created = await placementRules.create(rule);
     await placementRules.create({ ...rule, pool: "q" });
     const again = await bench.open();
-    t.same(again.placementRules.get(made.id), { ...rule, id: made.id });
-    t.same([...again.placementRules.list("p")], [{ ...rule, id: made.id }]);
+    t.same(again.placementRules.get(created.id), { ...rule, id: created.id });
+    t.same([...again.placementRules.list("p")], [{ ...rule, id: created.id }]);
     t.equal(again.placementRules.size, 2);
     const apart = {
       pool: "p",
@@ -27,14 +27,14 @@ export async function testPlacementRules(t: Test, harness: StoreHarness) {
       required: true,
     };
     const other = { ...apart, kind: "anti-affinity" as const, vms: ["a", "b"] };
-    await again.placementRules.replace(made.id, other);
-    t.same(again.placementRules.get(made.id), { ...other, id: made.id });
-    await again.placementRules.delete(made.id);
+    await again.placementRules.replace(created.id, other);
+    t.same(again.placementRules.get(created.id), { ...other, id: created.id });
+    await again.placementRules.delete(created.id);
     t.same([...again.placementRules.list("p")], []);
-    await t.rejects(again.placementRules.delete(made.id), {
+    await t.rejects(again.placementRules.delete(created.id), {
       code: "NO_SUCH_OBJECT",
     });
-    await t.rejects(again.placementRules.replace(made.id, other), {
+    await t.rejects(again.placementRules.replace(created.id, other), {
       code: "NO_SUCH_OBJECT",
     });
     await t.rejects(again.placementRules.create({ ...other, name: " " }), {

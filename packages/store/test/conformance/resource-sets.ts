@@ -5,30 +5,30 @@ export async function testResourceSets(t: Test, harness: StoreHarness) {
   t.test("a set is stored, changed and deleted", async (t) => {
     const bench = await createBench(t, harness);
     const { resourceSets } = await bench.open();
-    const made = await resourceSets.create({
+    const created = await resourceSets.create({
       name: "students",
       subjects: ["u", "u"],
       limits: { cpus: 4, memory: 2 ** 40 },
     });
-    t.match(made, { subjects: ["u"], objects: [], shareByDefault: false });
+    t.match(created, { subjects: ["u"], objects: [], shareByDefault: false });
     await Promise.all(
       ["a", "b", "c"].map((id) =>
-        resourceSets.update(made.id, ({ objects }) => ({
+        resourceSets.update(created.id, ({ objects }) => ({
           objects: [...objects, id],
         })),
       ),
     );
     const again = await bench.open();
-    const set = again.resourceSets.get(made.id)!;
+    const set = again.resourceSets.get(created.id)!;
     t.same([...set.objects].toSorted(), ["a", "b", "c"]);
     t.same(set.limits, { cpus: 4, memory: 2 ** 40 });
-    await again.resourceSets.delete(made.id);
+    await again.resourceSets.delete(created.id);
     t.same([...again.resourceSets.list()], []);
     await t.rejects(
-      again.resourceSets.update(made.id, () => ({})),
+      again.resourceSets.update(created.id, () => ({})),
       { code: "NO_SUCH_OBJECT" },
     );
-    await t.rejects(again.resourceSets.delete(made.id), {
+    await t.rejects(again.resourceSets.delete(created.id), {
       code: "NO_SUCH_OBJECT",
     });
     await t.rejects(again.resourceSets.create({ name: " " }), {
@@ -72,17 +72,20 @@ export async function testResourceSets(t: Test, harness: StoreHarness) {
     const bench = await createBench(t, harness);
     const { cloudConfigs } = await bench.open();
     const template = `#cloud-config\n${"# x\n".repeat(10_000)}`;
-    const made = await cloudConfigs.create({
+    const created = await cloudConfigs.create({
       kind: "user",
       name: "debian",
       template,
     });
-    await cloudConfigs.update(made.id, { name: "debian 12" });
+    await cloudConfigs.update(created.id, { name: "debian 12" });
     const again = await bench.open();
-    t.same(again.cloudConfigs.get(made.id), { ...made, name: "debian 12" });
-    await again.cloudConfigs.delete(made.id);
+    t.same(again.cloudConfigs.get(created.id), {
+      ...created,
+      name: "debian 12",
+    });
+    await again.cloudConfigs.delete(created.id);
     t.same([...again.cloudConfigs.list()], []);
-    await t.rejects(again.cloudConfigs.update(made.id, { name: "n" }), {
+    await t.rejects(again.cloudConfigs.update(created.id, { name: "n" }), {
       code: "NO_SUCH_OBJECT",
     });
     await t.rejects(

@@ -78,8 +78,8 @@ export async function testRights(t: Test, harness: StoreHarness) {
     const bench = await createBench(t, harness);
     const store = await bench.open();
     const acl = { subject: "u", object: "vm", action: "viewer" };
-    const made = await Promise.all([1, 2, 3].map(() => store.acls.add(acl)));
-    t.equal(new Set(made.map(({ id }) => id)).size, 1);
+    const created = await Promise.all([1, 2, 3].map(() => store.acls.add(acl)));
+    t.equal(new Set(created.map(({ id }) => id)).size, 1);
     await store.acls.add({ ...acl, action: "admin" });
     const again = await bench.open();
     t.equal(again.acls.ofSubject("u").size, 2);

@@ -90,7 +90,7 @@ export async function testTasks(t: Test, harness: StoreHarness) {
     await store.tasks.put(task("old", { owner: "server-2" }));
     const theirs = task("theirs", { owner: "server-2", updatedAt: 2_000 });
     await store.tasks.put(theirs);
-    t.same(await store.tasks.listForeign("server-1", 2_000), [theirs]);
+    t.same(await store.tasks.listOfOtherServers("server-1", 2_000), [theirs]);
     t.same([...(await store.tasks.whichOf(["old", "gone"]))], ["old"]);
     t.same([...(await store.tasks.whichOf([]))], []);
   });
@@ -105,8 +105,8 @@ export async function testTasks(t: Test, harness: StoreHarness) {
     t.equal(await store.tasks.askToAbort("b"), false);
     t.equal(await store.tasks.askToAbort("absent"), false);
     await store.tasks.put(task("a", { body: { progress: 1 } }));
-    t.same(await store.tasks.unwanted("server-1"), ["a"]);
-    t.same(await store.tasks.unwanted("server-2"), []);
+    t.same(await store.tasks.listCancelRequested("server-1"), ["a"]);
+    t.same(await store.tasks.listCancelRequested("server-2"), []);
     t.same(await store.tasks.deleteEnded("other"), []);
     t.same(await store.tasks.deleteEnded(), [{ id: "b", userId: "u" }]);
     t.ok(await store.tasks.get("a"));

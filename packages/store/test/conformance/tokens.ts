@@ -38,48 +38,48 @@ export async function testTokens(t: Test, harness: StoreHarness) {
 
   t.test("a client gets the same token again, extended", async (t) => {
     const { bench, store, userId } = await setUp(t);
-    const wanted = { userId, clientId: "laptop" };
-    const first = await store.tokens.create(wanted);
+    const requested = { userId, clientId: "laptop" };
+    const first = await store.tokens.create(requested);
     bench.clock.advance(1_000);
-    const second = await (await bench.open()).tokens.create(wanted);
+    const second = await (await bench.open()).tokens.create(requested);
     t.equal(second.text, first.text);
     t.equal(second.token.id, first.token.id);
     t.equal(second.token.expiresAt, first.token.expiresAt + 1_000);
     t.notMatch(await bench.dump(), first.text);
     const other = await store.users.create({ name: "bob" });
-    const third = await store.tokens.create({ ...wanted, userId: other.id });
+    const third = await store.tokens.create({ ...requested, userId: other.id });
     t.not(third.text, first.text);
   });
 
   t.test("concurrent requests of a client get one token", async (t) => {
     const { store, userId } = await setUp(t);
-    const wanted = { userId, clientId: "laptop" };
-    const made = await Promise.all(
-      Array.from({ length: 5 }, () => store.tokens.create(wanted)),
+    const requested = { userId, clientId: "laptop" };
+    const created = await Promise.all(
+      Array.from({ length: 5 }, () => store.tokens.create(requested)),
     );
-    t.equal(new Set(made.map(({ text }) => text)).size, 1);
-    t.ok(store.tokens.find(made[0]!.text));
+    t.equal(new Set(created.map(({ text }) => text)).size, 1);
+    t.ok(store.tokens.find(created[0]!.text));
     t.equal([...store.tokens.ofUser(userId)].length, 1);
   });
 
   t.test("a deleted token of a client is not issued again", async (t) => {
     const { store, userId } = await setUp(t);
-    const wanted = { userId, clientId: "laptop" };
-    const first = await store.tokens.create(wanted);
+    const requested = { userId, clientId: "laptop" };
+    const first = await store.tokens.create(requested);
     await store.tokens.delete(first.token.id);
-    const second = await store.tokens.create(wanted);
+    const second = await store.tokens.create(requested);
     t.not(second.text, first.text);
     t.equal(store.tokens.find(first.text), undefined);
   });
 
   t.test("a token is valid until it expires, then pruned", async (t) => {
     const { bench, store, userId } = await setUp(t);
-    const made = await store.tokens.create({ userId, expiresInMs: 60_000 });
+    const created = await store.tokens.create({ userId, expiresInMs: 60_000 });
     await store.tokens.create({ userId });
     bench.clock.advance(59_999);
-    t.ok(store.tokens.find(made.text));
+    t.ok(store.tokens.find(created.text));
     bench.clock.advance(1);
-    t.equal(store.tokens.find(made.text), undefined);
+    t.equal(store.tokens.find(created.text), undefined);
     t.equal(await store.tokens.deleteExpired(), 1);
     t.equal([...store.tokens.ofUser(userId)].length, 1);
   });

@@ -7,19 +7,19 @@ export async function testUsers(t: Test, harness: StoreHarness) {
     const bench = await createBench(t, harness);
     const store = await bench.open();
     const password = "correct horse";
-    const made = await store.users.create({
+    const created = await store.users.create({
       name: "ada@example.org",
       password,
     });
     await store.close();
     const { users } = await bench.open();
     const user = await users.verifyPassword("ada@example.org", password);
-    t.equal(user?.id, made.id);
+    t.equal(user?.id, created.id);
     t.equal(await users.verifyPassword("ada@example.org", "wrong"), undefined);
     t.equal(await users.verifyPassword("unknown", password), undefined);
     t.notMatch(await bench.dump(), password);
     t.notMatch(inspect(users, { depth: 10, showHidden: true }), "scrypt");
-    t.notHas(made, "password");
+    t.notHas(created, "password");
   });
 
   t.test("a user without a password cannot sign in with one", async (t) => {

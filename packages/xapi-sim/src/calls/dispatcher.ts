@@ -73,7 +73,7 @@ export class Dispatcher {
   #checkEmergency(method: string): void {
     if (
       !datamodel.emergencyCalls.includes(method) &&
-      this.#core.faults.strike("booting", method) !== undefined
+      this.#core.faults.trigger("booting", method) !== undefined
     )
       throw new EarlyFailure("HOST_STILL_BOOTING");
   }
@@ -92,25 +92,25 @@ export class Dispatcher {
     params: readonly WireValue[],
   ): [session: WireValue | undefined, params: readonly WireValue[]] {
     const withSession = method.model.sessionless !== true;
-    const given = params.length - (withSession ? 1 : 0);
+    const input = params.length - (withSession ? 1 : 0);
     const { required } = method;
     const optional = method.params.length > required;
     // A message with optional parameters ignores what is too many.
-    if (given < required || (given > required && !optional))
+    if (input < required || (input > required && !optional))
       throw new XapiFailure("MESSAGE_PARAMETER_COUNT_MISMATCH", [
         method.fullName,
         String(required),
-        String(given),
+        String(input),
       ]);
     return withSession ? [params[0], params.slice(1)] : [undefined, params];
   }
 
   #read(method: Method, params: readonly WireValue[]): XapiValue[] {
     return method.params.map((type, i) => {
-      const given = params[i];
-      return given === undefined
+      const input = params[i];
+      return input === undefined
         ? (method.model.params[i]![2] as XapiValue)
-        : readParam(type, given);
+        : readParam(type, input);
     });
   }
 

@@ -8,7 +8,7 @@ import type { CoreContext, CoreTable } from "./core.js";
 export const eventMessages: CoreTable = {
   "event.from": async (context, params) => {
     const { core } = context;
-    strikeEventsLost(context);
+    loseEvents(context);
     const [classes, token, timeout] = params as [string[], string, number];
     return whileSessionLives(context, (signal, checkSession) =>
       eventFrom(core, { classes, token, timeout, checkSession, signal }),
@@ -19,7 +19,7 @@ export const eventMessages: CoreTable = {
   "event.unregister": ({ core, session }, [classes]) =>
     core.queue.unregister(session.ref, classes as string[]),
   "event.next": async (context) => {
-    strikeEventsLost(context);
+    loseEvents(context);
     return whileSessionLives(context, (signal, checkSession) =>
       context.core.queue.next(context.session.ref, checkSession, signal),
     );
@@ -35,8 +35,8 @@ export const eventMessages: CoreTable = {
   },
 };
 
-function strikeEventsLost({ core }: CoreContext): void {
-  if (core.faults.strike("eventsLost") !== undefined)
+function loseEvents({ core }: CoreContext): void {
+  if (core.faults.trigger("eventsLost") !== undefined)
     throw new XapiFailure("EVENTS_LOST");
 }
 

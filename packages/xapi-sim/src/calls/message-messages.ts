@@ -32,9 +32,9 @@ export const messageMessages: CoreTable = {
     for (const ref of refs as string[]) db.destroy("message", ref);
   },
   "message.destroy_all": ({ db }, [filters]) => {
-    const wanted = Object.entries(filters as XapiMap);
+    const requested = Object.entries(filters as XapiMap);
     for (const [ref, record] of [...db.records("message")])
-      if (wanted.every(([name, value]) => record[name] === value))
+      if (requested.every(([name, value]) => record[name] === value))
         db.destroy("message", ref);
   },
   "message.get": ({ db }, params) => {
@@ -64,9 +64,9 @@ function isSince(record: XapiRecord, since: string): boolean {
 
 function select(
   records: Iterable<[string, XapiRecord]>,
-  wanted: (record: XapiRecord) => boolean,
+  requested: (record: XapiRecord) => boolean,
 ): XapiMap {
   return Object.fromEntries(
-    [...records].filter(([, record]) => wanted(record)),
+    [...records].filter(([, record]) => requested(record)),
   );
 }

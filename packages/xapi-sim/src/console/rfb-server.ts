@@ -28,7 +28,7 @@ export class RfbServer {
   #format: PixelFormat = defaultFormat;
   #timer: unknown;
   /** The client waits for changes. */
-  #wanted = false;
+  #requested = false;
   /** Every request is answered immediately with the whole picture: for measuring throughput. */
   readonly #eager: boolean;
 
@@ -121,7 +121,7 @@ export class RfbServer {
         this.#screen.takeChanges();
         this.#send([{ x: 0, y: 0, width: WIDTH, height: HEIGHT }]);
       } else {
-        this.#wanted = true;
+        this.#requested = true;
         this.#flush();
       }
       return true;
@@ -158,9 +158,9 @@ export class RfbServer {
 
   /** Changes are sent immediately to a client that waits for them. */
   #flush(): void {
-    const ready = this.#wanted && !this.#stream.writableNeedDrain;
+    const ready = this.#requested && !this.#stream.writableNeedDrain;
     if (!ready || !this.#screen.hasChanges) return;
-    this.#wanted = false;
+    this.#requested = false;
     this.#send(this.#screen.takeChanges());
   }
 

@@ -30,7 +30,7 @@ export type InjectionConditions = Pick<
   "delayMs" | "when" | "object" | "times"
 >;
 
-/** The injected errors that wait for their calls; the oldest that fits strikes. */
+/** Injected errors, each until its call; a call gets the oldest that matches. */
 export class InjectedErrors {
   #waiting: InjectedError[] = [];
 

@@ -1,5 +1,5 @@
 import type { CallContext } from "../operation.js";
-import { loseHost } from "../operations/host-loss.js";
+import { takeHostOffline } from "../operations/host-availability.js";
 import type { FailureProfile } from "./failure-profile.js";
 
 const SHORTEST_MS = 20_000;
@@ -21,7 +21,7 @@ export function startOutages(
       const backAfter =
         SHORTEST_MS + failureProfile.pick(LONGEST_MS - SHORTEST_MS);
       if (host !== undefined)
-        loseHost(context, host, { crash: false, backAfter });
+        takeHostOffline(context, host, { crash: false, backAfter });
       next();
     });
   };

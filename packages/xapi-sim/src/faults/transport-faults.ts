@@ -111,15 +111,15 @@ export class Faults {
     return this.#settings.has(name);
   }
 
-  /** As `strike`, only where the setting names this method. */
+  /** As `trigger`, for settings that name this method only. */
   takeNamed(name: FaultName, method: string): number | true | undefined {
     return this.#settings.get(name)?.method === method
-      ? this.strike(name, method)
+      ? this.trigger(name, method)
       : undefined;
   }
 
-  /** The fault's value if it strikes now; counts it. */
-  strike(name: FaultName, method?: string): number | true | undefined {
+  /** @returns the value of the fault if it applies to this call, which is counted */
+  trigger(name: FaultName, method?: string): number | true | undefined {
     const setting = this.#settings.get(name);
     if (setting === undefined) return undefined;
     if (setting.method !== undefined && setting.method !== method)

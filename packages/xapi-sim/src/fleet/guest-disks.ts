@@ -2,7 +2,7 @@ import { NULL_REF } from "@xo-server/model";
 import { deviceName } from "../records/device-names.js";
 import type { DraftObject, FleetBuilder } from "./fleet-builder.js";
 import type { FleetHost } from "./fleet-host.js";
-import type { Guest, GuestDisk, GuestSurroundings } from "./guest.js";
+import type { Guest, GuestDisk, GuestContext } from "./guest.js";
 import { vbdOperations, vdiOperations } from "../records/allowed-operations.js";
 
 interface DiskOwner {
@@ -21,7 +21,7 @@ const DISKS = [1, 1, 2, 2, 2, 3, 4];
 /** The disks of a guest and its CD drive. */
 export function addDisks(
   builder: FleetBuilder,
-  { hosts, storage, profile }: GuestSurroundings,
+  { hosts, storage, profile }: GuestContext,
   owner: DiskOwner,
 ): readonly GuestDisk[] {
   const { random } = builder;

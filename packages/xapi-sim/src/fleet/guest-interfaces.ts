@@ -1,6 +1,6 @@
 import { NULL_REF } from "@xo-server/model";
 import type { DraftObject, FleetBuilder } from "./fleet-builder.js";
-import type { Guest, GuestSurroundings } from "./guest.js";
+import type { Guest, GuestContext } from "./guest.js";
 import { guestAddress } from "./guest-metrics.js";
 import { macAddress } from "./networks.js";
 import { vifOperations } from "../records/allowed-operations.js";
@@ -10,7 +10,7 @@ const INTERFACES = [1, 1, 1, 1, 2, 2, 3];
 /** The network interfaces of a guest: one, sometimes more. */
 export function addInterfaces(
   builder: FleetBuilder,
-  { networks, profile }: GuestSurroundings,
+  { networks, profile }: GuestContext,
   guest: {
     readonly vm: DraftObject;
     readonly state: Guest["state"];

@@ -19,7 +19,7 @@ export interface Guest {
   readonly disks: readonly GuestDisk[];
 }
 
-export interface GuestSurroundings {
+export interface GuestContext {
   readonly profile: FleetProfile;
   readonly hosts: readonly FleetHost[];
   readonly networks: readonly DraftObject[];

@@ -1,7 +1,7 @@
 import { NULL_REF } from "@xo-server/model";
 import type { FleetBuilder } from "./fleet-builder.js";
 import type { FleetHost } from "./fleet-host.js";
-import type { Guest, GuestName, GuestSurroundings } from "./guest.js";
+import type { Guest, GuestName, GuestContext } from "./guest.js";
 import type { FleetProfile } from "./profiles.js";
 import { addConsoles } from "./consoles.js";
 import { addDisks } from "./guest-disks.js";
@@ -18,7 +18,7 @@ const GiB = 2 ** 30;
  */
 export function addGuests(
   builder: FleetBuilder,
-  around: GuestSurroundings,
+  around: GuestContext,
 ): readonly Guest[] {
   const numbers = new Map<string, number>();
   return Array.from({ length: around.profile.vms }, (_, index) => {
@@ -32,7 +32,7 @@ export function addGuests(
 
 function addGuest(
   builder: FleetBuilder,
-  around: GuestSurroundings,
+  around: GuestContext,
   title: GuestName,
 ): Guest {
   const { index, name } = title;
@@ -63,7 +63,7 @@ function addGuest(
 /** What it is, how big, and whether and where it runs. */
 function planGuest(
   builder: FleetBuilder,
-  { profile, hosts }: GuestSurroundings,
+  { profile, hosts }: GuestContext,
   { role }: GuestName,
 ): Pick<Guest, "system" | "memory" | "state" | "host"> {
   const { random } = builder;
@@ -72,15 +72,15 @@ function planGuest(
     guestSystems.filter(({ family }) => (family === "windows") === windows),
   );
   const memory = random.pick(system.memoryGiB) * GiB;
-  const wanted = pickState(builder, profile);
-  if (wanted === "Halted" || wanted === "Suspended")
-    return { system, memory, state: wanted, host: undefined };
+  const requested = pickState(builder, profile);
+  if (requested === "Halted" || requested === "Suspended")
+    return { system, memory, state: requested, host: undefined };
   const host = placeOn(builder, hosts, memory);
   return {
     system,
     memory,
     host,
-    state: host === undefined ? "Halted" : wanted,
+    state: host === undefined ? "Halted" : requested,
   };
 }
 

@@ -1,6 +1,6 @@
 import { NULL_REF } from "@xo-server/model";
 import type { DraftObject, FleetBuilder } from "./fleet-builder.js";
-import type { Guest, GuestSurroundings } from "./guest.js";
+import type { Guest, GuestContext } from "./guest.js";
 import { addBaseCopy, addVdi, userDevice } from "./guest-disks.js";
 import { addGuestMetrics } from "./guest-metrics.js";
 import { macAddress } from "./networks.js";
@@ -18,7 +18,7 @@ const allowed_operations = vmOperations({
 export function addSnapshots(
   builder: FleetBuilder,
   guests: readonly Guest[],
-  around: GuestSurroundings & { readonly schedules: readonly DraftObject[] },
+  around: GuestContext & { readonly schedules: readonly DraftObject[] },
 ): void {
   const { random } = builder;
   for (const guest of guests) {
@@ -37,7 +37,7 @@ export function addSnapshots(
 function addSnapshot(
   builder: FleetBuilder,
   guest: Guest,
-  { around, seconds }: { around: GuestSurroundings; seconds: number },
+  { around, seconds }: { around: GuestContext; seconds: number },
 ): void {
   const { vm, index, system, state } = guest;
   const snapshot_time = builder.ago(seconds);

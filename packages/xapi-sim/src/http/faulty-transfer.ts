@@ -47,7 +47,7 @@ export class FaultyTransfer {
       name: FaultName,
       obstacle: (value: number) => Obstacle,
     ): void => {
-      const value = faults.strike(name, method);
+      const value = faults.trigger(name, method);
       if (value !== undefined)
         this.#obstacles.push(obstacle(value === true ? 0 : value));
     };
@@ -61,9 +61,9 @@ export class FaultyTransfer {
     }));
     add("errorInBody", (at) => ({ at, meet: () => this.#fail() }));
     this.#obstacles.sort((one, other) => one.at - other.at);
-    const rate = faults.strike("trickle", method);
+    const rate = faults.trigger("trickle", method);
     this.#rate = typeof rate === "number" ? rate : undefined;
-    const flip = faults.strike("bitFlip", method);
+    const flip = faults.trigger("bitFlip", method);
     this.#flip = flip === true ? 0 : flip;
   }
 

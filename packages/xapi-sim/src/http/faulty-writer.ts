@@ -23,24 +23,24 @@ export class FaultyWriter {
    * @returns whether the connection can go on
    */
   async write(reply: Reply, method?: string): Promise<boolean> {
-    if (this.#faults.strike("hang", method) !== undefined)
+    if (this.#faults.trigger("hang", method) !== undefined)
       return this.#waitForClose();
-    if (this.#faults.strike("drop", method) !== undefined) {
+    if (this.#faults.trigger("drop", method) !== undefined) {
       this.#socket.destroy();
       return false;
     }
-    const delay = this.#faults.strike("delay", method);
+    const delay = this.#faults.trigger("delay", method);
     if (typeof delay === "number") await this.#wait(delay);
-    if (this.#faults.strike("http500", method) !== undefined)
+    if (this.#faults.trigger("http500", method) !== undefined)
       reply = crashed(reply.version, 'Failure("simulated fault")');
-    reply = this.#spoil(reply, method);
-    const cut = this.#faults.strike("cut", method);
+    reply = this.#corrupt(reply, method);
+    const cut = this.#faults.trigger("cut", method);
     if (typeof cut === "number" && cut < bodyLength(reply.body))
       return this.#cut(reply, cut);
-    const stall = this.#faults.strike("stall", method);
+    const stall = this.#faults.trigger("stall", method);
     if (typeof stall === "number" && stall < bodyLength(reply.body))
       return this.#stall(reply, stall);
-    const rate = this.#faults.strike("trickle", method);
+    const rate = this.#faults.trigger("trickle", method);
     const pieces = [
       headText(reply.version, reply.status, reply.headers),
       ...reply.body,
@@ -53,7 +53,7 @@ export class FaultyWriter {
   }
 
   /**
-   * The faults that strike before a handler starts: `hang`, `drop`, `delay`, `http500`, where they
+   * The faults that trigger before a handler starts: `hang`, `drop`, `delay`, `http500`, where they
    * name its method.
    * @returns whether it may start; else the connection is over, or the page has been sent
    */
@@ -72,16 +72,16 @@ export class FaultyWriter {
   }
 
   /** The body made unreadable; lengths stay true. */
-  #spoil(reply: Reply, method: string | undefined): Reply {
+  #corrupt(reply: Reply, method: string | undefined): Reply {
     const type = reply.headers.find(([name]) => name === "content-type")?.[1];
     let body: Buffer | undefined;
-    if (type === "application/json" && this.#strikes("badJson", method))
+    if (type === "application/json" && this.#triggers("badJson", method))
       body = insert(reply, Buffer.from('"}{'));
-    else if (type === "text/xml" && this.#strikes("badXml", method))
+    else if (type === "text/xml" && this.#triggers("badXml", method))
       body = insert(reply, Buffer.from("<oops &"));
-    if (this.#strikes("invalidUtf8", method))
+    if (this.#triggers("invalidUtf8", method))
       body = insert(reply, Buffer.from([0xff, 0xfe]));
-    const missing = this.#faults.strike("truncated", method);
+    const missing = this.#faults.trigger("truncated", method);
     if (typeof missing === "number") {
       const all = body ?? Buffer.concat([...gather(reply.body)]);
       body = all.subarray(0, Math.max(0, all.length - missing));
@@ -97,11 +97,11 @@ export class FaultyWriter {
     };
   }
 
-  #strikes(
+  #triggers(
     name: "badJson" | "badXml" | "invalidUtf8",
     method: string | undefined,
   ): boolean {
-    return this.#faults.strike(name, method) !== undefined;
+    return this.#faults.trigger(name, method) !== undefined;
   }
 
   async #cut(reply: Reply, bytes: number): Promise<false> {

@@ -18,10 +18,10 @@ export async function authenticate(
   head: RequestHead,
   hostRef: string,
 ): Promise<Authentication | undefined> {
-  const given = cookies(head).get("session_id") ?? head.query.get("session_id");
-  if (given !== null && given !== undefined) {
-    if (!core.sessions.isAlive(given)) return undefined;
-    return { session: core.sessions.use(given), end: () => undefined };
+  const input = cookies(head).get("session_id") ?? head.query.get("session_id");
+  if (input !== null && input !== undefined) {
+    if (!core.sessions.isAlive(input)) return undefined;
+    return { session: core.sessions.use(input), end: () => undefined };
   }
   const header = head.headers.get("authorization");
   if (header === undefined) return undefined;

@@ -105,13 +105,13 @@ export class HandlerServer {
     session: SessionContext,
   ): HandlerTask {
     const { tasks, db } = this.#core;
-    const given = head.query.get("task_id") ?? head.headers.get("task-id");
+    const input = head.query.get("task_id") ?? head.headers.get("task-id");
     const subtaskOf = head.query.get("subtask_of");
     const ref =
-      given !== null &&
-      given !== undefined &&
-      db.find("task", given) !== undefined
-        ? given
+      input !== null &&
+      input !== undefined &&
+      db.find("task", input) !== undefined
+        ? input
         : tasks.create(`${head.method} ${head.path}`, "", {
             session: session.ref,
             residentOn: io.hostRef,

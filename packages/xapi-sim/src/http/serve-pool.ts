@@ -46,7 +46,7 @@ export function servePool(
       thumbprint: fingerprintOf(certificate),
     };
     listener.serve((socket) => {
-      if (membership.isAway(hostRef)) socket.destroy();
+      if (membership.isUnreachable(hostRef)) socket.destroy();
       else new Connection(socket, context).run().catch(() => socket.destroy());
     });
   }

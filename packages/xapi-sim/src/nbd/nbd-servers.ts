@@ -112,7 +112,7 @@ export class NbdServers {
     const isOpen =
       purposes.includes("nbd") || purposes.includes("insecure_nbd");
     const isDropped = faults.takeNamed("drop", "nbd") !== undefined;
-    if (!isOpen || isDropped || this.#membership.isAway(hostRef)) return;
+    if (!isOpen || isDropped || this.#membership.isUnreachable(hostRef)) return;
     const host: NbdHost = {
       faults,
       requiresTls: purposes.includes("nbd"),

@@ -31,7 +31,7 @@ export interface NbdHost {
 }
 
 /** What the two sides have agreed on. */
-export interface Agreement {
+export interface NegotiatedExport {
   readonly stream: NbdStream;
   readonly disk: DiskExport;
   readonly isStructured: boolean;
@@ -67,7 +67,7 @@ export class Negotiation {
   }
 
   /** @returns undefined where the client or the server gives up. @throws ConnectionEnded */
-  async run(): Promise<Agreement | undefined> {
+  async run(): Promise<NegotiatedExport | undefined> {
     await this.#stream.write(
       Buffer.concat([
         NBD_MAGIC,

@@ -2,7 +2,7 @@ import type { Clock } from "../clock.js";
 import type { Faults } from "../faults/transport-faults.js";
 import type { FaultyTransfer } from "../http/faulty-transfer.js";
 import type { Extent } from "../disks/extents.js";
-import { ALLOCATION_ID, type Agreement } from "./negotiation.js";
+import { ALLOCATION_ID, type NegotiatedExport } from "./negotiation.js";
 import {
   allocation,
   chunkHead,
@@ -35,11 +35,11 @@ export interface TransmissionFaults {
 
 /** Commands of a client, one after the other, until it disconnects. */
 export class Transmission {
-  readonly #agreement: Agreement;
+  readonly #agreement: NegotiatedExport;
   readonly #stream: NbdStream;
   readonly #faulty: TransmissionFaults;
 
-  constructor(agreement: Agreement, faulty: TransmissionFaults) {
+  constructor(agreement: NegotiatedExport, faulty: TransmissionFaults) {
     this.#agreement = agreement;
     this.#stream = agreement.stream;
     this.#faulty = faulty;
@@ -85,7 +85,7 @@ export class Transmission {
       !isStructured && (flags & commandFlags.dontFragment) !== 0;
     if (type === command.read && (length > MOST_READ || isFragmented))
       return nbdError.EINVAL;
-    const injected = this.#faulty.faults.strike("nbdError", "nbd");
+    const injected = this.#faulty.faults.trigger("nbdError", "nbd");
     return injected === true ? nbdError.EIO : injected;
   }
 

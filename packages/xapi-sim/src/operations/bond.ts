@@ -10,10 +10,10 @@ import { assertFreeFor } from "./network.js";
 export const bondOperations: OperationTable = {
   "Bond.create": async (context, params) => {
     const [network, members, mac, mode, properties] = params as BondParams;
-    const wanted = { network, members, mac, mode, properties };
-    assertCanBond(context, wanted);
+    const requested = { network, members, mac, mode, properties };
+    assertCanBond(context, requested);
     await context.delay(durations.plug);
-    return makeBond(context.db, wanted);
+    return makeBond(context.db, requested);
   },
   "Bond.destroy": ({ db }, params) => {
     const ref = textParam(params, 0);
@@ -100,8 +100,8 @@ function freeName(db: Database, host: string): string {
 }
 
 /** [xapi_bond.ml, from memory] */
-function assertCanBond({ db, pool }: CallContext, wanted: NewBond): void {
-  const { network, members } = wanted;
+function assertCanBond({ db, pool }: CallContext, requested: NewBond): void {
+  const { network, members } = requested;
   db.get("network", network);
   for (const member of members)
     assertFreeFor(db, network, text(db.get("PIF", member), "host"));

@@ -5,7 +5,7 @@ import type { Random } from "../random.js";
 import { flag, int, map, refs, text, textParam } from "../records/fields.js";
 import { XapiFailure } from "../xapi-failure.js";
 import { whileBusy } from "./busy.js";
-import { leaveChain, linked } from "./disk-chains.js";
+import { coalesceAfterDelete, linked } from "./disk-chains.js";
 import { durations } from "./durations.js";
 import { isInUse } from "./refresh.js";
 import { assertIdle, assertPlugged } from "./sr-checks.js";
@@ -44,7 +44,7 @@ export const cbtOperations: OperationTable = {
           physical_utilisation: 0,
           sm_config: linked(map(vdi, "sm_config"), ""),
         });
-        leaveChain(context, vdi);
+        coalesceAfterDelete(context, vdi);
       },
     );
   },
@@ -160,7 +160,7 @@ function changedBlocks(
       text(source, "uuid"),
       text(target, "uuid"),
     );
-    const lies = state.faults.strike("cbtLies", "VDI.list_changed_blocks");
+    const lies = state.faults.trigger("cbtLies", "VDI.list_changed_blocks");
     hideBlocks(bitmap, lies === true ? 1 : (lies ?? 0), random);
     return bitmap;
   } catch (error) {

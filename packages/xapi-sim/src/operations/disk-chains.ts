@@ -100,7 +100,10 @@ export function linked(config: XapiRecord, parent: string): XapiRecord {
 }
 
 /** After a disk is deleted: the base copy it had may be merged, some time later. */
-export function leaveChain(context: CallContext, removed: XapiRecord): void {
+export function coalesceAfterDelete(
+  context: CallContext,
+  removed: XapiRecord,
+): void {
   const base = context.db.byUuid("VDI", parentUuid(removed));
   if (base !== undefined) mergeLater(context, base);
 }
@@ -126,7 +129,7 @@ function merge(context: CallContext, base: string): void {
   if (others.length > 0) return;
   if (child === undefined) {
     dropBaseCopy(context, base);
-    leaveChain(context, record);
+    coalesceAfterDelete(context, record);
   } else if (flag(db.get("VDI", child), "managed"))
     mergeIntoLeaf(context, base, child);
   else mergeIntoBase(context, base, child);

@@ -5,12 +5,15 @@ import { isThick } from "./sr-checks.js";
 /** The contents of a disk are deleted; those of its snapshots stay what they are. */
 export function deleteContents({ db, state }: PoolData, vdi: string): void {
   const record = db.get("VDI", vdi);
-  keepSnapshots({ db, state }, vdi);
+  materializeSnapshots({ db, state }, vdi);
   state.disks.remove(text(record, "uuid"));
 }
 
 /** Initial contents of snapshots come from their disk: after this they do not depend on it. */
-export function keepSnapshots({ db, state }: PoolData, vdi: string): void {
+export function materializeSnapshots(
+  { db, state }: PoolData,
+  vdi: string,
+): void {
   for (const ref of refs(db.get("VDI", vdi), "snapshots")) {
     const snapshot = db.find("VDI", ref);
     if (snapshot !== undefined) state.disks.open(text(snapshot, "uuid"));

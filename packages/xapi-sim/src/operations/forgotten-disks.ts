@@ -3,7 +3,7 @@ import type { PoolData } from "../pool-state.js";
 import { mapParam, text, textParam, without } from "../records/fields.js";
 import { internalError } from "../xapi-failure.js";
 import type { XapiRecord } from "../xapi-value.js";
-import { keepSnapshots } from "./disk-data.js";
+import { materializeSnapshots } from "./disk-data.js";
 import { refreshVdi } from "./refresh.js";
 import { assertPlugged } from "./sr-checks.js";
 import { addAllocation } from "./sr-space.js";
@@ -30,7 +30,7 @@ export const forgottenDiskOperations: OperationTable = {
 /** Remembers a disk that leaves the database. */
 export function rememberDisk({ db, state }: PoolData, vdi: string): void {
   const record = db.get("VDI", vdi);
-  keepSnapshots({ db, state }, vdi);
+  materializeSnapshots({ db, state }, vdi);
   state.disks.open(text(record, "uuid"));
   state.forgottenDisks.set(text(record, "location"), {
     ...without(record, "snapshots"),

@@ -123,11 +123,11 @@ function updateStatus(context: CallContext): void {
   const record = db.get("pool", pool.poolRef);
   const before = int(record, "ha_plan_exists_for");
   const most = mostFailures(db);
-  const wanted = int(record, "ha_host_failures_to_tolerate");
-  const now = Math.min(most, wanted);
+  const requested = int(record, "ha_host_failures_to_tolerate");
+  const now = Math.min(most, requested);
   db.update("pool", pool.poolRef, {
     ha_plan_exists_for: now,
-    ha_overcommitted: now < wanted,
+    ha_overcommitted: now < requested,
   });
   if (now < before)
     createMessage(

@@ -72,16 +72,16 @@ export const haOperations: OperationTable = {
     if (flag(db.get("pool", pool.poolRef), "ha_enabled")) stopHa(context);
   },
   "pool.set_ha_host_failures_to_tolerate": ({ db }, params) => {
-    const [pool, wanted] = [textParam(params, 0), intParam(params, 1)];
-    if (wanted < 0)
-      throw invalidValue("ha_host_failures_to_tolerate", String(wanted));
+    const [pool, requested] = [textParam(params, 0), intParam(params, 1)];
+    if (requested < 0)
+      throw invalidValue("ha_host_failures_to_tolerate", String(requested));
     const most = mostFailures(db);
-    if (flag(db.get("pool", pool), "ha_enabled") && wanted > most)
+    if (flag(db.get("pool", pool), "ha_enabled") && requested > most)
       throw new XapiFailure("HA_NO_PLAN");
     db.update("pool", pool, {
-      ha_host_failures_to_tolerate: wanted,
+      ha_host_failures_to_tolerate: requested,
       ha_plan_exists_for: most,
-      ha_overcommitted: wanted > most,
+      ha_overcommitted: requested > most,
     });
   },
   "pool.ha_failover_plan_exists": ({ db }, params) =>

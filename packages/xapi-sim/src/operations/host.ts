@@ -16,7 +16,12 @@ import {
 } from "../records/fields.js";
 import { assertPlanHolds } from "./failover-plan.js";
 import { guestsOn, isLive } from "./host-choice.js";
-import { bootHost, loseHost, restartAgent, setLive } from "./host-loss.js";
+import {
+  bootHost,
+  takeHostOffline,
+  restartAgent,
+  setLive,
+} from "./host-availability.js";
 import { createMessage } from "./messages.js";
 import { refreshHost } from "./refresh.js";
 import { callUpdater } from "./updater-plugin.js";
@@ -241,7 +246,7 @@ async function restart(
   );
   const loss = comesBack ? { backAfter: durations.hostReboot } : {};
   pool.later(durations.fuse, () =>
-    loseHost(context, host, { crash: true, ...loss }),
+    takeHostOffline(context, host, { crash: true, ...loss }),
   );
 }
 

@@ -15,9 +15,11 @@ import {
 export const networkOperations: OperationTable = {
   "network.create": ({ db }, params) => {
     const record = params[0] as XapiRecord;
-    const wanted = record["bridge"];
+    const requested = record["bridge"];
     const bridge =
-      typeof wanted === "string" && wanted !== "" ? wanted : freeBridge(db);
+      typeof requested === "string" && requested !== ""
+        ? requested
+        : freeBridge(db);
     return db.create("network", { ...record, bridge });
   },
   "network.destroy": ({ db }, params) => {

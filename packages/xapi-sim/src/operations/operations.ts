@@ -4,7 +4,7 @@ import { bondOperations } from "./bond.js";
 import { forgottenDiskOperations } from "./forgotten-disks.js";
 import { haOperations } from "./ha.js";
 import { hostOperationTable } from "./host.js";
-import { hostDeathOperations } from "./host-death.js";
+import { hostFailureOperations } from "./host-failure.js";
 import { dataSourceOperations } from "./data-source-operations.js";
 import { networkOperations } from "./network.js";
 import { otherOperations } from "./others.js";
@@ -52,7 +52,7 @@ export const operations: OperationTable = {
   ...srOperationTable,
   ...srProbeOperations,
   ...hostOperationTable,
-  ...hostDeathOperations,
+  ...hostFailureOperations,
   ...dataSourceOperations,
   ...poolOperationTable,
   ...haOperations,

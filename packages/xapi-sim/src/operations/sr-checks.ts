@@ -59,7 +59,7 @@ export function assertDeletable(db: Database, sr: string): void {
 }
 
 /** Required device-config of drivers; codes and texts of SM's XE_SR_ERRORCODES.xml, from memory. */
-const wanted: Readonly<
+const requested: Readonly<
   Record<string, readonly (readonly [string, number, string])[]>
 > = {
   nfs: [
@@ -85,7 +85,7 @@ export function assertDevice(
   host: string,
   { type, device }: { readonly type: string; readonly device: XapiMap },
 ): void {
-  for (const [name, code, reason] of wanted[type] ?? [])
+  for (const [name, code, reason] of requested[type] ?? [])
     if (textIn(device, name) === "") throw backendFailure(code, reason);
   if (type !== "ext" && type !== "lvm") return;
   const used = refs(db.get("host", host), "PBDs").some(

@@ -26,15 +26,15 @@ export async function callUpdater(
       return JSON.stringify(updates.missing(host).map(toPackage));
     }
     const names = textIn(args, "packages").split(/[\s,]+/);
-    const wanted = updates
+    const requested = updates
       .missing(host)
       .filter(({ name }) => names[0] === "" || names.includes(name));
     await context.delay(durations.updateInstallation);
-    updates.install(host, wanted);
+    updates.install(host, requested);
     return JSON.stringify({
       exit: 0,
       stdout:
-        wanted.length === 0 ? "No packages marked for update" : "Complete!",
+        requested.length === 0 ? "No packages marked for update" : "Complete!",
       stderr: "",
     });
   });

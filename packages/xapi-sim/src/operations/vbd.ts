@@ -189,8 +189,8 @@ const DEVICE = /^(|autodetect|\d+|(xvd|hd|sd)[a-z]{1,2}\d*)$/;
 
 /** `autodetect` takes the first free place. */
 function placeFor(db: CallContext["db"], record: XapiRecord): string {
-  const wanted = text(record, "userdevice");
-  if (wanted !== "autodetect" && wanted !== "") return wanted;
+  const requested = text(record, "userdevice");
+  if (requested !== "autodetect" && requested !== "") return requested;
   const taken = new Set(
     refs(db.get("VM", text(record, "VM")), "VBDs").map((ref) =>
       text(db.get("VBD", ref), "userdevice"),

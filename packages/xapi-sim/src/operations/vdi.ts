@@ -6,7 +6,7 @@ import { progressDuring, whileBusy } from "./busy.js";
 import { durations } from "./durations.js";
 import { denied } from "./failures.js";
 import { assertHasData } from "./cbt.js";
-import { leaveChain } from "./disk-chains.js";
+import { coalesceAfterDelete } from "./disk-chains.js";
 import { deleteContents, reportGrowth } from "./disk-data.js";
 import { rememberDisk } from "./forgotten-disks.js";
 import {
@@ -196,9 +196,9 @@ function assertTarget(
 async function resize(
   context: CallContext,
   ref: string,
-  wanted: number,
+  requested: number,
 ): Promise<void> {
-  const size = diskSize(wanted);
+  const size = diskSize(requested);
   const before = int(context.db.get("VDI", ref), "virtual_size");
   if (size < before)
     throw new XapiFailure("VDI_TOO_SMALL", [ref, String(before)]);
@@ -268,5 +268,5 @@ export function removeVdi(
   db.destroy("VDI", ref);
   if (freesSpace) takeSpace(context, sr, -int(vdi, "physical_utilisation"));
   addAllocation(context, sr, -int(vdi, "virtual_size"));
-  if (freesSpace) leaveChain(context, vdi);
+  if (freesSpace) coalesceAfterDelete(context, vdi);
 }

@@ -4,7 +4,7 @@ import { XapiFailure } from "../xapi-failure.js";
 import type { XapiRecord } from "../xapi-value.js";
 
 /** What a pool must know of a host to decide whether it may join. */
-export interface Applicant {
+export interface JoiningHost {
   readonly hostUuid: string;
   readonly version: string;
   readonly apiVersion: string;
@@ -17,12 +17,12 @@ export interface Applicant {
  * What the joining host checks of itself, in XAPI's order [xapi_pool.ml pre_join_checks, from
  * memory].
  */
-export function assertApplicantAccepted(db: Database): void {
+export function assertReadyToJoin(db: Database): void {
   const [, pool] = [...db.records("pool")][0]!;
   if (flag(pool, "ha_enabled")) throw new XapiFailure("HA_IS_ENABLED");
   if (db.count("host") > 1)
     throw new XapiFailure("JOINING_HOST_CANNOT_BE_MASTER_OF_OTHER_HOSTS");
-  assertQuiet(db);
+  assertNoActiveVms(db);
   for (const [, sr] of db.records("SR"))
     if (flag(sr, "shared") && !flag(sr, "is_tools_sr"))
       throw new XapiFailure("JOINING_HOST_CANNOT_CONTAIN_SHARED_SRS");
@@ -35,7 +35,7 @@ export function assertApplicantAccepted(db: Database): void {
       throw new XapiFailure("POOL_JOINING_HOST_HAS_NON_MANAGEMENT_VLANS");
 }
 
-function assertQuiet(db: Database): void {
+function assertNoActiveVms(db: Database): void {
   for (const [, vm] of db.records("VM")) {
     if (flag(vm, "is_control_domain")) continue;
     if (["Running", "Paused"].includes(text(vm, "power_state")))
@@ -47,7 +47,7 @@ function assertQuiet(db: Database): void {
   }
 }
 
-export function describeHost(db: Database, force: boolean): Applicant {
+export function describeHost(db: Database, force: boolean): JoiningHost {
   const [, host] = [...db.records("host")][0]!;
   const [, pool] = [...db.records("pool")][0]!;
   return {
@@ -61,28 +61,28 @@ export function describeHost(db: Database, force: boolean): Applicant {
 }
 
 /** The pool's requirements for a joining host. @throws XapiFailure */
-export function assertCanJoin(db: Database, applicant: Applicant): void {
+export function assertCanJoin(db: Database, joiningHost: JoiningHost): void {
   const [, pool] = [...db.records("pool")][0]!;
   const host = db.get("host", text(pool, "master"));
   if (flag(pool, "ha_enabled")) throw new XapiFailure("HA_IS_ENABLED");
-  if (db.byUuid("host", applicant.hostUuid) !== undefined)
+  if (db.byUuid("host", joiningHost.hostUuid) !== undefined)
     throw new XapiFailure("OPERATION_NOT_ALLOWED", [
       "Host cannot become slave of itself",
     ]);
   if (
-    applicant.version !==
+    joiningHost.version !==
     textIn(map(host, "software_version"), "product_version")
   )
     throw new XapiFailure("POOL_JOINING_HOST_MUST_HAVE_SAME_PRODUCT_VERSION");
-  if (applicant.apiVersion !== apiVersion(host))
+  if (joiningHost.apiVersion !== apiVersion(host))
     throw new XapiFailure("POOL_JOINING_HOST_MUST_HAVE_SAME_API_VERSION", [
-      applicant.apiVersion,
+      joiningHost.apiVersion,
       apiVersion(host),
     ]);
-  if (applicant.tlsVerification !== flag(pool, "tls_verification_enabled"))
+  if (joiningHost.tlsVerification !== flag(pool, "tls_verification_enabled"))
     throw new XapiFailure("POOL_JOINING_HOST_TLS_VERIFICATION_MISMATCH");
   // The one check that join_force leaves out.
-  if (!applicant.force && applicant.cpuVendor !== vendorOf(host))
+  if (!joiningHost.force && joiningHost.cpuVendor !== vendorOf(host))
     throw new XapiFailure("POOL_HOSTS_NOT_HOMOGENEOUS", ["CPUs differ"]);
 }
 

@@ -7,12 +7,12 @@ import type {
 import { XapiFailure } from "../xapi-failure.js";
 import type { HostPayload } from "./host-payload.js";
 import { receiveHost } from "./receive-host.js";
-import { assertCanJoin, type Applicant } from "./join-checks.js";
+import { assertCanJoin, type JoiningHost } from "./join-checks.js";
 import { LineChannel } from "./line-channel.js";
 
 /** Data that a joining host sends. */
 export interface JoinRequest {
-  readonly applicant: Applicant;
+  readonly joiningHost: JoiningHost;
   readonly payload: HostPayload;
   /** `host:port` at which it listens. */
   readonly address: string;
@@ -47,7 +47,7 @@ async function welcome(
       throw new XapiFailure("HOST_IS_SLAVE", [
         new URL(pool.urlOf(coordinator)).host,
       ]);
-    assertCanJoin(db, request.applicant);
+    assertCanJoin(db, request.joiningHost);
     const host = receiveHost(db, request.payload, request.address);
     state.joinedHosts.set(host, channel);
     channel.send({ host });

@@ -6,11 +6,7 @@ import { durations } from "../operations/durations.js";
 import { XapiFailure } from "../xapi-failure.js";
 import { dial, PeerRefusal } from "./dial.js";
 import { serializeHost } from "./host-payload.js";
-import {
-  assertApplicantAccepted,
-  describeHost,
-  ownVms,
-} from "./join-checks.js";
+import { assertReadyToJoin, describeHost, ownVms } from "./join-checks.js";
 import type { LineChannel } from "./line-channel.js";
 
 export const joinMessages: CoreTable = {
@@ -33,7 +29,7 @@ async function joinPool(
   force: boolean,
 ): Promise<void> {
   const { core, db } = context;
-  assertApplicantAccepted(db);
+  assertReadyToJoin(db);
   await context.delay(durations.poolChange);
   const [own] = [...db.refs("host")] as [string];
   const mine = new URL(core.pool.urlOf(own));
@@ -41,7 +37,7 @@ async function joinPool(
   const channel = await enter(url, user!, password!);
   try {
     await channel.ask({
-      applicant: describeHost(db, force),
+      joiningHost: describeHost(db, force),
       payload: serializeHost(db),
       address: mine.host,
     });

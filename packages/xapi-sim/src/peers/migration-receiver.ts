@@ -50,7 +50,7 @@ export class MigrationReceiver {
   readonly #context: CallContext;
   readonly #order: ReceiveOrder;
   readonly #refs = new Map<string, string>();
-  #made: { className: string; ref: string }[] = [];
+  #created: { className: string; ref: string }[] = [];
   #disks: string[] = [];
 
   /**
@@ -92,7 +92,7 @@ export class MigrationReceiver {
         if (object.className !== "VDI") this.#create(object);
       const vm = this.#refs.get(payload.vm)!;
       if (live) this.#run(vm, host);
-      for (const { className, ref } of this.#made)
+      for (const { className, ref } of this.#created)
         if (className === "VM") refreshVm(db, ref);
       return vm;
     } catch (error) {
@@ -103,14 +103,14 @@ export class MigrationReceiver {
 
   abandon(): void {
     const { db } = this.#context;
-    for (const { className, ref } of this.#made.reverse())
+    for (const { className, ref } of this.#created.reverse())
       if (db.find(className, ref) === undefined) continue;
       else if (className === "VTPM") removeVtpm(this.#context, ref);
       else db.destroy(className, ref);
     for (const ref of this.#disks)
       if (db.find("VDI", ref) !== undefined)
         removeVdi(this.#context, ref, { freesSpace: true });
-    this.#made = [];
+    this.#created = [];
     this.#disks = [];
   }
 
@@ -193,7 +193,7 @@ export class MigrationReceiver {
       (other) => this.#refs.get(other) ?? NULL_REF,
     );
     this.#context.db.create(className, this.#adjusted(object, mapped), here);
-    this.#made.push({ className, ref: here });
+    this.#created.push({ className, ref: here });
     const contents = this.#order.payload.vtpms[ref];
     if (className === "VTPM" && contents !== undefined)
       setContents(this.#context, here, contents);
@@ -258,7 +258,7 @@ export class MigrationReceiver {
     assertHostRuns(db, host);
     assertEnoughMemory(this.#context, { vm: db.get("VM", vm), ref: vm }, host);
     buildDomain(this.#context, vm, host);
-    this.#made.push(
+    this.#created.push(
       ...refs(db.get("VM", vm), "consoles").map((ref) => ({
         className: "console",
         ref,

@@ -4,10 +4,10 @@ import { toJson } from "./json-writer.js";
 import { toXml } from "./xml-writer.js";
 
 /** A piece of a body; big ones are cached Buffers that are written as they are, or made while they are written. */
-export type Chunk = string | Buffer | Stretch;
+export type Chunk = string | Buffer | LazyBytes;
 
 /** Bytes whose number is known before they are there. */
-export interface Stretch {
+export interface LazyBytes {
   /** In bytes. */
   readonly length: number;
   /** Makes the bytes, a piece at a time. */

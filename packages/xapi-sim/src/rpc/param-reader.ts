@@ -99,12 +99,12 @@ function readMap(
 /** The record that a constructor takes: unknown members are ignored, missing optional ones filled in. */
 function readRecord(className: string, value: WireValue): XapiMap {
   if (value.t !== "struct") expecting("Dict", value);
-  const given = new Map(value.v);
+  const input = new Map(value.v);
   const record: Record<string, XapiValue> = {};
   const fields = datamodel.classes[className]?.fields ?? {};
   for (const [name, field] of Object.entries(fields)) {
     if (field.qualifier === undefined || field.removed === true) continue;
-    const member = given.get(name);
+    const member = input.get(name);
     if (member !== undefined)
       record[name] = readParam(fieldType(field.type), member);
     else if (field.default !== undefined)

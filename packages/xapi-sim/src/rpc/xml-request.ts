@@ -253,11 +253,11 @@ class XmlRequestReader {
     this.#at = at + end.length;
   }
 
-  #unexpected(wanted: string, at = this.#at): never {
+  #unexpected(requested: string, at = this.#at): never {
     const closes = this.#text.startsWith("</", at);
     const found = closes ? "close_tag" : "open_tag";
     throw new MalformedRequest(
-      `Xmlrpc.Parse_error("${found}", "${wanted}", _)`,
+      `Xmlrpc.Parse_error("${found}", "${requested}", _)`,
     );
   }
 

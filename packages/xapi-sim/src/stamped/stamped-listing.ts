@@ -1,5 +1,5 @@
 import { rowJson } from "../listings.js";
-import type { Stretch } from "../rpc/answer.js";
+import type { LazyBytes } from "../rpc/answer.js";
 import type { Table } from "../table.js";
 import type { Stamp } from "./stamp.js";
 import type { TemplateClass } from "./template-class.js";
@@ -19,7 +19,7 @@ type Part =
  * The answer to get_all_records of a stamped pool at one moment: long runs of
  * the template, between them what the database has taken in or made.
  */
-export class StampedListing implements Stretch {
+export class StampedListing implements LazyBytes {
   readonly length: number;
   readonly #source: TemplateClass;
   readonly #stamp: Stamp;

@@ -1,5 +1,5 @@
 import type { Origin } from "../origin.js";
-import type { Stretch } from "../rpc/answer.js";
+import type { LazyBytes } from "../rpc/answer.js";
 import { Table } from "../table.js";
 import { Stamp } from "./stamp.js";
 import { StampedListing } from "./stamped-listing.js";
@@ -37,13 +37,13 @@ export class StampedPool implements Origin {
     return index < 0 ? undefined : source.record(index, this.#stamp);
   }
 
-  listing(table: Table): Stretch {
+  listing(table: Table): LazyBytes {
     const source = this.#template.class(table.className);
     return new StampedListing(source, this.#stamp, table);
   }
 
   /** The listing of a class of which nothing has changed. */
-  wholeListing(className: string): Stretch {
+  wholeListing(className: string): LazyBytes {
     return this.listing(new Table(className));
   }
 }

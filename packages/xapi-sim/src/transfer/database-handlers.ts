@@ -9,7 +9,7 @@ import type {
 } from "../http-handler.js";
 import { durations } from "../operations/durations.js";
 import { rememberDisk } from "../operations/forgotten-disks.js";
-import { restartAgent } from "../operations/host-loss.js";
+import { restartAgent } from "../operations/host-availability.js";
 import { text } from "../records/fields.js";
 import { XapiFailure } from "../xapi-failure.js";
 import {

@@ -126,14 +126,14 @@ export class XvaImport {
         this.#refs.set(id, networkFor(this.#context, record));
       else if (className === "VDI" && isFound({ id, className, record }))
         this.#refs.set(id, this.#find(record, images.has(id)));
-    const wanted = objects.filter(
+    const requested = objects.filter(
       (object) =>
         made.has(object.className) &&
         !isFound(object) &&
         this.#isWanted(object),
     );
-    for (const { id } of wanted) this.#refs.set(id, db.newRef());
-    for (const object of wanted) this.#create(object);
+    for (const { id } of requested) this.#refs.set(id, db.newRef());
+    for (const object of requested) this.#create(object);
   }
 
   /** A VM that is restored takes the place of the one with its uuid. @throws XapiFailure */
@@ -157,9 +157,11 @@ export class XvaImport {
     const { disks, force } = this.#place;
     const uuid = text(record, "uuid");
     const named = "existing" in disks ? disks.existing.get(uuid) : undefined;
-    const wanted = named ?? uuid;
+    const requested = named ?? uuid;
     const found =
-      db.find("VDI", wanted) === undefined ? db.byUuid("VDI", wanted) : wanted;
+      db.find("VDI", requested) === undefined
+        ? db.byUuid("VDI", requested)
+        : requested;
     if (found === undefined && !isImage && !force)
       throw new XapiFailure("IMPORT_ERROR_ATTACHED_DISKS_NOT_FOUND");
     return found ?? NULL_REF;

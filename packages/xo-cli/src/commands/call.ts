@@ -75,8 +75,8 @@ async function callMethod(
       `The import replaces the configuration of ${server.target.url}`,
     );
   const rpc = await server.signIn();
-  const given = withSafeDefaults(method, params);
-  const result = await callConverted(rpc, method, given);
+  const input = withSafeDefaults(method, params);
+  const result = await callConverted(rpc, method, input);
   const path = pathOf(result, "$getFrom");
   if (path !== undefined) await getFrom(context, server, { path, file });
   else if (pathOf(result, "$sendTo") !== undefined)
@@ -99,9 +99,9 @@ function withSafeDefaults(
 async function callConverted(
   rpc: Rpc,
   method: string,
-  given: Values["params"],
+  input: Values["params"],
 ): Promise<unknown> {
-  const params = await withIds(rpc, method, given);
+  const params = await withIds(rpc, method, input);
   try {
     return await rpc.call(method, params);
   } catch (error) {

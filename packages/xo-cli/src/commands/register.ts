@@ -55,13 +55,13 @@ export function registerCommand(run: Run): Command {
     );
 }
 
-async function register(context: Context, given: Arguments): Promise<void> {
+async function register(context: Context, input: Arguments): Promise<void> {
   const { terminal, trust } = context;
-  const url = toServerUrl(given.url);
+  const url = toServerUrl(input.url);
   const saved = await context.saved();
   const clientId = saved.clientId ?? randomUUID();
   const rpc = await context.open({ url, token: undefined, trust }).connect();
-  const { user, token } = await signIn(context, rpc, { ...given, clientId });
+  const { user, token } = await signIn(context, rpc, { ...input, clientId });
   const entry: SavedServer = { token, user: nameOf(user), ...trust };
   writeServers(context.configPath, {
     clientId,
@@ -77,23 +77,23 @@ async function register(context: Context, given: Arguments): Promise<void> {
 async function signIn(
   context: Context,
   rpc: Rpc,
-  given: Arguments & { clientId: string },
+  input: Arguments & { clientId: string },
 ): Promise<{ user: User; token: string }> {
   const { host } = context;
   const ready =
-    given.token ??
-    (given.user === undefined ? host.env["XO_TOKEN"] : undefined);
+    input.token ??
+    (input.user === undefined ? host.env["XO_TOKEN"] : undefined);
   if (ready !== undefined) {
     const user = (await rpc.call("session.signIn", { token: ready })) as User;
     return { user, token: ready };
   }
-  const email = given.user ?? (await prompt(host, "User"));
-  if (given.password !== undefined)
+  const email = input.user ?? (await prompt(host, "User"));
+  if (input.password !== undefined)
     await context.terminal.note(
       "note: a password on the command line is visible to other users of this machine; omit it to be prompted",
     );
   const password =
-    given.password ??
+    input.password ??
     host.env["XO_PASSWORD"] ??
     (await promptSecret(host, "Password"));
   if (email === "" || password === "")
@@ -101,13 +101,13 @@ async function signIn(
       `no ${email === "" ? "user" : "password"}`,
       "enter it on a terminal, or set $XO_PASSWORD, or use stdin",
     );
-  const { otp } = given;
+  const { otp } = input;
   const user = (await rpc.call("session.signIn", {
     email,
     password,
     ...(otp === undefined ? {} : { otp }),
   })) as User;
-  return { user, token: await createToken(rpc, given) };
+  return { user, token: await createToken(rpc, input) };
 }
 
 /** Older servers reject client and description. */

@@ -24,15 +24,16 @@ export function toTable(
   rows: readonly (readonly Cell[])[],
   columns: number | undefined,
 ): string[] {
-  const wanted = heads.map(({ title }, at) =>
+  const requested = heads.map(({ title }, at) =>
     rows.reduce(
       (widest, row) => Math.max(widest, stringWidth(row[at]!.text)),
       stringWidth(title),
     ),
   );
-  const shown = columns === undefined ? heads : choose(heads, wanted, columns);
+  const shown =
+    columns === undefined ? heads : choose(heads, requested, columns);
   const places = shown.map((head) => heads.indexOf(head));
-  const natural = places.map((at) => wanted[at]!);
+  const natural = places.map((at) => requested[at]!);
   const widths = columns === undefined ? natural : fit(shown, natural, columns);
   const head = heads.map(({ title }, at) => ({
     text: title,
@@ -48,11 +49,11 @@ export function toTable(
 
 function choose(
   heads: readonly Column[],
-  wanted: readonly number[],
+  requested: readonly number[],
   columns: number,
 ): readonly Column[] {
   const least = ({ isKept }: Column, at: number): number =>
-    isKept === true ? wanted[at]! : Math.min(wanted[at]!, FAIR_WIDTH);
+    isKept === true ? requested[at]! : Math.min(requested[at]!, FAIR_WIDTH);
   const needed = heads.reduce(
     (sum, head, at) => sum + GAP + least(head, at),
     -GAP,
@@ -60,16 +61,16 @@ function choose(
   const last = heads.findLastIndex(({ isOptional }) => isOptional === true);
   return needed <= columns || last < 0
     ? heads
-    : choose(heads.toSpliced(last, 1), wanted.toSpliced(last, 1), columns);
+    : choose(heads.toSpliced(last, 1), requested.toSpliced(last, 1), columns);
 }
 
 /** Shrinks the widest columns first. */
 function fit(
   heads: readonly Column[],
-  wanted: readonly number[],
+  requested: readonly number[],
   columns: number,
 ): number[] {
-  const widths = [...wanted];
+  const widths = [...requested];
   let over =
     widths.reduce((sum, width) => sum + width, 0) +
     GAP * (widths.length - 1) -

@@ -8,11 +8,11 @@ type Params = Readonly<Record<string, unknown>>;
  * that cannot be converted, stay.
  */
 export function convertValues(
-  given: Params,
+  input: Params,
   { params = {} }: MethodInfo,
 ): Params {
   return Object.fromEntries(
-    Object.entries(given).map(([name, value]) => {
+    Object.entries(input).map(([name, value]) => {
       const info = Object.hasOwn(params, name) ? params[name] : undefined;
       return [
         name,

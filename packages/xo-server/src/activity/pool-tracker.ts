@@ -22,9 +22,9 @@ export class PoolTracker {
     this.#options = options;
     const { inventory } = options;
     this.#unsubscribe = inventory.onPoolStatus((pool) => {
-      this.#look(pool);
+      this.#track(pool);
     });
-    for (const pool of inventory.pools) this.#look(pool);
+    for (const pool of inventory.pools) this.#track(pool);
   }
 
   isLive(pool: string): boolean {
@@ -36,7 +36,7 @@ export class PoolTracker {
     this.#live.clear();
   }
 
-  #look(pool: string): void {
+  #track(pool: string): void {
     const state = this.#stateOf(pool);
     if (state === "watching") {
       void this.#begin(pool);

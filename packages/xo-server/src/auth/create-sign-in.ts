@@ -28,7 +28,7 @@ export async function createSignIn(
   options: Pick<StartOptions, "config" | "loggers" | "clock" | "env">,
 ): Promise<CreatedSignIn> {
   const { loggers, clock = wallClock, env } = options;
-  const logger = loggers.named("xo:people");
+  const logger = loggers.named("xo:auth");
   const externalUsers = new ExternalUsers({ store, logger });
   const log = new SignInLog(store);
   const providerSettings = new ProviderSettings(store, options.config);

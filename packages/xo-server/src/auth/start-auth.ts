@@ -49,7 +49,7 @@ export async function startAuth(
 ): Promise<AuthService> {
   const { config, loggers, clock = wallClock, env } = options;
   await createInitialAccounts(store, {
-    logger: loggers.named("xo:people"),
+    logger: loggers.named("xo:auth"),
     policy: options.passwordPolicy,
     // The database of a demo is deleted with its users.
     passwordFile:
@@ -60,14 +60,14 @@ export async function startAuth(
   });
   // A copy of the file of a young database would else contain nothing: all is in the journal.
   await store.checkpoint();
-  const people = new AuthenticatedUsers(store, options.findObject);
+  const users = new AuthenticatedUsers(store, options.findObject);
   const sessions = new Sessions({ store, clock });
   const stopDropping = startTokenCleanup(store, clock);
   const secondFactors = new SecondFactorPolicy(config.auth.requireSecondFactor);
   const sessionLimits = sessionLimitsOf(config.auth);
   const storedSessions = new StoredSessions({
     store,
-    users: people,
+    users,
     policy: secondFactors,
     limits: sessionLimits,
     clock,
@@ -84,10 +84,10 @@ export async function startAuth(
     signIn.stop();
     providers.stop();
     sessions.stop();
-    people.stop();
+    users.stop();
   });
   return {
-    users: people,
+    users,
     sessions,
     ...created,
     seals,

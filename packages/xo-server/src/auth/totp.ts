@@ -28,12 +28,12 @@ export function findTotpStep(
   code: string,
   nowMs: number,
 ): number | undefined {
-  const given = Buffer.from(code.replaceAll(" ", ""));
-  if (given.length !== DIGITS) return undefined;
+  const input = Buffer.from(code.replaceAll(" ", ""));
+  if (input.length !== DIGITS) return undefined;
   const key = fromBase32(secret);
   const now = Math.floor(nowMs / STEP_MS);
   for (let step = now - DRIFT; step <= now + DRIFT; step++)
-    if (timingSafeEqual(Buffer.from(codeOf(key, step)), given)) return step;
+    if (timingSafeEqual(Buffer.from(codeOf(key, step)), input)) return step;
   return undefined;
 }
 

@@ -24,7 +24,7 @@ export function startBackground(
     clock,
     logger,
     connectionOf: (id) => objects.connectionOf(id),
-    people: users,
+    users,
     watch: new XapiTaskWatch({ pools, clock }),
     giveUp: async (task, error, untilReady) => {
       const [runId] = runsOf([{ task }]);

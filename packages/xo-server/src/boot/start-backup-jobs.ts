@@ -58,7 +58,7 @@ export async function startBackupJobs(
     store,
     clock,
     objects,
-    people: users,
+    users,
     repositories: backupRepositories,
     archives: createArchiveAccess(backupArchives, backupRepositories),
     isStopping: () => isStopping,

@@ -55,23 +55,24 @@ export interface Core {
 }
 
 export async function startCore(
-  given: ServerOptions,
+  serverOptions: ServerOptions,
   stops: StopStack,
 ): Promise<Core> {
-  const { loggers } = given;
+  const { loggers } = serverOptions;
   const logger = loggers.named("xo:main");
-  const monitor = startMonitor(given, stops);
-  const parser = startParser(given, stops);
-  const store = await startStore(given, stops);
-  const clock = given.clock ?? toServerClock(store);
-  const options = { ...given, clock };
+  const monitor = startMonitor(serverOptions, stops);
+  const parser = startParser(serverOptions, stops);
+  const store = await startStore(serverOptions, stops);
+  const clock = serverOptions.clock ?? toServerClock(store);
+  const options = { ...serverOptions, clock };
   const cluster = await startCluster({
     store,
     config: options.config,
     url: toPageUrl(options.config) ?? "",
     logger,
     stops,
-    abandon: given.abandon ?? ((error) => logger.error("unusable", { error })),
+    abandon:
+      serverOptions.abandon ?? ((error) => logger.error("unusable", { error })),
   });
   const storedIds = Array.from(store.servers.list(), ({ id }) => id);
   // Beside the rest of the start; otherwise when the first pool is connected.

@@ -11,19 +11,19 @@ export function startRollingJobs({
   clock,
   objects,
   views,
-  people,
+  users,
   missingPatches,
   rollingRecords,
   wavePlanner,
 }: Core &
   Updates &
   Pick<Services, "rollingRecords" | "wavePlanner"> & {
-    readonly people: AuthenticatedUsers;
+    readonly users: AuthenticatedUsers;
   }): readonly [string, JobKind] {
   const kind = new RollingKind({
     clock,
     objects,
-    people,
+    users,
     records: rollingRecords,
     planner: wavePlanner,
     patches: missingPatches,

@@ -47,14 +47,17 @@ export async function startServer(options: ServerOptions): Promise<Server> {
 }
 
 /** @returns the url at which the web server listens */
-async function boot(given: ServerOptions, stops: StopStack): Promise<string> {
-  const { config, loggers } = given;
+async function boot(
+  serverOptions: ServerOptions,
+  stops: StopStack,
+): Promise<string> {
+  const { config, loggers } = serverOptions;
   const logger = loggers.named("xo:api");
-  logConfigSummary(given);
-  await checkDataDir(given);
+  logConfigSummary(serverOptions);
+  await checkDataDir(serverOptions);
 
-  const core = await startCore(given, stops);
-  const options = { ...given, clock: core.clock };
+  const core = await startCore(serverOptions, stops);
+  const options = { ...serverOptions, clock: core.clock };
   const tls = await startTls({
     http: config.http,
     dataDir: config.dataDir,

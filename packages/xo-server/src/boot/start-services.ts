@@ -84,13 +84,13 @@ export async function startServices(
     ...core,
     catalog: core.views.catalog,
     tasks: work.tasks,
-    people: auth.users,
+    users: auth.users,
     config: options.config,
     logger: options.loggers.named("xo:api"),
     stops,
     kinds: new Map([
       ...kinds,
-      startRollingJobs({ ...core, ...placing, people: auth.users }),
+      startRollingJobs({ ...core, ...placing, users: auth.users }),
       startUsageReports(core, options, auth.users),
     ]),
   });

@@ -9,13 +9,13 @@ import type { Core } from "./start-core.js";
 export function startUsageReports(
   { store, clock, objects, views, inventory, parser }: Core,
   { config }: Pick<ServerOptions, "config">,
-  people: Pick<AuthenticatedUsers, "get">,
+  users: Pick<AuthenticatedUsers, "get">,
 ): readonly [string, JobKind] {
   const kind = new UsageReportKind({
     store,
     clock,
     objects,
-    people,
+    users,
     inventory,
     queries: views.queries,
     parser: parser.xports,

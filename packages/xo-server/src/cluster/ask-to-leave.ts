@@ -21,7 +21,7 @@ export interface AskToLeaveParts {
 /** How long the hand-over is awaited, in ms. */
 const WAIT_MS = 10_000;
 /** Interval of reading the leases, in ms. */
-const LOOK_MS = 100;
+const POLL_MS = 100;
 
 /**
  * Asks a running server to hand over its leases and to take none until its next start.
@@ -55,7 +55,7 @@ export async function askToLeave(
     const isDone =
       remaining.length === 0 && (free.length === 0 || others.length === 0);
     if (isDone || clock.now() >= until) return result;
-    await pause(clock, LOOK_MS);
+    await pause(clock, POLL_MS);
   }
 }
 

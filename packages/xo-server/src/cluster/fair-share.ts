@@ -33,7 +33,7 @@ export function inTurn<T>(
  * The server that should have one more lease, because this one has at least two more.
  * @param servers names of the running servers
  */
-export function whomToGive(
+export function leastLoadedServer(
   name: string,
   servers: readonly string[],
   leases: readonly Pick<Lease, "subject" | "owner" | "expiresInMs">[],

@@ -5,15 +5,15 @@ import {
   fairShare,
   inTurn,
   isServerSubject,
-  whomToGive,
+  leastLoadedServer,
 } from "./fair-share.js";
 import { HeldLease } from "./held-lease.js";
 
-/** What acts for a subject while this server has its lease. */
-export interface Contender {
-  /** Begins to act. */
+/** Called when this server gets or loses the lease on a subject. */
+export interface LeaseHandlers {
+  /** This server acts for the subject from now on. */
   readonly onHeld?: (lease: HeldLease) => void;
-  /** Acts no more. */
+  /** This server must no longer act for the subject. */
   readonly onLost?: () => void;
   /** Whether another server may get the lease now. Default: always. */
   readonly mayMove?: () => boolean;
@@ -37,7 +37,7 @@ export interface LeasesOptions {
     "take" | "renew" | "release" | "request" | "transfer" | "listFree" | "list"
   >;
   readonly self: LeaseOwner;
-  /** False (SQLite): there is no other server; leases never expire. */
+  /** False (SQLite): this is the only server; leases never expire. */
   readonly isShared: boolean;
   /** Names of the running servers, with this one; empty: this process is not one of them. */
   readonly servers: () => readonly string[];
@@ -47,7 +47,7 @@ export interface LeasesOptions {
   readonly logger: Pick<Logger, "info" | "warn">;
 }
 
-interface Entry extends Contender {
+interface Entry extends LeaseHandlers {
   readonly subject: string;
   lease: HeldLease | undefined;
   /** When the lease was first seen free, by the monotonic clock; undefined: another server has it. */
@@ -60,21 +60,21 @@ interface Entry extends Contender {
 
 /** Renewals within the time of a lease. */
 const RENEWALS = 5;
-/** Part of the time of a lease, at its end, in which nothing is sent: a command sent before arrives before the lease expires. */
+/** Part of the lease time, at its end, in which no command is sent: commands sent before it arrive before the lease expires. */
 const SILENT_PART = 0.2;
-/** Checks between two that compare the numbers of leases of all servers. */
-const SHARE_OUT_EVERY = 10;
+/** Every so many checks, the numbers of leases of all servers are compared. */
+const REBALANCE_EVERY = 10;
 /** Intervals of checks for which a free lease is left to servers with fewer leases. */
 const LEFT_TO_OTHERS = 2;
 
-/** Leases that are taken at a time: the store has a few connections. */
-const TAKEN_AT_ONCE = 4;
+/** Number of leases taken in parallel: the store has few connections. */
+const MAX_PARALLEL = 4;
 
 /** Takes and renews the leases of this server. */
 export class Leases {
   readonly #options: LeasesOptions;
   readonly #entries = new Map<string, Entry>();
-  /** Subjects that are released as soon as their commands were answered. */
+  /** Subjects whose leases are released when the responses to their commands have arrived. */
   readonly #ending = new Set<string>();
   #timer: unknown;
   #checks = 0;
@@ -88,10 +88,10 @@ export class Leases {
     this.#options = options;
   }
 
-  /** Takes the lease of a subject as soon as it is free, and keeps it. */
-  compete(subject: string, contender: Contender = {}): Contention {
+  /** Takes the lease on a subject as soon as it is free, and renews it. */
+  compete(subject: string, handlers: LeaseHandlers = {}): Contention {
     const entry: Entry = {
-      ...contender,
+      ...handlers,
       subject,
       lease: undefined,
       freeSince: -Infinity,
@@ -112,8 +112,8 @@ export class Leases {
   }
 
   /**
-   * Hands over what can move, the rest as soon as it can, and takes nothing any more.
-   * The tasks of this server stay here until `stop`. Never rejects.
+   * Hands over the leases that may move now, the others when they may, and takes no
+   * new ones. The lease on the tasks of this server stays until `stop`. Never rejects.
    */
   async leave(): Promise<void> {
     this.#isLeaving = true;
@@ -123,11 +123,11 @@ export class Leases {
     if (!this.#isRunning) this.#schedule();
   }
 
-  /** Hands all leases over, as soon as what was sent was answered: other servers take them at once. */
+  /** Hands all leases over when the responses to all commands have arrived: other servers can take them immediately. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     this.#options.clock.clearTimeout(this.#timer);
-    // Unreachable: they expire.
+    // If the database is unreachable, the leases expire.
     await this.#handOver([...this.#entries.values()]).catch(() => undefined);
   }
 
@@ -149,7 +149,7 @@ export class Leases {
       if (this.#options.isShared) await this.#renew();
       if (this.#isLeaving) await this.#handOverMovable();
       await this.#takeFree();
-      if (++this.#checks % SHARE_OUT_EVERY === 0) await this.#shareOut();
+      if (++this.#checks % REBALANCE_EVERY === 0) await this.#rebalance();
     } catch (error) {
       this.#warn("leases could not be renewed", error);
     }
@@ -165,7 +165,7 @@ export class Leases {
     );
   }
 
-  /** Nothing is sent from now on; what was sent is answered before others can take the leases. */
+  /** Sends no more commands, and waits for the responses before other servers can take the leases. */
   async #handOver(entries: readonly Entry[]): Promise<void> {
     const leases = entries.flatMap((entry) => this.#lose(entry) ?? []);
     if (leases.length === 0) return;
@@ -181,7 +181,7 @@ export class Leases {
     }
   }
 
-  /** At most as long as nothing is sent before a lease expires: a command that is older has arrived. */
+  /** Waits at most for the silent part of a lease: older commands have arrived by then. */
   async #untilAnswered(leases: readonly HeldLease[]): Promise<void> {
     const { isShared, leaseMs, clock } = this.#options;
     if (!isShared) return;
@@ -223,7 +223,7 @@ export class Leases {
     await this.#releaseStray([...renewed.keys()]);
   }
 
-  /** Leases that this process has without knowing: the answer to its request was lost. */
+  /** Releases leases of this process that it does not know of, because a response was lost. */
   async #releaseStray(renewed: readonly string[]): Promise<void> {
     const stray = renewed.filter((subject) => {
       const entry = this.#entries.get(subject);
@@ -243,12 +243,12 @@ export class Leases {
 
   async #takeFree(): Promise<void> {
     const { store, self, isShared } = this.#options;
-    const wanted = [...this.#entries.values()].filter(
+    const requested = [...this.#entries.values()].filter(
       (entry) => !entry.lease && this.#mayTake(entry),
     );
-    if (wanted.length === 0) return;
+    if (requested.length === 0) return;
     const free = isShared ? new Set(await store.listFree(self)) : undefined;
-    const open = wanted.filter((entry) => {
+    const open = requested.filter((entry) => {
       const isFree = free?.has(entry.subject) !== false || !entry.isKnown;
       if (!isFree) entry.freeSince = undefined;
       return isFree;
@@ -257,10 +257,10 @@ export class Leases {
   }
 
   async #takeAll(open: readonly Entry[]): Promise<void> {
-    for (let at = 0; at < open.length; at += TAKEN_AT_ONCE) {
+    for (let at = 0; at < open.length; at += MAX_PARALLEL) {
       const taken = open
-        .slice(at, at + TAKEN_AT_ONCE)
-        // One by one: those that are being taken count.
+        .slice(at, at + MAX_PARALLEL)
+        // One after another, because leases that are being taken count.
         .flatMap((entry) =>
           this.#isOurTurn(entry) ? [this.#take(entry)] : [],
         );
@@ -309,7 +309,7 @@ export class Leases {
       entry.isKnown = true;
       if (lease === undefined) {
         entry.freeSince = undefined;
-        // Another server was faster: there may be another lease for this one.
+        // Another server was faster; this one may take another lease.
         this.#isDue = true;
         return;
       }
@@ -356,11 +356,11 @@ export class Leases {
     await this.#handOver([entry]);
   }
 
-  /** One lease at a time goes to the server that has the fewest, for example one that has just joined. */
-  async #shareOut(): Promise<void> {
+  /** Transfers one lease to the server that has the fewest, for example one that has just joined. */
+  async #rebalance(): Promise<void> {
     const { store, self, servers, isShared } = this.#options;
     if (!isShared || this.#isLeaving || servers().length < 2) return;
-    const to = whomToGive(self.owner, servers(), await store.list());
+    const to = leastLoadedServer(self.owner, servers(), await store.list());
     if (to === undefined) return;
     for (const entry of this.#entries.values()) {
       const isOurs = entry.lease !== undefined;

@@ -6,7 +6,7 @@ import type { ClusterServer, JoiningServer, Store } from "@xo-server/store";
 export interface MembershipOptions {
   readonly store: Pick<
     Store["clusterServers"],
-    "join" | "beat" | "leave" | "delete" | "list"
+    "join" | "heartbeat" | "leave" | "delete" | "list"
   >;
   readonly self: JoiningServer;
   /** False (SQLite): there is no other server. */
@@ -78,7 +78,7 @@ export class Membership {
     }
     if (isShared) await this.#confirm();
     this.#running = [self.name];
-    if (isShared) await this.#look();
+    if (isShared) await this.#readServers();
     this.#schedule();
     return ended;
   }
@@ -91,10 +91,10 @@ export class Membership {
   }
 
   /** Looks which servers run, without waiting for the next heartbeat. Never rejects. */
-  async look(): Promise<void> {
+  async refresh(): Promise<void> {
     if (this.#isStopped || this.#running.length === 0) return;
     // Unreachable: the next heartbeat looks.
-    await this.#look().catch(() => undefined);
+    await this.#readServers().catch(() => undefined);
   }
 
   async stop(): Promise<void> {
@@ -109,7 +109,7 @@ export class Membership {
   async #confirm(): Promise<void> {
     const { store, self } = this.#options;
     try {
-      await store.beat(self.instance);
+      await store.heartbeat(self.instance);
     } catch (error) {
       await store.delete(self.name, self.instance);
       throw error;
@@ -119,17 +119,20 @@ export class Membership {
   #schedule(): void {
     const { clock, isShared } = this.#options;
     if (!isShared || this.#isStopped) return;
-    this.#timer = clock.setTimeout(() => void this.#beat(), this.#interval);
+    this.#timer = clock.setTimeout(
+      () => void this.#sendHeartbeat(),
+      this.#interval,
+    );
   }
 
   get #interval(): number {
     return Math.min(this.#options.silentMs / BEATS, MAX_INTERVAL_MS);
   }
 
-  async #beat(): Promise<void> {
+  async #sendHeartbeat(): Promise<void> {
     const { store, self, logger } = this.#options;
     try {
-      if (await store.beat(self.instance)) await this.#look();
+      if (await store.heartbeat(self.instance)) await this.#readServers();
       else await this.#onMissing();
     } catch (error) {
       // Database failures are reported by the database itself.
@@ -140,7 +143,7 @@ export class Membership {
     this.#schedule();
   }
 
-  async #look(): Promise<void> {
+  async #readServers(): Promise<void> {
     const { store, self, silentMs, clock } = this.#options;
     const all = await store.list();
     const others = all.filter(
@@ -164,7 +167,8 @@ export class Membership {
           `another process of server ${self.name} has started: this one acts no more, stop it`,
         );
       this.#running = [];
-    } else if ((await store.join(self, 0)) === undefined) await this.#look();
+    } else if ((await store.join(self, 0)) === undefined)
+      await this.#readServers();
   }
 
   /** The last process of this installation, killed; not one that runs or is frozen. */

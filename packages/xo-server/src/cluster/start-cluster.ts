@@ -92,7 +92,7 @@ export async function startCluster({
   const ended = await membership.join();
   const stopListening = store.onClusterNotice(() => {
     // Leases are taken by the number of servers.
-    void membership.look().then(() => leases.check());
+    void membership.refresh().then(() => leases.check());
   });
   stops.push("leases", async () => {
     stopListening();

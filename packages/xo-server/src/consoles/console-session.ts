@@ -55,7 +55,7 @@ export class ConsoleSession implements Client {
   /** The client has sent or received something since the last check. */
   #isAlive = true;
   #reason: string | undefined;
-  #look: unknown;
+  #checkTimer: unknown;
   #settle: (reason: string) => void = () => undefined;
 
   constructor(options: ConsoleSessionOptions) {
@@ -63,7 +63,7 @@ export class ConsoleSession implements Client {
     this.ended = new Promise((resolve) => {
       this.#settle = resolve;
     });
-    this.#lookLater();
+    this.#scheduleCheck();
     this.#carryUp();
     this.#carryDown();
   }
@@ -99,11 +99,11 @@ export class ConsoleSession implements Client {
     const rights = this.#session?.user()?.rights;
     if (rights !== undefined && rights === this.#rights) return;
     this.#rights = rights;
-    this.#lookNow();
+    this.#checkAccess();
   }
 
   /** Ends the session if the client may not continue. */
-  #lookNow(): void {
+  #checkAccess(): void {
     const objection = this.#options.objection();
     if (objection !== undefined) this.close(objection);
   }
@@ -154,10 +154,10 @@ export class ConsoleSession implements Client {
     });
   }
 
-  #lookLater(): void {
+  #scheduleCheck(): void {
     const { clock, pingMs, socket } = this.#options;
-    this.#look = clock.setTimeout(() => {
-      this.#lookNow();
+    this.#checkTimer = clock.setTimeout(() => {
+      this.#checkAccess();
       if (this.#reason !== undefined) return;
       if (!this.#isAlive) {
         this.#end("the client does not answer", POLICY_VIOLATION);
@@ -166,7 +166,7 @@ export class ConsoleSession implements Client {
       }
       this.#isAlive = false;
       socket.ping();
-      this.#lookLater();
+      this.#scheduleCheck();
     }, pingMs);
   }
 
@@ -174,13 +174,13 @@ export class ConsoleSession implements Client {
     if (this.#reason !== undefined) return;
     this.#reason = reason;
     const { clock, socket, stream } = this.#options;
-    clock.clearTimeout(this.#look);
+    clock.clearTimeout(this.#checkTimer);
     stream.destroy();
-    const cutOff = clock.setTimeout(() => {
+    const closeTimer = clock.setTimeout(() => {
       socket.terminate();
     }, CLOSE_MS);
     socket.once("close", () => {
-      clock.clearTimeout(cutOff);
+      clock.clearTimeout(closeTimer);
     });
     // Otherwise the close frame of a paused client would not be received.
     socket.resume();

@@ -32,12 +32,12 @@ export class AnswerCache {
     const answers = this.#answersOf(owner);
     const known = answers.get(key);
     if (known !== undefined) return known.answer;
-    const made: Known = { since: this.#clock.now(), answer: make() };
-    answers.set(key, made);
-    made.answer.catch(() => {
-      if (answers.get(key) === made) answers.delete(key);
+    const created: Known = { since: this.#clock.now(), answer: make() };
+    answers.set(key, created);
+    created.answer.catch(() => {
+      if (answers.get(key) === created) answers.delete(key);
     });
-    return made.answer;
+    return created.answer;
   }
 
   #answersOf(owner: object): Map<string, Known> {

@@ -10,7 +10,7 @@ export interface PatchCountsParts {
 }
 
 /** Slower hosts are included in the next answer. */
-const WITHIN_MS = 5_000;
+const TIMEOUT_MS = 5_000;
 
 /** Hosts with missing patches; hosts that fail or time out count as failed. */
 export async function patchCounts(
@@ -18,7 +18,7 @@ export async function patchCounts(
   { objects, patches, clock }: PatchCountsParts,
 ) {
   const late = new AbortController();
-  const outOfTime = pause(clock, WITHIN_MS, late.signal);
+  const outOfTime = pause(clock, TIMEOUT_MS, late.signal);
   const pools = new Set<string>();
   const poolsWith = new Set<string>();
   let failed = 0;

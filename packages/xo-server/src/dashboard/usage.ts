@@ -30,7 +30,7 @@ export interface UsageParts {
 }
 
 /** Slower hosts are included in the next answer. */
-const WITHIN_MS = 3_000;
+const TIMEOUT_MS = 3_000;
 
 /** Of hosts and their VMs; hosts that time out are left out. */
 export async function readUsages(
@@ -54,7 +54,7 @@ export async function readUsages(
       }
     }),
   );
-  await Promise.race([all, pause(clock, WITHIN_MS, early.signal)]);
+  await Promise.race([all, pause(clock, TIMEOUT_MS, early.signal)]);
   early.abort();
   return { hosts: [...usages.host.values()], vms: [...usages.vm.values()] };
 }

@@ -21,6 +21,6 @@ export function toExitCode(findings: readonly Finding[]): ExitCode {
   return count(findings, "warning") > 0 ? ExitCode.warnings : ExitCode.ok;
 }
 
-function count(findings: readonly Finding[], wanted: FindingStatus): number {
-  return findings.filter(({ status }) => status === wanted).length;
+function count(findings: readonly Finding[], requested: FindingStatus): number {
+  return findings.filter(({ status }) => status === requested).length;
 }

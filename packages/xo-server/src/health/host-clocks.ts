@@ -19,7 +19,7 @@ const FRESH_MS = 10 * 60_000;
 const RETRY_MS = 30_000;
 const AT_A_TIME = 8;
 /** Slower hosts are unknown in this answer. */
-const WITHIN_MS = 5_000;
+const TIMEOUT_MS = 5_000;
 
 /**
  * Differences of the hosts' clocks from that of this server (XAPI
@@ -50,7 +50,7 @@ export class HostClocks {
     );
     await Promise.race([
       all,
-      pause(this.#options.clock, WITHIN_MS, early.signal),
+      pause(this.#options.clock, TIMEOUT_MS, early.signal),
     ]);
     early.abort();
     return new Map(offsets);

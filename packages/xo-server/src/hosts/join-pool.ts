@@ -1,7 +1,7 @@
 import { XoError } from "@xo-server/model";
 import type { PoolObject } from "../objects/pool-objects.js";
 import type { PoolAddress } from "../pools/pool-credentials.js";
-import { ignoreGone, until, type RestartParts } from "./restart.js";
+import { ignoreConnectionLoss, until, type RestartParts } from "./restart.js";
 
 export interface JoinParts extends RestartParts {
   /** @throws XoError NOT_CONNECTED: the pool is not followed */
@@ -42,7 +42,7 @@ export async function joinPool(
   // Its host forgets tasks when it has joined: the call itself is waited for.
   await source.xapi
     .call(method, [address, user, password], { timeoutMs: JOIN_MS })
-    .catch(ignoreGone);
+    .catch(ignoreConnectionLoss);
   await until(parts, method, async () => {
     await target.xapi.call("host.get_by_uuid", [host.id]);
     return true;

@@ -3,11 +3,11 @@ import type { PoolObjects } from "../objects/pool-objects.js";
 import { pause } from "../tasks/pause.js";
 import { guestsOf } from "./guests.js";
 import type { RestartParts } from "./restart.js";
-import { isGone } from "../objects/is-gone.js";
+import { isNoSuchObject } from "../objects/no-such-object.js";
 
-const LOOK_EVERY_MS = 1_000;
+const POLL_MS = 1_000;
 /** Limit for the migration of a VM with much memory; after it the caller continues and gets XAPI's error. */
-const WITHIN_MS = 15 * 60_000;
+const REBOOT_TIMEOUT_MS = 15 * 60_000;
 const MOVES = new Set(["pool_migrate", "migrate_send"]);
 
 /**
@@ -19,10 +19,10 @@ export async function movesEnded(
   hosts: readonly string[],
   { objects, clock, signal }: RestartParts,
 ): Promise<void> {
-  const until = clock.now() + WITHIN_MS;
+  const until = clock.now() + REBOOT_TIMEOUT_MS;
   while (hosts.some((host) => isMoving(host, objects))) {
     if (clock.now() >= until) return;
-    await pause(clock, LOOK_EVERY_MS, signal);
+    await pause(clock, POLL_MS, signal);
     if (signal.aborted) throw new XoError("ABORTED", { what: "it" });
   }
 }
@@ -35,7 +35,7 @@ function isMoving(host: string, objects: PoolObjects): boolean {
       ),
     );
   } catch (error) {
-    if (isGone(error)) return false;
+    if (isNoSuchObject(error)) return false;
     throw error;
   }
 }

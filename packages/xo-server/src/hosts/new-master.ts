@@ -1,6 +1,6 @@
 import { XoError } from "@xo-server/model";
 import type { PoolObject } from "../objects/pool-objects.js";
-import { ignoreGone, until, type RestartParts } from "./restart.js";
+import { ignoreConnectionLoss, until, type RestartParts } from "./restart.js";
 
 /**
  * Makes a host the coordinator of its pool, and waits until the pool is
@@ -25,7 +25,7 @@ export async function makeMaster(
   // Both hosts restart XAPI: the answer may be lost with the connection.
   await host.xapi
     .callAsync("pool.designate_new_master", [host.ref])
-    .catch(ignoreGone);
+    .catch(ignoreConnectionLoss);
   await until(
     parts,
     "pool.designate_new_master",

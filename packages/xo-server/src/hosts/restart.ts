@@ -10,12 +10,12 @@ export interface RestartParts {
   readonly signal: AbortSignal;
 }
 
-const LOOK_EVERY_MS = 1_000;
+const POLL_MS = 1_000;
 /** Large servers check their memory for a quarter of an hour. */
-const WITHIN_MS = 30 * 60_000;
+const REBOOT_TIMEOUT_MS = 30 * 60_000;
 
 /** Errors of calls to a coordinator that is going down. */
-const GONE: ReadonlySet<string> = new Set<ErrorCode>([
+const CONNECTION_LOSS: ReadonlySet<string> = new Set<ErrorCode>([
   "CALL_TIMEOUT",
   "CONNECTION_LOST",
   "CONNECTION_REFUSED",
@@ -26,17 +26,18 @@ const GONE: ReadonlySet<string> = new Set<ErrorCode>([
   "UNREACHABLE",
 ]);
 
-/** @throws what the pool refused; that the connection went with the host is no refusal */
+/** @throws XapiError if the pool refuses it; the loss of the connection is expected */
 export async function goDown(
   { xapi, ref }: PoolObject,
   method: "host.reboot" | "host.restart_agent" | "host.shutdown",
 ): Promise<void> {
-  await xapi.callAsync(method, [ref]).catch(ignoreGone);
+  await xapi.callAsync(method, [ref]).catch(ignoreConnectionLoss);
 }
 
-/** That the connection went with the host is no refusal; anything else is thrown. */
-export function ignoreGone(error: unknown): void {
-  if (!(error instanceof XoError) || !GONE.has(error.code)) throw error;
+/** Ignores that the connection was lost, as expected when the host goes down. @throws any other error */
+export function ignoreConnectionLoss(error: unknown): void {
+  if (!(error instanceof XoError) || !CONNECTION_LOSS.has(error.code))
+    throw error;
 }
 
 /**
@@ -99,7 +100,7 @@ export async function until(
   method: string,
   isSo: () => boolean | Promise<boolean>,
 ): Promise<void> {
-  const deadline = clock.now() + WITHIN_MS;
+  const deadline = clock.now() + REBOOT_TIMEOUT_MS;
   for (;;) {
     try {
       if (await isSo()) return;
@@ -108,7 +109,7 @@ export async function until(
     }
     if (signal.aborted) throw new XoError("ABORTED", { what: method });
     if (clock.now() >= deadline)
-      throw new XoError("CALL_TIMEOUT", { method, ms: WITHIN_MS });
-    await pause(clock, LOOK_EVERY_MS, signal);
+      throw new XoError("CALL_TIMEOUT", { method, ms: REBOOT_TIMEOUT_MS });
+    await pause(clock, POLL_MS, signal);
   }
 }

@@ -41,14 +41,14 @@ export async function withoutShutdown(
 }
 
 /** XAPI's errors for lack of room on other hosts. A plan may make room. */
-const NO_ROOM: ReadonlySet<string | undefined> = new Set([
+const CAPACITY_ERRORS: ReadonlySet<string | undefined> = new Set([
   "NO_HOSTS_AVAILABLE",
   "HOST_NOT_ENOUGH_FREE_MEMORY",
 ]);
 
 /** XAPI's reason is lack of room on other hosts. */
-export function isNoRoom({ reason }: StuckVm): boolean {
-  return NO_ROOM.has(reason[0]);
+export function isCapacityError({ reason }: StuckVm): boolean {
+  return CAPACITY_ERRORS.has(reason[0]);
 }
 
 /** VMs that cannot be migrated, and VMs that the plan could not place. */
@@ -65,17 +65,18 @@ export function allStuck(
 ): StuckVm[] {
   if (leave === undefined) return [...stuck];
   const found = stuck.filter(
-    ({ vm, reason }) => !NO_ROOM.has(reason[0]) || !leave.placed.has(vm.id),
+    ({ vm, reason }) =>
+      !CAPACITY_ERRORS.has(reason[0]) || !leave.placed.has(vm.id),
   );
   const known = new Set(found.map(({ vm }) => vm.id));
-  const placeless = leave.stuck
+  const unplaced = leave.stuck
     .filter(({ vm }) => !known.has(vm))
     .map(({ vm, refusals }) => ({
       vm: objects.get(vm, "VM"),
       host,
       reason: ["NO_HOST_FOR_VM", ...refusals.map(({ rule }) => rule)],
     }));
-  return [...found, ...placeless];
+  return [...found, ...unplaced];
 }
 
 /** Names for each reason in the message; the data has all VMs. */

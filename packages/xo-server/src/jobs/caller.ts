@@ -11,7 +11,7 @@ import { withSignal } from "../tasks/with-signal.js";
 
 export interface CallerOptions {
   readonly call: Dispatcher["call"];
-  readonly people: Pick<AuthenticatedUsers, "get">;
+  readonly users: Pick<AuthenticatedUsers, "get">;
   readonly clock: WallClock;
   readonly job: { readonly id: string; readonly userId?: string };
   readonly work: TaskContext;
@@ -42,8 +42,8 @@ export class RunCaller {
 
   /** @throws XoError FORBIDDEN: the user was deleted */
   user(): AuthenticatedUser {
-    const { people, job } = this.#options;
-    const user = job.userId === undefined ? undefined : people.get(job.userId);
+    const { users, job } = this.#options;
+    const user = job.userId === undefined ? undefined : users.get(job.userId);
     if (user !== undefined) return user;
     throw new XoError("FORBIDDEN", {
       reason: "the user of the job was deleted",

@@ -22,7 +22,7 @@ import { SnapshotPolicy, type PlannedSnapshot } from "./snapshot-policy.js";
 export interface JobRunnerOptions {
   readonly store: Pick<Store, "jobs" | "schedules">;
   readonly call: Dispatcher["call"];
-  readonly people: Pick<AuthenticatedUsers, "get">;
+  readonly users: Pick<AuthenticatedUsers, "get">;
   readonly catalog: Catalog;
   readonly objects: PoolObjects;
   readonly clock: WallClock;
@@ -158,7 +158,7 @@ export class JobRunner {
 
   #userOf({ userId }: Job): AuthenticatedUser {
     const user =
-      userId === undefined ? undefined : this.#options.people.get(userId);
+      userId === undefined ? undefined : this.#options.users.get(userId);
     if (user !== undefined) return user;
     throw new XoError("FORBIDDEN", {
       reason: "the user of the job was deleted",

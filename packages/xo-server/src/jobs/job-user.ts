@@ -5,10 +5,10 @@ import type { AuthenticatedUsers } from "../auth/authenticated-users.js";
 
 /** The user whose rights a job has. @throws XoError FORBIDDEN: the user was deleted */
 export function userOfJob(
-  people: Pick<AuthenticatedUsers, "get">,
+  users: Pick<AuthenticatedUsers, "get">,
   { userId }: Pick<Job, "userId">,
 ): AuthenticatedUser {
-  const user = userId === undefined ? undefined : people.get(userId);
+  const user = userId === undefined ? undefined : users.get(userId);
   if (user !== undefined) return user;
   throw new XoError("FORBIDDEN", {
     reason: "the user of the job was deleted",

@@ -83,12 +83,12 @@ export class SnapshotPolicy {
   async #runOne({ id, object }: Target, caller: RunCaller): Promise<void> {
     const { objects, clock } = this.#parts;
     const time = clock.now();
-    const made = await caller.call("vm.snapshot", {
+    const created = await caller.call("vm.snapshot", {
       id,
       name: this.#nameFor(object, time),
       ...(this.#takesMemory(object) ? { saveMemory: true } : {}),
     });
-    const snapshot = String(made);
+    const snapshot = String(created);
     await this.#mark(snapshot, time, caller);
     const vm = objects.get(id, "VM").object;
     const others = this.#own(vm).filter((one) => one.id !== snapshot);
@@ -121,10 +121,10 @@ export class SnapshotPolicy {
    */
   #toDelete<T extends { id: string; time: number }>(
     others: readonly T[],
-    made: { readonly id: string; readonly time: number },
+    created: { readonly id: string; readonly time: number },
   ): T[] {
     const { body, timezone } = this.#policy;
-    const all: (T | typeof made)[] = [...others, made];
+    const all: (T | typeof created)[] = [...others, created];
     const gone = new Set(toDelete(all, body.retention, timezone));
     return others.filter((one) => gone.has(one));
   }
@@ -150,8 +150,8 @@ export class SnapshotPolicy {
       const tags = (object?.["tags"] ?? []) as readonly unknown[];
       return excludedTags.some((tag) => tags.includes(tag));
     };
-    const wanted = [...targets.values()].filter((one) => !isExcluded(one));
-    if (wanted.length > 0) return wanted;
+    const requested = [...targets.values()].filter((one) => !isExcluded(one));
+    if (requested.length > 0) return requested;
     throw new XoError("INVALID_PARAMETERS", { reason: "no VM matches" });
   }
 

@@ -23,7 +23,7 @@ import { Scheduler } from "./scheduler.js";
 export interface StartJobsParts {
   readonly store: Store;
   readonly tasks: Tasks;
-  readonly people: AuthenticatedUsers;
+  readonly users: AuthenticatedUsers;
   readonly catalog: Catalog;
   readonly objects: PoolObjects;
   readonly pools: Pick<Pools, "listSummaries">;
@@ -85,7 +85,7 @@ export function startJobs(parts: StartJobsParts): StartedJobs {
     runs,
     runner,
     clock,
-    isUser: (id) => parts.people.get(id) !== undefined,
+    isUser: (id) => parts.users.get(id) !== undefined,
     isOperation: (name) => dispatcher?.find(name) !== undefined,
     // The right to cancel the run includes its task.
     abortTask: (id) => tasks.abort(id, { id: "", isAdmin: true }),

@@ -15,15 +15,16 @@ const SAMPLES = 10;
 const SAMPLE_INTERVAL_MS = 10;
 const MAX_FRAMES = 50;
 
-let lastBeat = -1;
+let lastHeartbeat = -1;
 let missed = 0;
 
 // Counts ticks instead of comparing times: a process that was stopped (SIGSTOP,
 // a paused VM) has missed no heartbeat when it continues.
 setInterval(() => {
-  const beat = Atomics.load(state, HEARTBEAT);
-  const isIdle = beat !== lastBeat || Atomics.load(state, DEBUGGER) === 1;
-  lastBeat = beat;
+  const heartbeat = Atomics.load(state, HEARTBEAT);
+  const isIdle =
+    heartbeat !== lastHeartbeat || Atomics.load(state, DEBUGGER) === 1;
+  lastHeartbeat = heartbeat;
   missed = isIdle ? 0 : missed + 1;
   if (missed * tickMs >= timeoutMs) {
     missed = -Infinity;

@@ -36,12 +36,12 @@ const TICKS = 12;
 export function startWatchdog({ timeoutMs, log }: WatchdogOptions): Watchdog {
   const state = new Int32Array(new SharedArrayBuffer(8));
   const tickMs = Math.ceil(timeoutMs / TICKS);
-  const beat = () => {
+  const heartbeat = () => {
     Atomics.store(state, DEBUGGER, inspectorUrl() === undefined ? 0 : 1);
     Atomics.add(state, HEARTBEAT, 1);
   };
-  beat();
-  const timer = setInterval(beat, tickMs);
+  heartbeat();
+  const timer = setInterval(heartbeat, tickMs);
   timer.unref();
   const workerData: WatchdogWorkerData = {
     timeoutMs,

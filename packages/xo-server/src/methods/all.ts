@@ -43,7 +43,7 @@ import { mirrorJobOperations } from "./mirror-jobs.js";
 import { networkOperations } from "./network.js";
 import { pbdOperations } from "./pbd.js";
 import { pciOperations } from "./pci.js";
-import { peopleListOperations } from "./people-list.js";
+import { accountListOperations } from "./account-list.js";
 import { pifOperations } from "./pif.js";
 import { placementRuleOperations } from "./placement-rule.js";
 import { placementOperations } from "./placement.js";
@@ -146,7 +146,7 @@ export const operations: readonly Operation<Services>[] = [
   ...networkOperations,
   ...pbdOperations,
   ...pciOperations,
-  ...peopleListOperations,
+  ...accountListOperations,
   ...pifOperations,
   ...placementRuleOperations,
   ...placementOperations,

@@ -83,11 +83,11 @@ export const backupNgGetLogs = defineOperation({
   async handler({ after, before, limit, ...filter }, { services }) {
     const from = toTime(after) ?? -Infinity;
     const to = toTime(before) ?? Infinity;
-    const wanted = Object.entries(filter);
+    const requested = Object.entries(filter);
     return (await readLogs(services))
       .filter(({ start }) => start > from && start < to)
       .filter((log) =>
-        wanted.every(([key, value]) => Reflect.get(log, key) === value),
+        requested.every(([key, value]) => Reflect.get(log, key) === value),
       )
       .slice(0, limit);
   },

@@ -228,9 +228,9 @@ export const remoteCreate = defineOperation({
     exposure: "deny",
     status: 201,
   },
-  handler: async (given, { services }) => {
+  handler: async (input, { services }) => {
     const { backupRepositories } = services;
-    const { id, ...more } = await backupRepositories.add(given);
+    const { id, ...more } = await backupRepositories.add(input);
     return { ...toPublic(backupRepositories.get(id)), ...more };
   },
 });

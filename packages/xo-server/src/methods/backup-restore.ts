@@ -74,7 +74,7 @@ export const backupRestore = defineOperation({
     exposure: "confirm",
     isAction: true,
   },
-  handler: (given, context) => restore(toRequest(given), context),
+  handler: (input, context) => restore(toRequest(input), context),
   resume: (state: RestoreState, context, { steps }) =>
     resume(state, context, steps),
 });
@@ -110,8 +110,8 @@ export const backupNgImportVmBackup = defineOperation({
   ),
   result: Type.String({ description: "Id of the VM." }),
   ...restored,
-  handler: async (given, context) => {
-    const { id, sr, settings = {}, useDifferentialRestore } = given;
+  handler: async (input, context) => {
+    const { id, sr, settings = {}, useDifferentialRestore } = input;
     const { mapVdisSrs = {}, newMacAddresses = false } = settings;
     const disks = await disksOf(context, id);
     const srs: Record<string, string> = {};
@@ -120,7 +120,7 @@ export const backupNgImportVmBackup = defineOperation({
       if (typeof mapped === "string") srs[name] = mapped;
     }
     const isLeftOut = (key: string) => mapVdisSrs[key] === null;
-    const made = await restore(
+    const created = await restore(
       toRequest({
         id,
         sr,
@@ -133,7 +133,7 @@ export const backupNgImportVmBackup = defineOperation({
       }),
       context,
     );
-    return made.id;
+    return created.id;
   },
   resume: async (state: RestoreState, context, { steps }) =>
     (await resume(state, context, steps)).id,
@@ -143,14 +143,14 @@ type Given = Pick<RestoreRequest, "id" | "sr"> & {
   readonly [K in keyof RestoreRequest]?: RestoreRequest[K] | undefined;
 };
 
-function toRequest(given: Given): RestoreRequest {
+function toRequest(input: Given): RestoreRequest {
   const {
     srs = {},
     networks = {},
     start = false,
     differential = false,
-  } = given;
-  return { ...given, srs, networks, start, differential };
+  } = input;
+  return { ...input, srs, networks, start, differential };
 }
 
 /** Names and UUIDs of the disks of a backup, from the index. */

@@ -76,10 +76,10 @@ export const bulkRun = defineOperation({
     isAction: true,
     params: { sync: true },
   },
-  async handler({ sync = false, ids, filter, type, ...given }, context) {
+  async handler({ sync = false, ids, filter, type, ...input }, context) {
     const { dispatcher, services, task: callTask } = context;
     const plan = checkPlan(
-      { ...given, params: given.params ?? {} },
+      { ...input, params: input.params ?? {} },
       dispatcher,
     );
     const choice = {

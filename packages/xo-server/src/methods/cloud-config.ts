@@ -21,11 +21,11 @@ const PublicConfig = Type.Object({
 /** Templates may contain passwords: only users who can create VMs get them. */
 function list(
   { services, user }: OperationContext,
-  wanted: CloudConfigKind,
+  requested: CloudConfigKind,
 ): Static<typeof PublicConfig>[] {
   if (user === undefined || !mayCreateVms(user, services.store)) return [];
   return [...services.store.cloudConfigs.list()]
-    .filter(({ kind }) => kind === wanted)
+    .filter(({ kind }) => kind === requested)
     .map(toPublic);
 }
 
@@ -115,12 +115,12 @@ export const cloudConfigOperations = [
       summary,
       params: Type.Object({ name, template }, closed),
       result: PublicConfig,
-      async handler(given, { services }) {
-        const made = await services.store.cloudConfigs.create({
-          ...given,
+      async handler(input, { services }) {
+        const created = await services.store.cloudConfigs.create({
+          ...input,
           kind,
         });
-        return toPublic(made);
+        return toPublic(created);
       },
     }),
   ),

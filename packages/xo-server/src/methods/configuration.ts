@@ -48,9 +48,9 @@ export const xoImportConfig = defineOperation({
     "Imports a configuration, replacing the current one. Returns {$sendTo: path}.",
   params: Type.Object({ passphrase }, closed),
   result: Type.Object({ $sendTo: Type.String() }),
-  handler(given, context) {
+  handler(input, context) {
     const { services } = context;
-    const words = needPassphrase(given.passphrase);
+    const words = needPassphrase(input.passphrase);
     return services.oneTimePaths.offerUpload(async ({ body }) => {
       // The iterator does not destroy the request, which the response needs.
       const chunks = body.iterator({ destroyOnReturn: false });

@@ -70,7 +70,7 @@ export async function createDisk(
   { xapi, ref }: PoolObject,
   disk: EmptyDisk & Readonly<Record<string, unknown>>,
 ): Promise<string> {
-  const made = await xapi.callAsync("VDI.create", [
+  const vdi = await xapi.callAsync("VDI.create", [
     {
       name_description: "",
       other_config: {},
@@ -83,7 +83,7 @@ export async function createDisk(
       SR: ref,
     },
   ]);
-  return made as string;
+  return vdi as string;
 }
 
 type Place = Pick<Static<typeof newDisk>, "bootable" | "mode" | "position">;
@@ -102,7 +102,7 @@ async function attach(
 
 /** A VBD record with the fields that XAPI requires. */
 export function newVbd(
-  given: Readonly<Record<string, unknown>>,
+  input: Readonly<Record<string, unknown>>,
 ): Readonly<Record<string, unknown>> {
   return {
     VDI: NO_REF,
@@ -115,7 +115,7 @@ export function newVbd(
     type: "Disk",
     unpluggable: true,
     userdevice: "autodetect",
-    ...given,
+    ...input,
   };
 }
 

@@ -82,9 +82,9 @@ export const hostGetSmartctlInformation = defineOperation({
     const asked: Plugin = ["smartctl.py", "information"];
     const all = parse(await ask(on(context, id), asked));
     if (deviceNames === undefined || !isObject(all)) return all;
-    const wanted = new Set(deviceNames);
+    const requested = new Set(deviceNames);
     return Object.fromEntries(
-      Object.entries(all).filter(([name]) => wanted.has(name)),
+      Object.entries(all).filter(([name]) => requested.has(name)),
     );
   },
 });

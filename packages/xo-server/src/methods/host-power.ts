@@ -125,8 +125,8 @@ export const hostSetMaintenanceMode = defineOperation({
     migrateBack,
   }),
   permission: may("disable"),
-  handler: async ({ id, maintenance, ...given }, context) => {
-    const { migrateBack = false, vmsToForceMigrate } = given;
+  handler: async ({ id, maintenance, ...input }, context) => {
+    const { migrateBack = false, vmsToForceMigrate } = input;
     const { task: work } = context;
     const host = on(context, id);
     const blocked = toBlocked(vmsToForceMigrate, context.objects, context);
@@ -222,10 +222,10 @@ export const hostRestart = defineOperation({
       params: { suspendResidentVms: true },
     }),
   ],
-  handler: async (given, context) => {
-    const { force = false, bypassBlockedSuspend = false } = given;
-    const host = on(context, given.id);
-    if (given.suspendResidentVms === true)
+  handler: async (input, context) => {
+    const { force = false, bypassBlockedSuspend = false } = input;
+    const host = on(context, input.id);
+    if (input.suspendResidentVms === true)
       await smartReboot(host, parts(context, context), {
         bypassBlockedSuspend,
       });

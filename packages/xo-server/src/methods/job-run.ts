@@ -189,13 +189,13 @@ export const jobRunList = defineOperation({
   }),
   permission: "admin",
   async handler({ type, types, fields, ...options }, { services }) {
-    const wanted = new Set<string>(type === undefined ? types : [type]);
+    const requested = new Set<string>(type === undefined ? types : [type]);
     const jobIds = [...services.jobs.list()]
-      .filter((job) => wanted.has(job.type))
+      .filter((job) => requested.has(job.type))
       .map(({ id }) => id);
     const { runs, cursor } = await services.store.jobRuns.list({
       ...options,
-      ...(wanted.size === 0 ? {} : { jobIds }),
+      ...(requested.size === 0 ? {} : { jobIds }),
     });
     const next = cursor === undefined ? {} : { cursor };
     const toListed = fields === "summary" ? toSummary : toPublic;

@@ -131,10 +131,10 @@ export const jobSet = defineOperation({
     status: 204,
   },
   async handler(
-    { id: given, job: { id: named = "", ...patch } },
+    { id: input, job: { id: named = "", ...patch } },
     { services },
   ) {
-    const jobId = given ?? named;
+    const jobId = input ?? named;
     const { id, ...old } = toPublic(services.jobs.get(jobId));
     await services.jobs.set(id, toJobParts(merge(old, patch)));
     return true;

@@ -65,10 +65,10 @@ export const networkCreate = defineOperation({
     creates: "networks",
     example,
   }),
-  handler: async ({ pool, pif, vlan = 0, ...given }, context) => {
+  handler: async ({ pool, pif, vlan = 0, ...input }, context) => {
     if (pif !== undefined) context.check("operate:use", "PIF", pif);
     const trunk = pif && context.objects.get(pif, "PIF").ref;
-    const { xapi, ref, id } = await make(context, pool, given);
+    const { xapi, ref, id } = await make(context, pool, input);
     if (trunk) await createVlan(xapi, { trunk, network: ref, vlan });
     return id();
   },
@@ -87,8 +87,8 @@ export const networkCreateInternal = defineOperation({
     "CreateInternalNetwork",
     { creates: "networks", example },
   ),
-  handler: async ({ pool, ...given }, context) =>
-    (await make(context, pool, given)).id(),
+  handler: async ({ pool, ...input }, context) =>
+    (await make(context, pool, input)).id(),
 });
 
 export const networkCreateBonded = defineOperation({
@@ -112,10 +112,10 @@ export const networkCreateBonded = defineOperation({
     "CreateBondedNetwork",
     { creates: "networks", body: { pifIds: "pifs" }, example },
   ),
-  handler: async ({ pool, pifs, bondMode, ...given }, context) => {
+  handler: async ({ pool, pifs, bondMode, ...input }, context) => {
     for (const pif of pifs) context.check("operate:use", "PIF", pif);
     const members = pifs.map((pif) => context.objects.get(pif, "PIF"));
-    const { xapi, ref, id } = await make(context, pool, given);
+    const { xapi, ref, id } = await make(context, pool, input);
     const mode = bondMode;
     await createBond(context.objects, xapi, { members, network: ref, mode });
     const uuid = await id();

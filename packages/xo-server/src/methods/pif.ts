@@ -105,7 +105,7 @@ export const pifReconfigureIp = defineOperation({
     "Configures the IP address of a physical interface of a host: static, DHCP or none.",
   params: address,
   permission: onId("administrate:set", "PIF"),
-  handler: ({ id, ...given }, context) => reconfigure(on(context, id), given),
+  handler: ({ id, ...input }, context) => reconfigure(on(context, id), input),
 });
 
 /**
@@ -136,12 +136,12 @@ async function trunkOf({ xapi, ref }: PoolObject): Promise<unknown> {
 
 async function reconfigure(
   { xapi, ref, object }: PoolObject,
-  given: Omit<Static<typeof address>, "id">,
+  input: Omit<Static<typeof address>, "id">,
 ): Promise<true> {
-  const { ip, netmask, gateway, dns, ipv6, ipv6Mode } = given;
+  const { ip, netmask, gateway, dns, ipv6, ipv6Mode } = input;
   const text = (value: string | undefined, field: string) =>
     value ?? (object[field] as string);
-  const mode = given.mode ?? (ip === undefined ? undefined : "Static");
+  const mode = input.mode ?? (ip === undefined ? undefined : "Static");
   if (mode !== undefined)
     await xapi.callAsync("PIF.reconfigure_ip", [
       ref,

@@ -28,17 +28,17 @@ const roll = (
   call: RollingCall,
 ): Promise<boolean> => {
   const { objects } = context;
-  const { kind, ...given } = call;
+  const { kind, ...input } = call;
   const one = objects.get(pool, "pool");
   const subject = {
     name: `Rolling ${kind} of ${nameOf(one)}`,
     objectType: "pool",
     objectId: pool,
     operation: kind === "update" ? "pool.rollingUpdate" : "pool.rollingReboot",
-    params: { pool, ...given },
+    params: { pool, ...input },
   };
   return asTask(context, subject, async (work) => {
-    const state: RollingState = { pool, ...given };
+    const state: RollingState = { pool, ...input };
     await work.persistState(state);
     await rollAs(work, context, pool, call);
     return true;
@@ -77,14 +77,14 @@ function partsFor(
 const goOn =
   (kind: RollingCall["kind"]) =>
   async (
-    { pool, ...given }: RollingState,
+    { pool, ...input }: RollingState,
     context: OperationContext,
   ): Promise<boolean> => {
     const { task, services } = context;
     const record = services.rollingRecords.current(pool);
     const isBegun =
       record !== undefined && (record.task ?? task.taskId) === task.taskId;
-    const call = isBegun ? { kind, resume: true } : { ...given, kind };
+    const call = isBegun ? { kind, resume: true } : { ...input, kind };
     await rollAs(task, context, pool, call);
     return true;
   };
@@ -92,9 +92,9 @@ const goOn =
 /** Without the parameters that are ignored. */
 function toCall(
   kind: RollingCall["kind"],
-  given: Omit<RollingCall, "kind">,
+  input: Omit<RollingCall, "kind">,
 ): RollingCall {
-  const { shutdownPinnedVms, migrateBack, parallel, windows, resume } = given;
+  const { shutdownPinnedVms, migrateBack, parallel, windows, resume } = input;
   return { kind, shutdownPinnedVms, migrateBack, parallel, windows, resume };
 }
 
@@ -116,8 +116,8 @@ export const poolRollingReboot = defineOperation({
   }),
   permission: onPool("administrate:restart"),
   rest: action("rolling_reboot", "RollingReboot"),
-  handler: ({ pool, ...given }, context) =>
-    roll(context, pool, toCall("reboot", given)),
+  handler: ({ pool, ...input }, context) =>
+    roll(context, pool, toCall("reboot", input)),
   resume: goOn("reboot"),
 });
 
@@ -138,8 +138,8 @@ export const poolRollingUpdate = defineOperation({
   }),
   permission: onPool("administrate:update"),
   rest: action("rolling_update", "RollingUpdate"),
-  handler: ({ pool, ...given }, context) =>
-    roll(context, pool, toCall("update", given)),
+  handler: ({ pool, ...input }, context) =>
+    roll(context, pool, toCall("update", input)),
   resume: goOn("update"),
 });
 

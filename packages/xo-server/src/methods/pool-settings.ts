@@ -45,27 +45,27 @@ export const poolSet = defineOperation({
     migrationNetwork: orNone("a network"),
   }),
   permission: onId("administrate:set", "pool"),
-  handler: async ({ id, ...given }, context) => {
+  handler: async ({ id, ...input }, context) => {
     const { xapi, ref } = on(context, id);
     await setFields(
       xapi,
       { className: "pool", ref },
       {
-        name_label: given.name_label,
-        name_description: given.name_description,
-        tags: given.tags,
-        migration_compression: given.migrationCompression,
-        ha_reboot_vm_on_internal_shutdown: given.haRebootVmOnInternalShutdown,
-        suspend_image_SR: refOf(given.suspendSr, "SR", context),
-        crash_dump_SR: refOf(given.crashDumpSr, "SR", context),
+        name_label: input.name_label,
+        name_description: input.name_description,
+        tags: input.tags,
+        migration_compression: input.migrationCompression,
+        ha_reboot_vm_on_internal_shutdown: input.haRebootVmOnInternalShutdown,
+        suspend_image_SR: refOf(input.suspendSr, "SR", context),
+        crash_dump_SR: refOf(input.crashDumpSr, "SR", context),
       },
     );
-    for (const network of [given.backupNetwork, given.migrationNetwork])
+    for (const network of [input.backupNetwork, input.migrationNetwork])
       refOf(network, "network", context);
     const entries = {
-      auto_poweron: toEntry(given.auto_poweron),
-      "xo:backupNetwork": given.backupNetwork,
-      "xo:migrationNetwork": given.migrationNetwork,
+      auto_poweron: toEntry(input.auto_poweron),
+      "xo:backupNetwork": input.backupNetwork,
+      "xo:migrationNetwork": input.migrationNetwork,
     };
     for (const [key, value] of Object.entries(entries)) {
       if (value === undefined) continue;

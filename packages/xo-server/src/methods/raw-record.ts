@@ -46,10 +46,10 @@ export const xoGetRawRecord = defineOperation({
     operationId: "GetRawRecord",
     example,
   },
-  handler: ({ id: given }, { services }) => {
-    const entry = services.catalog.get(given);
+  handler: ({ id: input }, { services }) => {
+    const entry = services.catalog.get(input);
     if (entry === undefined)
-      throw new XoError("NO_SUCH_OBJECT", { type: "object", id: given });
+      throw new XoError("NO_SUCH_OBJECT", { type: "object", id: input });
     const { id, type, pool, json } = entry;
     const object = JSON.parse(json.toString()) as { _xapiRef: Ref };
     const ref = object._xapiRef;

@@ -86,10 +86,10 @@ export const resourceSetCreate = defineOperation({
   summary: "A new resource set; as it is then.",
   params: Type.Object({ name, ...optionalParts() }, closed),
   result: PublicSet,
-  async handler(given, context) {
+  async handler(input, context) {
     const set = await context.services.store.resourceSets.create({
-      name: given.name,
-      ...partsOf(given, context.services.resourceSets),
+      name: input.name,
+      ...partsOf(input, context.services.resourceSets),
     });
     return readable(set.id, context);
   },
@@ -103,10 +103,10 @@ export const resourceSetSet = defineOperation({
     { id, name: Type.Optional(name), ...optionalParts() },
     closed,
   ),
-  handler: ({ id: setId, name: newName, ...given }, context) =>
+  handler: ({ id: setId, name: newName, ...input }, context) =>
     update(context, setId, () => ({
       ...(newName === undefined ? {} : { name: newName }),
-      ...partsOf(given, context.services.resourceSets),
+      ...partsOf(input, context.services.resourceSets),
     })),
 });
 
@@ -152,9 +152,9 @@ export const resourceSetAddObject = defineOperation({
   name: "resourceSet.addObject",
   summary: "Adds an object to a resource set, for use by its users.",
   params: Type.Object({ id, object }, closed),
-  handler: (given, context) =>
-    update(context, given.id, ({ objects }) =>
-      setObjects(context, [...objects, given.object]),
+  handler: (input, context) =>
+    update(context, input.id, ({ objects }) =>
+      setObjects(context, [...objects, input.object]),
     ),
 });
 
@@ -163,11 +163,11 @@ export const resourceSetRemoveObject = defineOperation({
   name: "resourceSet.removeObject",
   summary: "Removes an object from a resource set.",
   params: Type.Object({ id, object }, closed),
-  handler: (given, context) =>
-    update(context, given.id, ({ objects }) =>
+  handler: (input, context) =>
+    update(context, input.id, ({ objects }) =>
       setObjects(
         context,
-        objects.filter((one) => one !== given.object),
+        objects.filter((one) => one !== input.object),
       ),
     ),
 });
@@ -177,9 +177,9 @@ export const resourceSetAddSubject = defineOperation({
   name: "resourceSet.addSubject",
   summary: "Adds a user or a group to a resource set.",
   params: Type.Object({ id, subject }, closed),
-  handler: (given, context) =>
-    update(context, given.id, ({ subjects }) => ({
-      subjects: [...subjects, given.subject],
+  handler: (input, context) =>
+    update(context, input.id, ({ subjects }) => ({
+      subjects: [...subjects, input.subject],
     })),
 });
 
@@ -188,9 +188,9 @@ export const resourceSetRemoveSubject = defineOperation({
   name: "resourceSet.removeSubject",
   summary: "Removes a user or a group from a resource set.",
   params: Type.Object({ id, subject }, closed),
-  handler: (given, context) =>
-    update(context, given.id, ({ subjects }) => ({
-      subjects: subjects.filter((one) => one !== given.subject),
+  handler: (input, context) =>
+    update(context, input.id, ({ subjects }) => ({
+      subjects: subjects.filter((one) => one !== input.subject),
     })),
 });
 
@@ -206,9 +206,9 @@ export const resourceSetAddLimit = defineOperation({
   name: "resourceSet.addLimit",
   summary: "Sets a quota of a resource set.",
   params: Type.Object({ id, limitId, quantity }, closed),
-  handler: (given, context) =>
-    update(context, given.id, ({ limits }) => ({
-      limits: { ...limits, [given.limitId]: given.quantity },
+  handler: (input, context) =>
+    update(context, input.id, ({ limits }) => ({
+      limits: { ...limits, [input.limitId]: input.quantity },
     })),
 });
 
@@ -217,10 +217,10 @@ export const resourceSetRemoveLimit = defineOperation({
   name: "resourceSet.removeLimit",
   summary: "Removes a quota of a resource set.",
   params: Type.Object({ id, limitId }, closed),
-  handler: (given, context) =>
-    update(context, given.id, ({ limits }) => ({
+  handler: (input, context) =>
+    update(context, input.id, ({ limits }) => ({
       limits: Object.fromEntries(
-        Object.entries(limits).filter(([key]) => key !== given.limitId),
+        Object.entries(limits).filter(([key]) => key !== input.limitId),
       ),
     })),
 });

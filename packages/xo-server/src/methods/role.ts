@@ -111,22 +111,22 @@ export const roleCopy = defineOperation({
     isAction: true,
     creates: "acl-roles",
   },
-  handler: ({ id, ...wanted }, { services }) =>
-    copyRole(services.store, id, wanted),
+  handler: ({ id, ...requested }, { services }) =>
+    copyRole(services.store, id, requested),
 });
 
 /** @returns the id of the copy, which is whole or not there */
 async function copyRole(
   store: Pick<Store, "roles" | "privileges">,
   id: string,
-  wanted: { readonly name?: string; readonly description?: string },
+  requested: { readonly name?: string; readonly description?: string },
 ): Promise<string> {
   const { roles, privileges } = store;
   const role = roles.get(id);
   if (role === undefined)
     throw new XoError("NO_SUCH_OBJECT", { type: "role", id });
   const { name = `${role.name} (copy)`, description = role.description } =
-    wanted;
+    requested;
   const copy = await roles.create({ name, description });
   try {
     for (const { effect, resource, action, selector } of privilegesOf(

@@ -169,8 +169,8 @@ export const scheduleCreate = defineOperation({
     exposure: "confirm",
     status: 201,
   },
-  handler: async (given, { services }) =>
-    toPublic(await services.jobs.createSchedule(given)),
+  handler: async (input, { services }) =>
+    toPublic(await services.jobs.createSchedule(input)),
 });
 
 export const scheduleSet = defineOperation({
@@ -199,8 +199,8 @@ export const scheduleSet = defineOperation({
     exposure: "confirm",
     status: 204,
   },
-  async handler({ id: scheduleId, ...given }, { services }) {
-    const patch = Object.entries(given).map(([key, value]) => [
+  async handler({ id: scheduleId, ...input }, { services }) {
+    const patch = Object.entries(input).map(([key, value]) => [
       key,
       value ?? undefined,
     ]);

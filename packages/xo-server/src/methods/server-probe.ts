@@ -91,10 +91,11 @@ function toInvalid(error: unknown): unknown {
 function toPublic(found: HostProbe): Static<typeof Probe> {
   const { address, certificate, error, coordinator } = found;
   const problem = error === undefined ? undefined : problemOf(error);
-  const isAway = problem !== undefined && AWAY.has(problem);
+  const isUnreachable =
+    problem !== undefined && UNREACHABLE_PROBLEMS.has(problem);
   return {
     address,
-    isReachable: !isAway,
+    isReachable: !isUnreachable,
     ...(problem === undefined ? {} : { problem }),
     ...(coordinator === undefined ? {} : { coordinator }),
     ...(certificate === undefined
@@ -108,7 +109,7 @@ function isTrusted({ distrust }: NonNullable<HostProbe["certificate"]>) {
 }
 
 /** The host does not exist or is unreachable. */
-const AWAY: ReadonlySet<Problem> = new Set([
+const UNREACHABLE_PROBLEMS: ReadonlySet<Problem> = new Set([
   "name-not-found",
   "refused",
   "timed-out",

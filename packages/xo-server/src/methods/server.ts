@@ -192,8 +192,8 @@ export const serverSet = defineOperation({
     closed,
   ),
   ...change,
-  handler: async ({ id, label, ...given }, context) => {
-    const { allowUnauthorized, readOnly, fingerprint, ...patch } = given;
+  handler: async ({ id, label, ...input }, context) => {
+    const { allowUnauthorized, readOnly, fingerprint, ...patch } = input;
     const server = find(context, id);
     checkHostChange(server, patch);
     const options = changed(server.options, {

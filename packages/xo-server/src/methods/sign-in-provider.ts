@@ -267,12 +267,12 @@ export const signInProviderTestOidc = defineOperation({
     const { issuer, authorizationEndpoint, tokenEndpoint, scopes, claims } =
       await provider.describe();
     const missing = (
-      wanted: string[],
+      requested: string[],
       listed: readonly string[] | undefined,
     ) =>
       listed === undefined
         ? []
-        : wanted.filter((one) => one !== "" && !listed.includes(one));
+        : requested.filter((one) => one !== "" && !listed.includes(one));
     return {
       issuer,
       ...(authorizationEndpoint === undefined ? {} : { authorizationEndpoint }),

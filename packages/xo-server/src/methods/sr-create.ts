@@ -40,7 +40,7 @@ interface Kind {
   readonly summary: string;
   readonly params: Readonly<Record<string, TSchema>>;
   readonly make: (
-    given: Given,
+    input: Given,
   ) => Pick<NewSr, "type" | "device" | "shared"> & Partial<NewSr>;
 }
 
@@ -139,8 +139,8 @@ function defineKind(kind: Kind): Operation<Services> {
     result: Type.String(),
     permission: onHost,
     changes: true,
-    handler: (given, { objects }) => {
-      const parameters = given as Given & typeof given;
+    handler: (input, { objects }) => {
+      const parameters = input as Given & typeof input;
       const { device, ...kindOf } = make(parameters);
       const formats = parameters["preferredImageFormat"];
       return makeSr(objects, {
@@ -153,8 +153,8 @@ function defineKind(kind: Kind): Operation<Services> {
   });
 }
 
-function namesOf(given: Given & { readonly host: string }) {
-  const { host, nameLabel, nameDescription = "" } = given;
+function namesOf(input: Given & { readonly host: string }) {
+  const { host, nameLabel, nameDescription = "" } = input;
   return {
     host,
     name_label: String(nameLabel),
@@ -180,23 +180,23 @@ export const srCreateIso = defineOperation({
   result: Type.String(),
   permission: onHost,
   changes: true,
-  handler: ({ path, type, user, password, ...given }, { objects }) => {
+  handler: ({ path, type, user, password, ...input }, { objects }) => {
     if (type === "smb" && user === undefined)
       throw new XoError("INVALID_PARAMETERS", {
         reason: "SMB needs a user",
       });
     const devices: Readonly<Record<string, Given>> = {
       local: { legacy_mode: "true" },
-      nfs: { nfsversion: given.nfsVersion, options: given.nfsOptions },
+      nfs: { nfsversion: input.nfsVersion, options: input.nfsOptions },
       smb: { type: "cifs", username: user, cifspassword: password },
     };
     return makeSr(objects, {
-      ...namesOf(given),
+      ...namesOf(input),
       type: "iso",
       content_type: "iso",
       shared: type !== "local",
       device: { location: path, ...devices[type] },
-      uuid: given.srUuid,
+      uuid: input.srUuid,
     });
   },
 });
@@ -227,12 +227,12 @@ export const srCreate = defineOperation({
     body: { hostId: "host" },
   },
   handler: (
-    { SR_type, device_config, size, sm_config, ...given },
+    { SR_type, device_config, size, sm_config, ...input },
     { objects },
   ) =>
     makeSr(objects, {
       name_description: "",
-      ...given,
+      ...input,
       type: SR_type,
       device: device_config,
       ...(sm_config === undefined ? {} : { sm_config }),

@@ -16,7 +16,7 @@ interface Probe {
   readonly summary: string;
   readonly params: Readonly<Record<string, TSchema>>;
   readonly type: string;
-  readonly device: (given: Given) => Given;
+  readonly device: (input: Given) => Given;
   /** Element of the answer, and the names of its members in ours. */
   readonly rows: readonly [
     element: string,
@@ -27,14 +27,14 @@ interface Probe {
 const chap = { chapUser: optional, chapPassword: optional };
 const uuid = ["SR", { UUID: "uuid" }] as const;
 
-function iscsi(given: Given): Given {
+function iscsi(input: Given): Given {
   return {
-    target: given["target"],
-    port: given["port"],
-    targetIQN: given["targetIqn"],
-    SCSIid: given["scsiId"],
-    chapuser: given["chapUser"],
-    chappassword: given["chapPassword"],
+    target: input["target"],
+    port: input["port"],
+    targetIQN: input["targetIqn"],
+    SCSIid: input["scsiId"],
+    chapuser: input["chapUser"],
+    chappassword: input["chapPassword"],
   };
 }
 
@@ -141,9 +141,9 @@ async function ask(call: () => Promise<unknown>): Promise<string> {
   }
 }
 
-function toTexts(given: Given): Readonly<Record<string, string>> {
+function toTexts(input: Given): Readonly<Record<string, string>> {
   return Object.fromEntries(
-    Object.entries(given)
+    Object.entries(input)
       .filter(([, value]) => value !== undefined)
       .map(([key, value]) => [key, String(value)]),
   );
@@ -162,9 +162,9 @@ export const srProbeOperations = probes.map(
         resource: "host",
         id: ({ host }) => host,
       },
-      handler: async (given, { objects }) => {
-        const { xapi, ref } = objects.get(given.host, "host");
-        const config = toTexts(device(given));
+      handler: async (input, { objects }) => {
+        const { xapi, ref } = objects.get(input.host, "host");
+        const config = toTexts(device(input));
         const answer = await ask(() =>
           xapi.call("SR.probe", [ref, config, type, {}]),
         );

@@ -9,7 +9,7 @@ import type { AuthenticatedUser } from "../auth/authenticated-user.js";
 import { PublicToken, toPublicToken } from "../auth/public-token.js";
 
 const description = Type.String({ maxLength: 1024 });
-const wanted = {
+const requested = {
   description: Type.Optional(description),
   client: Type.Optional(
     Type.Object({ id: Type.String({ minLength: 1, maxLength: 1024 }) }),
@@ -20,7 +20,7 @@ const wanted = {
     }),
   ),
 };
-const Wanted = Type.Object(wanted, { additionalProperties: false });
+const Wanted = Type.Object(requested, { additionalProperties: false });
 const which = Type.Object(
   {
     tokens: Type.Optional(
@@ -100,9 +100,9 @@ async function remove(
 }
 
 /** @throws XoError FORBIDDEN: only admins see to others */
-function userIdOf(given: string, context: OperationContext): string {
+function userIdOf(input: string, context: OperationContext): string {
   const { id: own, isAdmin } = personOf(context);
-  const userId = given === "me" ? own : given;
+  const userId = input === "me" ? own : input;
   if (userId !== own && !isAdmin)
     throw new XoError("FORBIDDEN", { permission: "admin" });
   if (context.services.store.users.get(userId) === undefined)
@@ -199,7 +199,7 @@ export const userCreateAuthenticationToken = defineOperation({
   name: "user.createAuthenticationToken",
   summary:
     "Creates a token as token.create does, and returns it with its details.",
-  params: Type.Object({ id, ...wanted }, { additionalProperties: false }),
+  params: Type.Object({ id, ...requested }, { additionalProperties: false }),
   result: Type.Object({ token: PublicToken }),
   permission: "user",
   changes: true,
@@ -222,9 +222,9 @@ export const userCreateAuthenticationToken = defineOperation({
     },
   ],
   async handler({ id, ...options }, context) {
-    const made = await create(context, userIdOf(id, context), options);
+    const created = await create(context, userIdOf(id, context), options);
     // To REST clients the id is the token.
-    return { token: { ...toPublicToken(made.token), id: made.text } };
+    return { token: { ...toPublicToken(created.token), id: created.text } };
   },
 });
 

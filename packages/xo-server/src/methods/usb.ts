@@ -35,8 +35,8 @@ export const vusbCreate = defineOperation({
     context.check("operate:use", "USB_group", usbGroup);
     const { xapi, ref } = context.objects.get(vm, "VM");
     const group = context.objects.get(usbGroup, "USB_group").ref;
-    const made = await xapi.callAsync("VUSB.create", [ref, group, {}]);
-    return idOfMade(context.objects, xapi, { type: "VUSB", ref: made });
+    const created = await xapi.callAsync("VUSB.create", [ref, group, {}]);
+    return idOfMade(context.objects, xapi, { type: "VUSB", ref: created });
   },
 });
 

@@ -63,14 +63,14 @@ export const vbdCreate = defineOperation({
     exposure: "confirm",
     status: 201,
   },
-  handler: async ({ VM, VDI, ...given }, context) => {
+  handler: async ({ VM, VDI, ...input }, context) => {
     if (VDI !== undefined) context.check("administrate:attach", "*", VDI);
     const vm = context.objects.get(VM, "VM", "VM-template");
     const { xapi, ref, object } = vm;
     const disk = VDI && context.objects.get(VDI, "VDI", "VDI-snapshot").ref;
-    const record = { ...given, VM: ref, VDI: disk ?? NO_REF };
-    const empty = given.empty ?? VDI === undefined;
-    const isDisk = VDI !== undefined && given.type !== "CD";
+    const record = { ...input, VM: ref, VDI: disk ?? NO_REF };
+    const empty = input.empty ?? VDI === undefined;
+    const isDisk = VDI !== undefined && input.type !== "CD";
     const growth = isDisk ? growthOfDisk(vm, VDI, context.objects) : {};
     const vbd = await withGrowth(vm, growth, context, () =>
       xapi.call("VBD.create", [newVbd({ ...record, empty })]),

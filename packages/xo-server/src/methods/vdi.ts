@@ -94,14 +94,14 @@ export const vdiSet = defineOperation({
     operationId: "UpdateVdi",
     exposure: "confirm",
   },
-  handler: ({ id, ...given }, context) => {
+  handler: ({ id, ...input }, context) => {
     const disk = context.objects.get(id, ...DISKS);
-    const size = given.size === undefined ? 0 : toBytes(given.size);
+    const size = input.size === undefined ? 0 : toBytes(input.size);
     return withDiskGrowth(
       disk,
       size - Number(disk.object["size"]),
       context,
-      () => set(disk, given),
+      () => set(disk, input),
     );
   },
 });

@@ -32,9 +32,9 @@ export type NewVif = Static<typeof newVif>;
 /** Creates a VIF with the fields that XAPI requires. @returns its id */
 export async function createVif(
   objects: PoolObjects,
-  given: NewVif,
+  input: NewVif,
 ): Promise<string> {
-  const { vm, network, MTU, ...more } = given;
+  const { vm, network, MTU, ...more } = input;
   const { xapi, ref: VM } = objects.get(vm, "VM", "VM-template");
   const to = objects.get(network, "network");
   const device = more.device ?? (await freeDevice(xapi, VM));

@@ -36,11 +36,11 @@ export interface VifChange extends Omit<
 
 /** @returns it, or the one that was made in its place */
 export async function setVif(
-  given: PoolObject,
+  input: PoolObject,
   { mac, to, ...settings }: VifChange,
 ): Promise<PoolObject> {
-  const isMoved = mac !== undefined && mac !== given.object["MAC"];
-  const vif = isMoved ? await replace(given, mac) : given;
+  const isMoved = mac !== undefined && mac !== input.object["MAC"];
+  const vif = isMoved ? await replace(input, mac) : input;
   const { xapi, ref } = vif;
   if (to !== undefined) await xapi.callAsync("VIF.move", [ref, to]);
   for (const [method, ...params] of toCalls(settings))
@@ -59,29 +59,29 @@ async function replace(vif: PoolObject, mac: string): Promise<PoolObject> {
     xapi.call("VIF.create", [
       { ...record, MAC, currently_attached: false },
     ]) as Promise<Ref>;
-  const made = await create(mac).catch(async (error: unknown) => {
+  const created = await create(mac).catch(async (error: unknown) => {
     // Restores the VIF with the old address.
     await create(object["MAC"]);
     throw error;
   });
-  if (isAttached) await xapi.callAsync("VIF.plug", [made]);
-  return { ...vif, ref: made };
+  if (isAttached) await xapi.callAsync("VIF.plug", [created]);
+  return { ...vif, ref: created };
 }
 
 type Call = readonly [method: string, ...params: unknown[]];
 
-function toCalls(given: Omit<VifChange, "mac" | "to">): Call[] {
+function toCalls(input: Omit<VifChange, "mac" | "to">): Call[] {
   const direct: [string, unknown][] = [
-    ["locking_mode", given.lockingMode],
-    ["ipv4_allowed", given.allowedIpv4Addresses],
-    ["ipv6_allowed", given.allowedIpv6Addresses],
+    ["locking_mode", input.lockingMode],
+    ["ipv4_allowed", input.allowedIpv4Addresses],
+    ["ipv6_allowed", input.allowedIpv6Addresses],
   ];
   return [
     ...direct
       .filter(([, value]) => value !== undefined)
       .map(([field, value]): Call => [`set_${field}`, value]),
-    ...rateCalls(given.rateLimit),
-    ...checksumCalls(given.txChecksumming),
+    ...rateCalls(input.rateLimit),
+    ...checksumCalls(input.txChecksumming),
   ];
 }
 

@@ -39,22 +39,22 @@ export const vifCreate = defineOperation({
     status: 201,
     body: { vmId: "vm", networkId: "network" },
   },
-  handler: async (given, context) => {
-    context.check("operate:use", "network", given.network);
+  handler: async (input, context) => {
+    context.check("operate:use", "network", input.network);
     const locking = {
       // The default of the network.
       lockingMode:
-        given.locking_mode === "network_default"
+        input.locking_mode === "network_default"
           ? undefined
-          : given.locking_mode,
-      allowedIpv4: given.ipv4_allowed,
-      allowedIpv6: given.ipv6_allowed,
+          : input.locking_mode,
+      allowedIpv4: input.ipv4_allowed,
+      allowedIpv6: input.ipv6_allowed,
     };
-    checkLocking(locking, given.network, context);
-    const assigned = await assignAddress(given, context);
+    checkLocking(locking, input.network, context);
+    const assigned = await assignAddress(input, context);
     try {
       return await createVif(context.objects, {
-        ...given,
+        ...input,
         ...assigned?.fields,
       });
     } catch (error) {
@@ -111,13 +111,13 @@ export const vifSet = defineOperation({
     operationId: "UpdateVif",
     exposure: "confirm",
   },
-  handler: async ({ id, network, attached, ...given }, context) => {
+  handler: async ({ id, network, attached, ...input }, context) => {
     if (network !== undefined) context.check("operate:use", "network", network);
     const to = network && context.objects.get(network, "network").ref;
     const found = on(context, id);
-    checkAdministrate(found, { network, ...given }, context);
+    checkAdministrate(found, { network, ...input }, context);
     const vif = await setVif(found, {
-      ...given,
+      ...input,
       ...(to ? { to } : {}),
     });
     if (attached === true) await plug(vif);
@@ -159,11 +159,11 @@ async function assignAddress(
  */
 function checkAdministrate(
   { id, object }: PoolObject,
-  given: VifChange & { readonly network: string | undefined },
+  input: VifChange & { readonly network: string | undefined },
   rights: Pick<OperationContext, "check">,
 ): void {
   const { mac, lockingMode, allowedIpv4Addresses, allowedIpv6Addresses } =
-    given;
+    input;
   const isLocking = [
     lockingMode,
     allowedIpv4Addresses,
@@ -171,7 +171,7 @@ function checkAdministrate(
   ].some((value) => value !== undefined);
   if (isLocking || mac !== undefined)
     rights.check("administrate:set", "VIF", id);
-  const network = given.network ?? object["$network"];
+  const network = input.network ?? object["$network"];
   if (isLocking && typeof network === "string")
     rights.check("operate:set-locking", "network", network);
 }

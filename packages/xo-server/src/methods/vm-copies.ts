@@ -72,13 +72,13 @@ export const vmClone = defineOperation({
     creates: "vms",
     body: { name_label: "name", srId: "sr" },
   },
-  handler: (given, context) => {
-    const { id: vm, full_copy = false, fast = !full_copy } = given;
-    const { sr } = given;
+  handler: (input, context) => {
+    const { id: vm, full_copy = false, fast = !full_copy } = input;
+    const { sr } = input;
     const from = source(context, vm);
     const options = {
-      name: nameFor(from.object, given),
-      compress: given.compress,
+      name: nameFor(from.object, input),
+      compress: input.compress,
     };
     if (sr !== undefined) context.check("operate:store", "SR", sr);
     return withCopy(from, context, () =>
@@ -169,10 +169,10 @@ async function copyToTemplate(
   objects: PoolObjects,
   { id, xapi, ref, object }: PoolObject,
 ): Promise<string> {
-  return withRollback(untrackedXapi(objects, id), async (made) => {
+  return withRollback(untrackedXapi(objects, id), async (rollback) => {
     const label = String(object["name_label"]);
     const copy = (await xapi.callAsync("VM.clone", [ref, label])) as Ref;
-    addVm(made, copy);
+    addVm(rollback, copy);
     // A clone of a snapshot or template is a template already: XAPI refuses to make it one.
     if ((await xapi.call("VM.get_is_a_template", [copy])) !== true)
       await xapi.call("VM.set_is_a_template", [copy, true]);
@@ -191,14 +191,14 @@ async function clone(
   { name = nameOf(vm.object, "clone"), fast }: CloneOptions,
 ): Promise<string> {
   const { xapi, ref } = vm;
-  const cleaner = untrackedXapi(objects, vm.id);
-  return withRollback(cleaner, async (made) => {
+  const cleanupXapi = untrackedXapi(objects, vm.id);
+  return withRollback(cleanupXapi, async (rollback) => {
     if (!fast) {
-      const copy = await copyVm(vm, { name, made, cleaner });
+      const copy = await copyVm(vm, { name, rollback, cleanupXapi });
       return viewOfVm(objects, copy);
     }
     const copy = (await xapi.callAsync("VM.clone", [ref, name])) as Ref;
-    addVm(made, copy);
+    addVm(rollback, copy);
     return viewOfVm(objects, { xapi, ref: copy });
   });
 }
@@ -214,22 +214,22 @@ async function copy(
   vm: PoolObject,
   { sr, name = nameOf(vm.object, "copy"), compress = false }: CopyOptions,
 ): Promise<string> {
-  const cleaner = untrackedXapi(objects, sr);
-  return withRollback(cleaner, async (made) => {
+  const cleanupXapi = untrackedXapi(objects, sr);
+  return withRollback(cleanupXapi, async (rollback) => {
     const copy = await copyVm(vm, {
       name,
       sr: objects.get(sr, "SR"),
-      made,
-      cleaner: untrackedXapi(objects, vm.id),
+      rollback,
+      cleanupXapi: untrackedXapi(objects, vm.id),
       compression: toCompression(compress),
     });
     return viewOfVm(objects, copy);
   });
 }
 
-function toCompression(given: boolean | string): "" | "gzip" | "zstd" {
-  if (given === "zstd") return given;
-  return given === false || given === "" ? "" : "gzip";
+function toCompression(input: boolean | string): "" | "gzip" | "zstd" {
+  if (input === "zstd") return input;
+  return input === false || input === "" ? "" : "gzip";
 }
 
 function nameOf(object: PoolObject["object"], what: string): string {

@@ -57,9 +57,9 @@ export const vmCreate = defineOperation({
     operationId: "CreateVm",
     creates: "vms",
   },
-  handler: async (given, context) => {
-    await context.task.persistState({ name: given.name_label });
-    return createVmFromTemplate(given, {
+  handler: async (input, context) => {
+    await context.task.persistState({ name: input.name_label });
+    return createVmFromTemplate(input, {
       objects: context.objects,
       sets: context.services.resourceSets,
       context,
@@ -82,10 +82,10 @@ export const vmCreateMultiple = defineOperation({
     path: "/pools/{pool}/actions/create_vms",
     operationId: "CreateVms",
   },
-  handler: (given, context) =>
-    asTask(given, { tasks: context.services.tasks, context }, (work) =>
+  handler: (input, context) =>
+    asTask(input, { tasks: context.services.tasks, context }, (work) =>
       createVms(
-        given,
+        input,
         {
           objects: context.objects.forTask(work),
           sets: context.services.resourceSets,
@@ -105,15 +105,15 @@ interface Followers {
 
 /** Runs as a task that clients can follow, over JSON-RPC too. */
 async function asTask<T>(
-  given: CreateManyParameters,
+  input: CreateManyParameters,
   { tasks, context }: Followers,
   run: (work: TaskContext) => Promise<T>,
 ): Promise<T> {
   const { task: work, user: person } = context;
   if (work.taskId !== undefined || tasks === undefined) return run(work);
-  const { template, pool = template } = given;
+  const { template, pool = template } = input;
   const subject = {
-    name: `Creation of ${toEachParameters(given).length} VMs`,
+    name: `Creation of ${toEachParameters(input).length} VMs`,
     objectId: pool,
     objectType: "pool",
     userId: person?.id,

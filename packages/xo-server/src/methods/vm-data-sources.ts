@@ -28,15 +28,15 @@ const shared = {
 
 async function changeDataSource(
   { objects }: Pick<OperationContext, "objects">,
-  given: Static<typeof params>,
+  input: Static<typeof params>,
   verb: "forget_data_source_archives" | "record_data_source",
 ): Promise<true> {
-  const { dataSource = given.data_source } = given;
+  const { dataSource = input.data_source } = input;
   if (dataSource === undefined)
     throw new XoError("INVALID_PARAMETERS", {
       reason: "dataSource is missing",
     });
-  const { xapi, ref } = objects.get(given.id, "VM");
+  const { xapi, ref } = objects.get(input.id, "VM");
   await xapi.call(`VM.${verb}`, [ref, dataSource]);
   return true;
 }
@@ -44,8 +44,8 @@ async function changeDataSource(
 const remove = {
   ...shared,
   summary: "Stops recording a data source of a VM and deletes its archives.",
-  handler: (given: Static<typeof params>, context: OperationContext) =>
-    changeDataSource(context, given, "forget_data_source_archives"),
+  handler: (input: Static<typeof params>, context: OperationContext) =>
+    changeDataSource(context, input, "forget_data_source_archives"),
 };
 
 export const vmAddDataSource = defineOperation({

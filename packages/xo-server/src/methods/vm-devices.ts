@@ -40,8 +40,8 @@ export const vmInsertCd = defineOperation({
     const vm = on(context, id);
     const scope = new PoolScope(context.objects, vm, context);
     const image = findCdImage(scope, context.objects, cd_id);
-    await withRollback(untrackedXapi(context.objects, id), (made) =>
-      insertCd(vm, image.ref, { force, made }),
+    await withRollback(untrackedXapi(context.objects, id), (rollback) =>
+      insertCd(vm, image.ref, { force, rollback }),
     );
     return true;
   },
@@ -82,14 +82,14 @@ export const vmAttachDisk = defineOperation({
     const scope = new PoolScope(context.objects, found, context);
     const disk = scope.use("administrate:attach", "VDI", vdi);
     const growth = growthOfDisk(found, vdi, context.objects);
-    const attach = async (made: Rollback) => {
+    const attach = async (rollback: Rollback) => {
       const vbd = await createVbd(found.xapi, {
         ...options,
         vm: found.ref,
         vdi: disk.ref,
         position: position === undefined ? undefined : String(position),
       });
-      await plugInto(found, { className: "VBD", ref: vbd }, made);
+      await plugInto(found, { className: "VBD", ref: vbd }, rollback);
     };
     await withGrowth(found, growth, context, () =>
       withRollback(untrackedXapi(context.objects, vm), attach),
@@ -127,19 +127,22 @@ export const vmCreateInterface = defineOperation({
       context,
     );
     const { MTU } = to.object;
-    return withRollback(untrackedXapi(context.objects, vm), async (made) => {
-      const ref = await createInterface(found.xapi, {
-        vm: found.ref,
-        network: to.ref,
-        device: String(position ?? (await freeDevice(found))),
-        mac,
-        mtu: typeof MTU === "number" ? MTU : undefined,
-        ipv4: allowedIpv4Addresses,
-        ipv6: allowedIpv6Addresses,
-      });
-      await plugInto(found, { className: "VIF", ref }, made);
-      return idOfMade(context.objects, found.xapi, { type: "VIF", ref });
-    });
+    return withRollback(
+      untrackedXapi(context.objects, vm),
+      async (rollback) => {
+        const ref = await createInterface(found.xapi, {
+          vm: found.ref,
+          network: to.ref,
+          device: String(position ?? (await freeDevice(found))),
+          mac,
+          mtu: typeof MTU === "number" ? MTU : undefined,
+          ipv4: allowedIpv4Addresses,
+          ipv6: allowedIpv6Addresses,
+        });
+        await plugInto(found, { className: "VIF", ref }, rollback);
+        return idOfMade(context.objects, found.xapi, { type: "VIF", ref });
+      },
+    );
   },
 });
 
@@ -166,9 +169,9 @@ export const vmCreateCloudInitConfigDrive = defineOperation({
     const uuid = String(object["uuid"]);
     const growth = { disk: CONFIG_DRIVE_SIZE };
     await withGrowth(found, growth, context, () =>
-      withRollback(untrackedXapi(context.objects, vm), (made) =>
+      withRollback(untrackedXapi(context.objects, vm), (rollback) =>
         createConfigDrive(
-          { xapi, vm: { ref, uuid }, sr: place, made },
+          { xapi, vm: { ref, uuid }, sr: place, rollback },
           { userData: config, networkConfig },
         ),
       ),
@@ -186,10 +189,10 @@ async function freeDevice({ xapi, ref }: PoolObject): Promise<string> {
 async function plugInto(
   { xapi, ref: vm }: PoolObject,
   { className, ref }: { readonly className: "VBD" | "VIF"; readonly ref: Ref },
-  made: Rollback,
+  rollback: Rollback,
 ): Promise<void> {
-  made.add(`${className} ${ref}`, (cleaner) =>
-    cleaner.callAsync(`${className}.destroy`, [ref]),
+  rollback.add(`${className} ${ref}`, (cleanupXapi) =>
+    cleanupXapi.callAsync(`${className}.destroy`, [ref]),
   );
   if (isRunning(await readRecord(xapi, "VM", vm)))
     await xapi.callAsync(`${className}.plug`, [ref]);

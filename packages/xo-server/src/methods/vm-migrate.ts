@@ -62,45 +62,45 @@ export const vmMigrate = defineOperation({
   },
   // Its last one, in any case.
   isOneCall: () => true,
-  handler: async (given, context) => {
-    await migrateVm(plan(given, context.objects, context), context.objects);
+  handler: async (input, context) => {
+    await migrateVm(plan(input, context.objects, context), context.objects);
     return true;
   },
 });
 
 function plan(
-  given: Static<typeof params>,
+  input: Static<typeof params>,
   objects: PoolObjects,
   context: HandlerContext,
 ): Migration {
-  const vm = objects.get(given.vm, "VM");
-  context.check("operate:place", "host", given.targetHost);
-  const host = objects.get(given.targetHost, "host");
+  const vm = objects.get(input.vm, "VM");
+  context.check("operate:place", "host", input.targetHost);
+  const host = objects.get(input.targetHost, "host");
   const scope = new PoolScope(objects, host, context);
   const sr = (id: string) => scope.use("operate:store", "SR", id).ref;
   const network = (id: string) =>
     scope.use("operate:attach", "network", id).ref;
-  const { migrationNetwork } = given;
+  const { migrationNetwork } = input;
   return {
     vm,
     host,
-    sr: given.sr === undefined ? undefined : sr(given.sr),
-    srs: mapValues(given.mapVdisSrs, sr),
-    networks: mapValues(given.mapVifsNetworks, network),
+    sr: input.sr === undefined ? undefined : sr(input.sr),
+    srs: mapValues(input.mapVdisSrs, sr),
+    networks: mapValues(input.mapVifsNetworks, network),
     network:
       migrationNetwork === undefined
         ? undefined
         : scope.use("operate:send", "network", migrationNetwork).ref,
-    force: given.force === true,
+    force: input.force === true,
   };
 }
 
 function mapValues<T>(
-  given: Readonly<Record<string, string>> = {},
+  input: Readonly<Record<string, string>> = {},
   convert: (id: string) => T,
 ): Map<string, T> {
   return new Map(
-    Object.entries(given).map(([key, id]) => [key, convert(id)] as const),
+    Object.entries(input).map(([key, id]) => [key, convert(id)] as const),
   );
 }
 

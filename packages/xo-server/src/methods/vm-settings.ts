@@ -31,17 +31,17 @@ const administrate = {
 const shared = { result: Type.Boolean(), changes: true };
 
 const set = async (
-  given: VmSettings & { readonly id: string },
+  input: VmSettings & { readonly id: string },
   context: OperationContext,
   around?: Around,
 ) => {
-  const vm = context.objects.get(given.id, "VM", "VM-template", "VM-snapshot");
-  const refOf = findNamed(given, new PoolScope(context.objects, vm, context));
-  const undoMove = await moveToSet(vm, given, context);
-  const change = () => changeSettings(vm, given, refOf);
+  const vm = context.objects.get(input.id, "VM", "VM-template", "VM-snapshot");
+  const refOf = findNamed(input, new PoolScope(context.objects, vm, context));
+  const undoMove = await moveToSet(vm, input, context);
+  const change = () => changeSettings(vm, input, refOf);
   try {
-    await withGrowth(vm, growthOfSettings(vm, given), context, async () => {
-      if (given.auto_poweron === true)
+    await withGrowth(vm, growthOfSettings(vm, input), context, async () => {
+      if (input.auto_poweron === true)
         await allowAutoPowerOn(context.objects, vm);
       await (around === undefined ? change() : around(vm, change));
     });
@@ -49,8 +49,8 @@ const set = async (
     await undoMove();
     throw error;
   }
-  const setId = given.resourceSet ?? setOf(vm);
-  if (given.share === true && setId !== undefined)
+  const setId = input.resourceSet ?? setOf(vm);
+  if (input.share === true && setId !== undefined)
     await context.services.resourceSets.share(setId, vm.id);
   return true;
 };
@@ -74,7 +74,7 @@ export const vmSet = defineOperation({
       cpusStaticMax: "cpusMax",
     },
   },
-  handler: (given, context) => set(given, context),
+  handler: (input, context) => set(input, context),
 });
 
 export const vmSetAndRestart = defineOperation({
@@ -89,9 +89,9 @@ export const vmSetAndRestart = defineOperation({
     ),
   }),
   permission: administrate,
-  handler: ({ force = false, ...given }, context) => {
-    context.check("operate:restart", "VM", given.id);
-    return set(given, context, restartAround(force));
+  handler: ({ force = false, ...input }, context) => {
+    context.check("operate:restart", "VM", input.id);
+    return set(input, context, restartAround(force));
   },
 });
 

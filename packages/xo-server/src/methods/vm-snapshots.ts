@@ -124,9 +124,9 @@ async function snapshot(
 ): Promise<string> {
   const label = name ?? `${String(vm.object["name_label"])}_${now()}`;
   const { id, xapi } = vm;
-  return withRollback(untrackedXapi(objects, id), async (made) => {
+  return withRollback(untrackedXapi(objects, id), async (rollback) => {
     const ref = await takeSnapshot(vm, label, kind);
-    addVm(made, ref, `snapshot ${ref}`);
+    addVm(rollback, ref, `snapshot ${ref}`);
     if (description !== undefined)
       await xapi.call("VM.set_name_description", [ref, description]);
     return idOfMade(objects, xapi, { type: "VM-snapshot", ref });

@@ -229,7 +229,7 @@ function offerImport(
     if (storage.object["$pool"] !== pool.id)
       throw new XoError("NO_SUCH_OBJECT", { type: "SR", id: storage.id });
     await checkXva(delivery.body);
-    const made = await sendToXapi(
+    const created = await sendToXapi(
       xapi,
       {
         ...delivery,
@@ -240,8 +240,8 @@ function offerImport(
       },
       work,
     );
-    if (context.user?.isAdmin !== true) await leaveSets(xapi, made as Ref[]);
-    return idOfFirst(objects, xapi, made as readonly Ref[]);
+    if (context.user?.isAdmin !== true) await leaveSets(xapi, created as Ref[]);
+    return idOfFirst(objects, xapi, created as readonly Ref[]);
   });
 }
 

@@ -11,8 +11,8 @@ export const vtpmCreate = defineOperation({
   changes: true,
   handler: async ({ id }, { objects }) => {
     const { xapi, ref } = objects.get(id, "VM");
-    const made = await xapi.callAsync("VTPM.create", [ref, false]);
-    return idOfMade(objects, xapi, { type: "VTPM", ref: made });
+    const created = await xapi.callAsync("VTPM.create", [ref, false]);
+    return idOfMade(objects, xapi, { type: "VTPM", ref: created });
   },
 });
 

@@ -25,9 +25,9 @@ export async function readInventoryKey({
   env = process.env,
   logger,
 }: InventoryKeyOptions): Promise<Uint8Array | undefined> {
-  const given = env[KEY_VARIABLE];
-  if (given !== undefined && given !== "")
-    return toKey(given, `$${KEY_VARIABLE}`, logger);
+  const input = env[KEY_VARIABLE];
+  if (input !== undefined && input !== "")
+    return toKey(input, `$${KEY_VARIABLE}`, logger);
   try {
     const text = (await read(path)) ?? (await make(path));
     await warnIfOpen(path, logger);

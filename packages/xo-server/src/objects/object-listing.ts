@@ -127,8 +127,8 @@ class TableReader {
   #fits(row: number): boolean {
     if (!this.#table.isLive(row)) return false;
     const type = this.#table.type(row);
-    const wanted = this.#listing.selection.type;
-    if (wanted !== undefined && wanted !== type) return false;
+    const requested = this.#listing.selection.type;
+    if (requested !== undefined && requested !== type) return false;
     return this.#isReadable(row, type) && this.#isAskedFor(row);
   }
 

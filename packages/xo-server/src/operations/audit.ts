@@ -3,7 +3,7 @@ import { XoError } from "@xo-server/model";
 import {
   limits,
   type AuditEntry,
-  type BegunChange,
+  type PendingChange,
   type Store,
 } from "@xo-server/store";
 import { isSecretMember, MAX_DEPTH, redact } from "../log/redact.js";
@@ -83,7 +83,11 @@ export function createAudit(
 const SECRET_PARAMETER =
   /^(otp|recoveryKey|cloud_?config|network_?config|xenStoreData|httpProxy|configuration)$/i;
 
-function toChange({ operation, params, context }: AuditedChange): BegunChange {
+function toChange({
+  operation,
+  params,
+  context,
+}: AuditedChange): PendingChange {
   const { user: person, address } = context;
   const objectId = objectIdOf(operation, params);
   return {
@@ -97,7 +101,7 @@ function toChange({ operation, params, context }: AuditedChange): BegunChange {
 }
 
 function toEntry(
-  change: BegunChange,
+  change: PendingChange,
   { outcome, context }: AuditedCall,
 ): AuditEntry {
   const taskId =

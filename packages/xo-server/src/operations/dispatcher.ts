@@ -82,20 +82,20 @@ class OperationDispatcher<S> implements Dispatcher {
     return this.#entries.get(name)?.operation;
   }
 
-  admit(name: string, given: unknown, context: CallContext): void {
+  admit(name: string, input: unknown, context: CallContext): void {
     const entry = this.#entries.get(name);
     if (entry === undefined)
       throw new XoError("UNKNOWN_METHOD", { method: name });
     try {
-      admit(entry, given, new HandlerCall(context, this));
+      admit(entry, input, new HandlerCall(context, this));
     } catch (error) {
       throw toKnownError(error, name, this.options.logger);
     }
   }
 
-  call(name: string, given: unknown, context: CallContext): Promise<unknown> {
+  call(name: string, input: unknown, context: CallContext): Promise<unknown> {
     const span = this.#startSpan(name, context);
-    const call = () => this.#call(name, given, { context, span });
+    const call = () => this.#call(name, input, { context, span });
     return span === undefined ? call() : inSpan(span, call);
   }
 
@@ -109,14 +109,14 @@ class OperationDispatcher<S> implements Dispatcher {
 
   #call(
     name: string,
-    given: unknown,
+    input: unknown,
     { context, span }: TracedContext,
   ): Promise<unknown> {
-    const invocation = { operation: name, params: given };
+    const invocation = { operation: name, params: input };
     const handled = new HandlerCall(context, this, { invocation, span });
     return this.#handle(name, async (entry) => {
       const { operation } = entry;
-      const params = this.#admit(entry, given, handled);
+      const params = this.#admit(entry, input, handled);
       if (operation.changes !== true)
         return runOperation(operation, params, handled);
       const touched = this.#touchedPools(operation, params, handled);
@@ -173,13 +173,13 @@ class OperationDispatcher<S> implements Dispatcher {
   }
 
   /** Refusals of users for lack of a right go to the audit log. @returns the parameters, checked */
-  #admit(entry: Entry<S>, given: unknown, context: HandlerCall<S>): object {
+  #admit(entry: Entry<S>, input: unknown, context: HandlerCall<S>): object {
     try {
-      return admit(entry, given, context);
+      return admit(entry, input, context);
     } catch (error) {
       if (error instanceof XoError && error.code === "FORBIDDEN") {
         const { operation } = entry;
-        const params = toObject(given);
+        const params = toObject(input);
         this.options.audit?.refuse({ operation, params, context }, error);
       }
       throw error;
@@ -248,27 +248,27 @@ function byId<S>(
 }
 
 /** Parameters that were not checked. */
-function toObject(given: unknown): object {
-  return typeof given === "object" && given !== null && !Array.isArray(given)
-    ? given
+function toObject(input: unknown): object {
+  return typeof input === "object" && input !== null && !Array.isArray(input)
+    ? input
     : {};
 }
 
 /** @returns the parameters, checked */
 function admit<S>(
   { operation, check }: Entry<S>,
-  given: unknown,
+  input: unknown,
   context: HandlerContext<S>,
 ): object {
   const { permission } = operation;
   checkSetUp(context, operation);
   if (typeof permission === "string") {
     checkLevel(context, permission);
-    return check(given);
+    return check(input);
   }
   const { action, resource } = permission;
   checkLevel(context, action === "read" ? "viewer" : "user");
-  const params = check(given);
+  const params = check(input);
   context.check(action, resource, permission.id(params as never));
   return params;
 }

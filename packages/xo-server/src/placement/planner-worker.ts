@@ -29,8 +29,8 @@ import {
  * indexed pool.
  */
 export const plannerFunctions = {
-  starts: (...given: Parameters<typeof planStarts>) =>
-    planStarts(...given).plan,
+  starts: (...input: Parameters<typeof planStarts>) =>
+    planStarts(...input).plan,
   place: placeVm,
   explain: explainAction,
   evacuation: planEvacuation,

@@ -57,10 +57,10 @@ export class SlicedSerializer {
       return [];
     }
     if (!isPlain(value) || path.length >= MAX_DEPTH) return value;
-    const made: [string, unknown][] = [];
+    const created: [string, unknown][] = [];
     for (const [key, member] of Object.entries(value))
-      made.push([key, yield* this.#withoutLists(member, [...path, key])]);
-    return Object.fromEntries(made);
+      created.push([key, yield* this.#withoutLists(member, [...path, key])]);
+    return Object.fromEntries(created);
   }
 }
 

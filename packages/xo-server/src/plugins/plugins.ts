@@ -66,9 +66,9 @@ export class Plugins {
   }
 
   /** @throws XoError NO_SUCH_OBJECT, INVALID_PARAMETERS */
-  async configure(id: string, given: unknown): Promise<void> {
+  async configure(id: string, input: unknown): Promise<void> {
     const plugin = this.#find(id);
-    const configuration = this.#fillHidden(plugin, given);
+    const configuration = this.#fillHidden(plugin, input);
     const ajv = new Ajv({ allErrors: true });
     if (!ajv.validate(plugin.configurationSchema, configuration))
       throw new XoError("INVALID_PARAMETERS", {
@@ -142,11 +142,11 @@ export class Plugins {
     return plugin;
   }
 
-  #fillHidden({ id, secrets }: Plugin, given: unknown): unknown {
-    if (typeof given !== "object" || given === null) return given;
+  #fillHidden({ id, secrets }: Plugin, input: unknown): unknown {
+    if (typeof input !== "object" || input === null) return input;
     const old = this.#options.store.plugins.configuration(id);
     return Object.fromEntries(
-      Object.entries(given).map(([key, value]) => [
+      Object.entries(input).map(([key, value]) => [
         key,
         secrets.includes(key) && value === HIDDEN
           ? (Object(old) as Configuration)[key]

@@ -24,7 +24,7 @@ export interface AdoptionOptions {
 }
 
 /** Interval of the search, in ms. */
-const LOOK_MS = 1_000;
+const POLL_MS = 1_000;
 
 /**
  * Adopts what servers have left that do not run any more: the lease on their tasks has
@@ -33,9 +33,9 @@ const LOOK_MS = 1_000;
 export class Adoption {
   readonly #options: AdoptionOptions;
   #timer: unknown;
-  #looking: Promise<void> = Promise.resolve();
+  #checking: Promise<void> = Promise.resolve();
   #stopListening: (() => void) | undefined;
-  #isLooking = false;
+  #isChecking = false;
   #isStopped = false;
 
   constructor(options: AdoptionOptions) {
@@ -46,26 +46,26 @@ export class Adoption {
     this.#stopListening ??= this.#options.store.onClusterNotice(() => {
       this.#wake();
     });
-    this.#lookAndSchedule();
+    this.#checkAndSchedule();
   }
 
-  /** Looks now: a server may have released its tasks. */
+  /** Checks now: a server may have released its tasks. */
   #wake(): void {
-    if (this.#isStopped || this.#isLooking) return;
+    if (this.#isStopped || this.#isChecking) return;
     this.#options.clock.clearTimeout(this.#timer);
-    this.#lookAndSchedule();
+    this.#checkAndSchedule();
   }
 
-  #lookAndSchedule(): void {
+  #checkAndSchedule(): void {
     const { clock, cluster } = this.#options;
-    this.#isLooking = true;
-    this.#looking = this.#look().then((isDone) => {
-      this.#isLooking = false;
+    this.#isChecking = true;
+    this.#checking = this.#check().then((isDone) => {
+      this.#isChecking = false;
       const isLast = isDone && !cluster.isShared;
       if (this.#isStopped || isLast) return;
       this.#timer = clock.setTimeout(() => {
-        this.#lookAndSchedule();
-      }, LOOK_MS);
+        this.#checkAndSchedule();
+      }, POLL_MS);
     });
   }
 
@@ -73,11 +73,11 @@ export class Adoption {
     this.#isStopped = true;
     this.#stopListening?.();
     this.#options.clock.clearTimeout(this.#timer);
-    await this.#looking;
+    await this.#checking;
   }
 
   /** @returns false: the database is unavailable */
-  async #look(): Promise<boolean> {
+  async #check(): Promise<boolean> {
     const { store, cluster, logger } = this.#options;
     // Others adopt: this server would have to hand the tasks over again.
     if (cluster.isLeaving) return true;

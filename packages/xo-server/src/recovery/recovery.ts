@@ -22,7 +22,7 @@ export interface RecoveryOptions {
   readonly dispatcher: Pick<Dispatcher, "find" | "resume">;
   /** The id of the connection of an object's pool. */
   readonly connectionOf: (id: string) => string | undefined;
-  readonly people: Pick<AuthenticatedUsers, "get">;
+  readonly users: Pick<AuthenticatedUsers, "get">;
   readonly pools: Pick<Pools, "listSummaries">;
   readonly watch: XapiTaskWatch;
   readonly steps: Pick<StepJournal, "read">;
@@ -41,7 +41,7 @@ export interface RecoveryOptions {
 }
 
 /** Interval of the checks whether the pools are connected, in ms. */
-const LOOK_MS = 200;
+const POLL_MS = 200;
 /** Time after which an unknown object counts as deleted, in ms. */
 const OBJECT_MS = 60_000;
 
@@ -84,7 +84,7 @@ export class Recovery {
   }
 
   async #lookUp(task: RunningTask): Promise<LostTask> {
-    const { steps, watch, dispatcher, people, logger } = this.#options;
+    const { steps, watch, dispatcher, users, logger } = this.#options;
     const { operation, userId } = task.subject;
     const kept = await steps.read(task.id).catch((error: unknown) => {
       logger.warn(`what task ${task.id} did is not known`, { error });
@@ -95,7 +95,7 @@ export class Recovery {
       xapiTasks: new InterruptedXapiTasks(task.node, kept, watch),
       operation:
         operation === undefined ? undefined : dispatcher.find(operation),
-      person: userId === undefined ? undefined : people.get(userId),
+      person: userId === undefined ? undefined : users.get(userId),
     };
   }
 
@@ -182,7 +182,7 @@ export class Recovery {
     const deadline = clock.now() + OBJECT_MS;
     while (!work.signal.aborted && clock.now() < deadline) {
       if (this.#isPoolConnected(subject.objectId)) return;
-      await pause(clock, LOOK_MS, work.signal);
+      await pause(clock, POLL_MS, work.signal);
     }
   }
 
@@ -228,12 +228,12 @@ async function awaitXapiTasks({
   xapiTasks,
   operation,
 }: LostTask): Promise<unknown> {
-  const landed = await xapiTasks.awaitOutcomes();
-  const last = landed.at(-1)?.outcome;
+  const ended = await xapiTasks.awaitOutcomes();
+  const last = ended.at(-1)?.outcome;
   if (operation?.isOneCall?.(task.subject.params as never) === true) {
     if (last?.name === "success") return true;
     if (last?.name === "failure") throw last.error;
   }
   if (task.isAborted) throw new XoError("ABORTED", { what: task.subject.name });
-  throw new XoError("INTERRUPTED", { reason: reportInterruption(landed) });
+  throw new XoError("INTERRUPTED", { reason: reportInterruption(ended) });
 }

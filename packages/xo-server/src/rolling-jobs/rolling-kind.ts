@@ -16,7 +16,7 @@ import { updatePool, type PoolUpdateParts } from "./update-pool.js";
 
 export interface RollingKindParts
   extends PoolUpdateParts, Pick<RollingParts, "records"> {
-  readonly people: Pick<AuthenticatedUsers, "get">;
+  readonly users: Pick<AuthenticatedUsers, "get">;
   readonly objects: PoolObjects;
   readonly clock: WallClock;
 }
@@ -135,7 +135,7 @@ export class RollingKind implements JobKind {
 
   #userOf({ userId }: Job): AuthenticatedUser {
     const user =
-      userId === undefined ? undefined : this.#parts.people.get(userId);
+      userId === undefined ? undefined : this.#parts.users.get(userId);
     if (user !== undefined) return user;
     throw new XoError("FORBIDDEN", {
       reason: "the user of the job was deleted",

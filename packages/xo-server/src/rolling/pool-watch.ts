@@ -3,9 +3,9 @@ import { pause } from "../tasks/pause.js";
 import { withSignal } from "../tasks/with-signal.js";
 import type { RollingParts } from "./rolling-parts.js";
 
-const LOOK_EVERY_MS = 5_000;
+const POLL_MS = 5_000;
 /** More than a coordinator may need for its reboot. */
-const WITHIN_MS = 45 * 60_000;
+const ABSENCE_TIMEOUT_MS = 45 * 60_000;
 
 /** Ends a run whose pool does not answer any more: its XAPI tasks would be awaited without a limit. */
 export class PoolWatch {
@@ -37,11 +37,11 @@ export class PoolWatch {
     const { signal } = this.#end;
     let since = clock.now();
     for (;;) {
-      await pause(clock, LOOK_EVERY_MS, signal);
+      await pause(clock, POLL_MS, signal);
       if (signal.aborted) return;
       if (isIdle() || isConnected(pool, objects)) since = clock.now();
-      else if (clock.now() - since >= WITHIN_MS) {
-        const reason = `it has not answered for ${WITHIN_MS / 60_000} minutes`;
+      else if (clock.now() - since >= ABSENCE_TIMEOUT_MS) {
+        const reason = `it has not answered for ${ABSENCE_TIMEOUT_MS / 60_000} minutes`;
         const address = `the pool ${pool}`;
         this.#lost.abort(new XoError("UNREACHABLE", { address, reason }));
         return;

@@ -4,7 +4,7 @@ import type { PoolObject, PoolObjects } from "../objects/pool-objects.js";
 import type { TaskContext } from "../tasks/task-context.js";
 import { eachOf } from "../hosts/guests.js";
 import {
-  isNoRoom,
+  isCapacityError,
   stuckOn,
   withoutShutdown,
   type StuckVm,
@@ -53,19 +53,19 @@ export async function preFlight(
   await eachOf(request.hosts, async (host) => {
     reported.push(...(await stuckOn(host, objects)));
   });
-  const pinned = reported.filter((one) => !isNoRoom(one));
-  const noRoom = reported.filter(isNoRoom);
+  const pinned = reported.filter((one) => !isCapacityError(one));
+  const noRoom = reported.filter(isCapacityError);
   const isShutDown = request.shutdownPinnedVms;
   const shutDown = isShutDown ? pinned : [];
   const plan = await planAll(request, parts, { pinned, shutDown });
-  const placeless = plan === undefined ? noRoom : unplacedIn(plan);
+  const unplaced = plan === undefined ? noRoom : unplacedIn(plan);
   const known = new Set(pinned.map(({ vm }) => vm.id));
   return {
     plan,
     shutDown,
     stuck: [
       ...(isShutDown ? await withoutShutdown(pinned) : pinned),
-      ...placeless.filter(({ vm }) => !known.has(vm.id)),
+      ...unplaced.filter(({ vm }) => !known.has(vm.id)),
     ],
     conflict: plan?.stuck.find(({ conflict }) => conflict)?.conflict,
   };

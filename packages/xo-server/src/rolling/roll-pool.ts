@@ -73,31 +73,33 @@ async function begin(
   }
   const since = parts.clock.now();
   const all = await hosts();
-  const wanted: RollingOptions = {
+  const requested: RollingOptions = {
     kind,
     shutdownPinnedVms: options.shutdownPinnedVms === true,
     migrateBack: options.migrateBack ?? kind === "reboot",
     parallel: options.parallel ?? defaultParallel(all.length),
     ...(options.windows && { windows: options.windows }),
   };
-  const made = makeRecord(pool, all, wanted, parts.objects);
+  const created = makeRecord(pool, all, requested, parts.objects);
   const turns =
-    kind === "update" ? await turnsWithUpdates(made.turns, parts) : made.turns;
-  return { ...made, turns, since, suspended: left?.suspended ?? {} };
+    kind === "update"
+      ? await turnsWithUpdates(created.turns, parts)
+      : created.turns;
+  return { ...created, turns, since, suspended: left?.suspended ?? {} };
 }
 
 /** @throws XoError INCORRECT_STATE: the one to be resumed is of the other kind */
 function checkKind(
   { kind = "reboot" }: RollingRecord,
-  wanted: string,
+  requested: string,
   { id }: PoolObject,
 ): void {
-  if (kind === wanted) return;
+  if (kind === requested) return;
   throw new XoError("INCORRECT_STATE", {
     object: id,
     property: `rolling ${kind}`,
     actual: "stopped before its end",
-    expected: `none; resume it, or start the rolling ${wanted} with resume: false`,
+    expected: `none; resume it, or start the rolling ${requested} with resume: false`,
   });
 }
 

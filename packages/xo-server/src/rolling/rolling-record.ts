@@ -2,7 +2,7 @@ import { XoError } from "@xo-server/model";
 import type { PoolObject, PoolObjects } from "../objects/pool-objects.js";
 import type { SuspendedSettings } from "../hosts/suspended-settings.js";
 import type { Windows } from "../schedules/window-shape.js";
-import { isGone } from "../objects/is-gone.js";
+import { isNoSuchObject } from "../objects/no-such-object.js";
 import { guestIdsOf } from "../hosts/guests.js";
 
 export interface RollingOptions {
@@ -122,7 +122,7 @@ export function turnsLeft(
       const isUp = power_state === "Running" && enabled === true;
       return !isUp || object["startTime"] === startTime;
     } catch (error) {
-      if (isGone(error)) return false;
+      if (isNoSuchObject(error)) return false;
       throw error;
     }
   });

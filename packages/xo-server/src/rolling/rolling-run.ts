@@ -1,7 +1,7 @@
 import { XoError } from "@xo-server/model";
 import { moveBack } from "../hosts/move-back.js";
 import { nameOf, refuseStuck } from "../hosts/stuck-vms.js";
-import { isGone } from "../objects/is-gone.js";
+import { isNoSuchObject } from "../objects/no-such-object.js";
 import type { PoolObjects } from "../objects/pool-objects.js";
 import { AutomaticSettings } from "./automatic-settings.js";
 import { preFlight, type PreFlight } from "./pre-flight.js";
@@ -231,7 +231,7 @@ export class RollingRun {
       try {
         await moveBack(objects.get(host, "host"), guests, { objects, work });
       } catch (error) {
-        if (!isGone(error)) throw error;
+        if (!isNoSuchObject(error)) throw error;
       }
   }
 }

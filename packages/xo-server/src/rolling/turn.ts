@@ -5,7 +5,7 @@ import { undoAfter } from "../operations/undo.js";
 import { enableAgain } from "../hosts/empty-host.js";
 import { eachOf } from "../hosts/guests.js";
 import { goDown, untilBack } from "../hosts/restart.js";
-import { isGone } from "../objects/is-gone.js";
+import { isNoSuchObject } from "../objects/no-such-object.js";
 import type { Turn } from "./rolling-record.js";
 import { verifyHost, type VerifyParts } from "./verify-host.js";
 
@@ -130,7 +130,7 @@ export async function startAll(
         isAnywhere,
       });
     } catch (error) {
-      if (!isGone(error)) throw error;
+      if (!isNoSuchObject(error)) throw error;
     }
   });
   await keepShutDown([]);

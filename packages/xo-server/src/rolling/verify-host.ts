@@ -125,12 +125,12 @@ async function updatesInstalled(
   if (master === id || !completed.includes(String(master))) return;
   const actual = softwareVersion(software);
   const coordinator = objects.get(String(master), "host");
-  const wanted = softwareVersion(await softwareOf(coordinator));
-  if (actual !== wanted)
+  const requested = softwareVersion(await softwareOf(coordinator));
+  if (actual !== requested)
     throw wrong(host, {
       property: "version",
       actual,
-      expected: `that of the coordinator: ${wanted}`,
+      expected: `that of the coordinator: ${requested}`,
     });
 }
 

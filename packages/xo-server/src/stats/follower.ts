@@ -6,7 +6,7 @@ import type { StatsHost } from "./fetch-measurements.js";
 import { archives } from "./granularity.js";
 import type { HostStats } from "./host-stats.js";
 import type { NowValues } from "./now-values.js";
-import type { StatsPace } from "./stats-pace.js";
+import type { StatsInterval } from "./stats-interval.js";
 import type { TrackedObject } from "./tracks.js";
 
 export interface FollowerOptions {
@@ -18,7 +18,7 @@ export interface FollowerOptions {
    * evicted.
    */
   readonly live?: () => Promise<readonly StatsHost[]>;
-  readonly pace: Pick<StatsPace, "intervalMs">;
+  readonly pace: Pick<StatsInterval, "intervalMs">;
   readonly clock: WallClock;
   readonly logger: Pick<Logger, "debug" | "error">;
   /** In [0, 1). */

@@ -11,7 +11,7 @@ import { HostStats } from "./host-stats.js";
 import { LiveHosts } from "./live-hosts.js";
 import { NowValues } from "./now-values.js";
 import { ObjectStats } from "./object-stats.js";
-import { StatsPace } from "./stats-pace.js";
+import { StatsInterval } from "./stats-interval.js";
 import { statsMemory } from "./stats-memory.js";
 import type { StatsFigures } from "./stats-figures.js";
 
@@ -46,7 +46,7 @@ export function startStats(
     VM: queries.metrics("VM"),
     host: queries.metrics("host"),
   }));
-  const pace = new StatsPace({
+  const pace = new StatsInterval({
     clock,
     intervalMs,
     idleIntervalMs,

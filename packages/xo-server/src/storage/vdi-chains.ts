@@ -76,7 +76,7 @@ export class Chains {
       if (index % A_STEP === 0) yield;
     }
     for (const [index, image] of this.#images.entries()) {
-      this.#look(image);
+      this.#addImage(image);
       if (index % A_STEP === 0) yield;
     }
   }
@@ -93,9 +93,9 @@ export class Chains {
     };
   }
 
-  #look(image: Image): void {
+  #addImage(image: Image): void {
     const { id, sr, parent, isDisk } = image;
-    const length = isDisk ? this.#waitingAbove(image) : 0;
+    const length = isDisk ? this.#chainLengthAbove(image) : 0;
     if (length > 0) {
       const disks = this.#unhealthy.get(sr) ?? new Map<string, number>();
       this.#unhealthy.set(sr, disks.set(id, length));
@@ -104,7 +104,7 @@ export class Chains {
     this.#unknown.set(sr, [...(this.#unknown.get(sr) ?? []), id]);
   }
 
-  #waitingAbove({ parent: first }: Image): number {
+  #chainLengthAbove({ parent: first }: Image): number {
     let length = 0;
     let parent = first;
     for (let i = 0; i < LONGEST && parent !== undefined; i++) {

@@ -92,11 +92,11 @@ export class InterruptedXapiTasks implements InterruptedTask {
   }
 }
 
-function errorOf(landed: EndedXapiTask): Error | undefined {
-  const { outcome } = landed;
+function errorOf(ended: EndedXapiTask): Error | undefined {
+  const { outcome } = ended;
   if (outcome.name === "success") return undefined;
   if (outcome.name === "failure") return outcome.error;
-  return new XoError("INTERRUPTED", { reason: reportInterruption([landed]) });
+  return new XoError("INTERRUPTED", { reason: reportInterruption([ended]) });
 }
 
 function xapiTasksIn(

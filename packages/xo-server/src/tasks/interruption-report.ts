@@ -11,30 +11,30 @@ export interface EndedXapiTask {
 const MOST_NAMED = 20;
 
 /** Describes what was done and what was not done of an interrupted task that is not resumed. */
-export function reportInterruption(landed: readonly EndedXapiTask[]): string {
+export function reportInterruption(ended: readonly EndedXapiTask[]): string {
   const wasDone = ({ xapiTask }: EndedXapiTask) =>
     xapiTask.ended?.status === "success";
   const is = (name: TaskOutcome["name"]) => (one: EndedXapiTask) =>
     one.outcome.name === name && !wasDone(one);
   return [
-    ...list(landed, "done before", wasDone),
-    ...list(landed, "finished by the pool since", is("success")),
-    ...list(landed, "failed", is("failure"), reasonOf),
-    ...list(landed, "outcome not known", is("unknown"), reasonOf),
-    ...list(landed, "not started", is("not-begun")),
-    landed.length === 0
+    ...list(ended, "done before", wasDone),
+    ...list(ended, "finished by the pool since", is("success")),
+    ...list(ended, "failed", is("failure"), reasonOf),
+    ...list(ended, "outcome not known", is("unknown"), reasonOf),
+    ...list(ended, "not started", is("not-begun")),
+    ended.length === 0
       ? "no XAPI task was started"
       : "the following calls were not started",
   ].join("; ");
 }
 
 function list(
-  landed: readonly EndedXapiTask[],
+  ended: readonly EndedXapiTask[],
   label: string,
   test: (one: EndedXapiTask) => boolean,
   reason: (one: EndedXapiTask) => string = () => "",
 ): string[] {
-  const all = landed.filter(test);
+  const all = ended.filter(test);
   if (all.length === 0) return [];
   const named = all.slice(0, MOST_NAMED).map((one) => {
     const why = reason(one);

@@ -8,9 +8,9 @@ export type TaskStore = Pick<
   | "list"
   | "delete"
   | "deleteEnded"
-  | "listForeign"
+  | "listOfOtherServers"
   | "whichOf"
   | "askToAbort"
-  | "unwanted"
+  | "listCancelRequested"
   | "listPending"
 >;

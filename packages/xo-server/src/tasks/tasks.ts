@@ -4,7 +4,7 @@ import type { Task } from "@xo-server/store";
 import type { HeldLease } from "../cluster/held-lease.js";
 import { pause } from "./pause.js";
 import type { Logger } from "../log/logger.js";
-import { ForeignTasks } from "./foreign-tasks.js";
+import { OtherServerTasks } from "./other-server-tasks.js";
 import {
   RunningTask,
   type RunningTaskOptions,
@@ -45,7 +45,7 @@ export interface PendingTask {
 }
 
 /** Interval of reading the database for tasks and cancellations of other servers, in ms. */
-const LOOK_MS = 1_000;
+const POLL_MS = 1_000;
 /** Interval of notifications about a task with more than FEW_PARTS parts, in ms. */
 const TELL_MS = 250;
 const FEW_PARTS = 10;
@@ -62,21 +62,21 @@ export class Tasks {
     { readonly task: RunningTask; readonly ended: Promise<void> }
   >();
   readonly #journal: TaskJournal;
-  readonly #foreign: ForeignTasks;
+  readonly #foreign: OtherServerTasks;
   readonly #steps: StepJournal;
   readonly #listeners = new Set<TaskListener>();
   /** Timers of delayed notifications by task id. */
   readonly #notifyTimers = new Map<string, unknown>();
-  #unwantedTimer: unknown;
+  #cancelCheckTimer: unknown;
   #isLeaving = false;
 
   constructor(options: TasksOptions) {
     this.#options = options;
     this.#journal = new TaskJournal(options);
     this.#steps = options.steps ?? StepJournal.nowhere();
-    this.#foreign = new ForeignTasks({
+    this.#foreign = new OtherServerTasks({
       ...options,
-      tell: (change) => {
+      notify: (change) => {
         this.#notify(change);
       },
     });
@@ -129,7 +129,7 @@ export class Tasks {
     let end: PendingTask["end"] = () => undefined;
     const decided = new Promise<() => void>((resolve) => (end = resolve));
     this.#running.set(task.id, { task, ended: this.#endOf(task, decided) });
-    this.#lookForUnwanted();
+    this.#scheduleCancelCheck();
     if (toView(before).abortionRequestedAt !== undefined) task.abort();
     return { task, end };
   }
@@ -166,7 +166,7 @@ export class Tasks {
     );
     this.#running.set(task.id, { task, ended: this.#endOf(task, decided) });
     this.#notifyChange(task);
-    this.#lookForUnwanted();
+    this.#scheduleCancelCheck();
     const problem = await begun;
     if (problem === undefined || task.lease === undefined) return;
     task.abort();
@@ -315,7 +315,7 @@ export class Tasks {
     for (const timer of this.#notifyTimers.values())
       this.#options.clock.clearTimeout(timer);
     this.#foreign.stop();
-    this.#options.clock.clearTimeout(this.#unwantedTimer);
+    this.#options.clock.clearTimeout(this.#cancelCheckTimer);
   }
 
   async #getStored(
@@ -332,7 +332,7 @@ export class Tasks {
       const ends = task.status !== "pending" || isHere;
       if (ends || wait === undefined || wait.signal.aborted)
         return toView(task);
-      await pause(clock, LOOK_MS, wait.signal);
+      await pause(clock, POLL_MS, wait.signal);
     }
   }
 
@@ -373,20 +373,20 @@ export class Tasks {
   }
 
   /** Cancels tasks of this server on request of other servers. */
-  #lookForUnwanted(): void {
+  #scheduleCancelCheck(): void {
     const { isShared, clock, store, owner, logger } = this.#options;
-    if (isShared !== true || this.#unwantedTimer !== undefined) return;
-    const look = async () => {
+    if (isShared !== true || this.#cancelCheckTimer !== undefined) return;
+    const check = async () => {
       try {
-        for (const id of await store.unwanted(owner))
+        for (const id of await store.listCancelRequested(owner))
           this.#running.get(id)?.task.abort();
       } catch (error) {
         logger.warn("whether cancellation was requested is unknown", { error });
       }
-      this.#unwantedTimer = undefined;
-      if (this.#running.size > 0) this.#lookForUnwanted();
+      this.#cancelCheckTimer = undefined;
+      if (this.#running.size > 0) this.#scheduleCancelCheck();
     };
-    this.#unwantedTimer = clock.setTimeout(() => void look(), LOOK_MS);
+    this.#cancelCheckTimer = clock.setTimeout(() => void check(), POLL_MS);
   }
 }
 

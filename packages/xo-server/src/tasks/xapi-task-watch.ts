@@ -23,7 +23,7 @@ export interface XapiTaskWatchOptions {
 }
 
 /** Interval of the checks whether a pool is connected, in ms. */
-const LOOK_MS = 200;
+const POLL_MS = 200;
 
 /** Finds the XAPI tasks of the previous run of the server, and waits for their ends. */
 export class XapiTaskWatch {
@@ -76,7 +76,7 @@ export class XapiTaskWatch {
       } catch {
         // The connection is being created.
       }
-      await pause(clock, LOOK_MS, signal);
+      await pause(clock, POLL_MS, signal);
     }
     return `it was aborted while the pool ${pool} was disconnected`;
   }

@@ -32,7 +32,7 @@ export const uploadedUpdates: UpdateSystem = {
   async install(host, { patches }) {
     const { xapi, ref } = host;
     const all = await missingOn(host);
-    const wanted =
+    const requested =
       patches === undefined
         ? all
         : patches.map((id) => {
@@ -42,7 +42,7 @@ export const uploadedUpdates: UpdateSystem = {
             if (found !== undefined) return found;
             throw new XoError("NO_SUCH_OBJECT", { type: "update", id });
           });
-    for (const [update] of wanted) {
+    for (const [update] of requested) {
       await xapi.call("pool_update.precheck", [update, ref]);
       await xapi.callAsync("pool_update.apply", [update, ref]);
     }

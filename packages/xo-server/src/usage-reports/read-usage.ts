@@ -39,16 +39,16 @@ const PAGE = 200;
  * @throws XoError NO_SUCH_OBJECT: a pool is unknown; ABORTED
  */
 export async function readUsage(
-  { pools: wanted, period = "week", top = DEFAULT_TOP }: UsageReportBody,
+  { pools: requested, period = "week", top = DEFAULT_TOP }: UsageReportBody,
   sources: UsageReportSources,
   signal: AbortSignal,
 ): Promise<UsageFigures> {
   const all = await rowsOf("pool", "", sources);
-  const unknown = wanted?.find((id) => !all.some((pool) => pool.id === id));
+  const unknown = requested?.find((id) => !all.some((pool) => pool.id === id));
   if (unknown !== undefined)
     throw new XoError("NO_SUCH_OBJECT", { type: "pool", id: unknown });
   const chosen = all
-    .filter(({ id }) => wanted === undefined || wanted.includes(id))
+    .filter(({ id }) => requested === undefined || requested.includes(id))
     .toSorted((a, b) => nameOf(a).localeCompare(nameOf(b)));
   const to = sources.clock.now();
   const pools: PoolFigures[] = [];

@@ -17,7 +17,7 @@ import {
 
 export interface UsageReportParts extends UsageReportSources {
   readonly store: Pick<Store, "jobRuns">;
-  readonly people: Pick<AuthenticatedUsers, "get">;
+  readonly users: Pick<AuthenticatedUsers, "get">;
   readonly sendMail: SendMail;
 }
 
@@ -68,7 +68,7 @@ export class UsageReportKind implements JobKind {
   /** @throws XoError FORBIDDEN: the report is of all objects; NO_SUCH_OBJECT */
   async #read(job: Job, signal: AbortSignal): Promise<UsageFigures> {
     const { userId = "" } = job;
-    if (this.#parts.people.get(userId)?.isAdmin !== true)
+    if (this.#parts.users.get(userId)?.isAdmin !== true)
       throw new XoError("FORBIDDEN", { permission: "admin" });
     const body = job.body as UsageReportBody;
     const figures = await readUsage(body, this.#parts, signal);

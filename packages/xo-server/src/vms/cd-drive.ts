@@ -12,7 +12,7 @@ export interface InsertOptions {
   /** Throws out what is in it. */
   readonly force: boolean;
   /** A drive that had to be added. */
-  readonly made: Rollback;
+  readonly rollback: Rollback;
 }
 
 /**
@@ -22,14 +22,14 @@ export interface InsertOptions {
 export async function insertCd(
   { xapi, ref: vm }: Pick<PoolObject, "xapi" | "ref">,
   image: Ref,
-  { force, made }: InsertOptions,
+  { force, rollback }: InsertOptions,
 ): Promise<void> {
   const record = await readRecord(xapi, "VM", vm);
   const vbds = await readVbds(xapi, record.VBDs);
   const vbd = vbds.find(({ type }) => type === "CD");
   if (vbd === undefined) {
     const vbd = await addCdVbd(xapi, vm, image);
-    made.add(`VBD ${vbd}`, (pool) => pool.callAsync("VBD.destroy", [vbd]));
+    rollback.add(`VBD ${vbd}`, (pool) => pool.callAsync("VBD.destroy", [vbd]));
     if (isRunning(record)) await xapi.callAsync("VBD.plug", [vbd]);
     return;
   }

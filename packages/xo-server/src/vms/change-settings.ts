@@ -4,7 +4,7 @@ import type { PoolObject, PoolObjects } from "../objects/pool-objects.js";
 import type { PoolScope } from "./pool-scope.js";
 import {
   toSettingCalls,
-  type GivenSettings,
+  type SettingsInput,
   type RefOf,
 } from "./setting-calls.js";
 import { readRecord } from "./xapi-records.js";
@@ -17,7 +17,7 @@ const operations: readonly string[] = datamodel.enums["vm_operations"] ?? [];
  * @throws XoError NO_SUCH_OBJECT, FORBIDDEN, INVALID_PARAMETERS
  */
 export function findNamed(
-  { affinityHost, suspendSr, blockedOperations = {} }: GivenSettings,
+  { affinityHost, suspendSr, blockedOperations = {} }: SettingsInput,
   scope: PoolScope,
 ): RefOf {
   for (const operation of Object.keys(blockedOperations))
@@ -33,11 +33,11 @@ export function findNamed(
 
 export async function changeSettings(
   { xapi, ref }: Pick<PoolObject, "xapi" | "ref">,
-  given: GivenSettings,
+  input: SettingsInput,
   refOf: RefOf,
 ): Promise<void> {
   const record = await readRecord(xapi, "VM", ref);
-  for (const [message, ...params] of toSettingCalls(given, record, refOf))
+  for (const [message, ...params] of toSettingCalls(input, record, refOf))
     await xapi.call(`VM.${message}`, [ref, ...params]);
 }
 

@@ -48,12 +48,12 @@ export interface ConfigDriveParts {
   readonly xapi: Xapi;
   readonly vm: { readonly ref: Ref; readonly uuid: string };
   readonly sr: Ref;
-  readonly made: Rollback;
+  readonly rollback: Rollback;
 }
 
 /** @returns references of the VBD and of its disk */
 export async function createConfigDrive(
-  { xapi, vm, sr, made }: ConfigDriveParts,
+  { xapi, vm, sr, rollback }: ConfigDriveParts,
   config: GuestConfig,
 ): Promise<{ readonly vbd: Ref; readonly vdi: Ref }> {
   const image = writeConfigImage(config, vm.uuid);
@@ -66,7 +66,7 @@ export async function createConfigDrive(
       name: CONFIG_DRIVE,
       description: "Configuration for cloud-init",
     },
-    made,
+    rollback,
   );
   await writeDisk(xapi, vdi, image);
   const vbd = await createVbd(xapi, { vm: vm.ref, vdi });

@@ -15,9 +15,9 @@ export interface CopyOptions {
    */
   readonly sr?: PoolObject;
   /** Of the target pool. */
-  readonly made: Rollback;
+  readonly rollback: Rollback;
   /** The VM's pool: see allOrNothing. */
-  readonly cleaner: Xapi;
+  readonly cleanupXapi: Xapi;
   /** What XAPI makes of the data on its way to another pool. */
   readonly compression?: "" | "gzip" | "zstd";
 }
@@ -34,21 +34,21 @@ export async function copyVm(
   // XAPI copies halted VMs and snapshots only.
   const label = `${options.name} (being copied)`;
   const ref = (await xapi.callAsync("VM.snapshot", [vm.ref, label, []])) as Ref;
-  return afterwards(options.cleaner, ref, () =>
+  return afterwards(options.cleanupXapi, ref, () =>
     copyResting({ ...vm, ref }, options),
   );
 }
 
 /** The snapshot is deleted in any case. @throws XoError LEFT_BEHIND */
 async function afterwards<T>(
-  cleaner: Xapi,
+  cleanupXapi: Xapi,
   snapshot: Ref,
   act: () => Promise<T>,
 ): Promise<T> {
-  return withRollback(cleaner, async (made) => {
-    addVm(made, snapshot, `snapshot ${snapshot}`);
+  return withRollback(cleanupXapi, async (rollback) => {
+    addVm(rollback, snapshot, `snapshot ${snapshot}`);
     const result = await act();
-    const left = await made.run(cleaner);
+    const left = await rollback.run(cleanupXapi);
     if (left.length === 0) return result;
     const reason = "the VM is copied";
     throw new XoError("LEFT_BEHIND", { reason, left: left.join(", ") });
@@ -57,16 +57,16 @@ async function afterwards<T>(
 
 async function copyResting(
   vm: PoolObject,
-  { name, sr, made, compression = "" }: CopyOptions,
+  { name, sr, rollback, compression = "" }: CopyOptions,
 ): Promise<{ readonly xapi: Xapi; readonly ref: Ref }> {
   const { xapi } = vm;
   if (sr === undefined || vm.object["$pool"] === sr.object["$pool"]) {
     const to = sr?.ref ?? NULL_REF;
     const ref = (await xapi.callAsync("VM.copy", [vm.ref, name, to])) as Ref;
-    addVm(made, ref);
+    addVm(rollback, ref);
     return { xapi, ref };
   }
-  const ref = await sendCopy(vm, { sr, made, compression });
+  const ref = await sendCopy(vm, { sr, rollback, compression });
   await sr.xapi.call("VM.set_name_label", [ref, name]);
   return { xapi: sr.xapi, ref };
 }
@@ -75,7 +75,7 @@ const COMPRESSIONS = { "": "false", gzip: "true", zstd: "zstd" } as const;
 
 interface Shipment {
   readonly sr: PoolObject;
-  readonly made: Rollback;
+  readonly rollback: Rollback;
   readonly compression: keyof typeof COMPRESSIONS;
 }
 
@@ -86,7 +86,7 @@ interface Shipment {
  */
 async function sendCopy(
   vm: PoolObject,
-  { sr, made, compression }: Shipment,
+  { sr, rollback, compression }: Shipment,
 ): Promise<Ref> {
   const label = `Copy of ${String(vm.object["name_label"])}`;
   const ended = new AbortController();
@@ -118,7 +118,7 @@ async function sendCopy(
     const [ref] = imported as readonly Ref[];
     if (ref === undefined)
       throw new XoError("INTERNAL", { reason: "the import created no VM" });
-    addVm(made, ref);
+    addVm(rollback, ref);
     await finished?.();
     return ref;
   } finally {

@@ -50,7 +50,7 @@ export function labelOf(
 }
 
 async function addDisk(
-  { xapi, vm, name, defaultSr, rollback: made }: NewDiskContext,
+  { xapi, vm, name, defaultSr, rollback }: NewDiskContext,
   spec: ResolvedDiskSpec,
   bootable: boolean,
 ): Promise<void> {
@@ -60,7 +60,7 @@ async function addDisk(
       reason: "a disk names no SR, and the pool has no default",
     });
   const disk = { sr, size, name: labelOf(spec, name), description, vm };
-  const vdi = await createDisk(xapi, disk, made);
+  const vdi = await createDisk(xapi, disk, rollback);
   await createVbd(xapi, { vm, vdi, position, bootable });
 }
 
@@ -86,13 +86,13 @@ async function changeDisk(
 
 /** XAPI migrates only disks of running VMs; this one is an unused clone and can be copied. */
 async function moveDisk(
-  { xapi, vm, rollback: made }: NewDiskContext,
+  { xapi, vm, rollback }: NewDiskContext,
   vbd: Vbd,
   sr: Ref,
 ): Promise<Ref> {
   const copy = (await xapi.callAsync("VDI.copy", [vbd.VDI, sr])) as Ref;
-  made.add(`disk ${copy}`, (cleaner) =>
-    cleaner.callAsync("VDI.destroy", [copy]),
+  rollback.add(`disk ${copy}`, (cleanupXapi) =>
+    cleanupXapi.callAsync("VDI.destroy", [copy]),
   );
   await removeDisk(xapi, vbd);
   await createVbd(xapi, {

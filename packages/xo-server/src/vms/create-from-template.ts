@@ -7,7 +7,7 @@ import type { CreateParameters } from "./create-parameters.js";
 import { CONFIG_DRIVE, CONFIG_DRIVE_SIZE } from "./config-drive.js";
 import { assignVifAddresses } from "./vif-addresses.js";
 import { createVm } from "./create-vm.js";
-import { dropConfigDrive } from "./drop-config-drive.js";
+import { removeConfigDrive } from "./remove-config-drive.js";
 import { withRollback, untrackedXapi, type Rollback } from "./rollback.js";
 import { VmCreationJournal } from "./creation-journal.js";
 import { planNewVm, type NewVm } from "./new-vm.js";
@@ -19,7 +19,7 @@ import {
   type ResourceSetAccess,
   type ResourceUsage,
 } from "./resource-sets.js";
-import { toSettingCalls, type GivenSettings } from "./setting-calls.js";
+import { toSettingCalls, type SettingsInput } from "./setting-calls.js";
 
 /** What the creation of VMs needs. */
 export interface CreationContext {
@@ -49,24 +49,24 @@ export async function createVmFromTemplate(
   const settings = toSettings(params, plan, context);
   const refOf = findNamed(settings, scope);
   const { xapi } = plan.template;
-  const cleaner = untrackedXapi(objects, plan.template.id);
+  const cleanupXapi = untrackedXapi(objects, plan.template.id);
   const note = new VmCreationJournal(work, plan.template.id, plan.name);
-  const make = async (made: Rollback) => {
+  const make = async (rollback: Rollback) => {
     const giveBack = await set?.take(usageOf(params, plan, objects));
-    if (giveBack !== undefined) made.add("its share of the set", giveBack);
+    if (giveBack !== undefined) rollback.add("its share of the set", giveBack);
     const vifs =
       params.resourceSet === undefined || params.resourceSet === null
         ? plan.vifs
         : await assignVifAddresses(plan.vifs, {
             assign: (network) =>
               sets.assignAddress(String(params.resourceSet), network),
-            made,
+            rollback,
           });
     await note.write("begun");
     const created = await createVm(
       { ...plan, vifs },
       {
-        made,
+        rollback,
         toSettings: (vm) => toSettingCalls(settings, vm, refOf),
         onHalf: (ref) => note.write("half", { ref, disks: disksOf(plan) }),
       },
@@ -78,12 +78,12 @@ export async function createVmFromTemplate(
       await xapi.callAsync("VM.start", [created.ref, false, false]);
     if (plan.dropsConfig)
       // Continues after the response. A failure leaves the drive attached, visible in the list of disks.
-      dropConfigDrive(cleaner, created).catch(() => undefined);
+      removeConfigDrive(cleanupXapi, created).catch(() => undefined);
     await set?.own(created.uuid);
     return created.uuid;
   };
   try {
-    return await withRollback(cleaner, make);
+    return await withRollback(cleanupXapi, make);
   } catch (error) {
     await note.write("gone");
     throw error;
@@ -96,16 +96,16 @@ function disksOf({ disks = [], name }: NewVm): string[] {
 }
 
 function toSettings(
-  given: CreateParameters,
+  input: CreateParameters,
   { template }: NewVm,
   { user: person }: HandlerContext,
-): GivenSettings {
+): SettingsInput {
   return {
     // Override the template's.
     name_description: "",
     ...(setOf(template) === undefined ? {} : { resourceSet: null }),
-    ...given,
-    ...(given.pv_args === undefined ? {} : { PV_args: given.pv_args }),
+    ...input,
+    ...(input.pv_args === undefined ? {} : { PV_args: input.pv_args }),
     creation: {
       date: new Date().toISOString(),
       template: template.object["uuid"],
@@ -116,7 +116,7 @@ function toSettings(
 
 /** Missing values are those of the template. */
 function usageOf(
-  given: CreateParameters,
+  input: CreateParameters,
   plan: NewVm,
   objects: PoolObjects,
 ): ResourceUsage {
@@ -125,8 +125,8 @@ function usageOf(
     readonly memory: { readonly size: number };
   };
   return {
-    cpus: given.CPUs ?? CPUs.number,
-    memory: toBytes(given.memoryMax ?? given.memory ?? memory.size),
+    cpus: input.CPUs ?? CPUs.number,
+    memory: toBytes(input.memoryMax ?? input.memory ?? memory.size),
     disk:
       sizeOfDisks(plan, objects) +
       (plan.config === undefined ? 0 : CONFIG_DRIVE_SIZE),

@@ -46,7 +46,7 @@ const vif = Type.Object(
   },
   open,
 );
-export type GivenVif = Static<typeof vif>;
+export type VifInput = Static<typeof vif>;
 
 const config = Type.Optional(
   Type.Union([Type.String({ maxLength: 2 ** 22 }), Type.Null()]),

@@ -96,15 +96,15 @@ function filled<T extends object>(shared: T, one: Numbered): T {
  * itself if only one VM was requested
  */
 export async function createVms(
-  given: CreateManyParameters,
+  input: CreateManyParameters,
   workshop: CreationContext,
   work: TaskContext,
 ): Promise<CreatedVmName[]> {
-  const orders = toEachParameters(given);
+  const orders = toEachParameters(input);
   const { objects, sets, context } = workshop;
   const set =
-    typeof given.resourceSet === "string"
-      ? sets.open(given.resourceSet, context)
+    typeof input.resourceSet === "string"
+      ? sets.open(input.resourceSet, context)
       : undefined;
   // Errors common to all VMs are found before the first is created.
   planNewVm(orders[0]!, objects, checkWith(set, context));

@@ -25,7 +25,7 @@ export interface CreatedVm {
 
 /** Options besides the plan. */
 export interface CreateVmOptions {
-  readonly made: Rollback;
+  readonly rollback: Rollback;
   /** Calls for its settings, computed from the record of the clone. */
   readonly toSettings: (vm: VmRecord) => readonly Call[];
   /** Called when the VM exists and is incomplete. */
@@ -35,17 +35,17 @@ export interface CreateVmOptions {
 /** Creates a VM and does not start it. */
 export async function createVm(
   plan: NewVm,
-  { made, toSettings, onHalf }: CreateVmOptions,
+  { rollback, toSettings, onHalf }: CreateVmOptions,
 ): Promise<CreatedVm> {
   const { xapi } = plan.template;
   const ref = await copyTemplate(plan);
-  addVm(made, ref, `VM ${plan.name} (${ref})`);
+  addVm(rollback, ref, `VM ${plan.name} (${ref})`);
   await onHalf(ref);
   await provision(plan, ref);
   const vm = await readRecord(xapi, "VM", ref);
   for (const [message, ...params] of toSettings(vm))
     await xapi.call(`VM.${message}`, [ref, ...params]);
-  const place: NewDiskContext = { ...plan, xapi, vm: ref, rollback: made };
+  const place: NewDiskContext = { ...plan, xapi, vm: ref, rollback };
   if (plan.disks !== undefined) await createDisks(place, plan.disks);
   await createVifs(plan, ref, vm);
   await installFrom(plan, place, vm);
@@ -56,10 +56,10 @@ export async function createVm(
 
 async function copyTemplate(plan: NewVm): Promise<Ref> {
   const { xapi, ref } = plan.template;
-  const made = plan.isClone
+  const created = plan.isClone
     ? await xapi.callAsync("VM.clone", [ref, plan.name])
     : await xapi.callAsync("VM.copy", [ref, plan.name, "OpaqueRef:NULL"]);
-  return made as Ref;
+  return created as Ref;
 }
 
 /** Templates without disks describe them in other_config; explicit disks take precedence. */
@@ -79,12 +79,12 @@ async function provision(plan: NewVm, ref: Ref): Promise<void> {
 
 async function installFrom(
   { install }: NewVm,
-  { xapi, vm: ref, rollback: made }: NewDiskContext,
+  { xapi, vm: ref, rollback }: NewDiskContext,
   { HVM_boot_policy, HVM_boot_params }: VmRecord,
 ): Promise<void> {
   if (install === undefined) return;
   if (install.method === "cdrom") {
-    await insertCd({ xapi, ref }, install.image, { force: true, made });
+    await insertCd({ xapi, ref }, install.image, { force: true, rollback });
     return;
   }
   if (HVM_boot_policy === "") return;
@@ -108,7 +108,7 @@ async function furnish(plan: NewVm, ref: Ref): Promise<void> {
 
 async function configure(
   { config, defaultSr, disks = [] }: NewVm,
-  { xapi, vm, rollback: made }: NewDiskContext,
+  { xapi, vm, rollback }: NewDiskContext,
   uuid: string,
 ): Promise<CreatedVm["configDrive"]> {
   if (config === undefined) return undefined;
@@ -117,7 +117,10 @@ async function configure(
     (await firstSrOf(xapi, vm)) ??
     defaultSr ??
     "OpaqueRef:NULL";
-  return createConfigDrive({ xapi, vm: { ref: vm, uuid }, sr, made }, config);
+  return createConfigDrive(
+    { xapi, vm: { ref: vm, uuid }, sr, rollback },
+    config,
+  );
 }
 
 /** Where the VM's first disk is. */

@@ -3,8 +3,8 @@ import type { Xapi } from "@xo-server/xen-api";
 import type { PoolObjects } from "../objects/pool-objects.js";
 import type { TaskContext } from "../tasks/task-context.js";
 import { destroyVm } from "./destroy-vm.js";
-import { isGone } from "./rollback.js";
-import { MADE_FOR } from "./new-vbds.js";
+import { isHandleInvalid } from "./rollback.js";
+import { CREATED_FOR } from "./new-vbds.js";
 import { readRecord } from "./xapi-records.js";
 
 /**
@@ -91,7 +91,7 @@ async function recover(
   try {
     await destroyVm(xapi, ref, { ...all, evenDefaultTemplate: true });
   } catch (error) {
-    if (!isGone(error))
+    if (!isHandleInvalid(error))
       return {
         name,
         report: `${name} was created partially and still exists: ${ref}`,
@@ -112,7 +112,7 @@ async function deleteUnattached(
       name,
     ])) as readonly Ref[]) {
       const record = await readRecord(xapi, "VDI", vdi);
-      if (record.other_config[MADE_FOR] === vm && record.VBDs.length === 0)
+      if (record.other_config[CREATED_FOR] === vm && record.VBDs.length === 0)
         await xapi.callAsync("VDI.destroy", [vdi]);
     }
 }
@@ -130,15 +130,15 @@ export function allCreated(
   settled: readonly RecoveredCreation[],
   names: readonly string[],
 ): { readonly id: string; readonly name: string }[] {
-  const made = settled.flatMap(({ id, name }) =>
+  const created = settled.flatMap(({ id, name }) =>
     id === undefined ? [] : [{ id, name }],
   );
-  if (made.length === names.length) return made;
+  if (created.length === names.length) return created;
   const reported = new Set(settled.map(({ name }) => name));
   const rest = names.filter((name) => !reported.has(name));
   const reason = [
     ...settled.map(({ report: said }) => said),
     ...(rest.length === 0 ? [] : [`not started: ${rest.join(", ")}`]),
   ].join("; ");
-  throw new XoError("INTERRUPTED", { reason, created: made });
+  throw new XoError("INTERRUPTED", { reason, created });
 }

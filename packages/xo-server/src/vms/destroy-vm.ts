@@ -1,6 +1,6 @@
 import { XoError, type Ref } from "@xo-server/model";
 import type { Xapi } from "@xo-server/xen-api";
-import { isGone, type Rollback } from "./rollback.js";
+import { isHandleInvalid, type Rollback } from "./rollback.js";
 import {
   disksOf,
   isRunning,
@@ -58,13 +58,13 @@ export async function destroyVm(
 }
 
 /** It is deleted with its disks if its purpose fails. @param what its description if it stays */
-export function addVm(made: Rollback, ref: Ref, what = `VM ${ref}`): void {
+export function addVm(rollback: Rollback, ref: Ref, what = `VM ${ref}`): void {
   const options = {
     deleteDisks: true,
     bypassBlock: true,
     evenDefaultTemplate: true,
   };
-  made.add(what, (cleaner) => destroyVm(cleaner, ref, options));
+  rollback.add(what, (cleanupXapi) => destroyVm(cleanupXapi, ref, options));
 }
 
 /** XAPI checks these itself, but only after the VM has been shut down. */
@@ -127,7 +127,7 @@ async function destroyAll(
       await destroy(ref);
     } catch (error) {
       const reason = error instanceof Error ? error.message : "";
-      if (!isGone(error)) left.push(`${ref} (${reason})`);
+      if (!isHandleInvalid(error)) left.push(`${ref} (${reason})`);
     }
   return left;
 }

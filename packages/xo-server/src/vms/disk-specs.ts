@@ -44,15 +44,15 @@ export function parseDiskSpecs(
   return [...byPosition, ...disks].map(toDiskSpec);
 }
 
-function toDiskSpec(given: DiskParameter): DiskSpec {
-  const { userdevice, size } = given;
+function toDiskSpec(input: DiskParameter): DiskSpec {
+  const { userdevice, size } = input;
   return {
     position: userdevice === undefined ? undefined : String(userdevice),
-    destroy: given.destroy === true,
-    name: given.name_label,
-    description: given.name_description,
+    destroy: input.destroy === true,
+    name: input.name_label,
+    description: input.name_description,
     size: size === undefined ? undefined : toBytes(size),
-    sr: given.SR ?? given.$SR ?? given.sr,
+    sr: input.SR ?? input.$SR ?? input.sr,
   };
 }
 

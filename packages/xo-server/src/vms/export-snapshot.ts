@@ -2,7 +2,7 @@ import type { Ref } from "@xo-server/model";
 import type { Xapi } from "@xo-server/xen-api";
 import { retryWhileInUse } from "../transfers/retry-while-in-use.js";
 import { destroyVm } from "./destroy-vm.js";
-import { isGone } from "./rollback.js";
+import { isHandleInvalid } from "./rollback.js";
 import { readRecord } from "./xapi-records.js";
 
 /**
@@ -31,6 +31,6 @@ export async function dropExportSnapshot(xapi: Xapi, ref: Ref): Promise<void> {
       evenDefaultTemplate: false,
     });
   await retryWhileInUse(destroy).catch((error: unknown) => {
-    if (!isGone(error)) throw error;
+    if (!isHandleInvalid(error)) throw error;
   });
 }

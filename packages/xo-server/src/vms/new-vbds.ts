@@ -13,12 +13,12 @@ export interface NewVmDisk {
 }
 
 /** Key of a disk's other_config. */
-export const MADE_FOR = "xo:made_for";
+export const CREATED_FOR = "xo:made_for";
 
 export async function createDisk(
   xapi: Xapi,
   { sr, size, name, description = "", vm }: NewVmDisk,
-  made: Rollback,
+  rollback: Rollback,
 ): Promise<Ref> {
   const record = {
     name_label: name,
@@ -28,10 +28,12 @@ export async function createDisk(
     type: "user",
     sharable: false,
     read_only: false,
-    other_config: { [MADE_FOR]: vm },
+    other_config: { [CREATED_FOR]: vm },
   };
   const vdi = (await xapi.callAsync("VDI.create", [record])) as Ref;
-  made.add(`disk ${vdi}`, (cleaner) => cleaner.callAsync("VDI.destroy", [vdi]));
+  rollback.add(`disk ${vdi}`, (cleanupXapi) =>
+    cleanupXapi.callAsync("VDI.destroy", [vdi]),
+  );
   return vdi;
 }
 

@@ -3,7 +3,7 @@ import type { PoolObject, PoolObjects } from "../objects/pool-objects.js";
 import type { HandlerContext } from "../operations/operation.js";
 import { findCdImage } from "./cd-image.js";
 import type { GuestConfig } from "./config-drive.js";
-import type { CreateParameters, GivenVif } from "./create-parameters.js";
+import type { CreateParameters, VifInput } from "./create-parameters.js";
 import { checkDiskSpecs, parseDiskSpecs } from "./disk-specs.js";
 import type { ResolvedDiskSpec } from "./create-disks.js";
 import { PoolScope } from "./pool-scope.js";
@@ -49,34 +49,34 @@ export type Installation =
 
 /** @throws XoError NO_SUCH_OBJECT, FORBIDDEN, INVALID_PARAMETERS */
 export function planNewVm(
-  given: CreateParameters,
+  input: CreateParameters,
   objects: PoolObjects,
   rights: Pick<HandlerContext, "check">,
 ): { readonly plan: NewVm; readonly scope: PoolScope } {
-  const template = findTemplate(given, objects);
+  const template = findTemplate(input, objects);
   rights.check("administrate:create-vm", "VM-template", template.id);
   const scope = new PoolScope(objects, template, rights);
-  const { affinityHost } = given;
+  const { affinityHost } = input;
   const { object: pool } = objects.get(String(template.object["$pool"]));
   const host = affinityHost ?? String(pool["master"]);
   const plan: NewVm = {
     template,
-    name: given.name_label,
-    isClone: given.clone ?? true,
-    disks: planDisks(given, objects, scope),
-    defaultSr: planDefaultSr(given, pool, { scope, objects }),
-    vifs: given.VIFs?.map((vif) => planVif(vif, scope)),
-    keepsVifs: given.keepVIFs === true,
-    install: planInstallation(given, objects, scope),
-    config: planConfig(given),
-    dropsConfig: given.destroyCloudConfigVdiAfterBoot === true,
+    name: input.name_label,
+    isClone: input.clone ?? true,
+    disks: planDisks(input, objects, scope),
+    defaultSr: planDefaultSr(input, pool, { scope, objects }),
+    vifs: input.VIFs?.map((vif) => planVif(vif, scope)),
+    keepsVifs: input.keepVIFs === true,
+    install: planInstallation(input, objects, scope),
+    config: planConfig(input),
+    dropsConfig: input.destroyCloudConfigVdiAfterBoot === true,
     biosHost:
-      given.copyHostBiosStrings === true
+      input.copyHostBiosStrings === true
         ? objects.get(host, "host").ref
         : undefined,
-    hasVtpm: given.createVtpm === true,
-    gpu: planGpu(given, scope),
-    starts: given.bootAfterCreate === true,
+    hasVtpm: input.createVtpm === true,
+    gpu: planGpu(input, scope),
+    starts: input.bootAfterCreate === true,
   };
   if (plan.dropsConfig && !plan.starts)
     throw invalid("destroyCloudConfigVdiAfterBoot needs bootAfterCreate");
@@ -105,13 +105,13 @@ function planDisks(
  * created there. A disk that names no SR is no way around that right.
  */
 function planDefaultSr(
-  given: CreateParameters,
+  input: CreateParameters,
   pool: PoolObject["object"],
   { scope, objects }: { scope: PoolScope; objects: PoolObjects },
 ): Ref | undefined {
   const id = pool["default_SR"];
   if (typeof id !== "string") return undefined;
-  return usesDefaultSr(given, scope.anchor, objects)
+  return usesDefaultSr(input, scope.anchor, objects)
     ? scope.use("operate:store", "SR", id).ref
     : objects.get(id, "SR").ref;
 }
@@ -146,7 +146,7 @@ function describesDisks({ object }: PoolObject): boolean {
   return disks.length > 0;
 }
 
-function planVif(vif: GivenVif, scope: PoolScope): NewVmVif {
+function planVif(vif: VifInput, scope: PoolScope): NewVmVif {
   const { device, destroy = false } = vif;
   if (vif.network === undefined && !destroy)
     throw invalid("a VIF names no network");

@@ -23,7 +23,7 @@ export class Rollback {
       try {
         await undo(xapi);
       } catch (error) {
-        if (!isGone(error)) left.push(nameLeft(what, error));
+        if (!isHandleInvalid(error)) left.push(nameLeft(what, error));
       }
     return left;
   }
@@ -31,19 +31,19 @@ export class Rollback {
 
 /**
  * Runs code; if it fails, deletes what it has created.
- * @param cleaner the pool, not cancelled with the task: see untrackedXapi
+ * @param cleanupXapi the pool, not cancelled with the task: see untrackedXapi
  * @throws the error of the code; XoError LEFT_BEHIND if something could not be
  * deleted
  */
 export async function withRollback<T>(
-  cleaner: Xapi,
+  cleanupXapi: Xapi,
   work: (rollback: Rollback) => Promise<T>,
 ): Promise<T> {
-  const made = new Rollback();
+  const rollback = new Rollback();
   try {
-    return await work(made);
+    return await work(rollback);
   } catch (error) {
-    const left = await made.run(cleaner);
+    const left = await rollback.run(cleanupXapi);
     if (left.length === 0) throw error;
     const reason = error instanceof Error ? error.message : "it failed";
     const data = { reason, left: left.join(", ") };
@@ -51,18 +51,29 @@ export async function withRollback<T>(
   }
 }
 
-/** It may be deleted except for a part. */
+/** A step that deleted all but some parts names those. */
 function nameLeft(what: string, error: unknown): string {
   const isPart = error instanceof XoError && error.code === "LEFT_BEHIND";
   return isPart ? String(error.data["left"]) : what;
 }
 
-/** The pool of an object, for cleaning up: it must be done even if the task of the caller is cancelled. */
+/** The pool of an object; its calls are not cancelled with the task of the caller, so that clean-up is always done. */
 export function untrackedXapi(objects: PoolObjects, id: string): Xapi {
   return objects.untracked.get(id).xapi;
 }
 
-/** The object no longer exists in XAPI. */
-export function isGone(error: unknown): boolean {
+/** XAPI has no such object: it was deleted. */
+export function isHandleInvalid(error: unknown): boolean {
   return error instanceof XapiError && error.code === "HANDLE_INVALID";
+}
+
+/** Waits for a deletion; an object that no longer exists is no error. @throws XapiError */
+export async function ignoreInvalidHandle(
+  deletion: Promise<unknown>,
+): Promise<void> {
+  try {
+    await deletion;
+  } catch (error) {
+    if (!isHandleInvalid(error)) throw error;
+  }
 }

@@ -12,36 +12,36 @@ export type Call = readonly [message: string, ...params: unknown[]];
 export type RefOf = (type: "host" | "SR", id: string) => Ref;
 
 /** Settings; of a new VM also the time, the user and the template. */
-export type GivenSettings = Omit<VmSettings, "creation"> & {
+export type SettingsInput = Omit<VmSettings, "creation"> & {
   readonly creation?: object;
 };
 
 /** XAPI's calls, in an order that it takes, that bring a VM to what was given. */
 export function toSettingCalls(
-  given: GivenSettings,
+  input: SettingsInput,
   vm: VmRecord,
   refOf: RefOf,
 ): Call[] {
   return [
-    ...fieldCalls(given, refOf),
-    ...mapCalls(given, vm),
-    ...cpuCalls(given, vm),
-    ...memoryCalls(given, vm),
+    ...fieldCalls(input, refOf),
+    ...mapCalls(input, vm),
+    ...cpuCalls(input, vm),
+    ...memoryCalls(input, vm),
   ];
 }
 
-function fieldCalls(given: GivenSettings, refOf: RefOf): Call[] {
-  const { affinityHost, suspendSr } = given;
+function fieldCalls(input: SettingsInput, refOf: RefOf): Call[] {
+  const { affinityHost, suspendSr } = input;
   const fields: readonly (readonly [string, unknown])[] = [
-    ["name_label", given.name_label],
-    ["name_description", given.name_description],
-    ["tags", given.tags],
-    ["ha_restart_priority", given.high_availability],
-    ["start_delay", given.startDelay?.toString()],
-    ["PV_args", given.PV_args],
-    ["has_vendor_device", given.hasVendorDevice],
-    ["domain_type", given.virtualizationMode],
-    ["uefi_mode", given.uefiMode],
+    ["name_label", input.name_label],
+    ["name_description", input.name_description],
+    ["tags", input.tags],
+    ["ha_restart_priority", input.high_availability],
+    ["start_delay", input.startDelay?.toString()],
+    ["PV_args", input.PV_args],
+    ["has_vendor_device", input.hasVendorDevice],
+    ["domain_type", input.virtualizationMode],
+    ["uefi_mode", input.uefiMode],
     ["affinity", toRef(affinityHost, (id) => refOf("host", id))],
     ["suspend_SR", toRef(suspendSr, (id) => refOf("SR", id))],
   ];
@@ -61,33 +61,33 @@ type Entries = Readonly<
   Record<string, string | number | boolean | null | undefined>
 >;
 
-function mapCalls(given: GivenSettings, vm: VmRecord): Call[] {
-  const { cpuMask, blockedOperations = {} } = given;
+function mapCalls(input: SettingsInput, vm: VmRecord): Call[] {
+  const { cpuMask, blockedOperations = {} } = input;
   const blocked = Object.entries(blockedOperations).map(([name, reason]) => [
     name,
     reason === false ? null : reason,
   ]);
   return [
     ...entryCalls("platform", {
-      "cores-per-socket": orNone(given.coresPerSocket),
-      "exp-nested-hvm": given.expNestedHvm,
-      "nested-virt": given.nestedVirt,
-      secureboot: given.secureBoot,
-      viridian: given.viridian,
-      vga: given.vga,
-      videoram: given.videoram,
-      nic_type: orNone(given.nicType),
+      "cores-per-socket": orNone(input.coresPerSocket),
+      "exp-nested-hvm": input.expNestedHvm,
+      "nested-virt": input.nestedVirt,
+      secureboot: input.secureBoot,
+      viridian: input.viridian,
+      vga: input.vga,
+      videoram: input.videoram,
+      nic_type: orNone(input.nicType),
     }),
     ...entryCalls("HVM_boot_params", {
-      firmware: orNone(given.hvmBootFirmware),
+      firmware: orNone(input.hvmBootFirmware),
     }),
     ...entryCalls("VCPUs_params", {
-      cap: given.cpuCap,
-      weight: given.cpuWeight,
+      cap: input.cpuCap,
+      weight: input.cpuWeight,
       mask: cpuMask && orNone(cpuMask.join(",")),
     }),
-    ...entryCalls("other_config", toNotes(given, vm)),
-    ...entryCalls("xenstore_data", given.xenStoreData ?? {}),
+    ...entryCalls("other_config", toNotes(input, vm)),
+    ...entryCalls("xenstore_data", input.xenStoreData ?? {}),
     ...entryCalls(
       "blocked_operations",
       Object.fromEntries(blocked) as Record<string, string | null>,
@@ -97,14 +97,14 @@ function mapCalls(given: GivenSettings, vm: VmRecord): Call[] {
 
 /** What clients keep in a VM's other_config. */
 function toNotes(
-  given: GivenSettings,
+  input: SettingsInput,
   { uuid, other_config }: VmRecord,
 ): Entries {
-  const { auto_poweron, resourceSet, creation } = given;
+  const { auto_poweron, resourceSet, creation } = input;
   const own = creationKey(uuid);
   return {
     auto_poweron: auto_poweron === false ? null : auto_poweron,
-    "xo:notes": given.notes,
+    "xo:notes": input.notes,
     [SET_KEY]: resourceSet && JSON.stringify(resourceSet),
     ...(resourceSet === null ? { [SET_KEY]: null } : {}),
     ...(creation === undefined
@@ -158,7 +158,7 @@ export function entryCalls(field: string, entries: Entries): Call[] {
 }
 
 /** At no moment may there be more CPUs at the start than the most. */
-function cpuCalls({ CPUs, cpusMax }: GivenSettings, vm: VmRecord): Call[] {
+function cpuCalls({ CPUs, cpusMax }: SettingsInput, vm: VmRecord): Call[] {
   const before = Number(vm.VCPUs_max);
   const most = Math.max(Number(cpusMax ?? before), cpusMax ? 0 : (CPUs ?? 0));
   const set =
@@ -180,8 +180,8 @@ function cpuCalls({ CPUs, cpusMax }: GivenSettings, vm: VmRecord): Call[] {
   return most > before ? [setMost, ...set] : [...set, setMost];
 }
 
-function memoryCalls(given: GivenSettings, vm: VmRecord): Call[] {
-  const { memory, memoryMin, memoryMax = memory, memoryStaticMax } = given;
+function memoryCalls(input: SettingsInput, vm: VmRecord): Call[] {
+  const { memory, memoryMin, memoryMax = memory, memoryStaticMax } = input;
   const requested = {
     min: sizeOf(memoryMin),
     max: sizeOf(memoryMax),

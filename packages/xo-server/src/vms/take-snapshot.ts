@@ -33,8 +33,8 @@ export async function takeSnapshot(
   if (quiesce)
     try {
       const params = [ref, label];
-      const made = await xapi.callAsync("VM.snapshot_with_quiesce", params);
-      return made as Ref;
+      const created = await xapi.callAsync("VM.snapshot_with_quiesce", params);
+      return created as Ref;
     } catch (error) {
       if (!(error instanceof XapiError && CANNOT.has(error.code))) throw error;
       work.warn("the guest does not support quiescing", { code: error.code });

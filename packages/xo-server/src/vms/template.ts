@@ -10,13 +10,13 @@ const TYPE = "VM-template";
  * @throws XoError NO_SUCH_OBJECT
  */
 export function findTemplate(
-  given: CreateParameters,
+  input: CreateParameters,
   objects: PoolObjects,
 ): PoolObject {
-  const { template: id, pool } = given;
+  const { template: id, pool } = input;
   const found =
     tryGet(objects, id) ??
-    poolsNamed(given, objects)
+    poolsNamed(input, objects)
       .map((one) => tryGet(objects, `${one}-${id}`))
       .find((one) => one !== undefined);
   if (found === undefined || (pool ?? found.object["$pool"]) !== poolOf(found))

@@ -5,7 +5,7 @@ import type { Rollback } from "./rollback.js";
 export interface AssignVifAddressesOptions {
   /** @param network id of the network of a VIF */
   readonly assign: (network: string) => Promise<AssignedAddress | undefined>;
-  readonly made: Pick<Rollback, "add">;
+  readonly rollback: Pick<Rollback, "add">;
 }
 
 /**
@@ -14,7 +14,7 @@ export interface AssignVifAddressesOptions {
  */
 export async function assignVifAddresses(
   vifs: readonly NewVmVif[] | undefined,
-  { assign, made }: AssignVifAddressesOptions,
+  { assign, rollback }: AssignVifAddressesOptions,
 ): Promise<readonly NewVmVif[] | undefined> {
   if (vifs === undefined) return undefined;
   const addressed: NewVmVif[] = [];
@@ -27,7 +27,7 @@ export async function assignVifAddresses(
       addressed.push(vif);
       continue;
     }
-    made.add("an address of its IP pool", async () => found.giveBack());
+    rollback.add("an address of its IP pool", async () => found.giveBack());
     addressed.push({ ...vif, [found.family]: [found.address] });
   }
   return addressed;

@@ -27,7 +27,7 @@ export class RandomPool {
   readonly #bench: BalancerBench;
   readonly #movedAt = new Map<string, number>();
   #state: number;
-  #made = 0;
+  #created = 0;
   #isOn = true;
 
   constructor(bench: BalancerBench, seed: number) {
@@ -99,7 +99,7 @@ export class RandomPool {
   #addVm(): void {
     const { pool } = this.#bench;
     const gib = 1 + this.#pickBelow(6);
-    const id = `vm${this.#made++}`;
+    const id = `vm${this.#created++}`;
     const hosts = [...pool.hosts]
       .filter(([, { isUp }]) => isUp)
       .map(([host]) => host)

@@ -1,6 +1,6 @@
 import { XoError } from "@xo-server/model";
 import t from "tap";
-import { Leases, type Contender } from "../../src/cluster/leases.js";
+import { Leases, type LeaseHandlers } from "../../src/cluster/leases.js";
 import { FakeClock } from "../fake-clock.js";
 import { LeaseDatabase, type LeaseStore } from "./lease-database.js";
 
@@ -8,7 +8,7 @@ import { LeaseDatabase, type LeaseStore } from "./lease-database.js";
 const LEASE_MS = 5_000;
 const SILENT_MS = 1_000;
 
-async function setUp(contender: Contender = {}) {
+async function setUp(handlers: LeaseHandlers = {}) {
   const clock = new FakeClock();
   const database = new LeaseDatabase(() => clock.now());
   const releases: (readonly string[])[] = [];
@@ -31,7 +31,7 @@ async function setUp(contender: Contender = {}) {
   const ada = leasesOf("ada");
   const held = new Map<string, ReturnType<Leases["compete"]>>();
   for (const subject of ["jobs", "balancer/p", "server/ada"])
-    held.set(subject, ada.compete(subject, contender));
+    held.set(subject, ada.compete(subject, handlers));
   for (const { hasTried } of held.values()) await hasTried;
   const free = async () =>
     (await database.list())

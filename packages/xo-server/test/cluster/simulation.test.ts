@@ -88,8 +88,8 @@ async function simulate(seed: number): Promise<World> {
 
 function problemsOf(world: World): string[] {
   const problems: string[] = [];
-  const wanted = ["a", "b"].flatMap(actionsOf).toSorted();
-  if (world.done.toSorted().join() !== wanted.join())
+  const requested = ["a", "b"].flatMap(actionsOf).toSorted();
+  if (world.done.toSorted().join() !== requested.join())
     problems.push(`actions: ${world.done.join()}`);
   for (const step of world.acknowledged)
     if (!world.steps.has(step)) problems.push(`lost: ${step}`);

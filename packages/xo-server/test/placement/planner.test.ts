@@ -35,8 +35,8 @@ t.test("a plan from the thread is complete", async (t) => {
   const sliced = slices();
   const planner = new Planner({ inventory: sliced, clock: new FakeClock() });
   t.teardown(() => planner.stop());
-  const given = model(10, 600);
-  const plan = await planner.starts(given);
+  const input = model(10, 600);
+  const plan = await planner.starts(input);
   t.equal(plan.actions.length, 600);
   t.equal(new Set(plan.actions.map(({ vm }) => vm)).size, 600);
   t.ok(plan.actions.every(({ score }) => Number.isFinite(score.headroom)));
@@ -44,7 +44,7 @@ t.test("a plan from the thread is complete", async (t) => {
 
   t.test("a model that it has is not sent again", async (t) => {
     const before = sliced.steps;
-    const placement = await planner.place(given, "v1");
+    const placement = await planner.place(input, "v1");
     t.equal(placement.candidates.length, 10);
     t.ok(sliced.steps - before < 8);
   });
@@ -53,7 +53,7 @@ t.test("a plan from the thread is complete", async (t) => {
     "required host affinities (infinite scores) reach the planner",
     async (t) => {
       const only = { id: "only", vms: ["v0"], hosts: ["h3"], score: Infinity };
-      const bound = { ...given, hostAffinities: [only] };
+      const bound = { ...input, hostAffinities: [only] };
       const placement = await planner.place(bound, "v0");
       t.equal(placement.host, "h3");
       t.match(placement.candidates.at(-1)?.refusals, [
@@ -64,11 +64,11 @@ t.test("a plan from the thread is complete", async (t) => {
 
   t.test("a property that the model lacks is the caller's error", async (t) => {
     const code = "INVALID_PARAMETERS";
-    await t.rejects(planner.place(given, "nobody"), { code });
-    const broken = { ...given, vms: [...given.vms, given.vms[0]!] };
+    await t.rejects(planner.place(input, "nobody"), { code });
+    const broken = { ...input, vms: [...input.vms, input.vms[0]!] };
     await t.rejects(planner.starts(broken), { code });
     await t.rejects(planner.starts(broken), { code });
-    t.equal((await planner.failover(given, ["h1"])).survives, true);
+    t.equal((await planner.failover(input, ["h1"])).survives, true);
   });
 });
 

@@ -52,7 +52,7 @@ export const kindGroups = {
     "vm.paused",
   ],
   moves: ["vm.moved"],
-  made: [
+  created: [
     ...["vm.created", "vm.removed", "template.created", "template.removed"],
     ...["vm.renamed", "template.renamed"],
   ],

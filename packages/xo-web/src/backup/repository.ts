@@ -64,7 +64,7 @@ export const reachabilityTones: Readonly<Record<Reachability, string>> = {
 };
 
 /** The full part of the file system, 0 to 1; undefined: not known. */
-export function fullness({
+export function usedFraction({
   capacity,
   available,
 }: RepositoryState): number | undefined {

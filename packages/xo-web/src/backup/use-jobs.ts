@@ -23,10 +23,10 @@ export function useJobs(): BackupJobs {
     fields: "summary",
     limit: MOST_RUNS,
   });
-  const ofType = <T extends Job>(...wanted: readonly T["type"][]) =>
+  const ofType = <T extends Job>(...requested: readonly T["type"][]) =>
     computed(() =>
       all.value
-        ?.filter((job): job is T => wanted.includes(job.type))
+        ?.filter((job): job is T => requested.includes(job.type))
         .toSorted((a, b) => a.name.localeCompare(b.name)),
     );
   return {

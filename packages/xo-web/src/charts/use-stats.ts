@@ -25,7 +25,7 @@ export function useStats(
   const error = shallowRef<string>();
   const silent = shallowRef<ReadonlyMap<string, string>>(new Map());
   let source: StatsSource | undefined;
-  let wanted: LiveStatsRequest | undefined;
+  let requested: LiveStatsRequest | undefined;
   let timer: ReturnType<typeof setTimeout> | undefined;
 
   async function ask(): Promise<void> {
@@ -44,14 +44,14 @@ export function useStats(
       if (failure instanceof RpcError) error.value = failure.message;
     }
     clearTimeout(timer);
-    timer = setTimeout(() => void ask(), wanted?.refreshMs);
+    timer = setTimeout(() => void ask(), requested?.refreshMs);
   }
 
   watch(
     request,
     (next, before) => {
       if (JSON.stringify(next) === JSON.stringify(before)) return;
-      wanted = next;
+      requested = next;
       source = next && new StatsSource(next, call);
       set.value = error.value = undefined;
       silent.value = new Map();

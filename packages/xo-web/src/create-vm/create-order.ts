@@ -20,7 +20,7 @@ export function createOrder(
     name_description: draft.description,
     ...machineOf(draft),
     ...bootOf(draft),
-    ...wanted("VDIs", disksOf(draft, template)),
+    ...requested("VDIs", disksOf(draft, template)),
     VIFs: draft.vifs.map(({ network, mac }) =>
       mac === "" ? { network } : { network, mac },
     ),
@@ -105,6 +105,6 @@ function configOf(draft: Draft): Record<string, Json> {
   };
 }
 
-function wanted(key: string, list: readonly Json[]): Record<string, Json> {
+function requested(key: string, list: readonly Json[]): Record<string, Json> {
   return list.length === 0 ? {} : { [key]: [...list] };
 }

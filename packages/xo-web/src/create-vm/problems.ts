@@ -128,10 +128,10 @@ function* checkDisks(
     else if (isPoolKnown) yield [`disk:${key}`, { code: "noSr" }];
   }
   for (const { id, free, isThin } of srs) {
-    const wanted = coming.get(id) ?? 0;
-    if (wanted <= free) continue;
+    const requested = coming.get(id) ?? 0;
+    if (requested <= free) continue;
     const last = draft.disks.findLast(({ sr }) => (sr || defaultSr) === id);
-    const problem = { code: "srFull", amount: wanted - free } as const;
+    const problem = { code: "srFull", amount: requested - free } as const;
     // Thin disks beyond the free space are a warning only.
     const graded = isThin ? { ...problem, isWarning: true } : problem;
     if (last !== undefined) yield [`disk:${last.key}`, graded];
@@ -160,9 +160,9 @@ function* checkSet(draft: Draft, { limits, needsSet }: Place): Found {
   if (needsSet && draft.resourceSet === "")
     yield ["resourceSet", { code: "needsSet" }];
   const totals = { ...totalsOf(draft), vms: draft.count };
-  for (const [name, wanted] of Object.entries(totals)) {
+  for (const [name, requested] of Object.entries(totals)) {
     const available = limits[name]?.available ?? Infinity;
-    if (draft.resourceSet !== "" && wanted > available)
-      yield ["resourceSet", { code: "quota", amount: wanted - available }];
+    if (draft.resourceSet !== "" && requested > available)
+      yield ["resourceSet", { code: "quota", amount: requested - available }];
   }
 }

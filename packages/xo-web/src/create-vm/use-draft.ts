@@ -30,13 +30,13 @@ export function useDraft(call: Call): {
   const draft = shallowRef(kept.draft);
   const before = shallowRef(kept.before);
   const templateName = ref(kept.templateName);
-  let wanted = "";
+  let requested = "";
 
   async function choose(template: Template): Promise<void> {
-    wanted = template.id;
+    requested = template.id;
     const parts = await readParts(call, template);
     // Another template was chosen meanwhile.
-    if (wanted !== template.id) return;
+    if (requested !== template.id) return;
     draft.value = draftFor(template, parts, draft.value);
     before.value = draft.value;
     templateName.value = template.name_label ?? template.id;

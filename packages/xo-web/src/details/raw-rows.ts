@@ -24,11 +24,11 @@ export function toRawRows(record: Readonly<Record<string, Json>>): RawRow[] {
 
 /** Rows that contain the words, with their parents. */
 export function searchRows(rows: readonly RawRow[], words: string): RawRow[] {
-  const wanted = words.trim().toLowerCase();
-  if (wanted === "") return [...rows];
+  const requested = words.trim().toLowerCase();
+  if (requested === "") return [...rows];
   const found = new Set<string>();
   for (const { path, value } of rows)
-    if (`${path} ${value ?? ""}`.toLowerCase().includes(wanted))
+    if (`${path} ${value ?? ""}`.toLowerCase().includes(requested))
       found.add(path);
   const isAbove = (path: string) =>
     [...found].some((below) => below.startsWith(`${path}.`));

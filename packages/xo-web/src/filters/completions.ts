@@ -36,12 +36,12 @@ export function complete(
 ): { readonly text: string; readonly caret: number } {
   const rest = text.slice(to);
   // Characters that follow the caret already are not inserted again.
-  const given =
+  const input =
     insert.endsWith(":") && /^\s*:/.test(rest) ? insert.slice(0, -1) : insert;
   const space = isOpen || /^[\s)]/.test(rest) ? "" : " ";
   const isBeforeSpace = !isOpen && /^\s/.test(rest);
   return {
-    text: text.slice(0, from) + given + space + rest,
+    text: text.slice(0, from) + input + space + rest,
     caret: from + insert.length + (isBeforeSpace ? 1 : space.length),
   };
 }

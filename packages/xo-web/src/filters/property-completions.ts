@@ -12,14 +12,14 @@ export function propertiesFor(
   { type, messages }: CompletionFacts,
 ): Completion[] {
   const above = names.map((name) => `${name}:`).join("");
-  const wanted = typed.toLowerCase();
+  const requested = typed.toLowerCase();
   const ranked = propertiesOf(type)
     .map((property) => ({ property, written: nameText(property.path) }))
     .filter(({ written }) => written.startsWith(above))
     .map(({ property, written }) => ({
       property,
       written: written.slice(above.length),
-      rank: rankOf(wanted, property, messages),
+      rank: rankOf(requested, property, messages),
     }))
     .filter(({ rank }) => rank < Infinity)
     .sort((one, other) => one.rank - other.rank);
@@ -28,7 +28,7 @@ export function propertiesFor(
     .flatMap(({ property, written }) =>
       toCompletions(property, written, messages),
     );
-  return wanted === "" ? [...properties, ...signs(messages)] : properties;
+  return requested === "" ? [...properties, ...signs(messages)] : properties;
 }
 
 /** What can precede any term. */
@@ -65,15 +65,16 @@ function toCompletions(
 
 /** Lower is better; Infinity: it does not fit. */
 function rankOf(
-  wanted: string,
+  requested: string,
   { path }: Property,
   messages: Messages["filters"],
 ): number {
-  if (wanted === "") return 0;
+  if (requested === "") return 0;
   const { name, hint } = messages.properties[path];
   const lower = path.toLowerCase().replace(/^\$/, "");
-  if (lower.startsWith(wanted.replace(/^\$/, ""))) return 1;
-  if (name.toLowerCase().startsWith(wanted)) return 2;
-  if (lower.includes(wanted) || name.toLowerCase().includes(wanted)) return 3;
-  return hint.toLowerCase().includes(wanted) ? 4 : Infinity;
+  if (lower.startsWith(requested.replace(/^\$/, ""))) return 1;
+  if (name.toLowerCase().startsWith(requested)) return 2;
+  if (lower.includes(requested) || name.toLowerCase().includes(requested))
+    return 3;
+  return hint.toLowerCase().includes(requested) ? 4 : Infinity;
 }

@@ -6,14 +6,14 @@ const PAUSE_MS = 150;
 
 /** How many objects a filter text finds; undefined while that is not known. */
 export function useCount(
-  wanted: () => { readonly type: string; readonly text: string } | undefined,
+  requested: () => { readonly type: string; readonly text: string } | undefined,
 ): ShallowRef<number | undefined> {
   const { call } = useServer();
   const count = shallowRef<number>();
   watch(
-    () => JSON.stringify(wanted()),
+    () => JSON.stringify(requested()),
     (_now, _before, onCleanup) => {
-      const question = wanted();
+      const question = requested();
       if (question === undefined) return;
       const { type, text } = question;
       let isCurrent = true;

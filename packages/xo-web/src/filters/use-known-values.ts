@@ -28,10 +28,10 @@ export function useKnownValues(
   const names = useNames();
   const answers = new AnswerCache();
   const values = shallowRef<readonly KnownValue[]>([]);
-  watch(question, (wanted, before, onCleanup) => {
-    const key = wanted && keyOf(wanted);
+  watch(question, (requested, before, onCleanup) => {
+    const key = requested && keyOf(requested);
     if (key !== (before && keyOf(before))) values.value = [];
-    if (wanted === undefined || key === undefined) return;
+    if (requested === undefined || key === undefined) return;
     const known = answers.get(key);
     if (known !== undefined) {
       values.value = known;
@@ -39,7 +39,7 @@ export function useKnownValues(
     }
     let isCurrent = true;
     const timer = setTimeout(() => {
-      void read(call, wanted, names).then((found) => {
+      void read(call, requested, names).then((found) => {
         answers.set(key, found);
         if (isCurrent) values.value = found;
       });

@@ -37,11 +37,11 @@ function withCount(value: string, counted: readonly KnownValue[]): KnownValue {
 }
 
 function known(values: readonly KnownValue[], typed: string): Completion[] {
-  const wanted = typed.toLowerCase();
+  const requested = typed.toLowerCase();
   const all = values.map(({ value }) => value);
   return values
     .filter(({ value, label = "" }) =>
-      `${value}\n${label}`.toLowerCase().includes(wanted),
+      `${value}\n${label}`.toLowerCase().includes(requested),
     )
     .slice(0, MOST)
     .map(({ value, label, count }) => ({

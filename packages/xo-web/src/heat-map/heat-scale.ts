@@ -46,12 +46,12 @@ export function valuesOf(
 export function highest(
   values: Float64Array,
   most: number,
-  isWanted: (place: number) => boolean,
+  isIncluded: (place: number) => boolean,
 ): number[] {
   const top: number[] = [];
   for (let i = 0; i < values.length; i++) {
     const value = values[i]!;
-    if (Number.isNaN(value) || !isWanted(i)) continue;
+    if (Number.isNaN(value) || !isIncluded(i)) continue;
     if (top.length === most && value <= values[top[most - 1]!]!) continue;
     let at = top.length;
     while (at > 0 && values[top[at - 1]!]! < value) at--;

@@ -6,12 +6,12 @@ const SLICE_MS = 5;
 
 /**
  * Works in slices without blocking the page.
- * @param isWanted called between slices; false aborts
+ * @param isCurrent called between slices; false aborts
  * @returns undefined: aborted
  */
 export async function inSlices<T>(
   steps: Steps<T>,
-  isWanted: () => boolean,
+  isCurrent: () => boolean,
 ): Promise<T | undefined> {
   for (;;) {
     const end = performance.now() + SLICE_MS;
@@ -20,7 +20,7 @@ export async function inSlices<T>(
       if (step.done === true) return step.value;
     }
     await nextTurn();
-    if (!isWanted()) return undefined;
+    if (!isCurrent()) return undefined;
   }
 }
 

@@ -24,26 +24,26 @@ export function useFleetLayout(
 
   watch(
     () => {
-      const wanted = request();
-      return wanted === undefined ? "" : keyOf(wanted);
+      const requested = request();
+      return requested === undefined ? "" : keyOf(requested);
     },
     async (key) => {
-      const wanted = request();
-      const mine = (current = {});
-      const isWanted = () => current === mine;
-      if (key === "" || wanted === undefined) {
+      const requested = request();
+      const revision = (current = {});
+      const isCurrent = () => current === revision;
+      if (key === "" || requested === undefined) {
         layout.value = undefined;
         return;
       }
-      const { tables, scope, withHalted, size, box } = wanted;
+      const { tables, scope, withHalted, size, box } = requested;
       const fleet = await inSlices(
         toFleet(tables, scope, withHalted),
-        isWanted,
+        isCurrent,
       );
       if (fleet === undefined) return;
       const steps = layOut(fleet, box, sizeOf(tables, size));
-      const made = await inSlices(steps, isWanted);
-      if (made !== undefined) layout.value = made;
+      const created = await inSlices(steps, isCurrent);
+      if (created !== undefined) layout.value = created;
     },
     { immediate: true },
   );

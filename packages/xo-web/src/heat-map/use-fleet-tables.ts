@@ -70,8 +70,8 @@ function countIn(
   { pool, host }: FleetScope,
 ): number {
   if (vms === undefined) return 0;
-  const wanted = host ?? pool;
-  if (wanted === undefined) return vms.length;
+  const requested = host ?? pool;
+  if (requested === undefined) return vms.length;
   const path = host === undefined ? "$pool" : "$container";
-  return vms.values(path).filter((value) => value === wanted).length;
+  return vms.values(path).filter((value) => value === requested).length;
 }

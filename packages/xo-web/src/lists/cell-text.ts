@@ -2,7 +2,7 @@ import type { Formats } from "../locale/formats.js";
 import { fill, type Messages } from "../locale/messages.js";
 import type { Column, ColumnValue, Used } from "./column.js";
 
-export interface CellWords {
+export interface CellWording {
   readonly text: Messages;
   readonly formats: Formats;
   /** The server's clock, milliseconds since 1970. */
@@ -13,7 +13,7 @@ export interface CellWords {
 export function cellText(
   { kind }: Column,
   value: ColumnValue,
-  { text, formats, nowMs }: CellWords,
+  { text, formats, nowMs }: CellWording,
 ): string {
   if (value === undefined || value === null || value === "") return "";
   if (isUsed(value)) return usedText(value, { text, formats, nowMs });
@@ -53,7 +53,10 @@ function unitOf(bytes: number): number {
 }
 
 /** In little room, both in the unit of the whole: 2.4 of 4 GiB, 0.7 of 4 GiB. */
-function usedText({ used, size }: Used, { text, formats }: CellWords): string {
+function usedText(
+  { used, size }: Used,
+  { text, formats }: CellWording,
+): string {
   if (size === undefined || size <= 0) return "";
   const place = unitOf(size);
   const amount = (bytes: number) => short(bytes / 1024 ** (place + 1), formats);

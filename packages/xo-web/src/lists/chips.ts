@@ -55,7 +55,7 @@ export function chipsOf(type: string): readonly Chip[] {
 }
 
 /** The chip whose term is in a filter; a filter that cannot be read has none. */
-export function chipIn(
+export function activeChip(
   filter: string,
   chips: readonly Chip[],
 ): Chip | undefined {
@@ -81,7 +81,7 @@ export function toggleChip(
   chips: readonly Chip[],
 ): string {
   const rest = withoutChips(filter, chips);
-  if (chipIn(filter, chips) === chip) return rest;
+  if (activeChip(filter, chips) === chip) return rest;
   return `${rest} ${chip.term}`.trim();
 }
 

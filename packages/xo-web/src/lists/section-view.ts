@@ -1,8 +1,8 @@
 import type { WindowState } from "../live/live-window.js";
-import type { SteadyView } from "./steady-rows.js";
+import type { StableView } from "./stable-rows.js";
 
 /** What is known of the rows of a section. */
-export interface SectionView extends SteadyView {
+export interface SectionView extends StableView {
   readonly total: number | undefined;
   readonly isComplete: boolean;
   readonly state: WindowState;

@@ -38,14 +38,14 @@ export function useGroups(request: () => GroupRequest | undefined): Groups {
   let turn = 0;
 
   async function count(isNew: boolean): Promise<void> {
-    const wanted = request();
+    const requested = request();
     const own = ++turn;
-    if (wanted === undefined) {
+    if (requested === undefined) {
       list.value = total.value = undefined;
       isComplete.value = true;
       return;
     }
-    const { by, ...selection } = wanted;
+    const { by, ...selection } = requested;
     try {
       const details = true;
       const answer = await call("query.group", { ...selection, by, details });

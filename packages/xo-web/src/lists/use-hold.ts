@@ -4,7 +4,7 @@ import { computed, onScopeDispose, ref, type ComputedRef, type Ref } from "vue";
 const LEFT_MS = 250;
 
 export interface Hold {
-  /** Rows keep their place: the rule of steady-rows.ts. */
+  /** Rows keep their place: the rule of stable-rows.ts. */
   readonly isHeld: ComputedRef<boolean>;
   /** Incremented when the present order is requested anyway. */
   readonly updates: Ref<number>;

@@ -38,24 +38,24 @@ function addressQuery(usual: ListQuery): ListQueryRef {
   const router = useRouter();
   const { path } = route;
   /** What the address will be when the router has done its work. */
-  const wanted = shallowRef<ListQuery>();
+  const requested = shallowRef<ListQuery>();
   let typedAt = -Infinity;
   let last = readQuery(route.query, usual);
 
   const query = computed(() => {
     // No rows are requested while the page is being left.
     if (route.path === path) last = readQuery(route.query, usual);
-    return wanted.value ?? last;
+    return requested.value ?? last;
   });
   async function change(news: Partial<ListQuery>): Promise<void> {
     const next = { ...query.value, ...news };
-    wanted.value = next;
+    requested.value = next;
     const address = { path, query: writeQuery(next, usual) };
     const isTyping = Object.keys(news).join() === "filter";
     const isSameStep = isTyping && performance.now() - typedAt < ONE_STEP_MS;
     typedAt = isTyping ? performance.now() : -Infinity;
     await (isSameStep ? router.replace(address) : router.push(address));
-    if (wanted.value === next) wanted.value = undefined;
+    if (requested.value === next) requested.value = undefined;
   }
   return {
     query,

@@ -21,7 +21,7 @@ export const viewLimits = { views: 50, name: 60 };
 const byName = [{ by: "name_label" }];
 const most = (by: string) => [{ by, descending: true }];
 
-function given(
+function input(
   id: GivenView["id"],
   filter = "",
   { sort = byName, group }: Partial<ListQuery> = {},
@@ -31,44 +31,44 @@ function given(
 
 const byType: Readonly<Record<string, readonly GivenView[]>> = {
   VM: [
-    given("all"),
-    given("running", "power_state:Running"),
-    given("mostCpu", "power_state:Running", { sort: most("now.cpu") }),
-    given("mostMemory", "power_state:Running", { sort: most("now.memory") }),
-    given("mostDisk", "power_state:Running", { sort: most("now.disk") }),
-    given("noTools", "power_state:Running !managementAgentDetected?"),
-    given("byHost", "", { group: "$container" }),
+    input("all"),
+    input("running", "power_state:Running"),
+    input("mostCpu", "power_state:Running", { sort: most("now.cpu") }),
+    input("mostMemory", "power_state:Running", { sort: most("now.memory") }),
+    input("mostDisk", "power_state:Running", { sort: most("now.disk") }),
+    input("noTools", "power_state:Running !managementAgentDetected?"),
+    input("byHost", "", { group: "$container" }),
   ],
   "VM-snapshot": [
-    given("all", "", { sort: most("snapshot_time") }),
-    given("oldest", "", { sort: [{ by: "snapshot_time" }] }),
+    input("all", "", { sort: most("snapshot_time") }),
+    input("oldest", "", { sort: [{ by: "snapshot_time" }] }),
   ],
   host: [
-    given("all"),
-    given("mostCpu", "", { sort: most("now.cpu") }),
-    given("needReboot", "rebootRequired?"),
-    given("byPool", "", { group: "$pool" }),
+    input("all"),
+    input("mostCpu", "", { sort: most("now.cpu") }),
+    input("needReboot", "rebootRequired?"),
+    input("byPool", "", { group: "$pool" }),
   ],
   SR: [
-    given("all", "!SR_type:|(iso udev)"),
-    given("fullest", "!SR_type:|(iso udev)", { sort: most("physical_usage") }),
-    given("withDrives", ""),
+    input("all", "!SR_type:|(iso udev)"),
+    input("fullest", "!SR_type:|(iso udev)", { sort: most("physical_usage") }),
+    input("withDrives", ""),
   ],
   VDI: [
-    given("all"),
-    given("largest", "", { sort: most("size") }),
-    given("unattached", "!$VBDs:/./"),
+    input("all"),
+    input("largest", "", { sort: most("size") }),
+    input("unattached", "!$VBDs:/./"),
   ],
-  PIF: [given("all", "", { sort: [{ by: "device" }] })],
+  PIF: [input("all", "", { sort: [{ by: "device" }] })],
   message: [
-    given("all", "", { sort: most("time") }),
-    given("alarms", "name:ALARM", { sort: most("time") }),
+    input("all", "", { sort: most("time") }),
+    input("alarms", "name:ALARM", { sort: most("time") }),
   ],
 };
 
 /** The first is the default of a list. */
 export function givenViewsOf(type: string): readonly GivenView[] {
-  return (Object.hasOwn(byType, type) && byType[type]) || [given("all")];
+  return (Object.hasOwn(byType, type) && byType[type]) || [input("all")];
 }
 
 /** Saved views of a type; invalid ones are left out. */

@@ -42,24 +42,24 @@ export function useColumns(
   const { call, whenOpen } = useServer();
   const table = shallowRef<ColumnTable>();
   const error = shallowRef<string>();
-  let wanted: ColumnsRequest | undefined;
+  let requested: ColumnsRequest | undefined;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let asking: ColumnsRequest | undefined;
 
   async function ask(): Promise<void> {
     clearTimeout(timer);
-    const asked = wanted;
+    const asked = requested;
     if (asked === undefined || asking === asked) return;
     asking = asked;
     const start = performance.now();
     await read(asked).catch((failure: unknown) => {
-      if (failure instanceof RpcError && asked === wanted)
+      if (failure instanceof RpcError && asked === requested)
         error.value = failure.message;
     });
     asking = undefined;
     const took = performance.now() - start;
     const minimum = Math.min(DURATION_FACTOR * took, MAX_INTERVAL_MS);
-    const pause = asked === wanted ? Math.max(everyMs, minimum) : 0;
+    const pause = asked === requested ? Math.max(everyMs, minimum) : 0;
     clearTimeout(timer);
     timer = setTimeout(() => void ask(), pause);
   }
@@ -73,7 +73,7 @@ export function useColumns(
       ...(asked.filter === undefined ? {} : { filter: asked.filter }),
       ...(known === undefined ? {} : { known }),
     });
-    if (asked !== wanted) return;
+    if (asked !== requested) return;
     error.value = undefined;
     table.value ??= new ColumnTable();
     if (table.value.take(answer)) triggerRef(table);
@@ -84,9 +84,9 @@ export function useColumns(
     () => {
       const next = request();
       const isSame =
-        wanted?.type === next?.type && wanted?.filter === next?.filter;
+        requested?.type === next?.type && requested?.filter === next?.filter;
       if (!isSame) table.value = undefined;
-      wanted = next;
+      requested = next;
       void ask();
     },
     { immediate: true },
@@ -97,7 +97,7 @@ export function useColumns(
     void ask();
   });
   onScopeDispose(() => {
-    wanted = undefined;
+    requested = undefined;
     clearTimeout(timer);
   });
   return { table, error };

@@ -25,11 +25,11 @@ export function useObject<T = ObjectRow>(
   isStale: ComputedRef<boolean>;
 } {
   const { rows, state } = useWindow<T>(() => {
-    const wanted = toValue(id);
-    if (wanted === undefined) return undefined;
+    const requested = toValue(id);
+    if (requested === undefined) return undefined;
     return {
       type: toValue(type),
-      ids: [wanted],
+      ids: [requested],
       ...(fields === undefined ? {} : { fields }),
       offset: 0,
       limit: 1,

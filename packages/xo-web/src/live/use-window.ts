@@ -92,7 +92,7 @@ export function useObjects<T = ObjectRow>(
     | undefined,
 ): LiveRows<T> {
   return useWindow<T>(() => {
-    const wanted = request();
-    return wanted && { limit: 500, ...wanted, offset: 0 };
+    const requested = request();
+    return requested && { limit: 500, ...requested, offset: 0 };
   });
 }

@@ -26,25 +26,25 @@ export interface Owners {
 /** The operations of a migration, and those that undo it. */
 export function planMigration(
   vms: readonly Vm[],
-  given: Migration,
+  input: Migration,
   owners: Owners,
 ): Plan {
   const steps = vms.map((vm): Step => {
-    const params: Record<string, Json> = { targetHost: given.host };
-    if (given.movesDisks)
+    const params: Record<string, Json> = { targetHost: input.host };
+    if (input.movesDisks)
       params["mapVdisSrs"] = pick(
-        given.srs,
+        input.srs,
         owners.vbds.filter(({ VM }) => VM === vm.id).map(({ VDI }) => VDI),
       );
-    if (given.isOtherPool)
+    if (input.isOtherPool)
       params["mapVifsNetworks"] = pick(
-        given.networks,
+        input.networks,
         owners.vifs.filter(({ $VM }) => $VM === vm.id).map(({ id }) => id),
       );
-    if (given.network !== undefined) params["migrationNetwork"] = given.network;
+    if (input.network !== undefined) params["migrationNetwork"] = input.network;
     return { operation: orderOf(params), objects: [vm] };
   });
-  return { steps: merged(steps), undo: backOf(given) };
+  return { steps: merged(steps), undo: backOf(input) };
 }
 
 const orderOf = (params: Readonly<Record<string, Json>>) => ({

@@ -3,7 +3,7 @@ import type { NowFigures } from "../api/object-row.js";
 import type { Vm } from "../objects/vm.js";
 
 /** Candidate hosts and their reachable SRs and networks, by ids. */
-export interface Surroundings {
+export interface MigrationContext {
   readonly hosts: readonly (Host & { readonly now?: NowFigures })[];
   /** SRs by host. */
   readonly srsOf: ReadonlyMap<string, ReadonlySet<string>>;
@@ -42,7 +42,7 @@ export interface MigrationTarget {
 /** Hosts by rank; refusing hosts last. */
 export function rankHosts(
   vms: readonly Vm[],
-  around: Surroundings,
+  around: MigrationContext,
   { wantsDisksMoved = false }: { readonly wantsDisksMoved?: boolean } = {},
 ): readonly MigrationTarget[] {
   const targets = around.hosts.map((host) =>
@@ -54,8 +54,8 @@ export function rankHosts(
 
 function toTarget(
   vms: readonly Vm[],
-  host: Surroundings["hosts"][number],
-  around: Surroundings,
+  host: MigrationContext["hosts"][number],
+  around: MigrationContext,
   wantsDisksMoved: boolean,
 ): MigrationTarget {
   const coming = vms.filter(({ $container }) => $container !== host.id);
@@ -83,7 +83,7 @@ function memoryOf({ power_state, memory }: Vm): number {
 
 function cpuWith(
   vms: readonly Vm[],
-  { now, cpus }: Surroundings["hosts"][number],
+  { now, cpus }: MigrationContext["hosts"][number],
 ): MigrationTarget["cpu"] {
   if (now?.cpu === undefined) return undefined;
   const cores = Math.max(1, cpus.cores);
@@ -97,7 +97,7 @@ function cpuWith(
 function refusalOf(
   vms: readonly Vm[],
   { host, isOtherPool, memory }: Omit<MigrationTarget, "refusal">,
-  { networksOf, usedNetworks, hosts }: Surroundings,
+  { networksOf, usedNetworks, hosts }: MigrationContext,
   movesDisks: boolean,
 ): HostRefusal | undefined {
   if (host.power_state !== "Running") return { why: "down" };

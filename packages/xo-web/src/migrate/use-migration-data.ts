@@ -4,7 +4,7 @@ import type { Pif, Vbd, Vdi, Vif } from "../objects/devices.js";
 import type { Host, Network, Pool, Sr } from "../objects/infrastructure.js";
 import type { ObjectRow } from "../api/object-row.js";
 import type { Vm } from "../objects/vm.js";
-import type { Surroundings } from "./rank-hosts.js";
+import type { MigrationContext } from "./rank-hosts.js";
 import { usePlacementOrder } from "./use-placement-order.js";
 
 type Pbd = ObjectRow & { readonly host?: string; readonly SR?: string };
@@ -20,7 +20,7 @@ const unique = (ids: readonly (string | undefined)[]): string[] => [
 /** Live objects that a migration depends on. */
 export interface MigrationData {
   readonly vms: ComputedRef<readonly Vm[]>;
-  readonly surroundings: ComputedRef<Surroundings>;
+  readonly surroundings: ComputedRef<MigrationContext>;
   readonly disks: ComputedRef<readonly Vdi[]>;
   readonly vbds: ComputedRef<readonly Vbd[]>;
   readonly vifs: ComputedRef<readonly Vif[]>;
@@ -59,7 +59,7 @@ export function useMigrationData(
 
   const placement = usePlacementOrder(ids);
 
-  const surroundings = computed<Surroundings>(() => ({
+  const surroundings = computed<MigrationContext>(() => ({
     hosts: hosts.value,
     srsOf: setsBy(pbds.value, "host", "SR"),
     networksOf: setsBy(pifs.value, "$host", "$network"),

@@ -43,8 +43,8 @@ export function poolLines(
 
 function idNamed(
   names: ReadonlyMap<string, string>,
-  wanted: string,
+  requested: string,
 ): string | undefined {
-  for (const [id, name] of names) if (name === wanted) return id;
+  for (const [id, name] of names) if (name === requested) return id;
   return undefined;
 }

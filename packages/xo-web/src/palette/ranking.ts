@@ -6,14 +6,14 @@ const [EXACT, PREFIX, WORD, PART, OTHER] = [0, 1, 2, 3, 4] as const;
 /** Exact name, prefix, prefix of a word, part of the name; OTHER: no match. */
 export function fitOf(name: string, typed: string): Fit {
   const whole = name.toLowerCase();
-  const wanted = typed.trim().toLowerCase();
-  if (whole === wanted) return EXACT;
-  if (whole.startsWith(wanted)) return PREFIX;
-  if (wordsOf(whole).some((word) => word.startsWith(wanted))) return WORD;
-  const parts = wordsOf(wanted);
+  const requested = typed.trim().toLowerCase();
+  if (whole === requested) return EXACT;
+  if (whole.startsWith(requested)) return PREFIX;
+  if (wordsOf(whole).some((word) => word.startsWith(requested))) return WORD;
+  const parts = wordsOf(requested);
   if (parts.length > 1 && parts.every((part) => whole.includes(part)))
     return WORD;
-  return whole.includes(wanted) ? PART : OTHER;
+  return whole.includes(requested) ? PART : OTHER;
 }
 
 export interface Ranked {

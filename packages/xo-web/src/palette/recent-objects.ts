@@ -16,7 +16,7 @@ export function recentObjects(): readonly ObjectName[] {
   }
 }
 
-export function noteVisit({ type, id }: ObjectName): void {
+export function addVisit({ type, id }: ObjectName): void {
   const others = recentObjects().filter((one) => one.id !== id);
   writeStored(key, JSON.stringify([{ type, id }, ...others].slice(0, MOST)));
 }

@@ -52,12 +52,13 @@ export function useEntries(
     () => named.value?.type ?? "VM",
     () => named.value?.id,
   );
-  const wanted = () => (chosen.value === undefined ? typed.value.trim() : "");
-  const { found, answered } = useObjectSearch(call, wanted, {
+  const requested = () =>
+    chosen.value === undefined ? typed.value.trim() : "";
+  const { found, answered } = useObjectSearch(call, requested, {
     types: mainTypes,
     most: 24,
   });
-  const minor = useObjectSearch(call, wanted, {
+  const minor = useObjectSearch(call, requested, {
     types: minorTypes,
     most: 12,
     debounceMs: 250,
@@ -79,7 +80,7 @@ export function useEntries(
   );
   const pages = computed(() => pageEntries(typed.value, text.value));
 
-  const isSearching = computed(() => answered.value !== wanted());
+  const isSearching = computed(() => answered.value !== requested());
   /** Until the next results arrive, the previous ones that match. */
   const objects = computed(() =>
     isSearching.value
@@ -92,7 +93,7 @@ export function useEntries(
       return some([{ id: "actions", entries: actions.value }]);
     const isEmpty = typed.value.trim() === "";
     // The last group: late results do not move other groups.
-    const isMinorKnown = !isEmpty && minor.answered.value === wanted();
+    const isMinorKnown = !isEmpty && minor.answered.value === requested();
     return some([
       { id: "actions", entries: actions.value.slice(0, FEW) },
       isEmpty

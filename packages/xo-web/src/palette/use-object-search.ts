@@ -31,13 +31,13 @@ export function useObjectSearch(
     if (isAsking) return;
     isAsking = true;
     while (answered.value !== typed()) {
-      const wanted = typed();
+      const requested = typed();
       if (debounceMs > 0)
         await new Promise((done) => setTimeout(done, debounceMs));
-      if (wanted !== typed()) continue;
-      const rows = await searchObjects(call, wanted, types);
+      if (requested !== typed()) continue;
+      const rows = await searchObjects(call, requested, types);
       found.value = rows.slice(0, most);
-      answered.value = wanted;
+      answered.value = requested;
     }
     isAsking = false;
   }

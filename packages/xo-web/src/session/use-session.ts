@@ -77,8 +77,8 @@ export function createSession(): Session {
     user,
     setUpUser,
     hasEnded,
-    async opened(given) {
-      call = given;
+    async opened(input) {
+      call = input;
       await renew();
     },
     async signIn(form) {

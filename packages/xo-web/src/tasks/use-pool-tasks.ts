@@ -20,10 +20,10 @@ export function usePoolTasks(
   limit: number,
 ): PoolTasks {
   const window = useWindow<ObjectRow>(() => {
-    const wanted = filter();
-    if (wanted === undefined) return undefined;
+    const requested = filter();
+    if (requested === undefined) return undefined;
     const sort = [{ by: "created", descending: true }];
-    return { type: "task", filter: wanted, sort, fields, offset: 0, limit };
+    return { type: "task", filter: requested, sort, fields, offset: 0, limit };
   });
   return {
     window,

@@ -100,7 +100,7 @@ function cableHost(
       port: port.pif.id,
       pif,
       // The last known state of a disconnected host is not shown.
-      problem: isThere ? linkTrouble(port, pif, network) : undefined,
+      problem: isThere ? linkProblem(port, pif, network) : undefined,
     });
   }
   return { host, ports, links };
@@ -122,7 +122,7 @@ function toPort(
   }
 }
 
-function linkTrouble(
+function linkProblem(
   port: Port,
   pif: PifFacts,
   network: NetworkFacts,

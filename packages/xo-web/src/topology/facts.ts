@@ -44,7 +44,7 @@ export const problems = ["down", "unplugged", "leg", "mtu"] as const;
 export type TopologyProblem = (typeof problems)[number];
 
 export function worst(
-  given: readonly (TopologyProblem | undefined)[],
+  input: readonly (TopologyProblem | undefined)[],
 ): TopologyProblem | undefined {
-  return problems.find((problem) => given.includes(problem));
+  return problems.find((problem) => input.includes(problem));
 }

@@ -2,7 +2,7 @@ import { byName } from "./cabling.js";
 import type { HostFacts } from "./facts.js";
 import { groupBy } from "./group-by.js";
 
-/** Bytes. `usage` is what is promised to disks. */
+/** Bytes. `usage` is what is allocated to disks. */
 export interface SrFacts {
   readonly id: string;
   readonly type: string;
@@ -38,8 +38,8 @@ export interface StoragePlace {
   readonly hosts: readonly { readonly id: string; readonly isOn: boolean }[];
   /** 0 to 1 of its size; undefined: unknown. */
   readonly used: number | undefined;
-  /** What is promised to disks, in sizes of the SR. */
-  readonly promised: number | undefined;
+  /** What is allocated to disks, in sizes of the SR. */
+  readonly allocated: number | undefined;
   readonly tone: "good" | "warn" | "bad";
 }
 
@@ -97,7 +97,7 @@ function toPlace(
     host: sr.shared ? undefined : expected[0]?.id,
     hosts: states,
     used,
-    promised: size > 0 ? usage / size : undefined,
+    allocated: size > 0 ? usage / size : undefined,
     tone: toneOf(used ?? 0, states, sr),
   };
 }

@@ -42,12 +42,12 @@ export function useColumns(query: MaybeRefOrGetter<ColumnsQuery | undefined>): {
   }
 
   async function ask(own: number): Promise<void> {
-    const wanted = toValue(query)!;
+    const requested = toValue(query)!;
     if (document.visibilityState !== "hidden") {
       try {
         const { state } = table.value;
         const answer = await server.call("query.columns", {
-          ...wanted,
+          ...requested,
           ...(state === undefined ? {} : { known: state }),
         });
         if (own !== epoch) return;

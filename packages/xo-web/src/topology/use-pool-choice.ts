@@ -18,7 +18,7 @@ export function usePoolChoice(): {
     fields: ["id", "type", "name_label", "name_description"],
     limit: 1000,
   }));
-  const wanted = computed(() => String(route.query["pool"] ?? ""));
+  const requested = computed(() => String(route.query["pool"] ?? ""));
   return {
     pools: rows,
     isLoading: computed(() => state.value === "loading"),
@@ -26,7 +26,7 @@ export function usePoolChoice(): {
     pool: computed(() =>
       rows.value.length === 1
         ? rows.value[0]
-        : rows.value.find(({ id }) => id === wanted.value),
+        : rows.value.find(({ id }) => id === requested.value),
     ),
     choose(id) {
       const query = id === "" ? {} : { pool: id };

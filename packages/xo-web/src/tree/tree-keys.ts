@@ -15,7 +15,7 @@ export function treeMove(
   { line, page }: { readonly line: number; readonly page: number },
 ): TreeMove | undefined {
   const last = outline.length - 1;
-  const within = (wanted: number) => Math.max(0, Math.min(wanted, last));
+  const within = (requested: number) => Math.max(0, Math.min(requested, last));
   switch (key) {
     case "ArrowDown":
       return within(line + 1);

@@ -13,7 +13,7 @@ const EVERY_MS = 10_000;
  */
 export function useCounts(
   paths: readonly string[],
-  isWanted: (path: string) => boolean,
+  isVisible: (path: string) => boolean,
 ): Readonly<Record<string, ShallowRef<TreeCounts>>> {
   const { call, whenOpen } = useServer();
   const counts: Record<string, ShallowRef<TreeCounts>> = {};
@@ -28,11 +28,11 @@ export function useCounts(
     if (document.visibilityState === "hidden") return;
     // The numbers of before stay until there are others.
     for (const path of paths)
-      if (isWanted(path)) read(path).catch(() => undefined);
+      if (isVisible(path)) read(path).catch(() => undefined);
   }
 
   whenOpen(readAll);
-  watch(() => paths.map(isWanted).join(), readAll);
+  watch(() => paths.map(isVisible).join(), readAll);
   const timer = setInterval(readAll, EVERY_MS);
   onScopeDispose(() => {
     clearInterval(timer);

@@ -19,15 +19,15 @@ export function useReveal(
   show: (line: number) => void,
 ): (object: ObjectRow) => void {
   const { call } = useServer();
-  const wanted = shallowRef<ObjectRow>();
-  watch([wanted, outline], () => {
-    if (wanted.value !== undefined) void find(wanted.value);
+  const requested = shallowRef<ObjectRow>();
+  watch([requested, outline], () => {
+    if (requested.value !== undefined) void find(requested.value);
   });
 
   async function find(object: ObjectRow): Promise<void> {
     const line = outline.value.lineOf(lineKeyOf(object));
     if (line === -1) return;
-    wanted.value = undefined;
+    requested.value = undefined;
     const place = object.type === "VM" ? await placeOf(object) : 0;
     if (place !== -1) show(line + place);
   }
@@ -52,7 +52,7 @@ export function useReveal(
     if ($pool !== undefined && type !== "pool")
       setOpen(poolKey($pool), true, false);
     if (type === "VM") setOpen(containerKey(object), true, false);
-    wanted.value = object;
+    requested.value = object;
   };
 }
 

@@ -15,7 +15,7 @@ import { HeldWindow } from "./held-window.js";
 import type { RunRequest } from "./outline.js";
 
 /** A run that is to be followed, and which of its lines are seen. */
-export interface WantedRun {
+export interface RequestedRun {
   readonly key: string;
   readonly request: RunRequest;
   readonly first: number;
@@ -32,7 +32,7 @@ export interface Runs {
   /** The server's words, when it refused. */
   readonly errorOf: (key: string) => string | undefined;
   /** From now on these are followed, and no others. */
-  readonly follow: (wanted: readonly WantedRun[]) => void;
+  readonly follow: (requested: readonly RequestedRun[]) => void;
 }
 
 interface Run {
@@ -92,7 +92,7 @@ export function useRuns(isHeld: Ref<boolean>): Runs {
     changed();
   });
 
-  function follow(list: readonly WantedRun[]): void {
+  function follow(list: readonly RequestedRun[]): void {
     const some = list.slice(0, MOST);
     const keys = new Set(some.map(({ key }) => key));
     for (const [key, { live }] of runs.value)
@@ -129,7 +129,7 @@ export function useRuns(isHeld: Ref<boolean>): Runs {
     return run;
   }
 
-  function ask(run: Run, { request, first, end }: WantedRun): void {
+  function ask(run: Run, { request, first, end }: RequestedRun): void {
     run.window = windowAround({ first, end }, run.window);
     const next = { ...request, ...run.window, fields: [...FIELDS, ...MORE] };
     const asked = JSON.stringify(next);

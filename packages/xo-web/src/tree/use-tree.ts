@@ -19,7 +19,7 @@ import {
 import { recallOpen, rememberOpen } from "./open-nodes.js";
 import { Outline, type TreeLine } from "./outline.js";
 import { useCounts } from "./use-counts.js";
-import { useRuns, type Runs, type WantedRun } from "./use-runs.js";
+import { useRuns, type Runs, type RequestedRun } from "./use-runs.js";
 
 /** Lines that are seen. */
 export interface SeenLines {
@@ -121,9 +121,9 @@ export function useTree(seen: Ref<SeenLines>, isHeld: Ref<boolean>): Tree {
     error: computed(() => pools.error.value ?? hosts.error.value),
     rowOf: (line) =>
       line.kind === "run" ? runs.rowAt(line.run.key, line.place) : undefined,
-    setOpen(key, wanted, isAsked) {
-      choices.value = new Map(choices.value).set(key, wanted);
-      if (isAsked) stored = new Map(rememberOpen(stored, key, wanted));
+    setOpen(key, requested, isAsked) {
+      choices.value = new Map(choices.value).set(key, requested);
+      if (isAsked) stored = new Map(rememberOpen(stored, key, requested));
     },
   };
 }
@@ -144,7 +144,7 @@ function requiredRuns(
   outline: Outline,
   { first, end }: SeenLines,
   counted: ReturnType<typeof countedRuns>,
-): WantedRun[] {
+): RequestedRun[] {
   const visible = outline
     .runsBetween(first, end)
     .map(({ run: { key, request }, ...lines }) => ({ key, request, ...lines }));

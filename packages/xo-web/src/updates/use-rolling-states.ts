@@ -3,7 +3,7 @@ import type { Json } from "@xo-server/kit";
 import type { RollingState } from "../details/pool/rolling-plan.js";
 import { usePolled } from "../forms/use-polled.js";
 
-const LOOK_MS = 5_000;
+const POLL_MS = 5_000;
 
 /** The rolling updates of pools, by their ids: asked again every 5 s. */
 export function useRollingStates(pools: Readonly<Ref<readonly string[]>>): {
@@ -30,7 +30,7 @@ export function useRollingStates(pools: Readonly<Ref<readonly string[]>>): {
           : [[pool, state as unknown as RollingState] as const],
       ),
     );
-  }, LOOK_MS);
+  }, POLL_MS);
   watch(
     () => pools.value.join(),
     () => void reload(),

@@ -17,15 +17,15 @@ export async function createTokenCookie(
   { isSecure, isRemembered }: CookieOptions,
 ): Promise<string> {
   const params = { remember: isRemembered };
-  const made = (await dispatcher.call(
+  const created = (await dispatcher.call(
     "session.createToken",
     params,
     context,
   )) as { readonly token?: unknown; readonly lifeMs?: unknown };
-  if (typeof made.token !== "string" || typeof made.lifeMs !== "number")
+  if (typeof created.token !== "string" || typeof created.lifeMs !== "number")
     throw new XoError("INTERNAL", { reason: "session.createToken: no token" });
-  const seconds = isRemembered ? Math.floor(made.lifeMs / 1000) : undefined;
-  return toCookie(made.token, isSecure, seconds);
+  const seconds = isRemembered ? Math.floor(created.lifeMs / 1000) : undefined;
+  return toCookie(created.token, isSecure, seconds);
 }
 
 /**

@@ -71,8 +71,8 @@ function createClient(
     ...(url.startsWith("ldaps:") ? { tlsOptions: trust.options } : {}),
     createConnection: ((port: number, host: string) =>
       bounded(connect(port, host))) as typeof connect,
-    createSecureConnection: ((...given: Parameters<typeof trust.connect>) =>
-      bounded(trust.connect(...given))) as typeof trust.connect,
+    createSecureConnection: ((...input: Parameters<typeof trust.connect>) =>
+      bounded(trust.connect(...input))) as typeof trust.connect,
   });
 }
 

@@ -29,8 +29,8 @@ export async function createLdapTrust(
       rejectUnauthorized: tls.trust === "verify",
       ...(tls.caFile === "" ? {} : { ca: await readAuthorities(tls.caFile) }),
     },
-    connect: ((...given: Parameters<typeof connect>) => {
-      const socket = connect(...given);
+    connect: ((...input: Parameters<typeof connect>) => {
+      const socket = connect(...input);
       if (tls.trust !== "fingerprint") return socket;
       // Runs before other listeners of `secureConnect` can send credentials.
       socket.prependOnceListener("secureConnect", () => {

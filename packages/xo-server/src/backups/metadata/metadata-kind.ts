@@ -61,10 +61,10 @@ export class MetadataKind implements JobKind {
 
   /** @throws XoError FORBIDDEN */
   #sources(job: Job): MetadataSource[] {
-    const { people, objects, files } = this.#parts;
+    const { users, objects, files } = this.#parts;
     const { pools = [], server = false } = job.body as MetadataBody;
     // Both have passwords of pools and hosts.
-    if (!userOfJob(people, job).isAdmin)
+    if (!userOfJob(users, job).isAdmin)
       throw new XoError("FORBIDDEN", {
         reason:
           "databases of pools and the configuration are backed up for administrators only",

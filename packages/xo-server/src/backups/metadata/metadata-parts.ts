@@ -10,7 +10,7 @@ import type { ConfigurationFiles } from "./configuration-files.js";
 
 export interface MetadataKindParts {
   readonly store: Pick<Store, "schedules">;
-  readonly people: Pick<AuthenticatedUsers, "get">;
+  readonly users: Pick<AuthenticatedUsers, "get">;
   readonly objects: PoolObjects;
   readonly repositories: RepositoryAccess;
   readonly archives: ArchiveAccess;

@@ -97,9 +97,9 @@ export class MirrorKind implements JobKind {
     job: Job,
     chosen: readonly string[] | undefined,
   ): Promise<MirroredItem[]> {
-    const { people, repositories, archives, index } = this.#parts;
+    const { users, repositories, archives, index } = this.#parts;
     const { source, vms } = job.body as MirrorBody;
-    if (!userOfJob(people, job).isAdmin)
+    if (!userOfJob(users, job).isAdmin)
       throw new XoError("FORBIDDEN", {
         reason: "repositories are copied for administrators only",
       });
@@ -110,9 +110,9 @@ export class MirrorKind implements JobKind {
       index.list({ repository: source }),
       (archive) => verificationOf(state, archive) === "damaged",
     );
-    const wanted = vms && new Set(vms);
+    const requested = vms && new Set(vms);
     const isWanted = ({ type, id }: MirroredItem) =>
-      (wanted === undefined || (type === "VM" && wanted.has(id))) &&
+      (requested === undefined || (type === "VM" && requested.has(id))) &&
       (chosen === undefined || (type === "VM" && chosen.includes(id)));
     return all.filter(isWanted);
   }

@@ -7,7 +7,7 @@ import type { ArchiveAccess } from "../run/repository-access.js";
 
 export interface MirrorKindParts {
   readonly store: Pick<Store, "schedules">;
-  readonly people: Pick<AuthenticatedUsers, "get">;
+  readonly users: Pick<AuthenticatedUsers, "get">;
   readonly repositories: Pick<Repositories, "get" | "getEnabled" | "mirror">;
   readonly archives: Pick<ArchiveAccess, "refresh" | "remove">;
   readonly index: Pick<Archives, "list">;

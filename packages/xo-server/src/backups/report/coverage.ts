@@ -32,7 +32,7 @@ export interface Coverage {
 
 export interface CoverageOptions {
   readonly store: Pick<Store, "jobs" | "schedules">;
-  readonly people: Pick<AuthenticatedUsers, "get">;
+  readonly users: Pick<AuthenticatedUsers, "get">;
   readonly catalog: Catalog;
   readonly archives: Pick<Archives, "list">;
   readonly clock: Pick<WallClock, "now">;
@@ -111,8 +111,8 @@ export class BackupCoverage {
 
   /** A job whose user was deleted backs up nothing. */
   async #select(job: Job): ReturnType<typeof selectVms> {
-    const { people, catalog } = this.#options;
-    const user = job.userId === undefined ? undefined : people.get(job.userId);
+    const { users, catalog } = this.#options;
+    const user = job.userId === undefined ? undefined : users.get(job.userId);
     if (user === undefined) return { vms: [], excluded: [] };
     return selectVms(catalog, user, job.body as BackupBody);
   }

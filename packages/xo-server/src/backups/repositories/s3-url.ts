@@ -121,10 +121,10 @@ function tlsOf(
 function optionsOf(url: URL): Parameters {
   const options: Parameters = {};
   const fragment = decoded(url.hash.slice(1), "the fragment");
-  const given = [...url.searchParams];
-  if (fragment.startsWith("{")) given.push(...membersOf(fragment));
-  else if (fragment !== "") given.push(["region", fragment]);
-  for (const [name, text] of given) setOption(options, name, unquoted(text));
+  const input = [...url.searchParams];
+  if (fragment.startsWith("{")) input.push(...membersOf(fragment));
+  else if (fragment !== "") input.push(["region", fragment]);
+  for (const [name, text] of input) setOption(options, name, unquoted(text));
   return options;
 }
 

@@ -2,7 +2,7 @@ import type { WallClock } from "@xo-server/kit";
 import type { Ref } from "@xo-server/model";
 import type { Xapi } from "@xo-server/xen-api";
 import { pause } from "../../tasks/pause.js";
-import { isGone } from "../../vms/rollback.js";
+import { isHandleInvalid } from "../../vms/rollback.js";
 import type { RestoreTestReport, TestMethod } from "./restore-test.js";
 
 /** VMs with this tag answer by a script: the names are those of Xen Orchestra, whose scripts work. */
@@ -70,7 +70,7 @@ async function askTools(xapi: Xapi, vm: Ref): Promise<Answer | undefined> {
     return isDetected === true ? { success: true } : undefined;
   } catch (error) {
     // Replaced meanwhile by those of a later report.
-    if (isGone(error)) return undefined;
+    if (isHandleInvalid(error)) return undefined;
     throw error;
   }
 }

@@ -1,7 +1,7 @@
 import type { Ref } from "@xo-server/model";
 import type { Xapi } from "@xo-server/xen-api";
 import { destroyVm } from "../../vms/destroy-vm.js";
-import { isGone } from "../../vms/rollback.js";
+import { ignoreInvalidHandle } from "../../vms/rollback.js";
 import { dropUnattached } from "../restore/restore-disks.js";
 
 /** What a restore test has created in a pool. */
@@ -27,18 +27,10 @@ export async function removeTest(
 ): Promise<void> {
   const named = (await xapi.call("VM.get_by_name_label", [token])) as Ref[];
   for (const one of new Set([...(vm === undefined ? [] : [vm]), ...named])) {
-    await ignoreGone(destroyVm(xapi, one, DELETE_ALL));
+    await ignoreInvalidHandle(destroyVm(xapi, one, DELETE_ALL));
     for (const label of new Set(disks)) await dropUnattached(xapi, one, label);
   }
   const networks = await xapi.call("network.get_by_name_label", [token]);
   for (const network of networks as readonly Ref[])
-    await ignoreGone(xapi.call("network.destroy", [network]));
-}
-
-async function ignoreGone(work: Promise<unknown>): Promise<void> {
-  try {
-    await work;
-  } catch (error) {
-    if (!isGone(error)) throw error;
-  }
+    await ignoreInvalidHandle(xapi.call("network.destroy", [network]));
 }

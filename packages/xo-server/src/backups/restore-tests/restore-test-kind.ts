@@ -37,7 +37,7 @@ export interface RestoreTestKindParts
   extends ChooseParts, Omit<RestoreTestContext, "check" | "signal" | "now"> {
   readonly archives: Archives;
   readonly repositories: RestoreTestContext["repositories"];
-  readonly people: Pick<AuthenticatedUsers, "get">;
+  readonly users: Pick<AuthenticatedUsers, "get">;
   readonly isStopping: () => boolean;
 }
 
@@ -199,7 +199,7 @@ export class RestoreTestKind implements JobKind {
     const { clock, objects, archives } = this.#parts;
     const body = job.body as RestoreTestBody;
     const { sr, network = "closed", bootTimeout = BOOT_MS, timeout } = body;
-    const user = userOfJob(this.#parts.people, job);
+    const user = userOfJob(this.#parts.users, job);
     this.#checkRepository(user, id);
     const state = interrupted?.steps.get("state") as
       RestoreTestState | undefined;
@@ -238,7 +238,7 @@ export class RestoreTestKind implements JobKind {
   }
 
   #choose(job: Job, body: RestoreTestBody) {
-    return chooseTests(this.#parts, userOfJob(this.#parts.people, job), body);
+    return chooseTests(this.#parts, userOfJob(this.#parts.users, job), body);
   }
 
   /** @throws XoError FORBIDDEN */

@@ -45,7 +45,7 @@ export async function runRestoreTest(
   const { spec, token } = state;
   const { clock } = context;
   await task.persistState(state);
-  const cleaner = context.objects.untracked.get(spec.sr, "SR").xapi;
+  const cleanupXapi = context.objects.untracked.get(spec.sr, "SR").xapi;
   const startedAt = clock.now();
   let outcome: Outcome;
   let isLeft = false;
@@ -57,7 +57,7 @@ export async function runRestoreTest(
     if (task.signal.aborted || !isOfBackup(error)) throw error;
     outcome = { success: false, error: (error as Error).message };
   } finally {
-    if (!isLeft) await clean(cleaner, token, task);
+    if (!isLeft) await clean(cleanupXapi, token, task);
   }
   return keepReport(state, context, { outcome, startedAt });
 }

@@ -1,8 +1,8 @@
 import type { Ref } from "@xo-server/model";
 import type { Xapi } from "@xo-server/xen-api";
 import type { TaskContext } from "../../tasks/task-context.js";
-import { createDisk, createVbd, MADE_FOR } from "../../vms/new-vbds.js";
-import { isGone, type Rollback } from "../../vms/rollback.js";
+import { createDisk, createVbd, CREATED_FOR } from "../../vms/new-vbds.js";
+import { isHandleInvalid, type Rollback } from "../../vms/rollback.js";
 import type { RestoreJournal } from "./restore-journal.js";
 import type { RestorePlanDisk } from "./restore-plan.js";
 
@@ -30,7 +30,7 @@ export interface DiskParts {
   readonly task: TaskContext;
   readonly journal: RestoreJournal;
   /** Deletes the new disks if the restore fails. */
-  readonly made: Rollback;
+  readonly rollback: Rollback;
 }
 
 /** Disks of a VM that are written at the same time. */
@@ -63,11 +63,11 @@ async function restoreOne(
   disk: RestorePlanDisk,
   parts: DiskParts,
 ): Promise<Ref> {
-  const { xapi, vm, journal, task, upload, made } = parts;
+  const { xapi, vm, journal, task, upload, rollback } = parts;
   task.signal.throwIfAborted();
   const known = journal.disk(disk.name);
   if (known?.isWhole === true && (await exists(xapi, "VDI", known.vdi))) {
-    addDisk(made, known.vdi);
+    addDisk(rollback, known.vdi);
     return known.vdi;
   }
   // Not whole: a clone may hold parts of both contents, and is created again.
@@ -89,28 +89,30 @@ async function restoreOne(
 
 function createEmpty(
   { name, size, label, description }: RestorePlanDisk,
-  { xapi, vm, srOf, made }: DiskParts,
+  { xapi, vm, srOf, rollback }: DiskParts,
 ): Promise<Ref> {
   const disk = { sr: srOf(name), size, name: label, description, vm };
-  return createDisk(xapi, disk, made);
+  return createDisk(xapi, disk, rollback);
 }
 
 async function clone(
   { label, description }: RestorePlanDisk,
   { vdi }: DiskBase,
-  { xapi, vm, made }: DiskParts,
+  { xapi, vm, rollback }: DiskParts,
 ): Promise<Ref> {
   const copy = (await xapi.callAsync("VDI.clone", [vdi, {}])) as Ref;
-  addDisk(made, copy);
+  addDisk(rollback, copy);
   await xapi.call("VDI.set_name_label", [copy, label]);
   await xapi.call("VDI.set_name_description", [copy, description]);
   // The marks of the snapshot do not hold for the copy.
-  await xapi.call("VDI.set_other_config", [copy, { [MADE_FOR]: vm }]);
+  await xapi.call("VDI.set_other_config", [copy, { [CREATED_FOR]: vm }]);
   return copy;
 }
 
-function addDisk(made: Rollback, vdi: Ref): void {
-  made.add(`disk ${vdi}`, (cleaner) => cleaner.callAsync("VDI.destroy", [vdi]));
+function addDisk(rollback: Rollback, vdi: Ref): void {
+  rollback.add(`disk ${vdi}`, (cleanupXapi) =>
+    cleanupXapi.callAsync("VDI.destroy", [vdi]),
+  );
 }
 
 export async function attach(
@@ -137,7 +139,7 @@ export async function dropDisk(xapi: Xapi, vdi: Ref): Promise<void> {
     for (const vbd of vbds) await xapi.callAsync("VBD.destroy", [vbd]);
     await xapi.callAsync("VDI.destroy", [vdi]);
   } catch (error) {
-    if (!isGone(error)) throw error;
+    if (!isHandleInvalid(error)) throw error;
   }
 }
 
@@ -155,7 +157,7 @@ export async function dropUnattached(
       readonly other_config: Readonly<Record<string, string>>;
       readonly VBDs: readonly Ref[];
     };
-    if (other_config[MADE_FOR] === vm && VBDs.length === 0)
+    if (other_config[CREATED_FOR] === vm && VBDs.length === 0)
       await xapi.callAsync("VDI.destroy", [vdi]);
   }
 }
@@ -169,7 +171,7 @@ export async function exists(
     await xapi.call(`${className}.get_uuid`, [ref]);
     return true;
   } catch (error) {
-    if (isGone(error)) return false;
+    if (isHandleInvalid(error)) return false;
     throw error;
   }
 }

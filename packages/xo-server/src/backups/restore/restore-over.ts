@@ -1,6 +1,6 @@
 import { XoError, type Ref } from "@xo-server/model";
 import type { Xapi } from "@xo-server/xen-api";
-import { isGone, Rollback } from "../../vms/rollback.js";
+import { isHandleInvalid, Rollback } from "../../vms/rollback.js";
 import {
   attach,
   exists,
@@ -25,7 +25,7 @@ export interface OverParts extends Pick<
   "baseOf" | "upload" | "task" | "journal" | "xapi"
 > {
   /** Not cancelled with the task. */
-  readonly cleaner: Xapi;
+  readonly cleanupXapi: Xapi;
   readonly vm: Ref;
   readonly plan: VmPlan;
   readonly attached: readonly AttachedDisk[];
@@ -41,17 +41,17 @@ const REASON = "a restore is under way";
  * @throws XapiError; XoError BACKUP_*, ABORTED, LEFT_BEHIND
  */
 export async function restoreOver(parts: OverParts): Promise<void> {
-  const { xapi, cleaner, vm, plan, task } = parts;
-  const made = new Rollback();
+  const { xapi, cleanupXapi, vm, plan, task } = parts;
+  const rollback = new Rollback();
   let restored: ReadonlyMap<string, Ref>;
   try {
     await block(xapi, vm);
-    restored = await writeDisks(parts, made);
+    restored = await writeDisks(parts, rollback);
     task.signal.throwIfAborted();
   } catch (error) {
     if (isStopping(error)) throw error;
-    const left = await made.run(cleaner);
-    await unblock(cleaner, vm);
+    const left = await rollback.run(cleanupXapi);
+    await unblock(cleanupXapi, vm);
     if (left.length === 0) throw error;
     const reason = error instanceof Error ? error.message : "it failed";
     throw new XoError("LEFT_BEHIND", { reason, left: left.join(", ") }, error);
@@ -60,21 +60,26 @@ export async function restoreOver(parts: OverParts): Promise<void> {
   for (const disk of plan.disks)
     await swap(parts, disk, restored.get(disk.name)!);
   const { NVRAM } = plan.vm;
-  if (NVRAM !== undefined) await cleaner.call("VM.set_NVRAM", [vm, NVRAM]);
-  await restoreVtpm(cleaner, vm, plan);
-  await unblock(cleaner, vm);
+  if (NVRAM !== undefined) await cleanupXapi.call("VM.set_NVRAM", [vm, NVRAM]);
+  await restoreVtpm(cleanupXapi, vm, plan);
+  await unblock(cleanupXapi, vm);
 }
 
 function writeDisks(
   parts: OverParts,
-  made: Rollback,
+  rollback: Rollback,
 ): Promise<ReadonlyMap<string, Ref>> {
   const { plan, attached, defaultSr } = parts;
   const srOf = (name: string) => {
     const disk = plan.disks.find((one) => one.name === name)!;
     return currentOf(disk, attached)?.sr ?? defaultSr;
   };
-  return restoreDisks(plan.disks, { ...parts, attaches: false, srOf, made });
+  return restoreDisks(plan.disks, {
+    ...parts,
+    attaches: false,
+    srOf,
+    rollback,
+  });
 }
 
 function currentOf(
@@ -86,7 +91,7 @@ function currentOf(
 
 /** The old disk is deleted only when the new one is attached. */
 async function swap(
-  { cleaner, vm, attached, journal }: OverParts,
+  { cleanupXapi, vm, attached, journal }: OverParts,
   disk: RestorePlanDisk,
   vdi: Ref,
 ): Promise<void> {
@@ -97,13 +102,15 @@ async function swap(
   if (!isAttached) {
     if (old !== undefined) await journal.writeReplaced(disk.name, old);
     if (current !== undefined)
-      await cleaner.callAsync("VBD.destroy", [current.vbd]);
-    await attach(cleaner, { vm, vdi, disk });
+      await cleanupXapi.callAsync("VBD.destroy", [current.vbd]);
+    await attach(cleanupXapi, { vm, vdi, disk });
   }
   if (old === undefined || old === vdi) return;
-  if (!(await exists(cleaner, "VDI", old))) return;
-  const vbds = (await cleaner.call("VDI.get_VBDs", [old])) as readonly Ref[];
-  if (vbds.length === 0) await cleaner.callAsync("VDI.destroy", [old]);
+  if (!(await exists(cleanupXapi, "VDI", old))) return;
+  const vbds = (await cleanupXapi.call("VDI.get_VBDs", [
+    old,
+  ])) as readonly Ref[];
+  if (vbds.length === 0) await cleanupXapi.callAsync("VDI.destroy", [old]);
 }
 
 async function block(xapi: Xapi, vm: Ref): Promise<void> {
@@ -131,6 +138,6 @@ async function unblock(xapi: Xapi, vm: Ref): Promise<void> {
       Object.fromEntries(rest),
     ]);
   } catch (error) {
-    if (!isGone(error)) throw error;
+    if (!isHandleInvalid(error)) throw error;
   }
 }

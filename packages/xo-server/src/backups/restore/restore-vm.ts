@@ -14,7 +14,7 @@ export interface VmRestoreParts extends Pick<
 > {
   readonly xapi: Xapi;
   /** Not cancelled with the task. */
-  readonly cleaner: Xapi;
+  readonly cleanupXapi: Xapi;
   readonly plan: VmPlan;
   readonly name: string;
   /** Unique: names the VM until it is complete. */
@@ -50,12 +50,12 @@ export const BLOCKED = [
  * @throws XapiError; XoError BACKUP_*, ABORTED, LEFT_BEHIND
  */
 export async function restoreVm(parts: VmRestoreParts): Promise<Ref> {
-  const made = new Rollback();
+  const rollback = new Rollback();
   try {
-    return await new VmRestore(parts, made).run();
+    return await new VmRestore(parts, rollback).run();
   } catch (error) {
     if (isStopping(error)) throw error;
-    const left = await made.run(parts.cleaner);
+    const left = await rollback.run(parts.cleanupXapi);
     if (left.length === 0) throw error;
     const reason = error instanceof Error ? error.message : "it failed";
     throw new XoError("LEFT_BEHIND", { reason, left: left.join(", ") }, error);
@@ -69,11 +69,11 @@ export function isStopping(error: unknown): boolean {
 
 class VmRestore {
   readonly #parts: VmRestoreParts;
-  readonly #made: Rollback;
+  readonly #rollback: Rollback;
 
-  constructor(parts: VmRestoreParts, made: Rollback) {
+  constructor(parts: VmRestoreParts, rollback: Rollback) {
     this.#parts = parts;
-    this.#made = made;
+    this.#rollback = rollback;
   }
 
   async run(): Promise<Ref> {
@@ -83,7 +83,7 @@ class VmRestore {
       ...this.#parts,
       vm,
       attaches: true,
-      made: this.#made,
+      rollback: this.#rollback,
     });
     task.signal.throwIfAborted();
     await this.#devices(vm);
@@ -100,12 +100,12 @@ class VmRestore {
       journal.vm ??
       ((await xapi.call("VM.get_by_name_label", [token])) as Ref[])[0];
     if (known !== undefined && (await exists(xapi, "VM", known))) {
-      addVm(this.#made, known);
+      addVm(this.#rollback, known);
       await journal.writeVm(known);
       return known;
     }
     const vm = (await xapi.callAsync("VM.create", [this.#record()])) as Ref;
-    addVm(this.#made, vm);
+    addVm(this.#rollback, vm);
     await journal.writeVm(vm);
     return vm;
   }

@@ -35,8 +35,8 @@ export async function runRestoreDisk(
   const objects = context.objects.forTask(task);
   check("administrate:create-vdi", "SR", request.sr);
   const { xapi, ref: sr } = objects.get(request.sr, "SR");
-  const cleaner = objects.untracked.get(request.sr, "SR").xapi;
-  if (request.vdi !== undefined) await dropDisk(cleaner, request.vdi);
+  const cleanupXapi = objects.untracked.get(request.sr, "SR").xapi;
+  if (request.vdi !== undefined) await dropDisk(cleanupXapi, request.vdi);
   const { repository, backup } = parseArchiveId(request.id)!;
   const { disks } = await repositories.run<BackupDescription>(
     repository,
@@ -52,9 +52,13 @@ export async function runRestoreDisk(
   const { name, size, properties } = disk;
   const stored = properties["name_label"];
   const label = request.name ?? (typeof stored === "string" ? stored : name);
-  const made = new Rollback();
+  const rollback = new Rollback();
   try {
-    const vdi = await createDisk(xapi, { sr, size, name: label, vm: "" }, made);
+    const vdi = await createDisk(
+      xapi,
+      { sr, size, name: label, vm: "" },
+      rollback,
+    );
     await task.persistState({ ...request, vdi });
     await uploadDisk(xapi, repositories, {
       repository,
@@ -66,7 +70,7 @@ export async function runRestoreDisk(
     });
     return (await xapi.call("VDI.get_uuid", [vdi])) as string;
   } catch (error) {
-    if (!isStopping(error)) await made.run(cleaner);
+    if (!isStopping(error)) await rollback.run(cleanupXapi);
     throw error;
   }
 }

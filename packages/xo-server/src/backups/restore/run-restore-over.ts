@@ -52,7 +52,7 @@ export async function runRestoreOver(
   await task.persistState(request);
   const objects = context.objects.forTask(task);
   const { xapi, ref: vm } = objects.get(request.vm, "VM");
-  const cleaner = objects.untracked.get(request.vm, "VM").xapi;
+  const cleanupXapi = objects.untracked.get(request.vm, "VM").xapi;
   check("operate:revert", "VM", request.vm);
   await assertHalted(xapi, vm, request.vm);
   const attached = await attachedDisks(xapi, vm);
@@ -81,7 +81,7 @@ export async function runRestoreOver(
   const progress = new RestoreProgress(task, total, now);
   const parts: OverParts = {
     xapi,
-    cleaner,
+    cleanupXapi,
     vm,
     plan,
     attached,

@@ -81,7 +81,7 @@ export async function runRestore(
   const unmarked = share === undefined ? plan : withoutSet(plan);
   const restored = restoreVm({
     xapi,
-    cleaner: objects.untracked.get(request.sr, "SR").xapi,
+    cleanupXapi: objects.untracked.get(request.sr, "SR").xapi,
     plan: network === null ? { ...unmarked, vifs: [] } : unmarked,
     name: request.name ?? plan.name,
     token,

@@ -33,7 +33,7 @@ import { VM_STEP, type VmRunState } from "./vm-state.js";
 
 export interface BackupKindParts {
   readonly store: Pick<Store, "schedules">;
-  readonly people: Pick<AuthenticatedUsers, "get">;
+  readonly users: Pick<AuthenticatedUsers, "get">;
   readonly catalog: Catalog;
   readonly objects: PoolObjects;
   readonly repositories: RepositoryAccess;
@@ -69,7 +69,7 @@ export class BackupKind implements JobKind {
   async plan(job: Job): Promise<BackupPlan> {
     return planBackup(this.#parts, {
       job,
-      user: userOfJob(this.#parts.people, job),
+      user: userOfJob(this.#parts.users, job),
       settings: job.body as BackupBody,
     });
   }
@@ -112,7 +112,7 @@ export class BackupKind implements JobKind {
     before: ReadonlyMap<string, VmRunState>,
   ): Promise<{ targets: SelectedVm[]; entries: VmLogEntry[] }> {
     const { catalog, clock } = this.#parts;
-    const user = userOfJob(this.#parts.people, job);
+    const user = userOfJob(this.#parts.users, job);
     const { vms, excluded } = await selectVms(catalog, user, settings);
     const isChosen = ({ id }: SelectedVm) =>
       choice?.vms === undefined || choice.vms.includes(id);
@@ -206,7 +206,7 @@ export class BackupKind implements JobKind {
   ): Promise<VmLogEntry> {
     const { clock, catalog } = this.#parts;
     const { job, runId, scheduleId, work } = run;
-    const user = userOfJob(this.#parts.people, job);
+    const user = userOfJob(this.#parts.users, job);
     const late = new AbortController();
     const timer =
       settings.timeout === undefined

@@ -24,7 +24,7 @@ import type { VmBackupParts, VmBackupRun } from "./vm-backup-run.js";
 interface Prepared {
   readonly vm: PoolObject;
   /** Not cancelled with the task. */
-  readonly cleaner: Xapi;
+  readonly cleanupXapi: Xapi;
   readonly contents: VmContents;
 }
 
@@ -174,33 +174,33 @@ export class VmBackup {
     const { objects } = this.#parts;
     const vm = objects.forTask(this.#work).get(this.#vm.id, "VM");
     this.#run.checkRights(vm);
-    const cleaner = objects.get(this.#vm.id, "VM").xapi;
-    const contents = await readVm(cleaner, vm.ref);
+    const cleanupXapi = objects.get(this.#vm.id, "VM").xapi;
+    const contents = await readVm(cleanupXapi, vm.ref);
     this.#skipped = contents.skipped;
-    return { vm, cleaner, contents };
+    return { vm, cleanupXapi, contents };
   }
 
   /** The snapshot of this run: the one that the previous process has taken, or a new one. */
   async #snapshot({
     vm,
-    cleaner,
+    cleanupXapi,
     contents,
   }: Prepared): Promise<BackupSnapshot> {
     const { runId, settings, job } = this.#run;
-    const known = await this.#ownSnapshot(cleaner, vm);
+    const known = await this.#ownSnapshot(cleanupXapi, vm);
     if (known !== undefined) {
       await this.#persist({ snapshot: known.uuid });
-      if (known.marks === undefined) await this.#mark(cleaner, known);
+      if (known.marks === undefined) await this.#mark(cleanupXapi, known);
       return known;
     }
-    await checkVm(cleaner, contents, settings);
+    await checkVm(cleanupXapi, contents, settings);
     if (settings.preferCbt !== false && settings.mode !== "full")
-      await this.#enableCbt(cleaner, contents);
+      await this.#enableCbt(cleanupXapi, contents);
     const mode = snapshotModeOf(vm.object, settings);
     const name = snapshotName(job.name, runId);
     const time = this.#parts.clock.now();
     await this.#persist({ isBlocking: true, mode, snapshotName: name, time });
-    await blockMigration(cleaner, vm.ref, runId);
+    await blockMigration(cleanupXapi, vm.ref, runId);
     const isRunning = vm.object["power_state"] === "Running";
     if (mode === "offline" && isRunning) await this.#shutDown(vm);
     const ref = await createSnapshot(vm.xapi, vm.ref, {
@@ -208,30 +208,30 @@ export class VmBackup {
       mode: isRunning ? mode : "normal",
       ignored: contents.ignored,
     });
-    const uuid = String(await cleaner.call("VM.get_uuid", [ref]));
+    const uuid = String(await cleanupXapi.call("VM.get_uuid", [ref]));
     await this.#persist({ snapshot: uuid });
     const snapshot = { ref, uuid, run: runId };
-    await this.#mark(cleaner, snapshot);
+    await this.#mark(cleanupXapi, snapshot);
     if (this.#state.mustStart === true) {
-      await cleaner.callAsync("VM.start", [vm.ref, false, false]);
+      await cleanupXapi.callAsync("VM.start", [vm.ref, false, false]);
       await this.#persist({ mustStart: false });
     }
     return snapshot;
   }
 
   async #ownSnapshot(
-    cleaner: Xapi,
+    cleanupXapi: Xapi,
     { ref }: PoolObject,
   ): Promise<BackupSnapshot | undefined> {
     if (this.#state.snapshotName === undefined) return undefined;
-    const all = await listSnapshots(cleaner, ref);
+    const all = await listSnapshots(cleanupXapi, ref);
     return all.find(({ run }) => run === this.#run.runId);
   }
 
-  async #enableCbt(cleaner: Xapi, { disks }: VmContents): Promise<void> {
+  async #enableCbt(cleanupXapi: Xapi, { disks }: VmContents): Promise<void> {
     for (const { vdi, record, name } of disks) {
       if (record["cbt_enabled"] === true) continue;
-      const problem = await enableCbt(cleaner, vdi);
+      const problem = await enableCbt(cleanupXapi, vdi);
       if (problem !== undefined) this.#warn(`disk ${name}: ${problem}`);
     }
   }
@@ -241,10 +241,10 @@ export class VmBackup {
     await vm.xapi.callAsync("VM.clean_shutdown", [vm.ref]);
   }
 
-  async #mark(cleaner: Xapi, { ref }: BackupSnapshot): Promise<void> {
+  async #mark(cleanupXapi: Xapi, { ref }: BackupSnapshot): Promise<void> {
     const { job, runId } = this.#run;
     const { time, stored = {} } = this.#state;
-    await markSnapshot(cleaner, ref, {
+    await markSnapshot(cleanupXapi, ref, {
       job: job.id,
       run: runId,
       time,

@@ -1,8 +1,8 @@
-import { XapiError, XoError, type Ref } from "@xo-server/model";
+import { XoError, type Ref } from "@xo-server/model";
 import type { Xapi } from "@xo-server/xen-api";
 import { retryWhileInUse } from "../../transfers/retry-while-in-use.js";
 import { destroyVm } from "../../vms/destroy-vm.js";
-import { isGone } from "../../vms/rollback.js";
+import { ignoreInvalidHandle, isHandleInvalid } from "../../vms/rollback.js";
 import type { SnapshotMode } from "../jobs/settings.js";
 import { readMarks, runOfName, withMarks, type Marks } from "./marks.js";
 import {
@@ -156,12 +156,14 @@ export async function deleteSnapshot(xapi: Xapi, ref: Ref): Promise<void> {
       bypassBlock: true,
       evenDefaultTemplate: false,
     });
-  await ignoreGone(retryWhileInUse(destroy));
+  await ignoreInvalidHandle(retryWhileInUse(destroy));
 }
 
 /** One that was deleted is no error. @throws XapiError */
 export async function deleteDisk(xapi: Xapi, ref: Ref): Promise<void> {
-  await ignoreGone(retryWhileInUse(() => xapi.callAsync("VDI.destroy", [ref])));
+  await ignoreInvalidHandle(
+    retryWhileInUse(() => xapi.callAsync("VDI.destroy", [ref])),
+  );
 }
 
 /**
@@ -174,7 +176,7 @@ export async function destroySnapshotData(
 ): Promise<void> {
   const disks = await readSnapshotDisks(xapi, snapshot);
   const tracked = disks.filter(({ record }) => record["cbt_enabled"] === true);
-  await ignoreGone(
+  await ignoreInvalidHandle(
     retryWhileInUse(() => xapi.callAsync("VM.destroy", [snapshot])),
   );
   for (const { ref } of tracked)
@@ -191,15 +193,7 @@ async function readIfThere(
   try {
     return await read(xapi, className, ref);
   } catch (error) {
-    if (isGone(error)) return undefined;
+    if (isHandleInvalid(error)) return undefined;
     throw error;
-  }
-}
-
-async function ignoreGone(promise: Promise<unknown>): Promise<void> {
-  try {
-    await promise;
-  } catch (error) {
-    if (!(error instanceof XapiError && isGone(error))) throw error;
   }
 }

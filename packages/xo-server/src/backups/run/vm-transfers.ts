@@ -31,7 +31,7 @@ export interface TransferredVm {
 
 interface Snapshotted {
   /** Not cancelled with the task. */
-  readonly cleaner: Xapi;
+  readonly cleanupXapi: Xapi;
   readonly contents: VmContents;
 }
 
@@ -269,7 +269,7 @@ export class VmTransfers {
   }
 
   async #request({
-    cleaner,
+    cleanupXapi,
     contents,
     snapshot,
   }: Subject): Promise<{ xapi: Xapi; request: SeveralRequest }> {
@@ -280,7 +280,7 @@ export class VmTransfers {
       settings,
       contents,
       snapshot: snapshot.ref,
-      snapshotDisks: await readSnapshotDisks(cleaner, snapshot.ref),
+      snapshotDisks: await readSnapshotDisks(cleanupXapi, snapshot.ref),
       job: job.id,
       run: runId,
       vm: this.#subject.vm,
@@ -298,7 +298,7 @@ export class VmTransfers {
         skipped,
       },
     };
-    return { xapi: cleaner, request };
+    return { xapi: cleanupXapi, request };
   }
 }
 

@@ -96,17 +96,17 @@ export const srKinds: readonly SrKind[] = [
 export type SrValues = Readonly<Partial<Record<SrField, string>>>;
 
 /** Parameters of a probe, with those of the kind's fields that are filled in. */
-export function givenTo(
+export function probeParameters(
   kind: SrKind,
   values: SrValues,
   without?: SrField,
 ): Record<string, Json> {
-  const given: Record<string, Json> = {};
+  const input: Record<string, Json> = {};
   for (const field of kind.fields) {
     const value = values[field];
-    if (field !== without && value) given[field] = value;
+    if (field !== without && value) input[field] = value;
   }
-  return given;
+  return input;
 }
 
 /** Fields that are still needed. */

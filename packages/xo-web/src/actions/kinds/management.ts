@@ -92,9 +92,9 @@ export const managementActions: readonly Action[] = [
         },
       ],
     }),
-    operation: (_, given) => ({
+    operation: (_, input) => ({
       method: "host.installCertificate",
-      params: given,
+      params: input,
     }),
   }),
   defineAction({

@@ -40,17 +40,17 @@ export const poolActions: readonly Action[] = [
     id: "pool.createNetwork",
     icon: Network,
     formOf: ([object], { text }) => ({ fields: networkFields(object, text) }),
-    operation: (_, { pif, vlan, ...given }) =>
+    operation: (_, { pif, vlan, ...input }) =>
       pif === undefined
         ? {
             method: "network.createInternal",
             idParameter: "pool",
-            params: given,
+            params: input,
           }
         : {
             method: "network.create",
             idParameter: "pool",
-            params: { ...given, pif, vlan: vlan ?? 0 },
+            params: { ...input, pif, vlan: vlan ?? 0 },
           },
     createdType: "network",
   }),
@@ -60,11 +60,11 @@ export const poolActions: readonly Action[] = [
     id: "pool.createBond",
     icon: Cable,
     formOf: ([object], { text }) => ({ fields: bondFields(object, text) }),
-    operation: (_, { pif1, pif2, pif3, pif4, ...given }) => ({
+    operation: (_, { pif1, pif2, pif3, pif4, ...input }) => ({
       method: "network.createBonded",
       idParameter: "pool",
       params: {
-        ...given,
+        ...input,
         pifs: [pif1, pif2, pif3, pif4].filter((pif) => typeof pif === "string"),
       },
     }),

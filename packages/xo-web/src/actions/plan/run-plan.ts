@@ -14,7 +14,7 @@ import {
   type Step,
 } from "./action.js";
 import { errorMessage } from "./error-message.js";
-import { runInTurn } from "./run-in-turn.js";
+import { runSequentially } from "./run-sequentially.js";
 import type { BulkFailure, BulkOutcome, TaskFollower } from "./follow-task.js";
 
 /** Copies and migrations of large disks take hours. */
@@ -98,7 +98,7 @@ async function runTransfers(
   toast: PlanToast,
 ): Promise<void> {
   const notBegun = () => runner.words().text.actions.notFetched;
-  const outcome = await runInTurn(
+  const outcome = await runSequentially(
     { ...runner, notBegun },
     action,
     plan.steps,

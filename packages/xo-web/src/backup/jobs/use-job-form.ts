@@ -38,11 +38,11 @@ export function useJobForm(
     needsCron,
     async save(properties) {
       if (jobId === undefined) {
-        const made = await change.run<string>("job.create", {
+        const created = await change.run<string>("job.create", {
           job: properties,
         });
-        if (made === undefined) return false;
-        jobId = made.answer;
+        if (created === undefined) return false;
+        jobId = created.answer;
       } else if (!(await change.run("job.set", { id: jobId, job: properties })))
         return false;
       return !isHere || entries.save(jobId);

@@ -123,7 +123,7 @@ function toNetworks(
  * @param networks of the pool
  * @returns by the number of the interface; empty: none
  */
-export function usualNetworks(
+export function defaultNetworks(
   interfaces: readonly ArchivedInterface[],
   networks: readonly { readonly id: string; readonly name_label?: string }[],
 ): Readonly<Record<string, string>> {

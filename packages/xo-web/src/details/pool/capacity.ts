@@ -9,12 +9,12 @@ export interface PoolCapacity {
   readonly memory: number;
   readonly memoryUsed: number;
   /** Of running VMs, at their maximum. */
-  readonly memoryGiven: number;
+  readonly memoryAssigned: number;
   readonly running: number;
   readonly vms: number;
   readonly storage: number;
   readonly storageUsed: number;
-  readonly storagePromised: number;
+  readonly storageAllocated: number;
   /** The other hosts have memory for all running VMs when the largest host fails. */
   readonly bearsOneLoss: boolean | undefined;
 }
@@ -29,32 +29,32 @@ export function capacityOf(
   srs: readonly Sr[],
 ): PoolCapacity {
   const up = hosts.filter(({ power_state }) => power_state === "Running");
-  const given = givenTo(vms);
+  const input = probeParameters(vms);
   const memory = sum(up.map((host) => host.memory.size));
   const memoryUsed = sum(up.map((host) => host.memory.usage));
   const biggest = Math.max(0, ...up.map((host) => host.memory.size));
   return {
-    ...given,
+    ...input,
     cores: sum(up.map((host) => host.cpus.cores)),
     memory,
     memoryUsed,
     storage: sum(srs.map(({ size }) => size ?? 0)),
     storageUsed: sum(srs.map(({ physical_usage }) => physical_usage ?? 0)),
-    storagePromised: sum(srs.map(({ usage }) => usage ?? 0)),
+    storageAllocated: sum(srs.map(({ usage }) => usage ?? 0)),
     bearsOneLoss: up.length < 2 ? undefined : memoryUsed <= memory - biggest,
   };
 }
 
-function givenTo(vms: TopologyColumns) {
+function probeParameters(vms: TopologyColumns) {
   const states = vms.column("power_state");
   const vcpus = vms.column("CPUs.number");
   const sizes = vms.column("memory.size");
-  const total = { running: 0, vcpus: 0, memoryGiven: 0 };
+  const total = { running: 0, vcpus: 0, memoryAssigned: 0 };
   for (let row = 0; row < vms.ids.length; row++) {
     if (states[row] !== "Running" && states[row] !== "Paused") continue;
     total.running++;
     total.vcpus += Number(vcpus[row] ?? 0);
-    total.memoryGiven += Number(sizes[row] ?? 0);
+    total.memoryAssigned += Number(sizes[row] ?? 0);
   }
   return { ...total, vms: vms.ids.length };
 }

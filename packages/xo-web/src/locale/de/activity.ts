@@ -15,7 +15,7 @@ export const activity: Messages["activity"] = {
   groups: {
     power: "Ein/Aus",
     moves: "Migrationen",
-    made: "VMs und Vorlagen",
+    created: "VMs und Vorlagen",
     snapshots: "Snapshots",
     hosts: "Hosts und Pools",
     resources: "Speicher und Netzwerke",

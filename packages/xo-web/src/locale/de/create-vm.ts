@@ -121,7 +121,7 @@ export const createVm: Messages["createVm"] = {
     makingMore:
       "Der Vorgang läuft weiter, wenn Sie diese Seite verlassen. Den Fortschritt zeigen die Aufgaben.",
     reset: "Zurücksetzen",
-    made: { one: "VM erstellt:", other: "VMs erstellt:" },
+    created: { one: "VM erstellt:", other: "VMs erstellt:" },
     another: "Weitere erstellen",
     failed: "Erstellen fehlgeschlagen",
     madeToast: "Erstellt: {name}",

@@ -43,7 +43,7 @@ export const pool: Messages["pool"] = {
     perCore: "{n} vCPUs je Kern (der Balken ist bei 4 voll)",
     used: "{used} von {size} verwendet",
     given: "{size} laufenden VMs zugewiesen",
-    promised: "{size} Festplatten zugewiesen, {n}× die Speichergröße",
+    allocated: "{size} Festplatten zugewiesen, {n}× die Speichergröße",
     bears: "Genug Arbeitsspeicher bei Ausfall des größten Hosts.",
     bearsNot:
       "Zu wenig Arbeitsspeicher für alle VMs bei Ausfall des größten Hosts.",

@@ -150,7 +150,7 @@ export const settingsAccess: Pick<
     name: "Token",
     owner: "Benutzer",
     allUsers: "Alle Benutzer",
-    made: "Erstellt",
+    created: "Erstellt",
     used: "Zuletzt verwendet",
     ends: "Läuft ab",
     visit: "Browser-Sitzung",

@@ -25,7 +25,7 @@ export const sr: Messages["sr"] = {
     size: "Größe",
     used: "Verwendet",
     free: "Frei",
-    promised: "Festplatten zugewiesen",
+    allocated: "Festplatten zugewiesen",
     disks: "Festplatten, Snapshots, Images",
     description: "Beschreibung",
   },

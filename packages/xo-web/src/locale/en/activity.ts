@@ -13,7 +13,7 @@ export const activity = {
   groups: {
     power: "Power",
     moves: "Migrations",
-    made: "VMs and templates",
+    created: "VMs and templates",
     snapshots: "Snapshots",
     hosts: "Hosts and pools",
     resources: "Storage and networks",

@@ -118,7 +118,7 @@ export const createVm = {
     makingMore:
       "The creation continues if you leave this page. See Tasks for its progress.",
     reset: "Reset",
-    made: { one: "VM created:", other: "VMs created:" },
+    created: { one: "VM created:", other: "VMs created:" },
     another: "Create another",
     failed: "Creation failed",
     madeToast: "Created: {name}",

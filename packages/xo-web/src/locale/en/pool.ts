@@ -41,7 +41,7 @@ export const pool = {
     perCore: "{n} vCPUs per core (the bar is full at 4)",
     used: "{used} of {size} used",
     given: "{size} allocated to running VMs",
-    promised: "{size} allocated to disks, {n}× the storage size",
+    allocated: "{size} allocated to disks, {n}× the storage size",
     bears: "Sufficient memory if the largest host fails.",
     bearsNot: "Insufficient memory for all VMs if the largest host fails.",
   },

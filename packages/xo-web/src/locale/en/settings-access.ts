@@ -139,7 +139,7 @@ export const settingsAccess = {
     name: "Token",
     owner: "User",
     allUsers: "All users",
-    made: "Created",
+    created: "Created",
     used: "Last used",
     ends: "Expires",
     visit: "browser session",

@@ -23,7 +23,7 @@ export const sr = {
     size: "Size",
     used: "Used",
     free: "Free",
-    promised: "Allocated to disks",
+    allocated: "Allocated to disks",
     disks: "Disks, snapshots, images",
     description: "Description",
   },

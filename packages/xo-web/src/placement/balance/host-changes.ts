@@ -27,7 +27,7 @@ export function hostChanges({
     .sort(
       (a, b) =>
         Number(b.isChanged) - Number(a.isChanged) ||
-        fullness(b.before) - fullness(a.before),
+        maxLoad(b.before) - maxLoad(a.before),
     );
 }
 
@@ -56,6 +56,6 @@ export function unmeasuredHosts({
     .map(({ host }) => host);
 }
 
-function fullness({ cpu = 0, memory }: HostFigures): number {
+function maxLoad({ cpu = 0, memory }: HostFigures): number {
   return Math.max(cpu, memory);
 }

@@ -12,10 +12,10 @@ export function choose(
   actions: readonly Action[],
   chosen: ChosenMoves,
   index: number,
-  isWanted: boolean,
+  isChosen: boolean,
 ): ChosenMoves {
   const touched = new Set([index]);
-  if (isWanted) {
+  if (isChosen) {
     for (let i = index; i >= 0; i--)
       if (touched.has(i))
         for (const before of actions[i]?.after ?? []) touched.add(before);
@@ -40,7 +40,7 @@ export function chosenActions(
 }
 
 /** Selected actions that depend on this one. */
-export function waitersOf(
+export function waitingMovesOf(
   actions: readonly Action[],
   index: number,
 ): readonly number[] {

@@ -1,7 +1,7 @@
 import type { Action, HostFigures } from "@xo-server/placement";
 import { purposeWords, sentenceOf } from "../rule-text.js";
 import type { Mention, Sentence, RuleWording } from "../rule-text.js";
-import { waitersOf } from "./move-choice.js";
+import { waitingMovesOf } from "./move-choice.js";
 import { thresholdsOf, type Recommendation } from "./recommendation.js";
 
 /** Why a VM is migrated, and the load of the target afterwards. */
@@ -28,7 +28,7 @@ function causeOf(
     if (reason !== undefined) return reason;
   }
   if (purpose === "make-room") {
-    const [next] = waitersOf(plan.actions, index);
+    const [next] = waitingMovesOf(plan.actions, index);
     const vm = next === undefined ? undefined : plan.actions[next]?.vm;
     if (vm !== undefined)
       return sentenceOf(reasons.makeRoom, { vm: { type: "VM", id: vm } });

@@ -118,6 +118,6 @@ function tagsOf(text: string): string[] {
 
 /** Parses a number with a decimal point or comma; NaN: not a number. */
 export function toNumber(text: string): number {
-  const given = text.trim().replace(",", ".");
-  return given === "" ? NaN : Number(given);
+  const input = text.trim().replace(",", ".");
+  return input === "" ? NaN : Number(input);
 }

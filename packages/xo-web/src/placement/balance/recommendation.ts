@@ -27,14 +27,14 @@ export function goalOf(named: unknown): Goal {
   return goals.find((goal) => goal === named) ?? goals[0];
 }
 
-export const usualThresholds: Thresholds = {
+export const defaultThresholds: Thresholds = {
   cpuHigh: 0.85,
   cpuLow: 0.65,
   memoryHigh: 0.9,
 };
 
 export function thresholdsOf({ policy }: Recommendation): Thresholds {
-  return { ...usualThresholds, ...policy };
+  return { ...defaultThresholds, ...policy };
 }
 
 /** Plans with the same migrations. */

@@ -37,10 +37,10 @@ export interface LivePlan {
   /** A dialog is open. */
   readonly isOpen: Ref<boolean>;
   readonly isAsking: Ref<boolean>;
-  readonly choose: (index: number, isWanted: boolean) => void;
-  readonly chooseAll: (isWanted: boolean) => void;
+  readonly choose: (index: number, isChosen: boolean) => void;
+  readonly chooseAll: (isChosen: boolean) => void;
   /** The selected actions as a plan of their own. */
-  readonly wanted: () => Recommendation["actions"];
+  readonly requested: () => Recommendation["actions"];
   readonly refresh: () => Promise<void>;
 }
 
@@ -91,18 +91,18 @@ export function usePlan(
     isHeld,
     isOpen,
     isAsking,
-    choose(index, isWanted) {
+    choose(index, isChosen) {
       if (plan.value === undefined) return;
       const { actions } = plan.value;
-      chosen.value = choose(actions, chosen.value, index, isWanted);
+      chosen.value = choose(actions, chosen.value, index, isChosen);
       isTouched.value = true;
     },
-    chooseAll(isWanted) {
+    chooseAll(isChosen) {
       if (plan.value === undefined) return;
-      chosen.value = isWanted ? allOf(plan.value.actions) : new Set();
-      isTouched.value = !isWanted;
+      chosen.value = isChosen ? allOf(plan.value.actions) : new Set();
+      isTouched.value = !isChosen;
     },
-    wanted: () => chosenActions(plan.value?.actions ?? [], chosen.value),
+    requested: () => chosenActions(plan.value?.actions ?? [], chosen.value),
     refresh,
   };
 }

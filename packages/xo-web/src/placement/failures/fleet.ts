@@ -112,8 +112,10 @@ function vmsOf(table: ColumnTable | undefined) {
   const runs = (row: number) =>
     state(row) === "Running" || state(row) === "Paused";
   const protection = (row: number): Protection => {
-    const wanted = priority(row);
-    return wanted === "restart" || wanted === "best-effort" ? wanted : "none";
+    const requested = priority(row);
+    return requested === "restart" || requested === "best-effort"
+      ? requested
+      : "none";
   };
   let places: Map<string, number> | undefined;
   const hosts = ids.map((_, row) => (runs(row) ? where(row) : undefined));

@@ -38,7 +38,7 @@ export interface PlacementRuleEntries {
   tag: string;
   hosts: readonly string[];
   /** Not on these hosts. */
-  isAway: boolean;
+  isAvoided: boolean;
   /** Weight of a preferred rule. */
   weight: string;
 }
@@ -55,7 +55,7 @@ export function toEntries(
     vms: rule?.vms ?? [],
     tag: rule?.tag ?? "",
     hosts: rule?.hosts ?? [],
-    isAway: score < 0,
+    isAvoided: score < 0,
     weight: String(
       rule?.kind === "host-affinity" ? Math.abs(score) : (rule?.weight ?? 1),
     ),
@@ -95,7 +95,7 @@ export function toRule(entries: PlacementRuleEntries): Record<string, Json> {
     vms,
     tag,
     hosts,
-    isAway,
+    isAvoided,
   } = entries;
   const weight = required ? 1 : toNumber(entries.weight);
   return {
@@ -104,7 +104,7 @@ export function toRule(entries: PlacementRuleEntries): Record<string, Json> {
     required,
     ...(by === "tag" ? { tag: tag.trim() } : { vms: [...vms] }),
     ...(kind === "host-affinity"
-      ? { hosts: [...hosts], score: isAway ? -weight : weight }
+      ? { hosts: [...hosts], score: isAvoided ? -weight : weight }
       : required
         ? {}
         : { weight }),

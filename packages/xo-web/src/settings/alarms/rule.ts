@@ -225,13 +225,13 @@ function toCondition(
 ): Readonly<Record<string, Json>> {
   const { kind, type, metric, of, comparison } = entries;
   const filter = entries.filter.trim();
-  const given = filter === "" ? {} : { filter };
+  const input = filter === "" ? {} : { filter };
   switch (kind) {
     case "pool":
       return { kind };
     case "message":
     case "task":
-      return { kind, ...given };
+      return { kind, ...input };
     case "object":
       return { kind, type, filter };
     case "statistic": {
@@ -240,7 +240,7 @@ function toCondition(
       return {
         kind,
         type,
-        ...given,
+        ...input,
         metric: metric.trim(),
         comparison,
         ...(of.trim() === "" ? {} : { of: of.trim() }),

@@ -19,8 +19,8 @@ export function addTagRoutes(
   for (const collection of taggedCollections) {
     const change = async (name: string, request: FastifyRequest) => {
       const { context, rights } = callerOf(request);
-      const given = pathParameter(request, "id");
-      const { id } = await findObject(objects, collection, given, rights());
+      const input = pathParameter(request, "id");
+      const { id } = await findObject(objects, collection, input, rights());
       const tag = pathParameter(request, "tag");
       await dispatcher.call(name, { id, tag }, context);
     };

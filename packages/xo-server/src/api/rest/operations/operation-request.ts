@@ -38,10 +38,10 @@ export async function readOperationRequest(
   });
   const { isTransfer = false } = operation.rest;
   const body = isTransfer ? undefined : request.body;
-  const given = { query: queryOf(request), body };
+  const input = { query: queryOf(request), body };
   if (subject === undefined)
     return {
-      params: collectParameters(operation, { ...given, path }),
+      params: collectParameters(operation, { ...input, path }),
       entry: undefined,
     };
   const { collection, parameter } = subject;
@@ -49,7 +49,7 @@ export async function readOperationRequest(
   const entry = await findObject(objects, collection, id, rights());
   const found = { ...path, [parameter]: entry.id };
   return {
-    params: collectParameters(operation, { ...given, path: found }),
+    params: collectParameters(operation, { ...input, path: found }),
     entry,
   };
 }

@@ -4,20 +4,20 @@ import type { Logger } from "../log/logger.js";
 import type { TaskListener } from "./task-changes.js";
 import { toView } from "./task-view.js";
 
-export interface ForeignTasksOptions {
-  readonly store: Pick<Store["tasks"], "listForeign" | "whichOf">;
+export interface OtherServerTasksOptions {
+  readonly store: Pick<Store["tasks"], "listOfOtherServers" | "whichOf">;
   readonly owner: string;
   readonly clock: WallClock;
   readonly logger: Pick<Logger, "warn">;
-  readonly tell: TaskListener;
+  readonly notify: TaskListener;
 }
 
 /** Interval of the checks, in ms. */
-const LOOK_MS = 1_000;
+const POLL_MS = 1_000;
 /** Clocks of servers may differ by this, in ms. */
 const SKEW_MS = 10_000;
-/** Pending tasks, until their end or deletion is seen. */
-const MOST_KNOWN = 1_000;
+/** Number of pending tasks whose end or deletion is watched for. */
+const MAX_KNOWN = 1_000;
 
 interface Known {
   readonly updatedAt: number;
@@ -25,13 +25,13 @@ interface Known {
 }
 
 /** Reports changes of tasks of other servers on the same database, while there are listeners. */
-export class ForeignTasks {
-  readonly #options: ForeignTasksOptions;
+export class OtherServerTasks {
+  readonly #options: OtherServerTasksOptions;
   readonly #known = new Map<string, Known>();
   #since: number;
   #timer: unknown;
 
-  constructor(options: ForeignTasksOptions) {
+  constructor(options: OtherServerTasksOptions) {
     this.#options = options;
     this.#since = options.clock.now() - SKEW_MS;
   }
@@ -39,7 +39,7 @@ export class ForeignTasks {
   start(): void {
     if (this.#timer !== undefined) return;
     this.#since = this.#options.clock.now() - SKEW_MS;
-    this.#lookLater();
+    this.#schedulePoll();
   }
 
   stop(): void {
@@ -48,20 +48,20 @@ export class ForeignTasks {
     this.#known.clear();
   }
 
-  #lookLater(): void {
+  #schedulePoll(): void {
     this.#timer = this.#options.clock.setTimeout(() => {
-      void this.#look().finally(() => {
-        if (this.#timer !== undefined) this.#lookLater();
+      void this.#poll().finally(() => {
+        if (this.#timer !== undefined) this.#schedulePoll();
       });
-    }, LOOK_MS);
+    }, POLL_MS);
   }
 
-  async #look(): Promise<void> {
+  async #poll(): Promise<void> {
     const { store, owner, clock, logger } = this.#options;
     const since = clock.now() - SKEW_MS;
     try {
-      for (const task of await store.listForeign(owner, this.#since))
-        this.#hear(task.id, task.updatedAt, {
+      for (const task of await store.listOfOtherServers(owner, this.#since))
+        this.#onTask(task.id, task.updatedAt, {
           kind: "update",
           userId: task.userId,
           task: toView(task),
@@ -69,20 +69,20 @@ export class ForeignTasks {
       this.#since = since;
       await this.#findRemoved();
     } catch (error) {
-      logger.warn("tasks of other servers are not known", { error });
+      logger.warn("tasks of other servers could not be read", { error });
     }
   }
 
   async #findRemoved(): Promise<void> {
-    const there = await this.#options.store.whichOf([...this.#known.keys()]);
+    const existing = await this.#options.store.whichOf([...this.#known.keys()]);
     for (const [id, { userId }] of this.#known)
-      if (!there.has(id)) {
+      if (!existing.has(id)) {
         this.#known.delete(id);
-        this.#options.tell({ kind: "remove", userId, id });
+        this.#options.notify({ kind: "remove", userId, id });
       }
   }
 
-  #hear(
+  #onTask(
     id: string,
     updatedAt: number,
     change: Parameters<TaskListener>[0],
@@ -91,8 +91,8 @@ export class ForeignTasks {
     if (this.#known.get(id)?.updatedAt === updatedAt) return;
     this.#known.delete(id);
     this.#known.set(id, { updatedAt, userId });
-    if (this.#known.size > MOST_KNOWN)
+    if (this.#known.size > MAX_KNOWN)
       this.#known.delete(this.#known.keys().next().value!);
-    this.#options.tell(change);
+    this.#options.notify(change);
   }
 }

@@ -5,12 +5,12 @@ import { raiseHeapGrowth } from "@xo-server/perf";
 import { createParserPool } from "@xo-server/parser-pool";
 import { createXapi } from "@xo-server/xen-api";
 import { readJob, reportFigures } from "./job.js";
-import type { RememberJob } from "./restart-job.js";
+import type { PersistJob } from "./restart-job.js";
 import { untilWatching } from "./until-watching.js";
 
 // As the server does.
 raiseHeapGrowth();
-const { pool, directory, key } = await readJob<RememberJob>();
+const { pool, directory, key } = await readJob<PersistJob>();
 const { url, user, password, name } = pool;
 const inventory = createInventory({
   snapshotCache: { directory, key: Buffer.from(key, "hex") },

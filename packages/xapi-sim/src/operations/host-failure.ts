@@ -4,9 +4,9 @@ import { durations } from "./durations.js";
 import { textParam } from "../records/fields.js";
 import { haltGuests, isHaEnabled } from "./ha-restart.js";
 import { guestsOn, isLive } from "./host-choice.js";
-import { returnHost, loseHost } from "./host-loss.js";
+import { bringHostOnline, takeHostOffline } from "./host-availability.js";
 
-export const hostDeathOperations: OperationTable = {
+export const hostFailureOperations: OperationTable = {
   // [xapi_host.ml, from memory]
   "host.declare_dead": (context, params) => {
     const { db, pool } = context;
@@ -26,7 +26,7 @@ export const hostDeathOperations: OperationTable = {
  */
 export function killHost(context: CallContext, host: string): void {
   const { db, pool } = context;
-  loseHost(context, host, { crash: true });
+  takeHostOffline(context, host, { crash: true });
   if (isHaEnabled(context)) return;
   pool.later(durations.fence, () => {
     if (db.find("host", host) === undefined || isLive(db, host)) return;
@@ -36,5 +36,5 @@ export function killHost(context: CallContext, host: string): void {
 
 /** A host that was killed has booted again. */
 export function reviveHost(context: CallContext, host: string): void {
-  returnHost(context, host, true);
+  bringHostOnline(context, host, true);
 }

@@ -16,7 +16,7 @@ const USUAL =
   /^(event\.|session\.|task\.|system\.|.*\.get_all(_records)?$|pool\.get_)/;
 
 /** A server and pools in this process: their databases can be looked at. */
-export interface Steered {
+export interface ControlledPools {
   readonly url: string;
   readonly api: ApiSession;
   readonly pools: readonly SimulatedPool[];
@@ -33,10 +33,10 @@ export interface Steered {
 /** Everything takes a twentieth of its time. */
 const PACE = 0.05;
 
-export async function steer(
+export async function startControlled(
   t: Test,
   ...options: readonly PoolOptions[]
-): Promise<Steered> {
+): Promise<ControlledPools> {
   const pools = await Promise.all(
     options.map((one) => startPool({ pace: PACE, prepare: ["json"], ...one })),
   );

@@ -32,7 +32,7 @@ interface Reading {
   readonly summary: string;
   readonly noun: Noun;
   /** @param id of the object at the start of the path; empty: none */
-  readonly read: (people: VisibleAccounts, id: string) => unknown;
+  readonly read: (accounts: VisibleAccounts, id: string) => unknown;
 }
 
 const lists: readonly Reading[] = [
@@ -43,7 +43,7 @@ const lists: readonly Reading[] = [
     summary:
       "Lists users. Users without the permission admin see themselves and those that their privileges name.",
     noun: user,
-    read: (people) => people.users(),
+    read: (accounts) => accounts.users(),
   },
   {
     name: "group.list",
@@ -52,7 +52,7 @@ const lists: readonly Reading[] = [
     summary:
       "Lists groups. Users without the permission admin see their own groups and those that their privileges name.",
     noun: group,
-    read: (people) => people.groups(),
+    read: (accounts) => accounts.groups(),
   },
   {
     name: "role.list",
@@ -61,7 +61,7 @@ const lists: readonly Reading[] = [
     summary:
       "Lists roles. Users without the permission admin see their own roles and those that their privileges name.",
     noun: role,
-    read: (people) => people.roles(),
+    read: (accounts) => accounts.roles(),
   },
   {
     name: "privilege.getAll",
@@ -69,7 +69,7 @@ const lists: readonly Reading[] = [
     operationId: "GetAclV2Privileges",
     summary: "Lists the privileges of all roles but the predefined ones.",
     noun: privilege,
-    read: (people) => people.privileges(),
+    read: (accounts) => accounts.privileges(),
   },
   {
     name: "user.getGroups",
@@ -77,7 +77,7 @@ const lists: readonly Reading[] = [
     operationId: "GetUserGroups",
     summary: "Lists the groups of a user.",
     noun: group,
-    read: (people, id) => people.groupsOf(id),
+    read: (accounts, id) => accounts.groupsOf(id),
   },
   {
     name: "user.getPrivileges",
@@ -85,7 +85,7 @@ const lists: readonly Reading[] = [
     operationId: "GetUserPrivileges",
     summary: "Lists the privileges of a user, including those of their groups.",
     noun: privilege,
-    read: (people, id) => people.privilegesOfUser(id),
+    read: (accounts, id) => accounts.privilegesOfUser(id),
   },
   {
     name: "group.getUsers",
@@ -93,7 +93,7 @@ const lists: readonly Reading[] = [
     operationId: "GetGroupUsers",
     summary: "Lists the users of a group.",
     noun: user,
-    read: (people, id) => people.membersOf(id),
+    read: (accounts, id) => accounts.membersOf(id),
   },
   {
     name: "group.getRoles",
@@ -101,7 +101,7 @@ const lists: readonly Reading[] = [
     operationId: "GetGroupAclRoles",
     summary: "Lists the roles of a group.",
     noun: role,
-    read: (people, id) => people.rolesOfGroup(id),
+    read: (accounts, id) => accounts.rolesOfGroup(id),
   },
   {
     name: "role.getUsers",
@@ -109,7 +109,7 @@ const lists: readonly Reading[] = [
     operationId: "GetAclRoleUsers",
     summary: "Lists the users with a role, without those of groups.",
     noun: user,
-    read: (people, id) => people.usersWith(id),
+    read: (accounts, id) => accounts.usersWith(id),
   },
   {
     name: "role.getGroups",
@@ -117,7 +117,7 @@ const lists: readonly Reading[] = [
     operationId: "GetAclRoleGroups",
     summary: "Lists the groups with a role.",
     noun: group,
-    read: (people, id) => people.groupsWith(id),
+    read: (accounts, id) => accounts.groupsWith(id),
   },
   {
     name: "role.getPrivileges",
@@ -125,7 +125,7 @@ const lists: readonly Reading[] = [
     operationId: "GetAclV2RolePrivileges",
     summary: "Lists the privileges of a role.",
     noun: privilege,
-    read: (people, id) => people.privilegesOfRole(id),
+    read: (accounts, id) => accounts.privilegesOfRole(id),
   },
 ];
 
@@ -136,7 +136,7 @@ const singles: readonly Reading[] = [
     operationId: "GetUser",
     summary: "Returns a user; `me` is the current user.",
     noun: user,
-    read: (people, id) => people.user(id),
+    read: (accounts, id) => accounts.user(id),
   },
   {
     name: "group.get",
@@ -144,7 +144,7 @@ const singles: readonly Reading[] = [
     operationId: "GetGroup",
     summary: "Returns a group with its users.",
     noun: group,
-    read: (people, id) => people.group(id),
+    read: (accounts, id) => accounts.group(id),
   },
   {
     name: "role.get",
@@ -152,7 +152,7 @@ const singles: readonly Reading[] = [
     operationId: "GetAclV2Role",
     summary: "Returns a role.",
     noun: role,
-    read: (people, id) => people.role(id),
+    read: (accounts, id) => accounts.role(id),
   },
   {
     name: "privilege.get",
@@ -160,7 +160,7 @@ const singles: readonly Reading[] = [
     operationId: "GetAclV2Privilege",
     summary: "Returns a privilege.",
     noun: privilege,
-    read: (people, id) => people.privilege(id),
+    read: (accounts, id) => accounts.privilege(id),
   },
 ];
 
@@ -187,16 +187,16 @@ function toOperation(
     permission: "user",
     handler: (params, context) => {
       const person = personOf(context);
-      const given = (params as { readonly id?: string }).id ?? "";
-      const isMe = given === "me" && name.startsWith("user.");
+      const input = (params as { readonly id?: string }).id ?? "";
+      const isMe = input === "me" && name.startsWith("user.");
       const visible = new VisibleAccounts(context.services, person);
-      return read(visible, isMe ? person.id : given);
+      return read(visible, isMe ? person.id : input);
     },
   });
 }
 
 /** Users, groups, roles and privileges, as far as the caller may see them. */
-export const peopleListOperations = [
+export const accountListOperations = [
   ...lists.map((reading) =>
     toOperation(reading, {
       schema: Type.Array(reading.noun.schema),

@@ -7,7 +7,7 @@ import { textOf } from "./text-of.js";
 /** A browser that has not begun a download by then was not allowed to, in ms. */
 const START_MS = 120_000;
 
-export interface InTurn {
+export interface SequentialTransfers {
   readonly call: Call;
   readonly follower: Pick<TaskFollower, "expect">;
   readonly setTimeout?: (run: () => void, ms: number) => unknown;
@@ -20,8 +20,8 @@ export interface InTurn {
  * One transfer after another: the next is requested when the task of the one before has ended, so that
  * neither the browser nor the pool has all of them at once. Those that fail do not stop the others.
  */
-export async function runInTurn(
-  parts: InTurn,
+export async function runSequentially(
+  parts: SequentialTransfers,
   action: Pick<Action, "onResult">,
   steps: readonly Step[],
   onCounts: (counts: { succeeded: number; failed: number }) => void,
@@ -42,7 +42,7 @@ export async function runInTurn(
 }
 
 async function transfer(
-  { call, follower, notBegun, ...timers }: InTurn,
+  { call, follower, notBegun, ...timers }: SequentialTransfers,
   action: Pick<Action, "onResult">,
   { method, params = {} }: Step["operation"],
   id: string,

@@ -2,45 +2,44 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Ref } from "@xo-server/model";
 import type { Xapi } from "@xo-server/xen-api";
 import type { CreatedVm } from "./create-vm.js";
-import { isGone } from "./rollback.js";
+import { isHandleInvalid } from "./rollback.js";
 import { isRunning, isSet, readRecord } from "./xapi-records.js";
 
-export interface Patience {
-  readonly lookEveryMs: number;
-  /** A guest that is not running by then keeps its drive. */
-  readonly forMs: number;
+export interface PollOptions {
+  readonly intervalMs: number;
+  readonly timeoutMs: number;
 }
 
-const USUAL: Patience = { lookEveryMs: 5_000, forMs: 600_000 };
+const DEFAULTS: PollOptions = { intervalMs: 5_000, timeoutMs: 600_000 };
 
 /**
- * Removes the config drive once the guest runs, as it may contain secrets.
- * @returns whether it did
+ * Removes the config drive when the guest tools run: the drive may contain secrets.
+ * @returns false: the guest did not start in time, and keeps its drive
  */
-export async function dropConfigDrive(
+export async function removeConfigDrive(
   xapi: Xapi,
   { ref, configDrive }: CreatedVm,
-  { lookEveryMs, forMs }: Patience = USUAL,
+  { intervalMs, timeoutMs }: PollOptions = DEFAULTS,
 ): Promise<boolean> {
   if (configDrive === undefined) return false;
-  for (let waited = 0; waited <= forMs; waited += lookEveryMs) {
-    if (await hasComeUp(xapi, ref)) {
+  for (let waited = 0; waited <= timeoutMs; waited += intervalMs) {
+    if (await areToolsRunning(xapi, ref)) {
       await remove(xapi, configDrive);
       return true;
     }
-    await sleep(lookEveryMs, undefined, { ref: false });
+    await sleep(intervalMs, undefined, { ref: false });
   }
   return false;
 }
 
-async function hasComeUp(xapi: Xapi, vm: Ref): Promise<boolean> {
+async function areToolsRunning(xapi: Xapi, vm: Ref): Promise<boolean> {
   const { guest_metrics, ...record } = await readRecord(xapi, "VM", vm);
   if (!isRunning(record) || !isSet(guest_metrics)) return false;
   try {
     const path = "VM_guest_metrics.get_PV_drivers_detected";
     return (await xapi.call(path, [guest_metrics])) === true;
   } catch (error) {
-    if (isGone(error)) return false;
+    if (isHandleInvalid(error)) return false;
     throw error;
   }
 }

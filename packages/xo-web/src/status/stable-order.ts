@@ -3,13 +3,13 @@
  * `held`, existing items keep their position and new ones come last; when it is
  * released, the `wanted` order applies. Deleted items are removed immediately.
  */
-export function steadyOrder(
+export function stableOrder(
   shown: readonly string[],
-  wanted: readonly string[],
+  requested: readonly string[],
   { held, exists }: { held: boolean; exists: (id: string) => boolean },
 ): readonly string[] {
-  if (!held) return wanted;
+  if (!held) return requested;
   const kept = shown.filter(exists);
   const known = new Set(kept);
-  return [...kept, ...wanted.filter((id) => !known.has(id))];
+  return [...kept, ...requested.filter((id) => !known.has(id))];
 }

@@ -22,7 +22,7 @@ export interface Loss {
  * The host does not answer; for the coordinator, the pool does not. With HA, what is
  * protected starts elsewhere after a moment, and another host becomes coordinator.
  */
-export function loseHost(
+export function takeHostOffline(
   context: CallContext,
   host: string,
   { crash, backAfter }: Loss,
@@ -38,12 +38,13 @@ export function loseHost(
   else if (host !== pool.coordinatorRef()) notifyOffline(context, host);
   if (backAfter === undefined) return;
   pool.later(backAfter, () => {
-    if (db.find("host", host) !== undefined) returnHost(context, host, crash);
+    if (db.find("host", host) !== undefined)
+      bringHostOnline(context, host, crash);
   });
 }
 
 /** A lost host answers again; after a crash it has rebooted. */
-export function returnHost(
+export function bringHostOnline(
   context: CallContext,
   host: string,
   crash: boolean,

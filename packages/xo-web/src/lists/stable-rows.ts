@@ -7,7 +7,7 @@ export interface PlacedRows {
 }
 
 /** What is shown of live rows. */
-export interface SteadyView extends PlacedRows {
+export interface StableView extends PlacedRows {
   /** Ids whose order is held: what they are called now comes by `renew`. Undefined: nothing is held back. */
   readonly held: readonly string[] | undefined;
   /**
@@ -26,14 +26,14 @@ const none: ReadonlySet<string> = new Set();
  * server's order applies again when the pointer and the focus have left, when the button is
  * pressed, and when the user requests other rows by scrolling, filtering or sorting.
  */
-export class SteadyRows {
-  #view: SteadyView = { offset: 0, rows: [], held: undefined, gone: none };
+export class StableRows {
+  #view: StableView = { offset: 0, rows: [], held: undefined, gone: none };
   #live: PlacedRows = this.#view;
   /** Rows that are seen, by their place in the list. */
   #seen = { first: 0, end: 0 };
   #isHeld = false;
 
-  get view(): SteadyView {
+  get view(): StableView {
     return this.#view;
   }
 
@@ -41,7 +41,7 @@ export class SteadyRows {
    * New rows from the server.
    * @param isAskedFor the user has requested other rows since
    */
-  take(live: PlacedRows, isAskedFor: boolean): SteadyView {
+  take(live: PlacedRows, isAskedFor: boolean): StableView {
     this.#live = live;
     const isOther = isAskedFor || live.offset !== this.#view.offset;
     if (!this.#isHeld || isOther || !this.#differs()) return this.#release();
@@ -49,7 +49,7 @@ export class SteadyRows {
   }
 
   /** What is called how, of rows that are held back. @param found all of `held` that still match */
-  renew(found: readonly ObjectRow[]): SteadyView {
+  renew(found: readonly ObjectRow[]): StableView {
     const { held } = this.#view;
     if (held === undefined) return this.#view;
     const ids = new Set(found.map(({ id }) => id));
@@ -62,17 +62,17 @@ export class SteadyRows {
   }
 
   /** The pointer or the focus has come, or has left. */
-  hold(isHeld: boolean): SteadyView {
+  hold(isHeld: boolean): StableView {
     this.#isHeld = isHeld;
     return isHeld ? this.#view : this.#release();
   }
 
   /** The order of the server, now. */
-  update(): SteadyView {
+  update(): StableView {
     return this.#release();
   }
 
-  #release(): SteadyView {
+  #release(): StableView {
     this.#view = { ...this.#live, held: undefined, gone: none };
     return this.#view;
   }
@@ -81,7 +81,7 @@ export class SteadyRows {
   #hold(
     news: readonly ObjectRow[],
     gone: ReadonlySet<string> = this.#view.gone,
-  ): SteadyView {
+  ): StableView {
     const latest = new Map(news.map((row) => [row.id, row]));
     const rows = this.#view.rows.map((row) => latest.get(row.id) ?? row);
     const held = this.#seenOf(this.#view).map(({ id }) => id);

@@ -1,7 +1,7 @@
 import { onScopeDispose, ref, watch, type Ref } from "vue";
 
 /** For an element at the end of a list: calls when it comes near the view. */
-export function useReach(reached: () => void): Ref<HTMLElement | undefined> {
+export function useNearEnd(reached: () => void): Ref<HTMLElement | undefined> {
   const element = ref<HTMLElement>();
   const observer = new IntersectionObserver(
     (seen) => {

@@ -2,13 +2,13 @@ import { once } from "node:events";
 import { WebSocket } from "ws";
 import { readStamps } from "../../api/change-stamp.js";
 import { percentile } from "../../harness/figures.js";
-import type { CrowdJob } from "../crowd.js";
+import type { ClientSwarmJob } from "../client-swarm.js";
 
 // Very many signed-in connections, from as many addresses as the server's limit requires.
 const PER_ADDRESS = 1500;
 const AT_A_TIME = 50;
 
-const [job] = (await once(process, "message")) as [CrowdJob];
+const [job] = (await once(process, "message")) as [ClientSwarmJob];
 let delays: number[] = [];
 let last = Buffer.alloc(0);
 let lastStamps: readonly number[] = [];

@@ -1,6 +1,6 @@
 import type { WallClock } from "@xo-server/kit";
 
-export interface StatsPaceOptions {
+export interface StatsIntervalOptions {
   readonly clock: Pick<WallClock, "now">;
   /** Interval while metrics are read, in ms. */
   readonly intervalMs: number;
@@ -14,11 +14,11 @@ export interface StatsPaceOptions {
 const HOLD_MS = 60_000;
 
 /** How often hosts are asked for metrics: often only while a client reads them. */
-export class StatsPace {
-  readonly #options: StatsPaceOptions;
+export class StatsInterval {
+  readonly #options: StatsIntervalOptions;
   #usedAt = -Infinity;
 
-  constructor(options: StatsPaceOptions) {
+  constructor(options: StatsIntervalOptions) {
     this.#options = options;
   }
 

@@ -1,6 +1,6 @@
 import { XoError } from "@xo-server/model";
 
 /** The object was deleted, or has left its pool. */
-export function isGone(error: unknown): boolean {
+export function isNoSuchObject(error: unknown): boolean {
   return error instanceof XoError && error.code === "NO_SUCH_OBJECT";
 }

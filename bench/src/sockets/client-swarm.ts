@@ -2,7 +2,7 @@ import { fork, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 
-export interface CrowdJob {
+export interface ClientSwarmJob {
   /** Of the server. */
   readonly url: string;
   readonly token: string;
@@ -18,18 +18,18 @@ export interface Received {
 }
 
 /** A process with very many connections. */
-export class Crowd {
+export class ClientSwarm {
   readonly #child: ChildProcess;
 
   /** Resolves when all have signed in and receive changes. */
-  static async open(job: CrowdJob): Promise<Crowd> {
-    const program = new URL("programs/crowd.js", import.meta.url);
+  static async open(job: ClientSwarmJob): Promise<ClientSwarm> {
+    const program = new URL("programs/client-swarm.js", import.meta.url);
     const child = fork(fileURLToPath(program));
     process.on("exit", () => child.kill("SIGKILL"));
     const open = once(child, "message");
     child.send(job);
     await open;
-    return new Crowd(child);
+    return new ClientSwarm(child);
   }
 
   private constructor(child: ChildProcess) {
