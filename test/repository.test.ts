@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import t from "tap";
+import { brokenLinks, linksOf } from "./doc-links.js";
 
 const root = findRoot(dirname(fileURLToPath(import.meta.url)));
 const files = trackedFiles();
@@ -41,21 +42,36 @@ t.test("the lock file names no download addresses", async (t) => {
 });
 
 t.test(
-  "links between the documents lead somewhere",
+  "links between the documents, and to their headings, are not broken",
   { skip: noGit },
   async (t) => {
-    const broken: string[] = [];
-    for (const file of files.filter((name) => name.endsWith(".md"))) {
-      const text = readFileSync(join(root, file), "utf8");
-      for (const [, target] of text.matchAll(/\]\(([^)#\s]+)(?:#[^)]*)?\)/g)) {
-        if (/^[a-z]+:/.test(target!)) continue;
-        if (!existsSync(join(root, dirname(file), target!)))
-          broken.push(`${file}: ${target}`);
-      }
-    }
-    t.same(broken, []);
+    const documents = files.filter((name) => name.endsWith(".md"));
+    t.same(brokenLinks(root, documents), []);
   },
 );
+
+t.test("a broken link to a document or a heading is found", async (t) => {
+  const folder = t.testdir({
+    "a.md":
+      "# A `b` (c)\n[1](b.md) [2](b.md#x-1) [3](#a-b-c) [4](https://example.org/x)\n`[5](no.md)`\n[6](no.md) [7](b.md#y) [8](#z)",
+    "b.md": "## X\n## X\n```\n# y\n```",
+  });
+  t.same(
+    brokenLinks(folder, ["a.md"]).map(({ target }) => target),
+    ["no.md", "b.md#y", "#z"],
+  );
+});
+
+t.test("the index names every document", { skip: noGit }, async (t) => {
+  const index = linksOf(readFileSync(join(root, "docs/README.md"), "utf8"));
+  const documents = files
+    .filter((file) => /^docs\/[^/]+\.md$/.test(file))
+    .map((file) => file.replace("docs/", ""));
+  t.same(
+    documents.filter((name) => name !== "README.md" && !index.includes(name)),
+    [],
+  );
+});
 
 t.test("every package is described in a README", { skip: noGit }, async (t) => {
   const folders = new Set(
