@@ -58,7 +58,7 @@ t.test("from nothing to a restored VM", { skip, ...LIMIT }, async (t) => {
   await main.getByRole("link", { name: "Add backup job" }).click();
   await dialog.getByLabel("Name", { exact: true }).fill("every night");
   await dialog.getByText(/VMs match now/).waitFor();
-  await dialog.getByLabel("Chosen VMs").check();
+  await dialog.getByLabel("Selected VMs").check();
   await dialog.getByRole("searchbox").fill(name);
   await dialog.getByRole("checkbox", { name, exact: true }).first().check();
   await dialog.getByText("Every day at 22:30").waitFor();

@@ -6,7 +6,11 @@ import {
   toCron,
 } from "../src/backup/jobs/frequency.js";
 import { cronWords } from "../src/backup/jobs/frequency-words.js";
-import { faultsOf, toEntries, toJob } from "../src/backup/jobs/job-entries.js";
+import {
+  inputErrorsOf,
+  toEntries,
+  toJob,
+} from "../src/backup/jobs/job-entries.js";
 import { exampleOf } from "../src/backup/jobs/retention-example.js";
 import { retentionWords } from "../src/backup/jobs/retention-words.js";
 import { selectionOf, type BackupJob } from "../src/backup/job.js";
@@ -74,7 +78,7 @@ t.test("what a retention keeps", async (t) => {
 
 t.test("the form of a backup job", async (t) => {
   const entries = { ...toEntries(undefined), name: "n", repositories: ["r"] };
-  t.same(faultsOf(entries), {});
+  t.same(inputErrorsOf(entries), {});
   t.match(toJob(entries, undefined), {
     type: "backup",
     name: "n",
@@ -85,7 +89,7 @@ t.test("the form of a backup job", async (t) => {
     mode: "incremental",
   });
   t.same(
-    faultsOf({
+    inputErrorsOf({
       ...entries,
       name: " ",
       repositories: [],
@@ -111,7 +115,7 @@ t.test("the form of a backup job", async (t) => {
       retention: "retention",
     },
   );
-  t.equal(faultsOf({ ...entries, selection: "filter" }).filter, "filter");
+  t.equal(inputErrorsOf({ ...entries, selection: "filter" }).filter, "filter");
 });
 
 t.test("reports of a backup job", async (t) => {
@@ -130,13 +134,16 @@ t.test("reports of a backup job", async (t) => {
   };
   const entries = toEntries(before);
   t.same(toJob(entries, before)["report"], report, "it stays");
-  t.same(faultsOf(entries), {});
+  t.same(inputErrorsOf(entries), {});
   const none = { ...entries, addresses: " ", webHooks: "" };
-  t.equal(faultsOf(none).addresses, "receiver");
+  t.equal(inputErrorsOf(none).addresses, "receiver");
   const wrong = { ...entries, addresses: "a@b; c", webHooks: "ftp://x" };
-  t.match(faultsOf(wrong), { addresses: "addresses", webHooks: "webHooks" });
+  t.match(inputErrorsOf(wrong), {
+    addresses: "addresses",
+    webHooks: "webHooks",
+  });
   const never = { ...none, reportWhen: "never" } as const;
-  t.same(faultsOf(never), {});
+  t.same(inputErrorsOf(never), {});
   t.equal(toJob(never, before)["report"], null);
   t.notOk("report" in toJob(toEntries(undefined), undefined));
   t.match(toJob({ ...entries, addresses: "x@y.z,v@w.u" }, before), {

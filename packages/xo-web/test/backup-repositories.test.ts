@@ -11,7 +11,7 @@ import {
   type Repository,
 } from "../src/backup/repository.js";
 import {
-  faultsOf,
+  inputErrorsOf,
   toChange,
   toCreation,
   toEntries,
@@ -91,13 +91,13 @@ t.test("a folder is a file URL", async (t) => {
 
 t.test("the form of a repository", async (t) => {
   const entries = { ...toEntries(undefined), name: "a", place: "/b" };
-  t.same(faultsOf({ ...entries, place: "b", name: " " }, false), {
+  t.same(inputErrorsOf({ ...entries, place: "b", name: " " }, false), {
     name: "required",
     place: "place",
     passphrase: "short",
   });
   const isNew = { ...entries, passphrase: "12345678", again: "1234567x" };
-  t.same(faultsOf(isNew, false), { again: "different" });
+  t.same(inputErrorsOf(isNew, false), { again: "different" });
   t.same(toCreation({ ...isNew, again: "12345678", options: " nfs " }), {
     name: "a",
     url: "file:///b",
@@ -110,14 +110,14 @@ t.test("the form of a repository", async (t) => {
     kind: "existing",
     opener: "recoveryKey",
   } as const;
-  t.same(faultsOf(opened, false), { recoveryKey: "required" });
+  t.same(inputErrorsOf(opened, false), { recoveryKey: "required" });
   t.same(toCreation({ ...opened, recoveryKey: " K " }), {
     name: "a",
     url: "file:///b",
     recoveryKey: "K",
   });
   const before = repository({ options: "nfs" });
-  t.same(faultsOf(toEntries(before), true), {});
+  t.same(inputErrorsOf(toEntries(before), true), {});
   t.same(toChange({ ...toEntries(before), options: "" }, before), {
     id: "r",
     name: "nightly",
@@ -126,7 +126,7 @@ t.test("the form of a repository", async (t) => {
   });
   const days = (verifyDays: string) => ({ ...toEntries(before), verifyDays });
   t.match(toChange(days(" 14 "), before), { verifyDays: 14 });
-  t.same(faultsOf(days("two"), true), { verifyDays: "days" });
+  t.same(inputErrorsOf(days("two"), true), { verifyDays: "days" });
 });
 
 t.test("figures of a repository in words", async (t) => {

@@ -2,7 +2,7 @@ import t from "tap";
 import { byDay, byVm, diskKey, type Archive } from "../src/backup/archive.js";
 import { summaryOf } from "../src/backup/coverage.js";
 import {
-  faultsOf,
+  inputErrorsOf,
   missingSpace,
   newEntries,
   toCall,
@@ -67,12 +67,12 @@ t.test("a time line has a group for each day, newest first", async (t) => {
 t.test("a restore as a new VM", async (t) => {
   t.equal(diskKey(archive().disks[0]!), "one");
   const entries = newEntries(archive(), true);
-  t.match(faultsOf({ ...entries, name: " " }, "web"), {
+  t.match(inputErrorsOf({ ...entries, name: " " }, "web"), {
     sr: "sr",
     name: "required",
   });
   const chosen = { ...entries, sr: "s" };
-  t.same(faultsOf(chosen, "web"), {});
+  t.same(inputErrorsOf(chosen, "web"), {});
   t.same(toCall(chosen, archive()), {
     method: "backup.restore",
     params: { id: "r/b", sr: "s", name: "web", newMacs: true, start: false },
@@ -95,9 +95,11 @@ t.test("a restore as a new VM", async (t) => {
 
 t.test("a VM is overwritten only after its name was typed", async (t) => {
   const entries = { ...newEntries(archive(), true), kind: "over" } as const;
-  t.same(faultsOf(entries, "web"), { typed: "typed" });
-  t.same(faultsOf({ ...entries, typed: "web " }, "web"), {});
-  t.same(faultsOf({ ...entries, typed: "" }, undefined), { typed: "typed" });
+  t.same(inputErrorsOf(entries, "web"), { typed: "typed" });
+  t.same(inputErrorsOf({ ...entries, typed: "web " }, "web"), {});
+  t.same(inputErrorsOf({ ...entries, typed: "" }, undefined), {
+    typed: "typed",
+  });
   t.same(toCall({ ...entries, typed: "web" }, archive()), {
     method: "backup.restoreOver",
     params: { id: "r/b", vm: "v" },
@@ -112,7 +114,7 @@ t.test("a single disk", async (t) => {
     name: "",
     kind: "disk",
   } as const;
-  t.same(faultsOf(entries, undefined), {});
+  t.same(inputErrorsOf(entries, undefined), {});
   t.same(toCall(entries, archive()), {
     method: "backup.restoreDisk",
     params: { id: "r/b", disk: "two", sr: "s" },
@@ -127,7 +129,7 @@ t.test("a restore test", async (t) => {
     name: "",
     disks: [],
   } as const;
-  t.same(faultsOf(entries, undefined), {});
+  t.same(inputErrorsOf(entries, undefined), {});
   t.same(toCall(entries, archive()), {
     method: "backupNg.checkBackup",
     params: { id: "r/b", sr: "s" },

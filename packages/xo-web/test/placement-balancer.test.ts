@@ -5,7 +5,7 @@ import { en } from "../src/locale/en/all.js";
 import { Formats } from "../src/locale/formats.js";
 import { midwayOf } from "../src/placement/balance/apply-outcome.js";
 import {
-  faultsOf,
+  inputErrorsOf,
   toEntries,
   toPolicy,
   type Policy,
@@ -48,7 +48,7 @@ const said = (sentence: Sentence) =>
 
 t.test("a viewed policy stays unchanged", async (t) => {
   const entries = toEntries(policy);
-  t.same(faultsOf(entries), {});
+  t.same(inputErrorsOf(entries), {});
   t.equal(entries.coolDown, "10");
   t.equal(entries.hold, "1.67");
   t.same(toPolicy(entries), policy);
@@ -66,11 +66,11 @@ t.test(
       hold: "1441",
       migrationCost: "much",
     };
-    const faults = faultsOf({ ...entries, ...wrong });
-    t.same(Object.keys(faults).sort(), Object.keys(wrong).sort());
-    t.same(faults.parallel, { fault: "number", least: 1, most: 16 });
-    t.same(faultsOf({ ...entries, cpuLow: 85 }), {
-      cpuLow: { fault: "crossed" },
+    const inputErrors = inputErrorsOf({ ...entries, ...wrong });
+    t.same(Object.keys(inputErrors).sort(), Object.keys(wrong).sort());
+    t.same(inputErrors.parallel, { inputError: "number", least: 1, most: 16 });
+    t.same(inputErrorsOf({ ...entries, cpuLow: 85 }), {
+      cpuLow: { inputError: "crossed" },
     });
     t.same(
       toPolicy({ ...entries, excludedTags: " a,, b c ,a" })["excludedTags"],
@@ -81,7 +81,7 @@ t.test(
 
 t.test("numbers are read with a point or a comma", async (t) => {
   const entries = { ...toEntries(policy), migrationCost: "0,05", hold: "1,5" };
-  t.same(faultsOf(entries), {});
+  t.same(inputErrorsOf(entries), {});
   t.match(toPolicy(entries), { migrationCost: 0.05, holdSeconds: 90 });
 });
 

@@ -6,7 +6,7 @@ import {
   type PlacedVm,
 } from "../src/placement/rules/violations.js";
 import {
-  faultsOf,
+  inputErrorsOf,
   isOurs,
   toEntries,
   toRule,
@@ -49,7 +49,7 @@ t.test("a viewed rule stays unchanged", async (t) => {
   ];
   for (const { id, pool, ...body } of looked) {
     const entries = toEntries({ id, pool, ...body });
-    t.same(faultsOf(entries), {});
+    t.same(inputErrorsOf(entries), {});
     t.same(toRule(entries), body);
   }
 });
@@ -70,14 +70,14 @@ t.test("settings of another kind are left out", async (t) => {
 });
 
 t.test("a rule reports its missing properties", async (t) => {
-  t.same(faultsOf(toEntries(undefined)), { name: "required", vms: "two" });
+  t.same(inputErrorsOf(toEntries(undefined)), { name: "required", vms: "two" });
   const entries = toEntries(rule({ kind: "host-affinity", required: false }));
-  t.same(faultsOf(entries), { vms: "vms", hosts: "hosts" });
+  t.same(inputErrorsOf(entries), { vms: "vms", hosts: "hosts" });
   entries.by = "tag";
-  t.same(faultsOf(entries), { tag: "required", hosts: "hosts" });
+  t.same(inputErrorsOf(entries), { tag: "required", hosts: "hosts" });
   for (const weight of ["", "0", "-1", "much", "1e7", "NaN"])
-    t.equal(faultsOf({ ...entries, weight }).weight, "number", weight);
-  t.notOk(faultsOf({ ...entries, weight: "", required: true }).weight);
+    t.equal(inputErrorsOf({ ...entries, weight }).weight, "number", weight);
+  t.notOk(inputErrorsOf({ ...entries, weight: "", required: true }).weight);
 });
 
 t.test(

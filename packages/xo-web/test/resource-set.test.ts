@@ -1,7 +1,7 @@
 import t from "tap";
 import { toAddresses } from "../src/settings/ip-pools/ip-pool.js";
 import {
-  faultsOf,
+  inputErrorsOf,
   toEntries,
   toParameters,
 } from "../src/settings/resource-sets/resource-set.js";
@@ -34,9 +34,12 @@ t.test("a viewed resource set stays unchanged", async (t) => {
 
 t.test("limits are numbers, of GiB with fractions, or empty", async (t) => {
   const entries = toEntries(undefined);
-  t.same([...faultsOf(entries)], ["name"]);
+  t.same([...inputErrorsOf(entries)], ["name"]);
   const limits = { ...entries.limits, cpus: "1.5", disk: "1,5", vms: "-1" };
-  t.same([...faultsOf({ ...entries, name: "x", limits })], ["vms", "cpus"]);
+  t.same(
+    [...inputErrorsOf({ ...entries, name: "x", limits })],
+    ["vms", "cpus"],
+  );
 });
 
 t.test("addresses are separated by lines or commas", async (t) => {

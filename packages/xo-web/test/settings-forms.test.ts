@@ -1,6 +1,6 @@
 import t from "tap";
 import {
-  faultsOf as ruleFaults,
+  inputErrorsOf as ruleInputErrors,
   shownThreshold,
   toEntries as toRuleEntries,
   toRule,
@@ -9,7 +9,7 @@ import {
 } from "../src/settings/alarms/rule.js";
 import { newTarget } from "../src/settings/alarms/target.js";
 import {
-  faultsOf as jobFaults,
+  inputErrorsOf as jobInputErrors,
   toEntries as toJobEntries,
   toJob,
   type Job,
@@ -63,30 +63,33 @@ t.test("emptied properties of a job are removed", async (t) => {
 
 t.test("a job lists its missing properties", async (t) => {
   const entries = toJobEntries(undefined);
-  t.same(jobFaults(entries), { name: "required", filter: "vms" });
-  t.same(jobFaults({ ...entries, name: "x", filter: "tags:a" }), {});
-  t.same(jobFaults({ ...entries, name: "x" }, true), {});
+  t.same(jobInputErrors(entries), { name: "required", filter: "vms" });
+  t.same(jobInputErrors({ ...entries, name: "x", filter: "tags:a" }), {});
+  t.same(jobInputErrors({ ...entries, name: "x" }, true), {});
   const none = {
     keepLast: "",
     keepDaily: "0",
     keepWeekly: "",
     keepMonthly: "",
   };
-  t.match(jobFaults({ ...entries, retention: none }), {
+  t.match(jobInputErrors({ ...entries, retention: none }), {
     retention: "retention",
   });
-  t.match(jobFaults({ ...entries, retention: { ...none, keepLast: "1.5" } }), {
-    retention: "number",
-  });
-  t.match(jobFaults({ ...entries, concurrency: "33" }), {
+  t.match(
+    jobInputErrors({ ...entries, retention: { ...none, keepLast: "1.5" } }),
+    {
+      retention: "number",
+    },
+  );
+  t.match(jobInputErrors({ ...entries, concurrency: "33" }), {
     concurrency: "number",
   });
   const call = { ...entries, type: "call" as const, name: "x" };
-  t.match(jobFaults({ ...call, params: "{" }), {
+  t.match(jobInputErrors({ ...call, params: "{" }), {
     method: "required",
     params: "json",
   });
-  t.match(jobFaults({ ...call, params: "[]" }), { params: "vector" });
+  t.match(jobInputErrors({ ...call, params: "[]" }), { params: "vector" });
 });
 
 t.test("a plan lists what would be created and deleted", async (t) => {
@@ -139,7 +142,7 @@ const cpu: AlarmRule = {
 t.test("a viewed rule stays unchanged", async (t) => {
   const entries = toRuleEntries(cpu);
   t.match(entries, { threshold: "90", clearsAt: "70", forMinutes: "5" });
-  t.same(ruleFaults(entries), {});
+  t.same(ruleInputErrors(entries), {});
   t.match(toRule(entries), {
     name: "CPU",
     severity: "critical",
@@ -184,14 +187,14 @@ t.test("a rule reports its problems", async (t) => {
       { ...newTarget("web-hook"), url: "ftp://x" },
     ],
   };
-  t.same(ruleFaults(entries), {
+  t.same(ruleInputErrors(entries), {
     name: "required",
     forMinutes: "number",
     clearsAt: "clearsAt",
     target0: "address",
     target1: "url",
   });
-  t.match(ruleFaults({ ...entries, kind: "object", filter: " " }), {
+  t.match(ruleInputErrors({ ...entries, kind: "object", filter: " " }), {
     filter: "filter",
   });
 });
@@ -213,7 +216,7 @@ t.test("each kind of rule requires its own properties only", async (t) => {
 t.test("the address of a chat service is stored, not shown", async (t) => {
   const slack = { ...newTarget("slack"), label: "#ops" };
   const entries = { ...toRuleEntries(cpu), targets: [slack] };
-  t.match(ruleFaults(entries), { target0: "url" });
+  t.match(ruleInputErrors(entries), { target0: "url" });
   const secretUrl = "https://hooks.slack.example/services/T/B/x";
   const typed = { ...entries, targets: [{ ...slack, secretUrl }] };
   t.match(toRule(typed), {
@@ -228,8 +231,8 @@ t.test("the address of a chat service is stored, not shown", async (t) => {
     ...cpu,
     sendTo: [{ ...stored, label: "#ops", hasToken: false }],
   });
-  t.same(ruleFaults(kept), {});
+  t.same(ruleInputErrors(kept), {});
   t.same(toRule(kept)["sendTo"], [{ id: "s", kind: "slack", label: "#ops" }]);
   const ntfy = { ...newTarget("ntfy"), secretUrl: "https://ntfy.example" };
-  t.match(ruleFaults({ ...kept, targets: [ntfy] }), { target0: "topic" });
+  t.match(ruleInputErrors({ ...kept, targets: [ntfy] }), { target0: "topic" });
 });

@@ -1,6 +1,6 @@
 import t from "tap";
 import {
-  addressFault,
+  addressInputError,
   afterProbe,
   distrustOf,
   isPlain,
@@ -72,8 +72,8 @@ t.test("an address is checked while it is typed", async (t) => {
     "2001:db8::1",
     " xen1 ",
   ])
-    t.equal(addressFault(right), undefined, right);
-  for (const [wrong, fault] of [
+    t.equal(addressInputError(right), undefined, right);
+  for (const [wrong, inputError] of [
     ["", "empty"],
     ["  ", "empty"],
     ["ftp://xen1", "scheme"],
@@ -85,7 +85,7 @@ t.test("an address is checked while it is typed", async (t) => {
     ["xen1/path", "name"],
     ["https://", "name"],
   ] as const)
-    t.equal(addressFault(wrong), fault, wrong);
+    t.equal(addressInputError(wrong), inputError, wrong);
 });
 
 t.test("an error shows a remedy on this page", async (t) => {

@@ -5,7 +5,7 @@ import {
   removeKey,
   takesKeys,
 } from "../src/create-vm/authorized-keys.js";
-import { keyFault, partsOf, sshKeysOf } from "../src/session/ssh-keys.js";
+import { keyInputError, partsOf, sshKeysOf } from "../src/session/ssh-keys.js";
 
 const alice = {
   title: "laptop",
@@ -55,12 +55,12 @@ t.test("scripts take no keys", async (t) => {
   t.ok(takesKeys(" \n"));
 });
 
-t.test("faults of typed keys", async (t) => {
-  t.equal(keyFault(" "), "required");
-  t.equal(keyFault("-----BEGIN OPENSSH PRIVATE KEY-----\nb3"), "private");
-  t.equal(keyFault(`${alice.key}\n${bob.key}`), "line");
-  t.equal(keyFault("AAAAC3NzaC1lZDI1NTE5AAAAIB3R"), "format");
-  t.equal(keyFault(`${alice.key}\n`), undefined);
+t.test("inputErrors of typed keys", async (t) => {
+  t.equal(keyInputError(" "), "required");
+  t.equal(keyInputError("-----BEGIN OPENSSH PRIVATE KEY-----\nb3"), "private");
+  t.equal(keyInputError(`${alice.key}\n${bob.key}`), "line");
+  t.equal(keyInputError("AAAAC3NzaC1lZDI1NTE5AAAAIB3R"), "format");
+  t.equal(keyInputError(`${alice.key}\n`), undefined);
 });
 
 t.test("keys of the preferences, what is no key is left out", async (t) => {

@@ -13,7 +13,7 @@ import { progressOf } from "../src/updates/pool-progress.js";
 import {
   groupChoices,
   groupsOf,
-  rollingFaultsOf,
+  rollingInputErrorsOf,
   toRollingEntries,
   toRollingJob,
 } from "../src/updates/rolling-entries.js";
@@ -40,7 +40,7 @@ t.test("the form of a job changes nothing that was not changed", async (t) => {
     shutdownPinnedVms: false,
     migrateBack: false,
   });
-  t.same(rollingFaultsOf(entries), {});
+  t.same(rollingInputErrorsOf(entries), {});
 });
 
 t.test("groups follow their numbers, empty ones are left out", async (t) => {
@@ -57,7 +57,7 @@ t.test("a job needs a name, pools, and numbers within limits", async (t) => {
     parallel: "65",
     concurrency: "0",
   };
-  t.same(rollingFaultsOf(entries), {
+  t.same(rollingInputErrorsOf(entries), {
     name: "required",
     groups: "pools",
     parallel: "number",

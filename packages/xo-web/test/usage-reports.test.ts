@@ -4,7 +4,7 @@ import { Formats } from "../src/locale/formats.js";
 import {
   toUsageEntries,
   toUsageJob,
-  usageFaultsOf,
+  usageInputErrorsOf,
   type UsageReportJob,
 } from "../src/settings/usage-reports/usage-report.js";
 import {
@@ -37,9 +37,9 @@ t.test("the form of a report changes nothing by itself", async (t) => {
 });
 
 t.test("what is missing or wrong is reported at its field", async (t) => {
-  t.same(usageFaultsOf(toUsageEntries(job)), {});
+  t.same(usageInputErrorsOf(toUsageEntries(job)), {});
   t.same(
-    usageFaultsOf({
+    usageInputErrorsOf({
       name: " ",
       allPools: false,
       pools: [],
@@ -55,7 +55,7 @@ t.test("what is missing or wrong is reported at its field", async (t) => {
     },
   );
   const entries = { ...toUsageEntries(job), addresses: " , " };
-  t.same(usageFaultsOf(entries), { addresses: "required" });
+  t.same(usageInputErrorsOf(entries), { addresses: "required" });
 });
 
 t.test("figures with their changes", async (t) => {

@@ -29,7 +29,7 @@ export function menuItems(
   }));
 }
 
-/** Those that are for as many objects. */
+/** Actions for this number of objects. */
 export function fitting(
   actions: readonly Action[],
   objects: readonly ObjectRow[],
@@ -40,7 +40,7 @@ export function fitting(
   );
 }
 
-/** Of those that share a place, the one that can be done now. */
+/** Of the actions that share a place, returns the one that can be run now. */
 export function bestOfPlaces(
   actions: readonly Action[],
   objects: readonly ObjectRow[],

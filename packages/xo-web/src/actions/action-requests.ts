@@ -54,7 +54,7 @@ export class ActionRequests {
 
 const key: InjectionKey<ActionRequests> = Symbol("action requests");
 
-/** For the root component. */
+/** To be called in the root component. */
 export function provideActionRequests(): ActionRequests {
   const requests = new ActionRequests();
   provide(key, requests);

@@ -1,6 +1,6 @@
 import { onScopeDispose, ref, watch, type Ref } from "vue";
 
-/** For an element at the end of a list: calls when it comes near the view. */
+/** Calls back when an element at the end of a list comes near the viewport. */
 export function useNearEnd(reached: () => void): Ref<HTMLElement | undefined> {
   const element = ref<HTMLElement>();
   const observer = new IntersectionObserver(

@@ -97,7 +97,7 @@ export function daysLeft({
   return available / rate;
 }
 
-/** What is typed as the place of a repository: a folder or a URL. */
+/** Converts the entered place of a repository, a folder or a URL, to a URL. */
 export function toUrl(place: string): string {
   const trimmed = place.trim();
   return trimmed.startsWith("/") ? `file://${encodeURI(trimmed)}` : trimmed;

@@ -9,7 +9,7 @@ import type { Repository } from "./repository.js";
 const EVERY_MS = 20_000;
 
 export interface Repositories extends RequestResult<readonly Repository[]> {
-  /** By name. */
+  /** Sorted by name. */
   readonly sorted: ComputedRef<readonly Repository[] | undefined>;
   /** Running tasks of a repository. */
   readonly tasksOf: (id: string) => readonly TaskItem[];

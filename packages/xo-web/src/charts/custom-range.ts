@@ -7,7 +7,7 @@ export function rangeFor({ from }: TimeSpan, now: number): RangeId {
   return (reaching ?? statRanges.at(-1)!).id;
 }
 
-/** As `datetime-local` has it. @param seconds since the epoch */
+/** Value for a `datetime-local` field. @param seconds since the epoch */
 export function toLocalTime(seconds: number): string {
   const date = new Date(seconds * 1000);
   const local = date.getTime() - date.getTimezoneOffset() * 60_000;

@@ -43,7 +43,7 @@ export function rangeOf(id: RangeId): StatRange {
   return statRanges.find((range) => range.id === id)!;
 }
 
-/** In s. */
+/** Time span in seconds. */
 export function spanOf({ step, points }: StatRange): number {
   return step * points;
 }

@@ -26,7 +26,7 @@ export function addKey(config: string, key: Pick<SshKey, "key">): string {
   return `${lines.join("\n")}\n`;
 }
 
-/** Without the key; the list is removed with its last key, and a configuration without content. */
+/** Removes a key; the list is removed with its last key, and a configuration without content. */
 export function removeKey(config: string, key: Pick<SshKey, "key">): string {
   const kept = config
     .split("\n")

@@ -102,7 +102,7 @@ function nameKey(names: readonly string[], filter: Filter): string {
   );
 }
 
-/** Of a property that is not in the table; undefined where dots would be taken for nesting. */
+/** Path of a property that is not in the table; undefined if its dots would be parsed as nesting. */
 function pathOf(names: readonly string[], filter: Filter): string | undefined {
   const all = filter.kind === "truthy" ? [...names, filter.name] : names;
   const path = all.join(".");

@@ -55,7 +55,7 @@ export const numberOperators = {
   atMost: "<=",
 } as const;
 
-/** What a property of a kind can be compared by; the usual one first. */
+/** Operators for a kind of property; the default first. */
 export function operatorsOf(
   kind: Property["kind"] | "anywhere" | "unknown",
 ): readonly RowOperator[] {

@@ -4,7 +4,7 @@ import { filterNames, propertiesOf, type Property } from "./properties.js";
 import { propertiesFor } from "./property-completions.js";
 import { numbers, valuesOf } from "./value-completions.js";
 
-/** What can be typed at a place, the best first. */
+/** Completions at a position, best first. */
 export function completionsFor(
   term: CaretTerm,
   facts: CompletionFacts,

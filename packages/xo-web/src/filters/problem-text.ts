@@ -1,7 +1,7 @@
 import { fill, type Messages } from "../locale/messages.js";
 import type { Reading } from "./reading.js";
 
-/** What is wrong with a text, in words of the page; undefined when nothing is. */
+/** Error message for an invalid filter, in the language of the page; undefined if it is valid. */
 export function problemText(
   text: string,
   { error, isUnfinished }: Reading,

@@ -156,7 +156,7 @@ const searched: Readonly<Record<string, readonly string[]>> = {
   message: ["id", "name"],
 };
 
-/** What objects of a type can be filtered, sorted and shown by; none for a type that is not known. */
+/** Properties by which objects of a type can be filtered, sorted and shown; none for an unknown type. */
 export function propertiesOf(type: string): readonly Property[] {
   return (Object.hasOwn(byType, type) && byType[type]) || [];
 }

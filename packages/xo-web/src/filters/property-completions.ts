@@ -31,7 +31,7 @@ export function propertiesFor(
   return requested === "" ? [...properties, ...signs(messages)] : properties;
 }
 
-/** What can precede any term. */
+/** Signs that can precede any term. */
 function signs({ operators }: Messages["filters"]): Completion[] {
   const line = { group: "operator", isOpen: true } as const;
   return [

@@ -52,7 +52,7 @@ export function unitFor(
   );
 }
 
-/** Without the dust of floating point: 0.07 is 7 %, not 7.000000000000001. */
+/** Converts to a unit without floating-point error: 0.07 is 7 %, not 7.000000000000001. */
 export function inUnit(value: number, { factor }: FilterUnit): number {
   return Number((value / factor).toPrecision(12));
 }

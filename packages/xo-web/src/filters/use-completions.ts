@@ -14,7 +14,7 @@ export interface Completions {
   apply(completion: Completion): { text: string; caret: number };
 }
 
-/** What fits at the caret of a text. */
+/** Completions at the caret of a text. */
 export function useCompletions(place: {
   readonly type: () => string;
   readonly text: Ref<string>;

@@ -9,10 +9,10 @@ export interface FormFailure {
   /** Until another attempt is accepted. */
   readonly seconds?: number;
   /** Errors of fields by the name of the parameter. */
-  readonly fields: Readonly<Record<string, FieldFault>>;
+  readonly fields: Readonly<Record<string, FieldInputError>>;
 }
 
-export interface FieldFault {
+export interface FieldInputError {
   /** Keyword of JSON Schema, such as `minLength`. */
   readonly rule: string;
   /** Message of the server. */
@@ -33,13 +33,13 @@ export function toFailure(error: unknown): FormFailure {
     reason: typeof reason === "string" ? reason : error.message,
     ...(typeof seconds === "number" ? { seconds } : {}),
     fields: Object.fromEntries(
-      (Array.isArray(errors) ? errors : []).flatMap(toFault),
+      (Array.isArray(errors) ? errors : []).flatMap(toInputError),
     ),
   };
 }
 
 /** The field is the first part of the path (`/sendTo/0/addresses`: `sendTo`), or the missing property. */
-function toFault(error: Json): [string, FieldFault][] {
+function toInputError(error: Json): [string, FieldInputError][] {
   if (!isObject(error)) return [];
   const { instancePath, keyword, message, params } = error;
   const missing = isObject(params ?? null)

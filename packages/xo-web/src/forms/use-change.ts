@@ -52,12 +52,12 @@ export function useChange(where: "form" | "toast" = "form"): Change {
       return wordsOf(value);
     },
     at(field) {
-      const fault = failure.value?.fields[field];
-      if (fault === undefined) return undefined;
-      const { faults } = text.value.settings;
-      return Object.hasOwn(faults, fault.rule)
-        ? faults[fault.rule as keyof typeof faults]
-        : fault.words;
+      const inputError = failure.value?.fields[field];
+      if (inputError === undefined) return undefined;
+      const { inputErrors } = text.value.settings;
+      return Object.hasOwn(inputErrors, inputError.rule)
+        ? inputErrors[inputError.rule as keyof typeof inputErrors]
+        : inputError.words;
     },
     forget() {
       failure.value = undefined;

@@ -49,7 +49,7 @@ export function sortChecks({ checks }: HealthReport): {
   return { found, passed: checks.filter(({ total }) => total === 0) };
 }
 
-/** What is wrong with one object, in words; empty: the name of the check says all. */
+/** Text of the problem of one object; empty if the name of the check is sufficient. */
 export function detailText(
   { name }: Pick<HealthCheck, "name">,
   { details = {} }: HealthItem,

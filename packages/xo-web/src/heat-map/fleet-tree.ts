@@ -71,7 +71,7 @@ export function* toFleet(
     .sort((a, b) => compare(a.name, b.name));
 }
 
-/** By host; those that run nowhere by pool. */
+/** VMs by host; halted ones by pool. */
 function* vmsByHost(
   { vms, hosts }: FleetTables,
   withHalted: boolean,

@@ -180,7 +180,7 @@ function inkOf({ inks, muted }: MapLook, level: number): string {
   return level === NO_FIGURE ? muted : inks[level - 1]!;
 }
 
-/** As much of a text as there is room for. */
+/** Truncates a text to the available width. */
 function fitted(
   context: CanvasRenderingContext2D,
   text: string,

@@ -15,7 +15,7 @@ export interface LayoutRequest {
 /** What the places of things depend on: with other figures alone, nothing moves. */
 const STATIC = ["power_state", "$container", "$pool"];
 
-/** Where everything is on the map; made in slices when something came, went or has another size. */
+/** Layout of the map, computed in slices when objects were added, removed or resized. */
 export function useFleetLayout(
   request: () => LayoutRequest | undefined,
 ): ShallowRef<FleetLayout | undefined> {

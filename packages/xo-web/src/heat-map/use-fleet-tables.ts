@@ -7,7 +7,7 @@ import type { HeatMetric } from "./heat-scale.js";
 const MOST_NAMES = 2_000;
 const NAMES_MS = 30_000;
 
-/** What the map is made of, live. */
+/** Live tables of the map. */
 export function useFleetTables(
   metric: () => HeatMetric,
   scope: () => FleetScope,

@@ -52,7 +52,7 @@ function unitOf(bytes: number): number {
   return place;
 }
 
-/** In little room, both in the unit of the whole: 2.4 of 4 GiB, 0.7 of 4 GiB. */
+/** Short text, both values in the unit of the total: 2.4 of 4 GiB, 0.7 of 4 GiB. */
 function usedText(
   { used, size }: Used,
   { text, formats }: CellWording,

@@ -12,7 +12,7 @@ export interface ColumnChoice {
 export const widthLimits = { least: 3, most: 60 };
 export const noChoice: ColumnChoice = { widths: {} };
 
-/** Of what a browser remembered; what it cannot mean is left out. */
+/** Parses the stored choice; invalid parts are ignored. */
 export function readChoice(remembered: string | null): ColumnChoice {
   let stored: Json;
   try {
@@ -57,7 +57,7 @@ export function boundWidth(width: number): number {
   return Math.min(Math.max(Math.round(width * 4) / 4, least), most);
 }
 
-/** For CSS grid: columns that grow share the room that is left; without any, it stays at the end. */
+/** Track list for CSS grid: growing columns share the remaining width; without any, it stays at the end. */
 export function trackList(
   columns: readonly Column[],
   widthOf: (column: Column) => number,

@@ -40,7 +40,7 @@ export function readQuery(query: AddressQuery, usual: ListQuery): ListQuery {
   };
 }
 
-/** What `readQuery` reads back; what is usual is left out. */
+/** Writes a query for `readQuery`; default values are omitted. */
 export function writeQuery(
   query: ListQuery,
   usual: ListQuery,

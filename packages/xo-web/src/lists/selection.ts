@@ -36,7 +36,7 @@ export function withAll(
   return { kind: "some", objects: chosen };
 }
 
-/** What chosen objects are by now. The same selection when nothing differs. */
+/** Updates the selected objects. Returns the same selection if nothing has changed. */
 export function renewed(
   selection: Selection,
   rows: readonly ObjectRow[],

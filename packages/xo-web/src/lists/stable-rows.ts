@@ -48,7 +48,7 @@ export class StableRows {
     return this.#hold(live.rows);
   }
 
-  /** What is called how, of rows that are held back. @param found all of `held` that still match */
+  /** Updates the rows that are held back. @param found all of `held` that still match */
   renew(found: readonly ObjectRow[]): StableView {
     const { held } = this.#view;
     if (held === undefined) return this.#view;

@@ -30,7 +30,7 @@ export interface Chosen {
   readonly all: () => void;
 }
 
-/** What is chosen of a list. */
+/** Selection of a list. */
 export function useChosen(
   request: () => RowsRequest | undefined,
   total: () => number | undefined,

@@ -74,7 +74,7 @@ export interface CsvExport {
   ) => Promise<number>;
 }
 
-/** What is listed, as a file. */
+/** Exports the list as a file. */
 export function useExport(fileName: string): CsvExport {
   const { call } = useServer();
   const busy = ref<number>();

@@ -25,7 +25,7 @@ const withPages = new Set([
   "network",
 ]);
 
-/** Where an object is shown; undefined: it has no page. */
+/** Path of the page of an object; undefined: it has no page. */
 export function pathOf(
   type: string,
   id: string,
@@ -36,7 +36,7 @@ export function pathOf(
   return `/${list}/${id}${tab === undefined ? "" : `/${tab}`}`;
 }
 
-/** Where objects of a type are listed, with a filter. */
+/** Path of the list of objects of a type, with a filter. */
 export function listPathOf(type: string, filter?: string): string {
   const query = filter ? `?q=${encodeURIComponent(filter)}` : "";
   return `/${lists[type] ?? "vms"}${query}`;

@@ -48,7 +48,7 @@ export class ObjectNames {
     );
   }
 
-  /** For a name that is known already. */
+  /** Sets a name that is known already. */
   set(id: string, name: string): void {
     const plain = plainName(name);
     if (this.#names.get(id) === plain) return;
@@ -103,7 +103,7 @@ function keyOf(type: string, id: string): string {
 
 const key: InjectionKey<ObjectNames> = Symbol("object names");
 
-/** For the root component. */
+/** To be called in the root component. */
 export function provideNames(call: Call): void {
   provide(key, new ObjectNames(call));
 }

@@ -35,7 +35,7 @@ const nothing = (): Sums => ({
   usedStorage: 0,
 });
 
-/** By pool, and of all under the empty text. */
+/** Capacity by pool id; the total has the key "". */
 export function capacities(
   hosts: ColumnTable,
   srs: ColumnTable,

@@ -4,7 +4,7 @@ import type { ObjectName } from "./route-object.js";
 const key = "recent-objects";
 const MOST = 12;
 
-/** Whose pages were seen last, the newest first. */
+/** Objects whose pages were opened last, newest first. */
 export function recentObjects(): readonly ObjectName[] {
   try {
     const answer: unknown = JSON.parse(readStored(key) ?? "[]");

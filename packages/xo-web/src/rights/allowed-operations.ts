@@ -51,7 +51,7 @@ export class AllowedOperations {
     return undefined;
   }
 
-  /** For another user or connection. */
+  /** Clears the cache for another user or connection. */
   clear(): void {
     this.#generation++;
     this.#answers.clear();

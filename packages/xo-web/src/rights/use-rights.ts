@@ -20,7 +20,7 @@ export interface UserRights {
 const key: InjectionKey<UserRights> = Symbol("rights");
 const editable: InjectionKey<ComputedRef<boolean>> = Symbol("editable");
 
-/** For the root component. Administrators may do everything: no request is sent for them. */
+/** To be called in the root component. Sends no requests for administrators, who may do everything. */
 export function provideRights({ call, session, whenOpen }: Server): void {
   const version = shallowRef(0);
   const allowed = new AllowedOperations(call, () => {
@@ -45,7 +45,7 @@ export function useRights(): UserRights {
   return injectRequired(key);
 }
 
-/** For a page whose fields can only be changed with a right. */
+/** Provides whether the fields of a page can be changed by the user. */
 export function provideEditable(isEditable: () => boolean): void {
   provide(editable, computed(isEditable));
 }

@@ -7,7 +7,7 @@ export interface SshKey {
   readonly key: string;
 }
 
-export type SshKeyFault = "required" | "private" | "line" | "format";
+export type SshKeyInputError = "required" | "private" | "line" | "format";
 
 /** Keys of other clients may have any shape: those that are no keys are left out. */
 export function sshKeysOf({
@@ -21,12 +21,12 @@ export function sshKeysOf({
     if (!isObject(one)) return [];
     const { title, key } = one;
     if (typeof title !== "string" || typeof key !== "string") return [];
-    return keyFault(key) === undefined ? [{ title, key: key.trim() }] : [];
+    return keyInputError(key) === undefined ? [{ title, key: key.trim() }] : [];
   });
 }
 
-/** The fault of a typed key; the server checks it too. */
-export function keyFault(key: string): SshKeyFault | undefined {
+/** The input error of a typed key; the server checks it too. */
+export function keyInputError(key: string): SshKeyInputError | undefined {
   const line = key.trim();
   if (line === "") return "required";
   if (line.includes("PRIVATE KEY")) return "private";

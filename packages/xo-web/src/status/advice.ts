@@ -5,7 +5,7 @@ export interface Advice {
   readonly todo: string;
 }
 
-/** What an error means and what to do about it, by its code. */
+/** Explanation of an error and advice, by its code. */
 export function adviceFor(code: string, messages: Messages): Advice {
   const { advice } = messages;
   return Object.hasOwn(advice, code)

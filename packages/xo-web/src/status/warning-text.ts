@@ -1,7 +1,7 @@
 import type { PoolWarning } from "../api/status.js";
 import { fill, type Messages } from "../locale/messages.js";
 
-/** What a warning about a pool means, and what to do; the server's message if there is no text. */
+/** Explanation of a warning about a pool, and advice; the message of the server if there is no text. */
 export function warningText(
   { code, message, data }: PoolWarning,
   { pools }: Messages,

@@ -11,7 +11,7 @@ export interface TopologyFinding {
 
 const kinds = ["away", "down", "missing", "leg", "unplugged", "mtu"];
 
-/** What is wrong with the cabling, worst first. */
+/** Problems of the cabling, worst first. */
 export function findingsOf({
   hosts,
   networks,

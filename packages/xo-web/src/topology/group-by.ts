@@ -1,4 +1,4 @@
-/** In the order in which the groups are met first. Map.groupBy is not in Node 20. */
+/** Groups values, in the order of the first value of each group. Node 20 has no Map.groupBy. */
 export function groupBy<K, V>(
   values: Iterable<V>,
   keyOf: (value: V) => K,

@@ -15,8 +15,10 @@ export interface RollingEntries {
   migrateBack: boolean;
 }
 
-export type RollingFault = "required" | "pools" | "number";
-export type RollingFaults = Partial<Record<keyof RollingEntries, RollingFault>>;
+export type RollingInputError = "required" | "pools" | "number";
+export type RollingInputErrors = Partial<
+  Record<keyof RollingEntries, RollingInputError>
+>;
 
 /** Limits of the server. */
 const MOST_GROUPS = 32;
@@ -58,15 +60,17 @@ export function groupChoices({
   return Array.from({ length: count }, (_, index) => index + 1);
 }
 
-export function rollingFaultsOf(entries: RollingEntries): RollingFaults {
-  const faults: RollingFaults = {};
-  if (entries.name.trim() === "") faults.name = "required";
-  if (groupsOf(entries).length === 0) faults.groups = "pools";
+export function rollingInputErrorsOf(
+  entries: RollingEntries,
+): RollingInputErrors {
+  const inputErrors: RollingInputErrors = {};
+  if (entries.name.trim() === "") inputErrors.name = "required";
+  if (groupsOf(entries).length === 0) inputErrors.groups = "pools";
   for (const field of ["parallel", "concurrency"] as const) {
     const [least, most] = bounds[field];
-    if (!isWithin(entries[field], least, most)) faults[field] = "number";
+    if (!isWithin(entries[field], least, most)) inputErrors[field] = "number";
   }
-  return faults;
+  return inputErrors;
 }
 
 /** The parameter `job` of `job.create` and `job.set`; null removes a property. */

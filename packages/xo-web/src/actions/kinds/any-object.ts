@@ -133,7 +133,7 @@ export const anyObjectActions: readonly Action[] = [
   }),
 ];
 
-/** By name. */
+/** Sorted by name. */
 function tagsOf(objects: readonly ObjectRow[]): string[] {
   return [...new Set(objects.flatMap(({ tags = [] }) => tags))].sort((a, b) =>
     a.localeCompare(b),

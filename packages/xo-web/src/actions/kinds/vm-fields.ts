@@ -4,7 +4,7 @@ import type { ObjectRow } from "../../api/object-row.js";
 import { nameOf } from "../plan/action.js";
 import type { Field, Values } from "../plan/action-form.js";
 
-/** With memory only where there is some. */
+/** Fields of a snapshot; memory only for running VMs. */
 export function snapshotFields(
   vms: readonly ObjectRow[],
   { actions: { fields: names } }: Messages,
@@ -32,7 +32,7 @@ export function snapshotFields(
   ];
 }
 
-/** Without rejected ones. */
+/** Objects without those that are rejected. */
 export function onlyOn(values: Values): Values {
   return Object.fromEntries(
     Object.entries(values).filter(([, value]) => value !== false),

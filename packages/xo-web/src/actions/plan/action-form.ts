@@ -64,7 +64,7 @@ export interface ActionForm {
   readonly button?: string;
 }
 
-/** What is in the fields at first. */
+/** Initial values of the fields. */
 export function initialValues(fields: readonly Field[]): Record<string, Json> {
   const values: Record<string, Json> = {};
   for (const field of fields) values[field.id] = initialOf(field);
@@ -83,7 +83,7 @@ function firstOf(field: Field & { readonly kind: "choice" }): Json {
 
 export type FieldProblem = "missing" | "tooSmall" | "tooLarge";
 
-/** What is wrong with a field's value. */
+/** Problem of the value of a field. */
 export function problemOf(field: Field, value: Json): FieldProblem | undefined {
   // "None" is a choice.
   if (field.kind === "choice" && field.options.some(({ id }) => id === value))

@@ -2,7 +2,7 @@ import { RpcError } from "../../api/rpc-error.js";
 import { fill, type Messages } from "../../locale/messages.js";
 import { evacuationRefusal } from "./evacuation-refusal.js";
 
-/** What went wrong in words, with what to do; the server's own where nothing better is known. */
+/** Text of an error, with advice; the message of the server if there is no text. */
 export function errorMessage(error: unknown, text: Messages): string {
   const { errors } = text.actions;
   if (!(error instanceof RpcError)) return errors.lost;

@@ -110,7 +110,7 @@ export class TaskFollower {
     };
   }
 
-  /** For each connection, and when a subscription starts: missed changes are requested. */
+  /** Requests missed changes; to be called for each connection, and when a subscription starts. */
   async renew(): Promise<void> {
     if (this.#followed.size === 0 && this.#expected.size === 0) return;
     try {

@@ -239,7 +239,7 @@ class PlanToast {
     );
   }
 
-  /** What can be done next: taking it back, or seeing what was made. */
+  /** Follow-up of an action: undo it, or show what it has created. */
   #next(
     undo: readonly Step[] | undefined,
     result: Json,

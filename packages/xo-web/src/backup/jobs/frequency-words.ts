@@ -7,7 +7,7 @@ export interface FrequencyWording {
   readonly formats: Formats;
 }
 
-/** When a job runs, in words: `Every Sunday at 04:00`. */
+/** Text of the frequency of a job: `Every Sunday at 04:00`. */
 export function frequencyWords(
   { kind, time, weekday, day, cron }: Readonly<Frequency>,
   { words, formats }: FrequencyWording,

@@ -10,11 +10,11 @@ import {
   type SnapshotMode,
 } from "../job.js";
 import {
-  reportFaultsOf,
+  reportInputErrorsOf,
   toReport,
   toReportEntries,
   type ReportEntries,
-  type ReportFault,
+  type ReportInputError,
 } from "./report-entries.js";
 
 /** Which VMs a job is about, as typed. */
@@ -47,7 +47,7 @@ export interface BackupJobEntries extends VmEntries, ReportEntries {
   ignoreLongChains: boolean;
 }
 
-export type BackupJobFault =
+export type BackupJobInputError =
   | "required"
   | "vms"
   | "filter"
@@ -57,9 +57,9 @@ export type BackupJobFault =
   | "window"
   | "nothing"
   | "source"
-  | ReportFault;
-export type BackupJobFaults = Partial<
-  Record<keyof BackupJobEntries, BackupJobFault>
+  | ReportInputError;
+export type BackupJobInputErrors = Partial<
+  Record<keyof BackupJobEntries, BackupJobInputError>
 >;
 
 const MB = 1_000_000;
@@ -126,37 +126,39 @@ const bounds = {
   retries: [0, 10],
 } as const;
 
-export function faultsOf(entries: BackupJobEntries): BackupJobFaults {
-  const faults: BackupJobFaults = {};
-  if (entries.name.trim() === "") faults.name = "required";
-  Object.assign(faults, vmFaultsOf(entries));
-  if (entries.repositories.length === 0) faults.repositories = "repositories";
-  const retention = retentionFault(entries.retention);
-  if (retention !== undefined) faults.retention = retention;
+export function inputErrorsOf(entries: BackupJobEntries): BackupJobInputErrors {
+  const inputErrors: BackupJobInputErrors = {};
+  if (entries.name.trim() === "") inputErrors.name = "required";
+  Object.assign(inputErrors, vmInputErrorsOf(entries));
+  if (entries.repositories.length === 0)
+    inputErrors.repositories = "repositories";
+  const retention = retentionInputError(entries.retention);
+  if (retention !== undefined) inputErrors.retention = retention;
   for (const [field, [least, most]] of Object.entries(bounds))
     if (!isWithin(entries[field as keyof typeof bounds], least, most))
-      faults[field as keyof typeof bounds] = "number";
+      inputErrors[field as keyof typeof bounds] = "number";
   const rate = entries.maxRate.trim();
-  if (rate !== "" && !(toNumber(rate) * MB >= 1_024)) faults.maxRate = "number";
+  if (rate !== "" && !(toNumber(rate) * MB >= 1_024))
+    inputErrors.maxRate = "number";
   if ((entries.windowFrom === "") !== (entries.windowTo === ""))
-    faults.windowTo = "window";
-  return { ...faults, ...reportFaultsOf(entries) };
+    inputErrors.windowTo = "window";
+  return { ...inputErrors, ...reportInputErrorsOf(entries) };
 }
 
-export function vmFaultsOf({
+export function vmInputErrorsOf({
   selection,
   vms,
   filter,
-}: VmEntries): Pick<BackupJobFaults, "vms" | "filter"> {
+}: VmEntries): Pick<BackupJobInputErrors, "vms" | "filter"> {
   if (selection === "vms" && vms.length === 0) return { vms: "vms" };
   if (selection === "filter" && filter.trim() === "")
     return { filter: "filter" };
   return {};
 }
 
-export function retentionFault(
+export function retentionInputError(
   retention: BackupJobEntries["retention"],
-): BackupJobFault | undefined {
+): BackupJobInputError | undefined {
   const counts = Object.values(retention);
   if (!counts.every((count) => isWithin(count, 0, 1_000))) return "number";
   return counts.some((count) => Number(count) > 0) ? undefined : "retention";

@@ -10,8 +10,10 @@ export interface ReportEntries {
   webHooks: string;
 }
 
-export type ReportFault = "addresses" | "webHooks" | "receiver";
-export type ReportFaults = Partial<Record<keyof ReportEntries, ReportFault>>;
+export type ReportInputError = "addresses" | "webHooks" | "receiver";
+export type ReportInputErrors = Partial<
+  Record<keyof ReportEntries, ReportInputError>
+>;
 
 /** What the server accepts: an address without a name, a URL without a password. */
 const ADDRESS = /^[^\s@<>,;"]+@[^\s@<>,;"]+$/;
@@ -27,22 +29,22 @@ export function toReportEntries(report: JobReport | undefined): ReportEntries {
   };
 }
 
-export function reportFaultsOf({
+export function reportInputErrorsOf({
   reportWhen,
   addresses,
   webHooks,
-}: ReportEntries): ReportFaults {
+}: ReportEntries): ReportInputErrors {
   if (reportWhen === "never") return {};
-  const faults: ReportFaults = {};
+  const inputErrors: ReportInputErrors = {};
   const [mails, urls] = [listOf(addresses), listOf(webHooks)];
   if (mails.length + urls.length === 0) return { addresses: "receiver" };
   const isMail = (one: string) => ADDRESS.test(one) && one.length <= 254;
   const isUrl = (one: string) => WEB_HOOK.test(one) && one.length <= 2_048;
   if (!mails.every(isMail) || mails.length > MAX_ADDRESSES)
-    faults.addresses = "addresses";
+    inputErrors.addresses = "addresses";
   if (!urls.every(isUrl) || urls.length > MAX_WEB_HOOKS)
-    faults.webHooks = "webHooks";
-  return faults;
+    inputErrors.webHooks = "webHooks";
+  return inputErrors;
 }
 
 /** The property `report` of `job.create` and `job.set`: null removes it. */

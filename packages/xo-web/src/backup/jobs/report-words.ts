@@ -1,10 +1,13 @@
-import type { BackupJobFault } from "./job-entries.js";
-import type { ReportEntries, ReportFaults } from "./report-entries.js";
+import type { BackupJobInputError } from "./job-entries.js";
+import type { ReportEntries, ReportInputErrors } from "./report-entries.js";
 
-/** What is wrong with the fields of reports, in words. */
+/** Texts of the problems of report fields. */
 export function reportWords(
-  { addresses, webHooks }: ReportFaults | Record<string, BackupJobFault>,
-  words: Readonly<Record<BackupJobFault, string>>,
+  {
+    addresses,
+    webHooks,
+  }: ReportInputErrors | Record<string, BackupJobInputError>,
+  words: Readonly<Record<BackupJobInputError, string>>,
 ): Partial<Record<keyof ReportEntries, string>> {
   return {
     ...(addresses && { addresses: words[addresses] }),

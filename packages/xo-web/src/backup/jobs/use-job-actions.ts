@@ -30,7 +30,7 @@ export function runTaskOf(
     : undefined;
 }
 
-/** What can be done with a job besides editing it. */
+/** Actions on a job besides editing it. */
 export function useJobActions({
   schedulesOf,
   reload,

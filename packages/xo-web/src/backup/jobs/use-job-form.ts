@@ -19,7 +19,7 @@ export interface JobForm {
   ) => Promise<boolean>;
 }
 
-/** What the forms of all types of jobs do alike. @param job undefined: a new one */
+/** Common behavior of the forms of all types of jobs. @param job undefined: a new one */
 export function useJobForm(
   job: { readonly id: string } | undefined,
   schedules: readonly Schedule[],

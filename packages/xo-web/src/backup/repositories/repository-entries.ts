@@ -17,10 +17,10 @@ export interface RepositoryEntries {
   recoveryKey: string;
 }
 
-export type RepositoryFault =
+export type RepositoryInputError =
   "required" | "place" | "short" | "different" | "days";
-export type RepositoryFaults = Partial<
-  Record<keyof RepositoryEntries, RepositoryFault>
+export type RepositoryInputErrors = Partial<
+  Record<keyof RepositoryEntries, RepositoryInputError>
 >;
 
 /** Characters that the server requires. */
@@ -43,28 +43,30 @@ export function toEntries(before: Repository | undefined): RepositoryEntries {
 }
 
 /** @param isEdited an existing entry of the server: it is open already */
-export function faultsOf(
+export function inputErrorsOf(
   entries: RepositoryEntries,
   isEdited: boolean,
-): RepositoryFaults {
-  const faults: RepositoryFaults = {};
-  if (entries.name.trim() === "") faults.name = "required";
+): RepositoryInputErrors {
+  const inputErrors: RepositoryInputErrors = {};
+  if (entries.name.trim() === "") inputErrors.name = "required";
   const place = entries.place.trim();
-  if (place === "") faults.place = "required";
+  if (place === "") inputErrors.place = "required";
   else if (!/^(\/.|[a-z][a-z0-9+.-]*:\/\/.)/i.test(place))
-    faults.place = "place";
+    inputErrors.place = "place";
   const days = entries.verifyDays.trim();
   if (days !== "" && (!/^\d{1,4}$/.test(days) || Number(days) > MAX_DAYS))
-    faults.verifyDays = "days";
-  if (isEdited) return faults;
+    inputErrors.verifyDays = "days";
+  if (isEdited) return inputErrors;
   const isNew = entries.kind === "new";
   if (!isNew && entries.opener === "recoveryKey") {
-    if (entries.recoveryKey.trim() === "") faults.recoveryKey = "required";
-    return faults;
+    if (entries.recoveryKey.trim() === "") inputErrors.recoveryKey = "required";
+    return inputErrors;
   }
-  if (entries.passphrase.length < MIN_PASSPHRASE) faults.passphrase = "short";
-  if (isNew && entries.again !== entries.passphrase) faults.again = "different";
-  return faults;
+  if (entries.passphrase.length < MIN_PASSPHRASE)
+    inputErrors.passphrase = "short";
+  if (isNew && entries.again !== entries.passphrase)
+    inputErrors.again = "different";
+  return inputErrors;
 }
 
 /** Parameters of `remote.create`. */

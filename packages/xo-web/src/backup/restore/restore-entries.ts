@@ -23,8 +23,10 @@ export interface RestoreEntries {
   disk: string;
 }
 
-export type RestoreFault = "required" | "sr" | "disks" | "typed";
-export type RestoreFaults = Partial<Record<keyof RestoreEntries, RestoreFault>>;
+export type RestoreInputError = "required" | "sr" | "disks" | "typed";
+export type RestoreInputErrors = Partial<
+  Record<keyof RestoreEntries, RestoreInputError>
+>;
 
 /** @param exists whether the VM still exists: its MAC addresses are in use */
 export function newEntries(
@@ -49,18 +51,18 @@ export function newEntries(
 }
 
 /** @param vmName the name that has to be typed before the VM is overwritten */
-export function faultsOf(
+export function inputErrorsOf(
   entries: RestoreEntries,
   vmName: string | undefined,
-): RestoreFaults {
-  const faults: RestoreFaults = {};
+): RestoreInputErrors {
+  const inputErrors: RestoreInputErrors = {};
   const { kind, sr, disks, name, typed, disk } = entries;
-  if (kind !== "over" && sr === "") faults.sr = "sr";
-  if (kind === "new" && name.trim() === "") faults.name = "required";
-  if (kind === "disk" && disk === "") faults.disk = "required";
-  if (kind === "over" && disks.length === 0) faults.disks = "disks";
-  if (kind === "over" && typed.trim() !== vmName) faults.typed = "typed";
-  return faults;
+  if (kind !== "over" && sr === "") inputErrors.sr = "sr";
+  if (kind === "new" && name.trim() === "") inputErrors.name = "required";
+  if (kind === "disk" && disk === "") inputErrors.disk = "required";
+  if (kind === "over" && disks.length === 0) inputErrors.disks = "disks";
+  if (kind === "over" && typed.trim() !== vmName) inputErrors.typed = "typed";
+  return inputErrors;
 }
 
 export interface RestoreCall {

@@ -23,7 +23,7 @@ export function countsText(
     .join(", ");
 }
 
-/** What was transferred: `12 GiB read, 3 GiB stored, 110 MB/s`. */
+/** Text of a transfer: `12 GiB read, 3 GiB stored, 110 MB/s`. */
 export function transferText(
   run: Pick<BackupRun, "read" | "stored" | "start" | "end">,
   { words, formats }: RunWording,

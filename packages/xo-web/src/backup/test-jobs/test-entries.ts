@@ -4,8 +4,8 @@ import {
   isWithin,
   toTags,
   toVmEntries,
-  vmFaultsOf,
-  type BackupJobFault,
+  vmInputErrorsOf,
+  type BackupJobInputError,
   type VmEntries,
 } from "../jobs/job-entries.js";
 
@@ -23,8 +23,8 @@ export interface TestEntries extends VmEntries {
   bootTimeout: string;
 }
 
-export type TestFaults = Partial<
-  Record<keyof TestEntries, BackupJobFault | "sr">
+export type TestInputErrors = Partial<
+  Record<keyof TestEntries, BackupJobInputError | "sr">
 >;
 
 const MINUTE_MS = 60_000;
@@ -51,15 +51,15 @@ export function toTestEntries(
   };
 }
 
-export function testFaultsOf(entries: TestEntries): TestFaults {
-  const faults: TestFaults = { ...vmFaultsOf(entries) };
-  if (entries.name.trim() === "") faults.name = "required";
-  if (entries.sr === "") faults.sr = "sr";
-  if (!isWithin(entries.maxVms, 1, 10_000)) faults.maxVms = "number";
+export function testInputErrorsOf(entries: TestEntries): TestInputErrors {
+  const inputErrors: TestInputErrors = { ...vmInputErrorsOf(entries) };
+  if (entries.name.trim() === "") inputErrors.name = "required";
+  if (entries.sr === "") inputErrors.sr = "sr";
+  if (!isWithin(entries.maxVms, 1, 10_000)) inputErrors.maxVms = "number";
   const minutes = entries.bootTimeout.trim();
   if (minutes === "" || !isWithin(minutes, 1, 1_440))
-    faults.bootTimeout = "number";
-  return faults;
+    inputErrors.bootTimeout = "number";
+  return inputErrors;
 }
 
 /** The parameter `job` of `job.create` and `job.set`; null removes a property. */

@@ -2,7 +2,7 @@ import type { Formats } from "../../locale/formats.js";
 import { fill, type Messages } from "../../locale/messages.js";
 import type { RestoreTest } from "../archive.js";
 
-/** What answered after what time, in words; empty if nothing did. */
+/** Text of what reported after which time; empty if nothing did. */
 export function answerText(
   { method, bootMs }: Pick<RestoreTest, "method" | "bootMs">,
   {

@@ -100,7 +100,7 @@ interface RunWave {
   readonly moves: number;
 }
 
-/** What a run has done, as bars of its time line. */
+/** Completed steps of a run, as bars of its time line. */
 export function runBars(
   waves: readonly RunWave[],
   nameOf: (host: string) => string,

@@ -29,7 +29,7 @@ export interface CustomField {
   readonly value: string;
 }
 
-/** By name. */
+/** Sorted by name. */
 export function customFieldsOf(object: ObjectRow): CustomField[] {
   const other = object["other"] ?? object["other_config"];
   if (!isObject(other)) return [];
@@ -48,7 +48,7 @@ export interface InterfaceAddresses {
   readonly addresses: readonly string[];
 }
 
-/** By device; IPv4 before IPv6. */
+/** Addresses by device; IPv4 before IPv6. */
 export function addressesByDevice(
   vm: Pick<Vm, "addresses">,
 ): InterfaceAddresses[] {

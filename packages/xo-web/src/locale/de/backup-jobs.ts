@@ -122,7 +122,7 @@ export const backupJobs: Messages["backup"]["jobs"] = {
   },
   snapshotHints: {
     normal:
-      "Wie nach einem Stromausfall: geeignet für Journaling-Dateisysteme und Datenbanken.",
+      "Absturzkonsistent wie nach einem Stromausfall: geeignet für Journaling-Dateisysteme und Datenbanken.",
     memory: "Die VM läuft weiter, wo sie war. Braucht länger und mehr Platz.",
     offline:
       "Die VM wird heruntergefahren und nach dem Snapshot wieder gestartet.",
@@ -172,10 +172,10 @@ export const backupJobs: Messages["backup"]["jobs"] = {
     },
     isFull: {
       name: "Immer alles lesen",
-      hint: "Langsam; gespeichert wird trotzdem nur, was sich unterscheidet.",
+      hint: "Langsam. Gespeichert werden nur die Unterschiede.",
     },
   },
-  faults: {
+  inputErrors: {
     required: "Erforderlich.",
     vms: "Wählen Sie mindestens eine VM.",
     filter: "Ein Filter ist erforderlich.",

@@ -35,11 +35,11 @@ export const backupMetadata: Messages["backup"]["metadata"] = {
     },
   },
   poolWarning:
-    "Die Datenbank des Pools wird durch das Backup ersetzt: Was seither erstellt wurde, ist nicht mehr bekannt, etwa VMs und Snapshots; ihre Festplatten bleiben auf den SRs. Der Toolstack des Koordinators startet neu. Nur ein Pool mit denselben Hosts kann wiederhergestellt werden.",
+    "Die Datenbank des Pools wird durch das Backup ersetzt: VMs, Snapshots und andere seither erstellte Objekte gehen verloren; ihre Festplatten bleiben auf den SRs. Der Toolstack des Koordinators startet neu. Nur ein Pool mit denselben Hosts kann wiederhergestellt werden.",
   serverWarning:
     "Benutzer, Rechte, Jobs, Repositorys und Verbindungen zu Pools dieses Servers werden durch die des Backups ersetzt. Benutzer müssen sich eventuell neu anmelden.",
   deleteLead:
-    "Es wird aus {repository} gelöscht und kann nicht zurückgeholt werden. Andere Backups brauchen es nicht.",
+    "Es wird aus {repository} gelöscht und kann nicht wiederhergestellt werden. Andere Backups brauchen es nicht.",
 };
 
 export const backupMirror: Messages["backup"]["mirror"] = {

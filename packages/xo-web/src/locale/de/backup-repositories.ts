@@ -45,7 +45,7 @@ export const backupRepositories: Messages["backup"]["repositories"] = {
     "In dieser Zeit wird jedes Byte einmal gelesen und verglichen. 0: nur auf Anforderung.",
   create: "Erstellen",
   open: "Öffnen",
-  faults: {
+  inputErrors: {
     required: "Erforderlich.",
     place: "Ein absoluter Pfad wie /mnt/backups oder eine URL.",
     short: "Mindestens 8 Zeichen.",
@@ -56,7 +56,7 @@ export const backupRepositories: Messages["backup"]["repositories"] = {
   opened: "Repository {name} geöffnet.",
   forgotten: "Repository {name} vom Server entfernt.",
   forget: "Vergessen",
-  forgetAsk: "Repository {name} vergessen?",
+  forgetAsk: "Repository {name} entfernen?",
   forgetLead:
     "Der Server entfernt das Repository und seine Schlüssel aus seiner Konfiguration. Dateien und Backups bleiben; um es wieder zu öffnen, ist die Passphrase oder der Wiederherstellungsschlüssel nötig. Jobs, die es verwenden, schlagen fehl.",
   sheetOf: "Wiederherstellungsblatt von {name}",

@@ -1,7 +1,7 @@
 import type { Messages } from "../en/messages.js";
 
 export const backupTests: Messages["backup"]["tests"] = {
-  lead: "Backups, die in ein isoliertes Netzwerk wiederhergestellt, gestartet und wieder gelöscht werden: So wissen Sie, dass sie funktionieren.",
+  lead: "Stellt Backups in einem isolierten Netzwerk wieder her, startet die VMs und löscht sie wieder, um die Backups zu prüfen.",
   add: "Wiederherstellungstests hinzufügen",
   edit: "Wiederherstellungstests {name}",
   none: "Keine Wiederherstellungstests nach Zeitplan",
@@ -44,5 +44,5 @@ export const backupTests: Messages["backup"]["tests"] = {
   },
   showPicture: "Konsole anzeigen",
   pictureOf: "Konsole von {name} am Ende des Wiederherstellungstests",
-  noPicture: "Es gibt kein Bild der Konsole.",
+  noPicture: "Es gibt keinen Screenshot der Konsole.",
 };

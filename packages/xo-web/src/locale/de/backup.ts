@@ -36,7 +36,7 @@ export const backup: Messages["backup"] = {
       "Sie erhalten das Protokoll des Laufs als JSON. Durch Leerzeichen getrennt.",
   },
   runs: {
-    lead: "Was Backup-Jobs getan haben: was von jeder VM und Festplatte gelesen und gespeichert wurde, und warum.",
+    lead: "Läufe von Backup-Jobs: gelesene und gespeicherte Daten je VM, Festplatte, Pool und Kopie, mit Gründen.",
     all: "Alle Läufe",
     none: "Noch kein Backup-Job ist gelaufen",
     noVms: "Keine VMs.",
@@ -172,7 +172,7 @@ export const backup: Messages["backup"] = {
     formats: { vhd: "VHD", raw: "Raw" },
     deleteAsk: "Backup vom {name} löschen?",
     deleteLead:
-      "Es wird aus {repository} gelöscht und kann nicht zurückgeholt werden. Andere Backups brauchen es nicht.",
+      "Es wird aus {repository} gelöscht und kann nicht wiederhergestellt werden. Andere Backups brauchen es nicht.",
     deleted: "Backup gelöscht.",
     heading: "{name} wiederherstellen",
     lead: "Backup vom {time}",
@@ -221,7 +221,7 @@ export const backup: Messages["backup"] = {
     mustHalt: "Fahren Sie die VM zuerst herunter.",
     overWarning:
       "Der jetzige Inhalt der Festplatten wird gelöscht, wenn die Wiederherstellung gelungen ist.",
-    faults: {
+    inputErrors: {
       required: "Erforderlich.",
       sr: "Wählen Sie ein SR.",
       disks: "Wählen Sie mindestens eine Festplatte.",

@@ -217,7 +217,7 @@ export const placement: Messages["placement"] = {
     weight: "Gewicht",
     weightHint:
       "Widersprechen sich bevorzugte Regeln, gilt die größere Summe der Gewichte. Standard: 1.",
-    faults: {
+    inputErrors: {
       required: "Erforderlich.",
       vms: "Mindestens eine VM auswählen.",
       two: "Mindestens zwei VMs auswählen.",

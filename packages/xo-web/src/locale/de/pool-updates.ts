@@ -10,7 +10,7 @@ export const poolUpdates: Messages["poolUpdates"] = {
   differ: "verschiedene Versionen",
   jobs: {
     heading: "Gruppen von Pools",
-    lead: "Aufträge, die Pools zu den Zeiten ihrer Zeitpläne aktualisieren: eine Gruppe nach der anderen, in Wartungsfenstern.",
+    lead: "Jobs, die Pools zu den Zeiten ihrer Zeitpläne aktualisieren: eine Gruppe nach der anderen, in Wartungsfenstern.",
     add: "Rollierendes Update hinzufügen",
     edit: "Rollierendes Update {name}",
     dialogLead:
@@ -51,7 +51,7 @@ export const poolUpdates: Messages["poolUpdates"] = {
       failed: "fehlgeschlagen",
       notBegun: "nicht begonnen",
     },
-    faults: {
+    inputErrors: {
       required: "Erforderlich.",
       pools: "Mindestens ein Pool muss in einer Gruppe sein.",
       number: "Zahl außerhalb des Bereichs.",

@@ -51,7 +51,7 @@ export const settingsAutomation: Pick<
       "Ein Vektor als JSON, zum Beispiel eine Menge von Werten. Leer: ein Aufruf ohne Parameter. Siehe docs/jobs.md.",
     concurrency: "Parallelität",
     concurrencyHint: "1 bis 32; leer: 2.",
-    faults: {
+    inputErrors: {
       required: "Erforderlich.",
       json: "Kein gültiges JSON.",
       vector:
@@ -303,7 +303,7 @@ export const settingsAutomation: Pick<
     },
     only: "(nur {filter})",
     for: "{time} lang",
-    faults: {
+    inputErrors: {
       required: "Erforderlich.",
       number: "Zahl außerhalb des zulässigen Bereichs.",
       clearsAt:

@@ -16,9 +16,8 @@ export const settingsCluster: Pick<Messages["settings"], "cluster"> = {
     handOverThis: "Übergeben, wofür {name} zuständig ist",
     handOverAsk: "Übergeben, wofür {name} zuständig ist?",
     handOverLead:
-      "Andere Server übernehmen Jobs, Lastverteilung und Wartung. Er bedient seine Clients, beendet seine Aufgaben und übernimmt bis zu seinem nächsten Start nichts.",
-    handedOver:
-      "{name} scheidet aus: {moved} übergeben, {remaining} folgen später.",
+      "Andere Server übernehmen Jobs, Lastverteilung und Wartung. Er bedient seine Clients, beendet seine Aufgaben und übernimmt bis zu seinem nächsten Start keine Leases.",
+    handedOver: "{name} übergibt: {moved} übergeben, {remaining} folgen.",
     remove: "Entfernen",
     removeThis: "{name} entfernen",
     removeAsk: "Diesen Server aus der Liste entfernen?",

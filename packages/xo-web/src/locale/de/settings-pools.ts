@@ -2,9 +2,9 @@ import type { Messages } from "../en/messages.js";
 
 export const settingsPools: Pick<
   Messages["settings"],
-  "faults" | "certificate" | "poolForm" | "trouble" | "servers"
+  "inputErrors" | "certificate" | "poolForm" | "trouble" | "servers"
 > = {
-  faults: {
+  inputErrors: {
     required: "Erforderlich.",
     minLength: "Erforderlich.",
     maxLength: "Zu lang.",
@@ -52,7 +52,7 @@ export const settingsPools: Pick<
     labelHint: "Leer: die Adresse.",
     readOnly: "Schreibgeschützt",
     readOnlyHint: "Vorgänge, die den Pool ändern, werden abgelehnt.",
-    faults: {
+    inputErrors: {
       empty:
         "Adresse erforderlich, zum Beispiel 192.0.2.10 oder xen1.example.net.",
       scheme: "Nur https:// und http:// sind erlaubt.",

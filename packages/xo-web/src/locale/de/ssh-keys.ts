@@ -10,7 +10,7 @@ export const sshKeys: Messages["sshKeys"] = {
   type: "Typ",
   comment: "Kommentar",
   remove: "SSH-Schlüssel {title} löschen",
-  faults: {
+  inputErrors: {
     required: "Erforderlich.",
     private:
       "Das ist ein privater Schlüssel. Verwenden Sie die Datei, die auf .pub endet.",

@@ -26,14 +26,15 @@ export const usageReports: Messages["usageReports"] = {
   topHint: "Länge jeder Liste, 1 bis 100.",
   pools: "Pools",
   allPools: "Alle Pools",
-  faults: {
+  inputErrors: {
     required: "Erforderlich.",
     pools: "Mindestens ein Pool muss ausgewählt sein.",
     number: "Zahl außerhalb des Bereichs.",
     addresses: "Keine gültigen E-Mail-Adressen.",
   },
   previewOf: "Vorschau von {name}",
-  previewLead: "Wie er jetzt gesendet würde. Es wird nichts gesendet.",
+  previewLead:
+    "Der Bericht, wie er jetzt gesendet würde. Es wird nichts gesendet.",
   compared: "Änderungen seit dem Bericht von {time}.",
   notCompared: "Noch gibt es keinen Bericht zum Vergleichen.",
   lostPools: "Nicht mehr vorhanden: {names}",

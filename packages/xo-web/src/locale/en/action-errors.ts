@@ -16,7 +16,7 @@ export const actionErrors = {
   snapshot: "Not possible with a snapshot. Revert the VM to it, or clone it.",
   noSpace: "There is not enough free space on the SR.",
   alreadyBonded:
-    "An interface belongs to a bond already. Choose another one, or delete that bond first.",
+    "An interface belongs to a bond already. Select another one, or delete that bond first.",
   haEnabled: "Not possible while HA is enabled. Disable HA first.",
   noPif:
     "A host has no interface on this network. Connect the network on every host first.",

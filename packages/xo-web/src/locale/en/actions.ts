@@ -88,7 +88,7 @@ export const actions = {
       "When a host fails, its protected VMs are restarted on other hosts.",
     disableHa: "When a host fails, its VMs are not restarted on other hosts.",
     addHost:
-      "A standalone host joins this pool. It must have the same version and no running VMs. Its own SRs and networks are replaced by those of the pool. Only an eject takes it out again, and that erases its local disks.",
+      "A standalone host joins this pool. It must have the same version and no running VMs. Its own SRs and networks are replaced by those of the pool. Only ejecting it removes it from the pool again, and that erases its local disks.",
     poolManagement:
       "All hosts are reached over another network from now on. If an address on it is wrong or not routed, the pool is lost to this server until it is repaired on the consoles of the hosts.",
     hostManagement:
@@ -132,7 +132,8 @@ export const actions = {
     compression: "Compression",
     format: "Format",
     snapshotBefore: "Take a snapshot of the current state first",
-    migrateBack: "Migrate VMs back that maintenance mode moved away",
+    migrateBack:
+      "Migrate back the VMs that were evacuated for maintenance mode",
     forceRestart: "Reboot even if a VM cannot be migrated",
     heartbeatSr: "Heartbeat SR",
     heartbeatSrHint: "Empty: selected by the pool",

@@ -1,5 +1,5 @@
 export const backupJobs = {
-  lead: "What is backed up, when, and to which repositories. Only changes are read and stored after the first backup.",
+  lead: "What is backed up, when, and to which repositories. After the first backup only changes are read and stored.",
   add: "Add backup job",
   edit: "Backup job {name}",
   none: "No backup jobs",
@@ -21,7 +21,7 @@ export const backupJobs = {
   otherJobs: "Snapshots and other operations on a schedule:",
   name: "Name",
   which: "VMs",
-  vms: "Chosen VMs",
+  vms: "Selected VMs",
   selections: {
     all: { name: "All VMs", hint: "Future VMs are included." },
     filter: {
@@ -29,7 +29,7 @@ export const backupJobs = {
       hint: "Evaluated at each run, such as tags:prod.",
     },
     vms: {
-      name: "Chosen VMs",
+      name: "Selected VMs",
       hint: "Only these; new VMs are not included.",
     },
     pattern: {
@@ -117,7 +117,7 @@ export const backupJobs = {
   },
   snapshotHints: {
     normal:
-      "As after a power failure: suits journaling file systems and databases.",
+      "Crash-consistent, as after a power failure: suits journaling file systems and databases.",
     memory: "The VM resumes where it was. Takes longer and more space.",
     offline: "The VM is shut down, and started again after the snapshot.",
   },
@@ -163,19 +163,19 @@ export const backupJobs = {
     },
     isFull: {
       name: "Always read everything",
-      hint: "Slow; only what differs is stored all the same.",
+      hint: "Slow. Only the differences are stored.",
     },
   },
-  faults: {
+  inputErrors: {
     required: "Required.",
-    vms: "Choose at least one VM.",
+    vms: "Select at least one VM.",
     filter: "A filter is required.",
-    repositories: "Choose at least one repository.",
+    repositories: "Select at least one repository.",
     retention: "At least one backup must be kept.",
     number: "Number out of range.",
     window: "Both times are required.",
-    nothing: "Choose at least one pool or the configuration.",
-    source: "Choose a repository.",
+    nothing: "Select at least one pool or the configuration.",
+    source: "Select a repository.",
     addresses: "Up to 50 addresses such as admin@example.org.",
     webHooks: "Up to 10 URLs that begin with http:// or https://.",
     receiver: "An address or a web hook is required.",

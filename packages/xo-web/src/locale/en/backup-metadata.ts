@@ -4,7 +4,7 @@ export const backupMetadata = {
   addLead:
     "Databases of pools (VMs, networks, storage; no disks) and the configuration of this server: needed when a pool or the server is lost.",
   heading: "Pools and server",
-  lead: "Databases of pools and the configuration of this server. They hold passwords: only administrators see them.",
+  lead: "Databases of pools and the configuration of this server. they contain passwords: only administrators see them.",
   pools: "Databases of pools",
   configuration: "Configuration of this server",
   configurationHint:
@@ -22,7 +22,7 @@ export const backupMetadata = {
   restore: "Restore",
   check: "Check",
   checked: "The pool can restore the database of {name}.",
-  choosePool: "Choose a pool.",
+  choosePool: "Select a pool.",
   kinds: {
     check: {
       name: "Only check",
@@ -34,11 +34,11 @@ export const backupMetadata = {
     },
   },
   poolWarning:
-    "The database of the pool is replaced by the backup: what was created since is not known any more, such as VMs and snapshots; their disks stay on the SRs. The toolstack of the coordinator restarts. Only a pool with the same hosts can be restored.",
+    "The database of the pool is replaced by the backup: VMs, snapshots and other objects created since then are lost; their disks stay on the SRs. The toolstack of the coordinator restarts. Only a pool with the same hosts can be restored.",
   serverWarning:
     "Users, rights, jobs, repositories and connections to pools of this server are replaced by those of the backup. Users may have to sign in again.",
   deleteLead:
-    "It is deleted from {repository} and cannot be brought back. No other backup needs it.",
+    "It is deleted from {repository} and cannot be recovered. No other backup needs it.",
 };
 
 export const backupMirror = {
@@ -52,9 +52,9 @@ export const backupMirror = {
       name: "All backups of the source",
       hint: "Also of future VMs, pools and the configuration.",
     },
-    vms: { name: "Of chosen VMs", hint: "Only these." },
+    vms: { name: "Of selected VMs", hint: "Only these." },
   },
-  vms: "Chosen VMs",
+  vms: "Selected VMs",
   noVms: "The source has no backups of VMs.",
   backups: { one: "{n} backup", other: "{n} backups" },
   copies: "Copies of {name}",

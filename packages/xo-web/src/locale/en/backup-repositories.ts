@@ -40,7 +40,7 @@ export const backupRepositories = {
     "Every byte is read and compared once in this time. 0: only on request.",
   create: "Create",
   open: "Open",
-  faults: {
+  inputErrors: {
     required: "Required.",
     place: "An absolute path such as /mnt/backups, or a URL.",
     short: "At least 8 characters.",
@@ -51,9 +51,9 @@ export const backupRepositories = {
   opened: "Repository {name} opened.",
   forgotten: "Repository {name} removed from the server.",
   forget: "Forget",
-  forgetAsk: "Forget repository {name}?",
+  forgetAsk: "Remove repository {name}?",
   forgetLead:
-    "The server forgets the repository and its keys. Its files and backups stay; to open it again, the passphrase or the recovery key is needed. Jobs that use it fail.",
+    "The repository and its keys are deleted from the server. Its files and backups stay; to open it again, the passphrase or the recovery key is needed. Jobs that use it fail.",
   sheetOf: "Recovery sheet of {name}",
   sheet: "Recovery sheet",
   sheetLead:
@@ -68,7 +68,7 @@ export const backupRepositories = {
   showSheet: "Show",
   ownPassword: "Your password",
   ownPasswordHint:
-    "Whoever has the sheet can read all backups of the repository.",
+    "Anyone who has the sheet can read all backups of the repository.",
   states: {
     disabled: "Disabled",
     failed: "Not reachable",

@@ -1,5 +1,5 @@
 export const backupTests = {
-  lead: "Backups that are restored into a closed network, started and deleted again: so you know that they work.",
+  lead: "Restores backups into an isolated network, starts the VMs and deletes them again, to verify that the backups work.",
   add: "Add restore tests",
   edit: "Restore tests {name}",
   none: "No restore tests on a schedule",
@@ -38,5 +38,5 @@ export const backupTests = {
   },
   showPicture: "Show console",
   pictureOf: "Console of {name} at the end of the restore test",
-  noPicture: "There is no picture of the console.",
+  noPicture: "There is no screenshot of the console.",
 };

@@ -4,7 +4,7 @@ import { backupTests } from "./backup-tests.js";
 import { backupMetadata, backupMirror } from "./backup-metadata.js";
 
 export const backup = {
-  parts: "Parts of the backup page",
+  parts: "Sections of the backup page",
   tabs: {
     overview: "Overview",
     backups: "Backups",
@@ -33,7 +33,7 @@ export const backup = {
     webHooksHint: "They get the log of the run as JSON. Separated by spaces.",
   },
   runs: {
-    lead: "What backup jobs did: what was read and stored of each VM, disk, pool and copy, and why.",
+    lead: "Runs of backup jobs: data read and stored for each VM, disk, pool and copy, with reasons.",
     all: "All runs",
     none: "No backup job has run yet",
     noVms: "No VMs.",
@@ -204,17 +204,17 @@ export const backup = {
       new: "New: the old VM can run beside it",
       same: "As in the backup: the old VM must not run",
     },
-    differential: "Write only what differs",
+    differential: "Write only the differences",
     differentialHint:
-      "Begins with clones of snapshots of the VM, where these are known backups.",
+      "Starts from clones of snapshots of the VM, where these are known backups.",
     start: "Start the VM afterwards",
     mustHalt: "Shut down the VM first.",
     overWarning:
       "The present contents of the disks are deleted when the restore has succeeded.",
-    faults: {
+    inputErrors: {
       required: "Required.",
-      sr: "Choose an SR.",
-      disks: "Choose at least one disk.",
+      sr: "Select an SR.",
+      disks: "Select at least one disk.",
       typed: "The name differs.",
     },
     test: "Start test",

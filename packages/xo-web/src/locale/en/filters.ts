@@ -64,7 +64,7 @@ export const filters = {
     removeGroup: "Remove group",
     empty: "No condition: all objects are listed.",
     unknownName:
-      "{property}: no object is called “{value}”. Choose one of the list.",
+      "{property}: no object is called “{value}”. Select one from the list.",
     invalidValue: "{property}: “{value}” cannot be compared this way.",
     result: "Filter",
     matches: { one: "{n} match", other: "{n} match" },

@@ -2,7 +2,7 @@ export const heatMap = {
   heading: "Heat map",
   scope: "Scope",
   everything: "All pools",
-  colour: "Colour",
+  colour: "Color",
   size: "Area",
   metrics: {
     cpu: "CPU",
@@ -16,7 +16,7 @@ export const heatMap = {
     equal: "Equal",
   },
   withHalted: "Include halted VMs",
-  legend: "Colour legend",
+  legend: "Color legend",
   below: "below {n}",
   from: "from {n}",
   noFigure: "no data",

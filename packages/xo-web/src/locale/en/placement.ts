@@ -205,7 +205,7 @@ export const placement = {
     weight: "Weight",
     weightHint:
       "If preferred rules conflict, the greater sum of weights wins. Default: 1.",
-    faults: {
+    inputErrors: {
       required: "Required.",
       vms: "Select at least one VM.",
       two: "Select at least two VMs.",

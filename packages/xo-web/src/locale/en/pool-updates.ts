@@ -1,7 +1,7 @@
 export const poolUpdates = {
   pools: "Updates of pools",
   poolsLead:
-    "Missing updates of the host that lacks the most; hosts are asked every six hours. The page of a pool lists them and plans its rolling update.",
+    "Missing updates of the host with the most; checked every six hours. The page of a pool lists them and plans its rolling update.",
   pool: "Pool",
   noPools: "No pools",
   versions: "Version",
@@ -23,16 +23,16 @@ export const poolUpdates = {
     begun: "Rolling update {name} started.",
     groups: "Groups of pools",
     groupsHint:
-      "The pools of a group are updated at the same time. A group begins when all pools of the one before were updated.",
+      "The pools of a group are updated at the same time. A group starts when all pools of the previous group have been updated.",
     group: "Group {n}",
     noGroup: "not updated",
     searchPools: "Search pools",
     poolCount: { one: "{n} pool", other: "{n} pools" },
     groupCount: { one: "{n} group", other: "{n} groups" },
     parallel: "Hosts of a pool at a time",
-    parallelHint: "At most; 1 to 64. Empty: a quarter of them.",
+    parallelHint: "Maximum, 1 to 64. Empty: a quarter of them.",
     concurrency: "Pools at a time",
-    concurrencyHint: "At most; 1 to 32. Empty: 4.",
+    concurrencyHint: "Maximum, 1 to 32. Empty: 4.",
     anyTime: "at any time",
     everyDay: "every day",
     window: "{days} {from}–{to} ({zone})",
@@ -48,7 +48,7 @@ export const poolUpdates = {
       failed: "failed",
       notBegun: "not begun",
     },
-    faults: {
+    inputErrors: {
       required: "Required.",
       pools: "At least one pool must be in a group.",
       number: "Number out of range.",

@@ -16,7 +16,7 @@ export const pool = {
     ha: "High availability (HA)",
     reboot: "Rolling reboot",
     settings: "Settings",
-    licence: "Licence",
+    licence: "License",
     verify: "Comparison with the pool",
   },
   facts: {
@@ -30,7 +30,7 @@ export const pool = {
     compression: "Migration compression",
     haReboot: "HA restarts VMs after a shutdown by the guest",
     edition: "Edition",
-    expiry: "Licence expiry",
+    expiry: "License expiry",
   },
   capacity: {
     heading: "Capacity",
@@ -83,7 +83,7 @@ export const pool = {
     "The server checks that every VM can be migrated before the rolling reboot begins.",
   verify: {
     start: "Compare",
-    lead: "Compares the objects that the server holds with those of the pool, and repairs differences.",
+    lead: "Compares the objects of the server with those of the pool, and repairs differences.",
     running: "Comparing objects…",
     equal: "Compared {records} objects in {classes} classes, no difference.",
     differing:

@@ -44,7 +44,7 @@ export const settingsAutomation = {
       "A JSON vector, such as a set of values. Empty: one call without parameters. See docs/jobs.md.",
     concurrency: "Concurrency",
     concurrencyHint: "1 to 32; empty: 2.",
-    faults: {
+    inputErrors: {
       required: "Required.",
       json: "Not valid JSON.",
       vector: "A vector requires a type: set, crossProduct, map, fetchObjects…",
@@ -290,7 +290,7 @@ export const settingsAutomation = {
     },
     only: "(only {filter})",
     for: "for {time}",
-    faults: {
+    inputErrors: {
       required: "Required.",
       number: "Number out of range.",
       clearsAt: "The clear threshold must not be beyond the threshold.",

@@ -14,8 +14,9 @@ export const settingsCluster = {
     handOverThis: "Hand over what {name} owns",
     handOverAsk: "Hand over what {name} owns?",
     handOverLead:
-      "Other servers take over its jobs, load balancers and maintenance. It serves its clients and ends its tasks, and takes nothing until it is started again.",
-    handedOver: "{name} leaves: {moved} handed over, {remaining} follow later.",
+      "Other servers take over its jobs, load balancers and maintenance. It still serves its clients and finishes its tasks, and takes no leases until it is started again.",
+    handedOver:
+      "{name} is draining: {moved} handed over, {remaining} to follow.",
     remove: "Remove",
     removeThis: "Remove {name}",
     removeAsk: "Remove this server from the list?",

@@ -1,5 +1,5 @@
 export const settingsPools = {
-  faults: {
+  inputErrors: {
     required: "Required.",
     minLength: "Required.",
     maxLength: "Too long.",
@@ -46,7 +46,7 @@ export const settingsPools = {
     labelHint: "Empty: the address.",
     readOnly: "Read-only",
     readOnlyHint: "Operations that change the pool are rejected.",
-    faults: {
+    inputErrors: {
       empty: "Address required, such as 192.0.2.10 or xen1.example.net.",
       scheme: "Only https:// and http:// are allowed.",
       login: "Enter user name and password in their own fields.",

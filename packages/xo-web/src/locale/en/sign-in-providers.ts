@@ -7,7 +7,7 @@ export const signInProviders = {
   saved: "{name} saved and applied.",
   deleted: "The configuration of {name} was deleted.",
   deleteAsk: "Delete the configuration of {name}?",
-  deleteLead: "Its users remain, but can no longer sign in by it.",
+  deleteLead: "Its users remain, but can no longer sign in with it.",
   bindPassword: "Bind password",
   clientSecret: "Client secret",
   secretHint: "Stored encrypted and never shown.",

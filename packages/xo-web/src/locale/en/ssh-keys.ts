@@ -8,7 +8,7 @@ export const sshKeys = {
   type: "Type",
   comment: "Comment",
   remove: "Delete SSH key {title}",
-  faults: {
+  inputErrors: {
     required: "Required.",
     private: "This is a private key. Use the file that ends with .pub.",
     line: "The key must be one line.",

@@ -208,7 +208,7 @@ export const vm = {
     },
     coresPerSocket: {
       name: "Cores per socket",
-      hint: "CPU topology of the guest; some licences count sockets. 0: one core per socket.",
+      hint: "CPU topology of the guest; some licenses count sockets. 0: one core per socket.",
     },
     cpuWeight: {
       name: "CPU weight",

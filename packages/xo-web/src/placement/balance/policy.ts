@@ -73,21 +73,29 @@ const bounds = {
 } as const;
 export type Bounded = keyof typeof bounds;
 
-export type PolicyFault =
-  | { readonly fault: "number"; readonly least: number; readonly most: number }
-  | { readonly fault: "crossed" };
-export type PolicyFaults = Partial<Record<keyof PolicyEntries, PolicyFault>>;
+export type PolicyInputError =
+  | {
+      readonly inputError: "number";
+      readonly least: number;
+      readonly most: number;
+    }
+  | { readonly inputError: "crossed" };
+export type PolicyInputErrors = Partial<
+  Record<keyof PolicyEntries, PolicyInputError>
+>;
 
-export function faultsOf(entries: PolicyEntries): PolicyFaults {
-  const faults: PolicyFaults = {};
+export function inputErrorsOf(entries: PolicyEntries): PolicyInputErrors {
+  const inputErrors: PolicyInputErrors = {};
   for (const [field, { least, most, isWhole }] of Object.entries(bounds)) {
     const value = toNumber(entries[field as Bounded]);
     const isFine =
       value >= least && value <= most && (!isWhole || Number.isInteger(value));
-    if (!isFine) faults[field as Bounded] = { fault: "number", least, most };
+    if (!isFine)
+      inputErrors[field as Bounded] = { inputError: "number", least, most };
   }
-  if (entries.cpuLow >= entries.cpuHigh) faults.cpuLow = { fault: "crossed" };
-  return faults;
+  if (entries.cpuLow >= entries.cpuHigh)
+    inputErrors.cpuLow = { inputError: "crossed" };
+  return inputErrors;
 }
 
 /** The parameters of `balancer.setPolicy`, without the pool. */

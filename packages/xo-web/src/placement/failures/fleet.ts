@@ -27,7 +27,7 @@ export interface FleetVm {
 
 /** The hosts and VMs of a pool for the failure simulator. */
 export interface Fleet {
-  /** By name. */
+  /** Sorted by name. */
   readonly hosts: readonly FleetHost[];
   readonly hostOf: ReadonlyMap<string, FleetHost>;
   /** Running VMs. */

@@ -62,27 +62,28 @@ export function toEntries(
   };
 }
 
-export type PlacementRuleFault =
+export type PlacementRuleInputError =
   "required" | "vms" | "two" | "hosts" | "number";
-export type RuleFaults = Partial<
-  Record<keyof PlacementRuleEntries, PlacementRuleFault>
+export type RuleInputErrors = Partial<
+  Record<keyof PlacementRuleEntries, PlacementRuleInputError>
 >;
 
 const MOST_WEIGHT = 1_000_000;
 
-export function faultsOf(entries: PlacementRuleEntries): RuleFaults {
-  const faults: RuleFaults = {};
+export function inputErrorsOf(entries: PlacementRuleEntries): RuleInputErrors {
+  const inputErrors: RuleInputErrors = {};
   const { name, kind, by, vms, tag, hosts, required: required } = entries;
-  if (name.trim() === "") faults.name = "required";
+  if (name.trim() === "") inputErrors.name = "required";
   if (by === "tag") {
-    if (tag.trim() === "") faults.tag = "required";
+    if (tag.trim() === "") inputErrors.tag = "required";
   } else if (vms.length < (kind === "host-affinity" ? 1 : 2))
-    faults.vms = kind === "host-affinity" ? "vms" : "two";
-  if (kind === "host-affinity" && hosts.length === 0) faults.hosts = "hosts";
+    inputErrors.vms = kind === "host-affinity" ? "vms" : "two";
+  if (kind === "host-affinity" && hosts.length === 0)
+    inputErrors.hosts = "hosts";
   const weight = toNumber(entries.weight);
   if (!required && !(weight > 0 && weight <= MOST_WEIGHT))
-    faults.weight = "number";
-  return faults;
+    inputErrors.weight = "number";
+  return inputErrors;
 }
 
 /** Parameters of the operations, without id and pool. */

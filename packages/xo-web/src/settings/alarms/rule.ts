@@ -1,11 +1,11 @@
 import type { Json } from "@xo-server/kit";
 import {
-  targetFault,
+  targetInputError,
   toTarget,
   toTargetEntries,
   type AlarmTarget,
   type TargetEntries,
-  type TargetFault,
+  type TargetInputError,
 } from "./target.js";
 
 export const severities = ["info", "warning", "critical"] as const;
@@ -157,31 +157,33 @@ export function toEntries(rule: AlarmRule | undefined): AlarmRuleEntries {
   };
 }
 
-export type AlarmRuleFault =
-  "required" | "number" | "clearsAt" | "filter" | TargetFault;
+export type AlarmRuleInputError =
+  "required" | "number" | "clearsAt" | "filter" | TargetInputError;
 
-/** Faults by field; those of targets as `target0`, `target1` ... */
-export function faultsOf(
+/** Input errors by field; those of targets as `target0`, `target1` ... */
+export function inputErrorsOf(
   entries: AlarmRuleEntries,
-): Readonly<Record<string, AlarmRuleFault>> {
-  const faults: Record<string, AlarmRuleFault> = {};
-  if (entries.name.trim() === "") faults["name"] = "required";
-  if (!isNumber(entries.forMinutes, 1_440)) faults["forMinutes"] = "number";
-  if (!isNumber(entries.remindHours, 720)) faults["remindHours"] = "number";
+): Readonly<Record<string, AlarmRuleInputError>> {
+  const inputErrors: Record<string, AlarmRuleInputError> = {};
+  if (entries.name.trim() === "") inputErrors["name"] = "required";
+  if (!isNumber(entries.forMinutes, 1_440))
+    inputErrors["forMinutes"] = "number";
+  if (!isNumber(entries.remindHours, 720))
+    inputErrors["remindHours"] = "number";
   if (entries.kind === "object" && entries.filter.trim() === "")
-    faults["filter"] = "filter";
+    inputErrors["filter"] = "filter";
   if (entries.kind === "statistic")
-    Object.assign(faults, numberFaults(entries));
+    Object.assign(inputErrors, numberInputErrors(entries));
   for (const [i, target] of entries.targets.entries()) {
-    const fault = targetFault(target);
-    if (fault !== undefined) faults[`target${i}`] = fault;
+    const inputError = targetInputError(target);
+    if (inputError !== undefined) inputErrors[`target${i}`] = inputError;
   }
-  return faults;
+  return inputErrors;
 }
 
-function numberFaults(
+function numberInputErrors(
   entries: AlarmRuleEntries,
-): Record<string, AlarmRuleFault> {
+): Record<string, AlarmRuleInputError> {
   const { threshold, clearsAt, comparison, metric } = entries;
   if (metric.trim() === "") return { metric: "required" };
   if (!isNumber(threshold)) return { threshold: "number" };
@@ -194,12 +196,13 @@ function numberFaults(
   return isBeyond ? { clearsAt: "clearsAt" } : {};
 }
 
-/** What a message needs to know of a rule; undefined: fields are missing. */
+/** Properties of a rule that a message needs; undefined: fields are missing. */
 export function toExample(
   entries: AlarmRuleEntries,
 ): Readonly<Record<string, Json>> | undefined {
-  const faults = Object.keys(faultsOf(entries));
-  if (faults.some((field) => !field.startsWith("target"))) return undefined;
+  const inputErrors = Object.keys(inputErrorsOf(entries));
+  if (inputErrors.some((field) => !field.startsWith("target")))
+    return undefined;
   const { name, severity, on, forSeconds } = toRule(entries);
   return { name: name!, severity: severity!, on: on!, forSeconds: forSeconds! };
 }

@@ -87,12 +87,14 @@ export function toTargetEntries(target: AlarmTarget): TargetEntries {
   }
 }
 
-export type TargetFault = "address" | "url" | "topic";
+export type TargetInputError = "address" | "url" | "topic";
 
 const MAIL = /^[^\s@<>,;"]+@[^\s@<>,;"]+$/;
 const URL_PATTERN = /^https?:\/\/[^\s@]+$/;
 
-export function targetFault(target: TargetEntries): TargetFault | undefined {
+export function targetInputError(
+  target: TargetEntries,
+): TargetInputError | undefined {
   switch (target.kind) {
     case "web-hook":
       return URL_PATTERN.test(target.url.trim()) ? undefined : "url";

@@ -20,14 +20,14 @@ export const operations: Readonly<
   },
 };
 
-/** Beginnings of new templates. */
+/** Initial texts of new templates. */
 export const examples: Readonly<Record<CloudConfigKind, string>> = {
   user: "#cloud-config\nhostname: {name}\nssh_authorized_keys:\n  - ssh-ed25519 AAAA… user@example.org\n",
   network: "version: 2\nethernets:\n  eth0:\n    dhcp4: true\n",
 };
 
-/** The fault of a template; undefined: none is known. */
-export function templateFault(
+/** Problem of a template; undefined: none. */
+export function templateInputError(
   kind: CloudConfigKind,
   template: string,
 ): "required" | "header" | undefined {

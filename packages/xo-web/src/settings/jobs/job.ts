@@ -84,28 +84,31 @@ export function toEntries(job: Job | undefined): JobEntries {
   };
 }
 
-export type JobFault =
+export type JobInputError =
   "required" | "json" | "vector" | "vms" | "retention" | "number";
-export type JobFaults = Partial<Record<keyof JobEntries, JobFault>>;
+export type JobInputErrors = Partial<Record<keyof JobEntries, JobInputError>>;
 
 /** @param hasVms the job lists its VMs and needs no filter */
-export function faultsOf(entries: JobEntries, hasVms = false): JobFaults {
-  const faults: JobFaults = {};
-  if (entries.name.trim() === "") faults.name = "required";
-  if (!isCount(entries.concurrency, 1, 32)) faults.concurrency = "number";
+export function inputErrorsOf(
+  entries: JobEntries,
+  hasVms = false,
+): JobInputErrors {
+  const inputErrors: JobInputErrors = {};
+  if (entries.name.trim() === "") inputErrors.name = "required";
+  if (!isCount(entries.concurrency, 1, 32)) inputErrors.concurrency = "number";
   if (entries.type === "call") {
-    if (entries.method.trim() === "") faults.method = "required";
-    const fault = paramsFault(entries.params);
-    if (fault !== undefined) faults.params = fault;
-    return faults;
+    if (entries.method.trim() === "") inputErrors.method = "required";
+    const inputError = paramsInputError(entries.params);
+    if (inputError !== undefined) inputErrors.params = inputError;
+    return inputErrors;
   }
-  if (entries.filter.trim() === "" && !hasVms) faults.filter = "vms";
+  if (entries.filter.trim() === "" && !hasVms) inputErrors.filter = "vms";
   const counts = retentionRules.map((rule) => entries.retention[rule]);
   if (!counts.every((count) => isCount(count, 0, 1_000)))
-    faults.retention = "number";
+    inputErrors.retention = "number";
   else if (!counts.some((count) => Number(count) > 0))
-    faults.retention = "retention";
-  return faults;
+    inputErrors.retention = "retention";
+  return inputErrors;
 }
 
 function isCount(text: string, least: number, most: number): boolean {
@@ -115,7 +118,7 @@ function isCount(text: string, least: number, most: number): boolean {
   return Number.isInteger(count) && count >= least && count <= most;
 }
 
-function paramsFault(text: string): "json" | "vector" | undefined {
+function paramsInputError(text: string): "json" | "vector" | undefined {
   if (text.trim() === "") return undefined;
   try {
     const vector = JSON.parse(text) as { readonly type?: unknown } | null;

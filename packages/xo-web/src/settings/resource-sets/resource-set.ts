@@ -68,7 +68,7 @@ export function toEntries(set: ResourceSet | undefined): SetEntries {
 }
 
 /** Names of the wrong fields. */
-export function faultsOf(entries: SetEntries): ReadonlySet<string> {
+export function inputErrorsOf(entries: SetEntries): ReadonlySet<string> {
   const wrong = limitNames.filter((name) => {
     const typed = entries.limits[name].trim().replace(",", ".");
     const isNumber = typed !== "" && Number(typed) >= 0;

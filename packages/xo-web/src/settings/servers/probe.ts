@@ -86,10 +86,10 @@ export function toPairs(fingerprint: string): string {
 const NAME = /^(?:[a-z0-9_-]+(?:\.[a-z0-9_-]+)*\.?|\[[0-9a-f:.]+\])$/i;
 const BARE_IPV6 = /^[0-9a-f:]*:[0-9a-f:.]*:[0-9a-f:.]*$/i;
 
-export type AddressFault = "empty" | "scheme" | "login" | "port" | "name";
+export type AddressInputError = "empty" | "scheme" | "login" | "port" | "name";
 
 /** Checks an address while it is typed; the server checks it again. */
-export function addressFault(text: string): AddressFault | undefined {
+export function addressInputError(text: string): AddressInputError | undefined {
   const trimmed = text.trim();
   if (trimmed === "") return "empty";
   if (trimmed.includes("@")) return "login";
@@ -106,7 +106,7 @@ function isPort(port: number): boolean {
   return port > 0 && port < 65_536;
 }
 
-/** Without TLS: the password of the pool is sent unencrypted. */
+/** Whether the connection has no TLS, so that the password of the pool is sent unencrypted. */
 export function isPlain(host: string): boolean {
   return /^\s*http:\/\//i.test(host);
 }

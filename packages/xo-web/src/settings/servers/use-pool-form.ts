@@ -1,6 +1,6 @@
 import { computed, reactive, ref, shallowRef } from "vue";
 import { useChange, type Change } from "../../forms/use-change.js";
-import { addressFault, afterProbe, type Probe } from "./probe.js";
+import { addressInputError, afterProbe, type Probe } from "./probe.js";
 import { codeOf, remedyFor, type ServerRow } from "./server-row.js";
 
 /** Values of the form fields. */
@@ -28,11 +28,11 @@ export function usePoolForm(server?: ServerRow) {
   });
   const probe = shallowRef<Probe>();
   const step = ref<"entries" | "certificate">("entries");
-  /** Faults are shown after the first submit. */
+  /** Input errors are shown after the first submit. */
   const wasTried = ref(false);
 
-  const fault = computed(() =>
-    wasTried.value ? addressFault(entries.host) : undefined,
+  const inputError = computed(() =>
+    wasTried.value ? addressInputError(entries.host) : undefined,
   );
   const lacksPassword = computed(
     () => wasTried.value && server === undefined && entries.password === "",
@@ -41,7 +41,7 @@ export function usePoolForm(server?: ServerRow) {
   /** @returns id of the server that was created or changed */
   async function submit(): Promise<string | undefined> {
     wasTried.value = true;
-    if (addressFault(entries.host) !== undefined || lacksPassword.value)
+    if (addressInputError(entries.host) !== undefined || lacksPassword.value)
       return undefined;
     const host = entries.host.trim();
     if (server !== undefined && host === server.host && !isTrustLost(server))
@@ -84,7 +84,7 @@ export function usePoolForm(server?: ServerRow) {
     entries,
     probe,
     step,
-    fault,
+    inputError,
     lacksPassword,
     submit,
     accept,
@@ -119,7 +119,7 @@ async function saveServer(
   return saved && server.id;
 }
 
-/** After a certificate error the host is probed again. */
+/** Whether the certificate is no longer trusted, so that the host must be probed again. */
 function isTrustLost({ error }: ServerRow): boolean {
   return error !== undefined && remedyFor(codeOf(error)) === "certificate";
 }

@@ -6,7 +6,7 @@ import { useLocale } from "../../locale/use-locale.js";
 import { useToasts } from "../../toasts/use-toasts.js";
 import type { Provider } from "./provider.js";
 
-/** What the forms of both providers have in common. @param toConfiguration of the current entries */
+/** Common behavior of the forms of both providers. @param toConfiguration of the current entries */
 export function useProviderForm(
   provider: Provider,
   toConfiguration: () => Readonly<Record<string, Json>>,

@@ -74,8 +74,10 @@ export interface UsageEntries {
   addresses: string;
 }
 
-export type UsageFault = "required" | "pools" | "number" | "addresses";
-export type UsageFaults = Partial<Record<keyof UsageEntries, UsageFault>>;
+export type UsageInputError = "required" | "pools" | "number" | "addresses";
+export type UsageInputErrors = Partial<
+  Record<keyof UsageEntries, UsageInputError>
+>;
 
 /** What the server accepts: an address without a name. */
 const ADDRESS = /^[^\s@<>,;"]+@[^\s@<>,;"]+$/;
@@ -93,19 +95,20 @@ export function toUsageEntries(job: UsageReportJob | undefined): UsageEntries {
   };
 }
 
-export function usageFaultsOf(entries: UsageEntries): UsageFaults {
-  const faults: UsageFaults = {};
-  if (entries.name.trim() === "") faults.name = "required";
-  if (!entries.allPools && entries.pools.length === 0) faults.pools = "pools";
+export function usageInputErrorsOf(entries: UsageEntries): UsageInputErrors {
+  const inputErrors: UsageInputErrors = {};
+  if (entries.name.trim() === "") inputErrors.name = "required";
+  if (!entries.allPools && entries.pools.length === 0)
+    inputErrors.pools = "pools";
   const top = Number(entries.top);
   if (!Number.isInteger(top) || top < 1 || top > MOST_TOP)
-    faults.top = "number";
+    inputErrors.top = "number";
   const addresses = toAddresses(entries.addresses);
   const isRight = (one: string) => ADDRESS.test(one) && one.length <= 254;
-  if (addresses.length === 0) faults.addresses = "required";
+  if (addresses.length === 0) inputErrors.addresses = "required";
   else if (addresses.length > MOST_ADDRESSES || !addresses.every(isRight))
-    faults.addresses = "addresses";
-  return faults;
+    inputErrors.addresses = "addresses";
+  return inputErrors;
 }
 
 /** The parameter `job` of `job.create` and `job.set`; null removes a property. */
