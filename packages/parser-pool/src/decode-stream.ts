@@ -248,7 +248,7 @@ export class DecodeStream {
     return undefined;
   }
 
-  /** As many bytes as Content-Length have arrived. */
+  /** Whether as many bytes as Content-Length have arrived. */
   #isComplete(): boolean {
     return this.#received === this.#request.contentLength;
   }

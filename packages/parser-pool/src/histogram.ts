@@ -4,7 +4,7 @@ export const BUCKETS_MS: readonly number[] = [
 ];
 
 /** Counts per bucket, not cumulative. */
-export interface HistogramSnapshot {
+export interface DurationHistogramSnapshot {
   readonly bucketsMs: readonly number[];
   /** One more than `bucketsMs`: the last counts larger values. */
   readonly counts: readonly number[];
@@ -13,8 +13,8 @@ export interface HistogramSnapshot {
   readonly maxMs: number;
 }
 
-/** Histogram of durations in ms with fixed buckets: recording allocates nothing. */
-export class Histogram {
+/** DurationHistogram of durations in ms with fixed buckets: recording allocates nothing. */
+export class DurationHistogram {
   readonly #counts = new Array<number>(BUCKETS_MS.length + 1).fill(0);
   #count = 0;
   #sumMs = 0;
@@ -29,7 +29,7 @@ export class Histogram {
     if (ms > this.#maxMs) this.#maxMs = ms;
   }
 
-  snapshot(): HistogramSnapshot {
+  snapshot(): DurationHistogramSnapshot {
     return {
       bucketsMs: BUCKETS_MS,
       counts: [...this.#counts],

@@ -21,7 +21,7 @@ import type { FormatName } from "./formats/formats.js";
 import { recordUnits } from "./formats/record-units.js";
 import type { XportTable } from "./formats/xport-table.js";
 import { ClassRegistry } from "./formats/class-registry.js";
-import type { HistogramSnapshot } from "./histogram.js";
+import type { DurationHistogramSnapshot } from "./histogram.js";
 import { TaskMeter } from "./task-meter.js";
 import {
   hintsOf,
@@ -54,9 +54,9 @@ export interface PriorityStats {
   /** Completed tasks. */
   readonly tasks: number;
   /** Time from submitting a task to its result, less its duration: queue and thread hops. 0 for tasks in place. */
-  readonly waitMs: HistogramSnapshot;
+  readonly waitMs: DurationHistogramSnapshot;
   /** Duration of the tasks. */
-  readonly runMs: HistogramSnapshot;
+  readonly runMs: DurationHistogramSnapshot;
 }
 
 export interface ParserPoolStats {

@@ -1,10 +1,10 @@
-import { Histogram } from "./histogram.js";
+import { DurationHistogram } from "./histogram.js";
 
 /** Measurements of the tasks of one priority. */
 export class TaskMeter {
   #tasks = 0;
-  readonly #waitMs = new Histogram();
-  readonly #runMs = new Histogram();
+  readonly #waitMs = new DurationHistogram();
+  readonly #runMs = new DurationHistogram();
 
   record(waitMs: number, runMs: number): void {
     this.#tasks++;

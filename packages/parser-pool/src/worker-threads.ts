@@ -206,7 +206,7 @@ export class WorkerThreads {
     void thread?.terminate();
   }
 
-  /** After a crash piscina starts no thread for queued tasks: only a new task does. */
+  /** Starts a thread for queued tasks after a crash: piscina starts one only for new tasks. */
   #startForWaiting(): void {
     if (this.#queue.size === 0 || this.threads > 0) return;
     this.#runEmptyTask().catch(() => this.#startForWaiting());

@@ -72,7 +72,7 @@ export class Journal {
     return false;
   }
 
-  /** In bulk, so that the list is not copied for each entry. */
+  /** Evicts entries in bulk, so that the list is not copied for each entry. */
   #evictByNumber(): void {
     const { maxEntries } = this.#options;
     if (this.#entries.length > maxEntries)

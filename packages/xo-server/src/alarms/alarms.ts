@@ -187,7 +187,7 @@ export class Alarms {
     }
   }
 
-  /** What a rule would send, with an example of an object. */
+  /** Returns the message that a rule would send, with an example object. */
   preview(rule: ExampleRule, event: NoticeEvent): NotificationMessage {
     const body = exampleNotice(rule, event, this.#options.clock.now());
     return toMessage(this.#describe(body));

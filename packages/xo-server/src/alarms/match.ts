@@ -34,7 +34,7 @@ export type UnmatchedState = "ended" | "unknown";
 
 /** Evaluates a condition continuously. */
 export interface ConditionWatcher {
-  /** For a key that does not match now. */
+  /** State of a key that does not match now. */
   unmatchedState(key: string, match: Match): UnmatchedState;
   stop(): void;
 }

@@ -57,7 +57,7 @@ export class NoticeSender {
     });
   }
 
-  /** What a process was sending that was killed is due at once. */
+  /** Makes notices that a killed process was sending due immediately. */
   async #takeOver(): Promise<void> {
     const { store, logger } = this.#options;
     this.#isOurs = true;

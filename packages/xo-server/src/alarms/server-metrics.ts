@@ -138,7 +138,7 @@ async function readDiskUsage(directory: string): Promise<number> {
   }
 }
 
-/** Of the control group if it has a limit, otherwise of the machine. */
+/** Used share of the memory of the control group if that has a limit, otherwise of the machine. */
 function memoryUsage(): number {
   const limit = process.constrainedMemory();
   const total = limit > 0 && limit < totalmem() ? limit : totalmem();

@@ -241,7 +241,7 @@ function statusOf({ ready, draining, leaving }: Health): number {
   return leaving || draining ? 404 : 503;
 }
 
-/** Without authentication, so without names of pools and objects. */
+/** Adds /metrics: without authentication, so without names of pools and objects. */
 function addMetrics(app: FastifyInstance, read: () => string): void {
   app.get("/metrics", async (_request, reply) =>
     reply

@@ -47,7 +47,10 @@ export class ExternalUsers {
     return store.users.get(user.id) ?? user;
   }
 
-  /** By name first, a single lookup; all users are compared at a first sign-in and after a rename. */
+  /**
+   * Finds the user by name first, a single lookup; all users are compared at a first sign-in
+   * and after a rename.
+   */
   async #find(
     { id, name }: ExternalIdentity,
     { provider }: ProviderPolicy,

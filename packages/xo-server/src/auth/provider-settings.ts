@@ -119,7 +119,7 @@ export class ProviderSettings {
     });
   }
 
-  /** Without the provider, an administrator with a local password must remain. */
+  /** Checks that an administrator with a local password remains without the provider. */
   #checkAdmins(): void {
     const admins = Array.from(this.#store.users.list()).filter(
       ({ permission }) => permission === "admin",
@@ -168,7 +168,7 @@ export class ProviderSettings {
   }
 }
 
-/** What a secret is sent to; a secret is not sent to another server. */
+/** Identifies the server to which a secret is sent; it is never sent to another one. */
 function serverOf(id: ProviderId, configuration: unknown): string {
   if (id === "ldap") {
     const { urls, startTls, tls, bindDn } = configuration as Config["ldap"];

@@ -48,7 +48,7 @@ export class Balancer {
     this.#placement = oneAtATime(parts.placement);
   }
 
-  /** To be called when pools can be observed. */
+  /** Starts balancing. To be called when pools can be observed. */
   start(): void {
     const { store } = this.#parts;
     this.#stopListening = store.onChange((table) => {

@@ -148,7 +148,7 @@ export class PoolBalancer {
     if (this.isHere) await this.#lease.renew().catch(() => undefined);
   }
 
-  /** In ms; less than the interval when a wait ends earlier. */
+  /** Time until the next evaluation, in ms; less than the interval when a wait ends earlier. */
   #untilNext(): number {
     const { policy, clock } = this.#parts;
     const interval = policy().policy.intervalSeconds * 1000;

@@ -136,7 +136,7 @@ export class PoolRuns {
   }
 }
 
-/** Without figures, names and scores. */
+/** Summarizes a run: without figures, names and scores. */
 function summarize(run: BalancerRun): BalancerRun {
   const { by, moves, reason } = recordOf(run);
   const few = moves.map(({ vm, status, endedAt, error }) => ({

@@ -97,13 +97,13 @@ export class HeldLease {
     });
   }
 
-  /** Of the keeper. */
+  /** To be called by `Leases` only. */
   renew(validUntil: number): void {
     this.#validUntil = validUntil;
     this.#wake();
   }
 
-  /** Of the keeper. */
+  /** To be called by `Leases` only. */
   lose(): void {
     if (this.#isLost) return;
     this.#isLost = true;

@@ -105,7 +105,7 @@ export class Membership {
     await store.delete(self.name, self.instance).catch(() => undefined);
   }
 
-  /** From now on a newer version finds this server before it migrates; it may just have done so. */
+  /** Checks, after this server is registered, that no newer version has migrated the database meanwhile. */
   async #confirm(): Promise<void> {
     const { store, self } = this.#options;
     try {

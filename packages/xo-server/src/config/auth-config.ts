@@ -15,7 +15,7 @@ export const AuthConfig = section("Local users, and sessions of all users.", {
   requireSecondFactor: Type.Enum(["none", "administrators", "all"] as const, {
     default: "none",
     description:
-      "Of whom a second factor (TOTP) is required at sign-ins by password, LDAP included: none, administrators or all. Users who have none may only set it up.",
+      "Users who must have a second factor (TOTP) when they sign in with a password, LDAP included: none, administrators or all. Users without one can only set it up.",
   }),
   sessionIdleMinutes: Type.Integer({
     default: 0,
@@ -25,7 +25,7 @@ export const AuthConfig = section("Local users, and sessions of all users.", {
       "A session ends after this time without use, in minutes, at least 5; 0: no limit. Not applied to tokens of the API, nor where a browser remembers the sign-in.",
   }),
   sessionHours: hours(
-    "A session ends after this time, however much it is used, in hours.",
+    "A session ends after this time even if it is in use, in hours.",
   ),
   rememberedSessionHours: hours(
     "The same where a browser remembers the sign-in, in hours; it remembers it after it was closed.",

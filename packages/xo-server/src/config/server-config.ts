@@ -15,7 +15,7 @@ export const ServerConfig = section(
       minimum: 1_000,
       maximum: 600_000,
       description:
-        "After this time without an answer of a server others take over its tasks, jobs and load balancers, in ms.",
+        "When a server has not renewed its leases for this time, other servers take over its tasks, jobs and load balancers, in ms.",
     }),
   },
 );

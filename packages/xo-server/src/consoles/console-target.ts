@@ -101,7 +101,7 @@ function hostsOf(
   return [...new Set(hosts.filter(Boolean))];
 }
 
-/** Not as URLs are read: XAPI leaves the host out while it has no address. */
+/** Returns the host of a location. No URL parser: XAPI omits the host while it has no address. */
 function hostIn(location: string): string {
   const [, host = ""] = /^https?:\/\/([^/?#]*)/i.exec(location) ?? [];
   return host.replace(/^\[(.*)\]$/, "$1");

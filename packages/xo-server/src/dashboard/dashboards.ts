@@ -34,7 +34,7 @@ export class Dashboards {
     this.#options = options;
   }
 
-  /** Of all objects that the caller may read. */
+  /** Dashboard of all objects that the caller may read. */
   async ofFleet(readable: Readable): Promise<object> {
     const { queries, listPools } = this.#options;
     const counts = new Counts(queries, readable);

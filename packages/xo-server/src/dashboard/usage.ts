@@ -32,7 +32,7 @@ export interface UsageParts {
 /** Slower hosts are included in the next answer. */
 const TIMEOUT_MS = 3_000;
 
-/** Of hosts and their VMs; hosts that time out are left out. */
+/** Reads the usage of hosts and their VMs; hosts that time out are omitted. */
 export async function readUsages(
   hosts: readonly string[],
   { objects, stats, inventory, clock }: UsageParts,

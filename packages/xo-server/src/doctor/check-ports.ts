@@ -81,7 +81,7 @@ async function findServer(
       );
 }
 
-/** Of this machine only: the certificate is not verified, no secret is sent. */
+/** Requests JSON from this machine only: the certificate is not verified, no secret is sent. */
 function getJson(url: string): Promise<Record<string, unknown> | undefined> {
   const request = url.startsWith("https:") ? requestTls : requestPlain;
   return new Promise((resolve) => {

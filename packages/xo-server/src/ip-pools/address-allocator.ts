@@ -104,7 +104,7 @@ export class AddressAllocator {
         this.#held.delete(one);
   }
 
-  /** What the limit of the set leaves of a pool. */
+  /** Number of addresses of a pool that the limit of the set allows. */
   #left(
     { id, limits }: ResourceSet,
     pool: IpPool,

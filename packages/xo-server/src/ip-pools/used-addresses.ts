@@ -42,7 +42,7 @@ export async function readUsedAddresses({
   return used;
 }
 
-/** Those of a pool: in its ranges, on its networks. */
+/** Used addresses of a pool: in its ranges, on its networks. */
 export function usedOf(
   pool: IpPool,
   used: readonly UsedAddress[],

@@ -89,7 +89,7 @@ export const JobShape = Type.Union(
   ],
   {
     description:
-      "`call` calls an operation, once or for many parameters; `snapshot` takes snapshots of VMs and deletes its own old ones; `backup` backs up VMs to repositories; `restore-test` starts VMs of backups in a closed network; `rollingUpdate` updates all hosts of pools while their VMs run; `usageReport` sends mail with what pools have used; `metadataBackup` backs up databases of pools and the configuration of the server; `mirrorBackup` copies backups of a repository into others.",
+      "`call` calls an operation, once or for many parameters; `snapshot` takes snapshots of VMs and deletes its own old ones; `backup` backs up VMs to repositories; `restore-test` starts VMs of backups in a closed network; `rollingUpdate` updates all hosts of pools while their VMs run; `usageReport` sends a report of the resource usage of pools by mail; `metadataBackup` backs up databases of pools and the configuration of the server; `mirrorBackup` copies backups of a repository into others.",
   },
 );
 

@@ -58,7 +58,7 @@ const keep = (what: string) =>
 export const retentionOf = (what: string) =>
   Type.Object(
     {
-      keepLast: keep(`Number of newest ${what}s to keep.`),
+      keepLast: keep(`The newest ones are kept, up to this number.`),
       keepDaily: keep(`Number of days for which the last ${what} is kept.`),
       keepWeekly: keep(
         `Number of weeks for which the last ${what} is kept; weeks begin on Monday.`,
@@ -302,7 +302,7 @@ export const BackupBody = Type.Object({
     Type.Integer({
       minimum: 0,
       maximum: 10,
-      description: "Repetitions of a failed backup of a VM; default: 0.",
+      description: "Number of retries of a failed backup of a VM; default: 0.",
     }),
   ),
   maxRate,

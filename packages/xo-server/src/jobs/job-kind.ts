@@ -32,7 +32,7 @@ export interface JobKind {
   check(body: object): void;
   /** Never rejects: errors are part of the outcome. */
   run(run: KindRun): Promise<RunOutcome>;
-  /** What a run would do now. @throws XoError */
+  /** Returns what a run would do now. @throws XoError */
   plan(job: Job): Promise<object>;
 }
 

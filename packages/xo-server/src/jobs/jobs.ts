@@ -99,7 +99,7 @@ export class Jobs {
     await this.#options.store.jobs.delete(id);
   }
 
-  /** What a run would do now. */
+  /** Returns what a run would do now. */
   plan(id: string): Promise<JobPlan | object> {
     return this.#options.runner.plan(this.get(id));
   }

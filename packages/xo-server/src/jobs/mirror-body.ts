@@ -19,7 +19,7 @@ export const MirrorBody = Type.Object({
   source: Type.String({
     minLength: 1,
     maxLength: 128,
-    description: "Id of the backup repository that is copied from.",
+    description: "Id of the source repository.",
   }),
   vms: Type.Optional(
     Type.Array(Type.String({ minLength: 1, maxLength: 128 }), {
@@ -42,7 +42,7 @@ export const MirrorBody = Type.Object({
       {
         additionalProperties: true,
         description:
-          "What clients of Xen Orchestra have set and has no effect.",
+          "Settings of clients of Xen Orchestra that have no effect.",
       },
     ),
   ),

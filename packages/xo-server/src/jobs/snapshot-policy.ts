@@ -64,7 +64,7 @@ export class SnapshotPolicy {
     );
   }
 
-  /** What a run would do now. */
+  /** Returns what a run would do now. */
   async plan(user: AuthenticatedUser): Promise<PlannedSnapshot[]> {
     const vms = await this.#vms(user);
     return vms.map(({ id, object }) => {

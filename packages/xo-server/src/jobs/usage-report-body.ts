@@ -14,7 +14,7 @@ export const UsageReportBody = Type.Object({
   ),
   period: Type.Optional(
     Type.Enum([...usagePeriods], {
-      description: "What the averages are of; default: week.",
+      description: "Period of the averages; default: week.",
     }),
   ),
   top: Type.Optional(

@@ -92,7 +92,7 @@ function pauseMainThread(session: Session): Promise<string> {
   });
 }
 
-/** Without the message and the frame of the evaluated expression. */
+/** Converts a stack to frames, without the message and the frame of the evaluated expression. */
 function toFrames(stack: string): string {
   const lines = stack.split("\n").map((line) => line.trim());
   return lines.filter((line) => /^at (?!eval )/.test(line)).join("\n");

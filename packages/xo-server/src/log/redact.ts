@@ -43,7 +43,7 @@ export function redact(
   );
 }
 
-/** Only unexpected errors, which have no code, are logged with their stack. */
+/** Redacts an error. Only unexpected errors, which have no code, keep their stack. */
 function redactError(error: Error, depth: number): unknown {
   const code: unknown = Reflect.get(error, "code");
   return {

@@ -64,7 +64,10 @@ export const aclAdd = defineOperation({
   },
 });
 
-/** Of a pool, or a resource set. An opaque reference finds an object too, but rights compare ids. */
+/**
+ * Whether the id is that of an object of a pool or of a resource set. An opaque reference finds
+ * an object too, but rights compare ids.
+ */
 function isKnown(
   id: string,
   { catalog, store }: Pick<Services, "catalog" | "store">,

@@ -9,18 +9,20 @@ const id = Type.String({ minLength: 1, maxLength: 1024 });
 const Related = Type.Object({
   id: Type.String(),
   type: Type.String(),
-  name: Type.String({ description: "What it was called then." }),
+  name: Type.String({ description: "Name at that time." }),
 });
 
 const Entry = Type.Object({
-  seq: Type.Integer({ description: "Rises from entry to entry." }),
+  seq: Type.Integer({
+    description: "Sequence number, increases with each entry.",
+  }),
   time: Type.Integer({ description: "ms" }),
   kind: Type.Enum(activityKinds),
   objectId: Type.String(),
   type: Type.String(),
   name: Type.String(),
   pool: Type.Optional(Type.String()),
-  was: Type.Optional(Type.String({ description: "Its name before." })),
+  was: Type.Optional(Type.String({ description: "Previous name." })),
   of: Type.Optional(Related),
   from: Type.Optional(Related),
   to: Type.Optional(Related),
@@ -37,7 +39,10 @@ const Entry = Type.Object({
 const Result = Type.Object({
   entries: Type.Array(Entry),
   before: Type.Optional(
-    Type.Integer({ description: "For the next page; absent: the last." }),
+    Type.Integer({
+      description:
+        "Value of `before` for the next page; absent on the last page.",
+    }),
   ),
 });
 
@@ -49,17 +54,27 @@ export interface ActivityParts {
 export const activityList = defineOperation({
   name: "activity.list",
   summary:
-    "What has happened in the pools since the start, a day back at most; the newest first.",
+    "Lists events in the pools since the server started, at most of the last day, newest first.",
   params: Type.Object(
     {
       since: Type.Optional(
-        Type.Integer({ minimum: 0, description: "ms: not older." }),
+        Type.Integer({
+          minimum: 0,
+          description:
+            "Only events at or after this time, in ms since the epoch.",
+        }),
       ),
       before: Type.Optional(
-        Type.Integer({ minimum: 1, description: "Older than this seq." }),
+        Type.Integer({
+          minimum: 1,
+          description: "Only events before this sequence number (seq).",
+        }),
       ),
       after: Type.Optional(
-        Type.Integer({ minimum: 0, description: "Newer than this seq." }),
+        Type.Integer({
+          minimum: 0,
+          description: "Only events after this sequence number (seq).",
+        }),
       ),
       object: Type.Optional(id),
       pool: Type.Optional(id),
@@ -108,7 +123,7 @@ export const activitySubscribe = defineOperation({
 export const activityUnsubscribe = defineOperation({
   name: "activity.unsubscribe",
   summary:
-    "Ends the notifications `activity`; returns false without a subscription.",
+    "Unsubscribes from notifications `activity`. Returns false without a subscription.",
   params: Type.Object({}),
   result: Type.Boolean(),
   permission: "viewer",

@@ -23,7 +23,7 @@ export const alarmRuleTest = defineOperation({
   ...change,
   name: "alarmRule.test",
   summary:
-    "Sends a test notice to all targets of an alarm rule. Returns for each target whether it was sent, or the error.",
+    "Sends a test notice to all targets of an alarm rule. Returns for each target whether the notice was sent, or the error.",
   params: Type.Object({ id }, closed),
   result: Type.Array(
     Type.Object({

@@ -39,7 +39,10 @@ export const auditGetRecords = defineOperation({
         }),
       ),
       before: Type.Optional(
-        Type.Integer({ minimum: 1, description: "Those before this seq." }),
+        Type.Integer({
+          minimum: 1,
+          description: "Only entries before this sequence number (seq).",
+        }),
       ),
       limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000 })),
     },
@@ -48,7 +51,10 @@ export const auditGetRecords = defineOperation({
   result: Type.Object({
     records: Type.Array(PublicRecord),
     before: Type.Optional(
-      Type.Number({ description: "For the next page; absent: the last." }),
+      Type.Number({
+        description:
+          "Value of `before` for the next page; absent on the last page.",
+      }),
     ),
   }),
   permission: "admin",

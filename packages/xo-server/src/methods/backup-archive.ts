@@ -31,10 +31,12 @@ const PublicArchive = Type.Object({
   disks: Type.Array(Type.Object({}, { additionalProperties: true })),
   size: Type.Number({ description: "Of all disks, in bytes." }),
   read: Type.Optional(
-    Type.Number({ description: "Read from the pool for it, in bytes." }),
+    Type.Number({
+      description: "Data read from the pool for this backup, in bytes.",
+    }),
   ),
   stored: Type.Optional(
-    Type.Number({ description: "Stored for it alone, in bytes." }),
+    Type.Number({ description: "Data stored for this backup only, in bytes." }),
   ),
   skipped: Type.Array(Type.Unknown()),
   verification: Type.Enum(["verified", "damaged", "none"]),
@@ -45,7 +47,7 @@ const PublicArchive = Type.Object({
     ),
   ),
   allowed: Type.Array(Type.Enum(["restore", "download", "delete"]), {
-    description: "What the caller may do with it.",
+    description: "Operations that the caller may run on it.",
   }),
 });
 type PublicArchive = Static<typeof PublicArchive>;
@@ -160,7 +162,9 @@ export const backupArchiveGetAll = defineOperation({
   params: Type.Object(
     {
       "backup-repository": Type.Optional(
-        Type.String({ description: "Id: only backups of this repository." }),
+        Type.String({
+          description: "Only backups of the repository with this id.",
+        }),
       ),
       vm: Type.Optional(
         Type.String({ description: "Only backups of this VM." }),
@@ -212,11 +216,11 @@ export const backupArchiveGet = defineOperation({
 });
 
 const PublicInterface = Type.Object({
-  device: Type.String({ description: "Its number." }),
+  device: Type.String({ description: "Device number." }),
   mac: Type.String(),
   network: Type.Object(
     { uuid: Type.String(), name: Type.String() },
-    { description: "The network that it was attached to." },
+    { description: "The network to which it was attached." },
   ),
 });
 

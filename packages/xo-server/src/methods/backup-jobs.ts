@@ -43,7 +43,7 @@ const jobs = new ContractJobs({
 export const backupNgGetAllJobs = defineOperation({
   name: "backupNg.getAllJobs",
   summary:
-    "All jobs that back up VMs; a caller without admin rights gets none.",
+    "Lists the jobs that back up VMs. Callers without admin rights get an empty list.",
   params: Type.Object({}),
   result: Type.Array(PublicJob),
   permission: "user",
@@ -68,7 +68,7 @@ export const backupNgGetAllJobs = defineOperation({
 
 export const backupNgGetJob = defineOperation({
   name: "backupNg.getJob",
-  summary: "A job that backs up VMs.",
+  summary: "Returns a job that backs up VMs.",
   params: Type.Object({ id }, closed),
   result: PublicJob,
   permission: "admin",
@@ -107,7 +107,8 @@ const vms = Type.Object(
 export const backupNgCreateJob = defineOperation({
   ...change,
   name: "backupNg.createJob",
-  summary: "Creates a job that backs up VMs, with its schedules; its id.",
+  summary:
+    "Creates a job that backs up VMs, with its schedules. Returns its id.",
   params: Type.Object(
     {
       ...contractParts,
@@ -124,7 +125,7 @@ export const backupNgCreateJob = defineOperation({
 export const backupNgEditJob = defineOperation({
   ...change,
   name: "backupNg.editJob",
-  summary: "Changes a job that backs up VMs; absent properties stay.",
+  summary: "Changes a job that backs up VMs. Absent properties stay.",
   params: Type.Object(
     {
       ...contractParts,
@@ -150,7 +151,8 @@ export const backupNgDeleteJob = defineOperation({
 export const backupNgRunJob = defineOperation({
   ...change,
   name: "backupNg.runJob",
-  summary: "Runs a backup job for a schedule, and waits for its end.",
+  summary:
+    "Runs a backup job for a schedule, and returns when the run has ended.",
   params: Type.Object(vmRunParts, closed),
   result: Type.Boolean(),
   handler: (input, context) => jobs.run(context, input),
@@ -159,7 +161,7 @@ export const backupNgRunJob = defineOperation({
 
 export const backupNgGetSuggestedExcludedTags = defineOperation({
   name: "backupNg.getSuggestedExcludedTags",
-  summary: "Tags of VMs that jobs usually exclude.",
+  summary: "Lists the tags of VMs that backup jobs exclude by default.",
   params: Type.Object({}),
   result: Type.Array(Type.String()),
   permission: "user",
@@ -168,7 +170,7 @@ export const backupNgGetSuggestedExcludedTags = defineOperation({
 
 export const vmGetBackupJobs = defineOperation({
   name: "vm.getBackupJobs",
-  summary: "The jobs that back up a VM.",
+  summary: "Lists the jobs that back up a VM.",
   params: Type.Object({ id: Type.String({ minLength: 1 }) }, closed),
   result: Type.Array(PublicJob),
   permission: { action: "read", resource: "VM", id: ({ id }) => id },

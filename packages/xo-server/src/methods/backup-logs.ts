@@ -18,7 +18,7 @@ const TYPES: ReadonlySet<string> = new Set([
 const id = Type.String({
   minLength: 1,
   maxLength: 128,
-  description: "Of a run.",
+  description: "Id of a run.",
 });
 const PublicLog = Type.Object(
   { id: Type.String(), status: Type.String() },
@@ -54,7 +54,8 @@ async function readLogs(services: Services): Promise<ContractRunLog[]> {
 
 export const backupNgGetAllLogs = defineOperation({
   name: "backupNg.getAllLogs",
-  summary: "Runs of backup jobs of all types by id, the last 200 of each job.",
+  summary:
+    "Returns the runs of backup jobs of all types, by id, the last 200 of each job.",
   params: Type.Object({ ndjson: Type.Optional(Type.Boolean()) }, closed),
   result: Type.Record(Type.String(), PublicLog),
   permission: "admin",
@@ -69,7 +70,7 @@ const time = Type.Optional(Type.Union([Type.Number(), Type.String()]));
 export const backupNgGetLogs = defineOperation({
   name: "backupNg.getLogs",
   summary:
-    "Runs of backup jobs, newest first; further parameters are properties that a run must have, such as jobId.",
+    "Lists the runs of backup jobs, newest first. Further parameters are properties that a run must have, such as jobId.",
   params: Type.Object(
     {
       after: time,
@@ -95,7 +96,8 @@ export const backupNgGetLogs = defineOperation({
 
 export const backupLogGetAll = defineOperation({
   name: "backupLog.getAll",
-  summary: "Runs of backup jobs, newest first, the last 200 of each job.",
+  summary:
+    "Lists the runs of backup jobs, newest first, the last 200 of each job.",
   params: Type.Object({}),
   result: Type.Array(PublicLog),
   permission: "user",
@@ -121,7 +123,7 @@ export const backupLogGetAll = defineOperation({
 
 export const backupLogGet = defineOperation({
   name: "backupLog.get",
-  summary: "A run of a backup job.",
+  summary: "Returns a run of a backup job.",
   params: Type.Object({ id }, closed),
   result: PublicLog,
   permission: "admin",
@@ -158,13 +160,15 @@ const CoveredVm = Type.Object({
   lastBackup: Type.Optional(
     Type.Number({ description: "Milliseconds since the epoch." }),
   ),
-  excluded: Type.Optional(Type.String({ description: "Why, if it is." })),
+  excluded: Type.Optional(
+    Type.String({ description: "Reason, if it is excluded." }),
+  ),
 });
 
 export const backupCoverage = defineOperation({
   name: "backup.coverage",
   summary:
-    "Which VMs jobs back up and which not, with the last backup of each and the next runs.",
+    "Lists which VMs are backed up by jobs and which are not, with the last backup of each and the next runs.",
   params: Type.Object({}),
   result: Type.Object({
     protected: Type.Array(CoveredVm),

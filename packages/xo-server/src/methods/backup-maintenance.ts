@@ -18,7 +18,7 @@ export const backupRepositoryVerify = defineOperation({
       all: Type.Optional(
         Type.Boolean({
           description:
-            "true: everything. Default: new backups, and as much as is due.",
+            "true: verify all data. Default: new backups, and data whose verification is due.",
         }),
       ),
     },

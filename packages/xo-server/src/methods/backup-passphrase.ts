@@ -50,12 +50,13 @@ const password = Type.String({ minLength: 1, maxLength: 4096 });
 export const backupRepositoryGetRecoverySheet = defineOperation({
   name: "backupRepository.getRecoverySheet",
   summary:
-    "Returns the recovery sheet of a backup repository again; the current user confirms with the password.",
+    "Returns the recovery sheet of a backup repository. The current user confirms with the password.",
   params: Type.Object({ id, password }, closed),
   ...change,
   result: Type.Object({
     recoverySheet: Type.String({
-      description: "To print: it opens the repository without a passphrase.",
+      description:
+        "Sheet to print: it opens the repository without a passphrase.",
     }),
   }),
   handler: async ({ id, password }, context) => {

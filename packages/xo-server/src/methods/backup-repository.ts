@@ -30,7 +30,7 @@ const verifyDays = Type.Integer({
   minimum: 0,
   maximum: 3_650,
   description:
-    "Days in which verification reads every byte once; 0: only on request. Default: 30.",
+    "Number of days within which verification reads all data once; 0: only on request. Default: 30.",
 });
 const proxy = Type.Union([Type.String({ maxLength: 0 }), Type.Null()], {
   description: "Proxies are not supported.",
@@ -142,7 +142,8 @@ export const change = { permission: "admin", changes: true } as const;
 
 export const remoteGetAll = defineOperation({
   name: "remote.getAll",
-  summary: "Lists the backup repositories, as they were last seen.",
+  summary:
+    "Lists the backup repositories with their state at the last inspection.",
   params: Type.Object({}),
   result: Type.Array(PublicRepository),
   permission: "user",
@@ -152,7 +153,7 @@ export const remoteGetAll = defineOperation({
 
 export const remoteGet = defineOperation({
   name: "remote.get",
-  summary: "Returns a backup repository, as it was last seen.",
+  summary: "Returns a backup repository with its state at the last inspection.",
   params: Type.Object({ id }, closed),
   result: PublicRepository,
   permission: "user",
@@ -163,7 +164,7 @@ export const remoteGet = defineOperation({
 export const remoteGetAllInfo = defineOperation({
   name: "remote.getAllInfo",
   summary:
-    "Returns the space of each backup repository, in bytes, as it was last seen.",
+    "Returns the space of each backup repository at the last inspection, in bytes.",
   params: Type.Object({}),
   result: Type.Record(Type.String(), Type.Unknown()),
   permission: "user",
@@ -198,18 +199,19 @@ export const remoteCreate = defineOperation({
       passphrase: Type.Optional({
         ...passphrase,
         description:
-          "Opens an existing repository, or is that of a new one. Without it a new one is opened by its recovery key only.",
+          "Passphrase of an existing repository, or to set for a new one. Without it a new repository can be opened only with its recovery key.",
       }),
       recoveryKey: Type.Optional(
         Type.String({
           maxLength: 256,
-          description: "Of the recovery sheet: opens an existing repository.",
+          description:
+            "Recovery key of an existing repository, from its recovery sheet.",
         }),
       ),
       parity: Type.Optional(
         Type.Boolean({
           description:
-            "Of a new one: about 6 % more space, damaged files can be repaired. Default: true.",
+            "Whether a new repository has parity files: about 6 % more space, damaged files can be repaired. Default: true.",
         }),
       ),
       verifyDays: Type.Optional(verifyDays),
@@ -220,7 +222,9 @@ export const remoteCreate = defineOperation({
   result: Type.Object({
     ...PublicRepository.properties,
     recoverySheet: Type.Optional(
-      Type.String({ description: "To print and to keep elsewhere." }),
+      Type.String({
+        description: "Sheet to print, and to keep in another place.",
+      }),
     ),
   }),
   rest: {
@@ -238,7 +242,7 @@ export const remoteCreate = defineOperation({
 export const remoteSet = defineOperation({
   name: "remote.set",
   summary:
-    "Changes a backup repository. At another URL there must be the same repository.",
+    "Changes a backup repository. Another URL must be of the same repository.",
   params: Type.Object(
     {
       id,
@@ -349,7 +353,7 @@ export const backupRepositoryBenchmark = defineOperation({
 export const backupRepositoryHealth = defineOperation({
   name: "backupRepository.health",
   summary:
-    "Opens a backup repository, and returns whether and with what error that failed.",
+    "Opens a backup repository. Returns whether that succeeded, or the error.",
   params: Type.Object({ id }, closed),
   permission: "user",
   result: TestResult,

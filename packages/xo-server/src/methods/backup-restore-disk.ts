@@ -74,7 +74,7 @@ export const backupRestoreDisk = defineOperation({
 export const backupRestoreOver = defineOperation({
   name: "backup.restoreOver",
   summary:
-    "Replaces the disks of a halted VM by those of a backup. Where a snapshot of a disk is a known backup, only what differs is written. Until all is written the VM is unchanged.",
+    "Replaces the disks of a halted VM by those of a backup. Where a snapshot of a disk is a known backup, only the differences are written. The VM is unchanged until all data is written.",
   params: Type.Object(
     {
       id: archiveId,

@@ -18,7 +18,7 @@ import { actionRoute, idOf } from "./on-object.js";
 export const backupNgCheckBackup = defineOperation({
   name: "backupNg.checkBackup",
   summary:
-    "Tests a backup: restores its VM into a network of its own, starts it, waits for its guest tools or a script of the guest, takes a picture of its console, and deletes it.",
+    "Tests a backup: restores its VM into a network of its own, starts it, waits for its guest tools or a script of the guest, takes a screenshot of its console, and deletes it.",
   params: Type.Object(
     {
       id: archiveId,
@@ -46,16 +46,16 @@ export const backupNgCheckBackup = defineOperation({
     method: Type.Optional(
       Type.Enum(["tools", "script"], {
         description:
-          "What reported: the guest tools, or a script of the guest.",
+          "What reported that the guest has booted: the guest tools, or a script of the guest.",
       }),
     ),
     bootMs: Type.Optional(
-      Type.Number({ description: "Until the guest reported, in ms." }),
+      Type.Number({ description: "Time until the guest reported, in ms." }),
     ),
     durationMs: Type.Number(),
     hasPicture: Type.Optional(
       Type.Boolean({
-        description: "Whether a picture of the console was taken.",
+        description: "Whether a screenshot of the console was taken.",
       }),
     ),
     error: Type.Optional(Type.String()),
@@ -102,7 +102,8 @@ export const backupNgCheckBackup = defineOperation({
 
 export const backupArchiveGetRestorePicture = defineOperation({
   name: "backupArchive.getRestorePicture",
-  summary: "What the console showed in the last restore test of a backup.",
+  summary:
+    "Returns the screenshot of the console from the last restore test of a backup.",
   params: Type.Object({ id: archiveId }, { additionalProperties: false }),
   result: Type.Object({
     time: Type.Number({ description: "Milliseconds since the epoch." }),

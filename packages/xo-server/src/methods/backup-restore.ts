@@ -20,7 +20,11 @@ const restored = {
 } as const;
 
 const optionalName = Type.Optional(
-  Type.String({ minLength: 1, maxLength: 256, description: "Of the new VM." }),
+  Type.String({
+    minLength: 1,
+    maxLength: 256,
+    description: "Name of the new VM.",
+  }),
 );
 
 export const backupRestore = defineOperation({
@@ -59,7 +63,7 @@ export const backupRestore = defineOperation({
       differential: Type.Optional(
         Type.Boolean({
           description:
-            "Begin with clones of snapshots of the VM, where they are known backups, and write only what differs.",
+            "Starts from clones of snapshots of the VM that are known backups, and writes only the differences.",
         }),
       ),
     },
@@ -219,7 +223,7 @@ function limitedParts(context: OperationContext) {
   return { ...parts(context), ...(shares === undefined ? {} : { shares }) };
 }
 
-/** What a restore works with. */
+/** Services that a restore needs. */
 export function parts(context: OperationContext) {
   const { services, objects, signal } = context;
   return {

@@ -90,7 +90,7 @@ export const backupOperations = [
   ...MAPS.map((name) =>
     defineOperation({
       name,
-      summary: "None yet.",
+      summary: "Not implemented: returns an empty result.",
       params: Type.Object({}, { additionalProperties: true }),
       result: Type.Record(Type.String(), Type.Unknown()),
       permission: "admin",
@@ -99,7 +99,7 @@ export const backupOperations = [
   ),
   defineOperation({
     name: "backupNg.listMountedPartitions",
-    summary: "None yet.",
+    summary: "Not implemented: returns an empty result.",
     params: Type.Object({}, { additionalProperties: true }),
     result: Type.Array(Type.Unknown()),
     permission: "admin",

@@ -31,7 +31,7 @@ const Params = Type.Object(
       Type.String({
         maxLength: 16_384,
         description:
-          "In the place of ids: those that match now, such as `tags:test power_state:Halted`.",
+          "Instead of ids: the objects that match now, such as `tags:test power_state:Halted`.",
       }),
     ),
     type: Type.Optional(
@@ -44,17 +44,18 @@ const Params = Type.Object(
     ),
     params: Type.Optional(
       Type.Record(Type.String(), Type.Unknown(), {
-        description: "The operation's others, the same for all.",
+        description:
+          "Other parameters of the operation, the same for all objects.",
       }),
     ),
     concurrency: Type.Integer({ minimum: 1, maximum: 100, default: 10 }),
     idParameter: Type.String({ minLength: 1, maxLength: 64, default: "id" }),
     stopOnError: Type.Boolean({
       default: false,
-      description: "Starts no further item after a failure.",
+      description: "Starts no further calls after a failure.",
     }),
     sync: Type.Optional(
-      Type.Boolean({ description: "Answers when all have ended." }),
+      Type.Boolean({ description: "Returns when all calls have ended." }),
     ),
   },
   { additionalProperties: false },
@@ -63,7 +64,7 @@ const Params = Type.Object(
 export const bulkRun = defineOperation({
   name: "bulk.run",
   summary:
-    "Runs one operation on many objects, some at a time, as one task: {taskId}; with `sync`, the outcome of each.",
+    "Runs one operation on many objects, several at a time, as one task. Returns {taskId}, or with `sync` the outcome of each.",
   params: Params,
   result: Type.Union([Type.Object({ taskId: Type.String() }), BulkResult]),
   permission: "user",

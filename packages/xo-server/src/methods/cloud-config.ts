@@ -3,7 +3,7 @@ import { Type, type Static } from "typebox";
 import type { AuthenticatedUser } from "../auth/authenticated-user.js";
 import { defineOperation, type OperationContext } from "./define-operation.js";
 
-const id = Type.String({ minLength: 1, description: "Of a template." });
+const id = Type.String({ minLength: 1, description: "Id of a template." });
 const name = Type.String({ minLength: 1, maxLength: 1024 });
 const template = Type.String({
   minLength: 1,
@@ -67,7 +67,7 @@ export const cloudConfigGetAllNetworkConfigs = defineOperation({
 export const cloudConfigUpdate = defineOperation({
   ...shared,
   name: "cloudConfig.update",
-  summary: "Changes a template; absent properties stay.",
+  summary: "Changes a template. Absent properties stay.",
   params: Type.Object(
     { id, name: Type.Optional(name), template: Type.Optional(template) },
     closed,
@@ -82,7 +82,7 @@ export const cloudConfigUpdate = defineOperation({
 export const cloudConfigDelete = defineOperation({
   ...shared,
   name: "cloudConfig.delete",
-  summary: "Deletes a template; VMs created with it stay.",
+  summary: "Deletes a template. VMs created with it stay.",
   params: Type.Object({ id }, closed),
   result: Type.Boolean(),
   async handler(params, { services }) {
@@ -101,11 +101,11 @@ export const cloudConfigOperations = [
   cloudConfigGetAllNetworkConfigs,
   ...(
     [
-      ["cloudConfig.create", "user", "A new template of a configuration."],
+      ["cloudConfig.create", "user", "Creates a cloud-init template."],
       [
         "cloudConfig.createNetworkConfig",
         "network",
-        "A new template of a network configuration.",
+        "Creates a template of a network configuration.",
       ],
     ] as const
   ).map(([operation, kind, summary]) =>

@@ -8,7 +8,9 @@ import { defineOperation } from "./define-operation.js";
 const milliseconds = (description: string) => Type.Integer({ description });
 
 const lease = Type.Object({
-  subject: Type.String({ description: "What the server owns." }),
+  subject: Type.String({
+    description: "Subject of the lease, such as a pool.",
+  }),
   epoch: Type.Integer({
     description: "Increases each time the lease is taken.",
   }),
@@ -32,7 +34,7 @@ const name = Type.String({ minLength: 1, maxLength: 255 });
 export const clusterListServers = defineOperation({
   name: "cluster.listServers",
   summary:
-    "Servers that share the database: version, last heartbeat, and what each owns. A server without a heartbeat for 30 s is `lost`.",
+    "Lists the servers that share the database, with version, last heartbeat and leases. A server without a heartbeat for 30 s is `lost`.",
   params: Type.Object({}, { additionalProperties: false }),
   result: Type.Array(server),
   permission: "admin",
@@ -47,7 +49,7 @@ export const clusterListServers = defineOperation({
 export const clusterRemoveServer = defineOperation({
   name: "cluster.removeServer",
   summary:
-    "Removes a lost server from the list; it is added again when it starts.",
+    "Removes a lost server from the list. It is added again when it starts.",
   params: Type.Object({ name }, { additionalProperties: false }),
   result: Type.Boolean(),
   permission: "admin",
@@ -76,12 +78,12 @@ export const clusterRemoveServer = defineOperation({
 export const clusterLeave = defineOperation({
   name: "cluster.leave",
   summary:
-    "Lets a running server hand over what acts by itself, and take nothing until its next start; its clients and tasks stay. Resolves when others have taken over, or after 10 s.",
+    "Drains a running server: it hands over its leases and takes no others until its next start; its clients and tasks stay. Returns when other servers have taken the leases, or after 10 s.",
   params: Type.Object(
     {
       name,
       force: Type.Optional(
-        Type.Boolean({ description: "Also if no other server runs." }),
+        Type.Boolean({ description: "Even if no other server is running." }),
       ),
     },
     { additionalProperties: false },
@@ -94,11 +96,11 @@ export const clusterLeave = defineOperation({
       }),
     ),
     free: Type.Array(Type.String(), {
-      description: "Nobody has taken them yet.",
+      description: "Leases that no server has taken yet.",
     }),
     remaining: Type.Array(Type.String(), {
       description:
-        "Subjects whose work cannot move now: they move when it ends, or when the server stops.",
+        "Subjects whose work cannot be handed over now: they are handed over when it ends, or when the server stops.",
     }),
   }),
   permission: "admin",

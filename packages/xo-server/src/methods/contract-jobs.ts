@@ -9,7 +9,7 @@ type Services = OperationContext["services"];
 export const jobId = Type.String({
   minLength: 1,
   maxLength: 128,
-  description: "Of a backup job.",
+  description: "Id of a backup job.",
 });
 export const open = (description: string) =>
   Type.Optional(Type.Object({}, { additionalProperties: true, description }));
@@ -25,7 +25,9 @@ export const jobParts = {
   name: Type.Optional(Type.String({ maxLength: 1024 })),
   proxy: Type.Optional(Type.Union([Type.String(), Type.Null()])),
   remotes: open("{id} or {id: {__or: [ids]}} of backup repositories."),
-  settings: open("By id of a schedule; those of all schedules under ``."),
+  settings: open(
+    "Settings by the id of a schedule; those of all schedules have the key ``.",
+  ),
 };
 
 const ScheduleInput = Type.Object(
@@ -42,7 +44,10 @@ type ScheduleInput = Static<typeof ScheduleInput>;
 export const newSchedules = Type.Record(
   Type.String({ maxLength: 128 }),
   ScheduleInput,
-  { maxProperties: 100, description: "By ids that `settings` refers to." },
+  {
+    maxProperties: 100,
+    description: "Schedules, by the ids that `settings` refers to.",
+  },
 );
 
 /** Parameters of a run. */

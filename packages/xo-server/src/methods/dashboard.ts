@@ -7,7 +7,7 @@ import { idOf, onId } from "./on-object.js";
 const part = Type.Object({});
 const states = Type.Object(
   {},
-  { description: "Numbers by state, and `total`." },
+  { description: "Number of objects by state, and `total`." },
 );
 const alarms = Type.Array(Type.String(), { description: "Ids of alarms." });
 const nothing = Type.Object(
@@ -43,7 +43,7 @@ const pool = Type.Object({
   alarms,
   cpuProvisioning: Type.Object({
     total: Type.Number({ description: "Cores." }),
-    assigned: Type.Number({ description: "To VMs that run." }),
+    assigned: Type.Number({ description: "Virtual CPUs of running VMs." }),
     percent: Type.Number(),
   }),
 });
@@ -61,7 +61,7 @@ const route = (path: string, operationId: string) =>
 
 export const xoGetDashboard = defineOperation({
   name: "xo.getDashboard",
-  summary: "States and resources of all pools at a glance.",
+  summary: "Returns an overview of all pools: states and resources.",
   params: Type.Object({}),
   result: Type.Unsafe<object>(fleet),
   permission: "viewer",
@@ -74,7 +74,7 @@ export const xoGetDashboard = defineOperation({
 
 export const poolGetDashboard = defineOperation({
   name: "pool.getDashboard",
-  summary: "States and resources of a pool at a glance.",
+  summary: "Returns an overview of a pool: states and resources.",
   params: Type.Object({ id: idOf("a pool") }),
   result: Type.Unsafe<object>(pool),
   permission: onId("read", "pool"),
@@ -87,7 +87,7 @@ export const poolGetDashboard = defineOperation({
 
 export const vmGetDashboard = defineOperation({
   name: "vm.getDashboard",
-  summary: "A VM at a glance.",
+  summary: "Returns an overview of a VM.",
   params: Type.Object({ id: idOf("a VM") }),
   result: Type.Unsafe<object>(vm),
   permission: onId("read", "VM"),

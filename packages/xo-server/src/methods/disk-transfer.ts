@@ -172,7 +172,7 @@ export const srImportVdi = defineOperation({
     name_description: Type.Optional(Type.String()),
     raw: Type.Optional(
       Type.Union([Type.Boolean(), Type.Enum(["true", "false", ""])], {
-        description: "Without a value: true.",
+        description: "Without a value it means true.",
       }),
     ),
   }),
@@ -258,7 +258,7 @@ export function cutShort(): never {
   });
 }
 
-/** Of a transfer, for its task and the audit log. */
+/** Describes a transfer for its task and the audit log. */
 export function about(operation: string, name: string, object: PoolObject) {
   const { id, type } = object;
   return { operation, name, object: { id, type } };

@@ -13,12 +13,14 @@ export interface FirstRunOptions {
 
 const FirstRun = Type.Object({
   pools: Type.Integer({
-    description: "That are being followed, or tried to be.",
+    description: "Number of enabled pool connections.",
   }),
   servers: Type.Integer({
-    description: "Those that are noted down and not connected counted in.",
+    description: "Number of pool connections, including disabled ones.",
   }),
-  canAddPools: Type.Boolean({ description: "The caller may." }),
+  canAddPools: Type.Boolean({
+    description: "Whether the caller may add pools.",
+  }),
   demo: Type.Enum([...demoStates]),
 });
 
@@ -26,7 +28,8 @@ const closed = { additionalProperties: false } as const;
 
 export const systemGetFirstRun = defineOperation({
   name: "system.getFirstRun",
-  summary: "Whether there are pools, and how the caller could get some.",
+  summary:
+    "Returns whether the server has pools, and how the caller can add some.",
   params: Type.Object({}, closed),
   result: FirstRun,
   permission: "user",
@@ -72,7 +75,7 @@ export const serverOpenDemo = defineOperation({
 
 export const serverCloseDemo = defineOperation({
   name: "server.closeDemo",
-  summary: "Ends the simulated pools; false: there were none.",
+  summary: "Removes the simulated pools. Returns false if there were none.",
   params: Type.Object({}, closed),
   result: Type.Boolean(),
   permission: "admin",

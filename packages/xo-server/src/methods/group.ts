@@ -3,7 +3,7 @@ import { Type } from "typebox";
 import { defineOperation, type OperationContext } from "./define-operation.js";
 import { PublicGroup, toPublicGroup } from "../auth/public-group.js";
 
-const id = Type.String({ minLength: 1, description: "Of a group." });
+const id = Type.String({ minLength: 1, description: "Id of a group." });
 const userId = Type.String({ minLength: 1 });
 const name = Type.String({ minLength: 1, maxLength: 1024 });
 const closed = { additionalProperties: false } as const;
@@ -65,7 +65,7 @@ export const groupSet = defineOperation({
 
 export const groupDelete = defineOperation({
   name: "group.delete",
-  summary: "Deletes a group with its rights; its users stay.",
+  summary: "Deletes a group with its rights. Its users stay.",
   params: Type.Object({ id }, closed),
   result: Type.Boolean(),
   ...change,

@@ -39,7 +39,7 @@ const check = Type.Object({
 export const healthGetReport = defineOperation({
   name: "health.getReport",
   summary:
-    "Problems to look after: orphan disks and snapshots, disks attached to control domains, long chains, duplicate MAC addresses, VMs without guest tools, old snapshots, full or detached storage, certificates that expire, clocks and versions of hosts that differ. A report is reused for 5 s.",
+    "Reports problems: orphan disks and snapshots, disks attached to control domains, long chains, duplicate MAC addresses, VMs without guest tools, old snapshots, full or detached storage, certificates that expire, clocks and versions of hosts that differ. A report is reused for 5 s.",
   params: Type.Object(
     { pool: Type.Optional(idOf("a pool; default: all")) },
     { additionalProperties: false },

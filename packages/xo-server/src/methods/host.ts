@@ -259,7 +259,7 @@ export const hostRefreshCertificate = defineOperation({
     call(context, id, "host.refresh_server_certificate"),
 });
 
-/** Not exposed to AI assistants. */
+/** REST route that is not exposed to AI assistants. */
 function denied(verb: string, operationId: string): RestRoute {
   const route = actionRoute(`/hosts/{id}/actions/${verb}`, operationId);
   return { ...route, exposure: "deny" };

@@ -9,12 +9,12 @@ import { defineOperation, type OperationContext } from "./define-operation.js";
 const jobId = Type.String({
   minLength: 1,
   maxLength: 128,
-  description: "Of a job.",
+  description: "Id of a job.",
 });
 const runId = Type.String({
   minLength: 1,
   maxLength: 128,
-  description: "Of a run.",
+  description: "Id of a run.",
 });
 const statuses = [
   ...["queued", "pending", "success", "failure", "partial"],
@@ -43,7 +43,7 @@ const PublicRun = Type.Object(
   {
     additionalProperties: true,
     description:
-      "With calls, succeeded, failed, leftOut, notBegun, error, reason, as they are; times in ms.",
+      "With calls, succeeded, failed, leftOut, notBegun, error and reason; times in ms since the epoch.",
   },
 );
 
@@ -81,7 +81,8 @@ export const resumesRun = {
 export const jobRunNow = defineOperation({
   ...change,
   name: "job.runNow",
-  summary: "Runs a job; answers when the run has started, or ended (wait).",
+  summary:
+    "Runs a job. Returns when the run has started, or with `wait` when it has ended.",
   params: Type.Object(
     { id: jobId, wait: Type.Optional(Type.Boolean()) },
     closed,
@@ -106,7 +107,7 @@ export const jobRunNow = defineOperation({
 export const jobRunSequence = defineOperation({
   ...change,
   name: "job.runSequence",
-  summary: "Does jobs one after the other, until one fails.",
+  summary: "Runs jobs one after another, until one fails.",
   params: Type.Object(
     { idSequence: Type.Array(jobId, { maxItems: 1_000 }) },
     closed,
@@ -124,7 +125,7 @@ export const jobRunSequence = defineOperation({
 export const jobCancel = defineOperation({
   ...change,
   name: "job.cancel",
-  summary: "Gives up a run, or what a job does now.",
+  summary: "Cancels a run, or the current runs of a job.",
   params: Type.Object(
     { runId: Type.Optional(runId), id: Type.Optional(jobId) },
     closed,
@@ -154,7 +155,7 @@ const about = { jobId: Type.Optional(jobId), status };
 
 export const jobRunList = defineOperation({
   name: "jobRun.list",
-  summary: "What jobs did, newest first, a page at a time.",
+  summary: "Lists runs of jobs, newest first, in pages.",
   params: Type.Object(
     {
       ...about,
@@ -177,7 +178,7 @@ export const jobRunList = defineOperation({
       cursor: Type.Optional(
         Type.String({
           maxLength: 256,
-          description: "Of the page before.",
+          description: "Cursor of the previous page.",
         }),
       ),
     },
@@ -205,7 +206,7 @@ export const jobRunList = defineOperation({
 
 export const jobRunGetAll = defineOperation({
   name: "jobRun.getAll",
-  summary: `The newest ${MOST_LISTED} of what jobs did.`,
+  summary: `Lists the newest ${MOST_LISTED} runs of jobs.`,
   params: Type.Object(about, closed),
   result: Type.Array(PublicRun),
   permission: "admin",
@@ -227,7 +228,7 @@ export const jobRunGetAll = defineOperation({
 
 export const jobRunGet = defineOperation({
   name: "jobRun.get",
-  summary: "What a job did: its calls, and what came of them.",
+  summary: "Returns a run of a job: its calls and their outcomes.",
   params: Type.Object({ id: runId }, closed),
   result: PublicRun,
   permission: "admin",
@@ -259,7 +260,7 @@ function toPublic(run: JobRun): Static<typeof PublicRun> {
   };
 }
 
-/** Without what grows with the number of calls, VMs or other items. */
+/** Omits members that grow with the number of calls, VMs or other items. */
 function toSummary(run: JobRun): Static<typeof PublicRun> {
   const left = new Set(["calls", "vms", "items"]);
   const members = Object.entries(run.body as object);

@@ -7,7 +7,7 @@ import { jobRunOperations } from "./job-run.js";
 const id = Type.String({
   minLength: 1,
   maxLength: 128,
-  description: "Of a job.",
+  description: "Id of a job.",
 });
 const closed = { additionalProperties: false } as const;
 const change = { permission: "admin", changes: true } as const;
@@ -37,7 +37,7 @@ const example = {
 
 export const jobGetAll = defineOperation({
   name: "job.getAll",
-  summary: "All jobs; secrets among their parameters are masked.",
+  summary: "Lists all jobs. Secrets among their parameters are masked.",
   params: Type.Object({}),
   result: Type.Array(PublicJob),
   permission: "admin",
@@ -54,7 +54,7 @@ export const jobGetAll = defineOperation({
 
 export const jobGet = defineOperation({
   name: "job.get",
-  summary: "One job; secrets among its parameters are masked.",
+  summary: "Returns a job. Secrets among its parameters are masked.",
   params: Type.Object({ id }, closed),
   result: PublicJob,
   permission: "admin",
@@ -71,7 +71,7 @@ export const jobGet = defineOperation({
 export const jobPlan = defineOperation({
   name: "job.plan",
   summary:
-    "What a run would do now: its calls, or the snapshots that it would take and delete.",
+    "Returns what a run would do now: its calls, or the snapshots that it would take and delete.",
   params: Type.Object({ id }, closed),
   result: Type.Unknown(),
   permission: "admin",
@@ -89,7 +89,7 @@ const readOperations = [jobGetAll, jobGet, jobPlan];
 export const jobCreate = defineOperation({
   ...change,
   name: "job.create",
-  summary: "A new job; its id.",
+  summary: "Creates a job. Returns its id.",
   params: Type.Object({ job: JobShape }, closed),
   result: Type.String(),
   rest: {
@@ -111,7 +111,7 @@ export const jobSet = defineOperation({
   ...change,
   name: "job.set",
   summary:
-    "Changes a job: absent properties stay, null removes a property; a secret that is sent back masked stays.",
+    "Changes a job. Absent properties stay, null removes a property, a masked secret stays as it was.",
   params: Type.Object(
     {
       id: Type.Optional(id),
@@ -144,7 +144,7 @@ export const jobSet = defineOperation({
 export const jobDelete = defineOperation({
   ...change,
   name: "job.delete",
-  summary: "Deletes a job with its schedules; a run in progress continues.",
+  summary: "Deletes a job with its schedules. A run in progress continues.",
   params: Type.Object({ id }, closed),
   result: Type.Boolean(),
   rest: {

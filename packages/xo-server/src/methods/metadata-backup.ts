@@ -63,7 +63,9 @@ export const metadataBackupGetAll = defineOperation({
   params: Type.Object(
     {
       "backup-repository": Type.Optional(
-        Type.String({ description: "Id: only backups of this repository." }),
+        Type.String({
+          description: "Only backups of the repository with this id.",
+        }),
       ),
     },
     closed,

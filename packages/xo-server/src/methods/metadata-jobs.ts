@@ -43,7 +43,7 @@ const jobs = new ContractJobs({
 export const metadataBackupGetAllJobs = defineOperation({
   name: "metadataBackup.getAllJobs",
   summary:
-    "All jobs that back up databases of pools or the configuration of the server; a caller without admin rights gets none.",
+    "Lists the jobs that back up databases of pools or the configuration of the server. Callers without admin rights get an empty list.",
   params: Type.Object({}),
   result: Type.Array(PublicJob),
   permission: "user",
@@ -60,7 +60,7 @@ export const metadataBackupGetAllJobs = defineOperation({
 export const metadataBackupGetJob = defineOperation({
   name: "metadataBackup.getJob",
   summary:
-    "A job that backs up databases of pools or the configuration of the server.",
+    "Returns a job that backs up databases of pools or the configuration of the server.",
   params: Type.Object({ id }, closed),
   result: PublicJob,
   permission: "admin",
@@ -88,7 +88,7 @@ export const metadataBackupCreateJob = defineOperation({
   ...change,
   name: "metadataBackup.createJob",
   summary:
-    "Creates a job that backs up databases of pools or the configuration of the server, with its schedules; its id.",
+    "Creates a job that backs up databases of pools or the configuration of the server, with its schedules. Returns its id.",
   params: Type.Object(
     {
       ...jobParts,
@@ -109,7 +109,7 @@ export const metadataBackupEditJob = defineOperation({
   ...change,
   name: "metadataBackup.editJob",
   summary:
-    "Changes a job that backs up databases of pools or the configuration of the server; absent properties stay.",
+    "Changes a job that backs up databases of pools or the configuration of the server. Absent properties stay.",
   params: Type.Object(
     {
       ...jobParts,
@@ -135,7 +135,8 @@ export const metadataBackupDeleteJob = defineOperation({
 export const metadataBackupRunJob = defineOperation({
   ...change,
   name: "metadataBackup.runJob",
-  summary: "Runs a metadata backup job for a schedule, and waits for its end.",
+  summary:
+    "Runs a metadata backup job for a schedule, and returns when the run has ended.",
   params: Type.Object(runParts, closed),
   result: Type.Boolean(),
   handler: (input, context) => jobs.run(context, input),

@@ -43,7 +43,7 @@ const jobs = new ContractJobs({
 export const mirrorBackupGetAllJobs = defineOperation({
   name: "mirrorBackup.getAllJobs",
   summary:
-    "All jobs that copy backups of a repository into others; a caller without admin rights gets none.",
+    "Lists the jobs that copy backups of a repository into others. Callers without admin rights get an empty list.",
   params: Type.Object({}),
   result: Type.Array(PublicJob),
   permission: "user",
@@ -59,7 +59,7 @@ export const mirrorBackupGetAllJobs = defineOperation({
 
 export const mirrorBackupGetJob = defineOperation({
   name: "mirrorBackup.getJob",
-  summary: "A job that copies backups of a repository into others.",
+  summary: "Returns a job that copies backups of a repository into others.",
   params: Type.Object({ id }, closed),
   result: PublicJob,
   permission: "admin",
@@ -82,7 +82,7 @@ const contractParts = {
   sourceRemote: Type.String({
     minLength: 1,
     maxLength: 128,
-    description: "Id of the backup repository that is copied from.",
+    description: "Id of the source repository.",
   }),
   remotes: Type.Object(
     {},
@@ -93,7 +93,7 @@ const contractParts = {
   ),
   filter: open("{id} or {id: {__or: [ids]}} of VMs; default: all backups."),
   settings: open(
-    "By id of a schedule: exportRetention, longTermRetention; those of all schedules under ``: concurrency, maxExportRate.",
+    "By id of a schedule: exportRetention, longTermRetention; those of all schedules have the key ``: concurrency, maxExportRate.",
   ),
 };
 
@@ -101,7 +101,7 @@ export const mirrorBackupCreateJob = defineOperation({
   ...change,
   name: "mirrorBackup.createJob",
   summary:
-    "Creates a job that copies backups of a repository into others, with its schedules; its id.",
+    "Creates a job that copies backups of a repository into others, with its schedules. Returns its id.",
   params: Type.Object(
     { ...contractParts, schedules: Type.Optional(newSchedules) },
     closed,
@@ -114,7 +114,7 @@ export const mirrorBackupEditJob = defineOperation({
   ...change,
   name: "mirrorBackup.editJob",
   summary:
-    "Changes a job that copies backups of a repository into others; absent settings stay.",
+    "Changes a job that copies backups of a repository into others. Absent settings stay.",
   params: Type.Object({ ...contractParts, id }, closed),
   result: Type.Boolean(),
   handler: (input, { services }) => jobs.edit(services, input),
@@ -132,7 +132,8 @@ export const mirrorBackupDeleteJob = defineOperation({
 export const mirrorBackupRunJob = defineOperation({
   ...change,
   name: "mirrorBackup.runJob",
-  summary: "Runs a mirror job for a schedule, and waits for its end.",
+  summary:
+    "Runs a mirror job for a schedule, and returns when the run has ended.",
   params: Type.Object(vmRunParts, closed),
   result: Type.Boolean(),
   handler: (input, context) => jobs.run(context, input),

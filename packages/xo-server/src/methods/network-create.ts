@@ -41,7 +41,7 @@ export interface NewVlan {
   readonly vlan: number;
 }
 
-/** On all hosts of the pool. */
+/** Creates a VLAN on all hosts of the pool. */
 export async function createVlan(
   xapi: Xapi,
   { trunk, network, vlan }: NewVlan,
@@ -69,7 +69,7 @@ export interface NewBond {
   readonly mode: (typeof bondModes)[number];
 }
 
-/** On every host that has PIFs of the same networks. */
+/** Creates a bond on each host that has PIFs of the same networks. */
 export async function createBond(
   objects: PoolObjects,
   xapi: Xapi,
@@ -81,7 +81,7 @@ export async function createBond(
   });
 }
 
-/** By host, in the order of the hosts' PIFs given. */
+/** PIFs of the same networks by host, in the order of the given PIFs. */
 function peersOf(
   objects: PoolObjects,
   members: readonly PoolObject[],

@@ -70,10 +70,11 @@ export const poolListMissingPatchesOfHosts = defineOperation({
 
 export const poolGetPatchesDifference = defineOperation({
   name: "pool.getPatchesDifference",
-  summary: "Names of updates that one host has installed and another has not.",
+  summary:
+    "Lists the updates that one host has installed and another host has not.",
   params: Type.Object({
-    source: idOf("the host that has them"),
-    target: idOf("the host that has them not"),
+    source: idOf("the host that has the updates"),
+    target: idOf("the host that lacks them"),
   }),
   result: Type.Array(Type.String()),
   permission: { ...onId("read", "host"), id: ({ source }) => source },
@@ -91,7 +92,8 @@ export const poolGetPatchesDifference = defineOperation({
 const HostState = Type.Object({
   host: Type.String(),
   version: Type.String({
-    description: "To compare: equal for equal software.",
+    description:
+      "Identifies the installed software: equal values, equal software.",
   }),
   missing: Type.Optional(Type.Integer()),
   security: Type.Optional(Type.Integer()),
@@ -104,7 +106,7 @@ const HostState = Type.Object({
 export const poolGetPatchState = defineOperation({
   name: "pool.getPatchState",
   summary:
-    "How many updates each host of a pool lacks, by the last check, and what it runs. Queries no host.",
+    "Returns the number of missing updates and the version of each host of a pool, from the last check. Does not query the hosts.",
   params: Type.Object({ id: idOf("a pool") }),
   result: Type.Object({
     hosts: Type.Array(HostState),

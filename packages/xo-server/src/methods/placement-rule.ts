@@ -245,7 +245,7 @@ function maySee(pool: string, rights: Pick<HandlerContext, "check">): boolean {
   }
 }
 
-/** Without the ids of VMs and hosts that the caller may not read. */
+/** Omits the ids of VMs and hosts that the caller may not read. */
 async function withoutHidden(
   rules: readonly PublicRule[],
   { user, permission, objects }: OperationContext,

@@ -109,7 +109,7 @@ export const placementPlanEvacuation = defineOperation({
 export const placementPlanFailover = defineOperation({
   name: "placement.planFailover",
   summary:
-    "Failover plan: where VMs would restart if hosts failed at the same time.",
+    "Plans a failover: where VMs would restart if hosts failed at the same time.",
   params: Type.Object({ pool, hosts }),
   result: schemas.FailoverResult,
   permission: ofPool("read"),
@@ -127,7 +127,7 @@ export const placementPlanFailover = defineOperation({
 export const placementGetSurvival = defineOperation({
   name: "placement.getSurvival",
   summary:
-    "Number of host failures to tolerate: how many hosts of a pool can fail at the same time.",
+    "Returns the number of host failures to tolerate: how many hosts of a pool can fail at the same time.",
   params: Type.Object({
     pool,
     maxFailures: Type.Optional(
@@ -165,7 +165,7 @@ export const placementGetSurvival = defineOperation({
 export const placementWhatIf = defineOperation({
   name: "placement.whatIf",
   summary:
-    "Capacity and survivable failures of a pool with hypothetical changes of hosts and VMs.",
+    "Returns capacity and survivable failures of a pool with hypothetical changes of hosts and VMs.",
   params: Type.Object({
     pool,
     changes: Type.Array(schemas.ChangeInput, { maxItems: MAX_CHANGES }),

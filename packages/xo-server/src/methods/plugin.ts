@@ -44,7 +44,7 @@ const verb = (
 
 export const pluginGet = defineOperation({
   name: "plugin.get",
-  summary: "All plugins, without their secrets.",
+  summary: "Lists the plugins, without their secrets.",
   params: Type.Object({}),
   result: Type.Array(PublicPlugin),
   permission: "admin",
@@ -56,7 +56,7 @@ export const pluginConfigure = defineOperation({
   ...change,
   name: "plugin.configure",
   summary:
-    "Configures a plugin, effective from its next load. A secret that is masked as in plugin.get stays.",
+    "Configures a plugin; takes effect when it is loaded the next time. Masked secrets stay as they were.",
   params: Type.Object({ id, configuration: Type.Unknown() }, closed),
   async handler(params, { services }) {
     await services.plugins.configure(params.id, params.configuration);
@@ -68,25 +68,25 @@ export const pluginConfigure = defineOperation({
 export const pluginOperations = [
   pluginGet,
   pluginConfigure,
-  verb("load", "Switches a plugin on.", (plugins, one) => {
+  verb("load", "Loads a plugin.", (plugins, one) => {
     plugins.load(one);
   }),
-  verb("unload", "Switches a plugin off.", (plugins, one) => {
+  verb("unload", "Unloads a plugin.", (plugins, one) => {
     plugins.unload(one);
   }),
   verb(
     "enableAutoload",
-    "Switches a plugin on at each start.",
+    "Enables loading of a plugin at each start of the server.",
     (plugins, one) => plugins.setAutoload(one, true),
   ),
   verb(
     "disableAutoload",
-    "Leaves a plugin off at the next start.",
+    "Disables loading of a plugin at the start of the server.",
     (plugins, one) => plugins.setAutoload(one, false),
   ),
   verb(
     "purgeConfiguration",
-    "Forgets how a plugin is configured.",
+    "Deletes the configuration of a plugin.",
     (plugins, one) => plugins.purge(one),
   ),
 ];

@@ -14,7 +14,7 @@ import { hostsOf, onPool, options, pool } from "./rolling-parameters.js";
 export const poolPlanRollingUpdate = defineOperation({
   name: "pool.planRollingUpdate",
   summary:
-    "What a rolling update (or reboot) of a pool would do, without doing anything: order of hosts, migrations, estimated length, riskiest step, what prevents it.",
+    "Plans a rolling update (or reboot) of a pool without starting it: order of hosts, migrations, estimated duration, riskiest step, problems that prevent it.",
   params: Type.Object({
     pool,
     ...options,
@@ -100,7 +100,7 @@ const Nothing = Type.Null();
 export const poolGetRollingState = defineOperation({
   name: "pool.getRollingState",
   summary:
-    "The rolling reboot or update of a pool that is in progress or has stopped before its end, and the last one that has ended.",
+    "Returns the rolling reboot or update of a pool that is in progress or has stopped, and the last one that has ended.",
   params: Type.Object({ pool }),
   result: Type.Object({
     current: Type.Union([Type.Object({}), Nothing]),

@@ -89,7 +89,7 @@ const goOn =
     return true;
   };
 
-/** Without the parameters that are ignored. */
+/** Omits ignored parameters. */
 function toCall(
   kind: RollingCall["kind"],
   input: Omit<RollingCall, "kind">,

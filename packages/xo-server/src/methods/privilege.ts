@@ -11,7 +11,7 @@ import {
 } from "../rights/check-names.js";
 import { requireOwnRole } from "./role.js";
 
-const id = Type.String({ minLength: 1, description: "Of a privilege." });
+const id = Type.String({ minLength: 1, description: "Id of a privilege." });
 const closed = { additionalProperties: false } as const;
 const word = { minLength: 1, maxLength: 256 } as const;
 const parts = {

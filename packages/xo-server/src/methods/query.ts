@@ -12,7 +12,7 @@ const unsorted = {
   type: Type.String({
     minLength: 1,
     maxLength: 64,
-    description: "As objects call it: VM, VM-template, host, SR, ...",
+    description: "Object type: VM, VM-template, host, SR, ...",
   }),
   filter: Type.Optional(
     Type.String({
@@ -59,7 +59,7 @@ const fields = Type.Optional(
 const name = Type.String({
   minLength: 1,
   maxLength: 64,
-  description: "What the client calls its query.",
+  description: "Name of the query, chosen by the client.",
 });
 const window = {
   offset: Type.Integer({ minimum: 0 }),
@@ -78,7 +78,7 @@ const closed = { additionalProperties: false } as const;
 export const queryPage = defineOperation({
   name: "query.page",
   summary:
-    "Objects that match, sorted, a page at a time: {total, revision, next?, complete?, rows}. `complete: false`: a pool is still being loaded, there may be more.",
+    "Returns a page of the objects that match, sorted: {total, revision, next?, complete?, rows}. `complete: false`: a pool is still being loaded, there may be more.",
   params: Type.Object(
     {
       ...selection,
@@ -87,7 +87,7 @@ export const queryPage = defineOperation({
       after: Type.Optional(
         Type.String({
           maxLength: 8192,
-          description: "`next` of the page before.",
+          description: "`next` of the previous page.",
         }),
       ),
     },
@@ -110,7 +110,7 @@ export const queryPage = defineOperation({
 export const queryCount = defineOperation({
   name: "query.count",
   summary:
-    "How many objects match. With `details`: {count, complete?}; `complete: false`: a pool is still being loaded, there may be more.",
+    "Returns the number of objects that match. With `details`: {count, complete?}; `complete: false`: a pool is still being loaded, there may be more.",
   params: Type.Object({ ...selection, details }, closed),
   result: Type.Union([
     Type.Integer(),
@@ -127,7 +127,7 @@ export const queryCount = defineOperation({
 export const queryGroup = defineOperation({
   name: "query.group",
   summary:
-    "How many objects match for each value of a path: $pool, $container, power_state, tags, ... With `details`: {total, groups, complete?}; an object with several values (tags) is counted in several groups, and once in `total`.",
+    "Returns the number of objects that match, for each value of a path: $pool, $container, power_state, tags, ... With `details`: {total, groups, complete?}; an object with several values (tags) is counted in several groups, and once in `total`.",
   params: Type.Object(
     {
       ...selection,
@@ -154,7 +154,7 @@ export const queryGroup = defineOperation({
 export const queryColumns = defineOperation({
   name: "query.columns",
   summary:
-    "A few properties of very many objects, by columns, unordered: {revision, total, state, ids?, complete?, columns}. `complete: false`: a pool is still being loaded. A column is {values}, {values, indexes} where the same values are frequent (an object's is `values[index]`), or {step, values} for `now.*`: integer multiples of step; null: missing. With `known` only changes since then are returned.",
+    "Returns a few properties of many objects as columns, unordered: {revision, total, state, ids?, complete?, columns}. `complete: false`: a pool is still being loaded. A column is {values}, {values, indexes} where the same values are frequent (an object's is `values[index]`), or {step, values} for `now.*`: integer multiples of step; null: missing. With `known` only changes since then are returned.",
   params: Type.Object(
     {
       ...unsorted,
@@ -167,7 +167,7 @@ export const queryColumns = defineOperation({
         Type.String({
           maxLength: 8192,
           description:
-            "`state` of the answer before: ids are left out when they are the same, columns when all their values are.",
+            "`state` of the previous response: ids are omitted if they have not changed, columns if none of their values has.",
         }),
       ),
       limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200_000 })),
@@ -231,7 +231,7 @@ export const queryChange = defineOperation({
 export const queryClose = defineOperation({
   name: "query.close",
   summary:
-    "Ends the notifications of a query; returns false without a subscription.",
+    "Closes a query: no more notifications are sent. Returns false if it was not open.",
   params: Type.Object({ name }, closed),
   result: Type.Boolean(),
   permission: "viewer",

@@ -3,7 +3,7 @@ import { Type, type Static } from "typebox";
 import { defineOperation, type OperationContext } from "./define-operation.js";
 import type { ResourceSets } from "../resource-sets/resource-sets.js";
 
-const id = Type.String({ minLength: 1, description: "Of a resource set." });
+const id = Type.String({ minLength: 1, description: "Id of a resource set." });
 const name = Type.String({ minLength: 1, maxLength: 1024 });
 const quantity = Type.Integer({ minimum: 0 });
 const limitId = Type.String({
@@ -18,7 +18,7 @@ const Limits = Type.Record(
     quantity,
     Type.Object({ total: quantity }, { additionalProperties: true }),
   ]),
-  { description: "How much at most, by name; what is not there is not bound." },
+  { description: "Quotas by name; absent ones are unlimited." },
 );
 const closed = { additionalProperties: false } as const;
 
@@ -61,7 +61,8 @@ const readable = async (setId: string, context: OperationContext) =>
 
 export const resourceSetGetAll = defineOperation({
   name: "resourceSet.getAll",
-  summary: "The resource sets that one may use; of an admin all.",
+  summary:
+    "Lists the resource sets that the caller may use; for administrators all.",
   params: Type.Object({}),
   result: Type.Array(PublicSet),
   permission: "user",
@@ -73,7 +74,7 @@ export const resourceSetGetAll = defineOperation({
 
 export const resourceSetGet = defineOperation({
   name: "resourceSet.get",
-  summary: "One resource set, and how much of it is used.",
+  summary: "Returns a resource set and its usage.",
   params: Type.Object({ id }, closed),
   result: PublicSet,
   permission: "user",
@@ -83,7 +84,7 @@ export const resourceSetGet = defineOperation({
 export const resourceSetCreate = defineOperation({
   ...change,
   name: "resourceSet.create",
-  summary: "A new resource set; as it is then.",
+  summary: "Creates a resource set and returns it.",
   params: Type.Object({ name, ...optionalParts() }, closed),
   result: PublicSet,
   async handler(input, context) {
@@ -98,7 +99,7 @@ export const resourceSetCreate = defineOperation({
 export const resourceSetSet = defineOperation({
   ...change,
   name: "resourceSet.set",
-  summary: "Changes a resource set; absent properties stay.",
+  summary: "Changes a resource set. Absent properties stay.",
   params: Type.Object(
     { id, name: Type.Optional(name), ...optionalParts() },
     closed,
@@ -113,7 +114,7 @@ export const resourceSetSet = defineOperation({
 export const resourceSetDelete = defineOperation({
   ...change,
   name: "resourceSet.delete",
-  summary: "Deletes a resource set; its VMs stay.",
+  summary: "Deletes a resource set. Its VMs stay.",
   params: Type.Object({ id }, closed),
   async handler(params, { services }) {
     await services.store.resourceSets.delete(params.id);

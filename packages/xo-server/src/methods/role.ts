@@ -4,7 +4,7 @@ import { Type } from "typebox";
 import { defineOperation } from "./define-operation.js";
 import { privilegesOf } from "../auth/public-role.js";
 
-const id = Type.String({ minLength: 1, description: "Of a role." });
+const id = Type.String({ minLength: 1, description: "Id of a role." });
 const name = Type.String({ minLength: 1, maxLength: 1024 });
 const description = Type.String({ maxLength: 1024 });
 const closed = { additionalProperties: false } as const;

@@ -7,7 +7,7 @@ import { resumesRun } from "./job-run.js";
 const id = Type.String({
   minLength: 1,
   maxLength: 128,
-  description: "Of a schedule.",
+  description: "Id of a schedule.",
 });
 const closed = { additionalProperties: false } as const;
 const change = { permission: "admin", changes: true } as const;
@@ -16,7 +16,7 @@ const DAY_MS = 86_400_000;
 const jobId = Type.String({
   minLength: 1,
   maxLength: 128,
-  description: "Of a job.",
+  description: "Id of a job.",
 });
 const cron = Type.String({
   minLength: 1,
@@ -33,20 +33,20 @@ const how = {
   missed: Type.Optional(
     Type.Enum(["skip", "once"], {
       description:
-        "Runs missed while no server was running are skipped, or made up for once; default: once.",
+        "What happens to runs that were missed while no server was running: skip, or once: a single run replaces them. Default: once.",
     }),
   ),
   overlap: Type.Optional(
     Type.Enum(["skip", "queue"], {
       description:
-        "A time at which the job is still being done is skipped, or waits; default: skip.",
+        "What happens at a time when the job is still running: skip, or wait for its end. Default: skip.",
     }),
   ),
 };
 const missedLimitMs = Type.Integer({
   minimum: 0,
   maximum: 366 * DAY_MS,
-  description: "What was missed longer ago is skipped, in ms.",
+  description: "Runs missed longer ago than this are skipped, in ms.",
 });
 
 const PublicSchedule = Type.Object({
@@ -74,7 +74,7 @@ const example = {
 
 export const scheduleGetAll = defineOperation({
   name: "schedule.getAll",
-  summary: "All schedules of jobs.",
+  summary: "Lists the schedules of jobs.",
   params: Type.Object({}),
   result: Type.Array(PublicSchedule),
   permission: "admin",
@@ -91,7 +91,7 @@ export const scheduleGetAll = defineOperation({
 
 export const scheduleGet = defineOperation({
   name: "schedule.get",
-  summary: "One schedule.",
+  summary: "Returns a schedule.",
   params: Type.Object({ id }, closed),
   result: PublicSchedule,
   permission: "admin",
@@ -111,7 +111,8 @@ const MOST_MS = 4_102_444_800_000;
 
 export const schedulePreview = defineOperation({
   name: "schedule.preview",
-  summary: "The next times that a cron expression means, in ms.",
+  summary:
+    "Returns the next times of a cron expression, in ms since the epoch.",
   params: Type.Object(
     {
       cron,
@@ -149,7 +150,7 @@ function nextTimes(times: Times, count: number, from: number): number[] {
 export const scheduleCreate = defineOperation({
   ...change,
   name: "schedule.create",
-  summary: "A new schedule of a job.",
+  summary: "Creates a schedule of a job.",
   params: Type.Object(
     {
       jobId,
@@ -176,7 +177,7 @@ export const scheduleCreate = defineOperation({
 export const scheduleSet = defineOperation({
   ...change,
   name: "schedule.set",
-  summary: "Changes a schedule; absent properties stay.",
+  summary: "Changes a schedule. Absent properties stay.",
   params: Type.Object(
     {
       id,
@@ -215,7 +216,7 @@ export const scheduleSet = defineOperation({
 export const scheduleDelete = defineOperation({
   ...change,
   name: "schedule.delete",
-  summary: "Deletes a schedule; its job stays.",
+  summary: "Deletes a schedule. Its job stays.",
   params: Type.Object({ id }, closed),
   result: Type.Boolean(),
   rest: {
@@ -236,7 +237,8 @@ const changeOperations = [scheduleCreate, scheduleSet, scheduleDelete];
 export const scheduleRun = defineOperation({
   ...change,
   name: "schedule.run",
-  summary: "Does the job of a schedule now, and waits for its end.",
+  summary:
+    "Runs the job of a schedule now, and returns when the run has ended.",
   params: Type.Object({ id }, closed),
   result: Type.Boolean(),
   rest: {
@@ -260,7 +262,7 @@ export const scheduleRun = defineOperation({
 export const scheduleRunSequence = defineOperation({
   ...change,
   name: "schedule.runSequence",
-  summary: "Does the jobs of schedules one after the other, until one fails.",
+  summary: "Runs the jobs of schedules one after another, until one fails.",
   params: Type.Object(
     { schedules: Type.Array(id, { maxItems: 1_000 }) },
     closed,

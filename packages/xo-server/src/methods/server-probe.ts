@@ -20,13 +20,19 @@ const Certificate = Type.Object({
   fingerprint: Type.String({ description: "SHA-256, 64 hexadecimal digits." }),
   subject: Type.String(),
   issuer: Type.String(),
-  names: Type.String({ description: "Names and addresses that it is for." }),
+  names: Type.String({
+    description: "Names and addresses for which it is valid.",
+  }),
   validFrom: Type.Integer({ description: "Ms since the epoch." }),
   validTo: Type.Integer(),
   isSelfSigned: Type.Boolean(),
-  isTrusted: Type.Boolean({ description: "Known authorities vouch for it." }),
+  isTrusted: Type.Boolean({
+    description: "Whether it is signed by a trusted authority.",
+  }),
   distrust: Type.Optional(
-    Type.String({ description: "Why they do not, in OpenSSL's word." }),
+    Type.String({
+      description: "Why it is not trusted, as OpenSSL's error code.",
+    }),
   ),
 });
 
@@ -35,11 +41,14 @@ const Probe = Type.Object({
   isReachable: Type.Boolean(),
   problem: Type.Optional(
     Type.Enum([...problems], {
-      description: "Why a login would fail; absent: it would not.",
+      description: "Why a login would fail; absent: it would succeed.",
     }),
   ),
   coordinator: Type.Optional(
-    Type.String({ description: "To be added in its place: it is a member." }),
+    Type.String({
+      description:
+        "Address of the coordinator to add instead: this host is a pool member.",
+    }),
   ),
   certificate: Type.Optional(Certificate),
 });
@@ -49,7 +58,7 @@ const LIMIT_MS = 5_000;
 export const serverProbe = defineOperation({
   name: "server.probe",
   summary:
-    "Checks whether a pool is reachable at an address and returns its certificate, without signing in. Nothing is reported about other programs.",
+    "Checks whether a pool is reachable at an address and returns its certificate, without signing in. Reports nothing about servers that are no XAPI.",
   params: Type.Object(
     {
       host: Type.String({

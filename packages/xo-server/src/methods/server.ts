@@ -5,7 +5,7 @@ import { namedPools } from "../pools/named-pools.js";
 import { defineOperation, type OperationContext } from "./define-operation.js";
 import { PublicServer, toPublicServers } from "../pools/public-server.js";
 
-const id = Type.String({ minLength: 1, description: "Of a server." });
+const id = Type.String({ minLength: 1, description: "Id of a server." });
 const host = Type.String({
   minLength: 1,
   pattern: "^[^\\s@]+$",
@@ -129,7 +129,9 @@ export const serverAdd = defineOperation({
       password,
       label: Type.Optional(label),
       autoConnect: Type.Optional(
-        Type.Boolean({ description: "False: only noted down." }),
+        Type.Boolean({
+          description: "False: the server is added, but not connected.",
+        }),
       ),
       allowUnauthorized: Type.Optional(allowUnauthorized),
       fingerprint: Type.Optional(fingerprint),

@@ -20,7 +20,9 @@ export const sessionCreateToken = defineOperation({
   ),
   result: Type.Object({
     token: Type.String({ description: "It is returned only once." }),
-    lifeMs: Type.Number({ description: "Until it expires at the latest." }),
+    lifeMs: Type.Number({
+      description: "Time until the token expires at the latest, in ms.",
+    }),
   }),
   permission: "user",
   changes: true,
@@ -48,7 +50,7 @@ export const sessionCreateToken = defineOperation({
 export const sessionKeepAlive = defineOperation({
   name: "session.keepAlive",
   summary:
-    "Records that the user has used this session, for auth.sessionIdleMinutes. Pages send calls by themselves: for them these are no uses.",
+    "Records that the user has used this session, for auth.sessionIdleMinutes. Calls that a page sends without the user do not count.",
   params: Type.Object({}, { additionalProperties: false }),
   result: Type.Boolean(),
   permission: "user",

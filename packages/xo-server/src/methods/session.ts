@@ -39,7 +39,10 @@ export const sessionSignIn = defineOperation({
       username: Type.Optional(text),
       password: Type.Optional(Type.String({ maxLength: 4096 })),
       otp: Type.Optional(
-        Type.String({ description: "Of users with a second factor." }),
+        Type.String({
+          description:
+            "One-time code, of users with two-factor authentication.",
+        }),
       ),
       token: Type.Optional(text),
     },

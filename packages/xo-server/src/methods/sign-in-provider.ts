@@ -86,7 +86,9 @@ const OidcSettings = Type.Partial(
       "As `oidc` of config.yaml. Without clientSecret the stored one is kept, if issuer and clientId are the same.",
   },
 );
-const enabled = Type.Boolean({ description: "Whether users can sign in." });
+const enabled = Type.Boolean({
+  description: "Whether users can sign in with it.",
+});
 const id = Type.Enum(["ldap", "oidc"]);
 const change = {
   permission: "admin",
@@ -164,7 +166,7 @@ export const signInProviderDelete = defineOperation({
   ...change,
   name: "signInProvider.delete",
   summary:
-    "Deletes the stored configuration of LDAP or OpenID Connect. Its users stay, but cannot sign in by it.",
+    "Deletes the stored configuration of LDAP or OpenID Connect. Its users stay, but can no longer sign in with it.",
   params: Type.Object({ id }, closed),
   async handler(params, { services }) {
     await services.providerSettings.delete(params.id);
@@ -193,9 +195,11 @@ export const signInProviderTestLdap = defineOperation({
   ),
   result: Type.Object({
     dn: Type.Optional(
-      Type.String({ description: "Of the entry; absent: no such user." }),
+      Type.String({
+        description: "DN of the entry; absent: there is no such user.",
+      }),
     ),
-    accepted: Type.Boolean({ description: "Whether the password is right." }),
+    accepted: Type.Boolean({ description: "Whether the password is correct." }),
     name: Type.Optional(Type.String()),
     groups: Type.Optional(Type.Array(Type.String())),
     isAdmin: Type.Optional(

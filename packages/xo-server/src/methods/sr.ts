@@ -101,7 +101,7 @@ export const srReclaimSpace = defineOperation({
   handler: ({ id }, context) => trim(on(context, id), context.objects),
 });
 
-/** Those that are so already are passed over. */
+/** Plugs or unplugs PBDs; those already in that state are skipped. */
 async function switchPbds(
   objects: PoolObjects,
   { xapi, object }: PoolObject,
@@ -115,7 +115,7 @@ async function switchPbds(
   return true;
 }
 
-/** What XAPI refuses then leaves the SR connected as it was. */
+/** Removes the SR; if XAPI rejects that, its connections are restored. */
 async function end(
   objects: PoolObjects,
   sr: PoolObject,
@@ -136,7 +136,7 @@ async function end(
   return true;
 }
 
-/** On all hosts at a time; the first error when all have ended. */
+/** Calls all hosts in parallel. @throws the first error, when all calls have ended */
 async function callAll(
   xapi: PoolObject["xapi"],
   method: string,

@@ -17,7 +17,7 @@ const how = {
   start: Type.Optional(
     Type.Integer({
       description:
-        "Only points after it, in s: endTimestamp of the answer before.",
+        "Only points after this time, in seconds since the epoch: endTimestamp of the previous response.",
     }),
   ),
 };
@@ -31,8 +31,12 @@ const read = {
 
 const ofOne = Type.Unsafe<RawJson>(
   Type.Object({
-    endTimestamp: Type.Integer({ description: "Of the last point, in s." }),
-    interval: Type.Integer({ description: "Between two points, in s." }),
+    endTimestamp: Type.Integer({
+      description: "Time of the last point, in seconds since the epoch.",
+    }),
+    interval: Type.Integer({
+      description: "Time between two points, in seconds.",
+    }),
     stats: Type.Object({}, { description: "Points, oldest first, or null." }),
   }),
 );
@@ -49,7 +53,7 @@ const route = (path: string, operationId: string): RestRoute => ({
 
 export const hostStats = defineOperation({
   name: "host.stats",
-  summary: "What a host has measured of itself.",
+  summary: "Returns statistics of a host.",
   params: Type.Object({ host: of("a host"), ...how }),
   result: ofOne,
   permission: { ...read, resource: "host", id: ({ host }) => host },
@@ -60,7 +64,7 @@ export const hostStats = defineOperation({
 
 export const vmStats = defineOperation({
   name: "vm.stats",
-  summary: "What its host has measured of a running VM.",
+  summary: "Returns statistics of a running VM.",
   params: Type.Object({ id: of("a VM"), ...how }),
   result: ofOne,
   permission: { ...read, resource: "VM" },
@@ -71,7 +75,7 @@ export const vmStats = defineOperation({
 
 export const poolStats = defineOperation({
   name: "pool.stats",
-  summary: "What the hosts of a pool have measured of themselves.",
+  summary: "Returns statistics of the hosts of a pool.",
   params: Type.Object({ id: of("a pool"), ...how }),
   result: ofHosts,
   permission: { ...read, resource: "pool" },
@@ -89,7 +93,7 @@ export const poolStats = defineOperation({
 
 export const srStats = defineOperation({
   name: "sr.stats",
-  summary: "Input and output of an SR as each of its hosts sees them.",
+  summary: "Returns I/O statistics of an SR, from each of its hosts.",
   params: Type.Object({ id: of("an SR"), ...how }),
   result: ofHosts,
   permission: { ...read, resource: "SR" },

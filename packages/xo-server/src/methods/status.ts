@@ -5,7 +5,7 @@ import { VisibleStatus } from "../status/status.js";
 export const statusSubscribe = defineOperation({
   name: "status.subscribe",
   summary:
-    "The status as it is now, as far as the caller may read it; notifications `status` {revision, base, patch} follow (patch: RFC 7386), or {revision, status} after a gap.",
+    "Subscribes to the status, as far as the caller may read it. Returns the current status; notifications `status` {revision, base, patch} follow (patch: RFC 7386), or {revision, status} after a gap.",
   params: Type.Object({}),
   result: Type.Object({ revision: Type.Integer(), status: VisibleStatus }),
   permission: "guest",
@@ -15,7 +15,7 @@ export const statusSubscribe = defineOperation({
 export const statusUnsubscribe = defineOperation({
   name: "status.unsubscribe",
   summary:
-    "Ends the notifications `status`; returns false without a subscription.",
+    "Unsubscribes from notifications `status`. Returns false without a subscription.",
   params: Type.Object({}),
   result: Type.Boolean(),
   permission: "guest",

@@ -32,12 +32,12 @@ const MOST_READ = 5_000;
 export const taskList = defineOperation({
   name: "task.list",
   summary:
-    "Tasks of the server, newest first: those of the current user, for administrators all. Tasks of pools are objects.",
+    "Lists tasks of the server, newest first: those of the current user, for administrators all. Tasks of pools are objects.",
   params: Type.Object(
     {
       object: Type.Optional(id),
       pending: Type.Optional(
-        Type.Boolean({ description: "Only those that have not ended." }),
+        Type.Boolean({ description: "Only tasks that have not ended." }),
       ),
       status: Type.Optional(
         Type.Enum(["pending", "success", "failure", "interrupted"]),
@@ -125,7 +125,7 @@ export const taskList = defineOperation({
 
 export const taskGet = defineOperation({
   name: "task.get",
-  summary: "A task of the server with its subtasks and notes.",
+  summary: "Returns a task of the server with its subtasks and notes.",
   params: Type.Object({ id }),
   result: PublicTask,
   permission: "viewer",
@@ -204,7 +204,7 @@ export const taskSubscribe = defineOperation({
 export const taskUnsubscribe = defineOperation({
   name: "task.unsubscribe",
   summary:
-    "Ends the notifications `task`; returns false without a subscription.",
+    "Unsubscribes from notifications `task`. Returns false without a subscription.",
   params: Type.Object({}),
   result: Type.Boolean(),
   permission: "viewer",

@@ -46,7 +46,7 @@ export const taskDestroy = defineOperation({
 export const taskAbort = defineOperation({
   ...changed,
   name: "task.abort",
-  summary: "Gives up a task of the REST API, with those of pools in it.",
+  summary: "Aborts a task of the server, with its XAPI tasks.",
   params: Params,
   permission: "user",
   rest: {
@@ -65,7 +65,7 @@ export const taskAbort = defineOperation({
 export const taskDelete = defineOperation({
   ...changed,
   name: "task.delete",
-  summary: "Forgets a task of the REST API that has ended.",
+  summary: "Deletes an ended task of the server.",
   params: Params,
   permission: "user",
   rest: {
@@ -85,7 +85,7 @@ export const taskDeleteAll = defineOperation({
   ...changed,
   name: "task.deleteAll",
   summary:
-    "Deletes all ended tasks of the REST API: those of the current user, for administrators all.",
+    "Deletes all ended tasks of the server: those of the current user, for administrators all.",
   params: Type.Object({}),
   permission: "user",
   rest: {

@@ -35,14 +35,14 @@ const which = Type.Object(
         {
           additionalProperties: true,
           description:
-            "Those that fit it, as getAuthenticationTokens has them.",
+            "Tokens that match this pattern of the properties that user.getAuthenticationTokens returns.",
         },
       ),
     ),
   },
   { additionalProperties: false },
 );
-const id = Type.String({ minLength: 1, description: "Of a user, or `me`." });
+const id = Type.String({ minLength: 1, description: "Id of a user, or `me`." });
 
 /** @throws XoError UNAUTHORIZED */
 export function personOf({ user: person }: CallContext): AuthenticatedUser {

@@ -17,13 +17,13 @@ export interface UserMethodsOptions {
   readonly oneTimePaths: Pick<OneTimePaths, "revoke">;
 }
 
-const id = Type.String({ minLength: 1, description: "Of a user." });
+const id = Type.String({ minLength: 1, description: "Id of a user." });
 const name = Type.String({ minLength: 1, maxLength: 1024 });
 const password = Type.String({ minLength: 1, maxLength: 4096 });
 const permission = Type.Enum(["admin", "none"] as const);
 const preferences = Type.Record(Type.String(), Type.Unknown(), {
   description:
-    "Merged with those of before; null removes one. `sshKeys`: public keys, offered when VMs are created: [{title, key}].",
+    "Merged with the stored ones; null removes one. `sshKeys`: public keys, offered when VMs are created: [{title, key}].",
 });
 const closed = { additionalProperties: false } as const;
 
@@ -194,7 +194,7 @@ export const userChangePassword = defineOperation({
   },
 });
 
-/** As Xen Orchestra does; null removes a preference. */
+/** Merges preferences like Xen Orchestra; null removes one. */
 function merge(
   before: User["preferences"],
   changes: User["preferences"],

@@ -20,7 +20,7 @@ const namePattern = Type.Optional(
     minLength: 1,
     maxLength: 1024,
     description:
-      "In the place of name, for several VMs (bulk.run): {name} stands for the name of the source.",
+      "Instead of name, for several VMs (bulk.run): {name} is replaced by the name of the source.",
   }),
 );
 const compress = Type.Optional(

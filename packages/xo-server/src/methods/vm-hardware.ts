@@ -152,7 +152,7 @@ export const vmGetSecurebootReadiness = defineOperation({
   },
 });
 
-/** Where it runs; any of the pool's hosts does for a halted one. */
+/** Host on which a VM runs; any host of the pool for a halted VM. */
 function hostOf(
   objects: PoolObjects,
   { $container, $pool }: Readonly<Record<string, unknown>>,

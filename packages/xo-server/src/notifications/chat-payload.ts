@@ -181,7 +181,7 @@ function toNtfy(
   };
 }
 
-/** As many lines as fit; the number of others is added. */
+/** Joins as many lines as fit, and adds the number of the others. */
 function joined(lines: readonly string[]): string {
   let length = 0;
   const fitting = lines.filter((line) => {

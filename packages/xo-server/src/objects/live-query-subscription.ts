@@ -158,7 +158,7 @@ export class LiveQuerySubscription {
     this.#retryLater();
   }
 
-  /** For the client: `complete`, unless it knows. */
+  /** The member `complete`, if it has changed for the client. */
   #completeness(isReset: boolean): { readonly complete?: boolean } {
     const before = isReset || this.#isComplete;
     const { isComplete } = this.#options.completeness;

@@ -209,7 +209,7 @@ export class ObjectNotices {
     });
   }
 
-  /** Without a subscriber the catalog does not encode what changes. */
+  /** Unsubscribes from the feed: without a subscriber the catalog does not encode changes. */
   #leaveFeed(): void {
     this.#unsubscribe?.();
     this.#unsubscribe = undefined;

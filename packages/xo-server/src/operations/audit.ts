@@ -130,7 +130,7 @@ function objectIdOf(
   }
 }
 
-/** As they may be shown and stored. */
+/** Parameters without secrets, to show and to store. */
 export function withoutSecrets(params: object): object {
   return redact(params, 0, isSecretParameter) as object;
 }

@@ -222,7 +222,10 @@ class OperationDispatcher<S> implements Dispatcher {
     return touchedPools({ ...params, ...id }, (id) => objects.connectionOf(id));
   }
 
-  /** When the answer arrives, the caller can read what the call has changed. */
+  /**
+   * Waits until the changes of a call are in the mirror, so that the caller can read them after
+   * the response.
+   */
   async #catchUp(pools: ReadonlySet<string>): Promise<void> {
     if (pools.size > 0) await this.options.catchUp?.(pools);
   }

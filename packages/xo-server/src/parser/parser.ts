@@ -1,6 +1,6 @@
 import {
   createParserPool,
-  type HistogramSnapshot,
+  type DurationHistogramSnapshot,
   type ParserPool,
   type PriorityStats,
 } from "@xo-server/parser-pool";
@@ -65,7 +65,9 @@ function ofAll(pool: ParserPool): PriorityStats[] {
 }
 
 /** The sum of several histograms with the same buckets. */
-function toBuckets(histograms: readonly HistogramSnapshot[]): DelayBucket[] {
+function toBuckets(
+  histograms: readonly DurationHistogramSnapshot[],
+): DelayBucket[] {
   return histograms[0]!.bucketsMs.map((upTo, bucket) => ({
     upTo,
     count: histograms.reduce((sum, { counts }) => sum + counts[bucket]!, 0),
@@ -85,8 +87,8 @@ function toFigures(pool: ParserPool): ParserFigures {
   };
 }
 
-/** Of several histograms with the same buckets: the upper bound of the bucket of the 99th percentile, in ms. */
-function p99(histograms: readonly HistogramSnapshot[]): number {
+/** 99th percentile of several histograms with the same buckets: the upper bound of its bucket, in ms. */
+function p99(histograms: readonly DurationHistogramSnapshot[]): number {
   const total = histograms.reduce((sum, { count }) => sum + count, 0);
   const maxMs = Math.max(...histograms.map((one) => one.maxMs));
   const edges = histograms[0]!.bucketsMs;

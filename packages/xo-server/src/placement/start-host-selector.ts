@@ -66,7 +66,7 @@ export class StartHostSelector {
     throw new XoError("HOST_AGAINST_RULES", data);
   }
 
-  /** Only for VMs that are not running. */
+  /** Whether required rules apply to a VM that is not running. */
   #hasRequiredRules({ id, object }: PoolObject): boolean {
     const { $pool, power_state, tags } = object;
     if (power_state !== "Halted" && power_state !== "Suspended") return false;

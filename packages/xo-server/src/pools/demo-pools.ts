@@ -79,7 +79,7 @@ export class DemoPools {
     return true;
   }
 
-  /** At the end of the server, when its pools are disconnected. */
+  /** Stops the simulator at the end of the server, when its pools are disconnected. */
   async stop(): Promise<void> {
     await this.#running?.stop();
   }

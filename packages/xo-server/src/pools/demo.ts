@@ -10,7 +10,7 @@ export interface DemoPool {
 export interface Demo {
   /** Rejects when the simulator ends before its pools answer. */
   readonly ready: Promise<readonly DemoPool[]>;
-  /** At any time, also before `ready`. */
+  /** Stops the simulated pools, at any time, also before `ready`. */
   stop(): Promise<unknown>;
 }
 

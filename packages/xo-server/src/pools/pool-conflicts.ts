@@ -144,7 +144,7 @@ function uuidsOf({ uuid, hosts }: Identity): string[] {
   return uuid === undefined ? [...hosts] : [uuid, ...hosts];
 }
 
-/** What warnings depend on. */
+/** Key of the properties on which warnings depend. */
 function keyOf(identity: Identity): string {
   return `${identity.replacedUuid} ${uuidsOf(identity).join(" ")} ${identity.uuid}`;
 }

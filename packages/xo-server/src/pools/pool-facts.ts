@@ -50,7 +50,7 @@ export async function deletePoolFacts(
   await rm(join(dataDir, "pools", `${id}.json`), { force: true });
 }
 
-/** In memory only, for pools of a demo. */
+/** Creates facts in memory only, for pools of a demo. */
 export function createVolatilePoolFacts(): PoolFactsFile {
   let facts = NOTHING;
   return {

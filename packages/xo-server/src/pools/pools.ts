@@ -37,7 +37,7 @@ export interface Pools {
   /** Resolves when all pools connected so far have been created, or have failed. */
   created(): Promise<void>;
   list(): PoolStatus[];
-  /** For what is checked every second: a status counts the objects of each class. */
+  /** Summaries for checks every second: a full status counts the objects of each class. */
   listSummaries(): PoolSummary[];
   /** @throws XoError NOT_CONNECTED */
   xapi(id: string): Xapi;

@@ -15,10 +15,13 @@ export const PublicServer = Type.Object({
   readOnly: Type.Boolean(),
   allowUnauthorized: Type.Boolean(),
   fingerprint: Type.Optional(
-    Type.String({ description: "Of the certificate that was accepted." }),
+    Type.String({
+      description: "SHA-256 fingerprint of the accepted certificate.",
+    }),
   ),
   origin: Type.Enum(["api", "config", "demo"], {
-    description: "Only those of the API are changed over it.",
+    description:
+      "Only servers that were added by the API can be changed by it.",
   }),
   poolId: Type.Optional(Type.String()),
   poolNameLabel: Type.Optional(Type.String()),
@@ -38,7 +41,7 @@ export interface PublicServersOptions {
   readonly problemOf: (id: string) => ErrorSummary | undefined;
 }
 
-/** Those that were added over the API, then the others. */
+/** Returns servers that were added by the API, then the others. */
 export function toPublicServers({
   servers,
   pools,

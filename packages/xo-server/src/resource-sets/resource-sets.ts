@@ -260,7 +260,7 @@ export class ResourceSets implements ResourceSetAccess {
     return sum;
   }
 
-  /** Where the mirror can be waited for, a created VM is counted there alone. */
+  /** Releases a reservation. If the mirror has the created VM, only that is counted. */
   async #released(taken: readonly Taken[], vmId: string): Promise<void> {
     const { caughtUp } = this.#options;
     if (caughtUp === undefined) return;
@@ -268,7 +268,7 @@ export class ResourceSets implements ResourceSetAccess {
     for (const one of taken) this.#taken.delete(one);
   }
 
-  /** What the mirror does not contain yet of a reservation; undefined: nothing. */
+  /** Part of a reservation that the mirror does not contain yet; undefined: none. */
   #restOf(one: Taken, { byVm }: SetUsage): ResourceUsage | undefined {
     const { at, vmId = "", expected } = one;
     const now = this.#options.clock.now();

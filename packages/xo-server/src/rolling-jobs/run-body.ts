@@ -18,7 +18,7 @@ export interface RollingRunBody extends RunBody {
   readonly notBegun?: number;
 }
 
-/** What clients see of a run. */
+/** Converts a run for clients. */
 export function toRunBody(
   groups: readonly (readonly string[])[],
   pools: readonly PoolEntry[],

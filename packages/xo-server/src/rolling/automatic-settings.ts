@@ -34,7 +34,7 @@ export class AutomaticSettings {
     await movesEnded(hosts, this.#parts);
   }
 
-  /** As before the run. */
+  /** Restores the settings of before the run. */
   async restore(objects: PoolObjects): Promise<void> {
     const { pool: id, suspended } = this.#journal.record;
     if (Object.keys(suspended).length > 0) {

@@ -23,7 +23,7 @@ const SECONDS_PER_MOVE = 8;
 const MOVES_AT_A_TIME = 3;
 const GIB = 2 ** 30;
 
-/** From the last run of the pool, if it is of the same kind. */
+/** Durations of the last run of the pool, if it is of the same kind. */
 export function lengthsOf(
   kind: "reboot" | "update",
   last: Pick<LastRun, "kind" | "waves"> | undefined,
@@ -48,7 +48,7 @@ export function defaultLengths(kind: "reboot" | "update"): Lengths {
   return { host: REBOOT_S + (kind === "update" ? INSTALL_S : 0), move: 0 };
 }
 
-/** When waves start, are empty and end, in seconds from the beginning. */
+/** Estimates when waves start, are evacuated and end, in seconds from the start. */
 export function estimateWaves(
   waves: readonly { readonly actions: readonly MoveOfVm[] }[],
   objects: Pick<PoolObjects, "find">,

@@ -83,7 +83,7 @@ export interface PreviewParts {
   readonly now: number;
 }
 
-/** What a rolling reboot or update would do, as clients get it. */
+/** Returns the plan of a rolling reboot or update for clients. */
 export function toPreview(
   hosts: readonly PoolObject[],
   { plan, stuck, shutDown }: PreFlight,

@@ -42,7 +42,7 @@ export class RollingJournal {
     await this.#parts.records.keep(this.#record);
   }
 
-  /** For the next estimate, and what users see of the last run. */
+  /** Stores the last run, for the next estimate and for users. */
   keepLast(): Promise<void> {
     const { records, clock } = this.#parts;
     const { pool, since, turns, completed, waves, stopped } = this.#record;

@@ -76,7 +76,10 @@ export class RollingRecords {
     return { ...others, suspended };
   }
 
-  /** When the one began that is neither suspended nor stopped, in ms since the epoch: also one whose server has died. */
+  /**
+   * Start of the run that is neither suspended nor stopped, in ms since the epoch; also of one
+   * whose server has crashed.
+   */
   runningSince(pool: string): number | undefined {
     const record = this.current(pool);
     return record !== undefined && isUnderWay(record)

@@ -2,7 +2,7 @@ import type { RollingJournal } from "./rolling-journal.js";
 import type { RollingParts } from "./rolling-parts.js";
 import type { startAll } from "./turn.js";
 
-/** What starts the VMs that a run has shut down for a host, after the run. */
+/** Services that start the VMs that a run has shut down for a host. */
 export function startParts(
   journal: RollingJournal,
   host: string,

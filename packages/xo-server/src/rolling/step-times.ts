@@ -62,7 +62,10 @@ export class StepTimes {
     });
   }
 
-  /** When a step of this length may be begun, in ms since the epoch; Infinity: a user has suspended the run. */
+  /**
+   * Earliest start of a step of this duration, in ms since the epoch; Infinity: a user has
+   * suspended the run.
+   */
   startFor(ms: number): number {
     const { records, clock } = this.#parts;
     if (records.isSuspended(this.#journal.record.pool)) return Infinity;

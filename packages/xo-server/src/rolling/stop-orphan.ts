@@ -35,7 +35,7 @@ export function stopOrphan(
   });
 }
 
-/** In words of administrators: the run had the rights of a user. */
+/** Reason in terms of administrators: the run had the rights of a user. */
 function toCause(error: Error): Error {
   return new XoError("INTERRUPTED", {
     reason: `it is not continued: ${whyOf(error)}`,
@@ -53,7 +53,7 @@ function whyOf(error: Error): string {
   return typeof reason === "string" ? reason : error.message;
 }
 
-/** What could not be undone is a warning: abandoning the run tries again. */
+/** Undoes the turns. Failures are warnings: abandoning the run tries again. */
 async function undoTurns(
   journal: RollingJournal,
   parts: RollingParts,

@@ -51,7 +51,7 @@ export function isRebooting(
   );
 }
 
-/** After a failure the host is enabled again. */
+/** Takes a host down and updates it; after a failure the host is enabled again. */
 async function goDownUpdated(host: string, parts: TurnParts): Promise<void> {
   const { isUpdate, patches } = parts;
   const now = (own: TurnParts) => own.objects.get(host, "host");

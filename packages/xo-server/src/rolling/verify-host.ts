@@ -138,7 +138,10 @@ function isOlder(version: string, than: string): boolean {
   return version.localeCompare(than, "en", { numeric: true }) < 0;
 }
 
-/** After a reboot the updater or its repositories may be unreachable for some seconds. */
+/**
+ * Reads the missing updates, with retries: after a reboot the updater or its repositories may
+ * be unreachable for some seconds.
+ */
 async function missingOn(
   host: PoolObject,
   { patches, clock, signal }: VerifyParts,

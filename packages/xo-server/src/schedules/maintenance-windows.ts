@@ -90,7 +90,7 @@ export class MaintenanceWindows {
     return ends.next(since)! > now ? since : undefined;
   }
 
-  /** When the windows that are open from `from` on end; undefined: before `now`. */
+  /** End of the windows that are open from `from` on; undefined: before `now`. */
   #endOf(from: number, now: number): number | undefined {
     let end = from;
     const most = from + MAX_MERGED_MS;

@@ -26,7 +26,8 @@ export const WindowsShape = Type.Object(
             Type.Array(Type.Enum([...weekdays]), {
               minItems: 1,
               maxItems: 7,
-              description: "Days on which it begins; default: every day.",
+              description:
+                "Days on which the window begins; default: every day.",
             }),
           ),
           from: timeOfDay,
@@ -37,7 +38,7 @@ export const WindowsShape = Type.Object(
       {
         maxItems: 32,
         description:
-          "Times of the day; 22:00 to 06:00 includes midnight, equal times are a whole day. None: at any time.",
+          "Times of the day; 22:00 to 06:00 spans midnight, equal times mean the whole day. Empty: at any time.",
       },
     ),
     timezone: Type.Optional(
@@ -51,7 +52,7 @@ export const WindowsShape = Type.Object(
   {
     additionalProperties: false,
     description:
-      "Maintenance windows: a step that would not end within one is not begun; between them the run is suspended.",
+      "Maintenance windows: a step that would not end within a window is not started; between windows the run is suspended.",
   },
 );
 

@@ -21,7 +21,7 @@ export interface FollowerOptions {
   readonly pace: Pick<StatsInterval, "intervalMs">;
   readonly clock: WallClock;
   readonly logger: Pick<Logger, "debug" | "error">;
-  /** In [0, 1). */
+  /** Returns a number in [0, 1). */
   readonly random?: () => number;
 }
 

@@ -96,7 +96,7 @@ export function mapColumns(
   return found;
 }
 
-/** In the order of output: `cpus.2` before `cpus.10`. */
+/** Finds measures, in the order of output: `cpus.2` before `cpus.10`. */
 function find({ names }: Shape, measures: readonly Measure[]): MappedColumn[] {
   const all = names.flatMap((name, column) => {
     for (const { pattern, path, factor = 1 } of measures) {

@@ -80,7 +80,7 @@ export class MemoryShare {
   }
 }
 
-/** With all its rows, whether filled or not. */
+/** Memory of a track in bytes, with all rows, filled or not. */
 function costOf({ shape, capacity }: Track): number {
   const rows = Math.max(capacity, MOST_ROWS);
   return OBJECT_BYTES + 4 * shape.names.length * rows;

@@ -81,7 +81,7 @@ function used(total: number, free: number): number {
   return free > total ? NaN : total - free;
 }
 
-/** Without a guest agent all memory counts as used. */
+/** Subtracts free memory; without a guest agent all memory counts as used. */
 function less(all: number, free: number): number {
   return Number.isNaN(free) ? all : Math.max(0, all - free);
 }

@@ -48,7 +48,7 @@ export interface StepJournalOptions {
  * Of each step only the newest state is written.
  */
 export class StepJournal {
-  /** For tasks whose steps are not persisted. */
+  /** A journal that persists nothing. */
   static nowhere(): StepJournal {
     const store = {
       put: () => Promise.resolve(),

@@ -27,7 +27,7 @@ export class TaskMailbox {
     this.#wake?.();
   }
 
-  /** What comes, until it is closed. */
+  /** Yields messages until the mailbox is closed. */
   async *take(): AsyncGenerator<TaskChange, void, void> {
     while (!this.#isClosed) {
       const [next] = this.#waiting;

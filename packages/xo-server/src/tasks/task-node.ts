@@ -224,7 +224,7 @@ export class TaskNode implements TaskContext {
     this.#changed();
   }
 
-  /** As `body`, with the persisted state, which is not shown to clients. */
+  /** The body to store: with the persisted state, which clients do not see. */
   stored(): Readonly<Record<string, unknown>> {
     return {
       ...this.body(),

@@ -82,7 +82,7 @@ export function toView(task: Task): TaskView {
 /** Characters of a result, or of parameters, that are stored. */
 const MOST_CHARACTERS = 32_768;
 
-/** On success it is absent, or an object. */
+/** Result for clients: on success absent, or an object. */
 export function toResult(result: unknown): object | undefined {
   if (typeof result === "string") return { id: result };
   if (typeof result !== "object" || result === null) return undefined;
@@ -120,7 +120,7 @@ export function toFailure(error: Error): object {
   };
 }
 
-/** What became of each, where many were meant. */
+/** Results of each object of a bulk operation. */
 function ofMany({ data }: XoError): object {
   const { result } = data as { readonly result?: unknown };
   return typeof result === "object" && result !== null ? bounded(result) : {};

@@ -211,7 +211,7 @@ export class Tasks {
     } while (cursor !== undefined);
   }
 
-  /** Of all users and servers. */
+  /** Number of pending tasks of all users and servers. */
   async countPending(): Promise<number> {
     let count = 0;
     let cursor: string | undefined;

@@ -181,7 +181,7 @@ async function sendCommand<T>(
   }
 }
 
-/** By which a server that adopts the task finds its XAPI task. */
+/** Marks by which a server that adopts the task finds its XAPI task. */
 function marksOf({ taskId, lease }: TaskContext): Record<string, string> {
   // Without the id of the part other calls would have the same marks.
   if (taskId === undefined) return {};

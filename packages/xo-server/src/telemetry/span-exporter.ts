@@ -85,7 +85,7 @@ export class SpanExporter {
     return this.#sending;
   }
 
-  /** Until the queue is empty or a request fails. Never rejects. */
+  /** Sends spans until the queue is empty or a request fails. Never rejects. */
   async #sendAll(): Promise<void> {
     while (this.#queue.length > 0) {
       const batch = this.#queue.slice(0, MAX_BATCH);

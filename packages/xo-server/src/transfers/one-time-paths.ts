@@ -64,7 +64,7 @@ export class OneTimePaths {
     this.#lifeMs = lifeMs;
   }
 
-  /** From now on paths are valid on all servers of the database. */
+  /** Makes paths valid on all servers of the database. */
   share(shared: SharedPaths): void {
     this.#shared = shared;
   }

@@ -101,7 +101,7 @@ export class SharedPaths {
     return path?.slice(PATH_PREFIX.length).split("/")[0];
   }
 
-  /** For a user whose sessions end. */
+  /** Deletes the paths of a user whose sessions end. */
   async revoke(userId: string): Promise<void> {
     await this.#options.store.oneTimeCalls.deleteOfUser(userId);
   }

@@ -109,7 +109,10 @@ export class MissingPatches {
     }
   }
 
-  /** By brand and version: XenServer has repositories since version 8 (8.3 and later). */
+  /**
+   * Update system of a host by brand and version: XenServer has repositories since version 8
+   * (8.3 and later).
+   */
   systemOf({ object }: Pick<PoolObject, "object">): UpdateSystem {
     if (object["productBrand"] === "XCP-ng") return xcpNgUpdates;
     const [major = 0, minor = 0] = String(object["version"])

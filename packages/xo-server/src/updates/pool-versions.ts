@@ -2,7 +2,7 @@ import type { Inventory } from "@xo-server/inventory";
 import { PoolRecords } from "../placement/read-records.js";
 import { softwareVersion } from "./software-version.js";
 
-/** What the hosts of a pool run, by their ids. */
+/** Software versions of the hosts of a pool, by their ids. */
 export function versionsOfPool(
   inventory: Pick<Inventory, "list" | "peek" | "column">,
   connection: string,

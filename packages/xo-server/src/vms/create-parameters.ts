@@ -25,7 +25,7 @@ const disk = Type.Object(
   {
     ...open,
     description:
-      "With `userdevice`, the template's disk there: renamed, moved, grown or (`destroy`) removed. Without, one more.",
+      "With `userdevice`, changes the disk of the template at this position: name, SR, size, or (`destroy`) removes it. Without, adds a disk.",
   },
 );
 
@@ -56,7 +56,7 @@ const config = Type.Optional(
 export const createParameters = Type.Object(
   {
     ...settingParameters,
-    name_label: Type.String({ description: "Of the new VM." }),
+    name_label: Type.String({ description: "Name of the new VM." }),
     template: Type.String({
       minLength: 1,
       description: "Id; of a default template also its uuid.",
@@ -76,7 +76,7 @@ export const createParameters = Type.Object(
     VIFs: Type.Optional(
       Type.Array(vif, {
         maxItems: 64,
-        description: "In place of all that the template has.",
+        description: "Replace the VIFs of the template.",
       }),
     ),
     keepVIFs: Type.Optional(

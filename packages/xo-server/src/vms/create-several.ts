@@ -23,7 +23,8 @@ export const createManyParameters = Type.Object(
     name_label: Type.Optional(
       Type.String({
         minLength: 1,
-        description: "Of all, with a place for the number: `web-{index:02}`.",
+        description:
+          "Name of the VMs, with a placeholder for the number: `web-{index:02}`.",
       }),
     ),
     names: Type.Optional(
@@ -40,7 +41,7 @@ export const createManyParameters = Type.Object(
   {
     additionalProperties: true,
     description:
-      "As for one VM. `{name}` and `{index}` in configurations, descriptions, names of disks and addresses are replaced by those of each VM.",
+      "As of vm.create. `{name}` and `{index}` in configurations, descriptions, names of disks and addresses are replaced by those of each VM.",
   },
 );
 export type CreateManyParameters = Static<typeof createManyParameters>;

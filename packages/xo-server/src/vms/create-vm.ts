@@ -123,7 +123,7 @@ async function configure(
   );
 }
 
-/** Where the VM's first disk is. */
+/** SR of the first disk of the VM. */
 async function firstSrOf(xapi: Xapi, vm: Ref): Promise<Ref | undefined> {
   const { VBDs } = await readRecord(xapi, "VM", vm);
   const [first] = disksOf(await readVbds(xapi, VBDs));

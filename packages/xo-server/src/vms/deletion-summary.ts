@@ -12,18 +12,26 @@ const Disk = Type.Object({
 const listed = (description: string) => Type.Array(Disk, { description });
 
 export const DeletionSummary = Type.Object({
-  vms: Type.Integer({ description: "Those of the ids that exist." }),
-  running: Type.Integer({ description: "They get a hard shutdown." }),
-  snapshots: Type.Integer({ description: "Deleted with their VMs." }),
+  vms: Type.Integer({ description: "Number of VMs that exist." }),
+  running: Type.Integer({
+    description: "Number of running VMs, which get a hard shutdown.",
+  }),
+  snapshots: Type.Integer({
+    description: "Number of snapshots, which are deleted with their VMs.",
+  }),
   disks: Type.Integer({
-    description: "Disks that are deleted, those of snapshots included.",
+    description:
+      "Number of disks that are deleted, including those of snapshots.",
   }),
-  bytes: Type.Integer({ description: "Space that they use." }),
+  bytes: Type.Integer({
+    description: "Space that the deleted disks use, in bytes.",
+  }),
   keptDisks: Type.Integer({
-    description: "Disks that other VMs use too: they are not deleted.",
+    description:
+      "Number of disks that are not deleted, because other VMs use them.",
   }),
-  firstDisks: listed(`The first ${MAX_LISTED} that are deleted.`),
-  firstKept: listed(`The first ${MAX_LISTED} that are not deleted.`),
+  firstDisks: listed(`The first ${MAX_LISTED} disks that are deleted.`),
+  firstKept: listed(`The first ${MAX_LISTED} disks that are not deleted.`),
 });
 export type DeletionSummary = Static<typeof DeletionSummary>;
 

@@ -22,7 +22,7 @@ export async function takeExportSnapshot(xapi: Xapi, vm: Ref): Promise<Ref> {
   }
 }
 
-/** With its disks. A deleted one is no error. */
+/** Deletes the snapshot with its disks, if it still exists. */
 export async function dropExportSnapshot(xapi: Xapi, ref: Ref): Promise<void> {
   const destroy = () =>
     destroyVm(xapi, ref, {

@@ -141,7 +141,7 @@ function longNamePart(part: string, order: number, sum: number): Buffer {
   return entry;
 }
 
-/** Of the short name: ties the parts to their entry. */
+/** Checksum of the short name, which links the parts of a long name to their entry. */
 function checksum(short: string): number {
   let sum = 0;
   for (const byte of Buffer.from(short, "latin1"))

@@ -23,7 +23,7 @@ function computeOf({ object }: VmObject): ResourceUsage {
   };
 }
 
-/** What a VM, template or snapshot uses of a set: CPUs, memory and its disks. */
+/** Usage of a VM, template or snapshot in a set: CPUs, memory and disks. */
 export function usageOf(
   vm: VmObject,
   objects: Pick<PoolObjects, "find">,
@@ -39,7 +39,7 @@ export function usageOf(
   return { ...computeOf(vm), disk };
 }
 
-/** What a VM uses with its snapshots; those of backups count by their number only. */
+/** Usage of a VM with its snapshots; those of backups count by their number only. */
 function usageWithSnapshots(
   vm: VmObject,
   objects: Pick<PoolObjects, "find">,
@@ -67,7 +67,7 @@ export function isOfBackup(
   return other?.[BACKUP_KEY] !== undefined;
 }
 
-/** What a snapshot of a VM adds: the sizes of its disks, as in Xen Orchestra. */
+/** Growth by a snapshot of a VM: the sizes of its disks, as in Xen Orchestra. */
 export function growthOfSnapshot(
   vm: VmObject,
   objects: Pick<PoolObjects, "find">,
@@ -84,7 +84,7 @@ export function sizeOf(
   return typeof size === "number" ? size : 0;
 }
 
-/** What settings add to the use of a VM; never negative. */
+/** Growth by settings of a VM; never negative. */
 export function growthOfSettings(
   vm: VmObject,
   { CPUs, memory, memoryMin, memoryMax = memory, memoryStaticMax }: VmSettings,
@@ -113,7 +113,7 @@ export function growthOfSettings(
   };
 }
 
-/** What a VM uses in addition when it is reverted to a snapshot, with one of before or not. */
+/** Growth when a VM is reverted to a snapshot, with or without a snapshot of the current state. */
 export function growthOfRevert(
   vm: VmObject,
   snapshot: VmObject,
@@ -266,7 +266,7 @@ function isCounted(
   });
 }
 
-/** What the attachment of a disk adds to the use of a VM's set. */
+/** Growth by attaching a disk to a VM of a set. */
 export function growthOfDisk(
   vm: VmObject,
   vdi: string,

@@ -95,7 +95,7 @@ function mapCalls(input: SettingsInput, vm: VmRecord): Call[] {
   ];
 }
 
-/** What clients keep in a VM's other_config. */
+/** Converts settings that clients store in the other_config of a VM. */
 function toNotes(
   input: SettingsInput,
   { uuid, other_config }: VmRecord,
@@ -113,7 +113,7 @@ function toNotes(
   };
 }
 
-/** Where clients keep what they know of this very VM: a copy has another uuid. */
+/** Key of other_config with the uuid of the VM, so that a copy does not inherit the value. */
 export function creationKey(uuid: string): string {
   return `xo:${uuid.slice(0, 8)}`;
 }
@@ -157,7 +157,7 @@ export function entryCalls(field: string, entries: Entries): Call[] {
   });
 }
 
-/** At no moment may there be more CPUs at the start than the most. */
+/** Calls that change CPUs, ordered so that VCPUs_at_startup never exceeds VCPUs_max. */
 function cpuCalls({ CPUs, cpusMax }: SettingsInput, vm: VmRecord): Call[] {
   const before = Number(vm.VCPUs_max);
   const most = Math.max(Number(cpusMax ?? before), cpusMax ? 0 : (CPUs ?? 0));

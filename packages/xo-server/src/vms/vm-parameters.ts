@@ -16,17 +16,21 @@ export const settingParameters = {
   notes: orNull(Type.String({ maxLength: 2048 })),
   tags: Type.Optional(Type.Array(Type.String(), { maxItems: 1000 })),
   auto_poweron: Type.Optional(
-    Type.Boolean({ description: "Starts with its host." }),
+    Type.Boolean({ description: "Whether it is started with its host." }),
   ),
   high_availability: Type.Optional(Type.Enum(["", "best-effort", "restart"])),
   startDelay: Type.Optional(
     Type.Integer({ minimum: 0, description: "In seconds." }),
   ),
   affinityHost: orNull(
-    Type.String({ description: "Id of the host that it is started on." }),
+    Type.String({
+      description: "Id of the host on which it is started preferably.",
+    }),
   ),
   suspendSr: orNull(
-    Type.String({ description: "Id of the SR that its memory is saved to." }),
+    Type.String({
+      description: "Id of the SR for its memory when it is suspended.",
+    }),
   ),
   CPUs: Type.Optional(
     Type.Integer({
@@ -81,7 +85,7 @@ export const settingParameters = {
       Type.Union([Type.String(), Type.Boolean(), Type.Null()]),
       {
         description:
-          "Reason by XAPI's name of the operation; null allows it again.",
+          "Reasons by XAPI's name of the operation; null unblocks an operation.",
       },
     ),
   ),
@@ -90,7 +94,7 @@ export const settingParameters = {
   resourceSet: orNull(
     Type.String({
       description:
-        "Id of a resource set. Users who are no administrators may name a set of their own only.",
+        "Id of a resource set. Users without admin rights may name only sets that they may use.",
     }),
   ),
   share: Type.Optional(
@@ -105,4 +109,4 @@ export type VmSettings = Static<
   ReturnType<typeof Type.Object<typeof settingParameters>>
 >;
 
-export const id = Type.String({ minLength: 1, description: "Of a VM." });
+export const id = Type.String({ minLength: 1, description: "Id of a VM." });

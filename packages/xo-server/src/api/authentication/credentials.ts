@@ -69,7 +69,10 @@ function malformed(): XoError {
   });
 }
 
-/** Of several cookies with one name the first counts, which has the longest path (RFC 6265, 5.4). */
+/**
+ * Parses the cookies of a request. Of several with one name the first counts, which has the
+ * longest path (RFC 6265, 5.4).
+ */
 export function readCookies(text: string): ReadonlyMap<string, string> {
   const cookies = new Map<string, string>();
   for (const part of text.split(";")) {

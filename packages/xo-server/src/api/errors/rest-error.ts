@@ -36,7 +36,10 @@ function fromXoError({ code, message, data }: XoError): RestError {
 type Body = RestError["body"];
 type Data = XoError["data"];
 
-/** Of a right password without its code, sign-in forms must know that a code is missing; nothing else is sent. */
+/**
+ * Error of a failed sign-in. After a correct password without code, it tells the form that a
+ * code is required, and nothing else.
+ */
 function toRefusal({ otpRequired }: Data): Body {
   const error = "invalid credentials";
   return otpRequired === true ? { error, data: { otpRequired } } : { error };

@@ -74,7 +74,10 @@ export class BodyTimeout {
     }
   }
 
-  /** At least 1 KiB since the last check, or received data that the server has not read yet. */
+  /**
+   * Whether the body has progressed: at least 1 KiB since the last check, or received data that
+   * the server has not read yet.
+   */
   #hasProgressed(request: IncomingMessage, watched: Watched): boolean {
     const { bytesRead } = request.socket;
     const isServerBusy = request.readableLength > 0;

@@ -91,7 +91,7 @@ export class Archives {
     return this.#all({ repository: id });
   }
 
-  /** Of a pool or of the configuration, newest first. */
+  /** Backups of a pool or of the configuration, newest first. */
   async ofItem(
     repository: string,
     item: { readonly type: string; readonly id: string },

@@ -6,7 +6,7 @@ import type { RunItem } from "../run/run-items.js";
 /** Something other than a VM that is backed up as one file. */
 export interface MetadataSource extends RunItem {
   readonly type: ArchivedItem["type"];
-  /** Of the manifest: what the backup is of. @throws XapiError, XoError */
+  /** Returns the properties of the manifest that identify the source. @throws XapiError, XoError */
   describe(): Promise<Readonly<Record<string, unknown>>>;
   /**
    * Opens the file for one order of a worker; closed when `use` has ended.

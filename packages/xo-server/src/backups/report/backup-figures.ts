@@ -131,7 +131,7 @@ function toFigure(names: readonly string[]): FigureOf {
   };
 }
 
-/** What a run has done, and what not. */
+/** Describes the results of a run. */
 function describe({ jobName, status, body }: JobRun): string {
   const {
     succeeded = 0,

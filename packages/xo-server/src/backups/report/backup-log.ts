@@ -132,7 +132,7 @@ function bytesOf(entry: object): number {
   return Buffer.byteLength(JSON.stringify(entry));
 }
 
-/** Without disks. */
+/** Omits the disks of an entry. */
 function shorten({ skippedDisks, ...entry }: VmLogEntry): VmLogEntry {
   void skippedDisks;
   const repositories = entry.repositories?.map(({ disks, ...one }) => {

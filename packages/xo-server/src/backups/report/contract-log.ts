@@ -78,7 +78,7 @@ function toItemLog(run: string, item: ItemLogEntry): ContractLog {
   };
 }
 
-/** What entries of all kinds have. */
+/** Converts the members that entries of all kinds have. */
 function toEntryLog(
   id: string,
   entry: Pick<

@@ -103,7 +103,7 @@ export function fromContractMirrorJob(
   };
 }
 
-/** What changes nothing but the settings of a run. */
+/** Converts parameters that change only the settings of a run. */
 export function toMirrorRunInput(
   settings: object,
   { source, repositories, contract }: MirrorBody,

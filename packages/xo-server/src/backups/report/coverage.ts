@@ -138,7 +138,7 @@ export class BackupCoverage {
       .sort((a, b) => a.at - b.at);
   }
 
-  /** In slices of the event loop. */
+  /** Reads all VMs, in slices of the event loop. */
   async #allVms(): Promise<{ id: string; name: string; tags: unknown }[]> {
     const table = await this.#options.catalog.follow("VM");
     const found: { id: string; name: string; tags: unknown }[] = [];

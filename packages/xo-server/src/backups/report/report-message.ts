@@ -55,7 +55,7 @@ interface ReportedBody {
 /** Lines of a report at most; web hooks get the whole log. */
 const MAX_LINES = 500;
 
-/** What a run has done, what it has skipped, and why. */
+/** Converts a run to a report: results, skipped items and reasons. */
 export function toReport(
   {
     runId,

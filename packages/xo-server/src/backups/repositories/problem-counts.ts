@@ -3,9 +3,9 @@ import { toRecord } from "./repository-record.js";
 
 /** Repositories with problems, for alarms. */
 export interface RepositoryProblems {
-  /** With files that are damaged and could not be repaired. */
+  /** Number of repositories with damaged files that could not be repaired. */
   damagedRepositories(): number;
-  /** That could not be used when they were last tried. */
+  /** Number of repositories that were unusable when last tried. */
   failedRepositories(): number;
 }
 

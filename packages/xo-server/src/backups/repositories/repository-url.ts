@@ -83,7 +83,7 @@ export function changeLocation(
   };
 }
 
-/** What a worker gets. @throws XoError INVALID_PARAMETERS without the keys of an object store */
+/** Storage location for a worker. @throws XoError INVALID_PARAMETERS without the keys of an object store */
 export function toStorage({
   storage,
   secretAccessKey,
@@ -97,7 +97,7 @@ export function toStorage({
   return { ...storage, secretAccessKey };
 }
 
-/** What is stored encrypted. */
+/** Credentials to store, encrypted. */
 export function toCredentials(
   recoveryKey: string | undefined,
   { secretAccessKey }: Pick<RepositoryLocation, "secretAccessKey">,

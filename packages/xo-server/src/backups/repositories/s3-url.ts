@@ -89,7 +89,7 @@ export function parseS3Url(url: URL): S3UrlParts {
   };
 }
 
-/** As clients of Xen Orchestra parse it: options are JSON, the region is the fragment. */
+/** Formats the URL as clients of Xen Orchestra parse it: options are JSON, the region is the fragment. */
 export function formatS3Url(storage: PublicS3Location): string {
   const { endpoint, bucket, prefix, accessKeyId, region, tls } = storage;
   const [protocol, host] = endpoint.split("://") as [string, string];
@@ -117,7 +117,7 @@ function tlsOf(
   return allowUnauthorized ? { tls: { insecure: true } } : {};
 }
 
-/** Of the query, and of the fragment: a region, or a JSON object of options. */
+/** Options from the query, and from the fragment: a region, or a JSON object. */
 function optionsOf(url: URL): Parameters {
   const options: Parameters = {};
   const fragment = decoded(url.hash.slice(1), "the fragment");

@@ -87,7 +87,7 @@ export function endVerification(
   };
 }
 
-/** What is known of a backup. @param time when it was made, in milliseconds since the epoch */
+/** Verification state of a backup. @param time when it was created, in milliseconds since the epoch */
 export function verificationOf(
   {
     verification,

@@ -25,7 +25,7 @@ export interface GuestParts {
   readonly timeout: number;
 }
 
-/** Before the VM is started. @returns what will answer */
+/** Prepares a VM before it is started. @returns what will report: the tools, or a script */
 export async function prepareGuest(xapi: Xapi, vm: Ref): Promise<TestMethod> {
   const tags = (await xapi.call("VM.get_tags", [vm])) as readonly string[];
   if (!tags.includes(SCRIPT_TAG)) return "tools";

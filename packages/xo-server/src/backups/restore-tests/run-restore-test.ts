@@ -62,7 +62,7 @@ export async function runRestoreTest(
   return keepReport(state, context, { outcome, startedAt });
 }
 
-/** After a restart of the server: deletes what the test has created. @throws XapiError; XoError */
+/** Deletes what an interrupted test has created, after a restart of the server. @throws XapiError; XoError */
 export async function removeInterrupted(
   { spec, token }: RestoreTestState,
   {
@@ -142,7 +142,10 @@ async function createNetwork(
   return (await xapi.call("network.create", [record])) as Ref;
 }
 
-/** What cannot be deleted now is deleted by the next search for leftovers. */
+/**
+ * Deletes what the test has created. Objects that cannot be deleted now are deleted by the next
+ * search for leftovers.
+ */
 async function clean(
   xapi: Xapi,
   token: string,

@@ -20,7 +20,7 @@ export function withPrefix(task: TaskContext, prefix: string): TaskContext {
   };
 }
 
-/** What `withPrefix` has persisted. */
+/** Returns the steps that `withPrefix` has persisted. */
 export function stepsOf(
   steps: ReadonlyMap<string, unknown>,
   prefix: string,

@@ -132,7 +132,7 @@ export async function attach(
   });
 }
 
-/** With its VBDs; it may no longer exist. */
+/** Deletes a disk with its VBDs, if it still exists. */
 export async function dropDisk(xapi: Xapi, vdi: Ref): Promise<void> {
   try {
     const vbds = (await xapi.call("VDI.get_VBDs", [vdi])) as readonly Ref[];
@@ -143,7 +143,7 @@ export async function dropDisk(xapi: Xapi, vdi: Ref): Promise<void> {
   }
 }
 
-/** What the previous run created for the VM and did not attach. */
+/** Deletes disks that the previous run created for the VM and did not attach. */
 export async function dropUnattached(
   xapi: Xapi,
   vm: Ref,

@@ -126,7 +126,7 @@ async function block(xapi: Xapi, vm: Ref): Promise<void> {
   await xapi.call("VM.set_blocked_operations", [vm, { ...blocked, ...more }]);
 }
 
-/** Those that the restore has blocked; the VM may no longer exist. */
+/** Unblocks the operations that the restore has blocked, if the VM still exists. */
 async function unblock(xapi: Xapi, vm: Ref): Promise<void> {
   try {
     const blocked = (await xapi.call("VM.get_blocked_operations", [

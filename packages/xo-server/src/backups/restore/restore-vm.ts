@@ -168,7 +168,7 @@ class VmRestore {
     return new Set((await Promise.all(all)).map(String));
   }
 
-  /** From here on it is a VM as any other. */
+  /** Removes the marks of the restore from the complete VM. */
   async #release(vm: Ref): Promise<void> {
     const { xapi, name, start, task } = this.#parts;
     await xapi.call("VM.set_blocked_operations", [vm, {}]);

@@ -25,7 +25,7 @@ export function createArchiveAccess(
   };
 }
 
-/** Without copies: those have the retention of their mirror job. */
+/** Backups of a job, without copies, which have the retention of their mirror job. */
 function ownBackups(all: readonly Archive[]): StoredBackup[] {
   return all
     .filter(({ properties }) => properties["mirror"] === undefined)

@@ -246,7 +246,10 @@ export class BackupKind implements JobKind {
   }
 }
 
-/** What the previous process has persisted, by id of the VM, when its XAPI tasks have ended. */
+/**
+ * Reads the states that the previous process has persisted, by id of the VM, when its XAPI
+ * tasks have ended.
+ */
 async function statesBefore({
   interrupted,
   work,

@@ -200,7 +200,7 @@ async function streamSource(
   return { type: "stream", format: query.format, ...endpoint };
 }
 
-/** On a host that has the SRs. */
+/** Endpoint on a host that is connected to the SRs. */
 async function endpointOf(
   xapi: Xapi,
   srs: readonly Ref[],

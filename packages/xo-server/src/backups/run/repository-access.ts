@@ -55,9 +55,9 @@ export interface StoredBackup {
 
 /** What is in the repositories. */
 export interface ArchiveAccess {
-  /** Of all repositories, as far as it is known. @param vm its uuid */
+  /** Known backups of a VM in all repositories. @param vm its uuid */
   ofVm(vm: string): Promise<readonly StoredBackup[]>;
-  /** Of a pool, or of the configuration, in one repository. */
+  /** Backups of a pool, or of the configuration, in one repository. */
   ofItem(
     repository: string,
     item: Pick<ItemLogEntry, "type" | "id">,

@@ -167,7 +167,7 @@ async function order(
   return toResult(written, { mode, planned, incrementals });
 }
 
-/** What is read, and how. */
+/** Content to read, and how to read it. */
 export function toContent(
   { maxRate }: BackupBody,
   planned: readonly Planned[],

@@ -161,7 +161,7 @@ async function readVtpms(
   return all;
 }
 
-/** What is known of the guest's system; without guest tools nothing. */
+/** Reads properties of the guest system; none without guest tools. */
 async function readGuest(xapi: Xapi, vm: XapiRecord): Promise<XapiRecord> {
   const ref = textOf(vm, "guest_metrics");
   if (ref === "" || ref === "OpaqueRef:NULL") return {};

@@ -148,7 +148,7 @@ async function mark(
   await xapi.call(`${className}.set_other_config`, [ref, marked]);
 }
 
-/** With its disks; one that was deleted is no error. @throws XapiError, XoError LEFT_BEHIND */
+/** Deletes a snapshot with its disks, if it still exists. @throws XapiError, XoError LEFT_BEHIND */
 export async function deleteSnapshot(xapi: Xapi, ref: Ref): Promise<void> {
   const destroy = () =>
     destroyVm(xapi, ref, {
@@ -159,7 +159,7 @@ export async function deleteSnapshot(xapi: Xapi, ref: Ref): Promise<void> {
   await ignoreInvalidHandle(retryWhileInUse(destroy));
 }
 
-/** One that was deleted is no error. @throws XapiError */
+/** Deletes a disk, if it still exists. @throws XapiError */
 export async function deleteDisk(xapi: Xapi, ref: Ref): Promise<void> {
   await ignoreInvalidHandle(
     retryWhileInUse(() => xapi.callAsync("VDI.destroy", [ref])),

@@ -55,7 +55,7 @@ async function* inSteps(pages: ObjectPages) {
         .map((row) => JSON.parse(row.toString()) as Row);
 }
 
-/** In the order of the request. */
+/** Requested fields, in the order of the request. */
 function keysOf(row: Row, fields: readonly string[] | "*"): readonly string[] {
   return fields === "*"
     ? Object.keys(row)

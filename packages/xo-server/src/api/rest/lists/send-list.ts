@@ -57,7 +57,7 @@ async function sendParts(
   }
 }
 
-/** Also resolves when the connection closes. */
+/** Resolves when the response can be written again, or its connection closes. */
 async function waitForDrain(raw: ServerResponse): Promise<void> {
   if (raw.destroyed) return;
   const settled = new AbortController();
