@@ -13,7 +13,7 @@ const LARGE_BYTES_PER_SECOND = 256e6;
 const MOST_FOR_RIGHTS = 0.1;
 const MOST_BLOCK_MS = 10;
 
-/** What the API must reach, from the results of one run. */
+/** Compares the results of a run with the targets of the API. */
 export function checkTargets(results: readonly Result[]): Target[] {
   const of = (place: Section, mode?: string): Result | undefined =>
     results.find(

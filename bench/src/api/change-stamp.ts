@@ -1,6 +1,6 @@
 const WORD = "bench-changed-at:";
 
-/** What the bench writes into a VM's description: when. */
+/** The description that the bench writes to a VM: the current time. */
 export function stampNow(): string {
   return `${WORD}${(performance.timeOrigin + performance.now()).toFixed(3)};`;
 }

@@ -1,6 +1,6 @@
 import type { PoolAddress } from "../harness/simulator.js";
 
-/** From now on simulated pools change so many times a second each. */
+/** Sets the number of changes per second of each simulated pool. */
 export async function setChurn(
   pools: readonly PoolAddress[],
   perSecond: number,

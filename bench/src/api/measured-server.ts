@@ -12,7 +12,7 @@ import type { ProbeAnswer, ServerFigures } from "./server-figures.js";
 
 /** Of the user `admin`. */
 export const ADMIN_PASSWORD = "correct horse battery";
-const LOOK_MS = 20;
+const POLL_MS = 20;
 const TIMEOUT_MS = 120_000;
 
 /** The whole product in a process of its own, with a probe that this process queries. */
@@ -53,12 +53,12 @@ export class MeasuredServer {
     return this.#child.pid!;
   }
 
-  /** From now on its work is measured. */
+  /** Starts the measurement of the server. */
   async begin(): Promise<void> {
     await this.#ask("begin");
   }
 
-  /** What it did since `begin`. */
+  /** Ends the measurement. @returns figures since `begin` */
   async end(): Promise<ServerFigures> {
     return (await this.#ask("end")) as ServerFigures;
   }
@@ -140,17 +140,17 @@ function startProcess(
 }
 
 async function readUrl(child: ChildProcess): Promise<string> {
-  let said = "";
+  let output = "";
   for (const stream of [child.stdout!, child.stderr!])
     stream.on("data", (chunk: Buffer) => {
-      if (said.length < 100_000) said += chunk.toString();
+      if (output.length < 100_000) output += chunk.toString();
     });
   while (child.exitCode === null) {
-    const found = /listening on (http:\S+)/.exec(said)?.[1];
+    const found = /listening on (http:\S+)/.exec(output)?.[1];
     if (found !== undefined) return found;
-    await setTimeout(LOOK_MS);
+    await setTimeout(POLL_MS);
   }
-  throw new Error(`the server ended: ${said.slice(-300)}`);
+  throw new Error(`the server ended: ${output.slice(-300)}`);
 }
 
 async function untilLoaded(url: string, pools: number): Promise<void> {
@@ -159,7 +159,7 @@ async function untilLoaded(url: string, pools: number): Promise<void> {
   while (pools > 0 && performance.now() < deadline) {
     const answer = await fetch(`${url}/metrics`);
     if ((await answer.text()).includes(requested)) return;
-    await setTimeout(LOOK_MS);
+    await setTimeout(POLL_MS);
   }
   if (pools > 0) throw new Error(`not loaded within ${TIMEOUT_MS / 1000} s`);
 }

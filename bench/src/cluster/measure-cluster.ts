@@ -65,7 +65,7 @@ async function measureRenewals(
   };
 }
 
-/** From the call at one server to the change in a live query at another one. */
+/** Measures the time from a call on one server to the change in a live query of another one. */
 async function measureChanges(
   watching: LiveClient,
   calling: LiveClient,

@@ -20,7 +20,7 @@ export function isKeyDown(message: Buffer): boolean {
   return message[1] === 1;
 }
 
-/** For all of the picture, changed or not. */
+/** Requests the complete screen, changed or not. */
 export function pictureRequest(): Buffer {
   const bytes = Buffer.alloc(REQUEST_BYTES);
   bytes[0] = 3;

@@ -73,7 +73,7 @@ function cells(result: Result): string[] {
   ];
 }
 
-/** What the default pause buys, beside none at all. */
+/** Compares the default pause with no pause. */
 function choice(results: readonly Result[]): string | undefined {
   const at = (pauseMs: number): Result | undefined =>
     results.find((result) => figureOf(result, "throttleMs") === pauseMs);

@@ -20,7 +20,7 @@ const FEED_BYTES_PER_SECOND = 30_000;
 const DAY_GROWTH = 0.01;
 const HOURS_A_DAY = 24;
 
-/** What a fleet must reach, computed from the results of one run. */
+/** Compares the results of a run with the targets of a fleet. */
 export function checkTargets(results: readonly Result[]): Target[] {
   // Of another size they promise nothing.
   const row = (mode: string) =>

@@ -1,7 +1,7 @@
 import { formatMegabytes } from "./format.js";
 import type { Report } from "./result.js";
 
-/** Where and when the figures come from, in one sentence. */
+/** Machine, versions and date of the measurements, in one sentence. */
 export function measuredOn({
   machine,
   versions,

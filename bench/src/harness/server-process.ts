@@ -7,7 +7,7 @@ import { repositoryRoot } from "./repository.js";
 /**
  * Interval of the requests to the server: it must not be busy with responding.
  */
-const LOOK_MS = 5;
+const POLL_MS = 5;
 const TIMEOUT_MS = 120_000;
 
 /** The whole product as a process of its own, on any free port. */
@@ -48,7 +48,7 @@ export class ServerProcess {
     while ((await this.read(metric)) < least) {
       if (performance.now() > deadline)
         throw new Error(`no ${metric} ${least} within ${TIMEOUT_MS / 1000} s`);
-      await setTimeout(LOOK_MS);
+      await setTimeout(POLL_MS);
     }
     return performance.now() - this.startedAt;
   }
@@ -65,7 +65,7 @@ export class ServerProcess {
     return this.#child.exitCode === null && this.#child.signalCode === null;
   }
 
-  /** As `kill -9`. */
+  /** Kills the process like `kill -9`. */
   kill(): void {
     this.#child.kill("SIGKILL");
   }
@@ -78,14 +78,14 @@ export class ServerProcess {
   }
 
   async #readUrl(): Promise<string> {
-    let said = "";
+    let output = "";
     for (const stream of [this.#child.stdout!, this.#child.stderr!])
-      stream.on("data", (chunk: Buffer) => (said += chunk.toString()));
+      stream.on("data", (chunk: Buffer) => (output += chunk.toString()));
     while (this.#child.exitCode === null) {
-      const found = /listening on (http:\S+)/.exec(said)?.[1];
+      const found = /listening on (http:\S+)/.exec(output)?.[1];
       if (found !== undefined) return found;
-      await setTimeout(LOOK_MS);
+      await setTimeout(POLL_MS);
     }
-    throw new Error(`the server ended: ${said.slice(-300)}`);
+    throw new Error(`the server ended: ${output.slice(-300)}`);
   }
 }

@@ -16,7 +16,7 @@ type Find = (section: Section, mode: string) => Result | undefined;
  */
 const SET_UP = "the very first: makes all views";
 
-/** What the inventory must reach, computed from the results of one run. */
+/** Compares the results of a run with the targets of the inventory. */
 export function checkTargets(results: readonly Result[]): Target[] {
   const of: Find = (section, mode) =>
     results.find(

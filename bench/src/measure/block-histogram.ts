@@ -17,7 +17,7 @@ export interface Blocks {
 /** The timer comes every millisecond: a gap of g ms between two calls means a block of g - 1 ms. */
 const PERIOD_MS = 1;
 
-/** As loop-probe, and counts the blocks by length. */
+/** Watches the event loop like loop-probe, and counts the blocks by length. */
 export function watchBlocks(): { stop(): Promise<Blocks> } {
   const readCoreWaitMs = createCoreWaitReader();
   const own = createHistogram();

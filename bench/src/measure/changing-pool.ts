@@ -98,7 +98,7 @@ export class ChangingPool implements PoolSource {
     }
   }
 
-  /** As event.from gives it. */
+  /** The response of event.from. */
   #answer(records: readonly ChangedRecord[]): Buffer {
     const events = records.map(
       ({ className, ref, json }) =>

@@ -99,7 +99,7 @@ function figuresOf(all: readonly Sample[]): Record<string, number> {
   };
 }
 
-/** Of the line that fits best, least squares: what an hour adds. */
+/** Slope of the least-squares line: growth per hour. */
 function slope(all: readonly Sample[], name: keyof Sample): number {
   const mean = (value: (one: Sample) => number): number =>
     all.reduce((sum, one) => sum + value(one), 0) / all.length;

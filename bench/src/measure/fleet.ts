@@ -99,7 +99,7 @@ async function addPool({ name, url, user, password }: PoolAddress) {
   return performance.now() - start;
 }
 
-/** As when the first page is opened: the fleet is there already. */
+/** Subscribes as the first page does when the fleet is already loaded. */
 async function follow(views: FleetViews): Promise<Figures> {
   const heldBefore = heldBytes();
   const blocks = watchBlocks();

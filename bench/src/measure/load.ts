@@ -68,7 +68,7 @@ async function loadAll(
   };
 }
 
-/** As the server does it: the client and its mirror start in the same moment. */
+/** Starts the client and its mirror together, as the server does. */
 async function loadPool(
   { name, url, user, password }: PoolAddress,
   transport: LoadJob["transport"],

@@ -37,7 +37,7 @@ reportFigures({
   objects: inventory.objects,
 });
 
-/** From the start of the process, in ms. */
+/** Time since the start of the process, in ms. */
 function sinceStart(): number {
   return Date.now() - job.startedAt;
 }

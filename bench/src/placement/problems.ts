@@ -171,7 +171,7 @@ function memoryOf(vms: readonly VmModel[]): number {
   return vms.reduce((sum, { memory }) => sum + memory, 0);
 }
 
-/** In the order of their names, as if they had been made by machines. */
+/** Names in ascending order, as a program generates them. */
 function names(prefix: string, count: number): string[] {
   const digits = String(count - 1).length;
   return Array.from(

@@ -3,7 +3,7 @@ import { atLeast, atMost, atMostMs, type Target } from "../harness/target.js";
 
 const MANY = "many";
 
-/** What loading pool A must reach, computed from the results of one run. */
+/** Compares the results of a run with the targets of loading pool A. */
 export function checkTargets(results: readonly Result[]): Target[] {
   const of = (mode: string, place?: string): Result | undefined =>
     results.find(

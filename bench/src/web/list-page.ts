@@ -61,7 +61,10 @@ export class ListPage {
     return bytes;
   }
 
-  /** From the button "Sign in" to a list that one can scroll and filter, in ms. The browser has the page's files already. */
+  /**
+   * Measures the time from the button "Sign in" to a usable list, in ms. The files of the page
+   * are cached by the browser.
+   */
   async signIn(password: string): Promise<number> {
     await this.#context!.clearCookies();
     await this.#page!.close();
@@ -74,7 +77,7 @@ export class ListPage {
     return this.page.evaluate(untilRows, { row: ROW, rows: ROWS });
   }
 
-  /** From a reload to the list, for a signed-in user. */
+  /** Measures the time from a reload to the list, for a signed-in user. */
   async reload(): Promise<number> {
     await this.page.reload({ waitUntil: "commit" });
     await this.page.locator(ROW).nth(ROWS).waitFor();
@@ -85,7 +88,7 @@ export class ListPage {
     return this.page.evaluate(scrollFor, { row: ROW, ms });
   }
 
-  /** From each key in the filter to other rows, in ms. */
+  /** Measures the time from each key press in the filter to the changed rows, in ms. */
   async type(keystrokes: number): Promise<number[]> {
     const field = this.page.getByRole("combobox").first();
     await field.click();

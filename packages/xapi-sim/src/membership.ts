@@ -88,7 +88,7 @@ export class Membership {
     return this.#members;
   }
 
-  /** From now on the present coordinator does not answer. */
+  /** Makes the current coordinator stop responding. */
   silence(): void {
     this.#silenced = this.coordinatorRef;
   }

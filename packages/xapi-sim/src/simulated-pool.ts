@@ -87,11 +87,11 @@ export interface SimulatedPool {
   killHost(hostRef: string): void;
   /** A host that was killed has booted again, without VMs. */
   reviveHost(hostRef: string): void;
-  /** What happens to a host at its next boot. */
+  /** Sets the fault of a host at its next boot. */
   failBoot(hostRef: string, fault: BootFault): void;
   /** The repositories contain these packages from now on. */
   publishUpdates(packages: readonly UpdatePackage[]): void;
-  /** From now on a VM uses this many cores, plus or minus a twentieth, wherever it runs. */
+  /** Sets the CPU load of a VM, in cores, plus or minus 5 %, on any host. */
   setLoad(vmRef: string, cores: number): void;
   /** PEM of the certificate, with TLS. */
   readonly certificate: string | undefined;

@@ -76,7 +76,10 @@ export class TaskTracker {
       this.#ended.delete(this.#ended.keys().next().value!);
   }
 
-  /** After a login: the toolstack may have lost its tasks, or the database may have been restored. */
+  /**
+   * To be called after a login: the toolstack may have lost its tasks, or the database may have
+   * been restored.
+   */
   onNewSession(): void {
     this.#checkAll();
     this.#restartPoll();

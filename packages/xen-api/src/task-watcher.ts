@@ -74,7 +74,7 @@ export class TaskWatcher {
     this.#reject(error);
   }
 
-  /** After a cancellation: rejects with ABORTED unless the task ends within `ms`. */
+  /** Rejects with ABORTED unless the cancelled task ends within `ms`. */
   failAfter(ms: number): void {
     this.#graceTimer ??= this.#clock.setTimeout(() => {
       const what = `${this.request.method} (the task continues on the pool)`;

@@ -37,7 +37,10 @@ export class TransportChoice {
       : transports.filter(({ name }) => name === this.#configured);
   }
 
-  /** After a failed login: is the next transport to be tried? False: the login failed, whatever the transport. */
+  /**
+   * Whether to try the next transport after a failed login. False: the login failed
+   * independently of the transport.
+   */
   isNextTried(transport: Transport, error: unknown): boolean {
     if (isTransportUnsupported(error)) return true;
     // A session that was misread on a fallback transport; on the best one it was ended meanwhile.

@@ -195,7 +195,10 @@ export interface Xapi {
     options: StreamOptions,
   ): Promise<StreamAnswer & { readonly body: Readable }>;
   putStream(body: Readable, options: PutStreamOptions): Promise<StreamAnswer>;
-  /** For a process that sends the request itself; it has to follow no redirect if `host` is the right member. */
+  /**
+   * Returns the target of a request that another process sends. There are no redirects if
+   * `host` is the right member.
+   */
   streamTarget(options: StreamOptions): Promise<StreamTarget>;
   /** HTTP CONNECT: a bidirectional byte stream, for consoles. */
   connectStream(options: StreamOptions): Promise<Duplex>;

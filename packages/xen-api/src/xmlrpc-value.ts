@@ -108,7 +108,10 @@ export function toInteger(text: string): number | bigint {
     : BigInt(text.trim().replace("+", ""));
 }
 
-/** As written by OCaml's printf, including `nan` and `inf`. @throws Error if the text is not a number */
+/**
+ * Parses a number as written by OCaml's printf, including `nan` and `inf`.
+ * @throws Error if the text is not a number
+ */
 export function toFloat(text: string): number {
   const bare = text.trim().toLowerCase();
   if (/^[-+]?nan$/.test(bare)) return NaN;

@@ -54,13 +54,13 @@ reportFigures(
   }),
 );
 
-/** What could not be measured is left out. */
+/** Omits figures that could not be measured. */
 function ifMeasured(figures: Figures): Figures {
   const all = Object.entries(figures);
   return Object.fromEntries(all.filter(([, value]) => Number.isFinite(value)));
 }
 
-/** From the pool's answer to the changed row on the page, in ms. */
+/** Measures the time from the response of the pool to the changed row on the page, in ms. */
 async function measureChanges(): Promise<number[]> {
   const [pool] = job.pools;
   const { url, user, password } = pool!;
@@ -113,7 +113,7 @@ async function measureChurn() {
   };
 }
 
-/** Of the line through the points with the least squares. */
+/** Slope of the least-squares line through the points. */
 function slopeOf(points: readonly (readonly [number, number])[]): number {
   const mean = (of: 0 | 1) =>
     points.reduce((sum, point) => sum + point[of], 0) / points.length;

@@ -98,7 +98,7 @@ function findTargets(
     : undefined;
 }
 
-/** Of the fullest hosts, the first with the highest preference gain. */
+/** Returns the fullest host; of equally full ones, the first with the highest preference gain. */
 function fullestHost(
   search: BalanceSearch,
   unit: readonly number[],

@@ -21,7 +21,7 @@ export class Refusals {
     return (row[host] ??= this.#find(vm, host));
   }
 
-  /** For each host. */
+  /** The refusals of each host. */
   ofAll(vm: number): readonly (readonly number[])[] {
     return this.#assignment.pool.hosts.ids.map((_, host) => this.of(vm, host));
   }

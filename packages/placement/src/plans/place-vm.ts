@@ -18,7 +18,7 @@ export function placeVm(
   return placeIn(Assignment.current(pool, options), pool.vms.of(id));
 }
 
-/** As `placeVm`, in an assignment, which is restored. */
+/** Evaluates all hosts like `placeVm`, in an assignment that is restored afterwards. */
 export function placeIn(assignment: Assignment, vm: number): VmPlacement {
   const here = assignment.hostOf[vm]!;
   if (here >= 0) assignment.remove(vm);

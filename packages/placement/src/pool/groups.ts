@@ -64,7 +64,7 @@ function findUnits(models: readonly GroupModel[], vms: IdIndex): Int32Array {
   return toLowest(unitOf);
 }
 
-/** After the unions the representative may not be the lowest VM. */
+/** Makes the lowest VM the representative of each group, which it may not be after the unions. */
 function toLowest(unitOf: Int32Array): Int32Array {
   const lowest = new Map<number, number>();
   for (const [vm, top] of unitOf.entries())

@@ -27,7 +27,7 @@ export function kindOf(pool: IndexedPool, vm: number): string {
   return key + residentKey(pool, vm);
 }
 
-/** What restricts the migration of a running VM. */
+/** Key of the properties that restrict the migration of a running VM. */
 function residentKey(pool: IndexedPool, vm: number): string {
   const host = pool.vmHost[vm]!;
   const { cpu, pinned } = pool.vmModels[vm]!;

@@ -152,7 +152,7 @@ function toSteps(
   return steps;
 }
 
-/** For each host, bytes of VMs of at least this size. */
+/** Memory of the VMs of at least this size, for each host, in bytes. */
 function demandFrom(
   { now, restarting: restarting }: FailureModel,
   least: number,

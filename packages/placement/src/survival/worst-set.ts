@@ -17,7 +17,7 @@ import type { FailureModel } from "./failure-model.js";
 /** Above this number of VMs only capacity is considered. */
 const MAX_VMS_TO_ASSIGN = 2_000;
 
-/** What a failing set leaves unplaced, and why. */
+/** Returns which VMs a failing set of hosts leaves unplaced, with reasons. */
 export function toWorstSet(
   { now, restarting: restarting }: FailureModel,
   failing: readonly number[],
@@ -42,7 +42,7 @@ interface RoughResult {
   readonly conflict?: Conflict;
 }
 
-/** As `assignAndExplain`, by capacity alone, for VMs that are known not to fit. */
+/** Assigns by capacity only, like `assignAndExplain`, VMs that are known not to fit. */
 function assignByCapacity(
   assignment: Assignment,
   requested: readonly number[],

@@ -206,7 +206,7 @@ export class Committer {
     return results;
   }
 
-  /** After the commit: a failure here must not reject the change. */
+  /** Applies a committed change to the cache. A failure must not reject the change. */
   async #applyToCache(
     unit: WriteUnit,
     versions: ReadonlyMap<string, number>,

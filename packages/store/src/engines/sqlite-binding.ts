@@ -6,7 +6,7 @@ export interface SqliteDatabase {
 }
 
 export interface SqliteStatement {
-  /** For statements that return rows. */
+  /** Runs a statement that returns rows. */
   all(...parameters: readonly unknown[]): unknown[];
   run(...parameters: readonly unknown[]): { changes: number | bigint };
 }

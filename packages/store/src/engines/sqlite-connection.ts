@@ -55,7 +55,7 @@ export class SqliteConnection {
     }
   }
 
-  /** From now on a call fails at once while another connection writes, with SQLITE_BUSY. */
+  /** Makes calls fail immediately with SQLITE_BUSY while another connection writes. */
   failWhenBusy(): void {
     this.#database.exec("pragma busy_timeout = 0");
   }

@@ -147,7 +147,7 @@ export class AuditChanges {
     });
   }
 
-  /** In order, up to the first that fails. Never rejects. */
+  /** Writes the entries in order, up to the first that fails. Never rejects. */
   async #write(): Promise<void> {
     for (;;) {
       const next = this.#unwritten[0];

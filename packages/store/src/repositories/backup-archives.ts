@@ -103,7 +103,7 @@ export class BackupArchives {
     });
   }
 
-  /** With their pictures. Ids that do not exist are ignored. */
+  /** Deletes archives with their screenshots. Unknown ids are ignored. */
   async delete(ids: readonly string[]): Promise<void> {
     await this.#context.committer.run(async (unit) => {
       for (let at = 0; at < ids.length; at += IDS_AT_ONCE)

@@ -125,7 +125,10 @@ export class BackupRepositories {
     });
   }
 
-  /** With its archives in the index, and their pictures; its files stay as they are. @throws XoError NO_SUCH_OBJECT */
+  /**
+   * Deletes a repository, its archives in the index and their screenshots, but not its files.
+   * @throws XoError NO_SUCH_OBJECT
+   */
   async delete(id: string): Promise<void> {
     const { tables, committer } = this.#context;
     tables.backupRepositories.require(id);

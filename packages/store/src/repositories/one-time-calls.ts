@@ -73,7 +73,7 @@ export class OneTimeCalls {
     return text === undefined ? undefined : (JSON.parse(text) as unknown);
   }
 
-  /** For a user whose sessions end. */
+  /** Deletes the paths of a user whose sessions end. */
   async deleteOfUser(userId: string): Promise<void> {
     await this.#context.committer.run(({ sql }) =>
       sql.deleteFrom("one_time_calls").where("user_id", "=", userId).execute(),

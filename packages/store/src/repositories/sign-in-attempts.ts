@@ -39,7 +39,7 @@ export class SignInAttempts {
     this.#context = context;
   }
 
-  /** In the order of the keys. */
+  /** Returns the values in the order of the keys. */
   async read(keys: readonly string[]): Promise<SignInFailures[]> {
     const { engine, availability } = this.#context;
     const ids = this.#toIds(keys);

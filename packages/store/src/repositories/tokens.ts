@@ -153,7 +153,7 @@ export class Tokens {
     });
   }
 
-  /** Also sessions that have not been used for too long. @returns number of deleted tokens */
+  /** Deletes expired tokens, and sessions beyond the idle limit. @returns number of deleted tokens */
   async deleteExpired(): Promise<number> {
     const { tables, committer, clock } = this.#context;
     const now = clock.now();
@@ -242,7 +242,7 @@ type Wanted = Pick<
   "user_id" | "client_id" | "description" | "expires_at" | "proof" | "idle_ms"
 >;
 
-/** When a token ends if it is not used any more, in ms since the epoch. */
+/** Returns when a token expires if it is not used again, in ms since the epoch. */
 export function endOf(
   token: Pick<Token, "createdAt" | "lastUsedAt" | "expiresAt" | "idleMs">,
 ): number {

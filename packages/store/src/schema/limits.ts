@@ -41,7 +41,7 @@ export function checkText(
   return value;
 }
 
-/** As checkText, and not empty. */
+/** Checks a text like checkText, and that it is not empty. */
 export function checkName(what: string, value: string): string {
   if (value.trim() === "")
     throw new XoError("INVALID_PARAMETERS", { reason: `${what} is empty` });

@@ -40,7 +40,7 @@ export class Vault {
     return [...this.#keys.values()];
   }
 
-  /** From now on `keys[0]` encrypts. */
+  /** Sets the keys; `keys[0]` encrypts from now on. */
   use(keys: readonly Key[]): void {
     this.#keys = new Map(keys.map((key) => [key.id, key]));
     this.#current = keys[0]!;
@@ -105,7 +105,7 @@ export class Vault {
     });
   }
 
-  /** As `authenticate`, 43 characters of base64url. */
+  /** Returns a code like `authenticate`, as 43 characters of base64url. */
   deriveToken(purpose: string, text: string): string {
     return this.#mac(this.#current, purpose, text).toString("base64url");
   }

@@ -282,7 +282,7 @@ function isAnswer(value: unknown): value is Answer {
   );
 }
 
-/** What XAPI would make of any exception. */
+/** Converts an exception to the error that XAPI reports for it. */
 export function toFailure(error: unknown): XapiFailure {
   if (error instanceof XapiFailure) return error;
   const text = error instanceof Error ? error.message : String(error);

@@ -1,7 +1,7 @@
 import type { CallContext } from "../operation.js";
 import type { Core } from "./core.js";
 
-/** For events without a call of a client. */
+/** Context of changes that no client has requested. */
 export function systemContext(core: Core): CallContext {
   const { db, state, pool, clock, random, waiters, failureProfile } = core;
   const never = new AbortController().signal;

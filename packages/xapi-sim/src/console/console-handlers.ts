@@ -67,7 +67,10 @@ function usesBasicOnly({ headers, query }: HandlerRequest): boolean {
   );
 }
 
-/** By `ref` (of a console or a VM) or `uuid` (of a VM or a console); only of a VM that runs here. */
+/**
+ * Finds a console by `ref` (of a console or a VM) or `uuid` (of a VM or a console); only of a
+ * VM that runs on this host.
+ */
 function findConsole(
   { query }: HandlerRequest,
   context: HandlerContext,

@@ -67,7 +67,7 @@ export class Screen {
     return this.#dirty.size > 0;
   }
 
-  /** What has changed since the last call. */
+  /** Returns the area that has changed since the last call. */
   takeChanges(): readonly Rectangle[] {
     const changes = [...this.#dirty.values()];
     this.#dirty.clear();

@@ -90,7 +90,7 @@ export class BlockFile {
     return this.#file;
   }
 
-  /** Where open files cannot be deleted, this succeeds at `stop`. */
+  /** Deletes the file; where open files cannot be deleted, `stop` does. */
   #remove(): void {
     if (this.#folder === undefined) return;
     try {

@@ -65,7 +65,7 @@ export class DiskContents {
     this.#disks.set(uuid, { leaf: new Layer(content), size, growth: 0 });
   }
 
-  /** From now on the contents do not depend on what the pool knows of the disk. */
+  /** Makes the contents independent of the record of the disk. */
   open(uuid: string): void {
     this.#open(uuid);
   }
@@ -173,7 +173,7 @@ export class DiskContents {
       : differences(this.#open(from).leaf, leaf, clamped);
   }
 
-  /** What differs from the initial contents, and these. */
+  /** Returns the initial contents and the extents that differ from them. */
   history(uuid: string): {
     readonly size: number;
     readonly initial: InitialDisk | undefined;

@@ -44,7 +44,10 @@ export class Layer {
     page[block % PAGE_BLOCKS] = entry;
   }
 
-  /** Not INHERITED in this layer or one below; undefined: the initial contents. */
+  /**
+   * Returns the entry of a block in this layer or the nearest one below that has it; undefined:
+   * the initial contents.
+   */
   resolve(block: number): number | undefined {
     const entry = this.entry(block);
     return entry === INHERITED ? this.parent?.resolve(block) : entry;

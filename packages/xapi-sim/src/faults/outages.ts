@@ -5,7 +5,10 @@ import type { FailureProfile } from "./failure-profile.js";
 const SHORTEST_MS = 20_000;
 const LONGEST_MS = 60_000;
 
-/** In a flaky pool a member is out of reach now and then: which, and for how long, by the pool's seed. */
+/**
+ * Makes members of a flaky pool unreachable from time to time. Member and duration follow from
+ * the seed of the pool.
+ */
 export function startOutages(
   context: CallContext,
   failureProfile: FailureProfile,

@@ -102,7 +102,7 @@ export class Faults {
     for (const name of [...this.#settings.keys()]) this.set(name, false);
   }
 
-  /** What is switched on now. */
+  /** Returns the faults that are enabled. */
   list(): Readonly<Record<string, FaultSetting>> {
     return Object.fromEntries(this.#settings);
   }

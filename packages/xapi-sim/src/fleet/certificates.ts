@@ -1,6 +1,6 @@
 import type { DraftObject, FleetBuilder } from "./fleet-builder.js";
 
-/** What else hangs on a host: certificates, a feature, the keyboard of its remote console. */
+/** Adds further objects of a host: certificates, a feature, the keyboard of its remote console. */
 export function addCertificates(
   builder: FleetBuilder,
   host: DraftObject,

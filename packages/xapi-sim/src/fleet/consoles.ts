@@ -16,7 +16,7 @@ export function addConsoles(
   }
 }
 
-/** Where a client opens a console: only the reference, the session is added by the client. */
+/** URL of a console with its reference; clients add the session. */
 export function consoleLocation(address: string, ref: string): string {
   return `https://${address}/console?ref=${ref}`;
 }

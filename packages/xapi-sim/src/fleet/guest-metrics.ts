@@ -1,7 +1,7 @@
 import type { FleetBuilder, FleetFields } from "./fleet-builder.js";
 import type { GuestSystem } from "./guest-systems.js";
 
-/** What the agent in a guest has reported, or the empty record of a guest without one. */
+/** Adds the metrics that the agent of a guest has reported, or an empty record for a guest without agent. */
 export function addGuestMetrics(
   builder: FleetBuilder,
   guest: {

@@ -60,7 +60,7 @@ function addGuest(
   return { ...plan, vm, name, index, disks };
 }
 
-/** What it is, how big, and whether and where it runs. */
+/** Chooses the system, size, state and host of a guest. */
 function planGuest(
   builder: FleetBuilder,
   { profile, hosts }: GuestContext,

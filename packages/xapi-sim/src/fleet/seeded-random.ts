@@ -6,7 +6,7 @@
 export interface SeededRandom {
   /** A 32-bit unsigned integer. */
   uint32(): number;
-  /** In [0, 1). */
+  /** Returns a number in [0, 1). */
   next(): number;
   /** An integer in [low, high], both included. */
   int(low: number, high: number): number;

@@ -126,7 +126,7 @@ function addSnapshotVdi(
   }).ref;
 }
 
-/** What a backup program leaves on the snapshots that its next run starts from. */
+/** Returns the marks of a backup program on the snapshots on which its next run is based. */
 function backupMarks(
   { random }: FleetBuilder,
   { vm }: Guest,

@@ -70,7 +70,7 @@ export class GuestWriters {
     return { vdi: ref, bytes, writes };
   }
 
-  /** From now on some of the running guests write so much together; 0: none does. */
+  /** Sets the total rate at which some of the running guests write; 0: none. */
   setRate(bytesPerSecond: number): void {
     if (!(bytesPerSecond >= 0 && bytesPerSecond <= 2 ** 30))
       throw new Error("bytesPerSecond: a number from 0 to 1 GiB");

@@ -38,7 +38,7 @@ const MiB = 2 ** 20;
 const GROUP = 128 * MiB;
 const JOURNAL = 32 * MiB;
 
-/** What a program writes to a disk of a size, in order. */
+/** Returns the writes of a program to a disk of this size, in order. */
 export function* writesOf(
   program: WriteProgram,
   size: number,

@@ -155,7 +155,10 @@ export class Connection {
     return this.#writer.write(crashed(version, exception));
   }
 
-  /** On request a member reports whose certificate to expect at the coordinator [api_server.ml:71-104]. */
+  /**
+   * Adds the thumbprint of the coordinator's certificate, on request of a client of a member
+   * [api_server.ml:71-104].
+   */
   #withThumbprint(head: RequestHead, reply: Reply): Reply {
     const asked = head.headers.get(
       "x-xenapi-request-host-certificate-thumbprint",

@@ -36,7 +36,7 @@ export interface Control {
   /** A host fails and stays offline, or is online again, without VMs. */
   killHost(hostRef: string): void;
   reviveHost(hostRef: string): void;
-  /** What happens to a host at its next boot. */
+  /** Sets the fault of a host at its next boot. */
   failBoot(hostRef: string, fault: BootFault): void;
   /** The repositories contain these packages from now on. */
   publishUpdates(packages: readonly UpdatePackage[]): void;

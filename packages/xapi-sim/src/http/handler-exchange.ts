@@ -176,7 +176,7 @@ export class SocketResponse implements HandlerResponse {
   }
 }
 
-/** What faults do to the connection of a transfer. */
+/** Applies faults to the connection of a transfer. */
 export function transferConnection(
   { head, io }: Pick<Exchange, "head" | "io">,
   { clock, faults }: Pick<TransferConnection, "clock" | "faults">,

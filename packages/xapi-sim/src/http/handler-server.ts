@@ -146,7 +146,7 @@ export class HandlerServer {
     };
   }
 
-  /** In the task the error is dressed as a denial, even where nothing was denied [xapi_http.ml:103-136]. */
+  /** Ends the task with a permission error, whatever the cause [xapi_http.ml:103-136]. */
   #failed(
     handler: HttpHandler,
     failure: XapiFailure,

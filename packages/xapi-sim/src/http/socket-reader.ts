@@ -81,7 +81,7 @@ export class SocketReader {
     return Buffer.concat(parts);
   }
 
-  /** What is there, at most `limit` bytes; undefined at the end. */
+  /** Reads available bytes, at most `limit`; undefined at the end. */
   async some(limit: number): Promise<Buffer | undefined> {
     while (this.#pending.length === 0) {
       if (this.#ended) return undefined;

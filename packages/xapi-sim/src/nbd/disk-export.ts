@@ -45,7 +45,7 @@ export class DiskExport {
     return new DiskExport(parts, vdi, vbd);
   }
 
-  /** What a name stands for, without attaching it. @throws as `open` */
+  /** Checks the export of a name without attaching its disk. @throws as `open` */
   static check(parts: NbdParts, name: string): { readonly size: number } {
     const vdi = diskOf(parts, name);
     const uuid = text(parts.db.get("VDI", vdi), "uuid");
@@ -76,7 +76,7 @@ function diskOf({ db, sessions }: NbdParts, name: string): string {
   return vdi;
 }
 
-/** What a VM writes to cannot be attached a second time. */
+/** Checks that no VM can write to the disk: such a disk cannot be attached a second time. */
 function assertNotWritten(db: Core["db"], vdi: string): void {
   const record = db.get("VDI", vdi);
   const isWritten = refs(record, "VBDs").some((ref) => {

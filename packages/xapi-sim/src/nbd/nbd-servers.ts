@@ -40,7 +40,7 @@ export class NbdServers {
     if (place.tls !== undefined) this.#identity = place.tls;
   }
 
-  /** Where the disks of a host are: at the coordinator where it has no listener of its own. */
+  /** Address of the NBD server of a host: that of the coordinator if the host has no listener of its own. */
   async addressOf(hostRef: string): Promise<NbdAddress> {
     const [host, { listener }] = this.#membership.memberFor(hostRef);
     const address = listener.host;

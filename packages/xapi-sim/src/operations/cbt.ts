@@ -172,7 +172,7 @@ function changedBlocks(
 
 const UNRELATED = "Source and target VDI are unrelated";
 
-/** Of the storage driver [SM's VDI.py, XE_SR_ERRORCODES.xml, from memory]. */
+/** Error of the storage driver [SM's VDI.py, XE_SR_ERRORCODES.xml, from memory]. */
 function changedBlocksError(reason: string): XapiFailure {
   return new XapiFailure("SR_BACKEND_FAILURE_460", [
     "",

@@ -99,7 +99,7 @@ export function linked(config: XapiRecord, parent: string): XapiRecord {
   return parent === "" ? rest : { ...rest, [PARENT]: parent };
 }
 
-/** After a disk is deleted: the base copy it had may be merged, some time later. */
+/** Schedules the coalescing of the base copy of a deleted disk. */
 export function coalesceAfterDelete(
   context: CallContext,
   removed: XapiRecord,
@@ -160,7 +160,7 @@ function mergeIntoLeaf(context: CallContext, base: string, leaf: string): void {
   });
 }
 
-/** Of two base copies the lower one stays. */
+/** Merges a base copy into the one below it. */
 function mergeIntoBase(
   context: CallContext,
   base: string,
@@ -179,7 +179,7 @@ function mergeIntoBase(
   mergeLater(context, base);
 }
 
-/** At most: what the upper file replaces is not known here. */
+/** Upper bound of the merged size: the overlap of the two files is not known. */
 function bothSizes(lower: XapiRecord, upper: XapiRecord): number {
   const [one, other] = [lower, upper].map((record) =>
     int(record, "physical_utilisation"),

@@ -75,7 +75,11 @@ export async function restartGuests(
   updateStatus(context);
 }
 
-/** Those of the lowest order first; the next when they have started and their delay has passed. @returns those that have not started */
+/**
+ * Starts VMs by ascending order; the next order when the former has started and its delay has
+ * passed.
+ * @returns VMs that did not start
+ */
 async function startInOrder(
   context: CallContext,
   vms: readonly string[],

@@ -155,7 +155,7 @@ function assertAgile({ db }: DbContext, vm: string): void {
   }
 }
 
-/** Those named, each able; where none is named, the first able one. */
+/** Returns the requested SRs, which must all be suitable; without a request the first suitable one. */
 function heartbeatSrs(
   { db }: CallContext,
   named: readonly string[],

@@ -54,7 +54,7 @@ export function isLive(db: Database, host: string): boolean {
   return metrics === undefined || flag(metrics, "live");
 }
 
-/** What runs on a host, but its domain 0. */
+/** Returns the VMs that run on a host, without its control domain. */
 export function guestsOn(
   { db }: { readonly db: Database },
   host: string,

@@ -287,7 +287,7 @@ export function removeHost(
     db.destroy("host_metrics", metrics);
 }
 
-/** What an interface carries, and what is measured of it. */
+/** Deletes what depends on an interface: VLANs, bonds and metrics. */
 function removeWiring(db: CallContext["db"], pif: string): void {
   const record = db.get("PIF", pif);
   for (const bond of refs(record, "bond_master_of")) db.destroy("Bond", bond);

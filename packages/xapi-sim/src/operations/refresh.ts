@@ -107,7 +107,10 @@ export function refreshVdi(db: Database, ref: string): void {
   });
 }
 
-/** What needs a plugged PBD needs one; what must not have one, none. */
+/**
+ * Updates the operations that are allowed on an SR: most need a plugged PBD, some need that
+ * none is plugged.
+ */
 export function refreshSr(db: Database, ref: string): void {
   const sr = db.find("SR", ref);
   if (sr === undefined) return;

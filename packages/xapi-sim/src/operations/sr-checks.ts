@@ -47,7 +47,7 @@ export function assertPlugged(db: Database, sr: string): void {
   if (!plugged) throw new XapiFailure("SR_HAS_NO_PBDS", [sr]);
 }
 
-/** Before an SR is removed: no PBD is plugged, and removal is allowed [xapi_sr.ml, from memory]. */
+/** Checks that an SR can be removed: no PBD is plugged, and removal is allowed [xapi_sr.ml, from memory]. */
 export function assertDeletable(db: Database, sr: string): void {
   const record = db.get("SR", sr);
   const plugged = refs(record, "PBDs").some((pbd) =>

@@ -154,7 +154,7 @@ export const srOperationTable: OperationTable = {
   "PBD.unplug": unplugPbd,
 };
 
-/** Only SRs on shared block storage hold copies of the database [xapi_sr.ml, from memory]. */
+/** Enables copies of the database on an SR, which must be shared block storage [xapi_sr.ml, from memory]. */
 function replicate(
   { db }: CallContext,
   params: readonly XapiValue[],
@@ -212,7 +212,7 @@ export function assertDriver(
   throw new XapiFailure("SR_UNKNOWN_DRIVER", [type]);
 }
 
-/** With the host go its own disks; a VM that had one of them has an empty place. */
+/** Deletes the local SRs of a removed host. VBDs of their disks become empty. */
 export function removeLocalSrs(context: CallContext, host: string): void {
   const { db } = context;
   for (const pbd of refs(db.get("host", host), "PBDs")) {

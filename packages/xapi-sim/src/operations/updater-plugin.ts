@@ -40,7 +40,7 @@ export async function callUpdater(
   });
 }
 
-/** As the plugin prints it: no more than yum knows. */
+/** Converts an update to the output of the plugin, which has only the properties that yum knows. */
 function toPackage({
   name,
   version,

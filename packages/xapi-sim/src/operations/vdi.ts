@@ -250,7 +250,7 @@ function assertCopyable({ db }: CallContext, ref: string): void {
     assertIdle(db, "VDI", ref);
 }
 
-/** With the VBDs that are left of it: of a disk, they go; a CD drive is emptied. */
+/** Deletes a VDI with its VBDs; CD drives are emptied. */
 export function removeVdi(
   context: CallContext,
   ref: string,

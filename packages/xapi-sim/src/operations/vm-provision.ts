@@ -35,7 +35,7 @@ export const vmProvisionOperations: OperationTable = {
   },
 };
 
-interface WantedDisk {
+interface ProvisionDisk {
   readonly place: string;
   readonly size: number;
   /** uuid of the SR; empty: the pool's default. */
@@ -44,7 +44,7 @@ interface WantedDisk {
 }
 
 /** other_config.disks of a template: `<provision><disk device="0" size="..." sr="..." bootable="true"/></provision>`. */
-function disksIn(xml: string): readonly WantedDisk[] {
+function disksIn(xml: string): readonly ProvisionDisk[] {
   return [...xml.matchAll(/<disk ([^>]*)>/g)].map(([, attributes]) => {
     const value = (name: string) =>
       new RegExp(`\\b${name}="([^"]*)"`).exec(attributes!)?.[1] ?? "";
@@ -60,7 +60,7 @@ function disksIn(xml: string): readonly WantedDisk[] {
 function addDisk(
   { db, pool, random, state }: CallContext,
   vm: string,
-  disk: WantedDisk,
+  disk: ProvisionDisk,
 ): void {
   const sr =
     disk.sr === ""

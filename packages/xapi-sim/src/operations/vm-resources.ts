@@ -229,7 +229,7 @@ function memory(
   };
 }
 
-/** What a running VM gets more, its host has less. */
+/** Moves memory from the host to a running VM. */
 function takeMemory(db: Database, before: XapiRecord, after: XapiRecord): void {
   const host = refIn(before, "resident_on");
   if (host === undefined) return;

@@ -73,7 +73,7 @@ export function copyVtpms(
   }
 }
 
-/** With its secret. */
+/** Deletes a VTPM and its secret. */
 export function removeVtpm({ db, state }: PoolData, ref: string): void {
   db.destroy("VTPM", ref);
   const secret = state.vtpmSecrets.get(ref);
@@ -82,7 +82,10 @@ export function removeVtpm({ db, state }: PoolData, ref: string): void {
   if (db.find("secret", secret) !== undefined) db.destroy("secret", secret);
 }
 
-/** Base64. Those that the pool starts with have contents made from their uuid. */
+/**
+ * Returns the contents of a VTPM in base64. VTPMs of the initial pool have contents derived
+ * from their uuid.
+ */
 export function contentsOf({ db, state }: PoolData, ref: string): string {
   const vtpm = db.get("VTPM", ref);
   const secret = db.find("secret", state.vtpmSecrets.get(ref) ?? "");
@@ -91,7 +94,7 @@ export function contentsOf({ db, state }: PoolData, ref: string): string {
   return initial.toString("base64");
 }
 
-/** Each change makes another secret. */
+/** Stores the contents of a VTPM in a new secret. */
 export function setContents(
   { db, state }: PoolData,
   ref: string,

@@ -79,7 +79,7 @@ async function enter(
   }
 }
 
-/** What the pool sends to its member while it is one. */
+/** Handles the messages that the pool sends to its member. */
 async function obey(context: CoreContext, channel: LineChannel): Promise<void> {
   const { core } = context;
   for (;;) {

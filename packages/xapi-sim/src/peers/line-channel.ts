@@ -85,7 +85,7 @@ export class LineChannel {
     if (this.#length > LINE_LIMIT) this.#stream.destroy();
   }
 
-  /** What is no message ends the conversation. */
+  /** Reads messages; an invalid one closes the channel. */
   #read(line: string): void {
     try {
       this.#lines.push(JSON.parse(line) as PeerMessage);

@@ -70,7 +70,7 @@ export class MigrationReceiver {
     }
   }
 
-  /** What was written to a disk, at home. */
+  /** Receives data of a disk of the source pool. */
   write({ disk, offset, bytes }: MigrationBlock): void {
     const ref = this.#refs.get(disk);
     if (ref === undefined) throw new XapiFailure("VDI_NOT_IN_MAP", [disk]);
@@ -132,7 +132,10 @@ export class MigrationReceiver {
     if (live) assertEnoughMemory(this.#context, { vm, ref: payload.vm }, host);
   }
 
-  /** By the map, else the pool's default SR [xapi_vm_migrate.ml, from memory]. */
+  /**
+   * Returns the target SR: from the map, else the default SR of the pool [xapi_vm_migrate.ml,
+   * from memory].
+   */
   #srFor(vdi: string): string {
     const { db, pool } = this.#context;
     const { srs } = this.#order;
@@ -199,7 +202,7 @@ export class MigrationReceiver {
       setContents(this.#context, here, contents);
   }
 
-  /** What it has otherwise here than at home. */
+  /** Returns the fields that differ from those in the source pool. */
   #adjusted({ className, ref, record }: SerializedObject, mapped: XapiRecord) {
     const { copy, networks, payload } = this.#order;
     const { uuid, ...rest } = mapped;

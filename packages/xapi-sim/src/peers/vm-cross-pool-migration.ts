@@ -164,7 +164,7 @@ async function transfer(
   if (live) assertStillRuns(db, vm);
 }
 
-/** What was written to the disks, a MiB at a time. */
+/** Sends the contents of the disks in pieces of 1 MiB. */
 async function sendContents(
   { db, state: { disks } }: CallContext,
   vm: string,

@@ -17,7 +17,7 @@ export interface LazyBytes {
 /** The value of a response, which can be written in both formats. */
 export interface Answer {
   json(): readonly Chunk[];
-  /** With its `<value>`. */
+  /** The value in XML, with its `<value>` element. */
   xml(): readonly (string | Buffer)[];
 }
 

@@ -9,7 +9,7 @@ export interface Metric {
   /** Infinity where there is no limit. */
   readonly max: number;
   readonly type: "GAUGE" | "DERIVE";
-  /** At a moment, Unix seconds. NaN before there was anything to measure. */
+  /** Value at a time in Unix seconds. NaN before the first measurement. */
   valueAt(seconds: number): number;
 }
 
@@ -60,7 +60,7 @@ export function isWithin(runs: readonly Run[], seconds: number): boolean {
 /** Counters whose rate is stored. */
 export const derived = /^(cpu|pif_|vif_|vbd_.*(read|write)$)/;
 
-/** In [0, 1]: a day's swing, some minutes' swing, and noise of each 5 s. */
+/** Value in [0, 1]: a wave of a day, a wave of some minutes, and noise per 5 s. */
 export function wave(seed: number, seconds: number): number {
   const phase = (seed % 86400) / 86400;
   const day = 0.5 + 0.5 * Math.sin(2 * Math.PI * (seconds / 86400 + phase));
@@ -70,7 +70,7 @@ export function wave(seed: number, seconds: number): number {
   return 0.4 * day + 0.3 * minutes + 0.3 * noise(seed, seconds);
 }
 
-/** In [0, 1): another one every 5 s. */
+/** Pseudo-random number in [0, 1), another one every 5 s. */
 export function noise(seed: number, seconds: number): number {
   let bits = Math.imul(seed ^ Math.floor(seconds / 5), 0x9e3779b1);
   bits = Math.imul(bits ^ (bits >>> 15), 0x85ebca6b);

@@ -49,7 +49,7 @@ export function hostMetrics(pool: PoolData, host: string): readonly Metric[] {
   return [...hostCpuMetrics(pool, host), ...others];
 }
 
-/** Of a VM that runs, or that has run. */
+/** Metrics of a VM that runs or has run. */
 export function vmMetrics(pool: PoolData, vm: string): readonly Metric[] {
   const { db } = pool;
   const record = db.get("VM", vm);
@@ -179,7 +179,10 @@ function diskTraffic(device: string): readonly Shape[] {
   ];
 }
 
-/** What a host measures of an SR with disks: named by the first eight digits of its uuid [xcp-rrdd-iostat, from memory]. */
+/**
+ * Metrics of a host for an SR with disks; names contain the first eight digits of its uuid
+ * [xcp-rrdd-iostat, from memory].
+ */
 function srTraffic(sr: XapiRecord): readonly Shape[] {
   if (text(sr, "content_type") === "iso" || text(sr, "type") === "udev")
     return [];

@@ -67,7 +67,7 @@ export function average(metric: Metric, t: number, step: number): number {
   return sum / points;
 }
 
-/** In JSON every number is a string, the meta data too. */
+/** Writes xport data as JSON, in which all numbers are strings, also in the metadata. */
 export function xportJson({ start, step, end, legend, rows }: Xport): string {
   const meta = {
     start: String(start),

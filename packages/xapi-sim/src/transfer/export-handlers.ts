@@ -127,7 +127,10 @@ function* file(name: string, content: Buffer, now: number): Generator<Buffer> {
   yield tarPadding(content.length);
 }
 
-/** Of one VM, or with `all=true` of all but control domains and the templates of the product. */
+/**
+ * Exports the metadata of one VM, or with `all=true` of all VMs except control domains and
+ * default templates.
+ */
 function exportMetadata(
   request: HandlerRequest,
   response: HandlerResponse,
@@ -177,7 +180,10 @@ function withSnapshots(
   return vms.flatMap((vm) => [vm, ...refs(db.get("VM", vm), "snapshots")]);
 }
 
-/** By uuid or reference. What XAPI answers where there is none differs from case to case [rec 402 497 498]. */
+/**
+ * Finds the VM by uuid or reference. XAPI's errors for unknown ones differ from case to case
+ * [rec 402 497 498].
+ */
 function vmOf(
   { query }: HandlerRequest,
   response: HandlerResponse,

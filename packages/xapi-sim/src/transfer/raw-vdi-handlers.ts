@@ -124,7 +124,7 @@ async function importVdi(
   }
 }
 
-/** What comes after the disk's end is read, and forgotten. */
+/** Receives the contents of a disk. Data beyond its end is read and discarded. */
 async function receive(
   request: HandlerRequest,
   context: HandlerContext,
@@ -199,7 +199,7 @@ function createVdi(
   return vdi;
 }
 
-/** By reference or uuid. An unknown one is an OCaml exception to the client [rec 495]. */
+/** Finds the VDI by reference or uuid. Clients get an OCaml exception for an unknown one [rec 495]. */
 function vdiOf(
   name: string | null,
   response: HandlerResponse,

@@ -25,7 +25,7 @@ interface Locator {
   readonly path: Buffer;
 }
 
-/** Where readers look for the parent, in the way of Windows and in that of XAPI's own tools. */
+/** Locators of the parent, in the form of Windows and in that of XAPI's tools. */
 export function parentLocators(base: string): readonly Locator[] {
   const windows = Buffer.from(`.\\${base}.vhd`, "utf16le");
   const url = Buffer.from(`file://./${base}.vhd`);

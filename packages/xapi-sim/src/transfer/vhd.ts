@@ -89,7 +89,10 @@ function wholeBlock(
   return bytes;
 }
 
-/** Of what was written since, only sectors that differ are set; a block may have none. */
+/**
+ * Returns the block with its bitmap: only sectors that differ from the parent are set;
+ * undefined if none does.
+ */
 function differingBlock(
   contents: DiskContents,
   { uuid, base }: { readonly uuid: string; readonly base: string },

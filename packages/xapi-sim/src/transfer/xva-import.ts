@@ -204,7 +204,7 @@ export class XvaImport {
       setContents(this.#context, ref, object.contents);
   }
 
-  /** What an imported object has otherwise than the exported one. */
+  /** Returns the fields of an imported object that differ from the exported one. */
   #adjusted(className: string, record: XapiRecord): XapiRecord {
     const { restore } = this.#place;
     const sr = this.#sr;
@@ -275,7 +275,7 @@ export class XvaImport {
     }
   }
 
-  /** What the disk takes of its SR is in its record already. */
+  /** Writes data to a disk. Its space on the SR is in its record already. */
   #write(id: string, index: number, content: Buffer): void {
     const ref = this.#refs.get(id);
     const { db } = this.#context;

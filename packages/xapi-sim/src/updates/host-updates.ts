@@ -30,7 +30,10 @@ export class HostUpdates {
     return this.#packages;
   }
 
-  /** From now on the repositories contain these; hosts have installed those of the same name, version and release. */
+  /**
+   * Sets the updates in the repositories; hosts have installed those with the same name,
+   * version and release.
+   */
   publish(packages: readonly UpdatePackage[]): void {
     this.#packages = packages;
   }

@@ -41,7 +41,7 @@ export class ConnectionPool {
     return { connection, isReused: false };
   }
 
-  /** After use: the connection is reused if possible, else closed. */
+  /** Returns a connection after use: it is reused if possible, else closed. */
   release(address: Address, connection: Connection): void {
     const name = addressName(address);
     const idle = this.#idle.get(name) ?? [];

@@ -158,7 +158,7 @@ export class Connection {
     });
   }
 
-  /** Where the socket writes the next bytes. */
+  /** Buffer into which the socket writes the next bytes. */
   #buffer(): Uint8Array {
     const space = this.#running?.body?.space();
     this.#isInSink = space !== undefined;

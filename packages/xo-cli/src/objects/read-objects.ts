@@ -76,7 +76,7 @@ async function readPage(
   }
 }
 
-/** For servers without queries: all objects in one response, sorted and limited by the client. */
+/** Reads all objects in one response, for servers without queries; sorted and limited by the client. */
 async function readAll(rpc: Rpc, question: Question): Promise<readonly Row[]> {
   const { sort, limit } = question;
   const filter = toFilter(question);

@@ -12,7 +12,7 @@ export function requirementOf(name: string): string {
   return until.findLast((one) => !migrations[one]!.isAdditive)!;
 }
 
-/** In the transaction of the migration. */
+/** Writes the requirement. To be called in the transaction of the migration. */
 export async function writeRequirement(
   db: Kysely<Tables>,
   value: string,
@@ -24,7 +24,7 @@ export async function writeRequirement(
     .execute();
 }
 
-/** Of no row: the last migration was made by a program that does not write it. */
+/** Reads the requirement. No row: the last migration was made by a version that does not write it. */
 export function selectRequirement(db: Kysely<Tables>) {
   return db.selectFrom("meta").select("value").where("id", "=", REQUIREMENT_ID);
 }
