@@ -1,4 +1,5 @@
 import type { FaultResult } from "./fault-bench.js";
+import type { FaultRun, Measured, ResultsFile } from "./results-file.js";
 
 export interface Run extends FaultResult {
   /** Its seed. */
@@ -15,14 +16,8 @@ export interface Kills {
 
 export interface Reliability {
   readonly seed: number;
-  /** Each fault alone. */
-  readonly single: readonly Run[];
-  readonly sequences: readonly Run[];
-  readonly kills: Kills;
+  readonly results: ResultsFile;
   readonly machine: string;
-  /** Load average of the last minute, before and after. */
-  readonly load: readonly [number, number];
-  readonly commit: string;
   readonly date: string;
 }
 
@@ -31,12 +26,16 @@ const RECOVERY_TARGET_MS = 5_000;
 
 /** docs/reliability.md */
 export function reliabilityDocument(result: Reliability): string {
-  const { seed, single, sequences, kills, load } = result;
+  const { seed, results } = result;
+  const single = results.runs("single");
+  const sequences = results.runs("sequence");
   const runs = [...single, ...sequences];
+  const servers = results.kills();
+  const kills = servers.reduce((sum, one) => sum + one.kills, 0);
   return `${[
     "# Reliability: faults and kills",
-    `Written by \`npm run faults -- --sequences ${sequences.length} --seed ${seed} --kills ${kills.kills}\`; do not edit.`,
-    `Run on ${result.date} at commit ${result.commit}: ${result.machine}. Load average ${load.map((one) => one.toFixed(1)).join(" before, ")} after: times are upper bounds where it is above the number of cores.`,
+    `Written by \`npm run faults -- --sequences ${sequences.length} --seed ${seed} --kills ${kills}\`; do not edit.`,
+    `Written on ${result.date}: ${result.machine}. ${circumstances([...runs, ...servers])}`,
     "## Faults of pools",
     "A simulated pool of two hosts with 50 changes a second, a network that fails on request, the connection, the parser and the mirror of the server. During the faults a VM is renamed all the time: the mirror must show each name within 15 s, or report that the pool is not current. Afterwards the mirror must equal the database of the pool, `pool.verify` must agree, and no socket or timer may be left. Timeouts are shorter than the defaults: 1 s to connect and for `event.from`. A sequence is 3 to 7 random faults, some at the same time; `--sequences 1 --seed N` repeats one.",
     table(
@@ -56,6 +55,7 @@ export function reliabilityDocument(result: Reliability): string {
     ),
     "Recovery is the time from the end of the faults until the mirror is equal and current; the target is 5 s (p99).",
     ...failures(runs),
+    ...repairs(results.repaired()),
     ...slowRuns(runs),
     "## Kills of the server",
     "`bin/xo-server` is killed (SIGKILL) beside three clients that create users, tokens and servers without a pause, every fourth time during the next start as well, and started again with the same data folder. All that was acknowledged must exist, and `xo-server audit verify` must find the audit log intact.",
@@ -71,16 +71,33 @@ export function reliabilityDocument(result: Reliability): string {
       ],
       [
         [
-          String(kills.kills),
-          String(kills.acknowledged),
-          String(kills.lost.length),
-          kills.isAuditIntact ? "intact" : "**not intact**",
-          ...spread(kills.startMs),
+          String(kills),
+          String(servers.reduce((sum, one) => sum + one.acknowledged, 0)),
+          String(servers.flatMap(({ lost }) => lost).length),
+          servers.every(({ isAuditIntact }) => isAuditIntact)
+            ? "intact"
+            : "**not intact**",
+          ...spread(servers.flatMap(({ startMs }) => startMs)),
         ],
       ],
     ),
-    ...kills.lost.map((one) => `- lost: ${one}`),
+    ...servers.flatMap(({ lost }) => lost.map((one) => `- lost: ${one}`)),
   ].join("\n\n")}\n`;
+}
+
+/** At which commits, and how busy the machine was. */
+function circumstances(all: readonly Measured[]): string {
+  const commits = new Map<string, number>();
+  for (const { commit } of all)
+    commits.set(commit, (commits.get(commit) ?? 0) + 1);
+  const loads = all.map(({ load }) => load).toSorted((a, b) => a - b);
+  const [least = 0, middle = 0, most = 0] = [
+    loads[0],
+    loads[Math.floor(loads.length / 2)],
+    loads.at(-1),
+  ].map((load) => load?.toFixed(1));
+  const at = [...commits].map(([commit, count]) => `${commit} (${count} runs)`);
+  return `At commit ${at.join(", ")}. Load average ${least} to ${most}, median ${middle}: times are upper bounds where it is above the number of cores.`;
 }
 
 function faultFigures(runs: readonly Run[]): string[] {
@@ -109,6 +126,20 @@ function failures(runs: readonly Run[]): string[] {
       ({ name, faults, problems }) =>
         `- **failed**, seed ${name}: ${faults.join(", ")}: ${problems.join("; ")}`,
     );
+}
+
+function repairs(runs: readonly FaultRun[]): string[] {
+  return runs.length === 0
+    ? []
+    : [
+        `${runs.length} runs failed at an earlier commit, and were repeated at a later one:`,
+        runs
+          .map(
+            ({ name, commit, faults, problems }) =>
+              `- at ${commit}, seed ${name}: ${faults.join(", ")}: ${problems.join("; ")}`,
+          )
+          .join("\n"),
+      ];
 }
 
 function slowRuns(runs: readonly Run[]): string[] {

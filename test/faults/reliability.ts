@@ -4,89 +4,108 @@ import { cpus, loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { root } from "../running-program.js";
-import { FaultBench } from "./fault-bench.js";
+import { FaultBench, type FaultResult } from "./fault-bench.js";
 import { allFaults } from "./faults.js";
 import { KillBench } from "./kill-bench.js";
-import {
-  reliabilityDocument,
-  type Kills,
-  type Run,
-} from "./reliability-document.js";
+import { reliabilityDocument } from "./reliability-document.js";
+import { ResultsFile } from "./results-file.js";
 import { seededRandom } from "./seeded-random.js";
 
-// npm run faults -- [--sequences N] [--seed S] [--kills K] [--out FILE]
+// npm run faults -- [--sequences N] [--seed S] [--kills K] [--results FILE] [--out FILE]
+// With --results, what the file has is not run again, but for failures of earlier commits.
+
+/** Kills beside one data folder. */
+const KILLS_A_FOLDER = 50;
 
 const { values } = parseArgs({
   options: {
     sequences: { type: "string", default: "100" },
     seed: { type: "string", default: "1" },
     kills: { type: "string", default: "100" },
+    results: { type: "string" },
     out: { type: "string", default: join(root, "docs", "reliability.md") },
   },
 });
 const seed = Number(values.seed);
-const loadBefore = loadavg()[0]!;
-const single = await runFaults("faults alone", allFaults.length, (bench, i) =>
+const commit = execFileSync("git", ["rev-parse", "--short=12", "HEAD"], {
+  cwd: root,
+  encoding: "utf8",
+}).trim();
+const measured = () => ({ commit, load: loadavg()[0]! });
+const results = new ResultsFile(values.results);
+await runFaults("single", allFaults.length, (bench, i) =>
   bench.run([allFaults[i]!], seededRandom(seed + i)),
 );
-const sequences = await runFaults(
-  "sequences",
-  Number(values.sequences),
-  (bench, i) => bench.runSequence(seed + i),
+await runFaults("sequence", Number(values.sequences), (bench, i) =>
+  bench.runSequence(seed + i),
 );
-const kills = await runKills(Number(values.kills));
+await runKills(Number(values.kills));
 const document = reliabilityDocument({
   seed,
-  single,
-  sequences,
-  kills,
+  results,
   machine: `${cpus()[0]?.model.trim() ?? "unknown"}, ${cpus().length} cores, Node.js ${process.versions.node}`,
-  load: [loadBefore, loadavg()[0]!],
-  commit: execFileSync("git", ["rev-parse", "--short=12", "HEAD"], {
-    cwd: root,
-    encoding: "utf8",
-  }).trim(),
   date: new Date().toISOString().slice(0, 10),
 });
 await writeFile(values.out, document);
 process.stderr.write(`written to ${values.out}\n`);
-const failed = [...single, ...sequences].filter(
+const failed = [...results.runs("single"), ...results.runs("sequence")].filter(
   ({ problems }) => problems.length > 0,
 );
 const isGood =
-  failed.length === 0 && kills.lost.length === 0 && kills.isAuditIntact;
+  failed.length === 0 &&
+  results
+    .kills()
+    .every(({ lost, isAuditIntact }) => lost.length === 0 && isAuditIntact);
 process.exit(isGood ? 0 : 1);
 
 async function runFaults(
-  what: string,
+  kind: "single" | "sequence",
   count: number,
-  run: (bench: FaultBench, index: number) => Promise<Omit<Run, "name">>,
-): Promise<Run[]> {
-  const runs: Run[] = [];
-  let bench = await FaultBench.start();
+  run: (bench: FaultBench, index: number) => Promise<FaultResult>,
+): Promise<void> {
+  const done = new Map(results.runs(kind).map((one) => [one.name, one]));
+  let bench: FaultBench | undefined;
   for (let i = 0; i < count; i++) {
+    const name = String(seed + i);
+    const before = done.get(name);
+    const isDone = before?.problems.length === 0 || before?.commit === commit;
+    if (isDone) continue;
+    bench ??= await FaultBench.start();
     const result = await run(bench, i);
-    runs.push({ ...result, name: String(seed + i) });
+    await results.add({ kind, ...result, name, ...measured() });
     if (result.problems.length === 0) continue;
     const text = [...result.faults, ...result.problems].join("; ");
-    process.stderr.write(`${what}, seed ${seed + i}: ${text}\n`);
+    process.stderr.write(`${kind}, seed ${name}: ${text}\n`);
     // What follows is not to fail by the same problem.
     await bench.stop();
-    bench = await FaultBench.start();
+    bench = undefined;
   }
-  await bench.stop();
-  process.stderr.write(`${what}: ${runs.length}\n`);
-  return runs;
+  await bench?.stop();
+  process.stderr.write(`${kind}: ${results.runs(kind).length}\n`);
 }
 
-async function runKills(count: number): Promise<Kills> {
+async function runKills(count: number): Promise<void> {
+  for (;;) {
+    const before = results.kills();
+    const killed = before.reduce((sum, { kills }) => sum + kills, 0);
+    if (killed >= count) return;
+    const random = seededRandom(seed + before.length);
+    await killServer(Math.min(KILLS_A_FOLDER, count - killed), random);
+    process.stderr.write(`kills: ${killed} and more\n`);
+  }
+}
+
+async function killServer(
+  count: number,
+  random: ReturnType<typeof seededRandom>,
+): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), "xo-faults-"));
   const ends: (() => Promise<void>)[] = [];
   const owner = {
     teardown: (end: () => Promise<void>) => void ends.push(end),
     testdir: () => folder,
   };
-  const bench = new KillBench(owner, folder, seededRandom(seed));
+  const bench = new KillBench(owner, folder, random);
   const lost: string[] = [];
   const startMs: number[] = [];
   while (bench.kills < count) {
@@ -99,5 +118,6 @@ async function runKills(count: number): Promise<Kills> {
   for (const end of ends) await end();
   await rm(folder, { recursive: true });
   const { kills, acknowledged } = bench;
-  return { kills, acknowledged, lost, startMs, isAuditIntact };
+  const result = { kills, acknowledged, lost, startMs, isAuditIntact };
+  await results.add({ kind: "kills", ...result, ...measured() });
 }
