@@ -13,6 +13,9 @@ export class FaultyLink {
   readonly #server: Server;
   readonly #target: URL;
   readonly #sockets = new Set<Socket>();
+  /** Names of the methods that clients have called, in JSON, whether or not they passed. */
+  readonly called: string[] = [];
+  #forgotten = new Set<Socket>();
   #fault: LinkFault | undefined;
   #answers: Buffer[] = [];
 
@@ -48,6 +51,11 @@ export class FaultyLink {
     for (const socket of this.#sockets) socket.resetAndDestroy();
   }
 
+  /** From now on nothing passes on the connections that exist, which stay open; as after a firewall has forgotten them. */
+  forget(): void {
+    this.#forgotten = new Set(this.#sockets);
+  }
+
   /** The next requests are answered with these bytes; then their connections are closed. */
   answerNext(answer: Buffer, times = 1): void {
     for (let i = 0; i < times; i++) this.#answers.push(answer);
@@ -75,13 +83,16 @@ export class FaultyLink {
     const pool = connect(Number(this.#target.port), this.#target.hostname);
     this.#follow(pool);
     client.on("data", (bytes: Buffer) => {
-      if (this.#fault !== undefined) return;
+      for (const [, method] of String(bytes).matchAll(/"method":"([\w.]+)"/g))
+        this.called.push(method!);
+      if (this.#fault !== undefined || this.#forgotten.has(client)) return;
       const answer = this.#answers.shift();
       if (answer === undefined) pool.write(bytes);
       else client.end(answer);
     });
     pool.on("data", (bytes: Buffer) => {
-      if (this.#fault === undefined && client.writable) client.write(bytes);
+      if (this.#fault !== undefined || this.#forgotten.has(client)) return;
+      if (client.writable) client.write(bytes);
     });
     client.on("close", () => pool.destroy());
     pool.on("close", () => client.destroy());

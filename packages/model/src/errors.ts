@@ -40,6 +40,10 @@ export const errorTable = {
     502,
   ),
   // Calls to pools
+  RESULT_UNKNOWN: row(
+    "the response to {method} was lost ({reason}), so that its result is unknown: it may have been executed",
+    504,
+  ),
   REQUEST_TOO_LARGE: row(
     "the request body of {method} has {bytes} bytes, the limit of XAPI is {limit}",
     413,

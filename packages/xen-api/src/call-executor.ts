@@ -18,6 +18,9 @@ import type { Rpc } from "./rpc.js";
 import type { Connected, Session } from "./session.js";
 import type { Transport } from "./transports/transport.js";
 
+/** An answer that has begun, and of which nothing more comes for so long, is lost; in ms. */
+const STALL_MS = 30_000;
+
 export interface CallRequest {
   readonly method: string;
   /** Without the session, which is added. */
@@ -27,8 +30,8 @@ export interface CallRequest {
   readonly priority: DecodePriority;
   readonly timeoutMs: number;
   /** See RpcRequest. Default: answerLimitMs. */
-  readonly startTimeoutMs?: number;
-  /** See RpcRequest. */
+  readonly startTimeoutMs?: number | undefined;
+  /** See RpcRequest. Default: STALL_MS. */
   readonly stallTimeoutMs?: number;
   readonly signal?: AbortSignal | undefined;
   readonly onAnswerStart?: (() => void) | undefined;
@@ -140,16 +143,15 @@ export class CallExecutor {
     connected: Connected,
     isSafe: boolean,
   ): Promise<CallResult> {
+    const { method, params } = request;
     const {
-      method,
-      params,
       priority,
       signal,
       className,
       onAnswerStart: onBegin,
       onBatch,
-      startTimeoutMs = answerLimitMs(request.method),
-      stallTimeoutMs,
+      startTimeoutMs = answerLimitMs(method, params),
+      stallTimeoutMs = STALL_MS,
       beforeSend,
       headers,
     } = request;

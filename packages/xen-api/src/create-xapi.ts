@@ -1,9 +1,11 @@
 import { XoError } from "@xo-server/model";
+import { callActing } from "./acting-call.js";
 import { callAsync } from "./async-call.js";
 import { checkReadOnly } from "./call-executor.js";
 import { openEventStream } from "./open-event-stream.js";
 import { injectToken } from "./inject-token.js";
 import { listableClasses, listRecords } from "./listing.js";
+import { isReadingMethod } from "./method-policy.js";
 import type { XapiOptions } from "./options.js";
 import { createComponents, type XapiComponents } from "./components.js";
 import type { CallOptions, Xapi, XapiCounters } from "./xapi.js";
@@ -62,13 +64,17 @@ export function createXapi(options: XapiOptions): Xapi {
 }
 
 async function call(
-  { settings, executor }: XapiComponents,
+  parts: XapiComponents,
   method: string,
   params: readonly unknown[],
   options: CallOptions,
 ): Promise<unknown> {
+  const { settings, executor } = parts;
   if (settings.readOnly) checkReadOnly(method);
-  const { signal, idempotent, beforeSend } = options;
+  const { signal, beforeSend } = options;
+  const idempotent = options.idempotent ?? isReadingMethod(method);
+  if (!idempotent && !isReadingMethod(method))
+    return callActing(parts, { method, params, options });
   return executor.value({
     method,
     params,

@@ -88,6 +88,7 @@ export class Rpc {
       );
       return first ?? (await this.#attempt(request, message, scope, "never"))!;
     } catch (error) {
+      if (isTimeout(scope.reason)) this.#connections.dropIdle(request.address);
       throw scope.reason ?? error;
     } finally {
       scope.release();
@@ -244,4 +245,8 @@ function encode(request: RpcRequest): readonly (string | Uint8Array)[] {
 
 function isLost(error: unknown): boolean {
   return error instanceof XoError && error.code === "CONNECTION_LOST";
+}
+
+function isTimeout(error: unknown): boolean {
+  return error instanceof XoError && error.code === "CALL_TIMEOUT";
 }

@@ -1,7 +1,7 @@
 import { pause } from "@xo-server/kit";
 import { XoError } from "@xo-server/model";
 import type { XapiComponents } from "./components.js";
-import { isNetworkError } from "./retry-policy.js";
+import { isAnswerLost } from "./acting-call.js";
 import type { AsyncCallOptions } from "./xapi.js";
 
 /** An answer that has not come this long after events have reported its task is lost, in ms. */
@@ -98,15 +98,6 @@ async function search(
     }
   }
   return undefined;
-}
-
-/** The pool may have started the task. */
-function isAnswerLost(error: unknown): boolean {
-  if (!(error instanceof XoError)) return false;
-  const { code } = error;
-  const isUnreadable =
-    code === "BAD_ANSWER" || code === "HTTP_STATUS" || code === "CALL_TIMEOUT";
-  return isUnreadable || isNetworkError(error);
 }
 
 interface Start {

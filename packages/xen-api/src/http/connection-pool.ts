@@ -63,6 +63,16 @@ export class ConnectionPool {
     };
   }
 
+  /** Call when an answer has not come: what has forgotten one connection to a host may have forgotten all. */
+  dropIdle(address: Address): void {
+    const name = addressName(address);
+    for (const { connection } of this.#idle.get(name) ?? []) {
+      this.#open.delete(connection);
+      connection.destroy();
+    }
+    this.#idle.delete(name);
+  }
+
   /** Closes all connections; calls in progress reject with `reason`. */
   close(reason: Error): void {
     for (const connection of this.#open) connection.destroy(reason);

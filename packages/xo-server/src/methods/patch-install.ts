@@ -97,7 +97,7 @@ export const hostInstallSupplementalPack = defineOperation({
     const one = context.objects.get(host, "host");
     const operation = "host.installSupplementalPack";
     return offerPack(context, { operation, object: one }, async (update) => {
-      await one.xapi.call("pool_update.precheck", [update, one.ref]);
+      await one.xapi.callAsync("pool_update.precheck", [update, one.ref]);
       await one.xapi.callAsync("pool_update.apply", [update, one.ref]);
     });
   },

@@ -166,7 +166,7 @@ export const srProbeOperations = probes.map(
         const { xapi, ref } = objects.get(input.host, "host");
         const config = toTexts(device(input));
         const answer = await ask(() =>
-          xapi.call("SR.probe", [ref, config, type, {}]),
+          xapi.callAsync("SR.probe", [ref, config, type, {}]),
         );
         return readRows(answer, ...rows);
       },

@@ -43,7 +43,7 @@ export const uploadedUpdates: UpdateSystem = {
             throw new XoError("NO_SUCH_OBJECT", { type: "update", id });
           });
     for (const [update] of requested) {
-      await xapi.call("pool_update.precheck", [update, ref]);
+      await xapi.callAsync("pool_update.precheck", [update, ref]);
       await xapi.callAsync("pool_update.apply", [update, ref]);
     }
   },

@@ -256,6 +256,10 @@ export const general: Widened<typeof words> = {
       title: "Zeitüberschreitung der Anfrage",
       todo: "Der Host ist erreichbar, antwortet aber nicht rechtzeitig. Prüfen Sie seine Last oder starten Sie den Toolstack mit „xe-toolstack-restart“ neu.",
     },
+    RESULT_UNKNOWN: {
+      title: "Ergebnis unbekannt",
+      todo: "Die Antwort des Pools ging verloren, und die Aktion wurde nicht noch einmal gesendet. Prüfen Sie das Objekt, bevor Sie sie wiederholen.",
+    },
     EVENTS_SILENT: {
       title: "Keine Ereignisse",
       todo: "Der Pool sendet seine Änderungen nicht: Die Anzeige kann veraltet sein. Prüfen Sie die Last des Koordinators und dass kein Proxy und keine Firewall dazwischen inaktive Verbindungen schließt.",

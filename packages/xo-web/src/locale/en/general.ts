@@ -255,6 +255,10 @@ export const general = {
       title: "Request timeout",
       todo: "The host is reachable but does not respond in time. Check its load, or restart the toolstack with “xe-toolstack-restart”.",
     },
+    RESULT_UNKNOWN: {
+      title: "Result unknown",
+      todo: "The response of the pool was lost, and the action was not sent again. Check the object before you repeat it.",
+    },
     EVENTS_SILENT: {
       title: "No events",
       todo: "The pool does not send its changes: what is shown may be out of date. Check the load of the coordinator, and that no proxy or firewall in between closes idle connections.",

@@ -1,0 +1,115 @@
+import { pause } from "@xo-server/kit";
+import { XoError } from "@xo-server/model";
+import type { XapiComponents } from "./components.js";
+import { isNetworkError } from "./retry-policy.js";
+import {
+  visibleResult,
+  type FoundAnswer,
+  type Look,
+} from "./visible-result.js";
+import type { CallOptions } from "./xapi.js";
+
+/** So many looks that do not see the result, and so many that fail: it is unknown. */
+const LOOKS = 3;
+/** Pause between two looks: the pool may still work on the call, in ms. */
+const LOOK_AGAIN_MS = 2_000;
+/** Time limit of each call of a look, in ms. */
+const LOOK_MS = 20_000;
+
+/** A call without a task. */
+export interface ActingCall {
+  readonly method: string;
+  /** Without the session. */
+  readonly params: readonly unknown[];
+  readonly options: CallOptions;
+}
+
+/**
+ * Calls a method that acts, once. If the answer is lost, its result is read from the state of the pool where it is visible.
+ * @throws XapiError, XoError; RESULT_UNKNOWN: it was sent, and may have been executed
+ */
+export async function callActing(
+  parts: XapiComponents,
+  { method, params, options }: ActingCall,
+): Promise<unknown> {
+  const { executor, settings, logger, label } = parts;
+  const { signal, timeoutMs, priority = "call" } = options;
+  let isSent = false;
+  try {
+    return await executor.value({
+      method,
+      params,
+      signal,
+      priority,
+      idempotent: false,
+      timeoutMs: timeoutMs ?? settings.callTimeoutMs,
+      // The caller knows how long it takes.
+      startTimeoutMs: timeoutMs,
+      beforeSend() {
+        options.beforeSend?.();
+        isSent = true;
+      },
+    });
+  } catch (error) {
+    if (!isSent || !isAnswerLost(error)) throw error;
+    const look = visibleResult(method, params);
+    const found =
+      look === undefined ? undefined : await search(parts, look, signal);
+    if (found === undefined) {
+      // It was answered: the error says how.
+      if (!isSilence(error)) throw error;
+      const reason = (error as Error).message;
+      throw new XoError("RESULT_UNKNOWN", { method, reason }, error);
+    }
+    logger.info(
+      `${label}: the answer to ${method} was lost, the pool shows its result`,
+    );
+    return found.value;
+  }
+}
+
+/** @returns undefined: the result is not there, or the pool cannot be read */
+async function search(
+  { executor, settings: { clock } }: XapiComponents,
+  look: Look,
+  signal: AbortSignal | undefined,
+): Promise<FoundAnswer | undefined> {
+  const read = (method: string, params: readonly unknown[]) =>
+    executor.value({
+      method,
+      params,
+      signal,
+      priority: "call",
+      timeoutMs: LOOK_MS,
+    });
+  let failures = 0;
+  for (let looks = 0; looks < LOOKS && failures < LOOKS;) {
+    if (looks + failures > 0) await pause(clock, LOOK_AGAIN_MS, signal);
+    try {
+      const found = await look(read);
+      if (found !== undefined) return found;
+      looks++;
+    } catch {
+      // The failure of the call itself is reported.
+      failures++;
+    }
+  }
+  return undefined;
+}
+
+/** The pool may have executed the call. */
+export function isAnswerLost(error: unknown): boolean {
+  if (isSilence(error)) return true;
+  return (
+    error instanceof XoError &&
+    (error.code === "BAD_ANSWER" || error.code === "HTTP_STATUS")
+  );
+}
+
+/** Nothing has come that could be an answer. */
+function isSilence(error: unknown): boolean {
+  return (
+    isNetworkError(error) ||
+    (error instanceof XoError && error.code === "CALL_TIMEOUT")
+  );
+}

@@ -1,0 +1,160 @@
+import { datamodel, XapiError, type Ref } from "@xo-server/model";
+
+/** Reads from the pool. @throws XapiError, XoError */
+export type Read = (
+  method: string,
+  params: readonly unknown[],
+) => Promise<unknown>;
+
+/** An answer that was found in the state of the pool. */
+export interface FoundAnswer {
+  readonly value: unknown;
+}
+
+/** Looks whether an action was done. @returns undefined: it was not, or not yet. @throws XapiError, XoError */
+export type Look = (read: Read) => Promise<FoundAnswer | undefined>;
+
+/** Void. */
+const DONE: FoundAnswer = { value: "" };
+
+/** Objects of which there can be one in a place: VBDs of a VM with this number, for example. */
+const PLACES: Readonly<
+  Record<string, { in: string; list: string; by: readonly string[] }>
+> = {
+  VBD: { in: "VM", list: "VM.get_VBDs", by: ["userdevice", "VDI"] },
+  VIF: { in: "VM", list: "VM.get_VIFs", by: ["device", "network"] },
+  PBD: { in: "SR", list: "SR.get_PBDs", by: ["host"] },
+};
+
+/** Fields that an action without a value sets. */
+const SWITCHES: Readonly<Record<string, Written>> = {
+  "host.enable": ["enabled", is(true)],
+  "host.disable": ["enabled", is(false)],
+  "VDI.enable_cbt": ["cbt_enabled", is(true)],
+  "VDI.disable_cbt": ["cbt_enabled", is(false)],
+};
+
+/**
+ * How the result of an action can be read from the pool, if its answer is lost.
+ * @param params without the session
+ * @returns undefined: it is not visible
+ */
+export function visibleResult(
+  method: string,
+  params: readonly unknown[],
+): Look | undefined {
+  const [className = "", message = ""] = method.split(".");
+  const [self] = params;
+  if (message === "create") return createdIn(className, self);
+  if (typeof self !== "string") return undefined;
+  if (method === "SR.introduce")
+    return async (read) => ({ value: await read("SR.get_by_uuid", [self]) });
+  if (message === "destroy") return destroyed(className, self);
+  const [field, isSo] = SWITCHES[method] ?? writtenField(message, params);
+  const getter = `get_${field}`;
+  if (!hasMessage(className, getter)) return undefined;
+  return async (read) =>
+    isSo(await read(`${className}.${getter}`, [self])) ? DONE : undefined;
+}
+
+/** A field, and whether it has the value that was written. */
+type Written = readonly [field: string, isSo: (value: unknown) => boolean];
+
+function is(wanted: unknown): Written[1] {
+  return (value) => isSame(value, wanted);
+}
+
+/** Of setters, and of changes of one entry of a map or set. */
+function writtenField(message: string, params: readonly unknown[]): Written {
+  const [, verb = "", field = ""] =
+    /^(set|add_to|add|remove_from|remove)_(.*)$/.exec(message) ?? [];
+  const [, second, third] = params;
+  switch (`${verb}/${params.length}`) {
+    case "set/2":
+      return [field, is(second)];
+    case "add_to/3":
+      return [field, (map) => isSame(entryOf(map, second), third)];
+    case "remove_from/2":
+      return [field, (map) => entryOf(map, second) === undefined];
+    case "add/2":
+      return [field, (set) => isIn(set, second)];
+    case "remove/2":
+      return [field, (set) => !isIn(set, second)];
+    default:
+      return ["", () => false];
+  }
+}
+
+function destroyed(className: string, ref: Ref): Look | undefined {
+  const getter = ["get_uuid", "get_record"].find((name) =>
+    hasMessage(className, name),
+  );
+  if (getter === undefined) return undefined;
+  return async (read) => {
+    try {
+      await read(`${className}.${getter}`, [ref]);
+      return undefined;
+    } catch (error) {
+      if (error instanceof XapiError && error.code === "HANDLE_INVALID")
+        return DONE;
+      throw error;
+    }
+  };
+}
+
+/** @param record the only parameter of `create` */
+function createdIn(className: string, record: unknown): Look | undefined {
+  const place = PLACES[className];
+  if (place === undefined) return undefined;
+  const wanted = [place.in, ...place.by].map((name) => entryOf(record, name));
+  // The pool chooses the number if none is given.
+  if (wanted.includes(undefined) || wanted.includes("autodetect"))
+    return undefined;
+  return async (read) => {
+    const refs = await read(place.list, [wanted[0]]);
+    for (const ref of Array.isArray(refs) ? (refs as Ref[]) : []) {
+      const found = await read(`${className}.get_record`, [ref]);
+      const values = place.by.map((name) => entryOf(found, name));
+      if (isSame(values, wanted.slice(1))) return { value: ref };
+    }
+    return undefined;
+  };
+}
+
+function hasMessage(className: string, message: string): boolean {
+  const messages = datamodel.classes[className]?.messages;
+  return messages !== undefined && Object.hasOwn(messages, message);
+}
+
+function entryOf(map: unknown, key: unknown): unknown {
+  return typeof map === "object" &&
+    map !== null &&
+    Object.hasOwn(map, String(key))
+    ? (map as Readonly<Record<string, unknown>>)[String(key)]
+    : undefined;
+}
+
+function isIn(set: unknown, value: unknown): boolean {
+  return Array.isArray(set) && set.some((one) => isSame(one, value));
+}
+
+/** Numbers are sent as text; sets have no order. */
+function isSame(a: unknown, b: unknown): boolean {
+  if (Array.isArray(a) && Array.isArray(b))
+    return a.length === b.length && a.every((one) => isIn(b, one));
+  if (
+    typeof a === "object" &&
+    typeof b === "object" &&
+    a !== null &&
+    b !== null
+  )
+    return (
+      Object.keys(a).length === Object.keys(b).length &&
+      Object.entries(a).every(([key, value]) => isSame(value, entryOf(b, key)))
+    );
+  return isScalar(a) && isScalar(b) && String(a) === String(b);
+}
+
+function isScalar(value: unknown): value is string | number | bigint | boolean {
+  return ["string", "number", "bigint", "boolean"].includes(typeof value);
+}
