@@ -29,21 +29,28 @@ interface RandomPool {
   readonly hosts: number;
   readonly vms: number;
   readonly request: Request;
+  /** HA is enabled, tolerates so many failures of hosts, and restarts so many of ten VMs, as far as the pool can. */
+  readonly ha?: { readonly failures: number; readonly protects: number };
 }
 
 function randomPool(seed: number): RandomPool {
   const random = seededRandom(seed);
   const hosts = 2 + random(5);
   const parallel = random(hosts);
+  const vms = 2 + random(6 * hosts);
+  const migrateBack = random(2) === 0;
+  const shutdownPinnedVms = random(2) === 0;
+  const hasHa = random(5) < 2;
   return {
     seed,
     hosts,
-    vms: 2 + random(6 * hosts),
+    vms,
     request: {
       ...(parallel === 0 ? {} : { parallel }),
-      migrateBack: random(2) === 0,
-      shutdownPinnedVms: random(2) === 0,
+      migrateBack,
+      shutdownPinnedVms,
     },
+    ...(hasHa ? { ha: { failures: random(3), protects: random(11) } } : {}),
   };
 }
 
@@ -51,7 +58,42 @@ const all = Array.from({ length: POOLS }, (_, i) => randomPool(FIRST + i));
 const batches = Array.from({ length: Math.ceil(POOLS / AT_ONCE) }, (_, i) =>
   all.slice(i * AT_ONCE, (i + 1) * AT_ONCE),
 );
-const counts = { pools: 0, vms: 0, moves: 0, refused: 0, resumed: 0 };
+const counts = {
+  pools: 0,
+  vms: 0,
+  moves: 0,
+  refused: 0,
+  resumed: 0,
+  ha: 0,
+  protectedVms: 0,
+};
+
+function hasHa({ db }: FastPool): boolean {
+  return [...db.records("pool")][0]![1]["ha_enabled"] === true;
+}
+
+/** Enables HA. What the pool refuses is left: a host without a shared SR, VMs that cannot be restarted elsewhere, too many failures. */
+async function enableHa(
+  api: FastPools["api"],
+  pool: FastPool,
+  { failures, protects }: NonNullable<RandomPool["ha"]>,
+): Promise<void> {
+  await api.call("pool.enableHa", { pool: pool.id, heartbeatSrs: [] });
+  if (!hasHa(pool)) return;
+  counts.ha++;
+  const running = new PoolLog(pool.db).running();
+  for (const [i, ref] of running.entries()) {
+    if (i % 10 >= protects) continue;
+    const id = pool.db.get("VM", ref)["uuid"];
+    await api.call("vm.set", { id, high_availability: "restart" });
+    if (pool.db.get("VM", ref)["ha_restart_priority"] === "restart")
+      counts.protectedVms++;
+  }
+  await api.call("pool.setHaHostFailures", {
+    pool: pool.id,
+    hostFailuresToTolerate: failures,
+  });
+}
 
 /** What is wrong with a pool after its update. */
 function problemsOf(
@@ -72,6 +114,11 @@ function problemsOf(
       .map(([ref]) => `host ${ref} is disabled`),
     ...pool.guard.violations.map((wrong) => JSON.stringify(wrong)),
   ];
+}
+
+/** What rolling updates disable and are to restore. */
+function restoredProblem(pool: FastPool, hadHa: boolean): readonly string[] {
+  return hasHa(pool) === hadHa ? [] : ["HA is not as before"];
 }
 
 interface Ended {
@@ -106,15 +153,21 @@ async function updateOne(
   t: Test,
   api: FastPools["api"],
   pool: FastPool,
-  { seed, request }: RandomPool,
+  { seed, request, ha }: RandomPool,
 ): Promise<void> {
   counts.pools++;
+  if (ha !== undefined) await enableHa(api, pool, ha);
+  const hadHa = hasHa(pool);
   for (;;) {
     const log = new PoolLog(pool.db);
     const ended = await update(api, pool, request);
     const { status, result } = ended;
     const about = `${seed}: ${status} ${result?.code ?? ""}`;
-    t.same(problemsOf(pool, log, request), [], about);
+    const problems = [
+      ...problemsOf(pool, log, request),
+      ...restoredProblem(pool, hadHa),
+    ];
+    t.same(problems, [], about);
     if (result?.code === "VMS_CANNOT_LEAVE") {
       t.same(log.moves, [], `${seed}: nothing was begun`);
       counts.refused++;
