@@ -14,7 +14,7 @@ import { resultTypeOf, toDeclaredType } from "./declared-type.js";
 import { toXapiError } from "./login.js";
 import { isReadingMethod } from "./method-policy.js";
 import { afterFailedCall, type CallDecision } from "./retry-policy.js";
-import type { Rpc } from "./rpc.js";
+import type { Rpc, RpcAnswer, RpcRequest } from "./rpc.js";
 import type { Connected, Session } from "./session.js";
 import type { Transport } from "./transports/transport.js";
 
@@ -62,6 +62,8 @@ export interface CallExecutorOptions {
   readonly rpc: Rpc;
   readonly queue: CallQueue;
   readonly clock: MonotonicClock;
+  /** If the answer to a call has not begun after so long, it is checked whether the coordinator answers at all; in ms. */
+  readonly patienceMs: number;
 }
 
 /** Runs calls with the session: waits for a session, queues, retries what may be retried. */
@@ -148,7 +150,7 @@ export class CallExecutor {
       priority,
       signal,
       className,
-      onAnswerStart: onBegin,
+      onAnswerStart,
       onBatch,
       startTimeoutMs = answerLimitMs(method, params),
       stallTimeoutMs = STALL_MS,
@@ -157,32 +159,57 @@ export class CallExecutor {
     } = request;
     const { address, encoding, session } = connected;
     const transport = request.transport ?? connected.transport;
-    const send = () =>
-      this.#options.rpc.send({
-        address,
-        transport,
-        method,
-        className,
-        priority,
-        signal,
-        startTimeoutMs,
-        stallTimeoutMs,
-        onAnswerStart: onBegin,
-        onBatch,
-        beforeSend,
-        headers,
-        isIdempotent: isSafe,
-        encoding: request.transport === undefined ? encoding : undefined,
-        params: isSessionless(method) ? params : [session, ...params],
-        shape: request.shape ?? "value",
-      });
+    const sent: RpcRequest = {
+      address,
+      transport,
+      method,
+      className,
+      priority,
+      signal,
+      startTimeoutMs,
+      stallTimeoutMs,
+      onAnswerStart,
+      onBatch,
+      beforeSend,
+      headers,
+      isIdempotent: isSafe,
+      encoding: request.transport === undefined ? encoding : undefined,
+      params: isSessionless(method) ? params : [session, ...params],
+      shape: request.shape ?? "value",
+    };
     const { answer, bytes } =
       request.isBlocking === true
-        ? await send()
-        : await this.#options.queue.run(priority, signal, send);
+        ? await this.#options.rpc.send(sent)
+        : await this.#options.queue.run(priority, signal, () =>
+            this.#sendWatched(sent, connected),
+          );
     this.bytesReceived += bytes;
     if (answer.outcome === "failure") throw toXapiError(answer.error, method);
     return { answer, bytes, connected };
+  }
+
+  /** While the answer is overdue, it is checked whether the coordinator answers at all. */
+  async #sendWatched(
+    request: RpcRequest,
+    connected: Connected,
+  ): Promise<RpcAnswer> {
+    const { clock, rpc, session, patienceMs: ms } = this.#options;
+    const { method, onAnswerStart } = request;
+    const timer = clock.setTimeout(() => {
+      const error = new XoError("CALL_TIMEOUT", { method, ms });
+      void session.probe(connected, error);
+    }, ms);
+    try {
+      return await rpc.send({
+        ...request,
+        onAnswerStart() {
+          clock.clearTimeout(timer);
+          onAnswerStart?.();
+        },
+      });
+    } finally {
+      clock.clearTimeout(timer);
+    }
   }
 }
 

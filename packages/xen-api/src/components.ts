@@ -49,7 +49,14 @@ export function createComponents(
   });
   const { clock, callTimeoutMs, maxConcurrentCalls, maxQueuedCalls } = settings;
   const queue = new CallQueue(label, maxConcurrentCalls, maxQueuedCalls);
-  const executor = new CallExecutor({ session, rpc, queue, clock });
+  const patienceMs = settings.eventTimeoutMs + settings.eventGraceMs;
+  const executor = new CallExecutor({
+    session,
+    rpc,
+    queue,
+    clock,
+    patienceMs,
+  });
   const pacing = new EventPacing(clock);
   const marked = new MarkedTasks(executor);
   const isAuto = settings.transport === "auto";

@@ -67,6 +67,8 @@ export class Login {
       shape: "value",
       priority: "call",
       isIdempotent: true,
+      // Idle ones may be as silent as that of the call because of which this is asked.
+      isOnNewConnection: true,
     });
     const { answer } = await this.#scrubErrors(response);
     if (answer.outcome === "failure")

@@ -44,6 +44,8 @@ export interface RpcRequest {
   readonly beforeSend?: (() => void) | undefined;
   /** Besides those that each request has. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** Default false: an idle connection may be reused. */
+  readonly isOnNewConnection?: boolean;
   /** May be sent again when a reused connection turns out to be closed. */
   readonly isIdempotent: boolean;
 }
@@ -80,11 +82,12 @@ export class Rpc {
     const message = encode(request);
     const scope = new CancellationScope(request, this.#options.clock);
     try {
+      const reuse = request.isIdempotent ? "any" : "recent";
       const first = await this.#attempt(
         request,
         message,
         scope,
-        request.isIdempotent ? "any" : "recent",
+        request.isOnNewConnection === true ? "never" : reuse,
       );
       return first ?? (await this.#attempt(request, message, scope, "never"))!;
     } catch (error) {

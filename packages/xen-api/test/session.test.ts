@@ -370,6 +370,45 @@ t.test(
 );
 
 t.test(
+  "a coordinator that stops answering while a class is listed is replaced within 25 s, and the list continues with the new one",
+  async (t) => {
+    const hosts = Object.fromEntries(
+      ["127.0.0.1", "127.0.0.2"].map((address) => [
+        `OpaqueRef:${address}`,
+        { uuid: address, address, name_label: address },
+      ]),
+    );
+    const script = poolScript(({ method }) => {
+      if (method === "host.get_all_records") return { value: hosts };
+      return method === "VM.get_all_records" ? { value: {} } : undefined;
+    });
+    const old = await startPool(t, script);
+    const kept: unknown[] = [];
+    const clock = new FakeClock();
+    const xapi = clientOf(t, old, {
+      clock,
+      onCandidates: (list) => kept.push(list),
+    });
+    await xapi.connect();
+    await until(() => kept.length > 0);
+    await startPool(t, script, "127.0.0.2", old.port);
+    old.answer(() => ({ silent: true }));
+    const start = clock.now();
+    let isListed = false;
+    const list = xapi.listRecords("VM", { onBatch: () => undefined });
+    void list.then(() => (isListed = true));
+    while (!isListed) {
+      clock.advance(100);
+      for (let i = 0; i < 50; i++)
+        await new Promise((resolve) => setImmediate(resolve));
+    }
+    t.match(xapi.state, { address: `127.0.0.2:${old.port}` });
+    const tookMs = clock.now() - start;
+    t.ok(tookMs < 25_000, `listed after ${tookMs} ms`);
+  },
+);
+
+t.test(
   "a pool cannot send the password elsewhere: no port, and once its hosts are known no other address",
   async (t) => {
     const trap = await startPool(t, poolScript(), "127.0.0.3");

@@ -17,7 +17,7 @@ export class ConnectionPool {
   readonly #clock: MonotonicClock;
   readonly #maxIdle: number;
   readonly #idle = new Map<string, IdleConnection[]>();
-  readonly #open = new Set<Connection>();
+  readonly #open = new Map<Connection, string>();
 
   constructor(options: DialOptions, maxIdle: number) {
     this.#options = options;
@@ -37,7 +37,7 @@ export class ConnectionPool {
     const idle = reuse === "never" ? undefined : this.#pop(address, reuse);
     if (idle !== undefined) return { connection: idle, isReused: true };
     const connection = await Connection.open(address, this.#options, signal);
-    this.#open.add(connection);
+    this.#open.set(connection, addressName(address));
     return { connection, isReused: false };
   }
 
@@ -73,9 +73,20 @@ export class ConnectionPool {
     this.#idle.delete(name);
   }
 
+  /** Closes all connections to a host; calls in progress reject with `reason`. */
+  leave(address: Address, reason: Error): void {
+    this.dropIdle(address);
+    const name = addressName(address);
+    for (const [connection, host] of this.#open) {
+      if (host !== name) continue;
+      this.#open.delete(connection);
+      connection.destroy(reason);
+    }
+  }
+
   /** Closes all connections; calls in progress reject with `reason`. */
   close(reason: Error): void {
-    for (const connection of this.#open) connection.destroy(reason);
+    for (const connection of this.#open.keys()) connection.destroy(reason);
     this.#open.clear();
     this.#idle.clear();
   }

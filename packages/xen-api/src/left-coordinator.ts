@@ -1,0 +1,36 @@
+import { pause } from "@xo-server/kit";
+import { XoError } from "@xo-server/model";
+import type { XapiComponents } from "./components.js";
+import { addressName, type Address } from "./http/address.js";
+import type { Connected } from "./session.js";
+
+/** A host that has become a member says so, and calls that it has not executed are sent to the new coordinator; time for that, in ms. */
+const GRACE_MS = 2_000;
+
+/** Ends calls to a coordinator that the session has left: it may never answer them. */
+export class LeftCoordinator {
+  #current: Address | undefined;
+
+  /** Call after each login. */
+  onConnected(
+    { connections, settings: { clock }, closing, session }: XapiComponents,
+    { address }: Connected,
+  ): void {
+    const left = this.#current;
+    this.#current = address;
+    if (left === undefined || isSame(left, address)) return;
+    void pause(clock, GRACE_MS, closing.signal).then(() => {
+      const now = session.current?.address;
+      if (now === undefined || isSame(now, left)) return;
+      const reason = "another host is the coordinator";
+      const name = addressName(left);
+      // Not CONNECTION_LOST: a reused connection that was closed is replaced by one to the same host.
+      const error = new XoError("UNREACHABLE", { address: name, reason });
+      connections.leave(left, error);
+    });
+  }
+}
+
+function isSame(a: Address, b: Address): boolean {
+  return addressName(a) === addressName(b);
+}
