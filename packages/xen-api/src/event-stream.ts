@@ -17,6 +17,9 @@ import {
 import type { Connected, Session } from "./session.js";
 import type { LostReason, XapiEvents } from "./xapi.js";
 
+/** An answer that has begun is complete at once, as XAPI has it in memory. A poll that is repeated after a break costs nothing. */
+const STALL_MS = 3_000;
+
 export interface EventStreamOptions {
   readonly executor: CallExecutor;
   readonly session: Session;
@@ -213,7 +216,7 @@ export class EventStream {
       priority: "event",
       timeoutMs: callTimeoutMs,
       startTimeoutMs: isCheck ? probeTimeoutMs : eventTimeoutMs + eventGraceMs,
-      stallTimeoutMs: probeTimeoutMs,
+      stallTimeoutMs: Math.min(probeTimeoutMs, STALL_MS),
       // A retry in another session would skip events; #checkSession must run first.
       isRetried: false,
       isBlocking: true,

@@ -49,7 +49,7 @@ export interface XapiOptions {
   readonly eventTimeoutMs?: number;
   /** Time after eventTimeoutMs at which the pool counts as silent and its coordinator is checked, in ms. Default DEFAULT_EVENT_GRACE_MS. */
   readonly eventGraceMs?: number;
-  /** Time limit of the call that checks a silent coordinator, and of a break within an answer of event.from, in ms. Default DEFAULT_PROBE_TIMEOUT_MS. */
+  /** Time limit of the call that checks a silent coordinator, in ms. Default DEFAULT_PROBE_TIMEOUT_MS. */
   readonly probeTimeoutMs?: number;
   /** Minimum time between two answers of event.from, in ms; XAPI coalesces changes meanwhile. Default DEFAULT_THROTTLE_MS. */
   readonly throttleMs?: number;
