@@ -22,6 +22,7 @@ const CONNECTION_LOSS: ReadonlySet<string> = new Set<ErrorCode>([
   "CONNECTION_TIMEOUT",
   "NOT_CONNECTED",
   "NO_CANDIDATE",
+  "RESULT_UNKNOWN",
   "TASK_LOST",
   "UNREACHABLE",
 ]);
