@@ -1,16 +1,18 @@
 /** Chunks at most: 4 million chunks, 88 MiB, 4 TiB of full chunks. Beyond, old chunks are not deduplicated. */
 const MAX_CHUNKS = 3_000_000;
 const MAX_LOAD = 0.75;
+/** Slots at first, a power of two: a new repository needs few. */
+const FIRST_SLOTS = 4096;
 
 /**
  * Which chunks a repository has, by id: a hash table in flat arrays. Ids are
  * uniformly distributed, so that their first bytes are the hash.
  */
 export class ChunkTable {
-  #ids = new Uint32Array(4 * 65_536);
+  #ids = new Uint32Array(4 * FIRST_SLOTS);
   /** Number of the pack + 1; 0 for a free slot. */
-  #packs = new Uint32Array(65_536);
-  #entries = new Uint16Array(65_536);
+  #packs = new Uint32Array(FIRST_SLOTS);
+  #entries = new Uint16Array(FIRST_SLOTS);
   #count = 0;
   readonly #names: string[] = [];
   readonly #maxChunks: number;

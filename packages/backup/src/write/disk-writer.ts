@@ -1,4 +1,4 @@
-import { allocateForChunks } from "../format/compression.js";
+import { BufferPool } from "../buffer-pool.js";
 import { BLOCK_SIZE, CHUNK_SIZE, REGION_SIZE } from "../format/limits.js";
 import { withoutBlocks, type Extent } from "../format/region.js";
 import { runConcurrently } from "../run-concurrently.js";
@@ -35,7 +35,7 @@ export class DiskWriter {
   readonly #ranges: readonly Range[];
   readonly #context: WriteContext;
   readonly #concurrency: number;
-  readonly #buffers: Buffer[];
+  readonly #buffers = new BufferPool(CHUNK_SIZE);
 
   constructor(options: DiskWriteOptions, context: WriteContext) {
     const { source, regions, data, ranges } = options;
@@ -45,9 +45,6 @@ export class DiskWriter {
     this.#ranges = ranges ?? [{ offset: 0, length: source.size }];
     this.#context = context;
     this.#concurrency = source.concurrency ?? CONCURRENCY;
-    this.#buffers = Array.from({ length: this.#concurrency }, () =>
-      allocateForChunks(CHUNK_SIZE),
-    );
   }
 
   async write(): Promise<void> {
@@ -70,12 +67,12 @@ export class DiskWriter {
       cutToChunks(used),
       this.#concurrency,
       async ({ block, blocks }) => {
-        const buffer = this.#buffers.pop()!;
+        const buffer = this.#buffers.take();
         const bytes = buffer.subarray(0, blocks * BLOCK_SIZE);
         const offset = region * REGION_SIZE + block * BLOCK_SIZE;
         await this.#read(offset, bytes);
         extents.push(...(await storeBlocks(this.#data, block, bytes)));
-        this.#buffers.push(buffer);
+        this.#buffers.release(buffer);
         progress.done += bytes.length;
         this.#context.onProgress();
       },
