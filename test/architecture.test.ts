@@ -47,7 +47,7 @@ const bundled = new Set(["xo-web"]);
 const usedWithoutImport = new Set([
   "@xo-server/xo-web", // xo-server serves its built files
   "node-expat", // parser-pool loads it by a name that is an option
-  "@bokuweb/zstd-wasm", // backup loads it where Node.js has no zstd
+  "@foxglove/wasm-zstd", // backup loads it where Node.js has no zstd
   "assemblyscript", // a command
   "vue-tsc", // a command
   "vite", // a command

@@ -1,9 +1,11 @@
 import { randomBytes } from "node:crypto";
 import { EventEmitter } from "node:events";
+import * as zlib from "node:zlib";
 import t from "tap";
 import {
   RAW,
   ZSTD,
+  allocateForChunks,
   compressChunk,
   decompressChunk,
 } from "../src/format/compression.js";
@@ -25,11 +27,16 @@ class FakeWorker extends EventEmitter {
   }
   /** With the first byte of the request, like a thread of Node.js: in the task of an event. */
   answer(index: number): void {
-    const { slot, memory, offset } = this.requests[index]!;
-    const output = new Uint8Array(memory, offset, 1).slice();
+    const { slot, input } = this.requests[index]!;
+    const output = new Uint8Array(input.subarray(0, 1));
     this.emit("message", { slot, output } satisfies ZstdAnswer);
   }
   isReferenced = true;
+  /** As a thread of Node.js: a listener of messages keeps the process alive. */
+  override on(event: string, listener: (...args: never[]) => void): this {
+    if (event === "message") this.isReferenced = true;
+    return super.on(event, listener as never);
+  }
   ref(): void {
     this.isReferenced = true;
   }
@@ -196,15 +203,46 @@ t.test("a second thread is started when there is much to do", async (t) => {
   t.same(await outcomesOf(calls), answers);
 });
 
+t.test("a chunk is decompressed into memory that is given", async (t) => {
+  const text = plainOf(1, 64 * KIB);
+  const { stored } = await compressChunk(text);
+  const into = allocateForChunks(64 * KIB);
+  const back = await decompressChunk(ZSTD, Buffer.from(stored), 64 * KIB, into);
+  t.ok(back.equals(text));
+  const given = Buffer.from(into.buffer, into.byteOffset, into.length);
+  if (!("zstdCompress" in zlib)) t.ok(given.equals(text), "in our own threads");
+  const small = allocateForChunks(KIB);
+  const large = await decompressChunk(
+    ZSTD,
+    Buffer.from(stored),
+    64 * KIB,
+    small,
+  );
+  t.ok(large.equals(text), "too small memory is not used");
+});
+
+t.test("a thread that was started ahead gets the first call", async (t) => {
+  const { threads, workers } = fakeThreads();
+  threads.prepare();
+  threads.prepare();
+  t.equal(workers.length, 1);
+  t.equal(workers[0]!.isReferenced, false);
+  const calls = [threads.run(Uint8Array.of(5), COMPRESS)];
+  t.equal(workers.length, 1);
+  workers[0]!.answer(0);
+  t.same(await outcomesOf(calls), ["answer 5"]);
+});
+
 t.test("bytes in shared memory are not copied", async (t) => {
   const { threads, workers } = fakeThreads();
   const memory = new SharedArrayBuffer(4 * KIB);
   const bytes = new Uint8Array(memory, KIB, 2 * KIB).fill(7);
   const calls = [threads.run(bytes, COMPRESS)];
-  t.match(workers[0]!.requests[0], { offset: KIB, length: 2 * KIB });
-  t.equal(workers[0]!.requests[0]!.memory, memory);
+  const { byteOffset, length } = workers[0]!.requests[0]!.input;
+  t.same([byteOffset, length], [KIB, 2 * KIB]);
+  t.equal(workers[0]!.requests[0]!.input.buffer, memory);
   calls.push(threads.run(Uint8Array.of(8), COMPRESS));
-  t.not(workers[0]!.requests[1]!.memory, memory, "others are");
+  t.not(workers[0]!.requests[1]!.input.buffer, memory, "others are");
   for (let i = 0; i < 2; i++) workers[0]!.answer(i);
   t.same(await outcomesOf(calls), ["answer 7", "answer 8"]);
   const plain = Buffer.from(new SharedArrayBuffer(64 * KIB)).fill("some text ");

@@ -8,9 +8,14 @@ export const ZSTD = 1;
 
 /** zstd frames. Both functions run in other threads: of Node.js's pool, or our own. */
 interface Codec {
+  /** Makes the first call shorter. */
+  prepare?(): void;
   compress(plain: Buffer): Promise<Uint8Array>;
-  /** @param size of the result, in bytes */
-  decompress(stored: Buffer, size: number): Promise<Uint8Array>;
+  /**
+   * @param size of the result, in bytes
+   * @param into may be used for the result
+   */
+  decompress(stored: Buffer, size: number, into?: Buffer): Promise<Uint8Array>;
 }
 
 const LEVEL = 1;
@@ -55,10 +60,19 @@ function nativeCodec(native: NativeZstd): Codec {
 function webAssemblyCodec(): Codec {
   const threads = new ZstdThreads();
   return {
+    prepare: () => threads.prepare(),
     compress: (plain) => threads.run(plain, { type: "compress", level: LEVEL }),
-    decompress: (stored, size) =>
-      threads.run(stored, { type: "decompress", size }),
+    decompress: (stored, size, into) =>
+      threads.run(stored, {
+        type: "decompress",
+        size,
+        ...(into && isShared(into) && { into }),
+      }),
   };
+}
+
+function isShared(bytes: Uint8Array): bytes is Buffer<SharedArrayBuffer> {
+  return bytes.buffer instanceof SharedArrayBuffer;
 }
 
 const isNative = "zstdCompress" in zlib;
@@ -68,6 +82,11 @@ function zstd(): Codec {
   return (codec ??= isNative
     ? nativeCodec(zlib as unknown as NativeZstd)
     : webAssemblyCodec());
+}
+
+/** Called some time before the first chunk is compressed or decompressed: what is needed starts meanwhile. */
+export function prepareCompression(): void {
+  zstd().prepare?.();
 }
 
 /** A buffer with any content, for chunks: our own threads compress from it without a copy. */
@@ -89,16 +108,19 @@ export async function compressChunk(
 
 /**
  * @param size bytes of the plain chunk
+ * @param into memory of `allocateForChunks` that may be used for it; undefined: it gets memory of its own
  * @throws Error if the method is unknown or the bytes are not a chunk of this size
  */
 export async function decompressChunk(
   method: number,
   stored: Buffer,
   size: number,
+  into?: Buffer,
 ): Promise<Buffer> {
   if (method !== RAW && method !== ZSTD)
     throw new Error(`unknown compression method ${String(method)}`);
-  const plain = method === RAW ? stored : await zstd().decompress(stored, size);
+  const plain =
+    method === RAW ? stored : await zstd().decompress(stored, size, into);
   if (plain.length !== size)
     throw new Error(`${plain.length} bytes instead of ${size}`);
   return Buffer.from(plain.buffer, plain.byteOffset, plain.byteLength);

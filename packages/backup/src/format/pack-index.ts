@@ -124,9 +124,10 @@ export class PackIndex {
   /**
    * Decrypts, decompresses and compares with the id.
    * @param stored exactly the bytes of this chunk
+   * @param into memory of `allocateForChunks` that may be used for the result
    * @throws RepositoryError `damaged`
    */
-  async open(number: number, stored: Buffer): Promise<Buffer> {
+  async open(number: number, stored: Buffer, into?: Buffer): Promise<Buffer> {
     try {
       const start = number * ENTRY_SIZE;
       const entry = this.#entries.subarray(start, start + ENTRY_SIZE);
@@ -138,6 +139,7 @@ export class PackIndex {
         entry.readUInt8(ID_SIZE + 8),
         decrypt({ key: this.#key, nonce, data }, stored),
         size,
+        into,
       );
       if (!this.#repositoryKey.chunkId(plain).equals(this.id(number)))
         throw new Error("content does not match the id");

@@ -7,16 +7,15 @@ export type ZstdTask =
   | { readonly type: "compress"; readonly level: number }
   | {
       readonly type: "decompress";
-      /** Bytes of the result. */
+      /** Bytes of the result at most. */
       readonly size: number;
+      /** For the result, in shared memory; undefined: it gets memory of its own. */
+      readonly into?: Uint8Array<SharedArrayBuffer>;
     };
 
 export interface ZstdRequest {
   readonly slot: number;
-  readonly memory: SharedArrayBuffer;
-  /** Of the bytes in `memory`. */
-  readonly offset: number;
-  readonly length: number;
+  readonly input: Uint8Array<SharedArrayBuffer>;
   readonly task: ZstdTask;
 }
 
@@ -94,6 +93,16 @@ export class ZstdThreads {
     });
   }
 
+  /** Starts the first thread ahead of the first call. */
+  prepare(): void {
+    if (this.#threads.length > 0) return;
+    try {
+      this.#startThread();
+    } catch {
+      // The first call tries again, and has the error.
+    }
+  }
+
   /** Assigns waiting calls to threads at once, so that none is assigned to a thread that has ended meanwhile. */
   #assign(): void {
     while (this.#waiting.length > 0) {
@@ -124,6 +133,10 @@ export class ZstdThreads {
       1 + Math.floor(this.#assigned / BYTES_BEFORE_NEXT),
     );
     if (best?.free === SLOTS || this.#threads.length >= most) return best;
+    return this.#startThread();
+  }
+
+  #startThread(): ZstdThread {
     const started = new ZstdThread(this.#startWorker(), {
       onFree: () => this.#assign(),
       onEnd: (ended) => this.#remove(ended),
@@ -165,7 +178,6 @@ class ZstdThread {
       index,
       memory: undefined,
     }));
-    worker.unref();
     worker.on("message", (answer) => this.#settle(answer));
     worker.on("error", (error) => this.#end(error));
     // Its answer cannot be read, so that nobody knows which call it was for.
@@ -173,6 +185,8 @@ class ZstdThread {
     worker.on("exit", (code) =>
       this.#end(new Error(`a thread for zstd ended with exit code ${code}`)),
     );
+    // After the listener of messages, which makes it keep the process alive.
+    worker.unref();
   }
 
   /** How many calls it can take. */
@@ -187,8 +201,7 @@ class ZstdThread {
     try {
       this.#worker.postMessage({
         slot: slot.index,
-        ...inSharedMemory(bytes, slot),
-        length: bytes.length,
+        input: inSharedMemory(bytes, slot),
         task,
       });
     } catch (error) {
@@ -223,12 +236,13 @@ class ZstdThread {
 function inSharedMemory(
   bytes: Uint8Array,
   slot: Slot,
-): Pick<ZstdRequest, "memory" | "offset"> {
-  const { buffer, byteOffset: offset } = bytes;
-  if (buffer instanceof SharedArrayBuffer) return { memory: buffer, offset };
-  if (bytes.length > (slot.memory?.byteLength ?? 0))
-    slot.memory = new SharedArrayBuffer(Math.max(bytes.length, CHUNK_SIZE));
-  const memory = slot.memory!;
-  new Uint8Array(memory).set(bytes);
-  return { memory, offset: 0 };
+): Uint8Array<SharedArrayBuffer> {
+  const { buffer, byteOffset, length } = bytes;
+  if (buffer instanceof SharedArrayBuffer)
+    return new Uint8Array(buffer, byteOffset, length);
+  if (length > (slot.memory?.byteLength ?? 0))
+    slot.memory = new SharedArrayBuffer(Math.max(length, CHUNK_SIZE));
+  const shared = new Uint8Array(slot.memory!, 0, length);
+  shared.set(bytes);
+  return shared;
 }

@@ -1,4 +1,5 @@
-import { BLOCK_SIZE, REGION_SIZE } from "../format/limits.js";
+import { BufferPool } from "../buffer-pool.js";
+import { BLOCK_SIZE, CHUNK_SIZE, REGION_SIZE } from "../format/limits.js";
 import {
   findDisk,
   type DiskManifest,
@@ -30,6 +31,8 @@ export class DiskReader {
   readonly #repository: Repository;
   readonly #manifest: Manifest;
   readonly #disk: DiskManifest;
+  /** For chunks that are not needed any more once they are written. */
+  readonly #buffers = new BufferPool(CHUNK_SIZE);
 
   /** @throws RepositoryError `unknown` */
   constructor(repository: Repository, manifest: Manifest, disk: string) {
@@ -63,7 +66,7 @@ export class DiskReader {
 
   /**
    * Calls `write` for each part of a region that is not zero, in no particular
-   * order and several at a time.
+   * order and several at a time. The bytes of a part are used again when `write` has ended.
    * @throws RepositoryError `missing` or `damaged`: then nothing wrong was passed on
    */
   async readRegion(
@@ -74,8 +77,10 @@ export class DiskReader {
     const batches = toBatches(await this.extents(region));
     await runConcurrently(batches, CONCURRENCY, async (batch) => {
       signal?.throwIfAborted();
-      for (const part of await this.#readBatch(region, batch))
+      const buffers = batch.map(() => this.#buffers.take());
+      for (const part of await this.#readBatch(region, batch, buffers))
         await write(part);
+      for (const buffer of buffers) this.#buffers.release(buffer);
     });
   }
 
@@ -90,9 +95,14 @@ export class DiskReader {
     return parts;
   }
 
-  async #readBatch(region: number, batch: Batch): Promise<DiskPart[]> {
+  async #readBatch(
+    region: number,
+    batch: Batch,
+    buffers?: readonly Buffer[],
+  ): Promise<DiskPart[]> {
     const chunks = await this.#repository.packs.readChunks(
       batch.map(({ chunk }) => chunk),
+      buffers,
     );
     return batch.map(({ block, blocks, skip }, i) => {
       const offset = region * REGION_SIZE + block * BLOCK_SIZE;

@@ -85,12 +85,16 @@ export class PackStore {
 
   /**
    * The plain bytes of chunks of one pack, in the order of `places`.
+   * @param into memory of `allocateForChunks` for each, which may be used for its bytes
    * @throws RepositoryError `missing` or `damaged` if a chunk cannot be read from anywhere
    */
-  async readChunks(places: readonly ChunkPlace[]): Promise<Buffer[]> {
+  async readChunks(
+    places: readonly ChunkPlace[],
+    into: readonly Buffer[] = [],
+  ): Promise<Buffer[]> {
     try {
       const index = await this.index(places[0]!.pack);
-      return await this.#readFrom({ index }, places);
+      return await this.#readFrom({ index }, places, into);
     } catch (error) {
       if (!(error instanceof RepositoryError)) throw error;
       return await this.#readOtherwise(places, error);
@@ -120,6 +124,7 @@ export class PackStore {
   async #readFrom(
     { index, recovered }: OpenPack,
     places: readonly ChunkPlace[],
+    into: readonly Buffer[] = [],
   ): Promise<Buffer[]> {
     for (const { entry, id } of places)
       if (entry >= index.count || !index.id(entry).equals(id))
@@ -136,17 +141,19 @@ export class PackStore {
         offset: start,
         length: end - start,
       }));
-    return Promise.all(
-      numbers.map((entry) =>
-        index.open(
-          entry,
-          bytes.subarray(
-            index.offset(entry) - start,
-            index.offset(entry + 1) - start,
-          ),
+    const opening = numbers.map((entry, i) =>
+      index.open(
+        entry,
+        bytes.subarray(
+          index.offset(entry) - start,
+          index.offset(entry + 1) - start,
         ),
+        into[i],
       ),
     );
+    // After an error too: then nothing is written to `into` any more.
+    await Promise.allSettled(opening);
+    return Promise.all(opening);
   }
 
   #recover(name: string): Promise<OpenPack | undefined> {

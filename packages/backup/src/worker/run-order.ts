@@ -1,6 +1,7 @@
 import { collectGarbage } from "../collect/collect-garbage.js";
 import { readConsole, type ConsolePicture } from "../console/read-console.js";
 import { RepositoryError } from "../errors.js";
+import { prepareCompression } from "../format/compression.js";
 import { Repository } from "../repository/repository.js";
 import { openStorage } from "../storage/open-storage.js";
 import { verifyRepository } from "../verify/verify-repository.js";
@@ -31,6 +32,14 @@ import type {
   WorkOrder,
 } from "./work-order.js";
 
+/** Operations that compress or decompress chunks. */
+const WITH_CHUNKS: ReadonlySet<WorkOperation["type"]> = new Set([
+  "backup",
+  "backup-to-several",
+  "mirror",
+  "restore",
+]);
+
 /**
  * Carries out an order.
  * @returns the result of the operation; of one on a repository, with the anchor to keep
@@ -41,6 +50,7 @@ export async function runOrder(
   context: OrderContext,
 ): Promise<OrderResult | ConsolePicture | SeveralBackupsResult> {
   const { operation } = order;
+  if (WITH_CHUNKS.has(operation.type)) prepareCompression();
   if (operation.type === "backup-to-several")
     return runBackupToSeveral(operation, context);
   if (operation.type === "console")
