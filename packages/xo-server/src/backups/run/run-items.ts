@@ -63,6 +63,7 @@ export async function runItems<T extends RunItem>(
         reportCounts(run.work, entries, items.length);
       },
     );
+    sortAs(items, entries);
     return end(toItemRunBody(entries, notBegun === 0 ? {} : { notBegun }));
   } catch (error) {
     return end(toItemRunBody(entries, { error: toLoggedError(error) }));
@@ -111,6 +112,13 @@ function entriesBefore({ interrupted }: KindRun): ItemLogEntry[] {
   return [...(interrupted?.steps ?? [])].flatMap(([key, entry]) =>
     key.startsWith(STEP) ? [entry as ItemLogEntry] : [],
   );
+}
+
+/** Items end in any order; their log has that of the plan, after those that are not in it any more. */
+function sortAs(items: readonly RunItem[], entries: ItemLogEntry[]): void {
+  const order = new Map(items.map((item, i) => [keyOf(item), i]));
+  const placeOf = (entry: ItemLogEntry) => order.get(keyOf(entry)) ?? -1;
+  entries.sort((a, b) => placeOf(a) - placeOf(b));
 }
 
 function keyOf({ type, id }: RunItem): string {
