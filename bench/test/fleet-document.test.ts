@@ -1,7 +1,8 @@
 import t from "tap";
 import { fleetDocument } from "../src/fleet/fleet-document.js";
 import { checkShape } from "../src/fleet/fleet-shape.js";
-import { checkTargets, statusOf } from "../src/fleet/fleet-targets.js";
+import { checkTargets } from "../src/fleet/fleet-targets.js";
+import { statusOf } from "../src/harness/target.js";
 import type { Figures } from "../src/harness/figures.js";
 import { toResult, type Report, type Result } from "../src/harness/result.js";
 import { sampleReport } from "./sample-report.js";

@@ -29,7 +29,7 @@ export function apiDocument(report: Report): string {
     "# The API: lists, notifications, messages, rights, connections",
     "Written by `npm run bench -- api`; do not edit.",
     measuredOn(report),
-    "## What was promised",
+    "## Targets",
     targetTable(checkTargets(results)),
     ...part("All objects over one WebSocket", "all-objects", ALL_OBJECTS),
     ...part("All VMs over REST, others live", "rest-list", REST_LIST),

@@ -2,7 +2,8 @@ import { formatCount, formatMegabytes, formatMs } from "../harness/format.js";
 import { markdownDocument, markdownTable } from "../harness/markdown.js";
 import { measuredOn } from "../harness/measured-on.js";
 import { figureOf, type Report, type Result } from "../harness/result.js";
-import { checkTargets, statusOf } from "./fleet-targets.js";
+import { targetTable } from "../harness/target.js";
+import { checkTargets } from "./fleet-targets.js";
 
 /** One line of a table: a figure, its title, how it is written. */
 type Line = readonly [
@@ -21,7 +22,7 @@ export function fleetDocument(report: Report): string {
     "Written by `npm run bench -- fleet`; do not edit.",
     `${fleet.replace("x", " pools of ")} VMs each, followed by one process with its parser threads; the simulator that plays them is another process on the same machine.`,
     measuredOn(report),
-    targetTable(results),
+    targetTable(checkTargets(results)),
     ...section("Loading, resting and changing", LIVE, [
       ["inventory alone", row("mirror")],
       ["with views and live queries", row("views")],
@@ -35,17 +36,6 @@ export function fleetDocument(report: Report): string {
     ...failures(results),
     NOTES,
   ]);
-}
-
-function targetTable(results: readonly Result[]): string {
-  return markdownTable(
-    [{ title: "Target" }, { title: "Measured" }, { title: "" }],
-    checkTargets(results).map((target) => [
-      target.promise,
-      target.measured,
-      statusOf(target),
-    ]),
-  );
 }
 
 function section(

@@ -1,14 +1,6 @@
 import { formatCount, formatMegabytes, formatMs } from "../harness/format.js";
 import { figureOf, type Result } from "../harness/result.js";
-
-/** One promise of the product, held against the medians. */
-export interface Target {
-  readonly promise: string;
-  /** In a readable form. */
-  readonly measured: string;
-  /** Undefined: this run did not measure it. */
-  readonly met: boolean | undefined;
-}
+import type { Target } from "../harness/target.js";
 
 const sizes = ["100x1000", "A"];
 const OBJECTS = 1_000_000;
@@ -49,12 +41,6 @@ export function checkTargets(results: readonly Result[]): Target[] {
       text: (value) => `${(value / 1000).toFixed(1)} kB/s`,
     }),
   ];
-}
-
-/** One line for the table: met, or missed. */
-export function statusOf({ met }: Target): string {
-  if (met === undefined) return "not measured";
-  return met ? "met" : "**missed**";
 }
 
 function size(mirror: Result | undefined): Target {

@@ -1,7 +1,7 @@
 import { formatMs, formatRatio } from "./format.js";
 import { markdownTable } from "./markdown.js";
 
-/** One promise of the product, held against the medians. */
+/** A performance target of the product, compared with the medians. */
 export interface Target {
   readonly promise: string;
   /** In a readable form. */
@@ -10,7 +10,7 @@ export interface Target {
   readonly met: boolean | undefined;
 }
 
-/** All promises with what was measured and the verdicts. */
+/** All targets with measured values and status. */
 export function targetTable(targets: readonly Target[]): string {
   return markdownTable(
     [{ title: "Target" }, { title: "Measured", align: "right" }, { title: "" }],
@@ -22,7 +22,7 @@ export function targetTable(targets: readonly Target[]): string {
   );
 }
 
-/** One line for the table: met, or missed by how much. */
+/** Status of a target for the table: met, missed or not measured. */
 export function statusOf({ met }: Target): string {
   if (met === undefined) return "not measured";
   return met ? "met" : "**missed**";

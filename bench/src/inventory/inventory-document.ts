@@ -21,7 +21,7 @@ export function inventoryDocument(report: Report): string {
     "# The inventory: questions, live queries, feed, caches, restart, memory",
     "Written by `npm run bench -- inventory`; do not edit.",
     measuredOn(report),
-    "## What was promised",
+    "## Targets",
     targetTable(checkTargets(results)),
     ...queriesSections(section("queries")),
     ...part("Live queries", section("live"), (lines) =>

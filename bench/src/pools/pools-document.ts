@@ -17,7 +17,7 @@ export function poolsDocument(report: Report): string {
     "From connecting until every object of the pool is there, in a process that does nothing else, against a simulated pool in a process of its own. Lower is better.",
     "![Time to load each pool, by way of loading](pools.svg)",
     measuredOn(report),
-    "## What was promised",
+    "## Targets",
     targetTable(checkTargets(results)),
     ...pools.flatMap((pool) => poolSection(results, pool)),
     ...manySection(results),

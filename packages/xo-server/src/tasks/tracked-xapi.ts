@@ -1,12 +1,11 @@
-import type {
-  AsyncCallOptions,
-  CallOptions,
-  EventsOptions,
-  ListOptions,
-  PutStreamOptions,
-  SendOptions,
-  StreamOptions,
-  Xapi,
+import {
+  DelegatingXapi,
+  type AsyncCallOptions,
+  type CallOptions,
+  type PutStreamOptions,
+  type SendOptions,
+  type StreamOptions,
+  type Xapi,
 } from "@xo-server/xen-api";
 import { XoError, type Ref } from "@xo-server/model";
 import type { Readable } from "node:stream";
@@ -17,22 +16,21 @@ type WatchOptions = NonNullable<Parameters<Xapi["watchTask"]>[1]>;
 
 /**
  * A pool whose XAPI tasks are parts of a task: they show their progress in it,
- * are cancelled with it, and are found again after a crash of the server. All
- * other calls are passed on unchanged.
+ * are cancelled with it, and are found again after a crash of the server. Other calls
+ * are passed on unchanged.
  */
-export class TrackedXapi implements Xapi {
-  readonly #xapi: Xapi;
+export class TrackedXapi extends DelegatingXapi {
   readonly #pool: string;
   readonly #task: TaskContext;
 
   /** @param pool id of the pool connection */
   constructor(xapi: Xapi, pool: string, task: TaskContext) {
-    this.#xapi = xapi;
+    super(xapi);
     this.#pool = pool;
     this.#task = task;
   }
 
-  callAsync(
+  override callAsync(
     method: string,
     params?: readonly unknown[],
     options?: AsyncCallOptions,
@@ -47,7 +45,7 @@ export class TrackedXapi implements Xapi {
       },
       (part, log) =>
         this.#send((sending, onAnswer) =>
-          this.#xapi.callAsync(method, params, {
+          this.xapi.callAsync(method, params, {
             ...withPart(part, options),
             ...sending,
             onTask: (ref) => {
@@ -61,12 +59,12 @@ export class TrackedXapi implements Xapi {
     );
   }
 
-  watchTask(task: Ref, options?: WatchOptions): Promise<unknown> {
+  override watchTask(task: Ref, options?: WatchOptions): Promise<unknown> {
     const method = "a transfer";
     return this.#task.runXapiTask(
       `XAPI: ${method}`,
       { pool: this.#pool, method, ref: task, isStream: true },
-      (part) => this.#xapi.watchTask(task, withPart(part, options)),
+      (part) => this.xapi.watchTask(task, withPart(part, options)),
     );
   }
 
@@ -93,72 +91,28 @@ export class TrackedXapi implements Xapi {
       }
   }
 
-  get label() {
-    return this.#xapi.label;
-  }
-
-  get state() {
-    return this.#xapi.state;
-  }
-
-  get counters() {
-    return this.#xapi.counters;
-  }
-
-  onState(listener: Parameters<Xapi["onState"]>[0]) {
-    return this.#xapi.onState(listener);
-  }
-
-  connect(options?: Parameters<Xapi["connect"]>[0]) {
-    return this.#xapi.connect(options);
-  }
-
-  disconnect() {
-    return this.#xapi.disconnect();
-  }
-
-  call(method: string, params?: readonly unknown[], options?: CallOptions) {
+  override call(
+    method: string,
+    params?: readonly unknown[],
+    options?: CallOptions,
+  ) {
     return this.#send((sending) =>
-      this.#xapi.call(method, params, { ...options, ...sending }),
+      this.xapi.call(method, params, { ...options, ...sending }),
     );
   }
 
-  listRecords(className: string, options: ListOptions) {
-    return this.#xapi.listRecords(className, options);
-  }
-
-  listableClasses() {
-    return this.#xapi.listableClasses();
-  }
-
-  injectToken() {
-    return this.#xapi.injectToken();
-  }
-
-  events(options?: EventsOptions) {
-    return this.#xapi.events(options);
-  }
-
-  getStream(options: StreamOptions) {
+  override getStream(options: StreamOptions) {
     return this.#send(({ beforeSend }) => {
       beforeSend?.();
-      return this.#xapi.getStream(options);
+      return this.xapi.getStream(options);
     });
   }
 
-  putStream(body: Readable, options: PutStreamOptions) {
+  override putStream(body: Readable, options: PutStreamOptions) {
     return this.#send(({ beforeSend }) => {
       beforeSend?.();
-      return this.#xapi.putStream(body, options);
+      return this.xapi.putStream(body, options);
     });
-  }
-
-  streamTarget(options: StreamOptions) {
-    return this.#xapi.streamTarget(options);
-  }
-
-  connectStream(options: StreamOptions) {
-    return this.#xapi.connectStream(options);
   }
 }
 

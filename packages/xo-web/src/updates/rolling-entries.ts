@@ -1,3 +1,4 @@
+import { changedProperty, enteredNumber } from "../forms/changed-property.js";
 import type { Json } from "@xo-server/kit";
 import type { Windows } from "../details/pool/windows.js";
 import { isWithin } from "../backup/jobs/job-entries.js";
@@ -78,18 +79,10 @@ export function toRollingJob(
   entries: RollingEntries,
   before: RollingJob | undefined,
 ): Readonly<Record<string, Json>> {
-  const optional = (
-    key: keyof RollingJob,
-    value: Json | undefined,
-  ): Record<string, Json> => {
-    if (value !== undefined) return { [key]: value };
-    return before?.[key] === undefined ? {} : { [key]: null };
-  };
+  const optional = (key: keyof RollingJob, value: Json | undefined) =>
+    changedProperty(before, key, value);
   const number = (key: keyof typeof bounds) =>
-    optional(
-      key,
-      entries[key].trim() === "" ? undefined : Number(entries[key]),
-    );
+    optional(key, enteredNumber(entries[key]));
   return {
     type: "rollingUpdate",
     name: entries.name.trim(),

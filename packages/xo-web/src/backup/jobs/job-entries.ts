@@ -1,3 +1,7 @@
+import {
+  changedProperty,
+  enteredNumber,
+} from "../../forms/changed-property.js";
 import type { Json } from "@xo-server/kit";
 import {
   DEFAULT_EXCLUDED_TAG,
@@ -199,18 +203,10 @@ export function toJob(
   entries: BackupJobEntries,
   before: BackupJob | undefined,
 ): Readonly<Record<string, Json>> {
-  const optional = (
-    key: keyof BackupJob,
-    value: Json | undefined,
-  ): Record<string, Json> => {
-    if (value !== undefined) return { [key]: value };
-    return before?.[key] === undefined ? {} : { [key]: null };
-  };
+  const optional = (key: keyof BackupJob, value: Json | undefined) =>
+    changedProperty(before, key, value);
   const number = (key: keyof typeof bounds) =>
-    optional(
-      key,
-      entries[key].trim() === "" ? undefined : Number(entries[key]),
-    );
+    optional(key, enteredNumber(entries[key]));
   const { selection, windowFrom, windowTo, maxRate } = entries;
   return {
     type: "backup",

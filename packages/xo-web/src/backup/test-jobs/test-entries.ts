@@ -1,3 +1,7 @@
+import {
+  changedProperty,
+  enteredNumber,
+} from "../../forms/changed-property.js";
 import type { Json } from "@xo-server/kit";
 import type { RestoreTestJob } from "../job.js";
 import {
@@ -67,13 +71,8 @@ export function toTestJob(
   entries: TestEntries,
   before: RestoreTestJob | undefined,
 ): Readonly<Record<string, Json>> {
-  const optional = (
-    key: keyof RestoreTestJob,
-    value: Json | undefined,
-  ): Record<string, Json> => {
-    if (value !== undefined) return { [key]: value };
-    return before?.[key] === undefined ? {} : { [key]: null };
-  };
+  const optional = (key: keyof RestoreTestJob, value: Json | undefined) =>
+    changedProperty(before, key, value);
   const { selection, vms, filter, repositories, maxVms } = entries;
   const filters = { all: "", filter: filter.trim() } as Readonly<
     Record<string, string>
@@ -91,7 +90,7 @@ export function toTestJob(
     ),
     sr: entries.sr,
     network: entries.network,
-    ...optional("maxVms", maxVms.trim() === "" ? undefined : Number(maxVms)),
+    ...optional("maxVms", enteredNumber(maxVms)),
     bootTimeout: Number(entries.bootTimeout) * MINUTE_MS,
   };
 }
