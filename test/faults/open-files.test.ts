@@ -40,7 +40,11 @@ async function start(t: Test, maxOpenFiles: number, config: string) {
 }
 
 /** Opens connections that stay idle, and waits until each is open or closed. */
-async function crowd(t: Test, url: string, count: number): Promise<Socket[]> {
+async function openSockets(
+  t: Test,
+  url: string,
+  count: number,
+): Promise<Socket[]> {
   const { hostname, port } = new URL(url);
   const sockets = Array.from({ length: count }, () =>
     connect({ host: hostname, port: Number(port) }),
@@ -68,7 +72,7 @@ t.test("few open files: fewer connections, and the pools stay", async (t) => {
     lines.join("\n"),
     /At most 128 connections instead of 20000 .* may open 256 files; raise/,
   );
-  const sockets = await crowd(t, url, 400);
+  const sockets = await openSockets(t, url, 400);
   // Longer than the interval of the timers that read the memory.
   await new Promise((resolve) => setTimeout(resolve, 2_500));
   t.equal(child.exitCode, null, lines.join("\n"));

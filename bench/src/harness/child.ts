@@ -27,9 +27,9 @@ export async function measureInChild(options: ChildOptions): Promise<Figures> {
     { stdio: ["pipe", "pipe", "pipe"] },
   );
   const output: Buffer[] = [];
-  const complaints: Buffer[] = [];
+  const errorOutput: Buffer[] = [];
   child.stdout.on("data", (chunk: Buffer) => output.push(chunk));
-  child.stderr.on("data", (chunk: Buffer) => complaints.push(chunk));
+  child.stderr.on("data", (chunk: Buffer) => errorOutput.push(chunk));
   // A child that dies before it has read its job is reported by its exit.
   child.stdin.on("error", () => undefined);
   child.stdin.end(JSON.stringify(options.job));
@@ -47,7 +47,7 @@ export async function measureInChild(options: ChildOptions): Promise<Figures> {
   const figures = lastFigures(Buffer.concat(output).toString());
   if (code === 0 && figures !== undefined) return figures;
   throw new Error(
-    lastReason(Buffer.concat(complaints).toString()) ?? `exit code ${code}`,
+    lastReason(Buffer.concat(errorOutput).toString()) ?? `exit code ${code}`,
   );
 }
 

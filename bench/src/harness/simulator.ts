@@ -35,15 +35,15 @@ export async function startSimulator(
     ],
     { stdio: ["pipe", "pipe", "pipe"] },
   );
-  let complaints = "";
+  let errorOutput = "";
   child.stderr.on("data", (chunk: Buffer) => {
-    complaints = (complaints + chunk.toString()).slice(-1000);
+    errorOutput = (errorOutput + chunk.toString()).slice(-1000);
   });
   const ended = once(child, "close");
   const ready = new Promise<PoolAddress[]>((resolve, reject) => {
     child.once("error", reject);
     child.once("close", () =>
-      reject(new Error(`the simulator ended: ${complaints.trim()}`)),
+      reject(new Error(`the simulator ended: ${errorOutput.trim()}`)),
     );
     createInterface(child.stdout).on("line", (line) => {
       if (line.startsWith('{"pools":'))

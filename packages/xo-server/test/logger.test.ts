@@ -139,7 +139,7 @@ t.test("data without an end are cut", async (t) => {
 });
 
 t.test(
-  "a message cannot forge a second line or steer the terminal",
+  "a message cannot forge a second line or control the terminal",
   async (t) => {
     const { lines, loggers } = collect("console");
     loggers.named("x").info("a\n2026 xo:main forged\u001b[2J");

@@ -46,7 +46,7 @@ t.test("a configuration is in force from the next load", async (t) => {
   t.equal(warnings.length, 1, "it reports why it is not available");
 });
 
-t.test("plugins are steered as clients do it", async (t) => {
+t.test("plugins are controlled by the calls of existing clients", async (t) => {
   const { connect, lines } = await startTestServer(t);
   const admin = await (await connect()).signIn();
   const id = "openmetrics";

@@ -22,7 +22,10 @@ const fingerprint = Array.from({ length: 32 }, () => "AB").join(":");
 t.test(
   "incomplete settings of LDAP and OpenID Connect are reported",
   async (t) => {
-    const wrongs: readonly (readonly [config: object, expected: string])[] = [
+    const invalidConfigs: readonly (readonly [
+      config: object,
+      expected: string,
+    ])[] = [
       [{ ldap: { ...ldap, base: "" } }, "ldap.base is missing"],
       [
         { ldap: { ...ldap, filter: "(uid=x)" } },
@@ -64,7 +67,7 @@ t.test(
         "oidc.clientSecret is configured in more than one way",
       ],
     ];
-    for (const [config, expected] of wrongs)
+    for (const [config, expected] of invalidConfigs)
       t.match(problemsOf(t, config), expected, expected);
   },
 );

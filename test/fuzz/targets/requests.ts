@@ -5,13 +5,13 @@ import { join } from "node:path";
 import { createLoggers, loadConfig, startServer } from "@xo-server/xo-server";
 
 const home = mkdtempSync(join(tmpdir(), "xo-fuzz-server-"));
-const surroundings = { env: {}, cwd: home, home };
+const environment = { env: {}, cwd: home, home };
 const defects: string[] = [];
 const server = await startServer({
   ...loadConfig(
     undefined,
     { host: "127.0.0.1", port: 0, dataDir: join(home, "data") },
-    surroundings,
+    environment,
   ),
   env: { XO_ADMIN_PASSWORD: "a password of tests" },
   loggers: createLoggers({

@@ -21,7 +21,7 @@ import { bodyLength, headText } from "./reply.js";
 import type { RequestHead } from "./request-head.js";
 import type { SocketReader } from "./socket-reader.js";
 
-/** What can be steered from outside while the pool runs. */
+/** What can be controlled from outside while the pool runs. */
 export interface Control {
   readonly faults: Faults;
   readonly injectedErrors: InjectedErrors;
@@ -90,7 +90,7 @@ export async function serveControl(
   try {
     const text = body?.toString() ?? "";
     const message = (text === "" ? {} : JSON.parse(text)) as Message;
-    const result = await steer(control, head.path, message);
+    const result = await applyControl(control, head.path, message);
     return await answer(io.socket, head, 200, result ?? control.status());
   } catch (error) {
     return answer(io.socket, head, 400, { error: (error as Error).message });
@@ -100,7 +100,7 @@ export async function serveControl(
 type Message = Readonly<Record<string, unknown>>;
 
 /** @returns what is answered instead of the status */
-async function steer(
+async function applyControl(
   control: Control,
   path: string,
   message: Message,

@@ -41,12 +41,12 @@ export function defaultConfigPaths({ env, cwd, home }: Environment): string[] {
  */
 export function findConfigFile(
   named: string | undefined,
-  surroundings: Environment,
+  environment: Environment,
 ): ConfigFile | undefined {
-  const explicit = named ?? surroundings.env["XO_CONFIG"];
+  const explicit = named ?? environment.env["XO_CONFIG"];
   if (explicit !== undefined && explicit !== "")
-    return readConfigFile(resolve(surroundings.cwd, explicit));
-  const found = defaultConfigPaths(surroundings).find((path) => isFile(path));
+    return readConfigFile(resolve(environment.cwd, explicit));
+  const found = defaultConfigPaths(environment).find((path) => isFile(path));
   return found === undefined ? undefined : readConfigFile(found);
 }
 

@@ -43,9 +43,9 @@ export interface LoadedConfig {
 export function loadConfig(
   named?: string,
   overrides: ConfigOverrides = {},
-  surroundings: Environment = currentEnvironment(),
+  environment: Environment = currentEnvironment(),
 ): LoadedConfig {
-  const file = findConfigFile(named, surroundings);
+  const file = findConfigFile(named, environment);
   const content = applyOverrides(
     structuredClone(file?.content ?? {}),
     overrides,

@@ -7,7 +7,7 @@ const id = Type.String({ minLength: 1, maxLength: 1024 });
 const Params = Type.Object({ id }, { additionalProperties: false });
 const changed = { result: Type.Boolean(), changes: true } as const;
 
-const steer = async (
+const callOnTask = async (
   { objects }: Pick<OperationContext, "objects">,
   taskId: string,
   verb: string,
@@ -27,7 +27,7 @@ export const taskCancel = defineOperation({
     resource: "task",
     id: (params) => params.id,
   },
-  handler: (params, context) => steer(context, params.id, "cancel"),
+  handler: (params, context) => callOnTask(context, params.id, "cancel"),
 });
 
 export const taskDestroy = defineOperation({
@@ -40,7 +40,7 @@ export const taskDestroy = defineOperation({
     resource: "task",
     id: (params) => params.id,
   },
-  handler: (params, context) => steer(context, params.id, "destroy"),
+  handler: (params, context) => callOnTask(context, params.id, "destroy"),
 });
 
 export const taskAbort = defineOperation({

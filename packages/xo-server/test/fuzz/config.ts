@@ -7,7 +7,7 @@ import { loadConfig } from "../../src/config/load-config.js";
 
 const folder = mkdtempSync(join(tmpdir(), "xo-fuzz-config-"));
 const file = join(folder, "config.yaml");
-const surroundings = { env: {}, cwd: folder, home: folder };
+const environment = { env: {}, cwd: folder, home: folder };
 
 export const seeds = [
   toExampleConfig(),
@@ -19,7 +19,7 @@ export const seeds = [
 export function run(input: Buffer): void {
   writeFileSync(file, input);
   try {
-    loadConfig(file, {}, surroundings);
+    loadConfig(file, {}, environment);
   } catch (error) {
     if (!(error instanceof XoError)) throw error;
   }

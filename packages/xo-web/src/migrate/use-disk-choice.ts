@@ -22,7 +22,7 @@ export function useDiskChoice(
   const srs = computed(() =>
     diskTargets(
       data.srs.value,
-      data.surroundings.value.srsOf.get(chosen.value ?? "") ?? new Set(),
+      data.context.value.srsOf.get(chosen.value ?? "") ?? new Set(),
     ),
   );
   const defaultSr = computed(

@@ -20,7 +20,7 @@ const unique = (ids: readonly (string | undefined)[]): string[] => [
 /** Live objects that a migration depends on. */
 export interface MigrationData {
   readonly vms: ComputedRef<readonly Vm[]>;
-  readonly surroundings: ComputedRef<MigrationContext>;
+  readonly context: ComputedRef<MigrationContext>;
   readonly disks: ComputedRef<readonly Vdi[]>;
   readonly vbds: ComputedRef<readonly Vbd[]>;
   readonly vifs: ComputedRef<readonly Vif[]>;
@@ -59,7 +59,7 @@ export function useMigrationData(
 
   const placement = usePlacementOrder(ids);
 
-  const surroundings = computed<MigrationContext>(() => ({
+  const context = computed<MigrationContext>(() => ({
     hosts: hosts.value,
     srsOf: setsBy(pbds.value, "host", "SR"),
     networksOf: setsBy(pifs.value, "$host", "$network"),
@@ -72,7 +72,7 @@ export function useMigrationData(
       placement.value !== undefined &&
       [...vmStates, ...poolStates].every(({ value }) => value !== "loading"),
   );
-  return { ...devices, ...pooled, surroundings, isReady };
+  return { ...devices, ...pooled, context, isReady };
 }
 
 /** VMs with their disks and VIFs. */

@@ -26,7 +26,7 @@ export function useTargetChoice(
   wantsDisksMoved: Readonly<Ref<boolean>>,
 ): TargetChoice {
   const ranked = computed(() =>
-    rankHosts(data.vms.value, data.surroundings.value, {
+    rankHosts(data.vms.value, data.context.value, {
       wantsDisksMoved: wantsDisksMoved.value,
     }),
   );
