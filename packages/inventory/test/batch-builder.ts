@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import {
   columnsOf,
   hashRef,
-  Operation,
+  EventOperation,
   RECORD_STRIDE,
   RecordField,
   RecordFlag,
@@ -14,7 +14,7 @@ export interface BatchItem {
   readonly ref: string;
   /** Absent: the object is deleted. */
   readonly record?: object;
-  readonly operation?: Operation;
+  readonly operation?: EventOperation;
   /** JSON text to use instead of the record's, as from a pool that writes bare NaN. */
   readonly lenientText?: string;
 }
@@ -74,9 +74,11 @@ export function buildBatch(items: readonly BatchItem[]): RecordBatch {
   };
 }
 
-function operationOf(item: BatchItem): Operation {
+function operationOf(item: BatchItem): EventOperation {
   const hasRecord = item.record !== undefined || item.lenientText !== undefined;
-  return item.operation ?? (hasRecord ? Operation.mod : Operation.del);
+  return (
+    item.operation ?? (hasRecord ? EventOperation.mod : EventOperation.del)
+  );
 }
 
 /** Offset and length in bytes of each value in JSON.stringify's text of the record. */

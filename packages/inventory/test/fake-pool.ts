@@ -1,4 +1,4 @@
-import { Operation, XapiError } from "@xo-server/model";
+import { EventOperation, XapiError } from "@xo-server/model";
 import type { PoolSource } from "@xo-server/inventory";
 import type {
   EventsOptions,
@@ -140,7 +140,7 @@ export class FakePool implements PoolSource {
             className,
             ref,
             record,
-            operation: Operation.add,
+            operation: EventOperation.add,
           })),
         ),
       );
@@ -197,16 +197,16 @@ export class FakePool implements PoolSource {
         (classes.includes("*") || classes.includes(change.className))
       )
         touched.set(`${change.className}/${change.ref}`, change);
-    const items = [...touched].flatMap<BatchItem & { operation: Operation }>(
-      ([key, { className, ref }]) => {
-        const record = this.objects.get(className)!.get(ref);
-        const isNew = (this.#created.get(key) ?? 0) > from;
-        if (record === undefined)
-          return isNew ? [] : [{ className, ref, operation: Operation.del }];
-        const operation = isNew ? Operation.add : Operation.mod;
-        return [{ className, ref, record, operation }];
-      },
-    );
+    const items = [...touched].flatMap<
+      BatchItem & { operation: EventOperation }
+    >(([key, { className, ref }]) => {
+      const record = this.objects.get(className)!.get(ref);
+      const isNew = (this.#created.get(key) ?? 0) > from;
+      if (record === undefined)
+        return isNew ? [] : [{ className, ref, operation: EventOperation.del }];
+      const operation = isNew ? EventOperation.add : EventOperation.mod;
+      return [{ className, ref, record, operation }];
+    });
     return items.sort((a, b) => a.operation - b.operation);
   }
 }

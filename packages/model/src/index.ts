@@ -14,7 +14,7 @@ export {
 } from "./classes.js";
 export { columnsByClass, columnsOf, defaultColumns } from "./columns.js";
 export {
-  Operation,
+  EventOperation,
   RECORD_STRIDE,
   RecordField,
   RecordFlag,

@@ -37,7 +37,7 @@ export const RecordField = {
   refHash: 2,
   /** Index into `classes`. */
   classIndex: 3,
-  /** One of Operation. */
+  /** One of EventOperation. */
   operation: 4,
   /**
    * Offset and length of the record's JSON; length 0 when there is none
@@ -57,8 +57,9 @@ export const RecordField = {
 export const RECORD_STRIDE = 11;
 
 /** Kind of change, as in XAPI events. A listed record is an `add`. */
-export const Operation = { add: 0, mod: 1, del: 2 } as const;
-export type Operation = (typeof Operation)[keyof typeof Operation];
+export const EventOperation = { add: 0, mod: 1, del: 2 } as const;
+export type EventOperation =
+  (typeof EventOperation)[keyof typeof EventOperation];
 
 export const RecordFlag = {
   /**

@@ -1,6 +1,6 @@
 import {
   columnsOf,
-  Operation,
+  EventOperation,
   RECORD_STRIDE,
   RecordField,
   type RecordBatch,
@@ -37,7 +37,7 @@ export function changesMembership(batch: RecordBatch): boolean {
     const row = i * RECORD_STRIDE;
     if (
       batch.table[row + RecordField.classIndex] === host &&
-      batch.table[row + RecordField.operation] !== Operation.mod
+      batch.table[row + RecordField.operation] !== EventOperation.mod
     )
       return true;
   }

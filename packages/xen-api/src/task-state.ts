@@ -1,5 +1,5 @@
 import {
-  Operation,
+  EventOperation,
   parseLenient,
   RECORD_STRIDE,
   RecordField,
@@ -99,7 +99,7 @@ export function tasksIn(batch: RecordBatch): readonly ReportedTask[] {
     if (row[RecordField.classIndex] !== task) continue;
     const ref = text(row[RecordField.refOffset]!, row[RecordField.refLength]!);
     const json = text(row[RecordField.offset]!, row[RecordField.length]!);
-    if (row[RecordField.operation] === Operation.del || json === "") {
+    if (row[RecordField.operation] === EventOperation.del || json === "") {
       found.push({ ref, state: undefined, marks: {} });
       continue;
     }

@@ -3,7 +3,7 @@ import { endianness } from "node:os";
 import {
   columnsByClass,
   defaultColumns,
-  Operation,
+  EventOperation,
   RECORD_STRIDE,
   RecordField,
   RecordFlag,
@@ -27,7 +27,7 @@ export const layout: Buffer = createHash("sha256")
       endianness(),
       RECORD_STRIDE,
       RecordField,
-      Operation,
+      EventOperation,
       RecordFlag,
       columnsByClass,
       defaultColumns,

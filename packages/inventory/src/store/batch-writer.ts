@@ -1,6 +1,6 @@
 import {
   hashRef,
-  Operation,
+  EventOperation,
   RECORD_STRIDE,
   RecordField,
   type Ref,
@@ -61,7 +61,7 @@ export class BatchWriter {
     this.set("refLength", refLength);
     this.set("offset", at + refLength);
     this.set("length", length);
-    this.set("operation", Operation.add);
+    this.set("operation", EventOperation.add);
     this.set("columns", this.#columnsUsed);
   }
 
@@ -75,7 +75,7 @@ export class BatchWriter {
     this.set("refLength", bytes.length);
     this.set("refHash", hashRef(bytes, 0, bytes.length));
     this.set("offset", at);
-    this.set("operation", Operation.del);
+    this.set("operation", EventOperation.del);
     this.set("columns", -1);
   }
 

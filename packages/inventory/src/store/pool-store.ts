@@ -1,4 +1,4 @@
-import { Operation, type RecordBatch } from "@xo-server/model";
+import { EventOperation, type RecordBatch } from "@xo-server/model";
 import { BatchCursor } from "./batch-cursor.js";
 import type {
   ChangeKind,
@@ -344,7 +344,7 @@ export class PoolStore {
     const { table } = target;
     const { bytes, refOffset, refLength, refHash } = record;
     let row = table.find(bytes, refOffset, refLength, refHash);
-    if (record.operation === Operation.del) {
+    if (record.operation === EventOperation.del) {
       if (row >= 0) this.#remove(target, row);
       return;
     }

@@ -1,5 +1,5 @@
 import {
-  Operation,
+  EventOperation,
   RECORD_STRIDE,
   RecordField,
   RecordFlag,
@@ -13,7 +13,7 @@ export interface FoundRecord {
   refOffset: number;
   refLength: number;
   className: string;
-  operation: Operation;
+  operation: EventOperation;
   /** 0 without a record (`del`). */
   length: number;
   offset: number;

@@ -1,4 +1,4 @@
-import { Operation } from "@xo-server/model";
+import { EventOperation } from "@xo-server/model";
 import type { ClassRegistry, ClassLayout } from "./class-registry.js";
 import { badAnswer } from "./bad-input.js";
 import type { BatchBuilder, FoundRecord } from "./batch-builder.js";
@@ -37,7 +37,7 @@ export class EventReader {
       refOffset: -1,
       refLength: 0,
       className: "",
-      operation: Operation.add,
+      operation: EventOperation.add,
       offset: 0,
       length: 0,
       lenient: false,
@@ -101,7 +101,7 @@ export class EventReader {
     const scanner = this.#scanner;
     found.className = this.#classes.classNameOf(found.className);
     const isRecord =
-      found.operation !== Operation.del &&
+      found.operation !== EventOperation.del &&
       found.length > 0 &&
       scanner.bytes[found.offset] === OPEN_BRACE;
     if (!isRecord) {
@@ -132,8 +132,8 @@ export class EventReader {
   }
 }
 
-function operationOf(text: string | undefined): Operation {
+function operationOf(text: string | undefined): EventOperation {
   if (text === "add" || text === "mod" || text === "del")
-    return Operation[text];
+    return EventOperation[text];
   throw badAnswer("an event whose operation is not add, mod or del");
 }

@@ -1,5 +1,5 @@
 import { isUtf8 } from "node:buffer";
-import { Operation } from "@xo-server/model";
+import { EventOperation } from "@xo-server/model";
 import type { ClassRegistry, ClassLayout } from "./class-registry.js";
 import { badAnswer, NeedMore, describeByte } from "./bad-input.js";
 import { recordUnits, type LoadedPiece } from "./record-units.js";
@@ -244,7 +244,7 @@ export class JsonSplitter {
         refOffset: keyStart,
         refLength: keyEnd - keyStart,
         className: name,
-        operation: Operation.add,
+        operation: EventOperation.add,
         offset: value,
         length: end - value,
         lenient: scanner.lenient,

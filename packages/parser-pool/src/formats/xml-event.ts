@@ -1,4 +1,4 @@
-import { Operation } from "@xo-server/model";
+import { EventOperation } from "@xo-server/model";
 import type { ClassRegistry } from "./class-registry.js";
 import { badAnswer } from "./bad-input.js";
 import type { BatchBuilder, FoundRecord } from "./batch-builder.js";
@@ -67,7 +67,7 @@ export class XmlEventReader {
     output.ascii(wordOf(words, "ref"));
     found.refLength = output.used - found.refOffset;
     const columns =
-      found.operation === Operation.del || snapshot < 0
+      found.operation === EventOperation.del || snapshot < 0
         ? 0
         : this.#snapshot(found, snapshot, depth);
     builder.add(output, found, columns);
@@ -102,8 +102,8 @@ function wordOf(words: ReadonlyMap<string, string>, name: string): string {
   return match[1]!;
 }
 
-function operationOf(text: string): Operation {
+function operationOf(text: string): EventOperation {
   if (text === "add" || text === "mod" || text === "del")
-    return Operation[text];
+    return EventOperation[text];
   throw badAnswer("an event whose operation is not add, mod or del");
 }

@@ -1,5 +1,5 @@
 import { isUtf8 } from "node:buffer";
-import { Operation } from "@xo-server/model";
+import { EventOperation } from "@xo-server/model";
 import type { ClassRegistry, ClassLayout } from "./class-registry.js";
 import { badAnswer, NeedMore, describeByte } from "./bad-input.js";
 import { BatchBuilder } from "./batch-builder.js";
@@ -286,7 +286,7 @@ class XmlReader {
       refOffset,
       refLength,
       className: name,
-      operation: Operation.add,
+      operation: EventOperation.add,
       offset,
       length: output.used - offset,
       lenient: transcoder.lenient,

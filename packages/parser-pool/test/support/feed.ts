@@ -1,6 +1,6 @@
 import {
   hashRef,
-  Operation,
+  EventOperation,
   parseLenient,
   RECORD_STRIDE,
   RecordField,
@@ -98,7 +98,7 @@ function readRow(batch: RecordBatch, row: number): ReadRecord {
   const columns: string[] = [];
   for (let at = first; first >= 0 && at < next; at += 2)
     columns.push(text(batch.columns[at]!, batch.columns[at + 1]!));
-  const operation = Object.entries(Operation).find(
+  const operation = Object.entries(EventOperation).find(
     ([, value]) => value === field("operation"),
   );
   return {

@@ -2,7 +2,7 @@ import {
   classNameOf,
   columnsOf,
   hashRef,
-  Operation,
+  EventOperation,
   RECORD_STRIDE,
   RecordField,
   RecordFlag,
@@ -13,7 +13,7 @@ import {
 export interface ParsedRecord {
   readonly className: string;
   readonly ref: string;
-  readonly operation: Operation;
+  readonly operation: EventOperation;
   /** Undefined for `del`. */
   readonly record: Readonly<Record<string, unknown>> | undefined;
 }

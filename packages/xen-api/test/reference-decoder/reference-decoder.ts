@@ -1,6 +1,6 @@
 import {
   classNameOf,
-  Operation,
+  EventOperation,
   XoError,
   type DecodedAnswer,
   type DecodeRequest,
@@ -120,7 +120,7 @@ class ReferenceStream implements DecodeStream {
         Object.entries(members(value)).map(([ref, record]) => ({
           className,
           ref,
-          operation: Operation.add,
+          operation: EventOperation.add,
           record: typedRecord(className, record),
         })),
       );
@@ -160,7 +160,7 @@ function toRecord(event: unknown): ParsedRecord {
   const className = classNameOf(name);
   const record =
     snapshot === undefined ? undefined : typedRecord(className, snapshot);
-  return { className, ref, operation: Operation[operation], record };
+  return { className, ref, operation: EventOperation[operation], record };
 }
 
 function typedRecord(
