@@ -1,5 +1,6 @@
 import { RevisionCounter } from "../feed/revision-counter.js";
-import { PoolStore, type StoreContent } from "../store/pool-store.js";
+import { PoolStore } from "../store/pool-store.js";
+import type { StoreContent } from "../store/store-content.js";
 import { HEAD_BYTES } from "./file-head.js";
 import {
   decodeFrame,

@@ -4,7 +4,7 @@
  */
 import { readSync } from "node:fs";
 import { parentPort } from "node:worker_threads";
-import { buffersOf } from "../store/pool-store.js";
+import { buffersOf } from "../store/store-content.js";
 import { restoreStore, type RestoredStore } from "./restore-store.js";
 
 export interface RestoreRequest {

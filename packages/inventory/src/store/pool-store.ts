@@ -6,17 +6,10 @@ import type {
   ChangeRecorder,
 } from "../feed/change-recorder.js";
 import { ClassTable } from "./class-table.js";
-import {
-  PoolTables,
-  type FoundRow,
-  type PoolTablesContent,
-} from "./pool-tables.js";
-import {
-  Segments,
-  type SegmentsContent,
-  type SegmentStats,
-} from "./segments.js";
+import { PoolTables, type FoundRow } from "./pool-tables.js";
+import { Segments, type SegmentStats } from "./segments.js";
 import type { Steps } from "../slicer/slicer.js";
+import type { StoreContent } from "./store-content.js";
 
 /** Records applied in one step of the slicer: about 100 us. */
 const ROWS_PER_STEP = 64;
@@ -72,26 +65,6 @@ export interface Listing {
 export interface PoolStoreStats extends SegmentStats {
   /** Bytes of tables and indexes. */
   readonly tableBytes: number;
-}
-
-/** What a store holds, in buffers that can be moved to another thread. */
-export interface StoreContent {
-  readonly segments: SegmentsContent;
-  readonly tables: PoolTablesContent;
-  readonly mark: number;
-  readonly objects: number;
-}
-
-/** The buffers of a content, each once: what is transferred with it. */
-export function buffersOf({ segments, tables }: StoreContent): ArrayBuffer[] {
-  return [
-    ...segments.segments.flatMap((segment) => segment?.buffer ?? []),
-    ...tables.uuids.map(({ slots }) => slots.buffer),
-    ...tables.tables.flatMap(({ rows, byRef }) => [
-      rows.cells.buffer,
-      byRef.slots.buffer,
-    ]),
-  ];
 }
 
 /**
