@@ -158,8 +158,9 @@ async function updateOne(
   counts.pools++;
   if (ha !== undefined) await enableHa(api, pool, ha);
   const hadHa = hasHa(pool);
+  // Hosts that have their update when it is continued are counted too.
+  let log = new PoolLog(pool.db);
   for (;;) {
-    const log = new PoolLog(pool.db);
     const ended = await update(api, pool, request);
     const { status, result } = ended;
     const about = `${seed}: ${status} ${result?.code ?? ""}`;
@@ -172,6 +173,7 @@ async function updateOne(
       t.same(log.moves, [], `${seed}: nothing was begun`);
       counts.refused++;
       await shutDown(api, ended);
+      log = new PoolLog(pool.db);
       continue;
     }
     // The machine is too slow for the accelerated time: a connection was idle for 10 s of it before its request.
