@@ -22,7 +22,7 @@ t.test(
   async (t) => {
     const { url } = await startOver(t, ["--hosts", "2", "--vms", "6"]);
     const admin = await ApiSession.open(t, url);
-    const roleId = await admin.ask("role.create", { name: "steers" });
+    const roleId = await admin.ask("role.create", { name: "controls" });
     for (const privilege of privileges)
       await admin.ask("privilege.create", {
         roleId,
