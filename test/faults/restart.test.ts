@@ -59,7 +59,10 @@ t.test(
         ({ pools }) => pools["p"]?.state === "watching",
       );
       t.equal(pools["p"]!.staleSince ?? null, null, "fresh");
-      t.same(pools["p"]!.counts, before.pools["p"]!.counts);
+      t.same(
+        withoutTasks(pools["p"]!.counts),
+        withoutTasks(before.pools["p"]!.counts),
+      );
       t.match(
         third.server.output,
         /objects restored from the snapshot, as of /,
@@ -85,6 +88,11 @@ t.test(
     }
   },
 );
+
+/** Counts by class; the pool itself deletes its old tasks meanwhile. */
+function withoutTasks(counts: Readonly<Record<string, number>>) {
+  return Object.entries(counts).filter(([className]) => className !== "task");
+}
 
 function existsFile(folder: string, name: RegExp): boolean {
   try {
