@@ -7,8 +7,8 @@ import { fitsWindow, openPage, wide, type View } from "./browser-page.js";
 import { noBrowserReason, openBrowser } from "./chromium.js";
 
 // Real programs and a browser on a busy machine. The runner reads the limit of a file, in ms, from a comment.
-const LIMIT = { timeout: 180_000 };
-t.comment("timeout=180000");
+const LIMIT = { timeout: 300_000 };
+t.comment("timeout=300000");
 const skip = noBrowserReason() ?? false;
 
 t.test("lists of objects", { skip, ...LIMIT }, async (t) => {
