@@ -32,13 +32,13 @@ export interface PatchState {
  * minutes; concurrent callers share the query.
  */
 export class MissingPatches {
-  readonly #clock: Pick<WallClock, "now">;
+  readonly #clock: WallClock;
   readonly #xenServer: XenServerUpdates;
   readonly #queries = new Map<string, Query>();
   readonly #latest = new Map<string, PatchState>();
   readonly #turns = new Semaphore(AT_A_TIME);
 
-  constructor(clock: Pick<WallClock, "now">) {
+  constructor(clock: WallClock) {
     this.#clock = clock;
     this.#xenServer = new XenServerUpdates(clock);
   }
@@ -50,7 +50,9 @@ export class MissingPatches {
     const known = this.#queries.get(id);
     if (known !== undefined && now - known.since < FRESH_MS)
       return known.patches;
-    const patches = this.#turns.run(() => this.systemOf(host).list(host));
+    const patches = this.#turns.run(() =>
+      this.systemOf(host).list(host, this.#clock),
+    );
     const entry = { patches, since: now };
     this.#queries.set(id, entry);
     patches.then(

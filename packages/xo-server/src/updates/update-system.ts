@@ -18,7 +18,7 @@ export interface InstallRequest {
 export interface UpdateSystem {
   readonly name: "xcp-ng" | "xenserver" | "uploaded";
   /** @throws XoError, XapiError */
-  list(host: PoolObject): Promise<readonly MissingPatch[]>;
+  list(host: PoolObject, clock: WallClock): Promise<readonly MissingPatch[]>;
   /**
    * Installs updates on one host. What they need afterwards is not done.
    * @throws XoError, XapiError

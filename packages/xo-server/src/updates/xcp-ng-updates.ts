@@ -1,6 +1,6 @@
+import { pause } from "@xo-server/kit";
 import { XapiError, XoError } from "@xo-server/model";
 import type { PoolObject } from "../objects/pool-objects.js";
-import { pause } from "../tasks/pause.js";
 import {
   advisoriesIn,
   byName,
@@ -14,15 +14,23 @@ const PLUGIN = "updater.py";
 const LOOK_EVERY_MS = 10_000;
 /** Another run of the plugin: yum may download and install for half an hour. */
 const BUSY_WITHIN_MS = 45 * 60_000;
+/** Another check, of which the answer may have been lost: seconds, on slow mirrors minutes. */
+const CHECKED_WITHIN_MS = 5 * 60_000;
 
 /** Packages of XCP-ng, by the updater plugin of its hosts. */
 export const xcpNgUpdates: UpdateSystem = {
   name: "xcp-ng",
-  async list({ xapi, ref }) {
-    const params = [ref, PLUGIN, "check_update", {}];
-    const only = { idempotent: true };
-    const text = String(await xapi.call("host.call_plugin", params, only));
-    return readPackages(text).map(toPatch).sort(byName);
+  async list(host, clock) {
+    const until = clock.now() + CHECKED_WITHIN_MS;
+    for (;;)
+      try {
+        return readPackages(await check(host))
+          .map(toPatch)
+          .sort(byName);
+      } catch (error) {
+        if (!isBusyChecking(error) || clock.now() >= until) throw error;
+        await pause(clock, LOOK_EVERY_MS);
+      }
   },
   async install(host, { patches }, parts) {
     if (patches === undefined) await update(host, {}, parts);
@@ -33,6 +41,12 @@ export const xcpNgUpdates: UpdateSystem = {
     await recordInstallation(host, parts);
   },
 };
+
+async function check({ xapi, ref }: PoolObject): Promise<string> {
+  const params = [ref, PLUGIN, "check_update", {}];
+  const only = { idempotent: true };
+  return String(await xapi.call("host.call_plugin", params, only));
+}
 
 async function update(
   host: PoolObject,
@@ -68,6 +82,14 @@ export function isBusy(error: unknown): boolean {
   return (
     error instanceof XapiError &&
     error.params.some((text) => /is busy|already in progress/i.test(text))
+  );
+}
+
+/** Another check is in progress; an installation takes too long to wait for a list. */
+function isBusyChecking(error: unknown): boolean {
+  return (
+    isBusy(error) &&
+    (error as XapiError).params.some((text) => text.includes("check_update"))
   );
 }
 
