@@ -60,8 +60,8 @@ export function visibleResult(
 /** A field, and whether it has the value that was written. */
 type Written = readonly [field: string, isSo: (value: unknown) => boolean];
 
-function is(wanted: unknown): Written[1] {
-  return (value) => isSame(value, wanted);
+function is(requested: unknown): Written[1] {
+  return (value) => isSame(value, requested);
 }
 
 /** Of setters, and of changes of one entry of a map or set. */
@@ -106,16 +106,18 @@ function destroyed(className: string, ref: Ref): Look | undefined {
 function createdIn(className: string, record: unknown): Look | undefined {
   const place = PLACES[className];
   if (place === undefined) return undefined;
-  const wanted = [place.in, ...place.by].map((name) => entryOf(record, name));
+  const requested = [place.in, ...place.by].map((name) =>
+    entryOf(record, name),
+  );
   // The pool chooses the number if none is given.
-  if (wanted.includes(undefined) || wanted.includes("autodetect"))
+  if (requested.includes(undefined) || requested.includes("autodetect"))
     return undefined;
   return async (read) => {
-    const refs = await read(place.list, [wanted[0]]);
+    const refs = await read(place.list, [requested[0]]);
     for (const ref of Array.isArray(refs) ? (refs as Ref[]) : []) {
       const found = await read(`${className}.get_record`, [ref]);
       const values = place.by.map((name) => entryOf(found, name));
-      if (isSame(values, wanted.slice(1))) return { value: ref };
+      if (isSame(values, requested.slice(1))) return { value: ref };
     }
     return undefined;
   };

@@ -1,4 +1,4 @@
-import t from "tap";
+import t, { type Test } from "tap";
 import { XapiError, XoError } from "@xo-server/model";
 import type { XapiEvents, XapiState } from "../src/index.js";
 import { clientOf, keepingLogger, startPool } from "./client.js";
@@ -14,6 +14,27 @@ import {
 } from "./fake-xapi.js";
 
 const isLogin = (method: string) => method === "session.login_with_password";
+
+/** A client that is connected to the coordinator and knows the hosts of its pool. */
+async function connectKnowingHosts(t: Test, script: FakeScript) {
+  const old = await startPool(t, script);
+  const kept: unknown[] = [];
+  const clock = new FakeClock();
+  const xapi = clientOf(t, old, {
+    clock,
+    onCandidates: (list) => kept.push(list),
+  });
+  await xapi.connect();
+  await until(() => kept.length > 0);
+  return { old, clock, xapi };
+}
+
+/** Lets so many ms pass, and what happens then reach the other side. */
+async function pass(clock: FakeClock, ms: number): Promise<void> {
+  clock.advance(ms);
+  for (let i = 0; i < 50; i++)
+    await new Promise((resolve) => setImmediate(resolve));
+}
 
 t.test("logs in with version and originator, and logs out", async (t) => {
   const pool = await startPool(t);
@@ -334,15 +355,7 @@ t.test(
           ? { silent: true }
           : undefined,
     );
-    const old = await startPool(t, withHosts);
-    const kept: unknown[] = [];
-    const clock = new FakeClock();
-    const xapi = clientOf(t, old, {
-      clock,
-      onCandidates: (list) => kept.push(list),
-    });
-    await xapi.connect();
-    await until(() => kept.length > 0);
+    const { old, clock, xapi } = await connectKnowingHosts(t, withHosts);
     const { port } = old;
     const slave: FakeScript = () => ({ error: ["HOST_IS_SLAVE", "127.0.0.1"] });
     await startPool(t, slave, "127.0.0.2", port);
@@ -358,9 +371,7 @@ t.test(
     const isBack = () =>
       xapi.state.name === "connected" && xapi.state.generation === 2;
     while (!isBack()) {
-      clock.advance(100);
-      for (let i = 0; i < 50; i++)
-        await new Promise((resolve) => setImmediate(resolve));
+      await pass(clock, 100);
     }
     const tookMs = clock.now() - start;
     t.ok(tookMs < 25_000, `followed after ${tookMs} ms`);
@@ -382,15 +393,7 @@ t.test(
       if (method === "host.get_all_records") return { value: hosts };
       return method === "VM.get_all_records" ? { value: {} } : undefined;
     });
-    const old = await startPool(t, script);
-    const kept: unknown[] = [];
-    const clock = new FakeClock();
-    const xapi = clientOf(t, old, {
-      clock,
-      onCandidates: (list) => kept.push(list),
-    });
-    await xapi.connect();
-    await until(() => kept.length > 0);
+    const { old, clock, xapi } = await connectKnowingHosts(t, script);
     await startPool(t, script, "127.0.0.2", old.port);
     old.answer(() => ({ silent: true }));
     const start = clock.now();
@@ -398,9 +401,7 @@ t.test(
     const list = xapi.listRecords("VM", { onBatch: () => undefined });
     void list.then(() => (isListed = true));
     while (!isListed) {
-      clock.advance(100);
-      for (let i = 0; i < 50; i++)
-        await new Promise((resolve) => setImmediate(resolve));
+      await pass(clock, 100);
     }
     t.match(xapi.state, { address: `127.0.0.2:${old.port}` });
     const tookMs = clock.now() - start;

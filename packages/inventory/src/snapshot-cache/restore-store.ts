@@ -71,7 +71,7 @@ function toFrame({
   }
 }
 
-/** In one step: nobody else waits for this thread. */
+/** In one step: the thread has nothing else to do, and on the main thread files are small. */
 function applyAll(store: PoolStore, { batch }: SnapshotFrame): void {
   const steps = store.restore(batch);
   while (steps.next().done !== true);
