@@ -162,6 +162,50 @@ t.test(
   },
 );
 
+t.test(
+  "who waits for changes does not wait for pools that are loaded later",
+  async (t) => {
+    const { inventory, clock, catalog } = await followedCatalog();
+    const table = catalog.tables.get("VM")!;
+    const slow = createPool("a");
+    const goOn = holdListing(slow, "VBD");
+    const unreachable = createPool("x");
+    unreachable.setState("connecting");
+    const handles = [
+      inventory.addPool("slow", slow),
+      inventory.addPool("unreachable", unreachable),
+    ];
+    for (const [id, vm] of [
+      ["first", "b"],
+      ["second", "c"],
+    ] as const) {
+      const handle = inventory.addPool(id, createPool(vm));
+      handles.push(handle);
+      await until(() => handle.status().state === "watching");
+      await flushed(inventory, clock);
+    }
+    t.equal(table.count, 1);
+    table.observe({
+      // Within the flush that adds the second pool, another one stops loading.
+      rowSet: () => {
+        unreachable.setState("backing-off");
+      },
+      rowRemoved: () => undefined,
+      flushed: () => undefined,
+    });
+    let isSettled = false;
+    void catalog.settled().then(() => (isSettled = true));
+    await flushed(inventory, clock, 500);
+    await flushed(inventory, clock);
+    t.equal(handles[1]!.status().isLoading, false);
+    t.equal(table.count, 2);
+    t.equal(isSettled, true);
+    goOn();
+    catalog.stop();
+    await Promise.all(handles.map((one) => one.stop()));
+  },
+);
+
 t.test("an object is built when it is read, and not before", async (t) => {
   const pool = createPool("a", "b", "c");
   const { inventory, clock, handle, poll } = await mirror(pool);

@@ -11,7 +11,7 @@ export interface CatalogSchedulerOptions {
   readonly flush: () => Steps;
   /** Whether something has changed since the running flush passed it. */
   readonly hasChanges: () => boolean;
-  /** Whether the last flush has left something for a later one. */
+  /** Whether the last flush has left something for a later one that was there when it began. */
   readonly hasDeferred: () => boolean;
   readonly logger: Pick<Logger, "error">;
 }

@@ -85,6 +85,8 @@ class InventoryCatalog implements Catalog {
   /** Numbers of pools that have been loaded since the last flush. */
   readonly #loadedPools = new Set<number>();
   #isAddingPools = false;
+  /** The last flush has not added pools that had been loaded before it. */
+  #hasDeferredPools = false;
   /** When pools were added last, in milliseconds of the clock. */
   #addedPoolsAt = -Infinity;
   /** Revision of the inventory at its last notification. */
@@ -131,7 +133,7 @@ class InventoryCatalog implements Catalog {
       runInSlices: (lane, steps) => inventory.runInSlices(lane, steps),
       flush: () => this.#flush(),
       hasChanges: () => this.#hasChanges(),
-      hasDeferred: () => this.#defersPools,
+      hasDeferred: () => this.#hasDeferredPools,
       logger,
     });
     this.#links = {
@@ -304,7 +306,8 @@ class InventoryCatalog implements Catalog {
   }
 
   #takeLoadedPools(): ReadonlySet<number> {
-    if (this.#defersPools) return new Set();
+    this.#hasDeferredPools = this.#defersPools;
+    if (this.#hasDeferredPools) return new Set();
     const loaded = new Set(this.#loadedPools);
     this.#loadedPools.clear();
     return loaded;
