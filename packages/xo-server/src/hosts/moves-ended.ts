@@ -7,7 +7,7 @@ import { isNoSuchObject } from "../objects/no-such-object.js";
 
 const POLL_MS = 1_000;
 /** Limit for the migration of a VM with much memory; after it the caller continues and gets XAPI's error. */
-const REBOOT_TIMEOUT_MS = 15 * 60_000;
+const MOVES_TIMEOUT_MS = 15 * 60_000;
 const MOVES = new Set(["pool_migrate", "migrate_send"]);
 
 /**
@@ -19,7 +19,7 @@ export async function movesEnded(
   hosts: readonly string[],
   { objects, clock, signal }: RestartParts,
 ): Promise<void> {
-  const until = clock.now() + REBOOT_TIMEOUT_MS;
+  const until = clock.now() + MOVES_TIMEOUT_MS;
   while (hosts.some((host) => isMoving(host, objects))) {
     if (clock.now() >= until) return;
     await pause(clock, POLL_MS, signal);
