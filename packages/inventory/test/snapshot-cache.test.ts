@@ -7,7 +7,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
-import { createInventory } from "@xo-server/inventory";
+import { createCatalog, createInventory } from "@xo-server/inventory";
 import { contentOf, contentOfPool } from "./mirror-pool.js";
 import {
   CHECKPOINT_MS,
@@ -55,7 +55,7 @@ t.test(
   },
 );
 
-t.test("a restore publishes only the last state of each object", async (t) => {
+t.test("a restore shows only the last state of each object, and counts the objects without reporting each", async (t) => {
   const directory = t.testdir();
   const pool = poolOf(300);
   const first = await run(directory, pool);
@@ -72,25 +72,32 @@ t.test("a restore publishes only the last state of each object", async (t) => {
   await first.inventory.stop();
 
   const second = await run(directory, pool, { isAway: true });
-  const published: string[] = [];
-  second.inventory.subscribe((batch) => {
-    for (const { kind, ref } of batch) published.push(`${kind} ${ref}`);
-  });
+  const { inventory } = second;
+  const before = inventory.revision;
+  const notified: number[] = [];
+  inventory.subscribe((batch) => notified.push(batch.last));
+  const catalog = createCatalog(inventory);
+  const views = await catalog.follow("VM");
   const seen = new Set<unknown>();
   while (!second.isRestored()) {
-    for (const { record } of second.inventory.list("VM"))
-      seen.add(record?.["n"]);
+    for (const { record } of inventory.list("VM")) seen.add(record?.["n"]);
     await new Promise((resolve) => setImmediate(resolve));
   }
-  t.equal(published.length, 301, "each object once");
-  t.ok(published.every((one) => one.startsWith("add ")));
-  t.notOk(published.includes("add OpaqueRef:old1"));
+  t.equal(inventory.revision, before + 301, "each object once");
+  t.same(notified, [inventory.revision], "listeners learn of the revision");
+  t.equal(inventory.since(before), "resync");
+  t.match(inventory.since(inventory.revision), { count: 0 });
+  await catalog.loaded();
+  t.equal(views.count, 301);
+  t.ok(views.findId("old4") >= 0);
+  t.equal(views.findId("old1"), -1);
+  catalog.stop();
   t.ok(
     [...seen].every((n) => n === 4 || n === undefined),
     "no state of the past is read",
   );
-  t.same(contentOf(second.inventory, "p"), contentOfPool(pool));
-  await second.inventory.stop();
+  t.same(contentOf(inventory, "p"), contentOfPool(pool));
+  await inventory.stop();
 });
 
 t.test("the listing then causes only the differences", async (t) => {

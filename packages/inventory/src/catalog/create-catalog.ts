@@ -108,8 +108,10 @@ class InventoryCatalog implements Catalog {
       inventory,
       clock,
       onLoaded: (poolId) => {
-        this.#loadedPools.add(pools.numberOf(poolId));
-        this.#scheduler.schedule();
+        const pool = pools.numberOf(poolId);
+        this.#loadedPools.add(pool);
+        // The feed does not record the objects of a snapshot.
+        this.#onPoolChange(pool);
       },
     });
     this.#context = {

@@ -76,13 +76,32 @@ export class ChangeFeed implements ChangeRecorder {
   }
 
   /**
+   * Counts `count` changes without recording them, in constant time. Listeners
+   * are called with an empty batch, as the revision has changed; readers of
+   * `since` have to read everything again.
+   * @returns the revision of the first one
+   */
+  skip(count: number): number {
+    this.flush();
+    const first = this.#ring.revision + 1;
+    this.#ring.skip(count);
+    this.#notifiedRevision = this.#ring.revision;
+    this.#notify(this.#ring.since(this.#notifiedRevision));
+    return first;
+  }
+
+  /**
    * Notifies listeners of the changes since the last flush. An error of a
    * listener is logged and does not affect others.
    */
   flush(): void {
     const changes = this.#ring.since(this.#notifiedRevision);
     this.#notifiedRevision = this.#ring.revision;
-    if (changes === undefined || changes.count === 0) return;
+    if (changes?.count !== 0) this.#notify(changes);
+  }
+
+  #notify(changes: ChangeBatch | undefined): void {
+    if (changes === undefined) return;
     for (const listener of this.#listeners)
       try {
         listener(changes);

@@ -37,4 +37,9 @@ export interface ChangeRecorder {
     from: number,
     count: number,
   ): number;
+  /**
+   * Counts `count` changes without recording them. @returns the revision of the
+   * first one
+   */
+  skip(count: number): number;
 }

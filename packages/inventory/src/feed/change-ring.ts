@@ -152,6 +152,16 @@ export class ChangeRing {
   }
 
   /**
+   * Counts `count` changes without storing them; those before are no longer
+   * stored either.
+   */
+  skip(count: number): void {
+    this.#revision += count;
+    this.#oldest = this.#revision + 1;
+    this.#longRefs.clear();
+  }
+
+  /**
    * Changes after `revision`; undefined when some are no longer stored, or the
    * revision is in the future.
    */

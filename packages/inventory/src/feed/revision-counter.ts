@@ -28,4 +28,10 @@ export class RevisionCounter implements ChangeRecorder {
   ): number {
     return (this.#revision += count);
   }
+
+  skip(count: number): number {
+    const first = this.#revision + 1;
+    this.#revision += count;
+    return first;
+  }
 }

@@ -205,6 +205,8 @@ export interface Inventory {
   readonly revision: number;
   /**
    * Called with batches of changes, at the end of the slice that applied them.
+   * The objects of a snapshot are counted by the revision, but are in no batch:
+   * they are there when the pool's status is no longer loading.
    * @returns a function that unsubscribes
    */
   subscribe(listener: ChangeListener): () => void;

@@ -1,6 +1,5 @@
 import type { FileHandle } from "node:fs/promises";
 import type { PoolStore } from "../store/pool-store.js";
-import type { Steps } from "../slicer/slicer.js";
 import type { Disk } from "./disk.js";
 import { HEAD_BYTES, headProblem } from "./file-head.js";
 import { fileKey } from "./file-key.js";
@@ -25,7 +24,6 @@ export interface ReadSnapshotOptions {
   readonly key: Uint8Array;
   /** Must be empty. */
   readonly store: PoolStore;
-  readonly run: (steps: Steps) => Promise<void>;
   readonly signal: AbortSignal;
 }
 
@@ -62,7 +60,7 @@ async function readFrames(
   file: FileHandle,
   options: ReadSnapshotOptions,
 ): Promise<SnapshotContent> {
-  const { generation, poolId, store, run, signal, thread } = options;
+  const { generation, poolId, store, signal, thread } = options;
   const { size } = await file.stat();
   const head = Buffer.alloc(HEAD_BYTES);
   const { bytesRead } = await file.read(head, 0, HEAD_BYTES, 0);
@@ -81,7 +79,7 @@ async function readFrames(
     const problem = "dropped: it is damaged or was encrypted with another key";
     return { droppedBytes: size, problem };
   }
-  await run(store.adopt(content));
+  store.adopt(content);
   const droppedBytes = size - validBytes;
   return {
     status,

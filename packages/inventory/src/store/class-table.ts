@@ -272,9 +272,10 @@ export class ClassTable extends RecordRows {
     this.table.set(row, Cell.mark, mark);
   }
 
-  /** Sets the revision of the object's last change. */
-  setRevision(row: number, revision: number): void {
-    this.table.revisions[row] = revision;
+  /** Numbers the rows, free ones included, from `first`: a few ns each. */
+  assignRevisions(first: number): void {
+    const { revisions, rows } = this.table;
+    for (let row = 0; row < rows; row++) revisions[row] = first + row;
   }
 
   /** Adds the row to the digest (1) or subtracts it (-1). */

@@ -185,32 +185,27 @@ export class PoolStore {
 
   /**
    * Takes over all objects of another store, which must not be used
-   * afterwards. All of them are visible at once; the feed reports each as
-   * added. This store must be empty.
+   * afterwards. All of them are visible at once; the feed counts them, but does
+   * not record each of them. This store must be empty.
    */
-  *adopt({ segments, tables, mark, objects }: StoreContent): Steps {
+  adopt({ segments, tables, mark, objects }: StoreContent): void {
     const { feed } = this.#options;
     this.#segments = new Segments(segments);
     this.#tables = new PoolTables(this.#segments, tables);
     this.#mark = mark;
     this.#objects = objects;
-    for (const table of this.#tables.all)
-      this.#mirrored.set(table.className, {
-        table,
-        owner: { pool: this.#pool, class: feed.numberOf(table.className) },
-      });
-    for (const mirrored of this.#mirrored.values()) {
-      const { table } = mirrored;
-      for (let from = 0; from < table.rows; from += ROWS_PER_STEP) {
-        const before = feed.revision;
-        const end = Math.min(table.rows, from + ROWS_PER_STEP);
-        for (let row = from; row < end; row++)
-          if (table.isLive(row))
-            table.setRevision(row, this.#pushRow(mirrored, "add", row));
-        this.#reportChanges(before);
-        yield;
-      }
+    const { all } = this.#tables;
+    const rows = all.reduce((sum, table) => sum + table.rows, 0);
+    const before = feed.revision;
+    let first = feed.skip(rows);
+    for (const table of all) {
+      const owner = { pool: this.#pool, class: feed.numberOf(table.className) };
+      this.#mirrored.set(table.className, { table, owner });
+      table.assignRevisions(first);
+      first += table.rows;
     }
+    this.#revision = feed.revision;
+    this.#reportChanges(before);
   }
 
   /** Removes the objects that a complete listing did not contain. */
