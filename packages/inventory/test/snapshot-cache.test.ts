@@ -55,50 +55,53 @@ t.test(
   },
 );
 
-t.test("a restore shows only the last state of each object, and counts the objects without reporting each", async (t) => {
-  const directory = t.testdir();
-  const pool = poolOf(300);
-  const first = await run(directory, pool);
-  await until(first.isRestored);
-  await first.checkpoint();
-  for (let n = 1; n < 5; n++) {
-    for (let i = 0; i < 300; i++)
-      pool.put("VM", `OpaqueRef:${i}`, { uuid: `u${i}`, n });
-    pool.put("VM", `OpaqueRef:old${n}`, { uuid: `old${n}` });
-    if (n > 1) pool.delete("VM", `OpaqueRef:old${n - 1}`);
-    await first.poll();
+t.test(
+  "a restore shows only the last state of each object, and counts the objects without reporting each",
+  async (t) => {
+    const directory = t.testdir();
+    const pool = poolOf(300);
+    const first = await run(directory, pool);
+    await until(first.isRestored);
     await first.checkpoint();
-  }
-  await first.inventory.stop();
+    for (let n = 1; n < 5; n++) {
+      for (let i = 0; i < 300; i++)
+        pool.put("VM", `OpaqueRef:${i}`, { uuid: `u${i}`, n });
+      pool.put("VM", `OpaqueRef:old${n}`, { uuid: `old${n}` });
+      if (n > 1) pool.delete("VM", `OpaqueRef:old${n - 1}`);
+      await first.poll();
+      await first.checkpoint();
+    }
+    await first.inventory.stop();
 
-  const second = await run(directory, pool, { isAway: true });
-  const { inventory } = second;
-  const before = inventory.revision;
-  const notified: number[] = [];
-  inventory.subscribe((batch) => notified.push(batch.last));
-  const catalog = createCatalog(inventory);
-  const views = await catalog.follow("VM");
-  const seen = new Set<unknown>();
-  while (!second.isRestored()) {
-    for (const { record } of inventory.list("VM")) seen.add(record?.["n"]);
-    await new Promise((resolve) => setImmediate(resolve));
-  }
-  t.equal(inventory.revision, before + 301, "each object once");
-  t.same(notified, [inventory.revision], "listeners learn of the revision");
-  t.equal(inventory.since(before), "resync");
-  t.match(inventory.since(inventory.revision), { count: 0 });
-  await catalog.loaded();
-  t.equal(views.count, 301);
-  t.ok(views.findId("old4") >= 0);
-  t.equal(views.findId("old1"), -1);
-  catalog.stop();
-  t.ok(
-    [...seen].every((n) => n === 4 || n === undefined),
-    "no state of the past is read",
-  );
-  t.same(contentOf(inventory, "p"), contentOfPool(pool));
-  await inventory.stop();
-});
+    const second = await run(directory, pool, { isAway: true });
+    const { inventory } = second;
+    const before = inventory.revision;
+    const notified: number[] = [];
+    inventory.subscribe((batch) => notified.push(batch.last));
+    const catalog = createCatalog(inventory);
+    const views = await catalog.follow("VM");
+    const seen = new Set<unknown>();
+    while (!second.isRestored()) {
+      for (const { record } of inventory.list("VM")) seen.add(record?.["n"]);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    t.equal(inventory.revision, before + 301, "each object once");
+    t.same(notified, [inventory.revision], "listeners learn of the revision");
+    t.equal(inventory.since(before), "resync");
+    t.match(inventory.since(inventory.revision), { count: 0 });
+    await catalog.loaded();
+    t.equal(views.count, 301);
+    t.ok(views.findId("old4") >= 0);
+    t.equal(views.findId("old1"), -1);
+    catalog.stop();
+    t.ok(
+      [...seen].every((n) => n === 4 || n === undefined),
+      "no state of the past is read",
+    );
+    t.same(contentOf(inventory, "p"), contentOfPool(pool));
+    await inventory.stop();
+  },
+);
 
 t.test("the listing then causes only the differences", async (t) => {
   const directory = t.testdir();

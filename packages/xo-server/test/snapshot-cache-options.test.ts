@@ -31,19 +31,26 @@ t.test("pools of the configuration are stored, enabled or not", async (t) => {
     directory: join(home, "data", "inventory"),
     checkpointMs: 5_000,
     retainOnly: ["paris", "rome"],
+    readAhead: ["paris"],
   });
   t.equal(options!.key.length, 32);
   t.ok(existsSync(join(home, "data", "inventory.key")));
 });
 
 t.test("pools added over the API are stored, too", async (t) => {
+  const stored = [
+    { id: "s1", enabled: true },
+    { id: "s2", enabled: false },
+  ];
   const both = t.testdir({ "config.yaml": pools });
-  t.match(await toSnapshotCacheOptions(configOf(both), logger, ["s1"]), {
-    retainOnly: ["paris", "rome", "s1"],
+  t.match(await toSnapshotCacheOptions(configOf(both), logger, stored), {
+    retainOnly: ["paris", "rome", "s1", "s2"],
+    readAhead: ["paris", "s1"],
   });
   const alone = t.testdir({ "config.yaml": "" });
-  t.match(await toSnapshotCacheOptions(configOf(alone), logger, ["s1"]), {
-    retainOnly: ["s1"],
+  t.match(await toSnapshotCacheOptions(configOf(alone), logger, stored), {
+    retainOnly: ["s1", "s2"],
+    readAhead: ["s1"],
   });
 });
 

@@ -3,7 +3,7 @@ import type { ClassTable } from "../store/class-table.js";
 import type { PoolStore } from "../store/pool-store.js";
 import type { SnapshotStatus } from "./frame.js";
 import { SnapshotFile, type SnapshotFileOptions } from "./snapshot-file.js";
-import type { SnapshotContent } from "./read-snapshot.js";
+import type { ReadSnapshot } from "./read-snapshot.js";
 import { Removals } from "./removals.js";
 import type { Semaphore } from "./semaphore.js";
 
@@ -32,7 +32,7 @@ export interface PersistedPool extends Pick<
 /** Options and services shared by the snapshots of all pools. */
 export interface SharedOptions extends Pick<
   SnapshotFileOptions,
-  "directory" | "key" | "disk" | "thread"
+  "directory" | "key" | "disk" | "reader"
 > {
   readonly checkpointMs: number;
   readonly retryMs: number;
@@ -116,19 +116,17 @@ export class PoolSnapshot {
    * @returns the state of the snapshot; undefined when there is none
    */
   async restore(signal: AbortSignal): Promise<SnapshotStatus | undefined> {
-    const { isLocked, semaphore } = this.#shared;
-    if (!(await isLocked)) return undefined;
-    const startedAt = performance.now();
-    const result = await semaphore.run(() => this.#read(signal));
+    if (!(await this.#shared.isLocked)) return undefined;
+    const result = await this.#read(signal);
+    const status = result?.restored?.status;
     this.#isRestored = true;
     this.#writtenRevision = this.#pool.store.revision;
-    this.#writtenStatus = result?.status;
+    this.#writtenStatus = status;
     this.#droppedBytes = result?.droppedBytes ?? 0;
     this.#schedule();
-    if (result?.status === undefined) return undefined;
-    this.#restoreMs = performance.now() - startedAt;
-    this.#logRestored(result.status);
-    return result.status;
+    this.#restoreMs = result?.readMs ?? 0;
+    if (status !== undefined) this.#logRestored(status);
+    return status;
   }
 
   /**
@@ -160,7 +158,7 @@ export class PoolSnapshot {
     await this.#file.close().catch(() => undefined);
   }
 
-  async #read(signal: AbortSignal): Promise<SnapshotContent | undefined> {
+  async #read(signal: AbortSignal): Promise<ReadSnapshot | undefined> {
     if (signal.aborted) return undefined;
     try {
       const result = await this.#file.read(signal);

@@ -1,5 +1,5 @@
 import type { FileHandle } from "node:fs/promises";
-import type { PoolStore } from "../store/pool-store.js";
+import type { StoreContent } from "../store/store-content.js";
 import type { Disk } from "./disk.js";
 import { HEAD_BYTES, headProblem } from "./file-head.js";
 import { fileKey } from "./file-key.js";
@@ -21,46 +21,56 @@ export interface ReadSnapshotOptions {
   readonly path: string;
   readonly generation: number;
   readonly poolId: string;
+  /** The master key. */
   readonly key: Uint8Array;
-  /** Must be empty. */
-  readonly store: PoolStore;
-  readonly signal: AbortSignal;
 }
 
-/** Result of reading a file. */
-export interface SnapshotContent {
-  /** Undefined: nothing of the file was usable; the store is empty. */
-  readonly status?: SnapshotStatus;
-  /** The open file, to append further frames to. */
+/** What was read of a file. */
+export interface ReadSnapshot {
+  readonly generation: number;
+  /** Undefined: nothing of the file was usable. */
+  readonly restored?: {
+    readonly status: SnapshotStatus;
+    /** The objects of the pool. */
+    readonly content: StoreContent;
+  };
+  /** The open file, to append further frames to; present with `restored`. */
   readonly file?: FrameWriter;
   /** Size of the damaged part of the file. */
   readonly droppedBytes: number;
   /** Why something was dropped, for the log. */
   readonly problem?: string;
+  /** Time that the reading took, in milliseconds. */
+  readonly readMs: number;
 }
 
 /**
- * Loads the objects of a file into a store: readers see all of them at once.
- * Ends without a status when `signal` is aborted.
+ * Reads all valid frames of a file.
+ * @throws Error the file cannot be opened or read
  */
 export async function readSnapshot(
   options: ReadSnapshotOptions,
-): Promise<SnapshotContent> {
+): Promise<ReadSnapshot> {
+  const startedAt = performance.now();
   const file = await options.disk.open(options.path, "r+");
-  let content: SnapshotContent | undefined;
+  let frames: FramesRead | undefined;
   try {
-    return (content = await readFrames(file, options));
+    frames = await readFrames(file, options);
   } finally {
-    if (content?.file === undefined) await file.close();
+    if (frames?.file === undefined) await file.close();
   }
+  const readMs = performance.now() - startedAt;
+  return { ...frames, generation: options.generation, readMs };
 }
 
-/** Reads all valid frames; the file stays open. */
+type FramesRead = Omit<ReadSnapshot, "generation" | "readMs">;
+
+/** The file stays open. */
 async function readFrames(
   file: FileHandle,
   options: ReadSnapshotOptions,
-): Promise<SnapshotContent> {
-  const { generation, poolId, store, signal, thread } = options;
+): Promise<FramesRead> {
+  const { generation, poolId, thread } = options;
   const { size } = await file.stat();
   const head = Buffer.alloc(HEAD_BYTES);
   const { bytesRead } = await file.read(head, 0, HEAD_BYTES, 0);
@@ -72,17 +82,15 @@ async function readFrames(
     size > MAX_SMALL_BYTES
       ? await thread.use(() => thread.restore({ fd: file.fd, key }))
       : await restoreSmall(file, size, key);
-  if (signal.aborted) return { droppedBytes: 0 };
   if (status === undefined) {
     // Without a complete checkpoint the store would show a part of the pool as
     // if it were all of it.
     const problem = "dropped: it is damaged or was encrypted with another key";
     return { droppedBytes: size, problem };
   }
-  store.adopt(content);
   const droppedBytes = size - validBytes;
   return {
-    status,
+    restored: { status, content },
     file: new FrameWriter(file, await FrameCipher.create(key), {
       bytes: validBytes,
       frames: frameCount,

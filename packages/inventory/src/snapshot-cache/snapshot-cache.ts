@@ -11,6 +11,7 @@ import {
   type PersistedPool,
 } from "./pool-snapshot.js";
 import { Semaphore } from "./semaphore.js";
+import { SnapshotReader } from "./snapshot-reader.js";
 
 /**
  * Pools that are read or written at the same time: bounds the memory of frames
@@ -39,6 +40,11 @@ export interface SnapshotCacheOptions {
    * start. Default: nothing is deleted.
    */
   readonly retainOnly?: readonly string[];
+  /**
+   * Ids of pools that are about to be added: their snapshots are read at once.
+   * Default: each is read when its pool is added.
+   */
+  readonly readAhead?: readonly string[];
   /** Default: node:fs/promises. */
   readonly disk?: Disk;
 }
@@ -77,6 +83,7 @@ export interface SnapshotCacheStats {
 export class SnapshotCache {
   readonly #options: SnapshotCacheOptions;
   readonly #shared: SharedOptions;
+  readonly #reader: SnapshotReader;
   /** By pool id. */
   readonly #pools = new Map<string, PoolSnapshot>();
   #lock: DirectoryLock | undefined;
@@ -89,15 +96,16 @@ export class SnapshotCache {
         reason: `the key of the snapshot cache has ${key.length} bytes, not ${KEY_BYTES}`,
       });
     this.#options = options;
+    const semaphore = new Semaphore(MAX_CONCURRENT);
+    const thread = new RestoreThread();
+    const files = { directory, key, disk, semaphore };
+    this.#reader = new SnapshotReader({ ...files, thread });
     this.#shared = {
-      directory,
-      key,
-      disk,
+      ...files,
       ...services,
+      reader: this.#reader,
       checkpointMs: options.checkpointMs ?? 5_000,
       retryMs: options.retryMs ?? 60_000,
-      thread: new RestoreThread(),
-      semaphore: new Semaphore(MAX_CONCURRENT),
       isLocked: this.#open(disk, logger),
     };
   }
@@ -131,6 +139,7 @@ export class SnapshotCache {
   /** Releases the directory lock. All pools must have been stopped before. */
   async close(): Promise<void> {
     await this.#shared.isLocked;
+    await this.#reader.close();
     // A lock file that stays is recognized as stale when this process has ended.
     await this.#lock?.release().catch(() => undefined);
     this.#lock = undefined;
@@ -155,6 +164,7 @@ export class SnapshotCache {
       logger.warn(`${directory} is in use by another server: ${consequence}`);
       return false;
     }
+    this.#reader.begin(this.#options.readAhead ?? []);
     await this.#deleteOtherFolders(disk, logger);
     return true;
   }

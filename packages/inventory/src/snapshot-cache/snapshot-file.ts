@@ -2,13 +2,13 @@ import { BatchWriter } from "../store/batch-writer.js";
 import type { PoolStore } from "../store/pool-store.js";
 import type { Steps } from "../slicer/slicer.js";
 import type { Disk } from "./disk.js";
-import type { RestoreThread } from "./restore-thread.js";
 import type { SnapshotStatus } from "./frame.js";
 import { FrameWriter } from "./frame-writer.js";
 import { SnapshotFolder } from "./snapshot-folder.js";
-import { readSnapshot, type SnapshotContent } from "./read-snapshot.js";
+import type { ReadSnapshot } from "./read-snapshot.js";
 import type { Removals } from "./removals.js";
 import { measureRows, RowScan } from "./row-scan.js";
+import type { SnapshotReader } from "./snapshot-reader.js";
 
 /**
  * A file is rewritten when it is larger than twice the live bytes of the pool
@@ -23,8 +23,7 @@ export interface SnapshotFileOptions {
   readonly directory: string;
   readonly key: Uint8Array;
   readonly disk: Disk;
-  /** Reads the files of all pools. */
-  readonly thread: RestoreThread;
+  readonly reader: SnapshotReader;
 }
 
 /**
@@ -54,18 +53,21 @@ export class SnapshotFile {
     return this.#file !== undefined;
   }
 
-  /** Loads the file into the store; undefined when there is no file. */
-  async read(signal: AbortSignal): Promise<SnapshotContent | undefined> {
-    this.#generation = await this.#folder.prepare();
-    if (this.#generation === 0) return undefined;
-    const content = await readSnapshot({
-      ...this.#options,
-      path: this.#folder.pathOf(this.#generation),
-      generation: this.#generation,
-      signal,
-    });
-    this.#file = content.file;
-    return content;
+  /**
+   * Loads the file into the store, which must be empty: readers see all objects
+   * at once.
+   * @returns undefined: there is no file, or `signal` is aborted
+   * @throws Error the file cannot be read
+   */
+  async read(signal: AbortSignal): Promise<ReadSnapshot | undefined> {
+    const { reader, poolId, store } = this.#options;
+    const snapshot = await reader.take(poolId, signal);
+    this.#generation = snapshot?.generation ?? 0;
+    this.#file = snapshot?.file;
+    if (signal.aborted) return undefined;
+    if (snapshot?.restored !== undefined)
+      store.adopt(snapshot.restored.content);
+    return snapshot;
   }
 
   /**

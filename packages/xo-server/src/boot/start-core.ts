@@ -74,13 +74,13 @@ export async function startCore(
     abandon:
       serverOptions.abandon ?? ((error) => logger.error("unusable", { error })),
   });
-  const storedIds = Array.from(store.servers.list(), ({ id }) => id);
+  const stored = [...store.servers.list()];
   // Beside the rest of the start; otherwise when the first pool is connected.
-  if (storedIds.length > 0 && options.createPool === undefined) parser.warmUp();
+  if (stored.length > 0 && options.createPool === undefined) parser.warmUp();
   const inventory = await startInventory(
     {
       monitor,
-      storedIds,
+      stored,
       hasSnapshotCache:
         options.demo === undefined && options.createPool === undefined,
     },

@@ -5,16 +5,22 @@ import { readInventoryKey } from "./inventory-key.js";
 import type { Logger } from "../log/logger.js";
 import { toPoolSettings } from "../pools/pool-settings.js";
 
+/** A pool connection of the database. */
+export interface StoredPool {
+  readonly id: string;
+  readonly enabled: boolean;
+}
+
 /**
  * The snapshot cache is in `<dataDir>/inventory`. Files of pools that are
  * neither in the config nor stored are deleted.
- * @param stored ids of pool connections of the database
+ * @param stored pool connections of the database
  * @returns undefined: there is no cache
  */
 export async function toSnapshotCacheOptions(
   { dataDir, inventory, pools }: Config,
   logger: Logger,
-  stored: readonly string[] = [],
+  stored: readonly StoredPool[] = [],
 ): Promise<SnapshotCacheOptions | undefined> {
   if (!inventory.persist || pools.length + stored.length === 0)
     return undefined;
@@ -27,6 +33,10 @@ export async function toSnapshotCacheOptions(
     directory: join(dataDir, "inventory"),
     key,
     checkpointMs: inventory.checkpointMs,
-    retainOnly: [...toPoolSettings(named).map(({ id }) => id), ...stored],
+    retainOnly: [...toPoolSettings(named), ...stored].map(({ id }) => id),
+    readAhead: [
+      ...toPoolSettings(pools),
+      ...stored.filter(({ enabled }) => enabled),
+    ].map(({ id }) => id),
   };
 }

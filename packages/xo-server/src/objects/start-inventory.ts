@@ -10,25 +10,28 @@ import { toCacheLimits } from "../config/cache-limits.js";
 import type { StartOptions } from "../config/start-options.js";
 import type { StopStack } from "../lifecycle/stop-stack.js";
 import { VerificationSchedule } from "./verification-schedule.js";
-import { toSnapshotCacheOptions } from "./snapshot-cache-options.js";
+import {
+  toSnapshotCacheOptions,
+  type StoredPool,
+} from "./snapshot-cache-options.js";
 
 export interface InventorySources {
   readonly monitor: LoopMonitor;
-  /** Ids of the pool connections that are stored in the database, not in the config. */
-  readonly storedIds: readonly string[];
+  /** Pool connections of the database, which are not in the config. */
+  readonly stored: readonly StoredPool[];
   /** False: no snapshot cache is read or written. The pools of a demo or of a test do not exist at the next start. */
   readonly hasSnapshotCache: boolean;
 }
 
 /** The mirror of all pools. It begins with the snapshot cache of the previous run. */
 export async function startInventory(
-  { monitor, storedIds, hasSnapshotCache }: InventorySources,
+  { monitor, stored, hasSnapshotCache }: InventorySources,
   { config, loggers, clock = wallClock }: StartOptions,
   stops: StopStack,
 ): Promise<Inventory> {
   const logger = loggers.named("xo:inventory");
   const snapshotCache = hasSnapshotCache
-    ? await toSnapshotCacheOptions(config, logger, storedIds)
+    ? await toSnapshotCacheOptions(config, logger, stored)
     : undefined;
   const inventory = createInventory({
     ...config.inventory,

@@ -1,0 +1,86 @@
+import type { Disk } from "./disk.js";
+import { readSnapshot, type ReadSnapshot } from "./read-snapshot.js";
+import type { RestoreThread } from "./restore-thread.js";
+import type { Semaphore } from "./semaphore.js";
+import { SnapshotFolder } from "./snapshot-folder.js";
+
+export interface SnapshotReaderOptions {
+  readonly directory: string;
+  readonly key: Uint8Array;
+  readonly disk: Disk;
+  /** Reads the files of all pools. */
+  readonly thread: RestoreThread;
+  /** Limits how many files are read at a time. */
+  readonly semaphore: Semaphore;
+}
+
+interface Reading {
+  readonly result: Promise<ReadSnapshot | undefined>;
+  /** Whoever has taken the snapshot. */
+  readonly taker: { signal: AbortSignal | undefined };
+}
+
+/** Reads the snapshots of the last run, also before their pools are added. */
+export class SnapshotReader {
+  readonly #options: SnapshotReaderOptions;
+  /** Begun and not taken yet, by pool id. */
+  readonly #begun = new Map<string, Reading>();
+  #isClosed = false;
+
+  constructor(options: SnapshotReaderOptions) {
+    this.#options = options;
+  }
+
+  /** Begins to read, in the order of the ids. Each snapshot stays in memory until it is taken. */
+  begin(poolIds: readonly string[]): void {
+    for (const poolId of poolIds) {
+      const reading = this.#start(poolId, undefined);
+      // `take` gets the error.
+      reading.result.catch(() => undefined);
+      this.#begun.set(poolId, reading);
+    }
+  }
+
+  /**
+   * The snapshot of a pool, for the caller alone, who closes its file.
+   * @param signal ends the wait for a file that is not being read yet
+   * @returns undefined: there is none
+   * @throws Error it cannot be read
+   */
+  take(poolId: string, signal: AbortSignal): Promise<ReadSnapshot | undefined> {
+    const reading = this.#begun.get(poolId);
+    if (reading === undefined) return this.#start(poolId, signal).result;
+    this.#begun.delete(poolId);
+    reading.taker.signal = signal;
+    return reading.result;
+  }
+
+  /** Closes the files that were not taken. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    for (const { result } of this.#begun.values()) {
+      // What cannot be read or closed is not needed any more.
+      const snapshot = await result.catch(() => undefined);
+      await snapshot?.file?.close().catch(() => undefined);
+    }
+    this.#begun.clear();
+  }
+
+  #start(poolId: string, signal: AbortSignal | undefined): Reading {
+    const taker = { signal };
+    const isNeeded = () => !this.#isClosed && taker.signal?.aborted !== true;
+    const result = this.#options.semaphore.run(async () =>
+      isNeeded() ? this.#read(poolId) : undefined,
+    );
+    return { taker, result };
+  }
+
+  async #read(poolId: string): Promise<ReadSnapshot | undefined> {
+    const { disk, directory } = this.#options;
+    const folder = new SnapshotFolder(disk, directory, poolId);
+    const generation = await folder.prepare();
+    if (generation === 0) return undefined;
+    const path = folder.pathOf(generation);
+    return readSnapshot({ ...this.#options, path, generation, poolId });
+  }
+}
