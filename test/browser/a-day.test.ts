@@ -9,7 +9,7 @@ const LIMIT = { timeout: 240_000 };
 t.comment("timeout=240000");
 
 /** Where a screenshot of the end is written. */
-const pictures = process.env["PICTURES"];
+const screenshots = process.env["SCREENSHOTS"];
 const PASSWORD = "a day at work";
 
 t.test(
@@ -26,8 +26,8 @@ t.test(
     });
     const consoleErrors = consoleErrorsOf(page);
     t.teardown(async () => {
-      if (pictures !== undefined)
-        await page.screenshot({ path: `${pictures}/a-day.png` });
+      if (screenshots !== undefined)
+        await page.screenshot({ path: `${screenshots}/a-day.png` });
     });
 
     await page.goto(url);

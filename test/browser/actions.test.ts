@@ -204,7 +204,7 @@ t.test("actions on objects", { skip, ...LIMIT }, async (t) => {
       0,
       "no link to the host",
     );
-    const shots = process.env["PICTURES"];
+    const shots = process.env["SCREENSHOTS"];
     if (shots !== undefined)
       await page.screenshot({ path: `${shots}/bob.png` });
     const carol = await addUser("carol", { [id]: "operator" });

@@ -12,8 +12,8 @@ import { livePools } from "./scenarios.js";
 import { startScriptedServer } from "./scripted-server.js";
 
 const skip = noBrowserReason() ?? false;
-/** Where pictures go, for those who want to look. */
-const pictures = process.env["PICTURES"];
+/** Folder for screenshots; undefined: none are written. */
+const screenshots = process.env["SCREENSHOTS"];
 
 const alarm = (n: number, more: object = {}) => ({
   id: `alarm-${n}`,
@@ -87,9 +87,9 @@ t.test("alarms on the page", { skip, timeout: 120_000 }, async (t) => {
       await page.getByRole("button", { name: "of web-2" }).click();
       await page.getByText("Acknowledged").waitFor();
       t.same(acknowledged, ["alarm-2"]);
-      if (pictures !== undefined)
+      if (screenshots !== undefined)
         await page.screenshot({
-          path: `${pictures}/alarms-${colorScheme}-${width}.png`,
+          path: `${screenshots}/alarms-${colorScheme}-${width}.png`,
         });
       t.same(await violations(page), [], "one acknowledged");
       // The second factor is asked for by a 401.

@@ -144,7 +144,7 @@ export class FaultBench {
     const until = performance.now() + MAX_RECOVERY_MS;
     while (performance.now() < until) {
       await marker.watch(100);
-      const { state, staleSince } = this.#inventory.poolStatus("p")!;
+      const { state, staleSince } = this.#inventory.mirrorStatus("p")!;
       if (state !== "watching" || staleSince !== undefined) continue;
       if (this.#difference() === undefined) return true;
     }

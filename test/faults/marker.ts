@@ -40,7 +40,7 @@ export class Marker {
       this.#write();
       return;
     }
-    const status = this.#inventory.poolStatus("p")!;
+    const status = this.#inventory.mirrorStatus("p")!;
     const isCurrent =
       status.state === "watching" && status.staleSince === undefined;
     // The time begins when the pool is reported as current.

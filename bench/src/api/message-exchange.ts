@@ -11,7 +11,7 @@ export interface Served {
   end(): Promise<ServerFigures>;
 }
 
-export interface ExchangeOptions {
+export interface MessageLoad {
   /** Of each message, payload, in bytes. */
   readonly size: number;
   /** Sent in all; answers come on top. */
@@ -20,7 +20,7 @@ export interface ExchangeOptions {
   readonly isOneWay?: boolean;
 }
 
-export interface Exchange extends ServerFigures {
+export interface MessageFigures extends ServerFigures {
   /** Messages, those of both directions together. */
   readonly perSecond: number;
   /** Payload, of both directions together. */
@@ -42,8 +42,8 @@ const BURST = 64;
 export async function exchangeMessages(
   served: Served,
   path: string,
-  { size, messages, isOneWay = false }: ExchangeOptions,
-): Promise<Exchange> {
+  { size, messages, isOneWay = false }: MessageLoad,
+): Promise<MessageFigures> {
   const socket = await RawSocket.open(served.url, path);
   const { counter } = socket;
   if (served.token !== undefined) await signIn(socket, served.token);

@@ -9,10 +9,10 @@ export function untilWatching(
   poolId: string,
 ): Promise<void> {
   return new Promise((resolve, reject) => {
-    const leave = inventory.onPoolStatus(look);
+    const leave = inventory.onMirrorStatus(look);
     look();
     function look(): void {
-      const status = inventory.poolStatus(poolId);
+      const status = inventory.mirrorStatus(poolId);
       if (status?.state !== "watching" && status?.state !== "backing-off")
         return;
       leave();

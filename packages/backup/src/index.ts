@@ -2,7 +2,7 @@ export {
   collectGarbage,
   type CollectResult,
 } from "./collect/collect-garbage.js";
-export type { ConsolePicture } from "./console/read-console.js";
+export type { ConsoleScreenshot } from "./console/read-console.js";
 export { RepositoryError, type RepositoryErrorCode } from "./errors.js";
 export type { DiskStatistics, Manifest } from "./format/manifest.js";
 export type { Anchor } from "./log/repository-log.js";

@@ -2,7 +2,7 @@ import { inflateSync } from "node:zlib";
 import t from "tap";
 import {
   readConsole,
-  type ConsolePicture,
+  type ConsoleScreenshot,
 } from "../src/console/read-console.js";
 import { startRfbServer, type FakeScreen } from "./fake-rfb-server.js";
 import { rejectsSafely } from "./rejects-safely.js";
@@ -14,7 +14,7 @@ const screen: FakeScreen = { width: 200, height: 121, colourAt };
 const headers = { Cookie: "session_id=secret" };
 
 /** The pixels of a PNG, 3 bytes each. */
-function decode({ png, width, height }: ConsolePicture): Buffer {
+function decode({ png, width, height }: ConsoleScreenshot): Buffer {
   const bytes = Buffer.from(png, "base64");
   const at = bytes.indexOf("IDAT");
   const length = bytes.readUInt32BE(at - 4);
@@ -95,7 +95,7 @@ t.test("what cannot be read is an error without the session", async (t) => {
   await refused(["transfer-failed", /status 500/], {
     status: "500 Internal Server Error",
   });
-  await refused(["transfer-failed", /no picture within 500 ms/], {
+  await refused(["transfer-failed", /no screenshot within 500 ms/], {
     isSilent: true,
   });
 });

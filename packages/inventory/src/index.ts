@@ -12,14 +12,14 @@ export type {
   InventoryStats,
   ObjectKey,
   PoolHandle,
-  PoolStatusListener,
+  MirrorStatusListener,
 } from "./mirror/inventory.js";
 export type {
   SnapshotCacheOptions,
   SnapshotCacheStats,
 } from "./snapshot-cache/snapshot-cache.js";
 export type { PoolSource } from "./mirror/pool-source.js";
-export type { PoolStatus } from "./mirror/pool-mirror.js";
+export type { MirrorStatus } from "./mirror/pool-mirror.js";
 export type { RecordDifference } from "./mirror/class-comparison.js";
 export type {
   Verification,

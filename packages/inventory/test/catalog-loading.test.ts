@@ -240,8 +240,8 @@ t.test(
     pool.setState("connecting");
     const { inventory } = createTestInventory();
     const statuses: boolean[] = [];
-    inventory.onPoolStatus(() => {
-      statuses.push(inventory.poolStatus("p")?.isLoading === true);
+    inventory.onMirrorStatus(() => {
+      statuses.push(inventory.mirrorStatus("p")?.isLoading === true);
     });
     const handle = inventory.addPool("p", pool);
     t.equal(handle.status().isLoading, true, "it is being connected");

@@ -178,7 +178,7 @@ t.test("an error of a listener does not affect others", async (t) => {
 
 t.test("an error of a status listener does not affect others", async (t) => {
   const { inventory, lines } = createTestInventory();
-  const leave = inventory.onPoolStatus(() => {
+  const leave = inventory.onMirrorStatus(() => {
     throw new Error("mine");
   });
   const handle = inventory.addPool("p", poolWith("a"));
@@ -201,7 +201,7 @@ t.test(
     );
     t.equal(inventory.objects, 0);
     t.same(inventory.pools, []);
-    t.equal(inventory.poolStatus("p"), undefined);
+    t.equal(inventory.mirrorStatus("p"), undefined);
     t.equal(inventory.stats.liveBytes, 0);
     await inventory.removePool("p");
     inventory.addPool("p", pool);

@@ -53,12 +53,12 @@ t.test("so many pools list at a time, the others in their order", async (t) => {
   for (const [i, pool] of pools.entries()) inventory.addPool(`p${i}`, pool);
   await settle();
   t.strictSame([...held.keys()], pools.slice(0, 2));
-  t.equal(inventory.poolStatus("p2")?.state, "connecting");
+  t.equal(inventory.mirrorStatus("p2")?.state, "connecting");
   release(pools[1]!);
   await until(() => held.has(pools[2]!));
   await settle();
   t.strictSame([...held.keys()], [pools[0], pools[2]]);
-  t.equal(inventory.poolStatus("p1")?.state, "watching");
+  t.equal(inventory.mirrorStatus("p1")?.state, "watching");
   for (const pool of [pools[0]!, pools[2]!, pools[3]!, pools[4]!]) {
     await until(() => held.has(pool));
     release(pool);
@@ -79,9 +79,9 @@ t.test("a hanging pool does not block the others for long", async (t) => {
   clock.advance(1);
   await until(() => held.has(pools[1]!));
   release(pools[1]!);
-  await until(() => inventory.poolStatus("p1")?.state === "watching");
+  await until(() => inventory.mirrorStatus("p1")?.state === "watching");
   release(pools[0]!);
-  await until(() => inventory.poolStatus("p0")?.state === "watching");
+  await until(() => inventory.mirrorStatus("p0")?.state === "watching");
 });
 
 t.test("a pool that fails yields its turn to the next", async (t) => {
@@ -90,8 +90,8 @@ t.test("a pool that fails yields its turn to the next", async (t) => {
   const { inventory } = createTestInventory({ parallelPools: 1 });
   t.teardown(() => inventory.stop());
   for (const [i, pool] of pools.entries()) inventory.addPool(`p${i}`, pool);
-  await until(() => inventory.poolStatus("p1")?.state === "watching");
-  t.equal(inventory.poolStatus("p0")?.state, "backing-off");
+  await until(() => inventory.mirrorStatus("p1")?.state === "watching");
+  t.equal(inventory.mirrorStatus("p0")?.state, "backing-off");
 });
 
 t.test("a stopped pool no longer waits", async (t) => {

@@ -112,7 +112,7 @@ t.test(
 t.test("a removed pool leaves nothing in the cache", async (t) => {
   const { inventory } = await mirror(createPool());
   inventory.addPool("other", createPool());
-  while (inventory.poolStatus("other")?.state !== "watching")
+  while (inventory.mirrorStatus("other")?.state !== "watching")
     await new Promise((resolve) => setImmediate(resolve));
   readAll(inventory);
   t.equal(inventory.stats.cache.records, 2 * RECORDS);

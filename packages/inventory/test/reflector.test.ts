@@ -79,7 +79,7 @@ t.test("an unreachable pool keeps its objects, stale", async (t) => {
   const { handle, inventory, changes, clock, poll } = await mirror(pool);
   changes.length = 0;
   const notified: string[] = [];
-  inventory.onPoolStatus((id) => notified.push(id));
+  inventory.onMirrorStatus((id) => notified.push(id));
   t.equal(handle.status().staleSince, undefined);
   const lostAt = clock.now();
   pool.setState("backing-off");

@@ -116,7 +116,7 @@ t.test("the listing then causes only the differences", async (t) => {
   const second = await run(directory, pool, { isAway: true });
   await until(second.isRestored);
   const states: string[] = [];
-  second.inventory.onPoolStatus(() => {
+  second.inventory.onMirrorStatus(() => {
     states.push(second.handle.status().state);
   });
   const changes: string[] = [];
@@ -229,7 +229,7 @@ t.test("a pool that was never listed whole is not remembered", async (t) => {
   const pool = poolOf(5);
   pool.listingErrors.set("VBD", { error: new Error("no way") });
   const { inventory, clock } = await run(directory, pool);
-  await until(() => inventory.poolStatus("p")!.state === "backing-off");
+  await until(() => inventory.mirrorStatus("p")!.state === "backing-off");
   clock.advance(CHECKPOINT_MS);
   await settle();
   await inventory.stop();
@@ -344,12 +344,12 @@ t.test("ids that are no file names have folders as well", async (t) => {
       inventory.addPool(id, pool);
     }
     await until(() =>
-      ids.every((id) => inventory.poolStatus(id)!.objects === 2),
+      ids.every((id) => inventory.mirrorStatus(id)!.objects === 2),
     );
     await until(
       () =>
         isAway ||
-        ids.every((id) => inventory.poolStatus(id)!.state === "watching"),
+        ids.every((id) => inventory.mirrorStatus(id)!.state === "watching"),
     );
     await inventory.stop();
   }

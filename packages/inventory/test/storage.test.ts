@@ -172,7 +172,7 @@ t.test("a small pool does not wait for a large one", async (t) => {
   inventory.addPool("big", poolOf(20_000, 1));
   await until(() => inventory.objects > 0);
   inventory.addPool("small", poolOf(100, 1));
-  await until(() => inventory.poolStatus("small")?.objects === 100);
-  t.ok(inventory.poolStatus("big")!.objects < 20_000);
+  await until(() => inventory.mirrorStatus("small")?.objects === 100);
+  t.ok(inventory.mirrorStatus("big")!.objects < 20_000);
   await inventory.stop();
 });

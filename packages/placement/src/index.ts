@@ -5,7 +5,7 @@ export type { Limits, Order } from "./model/limits.js";
 export type * from "./model/plan.js";
 export type * from "./model/pool-model.js";
 export type * from "./model/rolling.js";
-export type * from "./model/rule.js";
+export type * from "./model/refusal.js";
 export type * from "./model/survival.js";
 export type * from "./model/what-if.js";
 export { agilityOf } from "./plans/agility.js";

@@ -9,7 +9,10 @@ export type { CommitCounters } from "./commit/committer.js";
 export type { Acl, Acls } from "./repositories/acls.js";
 export type { Adopted, Adoptions } from "./repositories/adoptions.js";
 export type { AlarmNotice, NewNotice } from "./repositories/alarm-notices.js";
-export type { AlarmRule, NewAlarmRule } from "./repositories/alarm-rules.js";
+export type {
+  StoredAlarmRule,
+  NewAlarmRule,
+} from "./repositories/alarm-rules.js";
 export type { Alarm, NewAlarm } from "./repositories/alarms.js";
 export type {
   AuditChanges,

@@ -15,7 +15,7 @@ import { toXapiError } from "./login.js";
 import { isReadingMethod } from "./method-policy.js";
 import { afterFailedCall, type CallDecision } from "./retry-policy.js";
 import type { Rpc, RpcAnswer, RpcRequest } from "./rpc.js";
-import type { Connected, Session } from "./session.js";
+import type { Connected, XapiSession } from "./xapi-session.js";
 import type { Transport } from "./transports/transport.js";
 
 /** An answer that has begun, and of which nothing more comes for so long, is lost; in ms. */
@@ -58,7 +58,7 @@ export interface CallResult {
 }
 
 export interface CallExecutorOptions {
-  readonly session: Session;
+  readonly session: XapiSession;
   readonly rpc: Rpc;
   readonly queue: CallQueue;
   readonly clock: MonotonicClock;
@@ -215,7 +215,7 @@ export class CallExecutor {
 
 /** Applies what a failed call reveals about the session. */
 export async function applyDecision(
-  session: Session,
+  session: XapiSession,
   connected: Connected,
   decision: CallDecision,
   error: Error,

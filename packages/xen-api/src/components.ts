@@ -12,7 +12,7 @@ import { MarkedTasks } from "./marked-tasks.js";
 import type { XapiOptions } from "./options.js";
 import { Rpc } from "./rpc.js";
 import { Secrets } from "./secrets.js";
-import { Session, type Connected } from "./session.js";
+import { XapiSession, type Connected } from "./xapi-session.js";
 import { toSettings, type Settings } from "./settings.js";
 import { Streams } from "./streams.js";
 import { TaskTracker } from "./task-tracker.js";
@@ -40,7 +40,7 @@ export function createComponents(
   const shared: SharedComponents = { settings, label, secrets, logger };
   const { connections, dialing, rpc } = createRpc(shared, options);
   const candidates = new Candidates(settings.hosts, settings.members);
-  const session = new Session({
+  const session = new XapiSession({
     ...settings,
     ...shared,
     candidates,

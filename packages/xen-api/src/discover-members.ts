@@ -3,13 +3,13 @@ import { memberAddresses } from "./members.js";
 import type { Logger } from "@xo-server/kit";
 import type { CallExecutor } from "./call-executor.js";
 import type { Candidates } from "./candidates.js";
-import type { Session } from "./session.js";
+import type { XapiSession } from "./xapi-session.js";
 
 export interface MemberDiscovery {
   readonly executor: CallExecutor;
   readonly candidates: Candidates;
   readonly settings: { readonly callTimeoutMs: number };
-  readonly session: Session;
+  readonly session: XapiSession;
   readonly logger: Logger;
   readonly label: string;
 }

@@ -14,7 +14,7 @@ import {
   backoffMs,
   type BackoffLimits,
 } from "./retry-policy.js";
-import type { Connected, Session } from "./session.js";
+import type { Connected, XapiSession } from "./xapi-session.js";
 import type { LostReason, XapiEvents } from "./xapi.js";
 
 /** An answer that has begun is complete at once, as XAPI has it in memory. A poll that is repeated after a break costs nothing. */
@@ -22,7 +22,7 @@ const STALL_MS = 3_000;
 
 export interface EventStreamOptions {
   readonly executor: CallExecutor;
-  readonly session: Session;
+  readonly session: XapiSession;
   readonly origins: TokenOrigins;
   readonly injectToken: () => Promise<string>;
   readonly clock: MonotonicClock;

@@ -2,7 +2,7 @@ import { pause } from "@xo-server/kit";
 import { XoError } from "@xo-server/model";
 import type { XapiComponents } from "./components.js";
 import { addressName, type Address } from "./http/address.js";
-import type { Connected } from "./session.js";
+import type { Connected } from "./xapi-session.js";
 
 /** A host that has become a member says so, and calls that it has not executed are sent to the new coordinator; time for that, in ms. */
 const GRACE_MS = 2_000;

@@ -14,7 +14,7 @@ import { readHead } from "./http/read-head.js";
 import { requestHead } from "./http/request-head.js";
 import type { ResponseHead } from "./http/response-head.js";
 import { upload } from "./http/upload.js";
-import type { Session } from "./session.js";
+import type { XapiSession } from "./xapi-session.js";
 import type {
   PutStreamOptions,
   StreamAnswer,
@@ -36,14 +36,14 @@ interface Handler {
 
 /** XAPI's HTTP handlers: exports, imports, consoles. */
 export class Streams {
-  readonly #session: Session;
+  readonly #session: XapiSession;
   readonly #dialing: DialOptions;
   readonly #clock: MonotonicClock;
   readonly #isMember: (address: Address) => Promise<boolean>;
 
   /** @param isMember is this the address of a known host of the pool? */
   constructor(
-    session: Session,
+    session: XapiSession,
     dialing: DialOptions,
     isMember: (address: Address) => Promise<boolean>,
   ) {

@@ -2,7 +2,7 @@ import type { Duplex, Readable } from "node:stream";
 import type { DecodePriority, RecordBatch, Ref } from "@xo-server/model";
 import type { TransportName } from "./options.js";
 
-/** The transitions are documented at the class Session. */
+/** The transitions are documented at the class XapiSession. */
 export type XapiState =
   | { readonly name: "disconnected" }
   | { readonly name: "connecting"; readonly address: string }

@@ -12,8 +12,11 @@ function connectionsTo(
   ...all: readonly { label: string; pool: string | null; isLoading?: boolean }[]
 ): Partial<Services> {
   const list = () => all.map((one) => ({ id: one.label, ...one }));
-  const poolStatus = (id: string) => list().find((one) => one.id === id);
-  return { pools: { list }, inventory: { poolStatus } } as unknown as Services;
+  const mirrorStatus = (id: string) => list().find((one) => one.id === id);
+  return {
+    pools: { list },
+    inventory: { mirrorStatus },
+  } as unknown as Services;
 }
 
 async function setUp(t: Test, pools = connectionsTo()) {

@@ -67,8 +67,8 @@ async function startBench(t: Test, { most = 100 } = {}) {
     catalog: objects.catalog,
     inventory: {
       pools: ["p"],
-      poolStatus: (pool) => ({ state: states.get(pool) }) as never,
-      onPoolStatus: (listener) => {
+      mirrorStatus: (pool) => ({ state: states.get(pool) }) as never,
+      onMirrorStatus: (listener) => {
         notifyStatus = listener;
         return () => undefined;
       },

@@ -1,5 +1,5 @@
 import t from "tap";
-import { toRule } from "../src/alarms/rule.js";
+import { toAlarmRule } from "../src/alarms/alarm-rule.js";
 import { startAlarmBench } from "./alarm-bench.js";
 
 const on = {
@@ -14,7 +14,7 @@ t.test(
   async (t) => {
     const stored = { id: "r", name: "n", updatedAt: 1 };
     const body = { enabled: true, on, tellsEnd: false, sendTo: [mail] };
-    const rule = toRule({ ...stored, body } as never);
+    const rule = toAlarmRule({ ...stored, body } as never);
     t.same(rule.targets, [mail]);
     t.equal(rule.notifyOnClear, false);
     t.notHas(rule, { sendTo: [mail] });

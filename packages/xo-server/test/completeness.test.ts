@@ -9,8 +9,8 @@ function setUp(pools: Record<string, boolean> = {}) {
       get pools() {
         return Object.keys(pools);
       },
-      poolStatus: (id) => ({ isLoading: pools[id] }) as never,
-      onPoolStatus: (listener) => {
+      mirrorStatus: (id) => ({ isLoading: pools[id] }) as never,
+      onMirrorStatus: (listener) => {
         listeners.add(listener);
         return () => listeners.delete(listener);
       },

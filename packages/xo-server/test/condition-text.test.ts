@@ -2,7 +2,7 @@ import t from "tap";
 import { conditionText } from "../src/alarms/condition-text.js";
 import { toMessage } from "../src/alarms/message-text.js";
 import { toMailText } from "../src/notifications/message.js";
-import type { Condition } from "../src/alarms/rule.js";
+import type { Condition } from "../src/alarms/alarm-rule.js";
 
 const cpu: Condition = {
   kind: "statistic",

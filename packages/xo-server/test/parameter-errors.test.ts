@@ -1,6 +1,6 @@
 import t from "tap";
 import { Type, type TSchema } from "typebox";
-import { Condition } from "../src/alarms/rule.js";
+import { Condition } from "../src/alarms/alarm-rule.js";
 import { createCheck, createValidators } from "../src/operations/parameters.js";
 
 const validators = createValidators();

@@ -14,7 +14,7 @@ function setUp(intervalMs = 1_000) {
   const stale = new Set<string>();
   const inventory = {
     pools: ["a", "b", "c"],
-    poolStatus: (id: string) => ({
+    mirrorStatus: (id: string) => ({
       state: "watching" as const,
       ...(stale.has(id) ? { staleSince: 1 } : {}),
     }),

@@ -184,14 +184,14 @@ t.test("areas do not overlap, and open ones get their lines", (t) => {
     pifs: [...bonded(1), ...bonded(2).slice(0, 3)],
   });
   const placed = placeVms(vms, vifs, new Set(["h1", "h2"]));
-  const picture = {
+  const diagram = {
     groups: groupHosts(cabling.hosts, new Set()),
     vms: placed,
     networks: cabling.networks,
     room: 1200,
   };
-  const closed = layOut({ ...picture, opened: new Set() });
-  const open = layOut({ ...picture, opened: new Set(["lan", "lan/h1"]) });
+  const closed = layOut({ ...diagram, opened: new Set() });
+  const open = layOut({ ...diagram, opened: new Set(["lan", "lan/h1"]) });
   t.same(
     open.vms[0]!.lines.map(({ kind }) => kind),
     ["host", "host", "vm", "host"],

@@ -1,7 +1,7 @@
 import { median } from "../../harness/figures.js";
 import { readJob, reportFigures } from "../../measure/job.js";
 import type { ApiJob } from "../api-job.js";
-import { exchangeMessages, type Exchange } from "../message-exchange.js";
+import { exchangeMessages, type MessageFigures } from "../message-exchange.js";
 import { MeasuredServer } from "../measured-server.js";
 import { startPlainServer } from "../plain-server.js";
 
@@ -22,9 +22,9 @@ const plain = await startPlainServer();
 const figures: Record<string, number> = {};
 for (const size of [SMALL, LARGE]) {
   const messages = size === SMALL ? job.scale.messages : job.scale.messages / 4;
-  const calls: Exchange[] = [];
-  const oneWay: Exchange[] = [];
-  const ground: Exchange[] = [];
+  const calls: MessageFigures[] = [];
+  const oneWay: MessageFigures[] = [];
+  const ground: MessageFigures[] = [];
   for (let turn = 0; turn < TURNS; turn++) {
     calls.push(await exchangeMessages(server, "/api/", { size, messages }));
     oneWay.push(

@@ -1,8 +1,8 @@
 import { crc32, deflateSync } from "node:zlib";
 import { PIXEL_BYTES, type ScreenSize } from "./framebuffer.js";
 
-/** A picture of a screen: PIXEL_BYTES for each pixel, blue first, row by row. */
-export interface Picture extends ScreenSize {
+/** Pixels of a screen: PIXEL_BYTES for each pixel, blue first, row by row. */
+export interface Bitmap extends ScreenSize {
   readonly pixels: Buffer;
 }
 
@@ -12,9 +12,9 @@ const FORMAT = [8, 2, 0, 0, 0];
 /** Filter of a row: the difference to the pixel on the left. */
 const SUB = 1;
 
-/** Encodes a picture as PNG (ISO/IEC 15948), without transparency. */
-export function encodePng(picture: Picture): Buffer {
-  const { width, height } = picture;
+/** Encodes a bitmap as PNG (ISO/IEC 15948), without transparency. */
+export function encodePng(bitmap: Bitmap): Buffer {
+  const { width, height } = bitmap;
   const header = Buffer.alloc(13);
   header.writeUInt32BE(width, 0);
   header.writeUInt32BE(height, 4);
@@ -22,13 +22,13 @@ export function encodePng(picture: Picture): Buffer {
   return Buffer.concat([
     SIGNATURE,
     chunk("IHDR", header),
-    chunk("IDAT", deflateSync(filteredRows(picture))),
+    chunk("IDAT", deflateSync(filteredRows(bitmap))),
     chunk("IEND", Buffer.alloc(0)),
   ]);
 }
 
-/** A picture of half the width and height: each pixel is the mean of four. */
-export function halve({ width, height, pixels }: Picture): Picture {
+/** A bitmap of half the width and height: each pixel is the mean of four. */
+export function halve({ width, height, pixels }: Bitmap): Bitmap {
   const [columns, rows] = [Math.ceil(width / 2), Math.ceil(height / 2)];
   const half = Buffer.alloc(columns * rows * PIXEL_BYTES);
   for (let y = 0; y < rows; y++)
@@ -52,7 +52,7 @@ const CORNERS = [
   [1, 1],
 ] as const;
 
-function filteredRows({ width, height, pixels }: Picture): Buffer {
+function filteredRows({ width, height, pixels }: Bitmap): Buffer {
   const length = 1 + 3 * width;
   const rows = Buffer.alloc(length * height);
   for (let y = 0; y < height; y++) {

@@ -4,12 +4,12 @@ import { dial, nameOf, type Address } from "../net/dial.js";
 import { parseUrl } from "../net/http-client.js";
 import type { HttpEndpoint } from "../net/http-endpoint.js";
 import { SocketReader } from "../net/socket-reader.js";
-import { encodePng, halve, type Picture } from "./png.js";
+import { encodePng, halve, type Bitmap } from "./png.js";
 import { RfbClient } from "./rfb-client.js";
 
-/** What is shown on a screen. */
-export interface ConsolePicture {
-  /** Pixels of the picture, which may be smaller than the screen. */
+/** What the screen of a console shows. */
+export interface ConsoleScreenshot {
+  /** Pixels of the screenshot, which may be smaller than the screen. */
   readonly width: number;
   readonly height: number;
   /** PNG, base64. */
@@ -17,22 +17,22 @@ export interface ConsolePicture {
 }
 
 const TIMEOUT_MS = 30_000;
-/** Largest side of a picture, in pixels. */
+/** Largest side of a screenshot, in pixels. */
 const MAX_SIDE = 1_024;
-/** Largest picture as PNG, in bytes. */
+/** Largest screenshot as PNG, in bytes. */
 const MAX_BYTES = 128 * 1024;
 const MAX_HEAD = 16 * 1024;
 const END_OF_HEAD = "\r\n\r\n";
 
 /**
- * Takes a picture of a console that an HTTP server offers by CONNECT and RFB, as XAPI does.
- * Pictures that are large or do not compress well are made smaller.
+ * Takes a screenshot of a console that an HTTP server offers by CONNECT and RFB, as XAPI does.
+ * Screenshots that are large or do not compress well are made smaller.
  * @throws RepositoryError `transfer-failed`, `source-invalid`, `untrusted`
  */
 export async function readConsole(
   endpoint: HttpEndpoint,
   { signal }: { readonly signal?: AbortSignal | undefined } = {},
-): Promise<ConsolePicture> {
+): Promise<ConsoleScreenshot> {
   const { url, headers = {}, tls, stallMs = TIMEOUT_MS } = endpoint;
   const parsed = parseUrl(url);
   const isSecure = parsed.protocol === "https:";
@@ -44,7 +44,7 @@ export async function readConsole(
   const socket = await dial(address, trust);
   const reader = new SocketReader(socket);
   const end = () => {
-    reader.fail(new Error(`no picture within ${stallMs} ms`));
+    reader.fail(new Error(`no screenshot within ${stallMs} ms`));
   };
   const cancel = () => {
     reader.fail(new Error("it was cancelled"));
@@ -58,7 +58,7 @@ export async function readConsole(
       target: parsed.pathname + parsed.search,
       headers,
     });
-    return toPicture(await new RfbClient(socket, reader).readScreen());
+    return toScreenshot(await new RfbClient(socket, reader).readScreen());
   } catch (error) {
     if (error instanceof RepositoryError) throw error;
     const message = error instanceof Error ? error.message : String(error);
@@ -101,15 +101,15 @@ async function connect(
   if (status !== 200) throw new Error(`it answers with status ${status}`);
 }
 
-function toPicture(screen: Picture): ConsolePicture {
-  let picture = screen;
-  while (Math.max(picture.width, picture.height) > MAX_SIDE)
-    picture = halve(picture);
-  let png = encodePng(picture);
+function toScreenshot(screen: Bitmap): ConsoleScreenshot {
+  let bitmap = screen;
+  while (Math.max(bitmap.width, bitmap.height) > MAX_SIDE)
+    bitmap = halve(bitmap);
+  let png = encodePng(bitmap);
   while (png.length > MAX_BYTES) {
-    picture = halve(picture);
-    png = encodePng(picture);
+    bitmap = halve(bitmap);
+    png = encodePng(bitmap);
   }
-  const { width, height } = picture;
+  const { width, height } = bitmap;
   return { width, height, png: png.toString("base64") };
 }

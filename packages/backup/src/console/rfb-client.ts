@@ -44,7 +44,7 @@ export class RfbClient {
       // The server answers a request once; what it left out comes with the next.
       if (resized !== undefined) this.#request(screen, false);
     }
-    throw invalid("it sends no picture");
+    throw invalid("it sends no pixels");
   }
 
   async #handshake(): Promise<ScreenSize> {

@@ -5,7 +5,7 @@ import { SocketReader } from "../net/socket-reader.js";
 import type { Range } from "../write/block-runs.js";
 import { Coverage } from "./coverage.js";
 import type { NbdServer } from "./nbd-server.js";
-import { negotiate, type NbdSession } from "./negotiate.js";
+import { negotiate, type NegotiatedExport } from "./negotiate.js";
 import {
   CHUNK_DONE,
   Chunk,
@@ -50,7 +50,7 @@ const MAX_ERROR_TEXT = 8 * 1024;
 /** One connection to an export, with several requests in flight. */
 export class NbdConnection {
   readonly server: NbdServer;
-  readonly session: NbdSession;
+  readonly negotiated: NegotiatedExport;
   readonly #name: string;
   readonly #socket: Socket;
   readonly #reader: SocketReader;
@@ -61,13 +61,17 @@ export class NbdConnection {
   #isRetired = false;
   #failure: RepositoryError | undefined;
 
-  private constructor(server: NbdServer, session: NbdSession, stallMs: number) {
+  private constructor(
+    server: NbdServer,
+    negotiated: NegotiatedExport,
+    stallMs: number,
+  ) {
     this.#name = nameOfServer(server);
     this.server = server;
-    this.session = session;
-    this.#socket = session.socket;
+    this.negotiated = negotiated;
+    this.#socket = negotiated.socket;
     this.#stallMs = stallMs;
-    this.#reader = new SocketReader(session.socket, () =>
+    this.#reader = new SocketReader(negotiated.socket, () =>
       this.#timer?.refresh(),
     );
     void this.#receive();
@@ -87,8 +91,8 @@ export class NbdConnection {
     );
     try {
       const { tls } = server;
-      const session = await negotiate(socket, { address, tls, exportName });
-      return new NbdConnection(server, session, stallMs);
+      const negotiated = await negotiate(socket, { address, tls, exportName });
+      return new NbdConnection(server, negotiated, stallMs);
     } catch (error) {
       socket.destroy();
       throw failureOf(name, error);
@@ -185,7 +189,7 @@ export class NbdConnection {
 
   async #receive(): Promise<void> {
     try {
-      const { isStructured } = this.session;
+      const { isStructured } = this.negotiated;
       while (this.#failure === undefined) {
         const start = await this.#reader.read(4);
         const magic = start.readUInt32BE(0);
@@ -205,7 +209,7 @@ export class NbdConnection {
     const cookie = header.readBigUInt64BE(4);
     const pending = this.#pendingOf(cookie);
     if (error !== 0) pending.error = error;
-    else if (this.session.isStructured)
+    else if (this.negotiated.isStructured)
       throw violation("a simple reply where a structured one is expected");
     else if (pending.into !== undefined) {
       await this.#reader.readInto(pending.into);
@@ -274,7 +278,7 @@ export class NbdConnection {
     )
       throw violation(`an unexpected block status of ${length} bytes`);
     const bytes = await this.#reader.read(length);
-    if (bytes.readUInt32BE(0) !== this.session.allocationContext)
+    if (bytes.readUInt32BE(0) !== this.negotiated.allocationContext)
       throw violation("a block status of another context");
     pending.extents = bytes.subarray(4);
   }

@@ -51,7 +51,7 @@ export class NbdDisk implements BlockSource {
     first: NbdConnection,
     server: number,
   ) {
-    const { size, minRead, maxRead } = first.session;
+    const { size, minRead, maxRead } = first.negotiated;
     this.#options = options;
     this.#delay =
       options.delay ??
@@ -79,7 +79,7 @@ export class NbdDisk implements BlockSource {
       try {
         options.signal?.throwIfAborted();
         const first = await connect(server, options);
-        const { size: exported } = first.session;
+        const { size: exported } = first.negotiated;
         if (size !== undefined && !isSizeOf(exported, size)) {
           first.close();
           throw new RepositoryError(
@@ -132,7 +132,7 @@ export class NbdDisk implements BlockSource {
     const all = { ranges: [{ offset, length }], covered: length };
     try {
       return await this.#retry((connection) =>
-        connection.session.allocationContext === undefined
+        connection.negotiated.allocationContext === undefined
           ? all
           : connection.allocated(
               offset,
@@ -218,7 +218,7 @@ export class NbdDisk implements BlockSource {
     const server = this.#current;
     try {
       const connection = await connect(server, this.#options);
-      if (connection.session.size !== this.#exportSize) {
+      if (connection.negotiated.size !== this.#exportSize) {
         connection.close();
         throw new RepositoryError(
           "source-invalid",

@@ -20,7 +20,7 @@ import {
 } from "./protocol.js";
 
 /** What server and client agreed on. */
-export interface NbdSession {
+export interface NegotiatedExport {
   readonly socket: Socket;
   /** Bytes of the export. */
   readonly size: number;
@@ -57,7 +57,7 @@ export async function negotiate(
     readonly tls: TlsTrust | undefined;
     readonly exportName: string;
   },
-): Promise<NbdSession> {
+): Promise<NegotiatedExport> {
   const { address, tls, exportName } = options;
   let handshake = new Handshake(plain);
   const flags = await handshake.greet();
@@ -85,7 +85,7 @@ export async function negotiate(
   return { socket, isStructured, allocationContext, ...info };
 }
 
-type ExportInfo = Pick<NbdSession, "size" | "maxRead" | "minRead">;
+type ExportInfo = Pick<NegotiatedExport, "size" | "maxRead" | "minRead">;
 
 class Handshake {
   readonly #socket: Socket;

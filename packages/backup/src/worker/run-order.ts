@@ -1,5 +1,8 @@
 import { collectGarbage } from "../collect/collect-garbage.js";
-import { readConsole, type ConsolePicture } from "../console/read-console.js";
+import {
+  readConsole,
+  type ConsoleScreenshot,
+} from "../console/read-console.js";
 import { RepositoryError } from "../errors.js";
 import { prepareCompression } from "../format/compression.js";
 import { Repository } from "../repository/repository.js";
@@ -48,7 +51,7 @@ const WITH_CHUNKS: ReadonlySet<WorkOperation["type"]> = new Set([
 export async function runOrder(
   order: WorkOrder,
   context: OrderContext,
-): Promise<OrderResult | ConsolePicture | SeveralBackupsResult> {
+): Promise<OrderResult | ConsoleScreenshot | SeveralBackupsResult> {
   const { operation } = order;
   if (WITH_CHUNKS.has(operation.type)) prepareCompression();
   if (operation.type === "backup-to-several")

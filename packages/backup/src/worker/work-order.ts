@@ -179,7 +179,7 @@ export interface RecoverySheetOperation {
   readonly type: "recovery-sheet";
 }
 
-/** Takes a picture of a console over RFB; needs no repository. Result: `ConsolePicture`. */
+/** Takes a screenshot of a console over RFB; needs no repository. Result: `ConsoleScreenshot`. */
 export interface ConsoleOperation {
   readonly type: "console";
   /** Answers CONNECT, as XAPI's `/console`. */

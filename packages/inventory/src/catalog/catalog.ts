@@ -41,7 +41,7 @@ export interface Catalog {
   settled(): Promise<void>;
   /**
    * Resolves when the tables have the objects of all pools that are not being
-   * loaded (`PoolStatus.isLoading`). While others are, some that have just been
+   * loaded (`MirrorStatus.isLoading`). While others are, some that have just been
    * loaded may be missing for half a second.
    */
   loaded(): Promise<void>;

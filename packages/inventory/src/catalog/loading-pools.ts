@@ -5,7 +5,7 @@ import type { Inventory } from "../mirror/inventory.js";
 const MAX_WAIT_MS = 10_000;
 
 export interface LoadingPoolsOptions {
-  readonly inventory: Pick<Inventory, "poolStatus" | "onPoolStatus">;
+  readonly inventory: Pick<Inventory, "mirrorStatus" | "onMirrorStatus">;
   readonly clock: WallClock;
   /** The records of a pool are complete, or have been waited for long enough. */
   readonly onLoaded: (poolId: string) => void;
@@ -26,7 +26,7 @@ export class LoadingPools {
 
   constructor(options: LoadingPoolsOptions) {
     this.#options = options;
-    this.#unsubscribe = options.inventory.onPoolStatus((poolId) => {
+    this.#unsubscribe = options.inventory.onMirrorStatus((poolId) => {
       this.#update(poolId);
     });
   }
@@ -53,7 +53,7 @@ export class LoadingPools {
 
   #update(poolId: string): void {
     const { inventory, clock, onLoaded } = this.#options;
-    const isLoading = inventory.poolStatus(poolId)?.isLoading ?? false;
+    const isLoading = inventory.mirrorStatus(poolId)?.isLoading ?? false;
     if (!isLoading) this.#late.delete(poolId);
     const timer = this.#timers.get(poolId);
     const waits = isLoading && !this.#late.has(poolId);
@@ -74,7 +74,7 @@ export class LoadingPools {
     const { clock, inventory } = this.#options;
     return clock.setTimeout(() => {
       // It waits until other pools are listed: there is nothing to show, nor to hold back.
-      if (inventory.poolStatus(poolId)?.objects === 0) {
+      if (inventory.mirrorStatus(poolId)?.objects === 0) {
         this.#timers.set(poolId, this.#startTimer(poolId));
         return;
       }

@@ -16,12 +16,12 @@ import type {
   InventoryStats,
   ObjectKey,
   PoolHandle,
-  PoolStatusListener,
+  MirrorStatusListener,
 } from "./inventory.js";
 import { machineMemory, memoryBudget } from "./memory-budget.js";
 import { SnapshotCache } from "../snapshot-cache/snapshot-cache.js";
 import { ListingLimiter } from "./listing-limiter.js";
-import { PoolMirror, type PoolStatus } from "./pool-mirror.js";
+import { PoolMirror, type MirrorStatus } from "./pool-mirror.js";
 import type { PoolSource } from "./pool-source.js";
 import type { Verification, VerifyOptions } from "./pool-verifier.js";
 import { RecordCache } from "../store/record-cache.js";
@@ -47,7 +47,7 @@ class PoolInventory implements Inventory {
   readonly #cache: RecordCache;
   readonly #snapshots?: SnapshotCache;
   readonly #mirrors = new Map<string, PoolMirror>();
-  readonly #poolListeners = new Set<PoolStatusListener>();
+  readonly #poolListeners = new Set<MirrorStatusListener>();
 
   constructor(options: InventoryOptions) {
     const random = options.random ?? Math.random;
@@ -137,7 +137,7 @@ class PoolInventory implements Inventory {
     return [...this.#mirrors.keys()];
   }
 
-  poolStatus(poolId: string): PoolStatus | undefined {
+  mirrorStatus(poolId: string): MirrorStatus | undefined {
     return this.#mirrors.get(poolId)?.status();
   }
 
@@ -155,7 +155,7 @@ class PoolInventory implements Inventory {
     return mirror.verify(options);
   }
 
-  onPoolStatus(listener: PoolStatusListener): () => void {
+  onMirrorStatus(listener: MirrorStatusListener): () => void {
     this.#poolListeners.add(listener);
     return () => this.#poolListeners.delete(listener);
   }

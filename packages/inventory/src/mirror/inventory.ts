@@ -7,7 +7,7 @@ import type {
   SnapshotCacheOptions,
   SnapshotCacheStats,
 } from "../snapshot-cache/snapshot-cache.js";
-import type { PoolStatus } from "./pool-mirror.js";
+import type { MirrorStatus } from "./pool-mirror.js";
 import type {
   Verification,
   VerifierStats,
@@ -84,10 +84,10 @@ export interface AddPoolOptions {
 export interface PoolHandle {
   /** Stops mirroring. The objects stay, marked as stale. */
   stop(): Promise<void>;
-  status(): PoolStatus;
+  status(): MirrorStatus;
   /** Of the status, which counts the objects of each class: only this. */
-  readonly state: PoolStatus["state"];
-  readonly lastError: PoolStatus["lastError"];
+  readonly state: MirrorStatus["state"];
+  readonly lastError: MirrorStatus["lastError"];
 }
 
 export interface InventoryStats {
@@ -125,7 +125,7 @@ export interface ObjectKey {
   readonly ref: Ref;
 }
 
-export type PoolStatusListener = (poolId: string) => void;
+export type MirrorStatusListener = (poolId: string) => void;
 
 /**
  * The mirror of all pools: the current record of every object, and a feed of
@@ -142,7 +142,7 @@ export interface Inventory {
   /** Stops mirroring all pools and writes their snapshots. */
   stop(): Promise<void>;
   readonly pools: readonly string[];
-  poolStatus(poolId: string): PoolStatus | undefined;
+  mirrorStatus(poolId: string): MirrorStatus | undefined;
   /**
    * Resolves when all changes made in the pool before the call are visible
    * here, so that a caller can read what it has written. Resolves immediately
@@ -160,7 +160,7 @@ export interface Inventory {
    * Called when the state of a pool or its staleness has changed. @returns a
    * function that unsubscribes
    */
-  onPoolStatus(listener: PoolStatusListener): () => void;
+  onMirrorStatus(listener: MirrorStatusListener): () => void;
   /** The record of an object, parsed when it is read and then cached. Must not be changed. */
   get(poolId: string, className: string, ref: Ref): XapiRecord | undefined;
   /**

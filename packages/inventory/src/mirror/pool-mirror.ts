@@ -19,7 +19,7 @@ import {
   type ReflectorState,
 } from "./reflector.js";
 
-export interface PoolStatus {
+export interface MirrorStatus {
   readonly state: ReflectorState;
   /**
    * Time when the state was entered. All times are milliseconds since the epoch
@@ -123,15 +123,15 @@ export class PoolMirror {
     return this.#rate.perSecond;
   }
 
-  get state(): PoolStatus["state"] {
+  get state(): MirrorStatus["state"] {
     return this.#reflector.state;
   }
 
-  get lastError(): PoolStatus["lastError"] {
+  get lastError(): MirrorStatus["lastError"] {
     return this.#reflector.lastError;
   }
 
-  status(): PoolStatus {
+  status(): MirrorStatus {
     const { state, since, staleSince, lastError, token } = this.#reflector;
     const lastChangeAt = this.#lastChangeAt;
     return {

@@ -48,7 +48,7 @@ import {
 } from "./request.js";
 import type { Result } from "./result.js";
 import { toPath } from "./value-path.js";
-import { ResultCache, type Lease } from "./result-cache.js";
+import { ResultCache, type ResultHandle } from "./result-cache.js";
 import type { SlicedTask } from "./sliced-task.js";
 
 export interface QueriesOptions {
@@ -246,8 +246,8 @@ class CatalogQueries implements Queries {
       limit: checkInteger("limit", request.limit, [0, queryLimits.window]),
     };
     const index = await this.#index(query.type);
-    const lease = this.#results.acquire(index, query, "kept");
-    lease.shared.ready.then(
+    const handle = this.#results.acquire(index, query, "kept");
+    handle.shared.ready.then(
       () => {
         this.#prepareSearch(index);
       },
@@ -256,7 +256,7 @@ class CatalogQueries implements Queries {
     );
     const isReader =
       request.acceptsOldMetrics !== true && usesMetrics(query, fields);
-    return { lease, query, range, fields, isReader };
+    return { handle, query, range, fields, isReader };
   }
 
   /** Who lists a class may search in it next. */
@@ -313,16 +313,16 @@ class CatalogQueries implements Queries {
     read: (result: Result) => SlicedTask<T>,
   ): Promise<T> {
     await this.#catalog.loaded();
-    const lease = this.#results.acquire(index, query, "once");
+    const handle = this.#results.acquire(index, query, "once");
     try {
-      return await this.#read(lease, read);
+      return await this.#read(handle, read);
     } finally {
-      lease.release();
+      handle.release();
     }
   }
 
   async #read<T>(
-    { shared, index }: Lease,
+    { shared, index }: ResultHandle,
     read: (result: Result) => SlicedTask<T>,
   ): Promise<T> {
     if (!(await shared.ready)) throw closed();

@@ -6,10 +6,10 @@ import { Window } from "./window.js";
  * request. The last `close` closes it.
  */
 export function openWindow(
-  { lease, range, fields }: PreparedRequest,
+  { handle, range, fields }: PreparedRequest,
   revision: () => number,
 ): OpenWindow {
-  const { index, shared } = lease;
+  const { index, shared } = handle;
   const projection = index.acquireProjection(fields);
   const key = Window.keyOf(projection.key, range);
   const window =
@@ -26,7 +26,7 @@ export function openWindow(
       window.close();
     }
     index.releaseProjection(projection);
-    lease.release();
+    handle.release();
   };
   return { window, close };
 }

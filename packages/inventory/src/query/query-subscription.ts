@@ -2,7 +2,7 @@ import { XoError } from "@xo-server/model";
 import type { Logger } from "@xo-server/kit";
 import type { CompiledQuery } from "./request.js";
 import type { LiveQuery, LiveRequest, LiveUpdate } from "./query.js";
-import type { Lease } from "./result-cache.js";
+import type { ResultHandle } from "./result-cache.js";
 import type { WindowState } from "./window-state.js";
 import type { Subscriber, Window, WindowRange } from "./window.js";
 
@@ -13,7 +13,7 @@ export interface OpenWindow {
 }
 
 export interface PreparedRequest {
-  readonly lease: Lease;
+  readonly handle: ResultHandle;
   readonly query: CompiledQuery;
   readonly range: WindowRange;
   readonly fields: readonly string[] | undefined;
@@ -23,7 +23,7 @@ export interface PreparedRequest {
 
 export interface QuerySubscriptionOptions {
   /**
-   * Resolves with a lease of the result for the request; rejects for an invalid
+   * Resolves with a handle of the result for the request; rejects for an invalid
    * request.
    */
   readonly open: (request: LiveRequest) => Promise<PreparedRequest>;
@@ -104,16 +104,16 @@ export class QuerySubscription implements LiveQuery, Subscriber {
   ): Promise<void> {
     const prepared = await this.#options.open(requested);
     if (isCancelled()) {
-      prepared.lease.release();
+      prepared.handle.release();
       return;
     }
-    // While the result is being built; later the window returns the lease.
+    // While the result is being built; later the window returns the handle.
     this.#cancel = () => {
-      prepared.lease.release();
+      prepared.handle.release();
     };
-    const isReady = await prepared.lease.shared.ready;
+    const isReady = await prepared.handle.shared.ready;
     if (!isReady || isCancelled()) {
-      prepared.lease.release();
+      prepared.handle.release();
       return;
     }
     await this.#join(

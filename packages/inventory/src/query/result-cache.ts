@@ -24,7 +24,7 @@ interface IdleResult {
  * A use of a result. Releasing it before the result is ready cancels the build,
  * unless others use it.
  */
-export interface Lease {
+export interface ResultHandle {
   readonly shared: SharedResult;
   readonly index: ClassIndex;
   release(): void;
@@ -50,7 +50,7 @@ export class ResultCache {
   }
 
   /**
-   * Acquires the result of a query; the lease must be released. Without room in
+   * Acquires the result of a query; the handle must be released. Without room in
    * the cache, a result is created for this use only, unless `use` is "kept":
    * live queries need a result that stays up to date.
    * @throws XoError TOO_MANY_REQUESTS for "kept" without room
@@ -59,7 +59,7 @@ export class ResultCache {
     index: ClassIndex,
     query: CompiledQuery,
     use: "kept" | "once",
-  ): Lease {
+  ): ResultHandle {
     const cached = index.results.get(query.key);
     const shared = cached ?? this.#create(index, query, use);
     shared.users++;

@@ -1,5 +1,5 @@
 import type { Assignment } from "../assignment/assignment.js";
-import type { Conflict } from "../model/rule.js";
+import type { Conflict } from "../model/refusal.js";
 import {
   assignVms,
   DEFAULT_BUDGET,

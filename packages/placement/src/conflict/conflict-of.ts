@@ -1,6 +1,6 @@
 import { kindOf } from "../solver/vm-kinds.js";
 import type { Assignment } from "../assignment/assignment.js";
-import type { Conflict } from "../model/rule.js";
+import type { Conflict } from "../model/refusal.js";
 import {
   findIrreducibleCore,
   findSmallestCore,

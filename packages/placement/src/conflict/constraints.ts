@@ -1,9 +1,9 @@
 import type { Assignment } from "../assignment/assignment.js";
-import type { Rule } from "../model/rule.js";
+import type { Refusal } from "../model/refusal.js";
 
 /** A rule of the model as a whole: its name and subject. */
 export interface Constraint {
-  readonly rule: Rule["rule"];
+  readonly rule: Refusal["rule"];
   /**
    * Id of the network, SR, host affinity, group or VM; kind of device; CPU
    * class.
@@ -35,12 +35,12 @@ export class Constraints {
     return rule === "memory" || rule === "vcpus" || rule === "device";
   }
 
-  ofRefusal({ pool }: Assignment, rule: Rule, vm: number): number {
+  ofRefusal({ pool }: Assignment, rule: Refusal, vm: number): number {
     return this.numberOf(rule.rule, subjectOf(rule, pool.vms.ids[vm]!));
   }
 }
 
-function subjectOf(rule: Rule, vm: string): string {
+function subjectOf(rule: Refusal, vm: string): string {
   switch (rule.rule) {
     case "state":
     case "memory":

@@ -1,5 +1,5 @@
 import type { Assignment } from "../assignment/assignment.js";
-import type { Conflict, ConflictRule } from "../model/rule.js";
+import type { Conflict, ConflictRule } from "../model/refusal.js";
 import { UP } from "../pool/indexed-pool.js";
 import type { Constraint } from "./constraints.js";
 import type { UnsatisfiableCore } from "./unsatisfiable-cores.js";

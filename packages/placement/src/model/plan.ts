@@ -1,4 +1,4 @@
-import type { Candidate, Conflict, Score } from "./rule.js";
+import type { Candidate, Conflict, Score } from "./refusal.js";
 
 /** Where one VM should run, and why. */
 export interface VmPlacement {

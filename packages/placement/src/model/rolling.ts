@@ -1,5 +1,5 @@
 import type { Action, Unplaced } from "./plan.js";
-import type { Conflict } from "./rule.js";
+import type { Conflict } from "./refusal.js";
 
 /** Hosts that are emptied and taken down, each once. */
 export interface RollingRequest {

@@ -1,5 +1,5 @@
 import type { Plan } from "./plan.js";
-import type { Conflict } from "./rule.js";
+import type { Conflict } from "./refusal.js";
 
 /** Where VMs restart when these hosts fail at the same time. */
 export interface FailoverPlan extends Plan {

@@ -1,5 +1,5 @@
 import type { Plan } from "./plan.js";
-import type { Rule } from "./rule.js";
+import type { Refusal } from "./refusal.js";
 import type { Survival } from "./survival.js";
 
 /** Capacity of a pool. */
@@ -33,5 +33,5 @@ export interface Agility {
    */
   readonly hosts: readonly string[];
   /** The rules that exclude the other hosts, each once. */
-  readonly reasons: readonly Rule[];
+  readonly reasons: readonly Refusal[];
 }

@@ -1,5 +1,5 @@
 import type { Assignment } from "../assignment/assignment.js";
-import type { Rule } from "../model/rule.js";
+import type { Refusal } from "../model/refusal.js";
 import { HostSelector } from "../place/host-selector.js";
 import { refusalsOf } from "../rules/host-rules.js";
 import { eligibility, state } from "../rules/eligibility.js";
@@ -181,9 +181,9 @@ export class Displacement {
   }
 
   /** The first refusal when the VMs are added one after another. */
-  #firstRefusal(host: number, unit: readonly number[]): Rule | undefined {
+  #firstRefusal(host: number, unit: readonly number[]): Refusal | undefined {
     const assignment = this.#assignment;
-    let missing: Rule | undefined;
+    let missing: Refusal | undefined;
     let taken = 0;
     while (taken < unit.length) {
       [missing] = refusalsOf(assignment, unit[taken]!, host);
@@ -195,7 +195,7 @@ export class Displacement {
   }
 
   /** @param free VMs that may be migrated, by ascending memory */
-  #relieving(missing: Rule, free: readonly number[]): number | undefined {
+  #relieving(missing: Refusal, free: readonly number[]): number | undefined {
     const { vms, vmMemory, vmModels, vmVcpus } = this.#assignment.pool;
     if (missing.rule === "memory")
       return free.find((vm) => vmMemory[vm]! >= missing.missing) ?? free.at(-1);

@@ -1,5 +1,5 @@
 import type { Assignment } from "../assignment/assignment.js";
-import type { Candidate } from "../model/rule.js";
+import type { Candidate } from "../model/refusal.js";
 import { refusalsOf } from "../rules/host-rules.js";
 import { compareScores, scoreOf } from "./score.js";
 

@@ -1,5 +1,5 @@
 import type { Assignment } from "../assignment/assignment.js";
-import type { Score } from "../model/rule.js";
+import type { Score } from "../model/refusal.js";
 
 /** How well a host suits a VM that is not counted there. */
 export function scoreOf(

@@ -1,5 +1,5 @@
 import { Assignment } from "../assignment/assignment.js";
-import type { Rule } from "../model/rule.js";
+import type { Refusal } from "../model/refusal.js";
 import type { Agility } from "../model/what-if.js";
 import type { IndexedPool } from "../pool/indexed-pool.js";
 import { refusalsOf } from "../rules/host-rules.js";
@@ -19,7 +19,7 @@ export function agilityOf(pool: IndexedPool, id: string): Agility {
   const vm = pool.vms.of(id);
   const empty = Assignment.of(pool, new Int32Array(pool.vms.size).fill(-1));
   const hosts: string[] = [];
-  const why = new Map<string, Rule>();
+  const why = new Map<string, Refusal>();
   for (const [host, name] of pool.hosts.ids.entries()) {
     const binding = refusalsOf(empty, vm, host).filter(({ rule }) =>
       BINDING.has(rule),
@@ -32,7 +32,7 @@ export function agilityOf(pool: IndexedPool, id: string): Agility {
 }
 
 /** The missing amount differs between hosts: the last one is reported. */
-function keyOf(rule: Rule): string {
+function keyOf(rule: Refusal): string {
   return Object.entries(rule)
     .filter(([name]) => name !== "missing")
     .join();

@@ -1,4 +1,4 @@
-import type { Rule } from "../model/rule.js";
+import type { Refusal } from "../model/refusal.js";
 import { DISABLED, UP } from "../pool/indexed-pool.js";
 import type { HostRule } from "./host-rule.js";
 
@@ -19,7 +19,7 @@ export const eligibility: HostRule = {
     const { srs, networks, hostAffinities } =
       pool.eligibility.classes[pool.eligibility.classOf[vm]!]!;
     const model = pool.hostModels[host]!;
-    const out: Rule[] = [];
+    const out: Refusal[] = [];
     for (const sr of srs)
       if (!model.srs.includes(sr)) out.push({ rule: "sr", sr });
     for (const network of networks)

@@ -1,6 +1,6 @@
 import type { Assignment } from "../assignment/assignment.js";
 import type { GroupModel } from "../model/pool-model.js";
-import type { Rule } from "../model/rule.js";
+import type { Refusal } from "../model/refusal.js";
 import type { HostRule } from "./host-rule.js";
 
 /**
@@ -22,7 +22,7 @@ export const groups: HostRule = {
   explain: (assignment, vm, host) => {
     const { groupsOf, models } = assignment.pool.groups;
     const end = groupsOf.offsets[vm + 1] ?? 0;
-    const out: Rule[] = [];
+    const out: Refusal[] = [];
     for (let at = groupsOf.offsets[vm] ?? 0; at < end; at++) {
       const group = groupsOf.values[at]!;
       if (groupAllows(assignment, group, vm, host)) continue;

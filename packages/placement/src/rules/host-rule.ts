@@ -1,5 +1,5 @@
 import type { Assignment } from "../assignment/assignment.js";
-import type { Rule } from "../model/rule.js";
+import type { Refusal } from "../model/refusal.js";
 
 /**
  * One rule by which hosts refuse VMs, in two consistent forms: `allows` is
@@ -10,7 +10,7 @@ export interface HostRule {
   /**
    * Name of its refusals. Absent: they have several names, given by `explain`.
    */
-  readonly name?: Rule["rule"];
+  readonly name?: Refusal["rule"];
   /** Whether the rule applies to any object of the pool. Absent: always. */
   readonly isRelevant?: (assignment: Assignment) => boolean;
   readonly allows: (
@@ -23,5 +23,5 @@ export interface HostRule {
     assignment: Assignment,
     vm: number,
     host: number,
-  ) => Rule[];
+  ) => Refusal[];
 }

@@ -1,5 +1,5 @@
 import type { Assignment } from "../assignment/assignment.js";
-import type { Rule } from "../model/rule.js";
+import type { Refusal } from "../model/refusal.js";
 import { devices, memory, vcpus } from "./capacity.js";
 import { groups } from "./groups.js";
 import type { HostRule } from "./host-rule.js";
@@ -34,6 +34,6 @@ export function refusalsOf(
   assignment: Assignment,
   vm: number,
   host: number,
-): Rule[] {
+): Refusal[] {
   return ALL.flatMap((rule) => rule.explain(assignment, vm, host));
 }

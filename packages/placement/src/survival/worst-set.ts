@@ -10,7 +10,7 @@ import { Packing } from "../solver/packing.js";
 import { toProblem } from "../solver/problem.js";
 import { allRules } from "../solver/active-rules.js";
 import type { Assignment } from "../assignment/assignment.js";
-import type { Conflict } from "../model/rule.js";
+import type { Conflict } from "../model/refusal.js";
 import type { Survival } from "../model/survival.js";
 import type { FailureModel } from "./failure-model.js";
 

@@ -5,7 +5,7 @@ import type {
   Limits,
   HostAffinityModel,
   PoolModel,
-  RuleName,
+  RefusalName,
   Score,
   VmModel,
 } from "@xo-server/placement";
@@ -72,11 +72,11 @@ export class Standing {
   }
 
   /** Names of all rules by which a VM may not come to a host, or stay there. */
-  refusals(id: string, hostId: string): Set<RuleName> {
+  refusals(id: string, hostId: string): Set<RefusalName> {
     const vm = this.vms.get(id)!;
     const host = this.hosts.get(hostId)!;
-    const out = new Set<RuleName>();
-    const refuseIf = (is: boolean, rule: RuleName) => is && out.add(rule);
+    const out = new Set<RefusalName>();
+    const refuseIf = (is: boolean, rule: RefusalName) => is && out.add(rule);
     refuseIf(host.state !== "up", "state");
     refuseIf(!vm.srs.every((sr) => host.srs.includes(sr)), "sr");
     const { networks } = host;

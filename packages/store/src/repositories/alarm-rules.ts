@@ -4,7 +4,7 @@ import type { AlarmRuleRow } from "../schema/tables.js";
 import type { RepositoryContext } from "./repository-context.js";
 
 /** A condition that raises alarms, and the targets to notify. */
-export interface AlarmRule {
+export interface StoredAlarmRule {
   readonly id: string;
   readonly name: string;
   /** JSON, without secrets. */
@@ -32,12 +32,12 @@ export class AlarmRules {
     return this.#context.tables.alarmRules.size;
   }
 
-  get(id: string): AlarmRule | undefined {
+  get(id: string): StoredAlarmRule | undefined {
     const row = this.#context.tables.alarmRules.get(id);
     return row && toRule(row);
   }
 
-  *list(): IterableIterator<AlarmRule> {
+  *list(): IterableIterator<StoredAlarmRule> {
     for (const row of this.#context.tables.alarmRules.values())
       yield toRule(row);
   }
@@ -52,7 +52,7 @@ export class AlarmRules {
   }
 
   /** @throws XoError LIMIT_REACHED, VALUE_TOO_LARGE, INVALID_PARAMETERS */
-  async create(rule: NewAlarmRule): Promise<AlarmRule> {
+  async create(rule: NewAlarmRule): Promise<StoredAlarmRule> {
     const { tables, committer, clock, createId } = this.#context;
     const now = clock.now();
     const id = createId();
@@ -67,7 +67,7 @@ export class AlarmRules {
   }
 
   /** Replaces all members. @throws XoError NO_SUCH_OBJECT, VALUE_TOO_LARGE, INVALID_PARAMETERS */
-  async replace(id: string, rule: NewAlarmRule): Promise<AlarmRule> {
+  async replace(id: string, rule: NewAlarmRule): Promise<StoredAlarmRule> {
     const { tables, committer, clock } = this.#context;
     tables.alarmRules.require(id);
     const columns = {
@@ -101,7 +101,7 @@ export class AlarmRules {
   }
 }
 
-function toRule(row: AlarmRuleRow): AlarmRule {
+function toRule(row: AlarmRuleRow): StoredAlarmRule {
   return {
     id: row.id,
     name: row.name,

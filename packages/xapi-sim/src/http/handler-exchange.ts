@@ -27,7 +27,7 @@ export interface HandlerIo {
 }
 
 /** How a handler's request and response are served: the task that can be cancelled, the faults. */
-export interface Exchange {
+export interface HandlerExchange {
   readonly head: RequestHead;
   readonly io: HandlerIo;
   readonly task: Pick<TaskContext, "ref" | "signal"> | undefined;
@@ -40,11 +40,11 @@ export interface Exchange {
 const MAX_DISCARDED_BYTES = 64 * 2 ** 20;
 
 /** Faults meet what the client sends where it sends something, else what it receives. */
-function sends({ head }: Exchange): boolean {
+function sends({ head }: HandlerExchange): boolean {
   return head.method === "PUT" || head.method === "POST";
 }
 
-export function toRequest(exchange: Exchange): HandlerRequest {
+export function toRequest(exchange: HandlerExchange): HandlerRequest {
   const { head, io, task, connection } = exchange;
   const { method, path, query, version, headers, contentLength } = head;
   return {
@@ -79,13 +79,13 @@ export function toRequest(exchange: Exchange): HandlerRequest {
 }
 
 export class SocketResponse implements HandlerResponse {
-  readonly #exchange: Exchange;
+  readonly #exchange: HandlerExchange;
   readonly #head: RequestHead;
   readonly #io: HandlerIo;
   #outcome: Promise<boolean> | "taken" | undefined;
   #isUnread = false;
 
-  constructor(exchange: Exchange) {
+  constructor(exchange: HandlerExchange) {
     this.#exchange = exchange;
     this.#head = exchange.head;
     this.#io = exchange.io;
@@ -178,7 +178,7 @@ export class SocketResponse implements HandlerResponse {
 
 /** Applies faults to the connection of a transfer. */
 export function transferConnection(
-  { head, io }: Pick<Exchange, "head" | "io">,
+  { head, io }: Pick<HandlerExchange, "head" | "io">,
   { clock, faults }: Pick<TransferConnection, "clock" | "faults">,
 ): TransferConnection {
   const { socket, closed } = io;

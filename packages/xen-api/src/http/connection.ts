@@ -13,14 +13,14 @@ import {
 } from "./response-head.js";
 
 /** One request and how to handle its answer. */
-export interface Exchange {
+export interface HttpExchange {
   readonly request: readonly (string | Uint8Array)[];
   /** Chooses the sink of the body by the head. An error thrown here rejects the exchange. */
   readonly onHead: (head: ResponseHead) => BodySink;
   readonly maxBodyBytes: number;
 }
 
-interface RunningExchange extends Exchange {
+interface RunningExchange extends HttpExchange {
   body: BodyReader | undefined;
   head: ResponseHead | undefined;
   readonly resolve: (bytes: number) => void;
@@ -94,7 +94,7 @@ export class Connection {
    * @returns size of the body, in bytes
    * @throws XoError CONNECTION_LOST, ANSWER_TOO_LARGE, BAD_ANSWER, and what onHead throws
    */
-  run(exchange: Exchange): Promise<number> {
+  run(exchange: HttpExchange): Promise<number> {
     return new Promise((resolve, reject) => {
       const socket = this.#socket;
       this.#responseBytes = 0;

@@ -23,7 +23,7 @@ export interface ActivityOptions {
   readonly catalog: Pick<Catalog, "follow" | "get" | "settled" | "tables">;
   readonly inventory: Pick<
     Inventory,
-    "onPoolStatus" | "poolStatus" | "pools" | "runInSlices"
+    "onMirrorStatus" | "mirrorStatus" | "pools" | "runInSlices"
   >;
   readonly clock: WallClock;
   readonly logger: Pick<Logger, "warn">;

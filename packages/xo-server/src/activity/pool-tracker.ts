@@ -1,7 +1,10 @@
 import type { Catalog, Inventory } from "@xo-server/inventory";
 
 export interface PoolWatchOptions {
-  readonly inventory: Pick<Inventory, "onPoolStatus" | "poolStatus" | "pools">;
+  readonly inventory: Pick<
+    Inventory,
+    "onMirrorStatus" | "mirrorStatus" | "pools"
+  >;
   readonly catalog: Pick<Catalog, "settled">;
   readonly onConnected: (pool: string) => void;
   readonly onLost: (pool: string) => void;
@@ -21,7 +24,7 @@ export class PoolTracker {
   constructor(options: PoolWatchOptions) {
     this.#options = options;
     const { inventory } = options;
-    this.#unsubscribe = inventory.onPoolStatus((pool) => {
+    this.#unsubscribe = inventory.onMirrorStatus((pool) => {
       this.#track(pool);
     });
     for (const pool of inventory.pools) this.#track(pool);
@@ -60,6 +63,6 @@ export class PoolTracker {
   }
 
   #stateOf(pool: string) {
-    return this.#options.inventory.poolStatus(pool)?.state;
+    return this.#options.inventory.mirrorStatus(pool)?.state;
   }
 }

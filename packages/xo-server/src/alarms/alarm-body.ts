@@ -1,6 +1,6 @@
 import type { Alarm } from "@xo-server/store";
 import type { Match } from "./match.js";
-import type { Rule, Severity } from "./rule.js";
+import type { AlarmRule, Severity } from "./alarm-rule.js";
 
 /** The stored description of an alarm, as it was when the alarm was raised. */
 export interface AlarmBody extends Omit<Match, "key" | "objectId"> {
@@ -11,7 +11,7 @@ export interface AlarmBody extends Omit<Match, "key" | "objectId"> {
 }
 
 export function toBody(
-  { name: ruleName, severity }: Rule,
+  { name: ruleName, severity }: AlarmRule,
   { type, name, pool, value, text }: Match,
 ): AlarmBody {
   return {

@@ -4,7 +4,7 @@ import type { Logger } from "../log/logger.js";
 import { toBody } from "./alarm-body.js";
 import type { Match } from "./match.js";
 import { toNoticeBody, toNotices, type NoticeEvent } from "./notice.js";
-import type { Rule } from "./rule.js";
+import type { AlarmRule } from "./alarm-rule.js";
 
 export interface AlarmWriterOptions {
   readonly store: Pick<Store, "alarms">;
@@ -30,12 +30,12 @@ const PAGE = 1_000;
 
 /** Pending changes of one rule. */
 class Batch {
-  rule: Rule;
+  rule: AlarmRule;
   readonly raising = new Map<string, NewAlarm>();
   readonly events: NewAlarm[] = [];
   readonly clearing = new Set<string>();
   omitted = 0;
-  constructor(rule: Rule) {
+  constructor(rule: AlarmRule) {
     this.rule = rule;
   }
 }
@@ -78,7 +78,7 @@ export class AlarmWriter {
     return byRule;
   }
 
-  raise(rule: Rule, match: Match): void {
+  raise(rule: AlarmRule, match: Match): void {
     const { key, objectId } = match;
     const batch = this.#batch(rule);
     // The clearing was not written yet: the alarm stays open.
@@ -92,7 +92,7 @@ export class AlarmWriter {
     });
   }
 
-  clear(rule: Rule, key: string): void {
+  clear(rule: AlarmRule, key: string): void {
     const batch = this.#batch(rule);
     // Cleared before it was written: it was never raised.
     if (batch.raising.delete(key)) return;
@@ -100,7 +100,7 @@ export class AlarmWriter {
   }
 
   /** Records an event: an alarm that is cleared as soon as it is raised. */
-  recordEvent(rule: Rule, match: Match, at: number): void {
+  recordEvent(rule: AlarmRule, match: Match, at: number): void {
     const { key, objectId } = match;
     const batch = this.#batch(rule);
     if (batch.events.length >= MAX_EVENTS) {
@@ -118,12 +118,12 @@ export class AlarmWriter {
   }
 
   /** Reports the number of matching objects beyond the maximum. */
-  reportOmitted(rule: Rule, count: number): void {
+  reportOmitted(rule: AlarmRule, count: number): void {
     this.#batch(rule).omitted = count;
   }
 
   /** Clears all open alarms of a rule without notices. */
-  async clearAll({ id }: Pick<Rule, "id">): Promise<void> {
+  async clearAll({ id }: Pick<AlarmRule, "id">): Promise<void> {
     this.#discard(id);
     await this.#writing;
     const { store, clock, onWritten } = this.#options;
@@ -153,7 +153,7 @@ export class AlarmWriter {
     this.#batches.delete(ruleId);
   }
 
-  #batch(rule: Rule): Batch {
+  #batch(rule: AlarmRule): Batch {
     const batch = this.#batches.get(rule.id) ?? new Batch(rule);
     batch.rule = rule;
     this.#batches.set(rule.id, batch);
@@ -255,7 +255,7 @@ export class AlarmWriter {
   }
 
   #toNotices(
-    rule: Rule,
+    rule: AlarmRule,
     event: NoticeEvent,
     alarms: readonly Alarm[],
     omitted: number,

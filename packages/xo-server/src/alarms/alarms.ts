@@ -30,7 +30,7 @@ import {
 import { FollowedPools } from "./followed-pools.js";
 import { PoolWatcher } from "./pool-watcher.js";
 import { Reminders } from "./reminders.js";
-import { toRule, type Rule } from "./rule.js";
+import { toAlarmRule, type AlarmRule } from "./alarm-rule.js";
 import { RuleState } from "./rule-state.js";
 import { createNoticeDescriber } from "./notice-describer.js";
 import { SERVER_TYPE, type ReadServerMetric } from "./server-metrics.js";
@@ -67,7 +67,7 @@ export interface RuleStatus {
 }
 
 interface ActiveRule {
-  readonly rule: Rule;
+  readonly rule: AlarmRule;
   readonly state: RuleState;
   problem?: string;
 }
@@ -159,7 +159,7 @@ export class Alarms {
     const stored = store.alarmRules.get(ruleId);
     if (stored === undefined)
       throw new XoError("NO_SUCH_OBJECT", { type: "alarm rule", id: ruleId });
-    const rule = toRule(stored);
+    const rule = toAlarmRule(stored);
     return Promise.all(
       rule.targets.map((target) =>
         this.testTarget(
@@ -209,7 +209,7 @@ export class Alarms {
     if (this.#isStopped) return;
     const { alarmRules } = this.#options.store;
     const rules = new Map(
-      Array.from(alarmRules.list(), toRule).map((rule) => [rule.id, rule]),
+      Array.from(alarmRules.list(), toAlarmRule).map((rule) => [rule.id, rule]),
     );
     for (const id of [...this.#active.keys()])
       if (!rules.has(id)) this.#drop(id);
@@ -229,7 +229,7 @@ export class Alarms {
   }
 
   async #follow(
-    rule: Rule,
+    rule: AlarmRule,
     before: ReadonlyMap<string, readonly Alarm[]>,
   ): Promise<void> {
     const old = this.#active.get(rule.id);
@@ -259,7 +259,7 @@ export class Alarms {
     }
   }
 
-  async #watch(rule: Rule, state: RuleState): Promise<ConditionWatcher> {
+  async #watch(rule: AlarmRule, state: RuleState): Promise<ConditionWatcher> {
     const { queries, catalog, listPools, clock } = this.#options;
     const { on } = rule;
     switch (on.kind) {

@@ -5,7 +5,7 @@ import {
   type Filter,
   type LiveRequest,
 } from "@xo-server/inventory";
-import type { Condition, StatisticCondition } from "./rule.js";
+import type { Condition, StatisticCondition } from "./alarm-rule.js";
 
 /**
  * Maximum number of objects per rule: a change of all of them is processed at

@@ -1,6 +1,6 @@
 import { sizeText } from "../notifications/size-text.js";
 import { SERVER_TYPE } from "./server-metrics.js";
-import type { Condition, StatisticCondition } from "./rule.js";
+import type { Condition, StatisticCondition } from "./alarm-rule.js";
 
 /** Last parts of paths of sizes in bytes. */
 const SIZES = /(^|\.)(memory|size|usage|physical_usage|chainPhysicalUsage)$/;

@@ -1,6 +1,6 @@
 import type { Store } from "@xo-server/store";
 import { toRuleBody } from "./parse-rule.js";
-import type { Condition, Severity } from "./rule.js";
+import type { Condition, Severity } from "./alarm-rule.js";
 import { SERVER_TYPE } from "./server-metrics.js";
 
 /** Set once: rules that an administrator has deleted are not created again. */

@@ -14,7 +14,7 @@ import type {
   ConditionWatcher,
 } from "./match.js";
 import { QueryWindow } from "./query-window.js";
-import type { Condition } from "./rule.js";
+import type { Condition } from "./alarm-rule.js";
 
 type EventCondition = Extract<Condition, { kind: "message" | "task" }>;
 

@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
 import type { NoticeBody, NoticeEvent } from "./notice.js";
-import type { Rule } from "./rule.js";
+import type { AlarmRule } from "./alarm-rule.js";
 
 /** What a notice has of its rule. */
 export type ExampleRule = Pick<
-  Rule,
+  AlarmRule,
   "id" | "name" | "severity" | "on" | "forSeconds"
 >;
 

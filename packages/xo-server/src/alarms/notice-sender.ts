@@ -7,7 +7,7 @@ import type { SendMessage } from "../notifications/send-message.js";
 import type { Target, TargetSecret } from "../notifications/target.js";
 import { toMessage } from "./message-text.js";
 import type { NoticeBody } from "./notice.js";
-import { toRule } from "./rule.js";
+import { toAlarmRule } from "./alarm-rule.js";
 
 export interface NoticeSenderOptions {
   readonly store: Pick<Store, "alarmRules" | "alarmNotices">;
@@ -149,7 +149,7 @@ export class NoticeSender {
     const { id, ruleId, targetId, attempts } = notice;
     const rule = alarmRules.get(ruleId);
     const target =
-      rule && toRule(rule).targets.find((one) => one.id === targetId);
+      rule && toAlarmRule(rule).targets.find((one) => one.id === targetId);
     // The target was removed.
     if (target === undefined) return alarmNotices.delete(id);
     try {

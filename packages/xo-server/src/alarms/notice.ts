@@ -1,6 +1,6 @@
 import type { Alarm, NewNotice } from "@xo-server/store";
 import { bodyOf } from "./alarm-body.js";
-import type { Condition, Rule, Severity } from "./rule.js";
+import type { Condition, AlarmRule, Severity } from "./alarm-rule.js";
 
 /** Why a notice is sent. */
 export type NoticeEvent = "raised" | "ended" | "reminder" | "test";
@@ -48,7 +48,7 @@ export interface NoticeBody {
 const MAX_NAMED = 20;
 
 export function toNoticeBody(
-  rule: Rule,
+  rule: AlarmRule,
   event: NoticeEvent,
   about: {
     readonly alarms: readonly Alarm[];
@@ -67,7 +67,7 @@ export function toNoticeBody(
 }
 
 /** One notice per target. */
-export function toNotices(rule: Rule, body: NoticeBody): NewNotice[] {
+export function toNotices(rule: AlarmRule, body: NoticeBody): NewNotice[] {
   if (body.total === 0) return [];
   return rule.targets.map(({ id }) => ({
     ruleId: rule.id,

@@ -16,7 +16,7 @@ import type {
   ConditionWatcher,
 } from "./match.js";
 import { QueryWindow } from "./query-window.js";
-import type { Condition, StatisticCondition } from "./rule.js";
+import type { Condition, StatisticCondition } from "./alarm-rule.js";
 
 type Objects = Extract<Condition, { kind: "statistic" | "object" }>;
 

@@ -7,7 +7,11 @@ import {
   SERVER_TYPE,
   serverMetrics,
 } from "./server-metrics.js";
-import type { Condition, StatisticCondition, RuleBody } from "./rule.js";
+import type {
+  Condition,
+  StatisticCondition,
+  AlarmRuleBody,
+} from "./alarm-rule.js";
 
 /**
  * @throws XoError INVALID_PARAMETERS, FILTER_INVALID: the condition can never
@@ -77,8 +81,8 @@ export function withNewRuleDefaults<
 
 /** Completes a rule with the defaults. */
 export function toRuleBody(
-  input: Partial<RuleBody> & Pick<RuleBody, "on">,
-): RuleBody {
+  input: Partial<AlarmRuleBody> & Pick<AlarmRuleBody, "on">,
+): AlarmRuleBody {
   return {
     enabled: input.enabled ?? true,
     severity: input.severity ?? "warning",

@@ -2,7 +2,7 @@ import type { WallClock } from "@xo-server/kit";
 import type { Alarm, Store } from "@xo-server/store";
 import type { Logger } from "../log/logger.js";
 import { toNoticeBody, toNotices } from "./notice.js";
-import type { Rule } from "./rule.js";
+import type { AlarmRule } from "./alarm-rule.js";
 
 export interface RemindersOptions {
   readonly store: Pick<Store, "alarms">;
@@ -25,7 +25,7 @@ export class Reminders {
     this.#options = options;
   }
 
-  follow(rules: readonly Rule[]): void {
+  follow(rules: readonly AlarmRule[]): void {
     const reminded = new Map(
       rules
         .filter((rule) => rule.enabled && rule.remindEverySeconds > 0)
@@ -42,7 +42,7 @@ export class Reminders {
     this.follow([]);
   }
 
-  #wait(rule: Rule): void {
+  #wait(rule: AlarmRule): void {
     const every = 1000 * rule.remindEverySeconds;
     const timer = this.#options.clock.setTimeout(() => {
       this.#wait(rule);
@@ -59,7 +59,7 @@ export class Reminders {
     this.#timers.set(rule.id, { timer, every });
   }
 
-  async #remind(rule: Rule): Promise<void> {
+  async #remind(rule: AlarmRule): Promise<void> {
     const { store, clock, onWritten } = this.#options;
     const open: Alarm[] = (
       await store.alarms.list({ isOpen: true, limit: PAGE })

@@ -3,7 +3,7 @@ import type { Alarm } from "@xo-server/store";
 import { bodyOf } from "./alarm-body.js";
 import type { Match, MatchHandler, ConditionWatcher } from "./match.js";
 import type { AlarmWriter } from "./alarm-writer.js";
-import type { Rule } from "./rule.js";
+import type { AlarmRule } from "./alarm-rule.js";
 
 export interface RuleStateOptions {
   readonly writer: AlarmWriter;
@@ -39,7 +39,7 @@ interface Pending {
  * timer serves all pending matches, because all wait equally long.
  */
 export class RuleState implements MatchHandler {
-  readonly #rule: Rule;
+  readonly #rule: AlarmRule;
   readonly #options: RuleStateOptions;
   /** In order of their start. */
   readonly #pending = new Map<string, Pending>();
@@ -58,7 +58,11 @@ export class RuleState implements MatchHandler {
   #unknownTimer: unknown;
 
   /** @param before alarms of the rule, newest first */
-  constructor(rule: Rule, before: readonly Alarm[], options: RuleStateOptions) {
+  constructor(
+    rule: AlarmRule,
+    before: readonly Alarm[],
+    options: RuleStateOptions,
+  ) {
     this.#rule = rule;
     this.#options = options;
     this.#startedAt = options.clock.now();

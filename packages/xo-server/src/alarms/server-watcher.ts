@@ -6,7 +6,7 @@ import type {
   MatchHandler,
   UnmatchedState,
 } from "./match.js";
-import type { StatisticCondition } from "./rule.js";
+import type { StatisticCondition } from "./alarm-rule.js";
 import {
   SERVER_TYPE,
   type ExplainedValue,

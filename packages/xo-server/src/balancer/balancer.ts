@@ -25,7 +25,7 @@ export interface BalancerParts extends Omit<
 }
 
 /** Policy and state of one pool. */
-export interface PoolStatus {
+export interface BalancerStatus {
   readonly policy: Policy;
   /** False: the default policy, none has been set. */
   readonly isSet: boolean;
@@ -97,7 +97,9 @@ export class Balancer {
    * By pool id.
    * @throws XoError STORE_UNAVAILABLE
    */
-  async statuses(pools: readonly string[]): Promise<Map<string, PoolStatus>> {
+  async statuses(
+    pools: readonly string[],
+  ): Promise<Map<string, BalancerStatus>> {
     const watches = await this.#parts.store.balancerWatches.list();
     const others = new Map(
       watches
@@ -125,7 +127,7 @@ export class Balancer {
     return this.#parts.store.balancerRuns.list({ pool, ...page });
   }
 
-  #statusOf(pool: string, other: PublishedState | undefined): PoolStatus {
+  #statusOf(pool: string, other: PublishedState | undefined): BalancerStatus {
     const here = this.#pools.get(pool);
     const isElsewhere = other !== undefined && here?.isHere !== true;
     const off: PublishedState = { state: { state: "off" }, since: 0 };

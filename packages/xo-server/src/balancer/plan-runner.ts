@@ -6,7 +6,11 @@ import type { Logger } from "../log/logger.js";
 import type { AuthenticatedUser } from "../auth/authenticated-user.js";
 import type { Tasks } from "../tasks/tasks.js";
 import type { TaskContext } from "../tasks/task-context.js";
-import { changeOf, migrateVm, type MigrateVmParts } from "./migrate-vm.js";
+import {
+  changeOf,
+  executeMigration,
+  type MigrationParts,
+} from "./execute-migration.js";
 import type { Policy } from "./policy.js";
 import { PoolRun, type RunEnd, type StopReason } from "./pool-run.js";
 import { recordOf } from "./deprecated-names.js";
@@ -55,7 +59,7 @@ export interface RunResult {
   readonly error?: XoError;
 }
 
-export interface PlanRunnerParts extends MigrateVmParts {
+export interface PlanRunnerParts extends MigrationParts {
   readonly store: Pick<Store, "balancerRuns">;
   readonly tasks: Pick<Tasks, "run">;
   readonly nameOf: (id: string) => string;
@@ -169,7 +173,12 @@ export class PlanRunner {
       changeOf: (move) => changeOf(move, this.#parts.objects),
       check: () => stopReason(vms),
       move: (move, part) =>
-        migrateVm(move, { pool, run: run.id, person }, part, this.#parts),
+        executeMigration(
+          move,
+          { pool, run: run.id, person },
+          part,
+          this.#parts,
+        ),
       onChange: (done) => void onMoving({ run: run.id, done, total }),
     });
   }

@@ -10,7 +10,7 @@ import {
   type BalancePlanner,
   type BalancerInput,
 } from "./balancer-input.js";
-import { balancerUser } from "./migrate-vm.js";
+import { balancerUser } from "./execute-migration.js";
 import type { Policy } from "./policy.js";
 import { toReason, type StopReason } from "./pool-run.js";
 import { pauseReasonOf, type PoolObservation } from "./pool-observation.js";

@@ -1,4 +1,4 @@
-import type { PoolStatus } from "./balancer.js";
+import type { BalancerStatus } from "./balancer.js";
 import { isNotice, reasonOf, type PublicReason } from "./public-reason.js";
 import type { StateName } from "./state.js";
 import type { MaySee } from "./visible-vms.js";
@@ -17,7 +17,7 @@ export interface PublicState {
 }
 
 export function toPublicState(
-  { published, isOnOtherServer: isElsewhere }: PoolStatus,
+  { published, isOnOtherServer: isElsewhere }: BalancerStatus,
   maySee?: MaySee,
 ): PublicState {
   const { state, since, next } = published;

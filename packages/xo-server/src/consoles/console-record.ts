@@ -2,7 +2,7 @@ import type { WallClock } from "@xo-server/kit";
 import { randomUUID } from "node:crypto";
 import type { Audit } from "../operations/audit.js";
 import type { CallContext } from "../operations/operation.js";
-import type { ConsoleTraffic } from "./console-session.js";
+import type { ConsoleTraffic } from "./console-connection.js";
 import type { ConsoleKind } from "./console-target.js";
 
 /** The caller, and the object. */

@@ -14,7 +14,10 @@ import type { Pools } from "../pools/pools.js";
 import { ConsoleAccess, type ConsoleSummary } from "./console-access.js";
 import { ConsoleCounts } from "./console-counts.js";
 import { ConsoleRecord } from "./console-record.js";
-import { ConsoleSession, type ConsoleTraffic } from "./console-session.js";
+import {
+  ConsoleConnection,
+  type ConsoleTraffic,
+} from "./console-connection.js";
 import {
   findConsole,
   type ConsoleKind,
@@ -63,7 +66,7 @@ export class Consoles {
   readonly #options: ConsolesOptions;
   readonly #access: ConsoleAccess;
   readonly #counts: ConsoleCounts;
-  readonly #open = new Set<ConsoleSession>();
+  readonly #open = new Set<ConsoleConnection>();
   /** Of all that are open or being opened. */
   readonly #running = new Set<AbortController>();
   /** Sessions that have ended and are being written to the audit log. */
@@ -119,12 +122,12 @@ export class Consoles {
 
   /** The user of a client, or the user's rights, have changed. */
   renew(client: Client): void {
-    if (client instanceof ConsoleSession) client.renew();
+    if (client instanceof ConsoleConnection) client.renew();
   }
 
   /** Ends all consoles. Resolves when the audit log is written. */
   async stop(): Promise<void> {
-    for (const session of this.#open) session.close();
+    for (const connection of this.#open) connection.close();
     for (const running of this.#running)
       running.abort(new XoError("CLOSED", { what: "the server" }));
     // The audit entry follows the end by a promise.
@@ -194,26 +197,25 @@ export class Consoles {
     const { clock, config, sessions, pools } = this.#options;
     const { stream, owner, request } = opened;
     const { context } = request;
-    const session = new ConsoleSession({
+    const connection = new ConsoleConnection({
       socket,
       stream,
       clock,
       pingMs: config.pingMs,
       objection: () => this.#access.objection(owner.id, context),
     });
-    this.#open.add(session);
+    this.#open.add(connection);
     const leave = pools.xapi(owner.pool).onState(({ name }) => {
-      if (name === "stopped")
-        session.close("the pool is not followed any more");
+      if (name === "stopped") connection.close("the pool was disconnected");
     });
-    void session.ended.then((reason) => {
+    void connection.ended.then((reason) => {
       leave();
-      sessions.remove(session);
-      this.#open.delete(session);
-      this.#ended(opened, reason, session.traffic);
+      sessions.remove(connection);
+      this.#open.delete(connection);
+      this.#ended(opened, reason, connection.traffic);
     });
     // The session follows the tokens and rights of its user.
-    sessions.begin(session, context.client.session!);
+    sessions.begin(connection, context.client.session!);
   }
 
   #ended(opened: Opened, reason: string, traffic: ConsoleTraffic): void {

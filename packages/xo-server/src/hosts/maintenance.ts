@@ -20,7 +20,7 @@ export interface HostMaintenanceOptions extends EmptyOptions {
  * @throws XoError VMS_CANNOT_LEAVE: nothing was done; XapiError: the host is
  * enabled as before
  */
-export async function enterMaintenance(
+export async function enterHostMaintenance(
   host: PoolObject,
   parts: LeaveParts,
   { blocked, ...options }: HostMaintenanceOptions,
@@ -34,7 +34,7 @@ export async function enterMaintenance(
 }
 
 /** Enables a host. */
-export async function leaveMaintenance(
+export async function exitHostMaintenance(
   host: PoolObject,
   parts: MoveParts,
   { migrateBack }: { readonly migrateBack: boolean },

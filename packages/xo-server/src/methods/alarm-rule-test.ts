@@ -1,7 +1,7 @@
 import { XoError } from "@xo-server/model";
 import { Type } from "typebox";
 import { checkCondition } from "../alarms/parse-rule.js";
-import { ruleMembers } from "../alarms/rule.js";
+import { ruleMembers } from "../alarms/alarm-rule.js";
 import { toChatPayload } from "../notifications/chat-payload.js";
 import { toMailText } from "../notifications/message.js";
 import { splitTargets } from "../notifications/split-targets.js";

@@ -5,7 +5,11 @@ import {
   toRuleBody,
   withNewRuleDefaults,
 } from "../alarms/parse-rule.js";
-import { ruleMembers, toRule, type Rule } from "../alarms/rule.js";
+import {
+  ruleMembers,
+  toAlarmRule,
+  type AlarmRule,
+} from "../alarms/alarm-rule.js";
 import { MAX_TARGETS, splitTargets } from "../notifications/split-targets.js";
 import { Target, TargetInput } from "../notifications/target.js";
 import { alarmRuleTestOperations } from "./alarm-rule-test.js";
@@ -193,7 +197,7 @@ function toCurrent(tellsEnd: boolean | undefined) {
 
 const toPublic = async (
   { services }: Pick<OperationContext, "services">,
-  rules: readonly Rule[],
+  rules: readonly AlarmRule[],
 ): Promise<PublicRule[]> => {
   const failing = await services.store.alarmNotices.failing(MAX_UNDELIVERED);
   return rules.map((rule) => ({
@@ -231,7 +235,7 @@ export const alarmRuleGetAll = defineOperation({
   handler: (_params, context) =>
     toPublic(
       context,
-      Array.from(context.services.store.alarmRules.list(), toRule),
+      Array.from(context.services.store.alarmRules.list(), toAlarmRule),
     ),
 });
 

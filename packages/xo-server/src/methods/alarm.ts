@@ -7,7 +7,7 @@ import { XoError } from "@xo-server/model";
 import type { Alarm } from "@xo-server/store";
 import { Type, type Static } from "typebox";
 import { bodyOf } from "../alarms/alarm-body.js";
-import { severities } from "../alarms/rule.js";
+import { severities } from "../alarms/alarm-rule.js";
 import { readableTo } from "../objects/readable.js";
 import type { CallContext } from "../operations/operation.js";
 import { defineOperation, type OperationContext } from "./define-operation.js";

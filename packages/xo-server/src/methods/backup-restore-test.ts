@@ -122,7 +122,7 @@ export const backupArchiveGetRestorePicture = defineOperation({
     const found = await context.services.store.restorePictures.get(id);
     if (found !== undefined) return { time: found.time, png: found.png };
     throw new XoError("NO_SUCH_OBJECT", {
-      type: "picture of a restore test of",
+      type: "screenshot of a restore test of",
       id,
     });
   },

@@ -1,6 +1,6 @@
 import type { Catalog, ViewObject } from "@xo-server/inventory";
 import { Type, type Static } from "typebox";
-import type { Balancer, PoolStatus } from "../balancer/balancer.js";
+import type { Balancer, BalancerStatus } from "../balancer/balancer.js";
 import {
   toCurrentPolicy,
   toOldPolicyMembers,
@@ -9,7 +9,7 @@ import { policyChangeMembers } from "../balancer/policy.js";
 import { toPublicRun } from "../balancer/public-run.js";
 import { toMaySee, type MaySee } from "../balancer/visible-vms.js";
 import { toPublicState } from "../balancer/public-state.js";
-import { balancerUser } from "../balancer/migrate-vm.js";
+import { balancerUser } from "../balancer/execute-migration.js";
 import { readableTo } from "../objects/readable.js";
 import type { CallContext, HandlerContext } from "../operations/operation.js";
 import { defineOperation, type OperationContext } from "./define-operation.js";
@@ -211,7 +211,7 @@ function toCause({ user: person = balancerUser, task: work }: HandlerContext) {
 
 function toStanding(
   { id, name }: { readonly id: string; readonly name: string },
-  standing: PoolStatus,
+  standing: BalancerStatus,
   may: MaySee,
 ): Standing {
   const { policy, isSet } = standing;

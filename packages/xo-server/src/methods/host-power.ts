@@ -6,7 +6,10 @@ import {
   whileEmpty,
   type LeaveParts,
 } from "../hosts/empty-host.js";
-import { enterMaintenance, leaveMaintenance } from "../hosts/maintenance.js";
+import {
+  enterHostMaintenance,
+  exitHostMaintenance,
+} from "../hosts/maintenance.js";
 import { goDown, restartAgent } from "../hosts/restart.js";
 import { smartReboot } from "../hosts/smart-reboot.js";
 import { nameOf } from "../hosts/stuck-vms.js";
@@ -83,7 +86,7 @@ export const hostDisable = defineOperation({
       const { force = false, vmsToForceMigrate } = options;
       const blocked = toBlocked(vmsToForceMigrate, context.objects, context);
       const asked = { force, blocked };
-      await enterMaintenance(host, leaving(context, context), asked);
+      await enterHostMaintenance(host, leaving(context, context), asked);
     }
     await host.xapi.call("host.disable", [host.ref, ...autoEnable]);
     return true;
@@ -98,7 +101,7 @@ export const hostEnable = defineOperation({
   permission: may("enable"),
   rest: action("enable", "Enable"),
   handler: async ({ id, migrateBack = false }, context) => {
-    await leaveMaintenance(
+    await exitHostMaintenance(
       on(context, id),
       { objects: context.objects, work: context.task },
       { migrateBack },
@@ -131,9 +134,9 @@ export const hostSetMaintenanceMode = defineOperation({
     const host = on(context, id);
     const blocked = toBlocked(vmsToForceMigrate, context.objects, context);
     if (maintenance)
-      await enterMaintenance(host, leaving(context, context), { blocked });
+      await enterHostMaintenance(host, leaving(context, context), { blocked });
     else
-      await leaveMaintenance(
+      await exitHostMaintenance(
         host,
         { objects: context.objects, work },
         { migrateBack },

@@ -4,8 +4,8 @@ import { Type } from "typebox";
 import type { PoolObjects } from "../objects/pool-objects.js";
 import { defineOperation, type OperationContext } from "./define-operation.js";
 import {
-  enterMaintenance,
-  leaveMaintenance,
+  enterSrMaintenance,
+  exitSrMaintenance,
 } from "../storage/sr-maintenance.js";
 import { Chains, readImages, type ChainsInfo } from "../storage/vdi-chains.js";
 import { idOf, onId } from "./on-object.js";
@@ -59,7 +59,7 @@ export const srEnableMaintenanceMode = defineOperation({
   handler: async ({ id, vmsToShutdown = [] }, context) => {
     for (const vm of vmsToShutdown) context.check("operate:stop", "VM", vm);
     const { task: work } = context;
-    await enterMaintenance(on(context, id), vmsToShutdown, {
+    await enterSrMaintenance(on(context, id), vmsToShutdown, {
       objects: context.objects,
       work,
     });
@@ -74,7 +74,7 @@ export const srDisableMaintenanceMode = defineOperation({
     "Ends the maintenance mode of an SR: connects the hosts and starts the VMs that were shut down.",
   params: Type.Object({ id: idOf("an SR") }),
   handler: async ({ id }, context) => {
-    await leaveMaintenance(on(context, id), {
+    await exitSrMaintenance(on(context, id), {
       objects: context.objects,
       work: context.task,
     });

@@ -2,7 +2,7 @@ import { Type, type Static } from "typebox";
 import type { PoolObjects } from "../objects/pool-objects.js";
 import type { HandlerContext } from "../operations/operation.js";
 import { defineOperation } from "./define-operation.js";
-import { migrateVm, type Migration } from "../vms/migrate-vm.js";
+import { migrateVm, type MigrationRequest } from "../vms/migrate-vm.js";
 import { PoolScope } from "../vms/pool-scope.js";
 
 const optionalId = (description: string) =>
@@ -72,7 +72,7 @@ function plan(
   input: Static<typeof params>,
   objects: PoolObjects,
   context: HandlerContext,
-): Migration {
+): MigrationRequest {
   const vm = objects.get(input.vm, "VM");
   context.check("operate:place", "host", input.targetHost);
   const host = objects.get(input.targetHost, "host");

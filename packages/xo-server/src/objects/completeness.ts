@@ -1,6 +1,6 @@
 import type { Catalog, Inventory } from "@xo-server/inventory";
 
-type Pools = Pick<Inventory, "pools" | "poolStatus" | "onPoolStatus">;
+type Pools = Pick<Inventory, "pools" | "mirrorStatus" | "onMirrorStatus">;
 
 /**
  * Whether the mirror has the objects of all pools: false while the pools are
@@ -22,7 +22,7 @@ export class Completeness {
     this.#catalog = catalog;
     this.#loading = new Set(inventory.pools.filter((id) => this.#loads(id)));
     this.#isComplete = this.#loading.size === 0;
-    this.#unsubscribe = inventory.onPoolStatus((id) => {
+    this.#unsubscribe = inventory.onMirrorStatus((id) => {
       this.#update(id);
     });
   }
@@ -56,7 +56,7 @@ export class Completeness {
   }
 
   #loads(pool: string): boolean {
-    return this.#inventory.poolStatus(pool)?.isLoading === true;
+    return this.#inventory.mirrorStatus(pool)?.isLoading === true;
   }
 
   #update(pool: string): void {

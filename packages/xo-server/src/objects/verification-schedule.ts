@@ -5,7 +5,7 @@ import type { Logger } from "../log/logger.js";
 export interface VerificationScheduleOptions {
   readonly inventory: Pick<
     Inventory,
-    "pools" | "poolStatus" | "counts" | "verify"
+    "pools" | "mirrorStatus" | "counts" | "verify"
   >;
   /** Time between two comparisons, in ms; 0: none. */
   readonly intervalMs: number;
@@ -73,7 +73,7 @@ export class VerificationSchedule {
   }
 
   #isFollowed(pool: string): boolean {
-    const status = this.#options.inventory.poolStatus(pool);
+    const status = this.#options.inventory.mirrorStatus(pool);
     return status?.state === "watching" && status.staleSince === undefined;
   }
 }

@@ -2,7 +2,7 @@ import type {
   Candidate,
   ConflictRule,
   VmPlacement,
-  Rule,
+  Refusal,
 } from "@xo-server/placement";
 
 /**
@@ -20,7 +20,7 @@ export function summarizeRefusals(candidates: readonly Candidate[]): string {
   ).join(", ");
 }
 
-export function ruleNames(rules: readonly (Rule | ConflictRule)[]): string {
+export function ruleNames(rules: readonly (Refusal | ConflictRule)[]): string {
   return rules.map(({ rule }) => rule).join(", ");
 }
 

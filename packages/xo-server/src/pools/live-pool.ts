@@ -45,7 +45,7 @@ export class XapiPool implements LivePool {
       xapi.onState(() => {
         this.#update();
       }),
-      inventory.onPoolStatus((changed) => {
+      inventory.onMirrorStatus((changed) => {
         if (changed === id) this.#update();
       }),
     ];

@@ -4,7 +4,7 @@ import type { Pools } from "./pools.js";
 
 export interface UnloadedPoolsSources {
   readonly pools: Pick<Pools, "list">;
-  readonly inventory: Pick<Inventory, "poolStatus">;
+  readonly inventory: Pick<Inventory, "mirrorStatus">;
   readonly store: { readonly servers: Pick<Store["servers"], "list"> };
 }
 
@@ -21,7 +21,7 @@ export function unloadedPools(sources: UnloadedPoolsSources): string[] {
     ...connections
       .filter(
         ({ id, pool }) =>
-          pool === null || inventory.poolStatus(id)?.isLoading === true,
+          pool === null || inventory.mirrorStatus(id)?.isLoading === true,
       )
       .map(({ label }) => label),
     ...Array.from(store.servers.list())

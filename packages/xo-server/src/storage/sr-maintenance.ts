@@ -31,7 +31,7 @@ export interface MaintenanceParts {
  * @throws XoError INCORRECT_STATE: other VMs use it, or HA does; LEFT_BEHIND;
  * XapiError
  */
-export async function enterMaintenance(
+export async function enterSrMaintenance(
   sr: PoolObject,
   mayShutDown: readonly string[],
   parts: MaintenanceParts,
@@ -71,7 +71,7 @@ export async function enterMaintenance(
  * were shut down. A VM that does not start is a warning of the task.
  * @throws XoError INCORRECT_STATE: it is not in maintenance; XapiError
  */
-export async function leaveMaintenance(
+export async function exitSrMaintenance(
   sr: PoolObject,
   parts: MaintenanceParts,
 ): Promise<void> {

@@ -3,7 +3,7 @@ import type { PoolObject, PoolObjects } from "../objects/pool-objects.js";
 import { disksOf, readVbds, readRecord } from "./xapi-records.js";
 
 /** Where a VM, its disks and its interfaces are to go. */
-export interface Migration {
+export interface MigrationRequest {
   readonly vm: PoolObject;
   /** A host of the same pool or of another. */
   readonly host: PoolObject;
@@ -24,7 +24,7 @@ export interface Migration {
  * or does not reach them.
  */
 export async function migrateVm(
-  migration: Migration,
+  migration: MigrationRequest,
   objects: PoolObjects,
 ): Promise<void> {
   const { vm, host, force } = migration;
@@ -44,7 +44,7 @@ export async function migrateVm(
  */
 async function isStorageUnreachable(
   error: unknown,
-  { vm, host }: Migration,
+  { vm, host }: MigrationRequest,
   objects: PoolObjects,
 ): Promise<boolean> {
   if (!(error instanceof XapiError)) return false;
@@ -60,7 +60,7 @@ async function isStorageUnreachable(
   return false;
 }
 
-function movesStorage(migration: Migration): boolean {
+function movesStorage(migration: MigrationRequest): boolean {
   const { sr, srs, networks, network } = migration;
   return (
     isElsewhere(migration) ||
@@ -70,12 +70,12 @@ function movesStorage(migration: Migration): boolean {
   );
 }
 
-function isElsewhere({ vm, host }: Migration): boolean {
+function isElsewhere({ vm, host }: MigrationRequest): boolean {
   return vm.object["$pool"] !== host.object["$pool"];
 }
 
 async function sendVm(
-  migration: Migration,
+  migration: MigrationRequest,
   objects: PoolObjects,
 ): Promise<void> {
   const { vm, host, force } = migration;
@@ -142,7 +142,7 @@ async function uuidsOf(
 
 /** Disks stay where they are if the host sees them there. */
 function targetsOf(
-  { host, sr: requested, srs }: Migration,
+  { host, sr: requested, srs }: MigrationRequest,
   objects: PoolObjects,
 ): { srOf(uuid: string, current: Ref): Ref } {
   const seen = srsOf(host, objects);

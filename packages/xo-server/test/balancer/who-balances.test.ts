@@ -1,5 +1,5 @@
 import t from "tap";
-import { balancerUser } from "../../src/balancer/migrate-vm.js";
+import { balancerUser } from "../../src/balancer/execute-migration.js";
 import { MINUTE, POOL, setUpOverloaded } from "./balancer-bench.js";
 
 const cause = {

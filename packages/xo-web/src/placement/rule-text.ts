@@ -2,8 +2,8 @@ import type {
   Conflict,
   ConflictRule,
   Purpose,
-  Rule,
-  RuleName,
+  Refusal,
+  RefusalName,
   Score,
 } from "@xo-server/placement";
 import type { Formats } from "../locale/formats.js";
@@ -48,7 +48,7 @@ function listed(mentions: readonly Mention[]): Sentence {
 
 /** Why a host refuses a VM; the host is the subject. */
 export function ruleSentence(
-  rule: Rule,
+  rule: Refusal,
   { text, formats }: RuleWording,
 ): Sentence {
   const { refusals } = text.placementFailures;
@@ -132,7 +132,7 @@ export function conflictLead(
 /** Short name of a rule that refuses hosts. */
 export function ruleName(rule: string, text: Messages): string {
   const { ruleNames } = text.placementFailures;
-  return Object.hasOwn(ruleNames, rule) ? ruleNames[rule as RuleName] : rule;
+  return Object.hasOwn(ruleNames, rule) ? ruleNames[rule as RefusalName] : rule;
 }
 
 /** The purpose of an action. */

@@ -1,4 +1,4 @@
-/** What the picture needs of a host. */
+/** What the diagram needs of a host. */
 export interface HostFacts {
   readonly id: string;
   readonly name_label?: string;

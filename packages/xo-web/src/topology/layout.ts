@@ -88,7 +88,7 @@ export interface Layout {
   readonly wires: readonly Wire[];
 }
 
-export interface Picture {
+export interface DiagramInput {
   readonly groups: readonly HostGroup[];
   readonly networks: readonly CabledNetwork[];
   readonly vms: ReadonlyMap<string, NetworkVms>;
@@ -105,7 +105,7 @@ export function layOut({
   vms,
   opened,
   room,
-}: Picture): Layout {
+}: DiagramInput): Layout {
   const isSlim = groups.length > MOST_WITH_PORTS;
   const hosts = stack(groups, (group) => hostHeight(group, isSlim), {
     x: sizes.margin,

@@ -47,7 +47,7 @@ export function useTopology(pool: () => string | undefined) {
   );
   return {
     /** All that belongs together, one value for one moment. */
-    picture: computed(() => ({
+    diagram: computed(() => ({
       cabling: cabling.value,
       findings: findingsOf(cabling.value),
       names: new Map(
@@ -65,7 +65,7 @@ export function useTopology(pool: () => string | undefined) {
         new Set(hosts.rows.value.map(({ id }) => id)),
       ),
     ),
-    /** VMs are fetched after that, without blocking the picture. */
+    /** VMs are fetched after that, without blocking the diagram. */
     isLoading: computed(() =>
       windows.some(({ state }) => state.value === "loading"),
     ),
@@ -78,6 +78,6 @@ export function useTopology(pool: () => string | undefined) {
   };
 }
 
-export type TopologyPicture = ReturnType<
+export type TopologyDiagramData = ReturnType<
   typeof useTopology
->["picture"]["value"];
+>["diagram"]["value"];

@@ -29,7 +29,7 @@ export function addSignInRoutes(
 ): void {
   const { seals } = options;
   const answer =
-    (work: (exchange: Exchange) => Promise<FastifyReply>) =>
+    (work: (exchange: SignInExchange) => Promise<FastifyReply>) =>
     async (request: FastifyRequest, reply: FastifyReply) => {
       try {
         const provider = providerOf(options);
@@ -73,7 +73,7 @@ interface BegunSignIn extends PendingSignIn {
   readonly isRemembered: boolean;
 }
 
-interface Exchange {
+interface SignInExchange {
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
   readonly provider: RedirectSignIn;
@@ -81,7 +81,7 @@ interface Exchange {
 
 /** @returns the cookie with the new token */
 async function finish(
-  { request, provider }: Exchange,
+  { request, provider }: SignInExchange,
   { dispatcher, anonymous, seals }: SignInRoutesOptions,
 ): Promise<string> {
   const { address, isSecure } = request.clientAddress;

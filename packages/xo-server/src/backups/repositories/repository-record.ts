@@ -39,7 +39,7 @@ export interface RestoreTest {
   /** Until the guest answered. */
   readonly bootMs?: number;
   readonly durationMs: number;
-  /** Whether a picture of the console was taken. */
+  /** Whether a screenshot of the console was taken. */
   readonly hasPicture?: boolean;
   readonly error?: string;
 }

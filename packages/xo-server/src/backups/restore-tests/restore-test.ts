@@ -30,7 +30,7 @@ export interface RestoreTestReport {
   readonly bootMs?: number;
   /** The whole test. */
   readonly durationMs: number;
-  /** Whether a picture of the console was taken. */
+  /** Whether a screenshot of the console was taken. */
   readonly hasPicture?: boolean;
   readonly error?: string;
 }

@@ -15,7 +15,7 @@ import { runRestore, type RestoreContext } from "../restore/run-restore.js";
 import { awaitGuest, prepareGuest } from "./await-guest.js";
 import { removeTest } from "./remove-test.js";
 import type { RestoreTestReport, RestoreTestState } from "./restore-test.js";
-import { takePicture } from "./take-picture.js";
+import { takeScreenshot } from "./take-screenshot.js";
 
 export interface RestoreTestContext extends RestoreContext {
   readonly clock: WallClock;
@@ -33,7 +33,7 @@ const MAX_RESULTS = 200;
 
 /**
  * Restores a VM into a network of its own without a connection to others, or without
- * interfaces; starts it, waits until its guest answers, takes a picture of its console, and
+ * interfaces; starts it, waits until its guest answers, takes a screenshot of its console, and
  * deletes it. The result is kept with the repository.
  * @throws XapiError; XoError NO_SUCH_OBJECT, FORBIDDEN, ABORTED: the backup was not tested
  */
@@ -116,12 +116,12 @@ async function restoreAndStart(
   const timeout = spec.bootTimeout;
   const answer = await awaitGuest(xapi, vm, method, { clock, signal, timeout });
   try {
-    const picture = await takePicture(xapi, vm, { workers, signal });
-    return { ...answer, png: picture?.png };
+    const screenshot = await takeScreenshot(xapi, vm, { workers, signal });
+    return { ...answer, png: screenshot?.png };
   } catch (error) {
     if (signal.aborted || isStopping(error)) throw error;
-    // The picture is no part of the test.
-    task.warn("no picture of the console was taken", {
+    // The screenshot is no part of the test.
+    task.warn("no screenshot of the console was taken", {
       error: (error as Error).message,
     });
     return answer;

@@ -3,7 +3,7 @@ import type { Messages } from "../en/messages.js";
 export const topology: Messages["topology"] = {
   pool: "Pool",
   allPools: "Alle Pools",
-  picture: "Diagramm",
+  diagram: "Diagramm",
   table: "Tabelle",
   view: "Ansicht",
   hosts: { one: "{n} Host", other: "{n} Hosts" },
@@ -17,7 +17,7 @@ export const topology: Messages["topology"] = {
   poolsLead:
     "Wählen Sie einen Pool aus, um die Verbindungen seiner Hosts zu sehen.",
   showPool: "{name} anzeigen",
-  regionPicture:
+  diagramRegion:
     "Diagramm der Hosts, Netzwerke und VMs; zum Anzeigen aller scrollen",
   headHosts: "Hosts und Schnittstellen",
   headNetworks: "Netzwerke",

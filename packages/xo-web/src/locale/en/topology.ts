@@ -1,7 +1,7 @@
 export const topology = {
   pool: "Pool",
   allPools: "All pools",
-  picture: "Diagram",
+  diagram: "Diagram",
   table: "Table",
   view: "View",
   hosts: { one: "{n} host", other: "{n} hosts" },
@@ -13,7 +13,7 @@ export const topology = {
   noPoolsLead: "Connect a pool to see its hosts and networks.",
   poolsLead: "Select a pool to see the connections of its hosts.",
   showPool: "Show {name}",
-  regionPicture: "Diagram of hosts, networks and VMs; scroll to see all",
+  diagramRegion: "Diagram of hosts, networks and VMs; scroll to see all",
   headHosts: "Hosts and interfaces",
   headNetworks: "Networks",
   headVms: "VMs",

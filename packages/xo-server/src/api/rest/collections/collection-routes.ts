@@ -10,7 +10,12 @@ import {
   type SubCollection,
 } from "./collections.js";
 import { findObject, type ObjectSources } from "./find-object.js";
-import { callerOf, pathParameter, queryOf } from "../routing/rest-request.js";
+import {
+  callerOf,
+  pathParameter,
+  queryOf,
+  type RestExchange,
+} from "../routing/rest-request.js";
 import { toHref } from "../routing/rest-path.js";
 import type { RouteTable } from "../routing/route-table.js";
 import { sendList } from "../lists/send-list.js";
@@ -34,15 +39,10 @@ export function addCollectionRoutes(
   }
 }
 
-interface Exchange {
-  readonly request: FastifyRequest;
-  readonly reply: FastifyReply;
-}
-
 type Send = (
   collection: Collection,
   sources: ObjectSources,
-  exchange: Exchange,
+  exchange: RestExchange,
 ) => Promise<FastifyReply>;
 
 const senders: Readonly<Record<SubCollection, Send>> = {
@@ -54,7 +54,7 @@ const senders: Readonly<Record<SubCollection, Send>> = {
 async function sendCollection(
   collection: Collection,
   sources: ObjectSources,
-  { request, reply }: Exchange,
+  { request, reply }: RestExchange,
 ): Promise<FastifyReply> {
   const extent = callerOf(request).rights().extent("read", collection.type);
   const query = readListQuery(queryOf(request));
@@ -68,7 +68,7 @@ async function sendCollection(
 async function sendObject(
   collection: Collection,
   sources: ObjectSources,
-  { request, reply }: Exchange,
+  { request, reply }: RestExchange,
 ): Promise<FastifyReply> {
   const { json } = await findRequested(collection, sources, request);
   reply.type("application/json; charset=utf-8");
@@ -93,7 +93,7 @@ function sendMessagesOf(name: string): Send {
 async function sendDisks(
   collection: Collection,
   sources: ObjectSources,
-  { request, reply }: Exchange,
+  { request, reply }: RestExchange,
 ): Promise<FastifyReply> {
   const entry = await findRequested(collection, sources, request);
   const query = readListQuery(queryOf(request));

@@ -12,12 +12,15 @@ import type { TaskSubject } from "../../../tasks/running-task.js";
 import { toInputError } from "./operation-parameters.js";
 import {
   readOperationRequest,
-  type Exchange,
   type OperationParts,
 } from "./operation-request.js";
 import { subjectOf, type RestOperation } from "./rest-operation.js";
 import { readBoolean } from "../routing/query-values.js";
-import { callerOf, queryOf } from "../routing/rest-request.js";
+import {
+  callerOf,
+  queryOf,
+  type RestExchange,
+} from "../routing/rest-request.js";
 import { REST_ROOT, toHref } from "../routing/rest-path.js";
 
 /**
@@ -27,7 +30,7 @@ import { REST_ROOT, toHref } from "../routing/rest-path.js";
 export async function startAction(
   operation: RestOperation,
   parts: OperationParts,
-  { request, reply }: Exchange,
+  { request, reply }: RestExchange,
 ): Promise<FastifyReply> {
   const { context } = callerOf(request);
   const query = queryOf(request);

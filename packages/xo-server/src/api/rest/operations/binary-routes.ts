@@ -12,12 +12,15 @@ import {
 import { toInputError } from "./operation-parameters.js";
 import {
   readOperationRequest,
-  type Exchange,
   type OperationParts,
 } from "./operation-request.js";
 import { nounOf, type RestOperation } from "./rest-operation.js";
 import { toHref } from "../routing/rest-path.js";
-import { callerOf, queryOf } from "../routing/rest-request.js";
+import {
+  callerOf,
+  queryOf,
+  type RestExchange,
+} from "../routing/rest-request.js";
 import type { RouteTable } from "../routing/route-table.js";
 
 interface Parts extends OperationParts {
@@ -56,7 +59,7 @@ export function addBinaryRoutes(
 async function answer(
   operation: RestOperation,
   parts: Parts,
-  { request, reply }: Exchange,
+  { request, reply }: RestExchange,
 ): Promise<FastifyReply> {
   const { params } = await readOperationRequest(operation, parts, request);
   const offered = await parts.dispatcher

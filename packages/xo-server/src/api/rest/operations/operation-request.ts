@@ -1,5 +1,5 @@
 import type { CatalogEntry } from "@xo-server/inventory";
-import type { FastifyReply, FastifyRequest } from "fastify";
+import type { FastifyRequest } from "fastify";
 import type { Dispatcher } from "../../../operations/dispatcher.js";
 import type { Tasks } from "../../../tasks/tasks.js";
 import { findObject, type ObjectSources } from "../collections/find-object.js";
@@ -12,11 +12,6 @@ export interface OperationParts {
   readonly dispatcher: Dispatcher;
   /** Undefined: no actions, tasks and tags. */
   readonly tasks?: Tasks | undefined;
-}
-
-export interface Exchange {
-  readonly request: FastifyRequest;
-  readonly reply: FastifyReply;
 }
 
 export interface OperationRequest {

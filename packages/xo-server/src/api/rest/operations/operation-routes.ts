@@ -9,11 +9,14 @@ import { collections } from "../collections/collections.js";
 import { toInputError } from "./operation-parameters.js";
 import {
   readOperationRequest,
-  type Exchange,
   type OperationParts,
 } from "./operation-request.js";
 import { isList, nounOf, type RestOperation } from "./rest-operation.js";
-import { callerOf, queryOf } from "../routing/rest-request.js";
+import {
+  callerOf,
+  queryOf,
+  type RestExchange,
+} from "../routing/rest-request.js";
 import { toHref } from "../routing/rest-path.js";
 import type { RouteHandler, RouteTable } from "../routing/route-table.js";
 import { sendList } from "../lists/send-list.js";
@@ -53,7 +56,7 @@ interface Parts extends OperationParts {
 async function answer(
   operation: RestOperation,
   parts: Parts,
-  { request, reply }: Exchange,
+  { request, reply }: RestExchange,
 ): Promise<FastifyReply> {
   const query = queryOf(request);
   // Validated before the operation runs.

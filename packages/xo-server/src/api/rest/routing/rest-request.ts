@@ -1,8 +1,14 @@
-import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { XoError } from "@xo-server/model";
 import type { Caller } from "../../authentication/caller.js";
 import type { QueryValues } from "./query-values.js";
 import type { RouteHandler } from "./route-table.js";
+
+/** A request to the REST API, with its response. */
+export interface RestExchange {
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+}
 
 declare module "fastify" {
   interface FastifyRequest {

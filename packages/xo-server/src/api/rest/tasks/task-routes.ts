@@ -8,7 +8,12 @@ import { readListQuery } from "../lists/list-query.js";
 import { collections } from "../collections/collections.js";
 import { findObject, type ObjectSources } from "../collections/find-object.js";
 import { readBoolean } from "../routing/query-values.js";
-import { callerOf, pathParameter, queryOf } from "../routing/rest-request.js";
+import {
+  callerOf,
+  pathParameter,
+  queryOf,
+  type RestExchange,
+} from "../routing/rest-request.js";
 import type { RouteTable } from "../routing/route-table.js";
 import { sendList } from "../lists/send-list.js";
 import { readTasks } from "./task-pages.js";
@@ -20,11 +25,6 @@ export interface TaskRoutesParts {
   readonly dispatcher: Dispatcher;
   /** Registers what is called before the server closes its connections. */
   readonly onClose: (stop: () => void) => void;
-}
-
-interface Exchange {
-  readonly request: FastifyRequest;
-  readonly reply: FastifyReply;
 }
 
 /** Routes of the server's own tasks, as opposed to XAPI tasks. */
@@ -88,7 +88,7 @@ export const accountCollections: readonly (readonly [
 function send(
   tasks: Tasks,
   about: TaskQuestion,
-  { request, reply }: Exchange,
+  { request, reply }: RestExchange,
 ): Promise<FastifyReply> {
   const query = readListQuery(queryOf(request));
   const pages = readTasks(tasks.list(readerOf(request), about), query);

@@ -1,7 +1,6 @@
 import { Readable } from "node:stream";
 import { compileFilter, type ViewObject } from "@xo-server/inventory";
 import { XoError } from "@xo-server/model";
-import type { FastifyReply, FastifyRequest } from "fastify";
 import type { TaskChange, TaskReader } from "../../../tasks/task-changes.js";
 import { mayRead } from "../../../tasks/task-changes.js";
 import { TaskMailbox } from "../../../tasks/task-mailbox.js";
@@ -10,13 +9,12 @@ import type { Tasks } from "../../../tasks/tasks.js";
 import type { CallContext } from "../../../operations/operation.js";
 import { pick } from "../collections/collection-pages.js";
 import { readListQuery, type ListQuery } from "../lists/list-query.js";
-import { callerOf, queryOf } from "../routing/rest-request.js";
+import {
+  callerOf,
+  queryOf,
+  type RestExchange,
+} from "../routing/rest-request.js";
 import { toTaskHref } from "./task-pages.js";
-
-interface Exchange {
-  readonly request: FastifyRequest;
-  readonly reply: FastifyReply;
-}
 
 /** `/tasks?ndjson=true&watch=true`: all tasks, then their changes, as fast as the client reads. */
 export class TaskWatches {
@@ -28,7 +26,7 @@ export class TaskWatches {
   }
 
   /** @throws XoError INVALID_REQUEST: not ndjson; QUEUE_FULL */
-  open({ request, reply }: Exchange, reader: TaskReader): void {
+  open({ request, reply }: RestExchange, reader: TaskReader): void {
     const query = readListQuery(queryOf(request));
     if (query.format !== "ndjson")
       throw new XoError("INVALID_REQUEST", {

@@ -49,7 +49,7 @@ const LOGOUT_MS = 2_000;
  *   connected    --SESSION_INVALID, HOST_IS_SLAVE, session not found by probe()--> connecting
  *   any          --disconnect()--> stopped
  */
-export class Session {
+export class XapiSession {
   readonly #options: SessionOptions;
   readonly #ended = new AbortController();
   readonly #listeners = new Set<(state: XapiState) => void>();

@@ -1,5 +1,5 @@
-/** A rule by which a host refuses a VM. */
-export type Rule =
+/** Why a host refuses a VM; `rule` names what it violates. */
+export type Refusal =
   /** The host is disabled or down. */
   | { readonly rule: "state"; readonly state: "disabled" | "down" }
   /** `missing`: bytes. */
@@ -20,7 +20,7 @@ export type Rule =
    */
   | { readonly rule: "pinned"; readonly reason: string };
 
-export type RuleName = Rule["rule"];
+export type RefusalName = Refusal["rule"];
 
 /**
  * How well a host suits a VM. Preferences are compared first, headroom second.
@@ -44,7 +44,7 @@ export interface Score {
 export interface Candidate {
   readonly host: string;
   /** All rules that exclude the host. Empty: the host accepts the VM. */
-  readonly refusals: readonly Rule[];
+  readonly refusals: readonly Refusal[];
   /** Present when the host accepts the VM. */
   readonly score?: Score;
 }

@@ -1,5 +1,5 @@
-// Takes a screenshot of every page: npm run pictures -- [DIR] [--demo A,B,C] [--only vms,vm]
-// Default folder: test/output/pictures, which git ignores.
+// Takes a screenshot of every page: npm run screenshots -- [DIR] [--demo A,B,C] [--only vms,vm]
+// Default folder: test/output/screenshots, which git ignores.
 import { spawn } from "node:child_process";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -9,10 +9,10 @@ import { parseArgs } from "node:util";
 import type { BrowserContext, Page } from "playwright-core";
 import { root } from "../../running-program.js";
 import { launchChromium } from "../chromium.js";
-import { Line } from "./line.js";
-import { pages, type Ids, type Picture } from "./pages.js";
+import { InterruptibleProxy } from "./interruptible-proxy.js";
+import { pages, type Ids, type PageToShow } from "./pages.js";
 
-const PASSWORD = "pictures";
+const PASSWORD = "screenshots";
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
@@ -20,8 +20,8 @@ const { values, positionals } = parseArgs({
     only: { type: "string" },
     /** Comma-separated: `light-1440`. */
     views: { type: "string" },
-    /** The connection is cut before the screenshot. */
-    gone: { type: "boolean" },
+    /** The connection is interrupted before the screenshot. */
+    disconnected: { type: "boolean" },
     png: { type: "boolean" },
     /** Device scale factor; 0.5 halves the screenshots. */
     scale: { type: "string", default: "1" },
@@ -29,12 +29,12 @@ const { values, positionals } = parseArgs({
     wait: { type: "string", default: "2500" },
   },
 });
-const [folder = join(root, "test", "output", "pictures")] = positionals;
+const [folder = join(root, "test", "output", "screenshots")] = positionals;
 const views = (values.views ?? "light-1440,dark-1440,light-390,dark-390").split(
   ",",
 );
 
-const home = await mkdtemp(join(tmpdir(), "xo-pictures-"));
+const home = await mkdtemp(join(tmpdir(), "xo-screenshots-"));
 await writeFile(
   join(home, "config.yaml"),
   JSON.stringify({
@@ -65,9 +65,9 @@ const answer = await fetch(`${url}/rest/v0/auth/login`, {
 });
 const cookie = answer.headers.getSetCookie()[0]!.split(";")[0]!;
 const ids = await readIds();
-/** What the browser has of the server. */
-const line = await Line.to(Number(new URL(url).port));
-const seen = `http://127.0.0.1:${line.port}`;
+/** Between the browser and the server, so that the connection can be interrupted. */
+const proxy = await InterruptibleProxy.to(Number(new URL(url).port));
+const shownUrl = `http://127.0.0.1:${proxy.port}`;
 const browser = await launchChromium();
 await mkdir(folder, { recursive: true });
 
@@ -82,10 +82,10 @@ for (const view of views) {
     viewport: { width: Number(width), height: Number(width) < 600 ? 844 : 900 },
   });
   const [name, value] = cookie.split("=") as [string, string];
-  await context.addCookies([{ name, value, url: seen }]);
-  for (const picture of pages)
-    if (requested === undefined || requested.includes(picture.name))
-      await take(context, picture, view);
+  await context.addCookies([{ name, value, url: shownUrl }]);
+  for (const page of pages)
+    if (requested === undefined || requested.includes(page.name))
+      await takeScreenshot(context, page, view);
   await context.close();
 }
 await browser.close();
@@ -93,9 +93,9 @@ server.kill();
 await rm(home, { recursive: true, force: true });
 process.exit(0);
 
-async function take(
+async function takeScreenshot(
   context: BrowserContext,
-  { name, path, isGuest, act }: Picture,
+  { name, path, isGuest, act }: PageToShow,
   view: string,
 ): Promise<void> {
   const cookies = await context.cookies();
@@ -108,14 +108,14 @@ async function take(
     if (message.type() === "error" || message.type() === "warning")
       process.stdout.write(`${name} ${view}: ${message.text()}\n`);
   });
-  await page.goto(`${seen}/#${path(ids)}`);
+  await page.goto(`${shownUrl}/#${path(ids)}`);
   await settle(page);
   await act?.(page).catch((error: unknown) => {
     process.stdout.write(`${name} ${view}: ${String(error)}\n`);
   });
   await page.waitForTimeout(300);
-  if (values.gone === true) {
-    line.cut();
+  if (values.disconnected === true) {
+    proxy.interrupt();
     await page.waitForTimeout(1_500);
   }
   const type = values.png === true ? "png" : "jpeg";
@@ -124,7 +124,7 @@ async function take(
     ...(type === "jpeg" ? { type, quality: 62 } : { type }),
   });
   await page.close();
-  line.mend();
+  proxy.restore();
   if (isGuest === true) await context.addCookies(cookies);
 }
 

@@ -19,7 +19,7 @@ export const balancerUser: AuthenticatedUser = {
   rights: Rights.all,
 };
 
-export interface MigrateVmParts {
+export interface MigrationParts {
   readonly objects: PoolObjects;
   readonly audit: Audit;
   readonly recorder: ActivityRecorder;
@@ -46,11 +46,11 @@ const MIGRATION: AuditedCall["operation"] = {
  * Migrates a VM, with entries in the audit log and the activity log.
  * @throws XoError, XapiError: the VM stayed on its host
  */
-export async function migrateVm(
+export async function executeMigration(
   move: MoveRecord,
   { pool, run, person }: MigrationContext,
   work: TaskContext,
-  { objects, audit, recorder }: MigrateVmParts,
+  { objects, audit, recorder }: MigrationParts,
 ): Promise<void> {
   audit.check();
   const { vm, from, to, purpose } = move;
@@ -76,7 +76,7 @@ export async function migrateVm(
  */
 export function changeOf(
   { vm, from, to }: MoveRecord,
-  objects: MigrateVmParts["objects"],
+  objects: MigrationParts["objects"],
 ): string | undefined {
   try {
     const { object } = objects.get(vm, "VM");

@@ -1,20 +1,20 @@
 import { once } from "node:events";
 import { connect, createServer, type AddressInfo, type Socket } from "node:net";
 
-/** A way to a server of this machine that can be cut and mended. */
-export class Line {
+/** Forwards TCP connections to a server of this machine, and can be interrupted. */
+export class InterruptibleProxy {
   readonly #server = createServer((near) => {
     this.#opened(near);
   });
   readonly #to: number;
   readonly #sockets = new Set<Socket>();
-  #isCut = false;
+  #isInterrupted = false;
 
-  static async to(port: number): Promise<Line> {
-    const line = new Line(port);
-    line.#server.listen(0, "127.0.0.1");
-    await once(line.#server, "listening");
-    return line;
+  static async to(port: number): Promise<InterruptibleProxy> {
+    const proxy = new InterruptibleProxy(port);
+    proxy.#server.listen(0, "127.0.0.1");
+    await once(proxy.#server, "listening");
+    return proxy;
   }
 
   private constructor(to: number) {
@@ -25,17 +25,17 @@ export class Line {
     return (this.#server.address() as AddressInfo).port;
   }
 
-  cut(): void {
-    this.#isCut = true;
+  interrupt(): void {
+    this.#isInterrupted = true;
     for (const socket of this.#sockets) socket.destroy();
   }
 
-  mend(): void {
-    this.#isCut = false;
+  restore(): void {
+    this.#isInterrupted = false;
   }
 
   #opened(near: Socket): void {
-    if (this.#isCut) return void near.destroy();
+    if (this.#isInterrupted) return void near.destroy();
     const far = connect(this.#to, "127.0.0.1");
     for (const [one, other] of [
       [near, far],

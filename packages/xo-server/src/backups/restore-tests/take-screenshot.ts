@@ -1,14 +1,14 @@
-import type { ConsolePicture, HttpEndpoint } from "@xo-server/backup";
+import type { ConsoleScreenshot, HttpEndpoint } from "@xo-server/backup";
 import type { Ref } from "@xo-server/model";
 import type { Xapi } from "@xo-server/xen-api";
 import type { Workers } from "../repositories/workers.js";
 
 /**
- * A picture of the screen of a running VM: a worker reads it.
+ * A screenshot of a running VM: a worker reads it.
  * @returns undefined: the VM has no screen
  * @throws XapiError, WorkerError; XoError of the connection, ABORTED
  */
-export async function takePicture(
+export async function takeScreenshot(
   xapi: Xapi,
   vm: Ref,
   {
@@ -18,7 +18,7 @@ export async function takePicture(
     readonly workers: Pick<Workers, "run">;
     readonly signal: AbortSignal;
   },
-): Promise<ConsolePicture | undefined> {
+): Promise<ConsoleScreenshot | undefined> {
   const ref = await findScreen(xapi, vm);
   if (ref === undefined) return undefined;
   const host = (await xapi.call("VM.get_resident_on", [vm])) as Ref;
@@ -34,7 +34,7 @@ export async function takePicture(
     ...(tls === undefined ? {} : { tls: { certificates: tls.certificate } }),
   };
   const operation = { type: "console", console } as const;
-  return (await workers.run({ operation }, { signal })) as ConsolePicture;
+  return (await workers.run({ operation }, { signal })) as ConsoleScreenshot;
 }
 
 async function findScreen(xapi: Xapi, vm: Ref): Promise<Ref | undefined> {

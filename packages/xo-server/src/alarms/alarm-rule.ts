@@ -1,4 +1,4 @@
-import type { AlarmRule } from "@xo-server/store";
+import type { StoredAlarmRule } from "@xo-server/store";
 import { Type, type Static } from "typebox";
 import type { Target } from "../notifications/target.js";
 
@@ -95,19 +95,25 @@ type Members = {
   >;
 };
 
-export interface RuleBody extends Members {
+export interface AlarmRuleBody extends Members {
   readonly targets: readonly Target[];
 }
 
-export interface Rule extends RuleBody {
+export interface AlarmRule extends AlarmRuleBody {
   readonly id: string;
   readonly name: string;
   readonly updatedAt: number;
 }
 
-export function toRule({ id, name, body, updatedAt }: AlarmRule): Rule {
+export function toAlarmRule({
+  id,
+  name,
+  body,
+  updatedAt,
+}: StoredAlarmRule): AlarmRule {
   // Written by this module only, possibly by release 0.1.
-  const { sendTo, tellsEnd, ...current } = body as RuleBody & OldRuleMembers;
+  const { sendTo, tellsEnd, ...current } = body as AlarmRuleBody &
+    OldRuleMembers;
   return {
     id,
     name,

@@ -4,7 +4,7 @@ import { Duplex } from "node:stream";
 import { setTimeout as pause } from "node:timers/promises";
 import t, { type Test } from "tap";
 import { WebSocket, WebSocketServer } from "ws";
-import { ConsoleSession } from "../src/consoles/console-session.js";
+import { ConsoleConnection } from "../src/consoles/console-connection.js";
 import { FakeClock } from "./fake-clock.js";
 
 const PING_MS = 20_000;
@@ -66,7 +66,7 @@ async function begin(t: Test, stream: FakeConsole) {
   const { client, socket } = await connect(t);
   const clock = new FakeClock();
   let objection: string | undefined;
-  const session = new ConsoleSession({
+  const session = new ConsoleConnection({
     socket,
     stream,
     clock,

@@ -5,7 +5,7 @@ import type { Client } from "../auth/client.js";
 import type { Session } from "../auth/session.js";
 import type { Rights } from "../rights/rights.js";
 
-export interface ConsoleSessionOptions {
+export interface ConsoleConnectionOptions {
   readonly socket: WebSocket;
   /** To the console, after XAPI's 200. */
   readonly stream: Duplex;
@@ -13,7 +13,7 @@ export interface ConsoleSessionOptions {
   readonly pingMs: number;
   /**
    * Called periodically.
-   * @returns why the session must end; undefined: it may continue
+   * @returns why the connection must end; undefined: it may continue
    */
   readonly objection: () => string | undefined;
 }
@@ -39,14 +39,14 @@ const LONGEST_REASON = 120;
 const BINARY = { binary: true, compress: false } as const;
 
 /**
- * One console session: copies bytes between two sockets, in each direction at
+ * The connection of a client to a console: copies bytes between two sockets, in each direction at
  * the pace of the slower side. It ends once: when either side closes, or when
  * `end` is called.
  */
-export class ConsoleSession implements Client {
-  /** Resolves with the reason when the session has ended. Never rejects. */
+export class ConsoleConnection implements Client {
+  /** Resolves with the reason when the connection has ended. Never rejects. */
   readonly ended: Promise<string>;
-  readonly #options: ConsoleSessionOptions;
+  readonly #options: ConsoleConnectionOptions;
   #session: Session | undefined;
   /** When the right to the console was checked last. */
   #rights: Rights | undefined;
@@ -58,7 +58,7 @@ export class ConsoleSession implements Client {
   #checkTimer: unknown;
   #settle: (reason: string) => void = () => undefined;
 
-  constructor(options: ConsoleSessionOptions) {
+  constructor(options: ConsoleConnectionOptions) {
     this.#options = options;
     this.ended = new Promise((resolve) => {
       this.#settle = resolve;
@@ -102,7 +102,7 @@ export class ConsoleSession implements Client {
     this.#checkAccess();
   }
 
-  /** Ends the session if the client may not continue. */
+  /** Ends the connection if the client may not continue. */
   #checkAccess(): void {
     const objection = this.#options.objection();
     if (objection !== undefined) this.close(objection);
