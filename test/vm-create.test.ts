@@ -64,7 +64,7 @@ t.test("VMs are created from templates", LIMIT, async (t) => {
     };
   };
 
-  /** As Terraform sends it: CONTRACT 1.7. */
+  /** Parameters as the Terraform provider of Xen Orchestra sends them. */
   const terraform = (more: object = {}) => ({
     name_label: "tf",
     name_description: "",

@@ -29,13 +29,13 @@ t.test("requests that the server sends before any operation", async (t) => {
   const shared = { type: "SR", shared: true, content_type: "user" };
   const sr = (await one(shared)).id;
   const networks = await all({ type: "network" });
-  const [here, there] = (await all({ type: "host" })) as [Thing, Thing];
+  const [host1, host2] = (await all({ type: "host" })) as [Thing, Thing];
   const local = (await all({ type: "SR", shared: false })).find(
-    (one) => one["$container"] === here.id && one["content_type"] === "user",
+    (one) => one["$container"] === host1.id && one["content_type"] === "user",
   )!;
-  const make = async (more: object = {}) =>
+  const createVm = async (more: object = {}) =>
     (await api.ask("vm.create", {
-      name_label: "asked",
+      name_label: "created",
       template,
       CPUs: 1,
       VDIs: [{ SR: sr, size: GiB }],
@@ -54,119 +54,146 @@ t.test("requests that the server sends before any operation", async (t) => {
     t.match(error, error_, `${what}: ${JSON.stringify(error ?? result)}`);
     t.equal(database.count("VM"), before);
   };
-  const needsAll = { memoryMax: 2 ** 44, memoryStaticMax: 2 ** 44 };
+  const moreThanAnyHost = { memoryMax: 2 ** 44, memoryStaticMax: 2 ** 44 };
 
-  await t.test("a host with room", async (t) => {
-    const id = await make(needsAll);
-    await refuses(t, ["vm.start", { id }], { code: 7 }, "nowhere");
+  await t.test("a start requires a host with enough memory", async (t) => {
+    const id = await createVm(moreThanAnyHost);
     await refuses(
       t,
-      ["vm.start", { id, host: here.id }],
+      ["vm.start", { id }],
+      { code: 7 },
+      "no host has enough memory",
+    );
+    await refuses(
+      t,
+      ["vm.start", { id, host: host1.id }],
       /^HOST_NOT_ENOUGH_FREE_MEMORY\(\d+, \d+\)$/,
-      "not there",
+      "the host has not enough memory",
     );
     await api.ask("vm.delete", { id });
-  });
-
-  await t.test("a host that is enabled, and a way to all", async (t) => {
-    const id = await make();
-    await api.ask("host.disable", { id: there.id });
-    const disabled = new RegExp(
-      `^HOST_DISABLED\\(${String(there["_xapiRef"])}\\)$`,
-    );
-    const on = { id, host: there.id };
-    await refuses(t, ["vm.start", on], disabled, "disabled");
-    await api.ask("vm.start", { id, host: here.id });
-    const move = { vm: id, targetHost: there.id };
-    await refuses(t, ["vm.migrate", move], disabled, "disabled");
-    await api.ask("host.enable", { id: there.id });
-    await api.ask("vm.delete", { id });
-
-    const bound = await make({ VDIs: [{ SR: local.id, size: GiB }] });
-    await refuses(
-      t,
-      ["vm.start", { id: bound, host: there.id }],
-      /^VM_REQUIRES_SR\(OpaqueRef.*, OpaqueRef.*\)$/,
-      "its disk is elsewhere",
-    );
-    t.equal(record("VM", bound)["power_state"], "Halted");
-    const requested = { vm: bound, targetHost: there.id };
-    await api.ask("vm.migrate", requested);
-    t.ok(
-      await api.ask("vm.start", { id: bound, host: there.id }),
-      "a halted VM moves with its disks where the host does not see them",
-    );
-    await api.ask("vm.delete", { id: bound });
-
-    const narrow = networks.find(({ PIFs }) => (PIFs as string[]).length > 1)!;
-    const { PIFs } = record("network", narrow.id) as { PIFs: string[] };
-    for (const pif of PIFs)
-      if (database.get("PIF", pif)["host"] === there["_xapiRef"])
-        database.destroy("PIF", pif);
-    const wired = await make({ VIFs: [{ network: narrow.id }] });
-    await refuses(
-      t,
-      ["vm.start", { id: wired, host: there.id }],
-      /^VM_REQUIRES_NETWORK/,
-      "its network is elsewhere",
-    );
-    await api.ask("vm.delete", { id: wired });
   });
 
   await t.test(
-    "a guest that listens for keys, and a memory region",
+    "a start requires an enabled host that reaches disks and networks",
     async (t) => {
-      const deaf = await make({
+      const id = await createVm();
+      await api.ask("host.disable", { id: host2.id });
+      const disabled = new RegExp(
+        `^HOST_DISABLED\\(${String(host2["_xapiRef"])}\\)$`,
+      );
+      const on = { id, host: host2.id };
+      await refuses(t, ["vm.start", on], disabled, "disabled");
+      await api.ask("vm.start", { id, host: host1.id });
+      const move = { vm: id, targetHost: host2.id };
+      await refuses(t, ["vm.migrate", move], disabled, "disabled");
+      await api.ask("host.enable", { id: host2.id });
+      await api.ask("vm.delete", { id });
+
+      const bound = await createVm({ VDIs: [{ SR: local.id, size: GiB }] });
+      await refuses(
+        t,
+        ["vm.start", { id: bound, host: host2.id }],
+        /^VM_REQUIRES_SR\(OpaqueRef.*, OpaqueRef.*\)$/,
+        "its disk is elsewhere",
+      );
+      t.equal(record("VM", bound)["power_state"], "Halted");
+      const requested = { vm: bound, targetHost: host2.id };
+      await api.ask("vm.migrate", requested);
+      t.ok(
+        await api.ask("vm.start", { id: bound, host: host2.id }),
+        "a halted VM moves with its disks where the host does not see them",
+      );
+      await api.ask("vm.delete", { id: bound });
+
+      const partlyConnected = networks.find(
+        ({ PIFs }) => (PIFs as string[]).length > 1,
+      )!;
+      const { PIFs } = record("network", partlyConnected.id) as {
+        PIFs: string[];
+      };
+      for (const pif of PIFs)
+        if (database.get("PIF", pif)["host"] === host2["_xapiRef"])
+          database.destroy("PIF", pif);
+      const connected = await createVm({
+        VIFs: [{ network: partlyConnected.id }],
+      });
+      await refuses(
+        t,
+        ["vm.start", { id: connected, host: host2.id }],
+        /^VM_REQUIRES_NETWORK/,
+        "its network is elsewhere",
+      );
+      await api.ask("vm.delete", { id: connected });
+    },
+  );
+
+  await t.test(
+    "a clean shutdown requires guest tools, suspend an SR for the image",
+    async (t) => {
+      const withoutTools = await createVm({
         template: (await one(media)).id,
         bootAfterCreate: true,
       });
       for (const method of ["vm.stop", "vm.restart", "vm.suspend"])
         await refuses(
           t,
-          [method, { id: deaf }],
-          { code: 14, data: { objectId: deaf } },
+          [method, { id: withoutTools }],
+          { code: 14, data: { objectId: withoutTools } },
           method,
         );
-      await api.ask("vm.delete", { id: deaf });
-      const id = await make({ bootAfterCreate: true });
+      await api.ask("vm.delete", { id: withoutTools });
+      const id = await createVm({ bootAfterCreate: true });
       const poolRef = refOf("pool", String((await api.get($pool))["uuid"]));
       const { suspend_image_SR } = database.get("pool", poolRef);
       const NONE = "OpaqueRef:NULL";
       database.update("pool", poolRef, { suspend_image_SR: NONE });
       database.update("VM", refOf("VM", id), { suspend_SR: NONE });
-      await refuses(t, ["vm.suspend", { id }], /^VM_NO_SUSPEND_SR/, "no place");
+      await refuses(
+        t,
+        ["vm.suspend", { id }],
+        /^VM_NO_SUSPEND_SR/,
+        "no SR for the suspend image",
+      );
       database.update("pool", poolRef, { suspend_image_SR: suspend_image_SR! });
       await api.ask("vm.delete", { id });
     },
   );
 
-  await t.test("room and places for devices", async (t) => {
-    const id = await make({ bootAfterCreate: true });
-    const source = await make();
-    const full = { physical_utilisation: 2 ** 40, physical_size: 2 ** 40 };
-    const localRef = refOf("SR", local.id);
-    database.update("SR", localRef, full);
-    const move = { vm: source, targetHost: here.id, sr: local.id };
-    await refuses(t, ["vm.migrate", move], /^SR_FULL\(\d+, 0\)$/, "no room");
-    await api.ask("vm.delete", { id: source });
-    const [vbd] = await all({ type: "VBD", VM: id, is_cd_drive: false });
-    const disk = { name: "second", size: GiB, sr };
-    const vdi = (await api.ask("disk.create", disk)) as string;
-    const again = { vm: id, vdi, position: String(vbd!["position"]) };
-    await refuses(
-      t,
-      ["vm.attachDisk", again],
-      /^DEVICE_ALREADY_EXISTS\(\d+\)$/,
-      "its place is taken",
-    );
-    await api.ask("vdi.delete", { id: vdi });
-    t.equal((await all({ type: "VIF", $VM: id })).length, 0);
-    await api.ask("vm.delete", { id });
-  });
+  await t.test(
+    "disks require free space and a free device position",
+    async (t) => {
+      const id = await createVm({ bootAfterCreate: true });
+      const source = await createVm();
+      const full = { physical_utilisation: 2 ** 40, physical_size: 2 ** 40 };
+      const localRef = refOf("SR", local.id);
+      database.update("SR", localRef, full);
+      const move = { vm: source, targetHost: host1.id, sr: local.id };
+      await refuses(
+        t,
+        ["vm.migrate", move],
+        /^SR_FULL\(\d+, 0\)$/,
+        "the SR is full",
+      );
+      await api.ask("vm.delete", { id: source });
+      const [vbd] = await all({ type: "VBD", VM: id, is_cd_drive: false });
+      const disk = { name: "second", size: GiB, sr };
+      const vdi = (await api.ask("disk.create", disk)) as string;
+      const again = { vm: id, vdi, position: String(vbd!["position"]) };
+      await refuses(
+        t,
+        ["vm.attachDisk", again],
+        /^DEVICE_ALREADY_EXISTS\(\d+\)$/,
+        "the position is in use",
+      );
+      await api.ask("vdi.delete", { id: vdi });
+      t.equal((await all({ type: "VIF", $VM: id })).length, 0);
+      await api.ask("vm.delete", { id });
+    },
+  );
 
   await t.test("ids of one pool, and of the right type", async (t) => {
-    const id = await make();
-    const far = {
+    const id = await createVm();
+    const ofOtherPool = {
       host: (await one({ type: "host" }, false)).id,
       sr: (await one(shared, false)).id,
       network: (await one({ type: "network" }, false)).id,
@@ -174,40 +201,47 @@ t.test("requests that the server sends before any operation", async (t) => {
       template: (await one(debian, false)).id,
     };
     const { generation } = database;
-    const apart = { code: 10, data: { reason: /is in another pool/ } };
-    const { host, network, vdi } = far;
+    const inOtherPool = { code: 10, data: { reason: /is in another pool/ } };
+    const { host, network, vdi } = ofOtherPool;
     for (const call of [
       ["vm.start", { id, host }],
       ["vm.set", { id, affinityHost: host }],
-      ["vm.set", { id, suspendSr: far.sr }],
+      ["vm.set", { id, suspendSr: ofOtherPool.sr }],
       ["vm.attachDisk", { vm: id, vdi }],
       ["vm.insertCd", { id, cd_id: vdi }],
       ["vm.createInterface", { vm: id, network }],
-      ["vm.createCloudInitConfigDrive", { vm: id, sr: far.sr, config: "x" }],
-      ["vm.migrate", { vm: id, targetHost: here.id, sr: far.sr }],
+      [
+        "vm.createCloudInitConfigDrive",
+        { vm: id, sr: ofOtherPool.sr, config: "x" },
+      ],
+      ["vm.migrate", { vm: id, targetHost: host1.id, sr: ofOtherPool.sr }],
       [
         "vm.migrate",
-        { vm: id, targetHost: here.id, migrationNetwork: network },
+        { vm: id, targetHost: host1.id, migrationNetwork: network },
       ],
       ["vm.create", { name_label: "x", template, VIFs: [{ network }] }],
       [
         "vm.create",
-        { name_label: "x", template, VDIs: [{ SR: far.sr, size: 1 }] },
+        { name_label: "x", template, VDIs: [{ SR: ofOtherPool.sr, size: 1 }] },
       ],
       ["vm.create", { name_label: "x", template, affinityHost: host }],
     ] as const)
-      await refuses(t, call, apart, JSON.stringify(call));
-    const crossed = { name_label: "x", template: far.template, pool: $pool };
+      await refuses(t, call, inOtherPool, JSON.stringify(call));
+    const crossed = {
+      name_label: "x",
+      template: ofOtherPool.template,
+      pool: $pool,
+    };
     await refuses(t, ["vm.create", crossed], { code: 1 }, "template elsewhere");
     for (const call of [
       ["vm.start", { id, host: sr }],
       ["vm.attachDisk", { vm: id, vdi: sr }],
-      ["vm.insertCd", { id, cd_id: here.id }],
+      ["vm.insertCd", { id, cd_id: host1.id }],
       ["vm.createInterface", { vm: id, network: sr }],
       ["vm.migrate", { vm: id, targetHost: sr }],
-      ["vm.migrate", { vm: here.id, targetHost: there.id }],
-      ["vm.copy", { vm: id, sr: here.id }],
-      ["vm.clone", { id, name: "x", sr: here.id }],
+      ["vm.migrate", { vm: host1.id, targetHost: host2.id }],
+      ["vm.copy", { vm: id, sr: host1.id }],
+      ["vm.clone", { id, name: "x", sr: host1.id }],
       ["vm.revert", { snapshot: id }],
       ["vm.revertSnapshot", { id, snapshot: id }],
       ["vm.convertFromTemplate", { id }],
@@ -240,7 +274,7 @@ t.test("requests that the server sends before any operation", async (t) => {
       ["vm.set", { id, virtualizationMode: "magic" }],
       ["vm.setBootOrder", { vm: id, order: "abc" }],
       ["vm.snapshot", { id, name: "" }],
-      ["vm.migrate", { vm: id, targetHost: here.id, mapVdisSrs: [sr] }],
+      ["vm.migrate", { vm: id, targetHost: host1.id, mapVdisSrs: [sr] }],
       ["vm.create", { name_label: "x" }],
       ["vm.create", { name_label: "x", template, VDIs: [{ SR: sr }] }],
       ["vm.create", { name_label: "x", template, VDIs: { SR: sr } }],

@@ -68,8 +68,8 @@ t.test("targets are met, missed or not measured", async (t) => {
 
 t.test("targets are about the whole pool, not a smoke run's", async (t) => {
   const small = good.map((one) => ({ ...one, pool: "C" }));
-  const restart = checkTargets(small).find(({ promise }) =>
-    promise.includes("restart of inventory"),
+  const restart = checkTargets(small).find(({ requirement }) =>
+    requirement.includes("restart of inventory"),
   )!;
   t.equal(restart.met, undefined);
 });

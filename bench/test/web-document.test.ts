@@ -13,7 +13,7 @@ const large = {
 };
 const small = { ...large, changeMs: 400 };
 
-t.test("each promise is judged for each size", async (t) => {
+t.test("each target is evaluated for each size", async (t) => {
   const document = webDocument(
     sampleReportOf({
       "5,000": small,

@@ -83,7 +83,7 @@ export function checkTargets(results: readonly Result[]): Target[] {
 function atMostOf(what: string, limit: number, value: number): Target {
   const isMeasured = Number.isFinite(value);
   return {
-    promise: `${what}: at most ${limit * 100} %`,
+    requirement: `${what}: at most ${limit * 100} %`,
     measured: isMeasured ? `${(value * 100).toFixed(1)} %` : "-",
     met: isMeasured ? value <= limit : undefined,
   };
@@ -96,7 +96,7 @@ function atLeastOf(
 ): Target {
   const isMeasured = Number.isFinite(value);
   return {
-    promise: `${what}: at least ${formatCount(limit)}`,
+    requirement: `${what}: at least ${formatCount(limit)}`,
     measured: isMeasured ? text(value) : "-",
     met: isMeasured ? value >= limit : undefined,
   };

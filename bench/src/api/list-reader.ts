@@ -10,7 +10,7 @@ export interface ListFigures extends ServerFigures {
   readonly totalMs: number;
 }
 
-/** Reads lists as fast as they come, and measures what the server does for each. */
+/** Reads lists at the speed of the server, and measures its work for each. */
 export class ListReader {
   readonly #server: MeasuredServer;
   readonly #token: string;

@@ -2,7 +2,7 @@ import { setImmediate } from "node:timers/promises";
 import type { ServerFigures } from "./server-figures.js";
 import { maskedFrame, RawSocket } from "./raw-socket.js";
 
-/** What can be measured: the real server, or a plain one. */
+/** A server that is measured: xo-server, or the plain server for comparison. */
 export interface Served {
   readonly url: string;
   /** Token of the user; absent: anonymous. */
@@ -12,9 +12,9 @@ export interface Served {
 }
 
 export interface MessageLoad {
-  /** Of each message, payload, in bytes. */
+  /** Payload of each message, in bytes. */
   readonly size: number;
-  /** Sent in all; answers come on top. */
+  /** Number of messages sent, without responses. */
   readonly messages: number;
   /** Requests without an id: only the last one is answered. */
   readonly isOneWay?: boolean;
@@ -25,7 +25,7 @@ export interface MessageFigures extends ServerFigures {
   readonly perSecond: number;
   /** Payload, of both directions together. */
   readonly bytesPerSecond: number;
-  /** CPU time a message. */
+  /** CPU time per message, in microseconds. */
   readonly serverCpuUs: number;
   readonly clientCpuUs: number;
 }
@@ -33,8 +33,8 @@ export interface MessageFigures extends ServerFigures {
 /**
  * Messages in flight at a time, and their bytes: far below the server's send buffer of a client.
  */
-const MOST_UNDER_WAY = 2048;
-const BYTES_UNDER_WAY = 1024 * 1024;
+const MAX_IN_FLIGHT = 2048;
+const MAX_BYTES_IN_FLIGHT = 1024 * 1024;
 /** Messages that are written at a time. */
 const BURST = 64;
 
@@ -49,7 +49,10 @@ export async function exchangeMessages(
   if (served.token !== undefined) await signIn(socket, served.token);
   const call = maskedFrame(callOf(size, isOneWay));
   const burst = Buffer.concat(Array.from({ length: BURST }, () => call));
-  const window = Math.min(MOST_UNDER_WAY, Math.floor(BYTES_UNDER_WAY / size));
+  const window = Math.min(
+    MAX_IN_FLIGHT,
+    Math.floor(MAX_BYTES_IN_FLIGHT / size),
+  );
   const load = { burst, window, isOneWay };
   await send(socket, { ...load, messages: Math.ceil(messages / 5) });
   const [messagesBefore, bytesBefore] = [
@@ -63,15 +66,15 @@ export async function exchangeMessages(
   const seconds = (performance.now() - start) / 1000;
   const { user, system } = process.cpuUsage(cpuBefore);
   const figures = await served.end();
-  const both = sent + counter.messages - messagesBefore;
+  const total = sent + counter.messages - messagesBefore;
   const bytes = sent * size + counter.payloadBytes - bytesBefore;
   socket.close();
   return {
     ...figures,
-    perSecond: both / seconds,
+    perSecond: total / seconds,
     bytesPerSecond: bytes / seconds,
-    serverCpuUs: (figures.cpuMs * 1000) / both,
-    clientCpuUs: (user + system) / both,
+    serverCpuUs: (figures.cpuMs * 1000) / total,
+    clientCpuUs: (user + system) / total,
   };
 }
 
@@ -105,7 +108,7 @@ async function send(
     await socket.until(before + sent);
     return sent;
   }
-  // The server takes messages in their order: this answer is the last thing.
+  // The server handles messages in order: this response follows all others.
   socket.write(maskedFrame(callOf(100, false)));
   await socket.until(before + 1);
   return sent + 1;

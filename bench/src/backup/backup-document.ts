@@ -90,7 +90,7 @@ function limit(
   { most, unit }: { most: number; unit: string },
 ): Target {
   return {
-    promise: `${what}: at most ${most} ${unit}`,
+    requirement: `${what}: at most ${most} ${unit}`,
     measured: Number.isFinite(value) ? `${value.toFixed(1)} ${unit}` : "-",
     met: Number.isFinite(value) ? value <= most : undefined,
   };
@@ -98,7 +98,7 @@ function limit(
 
 type Cell = (result: Result) => string;
 
-/** A figure with its spread, converted; the conversion may turn least and greatest round. */
+/** A figure with its spread, converted; the conversion may exchange least and greatest. */
 const spread =
   (
     name: string,

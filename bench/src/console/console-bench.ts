@@ -12,7 +12,7 @@ import type { ConsoleJob } from "./console-job.js";
 type Task = ConsoleJob["task"];
 type Row = Pick<ConsoleJob, "way"> & { readonly name: string; task: Task };
 
-/** How late a key shows, and how fast pictures come. */
+/** Latency of a key press, and throughput of framebuffer updates. */
 export const consoleBench: Bench = {
   summary: "Consoles: from a key to the screen, and the speed of pictures.",
   usage: runUsage,
@@ -72,7 +72,7 @@ function rowsOf(smoke: boolean): Row[] {
   );
 }
 
-/** @throws Error where something was not measured */
+/** @throws Error if a figure was not measured */
 export function checkShape({ results }: Report): void {
   for (const result of results) {
     if (result.failure !== undefined) throw new Error(result.failure);

@@ -2,10 +2,10 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { ConsoleEnd } from "./console-end.js";
 import { KEY_ANSWER, WHOLE_PICTURE, keyEvent, pictureRequest } from "./wire.js";
 
-/** Pictures requested ahead: the round trip costs no time then. */
+/** Framebuffer updates requested ahead, so that round trips do not limit the throughput. */
 const AHEAD = 4;
 
-/** @returns ms from each key to the last byte of what it changed */
+/** @returns ms from each key press to the last byte of the update that it caused */
 export async function pressKeys(
   console: ConsoleEnd,
   { keys, pauseMs }: { readonly keys: number; readonly pauseMs: number },
@@ -23,38 +23,41 @@ export async function pressKeys(
   return delays;
 }
 
-/** @returns bytes a second, over so many bytes at least */
+/** @param bytes at least so many are transferred @returns bytes per second */
 export async function fetchPictures(
   console: ConsoleEnd,
   bytes: number,
 ): Promise<number> {
   const pictures = Math.ceil(bytes / WHOLE_PICTURE.length);
   const started = performance.now();
-  let asked = 0;
-  let got = 0;
+  let requested = 0;
+  let receivedBytes = 0;
   await new Promise<void>((resolve) => {
-    const ask = () => {
-      while (asked < pictures && asked - got / WHOLE_PICTURE.length < AHEAD) {
-        asked++;
+    const request = () => {
+      while (
+        requested < pictures &&
+        requested - receivedBytes / WHOLE_PICTURE.length < AHEAD
+      ) {
+        requested++;
         console.send(pictureRequest());
       }
     };
     console.onBytes((count) => {
-      got += count;
-      if (got === pictures * WHOLE_PICTURE.length) resolve();
-      else ask();
+      receivedBytes += count;
+      if (receivedBytes === pictures * WHOLE_PICTURE.length) resolve();
+      else request();
     });
-    ask();
+    request();
   });
-  return (got * 1000) / (performance.now() - started);
+  return (receivedBytes * 1000) / (performance.now() - started);
 }
 
 function received(console: ConsoleEnd, count: number): Promise<void> {
   return new Promise((resolve) => {
-    let got = 0;
+    let receivedBytes = 0;
     console.onBytes((more) => {
-      got += more;
-      if (got >= count) resolve();
+      receivedBytes += more;
+      if (receivedBytes >= count) resolve();
     });
   });
 }

@@ -14,7 +14,7 @@ import {
   type EventsOptions,
 } from "./events-options.js";
 
-/** How late the inventory is while a pool changes all the time, by throttle pause. */
+/** Latency of the inventory while a pool changes continuously, by throttle pause. */
 export const eventsBench: Bench = {
   summary: "Latency and throughput of changes under churn, by throttle pause.",
   usage: eventsUsage,

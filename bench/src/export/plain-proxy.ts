@@ -3,7 +3,7 @@ import { ProbedChild } from "../api/probed-child.js";
 export type PlainProxy = ProbedChild;
 
 /**
- * Node's own http in both directions with nothing between.
+ * A proxy of node:http alone, without our code, for comparison.
  * @param source URL that it fetches for its clients
  */
 export function startPlainProxy(source: string): Promise<PlainProxy> {

@@ -5,11 +5,11 @@ import { get, type IncomingMessage } from "node:http";
 export interface ReadFigures {
   readonly bytes: number;
   readonly ms: number;
-  /** How much more memory the serverUnderTest had at the most than at the start. */
+  /** Increase of the memory (RSS) of the measured process, at most. */
   readonly grownBytes: number;
 }
 
-const LOOK_MS = 20;
+const SAMPLE_MS = 20;
 
 /**
  * Downloads everything, and measures the memory of the transferring process.
@@ -21,10 +21,10 @@ export async function readAll(
   pid: number,
 ): Promise<ReadFigures> {
   const start = residentBytes(pid);
-  let most = start;
-  const look = setInterval(() => {
-    most = Math.max(most, residentBytes(pid));
-  }, LOOK_MS);
+  let maximum = start;
+  const sampling = setInterval(() => {
+    maximum = Math.max(maximum, residentBytes(pid));
+  }, SAMPLE_MS);
   const startedAt = performance.now();
   try {
     const request = get(url, { headers });
@@ -36,9 +36,9 @@ export async function readAll(
     });
     await once(answer, "end");
     const ms = performance.now() - startedAt;
-    return { bytes, ms, grownBytes: most - start };
+    return { bytes, ms, grownBytes: maximum - start };
   } finally {
-    clearInterval(look);
+    clearInterval(sampling);
   }
 }
 

@@ -5,7 +5,7 @@ import { figureOf, type Report, type Result } from "../harness/result.js";
 import { targetTable } from "../harness/target.js";
 import { checkTargets } from "./fleet-targets.js";
 
-/** One line of a table: a figure, its title, how it is written. */
+/** One line of a table: name of a figure, its title and its format. */
 type Line = readonly [
   name: string,
   title: string,
@@ -20,10 +20,10 @@ export function fleetDocument(report: Report): string {
   return markdownDocument([
     "# A fleet in one process",
     "Written by `npm run bench -- fleet`; do not edit.",
-    `${fleet.replace("x", " pools of ")} VMs each, followed by one process with its parser threads; the simulator that plays them is another process on the same machine.`,
+    `${fleet.replace("x", " pools of ")} VMs each, followed by one process with its parser threads; the simulator of the pools is another process on the same machine.`,
     measuredOn(report),
     targetTable(checkTargets(results)),
-    ...section("Loading, resting and changing", LIVE, [
+    ...section("Loading, idle and under changes", LIVE, [
       ["inventory alone", row("mirror")],
       ["with views and live queries", row("views")],
       [
@@ -32,7 +32,7 @@ export function fleetDocument(report: Report): string {
       ],
     ]),
     ...section("A simulated day", DAY, [["", row("day")]]),
-    ...section("Starting again", RESTART, [["", row("restart")]]),
+    ...section("Restart", RESTART, [["", row("restart")]]),
     ...failures(results),
     NOTES,
   ]);
@@ -77,7 +77,7 @@ const megabytes = (value: number): string => `${formatMegabytes(value)} MB`;
 const percent = (value: number): string => `${value.toFixed(1)} %`;
 const kilobytes = (value: number): string =>
   `${formatCount(value / 1000)} kB/s`;
-/** What is left over or under zero matters here. */
+/** Three digits, because small slopes matter. */
 const growth = (value: number): string =>
   `${(value / 1e6).toFixed(3)} MB an hour`;
 
@@ -88,22 +88,22 @@ const LIVE: readonly Line[] = [
   ["firstPoolMs", "the first of them after", ms],
   ["loadCpuMs", "CPU of loading", ms],
   ["loadPeakRssBytes", "highest RSS while loading", megabytes],
-  ["rssBytes", "RSS when all is there", megabytes],
+  ["rssBytes", "RSS when all is loaded", megabytes],
   ["retainedBytes", "retained: heap and buffers", megabytes],
   ["heapBytes", "JavaScript heap of the main thread", megabytes],
   ["segmentBytes", "segments of records", megabytes],
   ["tableBytes", "tables of the inventory", megabytes],
   ...blockLines("load", "loading"),
   ["viewObjects", "objects with a view", formatCount],
-  ["viewsMs", "views of all made in", ms],
+  ["viewsMs", "all views built in", ms],
   ["viewsCpuMs", "CPU of that", ms],
   ["viewsRetainedBytes", "retained by them", megabytes],
   ["viewTableBytes", "tables of the views", megabytes],
-  ...blockLines("views", "making views"),
-  ["firstQueryMs", "first live query, which makes the index of its class", ms],
+  ...blockLines("views", "building views"),
+  ["firstQueryMs", "first live query, which builds the index of its class", ms],
   ["slowestQueryMs", "slowest of the ten", ms],
   ["askBlockLongestOwnMs", "longest own block meanwhile", ms],
-  ["restCpuPercent", "CPU at rest", percent],
+  ["restCpuPercent", "CPU when idle", percent],
   ["changesSeenPerSecond", "changes reported a second", formatCount],
   ["wireBytesPerSecond", "bytes of event answers", kilobytes],
   ["churnCpuPercent", "CPU under churn", percent],
@@ -113,13 +113,13 @@ const LIVE: readonly Line[] = [
   ["viewP50Ms", "from change to the feed of views, p50", ms],
   ["viewP99Ms", "p99", ms],
   ["viewsBuiltPerSecond", "views rebuilt a second", formatCount],
-  ["viewsUnchangedPerSecond", "of them as before", formatCount],
+  ["viewsUnchangedPerSecond", "of them unchanged", formatCount],
   ["feedBytesPerSecond", "bytes to each reader of that feed", kilobytes],
   ["liveUpdatesPerSecond", "updates of the live queries a second", formatCount],
   ["liveBytesPerSecond", "bytes of them", kilobytes],
   ...blockLines("churn", "churn"),
-  ["peakRssBytes", "highest RSS in all", megabytes],
-  ["rssAfterBytes", "RSS in the end", megabytes],
+  ["peakRssBytes", "highest RSS overall", megabytes],
+  ["rssAfterBytes", "RSS at the end", megabytes],
 ];
 
 const DAY: readonly Line[] = [
@@ -128,7 +128,7 @@ const DAY: readonly Line[] = [
   ["changes", "changes", formatCount],
   ["firstRssBytes", "RSS before", megabytes],
   ["rssBytes", "RSS after", megabytes],
-  ["mostRssBytes", "highest of the hourly looks", megabytes],
+  ["mostRssBytes", "highest of the hourly samples", megabytes],
   ["rssBytesPerHour", "RSS grows by", growth],
   ["heapBytesPerHour", "heap", growth],
   ["externalBytesPerHour", "buffers", growth],
@@ -138,18 +138,18 @@ const DAY: readonly Line[] = [
 
 const RESTART: readonly Line[] = [
   ["objects", "objects", formatCount],
-  ["diskBytes", "memory of the last run", megabytes],
+  ["diskBytes", "snapshot cache of the last run", megabytes],
   ["ms", "all objects known, from the start of the process", ms],
   ["watchingMs", "all pools watched, from there", ms],
   ["restoredRssBytes", "RSS when all are known", megabytes],
-  ["rssBytes", "RSS when all is fresh", megabytes],
+  ["rssBytes", "RSS when all pools are current", megabytes],
   ...blockLines("restore", "restoring"),
 ];
 
 function blockLines(phase: string, when: string): Line[] {
   return [
     [`${phase}BlockLongestMs`, `longest block, ${when}`, ms],
-    [`${phase}BlockLongestOwnMs`, "of its own making", ms],
+    [`${phase}BlockLongestOwnMs`, "caused by the process itself", ms],
     ...[5, 10, 20, 50].map((limit): Line => [
       `${phase}BlockOver${limit}`,
       `own blocks over ${limit} ms`,
@@ -159,8 +159,8 @@ function blockLines(phase: string, when: string): Line[] {
 }
 
 const NOTES = [
-  "* **Blocks** are gaps of a 1 ms timer on the main thread; of its own making is a gap less the time in which the thread was ready but had no core. They are counted by length while loading, while views are made, and in a second minute of churn: the timer would be most of the CPU at rest, so CPU and latency come from the minute before.",
+  "* **Blocks** are gaps of a 1 ms timer on the main thread; caused by the process itself is a gap less the time in which the thread was ready but had no core. They are counted by length while loading, while views are built, and in a second minute of churn: the timer would be most of the CPU when idle, so CPU and latency come from the minute before.",
   "* **Latency** is from the change in the simulated pool (which writes the time into the VM) to the moment when a listener of the inventory, or of the feed of views, receives it; one VM of sixteen is measured. XAPI itself waits 50 ms, and the client pauses between two answers of a pool.",
-  "* **The day** is fed as fast as the inventory takes it: answers of `event.from` as bytes of the wire, read by the parser and applied as ever, in batches of every size, the clock of the inventory set forward by an hour at a time. Growth is the slope of the best line through the hourly looks after the first quarter, each after a full collection.",
-  "* **Starting again**: a first process has loaded the fleet with a memory of the last run and has ended; times of the second count from the start of its process.",
+  "* **The day** is fed as fast as the inventory takes it: answers of `event.from` as bytes of the wire, read by the parser and applied as usual, in batches of every size, the clock of the inventory set forward by an hour at a time. Growth is the slope of the best line through the hourly samples after the first quarter, each after a full collection.",
+  "* **Restart**: a first process has loaded the fleet with a snapshot cache of the last run and has ended; times of the second count from the start of its process.",
 ].join("\n");

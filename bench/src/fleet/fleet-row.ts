@@ -1,4 +1,4 @@
-/** What is measured, each in processes of its own. */
+/** Rows of the report, each measured in its own processes. */
 export const rowNames = [
   /** Load, rest and churn of the inventory alone. */
   "mirror",
@@ -6,7 +6,7 @@ export const rowNames = [
   "views",
   /** Memory during a simulated day. */
   "day",
-  /** From the start of a process that has run before. */
+  /** Restart with the snapshot cache of a previous process. */
   "restart",
   /** One big pool that changes at the usual pace. */
   "pool",

@@ -8,13 +8,13 @@ const RSS_BYTES = 4e9;
 const BLOCK_MS = 20;
 const POOL_CPU_PERCENT = 2;
 const FEED_BYTES_PER_SECOND = 30_000;
-/** What memory may seem to grow by a day, of all there is: the allocator moves more than this between two looks. */
+/** Limit of the growth of memory in a day, as a share: the allocator varies by more than that between two samples. */
 const DAY_GROWTH = 0.01;
 const HOURS_A_DAY = 24;
 
 /** Compares the results of a run with the targets of a fleet. */
 export function checkTargets(results: readonly Result[]): Target[] {
-  // Of another size they promise nothing.
+  // The targets are valid for this size only.
   const row = (mode: string) =>
     results.find((one) => one.mode === mode && sizes.includes(one.pool));
   const [mirror, views, day, pool] = ["mirror", "views", "day", "pool"].map(
@@ -29,13 +29,13 @@ export function checkTargets(results: readonly Result[]): Target[] {
     block("under churn with views and live queries", views, "churn"),
     growth(day),
     below({
-      promise: `pool A at 200 changes a second, views kept: under ${POOL_CPU_PERCENT} % of a core`,
+      requirement: `pool A at 200 changes a second, views kept: under ${POOL_CPU_PERCENT} % of a core`,
       value: figureOf(pool, "churnCpuPercent"),
       limit: POOL_CPU_PERCENT,
       text: (value) => `${value.toFixed(1)} %`,
     }),
     below({
-      promise: `the same: under ${FEED_BYTES_PER_SECOND / 1000} kB/s to a reader of the feed`,
+      requirement: `the same: under ${FEED_BYTES_PER_SECOND / 1000} kB/s to a reader of the feed`,
       value: figureOf(pool, "feedBytesPerSecond"),
       limit: FEED_BYTES_PER_SECOND,
       text: (value) => `${(value / 1000).toFixed(1)} kB/s`,
@@ -46,7 +46,7 @@ export function checkTargets(results: readonly Result[]): Target[] {
 function size(mirror: Result | undefined): Target {
   const objects = figureOf(mirror, "objects");
   return {
-    promise: `over ${formatCount(OBJECTS)} objects in one process`,
+    requirement: `over ${formatCount(OBJECTS)} objects in one process`,
     measured: formatCount(objects),
     met: Number.isFinite(objects) ? objects > OBJECTS : undefined,
   };
@@ -54,7 +54,7 @@ function size(mirror: Result | undefined): Target {
 
 function memory(what: string, result: Result | undefined): Target {
   return below({
-    promise: `highest RSS, ${what}: under ${RSS_BYTES / 1e9} GB`,
+    requirement: `highest RSS, ${what}: under ${RSS_BYTES / 1e9} GB`,
     value: figureOf(result, "peakRssBytes"),
     limit: RSS_BYTES,
     text: (value) => `${formatMegabytes(value)} MB`,
@@ -68,11 +68,11 @@ function block(
 ): Target {
   const whole = figureOf(result, `${phase}BlockLongestMs`);
   return below({
-    promise: `no block of the event loop over ${BLOCK_MS} ms ${when}`,
+    requirement: `no block of the event loop over ${BLOCK_MS} ms ${when}`,
     value: figureOf(result, `${phase}BlockLongestOwnMs`),
     limit: BLOCK_MS,
     text: (value) =>
-      `${formatMs(value)} ms of its own making (${formatMs(whole)} ms with waits for a core)`,
+      `${formatMs(value)} ms caused by the process itself (${formatMs(whole)} ms with waits for a core)`,
   });
 }
 
@@ -81,7 +81,7 @@ function growth(day: Result | undefined): Target {
     (figureOf(day, "rssBytesPerHour") * HOURS_A_DAY) /
     figureOf(day, "rssBytes");
   return below({
-    promise: `memory grows by less than ${DAY_GROWTH * 100} % in a day of changes`,
+    requirement: `memory grows by less than ${DAY_GROWTH * 100} % in a day of changes`,
     value: share,
     limit: DAY_GROWTH,
     text: (value) => `${(value * 100).toFixed(2)} %`,
@@ -89,18 +89,18 @@ function growth(day: Result | undefined): Target {
 }
 
 function below({
-  promise,
+  requirement,
   value,
   limit,
   text,
 }: {
-  readonly promise: string;
+  readonly requirement: string;
   readonly value: number;
   readonly limit: number;
   readonly text: (value: number) => string;
 }): Target {
   return {
-    promise,
+    requirement,
     measured: Number.isFinite(value) ? text(value) : "-",
     met: Number.isFinite(value) ? value < limit : undefined,
   };

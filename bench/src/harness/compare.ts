@@ -7,7 +7,7 @@ import { figureOf, type Report, type Result } from "./result.js";
 /**
  * The report that was published at a git ref.
  * @param file path in the repository, such as `docs/benchmarks/pools.json`
- * @throws Error when the ref or the file is not there
+ * @throws Error if the ref or the file does not exist
  */
 export function reportAt(ref: string, file: string): Report {
   const text = execFileSync("git", ["show", `${ref}:${file}`], {
@@ -19,7 +19,7 @@ export function reportAt(ref: string, file: string): Report {
   return JSON.parse(text) as Report;
 }
 
-/** Times of the rows that are in both, and by how much they differ. Only sensible for one and the same machine. */
+/** A Markdown table of the times of rows that both reports have, with their ratio. Compares only reports of the same machine meaningfully. */
 export function comparisonTable(before: Report, after: Report): string {
   const rows = after.results.flatMap((result) => {
     const old = before.results.find((one) => keyOf(one) === keyOf(result));

@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 /** The folder of the repository, wherever this file was compiled to. */
 export const repositoryRoot = findRoot(dirname(fileURLToPath(import.meta.url)));
 
-/** Where full runs leave their documents. */
+/** Folder to which full runs write their documents. */
 export const documentsFolder = join(repositoryRoot, "docs", "benchmarks");
 
 function findRoot(folder: string): string {

@@ -5,12 +5,12 @@ import { setTimeout } from "node:timers/promises";
 import { repositoryRoot } from "./repository.js";
 
 /**
- * Interval of the requests to the server: it must not be busy with responding.
+ * Interval of requests, in ms: frequent enough for the figures, without measurable load.
  */
 const POLL_MS = 5;
 const TIMEOUT_MS = 120_000;
 
-/** The whole product as a process of its own, on any free port. */
+/** xo-server as a separate process, on a free port. */
 export class ServerProcess {
   readonly startedAt = performance.now();
   readonly #child: ChildProcess;
@@ -53,7 +53,7 @@ export class ServerProcess {
     return performance.now() - this.startedAt;
   }
 
-  /** A figure of /metrics; 0 while it is not there. */
+  /** A figure of /metrics; 0 while it does not exist. */
   async read(metric: string): Promise<number> {
     const answer = await fetch(`${await this.#url}/metrics`);
     const lines = (await answer.text()).split("\n");

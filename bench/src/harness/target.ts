@@ -3,7 +3,8 @@ import { markdownTable } from "./markdown.js";
 
 /** A performance target of the product, compared with the medians. */
 export interface Target {
-  readonly promise: string;
+  /** What the target requires. */
+  readonly requirement: string;
   /** In a readable form. */
   readonly measured: string;
   /** Undefined: this run did not measure it. */
@@ -15,7 +16,7 @@ export function targetTable(targets: readonly Target[]): string {
   return markdownTable(
     [{ title: "Target" }, { title: "Measured", align: "right" }, { title: "" }],
     targets.map((target) => [
-      target.promise,
+      target.requirement,
       target.measured,
       statusOf(target),
     ]),
@@ -28,10 +29,10 @@ export function statusOf({ met }: Target): string {
   return met ? "met" : "**missed**";
 }
 
-/** `value` as a multiple of something. */
+/** @param value a ratio; NaN: not measured */
 export function atMost(what: string, limit: number, value: number): Target {
   return {
-    promise: `${what}: at most ${limit}x`,
+    requirement: `${what}: at most ${limit}x`,
     measured: formatRatio(value),
     met: Number.isFinite(value) ? value <= limit : undefined,
   };
@@ -39,7 +40,7 @@ export function atMost(what: string, limit: number, value: number): Target {
 
 export function atLeast(what: string, limit: number, value: number): Target {
   return {
-    promise: `${what}: at least ${limit}x`,
+    requirement: `${what}: at least ${limit}x`,
     measured: formatRatio(value),
     met: Number.isFinite(value) ? value >= limit : undefined,
   };
@@ -51,7 +52,7 @@ export function atMostMs(
   valueMs: number,
 ): Target {
   return {
-    promise: `${what}: at most ${limitMs} ms`,
+    requirement: `${what}: at most ${limitMs} ms`,
     measured: Number.isFinite(valueMs) ? `${formatMs(valueMs)} ms` : "-",
     met: Number.isFinite(valueMs) ? valueMs <= limitMs : undefined,
   };

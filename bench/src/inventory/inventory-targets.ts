@@ -5,7 +5,7 @@ import type { Section } from "./row.js";
 
 const LARGE = "100,000 VMs";
 
-/** Promises are about this pool of the simulator. */
+/** Profile of the simulated pool that the targets are defined for. */
 const PROFILE = "A";
 
 type Find = (section: Section, mode: string) => Result | undefined;
@@ -25,26 +25,22 @@ export function checkTargets(results: readonly Result[]): Target[] {
         one.mode === mode &&
         (one.pool === PROFILE || section === "second-read"),
     );
-  const questions = results.filter(
+  const queries = results.filter(
     ({ place, pool, mode }) =>
       place === "queries" && pool === LARGE && mode !== SET_UP,
   );
   const most = (name: string): number =>
-    questions.length === 0
+    queries.length === 0
       ? Number.NaN
-      : Math.max(...questions.map((one) => figureOf(one, name)));
+      : Math.max(...queries.map((one) => figureOf(one, name)));
   const views = of("churn", "views, 1 readers");
   const sockets = results.find(
     ({ place, mode }) => place === "fan-out" && mode === "1000 sockets",
   );
   return [
+    atMostMs(`${LARGE}: a new query, the slowest of all`, 50, most("worstMs")),
     atMostMs(
-      `${LARGE}: a new question, the slowest wording of all`,
-      50,
-      most("worstMs"),
-    ),
-    atMostMs(
-      `${LARGE}: longest block while answering, waits for a core taken off`,
+      `${LARGE}: longest block while a query runs, without waits for a core`,
       10,
       most("longestOwnBlockMs"),
     ),
@@ -79,7 +75,7 @@ export function checkTargets(results: readonly Result[]): Target[] {
     }),
     ...["inventory", "xo-server"].map((program) =>
       atMostMs(
-        `A: all objects there after a restart of ${program}`,
+        `A: all objects loaded after a restart of ${program}`,
         1000,
         figureOf(of("restart", program), "allThereMs"),
       ),
@@ -110,11 +106,11 @@ function memoryTargets(of: Find): Target[] {
   ];
 }
 
-/** A bound a tenth under the working set may cost in proportion: not much more than what one miss in ten costs. */
+/** A cache that is 10 % smaller than the working set may miss little more than 10 % of the reads. */
 function cliff(kind: "records" | "views", of: Find): Target {
   const misses = 1 - figureOf(of("second-read", `${kind} 90 %`), "hitShare");
   return atMostOf(
-    `Second read of all ${kind}, bound a tenth under the working set: share of misses`,
+    `Second read of all ${kind}, cache 10 % smaller than the working set: share of misses`,
     0.25,
     { value: misses, text: (value) => value.toFixed(2) },
   );
@@ -127,7 +123,7 @@ function atMostOf(
 ): Target {
   const isMeasured = Number.isFinite(value);
   return {
-    promise: `${what}: at most ${limit}`,
+    requirement: `${what}: at most ${limit}`,
     measured: isMeasured ? text(value) : "-",
     met: isMeasured ? value <= limit : undefined,
   };

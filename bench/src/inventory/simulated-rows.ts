@@ -11,7 +11,7 @@ import { measureProgram, type Row } from "./row.js";
 import type { Scale } from "./scale.js";
 import { restartServer } from "./server-restart.js";
 
-/** Any will do: it protects nothing here. */
+/** Key of the snapshot cache: any 32 bytes in hexadecimal digits. */
 const KEY = "5a".repeat(32);
 
 /** Rows about a simulated pool in a process of its own. */
@@ -34,7 +34,7 @@ export function simulatedRows(scale: Scale): Row[] {
       churn(churning, scale, { hasViews: false, readers: 0 }),
     ),
     row("restart", "inventory", () => withPool(quiet, restart)),
-    row("restart", "xo-server", () => restartReal(quiet)),
+    row("restart", "xo-server", () => restartProgram(quiet)),
     row("memory", "inventory", () =>
       withPool(quiet, (pool) => load(pool, false)),
     ),
@@ -89,7 +89,7 @@ function load(pool: PoolAddress, hasViews: boolean): Promise<Figures> {
   return measureProgram("load", job);
 }
 
-async function restartReal(args: readonly string[]): Promise<Figures> {
+async function restartProgram(args: readonly string[]): Promise<Figures> {
   const simulator = await startSimulator(args);
   try {
     return await restartServer(simulator);
@@ -100,21 +100,21 @@ async function restartReal(args: readonly string[]): Promise<Figures> {
 
 /** One process writes the snapshot cache and ends, another one loads it. */
 async function restart(pool: PoolAddress): Promise<Figures> {
-  const directory = await mkdtemp(join(tmpdir(), "xo-bench-memory-"));
+  const directory = await mkdtemp(join(tmpdir(), "xo-bench-snapshots-"));
   try {
     const job: PersistJob = { pool, directory, key: KEY };
     const { objects = 0, diskBytes = 0 } = await measureProgram(
       "persist-pool",
       job,
     );
-    const again: RestartJob = {
+    const restartJob: RestartJob = {
       poolId: pool.name,
       directory,
       key: KEY,
       objects,
       startedAt: Date.now(),
     };
-    return { ...(await measureProgram("restart", again)), diskBytes };
+    return { ...(await measureProgram("restart", restartJob)), diskBytes };
   } finally {
     await rm(directory, { recursive: true, force: true });
   }

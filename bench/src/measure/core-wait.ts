@@ -1,8 +1,8 @@
 import { openSync, readSync } from "node:fs";
 
 /**
- * How long the main thread has been ready to run without getting a core, in ms
- * since its start: the cost of other processes on the machine. Always 0 where
+ * Creates a function that returns how long the main thread has been ready to run without a
+ * core, in ms since its start: the cost of other processes on the machine. Always 0 where
  * the system does not report it.
  */
 export function createCoreWaitReader(): () => number {

@@ -13,7 +13,7 @@ const ROUND_MS = 100;
 
 type Send = (message: Buffer) => void;
 
-// As the server does.
+// The same heap settings as the server.
 raiseHeapGrowth();
 const job = await readJob<FanOutJob>();
 const { catalog, pools } = await openGuestFleet(job.size);

@@ -1,13 +1,13 @@
 import type { PoolAddress } from "../harness/simulator.js";
 
-/** Load many pools, let them rest, let them change; see how late, how dear, how bumpy. */
+/** Loads many pools, then measures CPU, latency and blocks of the event loop, idle and under changes. */
 export interface FleetJob {
   readonly pools: readonly PoolAddress[];
-  /** 0: this phase is left out. */
+  /** Duration of the idle phase; 0: none. */
   readonly restMs: number;
   /** All pools together. */
   readonly changesPerSecond: number;
-  /** CPU is measured for so long, then blocks and latency for so long. */
+  /** Duration of the measurement of CPU, and again of that of blocks and latency. */
   readonly churnMs: number;
   /** The views of the usual classes are built, and ten live queries on them are open. */
   readonly hasViews: boolean;
@@ -24,13 +24,13 @@ export interface FleetDayJob {
   readonly changesPerSecond: number;
 }
 
-/** Start with what the last run has left behind. */
+/** Restarts with the snapshot cache of a previous run. */
 export interface FleetRestartJob {
   readonly pools: readonly PoolAddress[];
-  /** Where the memory of the last run is. */
+  /** Folder of the snapshot cache. */
   readonly directory: string;
   /** 32 bytes in hexadecimal digits. */
   readonly key: string;
-  /** How many objects there were; 0 for the first run. */
+  /** Number of objects in the cache; 0 for the first run. */
   readonly objects: number;
 }

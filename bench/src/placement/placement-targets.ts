@@ -50,7 +50,7 @@ function growthTarget(curve: readonly Result[]): Target {
   const [is, limit] = [fittedExponent(points), exponentOfNLogN(points)];
   const known = Number.isFinite(is);
   return {
-    promise: `Time grows no faster than n log n, which is n^${known ? limit.toFixed(2) : "1.1"} here`,
+    requirement: `Time grows no faster than n log n, which is n^${known ? limit.toFixed(2) : "1.1"} here`,
     measured: known ? `n^${is.toFixed(2)}` : "-",
     met: known ? is <= limit + TOLERANCE : undefined,
   };
@@ -63,17 +63,18 @@ function qualityTargets(result: Result | undefined): Target[] {
   const known = Number.isFinite(missed);
   return [
     {
-      promise: "Failovers that can be survived and are called otherwise: none",
+      requirement:
+        "Failovers that can be survived and are called otherwise: none",
       measured: known ? `${missed}` : "-",
       met: known ? missed === 0 : undefined,
     },
     {
-      promise: "Failovers or survivals promised that cannot be: none",
+      requirement: "Failovers or survivals promised that cannot be: none",
       measured: known ? `${wrong}` : "-",
       met: known ? wrong === 0 : undefined,
     },
     {
-      promise: `Pools that survive as many failures as can be: at least ${LEAST_SHARE_PERCENT} %`,
+      requirement: `Pools that survive as many failures as can be: at least ${LEAST_SHARE_PERCENT} %`,
       measured: known ? `${share} %` : "-",
       met: known ? share >= LEAST_SHARE_PERCENT : undefined,
     },

@@ -34,7 +34,7 @@ function checkTargets(results: readonly Result[]): Target[] {
   const limit = figureOf(bounded, "limitBytes");
   return [
     {
-      promise: `CPU that following adds: less than ${MOST_PERCENT} % of a core`,
+      requirement: `CPU that following adds: less than ${MOST_PERCENT} % of a core`,
       measured: `${cpu.toFixed(1)} %`,
       met: Number.isNaN(cpu) ? undefined : cpu < MOST_PERCENT,
     },
@@ -44,7 +44,7 @@ function checkTargets(results: readonly Result[]): Target[] {
       figureOf(of("followed"), "longestOwnBlockMs"),
     ),
     {
-      promise: "Memory of 100,000 VMs: within its bound",
+      requirement: "Memory of 100,000 VMs: within its bound",
       measured: `${(used / 2 ** 20).toFixed(0)} of ${(limit / 2 ** 20).toFixed(0)} MiB`,
       met: Number.isNaN(used) ? undefined : used <= limit,
     },

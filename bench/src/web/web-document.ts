@@ -43,7 +43,7 @@ export function webTargets(result: Result): Target[] {
       of("scriptBytes"),
     ),
     {
-      promise: `${where}: scrolling at 60 frames/s`,
+      requirement: `${where}: scrolling at 60 frames/s`,
       measured: Number.isFinite(of("framesPerSecond"))
         ? `${of("framesPerSecond").toFixed(0)} /s`
         : "-",
@@ -61,7 +61,7 @@ function atMostSize(what: string, limit: number, value: number): Target {
       ? `${(bytes / 1e3).toFixed(0)} kB`
       : `${(bytes / MB).toFixed(0)} MB`;
   return {
-    promise: `${what}: at most ${text(limit)}`,
+    requirement: `${what}: at most ${text(limit)}`,
     measured: Number.isFinite(value) ? text(value) : "-",
     met: known(value, (bytes) => bytes <= limit),
   };

@@ -5,13 +5,13 @@ import { viewOf, viewOfType, views } from "../src/views/views.js";
 import { buildAll, RecordLinks } from "./fixtures/record-links.js";
 import { samplePool, withFields } from "./fixtures/sample-pool.js";
 
-/** CONTRACT 3.1. */
+/** Object types that clients of Xen Orchestra know. */
 const types = `pool host VM VM-template VM-snapshot VM-controller SR SM VDI
   VDI-snapshot VDI-unmanaged VBD VIF PIF network PBD message task patch
   pool_patch PCI PGPU vgpu gpuGroup vgpuType VTPM PUSB VUSB USB_group bond`;
 
 /**
- * Fields that an object of the sample pool has, by CONTRACT 3.2 to 3.8: of
+ * Fields that an object of the sample pool has, by type: of
  * each type, by the first object that has the most. Those that are set only
  * in certain states are tested beside their noun.
  */

@@ -15,7 +15,7 @@ export interface StreamPosition {
 
 /**
  * Was the pool database restored to an earlier state? XAPI reports no error for
- * a token that is newer than its database (WIRE.md 8): it returns the same token
+ * a token that is newer than its database (observed with XCP-ng 8.3): it returns the same token
  * and no events, while valid_ref_counts keep changing.
  * @param before the previous answer, or only the token the stream began with
  */

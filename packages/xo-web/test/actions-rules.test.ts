@@ -158,10 +158,11 @@ t.test("objects with the same requested values are one step", (t) => {
 });
 
 t.test("stopping several VMs is confirmed with their number", (t) => {
-  const words = { text: en, formats: new Formats("en", en) };
+  const localization = { text: en, formats: new Formats("en", en) };
   const many = (n: number) =>
     Array.from({ length: n }, (_, i) => vm({ id: `v${i}` }));
-  const asked = (id: string, n: number) => action(id).formOf?.(many(n), words);
+  const asked = (id: string, n: number) =>
+    action(id).formOf?.(many(n), localization);
   for (const { id, types, isForOne } of allActions) {
     const isStopping =
       types.includes("VM") && /hutdown|eboot|uspend$|pause$|Pause$/.test(id);
@@ -180,7 +181,7 @@ t.test("stopping several VMs is confirmed with their number", (t) => {
 });
 
 t.test("a VM gets one vTPM, and loses it when its name is typed", (t) => {
-  const words = { text: en, formats: new Formats("en", en) };
+  const localization = { text: en, formats: new Formats("en", en) };
   const [create, destroy] = [action("vm.createVtpm"), action("vm.destroyVtpm")];
   const without = vm({ power_state: "Halted", VTPMs: [] });
   const having = vm({ power_state: "Halted", VTPMs: ["t1"] });
@@ -194,7 +195,7 @@ t.test("a VM gets one vTPM, and loses it when its name is typed", (t) => {
   );
   t.equal(destroy.refusal([without], en), "The VM has no vTPM");
   t.equal(destroy.refusal([running], en), "The VM is running");
-  t.equal(destroy.formOf?.([having], words)?.typed, "web");
+  t.equal(destroy.formOf?.([having], localization)?.typed, "web");
   t.same(createPlan(destroy, [having], {}).steps[0]?.operation, {
     method: "vtpm.destroy",
     idParameter: "",
@@ -204,7 +205,7 @@ t.test("a VM gets one vTPM, and loses it when its name is typed", (t) => {
 });
 
 t.test("how hosts are reached is changed when a name is typed", (t) => {
-  const words = { text: en, formats: new Formats("en", en) };
+  const localization = { text: en, formats: new Formats("en", en) };
   const pool: ObjectRow = { id: "p", type: "pool", name_label: "Paris" };
   const host: ObjectRow = { id: "h", type: "host", name_label: "h1" };
   t.equal(
@@ -217,7 +218,7 @@ t.test("how hosts are reached is changed when a name is typed", (t) => {
       "The host is down",
     );
   const asked = (id: string, object: ObjectRow) =>
-    action(id).formOf?.([object], words);
+    action(id).formOf?.([object], localization);
   t.equal(asked("pool.management", pool)?.typed, "Paris");
   t.equal(asked("pool.addHost", pool)?.typed, "Paris");
   const form = asked("host.management", host);
@@ -288,18 +289,21 @@ t.test("every action has a name in each language, and does something", (t) => {
 });
 
 t.test("errors suggest a remedy", (t) => {
-  const words = (code: number, message: string, name?: string) =>
+  const messageOf = (code: number, message: string, name?: string) =>
     errorMessage(new RpcError(code, message, name && { code: name }), en);
-  t.match(words(2, "not enough permissions"), /administrator/);
-  t.match(words(11, "missing PV drivers", "PV_DRIVERS_MISSING"), /Guest tools/);
-  t.match(words(-32000, "x", "VM_IS_SNAPSHOT"), /Revert/);
-  t.match(words(-32000, "x", "MEMORY_CONSTRAINT_VIOLATION_ORDER"), /order/);
-  t.match(words(-32000, "x", "HOST_NOT_ENOUGH_FREE_MEMORY"), /memory/);
+  t.match(messageOf(2, "not enough permissions"), /administrator/);
+  t.match(
+    messageOf(11, "missing PV drivers", "PV_DRIVERS_MISSING"),
+    /Guest tools/,
+  );
+  t.match(messageOf(-32000, "x", "VM_IS_SNAPSHOT"), /Revert/);
+  t.match(messageOf(-32000, "x", "MEMORY_CONSTRAINT_VIOLATION_ORDER"), /order/);
+  t.match(messageOf(-32000, "x", "HOST_NOT_ENOUGH_FREE_MEMORY"), /memory/);
   t.equal(
-    words(-32000, "SR_BACKEND_FAILURE_7(x)", "SR_BACKEND_FAILURE_7"),
+    messageOf(-32000, "SR_BACKEND_FAILURE_7(x)", "SR_BACKEND_FAILURE_7"),
     "SR_BACKEND_FAILURE_7(x)",
   );
-  t.equal(words(-32000, "as it is", "constructor"), "as it is");
+  t.equal(messageOf(-32000, "as it is", "constructor"), "as it is");
   t.match(
     errorMessage(new ConnectionLostError("gone"), en),
     /may still be running/,

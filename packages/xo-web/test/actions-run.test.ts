@@ -46,7 +46,7 @@ function start(answer: Answer) {
         return id;
       },
     },
-    words: () => ({ text: en, formats: new Formats("en", en) }),
+    localization: () => ({ text: en, formats: new Formats("en", en) }),
     go: (path) => went.push(path),
     showFailures: (one) => failed.push(one),
     now: () => 0,

@@ -5,27 +5,27 @@ import {
   newFrequency,
   toCron,
 } from "../src/backup/jobs/frequency.js";
-import { cronWords } from "../src/backup/jobs/frequency-words.js";
+import { cronText } from "../src/backup/jobs/frequency-text.js";
 import {
   inputErrorsOf,
   toEntries,
   toJob,
 } from "../src/backup/jobs/job-entries.js";
 import { exampleOf } from "../src/backup/jobs/retention-example.js";
-import { retentionWords } from "../src/backup/jobs/retention-words.js";
+import { retentionText } from "../src/backup/jobs/retention-text.js";
 import { selectionOf, type BackupJob } from "../src/backup/job.js";
 import { failuresOf, readRate } from "../src/backup/run.js";
 import {
   countsText,
   sourceText,
   transferText,
-} from "../src/backup/runs/run-words.js";
+} from "../src/backup/runs/run-text.js";
 import { Formats } from "../src/locale/formats.js";
 import { de } from "../src/locale/de/all.js";
 import { en } from "../src/locale/en/all.js";
 
 const DAY = 86_400_000;
-const wording = { words: en.backup.jobs, formats: new Formats("en", en) };
+const localization = { texts: en.backup.jobs, formats: new Formats("en", en) };
 
 t.test("a frequency is a cron expression and back", async (t) => {
   for (const [cron, kind] of [
@@ -48,12 +48,12 @@ t.test("a frequency is a cron expression and back", async (t) => {
   t.equal(toCron({ ...newFrequency, time: "" }), undefined);
 });
 
-t.test("a schedule in words", async (t) => {
-  t.equal(cronWords("5 4 * * *", wording), "Every day at 04:05");
-  t.equal(cronWords("0 4 * * 0", wording), "Every Sunday at 04:00");
-  t.equal(cronWords("20 * * * *", wording), "Every hour at minute 20");
-  const german = { words: de.backup.jobs, formats: new Formats("de", de) };
-  t.equal(cronWords("0 4 * * 1", german), "Jeden Montag um 04:00");
+t.test("a schedule as text", async (t) => {
+  t.equal(cronText("5 4 * * *", localization), "Every day at 04:05");
+  t.equal(cronText("0 4 * * 0", localization), "Every Sunday at 04:00");
+  t.equal(cronText("20 * * * *", localization), "Every hour at minute 20");
+  const german = { texts: de.backup.jobs, formats: new Formats("de", de) };
+  t.equal(cronText("0 4 * * 1", german), "Jeden Montag um 04:00");
 });
 
 t.test("what a retention keeps", async (t) => {
@@ -71,7 +71,7 @@ t.test("what a retention keeps", async (t) => {
   const years = exampleOf({ keepYearly: 3 }, newest, 3_600_000);
   t.equal(years.length, 3, "hourly backups, too");
   t.equal(
-    retentionWords({ keepLast: 3, keepDaily: 1 }, wording),
+    retentionText({ keepLast: 3, keepDaily: 1 }, localization),
     "latest 3, 1 day",
   );
 });
@@ -239,7 +239,7 @@ t.test("failures of a run by their reason", async (t) => {
   ]);
 });
 
-t.test("figures of a run in words", async (t) => {
+t.test("figures of a run as text", async (t) => {
   const run = {
     id: "1",
     jobId: "j",
@@ -252,13 +252,13 @@ t.test("figures of a run in words", async (t) => {
     read: 2 ** 30,
     stored: 2 ** 20,
   } as const;
-  const words = { ...wording, words: en.backup.runs };
+  const texts = { ...localization, texts: en.backup.runs };
   t.equal(readRate(run), 2 ** 29);
-  t.equal(countsText(run, words), "2 succeeded, 1 failed");
-  t.equal(transferText(run, words), "1 GiB read, 1 MiB stored, 537 MB/s");
+  t.equal(countsText(run, texts), "2 succeeded, 1 failed");
+  t.equal(transferText(run, texts), "1 GiB read, 1 MiB stored, 537 MB/s");
   t.equal(
-    sourceText({ source: "nbd-changed" }, words),
+    sourceText({ source: "nbd-changed" }, texts),
     "changed blocks, by NBD",
   );
-  t.equal(sourceText({ source: "toString" }, words), "toString");
+  t.equal(sourceText({ source: "toString" }, texts), "toString");
 });

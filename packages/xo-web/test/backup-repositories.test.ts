@@ -129,9 +129,9 @@ t.test("the form of a repository", async (t) => {
   t.same(inputErrorsOf(days("two"), true), { verifyDays: "days" });
 });
 
-t.test("figures of a repository in words", async (t) => {
-  const wording = {
-    words: en.backup.repositories,
+t.test("figures of a repository as text", async (t) => {
+  const localization = {
+    texts: en.backup.repositories,
     formats: new Formats("en", en),
     now: 10 * DAY,
   };
@@ -148,7 +148,7 @@ t.test("figures of a repository in words", async (t) => {
     ],
     verification: { startedAt: 8 * DAY, endedAt: 9 * DAY, repaired: 2 },
   };
-  const facts = repositoryFacts(repository({ state }), wording);
+  const facts = repositoryFacts(repository({ state }), localization);
   t.match(facts, [
     { id: "backups", value: "3", detail: "of 8 GiB of disks" },
     { id: "used", value: "1 GiB", detail: "1 GiB free of 4 GiB" },
@@ -161,7 +161,7 @@ t.test("figures of a repository in words", async (t) => {
     },
     { id: "verified", value: "yesterday", detail: "2 files repaired" },
   ]);
-  t.match(repositoryFacts(repository(), wording), [
+  t.match(repositoryFacts(repository(), localization), [
     { id: "backups", value: "–" },
     { id: "used", value: "–" },
     { id: "growth", value: "–" },

@@ -85,7 +85,7 @@ t.test(
       now * 1000,
     );
     t.same(
-      found.map(({ word, tone }) => [word, tone]),
+      found.map(({ messageKey, tone }) => [messageKey, tone]),
       [
         ["disabled", "warn"],
         ["reboot", "warn"],
@@ -137,8 +137,8 @@ t.test("obstacles of a rolling reboot are reported with the hosts", (t) => {
     host({ name_label: "three", power_state: "Halted" }),
   ] as Host[];
   t.same(
-    rebootChecks(hosts, false).map(({ word, isMet, hosts = [] }) => [
-      ...[word, isMet, hosts.join()],
+    rebootChecks(hosts, false).map(({ messageKey, isMet, hosts = [] }) => [
+      ...[messageKey, isMet, hosts.join()],
     ]),
     [
       ["several", true, ""],
@@ -164,8 +164,8 @@ t.test("drives are listed after storage for disks", (t) => {
   t.end();
 });
 
-t.test("the state of an interface is a word and a colour", (t) => {
-  const state = (pif: object) => pifState(pif as Pif, en).words;
+t.test("the state of an interface is a text and a colour", (t) => {
+  const state = (pif: object) => pifState(pif as Pif, en).label;
   t.equal(state({ attached: true, carrier: true }), "Connected");
   t.equal(state({ attached: true, carrier: false }), "Link down");
   t.equal(state({ attached: false, carrier: true }), "Disconnected");

@@ -135,7 +135,7 @@ t.test(
       return Math.floor((state / 2 ** 32) * limit);
     };
     const pick = <T>(list: readonly T[]) => list[random(list.length)]!;
-    const words = ["web", "a b", 'q"\\', "x.y", "^a$", "(", "ü/ö"];
+    const texts = ["web", "a b", 'q"\\', "x.y", "^a$", "(", "ü/ö"];
     const randomRow = (): BuilderRow => {
       const property = pick(propertiesOf("VM"));
       const operator = pick(operatorsOf(property.kind));
@@ -146,7 +146,7 @@ t.test(
         return row(property.path, operator, pick(["0", "1.5", "4096"]));
       if (operator === "like") return row(property.path, operator, "a*b");
       if (operator === "matches") return row(property.path, operator, "a|b+");
-      return row(property.path, operator, pick(words));
+      return row(property.path, operator, pick(texts));
     };
     const randomGroup = (depth: number): BuilderGroup => ({
       kind: "group",

@@ -41,7 +41,7 @@ t.test("two filters are combined with AND", async (t) => {
 });
 
 t.test(
-  "every property of the table has words and can be written",
+  "every property of the table has texts and can be written",
   async (t) => {
     const types = ["VM", "VM-template", "VM-snapshot", "host", "pool", "SR"];
     types.push("VDI", "network", "PIF", "VIF", "task", "message");

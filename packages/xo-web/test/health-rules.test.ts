@@ -8,8 +8,8 @@ import { Formats } from "../src/locale/formats.js";
 import { en } from "../src/locale/en/all.js";
 
 const NOW = Date.parse("2026-11-23T00:00:00Z");
-const wording = {
-  words: en.health,
+const localization = {
+  texts: en.health,
   formats: new Formats("en", en),
   now: NOW,
 };
@@ -43,7 +43,7 @@ t.test("checks with problems are sorted by severity", (t) => {
   t.end();
 });
 
-t.test("details are shown in words", (t) => {
+t.test("details are shown as text", (t) => {
   const GIB = 2 ** 30;
   const cases: readonly [string, Record<string, unknown>, string][] = [
     ["orphanDisks", { size: 8 * GIB, usage: GIB }, "8 GiB, 1 GiB used"],
@@ -65,13 +65,13 @@ t.test("details are shown in words", (t) => {
     ["clockOffsets", { offset: -5 }, "5 s behind"],
     ["anotherCheck", { size: 1 }, ""],
   ];
-  for (const [name, details, words] of cases)
+  for (const [name, details, texts] of cases)
     t.equal(
-      detailText({ name }, { id: "i", details }, wording).replaceAll(
+      detailText({ name }, { id: "i", details }, localization).replaceAll(
         /[\u00a0\u202f]/g,
         " ",
       ),
-      words,
+      texts,
       name,
     );
   const { duplicateMacs } = en.health.checks;

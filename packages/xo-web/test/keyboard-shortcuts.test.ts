@@ -18,7 +18,7 @@ function started() {
   const add = (keys: string, name = keys, answer: unknown = true) =>
     shortcuts.add({
       keys,
-      words: () => name,
+      description: () => name,
       run: () => {
         done.push(name);
         return answer;
@@ -85,7 +85,7 @@ t.test("the most recent is first, unless it matches worse", async (t) => {
   shortcuts.press(press("x"));
   t.same(done, ["dialog"]);
   t.same(
-    shortcuts.list.map(({ words }) => words()),
+    shortcuts.list.map(({ description }) => description()),
     ["dialog"],
   );
   remove();

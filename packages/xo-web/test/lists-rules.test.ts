@@ -29,7 +29,7 @@ const types = [
   ...["VM", "VM-template", "VM-snapshot", "host", "pool"],
   ...["SR", "VDI", "network", "PIF", "message"],
 ];
-const words = { text: en, formats: new Formats("en", en), nowMs: 1_000_000 };
+const texts = { text: en, formats: new Formats("en", en), nowMs: 1_000_000 };
 const columnOf = (type: string, id: string): Column =>
   columnsOf(type).find((column) => column.id === id)!;
 
@@ -73,12 +73,12 @@ t.test("cells show the server's values", (t) => {
   };
   const say = (id: string) => {
     const column = columnOf("VM", id);
-    return cellText(column, column.value(row), words);
+    return cellText(column, column.value(row), texts);
   };
   t.equal(say("cpu"), "42%");
   t.equal(say("memory"), "1.5 of 4 GiB");
   const memory = (used: number, size: number) =>
-    cellText(columnOf("VM", "memory"), { used, size }, words);
+    cellText(columnOf("VM", "memory"), { used, size }, texts);
   t.equal(memory(700 * 2 ** 20, 2 ** 32), "0.7 of 4 GiB", "one unit is enough");
   t.equal(memory(2 ** 30, 989 * 2 ** 20), "1,020 of 989 MiB");
   t.equal(say("disk"), "12 MB/s");

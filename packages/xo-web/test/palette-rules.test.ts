@@ -12,7 +12,7 @@ import {
 import { fitOf, rank } from "../src/palette/ranking.js";
 import { objectOfPath } from "../src/palette/route-object.js";
 
-t.test("exact names, then beginnings, words, parts, the rest", async (t) => {
+t.test("exact names, then beginnings, texts, parts, the rest", async (t) => {
   const names = ["a db", "xdb", "DB", "db-10", "db-2", "other"];
   const ranked = rank(
     names.map((name) => ({ name, place: 0 })),
@@ -65,7 +65,7 @@ const answerOf =
     return { rows: found, total: 10 * found.length };
   };
 
-t.test("objects of all types are searched by name and words", async (t) => {
+t.test("objects of all types are searched by name and texts", async (t) => {
   const asked: Json[] = [];
   const call = answerOf(asked, ({ type, search }) => {
     if (type === "SR") throw new Error("may not be read");

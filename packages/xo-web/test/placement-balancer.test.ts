@@ -19,7 +19,7 @@ import {
   type Run,
 } from "../src/placement/balance/run.js";
 import {
-  reasonWords,
+  reasonText,
   toneOf,
   type BalancerStateReason,
 } from "../src/placement/balance/balancer-state.js";
@@ -120,34 +120,34 @@ t.test(
   async (t) => {
     for (const reason of reasons)
       for (const text of [en, de]) {
-        const words = said(
-          reasonWords({ reason }, 60_000, { text, formats: english.formats }),
+        const texts = said(
+          reasonText({ reason }, 60_000, { text, formats: english.formats }),
         );
-        t.notMatch(words, /[{}]/, words);
-        t.not(words, "in English", reason.code);
+        t.notMatch(texts, /[{}]/, texts);
+        t.not(texts, "in English", reason.code);
       }
-    const wordsOf = (code: string) =>
+    const textOf = (code: string) =>
       said(
-        reasonWords(
+        reasonText(
           { reason: reasons.find((one) => one.code === code)! },
           ...([60_000, english] as const),
         ),
       );
     t.equal(
-      wordsOf("imbalance"),
+      textOf("imbalance"),
       "Imbalance detected: 3 migrations start in 30 s if it persists.",
     );
-    t.match(wordsOf("host-failed"), /^Failed: \[h1\], \[h2\]\. Waiting 30 s /);
-    t.match(wordsOf("no-plan"), /in English/);
+    t.match(textOf("host-failed"), /^Failed: \[h1\], \[h2\]\. Waiting 30 s /);
+    t.match(textOf("no-plan"), /in English/);
   },
 );
 
 t.test(
-  "a new reason is shown in the server's words, an absent one as none",
+  "a new reason is shown in the server's texts, an absent one as none",
   async (t) => {
     const reason = { code: "toString", message: "as the server sends" };
-    t.equal(said(reasonWords({ reason }, 0, english)), "as the server sends");
-    t.same(reasonWords({}, 0, english), []);
+    t.equal(said(reasonText({ reason }, 0, english)), "as the server sends");
+    t.same(reasonText({}, 0, english), []);
     t.equal(toneOf({ state: "back-off" }), "bad");
     t.equal(toneOf({ state: "off" }), "");
   },

@@ -8,7 +8,7 @@ import {
   withDraft,
   type DraftForm,
 } from "../src/placement/failures/draft-changes.js";
-import { draftWords } from "../src/placement/failures/draft-words.js";
+import { draftText } from "../src/placement/failures/draft-text.js";
 import { fleetOf } from "../src/placement/failures/fleet.js";
 import { toChanges } from "../src/placement/failures/to-changes.js";
 import { whatIfRows } from "../src/placement/failures/what-if-rows.js";
@@ -83,11 +83,11 @@ t.test(
 t.test("a change is described in a sentence", async (t) => {
   const fleet = fleetOf([], undefined);
   t.equal(
-    draftWords(draftOf(form)!, fleet, english),
+    draftText(draftOf(form)!, fleet, english),
     "Add 3 VMs with 4 GiB each: Protected",
   );
   t.equal(
-    draftWords({ kind: "removeHost", host: "0123456789" }, fleet, english),
+    draftText({ kind: "removeHost", host: "0123456789" }, fleet, english),
     "Remove 01234567",
   );
 });

@@ -16,10 +16,10 @@ import {
 import { fleetOf, vmPaths } from "../src/placement/failures/fleet.js";
 import { outcomeOf } from "../src/placement/failures/outcome.js";
 import {
-  stepWords,
+  stepText,
   survivalSentence,
   toleranceWarning,
-} from "../src/placement/failures/survival-words.js";
+} from "../src/placement/failures/survival-text.js";
 
 const GIB = 2 ** 30;
 const english = { text: en, formats: new Formats("en", en) };
@@ -221,7 +221,7 @@ t.test(
     const of = (more: Partial<Survival>, vms = 10) =>
       survivalSentence(survivalOf(more), vms, english);
     t.same(of({}), {
-      words: "This pool tolerates any 2 host failures (exact).",
+      label: "This pool tolerates any 2 host failures (exact).",
       tone: "good",
     });
     t.equal(
@@ -230,11 +230,11 @@ t.test(
         atMost: 3,
         isExact: false,
         steps: [{ failures: 2, holds: "unknown", by: "budget", sets: 9 }],
-      }).words,
+      }).label,
       "This pool tolerates at least any 1 host failure, and at most 3 (bound).",
     );
     t.match(of({ failures: 0, atMost: 3, isExact: false }), {
-      words: /^It is not certain.*at most 3/,
+      label: /^It is not certain.*at most 3/,
       tone: "warn",
     });
     const holds = { failures: 3, atMost: 9, isExact: false };
@@ -242,13 +242,13 @@ t.test(
       { failures: 3, holds: "yes", by: "exhaustive", sets: 84 },
     ] as const;
     t.match(
-      of({ ...holds, steps }).words,
+      of({ ...holds, steps }).label,
       /at least any 3 host failures, more failures were/,
     );
     t.match(of({ failures: 0, atMost: 0 }), { tone: "bad" });
-    t.match(of({}, 0), { words: /No running VM .* protected/, tone: "warn" });
+    t.match(of({}, 0), { label: /No running VM .* protected/, tone: "warn" });
     t.equal(
-      survivalSentence(survivalOf({ failures: 1 }), 1, german).words,
+      survivalSentence(survivalOf({ failures: 1 }), 1, german).label,
       "Dieser Pool toleriert jeden Ausfall von 1 Host (exakt).",
     );
   },
@@ -269,14 +269,14 @@ t.test(
 
 t.test("each number of failures has its method of decision", async (t) => {
   t.equal(
-    stepWords(
+    stepText(
       { failures: 1, holds: "yes", by: "exhaustive", sets: 64 },
       english,
     ),
     "1 failure: tolerated (all 64 sets of hosts planned)",
   );
   t.equal(
-    stepWords(
+    stepText(
       { failures: 3, holds: "no", by: "counterexample", sets: 9 },
       english,
     ),

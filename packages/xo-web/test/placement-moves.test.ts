@@ -22,7 +22,7 @@ import {
 } from "../src/placement/balance/recommendation.js";
 import {
   nothingToDo,
-  stoppedWords,
+  stoppedText,
 } from "../src/placement/balance/plan-notices.js";
 import type { Sentence } from "../src/placement/rule-text.js";
 
@@ -156,14 +156,14 @@ t.test(
     ];
     for (const purpose of purposes)
       for (const text of [en, de]) {
-        const words = said(
+        const texts = said(
           moveReason(plan([move("a", [], { purpose })]), 0, {
             text,
             formats: new Formats("en", text),
           }),
         );
-        t.match(words, /^\S.*; .*\[h2\].*\.$/, `${purpose}: ${words}`);
-        t.notMatch(words, /[{}]/);
+        t.match(texts, /^\S.*; .*\[h2\].*\.$/, `${purpose}: ${texts}`);
+        t.notMatch(texts, /[{}]/);
       }
   },
 );
@@ -231,9 +231,9 @@ t.test("a host without metrics has no CPU figure, not 0 %", async (t) => {
 });
 
 t.test("incomplete lists are marked", async (t) => {
-  t.equal(stoppedWords(plan([move("a")]), english), undefined);
+  t.equal(stoppedText(plan([move("a")]), english), undefined);
   t.match(
-    stoppedWords(plan([move("a")], { stopped: "max-migrations" }), english),
+    stoppedText(plan([move("a")], { stopped: "max-migrations" }), english),
     /At most 1 migration/,
   );
 });

@@ -12,7 +12,7 @@ import {
   toRule,
   type PlacementRule,
 } from "../src/placement/rules/placement-rule.js";
-import { ruleWords } from "../src/placement/rules/rule-words.js";
+import { ruleText } from "../src/placement/rules/rule-text.js";
 
 const english = { text: en, formats: new Formats("en", en) };
 
@@ -121,7 +121,7 @@ t.test(
   "each rule has its sentence, and names its hosts up to a number",
   async (t) => {
     const said = (more: Partial<PlacementRule>) =>
-      ruleWords(rule(more), english)
+      ruleText(rule(more), english)
         .map((piece) => (typeof piece === "string" ? piece : piece.id))
         .join("");
     const preferred = { required: false };

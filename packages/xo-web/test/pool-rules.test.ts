@@ -53,7 +53,7 @@ t.test(
 );
 
 t.test(
-  "a filter requires all its words, in any of name, address and transport",
+  "a filter requires all its texts, in any of name, address and transport",
   async (t) => {
     const matches = (text: string) =>
       matchesFilter(paris, { text, group: "all" });

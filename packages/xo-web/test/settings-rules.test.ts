@@ -54,9 +54,9 @@ t.test("an error is shown at its field", async (t) => {
   );
   t.match(failure, { code: "INVALID_PARAMETERS", reason: "many" });
   t.same(failure.fields, {
-    host: { rule: "pattern", words: "must match pattern" },
-    password: { rule: "required", words: "must have …" },
-    sendTo: { rule: "pattern", words: "must" },
+    host: { rule: "pattern", message: "must match pattern" },
+    password: { rule: "required", message: "must have …" },
+    sendTo: { rule: "pattern", message: "must" },
   });
   t.match(toFailure(new ConnectionLostError("gone")), { code: undefined });
   t.match(toFailure(new RpcError(-32603, "internal error", null)), {

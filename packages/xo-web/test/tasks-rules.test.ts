@@ -2,7 +2,7 @@ import t from "tap";
 import { taskName } from "../src/tasks/task-name.js";
 import { en } from "../src/locale/en/all.js";
 import { Formats } from "../src/locale/formats.js";
-import { toastOf } from "../src/tasks/ended-words.js";
+import { toastOf } from "../src/tasks/ended-text.js";
 import { mergeTasks, overallProgress } from "../src/tasks/merge-tasks.js";
 import { TaskBook } from "../src/tasks/task-book.js";
 import {

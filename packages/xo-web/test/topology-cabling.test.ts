@@ -4,7 +4,7 @@ import { TopologyColumns, noRows } from "../src/topology/column-table.js";
 import { en } from "../src/locale/en/all.js";
 import { Formats } from "../src/locale/formats.js";
 import type { HostFacts, PifFacts } from "../src/topology/facts.js";
-import { findingSentence } from "../src/topology/finding-words.js";
+import { findingSentence } from "../src/topology/finding-text.js";
 import { findingsOf } from "../src/topology/findings.js";
 import { groupHosts } from "../src/topology/host-groups.js";
 import { connected, layOut } from "../src/topology/layout.js";
@@ -243,7 +243,7 @@ t.test("a later response has only the columns that differ", (t) => {
 });
 
 t.test("a finding is a sentence with a link to its object", (t) => {
-  const wording = {
+  const localization = {
     names: new Map([
       ["dmz", "DMZ"],
       ["h1", "one"],
@@ -255,7 +255,7 @@ t.test("a finding is a sentence with a link to its object", (t) => {
   t.same(
     findingSentence(
       { kind: "unplugged", tone: "warn", hosts: ["h1", "h2"], network: "dmz" },
-      wording,
+      localization,
     ),
     {
       before: "",
@@ -266,7 +266,7 @@ t.test("a finding is a sentence with a link to its object", (t) => {
   t.same(
     findingSentence(
       { kind: "down", tone: "bad", hosts: ["h1"], device: "bond0" },
-      wording,
+      localization,
     ),
     {
       before: "bond0: link down on ",
@@ -278,7 +278,7 @@ t.test("a finding is a sentence with a link to its object", (t) => {
   t.same(
     findingSentence(
       { kind: "leg", tone: "warn", hosts: many, device: "bond0" },
-      wording,
+      localization,
     ).before,
     "bond0: a bond member link is down on 4 hosts",
   );

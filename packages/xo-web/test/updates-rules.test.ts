@@ -1,5 +1,5 @@
 import t from "tap";
-import { rollingWords } from "../src/details/pool/rolling-words.js";
+import { rollingText } from "../src/details/pool/rolling-text.js";
 import type { RollingState } from "../src/details/pool/rolling-plan.js";
 import {
   toWindowEntries,
@@ -18,7 +18,7 @@ import {
   toRollingJob,
 } from "../src/updates/rolling-entries.js";
 import type { RollingJob, RollingJobRun } from "../src/updates/rolling-job.js";
-import { windowWords } from "../src/updates/window-words.js";
+import { windowText } from "../src/updates/window-text.js";
 
 const job: RollingJob = {
   id: "j",
@@ -103,20 +103,20 @@ t.test("windows are the same after their form", async (t) => {
 });
 
 t.test("windows are described, a line for each", async (t) => {
-  const wording = {
-    words: en.poolUpdates.jobs,
+  const localization = {
+    texts: en.poolUpdates.jobs,
     every: "Server time zone",
     language: "en",
   };
-  t.same(windowWords(undefined, wording), ["at any time"]);
-  t.same(windowWords(job.windows, wording), [
+  t.same(windowText(undefined, localization), ["at any time"]);
+  t.same(windowText(job.windows, localization), [
     "Sat 22:00–05:00 (Server time zone)",
   ]);
   const windows = {
     timezone: "UTC",
     ranges: [{ from: "00:00", to: "00:00" }],
   };
-  t.same(windowWords(windows, wording), ["every day 00:00–00:00 (UTC)"]);
+  t.same(windowText(windows, localization), ["every day 00:00–00:00 (UTC)"]);
 });
 
 const run: RollingJobRun = {
@@ -189,15 +189,15 @@ t.test("how far a run is with a pool", async (t) => {
 });
 
 t.test("the rolling update of a pool in one sentence", async (t) => {
-  const wording = { text: en, formats: new Formats("en", en) };
-  t.equal(rollingWords(undefined, wording), "–");
+  const localization = { text: en, formats: new Formats("en", en) };
+  t.equal(rollingText(undefined, localization), "–");
   t.match(
-    rollingWords({ current: null, last: null }, wording),
+    rollingText({ current: null, last: null }, localization),
     "No rolling update or reboot yet.",
   );
-  t.match(rollingWords({ current, last }, wording), "1 of 2 hosts");
+  t.match(rollingText({ current, last }, localization), "1 of 2 hosts");
   const stopped = { ...current, stopped: "disk full" };
-  t.match(rollingWords({ current: stopped, last }, wording), "disk full");
+  t.match(rollingText({ current: stopped, last }, localization), "disk full");
 });
 
 t.test(

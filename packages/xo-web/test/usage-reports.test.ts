@@ -9,8 +9,8 @@ import {
 } from "../src/settings/usage-reports/usage-report.js";
 import {
   figureRows,
-  valueWords,
-} from "../src/settings/usage-reports/usage-words.js";
+  valueText,
+} from "../src/settings/usage-reports/usage-text.js";
 
 const job: UsageReportJob = {
   id: "j",
@@ -21,8 +21,8 @@ const job: UsageReportJob = {
   top: 5,
   addresses: ["a@example.org", "b@example.org"],
 };
-const wording = {
-  words: en.usageReports,
+const localization = {
+  texts: en.usageReports,
   formats: new Formats("en", en),
   unknown: en.ui.unknown,
 };
@@ -72,7 +72,7 @@ t.test("figures with their changes", async (t) => {
     storageSize: 2 ** 40,
   };
   const before = { ...totals, vms: 14, cpu: 17.5, memory: null };
-  t.match(figureRows({ ...totals, before }, wording), [
+  t.match(figureRows({ ...totals, before }, localization), [
     { name: "Hosts", value: "3", change: "" },
     { name: "VMs", value: "12", change: "−2" },
     { name: "Running VMs", value: "5", change: "" },
@@ -80,9 +80,9 @@ t.test("figures with their changes", async (t) => {
     { name: "Memory usage", value: "16 GiB of 32 GiB", change: "" },
     { name: "Used space of SRs", change: "" },
   ]);
-  t.match(figureRows({ ...totals, cpu: null }, wording)[3], {
+  t.match(figureRows({ ...totals, cpu: null }, localization)[3], {
     value: "unknown",
   });
-  t.equal(valueWords("vmCpu", 12.34, wording), "12.3 %");
-  t.match(valueWords("vmDisk", 1e6, wording), /\/s$/);
+  t.equal(valueText("vmCpu", 12.34, localization), "12.3 %");
+  t.match(valueText("vmDisk", 1e6, localization), /\/s$/);
 });

@@ -49,14 +49,17 @@ t.test("jobs that take snapshots, with enabled schedules", async (t) => {
 t.test("tools: the state that a running guest reports", async (t) => {
   const vm = { id: "v", type: "VM", power_state: "Running" };
   t.equal(toolsOf({ ...vm, power_state: "Halted" }), undefined);
-  t.same(toolsOf(vm), { word: "none" });
+  t.same(toolsOf(vm), { messageKey: "none" });
   t.same(toolsOf({ ...vm, managementAgentDetected: true }), {
-    word: "agentOnly",
+    messageKey: "agentOnly",
   });
   const tools = { pvDriversDetected: true, pvDriversVersion: "8.2" };
-  t.same(toolsOf({ ...vm, ...tools }), { word: "installed", version: "8.2" });
+  t.same(toolsOf({ ...vm, ...tools }), {
+    messageKey: "installed",
+    version: "8.2",
+  });
   t.same(toolsOf({ ...vm, ...tools, pvDriversUpToDate: false }), {
-    word: "outdated",
+    messageKey: "outdated",
     version: "8.2",
   });
 });

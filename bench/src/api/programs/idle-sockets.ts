@@ -9,7 +9,7 @@ const job = await readJob<ApiJob>();
 const { idleSockets: clients, settleMs } = job.scale;
 const server = await MeasuredServer.start(job);
 const { url, token } = server;
-// The first ones bring what is there once for all.
+// The first connections allocate what all connections share.
 const first = { url, token, clients: Math.ceil(clients / 20) };
 (await LiveClients.open(first)).close();
 await setTimeout(settleMs);

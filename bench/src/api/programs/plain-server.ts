@@ -4,7 +4,7 @@ import { createServer as createHttpServer } from "node:http";
 import { WebSocketServer, type WebSocket } from "ws";
 import "./server-probe.js";
 
-/** As large as the fragments of the server that it is compared with. */
+/** The size of fragments that xo-server sends, with which this server is compared. */
 const CHUNK_BYTES = 256 * 1024;
 const AHEAD_BYTES = 1024 * 1024;
 
@@ -24,7 +24,7 @@ http.listen(0, "127.0.0.1", () => {
 // Ends with its parent.
 process.on("disconnect", () => process.exit(0));
 
-/** One message in fragments, read as it is sent: what the server does with what it has in memory. */
+/** Sends the file as one message in fragments while it is read; xo-server sends the same from memory. */
 async function sendFile(socket: WebSocket): Promise<void> {
   const part = { binary: false, fin: false } as const;
   const chunks = createReadStream(file, { highWaterMark: CHUNK_BYTES });

@@ -5,7 +5,7 @@ import { createPartiallyAuthorizedUsers } from "../partially-authorized-users.js
 import { ListReader, type ListFigures } from "../list-reader.js";
 import { MeasuredServer } from "../measured-server.js";
 
-// The same list for an admin and for users who may read half of it, in turn.
+// Reads the same list as an administrator and, alternately, as users who may read half of it.
 const job = await readJob<ApiJob>();
 const server = await MeasuredServer.start(job);
 const users = await createPartiallyAuthorizedUsers(server);
@@ -46,7 +46,7 @@ async function add(
     const user = await readers.user();
     pairs.push({ user, admin: before ?? (await readers.admin()) });
   }
-  const of = (pick: (pair: (typeof pairs)[number]) => number) =>
+  const medianOf = (pick: (pair: (typeof pairs)[number]) => number) =>
     median(pairs.map(pick));
   const share = pairs[0]!.user.bytes / pairs[0]!.admin.bytes;
   const key = `${list}, ${name}`;
@@ -54,27 +54,27 @@ async function add(
     [`${key}/seenShare`]: share,
     [`${key}/firstMs`]: first.totalMs,
     [`${key}/firstCpuMs`]: first.cpuMs,
-    [`${key}/ms`]: of(({ user }) => user.totalMs),
-    [`${key}/adminMs`]: of((pair) => pair.admin.totalMs),
-    [`${key}/cpuMs`]: of(({ user }) => user.cpuMs),
-    [`${key}/adminCpuMs`]: of((pair) => pair.admin.cpuMs),
-    [`${key}/ratio`]: of(
+    [`${key}/ms`]: medianOf(({ user }) => user.totalMs),
+    [`${key}/adminMs`]: medianOf((pair) => pair.admin.totalMs),
+    [`${key}/cpuMs`]: medianOf(({ user }) => user.cpuMs),
+    [`${key}/adminCpuMs`]: medianOf((pair) => pair.admin.cpuMs),
+    [`${key}/ratio`]: medianOf(
       ({ user, admin: other }) => user.totalMs / other.totalMs,
     ),
-    [`${key}/added`]: of(
+    [`${key}/added`]: medianOf(
       ({ user, admin: other }) => user.totalMs / other.totalMs - share,
     ),
-    [`${key}/addedCpu`]: of(
+    [`${key}/addedCpu`]: medianOf(
       ({ user, admin: other }) => user.cpuMs / other.cpuMs - share,
     ),
-    [`${key}/ratioPerByte`]: of(
+    [`${key}/ratioPerByte`]: medianOf(
       ({ user, admin: other }) => user.totalMs / other.totalMs / share,
     ),
-    [`${key}/cpuRatioPerByte`]: of(
+    [`${key}/cpuRatioPerByte`]: medianOf(
       ({ user, admin: other }) => user.cpuMs / other.cpuMs / share,
     ),
     [`${key}/firstCpuRatioPerByte`]:
-      first.cpuMs / of((pair) => pair.admin.cpuMs) / share,
+      first.cpuMs / medianOf((pair) => pair.admin.cpuMs) / share,
     [`${key}/longestOwnBlockMs`]: Math.max(
       first.longestOwnBlockMs,
       ...pairs.map(({ user }) => user.longestOwnBlockMs),

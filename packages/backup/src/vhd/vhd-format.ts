@@ -8,10 +8,11 @@ import { RepositoryError } from "../errors.js";
 export const SECTOR_SIZE = 512;
 export const FOOTER_SIZE = 512;
 export const HEADER_SIZE = 1024;
+/** Entry of the block allocation table for a block without data. */
 export const UNUSED = 0xffff_ffff;
-/** What this program writes; XAPI uses no other. */
+/** Block size that is written, in bytes: XAPI uses no other. */
 export const VHD_BLOCK_SIZE = 2 * 1024 * 1024;
-/** Of the format: sectors are counted in 32 bits, and the geometry ends here. */
+/** Largest disk of the format, in bytes: the limit of its geometry. */
 export const MAX_VHD_SIZE = 2040 * 1024 ** 3;
 
 const FOOTER_COOKIE = Buffer.from("conectix", "latin1");
@@ -83,11 +84,16 @@ export function bitmapSize(blockSize: number): number {
   return roundUp(blockSize / SECTOR_SIZE / 8, SECTOR_SIZE);
 }
 
+/** The smallest multiple of `unit` that is not less than `value`. */
 export function roundUp(value: number, unit: number): number {
   return Math.ceil(value / unit) * unit;
 }
 
-/** Of a dynamic disk that begins with it, followed by the header. @param now milliseconds since the epoch */
+/**
+ * Footer of a dynamic disk, whose copy the file begins with, followed by the header.
+ * @param size bytes of the disk
+ * @param now milliseconds since the epoch
+ */
 export function encodeFooter(size: number, now: number): Buffer {
   const bytes = Buffer.alloc(FOOTER_SIZE);
   FOOTER_COOKIE.copy(bytes);
@@ -107,6 +113,7 @@ export function encodeFooter(size: number, now: number): Buffer {
   return bytes;
 }
 
+/** Header of a dynamic disk. @param entries number of entries of the block allocation table */
 export function encodeHeader(entries: number): Buffer {
   const bytes = Buffer.alloc(HEADER_SIZE);
   HEADER_COOKIE.copy(bytes);

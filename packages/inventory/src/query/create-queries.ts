@@ -259,7 +259,7 @@ class CatalogQueries implements Queries {
     return { handle, query, range, fields, isReader };
   }
 
-  /** Who lists a class may search in it next. */
+  /** Fills the searched columns of a class that has been listed: its clients may search in it next. */
   #prepareSearch(index: ClassIndex): void {
     this.#listed.add(index);
     if (this.#prepared.has(index) || !this.#preparesSearch()) return;
@@ -360,7 +360,7 @@ class CatalogQueries implements Queries {
     return table;
   }
 
-  /** The index of the type's class. The class is followed from now on. */
+  /** The index of the class of a type. From now on, changes of the class are tracked. */
   async #index(type: string): Promise<ClassIndex> {
     const className = this.#catalog.classOf(type)!;
     const existing = this.#indexes.get(className);

@@ -2,7 +2,7 @@ import { METRICS_FIELD, metricOf } from "./metrics.js";
 import type { CompiledQuery } from "./request.js";
 import { toPath, type ValuePath } from "./value-path.js";
 
-/** Whether clients read metrics, so that they are measured no more often than needed. */
+/** Whether clients read metrics: otherwise they are fetched from hosts less often. */
 export class MetricsUse {
   #readers = 0;
   #isRead = false;
@@ -17,7 +17,7 @@ export class MetricsUse {
     for (const path of paths) if (metricOf(path) >= 0) this.note();
   }
 
-  /** Metrics are read until the result is called. */
+  /** Metrics are being read. @returns to be called when they no longer are */
   open(): () => void {
     this.#readers++;
     let isOpen = true;

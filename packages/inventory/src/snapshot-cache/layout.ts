@@ -10,7 +10,7 @@ import {
 } from "@xo-server/model";
 
 /**
- * Count this up when the format of frames changes in a way that the tables of
+ * Increment it when the format of frames changes in a way that the tables of
  * packages/model do not show.
  */
 const FORMAT = 1;

@@ -2,7 +2,7 @@ import type { View, ViewObject, ViewSource } from "./view.js";
 import { toText } from "./values/plain.js";
 import { put } from "./values/put.js";
 
-/** CONTRACT 3.7. */
+/** The shape of bonds that clients of Xen Orchestra know; property names are part of the API. */
 export const bondView: View = {
   className: "Bond",
   types: ["bond"],

@@ -17,7 +17,7 @@ import { put } from "./values/put.js";
 
 const GIB = 2 ** 30;
 
-/** CONTRACT 3.3. */
+/** The shape of hosts that clients of Xen Orchestra know; property names are part of the API. */
 export const hostView: View = {
   className: "host",
   types: ["host"],

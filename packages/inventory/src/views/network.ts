@@ -6,7 +6,7 @@ import { toMaskedMap } from "./values/maps.js";
 import { hasFlag, toText } from "./values/plain.js";
 import { put } from "./values/put.js";
 
-/** CONTRACT 3.7. */
+/** The shape of networks that clients of Xen Orchestra know; property names are part of the API. */
 export const networkView: View = {
   className: "network",
   types: ["network"],

@@ -3,7 +3,7 @@ import { toMaskedMap } from "./values/maps.js";
 import { toFlag } from "./values/plain.js";
 import { put } from "./values/put.js";
 
-/** CONTRACT 3.7. */
+/** The shape of PBDs that clients of Xen Orchestra know; property names are part of the API. */
 export const pbdView: View = {
   className: "PBD",
   types: ["PBD"],

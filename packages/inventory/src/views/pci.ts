@@ -2,7 +2,7 @@ import type { View, ViewObject, ViewSource } from "./view.js";
 import { toText } from "./values/plain.js";
 import { put } from "./values/put.js";
 
-/** CONTRACT 3.8. */
+/** The shape of PCI devices that clients of Xen Orchestra know; property names are part of the API. */
 export const pciView: View = {
   className: "PCI",
   types: ["PCI"],

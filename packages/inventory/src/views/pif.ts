@@ -8,7 +8,7 @@ import { put } from "./values/put.js";
 /** XAPI's value for "no VLAN"; also used where an old pool does not report it. */
 const NO_VLAN = -1;
 
-/** CONTRACT 3.7. */
+/** The shape of PIFs that clients of Xen Orchestra know; property names are part of the API. */
 export const pifView: View = {
   className: "PIF",
   types: ["PIF"],

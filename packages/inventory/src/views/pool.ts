@@ -13,7 +13,7 @@ import {
 } from "./values/plain.js";
 import { put } from "./values/put.js";
 
-/** CONTRACT 3.2. */
+/** The shape of pools that clients of Xen Orchestra know; property names are part of the API. */
 export const poolView: View = {
   className: "pool",
   types: ["pool"],

@@ -19,7 +19,7 @@ const strategies = new Map<unknown, string>([
   ...["largeblock", "cephfs", "glusterfs", "moosefs", "gfs2"].map(asThin),
 ]);
 
-/** CONTRACT 3.5. */
+/** The shape of SRs that clients of Xen Orchestra know; property names are part of the API. */
 export const srView: View = {
   className: "SR",
   types: ["SR"],

@@ -2,7 +2,7 @@ import type { View, ViewObject, ViewSource } from "./view.js";
 import { toFlag, toNonEmptyText, toText } from "./values/plain.js";
 import { put } from "./values/put.js";
 
-/** CONTRACT 3.7. */
+/** The shape of VBDs that clients of Xen Orchestra know; property names are part of the API. */
 export const vbdView: View = {
   className: "VBD",
   types: ["VBD"],

@@ -17,7 +17,7 @@ const SNAPSHOT = "VDI-snapshot";
  */
 const MAX_CHAIN_LENGTH = 64;
 
-/** CONTRACT 3.6. */
+/** The shape of VDIs and their snapshots that clients of Xen Orchestra know; property names are part of the API. */
 export const vdiView: View = {
   className: "VDI",
   types: [DISK, SNAPSHOT, "VDI-unmanaged"],

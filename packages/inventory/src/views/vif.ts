@@ -6,7 +6,7 @@ import { toMaskedMap } from "./values/maps.js";
 import { memberOf, toFlag, toText } from "./values/plain.js";
 import { put } from "./values/put.js";
 
-/** CONTRACT 3.7. */
+/** The shape of VIFs that clients of Xen Orchestra know; property names are part of the API. */
 export const vifView: View = {
   className: "VIF",
   types: ["VIF"],

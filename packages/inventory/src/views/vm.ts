@@ -29,7 +29,7 @@ import { put } from "./values/put.js";
 const SNAPSHOT = "VM-snapshot";
 const TEMPLATE = "VM-template";
 
-/** CONTRACT 3.4. */
+/** The shape of VMs, templates, snapshots and control domains that clients of Xen Orchestra know; property names are part of the API. */
 export const vmView: View = {
   className: "VM",
   types: ["VM", TEMPLATE, SNAPSHOT, "VM-controller"],

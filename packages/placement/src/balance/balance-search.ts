@@ -31,15 +31,15 @@ export class BalanceSearch {
   readonly #maxMoves: number;
   readonly #residents: Residents;
 
-  /** @param most maximum number of further moves */
-  constructor(assignment: Assignment, policy: BalancePolicy, most: number) {
+  /** @param maxMoves maximum number of moves */
+  constructor(assignment: Assignment, policy: BalancePolicy, maxMoves: number) {
     this.assignment = assignment;
     this.policy = policy;
     this.thresholds = new Thresholds(assignment, policy);
     this.selector = new HostSelector(assignment);
     this.mayMove = toMayMove(assignment.pool, policy.excluded);
     this.hasPreferences = hasPreferences(assignment.pool);
-    this.#maxMoves = most;
+    this.#maxMoves = maxMoves;
     this.#residents = new Residents(assignment);
   }
 
@@ -59,6 +59,7 @@ export class BalanceSearch {
     return this.#residents.on(host).length;
   }
 
+  /** Cost of migrating VMs, by their memory and the policy. */
   costOf(vms: readonly number[]): number {
     const { memory } = demandOf(this.assignment.pool, vms);
     return (this.policy.migrationCost * memory) / GIB;
@@ -69,10 +70,10 @@ export class BalanceSearch {
     if (unit.length === 1) return this.selector.allows(unit[0]!, host);
     const from = unit.map((vm) => this.assignment.hostOf[vm]!);
     for (const vm of unit) this.assignment.remove(vm);
-    const takes = this.selector.allowsAll(unit, host);
+    const isAccepted = this.selector.allowsAll(unit, host);
     for (const [index, vm] of unit.entries())
       this.assignment.add(vm, from[index]!);
-    return takes;
+    return isAccepted;
   }
 
   /** Whether the preference score on the host is not lower than now. */
@@ -95,6 +96,7 @@ export class BalanceSearch {
     return hosts.filter((host) => preferred.has(host));
   }
 
+  /** Change of the sum of preference scores if the VMs were on the host. */
   preferenceGain(host: number, unit: readonly number[]): number {
     if (unit.length === 1)
       return preferenceGain(this.assignment, unit[0]!, host);
@@ -108,6 +110,7 @@ export class BalanceSearch {
     return gain;
   }
 
+  /** Moves VMs to a host and records the moves. */
   move(unit: readonly number[], to: number, purpose: Purpose): void {
     for (const vm of unit) {
       const from = this.assignment.hostOf[vm]!;

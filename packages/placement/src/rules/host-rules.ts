@@ -15,9 +15,10 @@ const ALL: readonly HostRule[] = [
 
 /** The rules that are relevant for a pool. */
 export function rulesFor(assignment: Assignment): readonly HostRule[] {
-  return ALL.filter(({ isRelevant: matters }) => matters?.(assignment) ?? true);
+  return ALL.filter(({ isRelevant }) => isRelevant?.(assignment) ?? true);
 }
 
+/** Whether none of the rules excludes the host for the VM. @param vm, host indexes in the assignment */
 export function allows(
   rules: readonly HostRule[],
   assignment: Assignment,

@@ -6,7 +6,7 @@ export const FORMAT = "xo-server configuration";
 export const VERSION = 1;
 
 /** Rows per turn of the event loop; about 10 us per row. */
-const ROWS_A_SLICE = 20;
+const ROWS_PER_SLICE = 20;
 
 /**
  * The whole configuration as lines of JSON: a header, then `[table, row]` for
@@ -31,9 +31,9 @@ async function* lines(
 ): AsyncGenerator<string> {
   yield `${JSON.stringify({ format: FORMAT, version: VERSION, time })}\n`;
   for (const [name, rows] of snapshot)
-    for (let at = 0; at < rows.length; at += ROWS_A_SLICE) {
+    for (let at = 0; at < rows.length; at += ROWS_PER_SLICE) {
       yield rows
-        .slice(at, at + ROWS_A_SLICE)
+        .slice(at, at + ROWS_PER_SLICE)
         .map((row) => toPortable(name, row as never, vault))
         .map((row) => `${JSON.stringify([name, row])}\n`)
         .join("");

@@ -1,6 +1,6 @@
 import type { Readable } from "node:stream";
 
-/** Reads a stream by counts of bytes, however it was cut on the way. */
+/** Reads a stream by numbers of bytes, independent of the chunks in which it arrives. */
 export class ByteReader {
   readonly #chunks: AsyncIterator<Buffer>;
   #rest: Buffer = Buffer.alloc(0);
@@ -9,7 +9,7 @@ export class ByteReader {
     this.#chunks = stream[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
   }
 
-  /** Exactly so many bytes, or undefined where the stream ends before. */
+  /** @returns exactly `count` bytes, or undefined if the stream ends before */
   async read(count: number): Promise<Buffer | undefined> {
     while (this.#rest.length < count) {
       const next = await this.#chunks.next();
@@ -21,7 +21,7 @@ export class ByteReader {
     return bytes;
   }
 
-  /** Reads and discards. @returns false where the stream ends before */
+  /** Reads and discards `count` bytes. @returns false if the stream ends before */
   async skip(count: number): Promise<boolean> {
     let left = count;
     while (left > 0) {

@@ -10,18 +10,18 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** Bytes of a block: what one bit of CBT stands for. */
+/** Size of a block in bytes: one bit of changed block tracking (CBT). */
 export const BLOCK_SIZE = 64 * 1024;
 
 /**
- * The blocks that were written to the disks of a pool, in a temporary file that is made at the
- * first write. It is deleted while open: nothing of it stays, even after `kill -9`.
+ * The blocks that were written to the disks of a pool, in a temporary file that is created at the
+ * first write. It is deleted while open, so that nothing remains even after `kill -9`.
  */
 export class BlockFile {
   readonly #parent: string;
   #file: number | undefined;
   #folder: string | undefined;
-  /** Slots from here on were never used. */
+  /** Number of slots that have ever been used; higher ones are new. */
   #end = 0;
   #free: number[] = [];
 
@@ -35,6 +35,7 @@ export class BlockFile {
     return this.#end - this.#free.length;
   }
 
+  /** @returns the number of a free slot, whose content is undefined */
   allocate(): number {
     return this.#free.pop() ?? this.#end++;
   }
@@ -47,7 +48,10 @@ export class BlockFile {
     if (this.#file !== undefined) ftruncateSync(this.#file, 0);
   }
 
-  /** @param at offset in the slot, bytes; `into` may reach into the slots behind it */
+  /**
+   * Fills `into`; bytes that were never written are 0.
+   * @param at offset in the slot, in bytes; `into` may extend into the slots after it
+   */
   read(slot: number, at: number, into: Buffer): void {
     let done = 0;
     while (done < into.length) {

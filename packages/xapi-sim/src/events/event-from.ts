@@ -7,9 +7,9 @@ import type { EventWaiters } from "./event-waiters.js";
 import { EventFilter } from "./filter.js";
 import { parseToken } from "./token.js";
 
-/** XAPI gathers changes so long before it answers, and between two looks [xapi_globs.ml:1186-1194]. */
+/** XAPI collects changes for this time, in ms, before it answers, and between two checks [xapi_globs.ml:1186-1194]. */
 const BATCH_MS = 50;
-/** What a negative or NaN timeout means. */
+/** The effect of a negative or NaN timeout: a day, in ms. */
 const DAY_MS = 24 * 3600_000;
 
 export interface EventFromOptions {

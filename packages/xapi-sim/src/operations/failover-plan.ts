@@ -5,8 +5,8 @@ import { FailoverModel } from "./failover-model.js";
 import { flag, int } from "../records/fields.js";
 
 /**
- * Where VMs of failed hosts would start again (`vms`; absent: the protected ones that
- * run there): the largest first, each on a surviving host that sees its disks and
+ * The hosts on which VMs of failed hosts would be restarted (`vms`; absent: the protected ones that
+ * run there): the largest first, each on a surviving host that reaches its disks and
  * networks and has fewest of its anti-affinity group, then most memory left.
  * @returns undefined if a VM fits on no host
  */
@@ -18,7 +18,7 @@ export function failoverPlan(
   return new FailoverModel(db).plan(failed, vms);
 }
 
-/** How many hosts can fail, whichever they are: those with most protected memory are the worst. */
+/** Number of hosts that can fail, whichever they are: calculated with the hosts that have the most protected memory. */
 export function mostFailures(db: Database): number {
   const search = searchMostFailures(db);
   for (;;) {

@@ -58,7 +58,7 @@ export const updateOperations: OperationTable = {
   },
   "pool.configure_update_sync": ({ db }, params) => {
     const [frequency, day] = [textParam(params, 1), intParam(params, 2)];
-    // Of a week, Sunday is 0; daily ones have no day.
+    // The day of a weekly synchronization, Sunday is 0; a daily one has no day.
     if (day < 0 || day > (frequency === "weekly" ? 6 : 0))
       throw new XapiFailure("INVALID_UPDATE_SYNC_DAY", [String(day)]);
     db.update("pool", textParam(params, 0), {

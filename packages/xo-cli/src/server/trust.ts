@@ -12,7 +12,7 @@ export interface Trust {
   readonly fingerprint?: string;
 }
 
-/** The HTTP agent of all connections to a server. */
+/** Creates the HTTP agent of all connections to a server. @param url http: or https: */
 export function createAgent(url: string, trust: Trust): HttpAgent {
   return url.startsWith("https:") ? new TrustAgent(trust) : new HttpAgent();
 }

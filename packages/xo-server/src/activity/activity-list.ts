@@ -9,7 +9,7 @@ import type { ActivityEntry, ActivityKind, Related } from "./activity-entry.js";
 
 /** Which entries; without members: the newest. */
 export interface ActivityQuery {
-  /** ms since the epoch; older entries are left out. */
+  /** ms since the epoch; older entries are omitted. */
   readonly since?: number;
   /** Sequence numbers, exclusive: entries before the one, after the other. */
   readonly before?: number;
@@ -42,18 +42,18 @@ const ENTRIES_PER_STEP = 64;
 /** Entries of the query that the reader may read, newest first. */
 export function* listActivity(
   all: readonly ActivityEntry[],
-  question: ActivityQuery,
+  query: ActivityQuery,
   readable: ReadableEntries,
   found: FoundActivity,
 ): Steps {
-  const { limit, since = 0, before = Infinity, after = 0 } = question;
-  const kinds = new Set<string>(question.kinds);
+  const { limit, since = 0, before = Infinity, after = 0 } = query;
+  const kinds = new Set<string>(query.kinds);
   for (let at = all.length - 1; at >= 0; at--) {
     const entry = all[at]!;
     if (entry.time < since || entry.seq <= after) return;
     if (at % ENTRIES_PER_STEP === 0) yield;
-    if (entry.seq >= before || !fits(entry, question, kinds)) continue;
-    if (!readable.seesAbout(entry)) continue;
+    if (entry.seq >= before || !fits(entry, query, kinds)) continue;
+    if (!readable.mayRead(entry)) continue;
     if (found.entries.length === limit) {
       found.hasMore = true;
       return;
@@ -78,16 +78,16 @@ export class ReadableEntries {
   readonly #catalog: Pick<Catalog, "get">;
   readonly #reader: ActivityReader;
   readonly #tests = new Map<string, Predicate | undefined>();
-  /** By type and id: an object has many entries. */
-  readonly #seen = new Map<string, boolean>();
+  /** Results by type and id: many entries have the same object. */
+  readonly #readable = new Map<string, boolean>();
 
   constructor(catalog: Pick<Catalog, "get">, reader: ActivityReader) {
     this.#catalog = catalog;
     this.#reader = reader;
   }
 
-  seesAbout({ objectId, type }: ActivityEntry): boolean {
-    return this.#sees(objectId, type);
+  mayRead({ objectId, type }: ActivityEntry): boolean {
+    return this.#mayReadObject(objectId, type);
   }
 
   /**
@@ -99,31 +99,32 @@ export class ReadableEntries {
     const isShown = by !== undefined && (isAdmin || by.userId === userId);
     return {
       ...rest,
-      ...(this.#seesOne(of) ? { of } : {}),
-      ...(this.#seesOne(from) ? { from } : {}),
-      ...(this.#seesOne(to) ? { to } : {}),
+      ...(this.#mayReadRelated(of) ? { of } : {}),
+      ...(this.#mayReadRelated(from) ? { from } : {}),
+      ...(this.#mayReadRelated(to) ? { to } : {}),
       ...(isShown ? { by } : {}),
     };
   }
 
-  #seesOne(one: Related | undefined): one is Related {
-    return one !== undefined && this.#sees(one.id, one.type);
+  #mayReadRelated(one: Related | undefined): one is Related {
+    return one !== undefined && this.#mayReadObject(one.id, one.type);
   }
 
-  #sees(id: string, type: string): boolean {
+  #mayReadObject(id: string, type: string): boolean {
     if (!this.#tests.has(type))
       this.#tests.set(type, this.#reader.readable(type));
     const test = this.#tests.get(type);
     if (test === undefined) return true;
     const key = `${type} ${id}`;
-    let sees = this.#seen.get(key);
-    if (sees === undefined) {
+    let isReadable = this.#readable.get(key);
+    if (isReadable === undefined) {
       // An object that was deleted or changed its type is visible to readers
       // who may read all objects of the type.
       const object = this.#catalog.get(id);
-      sees = object?.type === type && evaluatePredicate(test, object.json);
-      this.#seen.set(key, sees);
+      isReadable =
+        object?.type === type && evaluatePredicate(test, object.json);
+      this.#readable.set(key, isReadable);
     }
-    return sees;
+    return isReadable;
   }
 }

@@ -45,6 +45,7 @@ export class Attribution {
     };
   }
 
+  /** The user whose action probably caused the event; undefined: none is known. */
   of({ kind, objectId, of }: ActivityEvent): Actor | undefined {
     for (const id of [objectId, of?.id]) {
       const found = id === undefined ? undefined : this.#byObject.get(id);

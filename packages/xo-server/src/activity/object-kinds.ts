@@ -47,7 +47,7 @@ export function kindOf(
   return kindsByType.get(type)?.[what];
 }
 
-/** Events that a change of an object means. */
+/** Events that follow from a change of an object. */
 export function changesOf(
   before: ObjectFacts,
   after: ObjectFacts,
@@ -75,12 +75,12 @@ function powerKind(before: string, after: string): ActivityKind | undefined {
 }
 
 function hostChanges(before: string, after: string): ActivityKind[] {
-  const [wasInUse, wasSeen] = before.split(", ");
-  const [isInUse, isSeen] = after.split(", ");
+  const [wasEnabled, wasLive] = before.split(", ");
+  const [isEnabled, isLive] = after.split(", ");
   const found: ActivityKind[] = [];
-  if (wasSeen !== isSeen)
-    found.push(isSeen === "seen" ? "host.back" : "host.lost");
-  if (wasInUse !== isInUse)
-    found.push(isInUse === "in use" ? "host.enabled" : "host.disabled");
+  if (wasLive !== isLive)
+    found.push(isLive === "seen" ? "host.back" : "host.lost");
+  if (wasEnabled !== isEnabled)
+    found.push(isEnabled === "in use" ? "host.enabled" : "host.disabled");
   return found;
 }

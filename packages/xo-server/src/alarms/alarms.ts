@@ -107,7 +107,7 @@ export class Alarms {
     this.#pools = new FollowedPools({
       ...options,
       onFollowed: (pool) => {
-        for (const { state } of this.#active.values()) state.poolFollowed(pool);
+        for (const { state } of this.#active.values()) state.poolCurrent(pool);
       },
     });
     this.#unsubscribe = store.onChange((table) => {
@@ -247,7 +247,7 @@ export class Alarms {
         writer: this.#writer,
         clock: this.#options.clock,
         poolOf: (id) => this.#options.catalog.poolOf(id),
-        isFollowed: (pool) => this.#pools.isFollowed(pool),
+        isCurrent: (pool) => this.#pools.isFollowed(pool),
       },
     );
     const followed: ActiveRule = { rule, state };

@@ -11,7 +11,7 @@ export interface RuleStateOptions {
   /** Id of the pool connection of an object. */
   readonly poolOf: (objectId: string) => string | undefined;
   /** Whether objects of the pool are current. */
-  readonly isFollowed: (pool: string) => boolean;
+  readonly isCurrent: (pool: string) => boolean;
 }
 
 /**
@@ -44,7 +44,7 @@ export class RuleState implements MatchHandler {
   /** In order of their start. */
   readonly #pending = new Map<string, Pending>();
   readonly #open = new Map<string, Match>();
-  /** Matching objects of pools that are not followed: evaluated again when they are. */
+  /** Matching objects of pools that are not current: evaluated again when they are. */
   readonly #deferred = new Map<string, Match>();
   /** Keys of matches beyond the maximum. */
   readonly #omitted = new Set<string>();
@@ -141,7 +141,7 @@ export class RuleState implements MatchHandler {
   }
 
   /** The objects of the pool are current from now on. */
-  poolFollowed(pool: string): void {
+  poolCurrent(pool: string): void {
     for (const [key, match] of [...this.#deferred])
       if (this.#withPool(match).pool === pool) {
         this.#deferred.delete(key);
@@ -161,10 +161,10 @@ export class RuleState implements MatchHandler {
       this.#options.writer.reportOmitted(this.#rule, this.#omitted.size);
       return;
     }
-    const placed = this.#withPool(match);
+    const withPool = this.#withPool(match);
     this.#omitted.delete(match.key);
-    this.#open.set(match.key, placed);
-    this.#options.writer.raise(this.#rule, placed);
+    this.#open.set(match.key, withPool);
+    this.#options.writer.raise(this.#rule, withPool);
   }
 
   #clear(key: string): void {
@@ -185,7 +185,7 @@ export class RuleState implements MatchHandler {
     const [first] = this.#pending.values();
     if (first === undefined || this.#timer !== undefined) return;
     const now = clock.now();
-    // In the future: the clock was set back.
+    // A time in the future: the clock was set back.
     for (const pending of this.#pending.values())
       if (pending.since > now) pending.since = now;
       else break;
@@ -214,7 +214,7 @@ export class RuleState implements MatchHandler {
   #isCurrent(match: Match): boolean {
     if (this.#rule.on.kind === "pool") return true;
     const { pool } = this.#withPool(match);
-    return pool === undefined || this.#options.isFollowed(pool);
+    return pool === undefined || this.#options.isCurrent(pool);
   }
 
   #defer(match: Match): void {
@@ -235,17 +235,17 @@ export class RuleState implements MatchHandler {
     }, UNKNOWN_CHECK_MS);
   }
 
-  /** @param of only alarms of this pool */
-  #resolve(of?: string): void {
+  /** Clears alarms whose objects no longer exist. @param pool only alarms of this pool */
+  #resolve(pool?: string): void {
     const now = this.#options.clock.now();
     for (const [key, since] of [...this.#unknownSince]) {
       const match = this.#open.get(key)!;
-      if (of !== undefined && match.pool !== of) continue;
-      const isThere =
-        match.pool === undefined || this.#options.isFollowed(match.pool);
+      if (pool !== undefined && match.pool !== pool) continue;
+      const isConnected =
+        match.pool === undefined || this.#options.isCurrent(match.pool);
       // Time during which the pool is disconnected does not count.
-      if (!isThere) this.#unknownSince.set(key, now);
-      const isTooLong = isThere && now - since >= UNMEASURED_MS;
+      if (!isConnected) this.#unknownSince.set(key, now);
+      const isTooLong = isConnected && now - since >= UNMEASURED_MS;
       if (isTooLong || this.#unmatchedState(key, match) === "ended")
         this.#clear(key);
       else this.#markUnknown(key);

@@ -21,7 +21,7 @@ import type { Services } from "../methods/services.js";
 import type { ServerOptions } from "./server-options.js";
 import type { Core } from "./start-core.js";
 
-/** The job types that back up. */
+/** Job types of backups and of restore tests, and what belongs to them. */
 export interface BackupJobs {
   readonly kinds: JobKinds;
   /** Removes what interrupted runs have left in pools. */
@@ -111,7 +111,7 @@ export async function startBackupJobs(
   };
 }
 
-/** The same types of jobs, whose runs are reported as the jobs have it. */
+/** The same job types, whose runs are reported by mail as the jobs configure it. */
 function withReports(
   kinds: JobKinds,
   {

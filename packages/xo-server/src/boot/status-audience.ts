@@ -18,14 +18,14 @@ export interface StatusReader {
 export interface AudienceOptions {
   /** Anonymous clients of the demo read everything. */
   readonly demo: boolean;
-  /** Which pools a caller may read by its rights of now; the same function for equal rights. undefined: all. */
+  /** Which pools a caller may read by its current rights; the same function for equal rights. undefined: all. */
   readonly readablePools: (reader: StatusReader) => Predicate | undefined;
-  /** Whether the pool with this UUID is one of them now. */
+  /** Whether the pool with this UUID is readable now. */
   readonly matches: (uuid: string, isReadable: Predicate) => boolean;
 }
 
 /**
- * Finds what a client may read of the status, by its rights of now. For readers with
+ * Finds what a client may read of the status, by its current rights. For readers with
  * equal rights the pools are looked through once for each status.
  */
 export function createAudiences({

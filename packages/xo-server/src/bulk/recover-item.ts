@@ -12,8 +12,8 @@ export interface RecoverItemOptions {
   readonly isOneCall: boolean;
   /** Runs the item again: it had not started. */
   readonly again: () => Promise<unknown>;
-  /** Audits the outcome like that of any call. */
-  readonly tell: (end: () => Promise<unknown>) => Promise<unknown>;
+  /** Writes the outcome to the audit log like that of any call. */
+  readonly audit: (end: () => Promise<unknown>) => Promise<unknown>;
   /** Subtask of the item in this process. */
   readonly into: TaskContext;
 }
@@ -27,7 +27,7 @@ export interface RecoverItemOptions {
  */
 export async function recoverItem(
   part: string,
-  { interrupted, isOneCall, again, tell, into }: RecoverItemOptions,
+  { interrupted, isOneCall, again, audit, into }: RecoverItemOptions,
 ): Promise<unknown> {
   const outcomes = await interrupted.awaitOutcomes(part, into);
   // The record of a XAPI task is written before the request is sent.
@@ -35,7 +35,7 @@ export async function recoverItem(
     isOneCall && outcomes.every(({ outcome }) => outcome.name === "not-begun");
   return isUntouched
     ? again()
-    : tell(async () => conclude(outcomes, isOneCall));
+    : audit(async () => conclude(outcomes, isOneCall));
 }
 
 /** @throws its error; XoError INTERRUPTED */

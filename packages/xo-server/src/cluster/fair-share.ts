@@ -1,6 +1,6 @@
 import type { Lease } from "@xo-server/store";
 
-/** Subject of the lease on the tasks of a server: it is not shared out. */
+/** Subject of the lease on the tasks of a server: it is not distributed among servers. */
 export function serverSubject(name: string): string {
   return `${SERVER}${name}`;
 }
@@ -11,13 +11,13 @@ export function isServerSubject(subject: string): boolean {
   return subject.startsWith(SERVER);
 }
 
-/** Number of leases that one of several servers takes before the others had a chance. */
+/** Number of leases that one of several servers takes at first, so that the others can take theirs. */
 export function fairShare(subjects: number, servers: number): number {
   return Math.ceil(subjects / Math.max(1, servers));
 }
 
-/** The subjects in the order in which a server takes them: each begins at another one, so that they do not compete. */
-export function inTurn<T>(
+/** The subjects in the order in which a server tries to take them: each server begins at another one, so that they do not compete. */
+export function inServerOrder<T>(
   subjects: readonly T[],
   name: string,
   servers: readonly string[],

@@ -3,7 +3,7 @@ import { XoError } from "@xo-server/model";
 import type { LeaseOwner, Store } from "@xo-server/store";
 import {
   fairShare,
-  inTurn,
+  inServerOrder,
   isServerSubject,
   leastLoadedServer,
 } from "./fair-share.js";
@@ -253,7 +253,9 @@ export class Leases {
       if (!isFree) entry.freeSince = undefined;
       return isFree;
     });
-    await this.#takeAll(inTurn(open, self.owner, this.#options.servers()));
+    await this.#takeAll(
+      inServerOrder(open, self.owner, this.#options.servers()),
+    );
   }
 
   async #takeAll(open: readonly Entry[]): Promise<void> {

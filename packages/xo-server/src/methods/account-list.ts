@@ -24,8 +24,8 @@ const group: Noun = { schema: PublicGroup, example: groupExample };
 const role: Noun = { schema: PublicRole, example: roleExample };
 const privilege: Noun = { schema: PublicPrivilege, example: privilegeExample };
 
-/** One way to read, and its name in each API. */
-interface Reading {
+/** A read operation, with its names in JSON-RPC and REST. */
+interface ReadOperation {
   readonly name: string;
   readonly path: string;
   readonly operationId: string;
@@ -35,7 +35,7 @@ interface Reading {
   readonly read: (accounts: VisibleAccounts, id: string) => unknown;
 }
 
-const lists: readonly Reading[] = [
+const lists: readonly ReadOperation[] = [
   {
     name: "user.list",
     path: "/users",
@@ -129,7 +129,7 @@ const lists: readonly Reading[] = [
   },
 ];
 
-const singles: readonly Reading[] = [
+const singles: readonly ReadOperation[] = [
   {
     name: "user.get",
     path: "/users/{id}",
@@ -165,7 +165,7 @@ const singles: readonly Reading[] = [
 ];
 
 function toOperation(
-  { name, path, operationId, summary, read }: Reading,
+  { name, path, operationId, summary, read }: ReadOperation,
   { schema, example }: Noun,
 ): Operation<Services> {
   const rest: RestRoute = {

@@ -14,7 +14,7 @@ import { withGrowth } from "../vms/set-growth.js";
 import { archiveId, findVmBackup } from "./backup-archive.js";
 import { parts } from "./backup-restore.js";
 import { defineOperation, type OperationContext } from "./define-operation.js";
-import { cutShort, getFrom } from "./disk-transfer.js";
+import { failInterrupted, getFrom } from "./disk-transfer.js";
 import { REPOSITORY_TYPE } from "./find-repository.js";
 import { actionRoute, idOf } from "./on-object.js";
 
@@ -147,7 +147,7 @@ export const backupDownloadDisk = defineOperation({
   ),
   result: getFrom,
   permission: "user",
-  resume: cutShort,
+  resume: failInterrupted,
   rest: {
     method: "get",
     path: "/backup-archives/{id}/disks/{disk}.{format}",

@@ -110,7 +110,7 @@ export const bulkRun = defineOperation({
     }
   },
   resumesAtOnce: true,
-  resume: (kept: KeptPlan, context, interrupted) =>
+  resume: (kept: PersistedPlan, context, interrupted) =>
     resumeBulk(context, kept, interrupted),
 });
 
@@ -123,7 +123,7 @@ export const bulkOperations = [bulkRun];
  */
 async function resumeBulk(
   context: OperationContext,
-  kept: KeptPlan,
+  kept: PersistedPlan,
   interrupted: InterruptedTask,
 ): Promise<BulkResult> {
   const { ids, states } = readBulkLog(interrupted.steps);
@@ -150,7 +150,7 @@ async function resumeBulk(
         interrupted,
         isOneCall: kept.isOneCall === true,
         into: part,
-        tell: (end) =>
+        audit: (end) =>
           context.dispatcher.resume(
             {
               name: kept.method,
@@ -167,8 +167,8 @@ async function resumeBulk(
   return bulk.run();
 }
 
-/** What `resume` gets. */
-interface KeptPlan extends BulkPlan {
+/** The plan as persisted, from which `resume` continues. */
+interface PersistedPlan extends BulkPlan {
   readonly total: number;
   readonly hadSecrets: boolean;
 }
@@ -181,7 +181,12 @@ async function begin(
 ): Promise<BulkResult> {
   const params = withoutSecrets(plan.params) as BulkPlan["params"];
   const hadSecrets = JSON.stringify(params) !== JSON.stringify(plan.params);
-  const kept: KeptPlan = { ...plan, params, total: ids.length, hadSecrets };
+  const kept: PersistedPlan = {
+    ...plan,
+    params,
+    total: ids.length,
+    hadSecrets,
+  };
   await Promise.all([new BulkLog(task).writeIds(ids), task.persistState(kept)]);
   const { call: run, admit, nameOf } = callerOf(plan, context);
   const { turns } = context.services.bulkRuns;
@@ -190,7 +195,7 @@ async function begin(
 }
 
 /**
- * Nothing is stored for a caller who may not do this to any of the objects.
+ * Checks that the caller may run the operation on at least one object, before anything is stored.
  * @throws the refusal of the first object, if all are refused
  */
 async function requireOneAdmitted(
@@ -213,7 +218,7 @@ async function requireOneAdmitted(
   if (refusal !== undefined) throw refusal;
 }
 
-/** Each item is called with the rights that the caller has by then. */
+/** Functions that call the operation on one object, with the current rights of the caller. */
 function callerOf(
   { method, params, idParameter }: BulkPlan,
   context: OperationContext,
@@ -244,7 +249,7 @@ function callerOf(
         waitsForStore: true,
       });
     },
-    /** Of objects that the caller may read. */
+    /** The name of an object if the caller may read it. */
     nameOf: (id: string): string | undefined => {
       const found = context.objects.find(id);
       const user = services.users.get(caller!.id);
@@ -261,19 +266,19 @@ function callerOf(
 function subjectOf(
   { method, params }: BulkPlan,
   ids: readonly string[],
-  person: AuthenticatedUser,
+  user: AuthenticatedUser,
 ) {
   return {
     name: `bulk: ${method}`,
     objectType: "bulk",
     objectId: "",
-    userId: person.id,
+    userId: user.id,
     params: { method, count: ids.length, params: shownParameters(params) },
     operation: "bulk.run",
   };
 }
 
-/** They are checked again for each object. */
+/** Limit of the parameters as JSON: they are validated again for each object. */
 const MAX_PARAMS_LENGTH = 65_536;
 
 /** @throws XoError INVALID_PARAMETERS */

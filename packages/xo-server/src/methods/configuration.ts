@@ -31,11 +31,13 @@ export const xoExportConfig = defineOperation({
     closed,
   ),
   result: Type.Object({ $getFrom: Type.String() }),
-  handler: ({ passphrase: words }, context) => {
+  handler: (input, context) => {
     const { store, oneTimePaths } = context.services;
     const file = {
       type: "application/octet-stream",
-      body: toBuffers(store.exportConfiguration(needPassphrase(words))),
+      body: toBuffers(
+        store.exportConfiguration(requirePassphrase(input.passphrase)),
+      ),
     };
     return oneTimePaths.offer(file, context);
   },
@@ -50,22 +52,22 @@ export const xoImportConfig = defineOperation({
   result: Type.Object({ $sendTo: Type.String() }),
   handler(input, context) {
     const { services } = context;
-    const words = needPassphrase(input.passphrase);
+    const required = requirePassphrase(input.passphrase);
     return services.oneTimePaths.offerUpload(async ({ body }) => {
       // The iterator does not destroy the request, which the response needs.
       const chunks = body.iterator({ destroyOnReturn: false });
-      await services.store.importConfiguration(chunks, words);
+      await services.store.importConfiguration(chunks, required);
       services.backupArchives.refreshAll();
       return true;
     }, context);
   },
 });
 
-/** It has passwords of pools: it never leaves unencrypted. */
-function needPassphrase(passphrase: string | undefined): string {
+/** The file has passwords of pools, so it is always encrypted. @throws XoError INVALID_PARAMETERS */
+function requirePassphrase(passphrase: string | undefined): string {
   if (passphrase !== undefined && passphrase.length >= 8) return passphrase;
   throw new XoError("INVALID_PARAMETERS", {
-    reason: "a passphrase of 8 characters or more is needed",
+    reason: "passphrase: at least 8 characters are required",
   });
 }
 

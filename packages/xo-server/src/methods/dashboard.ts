@@ -52,9 +52,9 @@ const vm = Type.Object({ quickInfo: part, alarms, backupsInfo: part });
 const shared = (
   { services }: Pick<OperationContext, "services">,
   key: string,
-  { user: person }: CallContext,
+  { user }: CallContext,
   make: () => Promise<object>,
-) => services.dashboardCache.get(person?.rights ?? noRights, key, make);
+) => services.dashboardCache.get(user?.rights ?? noRights, key, make);
 
 const route = (path: string, operationId: string) =>
   ({ method: "get", path, operationId, exposure: "allow" }) as const;
@@ -99,7 +99,7 @@ export const vmGetDashboard = defineOperation({
 /** The rights of anonymous clients of the demo. */
 const noRights = {};
 
-/** What is going on at a glance. */
+/** Overviews of the fleet, of a pool and of a VM. */
 export const dashboardOperations = [
   xoGetDashboard,
   poolGetDashboard,

@@ -37,7 +37,7 @@ export const diskExportContent = defineOperation({
     checksum,
   }),
   result: getFrom,
-  resume: cutShort,
+  resume: failInterrupted,
   permission: onId("administrate:export", "*"),
   rest: [
     {
@@ -132,7 +132,7 @@ export const diskImportContent = defineOperation({
 
 const contentOperations = [diskExportContent, diskImportContent];
 
-interface Incoming {
+interface ImportInput {
   readonly operation: string;
   readonly sr: string;
   readonly name: string;
@@ -154,7 +154,7 @@ export const diskImport = defineOperation({
     }),
   }),
   result: sendTo,
-  resume: (kept: KeptDisk, { objects }) => settleDisk(objects, kept),
+  resume: (kept: PersistedImport, { objects }) => settleDisk(objects, kept),
   permission: { action, resource: "SR", id: ({ sr }) => sr },
   handler: ({ type, ...disk }, context) => {
     const format = type === "vhd" ? "vhd" : "raw";
@@ -177,7 +177,7 @@ export const srImportVdi = defineOperation({
     ),
   }),
   result: sendTo,
-  resume: (kept: KeptDisk, { objects }) => settleDisk(objects, kept),
+  resume: (kept: PersistedImport, { objects }) => settleDisk(objects, kept),
   permission: onId(action, "SR"),
   rest: {
     method: "post",
@@ -203,7 +203,7 @@ const importOperations = [diskImport, srImportVdi];
 
 function offerImport(
   context: OperationContext,
-  { operation, sr, name, description = "", format }: Incoming,
+  { operation, sr, name, description = "", format }: ImportInput,
 ): Promise<{ $sendTo: string }> {
   const { objects } = context;
   const { transfers } = context.services;
@@ -227,32 +227,36 @@ function offerImport(
 }
 
 /** The state of an import that was interrupted by the end of the server. */
-interface KeptDisk {
+interface PersistedImport {
   readonly sr?: string;
-  /** Absent: it was not made yet. */
+  /** Absent: the disk was not created yet. */
   readonly vdi?: Ref;
-  /** All of it had come. */
-  readonly isWhole?: boolean;
+  /** The upload was complete. */
+  readonly isComplete?: boolean;
 }
 
-/** A complete disk is retained, an incomplete one deleted. */
+/**
+ * Ends an interrupted import: a complete disk is retained, an incomplete one deleted.
+ * @returns the id of the complete disk
+ * @throws XoError INTERRUPTED
+ */
 async function settleDisk(
   objects: PoolObjects,
-  { sr, vdi, isWhole = false }: KeptDisk,
+  { sr, vdi, isComplete = false }: PersistedImport,
 ): Promise<string> {
-  if (sr === undefined || vdi === undefined) return cutShort();
+  if (sr === undefined || vdi === undefined) return failInterrupted();
   const { xapi } = objects.get(sr, "SR");
-  if (isWhole) return idOfMade(objects, xapi, { type: "VDI", ref: vdi });
-  const isGone = await removeDisk(xapi, vdi);
+  if (isComplete) return idOfMade(objects, xapi, { type: "VDI", ref: vdi });
+  const isDeleted = await removeDisk(xapi, vdi);
   throw new XoError("INTERRUPTED", {
-    reason: isGone
+    reason: isDeleted
       ? "the upload was incomplete; the disk was deleted"
       : `the upload was incomplete; the disk ${vdi} could not be deleted`,
   });
 }
 
-/** An interrupted transfer cannot be resumed. */
-export function cutShort(): never {
+/** Resume function of transfers, which cannot be resumed. @throws XoError INTERRUPTED */
+export function failInterrupted(): never {
   throw new XoError("INTERRUPTED", {
     reason: "the transfer was interrupted; incomplete data was deleted",
   });
@@ -264,12 +268,13 @@ export function about(operation: string, name: string, object: PoolObject) {
   return { operation, name, object: { id, type } };
 }
 
+/** Name of an object for labels of tasks and file names: its name, or its id if it has none. */
 export function nameOf({ object, id }: PoolObject): string {
   const name = object["name_label"];
   return typeof name === "string" && name !== "" ? name : id;
 }
 
-/** Contents of disks, out and in. */
+/** Export and import of the contents of disks. */
 export const diskTransferOperations = [
   ...contentOperations,
   ...importOperations,

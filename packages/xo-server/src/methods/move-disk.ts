@@ -2,10 +2,10 @@ import { XapiError, type Ref } from "@xo-server/model";
 import type { PoolObject } from "../objects/pool-objects.js";
 
 /**
- * Moves a disk to another SR of its pool, while a VM uses it or not. XAPI itself
+ * Moves a disk to another SR of its pool, whether a VM uses it or not. XAPI itself
  * moves only disks that belong to a VM; any other is copied, then deleted.
  *
- * @returns its reference there
+ * @returns the reference of the disk in the other SR
  * @throws XapiError
  */
 export async function moveDisk(

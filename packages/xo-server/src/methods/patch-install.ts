@@ -3,7 +3,7 @@ import { Type } from "typebox";
 import type { PoolObject } from "../objects/pool-objects.js";
 import { receiveDisk, removeDisk } from "../transfers/new-disk.js";
 import { createDisk } from "./disk.js";
-import { about, cutShort, nameOf, sendTo } from "./disk-transfer.js";
+import { about, failInterrupted, nameOf, sendTo } from "./disk-transfer.js";
 import { defineOperation, type OperationContext } from "./define-operation.js";
 import { idOf, onId } from "./on-object.js";
 import { hostsOfPool } from "./pool-hosts.js";
@@ -92,7 +92,7 @@ export const hostInstallSupplementalPack = defineOperation({
     ...onId("administrate:update", "host"),
     id: ({ host }) => host,
   },
-  resume: cutShort,
+  resume: failInterrupted,
   handler: ({ host }, context) => {
     const one = context.objects.get(host, "host");
     const operation = "host.installSupplementalPack";
@@ -112,7 +112,7 @@ export const poolInstallSupplementalPack = defineOperation({
     ...onId("administrate:update", "pool"),
     id: ({ pool }) => pool,
   },
-  resume: cutShort,
+  resume: failInterrupted,
   handler: ({ pool }, context) => {
     const one = context.objects.get(pool, "pool");
     const operation = "pool.installSupplementalPack";

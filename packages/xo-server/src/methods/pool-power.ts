@@ -20,8 +20,8 @@ const onPool = (action: Action) => ({
   id: ({ pool }: { pool: string }) => pool,
 });
 
-/** The privilege for the pool includes its hosts. Few are read in one turn of the event loop. */
-async function all(
+/** The hosts of a pool; the privilege for the pool includes them. Few are read in one turn of the event loop. */
+async function readHosts(
   { services, objects }: Pick<OperationContext, "services" | "objects">,
   id: string,
 ): Promise<PoolObject[]> {
@@ -44,19 +44,19 @@ export const poolEmergencyShutdown = defineOperation({
   handler: async ({ pool }, context) => {
     const { objects, services } = context;
     const { turns } = services.bulkRuns;
-    const { master, hosts } = split(
+    const { coordinators, hosts } = splitCoordinator(
       on(context, pool),
-      await all(context, pool),
+      await readHosts(context, pool),
     );
-    const down = (host: PoolObject) =>
+    const shutDown = (host: PoolObject) =>
       context.task.part(`shut down ${String(host.object["name_label"])}`, () =>
         emergencyShutdown(host, { objects, turns }),
       );
-    const ended = await Promise.allSettled(hosts.map(down));
+    const ended = await Promise.allSettled(hosts.map(shutDown));
     // The coordinator is shut down last: the calls go through it.
     const failed = ended.find(({ status }) => status === "rejected");
     if (failed?.status === "rejected") throw failed.reason;
-    for (const host of master) await down(host);
+    for (const host of coordinators) await shutDown(host);
     return true;
   },
 });
@@ -85,15 +85,15 @@ function action(verb: string, operationId: string): RestRoute {
   return actionRoute(`/pools/{pool}/actions/${verb}`, operationId);
 }
 
-function split(pool: PoolObject, all: readonly PoolObject[]) {
-  const isMaster = ({ id }: PoolObject) => id === pool.object["master"];
+function splitCoordinator(pool: PoolObject, all: readonly PoolObject[]) {
+  const isCoordinator = ({ id }: PoolObject) => id === pool.object["master"];
   return {
-    master: all.filter(isMaster),
-    hosts: all.filter((host) => !isMaster(host)),
+    coordinators: all.filter(isCoordinator),
+    hosts: all.filter((host) => !isCoordinator(host)),
   };
 }
 
-/** What is done to all hosts of a pool at once. */
+/** Operations on all hosts of a pool. */
 export const poolPowerOperations = [
   poolEmergencyShutdown,
   poolManagementReconfigure,

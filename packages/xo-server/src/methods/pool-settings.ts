@@ -118,7 +118,7 @@ function toEntry(value: boolean | undefined): string | null | undefined {
   return value ? "true" : null;
 }
 
-/** What is set of pools. */
+/** Settings and license of pools. */
 export const poolSettingsOperations = [
   poolSet,
   poolSetDefaultSr,

@@ -40,7 +40,7 @@ const PublicSet = Type.Object({
   shareByDefault: Type.Boolean(),
 });
 
-/** How this operation reads the set, and what becomes of one member. */
+/** Members that all operations have in common that change a resource set. */
 const change = {
   result: Type.Boolean(),
   permission: "admin",
@@ -241,7 +241,7 @@ function optionalParts() {
   };
 }
 
-interface GivenParts {
+interface PartsInput {
   readonly subjects?: readonly string[];
   readonly objects?: readonly string[];
   readonly limits?: Static<typeof Limits>;
@@ -251,7 +251,7 @@ interface GivenParts {
 }
 
 function partsOf(
-  { limits, objects, ...others }: GivenParts,
+  { limits, objects, ...others }: PartsInput,
   sets: Pick<ResourceSets, "poolsOf">,
 ): Partial<NewResourceSet> {
   return {

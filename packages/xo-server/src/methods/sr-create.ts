@@ -5,7 +5,7 @@ import type { Services } from "./services.js";
 import { defineOperation } from "./define-operation.js";
 import { byteSize, toBytes } from "../vms/byte-size.js";
 import { idOf } from "./on-object.js";
-import { makeSr, type NewSr } from "./sr-make.js";
+import { createSr, type NewSr } from "./create-new-sr.js";
 
 const text = Type.String({ minLength: 1 });
 const optional = Type.Optional(text);
@@ -32,15 +32,15 @@ const onHost = {
   id: ({ host }: { readonly host: string }) => host,
 };
 
-type Given = Readonly<Record<string, string | number | undefined>>;
+type SrInput = Readonly<Record<string, string | number | undefined>>;
 
-/** A kind of storage: the parameters that it takes, and what becomes of them. */
+/** A type of SR: its parameters, and the parameters of XAPI's SR.create that follow from them. */
 interface Kind {
   readonly name: string;
   readonly summary: string;
   readonly params: Readonly<Record<string, TSchema>>;
-  readonly make: (
-    input: Given,
+  readonly toSr: (
+    input: SrInput,
   ) => Pick<NewSr, "type" | "device" | "shared"> & Partial<NewSr>;
 }
 
@@ -49,7 +49,7 @@ const kinds: readonly Kind[] = [
     name: "sr.createNfs",
     summary: "Creates an NFS SR and returns its id.",
     params: { server: text, serverPath: text, ...nfs, srUuid },
-    make: ({ server, serverPath, nfsVersion, nfsOptions }) => ({
+    toSr: ({ server, serverPath, nfsVersion, nfsOptions }) => ({
       type: "nfs",
       shared: true,
       device: {
@@ -64,7 +64,7 @@ const kinds: readonly Kind[] = [
     name: "sr.createSmb",
     summary: "Creates an SMB SR and returns its id.",
     params: { server: text, user: optional, password: optional, srUuid },
-    make: ({ server, user: username, password }) => ({
+    toSr: ({ server, user: username, password }) => ({
       type: "smb",
       shared: true,
       device: { server, username, password },
@@ -82,7 +82,7 @@ const kinds: readonly Kind[] = [
       chapUser: optional,
       chapPassword: optional,
     },
-    make: ({ target, port, targetIqn, scsiId, chapUser, chapPassword }) => ({
+    toSr: ({ target, port, targetIqn, scsiId, chapUser, chapPassword }) => ({
       type: "lvmoiscsi",
       shared: true,
       device: {
@@ -100,7 +100,7 @@ const kinds: readonly Kind[] = [
     summary:
       "Creates an SR on a Fibre Channel LUN (lvmohba) and returns its id.",
     params: { scsiId: text, srUuid },
-    make: ({ scsiId: SCSIid }) => ({
+    toSr: ({ scsiId: SCSIid }) => ({
       type: "lvmohba",
       shared: true,
       device: { SCSIid },
@@ -110,19 +110,19 @@ const kinds: readonly Kind[] = [
     name: "sr.createLvm",
     summary: "Creates a local LVM SR on a disk of a host and returns its id.",
     params: { device: text },
-    make: ({ device }) => ({ type: "lvm", shared: false, device: { device } }),
+    toSr: ({ device }) => ({ type: "lvm", shared: false, device: { device } }),
   },
   {
     name: "sr.createExt",
     summary: "Creates a local ext SR on a disk of a host and returns its id.",
     params: { device: text },
-    make: ({ device }) => ({ type: "ext", shared: false, device: { device } }),
+    toSr: ({ device }) => ({ type: "ext", shared: false, device: { device } }),
   },
   {
     name: "sr.createZfs",
     summary: "Creates an SR in a ZFS pool of a host and returns its id.",
     params: { location: text },
-    make: ({ location }) => ({
+    toSr: ({ location }) => ({
       type: "zfs",
       shared: false,
       device: { location },
@@ -131,7 +131,7 @@ const kinds: readonly Kind[] = [
 ];
 
 function defineKind(kind: Kind): Operation<Services> {
-  const { name, summary, params, make } = kind;
+  const { name, summary, params, toSr } = kind;
   return defineOperation({
     name,
     summary,
@@ -140,10 +140,10 @@ function defineKind(kind: Kind): Operation<Services> {
     permission: onHost,
     changes: true,
     handler: (input, { objects }) => {
-      const parameters = input as Given & typeof input;
-      const { device, ...kindOf } = make(parameters);
+      const parameters = input as SrInput & typeof input;
+      const { device, ...kindOf } = toSr(parameters);
       const formats = parameters["preferredImageFormat"];
-      return makeSr(objects, {
+      return createSr(objects, {
         ...namesOf(parameters),
         ...kindOf,
         device: { ...device, "preferred-image-formats": formats },
@@ -153,7 +153,7 @@ function defineKind(kind: Kind): Operation<Services> {
   });
 }
 
-function namesOf(input: Given & { readonly host: string }) {
+function namesOf(input: SrInput & { readonly host: string }) {
   const { host, nameLabel, nameDescription = "" } = input;
   return {
     host,
@@ -183,14 +183,14 @@ export const srCreateIso = defineOperation({
   handler: ({ path, type, user, password, ...input }, { objects }) => {
     if (type === "smb" && user === undefined)
       throw new XoError("INVALID_PARAMETERS", {
-        reason: "SMB needs a user",
+        reason: "user: required for type smb",
       });
-    const devices: Readonly<Record<string, Given>> = {
+    const devices: Readonly<Record<string, SrInput>> = {
       local: { legacy_mode: "true" },
       nfs: { nfsversion: input.nfsVersion, options: input.nfsOptions },
       smb: { type: "cifs", username: user, cifspassword: password },
     };
-    return makeSr(objects, {
+    return createSr(objects, {
       ...namesOf(input),
       type: "iso",
       content_type: "iso",
@@ -230,7 +230,7 @@ export const srCreate = defineOperation({
     { SR_type, device_config, size, sm_config, ...input },
     { objects },
   ) =>
-    makeSr(objects, {
+    createSr(objects, {
       name_description: "",
       ...input,
       type: SR_type,
@@ -241,9 +241,7 @@ export const srCreate = defineOperation({
     }),
 });
 
-/** Any kind, in XAPI's own words. */
-
-/** Kinds that one host alone has. */
+/** Types of SRs that only one host can use. */
 const LOCAL = new Set([
   "ext",
   "ext4",

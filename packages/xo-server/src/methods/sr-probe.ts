@@ -8,16 +8,16 @@ const text = Type.String({ minLength: 1 });
 const optional = Type.Optional(text);
 const port = Type.Optional(Type.Integer({ minimum: 1, maximum: 65_535 }));
 
-type Given = Readonly<Record<string, string | number | undefined>>;
+type DeviceInput = Readonly<Record<string, string | number | undefined>>;
 
-/** A question to a driver about storage that is no SR here yet. */
+/** A query to a storage driver about storage that is not an SR of the pool yet (XAPI SR.probe). */
 interface Probe {
   readonly name: string;
   readonly summary: string;
   readonly params: Readonly<Record<string, TSchema>>;
   readonly type: string;
-  readonly device: (input: Given) => Given;
-  /** Element of the answer, and the names of its members in ours. */
+  readonly device: (input: DeviceInput) => DeviceInput;
+  /** XML element of the response for each result, and our names of its members. */
   readonly rows: readonly [
     element: string,
     names: Readonly<Record<string, string>>,
@@ -27,7 +27,7 @@ interface Probe {
 const chap = { chapUser: optional, chapPassword: optional };
 const uuid = ["SR", { UUID: "uuid" }] as const;
 
-function iscsi(input: Given): Given {
+function iscsi(input: DeviceInput): DeviceInput {
   return {
     target: input["target"],
     port: input["port"],
@@ -38,7 +38,7 @@ function iscsi(input: Given): Given {
   };
 }
 
-function nfs({ server, serverPath, nfsVersion }: Given): Given {
+function nfs({ server, serverPath, nfsVersion }: DeviceInput): DeviceInput {
   return { server, serverpath: serverPath, nfsversion: nfsVersion };
 }
 
@@ -141,7 +141,7 @@ async function ask(call: () => Promise<unknown>): Promise<string> {
   }
 }
 
-function toTexts(input: Given): Readonly<Record<string, string>> {
+function toStrings(input: DeviceInput): Readonly<Record<string, string>> {
   return Object.fromEntries(
     Object.entries(input)
       .filter(([, value]) => value !== undefined)
@@ -149,7 +149,7 @@ function toTexts(input: Given): Readonly<Record<string, string>> {
   );
 }
 
-/** What there is to make SRs of. */
+/** Operations that list storage from which SRs can be created. */
 export const srProbeOperations = probes.map(
   ({ name, summary, params, type, device, rows }) =>
     defineOperation({
@@ -164,7 +164,7 @@ export const srProbeOperations = probes.map(
       },
       handler: async (input, { objects }) => {
         const { xapi, ref } = objects.get(input.host, "host");
-        const config = toTexts(device(input));
+        const config = toStrings(device(input));
         const answer = await ask(() =>
           xapi.callAsync("SR.probe", [ref, config, type, {}]),
         );

@@ -119,5 +119,5 @@ function isReadable(id: string, context: CallContext, objects: PoolObjects) {
   return test === undefined || test(objects.get(id, "host").object);
 }
 
-/** What hosts have measured: CONTRACT 2.7. */
+/** Measurements of hosts (RRDs) in the format of Xen Orchestra: docs/statistics.md. */
 export const statsOperations = [hostStats, vmStats, poolStats, srStats];

@@ -77,7 +77,7 @@ function route(method: "put" | "delete", operationId: string): RestRoute {
   };
 }
 
-/** What is measured of a VM beyond the usual. */
+/** Recording of RRD data sources of a VM that are not recorded by default. */
 export const vmDataSourcesOperations = [
   vmAddDataSource,
   vmRemoveDataSource,

@@ -128,7 +128,7 @@ export const vmGetCloudInitConfig = defineOperation({
       ...[hostOf(objects, object), "xscontainer"],
       ...["get_config_drive_default", args],
     ]);
-    // It reports success first.
+    // The plugin answers "True", then the configuration.
     return String(answer).replace(/^True/, "");
   },
 });

@@ -27,14 +27,15 @@ type Routed = Pick<RestRoute, "body" | "from" | "params" | "summary">;
 
 /** `POST /vms/{id}/actions/clean_reboot`, operation id CleanRebootVm. */
 function action(verb: string, route: Routed = {}): RestRoute {
-  const words = verb
+  const name = verb
     .split("_")
-    .map((word) => word[0]!.toUpperCase() + word.slice(1));
+    .map((part) => part[0]!.toUpperCase() + part.slice(1))
+    .join("");
   return {
     ...route,
     method: "post",
     path: `/vms/{id}/actions/${verb}`,
-    operationId: `${words.join("")}Vm`,
+    operationId: `${name}Vm`,
     exposure: "confirm",
     isAction: true,
   };
@@ -219,7 +220,7 @@ interface StartOptions {
 }
 
 /**
- * Takes the call that fits the power state in the mirror, so that XAPI has no
+ * Calls the XAPI message that fits the power state in the mirror, so that XAPI has no
  * failed task; if the mirror is behind, XAPI's error has the real power state.
  */
 async function startOrResume(

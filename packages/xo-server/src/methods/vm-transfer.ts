@@ -21,7 +21,7 @@ import { readRecord } from "../vms/xapi-records.js";
 import {
   about,
   checksum,
-  cutShort,
+  failInterrupted,
   getFrom,
   nameOf,
   sendTo,
@@ -53,7 +53,7 @@ export const vmExport = defineOperation({
   result: getFrom,
   resume: async (kept: KeptSnapshot, { objects }) => {
     await dropKept(objects, kept);
-    return cutShort();
+    return failInterrupted();
   },
   permission: onId("administrate:export", "*"),
   rest: Object.entries(folders).map(([folder, operationId]) => ({
@@ -98,7 +98,7 @@ export const vmImport = defineOperation({
     ),
   }),
   result: sendTo,
-  resume: cutShort,
+  resume: failInterrupted,
   permission: {
     action: "administrate:create-vdi",
     resource: "SR",
@@ -122,7 +122,7 @@ export const poolImportVm = defineOperation({
     sr: Type.Optional(idOf("an SR; default: the default SR of the pool")),
   }),
   result: sendTo,
-  resume: cutShort,
+  resume: failInterrupted,
   permission: onId("administrate:import-vm", "pool"),
   rest: {
     method: "post",

@@ -1,6 +1,7 @@
 import type { ConsoleFigures } from "../consoles/consoles.js";
 import { byLabel, counter, gauge, type Metric } from "./exposition.js";
 
+/** Number of consoles, and bytes transferred. */
 export function toConsoleMetrics(figures: ConsoleFigures): Metric[] {
   const { open, opened, refused, bytesToClients, bytesFromClients } = figures;
   return [

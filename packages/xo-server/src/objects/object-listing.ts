@@ -11,7 +11,7 @@ import { toSelection, type ObjectSelection } from "./object-selection.js";
 import type { Readable } from "./readable.js";
 
 export interface ListingRequest {
-  /** In the filter language, or a pattern (CONTRACT 1.5). */
+  /** In the filter language (docs/filters.md), or a pattern: an object whose properties are compared. */
   readonly filter?: string | object | undefined;
   /** Objects at most. */
   readonly limit?: number | undefined;

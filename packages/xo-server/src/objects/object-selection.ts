@@ -13,7 +13,7 @@ export interface ObjectSelection {
 }
 
 /**
- * @param filter in the filter language, or a pattern (CONTRACT 1.5)
+ * @param filter in the filter language, or a pattern: an object whose properties are compared
  * @throws XoError FILTER_INVALID, INVALID_PARAMETERS
  */
 export function toSelection(filter: string | object = {}): ObjectSelection {

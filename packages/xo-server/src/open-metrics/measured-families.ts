@@ -1,4 +1,4 @@
-/** A family of samples from RRD data sources: CONTRACT 5. */
+/** A family of OpenMetrics samples from RRD data sources, named as in Xen Orchestra's OpenMetrics plugin. */
 export interface MeasuredFamily {
   readonly type: "host" | "vm";
   /** Name of the RRD data source; its first group is the value of the label. */

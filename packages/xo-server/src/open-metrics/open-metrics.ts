@@ -46,7 +46,7 @@ const TIMEOUT_MS = 6_000;
 /** Characters per part of the response. */
 const PART_LENGTH = 64 * 1024;
 
-/** Metrics of all pools in OpenMetrics text: CONTRACT 5. Encoded in slices, as fast as the client reads. */
+/** Metrics of all pools in OpenMetrics text, with the names of Xen Orchestra's plugin. Encoded in slices, as fast as the client reads. */
 export class OpenMetrics {
   readonly #options: OpenMetricsOptions;
   readonly #columns = new FamilyColumns();

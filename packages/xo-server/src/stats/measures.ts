@@ -15,7 +15,7 @@ const MIB = 1024 * KIB;
 /** From microseconds to milliseconds. */
 const MILLI = 1 / 1000;
 
-/** CONTRACT 2.7. */
+/** RRD data sources of hosts by the path of the value in the response; paths and units are those of Xen Orchestra. */
 export const hostMeasures: readonly Measure[] = [
   measure(/^cpu(\d+)$/, ["cpus", "$1"], PERCENT),
   measure(/^memory_total_kib$/, ["memory"], KIB),

@@ -35,7 +35,7 @@ export interface ObjectStatsOptions {
  */
 const MAX_ARCHIVES = 4;
 
-/** Statistics of single objects in the format of the API: CONTRACT 2.7. */
+/** Statistics of single objects in the format of Xen Orchestra's API (docs/statistics.md). */
 export class ObjectStats {
   readonly #options: ObjectStatsOptions;
   readonly #turns = new Semaphore(MAX_ARCHIVES);

@@ -2,7 +2,7 @@ import { XapiError, XoError } from "@xo-server/model";
 import type { Task } from "@xo-server/store";
 import type { TaskCounts } from "./task-context.js";
 
-/** As clients know it (CONTRACT 2.3); times in ms. */
+/** A task in the shape of Xen Orchestra's REST API; times in ms since the epoch. */
 export type TaskView = Readonly<Record<string, unknown>> & {
   readonly id: string;
   readonly status: Task["status"];

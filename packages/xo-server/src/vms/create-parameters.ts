@@ -52,7 +52,7 @@ const config = Type.Optional(
   Type.Union([Type.String({ maxLength: 2 ** 22 }), Type.Null()]),
 );
 
-/** CONTRACT 1.7: Terraform, the web page and scripts send more than is needed, and it is not minded. */
+/** Unknown parameters are accepted: Terraform, the page and scripts of Xen Orchestra send more than is used. */
 export const createParameters = Type.Object(
   {
     ...settingParameters,

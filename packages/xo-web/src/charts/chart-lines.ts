@@ -43,10 +43,14 @@ export function chartLines(
 }
 
 function lineName(
-  { word, core, member }: Pick<MetricLine, "word" | "core" | "member">,
+  {
+    messageKey,
+    core,
+    member,
+  }: Pick<MetricLine, "messageKey" | "core" | "member">,
   { text, nameOf }: LineNaming,
 ): string {
-  if (word !== undefined) return text.charts.lines[word];
+  if (messageKey !== undefined) return text.charts.lines[messageKey];
   if (core !== undefined) return fill(text.charts.core, { n: core });
   return nameOf(member ?? "");
 }

@@ -22,7 +22,7 @@ export function comparedLines(
   // Totals are not compared.
   const lines = metricsOf(other, false)
     .flatMap(({ lines }) => lines)
-    .filter(({ word }) => word !== "total");
+    .filter(({ messageKey }) => messageKey !== "total");
   return new Map(
     lines.map((line) => [
       line.id,

@@ -14,7 +14,7 @@ export type ChartUnit =
   | "number";
 
 /** Id of a line; key of its label. */
-export type LineWord =
+export type LineMessageKey =
   | "usage"
   | "used"
   | "total"
@@ -27,7 +27,7 @@ export type LineWord =
 export interface MetricLine {
   readonly id: string;
   /** The line id, or the member (core or host). */
-  readonly word?: LineWord;
+  readonly messageKey?: LineMessageKey;
   readonly core?: number;
   readonly member?: string;
   readonly points: Points;
@@ -61,7 +61,7 @@ interface Recipe {
   readonly across: (all: readonly Points[]) => Points;
   readonly lines: (
     track: StatsTrack,
-  ) => readonly (readonly [LineWord, Points])[];
+  ) => readonly (readonly [LineMessageKey, Points])[];
 }
 
 const recipes: readonly Recipe[] = [
@@ -135,16 +135,16 @@ export function timesOf({ end, step, length }: StatsSet): number[] {
 }
 
 function wholeLines(recipe: Recipe, set: StatsSet): MetricLine[] {
-  const byWord = new Map<LineWord, Points[]>();
+  const byMessageKey = new Map<LineMessageKey, Points[]>();
   for (const track of set.tracks.values())
-    for (const [word, points] of recipe.lines(track))
-      byWord.set(word, [
-        ...(byWord.get(word) ?? []),
+    for (const [messageKey, points] of recipe.lines(track))
+      byMessageKey.set(messageKey, [
+        ...(byMessageKey.get(messageKey) ?? []),
         onGrid(points, track, set),
       ]);
-  return [...byWord].map(([word, all]) => ({
-    id: `${recipe.id}.${word}`,
-    word,
+  return [...byMessageKey].map(([messageKey, all]) => ({
+    id: `${recipe.id}.${messageKey}`,
+    messageKey,
     points: recipe.across(all),
   }));
 }
@@ -179,7 +179,9 @@ function coreLines(track: StatsTrack, set: StatsSet): MetricLine[] {
   });
 }
 
-function cpuLines(track: StatsTrack): readonly (readonly [LineWord, Points])[] {
+function cpuLines(
+  track: StatsTrack,
+): readonly (readonly [LineMessageKey, Points])[] {
   const whole = track.column("cpuUsage");
   if (whole !== undefined) return [["usage", whole]];
   return line("usage", mean, columns(track, "cpus"));
@@ -187,7 +189,7 @@ function cpuLines(track: StatsTrack): readonly (readonly [LineWord, Points])[] {
 
 function memoryLines(
   track: StatsTrack,
-): readonly (readonly [LineWord, Points])[] {
+): readonly (readonly [LineMessageKey, Points])[] {
   const total = track.column("memory");
   const free = track.column("memoryFree");
   if (total === undefined) return [];
@@ -199,11 +201,11 @@ function memoryLines(
 }
 
 function line(
-  word: LineWord,
+  messageKey: LineMessageKey,
   combine: (all: readonly Points[]) => Points,
   all: readonly Points[],
-): readonly (readonly [LineWord, Points])[] {
-  return all.length === 0 ? [] : [[word, combine(all)]];
+): readonly (readonly [LineMessageKey, Points])[] {
+  return all.length === 0 ? [] : [[messageKey, combine(all)]];
 }
 
 /** Columns of the first prefix that has any. */

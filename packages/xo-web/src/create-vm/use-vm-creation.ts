@@ -36,11 +36,11 @@ export function useVmCreation(): {
   async function create(order: CreateOrder, name: string): Promise<boolean> {
     isBusy.value = true;
     forget();
-    const words = text.value.createVm.summary;
+    const texts = text.value.createVm.summary;
     const go = (path: string) => () => void router.push(path);
     const id = toasts.show({
       tone: "busy",
-      text: fill(words.makingToast, { name }),
+      text: fill(texts.makingToast, { name }),
       action: { label: text.value.actions.tasks, run: go("/tasks") },
     });
     try {
@@ -55,7 +55,7 @@ export function useVmCreation(): {
       toasts.show({
         id,
         tone: "good",
-        text: fill(words.madeToast, { name }),
+        text: fill(texts.madeToast, { name }),
         action: { label: text.value.actions.open, run: go(path ?? "/vms") },
       });
       return true;
@@ -68,7 +68,7 @@ export function useVmCreation(): {
         id,
         detail,
         tone: isLost ? "plain" : "bad",
-        text: isLost ? fill(words.makingToast, { name }) : words.failed,
+        text: isLost ? fill(texts.makingToast, { name }) : texts.failed,
       });
       return false;
     } finally {

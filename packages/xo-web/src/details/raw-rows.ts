@@ -22,9 +22,9 @@ export function toRawRows(record: Readonly<Record<string, Json>>): RawRow[] {
   return rows;
 }
 
-/** Rows that contain the words, with their parents. */
-export function searchRows(rows: readonly RawRow[], words: string): RawRow[] {
-  const requested = words.trim().toLowerCase();
+/** Rows that contain the text, with their parents. */
+export function searchRows(rows: readonly RawRow[], search: string): RawRow[] {
+  const requested = search.trim().toLowerCase();
   if (requested === "") return [...rows];
   const found = new Set<string>();
   for (const { path, value } of rows)

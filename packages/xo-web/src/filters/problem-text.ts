@@ -17,16 +17,16 @@ export function problemText(
 
 function expectedText(
   expected: string,
-  { expected: words }: Messages["filters"],
+  { expected: texts }: Messages["filters"],
 ): string {
   const known: Readonly<Record<string, string>> = {
-    "a term": words.term,
-    'a term or ")"': words.termOrClose,
-    '"("': words.open,
-    "a number": words.number,
-    "a closing quote": words.quote,
-    '"/" at the end of the expression': words.slash,
-    "a regular expression": words.pattern,
+    "a term": texts.term,
+    'a term or ")"': texts.termOrClose,
+    '"("': texts.open,
+    "a number": texts.number,
+    "a closing quote": texts.quote,
+    '"/" at the end of the expression': texts.slash,
+    "a regular expression": texts.pattern,
   };
   return (Object.hasOwn(known, expected) && known[expected]) || expected;
 }

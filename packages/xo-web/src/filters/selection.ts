@@ -19,7 +19,7 @@ export function toSelection(text: string, type: string): FilterParameters {
   const terms = tree.kind === "and" ? tree.terms : [tree];
   const words = terms.filter(isWord);
   const others = terms.filter((term) => !isWord(term));
-  const scoped = others.map((term) => scopeWords(term, type));
+  const scoped = others.map((term) => scopeText(term, type));
   const filter = formatFilter({ kind: "and", terms: scoped });
   return {
     ...(others.length === 0 ? {} : { filter }),
@@ -42,16 +42,16 @@ function isWord(term: Filter): term is Word {
 }
 
 /** A free text becomes "one of the searched properties has it". */
-function scopeWords(term: Filter, type: string): Filter {
+function scopeText(term: Filter, type: string): Filter {
   switch (term.kind) {
     case "and":
     case "or":
       return {
         kind: term.kind,
-        terms: term.terms.map((one) => scopeWords(one, type)),
+        terms: term.terms.map((one) => scopeText(one, type)),
       };
     case "not":
-      return { kind: "not", term: scopeWords(term.term, type) };
+      return { kind: "not", term: scopeText(term.term, type) };
     case "text":
     case "glob":
     case "regex":

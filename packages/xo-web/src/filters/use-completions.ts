@@ -7,10 +7,10 @@ import { useKnownValues } from "./use-known-values.js";
 
 export interface Completions {
   readonly list: ComputedRef<readonly Completion[]>;
-  /** Place of the chosen one; -1: none. */
+  /** Index of the selected completion; -1: none. */
   readonly active: Ref<number>;
   move(step: number): void;
-  /** The text with a completion in it. */
+  /** The text with the completion inserted, and the new position of the caret. */
   apply(completion: Completion): { text: string; caret: number };
 }
 
@@ -21,7 +21,7 @@ export function useCompletions(place: {
   readonly caret: Ref<number>;
   readonly isOpen: Ref<boolean>;
 }): Completions {
-  const { text: words } = useLocale();
+  const { text: texts } = useLocale();
   const term = computed(() => termAt(place.text.value, place.caret.value));
   const values = useKnownValues(() => {
     const property = propertyAt(term.value, place.type());
@@ -33,7 +33,7 @@ export function useCompletions(place: {
     place.isOpen.value
       ? completionsFor(term.value, {
           type: place.type(),
-          messages: words.value.filters,
+          messages: texts.value.filters,
           values: values.value,
           now: Math.floor(Date.now() / 1000),
         })

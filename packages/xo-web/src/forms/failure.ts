@@ -16,7 +16,7 @@ export interface FieldInputError {
   /** Keyword of JSON Schema, such as `minLength`. */
   readonly rule: string;
   /** Message of the server. */
-  readonly words: string;
+  readonly message: string;
 }
 
 export function toFailure(error: unknown): FormFailure {
@@ -51,7 +51,7 @@ function toInputError(error: Json): [string, FieldInputError][] {
       ? missing
       : (path.split("/")[1] ?? "");
   if (field === "") return [];
-  return [[field, { rule: textOf(keyword), words: textOf(message) }]];
+  return [[field, { rule: textOf(keyword), message: textOf(message) }]];
 }
 
 function textOf(value: Json | undefined): string {

@@ -33,7 +33,7 @@ export function useChange(where: "form" | "toast" = "form"): Change {
   const isBusy = ref(false);
   const failure = shallowRef<FormFailure>();
 
-  const wordsOf = ({ code, reason, seconds = 0 }: FormFailure): string => {
+  const messageOf = ({ code, reason, seconds = 0 }: FormFailure): string => {
     const { refused } = text.value.settings;
     if (code === undefined) return text.value.ui.lost;
     const known = Object.hasOwn(refused, code)
@@ -49,7 +49,7 @@ export function useChange(where: "form" | "toast" = "form"): Change {
       const { value } = failure;
       if (value === undefined || Object.keys(value.fields).length > 0)
         return undefined;
-      return wordsOf(value);
+      return messageOf(value);
     },
     at(field) {
       const inputError = failure.value?.fields[field];
@@ -57,7 +57,7 @@ export function useChange(where: "form" | "toast" = "form"): Change {
       const { inputErrors } = text.value.settings;
       return Object.hasOwn(inputErrors, inputError.rule)
         ? inputErrors[inputError.rule as keyof typeof inputErrors]
-        : inputError.words;
+        : inputError.message;
     },
     forget() {
       failure.value = undefined;
@@ -71,7 +71,7 @@ export function useChange(where: "form" | "toast" = "form"): Change {
       } catch (error) {
         failure.value = toFailure(error);
         if (where === "toast")
-          toasts.show({ tone: "bad", text: wordsOf(failure.value) });
+          toasts.show({ tone: "bad", text: messageOf(failure.value) });
         return undefined;
       } finally {
         isBusy.value = false;

@@ -29,8 +29,8 @@ export interface HealthReport {
   readonly complete?: false;
 }
 
-export interface HealthWording {
-  readonly words: Messages["health"];
+export interface HealthLocalization {
+  readonly texts: Messages["health"];
   readonly formats: Formats;
   /** Milliseconds since the epoch. */
   readonly now: number;
@@ -53,22 +53,22 @@ export function sortChecks({ checks }: HealthReport): {
 export function detailText(
   { name }: Pick<HealthCheck, "name">,
   { details = {} }: HealthItem,
-  wording: HealthWording,
+  localization: HealthLocalization,
 ): string {
-  return texts[name]?.(details, wording) ?? "";
+  return detailTexts[name]?.(details, localization) ?? "";
 }
 
 type DetailText = (
   details: Readonly<Record<string, unknown>>,
-  wording: HealthWording,
+  localization: HealthLocalization,
 ) => string;
 
-const sizeText: DetailText = ({ size, usage }, { words, formats }) =>
+const sizeText: DetailText = ({ size, usage }, { texts, formats }) =>
   typeof size !== "number"
     ? ""
     : typeof usage !== "number"
       ? formats.size(size)
-      : fill(words.sizes, {
+      : fill(texts.sizes, {
           size: formats.size(size),
           usage: formats.size(usage),
         });
@@ -76,40 +76,40 @@ const sizeText: DetailText = ({ size, usage }, { words, formats }) =>
 const timeText: DetailText = ({ time }, { formats, now }) =>
   typeof time === "number" ? formats.ago(now - time * 1000) : "";
 
-const texts: Readonly<Partial<Record<string, DetailText>>> = {
+const detailTexts: Readonly<Partial<Record<string, DetailText>>> = {
   orphanDisks: sizeText,
   orphanDiskSnapshots: sizeText,
   missingDisks: sizeText,
   oldSnapshots: timeText,
   orphanVmSnapshots: timeText,
-  fullStorage: ({ size, usage }, { words, formats }) =>
-    fill(words.used, {
+  fullStorage: ({ size, usage }, { texts, formats }) =>
+    fill(texts.used, {
       share: formats.share(Number(usage) / Number(size)),
       size: formats.size(Number(size)),
     }),
-  detachedStorage: ({ hosts }, { words, formats }) =>
-    formats.plural(words.hosts, lengthOf(hosts)),
-  longChains: ({ length }, { words, formats }) =>
-    formats.plural(words.images, Number(length)),
-  duplicateMacs: ({ mac, others }, { words, formats }) =>
-    `${String(mac)} · ${formats.plural(words.others, lengthOf(others))}`,
-  hostVersions: ({ versions }, { words, formats }) =>
+  detachedStorage: ({ hosts }, { texts, formats }) =>
+    formats.plural(texts.hosts, lengthOf(hosts)),
+  longChains: ({ length }, { texts, formats }) =>
+    formats.plural(texts.images, Number(length)),
+  duplicateMacs: ({ mac, others }, { texts, formats }) =>
+    `${String(mac)} · ${formats.plural(texts.others, lengthOf(others))}`,
+  hostVersions: ({ versions }, { texts, formats }) =>
     Object.entries((versions ?? {}) as Readonly<Record<string, unknown>>)
       .map(
         ([version, hosts]) =>
-          `${version}: ${formats.plural(words.hosts, lengthOf(hosts))}`,
+          `${version}: ${formats.plural(texts.hosts, lengthOf(hosts))}`,
       )
       .join(" · "),
-  expiringCertificates: ({ notAfter }, { words, formats, now }) => {
+  expiringCertificates: ({ notAfter }, { texts, formats, now }) => {
     const left = Number(notAfter) * 1000 - now;
     return left > 0
-      ? fill(words.expires, { time: formats.span(left) })
-      : fill(words.expired, { age: formats.ago(-left) });
+      ? fill(texts.expires, { time: formats.span(left) })
+      : fill(texts.expired, { age: formats.ago(-left) });
   },
-  clockOffsets: ({ offset }, { words, formats }) => {
+  clockOffsets: ({ offset }, { texts, formats }) => {
     const seconds = Number(offset);
     const time = formats.duration(Math.abs(seconds) * 1000);
-    return fill(seconds > 0 ? words.ahead : words.behind, { time });
+    return fill(seconds > 0 ? texts.ahead : texts.behind, { time });
   },
 };
 

@@ -19,7 +19,7 @@ export interface HostArea extends Rect {
   readonly pool: PoolNode;
   /** Height of the strip at its top that shows the host itself. */
   readonly head: number;
-  /** Its cells: from `first`, up to before `end`. */
+  /** Indexes of its cells: from `first` to before `end`. */
   readonly first: number;
   readonly end: number;
 }
@@ -29,14 +29,15 @@ export interface PoolArea extends Rect {
   readonly head: number;
 }
 
-/** Where everything is. Cells are VMs. */
+/** Positions of pools, hosts and VMs (cells), in pixels. */
 export interface FleetLayout {
   readonly width: number;
   readonly height: number;
   readonly pools: readonly PoolArea[];
   readonly hosts: readonly HostArea[];
-  /** By cell: the place in the table of VMs, and its rectangle: x, y, width, height. */
+  /** By cell: the index in the table of VMs. */
   readonly vms: Int32Array;
+  /** Four numbers by cell: x, y, width, height. */
   readonly rects: Float32Array;
 }
 
@@ -45,12 +46,12 @@ export interface LayoutBox {
   readonly height: number;
 }
 
-/** Heights of heads with and without room for words. */
+/** Heights of heads with and without room for text. */
 const POOL_HEAD = 20;
 const HOST_HEAD = 18;
 const THIN_HEAD = 4;
-/** A host without VMs has as much room as so much of an average one. */
-const LEAST_SHARE = 0.08;
+/** Area of a host without VMs, as a share of that of an average host. */
+const MIN_SHARE = 0.08;
 
 interface Branch {
   readonly pool?: PoolNode;
@@ -59,7 +60,10 @@ interface Branch {
   readonly children?: readonly Branch[];
 }
 
-/** @param sizeOf of a VM, by its place; 0 and more */
+/**
+ * Calculates the treemap in steps, so that a caller can pause between them.
+ * @param sizeOf weight of a VM by its index, 0 or more
+ */
 export function* layOut(
   fleet: readonly PoolNode[],
   { width, height }: LayoutBox,
@@ -131,7 +135,7 @@ function* toBranches(
       total += size;
       yield;
     }
-  const least = (LEAST_SHARE * total) / Math.max(sizes.size, 1) || 1;
+  const least = (MIN_SHARE * total) / Math.max(sizes.size, 1) || 1;
   return {
     children: fleet.map((pool) => ({
       pool,

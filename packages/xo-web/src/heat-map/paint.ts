@@ -1,7 +1,7 @@
 import type { FleetLayout, HostArea, Rect } from "./lay-out.js";
 import { LEVELS, NO_FIGURE } from "./heat-scale.js";
 
-/** Colors as CSS texts for canvases. */
+/** Colors as CSS strings for canvases. */
 export interface MapLook {
   /** By level, from 1 on. */
   readonly levels: readonly string[];
@@ -93,7 +93,7 @@ function paintLevel(
   }
 }
 
-/** Cells with room for words. */
+/** Cells with room for text. */
 function paintNames(
   context: CanvasRenderingContext2D,
   { vms, rects }: FleetLayout,
@@ -119,8 +119,8 @@ function paintNames(
     const name = names.ofVm(vms[cell]!);
     if (name === undefined) continue;
     context.fillStyle = inkOf(look, level);
-    const words = fitted(context, name, width - 8);
-    context.fillText(words, rects[4 * cell]! + 4, rects[4 * cell + 1]! + 4);
+    const texts = fitted(context, name, width - 8);
+    context.fillText(texts, rects[4 * cell]! + 4, rects[4 * cell + 1]! + 4);
   }
 }
 

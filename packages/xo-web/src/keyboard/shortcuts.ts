@@ -17,7 +17,7 @@ export interface Shortcut {
   /** A key (`j`, `?`, `Enter`), keys one after another (`g v`), or with Control or Command (`Mod+k`). */
   readonly keys: string;
   /** Its description in the help. */
-  readonly words: () => string;
+  readonly description: () => string;
   /** A part of the help; default: `page`. */
   readonly group?: ShortcutGroup | undefined;
   /** False: it was not for this one, another may have it. */

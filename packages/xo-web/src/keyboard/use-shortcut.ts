@@ -71,16 +71,16 @@ export function provideShortcuts(): void {
  * A shortcut until the scope ends, listed in the help. It is ignored in text
  * fields and while a console has the focus.
  * @param keys such as `x`, `g v`, `Mod+k` (Control or Command)
- * @param words its description
+ * @param description its description
  * @param run false: not possible now, another shortcut may use the keys
  */
 export function useShortcut(
   keys: string,
-  words: () => string,
+  description: () => string,
   run: () => unknown,
   group?: ShortcutGroup,
 ): void {
-  const remove = injectRequired(key).add({ keys, words, run, group });
+  const remove = injectRequired(key).add({ keys, description, run, group });
   onScopeDispose(remove);
 }
 

@@ -2,7 +2,7 @@ import type { Formats } from "../locale/formats.js";
 import { fill, type Messages } from "../locale/messages.js";
 import type { Column, ColumnValue, Used } from "./column.js";
 
-export interface CellWording {
+export interface CellLocalization {
   readonly text: Messages;
   readonly formats: Formats;
   /** The server's clock, milliseconds since 1970. */
@@ -13,7 +13,7 @@ export interface CellWording {
 export function cellText(
   { kind }: Column,
   value: ColumnValue,
-  { text, formats, nowMs }: CellWording,
+  { text, formats, nowMs }: CellLocalization,
 ): string {
   if (value === undefined || value === null || value === "") return "";
   if (isUsed(value)) return usedText(value, { text, formats, nowMs });
@@ -55,7 +55,7 @@ function unitOf(bytes: number): number {
 /** Short text, both values in the unit of the total: 2.4 of 4 GiB, 0.7 of 4 GiB. */
 function usedText(
   { used, size }: Used,
-  { text, formats }: CellWording,
+  { text, formats }: CellLocalization,
 ): string {
   if (size === undefined || size <= 0) return "";
   const place = unitOf(size);

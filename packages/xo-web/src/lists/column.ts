@@ -5,7 +5,7 @@ import type { ObjectRow } from "../api/object-row.js";
 export type ColumnId = keyof Messages["lists"]["columns"];
 
 /**
- * How a value is shown. name: the link to the object; state: word and colour; share: 0 to 1 as
+ * How a value is shown. name: the link to the object; state: text and colour; share: 0 to 1 as
  * a bar; used: bytes of bytes as a bar; rate: bytes a second; time: seconds since 1970;
  * about: the id of an object whose type is not known.
  */

@@ -28,8 +28,8 @@ export function columnsOf(type: string): readonly Column[] {
   return (Object.hasOwn(byType, type) && byType[type]) || [name, id];
 }
 
-/** Needed of every row, whatever is shown: its state, and its possible actions. */
-const alwaysBy: Readonly<Record<string, readonly string[]>> = {
+/** Fields that every row needs, for its state and its actions, whichever columns are shown. */
+const requiredFields: Readonly<Record<string, readonly string[]>> = {
   VM: ["power_state", "current_operations", "$container"],
   "VM-snapshot": ["$snapshot_of"],
   host: ["power_state", "current_operations", "enabled"],
@@ -42,8 +42,9 @@ export function fieldsOf(
   type: string,
   columns: readonly Column[],
 ): readonly string[] {
-  const always = (Object.hasOwn(alwaysBy, type) && alwaysBy[type]) || [];
-  const asked = columns.flatMap(({ fields }) => fields);
+  const always =
+    (Object.hasOwn(requiredFields, type) && requiredFields[type]) || [];
+  const requested = columns.flatMap(({ fields }) => fields);
   const named = ["id", "type", "name_label", "$pool"];
-  return [...new Set([...named, ...always, ...asked])].sort();
+  return [...new Set([...named, ...always, ...requested])].sort();
 }

@@ -4,13 +4,13 @@ export interface RowWindow {
   readonly limit: number;
 }
 
-/** Windows begin and end at multiples of it, so that a few rows further on ask for nothing. */
+/** Windows begin and end at multiples of it, so that scrolling by a few rows sends no request. */
 const STEP = 16;
 
 /**
- * The window for the rows that are seen: as much again before and behind them, so that
- * scrolling finds its rows there already.
- * @param known the window of now; it stays as long as it has half of that margin left
+ * The window for the visible rows: with as many before and behind them, so that rows are
+ * loaded before they are scrolled into view.
+ * @param known the current window; it stays while at least half of that margin is left
  */
 export function windowAround(
   { first, end }: { readonly first: number; readonly end: number },

@@ -74,8 +74,8 @@ export function useChosen(
   }
   function tell(error: unknown): void {
     const reason = error instanceof Error ? error.message : String(error);
-    const words = fill(text.value.lists.selectionFailed, { reason });
-    toasts.show({ tone: "bad", text: words });
+    const texts = fill(text.value.lists.selectionFailed, { reason });
+    toasts.show({ tone: "bad", text: texts });
   }
 
   return {

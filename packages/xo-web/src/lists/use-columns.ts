@@ -11,7 +11,7 @@ import {
 } from "./column-choice.js";
 import { columnsOf } from "./columns.js";
 
-/** Of the boxes by which rows are chosen, rem. */
+/** Width of the column of checkboxes, in rem. */
 const CHECK_WIDTH = 2.25;
 
 export interface Columns {
@@ -19,8 +19,8 @@ export interface Columns {
   readonly shown: ComputedRef<readonly Column[]>;
   /** For grid-template-columns. */
   readonly tracks: ComputedRef<string>;
-  /** Narrower boxes scroll. */
-  readonly leastWidth: ComputedRef<string>;
+  /** CSS length below which the table scrolls. */
+  readonly minWidth: ComputedRef<string>;
   readonly widthOf: (column: Column) => number;
   readonly show: (ids: readonly string[]) => void;
   readonly setWidth: (column: Column, rem: number) => void;
@@ -29,19 +29,19 @@ export interface Columns {
 
 /**
  * Columns of a type, as stored in this browser.
- * @param asked from the address, takes precedence over stored ones
+ * @param requested ids from the URL, which take precedence over stored ones
  * @param ofSeveral whether there is more than one pool
  */
 export function useColumns(
   type: string,
-  asked: () => readonly string[] | undefined,
+  requested: () => readonly string[] | undefined,
   ofSeveral: () => boolean,
 ): Columns {
   const all = columnsOf(type);
   const key = `columns.${type}`;
   const choice = shallowRef(readChoice(readStored(key)));
   const shown = computed(() =>
-    shownColumns(all, asked() ?? choice.value.shown, ofSeveral()),
+    shownColumns(all, requested() ?? choice.value.shown, ofSeveral()),
   );
   const widthOf = (column: Column) =>
     choice.value.widths[column.id] ?? column.width;
@@ -55,7 +55,7 @@ export function useColumns(
     shown,
     widthOf,
     tracks: computed(() => trackList(shown.value, widthOf)),
-    leastWidth: computed(() => {
+    minWidth: computed(() => {
       const widths = shown.value.map(widthOf);
       return `${widths.reduce((sum, one) => sum + one, CHECK_WIDTH)}rem`;
     }),

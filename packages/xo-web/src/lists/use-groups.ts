@@ -20,7 +20,7 @@ export interface Groups {
   readonly total: ShallowRef<number | undefined>;
   /** False: a pool is still being loaded, there may be more objects. */
   readonly isComplete: ShallowRef<boolean>;
-  /** The server's words, when it would not count them. */
+  /** Why the server did not count them. */
   readonly refusal: ShallowRef<string | undefined>;
   readonly isOpen: (id: string) => boolean;
   readonly toggle: (id: string) => void;

@@ -13,10 +13,10 @@ export interface ListShortcuts {
 /** The shortcuts of a list with a page of its own, listed in the help. */
 export function useListShortcuts({ perform, toFilter }: ListShortcuts): void {
   const { text } = useLocale();
-  const words = (name: keyof typeof text.value.lists.keys) => () =>
+  const description = (name: keyof typeof text.value.lists.keys) => () =>
     text.value.lists.keys[name];
 
-  useShortcut("/", words("filter"), toFilter);
+  useShortcut("/", description("filter"), toFilter);
   const { areSingleKeysOn } = useShortcuts();
   // In the capture phase: before the shortcut / of all pages.
   const first = (event: KeyboardEvent) => {
@@ -30,25 +30,25 @@ export function useListShortcuts({ perform, toFilter }: ListShortcuts): void {
   onScopeDispose(() => {
     document.removeEventListener("keydown", first, { capture: true });
   });
-  useShortcut("j", words("next"), () =>
+  useShortcut("j", description("next"), () =>
     perform({ kind: "move", by: 1, isRange: false }),
   );
-  useShortcut("k", words("previous"), () =>
+  useShortcut("k", description("previous"), () =>
     perform({ kind: "move", by: -1, isRange: false }),
   );
-  useShortcut("x", words("select"), () => perform({ kind: "choose" }));
-  useShortcut("J", words("range"), () =>
+  useShortcut("x", description("select"), () => perform({ kind: "choose" }));
+  useShortcut("J", description("range"), () =>
     perform({ kind: "move", by: 1, isRange: true }),
   );
-  useShortcut("K", words("rangeUp"), () =>
+  useShortcut("K", description("rangeUp"), () =>
     perform({ kind: "move", by: -1, isRange: true }),
   );
-  useShortcut("o", words("peek"), () => perform({ kind: "peek" }));
-  useShortcut("Enter", words("open"), () => perform({ kind: "open" }));
+  useShortcut("o", description("peek"), () => perform({ kind: "peek" }));
+  useShortcut("Enter", description("open"), () => perform({ kind: "open" }));
   // In a text field Ctrl+A selects the text.
   useShortcut(
     "Mod+a",
-    words("all"),
+    description("all"),
     () => !isTyping(document.activeElement) && perform({ kind: "all" }),
   );
 }

@@ -12,7 +12,7 @@ import { useServer } from "./use-server.js";
 export interface ColumnsRequest {
   readonly type: string;
   readonly filter?: string;
-  /** 8 at most. */
+  /** At most 8. */
   readonly paths: readonly string[];
 }
 
@@ -44,36 +44,36 @@ export function useColumns(
   const error = shallowRef<string>();
   let requested: ColumnsRequest | undefined;
   let timer: ReturnType<typeof setTimeout> | undefined;
-  let asking: ColumnsRequest | undefined;
+  let pending: ColumnsRequest | undefined;
 
-  async function ask(): Promise<void> {
+  async function poll(): Promise<void> {
     clearTimeout(timer);
-    const asked = requested;
-    if (asked === undefined || asking === asked) return;
-    asking = asked;
+    const current = requested;
+    if (current === undefined || pending === current) return;
+    pending = current;
     const start = performance.now();
-    await read(asked).catch((failure: unknown) => {
-      if (failure instanceof RpcError && asked === requested)
+    await read(current).catch((failure: unknown) => {
+      if (failure instanceof RpcError && current === requested)
         error.value = failure.message;
     });
-    asking = undefined;
+    pending = undefined;
     const took = performance.now() - start;
     const minimum = Math.min(DURATION_FACTOR * took, MAX_INTERVAL_MS);
-    const pause = asked === requested ? Math.max(everyMs, minimum) : 0;
+    const pause = current === requested ? Math.max(everyMs, minimum) : 0;
     clearTimeout(timer);
-    timer = setTimeout(() => void ask(), pause);
+    timer = setTimeout(() => void poll(), pause);
   }
 
-  async function read(asked: ColumnsRequest): Promise<void> {
+  async function read(current: ColumnsRequest): Promise<void> {
     if (document.hidden) return;
     const known = table.value?.state;
     const answer = await call("query.columns", {
-      type: asked.type,
-      paths: [...asked.paths],
-      ...(asked.filter === undefined ? {} : { filter: asked.filter }),
+      type: current.type,
+      paths: [...current.paths],
+      ...(current.filter === undefined ? {} : { filter: current.filter }),
       ...(known === undefined ? {} : { known }),
     });
-    if (asked !== requested) return;
+    if (current !== requested) return;
     error.value = undefined;
     table.value ??= new ColumnTable();
     if (table.value.take(answer)) triggerRef(table);
@@ -87,14 +87,14 @@ export function useColumns(
         requested?.type === next?.type && requested?.filter === next?.filter;
       if (!isSame) table.value = undefined;
       requested = next;
-      void ask();
+      void poll();
     },
     { immediate: true },
   );
   whenOpen(() => {
     // After a restart of the server its state tokens are different.
-    asking = undefined;
-    void ask();
+    pending = undefined;
+    void poll();
   });
   onScopeDispose(() => {
     requested = undefined;

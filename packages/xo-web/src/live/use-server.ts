@@ -70,7 +70,7 @@ export function provideServer(): Server {
     signedIn = undefined;
     const opened = ++connections;
     session.opened(connection.call).then(notifyOpened, () => {
-      // The server has ended meanwhile, or a proxy found none: nothing is live without a session.
+      // The server has stopped meanwhile, or a proxy has no server: without a session there are no live queries.
       if (opened === connections) connection.reconnect("the sign-in failed");
     });
   });
@@ -120,7 +120,7 @@ export function provideServer(): Server {
     },
   };
   useKeepAlive(() => {
-    // Without a session, or a connection, there is nothing to keep.
+    // Anonymous clients have no session that could expire.
     if (session.user.value?.isGuest === false)
       void connection.call("session.keepAlive").catch(() => undefined);
   });

@@ -42,38 +42,38 @@ export interface MigrationTarget {
 /** Hosts by rank; refusing hosts last. */
 export function rankHosts(
   vms: readonly Vm[],
-  around: MigrationContext,
-  { wantsDisksMoved = false }: { readonly wantsDisksMoved?: boolean } = {},
+  context: MigrationContext,
+  { movesAllDisks = false }: { readonly movesAllDisks?: boolean } = {},
 ): readonly MigrationTarget[] {
-  const targets = around.hosts.map((host) =>
-    toTarget(vms, host, around, wantsDisksMoved),
+  const targets = context.hosts.map((host) =>
+    toTarget(vms, host, context, movesAllDisks),
   );
-  const order = new Map(around.placementOrder?.map((id, i) => [id, i]));
+  const order = new Map(context.placementOrder?.map((id, i) => [id, i]));
   return targets.sort((a, b) => compare(a, b, order));
 }
 
 function toTarget(
   vms: readonly Vm[],
   host: MigrationContext["hosts"][number],
-  around: MigrationContext,
-  wantsDisksMoved: boolean,
+  context: MigrationContext,
+  movesAllDisks: boolean,
 ): MigrationTarget {
-  const coming = vms.filter(({ $container }) => $container !== host.id);
-  const needed = coming.reduce((sum, vm) => sum + memoryOf(vm), 0);
+  const incoming = vms.filter(({ $container }) => $container !== host.id);
+  const needed = incoming.reduce((sum, vm) => sum + memoryOf(vm), 0);
   const { size, usage } = host.memory;
   const isOtherPool = vms.some(({ $pool }) => $pool !== host.$pool);
-  const reached = around.srsOf.get(host.id) ?? new Set();
+  const reached = context.srsOf.get(host.id) ?? new Set();
   const movesDisks =
-    isOtherPool || [...around.usedSrs].some((sr) => !reached.has(sr));
+    isOtherPool || [...context.usedSrs].some((sr) => !reached.has(sr));
   const target = {
     host,
     isOtherPool,
     movesDisks,
     memory: { size, used: usage, after: usage + needed },
-    cpu: cpuWith(coming, host),
+    cpu: cpuWith(incoming, host),
   };
-  const willMove = movesDisks || wantsDisksMoved;
-  return { ...target, refusal: refusalOf(vms, target, around, willMove) };
+  const willMove = movesDisks || movesAllDisks;
+  return { ...target, refusal: refusalOf(vms, target, context, willMove) };
 }
 
 /** Halted VMs need no memory. */
@@ -110,8 +110,8 @@ function refusalOf(
   const lacks = memory.after - memory.size;
   if (lacks > 0 && !isHere) return { why: "memory", lacks };
   if (!onlyHalted && hasOtherCpu(vms, host, hosts)) return { why: "cpu" };
-  const there = networksOf.get(host.id) ?? new Set();
-  const networks = [...usedNetworks].filter((id) => !there.has(id));
+  const reachable = networksOf.get(host.id) ?? new Set();
+  const networks = [...usedNetworks].filter((id) => !reachable.has(id));
   return !isOtherPool && networks.length > 0
     ? { why: "network", networks }
     : undefined;
@@ -130,7 +130,7 @@ function hasOtherCpu(
   });
 }
 
-/** Rules and load as the page "Placement" of the VM shows them decide where they are known. */
+/** Hosts without refusal first, then those that need no storage migration, then by the placement of the server where it is known, else by free resources. */
 function compare(
   a: MigrationTarget,
   b: MigrationTarget,

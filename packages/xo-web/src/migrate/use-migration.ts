@@ -11,7 +11,7 @@ import { useTargetChoice, type TargetChoice } from "./use-target-choice.js";
 export function useMigration(objects: readonly ObjectRow[]) {
   const ownPools = [...new Set(objects.map(({ $pool }) => $pool ?? ""))];
   const otherPools = ref(false);
-  const wantsDisksMoved = ref(
+  const movesAllDisks = ref(
     objects.every(({ power_state }) => power_state !== "Running"),
   );
   const data = useMigrationData(
@@ -19,11 +19,11 @@ export function useMigration(objects: readonly ObjectRow[]) {
     () => (otherPools.value ? data.pools.value.map(({ id }) => id) : ownPools),
   );
 
-  const targetChoice = useTargetChoice(data, wantsDisksMoved);
+  const targetChoice = useTargetChoice(data, movesAllDisks);
   const { target, chosen } = targetChoice;
   const isOtherPool = computed(() => target.value?.isOtherPool === true);
   const movesDisks = computed(
-    () => target.value?.movesDisks === true || wantsDisksMoved.value,
+    () => target.value?.movesDisks === true || movesAllDisks.value,
   );
   const diskChoice = useDiskChoice(data, targetChoice, movesDisks);
   const { diskPlaces, lacking } = diskChoice;
@@ -75,7 +75,7 @@ export function useMigration(objects: readonly ObjectRow[]) {
     ...networkChoice,
     data,
     otherPools,
-    wantsDisksMoved,
+    movesAllDisks,
     isOtherPool,
     movesDisks,
     poolNames,

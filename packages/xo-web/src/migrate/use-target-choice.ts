@@ -23,11 +23,11 @@ export interface TargetChoice {
 /** The target host of a migration. */
 export function useTargetChoice(
   data: MigrationData,
-  wantsDisksMoved: Readonly<Ref<boolean>>,
+  movesAllDisks: Readonly<Ref<boolean>>,
 ): TargetChoice {
   const ranked = computed(() =>
     rankHosts(data.vms.value, data.context.value, {
-      wantsDisksMoved: wantsDisksMoved.value,
+      movesAllDisks: movesAllDisks.value,
     }),
   );
   const positions = shallowRef<ReadonlyMap<string, number>>(new Map());

@@ -1,6 +1,6 @@
 import type { Messages } from "../locale/messages.js";
 
-/** Where `g` and a letter lead. */
+/** Shortcuts of pages: `g`, then the letter, opens the path. */
 export const goPages: readonly {
   readonly letter: string;
   readonly page: keyof Messages["shell"]["pages"];

@@ -5,11 +5,11 @@ import type { PowerState } from "./vm.js";
 export type Tone = "good" | "busy" | "warn" | "bad" | "idle";
 
 export interface ObjectState {
-  readonly word: keyof Messages["objects"]["states"];
+  readonly messageKey: keyof Messages["objects"]["states"];
   readonly tone: Tone;
 }
 
-/** The state of an object in one word, with its colour; undefined: its type has none. */
+/** The state of an object as text, with its colour; undefined: its type has none. */
 export function stateOf(object: ObjectRow): ObjectState | undefined {
   switch (object.type) {
     case "VM":
@@ -19,12 +19,12 @@ export function stateOf(object: ObjectRow): ObjectState | undefined {
       return hostState(object);
     case "SR":
       return object["inMaintenanceMode"] === true
-        ? { word: "maintenance", tone: "warn" }
+        ? { messageKey: "maintenance", tone: "warn" }
         : undefined;
     case "PIF":
       return object["carrier"] === true
-        ? { word: "connected", tone: "good" }
-        : { word: "noLink", tone: "warn" };
+        ? { messageKey: "connected", tone: "good" }
+        : { messageKey: "noLink", tone: "warn" };
     default:
       return undefined;
   }
@@ -32,24 +32,26 @@ export function stateOf(object: ObjectRow): ObjectState | undefined {
 
 function vmState(vm: ObjectRow): ObjectState | undefined {
   const operations = Object.keys(vm["current_operations"] ?? {});
-  if (operations.length > 0) return { word: "working", tone: "busy" };
+  if (operations.length > 0) return { messageKey: "working", tone: "busy" };
   const powerState = vm["power_state"] as PowerState;
   switch (powerState) {
     case "Running":
-      return { word: "running", tone: "good" };
+      return { messageKey: "running", tone: "good" };
     case "Paused":
-      return { word: "paused", tone: "warn" };
+      return { messageKey: "paused", tone: "warn" };
     case "Suspended":
-      return { word: "suspended", tone: "warn" };
+      return { messageKey: "suspended", tone: "warn" };
     case "Halted":
-      return { word: "halted", tone: "idle" };
+      return { messageKey: "halted", tone: "idle" };
   }
 }
 
 function hostState(host: ObjectRow): ObjectState {
-  if (host["power_state"] === "Halted") return { word: "halted", tone: "idle" };
-  if (host["power_state"] !== "Running") return { word: "lost", tone: "bad" };
+  if (host["power_state"] === "Halted")
+    return { messageKey: "halted", tone: "idle" };
+  if (host["power_state"] !== "Running")
+    return { messageKey: "lost", tone: "bad" };
   return host["enabled"] === false
-    ? { word: "maintenance", tone: "warn" }
-    : { word: "running", tone: "good" };
+    ? { messageKey: "maintenance", tone: "warn" }
+    : { messageKey: "running", tone: "good" };
 }

@@ -18,7 +18,7 @@ export interface Mention {
 /** Text with mentions; `SentenceText.vue` renders them as links. */
 export type Sentence = readonly (string | Mention)[];
 
-export interface RuleWording {
+export interface RuleLocalization {
   readonly text: Messages;
   readonly formats: Formats;
 }
@@ -49,7 +49,7 @@ function listed(mentions: readonly Mention[]): Sentence {
 /** Why a host refuses a VM; the host is the subject. */
 export function ruleSentence(
   rule: Refusal,
-  { text, formats }: RuleWording,
+  { text, formats }: RuleLocalization,
 ): Sentence {
   const { refusals } = text.placementFailures;
   switch (rule.rule) {
@@ -68,7 +68,7 @@ export function ruleSentence(
       });
     case "pinned":
       return sentenceOf(refusals.pinned, {
-        reason: pinnedWords(rule.reason, text),
+        reason: pinnedText(rule.reason, text),
       });
     case "group":
       return sentenceOf(refusals.group, {
@@ -85,7 +85,7 @@ export function ruleSentence(
 /** One of the conflicting rules. */
 export function conflictSentence(
   rule: ConflictRule,
-  { text, formats }: RuleWording,
+  { text, formats }: RuleLocalization,
 ): Sentence {
   const { conflicts } = text.placementFailures;
   switch (rule.rule) {
@@ -122,7 +122,7 @@ export function conflictSentence(
 /** Introduction of a conflict. */
 export function conflictLead(
   { rules, size }: Conflict,
-  { text }: RuleWording,
+  { text }: RuleLocalization,
 ): string {
   const { conflicts } = text.placementFailures;
   if (rules.length === 1) return conflicts.leadOne;
@@ -136,14 +136,14 @@ export function ruleName(rule: string, text: Messages): string {
 }
 
 /** The purpose of an action. */
-export function purposeWords(purpose: Purpose, text: Messages): string {
+export function purposeText(purpose: Purpose, text: Messages): string {
   return text.placementFailures.purposes[purpose];
 }
 
 /** The score of a host by weight; zero parts are left out, except free capacity. */
-export function scoreWords(
+export function scoreText(
   score: Score,
-  { text, formats }: RuleWording,
+  { text, formats }: RuleLocalization,
 ): string[] {
   const { scores } = text.placementFailures;
   const signed = (value: number) =>
@@ -159,7 +159,7 @@ export function scoreWords(
 }
 
 /** Why a VM cannot be migrated live: text of XAPI's code, else the code. */
-export function pinnedWords(code: string, text: Messages): string {
+export function pinnedText(code: string, text: Messages): string {
   const { pinned } = text.placementFailures;
   return Object.hasOwn(pinned, code)
     ? pinned[code as keyof typeof pinned]

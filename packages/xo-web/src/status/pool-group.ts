@@ -1,6 +1,6 @@
 import type { PoolState, PoolStatus } from "../api/status.js";
 
-/** How a pool is doing, in a word: what the list is filtered by. */
+/** The condition of a pool, by which the list is filtered. */
 export type PoolGroup = "live" | "loading" | "problem" | "stopped";
 
 export const poolGroups: readonly PoolGroup[] = [

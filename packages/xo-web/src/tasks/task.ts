@@ -130,8 +130,8 @@ export function reasonOf(task: TaskItem): TaskFailure | undefined {
 /** Removes the origin from `REST API: clean_shutdown VM` and `XAPI: Async.VM.start`. */
 export function plainName(name: string): string {
   const [, origin, rest = name] = /^(REST API|XAPI): (.*)/.exec(name) ?? [];
-  const words = rest.replace(/^Async\./, "");
-  return origin === "REST API" ? words.replaceAll("_", " ") : words;
+  const texts = rest.replace(/^Async\./, "");
+  return origin === "REST API" ? texts.replaceAll("_", " ") : texts;
 }
 
 /** The name of the task; of a bulk operation its method. */

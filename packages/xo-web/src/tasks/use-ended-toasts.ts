@@ -3,7 +3,7 @@ import { useRouter } from "vue-router";
 import { useServer } from "../live/use-server.js";
 import { useLocale } from "../locale/use-locale.js";
 import { useToasts } from "../toasts/use-toasts.js";
-import { toastOf } from "./ended-words.js";
+import { toastOf } from "./ended-text.js";
 import type { TaskItem } from "./task.js";
 import type { ServerTasks } from "./use-tasks.js";
 
@@ -16,7 +16,7 @@ const haveToasts: ReadonlySet<string> = new Set([
   "vm.createMultiple",
 ]);
 
-/** A word about each of my tasks that ends. What was done to many has a toast of its own from its beginning on. */
+/** A message for each of my tasks that ends. What was done to many has a toast of its own from its beginning on. */
 export function useEndedToasts({ onEnded }: ServerTasks): void {
   const { session } = useServer();
   const { text, formats } = useLocale();

@@ -25,8 +25,8 @@ export function useTaskActs(): TaskActs {
       await call(method, params as never);
     } catch (error) {
       const detail = (error as Error).message;
-      const words = fill(text.value.ui.failed, { reason: detail });
-      show({ id: `task ${id}`, tone: "bad", text: words });
+      const texts = fill(text.value.ui.failed, { reason: detail });
+      show({ id: `task ${id}`, tone: "bad", text: texts });
     }
   }
 

@@ -11,7 +11,7 @@ import {
 import type { ObjectState } from "../objects/object-state.js";
 
 /** A shape for each state, so that states differ not only by colour. */
-const icons: Partial<Record<ObjectState["word"], LucideIcon>> = {
+const icons: Partial<Record<ObjectState["messageKey"], LucideIcon>> = {
   running: Play,
   halted: Square,
   paused: CirclePause,
@@ -21,6 +21,6 @@ const icons: Partial<Record<ObjectState["word"], LucideIcon>> = {
   maintenance: Wrench,
 };
 
-export function stateIcon(word: ObjectState["word"]): LucideIcon {
-  return icons[word] ?? Square;
+export function stateIcon(messageKey: ObjectState["messageKey"]): LucideIcon {
+  return icons[messageKey] ?? Square;
 }

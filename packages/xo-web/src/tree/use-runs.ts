@@ -29,7 +29,7 @@ export interface Runs {
   readonly rowAt: (key: string, place: number) => ObjectRow | undefined;
   /** The place of an object among the lines that are here; -1: it is not. */
   readonly placeOf: (key: string, id: string) => number;
-  /** The server's words, when it refused. */
+  /** The message of the server, if it refused. */
   readonly errorOf: (key: string) => string | undefined;
   /** From now on these are followed, and no others. */
   readonly follow: (requested: readonly RequestedRun[]) => void;

@@ -34,7 +34,7 @@ export interface Tree {
   readonly runs: Runs;
   /** Nothing is known yet. */
   readonly isLoading: ComputedRef<boolean>;
-  /** The server's words, when it refused. */
+  /** The message of the server, if it refused. */
   readonly error: ComputedRef<string | undefined>;
   /** The object of a line of a run; undefined: it has not come yet, or is none. */
   readonly rowOf: (line: TreeLine) => ObjectRow | undefined;
@@ -55,7 +55,7 @@ const HOST_FIELDS = [...FIELDS, "power_state", "enabled"];
 export function useTree(seen: Ref<SeenLines>, isHeld: Ref<boolean>): Tree {
   const grouping = ref(recallGrouping());
   const search = ref("");
-  const words = computed(() => search.value.trim());
+  const texts = computed(() => search.value.trim());
   watch(grouping, (choice) => {
     writeStored(GROUPING, choice);
   });
@@ -88,7 +88,7 @@ export function useTree(seen: Ref<SeenLines>, isHeld: Ref<boolean>): Tree {
 
   const outline = computed(() => {
     const parts =
-      words.value === ""
+      texts.value === ""
         ? branches(grouping.value, {
             pools: pools.rows.value,
             hosts: hosts.rows.value,
@@ -98,10 +98,10 @@ export function useTree(seen: Ref<SeenLines>, isHeld: Ref<boolean>): Tree {
             isOpen,
             totalOf: runs.totalOf,
           })
-        : foundBranches(words.value, runs.totalOf);
+        : foundBranches(texts.value, runs.totalOf);
     return new Outline(parts);
   });
-  const counted = computed(() => countedRuns(grouping.value, words.value));
+  const counted = computed(() => countedRuns(grouping.value, texts.value));
   watch(
     () => requiredRuns(outline.value, seen.value, counted.value),
     runs.follow,
@@ -114,7 +114,7 @@ export function useTree(seen: Ref<SeenLines>, isHeld: Ref<boolean>): Tree {
     outline,
     runs,
     isLoading: computed(() =>
-      words.value === "" && grouping.value !== "none"
+      texts.value === "" && grouping.value !== "none"
         ? pools.state.value === "loading"
         : counted.value.some(({ key }) => runs.totalOf(key) === undefined),
     ),

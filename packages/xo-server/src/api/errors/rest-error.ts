@@ -9,7 +9,7 @@ export interface RestError {
   };
 }
 
-/** Maps errors to REST responses: CONTRACT 2.4. Undefined: an unexpected error. */
+/** Maps errors to the REST responses that clients of Xen Orchestra know. @returns undefined for an unexpected error */
 export function toRestError(error: Error): RestError | undefined {
   if (error instanceof XoError) return fromXoError(error);
   if (error instanceof XapiError)
@@ -37,7 +37,7 @@ type Body = RestError["body"];
 type Data = XoError["data"];
 
 /**
- * Error of a failed sign-in. After a correct password without code, it tells the form that a
+ * Error of a failed sign-in. After a correct password without code, it reports that a
  * code is required, and nothing else.
  */
 function toRefusal({ otpRequired }: Data): Body {

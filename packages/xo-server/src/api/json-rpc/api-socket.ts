@@ -138,7 +138,7 @@ function createSockets({
       serverNoContextTakeover: true,
       clientNoContextTakeover: true,
     },
-    // No subprotocol: CONTRACT 1.1.
+    // Xen Orchestra accepts no subprotocol; clients request none.
     handleProtocols: () => false,
   });
 }

@@ -234,7 +234,7 @@ function translateOwn({ code, message, data }: XoError): Translated {
   const { jsonRpc } = errorTable[code];
   if (code === "UNKNOWN_METHOD")
     return { code: jsonRpc, message, data: data["method"] };
-  // Clients match this message (CONTRACT 1.4); the reason is in the data.
+  // Clients of Xen Orchestra compare this message; the reason is in the data.
   if (code === "INVALID_PARAMETERS")
     return {
       code: jsonRpc,

@@ -10,13 +10,13 @@ import { CONFIGURATION } from "./configuration-source.js";
 import { DATABASE_FILE, DATABASE_PATH } from "./pool-source.js";
 
 /** A backup in a repository. */
-export interface MetadataPlace {
+export interface MetadataBackup {
   readonly repository: string;
   readonly backup: string;
 }
 
-export interface DatabaseRestore extends MetadataPlace {
-  /** Only lets XAPI check whether it can be restored. */
+export interface DatabaseRestore extends MetadataBackup {
+  /** XAPI only checks whether the database can be restored. */
   readonly dryRun: boolean;
 }
 
@@ -28,12 +28,12 @@ export interface DatabaseRestore extends MetadataPlace {
 export async function restoreDatabase(
   xapi: Xapi,
   repositories: Pick<Repositories, "run">,
-  { dryRun, ...place }: DatabaseRestore,
+  { dryRun, ...source }: DatabaseRestore,
   work: TaskContext,
 ): Promise<void> {
   const send = (name: string, query: Readonly<Record<string, string>>) =>
     work.part(name, (part) =>
-      sendDatabase(xapi, repositories, { ...place, query }, part),
+      sendDatabase(xapi, repositories, { ...source, query }, part),
     );
   await send("check by the pool", { dry_run: "true" });
   if (!dryRun) await send("restore", {});
@@ -46,7 +46,7 @@ async function sendDatabase(
     repository,
     backup,
     query,
-  }: MetadataPlace & { readonly query: Readonly<Record<string, string>> },
+  }: MetadataBackup & { readonly query: Readonly<Record<string, string>> },
   work: TaskContext,
 ): Promise<void> {
   const { signal } = work;
@@ -84,7 +84,7 @@ async function sendDatabase(
 export async function restoreConfiguration(
   store: Pick<Store, "importConfiguration">,
   repositories: Pick<Repositories, "run">,
-  { repository, backup }: MetadataPlace,
+  { repository, backup }: MetadataBackup,
   work: TaskContext,
 ): Promise<void> {
   const { properties } = await repositories.run<BackupDescription>(

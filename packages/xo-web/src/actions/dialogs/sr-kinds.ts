@@ -3,12 +3,12 @@ import type { Messages } from "../../locale/messages.js";
 
 export type SrField = keyof Messages["actions"]["newSr"]["fields"];
 
-/** A question to a host about what could be in a field. */
+/** A query to a host that lists possible values of a field. */
 export interface SrProbe {
   readonly method: string;
   /** Fields that have to be filled in first. */
   readonly needs: readonly SrField[];
-  /** Member of each row that the field gets, and what else is shown. */
+  /** Member of each row that becomes the value of the field, and members that are shown beside it. */
   readonly value: string;
   readonly more: readonly string[];
 }
@@ -22,7 +22,7 @@ export interface SrKind {
   readonly probes?: Partial<Readonly<Record<SrField, SrProbe>>>;
 }
 
-/** The kinds of storage that the page can make; the API knows more. */
+/** Types of SRs that the page can create; the API has more. */
 export const srKinds: readonly SrKind[] = [
   {
     id: "nfs",

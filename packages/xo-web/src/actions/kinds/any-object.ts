@@ -7,7 +7,7 @@ import {
   type ActionDefinition,
 } from "../plan/action.js";
 
-/** Which operation changes the names of objects of a type. */
+/** Operation that changes name, description and tags of an object, by its type. */
 export const setters: Readonly<Record<string, string>> = {
   VM: "vm.set",
   "VM-template": "vm.set",
@@ -31,7 +31,7 @@ const addTag: ActionDefinition = {
   operation: (_, { tag = null }) => ({ method: "tag.add", params: { tag } }),
 };
 
-/** What can be done to almost anything. */
+/** Actions of objects of almost all types: name and tags. */
 export const anyObjectActions: readonly Action[] = [
   defineAction({
     id: "object.rename",
@@ -77,7 +77,7 @@ export const anyObjectActions: readonly Action[] = [
   defineAction({ ...addTag, types: ["SR", "network"] }),
   defineAction({
     id: "object.removeTag",
-    // Of the others, several rows are listed without their tags.
+    // Lists of other types do not load the tags of their rows.
     types: ["VM", "VM-template", "host"],
     icon: Tags,
     group: "change",

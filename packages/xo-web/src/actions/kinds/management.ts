@@ -52,7 +52,7 @@ export const managementActions: readonly Action[] = [
           hint: text.actions.fields.managementPifHint,
           filter: `$host:"${object?.id ?? ""}" !management? !mode:/^None$/ !isBondSlave?`,
           fields: ["id", "device", "vlan", "ip", "mode"],
-          more: pifWords,
+          more: pifText,
         },
       ],
       ...typedName(object),
@@ -134,7 +134,7 @@ function typedName(object: ObjectRow | undefined) {
 }
 
 /** `eth1.104 · 10.0.0.7 · Static` */
-function pifWords({ device, vlan, ip, mode }: ObjectRow): string {
+function pifText({ device, vlan, ip, mode }: ObjectRow): string {
   const tag = typeof vlan === "number" && vlan >= 0 ? `.${vlan}` : "";
   return [`${textOf(device)}${tag}`, textOf(ip), textOf(mode)]
     .filter(Boolean)

@@ -1,7 +1,7 @@
 import { AppWindow, Plus } from "@lucide/vue";
 import { defineAction, type Action } from "../plan/action.js";
 
-/** What is made of templates. */
+/** Actions of templates. */
 export const templateActions: readonly Action[] = [
   defineAction({
     id: "template.createVm",

@@ -91,7 +91,7 @@ export interface ActionDefinition {
   /** The confirmation; absent: it runs immediately. */
   readonly formOf?: (
     objects: readonly ObjectRow[],
-    words: Localization,
+    localization: Localization,
   ) => ActionForm | undefined;
   /** The operation that the user needs a right to, where `dialog` or `run` call it. */
   readonly needs?: OperationCall;
@@ -176,8 +176,8 @@ function withConfirmation({
 }: ActionDefinition): Pick<ActionDefinition, "formOf"> {
   if (!isDisruptive) return formOf === undefined ? {} : { formOf };
   return {
-    formOf(objects, words) {
-      const form = formOf?.(objects, words);
+    formOf(objects, localization) {
+      const form = formOf?.(objects, localization);
       if (objects.length <= 1) return form;
       const isTyped =
         form?.typed !== undefined ||

@@ -41,8 +41,8 @@ export function evacuationRefusal(
   return fill(cannotLeave, { vms: named.join(", ") });
 }
 
-function wordsFor(code: string, words: Readonly<Record<string, string>>) {
-  return Object.hasOwn(words, code) ? words[code]! : code;
+function wordsFor(code: string, texts: Readonly<Record<string, string>>) {
+  return Object.hasOwn(texts, code) ? texts[code]! : code;
 }
 
 function vmsOf(data: unknown): readonly StuckVm[] {

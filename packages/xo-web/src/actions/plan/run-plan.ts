@@ -19,7 +19,7 @@ import type { BulkFailure, BulkOutcome, TaskFollower } from "./follow-task.js";
 
 /** Copies and migrations of large disks take hours. */
 export const LONG_MS = 24 * 3_600_000;
-/** What is done sooner needs no word that it is under way. */
+/** What is done sooner needs no message that it is in progress. */
 const SOON_MS = 400;
 const AT_ONCE = 10;
 
@@ -36,7 +36,7 @@ export interface Runner {
   readonly call: Call;
   readonly follower: Pick<TaskFollower, "follow" | "expect">;
   readonly toasts: Pick<Toasts, "show">;
-  readonly words: () => Localization;
+  readonly localization: () => Localization;
   readonly go: (path: string) => void;
   /** Shows what of many has failed. */
   readonly showFailures: (failed: Failed) => void;
@@ -97,7 +97,7 @@ async function runTransfers(
   plan: Plan,
   toast: PlanToast,
 ): Promise<void> {
-  const notBegun = () => runner.words().text.actions.notFetched;
+  const notBegun = () => runner.localization().text.actions.notFetched;
   const outcome = await runSequentially(
     { ...runner, notBegun },
     action,
@@ -164,7 +164,7 @@ class PlanToast {
   }
 
   get #text() {
-    return this.#runner.words().text.actions;
+    return this.#runner.localization().text.actions;
   }
 
   get #tasks(): Pick<Toast, "action"> {
@@ -184,7 +184,7 @@ class PlanToast {
   }
 
   done(undo: readonly Step[] | undefined, result: Json): void {
-    const { formats } = this.#runner.words();
+    const { formats } = this.#runner.localization();
     const took = this.#now() - this.#begun;
     const detail =
       took < 2_000
@@ -195,7 +195,7 @@ class PlanToast {
   }
 
   failed(error: unknown): void {
-    const detail = errorMessage(error, this.#runner.words().text);
+    const detail = errorMessage(error, this.#runner.localization().text);
     const isLost = error instanceof ConnectionLostError;
     this.#show({
       tone: isLost ? "plain" : "bad",
@@ -211,7 +211,7 @@ class PlanToast {
     const succeeded = sum((one) => one.succeeded);
     const leftOut = sum((one) => one.failedLeftOut);
     if (failures.length === 0) {
-      const { formats } = this.#runner.words();
+      const { formats } = this.#runner.localization();
       const undo = (plan.undo ?? this.#action.undo)?.(this.#objects, undefined);
       const detail = this.#withSkipped(
         formats.plural(this.#text.allDone, succeeded),
@@ -234,9 +234,10 @@ class PlanToast {
   }
 
   #withSkipped(detail: string): string {
-    return [detail, ...skippedLines(this.#skipped, this.#runner.words())].join(
-      ". ",
-    );
+    return [
+      detail,
+      ...skippedLines(this.#skipped, this.#runner.localization()),
+    ].join(". ");
   }
 
   /** Follow-up of an action: undo it, or show what it has created. */
@@ -244,7 +245,7 @@ class PlanToast {
     undo: readonly Step[] | undefined,
     result: Json,
   ): Pick<Toast, "action"> {
-    const { text } = this.#runner.words();
+    const { text } = this.#runner.localization();
     if (undo !== undefined && undo.length > 0)
       return {
         action: { label: text.ui.undo, run: () => this.#takeBack(undo) },
@@ -276,7 +277,7 @@ class PlanToast {
         );
       this.#show({ tone: "good", detail: this.#text.undone });
     } catch (error) {
-      const { text } = this.#runner.words();
+      const { text } = this.#runner.localization();
       const detail = `${text.actions.undoFailed}: ${errorMessage(error, text)}`;
       this.#show({ tone: "bad", detail });
     }
@@ -285,7 +286,11 @@ class PlanToast {
   #show(toast: Omit<Toast, "id" | "text">): void {
     const { toasts, clearTimeout: clear = clearTimeout } = this.#runner;
     clear(this.#timer as never);
-    const text = headingOf(this.#action, this.#objects, this.#runner.words());
+    const text = headingOf(
+      this.#action,
+      this.#objects,
+      this.#runner.localization(),
+    );
     const id = this.#id === undefined ? {} : { id: this.#id };
     this.#id = toasts.show({ ...toast, ...id, text });
   }

@@ -8,7 +8,7 @@ import { errorMessage } from "./error-message.js";
 export interface Upload {
   readonly call: Call;
   readonly toasts: Pick<Toasts, "show">;
-  readonly words: () => Localization;
+  readonly localization: () => Localization;
   /** Answers `$sendTo`. */
   readonly method: string;
   readonly params: Json;
@@ -20,8 +20,8 @@ const OFTEN_MS = 300;
 
 /** Uploads a file and shows its progress in a toast; continues when the dialog is closed. */
 export async function sendFile(upload: Upload): Promise<void> {
-  const { call, toasts, words, method, params, file } = upload;
-  const { text, formats } = words();
+  const { call, toasts, localization, method, params, file } = upload;
+  const { text, formats } = localization();
   const says = text.actions.importing;
   const title = fill(says.sending, { name: file.name });
   const abort = new AbortController();

@@ -6,10 +6,10 @@ import { toPlace, type Repository } from "../repository.js";
 export function repositoryOptions(
   repositories: readonly Repository[],
   {
-    words,
+    texts,
     formats,
   }: {
-    readonly words: Messages["backup"]["jobs"];
+    readonly texts: Messages["backup"]["jobs"];
     readonly formats: Formats;
   },
 ): readonly {
@@ -24,8 +24,8 @@ export function repositoryOptions(
       toPlace(url),
       ...(state.available === undefined
         ? []
-        : [fill(words.free, { size: formats.size(state.available) })]),
-      ...(enabled ? [] : [words.isDisabled]),
+        : [fill(texts.free, { size: formats.size(state.available) })]),
+      ...(enabled ? [] : [texts.isDisabled]),
       ...(error === undefined ? [] : [error.message]),
     ].join(" · "),
   }));

@@ -1,7 +1,7 @@
 import { computed, ref, type ComputedRef } from "vue";
 import { useLocale } from "../../locale/use-locale.js";
 import { reportInputErrorsOf, type ReportEntries } from "./report-entries.js";
-import { reportWords } from "./report-words.js";
+import { reportText } from "./report-text.js";
 
 type InputErrorsOf<Field extends string, InputError extends string> = Readonly<
   Partial<Record<Field, InputError | undefined>>
@@ -15,7 +15,7 @@ export interface FormInputErrors<
   /** The same; undefined before the first attempt to save. */
   readonly shown: ComputedRef<InputErrorsOf<Field, InputError> | undefined>;
   /** Texts for the fields of the report, none before the first attempt to save. */
-  readonly shownReport: ComputedRef<ReturnType<typeof reportWords>>;
+  readonly shownReport: ComputedRef<ReturnType<typeof reportText>>;
   /** Text for a field, if it is shown. */
   readonly textFor: (field: Field) => string | undefined;
   /** To be called by each attempt to save. @returns whether there is no input error */
@@ -24,12 +24,12 @@ export interface FormInputErrors<
 
 /**
  * Input errors of the form of a job with reports.
- * @param words the text for each input error
+ * @param texts the text for each input error
  */
 export function useInputErrors<Field extends string, InputError extends string>(
   entries: ReportEntries,
   find: () => InputErrorsOf<Field, InputError>,
-  words: () => Readonly<Record<InputError, string>>,
+  texts: () => Readonly<Record<InputError, string>>,
 ): FormInputErrors<Field, InputError> {
   const { text } = useLocale();
   const wasTried = ref(false);
@@ -43,7 +43,7 @@ export function useInputErrors<Field extends string, InputError extends string>(
     shown,
     shownReport: computed(() =>
       wasTried.value
-        ? reportWords(
+        ? reportText(
             reportInputErrors.value,
             text.value.backup.jobs.inputErrors,
           )
@@ -51,7 +51,7 @@ export function useInputErrors<Field extends string, InputError extends string>(
     ),
     textFor(field) {
       const inputError = shown.value?.[field];
-      return inputError && words()[inputError];
+      return inputError && texts()[inputError];
     },
     check() {
       wasTried.value = true;

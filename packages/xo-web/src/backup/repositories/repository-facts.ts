@@ -8,7 +8,7 @@ import {
   type RepositoryState,
 } from "../repository.js";
 
-/** A figure of a repository in words. */
+/** A figure of a repository as text. */
 export interface RepositoryFact {
   readonly id: keyof Messages["backup"]["repositories"]["facts"];
   readonly value: string;
@@ -16,8 +16,8 @@ export interface RepositoryFact {
   readonly detail?: string;
 }
 
-export interface FactWording {
-  readonly words: Messages["backup"]["repositories"];
+export interface FactLocalization {
+  readonly texts: Messages["backup"]["repositories"];
   readonly formats: Formats;
   /** Milliseconds since the epoch. */
   readonly now: number;
@@ -30,42 +30,42 @@ const MAX_RATIO = 1_000;
 
 export function repositoryFacts(
   { state, benchmarks = [] }: Repository,
-  wording: FactWording,
+  localization: FactLocalization,
 ): readonly RepositoryFact[] {
-  const { formats, words, now } = wording;
+  const { formats, texts, now } = localization;
   const benchmark = benchmarks.at(-1);
   return [
     {
       id: "backups",
       value:
         state.backups === undefined
-          ? words.notKnown
+          ? texts.notKnown
           : formats.count(state.backups),
       ...(state.data === undefined
         ? {}
-        : { detail: fill(words.ofData, { size: formats.size(state.data) }) }),
+        : { detail: fill(texts.ofData, { size: formats.size(state.data) }) }),
     },
-    usedFact(state, wording),
+    usedFact(state, localization),
     ...(state.deduplication === undefined
       ? []
       : [
           {
             id: "deduplication",
             value: fill(
-              state.deduplication > MAX_RATIO ? words.moreTimes : words.times,
+              state.deduplication > MAX_RATIO ? texts.moreTimes : texts.times,
               { n: formats.number(Math.min(MAX_RATIO, state.deduplication)) },
             ),
-            detail: words.deduplicationLead,
+            detail: texts.deduplicationLead,
           } as const,
         ]),
-    growthFact(state, wording),
-    verifiedFact(state, wording),
+    growthFact(state, localization),
+    verifiedFact(state, localization),
     ...(benchmark === undefined
       ? []
       : [
           {
             id: "rates",
-            value: fill(words.rates, {
+            value: fill(texts.rates, {
               read: formats.bytes(benchmark.readRate),
               write: formats.bytes(benchmark.writeRate),
             }),
@@ -77,15 +77,15 @@ export function repositoryFacts(
 
 function usedFact(
   { stored, capacity, available }: RepositoryState,
-  { words, formats }: FactWording,
+  { texts, formats }: FactLocalization,
 ): RepositoryFact {
   return {
     id: "used",
-    value: stored === undefined ? words.notKnown : formats.size(stored),
+    value: stored === undefined ? texts.notKnown : formats.size(stored),
     ...(capacity === undefined || available === undefined
       ? {}
       : {
-          detail: fill(words.freeOf, {
+          detail: fill(texts.freeOf, {
             free: formats.size(available),
             size: formats.size(capacity),
           }),
@@ -95,7 +95,7 @@ function usedFact(
 
 function growthFact(
   state: RepositoryState,
-  { words, formats }: FactWording,
+  { texts, formats }: FactLocalization,
 ): RepositoryFact {
   const rate = dailyGrowth(state.growth);
   const left = daysLeft(state);
@@ -103,22 +103,22 @@ function growthFact(
     id: "growth",
     value:
       rate === undefined
-        ? words.notKnown
-        : fill(words.perDay, {
+        ? texts.notKnown
+        : fill(texts.perDay, {
             size: `${rate < 0 ? "−" : "+"}${formats.size(Math.abs(rate))}`,
           }),
     ...(left === undefined || left > 3_650
       ? rate === undefined
-        ? { detail: words.growthLater }
+        ? { detail: texts.growthLater }
         : {}
-      : { detail: formats.plural(words.fullIn, Math.floor(left)) }),
+      : { detail: formats.plural(texts.fullIn, Math.floor(left)) }),
     ...(left !== undefined && left < FEW_DAYS ? { tone: "warn" } : {}),
   };
 }
 
 function verifiedFact(
   { verification, collection }: RepositoryState,
-  { words, formats, now }: FactWording,
+  { texts, formats, now }: FactLocalization,
 ): RepositoryFact {
   const { state, at, damaged } = summaryOf(verification);
   const repaired = verification?.repaired ?? 0;
@@ -126,13 +126,13 @@ function verifiedFact(
     collection?.endedAt === undefined
       ? []
       : [
-          fill(words.collected, {
+          fill(texts.collected, {
             size: formats.size(collection.freed ?? 0),
             age: formats.ago(now - collection.endedAt),
           }),
         ];
   const detail = [
-    ...(repaired > 0 ? [formats.plural(words.repaired, repaired)] : []),
+    ...(repaired > 0 ? [formats.plural(texts.repaired, repaired)] : []),
     ...freed,
   ].join(" · ");
   const more = detail === "" ? {} : { detail };
@@ -142,14 +142,14 @@ function verifiedFact(
       return {
         id,
         tone: "bad",
-        value: formats.plural(words.damaged, damaged),
+        value: formats.plural(texts.damaged, damaged),
         ...more,
       };
     case "verified":
       return { id, tone: "good", value: formats.ago(now - at!), ...more };
     case "running":
-      return { id, value: words.verifying, ...more };
+      return { id, value: texts.verifying, ...more };
     case "never":
-      return { id, tone: "warn", value: words.neverVerified, ...more };
+      return { id, tone: "warn", value: texts.neverVerified, ...more };
   }
 }

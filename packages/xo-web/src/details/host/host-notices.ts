@@ -2,7 +2,7 @@ import type { Messages } from "../../locale/messages.js";
 import type { HostDetails } from "./host-details.js";
 
 export interface HostNotice {
-  readonly word: keyof Messages["host"]["notices"];
+  readonly messageKey: keyof Messages["host"]["notices"];
   readonly tone: "warn" | "bad";
   /** ISO time that the text contains. */
   readonly at?: string;
@@ -18,8 +18,8 @@ export function hostNotices(
 ): readonly HostNotice[] {
   const notices: HostNotice[] = [];
   if (host.power_state === "Running" && !host.enabled)
-    notices.push({ word: "disabled", tone: "warn" });
-  if (host.rebootRequired) notices.push({ word: "reboot", tone: "warn" });
+    notices.push({ messageKey: "disabled", tone: "warn" });
+  if (host.rebootRequired) notices.push({ messageKey: "reboot", tone: "warn" });
   const ends = host.certificates
     .map(({ notAfter }) => notAfter)
     .filter((end) => end !== undefined);
@@ -27,14 +27,15 @@ export function hostNotices(
   if (certificate !== undefined)
     notices.push({
       ...certificate,
-      word: certificate.tone === "bad" ? "certificateEnded" : "certificateEnds",
+      messageKey:
+        certificate.tone === "bad" ? "certificateEnded" : "certificateEnds",
     });
   const expiry = host.license_expiry;
   const licence = expiry === null ? undefined : endOf([expiry], now);
   if (licence !== undefined)
     notices.push({
       ...licence,
-      word: licence.tone === "bad" ? "licenceEnded" : "licenceEnds",
+      messageKey: licence.tone === "bad" ? "licenceEnded" : "licenceEnds",
     });
   return notices;
 }

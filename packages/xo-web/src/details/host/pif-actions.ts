@@ -137,19 +137,19 @@ function addressFields(
   one: ObjectRow | undefined,
   text: Messages,
 ): readonly Field[] {
-  const words = text.host.fields;
+  const texts = text.host.fields;
   return [
     {
       kind: "choice",
       id: "mode",
-      label: words.mode,
+      label: texts.mode,
       initial: textOf(one?.["mode"]),
       options: modes.map((id) => ({ id, label: id })),
     },
     ...(["ip", "netmask", "gateway", "dns"] as const).map((id): Field => ({
       kind: "text",
       id,
-      label: words[id],
+      label: texts[id],
       isOptional: true,
       initial: textOf(one?.[id]),
     })),

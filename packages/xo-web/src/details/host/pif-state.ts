@@ -5,14 +5,14 @@ import type { Pif } from "../../objects/devices.js";
 export function pifState(
   { attached, carrier, isBondSlave }: Pif,
   { topology, host }: Messages,
-): { readonly tone: "good" | "warn" | "bad"; readonly words: string } {
+): { readonly tone: "good" | "warn" | "bad"; readonly label: string } {
   // Members of a bond are not plugged themselves.
   if (isBondSlave === true)
     return carrier
-      ? { tone: "good", words: host.linkUp }
-      : { tone: "bad", words: topology.state.down };
-  if (!attached) return { tone: "warn", words: topology.state.unplugged };
+      ? { tone: "good", label: host.linkUp }
+      : { tone: "bad", label: topology.state.down };
+  if (!attached) return { tone: "warn", label: topology.state.unplugged };
   return carrier
-    ? { tone: "good", words: topology.state.good }
-    : { tone: "bad", words: topology.state.down };
+    ? { tone: "good", label: topology.state.good }
+    : { tone: "bad", label: topology.state.down };
 }

@@ -3,7 +3,7 @@ import type { Messages } from "../../locale/messages.js";
 
 /** Obstacles to a rolling reboot that the page can detect. */
 export interface RebootCheck {
-  readonly word: keyof Messages["pool"]["checks"];
+  readonly messageKey: keyof Messages["pool"]["checks"];
   readonly isMet: boolean;
   /** Names of the hosts that the check concerns. */
   readonly hosts?: readonly string[];
@@ -19,10 +19,10 @@ export function rebootChecks(
     hosts.filter((host) => host.power_state === "Running" && !host.enabled),
   );
   return [
-    { word: "several", isMet: hosts.length > 1 },
-    { word: "reachable", isMet: away.length === 0, hosts: away },
-    { word: "enabled", isMet: disabled.length === 0, hosts: disabled },
-    { word: "room", isMet: bearsOneLoss === true },
+    { messageKey: "several", isMet: hosts.length > 1 },
+    { messageKey: "reachable", isMet: away.length === 0, hosts: away },
+    { messageKey: "enabled", isMet: disabled.length === 0, hosts: disabled },
+    { messageKey: "room", isMet: bearsOneLoss === true },
   ];
 }
 

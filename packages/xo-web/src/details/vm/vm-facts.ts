@@ -4,8 +4,8 @@ import type { Vm } from "../../objects/vm.js";
 
 /** State of the guest tools; undefined: the VM does not run. */
 export type ToolsState =
-  | { readonly word: "none" | "agentOnly" }
-  | { readonly word: "installed" | "outdated"; readonly version: string };
+  | { readonly messageKey: "none" | "agentOnly" }
+  | { readonly messageKey: "installed" | "outdated"; readonly version: string };
 
 export function toolsOf(vm: ObjectRow): ToolsState | undefined {
   const { power_state, pvDriversDetected, pvDriversVersion } = vm;
@@ -13,11 +13,11 @@ export function toolsOf(vm: ObjectRow): ToolsState | undefined {
   const version = typeof pvDriversVersion === "string" ? pvDriversVersion : "";
   if (pvDriversDetected === true)
     return {
-      word: vm["pvDriversUpToDate"] === false ? "outdated" : "installed",
+      messageKey: vm["pvDriversUpToDate"] === false ? "outdated" : "installed",
       version,
     };
   return {
-    word: vm["managementAgentDetected"] === true ? "agentOnly" : "none",
+    messageKey: vm["managementAgentDetected"] === true ? "agentOnly" : "none",
   };
 }
 

@@ -1,4 +1,8 @@
-import { sentenceOf, type Sentence, type RuleWording } from "../rule-text.js";
+import {
+  sentenceOf,
+  type Sentence,
+  type RuleLocalization,
+} from "../rule-text.js";
 import type { Policy } from "./policy.js";
 
 export type StateName =
@@ -45,10 +49,10 @@ export function toneOf({ state }: Pick<BalancerState, "state">): string {
 }
 
 /** The reason of the state; the message of the server for codes without a text. */
-export function reasonWords(
+export function reasonText(
   { reason }: Pick<BalancerState, "reason">,
   now: number,
-  { text, formats }: RuleWording,
+  { text, formats }: RuleLocalization,
 ): Sentence {
   if (reason === undefined) return [];
   const { stateReasons, movesPlain, failures } = text.placement.automatic;

@@ -1,6 +1,6 @@
 import type { Action, HostFigures } from "@xo-server/placement";
-import { purposeWords, sentenceOf } from "../rule-text.js";
-import type { Mention, Sentence, RuleWording } from "../rule-text.js";
+import { purposeText, sentenceOf } from "../rule-text.js";
+import type { Mention, Sentence, RuleLocalization } from "../rule-text.js";
 import { waitingMovesOf } from "./move-choice.js";
 import { thresholdsOf, type Recommendation } from "./recommendation.js";
 
@@ -8,23 +8,23 @@ import { thresholdsOf, type Recommendation } from "./recommendation.js";
 export function moveReason(
   plan: Recommendation,
   index: number,
-  wording: RuleWording,
+  localization: RuleLocalization,
 ): Sentence {
   const action = plan.actions[index]!;
-  const cause = causeOf(plan, index, wording);
-  return [...cause, ...targetOf(action, wording)];
+  const cause = causeOf(plan, index, localization);
+  return [...cause, ...targetOf(action, localization)];
 }
 
 function causeOf(
   plan: Recommendation,
   index: number,
-  wording: RuleWording,
+  localization: RuleLocalization,
 ): Sentence {
   const { from, purpose } = plan.actions[index]!;
-  const { reasons } = wording.text.placement;
+  const { reasons } = localization.text.placement;
   const host: Mention = { type: "host", id: from ?? "" };
   if (purpose === "overload" && from !== undefined) {
-    const reason = overload(plan, host, wording);
+    const reason = overload(plan, host, localization);
     if (reason !== undefined) return reason;
   }
   if (purpose === "make-room") {
@@ -37,13 +37,13 @@ function causeOf(
     return sentenceOf(reasons.consolidate, { host });
   if (purpose === "evacuate" && from !== undefined)
     return sentenceOf(reasons.evacuate, { host });
-  return [purposeWords(purpose, wording.text)];
+  return [purposeText(purpose, localization.text)];
 }
 
 function overload(
   plan: Recommendation,
   host: Mention,
-  { text, formats }: RuleWording,
+  { text, formats }: RuleLocalization,
 ): Sentence | undefined {
   const figures = plan.figuresBefore?.find((one) => one.host === host.id);
   if (figures === undefined) return undefined;
@@ -66,17 +66,20 @@ function overBy(
   return memory - memoryHigh > cpu - cpuHigh ? "memory" : "cpu";
 }
 
-function targetOf({ to, score }: Action, wording: RuleWording): Sentence {
-  const { reasons } = wording.text.placement;
+function targetOf(
+  { to, score }: Action,
+  localization: RuleLocalization,
+): Sentence {
+  const { reasons } = localization.text.placement;
   const { headroom: room } = score;
   const values = { host: { type: "host", id: to } };
   return room >= 0
     ? sentenceOf(reasons.leaves, {
         ...values,
-        n: wording.formats.share(room),
+        n: localization.formats.share(room),
       })
     : sentenceOf(reasons.overloads, {
         ...values,
-        n: wording.formats.share(-room),
+        n: localization.formats.share(-room),
       });
 }

@@ -1,5 +1,9 @@
 import { fill } from "../../locale/messages.js";
-import { sentenceOf, type Sentence, type RuleWording } from "../rule-text.js";
+import {
+  sentenceOf,
+  type Sentence,
+  type RuleLocalization,
+} from "../rule-text.js";
 import { busiest, unmeasuredHosts } from "./host-changes.js";
 import {
   thresholdsOf,
@@ -17,9 +21,9 @@ export interface PlanNotice {
 export function nothingToDo(
   plan: Recommendation,
   goal: Goal,
-  wording: RuleWording,
+  localization: RuleLocalization,
 ): PlanNotice {
-  const { nothing } = wording.text.placement;
+  const { nothing } = localization.text.placement;
   if (plan.unplaced.length > 0)
     return { heading: nothing.impossible, lead: nothing.impossibleLead };
   if (goal === "enforce-rules")
@@ -27,18 +31,21 @@ export function nothingToDo(
   if (goal === "evacuate")
     return { heading: nothing.evacuate, lead: nothing.evacuateLead };
   if (plan.stopped === "no-beneficial-migration")
-    return { heading: nothing.noBetter, lead: figuresOf(plan, wording) };
+    return { heading: nothing.noBetter, lead: figuresOf(plan, localization) };
   if (unmeasuredHosts(plan).length > 0)
-    return { heading: nothing.notPlanned, lead: figuresOf(plan, wording) };
+    return { heading: nothing.notPlanned, lead: figuresOf(plan, localization) };
   return {
     heading: goal === "consolidate" ? nothing.consolidated : nothing.balanced,
-    lead: figuresOf(plan, wording),
+    lead: figuresOf(plan, localization),
   };
 }
 
 /** The most loaded hosts and the thresholds. */
-export function figuresOf(plan: Recommendation, wording: RuleWording): string {
-  const { text, formats } = wording;
+export function figuresOf(
+  plan: Recommendation,
+  localization: RuleLocalization,
+): string {
+  const { text, formats } = localization;
   const { nothing } = text.placement;
   const before = plan.figuresBefore ?? [];
   const cpu = busiest(before, "cpu");
@@ -54,9 +61,9 @@ export function figuresOf(plan: Recommendation, wording: RuleWording): string {
 }
 
 /** A note about hosts without metrics; undefined: all have metrics. */
-export function unmeasuredWords(
+export function unmeasuredText(
   plan: Recommendation,
-  { text }: RuleWording,
+  { text }: RuleLocalization,
 ): Sentence | undefined {
   const hosts = unmeasuredHosts(plan);
   if (hosts.length === 0) return undefined;
@@ -66,9 +73,9 @@ export function unmeasuredWords(
 }
 
 /** A note that the plan reached its limit of migrations; undefined: it did not. */
-export function stoppedWords(
+export function stoppedText(
   plan: Recommendation,
-  { text, formats }: RuleWording,
+  { text, formats }: RuleLocalization,
 ): string | undefined {
   if (plan.stopped !== "max-migrations" || plan.actions.length === 0)
     return undefined;

@@ -1,7 +1,7 @@
 import type { HostFigures, Purpose, Score } from "@xo-server/placement";
 import { fill } from "../../locale/messages.js";
-import { purposeWords, sentenceOf } from "../rule-text.js";
-import type { Sentence, RuleWording } from "../rule-text.js";
+import { purposeText, sentenceOf } from "../rule-text.js";
+import type { Sentence, RuleLocalization } from "../rule-text.js";
 import { busiest } from "./host-changes.js";
 
 export type BalanceRunStatus =
@@ -97,11 +97,11 @@ export function joinRuns(
 export function runReason(
   { figuresBefore }: Pick<Run, "figuresBefore">,
   { purpose, from }: Pick<RunMove, "purpose" | "from">,
-  { text, formats }: RuleWording,
+  { text, formats }: RuleLocalization,
 ): Sentence {
   const figures = figuresBefore.find(({ host }) => host === from);
   if (purpose !== "overload" || figures?.cpu === undefined)
-    return [purposeWords(purpose, text)];
+    return [purposeText(purpose, text)];
   return sentenceOf(text.placement.history.wasAt, {
     host: { type: "host", id: from },
     cpu: formats.share(figures.cpu),
@@ -113,7 +113,7 @@ export function runReason(
 export function runFigures(
   { figuresBefore, figuresPlanned, figuresMeasured = [] }: Run,
   by: "cpu" | "memory",
-  { text, formats }: RuleWording,
+  { text, formats }: RuleLocalization,
 ): string | undefined {
   const share = (figures: readonly HostFigures[]): string => {
     const top = busiest(figures, by);

@@ -21,7 +21,7 @@ export function useApply(pool: string): {
 
   return {
     async run(actions) {
-      const words = text.value.placement;
+      const texts = text.value.placement;
       const action = {
         label: text.value.shell.pages.tasks,
         run: () => router.push("/tasks"),
@@ -29,23 +29,23 @@ export function useApply(pool: string): {
       const id = toasts.show({
         tone: "busy",
         action,
-        text: formats.value.plural(words.applying, actions.length),
+        text: formats.value.plural(texts.applying, actions.length),
       });
       try {
         const json = JSON.parse(JSON.stringify(actions)) as Json;
         await call("placement.apply", { pool, actions: json }, LONG_MS);
-        const done = formats.value.plural(words.applied, actions.length);
+        const done = formats.value.plural(texts.applied, actions.length);
         toasts.show({ id, tone: "good", text: done, action });
       } catch (error) {
         const midway = midwayOf(error);
         const detail =
           midway === undefined
             ? errorMessage(error, text.value)
-            : fill(words.midway, { ...midway, vm: midway.vm ?? "" });
+            : fill(texts.midway, { ...midway, vm: midway.vm ?? "" });
         toasts.show({
           id,
           tone: "bad",
-          text: words.notApplied,
+          text: texts.notApplied,
           detail,
           action,
         });

@@ -1,6 +1,6 @@
 import type { PoolFigures, Survival, WhatIf } from "@xo-server/placement";
 import { fill } from "../../locale/messages.js";
-import type { RuleWording } from "../rule-text.js";
+import type { RuleLocalization } from "../rule-text.js";
 
 export interface WhatIfRow {
   readonly id: string;
@@ -14,20 +14,22 @@ export interface WhatIfRow {
 /** The figures of a pool before and after the simulated changes. */
 export function whatIfRows(
   { before, after }: WhatIf,
-  wording: RuleWording,
+  localization: RuleLocalization,
 ): readonly WhatIfRow[] {
-  const { text, formats } = wording;
+  const { text, formats } = localization;
   const { rows, ofAll } = text.placementFailures.whatIf;
-  const row = (id: keyof typeof rows, words: (of: PoolFigures) => string) => ({
+  const row = (id: keyof typeof rows, format: (of: PoolFigures) => string) => ({
     id,
     label: rows[id],
-    before: words(before),
-    after: words(after),
+    before: format(before),
+    after: format(after),
     trend: undefined,
   });
   return [
     {
-      ...row("survived", ({ survival }) => survivedWords(survival, wording)),
+      ...row("survived", ({ survival }) =>
+        survivedText(survival, localization),
+      ),
       trend: trendOf(before.survival, after.survival),
     },
     row("hosts", ({ hosts }) => formats.count(hosts)),
@@ -43,9 +45,9 @@ export function whatIfRows(
   ];
 }
 
-function survivedWords(
+function survivedText(
   { failures, atMost, isExact }: Survival,
-  { text, formats }: RuleWording,
+  { text, formats }: RuleLocalization,
 ): string {
   const { exactly, between } = text.placementFailures.whatIf;
   return fill(isExact || atMost <= failures ? exactly : between, {

@@ -16,10 +16,10 @@ export function useProviderForm(
   const toasts = useToasts();
   const change = useChange();
   const isDeleting = ref(false);
-  const words = computed(() => text.value.signInProviders);
+  const texts = computed(() => text.value.signInProviders);
   const name = provider.id === "ldap" ? "LDAP" : "OpenID Connect";
   return {
-    words,
+    texts,
     change,
     isDeleting,
     /** config.yaml takes precedence. */
@@ -31,14 +31,14 @@ export function useProviderForm(
           : "signInProvider.setOidc";
       const configuration = toConfiguration();
       if (!(await change.run(method, { enabled, configuration }))) return;
-      toasts.show({ tone: "good", text: fill(words.value.saved, { name }) });
+      toasts.show({ tone: "good", text: fill(texts.value.saved, { name }) });
       onSaved();
     },
     async remove(): Promise<void> {
       const { id } = provider;
       if (!(await change.run("signInProvider.delete", { id }))) return;
       isDeleting.value = false;
-      toasts.show({ tone: "good", text: fill(words.value.deleted, { name }) });
+      toasts.show({ tone: "good", text: fill(texts.value.deleted, { name }) });
       onSaved();
     },
   };

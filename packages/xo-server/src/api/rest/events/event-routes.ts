@@ -13,7 +13,7 @@ export interface EventRoutesOptions extends Omit<
   readonly onClose: (stop: () => void) => void;
 }
 
-/** `/events`: server-sent events with changes (CONTRACT 2.5). */
+/** `/events`: server-sent events with changes (docs/api.md). */
 export function addEventRoutes(
   routes: RouteTable,
   { objects, onClose, ...options }: EventRoutesOptions,

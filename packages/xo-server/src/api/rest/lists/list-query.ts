@@ -8,7 +8,7 @@ import {
   type QueryValues,
 } from "../routing/query-values.js";
 
-/** Query of a list: CONTRACT 2.2. */
+/** Query parameters of a REST list, named as in Xen Orchestra (docs/api.md). */
 export interface ListQuery {
   /** Requested keys; `*`: all; undefined: hrefs only. */
   readonly fields: readonly string[] | "*" | undefined;

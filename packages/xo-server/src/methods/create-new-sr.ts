@@ -21,7 +21,10 @@ export interface NewSr {
 }
 
 /** @returns its id */
-export async function makeSr(objects: PoolObjects, sr: NewSr): Promise<string> {
+export async function createSr(
+  objects: PoolObjects,
+  sr: NewSr,
+): Promise<string> {
   const host = objects.get(sr.host, "host");
   const device = toTexts(sr.device);
   const ref =

@@ -2,25 +2,25 @@ import type { Formats } from "../../locale/formats.js";
 import { fill, type Messages } from "../../locale/messages.js";
 import { selectionOf, type BackupJob } from "../job.js";
 
-/** Which VMs a job is about, in words. */
-export function selectionWords(
+/** Which VMs a job selects, as text. */
+export function selectionText(
   job: Pick<BackupJob, "vms" | "filter" | "pattern">,
   {
-    words,
+    texts,
     formats,
   }: {
-    readonly words: Messages["backup"]["jobs"];
+    readonly texts: Messages["backup"]["jobs"];
     readonly formats: Formats;
   },
 ): string {
   switch (selectionOf(job)) {
     case "all":
-      return words.allVms;
+      return texts.allVms;
     case "filter":
-      return fill(words.matchingFilter, { filter: job.filter ?? "" });
+      return fill(texts.matchingFilter, { filter: job.filter ?? "" });
     case "pattern":
-      return words.selections.pattern.name;
+      return texts.selections.pattern.name;
     case "vms":
-      return formats.plural(words.chosen, job.vms?.length ?? 0);
+      return formats.plural(texts.chosen, job.vms?.length ?? 0);
   }
 }

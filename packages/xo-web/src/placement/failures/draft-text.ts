@@ -1,13 +1,13 @@
 import { fill } from "../../locale/messages.js";
-import type { RuleWording } from "../rule-text.js";
+import type { RuleLocalization } from "../rule-text.js";
 import type { DraftChange } from "./draft-changes.js";
 import type { Fleet } from "./fleet.js";
 
-/** A simulated change in words. */
-export function draftWords(
+/** A simulated change as text. */
+export function draftText(
   change: DraftChange,
   { hostOf, vm }: Fleet,
-  { text, formats }: RuleWording,
+  { text, formats }: RuleLocalization,
 ): string {
   const { whatIf, protection } = text.placementFailures;
   const { changes } = whatIf;

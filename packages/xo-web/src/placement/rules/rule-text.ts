@@ -1,13 +1,17 @@
-import { sentenceOf, type Sentence, type RuleWording } from "../rule-text.js";
+import {
+  sentenceOf,
+  type Sentence,
+  type RuleLocalization,
+} from "../rule-text.js";
 import type { PlacementRule } from "./placement-rule.js";
 
 /** Hosts that are named; further ones are counted. */
 const NAMED = 4;
 
 /** A rule as a sentence. */
-export function ruleWords(
+export function ruleText(
   { kind, hosts = [], score = 1, required: required }: PlacementRule,
-  { text, formats }: RuleWording,
+  { text, formats }: RuleLocalization,
 ): Sentence {
   const { sentences, hostCount } = text.placement.rules;
   if (kind === "anti-affinity")

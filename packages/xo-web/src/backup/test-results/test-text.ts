@@ -6,15 +6,15 @@ import type { RestoreTest } from "../archive.js";
 export function answerText(
   { method, bootMs }: Pick<RestoreTest, "method" | "bootMs">,
   {
-    words,
+    texts,
     formats,
   }: {
-    readonly words: Messages["backup"]["tests"];
+    readonly texts: Messages["backup"]["tests"];
     readonly formats: Formats;
   },
 ): string {
   if (bootMs === undefined) return "";
-  return fill(words.answers[method ?? "tools"], {
+  return fill(texts.answers[method ?? "tools"], {
     span: formats.span(bootMs),
   });
 }

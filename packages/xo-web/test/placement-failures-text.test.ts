@@ -5,10 +5,10 @@ import { Formats } from "../src/locale/formats.js";
 import {
   conflictLead,
   conflictSentence,
-  pinnedWords,
+  pinnedText,
   ruleName,
   ruleSentence,
-  scoreWords,
+  scoreText,
   sentenceOf,
   type Sentence,
 } from "../src/placement/rule-text.js";
@@ -59,9 +59,9 @@ t.test("an error names the missing object, with a link", async (t) => {
 t.test(
   "XAPI's reason why a VM cannot be migrated is described, or returned as it is",
   async (t) => {
-    t.equal(pinnedWords("VM_HAS_VGPU", en), "vGPU attached");
-    t.equal(pinnedWords("SOMETHING_NEW", en), "SOMETHING_NEW");
-    t.equal(pinnedWords("constructor", en), "constructor");
+    t.equal(pinnedText("VM_HAS_VGPU", en), "vGPU attached");
+    t.equal(pinnedText("SOMETHING_NEW", en), "SOMETHING_NEW");
+    t.equal(pinnedText("constructor", en), "constructor");
   },
 );
 
@@ -100,17 +100,14 @@ t.test("a few hosts are named, many are counted", async (t) => {
 });
 
 t.test("a score lists its non-zero parts and the room", async (t) => {
-  t.same(scoreWords({ hostAffinity: 0, groups: 0, headroom: 0.25 }, english), [
+  t.same(scoreText({ hostAffinity: 0, groups: 0, headroom: 0.25 }, english), [
     "25% free",
   ]);
-  t.same(
-    scoreWords({ hostAffinity: 10, groups: -1, headroom: -0.1 }, english),
-    [
-      "+10 from host affinity rules",
-      "-1 from affinity and anti-affinity rules",
-      "overloaded by 10%",
-    ],
-  );
+  t.same(scoreText({ hostAffinity: 10, groups: -1, headroom: -0.1 }, english), [
+    "+10 from host affinity rules",
+    "-1 from affinity and anti-affinity rules",
+    "overloaded by 10%",
+  ]);
 });
 
 t.test("unknown rules keep their names", async (t) => {

@@ -5,7 +5,7 @@ import type { Problem } from "./problems.js";
 /** Problems whose amount is a count, not bytes. */
 const COUNTED = new Set(["cpusOfHosts", "quota"]);
 
-export function problemWords(
+export function problemText(
   { code, amount = 0 }: Problem,
   text: Messages,
   formats: Formats,

@@ -1,6 +1,6 @@
 import type { Survival, SurvivalStep } from "@xo-server/placement";
 import { fill } from "../../locale/messages.js";
-import type { RuleWording } from "../rule-text.js";
+import type { RuleLocalization } from "../rule-text.js";
 
 export type SurvivalTone = "good" | "warn" | "bad";
 
@@ -8,22 +8,22 @@ export type SurvivalTone = "good" | "warn" | "bad";
 export function survivalSentence(
   survival: Survival,
   protectedVms: number,
-  { text, formats }: RuleWording,
-): { readonly words: string; readonly tone: SurvivalTone } {
-  const { survival: words } = text.placementFailures;
+  { text, formats }: RuleLocalization,
+): { readonly label: string; readonly tone: SurvivalTone } {
+  const { survival: label } = text.placementFailures;
   const { failures, atMost, isExact } = survival;
-  if (protectedVms === 0) return { words: words.nothing, tone: "warn" };
+  if (protectedVms === 0) return { label: label.nothing, tone: "warn" };
   if (!isExact && atMost > failures) {
     const least =
-      failures === 0 ? words.leastNone : formats.plural(words.least, failures);
+      failures === 0 ? label.leastNone : formats.plural(label.least, failures);
     const most = isBeyond(survival)
-      ? words.beyond
-      : fill(words.most, { n: formats.count(atMost) });
-    return { words: `${least} ${most}`, tone: failures > 0 ? "good" : "warn" };
+      ? label.beyond
+      : fill(label.most, { n: formats.count(atMost) });
+    return { label: `${least} ${most}`, tone: failures > 0 ? "good" : "warn" };
   }
   return failures === 0
-    ? { words: words.none, tone: "bad" }
-    : { words: formats.plural(words.exact, failures), tone: "good" };
+    ? { label: label.none, tone: "bad" }
+    : { label: formats.plural(label.exact, failures), tone: "good" };
 }
 
 /** All examined numbers of failures are survived. */
@@ -36,21 +36,21 @@ export function isBeyond({ failures, isExact, steps }: Survival): boolean {
 export function toleranceWarning(
   tolerated: number,
   { failures, atMost, isExact }: Survival,
-  { text, formats }: RuleWording,
+  { text, formats }: RuleLocalization,
 ): string | undefined {
-  const { survival: words } = text.placementFailures;
+  const { survival: label } = text.placementFailures;
   if (tolerated <= failures) return undefined;
   const isCertain = isExact || tolerated > atMost;
-  return fill(isCertain ? words.tooMany : words.uncertain, {
+  return fill(isCertain ? label.tooMany : label.uncertain, {
     set: formats.count(tolerated),
     n: formats.count(isCertain ? atMost : failures),
   });
 }
 
 /** How the result for a number of failures was proven. */
-export function stepWords(
+export function stepText(
   { failures, holds, by, sets }: SurvivalStep,
-  { text, formats }: RuleWording,
+  { text, formats }: RuleLocalization,
 ): string {
   const { steps } = text.placementFailures;
   const how =

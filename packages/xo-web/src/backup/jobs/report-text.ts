@@ -2,15 +2,15 @@ import type { BackupJobInputError } from "./job-entries.js";
 import type { ReportEntries, ReportInputErrors } from "./report-entries.js";
 
 /** Texts of the problems of report fields. */
-export function reportWords(
+export function reportText(
   {
     addresses,
     webHooks,
   }: ReportInputErrors | Record<string, BackupJobInputError>,
-  words: Readonly<Record<BackupJobInputError, string>>,
+  texts: Readonly<Record<BackupJobInputError, string>>,
 ): Partial<Record<keyof ReportEntries, string>> {
   return {
-    ...(addresses && { addresses: words[addresses] }),
-    ...(webHooks && { webHooks: words[webHooks] }),
+    ...(addresses && { addresses: texts[addresses] }),
+    ...(webHooks && { webHooks: texts[webHooks] }),
   };
 }

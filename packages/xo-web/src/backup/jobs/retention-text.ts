@@ -3,20 +3,20 @@ import type { Messages } from "../../locale/messages.js";
 import { retentionRules, type RetentionCounts } from "../job.js";
 
 /** How many backups are kept: `latest 3, 7 days, 4 weeks`. */
-export function retentionWords(
+export function retentionText(
   retention: RetentionCounts,
   {
-    words,
+    texts,
     formats,
   }: {
-    readonly words: Messages["backup"]["jobs"];
+    readonly texts: Messages["backup"]["jobs"];
     readonly formats: Formats;
   },
 ): string {
   return retentionRules
     .flatMap((rule) => {
       const count = retention[rule] ?? 0;
-      return count === 0 ? [] : [formats.plural(words.keeps[rule], count)];
+      return count === 0 ? [] : [formats.plural(texts.keeps[rule], count)];
     })
     .join(", ");
 }

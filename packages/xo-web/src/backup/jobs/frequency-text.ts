@@ -2,17 +2,17 @@ import type { Formats } from "../../locale/formats.js";
 import { fill, type Messages } from "../../locale/messages.js";
 import { fromCron, type Frequency } from "./frequency.js";
 
-export interface FrequencyWording {
-  readonly words: Messages["backup"]["jobs"];
+export interface FrequencyLocalization {
+  readonly texts: Messages["backup"]["jobs"];
   readonly formats: Formats;
 }
 
 /** Text of the frequency of a job: `Every Sunday at 04:00`. */
-export function frequencyWords(
+export function frequencyText(
   { kind, time, weekday, day, cron }: Readonly<Frequency>,
-  { words, formats }: FrequencyWording,
+  { texts, formats }: FrequencyLocalization,
 ): string {
-  const { sentences } = words;
+  const { sentences } = texts;
   return fill(sentences[kind], {
     time,
     minute: time.slice(3),
@@ -22,9 +22,12 @@ export function frequencyWords(
   });
 }
 
-/** A cron expression in words. */
-export function cronWords(cron: string, wording: FrequencyWording): string {
-  return frequencyWords(fromCron(cron), wording);
+/** A cron expression as text. */
+export function cronText(
+  cron: string,
+  localization: FrequencyLocalization,
+): string {
+  return frequencyText(fromCron(cron), localization);
 }
 
 /** @param weekday 0: Sunday */

@@ -2,8 +2,8 @@ import type { Formats } from "../../locale/formats.js";
 import { fill, type Messages } from "../../locale/messages.js";
 import type { PoolTotals, TopList } from "./usage-report.js";
 
-export interface UsageWording {
-  readonly words: Messages["usageReports"];
+export interface UsageLocalization {
+  readonly texts: Messages["usageReports"];
   readonly formats: Pick<Formats, "count" | "size" | "bytes">;
   readonly unknown: string;
 }
@@ -17,9 +17,9 @@ export interface FigureRow {
 
 export function figureRows(
   pool: PoolTotals & { readonly before?: PoolTotals },
-  { words, formats, unknown }: UsageWording,
+  { texts, formats, unknown }: UsageLocalization,
 ): readonly FigureRow[] {
-  const { figures } = words;
+  const { figures } = texts;
   const row = (
     key: "hosts" | "vms" | "runningVms" | "cpu" | "memory" | "storage",
     format: (value: number) => string,
@@ -33,7 +33,7 @@ export function figureRows(
       value:
         size === undefined || value === null
           ? shown
-          : fill(words.of, { used: shown, size: format(size) }),
+          : fill(texts.of, { used: shown, size: format(size) }),
       change: changeOf(value, before, format),
     };
   };
@@ -60,10 +60,10 @@ function changeOf(
   return value > before ? `+${text}` : `−${text}`;
 }
 
-export function valueWords(
+export function valueText(
   list: TopList,
   value: number,
-  { formats }: Pick<UsageWording, "formats">,
+  { formats }: Pick<UsageLocalization, "formats">,
 ): string {
   switch (list) {
     case "vmCpu":

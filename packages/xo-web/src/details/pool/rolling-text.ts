@@ -3,14 +3,14 @@ import { fill, type Messages } from "../../locale/messages.js";
 import type { RollingState } from "./rolling-plan.js";
 
 /** The rolling update of a pool in one sentence; undefined: not known. */
-export function rollingWords(
+export function rollingText(
   state: RollingState | undefined,
   { text, formats }: { readonly text: Messages; readonly formats: Formats },
 ): string {
   if (state === undefined) return "–";
   const { current, last } = state;
   if (current !== null)
-    return fill(text.updates[wordOf(current)], {
+    return fill(text.updates[messageKeyOf(current)], {
       done: current.completed.length,
       hosts: current.hosts.length,
       reason: current.stopped ?? "",
@@ -27,7 +27,7 @@ export function rollingWords(
   });
 }
 
-function wordOf({
+function messageKeyOf({
   stopped,
   suspension,
   isSuspendRequested,

@@ -5,7 +5,7 @@ import type { TopologyFinding } from "./findings.js";
 /** Hosts that are named; more are counted. */
 const NAMED = 3;
 
-export interface FindingWording {
+export interface FindingLocalization {
   /** Of hosts and networks, by id. */
   readonly names: ReadonlyMap<string, string>;
   readonly text: Messages;
@@ -28,17 +28,18 @@ const MARK = "\u0000";
 
 export function findingSentence(
   { kind, hosts, network, device }: TopologyFinding,
-  wording: FindingWording,
+  localization: FindingLocalization,
 ): FindingSentence {
-  const { names, text } = wording;
+  const { names, text } = localization;
   const only = hosts.length === 1 ? hosts[0] : undefined;
   const id = network ?? only;
-  const words = fill(text.topology.found[kind], {
-    hosts: network === undefined && only ? MARK : hostNames(hosts, wording),
+  const texts = fill(text.topology.found[kind], {
+    hosts:
+      network === undefined && only ? MARK : hostNames(hosts, localization),
     network: MARK,
     device: device ?? "",
   });
-  const [before = "", after = ""] = words.split(MARK);
+  const [before = "", after = ""] = texts.split(MARK);
   if (id === undefined) return { before, after };
   const type = network === undefined ? "host" : "network";
   return { before, link: { type, id, name: names.get(id) ?? id }, after };
@@ -47,7 +48,7 @@ export function findingSentence(
 /** A few names, or how many they are. */
 export function hostNames(
   hosts: readonly string[],
-  { names, text, formats }: FindingWording,
+  { names, text, formats }: FindingLocalization,
 ): string {
   if (hosts.length > NAMED)
     return formats.plural(text.topology.hosts, hosts.length);
