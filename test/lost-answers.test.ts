@@ -74,3 +74,55 @@ t.test("lost answers do not keep later calls waiting", async (t) => {
     some.map(() => 1),
   );
 });
+
+t.test(
+  "a network that was created before the answer was lost is returned, and is there once",
+  async (t) => {
+    const server = await startControlled(t, { hosts: 2, vms: 4, seed: 5 });
+    const { api } = server;
+    const pool = server.pools[0]!;
+    const { id } = (await api.all({ type: "pool" }))[0]!;
+    pool.faults.set("drop", {
+      value: true,
+      method: "network.create",
+      times: 1,
+    });
+    const params = { pool: id, name: "answer lost" };
+    const created = await api.ask("network.create", params);
+    t.notOk(pool.faults.isOn("drop"), "it was lost");
+    const networks = [...pool.database.records("network")].filter(
+      ([, { name_label: name }]) => name === params.name,
+    );
+    t.same(
+      networks.map(([, { uuid }]) => uuid),
+      [created],
+    );
+  },
+);
+
+t.test(
+  "what only reads, or sets the same again, is sent again if the answer is lost",
+  async (t) => {
+    const server = await startControlled(t, { hosts: 2, vms: 4, seed: 5 });
+    const { api } = server;
+    const pool = server.pools[0]!;
+    const { id } = (await api.all({ type: "host" }))[0]!;
+    for (const [operation, params, method] of [
+      ["host.isHyperThreadingEnabled", { id }, "host.call_plugin"],
+      [
+        "host.setRemoteSyslogHost",
+        { id, syslogDestination: "192.0.2.9" },
+        "host.syslog_reconfigure",
+      ],
+      [
+        "host.setPowerOnMode",
+        { id, powerOnMode: "wake-on-lan" },
+        "host.set_power_on_mode",
+      ],
+    ] as const) {
+      pool.faults.set("drop", { value: true, method, times: 1 });
+      t.type(await api.ask(operation, params), "boolean", operation);
+      t.notOk(pool.faults.isOn("drop"), "it was lost");
+    }
+  },
+);

@@ -1,4 +1,5 @@
 import { datamodel, XapiError, type Ref } from "@xo-server/model";
+import { CREATION_MARK } from "./creation-mark.js";
 
 /** Reads from the pool. @throws XapiError, XoError */
 export type Read = (
@@ -105,7 +106,7 @@ function destroyed(className: string, ref: Ref): Look | undefined {
 /** @param record the only parameter of `create` */
 function createdIn(className: string, record: unknown): Look | undefined {
   const place = PLACES[className];
-  if (place === undefined) return undefined;
+  if (place === undefined) return createdWithMark(className, record);
   const requested = [place.in, ...place.by].map((name) =>
     entryOf(record, name),
   );
@@ -118,6 +119,21 @@ function createdIn(className: string, record: unknown): Look | undefined {
       const found = await read(`${className}.get_record`, [ref]);
       const values = place.by.map((name) => entryOf(found, name));
       if (isSame(values, requested.slice(1))) return { value: ref };
+    }
+    return undefined;
+  };
+}
+
+/** @param record the only parameter of `create` */
+function createdWithMark(className: string, record: unknown): Look | undefined {
+  const name = entryOf(record, "name_label");
+  const mark = entryOf(entryOf(record, "other_config"), CREATION_MARK);
+  if (name === undefined || mark === undefined) return undefined;
+  return async (read) => {
+    const refs = await read(`${className}.get_by_name_label`, [name]);
+    for (const ref of Array.isArray(refs) ? (refs as Ref[]) : []) {
+      const found = await read(`${className}.get_other_config`, [ref]);
+      if (entryOf(found, CREATION_MARK) === mark) return { value: ref };
     }
     return undefined;
   };

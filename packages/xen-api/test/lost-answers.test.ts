@@ -1,4 +1,5 @@
 import t, { type Test } from "tap";
+import { creationMark } from "../src/index.js";
 import { clientOf, startPool } from "./client.js";
 import { FakeClock, until } from "./fake-clock.js";
 import { poolScript, type FakeCall, type FakeReply } from "./fake-xapi.js";
@@ -107,6 +108,34 @@ t.test(
         ({ method }) => method === "VM.get_name_label",
       )!;
       t.same(params.slice(1), ["OpaqueRef:vm"]);
+    }
+  },
+);
+
+t.test(
+  "an object that was created with a mark is found by it if the answer does not come",
+  async (t) => {
+    for (const isDone of [true, false]) {
+      const other = creationMark();
+      const record = { name_label: "n", other_config: creationMark() };
+      const { xapi, count, settled } = await setUp(
+        t,
+        "network.create",
+        { cut: true },
+        {
+          more({ method, params }) {
+            if (method === "network.get_by_name_label")
+              return { value: params[1] === "n" ? ["other", "new"] : [] };
+            if (method !== "network.get_other_config") return undefined;
+            const isNew = isDone && params[1] === "new";
+            return { value: isNew ? { ...record.other_config } : other };
+          },
+        },
+      );
+      const call = xapi.call("network.create", [record]);
+      if (isDone) t.equal(await settled(call), "new");
+      else await t.rejects(settled(call), { code: "RESULT_UNKNOWN" });
+      t.equal(count(), 1, "it was not sent again");
     }
   },
 );

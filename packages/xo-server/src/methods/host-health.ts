@@ -129,7 +129,9 @@ async function ask(
   { xapi, ref }: PoolObject,
   [file, fn]: Plugin,
 ): Promise<string> {
-  return String(await xapi.call("host.call_plugin", [ref, file, fn, {}]));
+  const params = [ref, file, fn, {}];
+  const reads = { idempotent: true };
+  return String(await xapi.call("host.call_plugin", params, reads));
 }
 
 /** @throws XoError UNSUPPORTED: the plugin does not speak JSON */

@@ -118,7 +118,7 @@ export const hostSetRemoteSyslogHost = defineOperation({
     await xapi.call("host.remove_from_logging", [ref, key]);
     if (syslogDestination !== null)
       await xapi.call("host.add_to_logging", [ref, key, syslogDestination]);
-    await xapi.call("host.syslog_reconfigure", [ref]);
+    await xapi.call("host.syslog_reconfigure", [ref], { idempotent: true });
     return true;
   },
 });
@@ -140,7 +140,7 @@ export const hostSetPowerOnMode = defineOperation({
   handler: async ({ id, powerOnMode, configuration = {} }, context) => {
     const { xapi, ref } = on(context, id);
     const params = [ref, powerOnMode, configuration];
-    await xapi.call("host.set_power_on_mode", params);
+    await xapi.call("host.set_power_on_mode", params, { idempotent: true });
     return true;
   },
 });

@@ -1,5 +1,5 @@
 import { XapiError, XoError, type Ref } from "@xo-server/model";
-import type { Xapi } from "@xo-server/xen-api";
+import { creationMark, type Xapi } from "@xo-server/xen-api";
 import { withRollback } from "../vms/rollback.js";
 import type { PoolObject, PoolObjects } from "../objects/pool-objects.js";
 
@@ -24,7 +24,7 @@ export async function createNetwork(
       name_description: description,
       MTU: String(mtu),
       // Or XenCenter gives each new VM an interface to it.
-      other_config: { automatic: "false" },
+      other_config: { automatic: "false", ...creationMark() },
     },
   ])) as Ref;
   if (nbd)

@@ -124,10 +124,14 @@ export const vmGetCloudInitConfig = defineOperation({
   handler: async ({ template }, { objects }) => {
     const { xapi, object } = objects.get(template, "VM-template");
     const args = { templateuuid: String(object["uuid"]) };
-    const answer = await xapi.call("host.call_plugin", [
-      ...[hostOf(objects, object), "xscontainer"],
-      ...["get_config_drive_default", args],
-    ]);
+    const answer = await xapi.call(
+      "host.call_plugin",
+      [
+        ...[hostOf(objects, object), "xscontainer"],
+        ...["get_config_drive_default", args],
+      ],
+      { idempotent: true },
+    );
     // The plugin answers "True", then the configuration.
     return String(answer).replace(/^True/, "");
   },

@@ -3,7 +3,7 @@ import type { InterruptedTask } from "../../tasks/interrupted-task.js";
 import type { Ref } from "@xo-server/model";
 import type { Store } from "@xo-server/store";
 import type { WallClock } from "@xo-server/kit";
-import type { Xapi } from "@xo-server/xen-api";
+import { creationMark, type Xapi } from "@xo-server/xen-api";
 import type { TaskContext } from "../../tasks/task-context.js";
 import { parseArchiveId } from "../archives/archive.js";
 import { RESTORE_TEST } from "../jobs/vm-selection.js";
@@ -137,7 +137,11 @@ async function createNetwork(
     name_label: token,
     name_description: "Restore test: not connected to other networks",
     MTU: "1500",
-    other_config: { automatic: "false", [RESTORE_TEST]: mark },
+    other_config: {
+      automatic: "false",
+      [RESTORE_TEST]: mark,
+      ...creationMark(),
+    },
   };
   return (await xapi.call("network.create", [record])) as Ref;
 }
