@@ -101,6 +101,12 @@ function addProblems({ pools }: ControlledPools) {
   const [pbd] = records("PBD").find(([, one]) => one["currently_attached"])!;
   database.update("PBD", pbd, { currently_attached: false });
 
+  database.update("VM", one!, { pending_guidances: ["restart_device_model"] });
+  const [otherHost] = records("host")[1]!;
+  database.update("host", otherHost, {
+    pending_guidances: ["restart_toolstack"],
+  });
+
   const [host] = records("host")[0]!;
   const version = database.get("host", host)["software_version"] as object;
   database.update("host", host, {
@@ -116,6 +122,7 @@ function addProblems({ pools }: ControlledPools) {
     attached: vdiOf(vdiRef),
     sr: uuidOf("SR", database.get("PBD", pbd)["SR"] as string),
     vms: [uuidOf("VM", one!), uuidOf("VM", other!)],
+    host: uuidOf("host", otherHost),
     pool: uuidOf("pool", records("pool")[0]![0]),
   };
 }
@@ -140,6 +147,16 @@ t.test("a report lists the problems of pools", LIMIT, async (t) => {
   t.match(macs.items[0]!.details, { mac: "02:00:00:00:00:01" });
   t.ok(idsOf(checks.get("detachedStorage"))!.includes(created.sr));
   t.same(idsOf(checks.get("hostVersions")), [created.pool]);
+  t.match(checks.get("vmRestartRequired"), {
+    total: 1,
+    items: [
+      {
+        id: created.vms[0],
+        details: { guidances: ["restart_device_model"] },
+      },
+    ],
+  });
+  t.same(idsOf(checks.get("toolstackRestartRequired")), [created.host]);
   t.match(checks.get("clockOffsets"), { total: 0 });
   t.notOk("unknown" in checks.get("clockOffsets")!);
 

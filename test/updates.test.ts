@@ -114,6 +114,8 @@ t.test("XenServer 8: synchronised updates are installed", LIMIT, async (t) => {
   await admin.ask("pool.installPatches", { hosts: [master.id] });
   const left = await admin.rest("GET", `/hosts/${master.id}/missing_patches`);
   t.same(left.body, []);
+  const reboot = { rebootRequired: true, pendingGuidances: ["reboot_host"] };
+  t.match(await bench.list("hosts", `id:${master.id}`), [reboot]);
 });
 
 t.test("XenServer 7: a pack is uploaded and installed", LIMIT, async (t) => {

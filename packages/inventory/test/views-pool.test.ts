@@ -183,6 +183,12 @@ t.test("other updates require a reboot if they state so", async (t) => {
     true,
   );
   t.equal(host({ updates_requiring_reboot }).rebootRequired, false);
+  const pending_guidances = ["reboot_host"];
+  const pending = host({ software_version, pending_guidances });
+  t.equal(pending.rebootRequired, true);
+  t.same(pending.pendingGuidances, pending_guidances);
+  const toolstack = { pending_guidances: ["restart_toolstack"] };
+  t.equal(host({ software_version, ...toolstack }).rebootRequired, false);
 });
 
 t.test("packs come from updates, or from the software's version", async (t) => {

@@ -23,7 +23,7 @@ const documented: Readonly<Record<string, string>> = {
   host: `name_label name_description hostname address enabled power_state
     memory cpus CPUs version build productBrand residentVms controlDomain
     startTime agentStartTime license_expiry license_params license_server
-    logging bios_strings rebootRequired patches supplementalPacks tags
+    logging bios_strings rebootRequired pendingGuidances patches supplementalPacks tags
     otherConfig current_operations iscsiIqn multipathing powerOnMode
     hvmCapable zstdSupported chipset_info certificates PIFs $PIFs PCIs $PCIs
     PGPUs $PGPUs $PBDs`,
@@ -34,7 +34,7 @@ const documented: Readonly<Record<string, string>> = {
     blockedOperations bios_strings boot virtualizationMode high_availability
     auto_poweron startDelay coresPerSocket vga videoram secureBoot viridian
     needsVtpm expNestedHvm isNestedVirtEnabled hasVendorDevice creation
-    current_operations isFirmwareSupported`,
+    current_operations isFirmwareSupported pendingGuidances`,
   "VM-controller": "PV_args affinityHost $container",
   "VM-snapshot": "snapshot_time $snapshot_of",
   "VM-template": "isDefaultTemplate template_info",

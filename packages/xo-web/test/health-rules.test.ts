@@ -63,6 +63,16 @@ t.test("details are shown as text", (t) => {
     ],
     ["clockOffsets", { offset: 60 }, "1 min ahead"],
     ["clockOffsets", { offset: -5 }, "5 s behind"],
+    [
+      "vmRestartRequired",
+      { guidances: ["restart_device_model"] },
+      "needs a new device model",
+    ],
+    [
+      "vmRestartRequired",
+      { guidances: ["restart_device_model", "restart_vm"] },
+      "needs a reboot",
+    ],
     ["anotherCheck", { size: 1 }, ""],
   ];
   for (const [name, details, texts] of cases)

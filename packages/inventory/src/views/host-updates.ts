@@ -8,12 +8,16 @@ import { memberOf, toNonEmptyText, toText } from "./values/plain.js";
 import { put } from "./values/put.js";
 
 /**
- * Whether the host has to reboot for its updates. XCP-ng reports no such list;
- * there the last package installation is compared with the boot time.
+ * Whether the host has to reboot for its updates. XenServer 8 reports it as a guidance, older ones list the updates. XCP-ng
+ * reports neither; there the last package installation is compared with the boot time.
  */
 export function needsReboot(record: XapiRecord): boolean {
   const brand = memberOf(record.software_version, "product_brand");
-  if (brand !== "XCP-ng") return isFilled(record.updates_requiring_reboot);
+  if (brand !== "XCP-ng")
+    return (
+      isFilled(record.updates_requiring_reboot) ||
+      toTextList(record.pending_guidances).includes("reboot_host")
+    );
   const booted = toWholeSeconds(memberOf(record.other_config, "boot_time"));
   const installed = toWholeSeconds(
     memberOf(record.other_config, "rpm_patch_installation_time"),

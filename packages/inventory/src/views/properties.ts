@@ -47,7 +47,7 @@ const byClass: Readonly<Record<string, string>> = {
     controlDomain cpus current_operations enabled hostname hvmCapable
     iscsiIqn license_expiry license_params license_server logging
     memory multipathing name_description name_label otherConfig
-    patches powerOnMode power_state productBrand rebootRequired
+    patches pendingGuidances powerOnMode power_state productBrand rebootRequired
     residentVms startTime supplementalPacks tags version zstdSupported
   `,
   message: `$object body name time`,
@@ -123,7 +123,7 @@ const byClass: Readonly<Record<string, string>> = {
     high_availability installTime isDefaultTemplate
     isFirmwareSupported isNestedVirtEnabled mainIpAddress
     managementAgentDetected memory name_description name_label
-    needsVtpm nicType notes os_version other parent power_state
+    needsVtpm nicType notes os_version other parent pendingGuidances power_state
     pvDriversDetected pvDriversUpToDate pvDriversVersion resourceSet
     secureBoot snapshot_time snapshots startDelay startTime suspendSr
     suspendVdi tags template_info vga videoram viridian

@@ -57,6 +57,7 @@ export const vmView: View = {
     name_description: ({ record }) => toText(record.name_description),
     power_state: ({ record }) => toText(record.power_state),
     tags: ({ record }) => toTextList(record.tags),
+    pendingGuidances: ({ record }) => toTextList(record.pending_guidances),
     high_availability: ({ record }) => toText(record.ha_restart_priority),
     blockedOperations: ({ record }) => toTextMap(record.blocked_operations),
     auto_poweron: ({ record }) => hasFlag(record.other_config, "auto_poweron"),
@@ -147,6 +148,7 @@ function build(source: ViewSource): ViewObject {
     high_availability: toText(record.ha_restart_priority),
     isFirmwareSupported: isFirmwareSupported(record),
     other: toMaskedMap(record.other_config),
+    pendingGuidances: toTextList(record.pending_guidances),
     startDelay: toInteger(record.start_delay) ?? 0,
     xenStoreData: toMaskedMap(record.xenstore_data),
   };

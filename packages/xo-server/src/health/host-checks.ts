@@ -33,6 +33,17 @@ const restartRequired: HealthCheck = {
     reader.filtered({ type: "host", filter: "rebootRequired?" }),
 };
 
+const toolstackRestartRequired: HealthCheck = {
+  name: "toolstackRestartRequired",
+  severity: "info",
+  type: "host",
+  find: (reader) =>
+    reader.filtered({
+      type: "host",
+      filter: "pendingGuidances:/^restart_toolstack$/ !rebootRequired?",
+    }),
+};
+
 /** Seconds. */
 const SOON = 30 * 86_400;
 
@@ -85,4 +96,5 @@ export const hostChecks: readonly HealthCheck[] = [
   clockOffsets,
   hostVersions,
   restartRequired,
+  toolstackRestartRequired,
 ];

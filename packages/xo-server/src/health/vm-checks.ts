@@ -47,6 +47,19 @@ const noGuestTools: HealthCheck = {
     }),
 };
 
+const vmRestartRequired: HealthCheck = {
+  name: "vmRestartRequired",
+  severity: "warning",
+  type: "VM",
+  find: (reader) =>
+    reader.filtered({
+      type: "VM",
+      filter: "pendingGuidances:/^restart_(vm|device_model)$/",
+      fields: ["pendingGuidances"],
+      toDetails: ({ pendingGuidances }) => ({ guidances: pendingGuidances }),
+    }),
+};
+
 const orphanVmSnapshots: HealthCheck = {
   name: "orphanVmSnapshots",
   severity: "info",
@@ -84,6 +97,7 @@ const snapshotTime = {
 export const vmChecks: readonly HealthCheck[] = [
   duplicateMacs,
   noGuestTools,
+  vmRestartRequired,
   oldSnapshots,
   orphanVmSnapshots,
 ];

@@ -106,6 +106,13 @@ const detailTexts: Readonly<Partial<Record<string, DetailText>>> = {
       ? fill(texts.expires, { time: formats.span(left) })
       : fill(texts.expired, { age: formats.ago(-left) });
   },
+  vmRestartRequired: ({ guidances }, { texts }) => {
+    const needed = Array.isArray(guidances) ? guidances : [];
+    // A reboot includes a new device model.
+    return needed.includes("restart_vm")
+      ? texts.guidances.restart_vm
+      : texts.guidances.restart_device_model;
+  },
   clockOffsets: ({ offset }, { texts, formats }) => {
     const seconds = Number(offset);
     const time = formats.duration(Math.abs(seconds) * 1000);

@@ -25,6 +25,10 @@ export const health: Messages["health"] = {
   },
   expires: "läuft in {time} ab",
   expired: "abgelaufen {age}",
+  guidances: {
+    restart_vm: "braucht einen Neustart",
+    restart_device_model: "braucht ein neues Device Model",
+  },
   ahead: "geht {time} vor",
   behind: "geht {time} nach",
   checks: {
@@ -102,6 +106,16 @@ export const health: Messages["health"] = {
       name: "Hosts, die einen Neustart brauchen",
       advice:
         "Aktualisierungen sind installiert, aber erst nach einem Neustart des Hosts aktiv. Starten Sie die Hosts des Pools der Reihe nach neu.",
+    },
+    toolstackRestartRequired: {
+      name: "Hosts, deren Toolstack einen Neustart braucht",
+      advice:
+        "Aktualisierungen sind installiert, aber erst nach einem Neustart des Toolstacks aktiv. VMs laufen dabei weiter.",
+    },
+    vmRestartRequired: {
+      name: "VMs, die für Aktualisierungen einen Neustart brauchen",
+      advice:
+        "Aktualisierungen ihres Hosts sind in diesen VMs noch nicht aktiv. Für ein neues Device Model genügt eine Migration auf einen anderen Host und zurück; sonst starten Sie die VM neu.",
     },
   },
 };

@@ -20,6 +20,10 @@ export const health = {
   others: { one: "also on {n} other VM", other: "also on {n} other VMs" },
   expires: "expires in {time}",
   expired: "expired {age}",
+  guidances: {
+    restart_vm: "needs a reboot",
+    restart_device_model: "needs a new device model",
+  },
   ahead: "{time} ahead",
   behind: "{time} behind",
   checks: {
@@ -97,6 +101,16 @@ export const health = {
       name: "Hosts that need a reboot",
       advice:
         "Updates are installed but not active before the host is rebooted. Use a rolling reboot of the pool.",
+    },
+    toolstackRestartRequired: {
+      name: "Hosts whose toolstack needs a restart",
+      advice:
+        "Updates are installed but not active before the toolstack is restarted. VMs continue to run meanwhile.",
+    },
+    vmRestartRequired: {
+      name: "VMs that need a restart for updates",
+      advice:
+        "Updates of their host are not active in these VMs. Migrate a VM to another host and back for a new device model; reboot it where a reboot is needed.",
     },
   },
 } as const;
