@@ -10,6 +10,7 @@ const figures = {
   takenOver: 17,
   takeOverMs: 7_000,
   liveMs: 90,
+  ownChangeMs: 20,
   changeMs: 25,
   rowUpdatesPerSecond: 12.5,
   walBytesPerSecond: 4_096,
@@ -30,7 +31,11 @@ t.test("the document has what was measured", async (t) => {
 
 t.test("a target that is missed is shown as missed", async (t) => {
   const targets = targetsOf(sampleReport([row()]));
-  t.equal(targets.length, 2);
+  t.equal(targets.length, 4);
+  t.same(
+    targets.map(({ met }) => met),
+    [true, false, true, true],
+  );
   t.match(clusterDocument(sampleReport([row()])), /killed.*\|.*(no|missed)/i);
 });
 

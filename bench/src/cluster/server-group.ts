@@ -8,7 +8,7 @@ import { startSimulator, type Simulator } from "../harness/simulator.js";
 export const ADMIN_PASSWORD = "correct horse battery";
 
 /** The time of a lease, in ms: the default of `server.leaseMs`. */
-export const LEASE_MS = 5_000;
+export const LEASE_MS = 4_000;
 
 const WATCHING = 'xo_inventory_pools{state="watching"}';
 

@@ -11,7 +11,7 @@ export const ServerConfig = section(
         "Name of this server, unique among them; empty: the host name. A server that is replaced keeps its name.",
     }),
     leaseMs: Type.Integer({
-      default: 5_000,
+      default: 4_000,
       minimum: 1_000,
       maximum: 600_000,
       description:
