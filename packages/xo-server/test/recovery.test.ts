@@ -237,6 +237,65 @@ t.test(
 );
 
 t.test(
+  "a task whose end could not be stored is not reported as not begun",
+  async (t) => {
+    const { open, begin, restart, ...rest } = setUp(t, oneCall);
+    const { pool, store, stepStore, clock } = rest;
+    const id = await begin(open(), (xapi) =>
+      xapi().callAsync("VM.start", [VM]),
+    );
+    // Or it is refused: another server has adopted the task.
+    store.isGone = true;
+    await pool.end("OpaqueRef:1");
+    for (let i = 0; i < 10; i++) {
+      clock.pass(100);
+      await settle();
+    }
+    t.not(stepStore.rows.size, 0, "the next server finds what was done");
+    store.isGone = false;
+    const { tasks, done } = await restart();
+    await done;
+    t.match(await tasks.get(id, ada), { status: "success" });
+    t.same(pool.asked, ["VM.start"], "it is asked once");
+    await settle();
+    t.equal(stepStore.rows.size, 0);
+  },
+);
+
+t.test(
+  "what a task did is read again if the database fails, and not guessed",
+  async (t) => {
+    for (const isBack of [true, false]) {
+      const { open, begin, restart, ...rest } = setUp(t, oneCall);
+      const { pool, stepStore, clock } = rest;
+      const id = await begin(open(), (xapi) =>
+        xapi().callAsync("VM.start", [VM]),
+      );
+      stepStore.isUnreadable = true;
+      const { tasks, done } = await restart();
+      for (let i = 0; i < 10; i++) await settle();
+      stepStore.isUnreadable = !isBack;
+      for (let i = 0; i < 65; i++) {
+        clock.pass(1_000);
+        await settle();
+      }
+      if (isBack) await pool.end("OpaqueRef:1");
+      await done;
+      t.match(
+        await tasks.get(id, ada),
+        isBack
+          ? { status: "success" }
+          : {
+              status: "interrupted",
+              result: { message: /what it did could not be read/ },
+            },
+      );
+      t.same(pool.asked, ["VM.start"]);
+    }
+  },
+);
+
+t.test(
   "a refusal of the pool in the meantime is the task's failure",
   async (t) => {
     const { open, begin, restart, pool } = setUp(t, oneCall);

@@ -45,9 +45,14 @@ const POLL_MS = 200;
 /** Time after which an unknown object counts as deleted, in ms. */
 const OBJECT_MS = 60_000;
 
+/** Time after which steps that cannot be read are given up, in ms. */
+const STEPS_MS = 60_000;
+
 /** A task of the previous run, with all that is known of it. */
 interface LostTask {
   readonly task: RunningTask;
+  /** False: what it did could not be read. */
+  readonly isKnown: boolean;
   readonly xapiTasks: InterruptedXapiTasks;
   readonly operation: Operation | undefined;
   readonly person: AuthenticatedUser | undefined;
@@ -84,19 +89,36 @@ export class Recovery {
   }
 
   async #lookUp(task: RunningTask): Promise<LostTask> {
-    const { steps, watch, dispatcher, users, logger } = this.#options;
+    const { watch, dispatcher, users } = this.#options;
     const { operation, userId } = task.subject;
-    const kept = await steps.read(task.id).catch((error: unknown) => {
-      logger.warn(`what task ${task.id} did is not known`, { error });
-      return new Map<string, unknown>();
-    });
+    const steps = await this.#readSteps(task);
     return {
       task,
-      xapiTasks: new InterruptedXapiTasks(task.node, kept, watch),
+      isKnown: steps !== undefined,
+      xapiTasks: new InterruptedXapiTasks(task.node, steps ?? new Map(), watch),
       operation:
         operation === undefined ? undefined : dispatcher.find(operation),
       person: userId === undefined ? undefined : users.get(userId),
     };
+  }
+
+  /** @returns undefined: they cannot be read */
+  async #readSteps({
+    id,
+    node: work,
+  }: RunningTask): Promise<ReadonlyMap<string, unknown> | undefined> {
+    const { steps, clock, logger } = this.#options;
+    const until = clock.now() + STEPS_MS;
+    for (;;)
+      try {
+        return await steps.read(id);
+      } catch (error) {
+        if (clock.now() >= until || work.signal.aborted) {
+          logger.warn(`what task ${id} did is not known`, { error });
+          return undefined;
+        }
+        await pause(clock, POLL_MS, work.signal);
+      }
   }
 
   /** @returns sets the status of the task */
@@ -136,8 +158,13 @@ export class Recovery {
     }
   }
 
-  #continue(lost: LostTask): Promise<unknown> {
-    const { task, operation, person } = lost;
+  async #continue(lost: LostTask): Promise<unknown> {
+    const { task, isKnown, operation, person } = lost;
+    // To resume it could repeat what it did.
+    if (!isKnown)
+      throw new XoError("INTERRUPTED", {
+        reason: "what it did could not be read",
+      });
     if (operation?.resume !== undefined && task.persistedState !== undefined)
       return this.#resume(lost, operation);
     const run = () => awaitXapiTasks(lost);

@@ -59,11 +59,13 @@ export class TaskJournal {
     return write;
   }
 
-  async writeEnd(task: RunningTask): Promise<void> {
+  /** @returns the error of a failed write; undefined: the end is in the database */
+  async writeEnd(task: RunningTask): Promise<Error | undefined> {
     this.#options.clock.clearTimeout(this.#timers.get(task));
     this.#timers.delete(task);
-    await this.write(task);
+    const problem = await this.write(task);
     this.#writes.delete(task);
+    return problem;
   }
 
   stop(): void {

@@ -305,9 +305,10 @@ export class Tasks {
     }
     if (this.#isLeaving) return;
     end();
-    await this.#journal.writeEnd(task);
+    const problem = await this.#journal.writeEnd(task);
     this.#running.delete(task.id);
-    await this.#steps.forget(task.id);
+    // Pending in the database: who continues it there needs the steps.
+    if (problem === undefined) await this.#steps.forget(task.id);
   }
 
   stop(): void {
