@@ -11,6 +11,8 @@ const figures = {
   takeOverMs: 7_000,
   liveMs: 90,
   ownChangeMs: 20,
+  poolChangeMs: 40,
+  otherPoolChangeMs: 60,
   changeMs: 25,
   rowUpdatesPerSecond: 12.5,
   walBytesPerSecond: 4_096,

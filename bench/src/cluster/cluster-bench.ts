@@ -58,7 +58,7 @@ export function checkShape({ results }: Report): void {
     if (result.failure !== undefined) throw new Error(result.failure);
     for (const name of [
       ...["handOverMs", "takeOverMs", "liveMs"],
-      ...["ownChangeMs", "changeMs"],
+      ...["ownChangeMs", "changeMs", "poolChangeMs"],
     ])
       if (!(figureOf(result, name) > 0)) throw new Error(`no ${name}`);
   }

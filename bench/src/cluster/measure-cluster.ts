@@ -1,6 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { median, type Figures } from "../harness/figures.js";
+import type { Figures } from "../harness/figures.js";
 import { LiveClient } from "./live-client.js";
+import { measureChanges, measurePoolChanges } from "./measure-changes.js";
 import { ownersOf, timeUntil } from "./lease-watch.js";
 import { BenchGroup, nameOf, type GroupShape } from "./server-group.js";
 
@@ -31,9 +32,14 @@ export async function measureCluster(shape: ClusterShape): Promise<Figures> {
     });
     const renewals = await measureRenewals(group, shape.restMs);
     const change = await measureChanges(elsewhere, atOwner, shape.changes);
+    const poolChange = await measurePoolChanges(
+      group,
+      [atOwner, elsewhere],
+      shape.changes,
+    );
     const handOver = await measureHandOver(group);
     const death = await measureDeath(group);
-    return { ...renewals, ...change, ...handOver, ...death };
+    return { ...renewals, ...change, ...poolChange, ...handOver, ...death };
   } finally {
     atOwner.close();
     elsewhere.close();
@@ -63,28 +69,6 @@ async function measureRenewals(
     walBytesPerSecond: (after.bytes - before.bytes) / seconds,
     rowUpdatesPerSecond: (after.updates - before.updates) / seconds,
   };
-}
-
-/** Measures the time from a call on one server to the change in a live query of the same server, and of another one. */
-async function measureChanges(
-  watching: LiveClient,
-  calling: LiveClient,
-  count: number,
-): Promise<Figures> {
-  const [id] = watching.ids;
-  const own: number[] = [];
-  const elsewhere: number[] = [];
-  for (let i = 0; i < count; i++) {
-    const name = `renamed ${i}`;
-    const called = calling.call("vm.set", { id: id!, name_label: name });
-    const untilAt = (client: LiveClient) =>
-      timeUntil("the new name", () => client.nameOf(id!) === name);
-    const times = await Promise.all([untilAt(calling), untilAt(watching)]);
-    own.push(times[0]);
-    elsewhere.push(times[1]);
-    await called;
-  }
-  return { ownChangeMs: median(own), changeMs: median(elsewhere) };
 }
 
 /** The server with the most leases, and what it owns. */

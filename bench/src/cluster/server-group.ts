@@ -35,6 +35,10 @@ export class BenchGroup {
     this.#simulator = simulator;
   }
 
+  get pools(): Simulator["pools"] {
+    return this.#simulator.pools;
+  }
+
   /**
    * Resolves when all servers have all VMs.
    * @throws Error without PostgreSQL
