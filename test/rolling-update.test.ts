@@ -1,4 +1,5 @@
 import t from "tap";
+import { startControlled } from "./controlled-pools.js";
 import type { Simulated } from "./simulated.js";
 import { startStorageBench, type StorageBench } from "./storage-bench.js";
 
@@ -225,4 +226,34 @@ t.test("what prevents it is reported before the start", LIMIT, async (t) => {
   );
   const refused = await update(bench);
   t.match(refused, { status: "failure", result: { code: "INCORRECT_STATE" } });
+});
+
+t.test("a pool that refuses updates is not begun", LIMIT, async (t) => {
+  const server = await startControlled(t, {
+    hosts: 3,
+    vms: 4,
+    system: "xenserver-8",
+  });
+  const [pool] = server.pools;
+  const { id } = (await server.api.all({ type: "pool" }))[0]!;
+  pool!.refuseUpdates([["LICENCE_RESTRICTION", "updates"]]);
+  t.match(await server.api.ask("pool.planRollingUpdate", { pool: id }), {
+    canStart: false,
+    problems: [
+      {
+        code: "LICENCE_RESTRICTION",
+        reason: "the pool refuses updates: LICENCE_RESTRICTION updates",
+      },
+    ],
+  });
+  t.match(await server.api.call("pool.rollingUpdate", { pool: id }), {
+    error: { message: /LICENCE_RESTRICTION updates/ },
+  });
+  t.notOk(
+    pool!.calls().some(({ method }) => /evacuate|disable|apply/.test(method)),
+    "nothing is begun",
+  );
+  pool!.refuseUpdates([]);
+  const plan = await server.api.ask("pool.planRollingUpdate", { pool: id });
+  t.notMatch(plan, { problems: [{ code: "LICENCE_RESTRICTION" }] });
 });

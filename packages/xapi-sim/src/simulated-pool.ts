@@ -91,6 +91,8 @@ export interface SimulatedPool {
   failBoot(hostRef: string, fault: BootFault): void;
   /** The repositories contain these packages from now on. */
   publishUpdates(packages: readonly UpdatePackage[]): void;
+  /** `pool.check_update_readiness` returns these too: error codes with parameters. XenServer 8. */
+  refuseUpdates(reasons: readonly (readonly string[])[]): void;
   /** Sets the CPU load of a VM, in cores, plus or minus 5 %, on any host. */
   setLoad(vmRef: string, cores: number): void;
   /** PEM of the certificate, with TLS. */
@@ -181,6 +183,9 @@ function assemble(
       core.state.updates.bootFaults.set(hostRef, fault);
     },
     publishUpdates: (packages) => core.state.updates.publish(packages),
+    refuseUpdates: (reasons) => {
+      core.state.updates.refusals = reasons;
+    },
     setLoad: (vmRef, cores) =>
       setLoad(core, vmRef, { cores, now: core.clock.now() / 1000 }),
     certificate: tls?.cert,

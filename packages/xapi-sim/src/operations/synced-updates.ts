@@ -74,7 +74,7 @@ function readiness(
   { db, pool, state }: CallContext,
   requiresReboot: boolean,
 ): readonly (readonly string[])[] {
-  const problems: (readonly string[])[] = [];
+  const problems = [...state.updates.refusals];
   if (flag(db.get("pool", pool.poolRef), "ha_enabled"))
     problems.push(["HA_IS_ENABLED"]);
   for (const [host] of db.records("host"))

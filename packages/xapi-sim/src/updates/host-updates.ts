@@ -22,6 +22,8 @@ export class HostUpdates {
   /** By host: the function of the updater plugin that is running. */
   readonly plugins = new Map<string, string>();
   readonly bootFaults = new Map<string, BootFault>();
+  /** Error codes with parameters for which the pool is not ready to be updated. */
+  refusals: readonly (readonly string[])[] = [];
   /** Hash of the updates of the last `pool.sync_updates`. */
   syncedHash = "";
   isSyncing = false;

@@ -69,6 +69,11 @@ async function plan(
     kind === "update"
       ? all.filter(({ id }) => patches.get(id)!.length > 0)
       : all;
+  const [first] = hosts;
+  const refusals =
+    kind === "update" && first !== undefined
+      ? await services.missingPatches.refusals(first)
+      : [];
   const { xapi, ref } = objects.get(pool, "pool");
   const tolerated = await xapi.call("pool.get_ha_host_failures_to_tolerate", [
     ref,
@@ -88,6 +93,7 @@ async function plan(
   return toPreview(hosts, checked, {
     objects,
     patches,
+    refusals,
     lengths,
     kind,
     windows: new MaintenanceWindows(windows),

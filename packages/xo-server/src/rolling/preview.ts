@@ -76,6 +76,8 @@ export type RiskReason = "no-failure-survived" | "coordinator" | "most-moves";
 export interface PreviewParts {
   readonly objects: PoolObjects;
   readonly patches: ReadonlyMap<string, readonly MissingPatch[]>;
+  /** Why the pool refuses updates: XAPI's error codes with parameters. */
+  readonly refusals: readonly (readonly string[])[];
   readonly lengths: Lengths;
   readonly kind: "reboot" | "update";
   readonly windows: MaintenanceWindows;
@@ -95,6 +97,7 @@ export function toPreview(
   const rank = ({ id }: PoolObject) =>
     order.includes(id) ? order.indexOf(id) : order.length;
   const problems = [
+    ...refusalsOf(hosts, parts),
     ...hosts.flatMap((host) => hostProblems(host, parts.objects)),
     ...stuck.map(toProblem),
     ...windowProblems(waves, hosts),
@@ -189,6 +192,25 @@ function riskOf(
   return first >= 0
     ? { wave: first, reason: "coordinator" }
     : { wave: byMoves[0]!, reason: "most-moves" };
+}
+
+/** What the pool refuses is shown at its coordinator. */
+function refusalsOf(
+  [first]: readonly PoolObject[],
+  { refusals, objects }: PreviewParts,
+): PreviewProblem[] {
+  if (first === undefined) return [];
+  const pool = objects.get(String(first.object["$pool"]), "pool");
+  const { master } = pool.object;
+  const host = objects.get(String(master), "host");
+  return refusals.map((reason) => ({
+    type: "host",
+    id: host.id,
+    name: nameOf(host),
+    code: reason[0] ?? "unknown",
+    reason: `the pool refuses updates: ${reason.join(" ")}`,
+    isFatal: true,
+  }));
 }
 
 /** A host that is down or disabled would not come back by itself. */

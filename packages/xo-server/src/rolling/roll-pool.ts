@@ -83,7 +83,7 @@ async function begin(
   const created = makeRecord(pool, all, requested, parts.objects);
   const turns =
     kind === "update"
-      ? await turnsWithUpdates(created.turns, parts)
+      ? await turnsWithUpdates(created.turns, parts, pool)
       : created.turns;
   return { ...created, turns, since, suspended: left?.suspended ?? {} };
 }
@@ -109,11 +109,26 @@ function defined(options: object): Partial<RollingOptions> {
   );
 }
 
-/** Hosts without missing updates have no turn. */
+/**
+ * Hosts without missing updates have no turn.
+ * @throws XoError INCORRECT_STATE: the pool refuses updates
+ */
 async function turnsWithUpdates(
   turns: readonly Turn[],
   { objects, patches }: RollingParts,
+  pool: PoolObject,
 ): Promise<Turn[]> {
+  const [first] = turns;
+  if (first === undefined) return [];
+  const host = objects.get(first.host, "host");
+  const refusals = await patches!.refusals(host);
+  if (refusals.length > 0)
+    throw new XoError("INCORRECT_STATE", {
+      object: pool.id,
+      property: "readiness for updates",
+      actual: refusals.map((reason) => reason.join(" ")).join("; "),
+      expected: "ready",
+    });
   const missing = new Map<string, readonly MissingPatch[]>();
   await eachOf(turns, async ({ host }) => {
     missing.set(host, await patches!.again(objects.get(host, "host")));

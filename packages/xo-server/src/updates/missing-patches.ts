@@ -73,6 +73,11 @@ export class MissingPatches {
     return this.of(host);
   }
 
+  /** Why the pool of a host refuses updates: XAPI's error codes with parameters. @throws XoError, XapiError */
+  async refusals(host: PoolObject): Promise<readonly (readonly string[])[]> {
+    return (await this.systemOf(host).refusals?.(host)) ?? [];
+  }
+
   /** The last answer, however old. Undefined: the host was not queried yet. */
   latest(id: string): PatchState | undefined {
     return this.#latest.get(id);

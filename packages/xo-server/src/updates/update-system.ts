@@ -20,6 +20,11 @@ export interface UpdateSystem {
   /** @throws XoError, XapiError */
   list(host: PoolObject, clock: WallClock): Promise<readonly MissingPatch[]>;
   /**
+   * Why the pool of a host refuses updates: XAPI's error codes with parameters. Absent: such pools do not tell.
+   * @throws XoError, XapiError
+   */
+  refusals?(host: PoolObject): Promise<readonly (readonly string[])[]>;
+  /**
    * Installs updates on one host. What they need afterwards is not done.
    * @throws XoError, XapiError
    */

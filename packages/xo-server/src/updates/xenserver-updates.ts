@@ -1,4 +1,4 @@
-import { XoError } from "@xo-server/model";
+import { XapiError, XoError } from "@xo-server/model";
 import type { Xapi } from "@xo-server/xen-api";
 import type { PoolObject } from "../objects/pool-objects.js";
 import {
@@ -13,6 +13,12 @@ import type { UpdateSystem } from "./update-system.js";
 const SYNC_MS = 10 * 60_000;
 /** `GET /updates` of a pool with many hosts and updates. */
 const MAX_BYTES = 64 * 2 ** 20;
+
+/** HA is disabled meanwhile; hosts that are down are named by the plan. */
+const LOOKED_AFTER: ReadonlySet<string> = new Set([
+  "HA_IS_ENABLED",
+  "HOST_OFFLINE",
+]);
 
 interface Synced {
   readonly hash: Promise<string>;
@@ -58,6 +64,27 @@ export class XenServerUpdates implements UpdateSystem {
       .filter(({ id }) => id !== undefined && ids.has(id))
       .map(toPatch)
       .sort(byName);
+  }
+
+  /** Without what rolling updates look after themselves. */
+  async refusals({
+    xapi,
+  }: PoolObject): Promise<readonly (readonly string[])[]> {
+    const [pool] = (await xapi.call("pool.get_all")) as string[];
+    try {
+      const all = (await xapi.call(
+        "pool.check_update_readiness",
+        // VMs that cannot leave are known from the hosts.
+        [pool, false],
+        { idempotent: true },
+      )) as readonly (readonly string[])[];
+      return all.filter(([code = ""]) => !LOOKED_AFTER.has(code));
+    } catch (error) {
+      // Versions before 8.4.
+      if (error instanceof XapiError && error.code === "MESSAGE_METHOD_UNKNOWN")
+        return [];
+      throw error;
+    }
   }
 
   /** All at once: XAPI installs what it has synchronised. */
