@@ -3,7 +3,7 @@ import { Type } from "typebox";
 import t, { type Test } from "tap";
 import { Bulk, type BulkPlan } from "../src/bulk/bulk.js";
 import { BulkRuns } from "../src/bulk/bulk-runs.js";
-import type { ItemState } from "../src/bulk/bulk-log.js";
+import { readBulkLog, type ItemState } from "../src/bulk/bulk-log.js";
 import { TurnLimiter } from "../src/bulk/turn-limiter.js";
 import { bulkOperations } from "../src/methods/bulk.js";
 import type { Services } from "../src/methods/services.js";
@@ -204,7 +204,7 @@ t.test("after a restart only unfinished items run", async (t) => {
       states,
       turns,
       run: async (id) => done.push(id),
-      settle: async (id, { part }) => done.push(`${id} as ${part}`),
+      settle: async ({ part }, { id }) => done.push(`${id} as ${part}`),
     }).run(),
   );
   await t.rejects(result, {
@@ -300,6 +300,33 @@ function setUpMethods(t: Test, bulkRuns = new BulkRuns()) {
     dispatcher.call("bulk.run", params, { ...onBehalfOf(person), client });
   return { ask, called, written, tasks, asked, users };
 }
+
+t.test(
+  "an item that is run again after a restart is looked for under its new part after the next one",
+  async (t) => {
+    const { tasks, steps } = setUp(t);
+    const states = new Map<number, ItemState>([
+      [0, { name: "begun", part: "of the first process" }],
+    ]);
+    const { begun, run } = createCalls();
+    const { id, result } = await tasks.run(subject, (work) =>
+      new Bulk({
+        plan: { ...plan, isOneCall: true },
+        ids: many(1),
+        work,
+        run,
+        turns,
+        states,
+        settle: (_, { again }) => again(),
+      }).run(),
+    );
+    result.catch(() => undefined);
+    await untilSo(() => begun.length === 1);
+    for (let i = 0; i < 5; i++) await settle();
+    const kept = readBulkLog(await steps.read(id)).states.get(0);
+    t.match(kept, { name: "begun", part: `${id}.1` });
+  },
+);
 
 t.test("each is called as its caller would call it", async (t) => {
   const { ask, called, written } = setUpMethods(t);

@@ -45,11 +45,17 @@ export interface BulkOptions {
   readonly nameOf?: (id: string) => string | undefined;
   /** States of the previous process. Default: none has started. */
   readonly states?: ReadonlyMap<number, ItemState>;
-  /** Recovers an item that was in progress when the server stopped. */
+  /**
+   * Recovers an item that was in progress when the server stopped.
+   * @param again runs it again: the next process looks for what this one has sent
+   */
   readonly settle?: (
-    id: string,
     begun: ItemState & { readonly name: "begun" },
-    part: TaskContext,
+    item: {
+      readonly id: string;
+      readonly part: TaskContext;
+      readonly again: () => Promise<unknown>;
+    },
   ) => Promise<unknown>;
 }
 
@@ -156,18 +162,23 @@ export class Bulk {
   }
 
   async #doPart(index: number, part: TaskContext): Promise<unknown> {
-    const { ids, states, settle, run, plan } = this.#options;
-    const id = ids[index]!;
+    const { ids, states, settle } = this.#options;
     const state = states?.get(index);
-    if (state?.name === "begun" && settle !== undefined)
-      return settle(id, state, part);
+    const run = () => this.#runPart(index, part);
+    return state?.name === "begun" && settle !== undefined
+      ? settle(state, { id: ids[index]!, part, again: run })
+      : run();
+  }
+
+  async #runPart(index: number, part: TaskContext): Promise<unknown> {
+    const { ids, run, plan } = this.#options;
     const isWritten = this.#log.write(index, {
       name: "begun",
       part: part.taskId ?? "",
     });
     // For a single XAPI task its own record is written by the same commit.
     if (plan.isOneCall !== true) await isWritten;
-    return run(id, part, this.#tally.isLast);
+    return run(ids[index]!, part, this.#tally.isLast);
   }
 
   #writeEnd(index: number, state: ItemState): void {

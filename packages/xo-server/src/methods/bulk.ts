@@ -145,7 +145,7 @@ async function resumeBulk(
     nameOf,
     states,
     run,
-    settle: (id, begun, part) =>
+    settle: (begun, { id, part, again }) =>
       recoverItem(begun.part, {
         interrupted,
         isOneCall: kept.isOneCall === true,
@@ -161,7 +161,7 @@ async function resumeBulk(
             },
             { ...context, task: part, isPartOfBulk: true },
           ),
-        again: () => run(id, part),
+        again,
       }),
   });
   return bulk.run();
