@@ -19,7 +19,12 @@ export interface Reliability {
   readonly results: ResultsFile;
   readonly machine: string;
   readonly date: string;
+  /** The document as it was. */
+  readonly before: string;
 }
+
+/** Heading of what follows the results, written by hand. */
+const BY_HAND = "\n## Kills of several servers\n";
 
 /** Longer recoveries are listed, in ms. */
 const RECOVERY_TARGET_MS = 5_000;
@@ -34,7 +39,7 @@ export function reliabilityDocument(result: Reliability): string {
   const kills = servers.reduce((sum, one) => sum + one.kills, 0);
   return `${[
     "# Reliability: faults and kills",
-    `Written by \`npm run faults -- --sequences ${sequences.length} --seed ${seed} --kills ${kills}\`; do not edit.`,
+    `Written by \`npm run faults -- --sequences ${sequences.length} --seed ${seed} --kills ${kills}\`; only the last section is written by hand.`,
     `Written on ${result.date}: ${result.machine}. ${circumstances([...runs, ...servers])}`,
     "## Faults of pools",
     "A simulated pool of two hosts with 50 changes a second, a network that fails on request, the connection, the parser and the mirror of the server. During the faults a VM is renamed all the time: the mirror must show each name within 15 s, or report that the pool is not current. Afterwards the mirror must equal the database of the pool, `pool.verify` must agree, and no socket or timer may be left. Timeouts are shorter than the defaults: 1 s to connect and for `event.from`. A sequence is 3 to 7 random faults, some at the same time; `--sequences 1 --seed N` repeats one.",
@@ -82,7 +87,12 @@ export function reliabilityDocument(result: Reliability): string {
       ],
     ),
     ...servers.flatMap(({ lost }) => lost.map((one) => `- lost: ${one}`)),
-  ].join("\n\n")}\n`;
+  ].join("\n\n")}\n${sectionByHand(result.before)}`;
+}
+
+function sectionByHand(before: string): string {
+  const at = before.indexOf(BY_HAND);
+  return at < 0 ? "" : before.slice(at);
 }
 
 /** At which commits, and how busy the machine was. */

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { cpus, loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
@@ -45,6 +45,7 @@ const document = reliabilityDocument({
   results,
   machine: `${cpus()[0]?.model.trim() ?? "unknown"}, ${cpus().length} cores, Node.js ${process.versions.node}`,
   date: new Date().toISOString().slice(0, 10),
+  before: await readFile(values.out, "utf8").catch(() => ""),
 });
 await writeFile(values.out, document);
 process.stderr.write(`written to ${values.out}\n`);
