@@ -23,7 +23,7 @@ export function backupDocument(report: Report): string {
   return markdownDocument([
     "# Backup and restore of a disk",
     "Written by `npm run bench -- backup`; do not edit.",
-    `A raw image of ${2 * used} MiB, ${used} MiB of them in use (programs and libraries of this system), in a local folder. Full backup; then ${changed.toFixed(1)} MiB of random blocks of 64 KiB change (1 %) and are backed up; then the last state is restored and compared. Each step is a process of its own. xo-server gets the changed blocks, as from changed block tracking; the others read the image again. All but the pipe sync what they store and authenticate it; parity adds a file of parity over up to 16 packs.`,
+    `A raw image of ${2 * used} MiB, ${used} MiB of them in use (programs and libraries of this system), in a local folder. Full backup; then ${changed.toFixed(1)} MiB of random blocks of 64 KiB change (1 %) and are backed up; then the last state is restored and compared. Each step is a process of its own. xo-server gets the changed blocks, as from changed block tracking; the others read the image again. What xo-server reads includes the sample of unchanged blocks that it compares with the last backup. All but the pipe sync what they store and authenticate it; parity adds a file of parity over up to 16 packs.`,
     absent.length > 0 ? `Not installed here: ${absent.join(", ")}.` : "",
     measuredOn(report),
     targetTable(backupTargets(report)),

@@ -295,10 +295,96 @@ t.test("the sample is bounded by what has changed", async (t) => {
   t.ok(many.compared >= 500 * BLOCK * 0.05, `${many.compared} compared`);
   t.ok(many.read <= 500 * BLOCK * 1.1, `${many.read} read`);
   const few = await backUp(changed.slice(0, 1));
-  t.ok(few.compared <= MIB && few.compared > MIB / 2, `${few.compared}`);
+  t.ok(
+    few.compared <= MIB * 0.13 && few.compared > MIB * 0.05,
+    `${few.compared}`,
+  );
   const all = await backUp([{ offset: 0, length: 299 * MIB }]);
   t.ok(all.compared <= 3 * MIB, "at most the share");
 });
+
+t.test(
+  "a changed share of 1 % is read 1.1 times, whatever the size of the disk",
+  async (t) => {
+    for (const size of [64, 300, 768]) {
+      const repository = await newRepository();
+      const disk = randomDisk(13, size * MIB);
+      const { id: base } = await writeBackup(repository, {
+        disks: [{ name: "disk", source: disk }],
+      });
+      const blocks = (size * MIB) / BLOCK;
+      const count = Math.round(blocks / 100);
+      const changed = Array.from({ length: count }, (_, i) => ({
+        offset: Math.floor((i * blocks) / count) * BLOCK,
+        length: BLOCK,
+      }));
+      const { disks } = await writeBackup(
+        repository,
+        {
+          disks: [
+            {
+              name: "disk",
+              source: disk,
+              changed,
+              compareSample: 0.01,
+              comparePerChanged: 0.08,
+            },
+          ],
+          base,
+        },
+        { random: seededRandom(14) },
+      );
+      const { read, compared } = disks[0]!;
+      t.ok(read <= count * BLOCK * 1.1, `${size} MiB: ${read} read`);
+      t.ok(
+        compared > count * BLOCK * 0.04,
+        `${size} MiB: ${compared} compared`,
+      );
+      t.equal(read, compared + count * BLOCK);
+    }
+  },
+);
+
+t.test(
+  "a part of a block is compared with the same part of the base",
+  async (t) => {
+    const repository = await newRepository();
+    const disk = randomDisk(15, 40 * MIB + 5000);
+    disk.write(0, halfRandom(seededRandom(15), 40 * MIB + 5000));
+    const { id: base } = await writeBackup(repository, {
+      disks: [{ name: "disk", source: disk }],
+    });
+    const backUp = async (seed: number) => {
+      const { disks } = await writeBackup(
+        repository,
+        {
+          disks: [
+            {
+              name: "disk",
+              source: disk,
+              changed: [],
+              compareSample: 0.5,
+              comparePerChanged: 0.08,
+            },
+          ],
+          base,
+        },
+        { random: seededRandom(seed) },
+      );
+      return disks[0]!;
+    };
+    for (let seed = 0; seed < 20; seed++) {
+      const { compared, mismatches } = await backUp(seed);
+      t.same(
+        { compared: compared <= 16 * 4096, mismatches },
+        { compared: true, mismatches: 0 },
+      );
+    }
+    // The bitmap says nothing, and each block has another byte at each page.
+    for (let at = 0; at < disk.size; at += 4096) disk.bytes[at + 1]! ^= 1;
+    t.match(await backUp(1), { mode: "full", mismatches: 16 });
+  },
+);
 
 t.test(
   "a wrong bitmap is found by the sample of 1 % with its chance",
