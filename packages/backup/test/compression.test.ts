@@ -1,4 +1,4 @@
-import { randomBytes } from "node:crypto";
+import { createCipheriv, randomBytes } from "node:crypto";
 import { EventEmitter } from "node:events";
 import * as zlib from "node:zlib";
 import t from "tap";
@@ -14,6 +14,7 @@ import {
   type ZstdAnswer,
   type ZstdRequest,
 } from "../src/format/zstd-threads.js";
+import { chunkIdOf } from "../src/keys/derived-keys.js";
 
 const KIB = 1024;
 
@@ -219,6 +220,51 @@ t.test("a chunk is decompressed into memory that is given", async (t) => {
     small,
   );
   t.ok(large.equals(text), "too small memory is not used");
+});
+
+t.test("a thread opens a chunk, and refuses every other", async (t) => {
+  // As where Node.js has no zstd.
+  const threads = new ZstdThreads({ max: 1 });
+  const plain = plainOf(1, 64 * KIB);
+  const size = plain.length;
+  const [key, idKey] = [randomBytes(32), randomBytes(32)];
+  const nonce = Buffer.alloc(12, 1);
+  const data = Buffer.from("entry");
+  const cipher = createCipheriv("aes-256-gcm", key, nonce).setAAD(data);
+  const stored = Buffer.concat([
+    cipher.update(await threads.run(plain, COMPRESS)),
+    cipher.final(),
+    cipher.getAuthTag(),
+  ]);
+  const seal = { key, nonce, data, idKey, id: chunkIdOf(idKey, plain) };
+  const open = (bytes: Buffer, more: object = {}, length = size) =>
+    threads.run(bytes, {
+      type: "open",
+      seal: { ...seal, ...more },
+      size: length,
+    });
+  t.ok(Buffer.from(await open(stored)).equals(plain));
+  for (const at of [0, stored.length - 1]) {
+    const flipped = Buffer.from(stored);
+    flipped[at]! ^= 1;
+    await t.rejects(open(flipped), /authenticate/, `byte ${at}`);
+  }
+  await t.rejects(open(stored.subarray(1)), /authenticate/, "cut");
+  await t.rejects(open(stored, { data: Buffer.from("other") }), /authentic/);
+  await t.rejects(open(stored, { nonce: Buffer.alloc(12) }), /authenticate/);
+  const id = chunkIdOf(idKey, plain.subarray(1));
+  await t.rejects(open(stored, { id }), /does not match the id/);
+  await t.rejects(open(stored, {}, size - 1), /frame of this size/);
+  await t.rejects(open(stored, {}, size + 1), /bytes instead of/);
+  const into = new Uint8Array(new SharedArrayBuffer(size)).fill(9);
+  const task = { type: "open", seal: { ...seal, id }, size, into } as const;
+  await t.rejects(threads.run(stored, task));
+  t.ok(
+    into.every((byte) => byte === 9),
+    "nothing unchecked is passed on",
+  );
+  await threads.run(stored, { ...task, seal });
+  t.ok(Buffer.from(into.buffer).equals(plain));
 });
 
 t.test("a thread that was started ahead gets the first call", async (t) => {

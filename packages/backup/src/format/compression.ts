@@ -1,5 +1,11 @@
 import { promisify } from "node:util";
 import * as zlib from "node:zlib";
+import {
+  checkChunk,
+  compactSeal,
+  decrypt,
+  type ChunkSeal,
+} from "./chunk-seal.js";
 import { ZstdThreads } from "./zstd-threads.js";
 
 /** How a chunk is stored. */
@@ -16,6 +22,11 @@ interface Codec {
    * @param into may be used for the result
    */
   decompress(stored: Buffer, size: number, into?: Buffer): Promise<Uint8Array>;
+  /** Decrypts, decompresses and checks; without it that is done here. @param stored with the tag */
+  open?(
+    stored: Buffer,
+    options: { seal: ChunkSeal; size: number; into: Buffer | undefined },
+  ): Promise<Uint8Array>;
 }
 
 const LEVEL = 1;
@@ -65,6 +76,13 @@ function webAssemblyCodec(): Codec {
     decompress: (stored, size, into) =>
       threads.run(stored, {
         type: "decompress",
+        size,
+        ...(into && isShared(into) && { into }),
+      }),
+    open: (stored, { seal, size, into }) =>
+      threads.run(stored, {
+        type: "open",
+        seal: compactSeal(seal),
         size,
         ...(into && isShared(into) && { into }),
       }),
@@ -123,5 +141,35 @@ export async function decompressChunk(
     method === RAW ? stored : await zstd().decompress(stored, size, into);
   if (plain.length !== size)
     throw new Error(`${plain.length} bytes instead of ${size}`);
-  return Buffer.from(plain.buffer, plain.byteOffset, plain.byteLength);
+  return bufferOf(plain);
+}
+
+/**
+ * Decrypts, decompresses and compares with the id.
+ * @param stored with the tag; not to be changed before the result
+ * @throws Error if it is not this chunk
+ */
+export async function openChunk(
+  stored: Buffer,
+  chunk: {
+    readonly method: number;
+    readonly seal: ChunkSeal;
+    /** Bytes of the plain chunk. */
+    readonly size: number;
+    /** Memory of `allocateForChunks` that may be used for it. */
+    readonly into: Buffer | undefined;
+  },
+): Promise<Buffer> {
+  const { method, seal, size, into } = chunk;
+  const opened =
+    method === ZSTD ? zstd().open?.(stored, { seal, size, into }) : undefined;
+  if (opened !== undefined) return bufferOf(await opened);
+  const compressed = decrypt(seal, stored);
+  const plain = await decompressChunk(method, compressed, size, into);
+  checkChunk(seal, plain, size);
+  return plain;
+}
+
+function bufferOf({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
+  return Buffer.from(buffer, byteOffset, byteLength);
 }

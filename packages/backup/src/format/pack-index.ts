@@ -1,7 +1,7 @@
-import { createDecipheriv } from "node:crypto";
 import { RepositoryError } from "../errors.js";
 import { ID_SIZE, type RepositoryKey } from "../keys/derived-keys.js";
-import { decompressChunk } from "./compression.js";
+import { decrypt } from "./chunk-seal.js";
+import { openChunk } from "./compression.js";
 import { CHUNK_SIZE, PACK_ENTRIES } from "./limits.js";
 import {
   ENTRY_SIZE,
@@ -133,35 +133,19 @@ export class PackIndex {
       const entry = this.#entries.subarray(start, start + ENTRY_SIZE);
       const size = this.plainSize(number);
       if (size > 2 * CHUNK_SIZE) throw new Error("chunk too large");
-      const nonce = entryNonce(number);
-      const data = chunkData(entry);
-      const plain = await decompressChunk(
-        entry.readUInt8(ID_SIZE + 8),
-        decrypt({ key: this.#key, nonce, data }, stored),
-        size,
-        into,
-      );
-      if (!this.#repositoryKey.chunkId(plain).equals(this.id(number)))
-        throw new Error("content does not match the id");
-      return plain;
+      const seal = {
+        key: this.#key,
+        nonce: entryNonce(number),
+        data: chunkData(entry),
+        idKey: this.#repositoryKey.chunkIdKey,
+        id: this.id(number),
+      };
+      const method = entry.readUInt8(ID_SIZE + 8);
+      return await openChunk(stored, { method, seal, size, into });
     } catch (cause) {
       throw damaged(this.name, cause);
     }
   }
-}
-
-function decrypt(
-  with_: { key: Buffer; nonce: Buffer; data: Buffer },
-  stored: Buffer,
-): Buffer {
-  const decipher = createDecipheriv("aes-256-gcm", with_.key, with_.nonce, {
-    authTagLength: TAG_SIZE,
-  });
-  decipher.setAAD(with_.data);
-  decipher.setAuthTag(stored.subarray(-TAG_SIZE));
-  const plain = decipher.update(stored.subarray(0, -TAG_SIZE));
-  decipher.final();
-  return plain;
 }
 
 function damaged(name: string, cause: unknown): RepositoryError {

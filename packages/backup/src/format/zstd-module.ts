@@ -59,14 +59,22 @@ export class ZstdModule {
     size: number,
     into?: Uint8Array<Into>,
   ): Uint8Array<ArrayBuffer | Into> {
+    const plain = this.decompressInPlace(stored, size);
+    if (into === undefined || into.length < plain.length) return plain.slice();
+    into.set(plain);
+    return into.subarray(0, plain.length);
+  }
+
+  /**
+   * @returns memory of the module, valid until the next call
+   * @throws Error as {@link decompress}
+   */
+  decompressInPlace(stored: Uint8Array, size: number): Uint8Array<ArrayBuffer> {
     const from = this.#input.write(stored);
     const to = this.#output.reserve(size);
     const written = this.#module._decompress(to, size, from, stored.length);
     if (written < 0) throw new Error("no zstd frame of this size");
-    if (into === undefined || into.length < written)
-      return this.#module.HEAPU8.slice(to, to + written);
-    into.set(this.#module.HEAPU8.subarray(to, to + written));
-    return into.subarray(0, written);
+    return this.#module.HEAPU8.subarray(to, to + written);
   }
 }
 

@@ -1,17 +1,25 @@
 import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
+import type { ChunkSeal } from "./chunk-seal.js";
 import { CHUNK_SIZE } from "./limits.js";
 
 export type ZstdTask =
   | { readonly type: "compress"; readonly level: number }
-  | {
-      readonly type: "decompress";
-      /** Bytes of the result at most. */
-      readonly size: number;
-      /** For the result, in shared memory; undefined: it gets memory of its own. */
-      readonly into?: Uint8Array<SharedArrayBuffer>;
-    };
+  | DecompressTask
+  | (Omit<DecompressTask, "type"> & {
+      /** Decrypts, decompresses and compares with the id. */
+      readonly type: "open";
+      readonly seal: ChunkSeal;
+    });
+
+interface DecompressTask {
+  readonly type: "decompress";
+  /** Bytes of the result; of `decompress` at most. */
+  readonly size: number;
+  /** For the result, in shared memory; undefined: it gets memory of its own. */
+  readonly into?: Uint8Array<SharedArrayBuffer>;
+}
 
 export interface ZstdRequest {
   readonly slot: number;
@@ -84,7 +92,7 @@ export class ZstdThreads {
 
   /**
    * @param bytes not to be changed before the answer; not copied if they are in shared memory
-   * @throws Error if the bytes cannot be decompressed, if the thread ends before it answers, or none can be started
+   * @throws Error if the bytes cannot be decompressed or are not the chunk of the seal, if the thread ends before it answers, or none can be started
    */
   run(bytes: Uint8Array, task: ZstdTask): Promise<Uint8Array> {
     return new Promise((resolve, reject) => {

@@ -27,18 +27,25 @@ export class RepositoryKey {
     return derive(this.#key, salt, purpose);
   }
 
-  /** The id of a chunk. Without the key it cannot be computed from known content. */
+  /** The key of {@link chunkIdOf}. */
+  get chunkIdKey(): Buffer {
+    return this.#idKey;
+  }
+
+  /** The id of a chunk. */
   chunkId(plain: Uint8Array): Buffer {
-    return createHmac("sha256", this.#idKey)
-      .update(plain)
-      .digest()
-      .subarray(0, ID_SIZE);
+    return chunkIdOf(this.#idKey, plain);
   }
 
   /** Hexadecimal MAC of a text that is stored in the clear. */
   mac(text: string): string {
     return createHmac("sha256", this.#macKey).update(text).digest("hex");
   }
+}
+
+/** The id of a chunk. Without the key it cannot be computed from known content. */
+export function chunkIdOf(key: Uint8Array, plain: Uint8Array): Buffer {
+  return createHmac("sha256", key).update(plain).digest().subarray(0, ID_SIZE);
 }
 
 function derive(key: Buffer, salt: Uint8Array, purpose: string): Buffer {
