@@ -49,6 +49,7 @@ export type {
   CreateResult,
   DiskResult,
   ListResult,
+  MendResult,
   MirrorResult,
   OpenResult,
   RepositoryInspection,

@@ -2,6 +2,7 @@ import { randomFillSync } from "node:crypto";
 import t from "tap";
 import { Repository, verifyRepository, writeBackup } from "../src/index.js";
 import { packFile } from "../src/format/pack-layout.js";
+import { mendPacks } from "../src/verify/mend-packs.js";
 import { BLOCK, MemoryDisk } from "./memory-disk.js";
 import { MemoryStorage } from "./memory-storage.js";
 import { readBackupDisk } from "./repository-content.js";
@@ -115,4 +116,73 @@ t.test("a log without its last entry: the backup is reported", async (t) => {
     { file: `backups/${id}`, problem: "not-in-log" },
     { file: `copies/backups/${id}`, problem: "not-in-log" },
   ]);
+});
+
+/** A backup and its copy in a second repository; damaged packs are in quarantine/. */
+async function newDamagedBackup() {
+  const storage = new MemoryStorage();
+  const options = { passphrase: "p", scryptN: 16 };
+  const repository = await Repository.create(storage, options);
+  const second = await Repository.create(new MemoryStorage(), options);
+  const disk = new MemoryDisk(21 * MIB + 5000);
+  randomFillSync(disk.bytes.subarray(0, 18 * MIB));
+  // Text in between, so that zstd is used too.
+  const text = Buffer.alloc(512 * 1024, "some text that repeats. ");
+  for (let at = 0; at < 21; at++) disk.write(at * MIB, text);
+  const disks = [{ name: "disk", source: disk }];
+  const { id } = await writeBackup(repository, { disks });
+  const copy = await writeBackup(second, { disks });
+  const right = new Map(storage.files);
+  const { packs } = await repository.readManifest(id);
+  const damaged = packs.filter(
+    (name) => right.get(packFile(name))!.length > MIB,
+  );
+  for (const name of damaged) damage(storage, packFile(name));
+  await verifyRepository(repository, { repair: true });
+  const copies = new Map([[id, copy.id]]);
+  return {
+    storage,
+    repository,
+    second,
+    disk,
+    disks,
+    id,
+    copies,
+    right,
+    damaged,
+  };
+}
+
+t.test("without parity, a copy in another repository mends", async (t) => {
+  const { storage, repository, id, second, copies, disk, right, damaged } =
+    await newDamagedBackup();
+  await t.rejects(readBackupDisk(repository, id), { code: "missing" });
+  const options = { packs: damaged, source: second, copies };
+  const mended = await mendPacks(repository, options);
+  t.same(mended, damaged.map(packFile));
+  for (const file of mended)
+    t.ok(storage.files.get(file)!.equals(right.get(file)!), "byte for byte");
+  t.same((await verifyRepository(repository)).findings, []);
+  t.ok((await readBackupDisk(repository, id)).equals(disk.bytes));
+});
+
+t.test("a copy of another content mends nothing", async (t) => {
+  const { storage, repository, id, second, disks, disk, damaged } =
+    await newDamagedBackup();
+  for (let at = 0; at < disk.size; at += MIB) disk.bytes[at + 9]! ^= 1;
+  const other = await writeBackup(second, { disks });
+  const copies = new Map([
+    [id, other.id],
+    ["removed", other.id],
+  ]);
+  const options = { packs: damaged, source: second, copies };
+  t.same(await mendPacks(repository, options), []);
+  t.notOk(storage.files.has(packFile(damaged[0]!)));
+});
+
+t.test("a pack that no backup needs any more is not mended", async (t) => {
+  const { repository, id, second, copies, damaged } = await newDamagedBackup();
+  await repository.removeBackups([id]);
+  const options = { packs: damaged, source: second, copies };
+  t.same(await mendPacks(repository, options), []);
 });

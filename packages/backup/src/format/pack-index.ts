@@ -1,7 +1,8 @@
+import { createCipheriv } from "node:crypto";
 import { RepositoryError } from "../errors.js";
 import { ID_SIZE, type RepositoryKey } from "../keys/derived-keys.js";
-import { decrypt } from "./chunk-seal.js";
-import { openChunk } from "./compression.js";
+import { decrypt, type ChunkSeal } from "./chunk-seal.js";
+import { compressChunk, openChunk } from "./compression.js";
 import { CHUNK_SIZE, PACK_ENTRIES } from "./limits.js";
 import {
   ENTRY_SIZE,
@@ -146,6 +147,37 @@ export class PackIndex {
       throw damaged(this.name, cause);
     }
   }
+
+  /**
+   * Compresses and encrypts a chunk again. The nonce is used a second time: the result must be
+   * used only where it is what it was.
+   * @returns its bytes with the tag; undefined: the content is another, or zstd makes other bytes of it now
+   */
+  async seal(number: number, plain: Buffer): Promise<Buffer | undefined> {
+    if (!this.#repositoryKey.chunkId(plain).equals(this.id(number)))
+      return undefined;
+    const { method, stored } = await compressChunk(plain);
+    const start = number * ENTRY_SIZE;
+    const entry = this.#entries.subarray(start, start + ENTRY_SIZE);
+    const isAlike =
+      method === entry.readUInt8(ID_SIZE + 8) &&
+      stored.length + TAG_SIZE === this.storedSize(number);
+    if (!isAlike) return undefined;
+    const nonce = entryNonce(number);
+    return encrypt({ key: this.#key, nonce, data: chunkData(entry) }, stored);
+  }
+}
+
+function encrypt(
+  { key, nonce, data }: Pick<ChunkSeal, "key" | "nonce" | "data">,
+  plain: Uint8Array,
+): Buffer {
+  const cipher = createCipheriv("aes-256-gcm", key, nonce).setAAD(data);
+  return Buffer.concat([
+    cipher.update(plain),
+    cipher.final(),
+    cipher.getAuthTag(),
+  ]);
 }
 
 function damaged(name: string, cause: unknown): RepositoryError {

@@ -22,6 +22,11 @@ export async function quarantine(
   }
 }
 
+/** Whether a file in quarantine/ had this name. */
+export function isQuarantinedAs(quarantined: string, name: string): boolean {
+  return quarantined.endsWith(`-${name.replaceAll("/", "-")}`);
+}
+
 /** @param digest hexadecimal SHA-256 of the present bytes */
 function quarantineFile(digest: string, name: string): string {
   return `quarantine/${digest}-${name.replaceAll("/", "-")}`;

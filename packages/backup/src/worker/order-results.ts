@@ -52,6 +52,11 @@ export interface MirrorResult extends OrderResult {
   readonly sourceAnchor: Anchor;
 }
 
+export interface MendResult extends OrderResult {
+  /** Files that are again what they were. */
+  readonly mended: readonly string[];
+}
+
 /** What one disk cost; `read`, `changed`, `stored`, `compared` in bytes, `mismatches` in blocks. */
 export interface DiskResult extends DiskStatistics {
   readonly name: string;

@@ -25,6 +25,7 @@ import type {
 import { runBackup } from "./run-backup.js";
 import { runBackupToSeveral } from "./run-backup-to-several.js";
 import { runBenchmark } from "./run-benchmark.js";
+import { runMend } from "./run-mend.js";
 import { runMirror } from "./run-mirror.js";
 import { runRestore } from "./run-restore.js";
 import type {
@@ -40,6 +41,7 @@ const WITH_CHUNKS: ReadonlySet<WorkOperation["type"]> = new Set([
   "backup",
   "backup-to-several",
   "mirror",
+  "mend",
   "restore",
 ]);
 
@@ -117,6 +119,8 @@ async function runOperation(
         onProgress: (checked) => onProgress({ checked }),
       });
     }
+    case "mend":
+      return runMend(repository, operation, context);
     case "remove":
       await repository.removeBackups(operation.backups);
       return {};

@@ -20,6 +20,7 @@ export type WorkOperation =
   | DescribeOperation
   | InspectOperation
   | VerifyOperation
+  | MendOperation
   | RemoveOperation
   | CollectOperation
   | AddPassphraseOperation
@@ -150,6 +151,17 @@ export interface VerifyOperation {
   readonly after?: string;
   /** See VerifyOptions. */
   readonly first?: NonNullable<VerifyOptions["first"]>;
+}
+
+/** Restores damaged packs from copies in another repository. Result: `MendResult`. */
+export interface MendOperation {
+  readonly type: "mend";
+  /** Names of packs that verification could not repair. */
+  readonly packs: readonly string[];
+  /** The repository that has copies. */
+  readonly source: RepositoryPlace;
+  /** Ids of its copies, by the id of the backup. */
+  readonly copies: Readonly<Record<string, string>>;
 }
 
 export interface RemoveOperation {
