@@ -1,4 +1,5 @@
-import { rename } from "node:fs/promises";
+import { readFile, readdir, rename, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import t, { type Test } from "tap";
 import type { Answer } from "../api-session.js";
 import { startControlled } from "../controlled-pools.js";
@@ -19,7 +20,9 @@ interface Archive {
 async function setUp(t: Test) {
   const controlled = await startControlled(t, { hosts: 1, vms: 6 });
   const { api, pools } = controlled;
-  const { id: source } = await createRepository(t, api, { name: "source" });
+  const { id: source, folder: sourceFolder } = await createRepository(t, api, {
+    name: "source",
+  });
   const { id: target, folder } = await createRepository(t, api, {
     name: "target",
   });
@@ -51,6 +54,7 @@ async function setUp(t: Test) {
     source,
     target,
     folder,
+    sourceFolder,
     vm,
     mirror: String(mirror),
     archives,
@@ -154,6 +158,52 @@ t.test("a mirror job copies what the target lacks", async (t) => {
     );
     await rename(`${folder}-elsewhere`, folder);
     t.equal((await runJob(api, mirror)).status, "success");
+  });
+});
+
+/** Flips a bit in the middle of each large pack. @returns their files with the bytes that they had */
+async function damagePacks(folder: string): Promise<Map<string, Buffer>> {
+  const before = new Map<string, Buffer>();
+  const packs = join(folder, "packs");
+  for (const name of await readdir(packs, { recursive: true })) {
+    const path = join(packs, name);
+    const bytes = await readFile(path).catch(() => Buffer.alloc(0));
+    if (bytes.length < MIB / 4) continue;
+    before.set(path, Buffer.from(bytes));
+    bytes[bytes.length >> 1]! ^= 1;
+    await writeFile(path, bytes);
+  }
+  return before;
+}
+
+t.test("copies repair the source, and the source its copies", async (t) => {
+  const { api, source, target, folder, sourceFolder, mirror, backUp } =
+    await setUp(t);
+  await backUp();
+  await runJob(api, mirror);
+  for (const [id, damaged] of [
+    [source, sourceFolder],
+    [target, folder],
+  ] as const) {
+    const before = await damagePacks(damaged);
+    t.ok(before.size > 0);
+    const report = await api.ask("backupRepository.verify", { id, all: true });
+    t.match(report, { findings: [], repaired: before.size });
+    for (const [path, bytes] of before)
+      t.ok(bytes.equals(await readFile(path)), "byte for byte");
+  }
+
+  await t.test("not while they cannot be used", async (t) => {
+    await api.ask("remote.set", { id: target, enabled: false });
+    const { size } = await damagePacks(sourceFolder);
+    const verify = { id: source, all: true };
+    const report = await api.ask("backupRepository.verify", verify);
+    t.equal((report as { findings: [] }).findings.length, size);
+    await api.ask("remote.set", { id: target, enabled: true });
+    t.match(await api.ask("backupRepository.verify", verify), {
+      findings: [],
+      repaired: size,
+    });
   });
 });
 

@@ -60,6 +60,7 @@ export type {
   BackupOperation,
   BackupToSeveralOperation,
   ListOperation,
+  MendOperation,
   MirrorOperation,
   RepositoryPlace,
   RestoreOperation,

@@ -7,6 +7,7 @@ import type { Tasks } from "../../tasks/tasks.js";
 import type { Archives } from "../archives/archives.js";
 import type { Repositories } from "../repositories/repositories.js";
 import type { RepositoryRecord } from "../repositories/repository-record.js";
+import { mendFromCopies } from "./mend-from-copies.js";
 import {
   beginVerification,
   endVerification,
@@ -14,7 +15,7 @@ import {
 
 export interface RepositoryMaintenanceOptions {
   readonly repositories: Repositories;
-  readonly archives: Pick<Archives, "refresh" | "isCurrent">;
+  readonly archives: Pick<Archives, "refresh" | "isCurrent" | "list">;
   readonly tasks: Pick<Tasks, "run">;
   /** Of several servers one verifies and collects garbage. Default: this one. */
   readonly leases?: Pick<Leases, "compete">;
@@ -103,7 +104,7 @@ export class Maintenance {
       const budget = isWhole ? undefined : budgetOf(record);
       const { stored = 0 } = record.state;
       const total = Math.max(1, Math.min(stored, budget ?? Infinity));
-      const result = await repositories.run<VerifyResult>(
+      const found = await repositories.run<VerifyResult>(
         id,
         {
           type: "verify",
@@ -125,6 +126,11 @@ export class Maintenance {
           onProgress: ({ checked = 0 }) =>
             work.progress(Math.min(0.99, checked / total)),
         },
+      );
+      const result = await mendFromCopies(
+        this.#options,
+        { id, result: found },
+        work,
       );
       const ended = endVerification(
         isWhole ? { ...begun, roundStartedAt: begun.startedAt } : begun,

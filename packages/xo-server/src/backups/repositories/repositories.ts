@@ -181,11 +181,9 @@ export class Repositories {
     { source, ...copy }: NewCopy,
     options: WorkerRunOptions = {},
   ): Promise<MirrorResult> {
-    const record = this.getEnabled(source);
-    const storage = this.#storageOf(record);
     const result = await this.run<MirrorResult>(
       target,
-      { type: "mirror", source: this.#placeOf(record, storage), ...copy },
+      { type: "mirror", source: this.placeOf(source), ...copy },
       options,
     );
     await this.#keep(source, { anchor: result.sourceAnchor });
@@ -208,9 +206,8 @@ export class Repositories {
       { ...operation, type: "backup-to-several" },
       {
         targets: targets.map(({ id, base }) => {
-          const record = this.getEnabled(id);
-          const place = this.#placeOf(record, this.#storageOf(record));
-          return { name: record.name, base, place };
+          const { name } = this.getEnabled(id);
+          return { name, base, place: this.placeOf(id) };
         }),
         options,
       },
@@ -321,6 +318,12 @@ export class Repositories {
     throw new XoError("BACKUP_REPOSITORY_DISABLED", {
       repository: record.name,
     });
+  }
+
+  /** With its keys: for orders only. @throws XoError as `getEnabled` */
+  placeOf(id: string): RepositoryPlace {
+    const record = this.getEnabled(id);
+    return this.#placeOf(record, this.#storageOf(record));
   }
 
   #storageOf({ id, url }: RepositoryRecord): StorageLocation {
