@@ -13,6 +13,9 @@ const START_MS = 60_000;
 /** Other actions, and what XAPI computes or reads from disks, are answered within this time, in ms. */
 const ACT_MS = 120_000;
 
+/** Exports and consoles begin to be answered within this time, in ms. The body after the head has no limit here. */
+export const STREAM_MS = 120_000;
+
 /** Reads of what is not in the memory of XAPI: plans for failures of hosts, contents of disks and of storage. */
 const SLOW_READS =
   /^(pool\.ha_compute_|VDI\.list_changed_blocks$|SR\.(assert|get_data|list)_|VM\.retrieve_|host\.retrieve_)/;

@@ -2,6 +2,7 @@ import { request as httpRequest, type IncomingMessage } from "node:http";
 import type { Duplex, Readable } from "node:stream";
 import { type MonotonicClock, pause } from "@xo-server/kit";
 import { XoError } from "@xo-server/model";
+import { STREAM_MS } from "./answer-limits.js";
 import {
   addressName,
   addressUrl,
@@ -53,7 +54,7 @@ export class Streams {
     this.#isMember = isMember;
   }
 
-  /** @throws XoError HTTP_STATUS, ABORTED and those of the connection */
+  /** @throws XoError CALL_TIMEOUT, HTTP_STATUS, ABORTED and those of the connection */
   async get(
     options: StreamOptions,
   ): Promise<StreamAnswer & { readonly body: Readable }> {
@@ -121,10 +122,11 @@ export class Streams {
     }
   }
 
-  /** A bidirectional byte stream after XAPI's 200. @throws XoError HTTP_STATUS and those of the connection */
+  /** A bidirectional byte stream after XAPI's 200. @throws XoError CALL_TIMEOUT, HTTP_STATUS and those of the connection */
   async connect(options: StreamOptions): Promise<Duplex> {
     const handler = await this.#handler(options);
     const socket = await this.#send("CONNECT", handler, {}, options.signal);
+    const onAnswer = this.#limitAnswer(socket, options.path);
     const head = await readHead(socket).catch((error: unknown) => {
       socket.destroy();
       throw toStreamError(
@@ -133,6 +135,7 @@ export class Streams {
         networkError(addressName(handler.address), error),
       );
     });
+    onAnswer();
     if (head.status === 200) return socket;
     socket.destroy();
     throw httpError(handler, head);
@@ -207,6 +210,7 @@ export class Streams {
     // Checks the size before anything is sent: XAPI accepts heads of 1,006 bytes.
     requestHead(address, { method: "GET", target, headers });
     const { socket } = await dial(address, this.#dialing, { signal });
+    const onAnswer = this.#limitAnswer(socket, target);
     const more = signal === undefined ? {} : { signal };
     return new Promise((resolve, reject) => {
       httpRequest({
@@ -215,7 +219,10 @@ export class Streams {
         createConnection: () => socket,
         ...more,
       })
-        .on("response", resolve)
+        .on("response", (response) => {
+          onAnswer();
+          resolve(response);
+        })
         .on("error", (error) => {
           reject(
             toStreamError(
@@ -227,6 +234,20 @@ export class Streams {
         })
         .end();
     });
+  }
+
+  /** Closes the connection unless the returned function is called in time: the answer has begun. */
+  #limitAnswer(socket: Duplex, target: string): () => void {
+    const [method = ""] = target.split("?");
+    const timer = this.#clock.setTimeout(() => {
+      const ms = STREAM_MS;
+      socket.destroy(new XoError("CALL_TIMEOUT", { method, ms }));
+    }, STREAM_MS);
+    const stop = () => {
+      this.#clock.clearTimeout(timer);
+    };
+    socket.once("close", stop);
+    return stop;
   }
 
   /** Opens a connection and sends the head of a request. The signal closes the connection. */

@@ -5,7 +5,7 @@ import { text } from "node:stream/consumers";
 import t from "tap";
 import type { Xapi } from "../src/index.js";
 import { clientOf, startPool } from "./client.js";
-import { until } from "./fake-clock.js";
+import { FakeClock, until } from "./fake-clock.js";
 import { poolScript, SESSION } from "./fake-xapi.js";
 
 interface Handler {
@@ -76,6 +76,7 @@ async function startHandlers(
 async function clientBeside(
   t: Parameters<typeof clientOf>[0],
   handlers: Handler,
+  options: Parameters<typeof clientOf>[2] = {},
 ): Promise<Xapi> {
   const hosts = Object.fromEntries(
     [1, 2, 3].map((n) => [
@@ -91,7 +92,7 @@ async function clientBeside(
     "127.0.0.1",
     handlers.port,
   );
-  const xapi = clientOf(t, pool);
+  const xapi = clientOf(t, pool, options);
   await xapi.connect();
   return xapi;
 }
@@ -127,6 +128,44 @@ t.test(
     t.notMatch(head.split("\r\n")[0], SESSION);
   },
 );
+
+t.test("an answer that has not begun within two minutes is lost", async (t) => {
+  const handlers = await startHandlers(t, () => undefined);
+  const clock = new FakeClock();
+  const xapi = await clientBeside(t, handlers, { clock });
+  const stream = { path: "/export", query: { uuid: "a" }, host: "127.0.0.2" };
+  const ways: (() => Promise<unknown>)[] = [
+    () => xapi.getStream(stream),
+    () => xapi.connectStream(stream),
+  ];
+  for (const open of ways) {
+    const asked = handlers.heads.length;
+    const failed = t.rejects(open(), {
+      code: "CALL_TIMEOUT",
+      message: "no response to /export within 120000 ms",
+    });
+    await until(() => handlers.heads.length > asked);
+    const socket = handlers.sockets.at(-1)!;
+    const closed = once(socket, "close");
+    clock.advance(119_999);
+    t.notOk(socket.destroyed, "not before");
+    clock.advance(1);
+    await failed;
+    await closed;
+  }
+});
+
+t.test("an answer that has begun is not limited", async (t) => {
+  const handlers = await startHandlers(t, (_head, socket) => {
+    socket.write(OK);
+  });
+  const clock = new FakeClock();
+  const xapi = await clientBeside(t, handlers, { clock });
+  const { body } = await xapi.getStream({ path: "/export", host: "127.0.0.2" });
+  clock.advance(600_000);
+  handlers.sockets.at(-1)!.end("late");
+  t.equal(await text(body), "late");
+});
 
 t.test("another process gets address and session of a handler", async (t) => {
   const handlers = await startHandlers(t, () => undefined);

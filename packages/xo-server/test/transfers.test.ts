@@ -4,6 +4,7 @@ import { Readable } from "node:stream";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import fastify from "fastify";
 import t, { type Test } from "tap";
+import { XoError } from "@xo-server/model";
 import { OneTimePaths } from "../src/transfers/one-time-paths.js";
 import { addOneTimePaths } from "../src/api/transfers/one-time-routes.js";
 import type { AuditedCall } from "../src/operations/audit.js";
@@ -262,6 +263,24 @@ t.test("every operation has a time limit", async (t) => {
   clock.pass(2_000);
   await t.rejects(reader.read());
   t.match((await outcome()).outcome, { error: { message: /60 s/ } });
+});
+
+t.test("an export that the pool does not begin is a failure", async (t) => {
+  const { transfers, url, outcome, tasks } = await setUp(t);
+  const error = { method: "/export", ms: 120_000 };
+  const { $getFrom } = await transfers.offerDownload(
+    { ...subject, fileName: "x" },
+    async () => Promise.reject(new XoError("CALL_TIMEOUT", error)),
+  );
+  const answer = await fetch(url + $getFrom);
+  t.equal(answer.status, 504);
+  t.match(await answer.text(), /no response to \/export within 120000 ms/);
+  t.match(await outcome(), {
+    params: { bytes: 0 },
+    outcome: { error: { code: "CALL_TIMEOUT" } },
+  });
+  t.equal(await tasks.countPending(), 0, "its task has ended");
+  t.equal((await fetch(url + $getFrom)).status, 404, "its path is used");
 });
 
 t.test("an upload streams through, and its result is reported", async (t) => {
