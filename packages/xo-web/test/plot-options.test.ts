@@ -1,7 +1,7 @@
 import t from "tap";
 import { axisWidth, plotOptions } from "../src/charts/plot-options.js";
 
-const settings = (isBinary: boolean) => ({
+const settings = (isBinary: boolean, isWhole = false) => ({
   lines: [],
   colours: new Map<string, string>(),
   width: 600,
@@ -10,6 +10,7 @@ const settings = (isBinary: boolean) => ({
   floor: 1,
   span: () => ({ from: 0, to: 1 }),
   isBinary,
+  isWhole,
   inUnit: String,
   timeLabel: String,
   onCursor: () => undefined,
@@ -23,6 +24,12 @@ t.test("an axis of bytes has marks at powers of two", async (t) => {
   t.ok(marks.includes(2 ** 30) && marks.includes(2 ** 31));
   t.notOk(marks.some((mark) => !Number.isInteger(Math.log2(mark))));
   t.equal(plotOptions(settings(false)).axes![1]!.incrs, undefined);
+});
+
+t.test("an axis of percentages has marks at whole numbers", async (t) => {
+  const [, axis] = plotOptions(settings(false, true)).axes!;
+  const marks = axis!.incrs as readonly number[];
+  t.ok(marks.length > 0 && marks.every((mark) => Number.isInteger(mark)));
 });
 
 t.test("an axis is as wide as its longest label", async (t) => {

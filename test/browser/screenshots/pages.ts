@@ -4,6 +4,8 @@ import type { Page } from "playwright-core";
 export interface Ids {
   readonly vm: string;
   readonly halted: string;
+  readonly template: string;
+  readonly snapshot: string;
   readonly host: string;
   readonly pool: string;
   readonly sr: string;
@@ -33,6 +35,18 @@ const ofObject = (name: string, path: PageToShow["path"]): PageToShow => ({
   path,
 });
 
+/** The first tab has no name in its address. */
+const tabsOf = (
+  name: string,
+  path: PageToShow["path"],
+  tabs: readonly string[],
+): readonly PageToShow[] => [
+  ofObject(name, path),
+  ...tabs.map((tab) =>
+    ofObject(`${name}-${tab}`, (ids) => `${path(ids)}/${tab}`),
+  ),
+];
+
 /** Opens the dialog of the section's main button. */
 function clickMain(page: Page): Promise<void> {
   return page.locator("main .button.main").first().click();
@@ -45,6 +59,12 @@ export const pages: readonly PageToShow[] = [
   ...["failures", "recommendations", "rules", "automatic", "history"].map(
     (tab) => withPath(`placement-${tab}`, `/placement/${tab}`),
   ),
+  ...["overview", "jobs", "runs", "tests", "backups", "repositories"].map(
+    (tab) => withPath(`backup-${tab}`, `/backup/${tab}`),
+  ),
+  withPath("updates", "/updates"),
+  withPath("health-report", "/health-report"),
+  withPath("not-found", "/no-such-page"),
   withPath("overview", "/"),
   withPath("vms", "/vms"),
   withPath("vms-selected", "/vms", {
@@ -69,30 +89,39 @@ export const pages: readonly PageToShow[] = [
     "disks",
     "network",
     "snapshots",
+    "backups",
+    "placement",
     "events",
     "advanced",
-    "raw",
   ].map((tab) =>
     ofObject(tab === "" ? "vm" : `vm-${tab}`, ({ vm }) => `/vms/${vm}/${tab}`),
   ),
   ofObject("vm-halted", ({ halted }) => `/vms/${halted}`),
-  ...["", "statistics", "network", "storage"].map((tab) =>
-    ofObject(
-      tab === "" ? "host" : `host-${tab}`,
-      ({ host }) => `/hosts/${host}/${tab}`,
-    ),
-  ),
-  ofObject("pool", ({ pool }) => `/pools/${pool}`),
-  ofObject("sr", ({ sr }) => `/srs/${sr}`),
-  ofObject("network", ({ network }) => `/networks/${network}`),
+  ofObject("template", ({ template }) => `/templates/${template}`),
+  ofObject("snapshot", ({ snapshot }) => `/snapshots/${snapshot}`),
+  ...tabsOf("host", ({ host }) => `/hosts/${host}`, [
+    ...["vms", "statistics", "console", "network", "storage"],
+    ...["patches", "devices", "events", "advanced"],
+  ]),
+  ...tabsOf("pool", ({ pool }) => `/pools/${pool}`, [
+    ...["hosts", "vms", "networks", "storage"],
+    ...["updates", "statistics", "events", "advanced"],
+  ]),
+  ...tabsOf("sr", ({ sr }) => `/srs/${sr}`, [
+    ...["disks", "chains", "statistics", "events"],
+  ]),
+  ...tabsOf("network", ({ network }) => `/networks/${network}`, [
+    ...["vms", "events"],
+  ]),
   withPath("new-vm", "/new/vm"),
   withPath("topology", "/topology"),
   withPath("storage-map", "/storage-map"),
   withPath("tasks", "/tasks"),
   withPath("activity", "/activity"),
   ...[
-    ...["servers", "users", "groups", "roles", "tokens", "jobs"],
-    ...["alarms", "audit", "performance", "account"],
+    ...["account", "servers", "users", "groups", "roles", "resource-sets"],
+    ...["ip-pools", "sign-in", "tokens", "jobs", "alarms", "usage-reports"],
+    ...["cloud-configs", "performance", "cluster", "audit", "configuration"],
   ].map((section) => withPath(`settings-${section}`, `/settings/${section}`)),
   withPath("dialog-user", "/settings/users", { act: clickMain }),
   withPath("dialog-alarm-rule", "/settings/alarms", { act: clickMain }),

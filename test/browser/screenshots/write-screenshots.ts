@@ -25,6 +25,8 @@ const { values, positionals } = parseArgs({
     png: { type: "boolean" },
     /** Device scale factor; 0.5 halves the screenshots. */
     scale: { type: "string", default: "1" },
+    /** Height of wide screenshots, in pixels. */
+    height: { type: "string", default: "900" },
     /** Milliseconds between loading and screenshot; the first statistics take about 2 s. */
     wait: { type: "string", default: "2500" },
   },
@@ -79,7 +81,10 @@ for (const view of views) {
     locale: "en-US",
     reducedMotion: "reduce",
     deviceScaleFactor: Number(values.scale),
-    viewport: { width: Number(width), height: Number(width) < 600 ? 844 : 900 },
+    viewport: {
+      width: Number(width),
+      height: Number(width) < 600 ? 844 : Number(values.height),
+    },
   });
   const [name, value] = cookie.split("=") as [string, string];
   await context.addCookies([{ name, value, url: shownUrl }]);
@@ -108,7 +113,9 @@ async function takeScreenshot(
     if (message.type() === "error" || message.type() === "warning")
       process.stdout.write(`${name} ${view}: ${message.text()}\n`);
   });
-  await page.goto(`${shownUrl}/#${path(ids)}`);
+  // Programs beside it may need the processor.
+  page.setDefaultTimeout(120_000);
+  await page.goto(`${shownUrl}/#${path(ids)}`, { timeout: 120_000 });
   await settle(page);
   await act?.(page).catch((error: unknown) => {
     process.stdout.write(`${name} ${view}: ${String(error)}\n`);
@@ -130,12 +137,16 @@ async function takeScreenshot(
 
 async function settle(page: Page): Promise<void> {
   await page.waitForLoadState("load");
+  // Placeholders of what is being loaded.
+  await page
+    .waitForFunction(() => document.querySelector(".skeleton") === null)
+    .catch(() => undefined);
   await page.waitForTimeout(Number(values.wait));
 }
 
 async function readIds(): Promise<Ids> {
   const first = async (type: string, filter = "") => {
-    for (let tries = 0; tries < 100; tries++) {
+    for (let tries = 0; tries < 1_200; tries++) {
       const answer = await fetch(
         `${url}/rest/v0/${type}?limit=1&fields=id&filter=${encodeURIComponent(filter)}`,
         { headers: { cookie } },
@@ -149,9 +160,11 @@ async function readIds(): Promise<Ids> {
   return {
     vm: await first("vms", "power_state:Running"),
     halted: await first("vms", "power_state:Halted"),
+    template: await first("vm-templates"),
+    snapshot: await first("vm-snapshots"),
     host: await first("hosts"),
     pool: await first("pools"),
-    sr: await first("srs", "content_type:!iso"),
+    sr: await first("srs", "content_type:user shared?"),
     network: await first("networks"),
   };
 }

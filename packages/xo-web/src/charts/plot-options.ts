@@ -15,6 +15,8 @@ export interface PlotSettings {
   readonly span: () => TimeSpan;
   /** Bytes in binary units. */
   readonly isBinary: boolean;
+  /** Percentages, which are shown without decimals. */
+  readonly isWhole: boolean;
   readonly inUnit: (value: number) => string;
   readonly timeLabel: (s: number) => string;
   /** Index of the points at the cursor; undefined: none. */
@@ -29,6 +31,9 @@ const CHARACTER = 7;
 const AXIS_GAP = 16;
 /** Distances of marks of an axis of bytes: powers of two, so that labels are whole KiB, MiB or GiB. */
 const binarySteps = Array.from({ length: 50 }, (_, i) => 2 ** i);
+
+/** Distances of marks that are whole numbers: 2.5 and 7.5 percent would be shown as 3 and 8. */
+const wholeSteps = [1, 2, 5, 10, 20, 25, 50, 100, 200, 500, 1000, 2000, 5000];
 
 /** @param labels null: none are drawn yet */
 export function axisWidth(labels: readonly string[] | null): number {
@@ -83,7 +88,7 @@ export function plotOptions(settings: PlotSettings): uPlot.Options {
         values: (_plot, values) => values.map(settings.inUnit),
         space: 34,
         size: (_plot, labels) => axisWidth(labels),
-        ...(settings.isBinary ? { incrs: binarySteps } : {}),
+        ...stepsOf(settings),
       },
     ],
     hooks: {
@@ -132,4 +137,12 @@ function axisOf(colours: ReadonlyMap<string, string>): uPlot.Axis {
     ticks: { show: false },
     border: { show: false },
   };
+}
+
+function stepsOf({
+  isBinary,
+  isWhole,
+}: PlotSettings): Pick<uPlot.Axis, "incrs"> {
+  if (isBinary) return { incrs: binarySteps };
+  return isWhole ? { incrs: wholeSteps } : {};
 }

@@ -125,7 +125,7 @@ export const backup: Messages["backup"] = {
   },
   restore: {
     vmLead:
-      "Jedes Backup kann ohne die anderen wiederhergestellt werden. Gelöschte VMs: Backup, Backups.",
+      "Jedes Backup kann ohne die anderen wiederhergestellt werden. Backups gelöschter VMs stehen unter Backup, Backups.",
     listLead:
       "VMs mit Backups in den Repositorys, auch solche, die gelöscht wurden.",
     none: "Keine Backups dieser VM",

@@ -298,9 +298,8 @@ export const placement: Messages["placement"] = {
     },
     goal: "Richtlinie",
     goals: {
-      performance: "Leistung: überlastete Hosts entlasten.",
-      consolidate:
-        "Konsolidieren: auch Hosts leeren, damit sie ausgeschaltet werden können.",
+      performance: "Entlastet überlastete Hosts.",
+      consolidate: "Leert auch Hosts, damit sie ausgeschaltet werden können.",
     },
     enforceRules: "Platzierungsregeln durchsetzen",
     enforceRulesHint: "VMs, die eine Regel verletzen, werden migriert.",

@@ -296,6 +296,7 @@ export const settingsAutomation: Pick<
     undelivered: "Eine Nachricht konnte nicht zugestellt werden: {error}",
     sentences: {
       statistic: "{metric} von {type} ist {comparison} {threshold}",
+      serverStatistic: "{metric}: {comparison} {threshold}",
       object: "{type}: {filter}",
       message: "neue XAPI-Nachricht",
       task: "fehlgeschlagene XAPI-Aufgabe",

@@ -4,7 +4,7 @@ export const backupMetadata = {
   addLead:
     "Databases of pools (VMs, networks, storage; no disks) and the configuration of this server: needed when a pool or the server is lost.",
   heading: "Pools and server",
-  lead: "Databases of pools and the configuration of this server. they contain passwords: only administrators see them.",
+  lead: "Databases of pools and the configuration of this server. They contain passwords: only administrators see them.",
   pools: "Databases of pools",
   configuration: "Configuration of this server",
   configurationHint:

@@ -122,7 +122,7 @@ export const backup = {
   },
   restore: {
     vmLead:
-      "Each backup can be restored without any other. VMs that are deleted: Backup, Backups.",
+      "Each backup can be restored without any other. Backups of deleted VMs are listed under Backup, Backups.",
     listLead:
       "VMs that have backups in the repositories, also those that were deleted.",
     none: "No backups of this VM",

@@ -281,9 +281,8 @@ export const placement = {
     },
     goal: "Policy",
     goals: {
-      performance: "Performance: relieve overloaded hosts.",
-      consolidate:
-        "Consolidate: also empty hosts so that they can be powered off.",
+      performance: "Relieves overloaded hosts.",
+      consolidate: "Also empties hosts so that they can be powered off.",
     },
     enforceRules: "Enforce placement rules",
     enforceRulesHint: "VMs that violate a rule are migrated.",

@@ -283,6 +283,7 @@ export const settingsAutomation = {
     undelivered: "A message could not be delivered: {error}",
     sentences: {
       statistic: "{metric} of {type} is {comparison} {threshold}",
+      serverStatistic: "{metric}: {comparison} {threshold}",
       object: "{type}: {filter}",
       message: "new XAPI message",
       task: "failed XAPI task",
