@@ -119,7 +119,7 @@ const byClass: Readonly<Record<string, string>> = {
     $VBDs $VGPUs $container $snapshot_of CPUs PV_args VGPUs VIFs VTPMs
     addresses affinityHost attachedPcis auto_poweron bios_strings
     blockedOperations boot coresPerSocket cpuCap cpuMask cpuWeight
-    creation current_operations docker expNestedHvm hasVendorDevice
+    creation current_operations docker expNestedHvm folder hasVendorDevice
     high_availability installTime isDefaultTemplate
     isFirmwareSupported isNestedVirtEnabled mainIpAddress
     managementAgentDetected memory name_description name_label

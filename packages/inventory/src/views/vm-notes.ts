@@ -16,9 +16,15 @@ export function putClientMetadata(view: ViewObject, record: XapiRecord): void {
   put(view, "notes", toNonEmptyText(memberOf(other, "xo:notes")));
   put(view, "creation", toCreation(record));
   put(view, "resourceSet", toResourceSet(record));
+  put(view, "folder", toFolder(record));
   const monitor = memberOf(other, "xscontainer-monitor");
   if (typeof monitor === "string")
     view.docker = { enabled: monitor.toLowerCase() === "true" };
+}
+
+/** Path of the folder, such as `/Production/Web`, as XenCenter stores it. */
+export function toFolder(record: XapiRecord): string | undefined {
+  return toNonEmptyText(memberOf(record.other_config, "folder"));
 }
 
 /** Id of the resource set that the VM belongs to. */

@@ -10,7 +10,12 @@ import { localHostOfDisks } from "./local-host.js";
 import { readOperations } from "./operations.js";
 import type { View, ViewLinks, ViewObject, ViewSource } from "./view.js";
 import { putPlatform, putScheduling } from "./vm-platform.js";
-import { putClientMetadata, toNestedPcis, toResourceSet } from "./vm-notes.js";
+import {
+  putClientMetadata,
+  toFolder,
+  toNestedPcis,
+  toResourceSet,
+} from "./vm-notes.js";
 import { isDefaultTemplate, putTemplate } from "./vm-template.js";
 import { isFirmwareSupported } from "./vm-firmware.js";
 import { toSeconds } from "./values/instant.js";
@@ -62,6 +67,7 @@ export const vmView: View = {
     blockedOperations: ({ record }) => toTextMap(record.blocked_operations),
     auto_poweron: ({ record }) => hasFlag(record.other_config, "auto_poweron"),
     resourceSet: ({ record }) => toResourceSet(record),
+    folder: ({ record }) => toFolder(record),
     CPUs: (source) => toCpus(source.record, readGuest(source)),
     "CPUs.max": ({ record }) => toInteger(record.VCPUs_max),
     memory: (source) => toMemory(source.record, readGuest(source)),

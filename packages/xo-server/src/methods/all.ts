@@ -26,6 +26,7 @@ import { diagnosticsOperations } from "./diagnostics.js";
 import { diskTransferOperations } from "./disk-transfer.js";
 import { diskOperations } from "./disk.js";
 import { firstRunOperations } from "./first-run.js";
+import { folderOperations } from "./folder.js";
 import { groupOperations } from "./group.js";
 import { healthOperations } from "./health.js";
 import { hostFilesOperations } from "./host-files.js";
@@ -132,6 +133,7 @@ export const operations: readonly Operation<Services>[] = [
   ...diskTransferOperations,
   ...diskOperations,
   ...firstRunOperations,
+  ...folderOperations,
   ...groupOperations,
   ...healthOperations,
   ...hostFilesOperations,

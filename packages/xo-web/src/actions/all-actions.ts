@@ -7,6 +7,7 @@ import { poolActions } from "./kinds/pool.js";
 import { storageActions } from "./kinds/storage.js";
 import { templateActions } from "./kinds/template.js";
 import { vmDeviceActions } from "./kinds/vm-devices.js";
+import { vmFolderActions } from "./kinds/vm-folder.js";
 import { vmPowerActions } from "./kinds/vm-power.js";
 import { vmWorkActions } from "./kinds/vm-work.js";
 
@@ -24,5 +25,6 @@ export const allActions: readonly Action[] = [
   ...managementActions,
   ...storageActions,
   ...otherActions,
+  ...vmFolderActions,
   ...anyObjectActions,
 ].sort((a, b) => order.indexOf(a.group) - order.indexOf(b.group));

@@ -5,7 +5,7 @@ export function fieldsForActions(type: string): readonly string[] {
 
 const ofVm = [
   ...["id", "type", "$pool", "name_label", "power_state", "$container"],
-  ...["current_operations", "blockedOperations", "xenTools", "tags"],
+  ...["current_operations", "blockedOperations", "xenTools", "tags", "folder"],
 ];
 const fields: Readonly<Record<string, readonly string[]>> = {
   VM: ofVm,

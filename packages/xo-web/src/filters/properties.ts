@@ -44,6 +44,7 @@ const object = (path: PropertyPath, of: string): Property => ({
 
 const named = [text("name_label"), text("name_description")];
 const tags = grouped("tags");
+const folder = grouped("folder");
 const pool = object("$pool", "pool");
 const id = text("id");
 const now = [
@@ -62,6 +63,7 @@ const byType: Readonly<Record<string, readonly Property[]>> = {
     choice("power_state", "Running", "Halted", "Suspended", "Paused"),
     ...[tags, object("$container", "host"), pool, text("mainIpAddress")],
     ...[...machine, ...now, ...system],
+    folder,
     ...[time("startTime"), time("installTime"), text("name_description")],
     flag("auto_poweron"),
     choice("high_availability", "restart", "best-effort"),
@@ -70,7 +72,7 @@ const byType: Readonly<Record<string, readonly Property[]>> = {
     id,
   ],
   "VM-template": [
-    ...[...named, tags, pool, ...machine],
+    ...[...named, tags, folder, pool, ...machine],
     ...[flag("isDefaultTemplate"), grouped("virtualizationMode"), id],
   ],
   "VM-snapshot": [

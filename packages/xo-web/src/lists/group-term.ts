@@ -85,8 +85,15 @@ function nest(names: readonly string[], term: Filter): Filter {
 
 /** What a type can be grouped by. */
 const pathsBy: Readonly<Record<string, readonly GroupPath[]>> = {
-  VM: ["$container", "$pool", "power_state", "os_version.name", "tags"],
-  "VM-template": ["$pool", "isDefaultTemplate", "tags"],
+  VM: [
+    "$container",
+    "$pool",
+    "power_state",
+    "os_version.name",
+    "tags",
+    "folder",
+  ],
+  "VM-template": ["$pool", "isDefaultTemplate", "tags", "folder"],
   "VM-snapshot": ["$snapshot_of", "$pool", "tags"],
   host: ["$pool", "version", "power_state", "tags"],
   SR: ["SR_type", "$pool", "shared", "tags"],

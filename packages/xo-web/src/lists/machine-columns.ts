@@ -35,6 +35,7 @@ const memoryNow: Column = shown(
     }),
   }),
 );
+const folder = column("folder", "text", 8);
 const vcpus = column("vcpus", "number", 4.5, { sortBy: "CPUs.number" });
 const memorySize = column("memory.size", "bytes", 7);
 const system = column("os", "text", 5.5, {
@@ -59,6 +60,7 @@ export const vm: readonly Column[] = [
   shown(system),
   { ...shown(home), width: 6.5 },
   tags,
+  folder,
   vcpus,
   memorySize,
   column("high_availability", "text", 7),

@@ -24,6 +24,7 @@ export type Vm = ObjectRow & {
   readonly virtualizationMode?: string;
   readonly current_operations: Readonly<Record<string, string>>;
   readonly blockedOperations: TextMap;
+  readonly folder?: string;
   readonly snapshots: readonly string[];
   readonly VIFs: readonly string[];
   readonly $VBDs: readonly string[];

@@ -42,6 +42,8 @@ export type Field =
       readonly kind: "tags";
       readonly initial?: readonly string[];
     })
+  /** Path of a folder of VMs: a known one, or a new one. */
+  | (FieldBase & { readonly kind: "folder"; readonly initial?: string })
   /** One object, chosen from those that match. */
   | (FieldBase & {
       readonly kind: "object";

@@ -80,6 +80,7 @@ export const actionNames: Messages["actions"]["names"] = {
   "message.delete": "Löschen",
   "object.rename": "Umbenennen…",
   "object.tags": "Tags…",
+  "vm.setFolder": "In Ordner verschieben…",
   "object.addTag": "Tag hinzufügen…",
   "object.removeTag": "Tag entfernen…",
 };

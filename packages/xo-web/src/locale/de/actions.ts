@@ -129,6 +129,10 @@ export const actions: Messages["actions"] = {
     description: "Beschreibung",
     tag: "Tag",
     tags: "Tags",
+    folder: "Ordner",
+    folderHint:
+      "Zum Beispiel /Produktion/Web. Leer: kein Ordner. XenCenter zeigt dieselben Ordner.",
+    newFolder: "Der Ordner {folder} ist neu.",
     tagsHint: "Durch Kommas getrennt",
     size: "Größe (GiB)",
     compression: "Kompression",

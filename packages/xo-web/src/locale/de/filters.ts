@@ -142,6 +142,7 @@ export const filters: Messages["filters"] = {
       name: "Distribution",
       hint: "Distribution des Gasts",
     },
+    folder: { name: "Ordner", hint: "Pfad des Ordners" },
     startTime: { name: "Gestartet", hint: "Zeitpunkt des letzten Starts" },
     installTime: { name: "Erstellt", hint: "Zeitpunkt der Erstellung" },
     auto_poweron: {

@@ -28,6 +28,7 @@ export const vm: Messages["vm"] = {
     addresses: "IP-Adressen",
     tools: "Guest Tools",
     uptime: "Läuft seit",
+    folder: "Ordner",
     created: "Erstellt",
     taken: "Erstellt",
     cpus: "vCPUs",

@@ -78,6 +78,7 @@ export const actionNames = {
   "message.delete": "Delete",
   "object.rename": "Rename…",
   "object.tags": "Tags…",
+  "vm.setFolder": "Move to folder…",
   "object.addTag": "Add tag…",
   "object.removeTag": "Remove tag…",
 };

@@ -127,6 +127,10 @@ export const actions = {
     description: "Description",
     tag: "Tag",
     tags: "Tags",
+    folder: "Folder",
+    folderHint:
+      "Such as /Production/Web. Empty: no folder. XenCenter shows the same folders.",
+    newFolder: "The folder {folder} is new.",
     tagsHint: "Separated by commas",
     size: "Size (GiB)",
     compression: "Compression",

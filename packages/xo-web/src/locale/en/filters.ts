@@ -131,6 +131,7 @@ export const filters = {
       name: "Distribution",
       hint: "Distribution of the guest",
     },
+    folder: { name: "Folder", hint: "Path of the folder" },
     startTime: { name: "Started", hint: "Time of the last start" },
     installTime: { name: "Created", hint: "Time of creation" },
     auto_poweron: { name: "Auto power on", hint: "Starts with the pool" },

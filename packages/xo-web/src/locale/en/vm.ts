@@ -26,6 +26,7 @@ export const vm = {
     addresses: "IP addresses",
     tools: "Guest tools",
     uptime: "Running since",
+    folder: "Folder",
     created: "Created",
     taken: "Taken",
     cpus: "vCPUs",
