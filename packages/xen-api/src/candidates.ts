@@ -5,6 +5,8 @@ export class Candidates {
   readonly #configured: readonly Address[];
   #discovered: readonly Address[] = [];
   #preferred: Address | undefined;
+  /** URLs of all addresses; undefined: they have changed. Events of a large pool ask for each host. */
+  #known: ReadonlySet<string> | undefined;
 
   /** @param persisted addresses discovered by an earlier run */
   constructor(
@@ -33,8 +35,8 @@ export class Candidates {
 
   /** Is the address that of a known member? */
   isKnown(address: Address): boolean {
-    const url = addressUrl(address);
-    return this.list().some((item) => addressUrl(item) === url);
+    this.#known ??= new Set(this.list().map(addressUrl));
+    return this.#known.has(addressUrl(address));
   }
 
   /**
@@ -52,17 +54,20 @@ export class Candidates {
 
   prefer(address: Address): void {
     this.#preferred = address;
+    this.#known = undefined;
   }
 
   /** Replaces the discovered addresses. @returns whether they changed */
   setDiscovered(members: readonly Address[]): boolean {
     const before = urls(this.#discovered);
     this.#discovered = members;
+    this.#known = undefined;
     return before !== urls(members);
   }
 
   remove(address: Address): void {
     const url = addressUrl(address);
+    this.#known = undefined;
     this.#discovered = this.#discovered.filter(
       (item) => addressUrl(item) !== url,
     );
