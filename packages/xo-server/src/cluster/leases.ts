@@ -242,7 +242,7 @@ export class Leases {
   }
 
   async #takeFree(): Promise<void> {
-    const { store, self, isShared } = this.#options;
+    const { store, self, servers, isShared } = this.#options;
     const requested = [...this.#entries.values()].filter(
       (entry) => !entry.lease && this.#mayTake(entry),
     );
@@ -253,9 +253,7 @@ export class Leases {
       if (!isFree) entry.freeSince = undefined;
       return isFree;
     });
-    await this.#takeAll(
-      inServerOrder(open, self.owner, this.#options.servers()),
-    );
+    await this.#takeAll(inServerOrder(open, self.owner, servers()));
   }
 
   async #takeAll(open: readonly Entry[]): Promise<void> {
