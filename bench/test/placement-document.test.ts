@@ -38,7 +38,7 @@ t.test("targets are met or missed by the medians", async (t) => {
     reportOf([["scenario", "scenario, required", [scenario]]]),
   );
   t.match(document, "required: full plan: at most 500 ms | 400 ms | met |");
-  t.match(document, "plan mended: at most 50 ms | 60.0 ms | **missed** |");
+  t.match(document, "plan repaired: at most 50 ms | 60.0 ms | **missed** |");
   t.match(document, "100,000 VMs: at most 10000 ms | - | not measured |");
 });
 

@@ -33,7 +33,7 @@ function scenarioPart(
   if (scenarios.length === 0 && pacemaker === undefined) return [];
   return [
     "## The scenario",
-    "100 hosts; 100 sets of 100 clones with anti-affinity, one of each set on every host; a host that each set likes best. Anti-affinity is required (then nothing can restart when a host is out, and the plan proves why) or preferred (then all of the host's VMs restart). One host out: the plan is mended, or the failover of what runs is planned. All: the failovers of each host in turn.",
+    "100 hosts; 100 sets of 100 clones with anti-affinity, one of each set on every host; a host that each set likes best. Anti-affinity is required (then nothing can restart when a host is out, and the plan proves why) or preferred (then all of the host's VMs restart). One host out: the plan is repaired, or the failover of what runs is planned. All: the failovers of each host in turn.",
     table(scenarioColumns, scenarios),
     ...(pacemaker === undefined
       ? []
@@ -139,8 +139,8 @@ const scenarioColumns: readonly Column[] = [
   ["full plan, ms", ms("ms")],
   ["CPU, ms", ms("cpuMs")],
   ["placed", count("placed")],
-  ["mended, ms", ms("mendMs")],
-  ["CPU, ms", ms("mendCpuMs")],
+  ["repaired, ms", ms("repairMs")],
+  ["CPU, ms", ms("repairCpuMs")],
   ["places that changed", count("moved")],
   ["failover, ms", ms("failoverMs")],
   ["CPU, ms", ms("failoverCpuMs")],

@@ -32,7 +32,7 @@ function scenarioTargets(kind: string, result: Result | undefined): Target[] {
   const ms = (name: string) => figureOf(result, name);
   return [
     atMostMs(`Story, apart is ${kind}: full plan`, FULL_PLAN_MS, ms("ms")),
-    atMostMs("one host out, plan mended", ONE_OUT_MS, ms("mendMs")),
+    atMostMs("one host out, plan repaired", ONE_OUT_MS, ms("repairMs")),
     atMostMs("one host out, failover planned", ONE_OUT_MS, ms("failoverMs")),
     atMostMs("all single failures", ALL_FAILURES_MS, ms("allMs")),
   ];

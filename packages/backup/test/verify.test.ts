@@ -2,7 +2,7 @@ import { randomFillSync } from "node:crypto";
 import t from "tap";
 import { Repository, verifyRepository, writeBackup } from "../src/index.js";
 import { packFile } from "../src/format/pack-layout.js";
-import { mendPacks } from "../src/verify/mend-packs.js";
+import { repairPacks } from "../src/verify/repair-packs.js";
 import { BLOCK, MemoryDisk } from "./memory-disk.js";
 import { MemoryStorage } from "./memory-storage.js";
 import { readBackupDisk } from "./repository-content.js";
@@ -153,20 +153,20 @@ async function newDamagedBackup() {
   };
 }
 
-t.test("without parity, a copy in another repository mends", async (t) => {
+t.test("without parity, a copy in another repository repairs", async (t) => {
   const { storage, repository, id, second, copies, disk, right, damaged } =
     await newDamagedBackup();
   await t.rejects(readBackupDisk(repository, id), { code: "missing" });
   const options = { packs: damaged, source: second, copies };
-  const mended = await mendPacks(repository, options);
-  t.same(mended, damaged.map(packFile));
-  for (const file of mended)
+  const repaired = await repairPacks(repository, options);
+  t.same(repaired, damaged.map(packFile));
+  for (const file of repaired)
     t.ok(storage.files.get(file)!.equals(right.get(file)!), "byte for byte");
   t.same((await verifyRepository(repository)).findings, []);
   t.ok((await readBackupDisk(repository, id)).equals(disk.bytes));
 });
 
-t.test("a copy of another content mends nothing", async (t) => {
+t.test("a copy of another content repairs nothing", async (t) => {
   const { storage, repository, id, second, disks, disk, damaged } =
     await newDamagedBackup();
   for (let at = 0; at < disk.size; at += MIB) disk.bytes[at + 9]! ^= 1;
@@ -176,13 +176,13 @@ t.test("a copy of another content mends nothing", async (t) => {
     ["removed", other.id],
   ]);
   const options = { packs: damaged, source: second, copies };
-  t.same(await mendPacks(repository, options), []);
+  t.same(await repairPacks(repository, options), []);
   t.notOk(storage.files.has(packFile(damaged[0]!)));
 });
 
-t.test("a pack that no backup needs any more is not mended", async (t) => {
+t.test("a pack that no backup needs any more is not repaired", async (t) => {
   const { repository, id, second, copies, damaged } = await newDamagedBackup();
   await repository.removeBackups([id]);
   const options = { packs: damaged, source: second, copies };
-  t.same(await mendPacks(repository, options), []);
+  t.same(await repairPacks(repository, options), []);
 });

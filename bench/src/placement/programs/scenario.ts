@@ -17,8 +17,8 @@ const host = model.hosts[model.hosts.length >> 1]!.id;
 const index = timed(() => indexPool(model));
 const plan = timed(() => planStarts(index.value));
 const planned = plan.value;
-const mend = timed(() => updatePlan(planned, { kind: "host-down", host }));
-const mended = mend.value.plan;
+const repair = timed(() => updatePlan(planned, { kind: "host-down", host }));
+const repaired = repair.value.plan;
 const running = indexPool(afterStarts(model, planned.plan));
 const failover = timed(() => planFailover(running, [host]));
 const all = timed(() =>
@@ -30,11 +30,12 @@ reportFigures({
   indexMs: index.ms,
   planMs: plan.ms,
   placed: planned.plan.actions.length,
-  mendMs: mend.ms,
-  mendCpuMs: mend.cpuMs,
-  restarts: mended.actions.filter(({ purpose }) => purpose !== "start").length,
-  moved: changedHosts(planned.plan, mended),
-  unplacedVms: mended.unplaced.length,
+  repairMs: repair.ms,
+  repairCpuMs: repair.cpuMs,
+  restarts: repaired.actions.filter(({ purpose }) => purpose !== "start")
+    .length,
+  moved: changedHosts(planned.plan, repaired),
+  unplacedVms: repaired.unplaced.length,
   failoverMs: failover.ms,
   failoverCpuMs: failover.cpuMs,
   failoverRestarts: failover.value.actions.length,

@@ -52,9 +52,9 @@ export interface MirrorResult extends OrderResult {
   readonly sourceAnchor: Anchor;
 }
 
-export interface MendResult extends OrderResult {
+export interface RepairResult extends OrderResult {
   /** Files that are again what they were. */
-  readonly mended: readonly string[];
+  readonly repaired: readonly string[];
 }
 
 /** What one disk cost; `read`, `changed`, `stored`, `compared` in bytes, `mismatches` in blocks. */

@@ -25,7 +25,7 @@ import type {
 import { runBackup } from "./run-backup.js";
 import { runBackupToSeveral } from "./run-backup-to-several.js";
 import { runBenchmark } from "./run-benchmark.js";
-import { runMend } from "./run-mend.js";
+import { runRepair } from "./run-repair.js";
 import { runMirror } from "./run-mirror.js";
 import { runRestore } from "./run-restore.js";
 import type {
@@ -41,7 +41,7 @@ const WITH_CHUNKS: ReadonlySet<WorkOperation["type"]> = new Set([
   "backup",
   "backup-to-several",
   "mirror",
-  "mend",
+  "repair",
   "restore",
 ]);
 
@@ -119,8 +119,8 @@ async function runOperation(
         onProgress: (checked) => onProgress({ checked }),
       });
     }
-    case "mend":
-      return runMend(repository, operation, context);
+    case "repair":
+      return runRepair(repository, operation, context);
     case "remove":
       await repository.removeBackups(operation.backups);
       return {};

@@ -20,7 +20,7 @@ export type WorkOperation =
   | DescribeOperation
   | InspectOperation
   | VerifyOperation
-  | MendOperation
+  | RepairOperation
   | RemoveOperation
   | CollectOperation
   | AddPassphraseOperation
@@ -153,9 +153,9 @@ export interface VerifyOperation {
   readonly first?: NonNullable<VerifyOptions["first"]>;
 }
 
-/** Restores damaged packs from copies in another repository. Result: `MendResult`. */
-export interface MendOperation {
-  readonly type: "mend";
+/** Restores damaged packs from copies in another repository. Result: `RepairResult`. */
+export interface RepairOperation {
+  readonly type: "repair";
   /** Names of packs that verification could not repair. */
   readonly packs: readonly string[];
   /** The repository that has copies. */

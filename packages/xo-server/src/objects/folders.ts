@@ -14,6 +14,9 @@ const SEPARATOR = ";";
 /** Folders that are named in an error. */
 const MOST_NAMED = 20;
 
+/** Folders that a wrong path is compared with: of 1,024 characters each, in about 30 ms. */
+const MOST_COMPARED = 1_000;
+
 export interface Folder {
   readonly folder: string;
   /** Number of VMs in it, without those in folders below. */
@@ -79,7 +82,7 @@ export function checkKnownFolder(
 
 function nearestTo(path: string, known: readonly string[]): string {
   if (known.length === 0) return "there are no folders";
-  const nearest = closest(path, [...known]);
+  const nearest = closest(path, known.slice(0, MOST_COMPARED));
   if (isTypingError(path, nearest)) return `did you mean "${nearest}"?`;
   const named = known.slice(0, MOST_NAMED).join(", ");
   const more = known.length > MOST_NAMED ? ", ..." : "";

@@ -56,7 +56,7 @@ export class RandomPool {
     else if (roll === 6 && vm !== undefined) pool.vms.delete(vm);
     else if (roll === 7 && vm !== undefined)
       pool.vms.get(vm)!.tags = this.#pickBelow(2) === 0 ? ["stay"] : [];
-    else if (roll === 8) this.#failOrMend(host!);
+    else if (roll === 8) this.#failOrRepair(host!);
     else if (roll === 9)
       pool.rollingSince =
         pool.rollingSince === undefined ? clock.now() : undefined;
@@ -112,7 +112,7 @@ export class RandomPool {
   }
 
   /** What ran there starts elsewhere, as far as there is room, as HA would have it. */
-  #failOrMend(id: string): void {
+  #failOrRepair(id: string): void {
     const { pool } = this.#bench;
     const host = pool.hosts.get(id)!;
     const up = [...pool.hosts.values()].filter(({ isUp }) => isUp).length;

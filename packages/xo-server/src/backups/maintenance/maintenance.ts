@@ -7,7 +7,7 @@ import type { Tasks } from "../../tasks/tasks.js";
 import type { Archives } from "../archives/archives.js";
 import type { Repositories } from "../repositories/repositories.js";
 import type { RepositoryRecord } from "../repositories/repository-record.js";
-import { mendFromCopies } from "./mend-from-copies.js";
+import { repairFromCopies } from "./repair-from-copies.js";
 import {
   beginVerification,
   endVerification,
@@ -127,7 +127,7 @@ export class Maintenance {
             work.progress(Math.min(0.99, checked / total)),
         },
       );
-      const result = await mendFromCopies(
+      const result = await repairFromCopies(
         this.#options,
         { id, result: found },
         work,

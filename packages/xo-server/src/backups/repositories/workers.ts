@@ -21,7 +21,7 @@ export interface WorkerRunOptions {
 
 /** Orders that last long: they read or write data. */
 const LONG = new Set([
-  ...["backup", "backup-to-several", "mirror", "mend", "restore"],
+  ...["backup", "backup-to-several", "mirror", "repair", "restore"],
   ...["verify", "collect", "benchmark"],
 ]);
 /** Workers for all other orders: a list does not wait for backups. */

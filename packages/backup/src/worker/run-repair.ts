@@ -1,27 +1,27 @@
 import type { Repository } from "../repository/repository.js";
 import { openStorage } from "../storage/open-storage.js";
-import { mendPacks } from "../verify/mend-packs.js";
+import { repairPacks } from "../verify/repair-packs.js";
 import { credentialsOf, openRepository } from "./open-repository.js";
 import type { OrderContext } from "./order-context.js";
-import type { MendResult } from "./order-results.js";
-import type { MendOperation } from "./work-order.js";
+import type { RepairResult } from "./order-results.js";
+import type { RepairOperation } from "./work-order.js";
 
 /** @throws RepositoryError */
-export async function runMend(
+export async function runRepair(
   repository: Repository,
-  { packs, source: place, copies }: MendOperation,
+  { packs, source: place, copies }: RepairOperation,
   { signal }: OrderContext,
-): Promise<Omit<MendResult, "anchor">> {
+): Promise<Omit<RepairResult, "anchor">> {
   const source = await openRepository(
     openStorage(place.storage),
     credentialsOf(place),
     place.anchor,
   );
-  const mended = await mendPacks(repository, {
+  const repaired = await repairPacks(repository, {
     packs,
     source,
     copies: new Map(Object.entries(copies)),
     signal,
   });
-  return { mended };
+  return { repaired };
 }

@@ -1,4 +1,4 @@
-import type { Finding, MendResult, VerifyResult } from "@xo-server/backup";
+import type { Finding, RepairResult, VerifyResult } from "@xo-server/backup";
 import type { Logger } from "@xo-server/kit";
 import type { TaskContext } from "../../tasks/task-context.js";
 import type { Archives } from "../archives/archives.js";
@@ -6,7 +6,7 @@ import type { MirrorProperty } from "../mirror/mirror-index.js";
 import type { Repositories } from "../repositories/repositories.js";
 import type { RepositoryRecord } from "../repositories/repository-record.js";
 
-export interface MendParts {
+export interface RepairParts {
   readonly repositories: Pick<Repositories, "all" | "get" | "placeOf" | "run">;
   readonly archives: Pick<Archives, "list">;
   readonly logger: Pick<Logger, "warn">;
@@ -20,8 +20,8 @@ const PACK = /^packs\/..\/([0-9a-f]{64})$/;
  * @param id of the repository that was verified
  * @returns the result with what is repaired now
  */
-export async function mendFromCopies(
-  parts: MendParts,
+export async function repairFromCopies(
+  parts: RepairParts,
   { id, result }: { readonly id: string; readonly result: VerifyResult },
   { signal }: Pick<TaskContext, "signal">,
 ): Promise<VerifyResult> {
@@ -40,17 +40,17 @@ export async function mendFromCopies(
     if (copies.length === 0) continue;
     const packs = open.map(({ file }) => PACK.exec(file)![1]!);
     try {
-      const { mended } = await repositories.run<MendResult>(
+      const { repaired: files } = await repositories.run<RepairResult>(
         id,
         {
-          type: "mend",
+          type: "repair",
           source: repositories.placeOf(other.id),
           packs,
           copies: Object.fromEntries(copies),
         },
         { signal },
       );
-      for (const file of mended) repaired.add(file);
+      for (const file of files) repaired.add(file);
     } catch (error) {
       signal.throwIfAborted();
       logger.warn(
@@ -67,7 +67,7 @@ export async function mendFromCopies(
 
 /** Ids of backups of `other` with the same content, by those of `record`. */
 async function copiesBetween(
-  archives: MendParts["archives"],
+  archives: RepairParts["archives"],
   record: RepositoryRecord,
   other: RepositoryRecord,
 ): Promise<ReadonlyMap<string, string>> {

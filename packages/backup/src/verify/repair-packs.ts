@@ -9,7 +9,7 @@ import type { Repository } from "../repository/repository.js";
 import { listAll } from "../storage/storage.js";
 import { isQuarantinedAs } from "./quarantine.js";
 
-export interface MendOptions {
+export interface RepairOptions {
   /** Names of damaged packs that verification has moved to quarantine/. */
   readonly packs: readonly string[];
   /** The repository that has copies. */
@@ -33,29 +33,29 @@ interface ChunkContent {
  * another version of zstd has written it.
  * @returns the files that were restored
  */
-export async function mendPacks(
+export async function repairPacks(
   repository: Repository,
-  { packs, source, copies, signal }: MendOptions,
+  { packs, source, copies, signal }: RepairOptions,
 ): Promise<string[]> {
   const { storage } = repository;
   const moved = await listAll(storage, "quarantine");
-  const mended: string[] = [];
+  const repaired: string[] = [];
   for (const name of packs) {
     signal?.throwIfAborted();
     const file = packFile(name);
     for (const { name: quarantined } of moved) {
       if (!isQuarantinedAs(quarantined, file)) continue;
       const bytes = await storage.read(quarantined);
-      const mender = new PackMender(repository, { name, source, copies });
-      if (!(await mender.mend(bytes, signal))) continue;
-      if (await isNeeded(repository, name, mender.needing)) {
+      const repairer = new PackRepairer(repository, { name, source, copies });
+      if (!(await repairer.repair(bytes, signal))) continue;
+      if (await isNeeded(repository, name, repairer.needing)) {
         await storage.putIfAbsent(file, [bytes]);
-        mended.push(file);
+        repaired.push(file);
       }
       break;
     }
   }
-  return mended;
+  return repaired;
 }
 
 /** A pack whose deletion was logged meanwhile must not be created again. */
@@ -69,17 +69,17 @@ async function isNeeded(
   return [...needing].some((id) => backups.has(id));
 }
 
-class PackMender {
-  /** Ids of backups that need the pack, known after `mend`. */
+class PackRepairer {
+  /** Ids of backups that need the pack, known after `repair`. */
   readonly needing = new Set<string>();
   readonly #repository: Repository;
   readonly #name: string;
   readonly #source: Repository;
-  readonly #copies: MendOptions["copies"];
+  readonly #copies: RepairOptions["copies"];
 
   constructor(
     repository: Repository,
-    pack: { name: string } & Pick<MendOptions, "source" | "copies">,
+    pack: { name: string } & Pick<RepairOptions, "source" | "copies">,
   ) {
     this.#repository = repository;
     this.#name = pack.name;
@@ -88,7 +88,7 @@ class PackMender {
   }
 
   /** @param bytes of the damaged pack, changed in place @returns whether they are what they were */
-  async mend(bytes: Buffer, signal?: AbortSignal): Promise<boolean> {
+  async repair(bytes: Buffer, signal?: AbortSignal): Promise<boolean> {
     const name = this.#name;
     const read = async (offset: number, length: number) =>
       bytes.subarray(offset, offset + length);
