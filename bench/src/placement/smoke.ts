@@ -3,7 +3,7 @@ import type { Section } from "./placement-rows.js";
 
 /** Of every row of a section. */
 const FIGURES: Readonly<Record<Section, readonly string[]>> = {
-  scenario: ["ms", "cpuMs", "mendMs", "failoverMs", "allMs", "survived"],
+  scenario: ["ms", "cpuMs", "repairMs", "failoverMs", "allMs", "survived"],
   pacemaker: ["ms", "outMs"],
   curve: ["ms", "warmMs", "bytesPerVm"],
   evacuation: ["ms", "actions"],
