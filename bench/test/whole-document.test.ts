@@ -16,6 +16,7 @@ const figures = {
   allMs: 900,
   healthP99Ms: 12,
   healthLongestMs: 40,
+  settleCpuMsPerSecond: 75,
   restCpuMsPerSecond: 25,
   rssBytes: 420e6,
 };

@@ -111,8 +111,12 @@ async function measureFleet(fleet: Fleet, smoke: boolean): Promise<Figures> {
     const config = join(folder, "config.yaml");
     const pools = simulator?.pools ?? [];
     await writeFile(config, toConfig(join(folder, "data"), pools));
-    const restMs = smoke ? 200 : 20_000;
-    const start = { config, vms: fleet.vms, restMs };
+    const start = {
+      config,
+      vms: fleet.vms,
+      settleMs: smoke ? 200 : 30_000,
+      restMs: smoke ? 200 : 20_000,
+    };
     const cold = await measureStart(start);
     const warm = await measureStart(start);
     return { ...prefixed(cold, "cold"), ...prefixed(warm, "warm") };
