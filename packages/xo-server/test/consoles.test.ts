@@ -248,7 +248,7 @@ t.test("it ends with its pool", async (t) => {
   fake.setState("backing-off");
   t.same(socket.closes, [], "the host may still be there");
   fake.setState("stopped");
-  t.match(socket.closes, [[1008, /not followed/]]);
+  t.match(socket.closes, [[1008, /disconnected/]]);
 });
 
 t.test("a stop ends all runs, and waits until that is recorded", async (t) => {
