@@ -31,6 +31,7 @@ const CI = namesOfTests([
   "packaging/proxies",
   "packaging/release",
   "browser/lists",
+  "browser/lists-accessibility",
 ]);
 
 function namesOfTests(names: readonly string[]): ReadonlySet<string> {
