@@ -38,7 +38,7 @@ function ask(pool: IndexedPool): Readonly<Record<string, unknown>> {
   const planned = planStarts(pool);
   return {
     starts: planned.plan,
-    mended: updatePlan(planned, { kind: "host-down", host }).plan,
+    repaired: updatePlan(planned, { kind: "host-down", host }).plan,
     failover: planFailover(pool, [host]),
     evacuation: planEvacuation(pool, [host]),
     balance: planBalance(pool, policy),

@@ -245,9 +245,9 @@ t.test("updating a plan moves no running VM", async (t) => {
     "it grows: VMs that were to start beside it go elsewhere",
     async (t) => {
       const grown = vm("runs", { host: "h1", memory: 8 * GIB });
-      const mended = updatePlan(started, { kind: "vm", vm: grown });
-      t.same(placeOf(mended), { x: "h2", y: "h2", z: "h2" });
-      t.same(mended.plan.unplaced, []);
+      const repaired = updatePlan(started, { kind: "vm", vm: grown });
+      t.same(placeOf(repaired), { x: "h2", y: "h2", z: "h2" });
+      t.same(repaired.plan.unplaced, []);
     },
   );
 
