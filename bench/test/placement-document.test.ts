@@ -25,7 +25,7 @@ const reportOf = (
 const scenario = {
   ms: 400,
   cpuMs: 450,
-  mendMs: 60,
+  repairMs: 60,
   failoverMs: 20,
   allMs: 2_000,
   survived: 0,
