@@ -129,8 +129,8 @@ const cpu: AlarmRule = {
   },
   forSeconds: 300,
   remindEverySeconds: 7_200,
-  tellsEnd: false,
-  sendTo: [
+  notifyOnClear: false,
+  targets: [
     { kind: "e-mail", id: "m", addresses: ["a@b.org", "c@d.org"] },
     { kind: "web-hook", id: "h", url: "https://x/y", isSigned: true },
   ],
@@ -149,8 +149,8 @@ t.test("a viewed rule stays unchanged", async (t) => {
     forSeconds: 300,
     on: cpu.on,
     remindEverySeconds: 7_200,
-    tellsEnd: false,
-    sendTo: [
+    notifyOnClear: false,
+    targets: [
       { kind: "e-mail", id: "m", addresses: ["a@b.org", "c@d.org"] },
       { kind: "web-hook", id: "h", url: "https://x/y" },
     ],
@@ -220,7 +220,7 @@ t.test("the address of a chat service is stored, not shown", async (t) => {
   const secretUrl = "https://hooks.slack.example/services/T/B/x";
   const typed = { ...entries, targets: [{ ...slack, secretUrl }] };
   t.match(toRule(typed), {
-    sendTo: [{ kind: "slack", label: "#ops", secretUrl }],
+    targets: [{ kind: "slack", label: "#ops", secretUrl }],
   });
   const stored = {
     id: "s",
@@ -229,10 +229,10 @@ t.test("the address of a chat service is stored, not shown", async (t) => {
   } as const;
   const kept = toRuleEntries({
     ...cpu,
-    sendTo: [{ ...stored, label: "#ops", hasToken: false }],
+    targets: [{ ...stored, label: "#ops", hasToken: false }],
   });
   t.same(ruleInputErrors(kept), {});
-  t.same(toRule(kept)["sendTo"], [{ id: "s", kind: "slack", label: "#ops" }]);
+  t.same(toRule(kept)["targets"], [{ id: "s", kind: "slack", label: "#ops" }]);
   const ntfy = { ...newTarget("ntfy"), secretUrl: "https://ntfy.example" };
   t.match(ruleInputErrors({ ...kept, targets: [ntfy] }), { target0: "topic" });
 });

@@ -7,7 +7,7 @@ import type { RepositoryContext } from "./repository-context.js";
 export interface AlarmNotice {
   readonly id: string;
   readonly ruleId: string;
-  /** Id in `sendTo` of the rule. */
+  /** Id of the target in the rule. */
   readonly targetId: string;
   /** JSON. */
   readonly body: unknown;

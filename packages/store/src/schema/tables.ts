@@ -237,7 +237,7 @@ export interface AlarmRow {
 export interface AlarmNoticeRow {
   id: string;
   rule_id: string;
-  /** Id in `sendTo` of the rule. */
+  /** Id of the target in the rule. */
   target_id: string;
   body_json: string;
   attempts: number;

@@ -112,20 +112,29 @@ export function toAlarmRule({
   updatedAt,
 }: StoredAlarmRule): AlarmRule {
   // Written by this module only, possibly by release 0.1.
-  const { sendTo, tellsEnd, ...current } = body as AlarmRuleBody &
-    OldRuleMembers;
-  return {
-    id,
-    name,
-    updatedAt,
-    ...current,
-    targets: current.targets ?? sendTo ?? [],
-    notifyOnClear: current.notifyOnClear ?? tellsEnd ?? true,
-  };
+  const current = toCurrentNames(body as StoredBody);
+  return { id, name, updatedAt, targets: [], notifyOnClear: true, ...current };
 }
 
-/** Names of release 0.1, which stored rules and imported configurations have. */
-interface OldRuleMembers {
-  readonly sendTo?: readonly Target[];
+type StoredBody = Omit<AlarmRuleBody, "targets" | "notifyOnClear"> &
+  Partial<AlarmRuleBody> &
+  DeprecatedMembers;
+
+/** Names of release 0.1, which clients, stored rules and imported configurations have. */
+interface DeprecatedMembers {
+  readonly sendTo?: readonly unknown[];
   readonly tellsEnd?: boolean;
+}
+
+/** Replaces deprecated names; members with the current names take precedence. */
+export function toCurrentNames<T extends DeprecatedMembers>({
+  sendTo: targets,
+  tellsEnd: notifyOnClear,
+  ...current
+}: T): Omit<T, keyof DeprecatedMembers> {
+  return {
+    ...(targets === undefined ? {} : { targets }),
+    ...(notifyOnClear === undefined ? {} : { notifyOnClear }),
+    ...current,
+  };
 }

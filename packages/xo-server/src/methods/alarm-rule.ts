@@ -8,6 +8,7 @@ import {
 import {
   ruleMembers,
   toAlarmRule,
+  toCurrentNames,
   type AlarmRule,
 } from "../alarms/alarm-rule.js";
 import { MAX_TARGETS, splitTargets } from "../notifications/split-targets.js";
@@ -25,7 +26,7 @@ const targets = Type.Array(TargetInput, {
     "E-mail addresses, web hooks and chat services (Slack, Microsoft Teams, Mattermost, ntfy) that are notified. `secretHeaders`, `secret` (the key that signs messages), `secretUrl` and `secretToken` are never returned.",
 });
 /** Names of release 0.1, still accepted. */
-const oldMembers = {
+const deprecatedMembers = {
   sendTo: Type.Optional({
     ...targets,
     description: "Deprecated: see targets.",
@@ -95,7 +96,13 @@ export const alarmRuleCreate = defineOperation({
   name: "alarmRule.create",
   summary: "Creates an alarm rule. Returns its id.",
   params: Type.Object(
-    { name, on, ...optional, targets: Type.Optional(targets), ...oldMembers },
+    {
+      name,
+      on,
+      ...optional,
+      targets: Type.Optional(targets),
+      ...deprecatedMembers,
+    },
     closed,
   ),
   result: Type.String(),
@@ -104,10 +111,8 @@ export const alarmRuleCreate = defineOperation({
     exposure: "confirm",
     status: 201,
   }),
-  async handler(
-    { name: ruleName, sendTo, tellsEnd, targets: input = sendTo, ...rest },
-    { services },
-  ) {
+  async handler(params, { services }) {
+    const { name: ruleName, targets: input, ...rest } = toCurrentNames(params);
     if (services.store.alarmRules.size >= MAX_RULES)
       throw new XoError("LIMIT_REACHED", {
         limit: MAX_RULES,
@@ -115,7 +120,7 @@ export const alarmRuleCreate = defineOperation({
       });
     checkCondition(rest.on, services.catalog);
     const { secrets, ...split } = splitTargets(input ?? []);
-    const body = { ...toCurrent(tellsEnd), ...rest, ...split };
+    const body = { ...rest, ...split };
     const { id } = await services.store.alarmRules.create({
       name: ruleName,
       body: toRuleBody(withNewRuleDefaults(body)),
@@ -138,7 +143,7 @@ export const alarmRuleSet = defineOperation({
       on: Type.Optional(on),
       ...optional,
       targets: Type.Optional(targets),
-      ...oldMembers,
+      ...deprecatedMembers,
     },
     closed,
   ),
@@ -148,11 +153,8 @@ export const alarmRuleSet = defineOperation({
     exposure: "confirm",
     status: 204,
   }),
-  async handler(
-    { id: ruleId, name: newName, sendTo, tellsEnd, targets: input, ...patch },
-    context,
-  ) {
-    const given = input ?? sendTo;
+  async handler({ id: ruleId, name: newName, ...members }, context) {
+    const { targets: given, ...patch } = toCurrentNames(members);
     const old = findAlarmRule(context, ruleId);
     if (patch.on !== undefined)
       checkCondition(patch.on, context.services.catalog);
@@ -162,7 +164,7 @@ export const alarmRuleSet = defineOperation({
     };
     const { secrets, ...split } =
       given === undefined ? before : splitTargets(given, before);
-    const changes = { ...toCurrent(tellsEnd), ...patch, ...split };
+    const changes = { ...patch, ...split };
     await context.services.store.alarmRules.replace(ruleId, {
       name: newName ?? old.name,
       body: toRuleBody({ ...old, ...changes }),
@@ -190,10 +192,6 @@ export const alarmRuleDelete = defineOperation({
     return true;
   },
 });
-
-function toCurrent(tellsEnd: boolean | undefined) {
-  return tellsEnd === undefined ? {} : { notifyOnClear: tellsEnd };
-}
 
 const toPublic = async (
   { services }: Pick<OperationContext, "services">,

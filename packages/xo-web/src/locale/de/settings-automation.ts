@@ -148,7 +148,7 @@ export const settingsAutomation: Pick<
     isOn: "Aktiviert",
     name: "Regel",
     severity: "Schweregrad",
-    sendTo: "Benachrichtigen",
+    targets: "Benachrichtigen",
     open: "Offene Alarme",
     switch: "Regel {name} aktiviert",
     actions: "Aktionen für {name}",
@@ -229,7 +229,7 @@ export const settingsAutomation: Pick<
     forHint: "Kürzere Zustände lösen keinen Alarm aus.",
     remind: "Erinnerungsintervall (Stunden)",
     remindHint: "Bis der Alarm bestätigt ist; 0: keine Erinnerungen.",
-    tellsEnd: "Bei Ende benachrichtigen",
+    notifyOnClear: "Bei Ende benachrichtigen",
     targetKinds: {
       "e-mail": "E-Mail",
       slack: "Slack",

@@ -140,7 +140,7 @@ export const settingsAutomation = {
     isOn: "Enabled",
     name: "Rule",
     severity: "Severity",
-    sendTo: "Notify",
+    targets: "Notify",
     open: "Open alarms",
     switch: "Rule {name} enabled",
     actions: "Actions for {name}",
@@ -221,7 +221,7 @@ export const settingsAutomation = {
     forHint: "Shorter conditions raise no alarm.",
     remind: "Reminder interval (hours)",
     remindHint: "Until the alarm is acknowledged; 0: no reminders.",
-    tellsEnd: "Notify when cleared",
+    notifyOnClear: "Notify when cleared",
     targetKinds: {
       "e-mail": "E-mail",
       slack: "Slack",

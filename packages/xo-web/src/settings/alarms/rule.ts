@@ -20,8 +20,8 @@ export interface AlarmRule {
   readonly on: Condition;
   readonly forSeconds: number;
   readonly remindEverySeconds: number;
-  readonly tellsEnd: boolean;
-  readonly sendTo: readonly AlarmTarget[];
+  readonly notifyOnClear: boolean;
+  readonly targets: readonly AlarmTarget[];
   readonly open: number;
   readonly others: number;
   readonly problem?: string;
@@ -121,7 +121,7 @@ export interface AlarmRuleEntries {
   clearsAt: string;
   forMinutes: string;
   remindHours: string;
-  tellsEnd: boolean;
+  notifyOnClear: boolean;
   targets: TargetEntries[];
 }
 
@@ -152,8 +152,8 @@ export function toEntries(rule: AlarmRule | undefined): AlarmRuleEntries {
     clearsAt: typed(on.clearsAt),
     forMinutes: String(round((rule?.forSeconds ?? 300) / 60)),
     remindHours: String(round((rule?.remindEverySeconds ?? 0) / 3600)),
-    tellsEnd: rule?.tellsEnd ?? true,
-    targets: (rule?.sendTo ?? []).map(toTargetEntries),
+    notifyOnClear: rule?.notifyOnClear ?? true,
+    targets: (rule?.targets ?? []).map(toTargetEntries),
   };
 }
 
@@ -215,11 +215,11 @@ export function toRule(
     name: entries.name.trim(),
     enabled: entries.enabled,
     severity: entries.severity,
-    tellsEnd: entries.tellsEnd,
+    notifyOnClear: entries.notifyOnClear,
     on: toCondition(entries),
     forSeconds: Math.round(toNumber(entries.forMinutes) * 60),
     remindEverySeconds: Math.round(toNumber(entries.remindHours) * 3600),
-    sendTo: entries.targets.map(toTarget),
+    targets: entries.targets.map(toTarget),
   };
 }
 
