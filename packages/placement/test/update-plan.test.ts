@@ -34,7 +34,7 @@ interface Step {
 }
 
 /** Pools with one change after another, and the plan updated each time. */
-function* mendings(shape: PoolShape, usual: number): Generator<Step> {
+function* updatedPlans(shape: PoolShape, usual: number): Generator<Step> {
   for (const seed of seeds(usual)) {
     const random = new SeededRandom(seed);
     let model = randomPool(seed, shape);
@@ -61,7 +61,7 @@ for (const [name, shape, usual] of [
   t.test(
     `an updated plan equals a new plan of the changed pool: ${name}`,
     async (t) => {
-      for (const { seed, what, model, plan } of mendings(shape, usual)) {
+      for (const { seed, what, model, plan } of updatedPlans(shape, usual)) {
         const wrong = checkPlan(model, plan);
         if (wrong.length > 0)
           return t.fail(
@@ -75,7 +75,7 @@ for (const [name, shape, usual] of [
   t.test(
     `it covers all VMs that are not running, and no others: ${name} pools`,
     async (t) => {
-      for (const { seed, what, model, plan } of mendings(shape, usual)) {
+      for (const { seed, what, model, plan } of updatedPlans(shape, usual)) {
         const ids = [...plan.actions, ...plan.unplaced].map(({ vm }) => vm);
         const halted = model.vms
           .map(({ id }) => id)
@@ -95,7 +95,10 @@ t.test(
     let kept = 0;
     // A VM that was ejected for another one, which was then removed.
     const needless: string[] = [];
-    for (const { seed, what, model, before, plan } of mendings(small, 100)) {
+    for (const { seed, what, model, before, plan } of updatedPlans(
+      small,
+      100,
+    )) {
       const now = new Map(plan.actions.map(({ vm, to }) => [vm, to]));
       const then = afterPlan(model, plan);
       for (const { vm, to } of before.actions) {
@@ -132,7 +135,7 @@ function couldStay(
 }
 
 t.test("no VM that fits is reported as proven infeasible", async (t) => {
-  for (const { seed, what, model, plan } of mendings(small, 100)) {
+  for (const { seed, what, model, plan } of updatedPlans(small, 100)) {
     if (plan.unplaced.length === 0 || !plan.isProven) continue;
     const halted = model.vms
       .map(({ id }) => id)
