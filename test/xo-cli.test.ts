@@ -154,7 +154,7 @@ t.test(
     for (let attempt = 0; attempt < 3; attempt++) {
       const args = ["call", "vm.import", `sr=${sr!.id}`, `@=${file}`];
       const { output, code } = await run(args);
-      t.match(output, /this is no XVA/);
+      t.match(output, /not a valid XVA file/);
       t.equal(code, 1);
     }
   },

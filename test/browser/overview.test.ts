@@ -140,6 +140,54 @@ t.test(
       t.same(consoleErrors, []);
     });
 
+    t.test(
+      "a narrow header does not move while its menus are loaded",
+      LIMIT,
+      async (t) => {
+        const { page } = await open(t, "/", narrow);
+        const account = page.getByRole("button", { name: /: account, theme/ });
+        await account.waitFor();
+        const search = page.getByRole("button", {
+          name: /^Search and actions/,
+        });
+        const { x } = (await search.boundingBox())!;
+        let release = () => undefined as void;
+        const released = new Promise<void>((resolve) => (release = resolve));
+        await page.route(/(AccountMenu|TasksTray)[^/]*\.js/, async (route) => {
+          await released;
+          await route.continue();
+        });
+        await page.reload();
+        await search.waitFor();
+        t.equal(await account.count(), 0, "not loaded");
+        t.equal((await search.boundingBox())!.x, x);
+        release();
+        await account.waitFor();
+        t.equal((await search.boundingBox())!.x, x);
+      },
+    );
+
+    t.test("large figures of a legend do not overlap", LIMIT, async (t) => {
+      const [vm] = await list("vms", "power_state:Running");
+      const path = `/vms/${vm!.id}/statistics`;
+      const { main } = await open(t, path, narrow);
+      const cpu = main.getByRole("region", { name: "CPU", exact: true });
+      await cpu.getByRole("row", { name: /All cores.*\d+%/ }).waitFor();
+      const cut = await cpu.getByRole("table").evaluate((table) => {
+        const cells = Array.from(table.querySelectorAll("tbody td"));
+        for (const cell of cells) cell.textContent = "1,234,567 MiB/s";
+        const { right } = table.closest("section")!.getBoundingClientRect();
+        return cells
+          .filter(
+            (cell) =>
+              cell.scrollWidth > cell.clientWidth ||
+              cell.getBoundingClientRect().right > right,
+          )
+          .map((cell) => `${cell.scrollWidth} in ${cell.clientWidth}`);
+      });
+      t.same(cut, []);
+    });
+
     for (const view of [wide, narrow])
       t.test(
         `no accessibility violations, ${view.colorScheme}, ${view.width}`,

@@ -1,3 +1,4 @@
+import { makeLoopbackCertificate } from "@xo-server/certificate";
 import { XapiError, XoError } from "@xo-server/model";
 import t, { type Test } from "tap";
 import { BulkRuns } from "../src/bulk/bulk-runs.js";
@@ -589,6 +590,39 @@ t.test("data of hosts about themselves", async (t) => {
     currentBiosVersion: "1.2",
   });
   t.equal(await run("host.isHostServerTimeConsistent", { host: "h1" }), false);
+});
+
+/** As hosts of XenServer 6 have it: RSA with 1,024 bits. */
+const rsa1024 = `-----BEGIN CERTIFICATE-----
+MIIB+jCCAWOgAwIBAgIUX+50EAAjjNU4Ao05XpvfGKtWZskwDQYJKoZIhvcNAQEL
+BQAwDjEMMAoGA1UEAwwDb2xkMCAXDTI2MTEyODEyNDIwNloYDzIxMjYxMTA0MTI0
+MjA2WjAOMQwwCgYDVQQDDANvbGQwgZ8wDQYJKoZIhvcNAQEBBQADgY0AMIGJAoGB
+ANWUQsJWqOOL5oYp6nipaTM2H4G/ucvSwT67xiM2UDUTpMtgH0qdFIsC6O/W9oBx
+jqVreWbpS/Cl0nua6ec2D6Yv8Q1YNKXKlIiKuhOsIQ9t3mTz8+wh4w99HR3CBEvx
+mYXBeTRjapjxT+wB/AM9Bi9KJdCiRUQYaglSoX79J4xvAgMBAAGjUzBRMB0GA1Ud
+DgQWBBQ81KW2TCMC8J+f1A+QT6AbCmgzYTAfBgNVHSMEGDAWgBQ81KW2TCMC8J+f
+1A+QT6AbCmgzYTAPBgNVHRMBAf8EBTADAQH/MA0GCSqGSIb3DQEBCwUAA4GBAB7Y
+y9GbYZG8jSRAZsQQbEI0oSJeXBGGukcuURBwjlw5OGF+8hPmz+EKTxE+VCAz6Ims
+Z7aRX6X4QkjyWJN0I16WvsdI6OiD12/Vl6WDJEin3QwhWXfl6no0wHjK1aklU4LV
+43aTySpZSn3GWRBDf0+5wX2IYcJ46uZjVp4FLsJe
+-----END CERTIFICATE-----`;
+
+t.test("the TLS key of a host has at least 2,048 bits", async (t) => {
+  for (const [pem, expected] of [
+    [makeLoopbackCertificate().cert, false],
+    [rsa1024, true],
+    ["-----BEGIN CERTIFICATE-----\n-----END CERTIFICATE-----\n", undefined],
+    ["", undefined],
+  ] as const) {
+    const { run } = setUp({ "host.get_server_certificate": () => pem });
+    const asked = run("host.isPubKeyTooShort", { id: "h1" });
+    if (expected !== undefined) t.equal(await asked, expected);
+    else
+      await t.rejects(asked, {
+        code: "UNSUPPORTED",
+        data: { what: "host.isPubKeyTooShort" },
+      });
+  }
 });
 
 /** Parameters that each operation takes, so that only rights are in the way. */

@@ -92,3 +92,48 @@ t.test("ages are texts in the largest fitting unit", async (t) => {
   t.equal(english.ago(185_000), "3 minutes ago");
   t.equal(english.ago(90_000_000), "yesterday");
 });
+
+/** Phrases of earlier versions, and the term of XenServer and of XCP-ng in their place. */
+const oddPhrases: readonly (readonly [odd: RegExp, usual: string])[] = [
+  [/in mind|write down first/i, "quiesce"],
+  [/it goes on from there/i, "include memory"],
+  [/look at it only/i, "read-only"],
+  [/cut the power/i, "force shutdown"],
+  [/takes? (no more|no|more) VMs/i, "enabled, disabled"],
+  [/squeezed/i, "dynamic minimum"],
+  [/hangs on/i, "graphics adapter"],
+  [/the usual one/i, "default"],
+  [/(ask|look) again|look at more/i, "check again, refresh"],
+  [/what is lost is lost|as it was$/i, "reset"],
+  [/is called so|nothing else of it fits/i, "no match"],
+  [/has said nothing/i, "unknown"],
+  [/take it away|put one in/i, "export, import"],
+  [/who has it|what it says/i, "role, privileges"],
+  [/^can do/i, "capabilities"],
+  [
+    /between commas|begin anew|they are made|^made$/i,
+    "comma-separated, created",
+  ],
+  [/rather no/i, "preferred anti-affinity"],
+  [/without a place|leave their host/i, "cannot be evacuated"],
+  [/somebody has seen/i, "acknowledge"],
+  [/^note$/i, "Info"],
+  [/moves begin|out of balance/i, "imbalance detected"],
+  [/breaches|\bmended/i, "violations are corrected"],
+];
+
+t.test("texts use the terms of XenServer and XCP-ng", async (t) => {
+  for (const [path, text] of texts(en)) {
+    const odd = oddPhrases.find(([phrase]) => phrase.test(text));
+    if (odd !== undefined) t.fail(`${path}: "${text}", not ${odd[1]}`);
+  }
+  const all = texts(en)
+    .map(([, text]) => text.toLowerCase())
+    .join("\n");
+  for (const term of [
+    ...["quiesce", "checkpoint", "coordinator", "evacuate", "read-only"],
+    ...["static minimum", "dynamic memory", "acknowledge", "anti-affinity"],
+    ...["revoke", "maintenance", "attach", "detach", "eject"],
+  ])
+    t.ok(all.includes(term), term);
+});

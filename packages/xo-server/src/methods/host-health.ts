@@ -114,11 +114,22 @@ export const hostIsPubKeyTooShort = defineOperation({
   handler: async ({ id }, context) => {
     const { xapi, ref } = on(context, id);
     const pem = await xapi.call("host.get_server_certificate", [ref]);
-    const { asymmetricKeyDetails: key } = new X509Certificate(String(pem))
-      .publicKey;
-    return (key?.modulusLength ?? Infinity) < 2048;
+    return isShort(String(pem));
   },
 });
+
+/** @throws XoError UNSUPPORTED: the host has no readable certificate */
+function isShort(pem: string): boolean {
+  try {
+    const { asymmetricKeyDetails: key } = new X509Certificate(pem).publicKey;
+    return (key?.modulusLength ?? Infinity) < 2048;
+  } catch {
+    throw new XoError("UNSUPPORTED", {
+      what: "host.isPubKeyTooShort",
+      reason: "the certificate of the host cannot be read",
+    });
+  }
+}
 
 /** Seconds. */
 const MAX_CLOCK_OFFSET = 2;

@@ -16,12 +16,12 @@ export function readVhdSize(footer: Buffer): number {
     footer.length === FOOTER_BYTES &&
     footer.toString("latin1", 0, COOKIE.length) === COOKIE &&
     footer.readUInt32BE(64) === checksum(footer);
-  if (!isVhd) throw invalid("this is no dynamic VHD");
+  if (!isVhd) throw invalid("not a valid VHD file");
   if (footer.readUInt32BE(60) !== DYNAMIC)
-    throw invalid("a VHD of differences is no whole disk");
+    throw invalid("only dynamic VHD is supported, not fixed or differencing VHD");
   const size = Number(footer.readBigUInt64BE(48));
   if (!Number.isSafeInteger(size) || size === 0)
-    throw invalid("the VHD's size is none");
+    throw invalid("not a valid VHD file: it has no size");
   return size;
 }
 

@@ -13,5 +13,5 @@ export async function checkXva(body: Readable): Promise<void> {
   const begins = (bytes: Buffer) =>
     start.subarray(0, bytes.length).equals(bytes);
   if (![FIRST, GZIP, ZSTD].some(begins))
-    throw new XoError("INVALID_PARAMETERS", { reason: "this is no XVA" });
+    throw new XoError("INVALID_PARAMETERS", { reason: "not a valid XVA file" });
 }

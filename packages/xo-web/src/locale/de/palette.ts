@@ -29,7 +29,7 @@ export const palette: Messages["palette"] = {
     pools:
       "Hochverfügbarkeit aktivieren, Hochverfügbarkeit deaktivieren, HA, Host hinzufügen, rollierender Neustart, Koordinator, Standard-SR",
     templates: "VM erstellen, in VM umwandeln",
-    snapshots: "zurücksetzen, wiederherstellen",
+    snapshots: "Checkpoint, zurücksetzen, wiederherstellen",
     srs: "Storage, SR, Speicherplatz zurückgewinnen, Wartungsmodus, NFS, iSCSI",
     vdis: "VDI, Disks, anschließen, trennen, vergrößern, Speichermigration, migrieren, importieren",
     networks: "VLAN, Bond, MTU",

@@ -11,7 +11,7 @@ export const health = {
   showAll: "Show {n}",
   showFewer: "Show fewer",
   more: "and {n} more",
-  severities: { error: "Error", warning: "Warning", info: "Note" },
+  severities: { error: "Error", warning: "Warning", info: "Info" },
   columns: { object: "Object", pool: "Pool", detail: "Details" },
   sizes: "{size}, {usage} used",
   used: "{share} of {size} used",

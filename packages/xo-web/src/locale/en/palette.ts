@@ -28,7 +28,7 @@ export const palette = {
     pools:
       "high availability, enable HA, disable HA, add host, join pool, rolling reboot, designate coordinator, default SR, emergency shutdown",
     templates: "create VM, convert to VM",
-    snapshots: "revert, restore",
+    snapshots: "checkpoint, revert, restore",
     srs: "storage repositories, reclaim freed space, trim, rescan, new SR, forget SR, maintenance mode, NFS, iSCSI",
     vdis: "VDI, virtual disks, attach disk, detach disk, resize, storage migration, migrate disk, import disk",
     networks: "VLAN, bond, MTU, new network",
