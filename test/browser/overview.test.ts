@@ -140,6 +140,14 @@ t.test(
       t.same(consoleErrors, []);
     });
 
+    t.test("without alarm rules it is not called quiet", LIMIT, async (t) => {
+      const rules = await admin.ask<{ id: string }[]>("alarmRule.getAll");
+      for (const { id } of rules) await admin.ask("alarmRule.delete", { id });
+      const { main } = await open(t, "/");
+      await main.getByText("No alarm rules yet", { exact: true }).waitFor();
+      t.equal(await main.getByText("no alarms", { exact: true }).count(), 0);
+    });
+
     t.test(
       "a narrow header does not move while its menus are loaded",
       LIMIT,
