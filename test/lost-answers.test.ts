@@ -126,3 +126,24 @@ t.test(
     }
   },
 );
+
+t.test(
+  "a migration is sent once if the answer to its preparation is lost",
+  async (t) => {
+    const server = await startControlled(t, { hosts: 3, vms: 8, seed: 5 });
+    const { api } = server;
+    const pool = server.pools[0]!;
+    const [vm] = await api.all({ type: "VM", power_state: "Running" });
+    const hosts = await api.all({ type: "host" });
+    const target = hosts.find(({ id }) => id !== vm!["$container"])!;
+    const shared = { type: "SR", shared: true, content_type: "user" };
+    const [sr] = await api.all(shared);
+    const method = "host.migrate_receive";
+    pool.faults.set("drop", { value: true, method, times: 1 });
+    const migration = { vm: vm!.id, targetHost: target.id, sr: sr!.id };
+    t.ok(await api.ask("vm.migrate", migration));
+    t.notOk(pool.faults.isOn("drop"), "it was lost");
+    const sent = pool.calls().map(({ method: called }) => called);
+    t.equal(sent.filter((called) => called === "VM.migrate_send").length, 1);
+  },
+);

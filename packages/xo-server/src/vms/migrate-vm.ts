@@ -101,11 +101,12 @@ async function sendVm(
     if (network !== undefined || isElsewhere(migration))
       vifMap[vif] = network ?? management;
   }
-  const token = await host.xapi.call("host.migrate_receive", [
-    host.ref,
-    migration.network ?? management,
-    {},
-  ]);
+  // It creates a session for the sender and nothing else [xapi_host.ml migrate_receive]: one whose answer is lost expires.
+  const token = await host.xapi.call(
+    "host.migrate_receive",
+    [host.ref, migration.network ?? management, {}],
+    { idempotent: true },
+  );
   await vm.xapi.callAsync("VM.migrate_send", [
     vm.ref,
     token,
