@@ -84,6 +84,11 @@ export type {
   SignInAttempts,
   SignInFailures,
 } from "./repositories/sign-in-attempts.js";
+export type {
+  NewReservation,
+  Reservation,
+  Reservations,
+} from "./repositories/reservations.js";
 export type { OneTimeUses } from "./repositories/one-time-uses.js";
 export type {
   Fence,

@@ -32,6 +32,7 @@ import type { Roles } from "./repositories/roles.js";
 import type { Schedules } from "./repositories/schedules.js";
 import type { Servers } from "./repositories/servers.js";
 import type { Settings } from "./repositories/settings.js";
+import type { Reservations } from "./repositories/reservations.js";
 import type { SignInAttempts } from "./repositories/sign-in-attempts.js";
 import type { TaskSteps } from "./repositories/task-steps.js";
 import type { Tasks } from "./repositories/tasks.js";
@@ -82,6 +83,7 @@ export interface Store {
   readonly taskSteps: TaskSteps;
   readonly oneTimeUses: OneTimeUses;
   readonly signInAttempts: SignInAttempts;
+  readonly reservations: Reservations;
   readonly oneTimeCalls: OneTimeCalls;
   readonly audit: AuditLog;
   readonly auditChanges: AuditChanges;

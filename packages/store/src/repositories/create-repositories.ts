@@ -24,6 +24,7 @@ import type { RepositoryContext } from "./repository-context.js";
 import { PlacementRules } from "./placement-rules.js";
 import { Plugins } from "./plugins.js";
 import { Privileges } from "./privileges.js";
+import { Reservations } from "./reservations.js";
 import { RestorePictures } from "./restore-pictures.js";
 import { ResourceSets } from "./resource-sets.js";
 import { Roles } from "./roles.js";
@@ -73,6 +74,7 @@ export function createRepositories(context: RepositoryContext) {
     tasks: new Tasks(context),
     taskSteps: new TaskSteps(context),
     oneTimeUses: new OneTimeUses(context),
+    reservations: new Reservations(context),
     signInAttempts: new SignInAttempts(context),
     oneTimeCalls: new OneTimeCalls(context),
     audit,

@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { SignInAttemptRow } from "../schema/tables.js";
+import type { SignInAttemptRow } from "../schema/cluster-tables.js";
 import type { RepositoryContext } from "./repository-context.js";
 
 /** Failed sign-ins with one key: a name, an address, or a name at an address. */

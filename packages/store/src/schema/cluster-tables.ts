@@ -28,3 +28,31 @@ export interface LeaseRow {
   taken_at: number;
   expires_at: number;
 }
+
+/** A part of a limit that a server has reserved. */
+export interface ReservationRow {
+  id: string;
+  /** What is limited. */
+  subject: string;
+  /** Subject of the lease of the server that has made it. */
+  holder: string;
+  /** Of this lease. */
+  epoch: number;
+  made_at: number;
+  /** Since then the pool has what it was made for. */
+  settled_at: number | null;
+  body_json: string;
+}
+
+/** `id` is a code of a name, an address, or both. Times in ms since the epoch. */
+export interface SignInAttemptRow {
+  id: string;
+  failures: number;
+  /** The last one; 0: none. */
+  failed_at: number;
+  /** The attempt that is under way; empty: none. */
+  attempt: string;
+  /** Until then no other attempt begins. */
+  attempt_until: number;
+  used_at: number;
+}

@@ -4,7 +4,12 @@ import type {
   AuditPendingRow,
   AuditRow,
 } from "./audit-tables.js";
-import type { ClusterServerRow, LeaseRow } from "./cluster-tables.js";
+import type {
+  ClusterServerRow,
+  LeaseRow,
+  ReservationRow,
+  SignInAttemptRow,
+} from "./cluster-tables.js";
 
 /**
  * The SQL tables; docs/database.md has an overview. Only text and integers, so
@@ -48,6 +53,7 @@ export interface Tables {
   one_time_uses: OneTimeUseRow;
   one_time_calls: OneTimeCallRow;
   sign_in_attempts: SignInAttemptRow;
+  reservations: ReservationRow;
   audit: AuditRow;
   audit_pending: AuditPendingRow;
   audit_head: AuditHeadRow;
@@ -371,19 +377,6 @@ export interface TaskStepRow {
 export interface OneTimeUseRow {
   id: string;
   expires_at: number;
-}
-
-/** `id` is a code of a name, an address, or both. Times in ms since the epoch. */
-export interface SignInAttemptRow {
-  id: string;
-  failures: number;
-  /** The last one; 0: none. */
-  failed_at: number;
-  /** The attempt that is under way; empty: none. */
-  attempt: string;
-  /** Until then no other attempt begins. */
-  attempt_until: number;
-  used_at: number;
 }
 
 /** The call that offered a one-time path. */

@@ -18,6 +18,7 @@ import { testUsers } from "./users.js";
 import { testPlacementRules } from "./placement-rules.js";
 import { testPlugins } from "./plugins.js";
 import { testRandomChanges } from "./random-changes.js";
+import { testReservations } from "./reservations.js";
 import { testResourceSets } from "./resource-sets.js";
 import { testRights } from "./rights.js";
 import { testServers } from "./servers.js";
@@ -59,6 +60,7 @@ export async function testStore(t: Test, harness: StoreHarness): Promise<void> {
   await t.test("commits", (t) => testCommits(t, harness));
   await t.test("one-time secrets", (t) => testOneTimeSecrets(t, harness));
   await t.test("sign-in attempts", (t) => testSignInAttempts(t, harness));
+  await t.test("reservations", (t) => testReservations(t, harness));
   await t.test("several processes", (t) => testSharing(t, harness));
   await t.test("leases and servers", (t) => testCluster(t, harness));
   await t.test("limits", (t) => testBounds(t, harness));

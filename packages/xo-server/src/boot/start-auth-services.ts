@@ -4,12 +4,16 @@ import type { StoredSessions } from "../auth/stored-sessions.js";
 import { PasswordPolicy } from "../auth/password-policy.js";
 import { TotpEnrollments } from "../auth/totp-enrollments.js";
 import { Consoles } from "../consoles/consoles.js";
-import { AddressAllocator } from "../ip-pools/address-allocator.js";
+import { AddressAllocator, HELD_MS } from "../ip-pools/address-allocator.js";
 import { IpPools } from "../ip-pools/ip-pools.js";
 import type { StopStack } from "../lifecycle/stop-stack.js";
 import type { Services } from "../methods/services.js";
 import { CatchUp } from "../objects/catch-up.js";
+import { LocalReservations } from "../reservations/local-reservations.js";
+import type { Reservations } from "../reservations/reservations.js";
+import { SharedReservations } from "../reservations/shared-reservations.js";
 import { ResourceSets } from "../resource-sets/resource-sets.js";
+import { TAKEN_MS } from "../resource-sets/set-shares.js";
 import type { ServerOptions } from "./server-options.js";
 import type { Core } from "./start-core.js";
 
@@ -72,6 +76,10 @@ export async function startAuthServices(
     clock,
     logger: options.loggers.named("xo:api"),
   });
+  const caughtUp = async (id: string) => {
+    const pool = objects.connectionOf(id);
+    return pool === undefined || catchUp.with([pool]);
+  };
   const ipPools = new IpPools(store);
   const auth = {
     ipPools,
@@ -87,12 +95,27 @@ export async function startAuthServices(
         pools: ipPools,
         store,
         clock,
+        caughtUp,
+        reservations: createReservations(core, HELD_MS),
       }),
-      caughtUp: async (id) => {
-        const pool = objects.connectionOf(id);
-        if (pool !== undefined) await catchUp.with([pool]);
-      },
+      caughtUp,
+      reservations: createReservations(core, TAKEN_MS),
     }),
   };
   return { auth, consoles, seals, storedSessions };
+}
+
+/** Of all servers of the database. @param forMs a reservation is held at most so long */
+function createReservations<Body>(
+  { store, cluster, clock }: Pick<Core, "store" | "cluster" | "clock">,
+  forMs: number,
+): Reservations<Body> {
+  if (!cluster.isShared) return new LocalReservations(clock);
+  const fence = () => cluster.serverLease().fence;
+  return new SharedReservations({
+    store: store.reservations,
+    fence,
+    forMs,
+    clock,
+  });
 }

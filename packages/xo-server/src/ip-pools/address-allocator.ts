@@ -1,6 +1,11 @@
 import type { WallClock } from "@xo-server/kit";
 import { XoError } from "@xo-server/model";
 import type { ResourceSet, Store } from "@xo-server/store";
+import { LocalReservations } from "../reservations/local-reservations.js";
+import type {
+  Reservation,
+  Reservations,
+} from "../reservations/reservations.js";
 import { firstFree } from "./address-range.js";
 import { rangesOf, type IpPool, type IpPools } from "./ip-pools.js";
 import {
@@ -14,29 +19,37 @@ export interface AddressAllocatorOptions extends AddressSources {
   readonly pools: Pick<IpPools, "list">;
   readonly store: Pick<Store, "resourceSets">;
   readonly clock: Pick<WallClock, "now">;
+  /** Default: those of the only server. */
+  readonly reservations?: Reservations<HeldAddress>;
+  /** Resolves when the mirror shows the pool of an object as it is now; false: it cannot. Default: immediately. */
+  readonly caughtUp?: (id: string) => Promise<boolean>;
 }
 
 /** An address for a new VIF. */
 export interface AllocatedAddress {
   readonly family: "ipv4" | "ipv6";
   readonly address: string;
+  /** The VIF was not created. */
+  giveBack(): Promise<void>;
 }
 
 /** An address is held until the mirror shows its VIF, at most this long, in ms. */
-const HELD_MS = 600_000;
+export const HELD_MS = 600_000;
 
-interface Held extends UsedAddress {
+/** An address that a VIF of a resource set will have. */
+export interface HeldAddress extends UsedAddress {
   readonly setId: string;
-  readonly at: number;
+  readonly family: "ipv4" | "ipv6";
 }
 
 /** Assigns free addresses of the IP pools of resource sets to new VIFs. */
 export class AddressAllocator {
   readonly #options: AddressAllocatorOptions;
-  readonly #held = new Set<Held>();
+  readonly #held: Reservations<HeldAddress>;
 
   constructor(options: AddressAllocatorOptions) {
     this.#options = options;
+    this.#held = options.reservations ?? new LocalReservations(options.clock);
   }
 
   /**
@@ -50,7 +63,7 @@ export class AddressAllocator {
     setId: string,
     network: string,
   ): Promise<AllocatedAddress | undefined> {
-    const { pools, store, clock } = this.#options;
+    const { pools, store, caughtUp } = this.#options;
     const set = store.resourceSets.get(setId);
     const usable = pools
       .list()
@@ -59,24 +72,40 @@ export class AddressAllocator {
           set?.ipPools.includes(id) === true && networks.includes(network),
       );
     if (set === undefined || usable.length === 0) return undefined;
-    const used = await readUsedAddresses(this.#options);
-    // No await from here on, so that concurrent calls see the reservation.
-    this.#dropSeen(used);
-    const all = [...used, ...this.#held];
-    for (const pool of usable) {
+    const made = await this.#held.make("addresses", {
+      caughtUp: () => caughtUp?.(network) ?? Promise.resolve(true),
+      read: async () => {
+        const used = await readUsedAddresses(this.#options);
+        return { used, keys: new Set(used.map(toKey)) };
+      },
+      isOver: (one, { keys }) => this.#isOver(one, keys),
+      toBody: ({ used }, held) => {
+        const all = [...used, ...held.map(({ body }) => body)];
+        return { ...this.#firstFree(set, usable, all), network, vm: "", setId };
+      },
+    });
+    const { family, address } = made.body;
+    return { family, address, giveBack: () => this.#held.drop(made) };
+  }
+
+  /** @throws XoError RESOURCES_EXHAUSTED */
+  #firstFree(
+    set: ResourceSet,
+    pools: readonly IpPool[],
+    all: readonly UsedAddress[],
+  ): Pick<HeldAddress, "family" | "address"> {
+    for (const pool of pools) {
       const ofPool = usedOf(pool, all);
       if (this.#left(set, pool, ofPool) <= 0) continue;
       const taken = new Set(ofPool.map(({ address }) => address));
       for (const range of rangesOf(pool)) {
         const address = firstFree(range, taken);
-        if (address === undefined) continue;
-        this.#held.add({ address, network, vm: "", setId, at: clock.now() });
-        return { family: range.family, address };
+        if (address !== undefined) return { family: range.family, address };
       }
     }
     throw new XoError("RESOURCES_EXHAUSTED", {
-      resourceSet: setId,
-      resourceType: `ipPool:${usable[0]!.id}`,
+      resourceSet: set.id,
+      resourceType: `ipPool:${pools[0]!.id}`,
       requested: 1,
       available: 0,
     });
@@ -95,13 +124,6 @@ export class AddressAllocator {
         this.#ofSet(set.id, usedOf(pool, used)).length,
       ]),
     );
-  }
-
-  /** The VIF was not created. */
-  giveBack(network: string, address: string): void {
-    for (const one of this.#held)
-      if (one.network === network && one.address === address)
-        this.#held.delete(one);
   }
 
   /** Number of addresses of a pool that the limit of the set allows. */
@@ -131,11 +153,12 @@ export class AddressAllocator {
       .resourceSet;
   }
 
-  #dropSeen(used: readonly UsedAddress[]): void {
-    const seen = new Set(used.map(toKey));
+  #isOver(
+    { madeAt, body }: Reservation<HeldAddress>,
+    used: ReadonlySet<string>,
+  ): boolean {
     const oldest = this.#options.clock.now() - HELD_MS;
-    for (const one of this.#held)
-      if (seen.has(toKey(one)) || one.at < oldest) this.#held.delete(one);
+    return madeAt < oldest || used.has(toKey(body));
   }
 }
 

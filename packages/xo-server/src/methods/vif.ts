@@ -58,7 +58,7 @@ export const vifCreate = defineOperation({
         ...assigned?.fields,
       });
     } catch (error) {
-      assigned?.giveBack();
+      await assigned?.giveBack();
       throw error;
     }
   },

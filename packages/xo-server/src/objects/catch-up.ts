@@ -25,21 +25,27 @@ export class CatchUp {
   /**
    * Resolves when the mirror shows these pools as they are now, at the latest
    * after five seconds. Never rejects.
+   * @returns whether it shows them so
    */
-  async with(pools: Iterable<string>): Promise<void> {
+  async with(pools: Iterable<string>): Promise<boolean> {
     const { inventory, catalog, clock, logger } = this.#options;
     const all = Array.from(pools, (pool) => inventory.catchUp(pool));
-    if (all.length === 0) return;
+    if (all.length === 0) return true;
     let timer: unknown;
-    const tooLong = new Promise<void>((resolve) => {
-      timer = clock.setTimeout(resolve, MOST_MS);
+    const tooLong = new Promise<boolean>((resolve) => {
+      timer = clock.setTimeout(() => {
+        resolve(false);
+      }, MOST_MS);
     });
     const caughtUp = Promise.all(all)
       .then(() => catalog.settled())
+      .then(() => true)
       .catch((error: unknown) => {
         logger.debug(`not caught up: ${(error as Error).message}`);
+        return false;
       });
-    await Promise.race([caughtUp, tooLong]);
+    const isCaughtUp = await Promise.race([caughtUp, tooLong]);
     clock.clearTimeout(timer);
+    return isCaughtUp;
   }
 }

@@ -40,7 +40,7 @@ export interface DispatcherOptions<S> {
   /** Default: changes are not recorded. */
   readonly activity?: ActivityRecorder;
   /** Resolves when the mirror shows these pools as they are now. Default: immediately. */
-  readonly catchUp?: (pools: ReadonlySet<string>) => Promise<void>;
+  readonly catchUp?: (pools: ReadonlySet<string>) => Promise<unknown>;
   /** Default: no traces. */
   readonly tracer?: Tracer | undefined;
 }

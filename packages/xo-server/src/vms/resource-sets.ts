@@ -40,7 +40,7 @@ export interface AssignedAddress {
   readonly family: "ipv4" | "ipv6";
   readonly address: string;
   /** The VIF was not created. */
-  giveBack(): void;
+  giveBack(): Promise<void>;
 }
 
 export interface GrownShare {

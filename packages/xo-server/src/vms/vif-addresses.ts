@@ -27,7 +27,7 @@ export async function assignVifAddresses(
       addressed.push(vif);
       continue;
     }
-    rollback.add("an address of its IP pool", async () => found.giveBack());
+    rollback.add("an address of its IP pool", () => found.giveBack());
     addressed.push({ ...vif, [found.family]: [found.address] });
   }
   return addressed;

@@ -15,6 +15,7 @@ import { leasesReplaceHeartbeats } from "./014-leases-replace-heartbeats.js";
 import { leavingServers } from "./015-leaving-servers.js";
 import { signInAttempts } from "./016-sign-in-attempts.js";
 import { tokenSessions } from "./017-token-sessions.js";
+import { reservations } from "./018-reservations.js";
 import type { SchemaMigration } from "./schema-migration.js";
 
 /** All migrations in order. A released migration is never changed. */
@@ -36,4 +37,5 @@ export const migrations: Readonly<Record<string, SchemaMigration>> = {
   "015-leaving-servers": leavingServers,
   "016-sign-in-attempts": signInAttempts,
   "017-token-sessions": tokenSessions,
+  "018-reservations": reservations,
 };

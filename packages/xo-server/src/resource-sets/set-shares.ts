@@ -1,0 +1,205 @@
+import type { WallClock } from "@xo-server/kit";
+import { XoError } from "@xo-server/model";
+import type { ResourceSet, Store } from "@xo-server/store";
+import { LocalReservations } from "../reservations/local-reservations.js";
+import type {
+  Reservation,
+  Reservations,
+} from "../reservations/reservations.js";
+import type { ResourceUsage } from "../vms/resource-sets.js";
+import { poolsOf } from "./pools-of.js";
+import {
+  noUsage,
+  readUsage,
+  type SetUsage,
+  type UsageSources,
+} from "./set-usage.js";
+
+export interface SetSharesOptions extends UsageSources {
+  readonly store: Pick<Store, "resourceSets">;
+  readonly clock: Pick<WallClock, "now">;
+  /** Default: those of the only server. */
+  readonly reservations?: Reservations<Taken>;
+  /** Resolves when the mirror shows the pool of an object as it is now; false: it cannot. Default: immediately. */
+  readonly caughtUp?: (id: string) => Promise<boolean>;
+}
+
+/**
+ * A reservation for a VM is held until the mirror has the VM, at most this
+ * long, in ms.
+ */
+export const TAKEN_MS = 3600 * 1000;
+
+/** The same for the growth of a VM. */
+const GROWN_MS = 60 * 1000;
+
+/** What is reserved of a set. */
+export interface Taken extends ResourceUsage {
+  /** Set when the VM was created. */
+  readonly vmId?: string;
+  /** The use of an existing VM when it has grown. */
+  readonly expected?: ResourceUsage;
+}
+
+export const usageNames = ["cpus", "memory", "disk", "snapshots"] as const;
+
+/** What VMs need of resource sets, from the request until the mirror shows the VM. */
+export class SetShares {
+  readonly #options: SetSharesOptions;
+  readonly #reservations: Reservations<Taken>;
+
+  constructor(options: SetSharesOptions) {
+    this.#options = options;
+    this.#reservations =
+      options.reservations ?? new LocalReservations(options.clock);
+  }
+
+  /**
+   * @param vm an existing VM that grows, or that is moved to the set; neither: a further VM
+   * @throws XoError RESOURCES_EXHAUSTED
+   */
+  take(
+    setId: string,
+    wanted: ResourceUsage,
+    vm: {
+      readonly grown?: string | undefined;
+      readonly moved?: string | undefined;
+    } = {},
+  ): Promise<Reservation<Taken>> {
+    const { grown, moved } = vm;
+    return this.#reservations.make(`resourceSet/${setId}`, {
+      caughtUp: () => this.#haveCaughtUp(setId),
+      read: async () => (await readUsage(this.#options)).get(setId) ?? noUsage,
+      isOver: (one, used) => this.#restOf(one, used) === undefined,
+      toBody: (used, others) => {
+        this.#checkLeft(setId, sumOf(used, this.#restsOf(others, used)), {
+          ...amountsOf(wanted),
+          vms: grown === undefined ? (wanted.vms ?? 1) : 0,
+        });
+        if (grown === undefined)
+          return moved === undefined ? wanted : { ...wanted, vmId: moved };
+        const expected = addUsage(used.byVm.get(grown), wanted);
+        return { ...wanted, vmId: grown, expected };
+      },
+    });
+  }
+
+  /** @throws XoError RESOURCES_EXHAUSTED */
+  #checkLeft(
+    setId: string,
+    sum: Readonly<Record<string, number>>,
+    wanted: Readonly<Record<string, number>>,
+  ): void {
+    const limits = this.#options.store.resourceSets.get(setId)?.limits ?? {};
+    for (const [name, amount] of Object.entries(wanted)) {
+      const left = limitOf(limits, name) - sum[name]!;
+      if (amount > 0 && amount > left)
+        throw new XoError("RESOURCES_EXHAUSTED", {
+          resourceSet: setId,
+          resourceType: name,
+          requested: amount,
+          available: Math.max(0, left),
+        });
+    }
+  }
+
+  /** The VM exists, or has grown: it is counted as the mirror shows it. */
+  async settle(
+    taken: readonly Reservation<Taken>[],
+    vmId: string,
+  ): Promise<void> {
+    const { caughtUp } = this.#options;
+    await Promise.all(
+      taken.map((one) =>
+        this.#reservations.settle(
+          one,
+          { ...one.body, vmId },
+          caughtUp && (() => caughtUp(vmId)),
+        ),
+      ),
+    );
+  }
+
+  /** The VM was not created, or has not grown. */
+  drop(taken: Reservation<Taken>): Promise<void> {
+    return this.#reservations.drop(taken);
+  }
+
+  /** Whether the mirror shows the pools of a set as they are now. */
+  async #haveCaughtUp(setId: string): Promise<boolean> {
+    const {
+      catalog,
+      store,
+      caughtUp = () => Promise.resolve(true),
+    } = this.#options;
+    const { objects = [] } = store.resourceSets.get(setId) ?? {};
+    const all = await Promise.all(poolsOf(catalog, objects).map(caughtUp));
+    return all.every(Boolean);
+  }
+
+  #restsOf(
+    reservations: readonly Reservation<Taken>[],
+    used: SetUsage,
+  ): readonly ResourceUsage[] {
+    return reservations.flatMap((one) => this.#restOf(one, used) ?? []);
+  }
+
+  /** Part of a reservation that the mirror does not contain yet; undefined: none. */
+  #restOf(
+    { madeAt, body }: Reservation<Taken>,
+    { byVm }: SetUsage,
+  ): ResourceUsage | undefined {
+    const { vmId = "", expected } = body;
+    const now = this.#options.clock.now();
+    const seen = byVm.get(vmId);
+    if (expected === undefined)
+      return seen !== undefined || madeAt < now - TAKEN_MS ? undefined : body;
+    if (seen === undefined || madeAt < now - GROWN_MS) return undefined;
+    const rest = {
+      cpus: Math.max(0, expected.cpus - seen.cpus),
+      memory: Math.max(0, expected.memory - seen.memory),
+      disk: Math.max(0, expected.disk - seen.disk),
+      snapshots: Math.max(0, (expected.snapshots ?? 0) - (seen.snapshots ?? 0)),
+      vms: 0,
+    };
+    return usageNames.some((name) => rest[name] > 0) ? rest : undefined;
+  }
+}
+
+function amountsOf({
+  cpus,
+  memory,
+  disk,
+  snapshots = 0,
+}: ResourceUsage): Required<Omit<ResourceUsage, "vms">> {
+  return { cpus, memory, disk, snapshots };
+}
+
+/** Usage in the mirror plus what it does not contain yet. */
+function sumOf(
+  { cpus, memory, disk, snapshots, vms }: SetUsage,
+  rests: readonly ResourceUsage[],
+): Readonly<Record<(typeof usageNames)[number] | "vms", number>> {
+  const sum = { cpus, memory, disk, snapshots, vms };
+  for (const rest of rests) {
+    for (const name of usageNames) sum[name] += rest[name] ?? 0;
+    sum.vms += rest.vms ?? 1;
+  }
+  return sum;
+}
+
+function addUsage(
+  before: ResourceUsage = { cpus: 0, memory: 0, disk: 0 },
+  more: ResourceUsage,
+): ResourceUsage {
+  return {
+    cpus: before.cpus + more.cpus,
+    memory: before.memory + more.memory,
+    disk: before.disk + more.disk,
+    snapshots: (before.snapshots ?? 0) + (more.snapshots ?? 0),
+  };
+}
+
+function limitOf(limits: ResourceSet["limits"], name: string): number {
+  return Object.hasOwn(limits, name) ? limits[name]! : Infinity;
+}
