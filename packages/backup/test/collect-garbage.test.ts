@@ -5,6 +5,7 @@ import {
   writeBackup,
   type Repository,
 } from "../src/index.js";
+import { packFile } from "../src/format/pack-layout.js";
 import { interleave, newRepository } from "./interleaving.js";
 import { BLOCK, MemoryDisk } from "./memory-disk.js";
 import { seedsOf } from "./random.js";
@@ -50,6 +51,23 @@ t.test("a new backup does not use marked packs", async (t) => {
   clock.now += 2 * DAY;
   t.match(await collectGarbage(repository), { deleted: 2 });
   t.ok(await readBackupDisk(repository, second.id));
+});
+
+t.test("packs with the content of a lost one are kept", async (t) => {
+  const { storage, repository, clock } = await newRepository();
+  const first = await backup(repository, "content");
+  const { packs, disks } = await repository.readManifest(first.id);
+  // The other one has the list of its chunks.
+  const [content] = disks[0]!.regions[0]!.uses;
+  storage.files.delete(packFile(packs[content!]!));
+  const again = await backup(repository, "content");
+  const other = await backup(repository, "other");
+  await repository.removeBackups([again.id, other.id]);
+  await collectGarbage(repository);
+  clock.now += 2 * DAY;
+  t.match(await collectGarbage(repository), { deleted: 3 });
+  t.ok(await readBackupDisk(repository, first.id));
+  t.same((await verifyRepository(repository)).findings, []);
 });
 
 t.test("nothing is deleted while a manifest cannot be read", async (t) => {

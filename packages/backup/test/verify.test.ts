@@ -22,7 +22,11 @@ async function newBackup(parity = false) {
   const disks = [{ name: "disk", source: disk }];
   const { id } = await writeBackup(repository, { disks });
   const { packs } = await repository.readManifest(id);
-  return { storage, repository, disk, disks, id, packs };
+  // The others have lists of chunks.
+  const content = packs.filter(
+    (name) => storage.files.get(packFile(name))!.length > MIB,
+  );
+  return { storage, repository, disk, disks, id, packs, content };
 }
 
 function damage(storage: MemoryStorage, name: string): void {
@@ -86,6 +90,69 @@ t.test("without parity, a later backup of the content heals", async (t) => {
   await t.rejects(readBackupDisk(repository, id), { code: "missing" });
   await writeBackup(repository, { disks });
   t.ok((await readBackupDisk(repository, id)).equals(disk.bytes));
+});
+
+t.test(
+  "a lost pack whose content was stored again is no finding",
+  async (t) => {
+    const { storage, repository, disk, disks, id, content } = await newBackup();
+    storage.files.delete(packFile(content[0]!));
+    t.match((await verifyRepository(repository)).findings, [
+      { file: packFile(content[0]!), problem: "missing", backups: [id] },
+    ]);
+    await writeBackup(repository, { disks });
+    t.same((await verifyRepository(repository)).findings, []);
+    t.ok((await readBackupDisk(repository, id)).equals(disk.bytes));
+  },
+);
+
+t.test("of a lost pack, backups without its content are named", async (t) => {
+  const { storage, repository, disk, disks, id, content } = await newBackup();
+  const first = Buffer.from(disk.bytes.subarray(0, MIB));
+  disk.write(0, Buffer.alloc(MIB, "other"));
+  const changed = [{ offset: 0, length: MIB }];
+  const second = await writeBackup(repository, {
+    base: id,
+    disks: [{ name: "disk", source: disk, changed }],
+  });
+  for (const name of content) storage.files.delete(packFile(name));
+  await writeBackup(repository, { disks });
+  const { findings } = await verifyRepository(repository);
+  t.ok(findings.length > 0);
+  for (const { backups } of findings) t.same(backups, [id], "one MiB of it");
+  t.ok((await readBackupDisk(repository, second.id)).equals(disk.bytes));
+  first.copy(disk.bytes);
+  await writeBackup(repository, { disks });
+  t.same((await verifyRepository(repository)).findings, []);
+});
+
+t.test("a damaged pack whose content is in others is repaired", async (t) => {
+  const { storage, repository, disk, disks, id, content } = await newBackup();
+  const file = packFile(content[0]!);
+  const bytes = storage.files.get(file)!;
+  storage.files.delete(file);
+  await writeBackup(repository, { disks });
+  storage.files.set(file, bytes);
+  damage(storage, file);
+  const { findings } = await verifyRepository(repository, { repair: true });
+  t.match(findings, [{ file, problem: "damaged", isRepaired: true }]);
+  t.same((await verifyRepository(repository)).findings, []);
+  t.ok((await readBackupDisk(repository, id)).equals(disk.bytes));
+});
+
+t.test("a pack in place of a lost one counts as needed", async (t) => {
+  const { storage, repository, disks, id, content } = await newBackup();
+  storage.files.delete(packFile(content[0]!));
+  const again = await writeBackup(repository, { disks });
+  const { packs: all } = await repository.readManifest(again.id);
+  await repository.removeBackups([again.id]);
+  const isLarge = (name: string) =>
+    !content.includes(name) && storage.files.get(packFile(name))!.length > MIB;
+  const file = packFile(all.find(isLarge)!);
+  damage(storage, file);
+  t.match((await verifyRepository(repository)).findings, [
+    { file, problem: "damaged", backups: [id] },
+  ]);
 });
 
 t.test("an incremental reads what its base has lost", async (t) => {

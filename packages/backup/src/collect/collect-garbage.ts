@@ -1,6 +1,6 @@
 import { isMissing } from "../errors.js";
 import { PARITY_MEMBERS } from "../format/limits.js";
-import { manifestFile } from "../format/manifest.js";
+import { manifestFile, type Manifest } from "../format/manifest.js";
 import { packFile } from "../format/pack-layout.js";
 import type { LogChange } from "../log/log-entry.js";
 import type {
@@ -8,6 +8,7 @@ import type {
   RepositoryState,
 } from "../log/repository-state.js";
 import { mergeSmallGroups, removeFromGroups } from "../parity/parity-groups.js";
+import { findReplacements, missingPacks } from "../read/replacements.js";
 import type { Repository } from "../repository/repository.js";
 import { copyOf, removeCopied } from "../storage/copied-file.js";
 import { listAll } from "../storage/storage.js";
@@ -40,7 +41,8 @@ const DAY_MS = 86_400_000;
  * deleted by a run after the grace period. Both are entries of the log, which
  * orders them with the backups of all processes: a backup that refers to a file
  * whose deletion was logged before it is refused, one that was logged first
- * keeps the file. Nothing is deleted while a manifest cannot be read.
+ * keeps the file. Nothing is deleted while a manifest cannot be read. Packs that have
+ * the content of missing ones are kept in their place.
  */
 export async function collectGarbage(
   repository: Repository,
@@ -52,7 +54,7 @@ export async function collectGarbage(
   const interrupted = [...(await log.refresh()).removing];
   await deleteFiles(repository, interrupted);
   const sizes = await listCandidates(repository);
-  const manifests = new LiveFiles(repository);
+  const manifests = new LiveFiles(repository, sizes);
   let change: Collection | undefined;
   await log.append(async (state) => {
     signal?.throwIfAborted();
@@ -128,39 +130,73 @@ async function deleteFiles(
   await removeCopied(storage, manifests);
 }
 
-/** The files that backups need; each manifest is read once. */
+/** The files that backups need; each manifest is read once, unless packs are missing. */
 class LiveFiles {
   readonly #repository: Repository;
+  /** Files that exist, by name. */
+  readonly #present: ReadonlyMap<string, unknown>;
+  /** Names, by the digest of the manifest. */
   readonly #packs = new Map<string, readonly string[]>();
 
-  constructor(repository: Repository) {
+  constructor(repository: Repository, present: ReadonlyMap<string, unknown>) {
     this.#repository = repository;
+    this.#present = present;
   }
 
   /** @throws RepositoryError if a manifest cannot be read */
   async of({ backups }: RepositoryState): Promise<Set<string>> {
     const live = new Set<string>();
+    const needed = new Set<string>();
     for (const reference of backups.values()) {
       live.add(manifestFile(reference.id));
-      for (const pack of await this.#packsOf(reference)) live.add(pack);
+      for (const pack of await this.#packsOf(reference)) needed.add(pack);
     }
+    const missing = await missingPacks(this.#repository, needed, (name) =>
+      this.#present.has(packFile(name)),
+    );
+    if (missing.size > 0)
+      for (const pack of await this.#replacements(backups.values(), missing))
+        live.add(pack);
+    for (const pack of needed) live.add(packFile(pack));
     return live;
   }
 
+  /** Files that are needed in place of missing ones; all, if too many are missing. */
+  async #replacements(
+    backups: Iterable<BackupReference>,
+    missing: ReadonlySet<string>,
+  ): Promise<Iterable<string>> {
+    const manifests: Manifest[] = [];
+    for (const reference of backups) {
+      const packs = await this.#packsOf(reference);
+      if (!packs.some((name) => missing.has(name))) continue;
+      const manifest = await this.#manifestOf(reference);
+      if (manifest !== undefined) manifests.push(manifest);
+    }
+    const found = await findReplacements(this.#repository, manifests, missing);
+    return found === undefined
+      ? this.#present.keys()
+      : [...found.used.keys()].map(packFile);
+  }
+
   async #packsOf(reference: BackupReference): Promise<readonly string[]> {
-    let packs = this.#packs.get(reference.digest);
-    if (packs !== undefined) return packs;
+    const known = this.#packs.get(reference.digest);
+    if (known !== undefined) return known;
+    const packs = (await this.#manifestOf(reference))?.packs;
+    if (packs !== undefined) this.#packs.set(reference.digest, packs);
+    return packs ?? [];
+  }
+
+  /** @returns undefined: the backup was removed meanwhile */
+  async #manifestOf(reference: BackupReference): Promise<Manifest | undefined> {
     try {
-      const manifest = await this.#repository.readReferencedManifest(reference);
-      packs = manifest.packs.map(packFile);
+      return await this.#repository.readReferencedManifest(reference);
     } catch (error) {
       if (!isMissing(error)) throw error;
       // Removed since: then the log has a newer entry, and what follows from this is not appended.
       const { backups } = await this.#repository.log.refresh();
       if (backups.has(reference.id)) throw error;
-      return [];
+      return undefined;
     }
-    this.#packs.set(reference.digest, packs);
-    return packs;
   }
 }

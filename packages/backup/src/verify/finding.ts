@@ -13,9 +13,9 @@ export interface Finding {
     | "not-in-log"
     /** Parts of a backup contradict each other. */
     | "inconsistent";
-  /** Whether the file is as it was written again. */
+  /** Whether the file is as it was written again, or what backups need of it is in other packs. */
   isRepaired: boolean;
-  /** Ids of the backups that need the file. */
+  /** Ids of the backups that need the file; of a missing pack, those that lack content of it. */
   readonly backups: readonly string[];
   readonly detail?: string;
 }

@@ -2,6 +2,7 @@ import type { Repository } from "../repository/repository.js";
 import type { Anchor } from "../log/repository-log.js";
 import type { Manifest } from "../format/manifest.js";
 import type { Finding } from "./finding.js";
+import { addReplacements, judgeMissing } from "./judge-missing.js";
 import { verifyExtents } from "./verify-extents.js";
 import { MetadataVerifier } from "./verify-metadata.js";
 import { PackVerifier, type FirstPacks } from "./verify-packs.js";
@@ -60,20 +61,27 @@ export async function verifyRepository(
       if (ids === undefined) needed.set(pack, [id]);
       else ids.push(id);
     }
+  const backups = [...manifests.values()];
+  await addReplacements(repository, { manifests: backups, needed, signal });
   const packs = new PackVerifier(repository, needed, {
     repair,
     budget,
     after,
-    first: firstPacks(manifests.values(), options.first),
+    first: firstPacks(backups, options.first),
     signal,
     onProgress: options.onProgress,
   });
   await packs.verify();
-  const extents = await verifyExtents(repository, manifests.values(), signal);
+  const found = await judgeMissing(repository, packs.findings, {
+    manifests: backups,
+    needed,
+    signal,
+  });
+  const extents = await verifyExtents(repository, backups, signal);
   // What only removed backups needed may have been deleted while this ran.
-  const { backups } = await repository.log.refresh();
-  const findings = [...metadata.findings, ...packs.findings, ...extents].filter(
-    ({ backups: ids }) => ids.length === 0 || ids.some((id) => backups.has(id)),
+  const { backups: kept } = await repository.log.refresh();
+  const findings = [...metadata.findings, ...found, ...extents].filter(
+    ({ backups: ids }) => ids.length === 0 || ids.some((id) => kept.has(id)),
   );
   return {
     findings,
