@@ -93,6 +93,7 @@ t.test("databases of pools and the configuration are backed up", async (t) => {
     for (const [method, params] of [
       ["backupArchive.get", {}],
       ["backup.downloadDisk", { disk: "configuration" }],
+      ["backup.downloadVm", {}],
       ["backupNg.deleteVmBackup", {}],
     ] as const) {
       const answer = await api.call(method, { id: dump.id, ...params });

@@ -92,6 +92,7 @@ t.test("each object that a restore reaches needs its right", async (t) => {
   const disk = { "backup.restoreDisk": { id, disk: "d0", sr } };
   const download = {
     "backup.downloadDisk": { id, disk: "d0" },
+    "backup.downloadVm": { id },
     "backupArchive.getRestorePicture": { id },
   };
   const over = { "backup.restoreOver": { id, vm: source.id } };

@@ -211,6 +211,63 @@ t.test("a disk is restored, and downloaded", async (t) => {
   t.equal(vhd.subarray(0, 8).toString(), "conectix");
 });
 
+t.test("a VM is downloaded as XVA, which a pool imports", async (t) => {
+  const { api, url, pool, sr, store, source } = await open(t);
+  const first = content();
+  const second = content(3 * MIB + 64 * 1024);
+  const secret = Buffer.from("state of the TPM").toString("base64");
+  const { id } = await store({ d0: first, d1: second }, (records) => {
+    records["VM"] = {
+      ...(records["VM"] as Thing),
+      name_label: `a <b> & "c"`,
+      NVRAM: { "EFI-variables": "AAA=" },
+    };
+    records["VTPMs"] = { "OpaqueRef:1": { contents: secret } };
+  });
+  const { $getFrom } = (await api.ask("backup.downloadVm", { id })) as {
+    $getFrom: string;
+  };
+  const answer = await fetch(`${url}${$getFrom}`);
+  const xva = Buffer.from(await answer.arrayBuffer());
+  t.equal(answer.headers.get("content-length"), String(xva.length));
+  t.ok(xva.length < 9 * MIB, "blocks of zeros are left out");
+  const path = `/backup-archives/${encodeURIComponent(id)}.xva`;
+  const again = await api.rest("GET", path);
+  t.ok(Buffer.from(await again.arrayBuffer()).equals(xva));
+
+  const { $sendTo } = (await api.ask("vm.import", { sr: sr.id })) as {
+    $sendTo: string;
+  };
+  const sent = await fetch(`${url}${$sendTo}`, { method: "POST", body: xva });
+  const { result: vm } = (await sent.json()) as { result: string };
+  t.match(await api.get(vm), {
+    name_label: `a <b> & "c"`,
+    power_state: "Halted",
+    memory: (await api.get(source.id))["memory"] as object,
+  });
+  const disks = await disksOf(api, vm);
+  t.equal(disks.length, 2);
+  for (const [name, bytes] of Object.entries({ d0: first, d1: second })) {
+    const disk = disks.find(({ name_label }) => name_label === name);
+    t.ok(contentOf(pool, disk!.id, bytes.length).equals(bytes), name);
+  }
+  const { database } = pool;
+  const record = database.get("VM", database.byUuid("VM", vm)!);
+  t.same(record["NVRAM"], { "EFI-variables": "AAA=" });
+  t.equal((record["VTPMs"] as string[]).length, 1);
+  t.equal((record["VIFs"] as string[]).length > 0, true);
+  // A block that is not what it was is refused: the checksums are compared.
+  xva[xva.indexOf(first.subarray(0, 512))]! ^= 1;
+  const damaged = (await api.ask("vm.import", { sr: sr.id })) as {
+    $sendTo: string;
+  };
+  const refused = await fetch(`${url}${damaged.$sendTo}`, {
+    method: "POST",
+    body: xva,
+  });
+  t.match(await refused.text(), /CHECKSUMS_FAILED/);
+});
+
 t.test("a backup is restored over the VM, only differences", async (t) => {
   const { api, pool, repository, source, sr, store, calls, record } =
     await open(t);
@@ -280,6 +337,7 @@ t.test("a restore needs rights on all that it reaches", async (t) => {
     ["backup.restoreDisk", { id, disk: "d0", sr: sr.id }],
     ["backup.restoreOver", { id, vm: source.id }],
     ["backup.downloadDisk", { id, disk: "d0" }],
+    ["backup.downloadVm", { id }],
     ["backupNg.importVmBackup", { id, sr: sr.id, settings: {} }],
   ] as const)
     t.equal(codeOf(await eve.call(method, params)), "NO_SUCH_OBJECT", method);

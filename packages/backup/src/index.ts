@@ -59,6 +59,7 @@ export type {
   BackupDisk,
   BackupOperation,
   BackupToSeveralOperation,
+  ExportOperation,
   ListOperation,
   RepairOperation,
   MirrorOperation,

@@ -26,6 +26,7 @@ import { runBackup } from "./run-backup.js";
 import { runBackupToSeveral } from "./run-backup-to-several.js";
 import { runBenchmark } from "./run-benchmark.js";
 import { runRepair } from "./run-repair.js";
+import { runExport } from "./run-export.js";
 import { runMirror } from "./run-mirror.js";
 import { runRestore } from "./run-restore.js";
 import type {
@@ -40,6 +41,7 @@ import type {
 const WITH_CHUNKS: ReadonlySet<WorkOperation["type"]> = new Set([
   "backup",
   "backup-to-several",
+  "export",
   "mirror",
   "repair",
   "restore",
@@ -98,6 +100,8 @@ async function runOperation(
       return runMirror(repository, operation, context);
     case "restore":
       return runRestore(repository, operation, context);
+    case "export":
+      return runExport(repository, operation, context);
     case "open":
       return describeOpened(repository);
     case "benchmark":

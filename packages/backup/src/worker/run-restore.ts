@@ -1,4 +1,3 @@
-import { Socket } from "node:net";
 import { DiskReader } from "../read/disk-reader.js";
 import {
   restoreDifferences,
@@ -10,11 +9,9 @@ import { createImage } from "../target/image.js";
 import type { FileTarget } from "../target/restore-target.js";
 import { upload } from "../target/upload.js";
 import { writePipe } from "../target/write-pipe.js";
+import { openOutput } from "./open-output.js";
 import type { OrderContext } from "./order-context.js";
 import type { RestoreOperation } from "./work-order.js";
-
-/** The file descriptor of a worker that its parent reads as `output`. */
-const OUTPUT = 3;
 
 /** @throws RepositoryError */
 export async function runRestore(
@@ -34,9 +31,7 @@ export async function runRestore(
   const { format } = target;
   if (target.type === "pipe") {
     const image = await createImage(reader, { format, signal });
-    // A file stream would fail while the reader is slower: the descriptor does not block.
-    const output = new Socket({ fd: OUTPUT, readable: false, writable: true });
-    return writePipe(image, output, options);
+    return writePipe(image, openOutput(), options);
   }
   const base =
     target.base === undefined

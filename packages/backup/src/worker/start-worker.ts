@@ -95,7 +95,10 @@ export function startWorker(
 }
 
 function hasOutput({ operation }: WorkOrder): boolean {
-  return operation.type === "restore" && operation.target.type === "pipe";
+  return (
+    operation.type === "export" ||
+    (operation.type === "restore" && operation.target.type === "pipe")
+  );
 }
 
 /** Without the variables of the server, such as the key of its database. */

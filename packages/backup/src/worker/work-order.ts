@@ -14,6 +14,7 @@ export type WorkOperation =
   | BackupToSeveralOperation
   | MirrorOperation
   | RestoreOperation
+  | ExportOperation
   | OpenOperation
   | BenchmarkOperation
   | ListOperation
@@ -105,6 +106,23 @@ export interface RestoreOperation {
   readonly backup: string;
   readonly disk: string;
   readonly target: RestoreTarget;
+}
+
+/**
+ * Writes disks of a backup to `Worker.output` as an XVA. Result and progress: `RestoreProgress`;
+ * `total`, its size in bytes, is reported before its first byte.
+ */
+export interface ExportOperation {
+  readonly type: "export";
+  readonly backup: string;
+  /** The text of ova.xml. */
+  readonly ova: string;
+  readonly disks: readonly {
+    /** Its name in the backup. */
+    readonly name: string;
+    /** Its id in ova.xml. */
+    readonly folder: string;
+  }[];
 }
 
 /** Checks that the repository can be opened. Result: `OpenResult`. */

@@ -67,14 +67,12 @@ export function writeOva(pool: PoolData, vms: readonly string[]): string {
       ["id", string(ids.get(ref)!)],
       [
         "snapshot",
-        withContents(
-          pool,
-          [className, ref],
-          recordToXml(
-            className,
-            withIds(className, db.get(className, ref), ids),
-          ),
-        ),
+        className === "VTPM"
+          ? vtpmToXml(pool, ref, ids)
+          : recordToXml(
+              className,
+              withIds(className, db.get(className, ref), ids),
+            ),
       ],
     ]),
   );
@@ -87,17 +85,29 @@ export function writeOva(pool: PoolData, vms: readonly string[]): string {
   ]);
 }
 
-/** The contents of a VTPM are in its record here, and nowhere else [export.ml, from memory]. */
-function withContents(
+/** VTPMs have a record of exports only, with their contents [importexport.ml]. */
+function vtpmToXml(
   pool: PoolData,
-  [className, ref]: readonly [string, string],
-  xml: string,
+  ref: string,
+  ids: ReadonlyMap<string, string>,
 ): string {
-  if (className !== "VTPM") return xml;
-  const contents = `<value>${contentsOf(pool, ref)}</value>`;
-  const member = `<member><name>contents</name>${contents}</member>`;
-  return xml.replace(/<\/struct><\/value>$/, `${member}</struct></value>`);
+  const record = pool.db.get("VTPM", ref);
+  const flagOf = (name: string) =>
+    `<value><boolean>${record[name] === true ? 1 : 0}</boolean></value>`;
+  const members = [
+    ["VM", `<value>${ids.get(text(record, "VM")) ?? NULL_REF}</value>`],
+    ["is_unique", flagOf("is_unique")],
+    ["is_protected", flagOf("is_protected")],
+    ["content", `<value>${contentsOf(pool, ref)}</value>`],
+  ].map(
+    ([name, value]) =>
+      `<member><name>${VTPM_PREFIX}${name}</name>${value}</member>`,
+  );
+  return `<value><struct>${members.join("")}</struct></value>`;
 }
+
+/** Of the names of members of a VTPM in an export. */
+const VTPM_PREFIX = "vTPM'_";
 
 const version: readonly (readonly [string, string])[] = [
   ["hostname", "localhost"],
@@ -162,7 +172,7 @@ export function readOva(xml: string): readonly OvaObject[] {
         id: textOf(member(object, "id")),
         record: readRecord(className, snapshot),
         ...(className === "VTPM"
-          ? { contents: textOf(member(snapshot, "contents")) }
+          ? { contents: textOf(member(snapshot, `${VTPM_PREFIX}content`)) }
           : {}),
       },
     ];
@@ -175,12 +185,17 @@ function readRecord(className: string, snapshot: WireValue): XapiRecord {
   const members = snapshot.t === "struct" ? snapshot.v : [];
   return Object.fromEntries(
     members
+      .map(([name, value]) => [withoutPrefix(name), value] as const)
       .filter(([name]) => Object.hasOwn(fields, name))
       .map(([name, value]) => [
         name,
         readParam(fieldType(fields[name]!.type), value),
       ]),
   );
+}
+
+function withoutPrefix(name: string): string {
+  return name.startsWith(VTPM_PREFIX) ? name.slice(VTPM_PREFIX.length) : name;
 }
 
 function member(

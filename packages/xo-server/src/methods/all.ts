@@ -11,6 +11,7 @@ import { backupPassphraseOperations } from "./backup-passphrase.js";
 import { backupRepositoryOperations } from "./backup-repository.js";
 import { backupJobOperations } from "./backup-jobs.js";
 import { backupLogOperations } from "./backup-logs.js";
+import { backupDownloadOperations } from "./backup-download.js";
 import { backupRestoreDiskOperations } from "./backup-restore-disk.js";
 import { backupRestoreTestOperations } from "./backup-restore-test.js";
 import { backupRestoreOperations } from "./backup-restore.js";
@@ -114,6 +115,7 @@ export const operations: readonly Operation<Services>[] = [
   ...backupPassphraseOperations,
   ...backupRepositoryOperations,
   ...backupRestoreDiskOperations,
+  ...backupDownloadOperations,
   ...backupRestoreTestOperations,
   ...backupRestoreOperations,
   ...backupOperations,

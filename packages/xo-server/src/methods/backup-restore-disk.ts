@@ -1,6 +1,4 @@
 import { Type } from "typebox";
-import { parseArchiveId } from "../backups/archives/archive.js";
-import { openDownload } from "../backups/restore/open-download.js";
 import {
   runRestoreDisk,
   type DiskRequest,
@@ -14,8 +12,6 @@ import { withGrowth } from "../vms/set-growth.js";
 import { archiveId, findVmBackup } from "./backup-archive.js";
 import { parts } from "./backup-restore.js";
 import { defineOperation, type OperationContext } from "./define-operation.js";
-import { failInterrupted, getFrom } from "./disk-transfer.js";
-import { REPOSITORY_TYPE } from "./find-repository.js";
 import { actionRoute, idOf } from "./on-object.js";
 
 const closed = { additionalProperties: false } as const;
@@ -133,57 +129,8 @@ async function over(
   return true;
 }
 
-export const backupDownloadDisk = defineOperation({
-  name: "backup.downloadDisk",
-  summary:
-    "Downloads a disk of a backup, raw or as VHD. Returns the path of the download.",
-  params: Type.Object(
-    {
-      id: archiveId,
-      disk,
-      format: Type.Optional(Type.Enum(["raw", "vhd"])),
-    },
-    closed,
-  ),
-  result: getFrom,
-  permission: "user",
-  resume: failInterrupted,
-  rest: {
-    method: "get",
-    path: "/backup-archives/{id}/disks/{disk}.{format}",
-    operationId: "DownloadBackupArchiveDisk",
-    isTransfer: true,
-  },
-  handler: async ({ id, disk, format = "vhd" }, context) => {
-    const { disks } = await findVmBackup(context, "administrate:restore", id);
-    const { services } = context;
-    const { repository, backup } = parseArchiveId(id)!;
-    const label = disks.find(({ name }) => name === disk)?.properties[
-      "name_label"
-    ];
-    const fileName = `${typeof label === "string" && label !== "" ? label : disk}.${format}`;
-    return services.transfers.offerDownload(
-      {
-        operation: "backup.downloadDisk",
-        name: `Download of ${fileName}`,
-        object: { id: repository, type: REPOSITORY_TYPE },
-        params: { id, disk, format },
-        context,
-        fileName,
-      },
-      (work) =>
-        openDownload(
-          services.backupRepositories,
-          { repository, backup, disk, format },
-          work,
-        ),
-    );
-  },
-});
-
 /** Restores of single disks, and over an existing VM. */
 export const backupRestoreDiskOperations = [
   backupRestoreDisk,
   backupRestoreOver,
-  backupDownloadDisk,
 ];

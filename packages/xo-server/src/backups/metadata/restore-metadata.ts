@@ -5,7 +5,7 @@ import type { Xapi } from "@xo-server/xen-api";
 import type { TaskContext } from "../../tasks/task-context.js";
 import { withStreamTask } from "../../transfers/xapi-streams.js";
 import type { Repositories } from "../repositories/repositories.js";
-import { openDownload } from "../restore/open-download.js";
+import { diskDownload, openDownload } from "../restore/open-download.js";
 import { CONFIGURATION } from "./configuration-source.js";
 import { DATABASE_FILE, DATABASE_PATH } from "./pool-source.js";
 
@@ -101,7 +101,7 @@ export async function restoreConfiguration(
     });
   const { body, finished } = await openDownload(
     repositories,
-    { repository, backup, disk: CONFIGURATION, format: "raw" },
+    diskDownload({ repository, backup, disk: CONFIGURATION, format: "raw" }),
     work,
   );
   await store.importConfiguration(body, passphrase);

@@ -166,10 +166,15 @@ export const backup: Messages["backup"] = {
     restoreOf: "Backup vom {time} wiederherstellen",
     submit: "Wiederherstellen",
     download: "Herunterladen",
-    downloadDisk: "Festplatte herunterladen",
-    downloadOf: "Festplatte von {name} herunterladen",
+    downloadIt: "Herunterladen",
+    downloadOf: "Aus dem Backup von {name} herunterladen",
     format: "Format",
-    formats: { vhd: "VHD", raw: "Raw" },
+    formats: { vhd: "VHD", raw: "Raw", xva: "XVA" },
+    formatHints: {
+      vhd: "Eine Festplatte",
+      raw: "Eine Festplatte, mit allen Nullen",
+      xva: "Die VM mit allen Festplatten, für den Import in jeden Pool",
+    },
     deleteAsk: "Backup vom {name} löschen?",
     deleteLead:
       "Es wird aus {repository} gelöscht und kann nicht wiederhergestellt werden. Andere Backups brauchen es nicht.",

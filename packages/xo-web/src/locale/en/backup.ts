@@ -157,10 +157,15 @@ export const backup = {
     restoreOf: "Restore the backup of {time}",
     submit: "Restore",
     download: "Download",
-    downloadDisk: "Download disk",
-    downloadOf: "Download a disk of {name}",
+    downloadIt: "Download",
+    downloadOf: "Download from the backup of {name}",
     format: "Format",
-    formats: { vhd: "VHD", raw: "Raw" },
+    formats: { vhd: "VHD", raw: "Raw", xva: "XVA" },
+    formatHints: {
+      vhd: "One disk",
+      raw: "One disk, with all zeros",
+      xva: "The VM with all disks, for an import into any pool",
+    },
     deleteAsk: "Delete the backup of {name}?",
     deleteLead:
       "It is deleted from {repository} and cannot be recovered. Other backups do not need it.",
