@@ -90,6 +90,16 @@ t.test("from nothing to a restored VM", { skip, ...LIMIT }, async (t) => {
   await page.goto(`${url}/#/vms/${vm.id}/backups`);
   await main.getByText("1 backup", { exact: true }).waitFor();
   await checkViews(t, page, "backups of a VM");
+  await main.getByRole("button", { name: /Actions for the backup/ }).click();
+  await page.getByRole("menuitem", { name: "Download" }).click();
+  await dialog.getByLabel("XVA").check();
+  t.equal(await dialog.getByLabel("Disk", { exact: true }).count(), 0);
+  await checkViews(t, page, "download of a backup");
+  const downloading = page.waitForEvent("download");
+  await button("Download").click();
+  const download = await downloading;
+  t.equal(download.suggestedFilename(), `${name}.xva`);
+  await download.cancel();
   await main.getByRole("button", { name: /Restore the backup/ }).click();
   await dialog.getByLabel("Name of the new VM").fill("brought back");
   await dialog.getByLabel("SR", { exact: true }).waitFor();
