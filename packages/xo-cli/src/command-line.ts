@@ -1,12 +1,15 @@
 import { Command, CommanderError } from "commander";
 import type { Run, Work } from "./command.js";
+import { backupCommand } from "./commands/backup.js";
 import { callCommand } from "./commands/call.js";
 import { completionCommand } from "./commands/completion.js";
 import { getCommand } from "./commands/get.js";
 import { listCommand } from "./commands/list.js";
 import { methodsCommand } from "./commands/methods.js";
 import { registerCommand } from "./commands/register.js";
+import { repositoryCommand } from "./commands/repository.js";
 import { restCommand } from "./commands/rest.js";
+import { restoreCommand } from "./commands/restore.js";
 import { serversCommand, unregisterCommand } from "./commands/servers.js";
 import { version, versionCommand } from "./commands/version.js";
 import { watchCommand } from "./commands/watch.js";
@@ -78,6 +81,7 @@ export function createProgram(run: Run): Command {
     ...[registerCommand, unregisterCommand, serversCommand, whoamiCommand],
     ...[listCommand, getCommand, watchCommand],
     ...[callCommand, methodsCommand, restCommand],
+    ...[backupCommand, restoreCommand, repositoryCommand],
     ...[versionCommand, completionCommand],
   ];
   for (const toCommand of commands) program.addCommand(toCommand(run));

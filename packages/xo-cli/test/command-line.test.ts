@@ -88,6 +88,12 @@ t.test("bash completes commands, options and types", async (t) => {
   ]);
   t.same(complete("rest", "p"), ["post", "put", "patch"]);
   t.same(complete("rest", "get", "--o"), ["--output"]);
+  t.same(complete("restore", "o"), ["over"]);
+  t.same(complete("backup", "download", "db-1", "--fo"), ["--format"]);
+  t.same(complete("repository", "verify", "--a"), [
+    "--all",
+    "--allow-unauthorized",
+  ]);
 });
 
 for (const shell of ["zsh", "fish"])

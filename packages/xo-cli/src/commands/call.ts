@@ -12,7 +12,7 @@ import type { Rpc } from "../server/rpc.js";
 import type { Server } from "../server/server.js";
 import { download, uploadText } from "../server/transfer.js";
 import { toValues, type Values } from "../values.js";
-import { toReadable } from "./get.js";
+import { toReadable } from "../output/readable.js";
 import { printMethod } from "./methods.js";
 
 interface CallOptions {

@@ -1,11 +1,9 @@
 import { Command } from "commander";
-import { stringify } from "yaml";
 import { RequestError, usageError } from "../cli-error.js";
 import type { Run } from "../command.js";
 import type { Context } from "../context.js";
 import type { Row } from "../objects/path.js";
-import { withDates } from "../output/instant.js";
-import { toPlainLines } from "../output/plain-text.js";
+import { toReadable } from "../output/readable.js";
 import type { Rpc } from "../server/rpc.js";
 
 export function getCommand(run: Run): Command {
@@ -38,10 +36,4 @@ async function find(rpc: Rpc, id: string): Promise<Row> {
   }
   const data = { id, type: "object" };
   throw new RequestError(`no such object: ${id}`, "NO_SUCH_OBJECT", data);
-}
-
-/** Human-readable output: YAML. */
-export function toReadable(value: unknown): string {
-  if (typeof value === "string") return `${toPlainLines(value)}\n`;
-  return toPlainLines(stringify(withDates(value), { lineWidth: 0 }));
 }

@@ -10,7 +10,7 @@ import { readJson, readText, type RestRequest } from "../server/rest.js";
 import type { Server } from "../server/server.js";
 import { download, upload } from "../server/transfer.js";
 import { toValues, type Values } from "../values.js";
-import { toReadable } from "./get.js";
+import { toReadable } from "../output/readable.js";
 
 const METHODS: Readonly<Record<string, string>> = {
   get: "read, such as: xo-cli rest get vms fields=name_label filter=power_state:running limit=5",
