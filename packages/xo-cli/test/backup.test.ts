@@ -8,7 +8,10 @@ const R1 = { id: "r1", name: "nightly", url: "file:///mnt/b", enabled: true };
 const REPOSITORIES = [
   { ...R1, state: { stored: 3 * 2 ** 30, verification: { findings: [] } } },
   {
-    ...{ id: "r2", name: "offsite", url: "s3://host/bucket", enabled: true },
+    id: "r2",
+    name: "offsite",
+    url: "s3://host/bucket",
+    enabled: true,
     error: { code: "BACKUP_REPOSITORY_MISSING" },
     state: {},
   },
