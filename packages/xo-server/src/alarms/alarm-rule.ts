@@ -7,10 +7,12 @@ const filter = Type.String({
   maxLength: 4_096,
   description: "Filter expression, such as `power_state:Running tags:prod`.",
 });
-const path = Type.String({
-  maxLength: 256,
-  pattern: "^[^.\\s]+(\\.[^.\\s]+)*$",
-});
+const path = (description: string) =>
+  Type.String({
+    maxLength: 256,
+    pattern: "^[^.\\s]+(\\.[^.\\s]+)*$",
+    description,
+  });
 const type = Type.String({
   minLength: 1,
   maxLength: 64,
@@ -22,11 +24,23 @@ const Statistic = Type.Object(
     kind: Type.Literal("statistic"),
     type,
     filter: Type.Optional(filter),
-    metric: path,
-    of: Type.Optional(path),
-    comparison: Type.Enum([">", "<"]),
-    threshold: Type.Number(),
-    clearsAt: Type.Optional(Type.Number()),
+    metric: path("Property of the objects, such as `now.cpu`."),
+    of: Type.Optional(
+      path("Property of which the value is taken as a share, such as `size`."),
+    ),
+    comparison: Type.Enum([">", "<"], {
+      description:
+        "Whether the alarm is raised above (>) or below (<) the threshold.",
+    }),
+    threshold: Type.Number({
+      description: "In the unit of the metric; with `of` a share from 0 to 1.",
+    }),
+    clearsAt: Type.Optional(
+      Type.Number({
+        description:
+          "Value at which the alarm is cleared, in the unit of the threshold. Default: the threshold.",
+      }),
+    ),
   },
   {
     ...closed,
@@ -69,8 +83,13 @@ export type Severity = (typeof severities)[number];
 
 /** Members of a rule besides its name and targets. */
 export const ruleMembers = {
-  enabled: Type.Boolean(),
-  severity: Type.Enum(severities),
+  enabled: Type.Boolean({
+    description: "Whether the rule is evaluated. Default of new rules: true.",
+  }),
+  severity: Type.Enum(severities, {
+    description:
+      "Severity of the alarms of the rule. Default of new rules: warning.",
+  }),
   on: Condition,
   forSeconds: Type.Integer({
     minimum: 0,
@@ -85,7 +104,7 @@ export const ruleMembers = {
       "Interval of reminders for open alarms that are not acknowledged, in seconds; 0: none.",
   }),
   notifyOnClear: Type.Boolean({
-    description: "Whether a notice is sent when an alarm is cleared.",
+    description: "Whether a notification is sent when an alarm is cleared.",
   }),
 };
 

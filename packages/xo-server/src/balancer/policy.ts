@@ -9,7 +9,8 @@ const share = (description: string) =>
 /** Members of a policy, for the API and the database. */
 export const policyMembers = {
   mode: Type.Enum(["off", "dry-run", "automatic"], {
-    description: "dry-run: planned migrations are recorded, no VM is migrated.",
+    description:
+      "off: nothing is done; dry-run: planned migrations are recorded, but not executed; automatic: they are executed.",
   }),
   goal: Type.Enum(["performance", "consolidate"], {
     description:
@@ -63,7 +64,8 @@ export const policyChangeMembers = {
   ...Type.Partial(Type.Object(policyMembers)).properties,
   goal: Type.Optional(
     Type.Enum(["performance", "consolidate", "density"], {
-      description: "Deprecated: density (consolidate).",
+      description:
+        "performance: relieve overloaded hosts; consolidate: run the VMs on fewer hosts. Deprecated: density (consolidate).",
     }),
   ),
   moveCost: Type.Optional({

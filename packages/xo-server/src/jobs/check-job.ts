@@ -19,7 +19,7 @@ const common = {
     Type.String({
       minLength: 1,
       maxLength: 128,
-      description: "User whose rights apply; default: the caller.",
+      description: "Id of the user whose rights apply. Default: the caller.",
     }),
   ),
 };

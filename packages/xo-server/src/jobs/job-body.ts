@@ -4,7 +4,7 @@ const concurrency = Type.Optional(
   Type.Integer({
     minimum: 1,
     maximum: 32,
-    description: "Maximum number of concurrent calls; default: 2.",
+    description: "Maximum number of concurrent calls. Default: 2.",
   }),
 );
 const timeout = (what: string) =>
@@ -13,7 +13,7 @@ const timeout = (what: string) =>
       minimum: 1,
       // Limit of Node's timers.
       maximum: 2 ** 31 - 1,
-      description: `${what}, in ms; default: none.`,
+      description: `${what}, in ms. Default: none.`,
     }),
   );
 export const limits = {
@@ -32,14 +32,15 @@ const selection = {
   filter: Type.Optional(
     Type.String({
       maxLength: 16_384,
-      description: "Filter for VMs, evaluated at each run: `tags:prod`.",
+      description:
+        "Filter expression that selects the VMs at each run, such as `tags:prod`.",
     }),
   ),
   excludedTags: Type.Optional(
     Type.Array(Type.String({ minLength: 1, maxLength: 1024 }), {
       maxItems: 64,
       description:
-        "VMs with one of these tags are excluded; default: xo:no-bak.",
+        "VMs with one of these tags are excluded. Default: xo:no-bak.",
     }),
   ),
 };
@@ -47,7 +48,7 @@ export const timezoneOf = Type.Optional(
   Type.String({
     maxLength: 64,
     description:
-      "Time zone for the retention by days; default: that of the schedule.",
+      "Time zone of the days of the retention. Default: that of the schedule.",
   }),
 );
 const keep = (what: string) =>
@@ -58,7 +59,7 @@ const keep = (what: string) =>
 export const retentionOf = (what: string) =>
   Type.Object(
     {
-      keepLast: keep(`The newest ones are kept, up to this number.`),
+      keepLast: keep(`Number of the newest ones that are kept.`),
       keepDaily: keep(`Number of days for which the last ${what} is kept.`),
       keepWeekly: keep(
         `Number of weeks for which the last ${what} is kept; weeks begin on Monday.`,
@@ -75,7 +76,10 @@ export const retentionOf = (what: string) =>
 /** Calls one operation, once per parameter set of the vector. */
 export const CallBody = Type.Object({
   key: Type.Optional(
-    Type.String({ maxLength: 128, description: "For clients: any string." }),
+    Type.String({
+      maxLength: 128,
+      description: "Any string, stored for clients.",
+    }),
   ),
   method: Type.String({
     minLength: 1,
@@ -105,7 +109,7 @@ export const SnapshotBody = Type.Object({
       minLength: 1,
       maxLength: 256,
       description:
-        "Name template with {job}, {vm}, {date} and {time}; default: `{job} {date} {time}`.",
+        "Template of the name of snapshots, with {job}, {vm}, {date} and {time}. Default: `{job} {date} {time}`.",
     }),
   ),
   withMemory: Type.Optional(
@@ -121,7 +125,8 @@ export type SnapshotBody = Static<typeof SnapshotBody>;
 export const maxRate = Type.Optional(
   Type.Integer({
     minimum: 1_024,
-    description: "Limit of the rate of each VM's backup, in bytes per second.",
+    description:
+      "Limit of the data rate of the backup of each VM, in bytes per second. Default: none.",
   }),
 );
 
@@ -143,7 +148,8 @@ export const scheduleSettings = <T extends TProperties>(settings: T) =>
       Type.Object(settings, { additionalProperties: false }),
       {
         maxProperties: 100,
-        description: "Other settings for runs of a schedule, by its id.",
+        description:
+          "Settings that differ for the runs of a schedule, by the id of the schedule.",
       },
     ),
   );
@@ -153,7 +159,7 @@ const per = (what: string) =>
     Type.Integer({
       minimum: 1,
       maximum: 256,
-      description: `VMs of one ${what} that all jobs back up at the same time, at most.`,
+      description: `Maximum number of VMs of one ${what} that are backed up at the same time, by all jobs.`,
     }),
   );
 const timeOfDay = Type.String({ pattern: "^([01]\\d|2[0-3]):[0-5]\\d$" });
@@ -166,7 +172,7 @@ export const report = Type.Optional(
     {
       when: Type.Enum(["always", "failure", "never"], {
         description:
-          "`failure`: also runs of which a part failed, was cancelled or not begun.",
+          "failure: reports also runs in which a part failed, was cancelled or was not started.",
       }),
       addresses: Type.Optional(
         Type.Array(
@@ -182,14 +188,15 @@ export const report = Type.Optional(
           Type.String({ pattern: "^https?://[^\\s@]+$", maxLength: 2_048 }),
           {
             maxItems: 10,
-            description: "URLs that get the log of the run as JSON by POST.",
+            description:
+              "URLs to which the log of the run is sent, as JSON in a POST request.",
           },
         ),
       ),
     },
     {
       additionalProperties: false,
-      description: "Reports of runs by mail and web hook; default: none.",
+      description: "Reports of runs by mail and web hook. Default: none.",
     },
   ),
 );
@@ -200,13 +207,14 @@ const overridable = {
   retention: Type.Optional(retentionOf("backup")),
   mode: Type.Optional(
     Type.Enum(["incremental", "full"], {
-      description: "`full` reads all disks; default: incremental.",
+      description:
+        "full: all disks are read; incremental: only changed blocks are read. Default: incremental.",
     }),
   ),
   snapshot: Type.Optional(
     Type.Enum(["normal", "memory", "offline"], {
       description:
-        "`memory` includes the memory of running VMs, `offline` shuts a VM down while its snapshot is taken; default: normal. The tags xo-memory-backup and xo-offline-backup of a VM override it.",
+        "memory: snapshots of running VMs include the memory; offline: a VM is shut down while its snapshot is taken. Default: normal. The tags xo-memory-backup and xo-offline-backup of a VM take precedence.",
     }),
   ),
 };
@@ -218,7 +226,7 @@ export const RestoreTestBody = Type.Object({
     Type.Array(Type.String({ minLength: 1, maxLength: 128 }), {
       maxItems: 64,
       description:
-        "Ids of backup repositories whose backups are tested; default: all.",
+        "Ids of backup repositories whose backups are tested. Default: all.",
     }),
   ),
   sr: Type.String({
@@ -229,7 +237,7 @@ export const RestoreTestBody = Type.Object({
   network: Type.Optional(
     Type.Enum(["closed", "none"], {
       description:
-        "`closed`: a network that only the VM is attached to; `none`: without interfaces; default: closed.",
+        "`closed`: a network to which only the VM is attached; `none`: no network interfaces. Default: closed.",
     }),
   ),
   maxVms: Type.Optional(
@@ -237,7 +245,7 @@ export const RestoreTestBody = Type.Object({
       minimum: 1,
       maximum: 10_000,
       description:
-        "Number of VMs that a run tests: those whose last test is the longest ago; default: all.",
+        "Maximum number of VMs that a run tests; those that were not tested for the longest time come first. Default: all.",
     }),
   ),
   bootTimeout: Type.Optional(
@@ -245,14 +253,15 @@ export const RestoreTestBody = Type.Object({
       minimum: 1_000,
       maximum: 86_400_000,
       description:
-        "Time in which the guest tools, or a script of the guest, must report, in ms; default: 600,000.",
+        "Time within which the guest tools, or a script of the guest, must report, in ms. Default: 600,000.",
     }),
   ),
   concurrency: Type.Optional(
     Type.Integer({
       minimum: 1,
       maximum: 32,
-      description: "VMs that are tested at the same time; default: 1.",
+      description:
+        "Maximum number of VMs that are tested at the same time. Default: 1.",
     }),
   ),
   report,
@@ -270,7 +279,7 @@ export const BackupBody = Type.Object({
       {
         additionalProperties: true,
         description:
-          'Pattern of the properties of VMs, as Xen Orchestra\'s clients create it: {tags: [["prod"]]}.',
+          'Pattern of the properties of VMs, in the format of Xen Orchestra: {tags: [["prod"]]}.',
       },
     ),
   ),
@@ -283,26 +292,26 @@ export const BackupBody = Type.Object({
       minimum: 1,
       maximum: 10_000,
       description:
-        "Every n-th backup of a VM reads all of its disks; default: only the first.",
+        "Each n-th backup of a VM is a full backup. Default: only the first.",
     }),
   ),
   preferNbd: flag(
-    "Whether disks are read by NBD if the pool can; default: true.",
+    "Whether disks are read over NBD if the pool supports it. Default: true.",
   ),
   preferCbt: flag(
-    "Whether changed block tracking is enabled on disks, so that only changed blocks are read; default: true.",
+    "Whether changed block tracking (CBT) is enabled on the disks, so that only changed blocks are read. Default: true.",
   ),
   purgeSnapshotData: flag(
-    "Whether the data of the snapshot of the last backup is destroyed where changed block tracking does not need it; default: false.",
+    "Whether the data of the snapshot of the last backup is destroyed if changed block tracking (CBT) does not need it. Default: false.",
   ),
   ignoreLongChains: flag(
-    "Whether disks with many images that wait for coalescing are backed up too; default: false.",
+    "Whether disks with many images that wait for coalescing are backed up too. Default: false.",
   ),
   retries: Type.Optional(
     Type.Integer({
       minimum: 0,
       maximum: 10,
-      description: "Number of retries of a failed backup of a VM; default: 0.",
+      description: "Number of retries of a failed backup of a VM. Default: 0.",
     }),
   ),
   maxRate,
@@ -312,7 +321,7 @@ export const BackupBody = Type.Object({
       {
         additionalProperties: false,
         description:
-          "Backups of VMs are started only at this time of the day, such as 22:00 to 06:00; others are skipped.",
+          "Time of the day in which backups of VMs are started, such as 22:00 to 06:00; backups outside of it are skipped.",
       },
     ),
   ),
@@ -328,7 +337,7 @@ export const BackupBody = Type.Object({
       {
         additionalProperties: true,
         description:
-          "Settings of clients of Xen Orchestra that have no effect.",
+          "Settings of Xen Orchestra's clients without effect here, stored for these clients.",
       },
     ),
   ),

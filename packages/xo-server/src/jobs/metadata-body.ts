@@ -26,7 +26,7 @@ export const MetadataBody = Type.Object({
   server: Type.Optional(
     Type.Boolean({
       description:
-        "Whether the configuration of this server is backed up; default: false.",
+        "Whether the configuration of this server is backed up. Default: false.",
     }),
   ),
   repositories,

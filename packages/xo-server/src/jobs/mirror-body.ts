@@ -26,7 +26,7 @@ export const MirrorBody = Type.Object({
       minItems: 1,
       maxItems: 10_000,
       description:
-        "UUIDs: only backups of these VMs; default: all backups, also of pools and the configuration.",
+        "UUIDs of the VMs whose backups are copied. Default: all backups, including those of pools and of the configuration.",
     }),
   ),
   repositories,
@@ -42,7 +42,7 @@ export const MirrorBody = Type.Object({
       {
         additionalProperties: true,
         description:
-          "Settings of clients of Xen Orchestra that have no effect.",
+          "Settings of Xen Orchestra's clients without effect here, stored for these clients.",
       },
     ),
   ),

@@ -15,7 +15,7 @@ export const RollingBody = Type.Object({
       minItems: 1,
       maxItems: 32,
       description:
-        "Ids of pools. The pools of a group are updated at the same time; a group begins only when all pools of the former one were updated without a failure.",
+        "Groups of ids of pools. The pools of a group are updated at the same time; a group is started when all pools of the previous group have been updated without a failure.",
     },
   ),
   windows: Type.Optional(WindowsShape),
@@ -24,14 +24,15 @@ export const RollingBody = Type.Object({
       minimum: 1,
       maximum: 64,
       description:
-        "Maximum number of hosts of a pool that are down at the same time; default: a quarter.",
+        "Maximum number of hosts of a pool that are down at the same time. Default: a quarter of the pool.",
     }),
   ),
   concurrency: Type.Optional(
     Type.Integer({
       minimum: 1,
       maximum: 32,
-      description: "Maximum number of pools at the same time; default: 4.",
+      description:
+        "Maximum number of pools that are updated at the same time. Default: 4.",
     }),
   ),
   shutdownPinnedVms: flag(

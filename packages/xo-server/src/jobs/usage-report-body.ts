@@ -9,19 +9,19 @@ export const UsageReportBody = Type.Object({
     Type.Array(Type.String({ minLength: 1, maxLength: 128 }), {
       minItems: 1,
       maxItems: 1_000,
-      description: "Ids of pools; default: all.",
+      description: "Ids of pools. Default: all.",
     }),
   ),
   period: Type.Optional(
     Type.Enum([...usagePeriods], {
-      description: "Period of the averages; default: week.",
+      description: "Period of the averages. Default: week.",
     }),
   ),
   top: Type.Optional(
     Type.Integer({
       minimum: 1,
       maximum: 100,
-      description: "Length of the lists of top consumers; default: 10.",
+      description: "Length of the lists of top consumers. Default: 10.",
     }),
   ),
   addresses: Type.Array(

@@ -8,9 +8,17 @@ import { personOf } from "./token.js";
 const levels = ["viewer", "operator", "admin"] as const;
 const acl = Type.Object(
   {
-    subject: Type.String({ minLength: 1, description: "A user or a group." }),
-    object: Type.String({ minLength: 1, description: "Any object." }),
-    action: Type.Enum(levels),
+    subject: Type.String({
+      minLength: 1,
+      description: "Id of a user or a group.",
+    }),
+    object: Type.String({
+      minLength: 1,
+      description: "Id of an object of any type.",
+    }),
+    action: Type.Enum(levels, {
+      description: "Level of the ACL; each level includes the ones before.",
+    }),
   },
   { additionalProperties: false },
 );
@@ -21,7 +29,7 @@ const wordsOf = (level: string) =>
 
 export const aclGet = defineOperation({
   name: "acl.get",
-  summary: "Lists all ACLs.",
+  summary: "List all ACLs.",
   params: Type.Object({}),
   result: Type.Array(
     Type.Object({
@@ -45,7 +53,7 @@ export const aclGet = defineOperation({
 
 export const aclAdd = defineOperation({
   name: "acl.add",
-  summary: "Grants an ACL on an object to a user or a group.",
+  summary: "Grant an ACL on an object to a user or a group.",
   params: acl,
   result: Type.Boolean(),
   permission: "admin",
@@ -86,7 +94,7 @@ function unknownObject(id: string, services: Services): XoError {
 /** The object need not exist any more. */
 export const aclRemove = defineOperation({
   name: "acl.remove",
-  summary: "Revokes an ACL.",
+  summary: "Revoke an ACL.",
   params: acl,
   result: Type.Boolean(),
   permission: "admin",
@@ -99,7 +107,7 @@ export const aclRemove = defineOperation({
 
 export const aclGetCurrentPermissions = defineOperation({
   name: "acl.getCurrentPermissions",
-  summary: "Returns the ACLs of the current user by object.",
+  summary: "Return the ACLs of the current user by object.",
   params: Type.Object({}),
   result: Type.Record(
     Type.String(),
@@ -123,7 +131,7 @@ export const aclGetCurrentPermissions = defineOperation({
 
 export const roleGetAll = defineOperation({
   name: "role.getAll",
-  summary: "Lists the ACL levels.",
+  summary: "List the ACL levels.",
   params: Type.Object({}),
   result: Type.Array(
     Type.Object({

@@ -54,7 +54,7 @@ export interface ActivityParts {
 export const activityList = defineOperation({
   name: "activity.list",
   summary:
-    "Lists events in the pools since the server started, at most of the last day, newest first.",
+    "List events in the pools since the start of the server, at most of the last day, newest first.",
   params: Type.Object(
     {
       since: Type.Optional(
@@ -81,9 +81,15 @@ export const activityList = defineOperation({
       kinds: Type.Optional(
         Type.Array(Type.Enum(activityKinds), {
           maxItems: activityKinds.length,
+          description: "Only events of these kinds. Default: all.",
         }),
       ),
-      limit: Type.Integer({ minimum: 1, maximum: 500, default: 100 }),
+      limit: Type.Integer({
+        minimum: 1,
+        maximum: 500,
+        default: 100,
+        description: "Maximum number of events.",
+      }),
     },
     { additionalProperties: false },
   ),
@@ -110,7 +116,7 @@ export const activityList = defineOperation({
 export const activitySubscribe = defineOperation({
   name: "activity.subscribe",
   summary:
-    "Subscribes to notifications `activity` {}, sent when new events exist.",
+    "Subscribe to notifications `activity` {}, sent when there are new events.",
   params: Type.Object({}),
   result: Type.Boolean(),
   permission: "viewer",
@@ -123,7 +129,7 @@ export const activitySubscribe = defineOperation({
 export const activityUnsubscribe = defineOperation({
   name: "activity.unsubscribe",
   summary:
-    "Unsubscribes from notifications `activity`. Returns false without a subscription.",
+    "Unsubscribe from notifications `activity`. Returns false without a subscription.",
   params: Type.Object({}),
   result: Type.Boolean(),
   permission: "viewer",

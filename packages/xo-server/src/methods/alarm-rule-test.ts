@@ -23,7 +23,7 @@ export const alarmRuleTest = defineOperation({
   ...change,
   name: "alarmRule.test",
   summary:
-    "Sends a test notice to all targets of an alarm rule. Returns for each target whether the notice was sent, or the error.",
+    "Send a test notification to all targets of an alarm rule. Returns, for each target, whether it was sent, or the error.",
   params: Type.Object({ id }, closed),
   result: Type.Array(
     Type.Object({
@@ -49,7 +49,11 @@ export const alarmRuleTest = defineOperation({
 });
 
 const ExampleRule = {
-  name: Type.String({ minLength: 1, maxLength: 256 }),
+  name: Type.String({
+    minLength: 1,
+    maxLength: 256,
+    description: "Name of the rule.",
+  }),
   on: ruleMembers.on,
   severity: ruleMembers.severity,
   forSeconds: Type.Optional(ruleMembers.forSeconds),
@@ -59,7 +63,7 @@ export const alarmRuleTestTarget = defineOperation({
   ...change,
   name: "alarmRule.testTarget",
   summary:
-    "Sends a test notice of a rule, which need not be stored, to one target. With the ids of a stored rule and target its secrets are used.",
+    "Send a test notification to one target of a rule that need not be stored. If `id` and `target.id` name a stored rule and target, the stored secrets are used.",
   params: Type.Object(
     { ...ExampleRule, id: Type.Optional(id), target: TargetInput },
     closed,
@@ -98,11 +102,15 @@ export const alarmRuleTestTarget = defineOperation({
 export const alarmRulePreview = defineOperation({
   name: "alarmRule.preview",
   summary:
-    "Returns the message that a rule would send, with an example of an object: as plain text, and as JSON for each kind of target.",
+    "Return the notification that a rule would send for an example object: as plain text, and as JSON for each kind of target.",
   params: Type.Object(
     {
       ...ExampleRule,
-      event: Type.Optional(Type.Enum(["raised", "ended", "reminder", "test"])),
+      event: Type.Optional(
+        Type.Enum(["raised", "ended", "reminder", "test"], {
+          description: "Event that the notification reports. Default: raised.",
+        }),
+      ),
     },
     closed,
   ),

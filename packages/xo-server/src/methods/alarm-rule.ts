@@ -19,11 +19,15 @@ import { findAlarmRule, targetSecretsOf } from "./find-alarm-rule.js";
 import type { RestRoute } from "../operations/rest-route.js";
 
 const id = Type.String({ minLength: 1, description: "Id of an alarm rule." });
-const name = Type.String({ minLength: 1, maxLength: 256 });
+const name = Type.String({
+  minLength: 1,
+  maxLength: 256,
+  description: "Name of the rule.",
+});
 const targets = Type.Array(TargetInput, {
   maxItems: MAX_TARGETS,
   description:
-    "E-mail addresses, web hooks and chat services (Slack, Microsoft Teams, Mattermost, ntfy) that are notified. `secretHeaders`, `secret` (the key that signs messages), `secretUrl` and `secretToken` are never returned.",
+    "E-mail addresses, web hooks and chat services (Slack, Microsoft Teams, Mattermost, ntfy) to which notifications are sent. `secretHeaders`, `secret` (the key that signs messages), `secretUrl` and `secretToken` are never returned.",
 });
 /** Names of release 0.1, still accepted. */
 const deprecatedMembers = {
@@ -94,7 +98,7 @@ const change = { permission: "admin", changes: true } as const;
 export const alarmRuleCreate = defineOperation({
   ...change,
   name: "alarmRule.create",
-  summary: "Creates an alarm rule. Returns its id.",
+  summary: "Create an alarm rule and return its id.",
   params: Type.Object(
     {
       name,
@@ -135,7 +139,7 @@ export const alarmRuleSet = defineOperation({
   ...change,
   name: "alarmRule.set",
   summary:
-    "Changes an alarm rule. Absent properties stay. A new condition clears the open alarms of the rule.",
+    "Change an alarm rule. Absent properties are not changed. A new condition clears the open alarms of the rule.",
   params: Type.Object(
     {
       id,
@@ -178,7 +182,7 @@ export const alarmRuleSet = defineOperation({
 export const alarmRuleDelete = defineOperation({
   ...change,
   name: "alarmRule.delete",
-  summary: "Deletes an alarm rule and its alarms.",
+  summary: "Delete an alarm rule and its alarms.",
   params: Type.Object({ id }, closed),
   result: Type.Boolean(),
   rest: route("delete", "/{id}", {
@@ -221,7 +225,7 @@ const toPublic = async (
 
 export const alarmRuleGetAll = defineOperation({
   name: "alarmRule.getAll",
-  summary: "Lists all alarm rules with their state.",
+  summary: "List all alarm rules with their state.",
   params: Type.Object({}),
   result: Type.Array(PublicRule),
   permission: "admin",
@@ -239,7 +243,7 @@ export const alarmRuleGetAll = defineOperation({
 
 export const alarmRuleGet = defineOperation({
   name: "alarmRule.get",
-  summary: "Returns an alarm rule with its state.",
+  summary: "Return an alarm rule with its state.",
   params: Type.Object({ id }, closed),
   result: PublicRule,
   permission: "admin",

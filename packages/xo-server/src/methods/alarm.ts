@@ -59,13 +59,19 @@ async function find(
 export const alarmGetAll = defineOperation({
   name: "alarm.getAll",
   summary:
-    "Lists alarms of alarm rules, newest first. XAPI's own alarms are messages.",
+    "List the alarms raised by alarm rules, newest first. Alarms of XAPI itself are objects of the type message.",
   params: Type.Object(
     {
       open: Type.Optional(
         Type.Boolean({ description: "Only alarms that are not cleared." }),
       ),
-      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000 })),
+      limit: Type.Optional(
+        Type.Integer({
+          minimum: 1,
+          maximum: 1_000,
+          description: "Maximum number of alarms.",
+        }),
+      ),
     },
     closed,
   ),
@@ -97,7 +103,7 @@ export const alarmGetAll = defineOperation({
 
 export const alarmGet = defineOperation({
   name: "alarm.get",
-  summary: "Returns an alarm of an alarm rule.",
+  summary: "Return an alarm raised by an alarm rule.",
   params: Type.Object({ id }, closed),
   result: PublicAlarm,
   permission: "viewer",
@@ -113,7 +119,7 @@ export const alarmGet = defineOperation({
 
 export const alarmAcknowledge = defineOperation({
   name: "alarm.acknowledge",
-  summary: "Acknowledges an alarm: no more reminders are sent.",
+  summary: "Acknowledge an alarm: no more reminders are sent.",
   params: Type.Object({ id }, closed),
   result: PublicAlarm,
   permission: "user",
@@ -138,7 +144,7 @@ export const alarmAcknowledge = defineOperation({
 export const alarmSubscribe = defineOperation({
   name: "alarm.subscribe",
   summary:
-    "Subscribes to notifications `alarms` {}, sent when alarms have changed.",
+    "Subscribe to notifications `alarms` {}, sent when alarms have changed.",
   params: Type.Object({}),
   result: Type.Boolean(),
   permission: "viewer",
@@ -151,7 +157,7 @@ export const alarmSubscribe = defineOperation({
 export const alarmUnsubscribe = defineOperation({
   name: "alarm.unsubscribe",
   summary:
-    "Unsubscribes from notifications `alarms`. Returns false without a subscription.",
+    "Unsubscribe from notifications `alarms`. Returns false without a subscription.",
   params: Type.Object({}),
   result: Type.Boolean(),
   permission: "viewer",

@@ -20,10 +20,18 @@ const Question = Type.Object({
 export const operationListAllowed = defineOperation({
   name: "operation.listAllowed",
   summary:
-    "Lists which operations the caller's rights allow on objects. The state of the objects is not considered.",
+    "List the operations that the caller's rights allow on objects. The state of the objects is not considered.",
   params: Type.Object({
-    ids: Type.Array(name, { minItems: 1, maxItems: MAX_IDS }),
-    operations: Type.Array(Question, { minItems: 1, maxItems: MAX_METHODS }),
+    ids: Type.Array(name, {
+      minItems: 1,
+      maxItems: MAX_IDS,
+      description: "Ids of the objects.",
+    }),
+    operations: Type.Array(Question, {
+      minItems: 1,
+      maxItems: MAX_METHODS,
+      description: "Operations to check for each object.",
+    }),
   }),
   result: Type.Record(Type.String(), Type.Array(Type.String()), {
     description: "Names of allowed operations by the id of the object.",

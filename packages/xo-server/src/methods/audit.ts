@@ -18,7 +18,8 @@ const PublicRecord = Type.Object({
   data: Type.Unknown(),
 });
 
-const text = Type.Optional(Type.String({ minLength: 1, maxLength: 1024 }));
+const text = (description: string) =>
+  Type.Optional(Type.String({ minLength: 1, maxLength: 1024, description }));
 
 /** Records read for one page: a filter without matches must not block the store. */
 const MOST_READ = 20_000;
@@ -26,16 +27,17 @@ const PAGE = 500;
 
 export const auditGetRecords = defineOperation({
   name: "audit.getRecords",
-  summary: "Lists entries of the audit log, newest first.",
+  summary: "List entries of the audit log, newest first.",
   params: Type.Object(
     {
-      userId: text,
-      operation: text,
-      objectId: text,
+      userId: text("Id of a user: only entries of this user."),
+      operation: text("Name of an operation: only entries of this operation."),
+      objectId: text("Id of an object: only entries about this object."),
       filter: Type.Optional(
         Type.String({
           maxLength: 16_384,
-          description: "Such as `event:vm.start data:outcome:failure`.",
+          description:
+            "Filter expression, such as `event:vm.start data:outcome:failure`.",
         }),
       ),
       before: Type.Optional(
@@ -44,7 +46,13 @@ export const auditGetRecords = defineOperation({
           description: "Only entries before this sequence number (seq).",
         }),
       ),
-      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000 })),
+      limit: Type.Optional(
+        Type.Integer({
+          minimum: 1,
+          maximum: 1_000,
+          description: "Maximum number of entries.",
+        }),
+      ),
     },
     { additionalProperties: false },
   ),
@@ -83,7 +91,7 @@ export const auditGetRecords = defineOperation({
 export const auditCheckIntegrity = defineOperation({
   name: "audit.checkIntegrity",
   summary:
-    "Verifies the integrity of the audit log and returns the number of verified records.",
+    "Verify the integrity of the audit log and return the number of verified records.",
   params: Type.Object({}),
   result: Type.Object({
     nValid: Type.Number(),
@@ -106,7 +114,7 @@ export const auditCheckIntegrity = defineOperation({
 export const auditGetForwarding = defineOperation({
   name: "audit.getForwarding",
   summary:
-    "Lists the targets to which the audit log is forwarded (audit.forward in the configuration), and whether they are behind.",
+    "List the targets to which the audit log is forwarded (audit.forward in the configuration), with their state and the number of entries that are not yet sent.",
   params: Type.Object({}),
   result: Type.Array(ForwardStatus),
   permission: "admin",

@@ -118,7 +118,7 @@ function readable(context: OperationContext): ReadonlySet<string> {
 export const backupNgListVmBackups = defineOperation({
   name: "backupNg.listVmBackups",
   summary:
-    "Lists the backups of VMs in repositories, by repository and VM, oldest first. Answers from the index.",
+    "List the backups of VMs in repositories, by repository and VM, oldest first. Reads the index, not the repositories.",
   params: Type.Object(
     {
       remotes: Type.Array(Type.String(), {
@@ -126,7 +126,9 @@ export const backupNgListVmBackups = defineOperation({
         description: "Ids of backup repositories.",
       }),
       _forceRefresh: Type.Optional(
-        Type.Boolean({ description: "Reads the repositories first." }),
+        Type.Boolean({
+          description: "Reads the repositories and updates the index first.",
+        }),
       ),
     },
     closed,
@@ -158,7 +160,8 @@ export const backupNgListVmBackups = defineOperation({
 
 export const backupArchiveGetAll = defineOperation({
   name: "backupArchive.getAll",
-  summary: "Lists the backups of VMs, newest first. Answers from the index.",
+  summary:
+    "List the backups of VMs, newest first. Reads the index, not the repositories.",
   params: Type.Object(
     {
       "backup-repository": Type.Optional(
@@ -200,7 +203,7 @@ export const backupArchiveGetAll = defineOperation({
 
 export const backupArchiveGet = defineOperation({
   name: "backupArchive.get",
-  summary: "Returns a backup of a VM. Answers from the index.",
+  summary: "Return a backup of a VM. Reads the index, not the repository.",
   params: Type.Object({ id: archiveId }, closed),
   result: PublicArchive,
   permission: "user",
@@ -227,7 +230,7 @@ const PublicInterface = Type.Object({
 export const backupArchiveGetInterfaces = defineOperation({
   name: "backupArchive.getInterfaces",
   summary:
-    "Lists the network interfaces of the VM of a backup. Of backups whose index does not have them, the manifest is read.",
+    "List the network interfaces of the VM of a backup. Reads the index, or the manifest of backups whose index entry lacks them.",
   params: Type.Object({ id: archiveId }, closed),
   result: Type.Array(PublicInterface),
   permission: "user",
@@ -268,7 +271,7 @@ const remove = {
 export const backupNgDeleteVmBackup = defineOperation({
   name: "backupNg.deleteVmBackup",
   summary:
-    "Deletes a backup. No other backup depends on it; its space is released by garbage collection.",
+    "Delete a backup. No other backup depends on it; its space is released by garbage collection.",
   params: Type.Object({ id: archiveId }, closed),
   ...remove,
   rest: {
@@ -283,9 +286,15 @@ export const backupNgDeleteVmBackup = defineOperation({
 
 export const backupNgDeleteVmBackups = defineOperation({
   name: "backupNg.deleteVmBackups",
-  summary: "Deletes several backups.",
+  summary: "Delete several backups.",
   params: Type.Object(
-    { ids: Type.Array(archiveId, { minItems: 1, maxItems: 10_000 }) },
+    {
+      ids: Type.Array(archiveId, {
+        minItems: 1,
+        maxItems: 10_000,
+        description: "Ids of the backups.",
+      }),
+    },
     closed,
   ),
   ...remove,

@@ -17,7 +17,7 @@ const closed = { additionalProperties: false } as const;
 export const backupDownloadDisk = defineOperation({
   name: "backup.downloadDisk",
   summary:
-    "Downloads a disk of a backup, raw or as VHD. Returns the path of the download.",
+    "Download a disk of a backup, raw or as VHD. Returns the path of the download.",
   params: Type.Object(
     {
       id: archiveId,
@@ -25,7 +25,11 @@ export const backupDownloadDisk = defineOperation({
         minLength: 1,
         description: "Name of the disk in the backup.",
       }),
-      format: Type.Optional(Type.Enum(["raw", "vhd"])),
+      format: Type.Optional(
+        Type.Enum(["raw", "vhd"], {
+          description: "Format of the download. Default: vhd.",
+        }),
+      ),
     },
     closed,
   ),
@@ -68,9 +72,14 @@ export const backupDownloadDisk = defineOperation({
 export const backupDownloadVm = defineOperation({
   name: "backup.downloadVm",
   summary:
-    "Downloads a VM of a backup with its disks as XVA, for VM.import of any pool. Returns the path of the download.",
+    "Download a VM of a backup with its disks as XVA, for VM.import of any pool. Returns the path of the download.",
   params: Type.Object(
-    { id: archiveId, format: Type.Optional(Type.Enum(["xva"])) },
+    {
+      id: archiveId,
+      format: Type.Optional(
+        Type.Enum(["xva"], { description: "Format of the download." }),
+      ),
+    },
     closed,
   ),
   result: getFrom,

@@ -43,7 +43,7 @@ const jobs = new ContractJobs({
 export const backupNgGetAllJobs = defineOperation({
   name: "backupNg.getAllJobs",
   summary:
-    "Lists the jobs that back up VMs. Callers without admin rights get an empty list.",
+    "List the jobs that back up VMs. Callers without admin rights get an empty list.",
   params: Type.Object({}),
   result: Type.Array(PublicJob),
   permission: "user",
@@ -68,7 +68,7 @@ export const backupNgGetAllJobs = defineOperation({
 
 export const backupNgGetJob = defineOperation({
   name: "backupNg.getJob",
-  summary: "Returns a job that backs up VMs.",
+  summary: "Return a job that backs up VMs.",
   params: Type.Object({ id }, closed),
   result: PublicJob,
   permission: "admin",
@@ -93,22 +93,30 @@ export const backupNgGetJob = defineOperation({
 
 const contractParts = {
   ...jobParts,
-  compression: Type.Optional(Type.Enum(["", "native", "zstd"])),
+  compression: Type.Optional(
+    Type.Enum(["", "native", "zstd"], {
+      description: "Accepted and ignored: repositories compress all data.",
+    }),
+  ),
   srs: open("Replication is not supported."),
 };
-const mode = Type.Enum(["full", "delta"]);
+const mode = Type.Enum(["full", "delta"], {
+  description:
+    "full: each backup reads all disks; delta: only changed blocks are read.",
+});
 const vms = Type.Object(
   {},
   {
     additionalProperties: true,
-    description: "{id}, {id: {__or: [ids]}}, or a pattern of properties.",
+    description:
+      "VMs to back up: {id}, {id: {__or: [ids]}}, or a pattern of properties.",
   },
 );
 export const backupNgCreateJob = defineOperation({
   ...change,
   name: "backupNg.createJob",
   summary:
-    "Creates a job that backs up VMs, with its schedules. Returns its id.",
+    "Create a job that backs up VMs, with its schedules, and return its id.",
   params: Type.Object(
     {
       ...contractParts,
@@ -125,7 +133,7 @@ export const backupNgCreateJob = defineOperation({
 export const backupNgEditJob = defineOperation({
   ...change,
   name: "backupNg.editJob",
-  summary: "Changes a job that backs up VMs. Absent properties stay.",
+  summary: "Change a job that backs up VMs. Absent properties are not changed.",
   params: Type.Object(
     {
       ...contractParts,
@@ -142,7 +150,7 @@ export const backupNgEditJob = defineOperation({
 export const backupNgDeleteJob = defineOperation({
   ...change,
   name: "backupNg.deleteJob",
-  summary: "Deletes a job with its schedules; its backups stay.",
+  summary: "Delete a job with its schedules. Its backups are not deleted.",
   params: Type.Object({ id }, closed),
   result: Type.Boolean(),
   handler: ({ id }, { services }) => jobs.delete(services, id),
@@ -152,7 +160,7 @@ export const backupNgRunJob = defineOperation({
   ...change,
   name: "backupNg.runJob",
   summary:
-    "Runs a backup job for a schedule, and returns when the run has ended.",
+    "Run a backup job with the settings of a schedule. Returns when the run has ended.",
   params: Type.Object(vmRunParts, closed),
   result: Type.Boolean(),
   handler: (input, context) => jobs.run(context, input),
@@ -161,7 +169,7 @@ export const backupNgRunJob = defineOperation({
 
 export const backupNgGetSuggestedExcludedTags = defineOperation({
   name: "backupNg.getSuggestedExcludedTags",
-  summary: "Lists the tags of VMs that backup jobs exclude by default.",
+  summary: "List the tags of VMs that backup jobs exclude by default.",
   params: Type.Object({}),
   result: Type.Array(Type.String()),
   permission: "user",
@@ -170,8 +178,11 @@ export const backupNgGetSuggestedExcludedTags = defineOperation({
 
 export const vmGetBackupJobs = defineOperation({
   name: "vm.getBackupJobs",
-  summary: "Lists the jobs that back up a VM.",
-  params: Type.Object({ id: Type.String({ minLength: 1 }) }, closed),
+  summary: "List the jobs that back up a VM.",
+  params: Type.Object(
+    { id: Type.String({ minLength: 1, description: "Id of a VM." }) },
+    closed,
+  ),
   result: Type.Array(PublicJob),
   permission: { action: "read", resource: "VM", id: ({ id }) => id },
   rest: {

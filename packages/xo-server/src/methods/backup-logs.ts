@@ -55,8 +55,15 @@ async function readLogs(services: Services): Promise<ContractRunLog[]> {
 export const backupNgGetAllLogs = defineOperation({
   name: "backupNg.getAllLogs",
   summary:
-    "Returns the runs of backup jobs of all types, by id, the last 200 of each job.",
-  params: Type.Object({ ndjson: Type.Optional(Type.Boolean()) }, closed),
+    "Return the last 200 runs of each backup job of any type, as an object by the id of the run.",
+  params: Type.Object(
+    {
+      ndjson: Type.Optional(
+        Type.Boolean({ description: "Accepted and ignored." }),
+      ),
+    },
+    closed,
+  ),
   result: Type.Record(Type.String(), PublicLog),
   permission: "admin",
   handler: async (_params, { services }) =>
@@ -70,12 +77,14 @@ const time = Type.Optional(Type.Union([Type.Number(), Type.String()]));
 export const backupNgGetLogs = defineOperation({
   name: "backupNg.getLogs",
   summary:
-    "Lists the runs of backup jobs, newest first. Further parameters are properties that a run must have, such as jobId.",
+    "List the runs of backup jobs, newest first. Additional parameters filter by properties of a run, such as jobId.",
   params: Type.Object(
     {
       after: time,
       before: time,
-      limit: Type.Optional(Type.Number({ minimum: 0 })),
+      limit: Type.Optional(
+        Type.Number({ minimum: 0, description: "Maximum number of runs." }),
+      ),
     },
     { additionalProperties: true },
   ),
@@ -96,8 +105,7 @@ export const backupNgGetLogs = defineOperation({
 
 export const backupLogGetAll = defineOperation({
   name: "backupLog.getAll",
-  summary:
-    "Lists the runs of backup jobs, newest first, the last 200 of each job.",
+  summary: "List the last 200 runs of each backup job, newest first.",
   params: Type.Object({}),
   result: Type.Array(PublicLog),
   permission: "user",
@@ -123,7 +131,7 @@ export const backupLogGetAll = defineOperation({
 
 export const backupLogGet = defineOperation({
   name: "backupLog.get",
-  summary: "Returns a run of a backup job.",
+  summary: "Return a run of a backup job.",
   params: Type.Object({ id }, closed),
   result: PublicLog,
   permission: "admin",
@@ -168,7 +176,7 @@ const CoveredVm = Type.Object({
 export const backupCoverage = defineOperation({
   name: "backup.coverage",
   summary:
-    "Lists which VMs are backed up by jobs and which are not, with the last backup of each and the next runs.",
+    "List the VMs with their backup coverage: the jobs that back them up, or none, the last backup and the next run.",
   params: Type.Object({}),
   result: Type.Object({
     protected: Type.Array(CoveredVm),

@@ -11,14 +11,14 @@ const bytes = (what: string) =>
 export const backupRepositoryVerify = defineOperation({
   name: "backupRepository.verify",
   summary:
-    "Compares the files of a backup repository with what was written, and repairs what copies and parity allow.",
+    "Verify a backup repository: read its files, compare their checksums, and repair damaged files from parity or from copies in other repositories.",
   params: Type.Object(
     {
       id,
       all: Type.Optional(
         Type.Boolean({
           description:
-            "true: verify all data. Default: new backups, and data whose verification is due.",
+            "true: verifies all data. Default: verifies new backups, and data whose verification is due.",
         }),
       ),
     },
@@ -47,7 +47,7 @@ export const backupRepositoryVerify = defineOperation({
 export const backupRepositoryCollectGarbage = defineOperation({
   name: "backupRepository.collectGarbage",
   summary:
-    "Deletes the files of a backup repository that no backup needs: those that were marked a day ago or earlier; others are marked.",
+    "Collect garbage in a backup repository: delete the files that no backup needs and that were marked for deletion at least a day ago, and mark new ones.",
   params: Type.Object({ id }, closed),
   result: Type.Object({
     marked: Type.Number(),

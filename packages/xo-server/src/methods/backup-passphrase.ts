@@ -4,7 +4,10 @@ import { defineOperation } from "./define-operation.js";
 import { actionRoute } from "./on-object.js";
 import { personOf } from "./token.js";
 
-const passphraseName = Type.String({ pattern: "^[A-Za-z0-9_-]{1,64}$" });
+const passphraseName = Type.String({
+  pattern: "^[A-Za-z0-9_-]{1,64}$",
+  description: "Name of the passphrase.",
+});
 
 const Passphrases = Type.Array(Type.String(), {
   description: "Names of all passphrases.",
@@ -12,7 +15,7 @@ const Passphrases = Type.Array(Type.String(), {
 
 export const backupRepositoryAddPassphrase = defineOperation({
   name: "backupRepository.addPassphrase",
-  summary: "Adds a passphrase that opens a backup repository.",
+  summary: "Add a passphrase that opens a backup repository.",
   params: Type.Object({ id, name: passphraseName, passphrase }, closed),
   ...change,
   result: Passphrases,
@@ -30,7 +33,7 @@ export const backupRepositoryAddPassphrase = defineOperation({
 export const backupRepositoryRemovePassphrase = defineOperation({
   name: "backupRepository.removePassphrase",
   summary:
-    "Removes a passphrase of a backup repository. Anyone who knows it and has a copy of the repository can still open that copy.",
+    "Remove a passphrase of a backup repository. Anyone who knows it and has a copy of the repository can still open that copy.",
   params: Type.Object({ id, name: passphraseName }, closed),
   ...change,
   result: Passphrases,
@@ -45,12 +48,16 @@ export const backupRepositoryRemovePassphrase = defineOperation({
     }),
 });
 
-const password = Type.String({ minLength: 1, maxLength: 4096 });
+const password = Type.String({
+  minLength: 1,
+  maxLength: 4096,
+  description: "Password of the current user.",
+});
 
 export const backupRepositoryGetRecoverySheet = defineOperation({
   name: "backupRepository.getRecoverySheet",
   summary:
-    "Returns the recovery sheet of a backup repository. The current user confirms with the password.",
+    "Return the recovery sheet of a backup repository. Requires the password of the current user.",
   params: Type.Object({ id, password }, closed),
   ...change,
   result: Type.Object({

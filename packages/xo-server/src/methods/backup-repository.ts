@@ -13,7 +13,11 @@ const MIB = 1024 * 1024;
 const BENCHMARK_BYTES = 64 * MIB;
 
 export const id = idOf("a backup repository");
-const name = Type.String({ minLength: 1, maxLength: 256 });
+const name = Type.String({
+  minLength: 1,
+  maxLength: 256,
+  description: "Name of the repository.",
+});
 const url = Type.String({
   minLength: 1,
   maxLength: 2048,
@@ -24,7 +28,8 @@ const url = Type.String({
 });
 const options = Type.String({
   maxLength: 1024,
-  description: "Notes on the mount; the server does not mount.",
+  description:
+    "Mount options, stored as a note: the server itself mounts nothing.",
 });
 const verifyDays = Type.Integer({
   minimum: 0,
@@ -143,7 +148,7 @@ export const change = { permission: "admin", changes: true } as const;
 export const remoteGetAll = defineOperation({
   name: "remote.getAll",
   summary:
-    "Lists the backup repositories with their state at the last inspection.",
+    "List the backup repositories with their state at the last inspection.",
   params: Type.Object({}),
   result: Type.Array(PublicRepository),
   permission: "user",
@@ -153,7 +158,7 @@ export const remoteGetAll = defineOperation({
 
 export const remoteGet = defineOperation({
   name: "remote.get",
-  summary: "Returns a backup repository with its state at the last inspection.",
+  summary: "Return a backup repository with its state at the last inspection.",
   params: Type.Object({ id }, closed),
   result: PublicRepository,
   permission: "user",
@@ -164,7 +169,7 @@ export const remoteGet = defineOperation({
 export const remoteGetAllInfo = defineOperation({
   name: "remote.getAllInfo",
   summary:
-    "Returns the space of each backup repository at the last inspection, in bytes.",
+    "Return the size and the free space of each backup repository at the last inspection, in bytes.",
   params: Type.Object({}),
   result: Type.Record(Type.String(), Type.Unknown()),
   permission: "user",
@@ -189,7 +194,7 @@ export const remoteGetAllInfo = defineOperation({
 export const remoteCreate = defineOperation({
   name: "remote.create",
   summary:
-    "Adds a backup repository: opens the one at this URL, or creates one in an empty folder. A new one returns its recovery sheet, once.",
+    "Add a backup repository: open the one at this URL, or create one in an empty folder. Returns it, with the recovery sheet of a new one, which is not returned again.",
   params: Type.Object(
     {
       name,
@@ -242,7 +247,7 @@ export const remoteCreate = defineOperation({
 export const remoteSet = defineOperation({
   name: "remote.set",
   summary:
-    "Changes a backup repository. Another URL must be of the same repository.",
+    "Change a backup repository. A new URL must lead to the same repository.",
   params: Type.Object(
     {
       id,
@@ -250,7 +255,9 @@ export const remoteSet = defineOperation({
       url: Type.Optional(url),
       options: Type.Optional(Type.Union([options, Type.Null()])),
       proxy: Type.Optional(proxy),
-      enabled: Type.Optional(Type.Boolean()),
+      enabled: Type.Optional(
+        Type.Boolean({ description: "Whether jobs may use the repository." }),
+      ),
       verifyDays: Type.Optional(Type.Union([verifyDays, Type.Null()])),
     },
     closed,
@@ -278,7 +285,7 @@ export const remoteSet = defineOperation({
 export const remoteDelete = defineOperation({
   name: "remote.delete",
   summary:
-    "Removes a backup repository from the server. Its files and backups stay.",
+    "Remove a backup repository from the server. Its files and backups are not deleted.",
   params: Type.Object({ id }, closed),
   ...change,
   result: Type.Boolean(),
@@ -324,7 +331,7 @@ async function test(
 export const remoteTest = defineOperation({
   name: "remote.test",
   summary:
-    "Opens a backup repository, writes, reads and removes a file of 64 MiB.",
+    "Test a backup repository: open it, write, read and delete a file of 64 MiB.",
   params: Type.Object({ id }, closed),
   permission: "admin",
   changes: true,
@@ -334,7 +341,7 @@ export const remoteTest = defineOperation({
 
 export const backupRepositoryBenchmark = defineOperation({
   name: "backupRepository.benchmark",
-  summary: "Measures how fast a backup repository is written and read.",
+  summary: "Measure the write and read throughput of a backup repository.",
   params: Type.Object({ id }, closed),
   permission: "admin",
   changes: true,
@@ -353,7 +360,7 @@ export const backupRepositoryBenchmark = defineOperation({
 export const backupRepositoryHealth = defineOperation({
   name: "backupRepository.health",
   summary:
-    "Opens a backup repository. Returns whether that succeeded, or the error.",
+    "Check the health of a backup repository: open it. Returns whether that succeeded, or the error.",
   params: Type.Object({ id }, closed),
   permission: "user",
   result: TestResult,

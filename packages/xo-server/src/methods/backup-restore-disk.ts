@@ -22,13 +22,19 @@ const disk = Type.String({
 
 export const backupRestoreDisk = defineOperation({
   name: "backup.restoreDisk",
-  summary: "Restores one disk of a backup as a new disk and returns its id.",
+  summary: "Restore one disk of a backup as a new disk and return its id.",
   params: Type.Object(
     {
       id: archiveId,
       disk,
       sr: idOf("the SR of the new disk"),
-      name: Type.Optional(Type.String({ minLength: 1, maxLength: 256 })),
+      name: Type.Optional(
+        Type.String({
+          minLength: 1,
+          maxLength: 256,
+          description: "Name of the new disk.",
+        }),
+      ),
     },
     closed,
   ),
@@ -70,7 +76,7 @@ export const backupRestoreDisk = defineOperation({
 export const backupRestoreOver = defineOperation({
   name: "backup.restoreOver",
   summary:
-    "Replaces the disks of a halted VM by those of a backup. Where a snapshot of a disk is a known backup, only the differences are written. The VM is unchanged until all data is written.",
+    "Replace the disks of a halted VM with those of a backup. If a snapshot of a disk has the content of a known backup, only the differences are written. The VM is not changed before all data is written.",
   params: Type.Object(
     {
       id: archiveId,
@@ -128,7 +134,6 @@ async function over(
   await runRestoreOver(request, { ...parts(context), grow }, task, steps);
   return true;
 }
-
 /** Restores of single disks, and over an existing VM. */
 export const backupRestoreDiskOperations = [
   backupRestoreDisk,

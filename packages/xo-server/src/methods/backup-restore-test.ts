@@ -18,7 +18,7 @@ import { actionRoute, idOf } from "./on-object.js";
 export const backupNgCheckBackup = defineOperation({
   name: "backupNg.checkBackup",
   summary:
-    "Tests a backup: restores its VM into a network of its own, starts it, waits for its guest tools or a script of the guest, takes a screenshot of its console, and deletes it.",
+    "Test the restore of a backup: restore its VM into an isolated network, start it, wait for its guest tools or for a script in the guest, take a screenshot of its console, and delete it.",
   params: Type.Object(
     {
       id: archiveId,
@@ -26,7 +26,7 @@ export const backupNgCheckBackup = defineOperation({
       network: Type.Optional(
         Type.Enum(["closed", "none"], {
           description:
-            "`closed`: a network that only the VM is attached to; `none`: without interfaces; default: closed.",
+            "`closed`: a network to which only the VM is attached; `none`: no network interfaces. Default: closed.",
         }),
       ),
       bootTimeout: Type.Optional(
@@ -34,10 +34,15 @@ export const backupNgCheckBackup = defineOperation({
           minimum: 1_000,
           maximum: 86_400_000,
           description:
-            "Time in which the guest must report, in ms; default: 600,000.",
+            "Time within which the guest must report, in ms. Default: 600,000.",
         }),
       ),
-      settings: Type.Optional(Type.Object({}, { additionalProperties: true })),
+      settings: Type.Optional(
+        Type.Object(
+          {},
+          { additionalProperties: true, description: "Accepted and ignored." },
+        ),
+      ),
     },
     { additionalProperties: false },
   ),
@@ -103,7 +108,7 @@ export const backupNgCheckBackup = defineOperation({
 export const backupArchiveGetRestorePicture = defineOperation({
   name: "backupArchive.getRestorePicture",
   summary:
-    "Returns the screenshot of the console from the last restore test of a backup.",
+    "Return the screenshot of the console from the last restore test of a backup.",
   params: Type.Object({ id: archiveId }, { additionalProperties: false }),
   result: Type.Object({
     time: Type.Number({ description: "Milliseconds since the epoch." }),

@@ -30,14 +30,15 @@ const optionalName = Type.Optional(
 export const backupRestore = defineOperation({
   name: "backup.restore",
   summary:
-    "Restores a VM of a backup as a new VM. Its task is resumed after a restart of the server; if it fails or is cancelled, the new VM is deleted.",
+    "Restore a VM of a backup as a new VM. Its task is resumed after a restart of the server; if it fails or is cancelled, the new VM is deleted.",
   params: Type.Object(
     {
       id: archiveId,
       sr: idOf("the SR of the disks; its pool is that of the new VM"),
       srs: Type.Optional(
         Type.Record(Type.String(), Type.String(), {
-          description: "Id of another SR, by the name of the disk.",
+          description:
+            "SRs of single disks: id of the SR, by the name of the disk.",
         }),
       ),
       disks: Type.Optional(
@@ -49,17 +50,21 @@ export const backupRestore = defineOperation({
       networks: Type.Optional(
         Type.Record(Type.String(), Type.Union([Type.String(), Type.Null()]), {
           description:
-            "Id of a network, by the device of the interface; null: no interface. Default: the network with the same UUID, or the only one of the same name.",
+            "Network of each interface: id of the network, by the device of the interface; null: no interface. Default: the network with the same UUID, or the only network with the same name.",
         }),
       ),
       name: optionalName,
       newMacs: Type.Optional(
         Type.Boolean({
           description:
-            "Whether interfaces get new MAC addresses. Default: if the VM that was backed up still exists.",
+            "Whether interfaces get new MAC addresses. Default: true if the VM that was backed up still exists.",
         }),
       ),
-      start: Type.Optional(Type.Boolean()),
+      start: Type.Optional(
+        Type.Boolean({
+          description: "Whether the new VM is started. Default: false.",
+        }),
+      ),
       differential: Type.Optional(
         Type.Boolean({
           description:
@@ -85,7 +90,7 @@ export const backupRestore = defineOperation({
 
 export const backupNgImportVmBackup = defineOperation({
   name: "backupNg.importVmBackup",
-  summary: "Restores a VM of a backup as a new VM and returns its id.",
+  summary: "Restore a VM of a backup as a new VM and return its id.",
   params: Type.Object(
     {
       id: archiveId,
@@ -99,16 +104,25 @@ export const backupNgImportVmBackup = defineOperation({
                 Type.Union([Type.String(), Type.Null()]),
                 {
                   description:
-                    "Id of an SR, by the UUID of the disk; null: the disk is left out.",
+                    "Id of an SR, by the UUID of the disk; null: the disk is not restored.",
                 },
               ),
             ),
-            newMacAddresses: Type.Optional(Type.Boolean()),
+            newMacAddresses: Type.Optional(
+              Type.Boolean({
+                description: "Whether interfaces get new MAC addresses.",
+              }),
+            ),
           },
           { additionalProperties: true },
         ),
       ),
-      useDifferentialRestore: Type.Optional(Type.Boolean()),
+      useDifferentialRestore: Type.Optional(
+        Type.Boolean({
+          description:
+            "Starts from clones of snapshots of the VM that are known backups, and writes only the differences.",
+        }),
+      ),
     },
     closed,
   ),

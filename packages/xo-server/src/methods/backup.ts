@@ -54,7 +54,7 @@ function listAndGet(nothing: Nothing): Operation<Services>[] {
   return [
     defineOperation({
       name: getAll,
-      summary: `Returns an empty list of ${what}: not supported.`,
+      summary: `Return an empty list of ${what}: not supported.`,
       params: Type.Object({}),
       result: Type.Array(Type.Object({ id: Type.String() })),
       permission: "user",
@@ -66,7 +66,7 @@ function listAndGet(nothing: Nothing): Operation<Services>[] {
     }),
     defineOperation({
       name: get,
-      summary: `Returns NO_SUCH_OBJECT: ${what} are not supported.`,
+      summary: `Return NO_SUCH_OBJECT: ${what} are not supported.`,
       params: Type.Object(
         { id: Type.String({ minLength: 1 }) },
         { additionalProperties: false },
@@ -90,7 +90,7 @@ export const backupOperations = [
   ...MAPS.map((name) =>
     defineOperation({
       name,
-      summary: "Not implemented: returns an empty result.",
+      summary: "Return an empty result: not implemented.",
       params: Type.Object({}, { additionalProperties: true }),
       result: Type.Record(Type.String(), Type.Unknown()),
       permission: "admin",
@@ -99,7 +99,7 @@ export const backupOperations = [
   ),
   defineOperation({
     name: "backupNg.listMountedPartitions",
-    summary: "Not implemented: returns an empty result.",
+    summary: "Return an empty result: not implemented.",
     params: Type.Object({}, { additionalProperties: true }),
     result: Type.Array(Type.Unknown()),
     permission: "admin",

@@ -54,7 +54,7 @@ const path = "/pools/{pool}/balancer/policy";
 
 export const balancerGetPolicy = defineOperation({
   name: "balancer.getPolicy",
-  summary: "Returns the load balancer policy of a pool.",
+  summary: "Return the load balancer policy of a pool.",
   params: Type.Object({ pool }, closed),
   result: Policy,
   permission: onPool("read"),
@@ -71,7 +71,7 @@ export const balancerGetPolicy = defineOperation({
 export const balancerSetPolicy = defineOperation({
   name: "balancer.setPolicy",
   summary:
-    "Sets the load balancer policy of a pool. Absent properties stay. mode off: no more migrations are started.",
+    "Set the load balancer policy of a pool. Absent properties are not changed. With the mode `off` no further migrations are started.",
   params: Type.Object({ pool, ...policyChangeMembers }, closed),
   result: Policy,
   permission: onPool("administrate:set"),
@@ -96,7 +96,7 @@ const maySee = (context: OperationContext) =>
 
 export const balancerGetAll = defineOperation({
   name: "balancer.getAll",
-  summary: "Lists pools with their load balancer policy and state.",
+  summary: "List pools with their load balancer policy and state.",
   params: Type.Object({}, closed),
   result: Type.Array(Standing),
   permission: "viewer",
@@ -115,7 +115,7 @@ export const balancerGetAll = defineOperation({
 export const balancerGetState = defineOperation({
   name: "balancer.getState",
   summary:
-    "Returns the current state of the load balancer for a pool, with the reason.",
+    "Return the current state of the load balancer for a pool, with the reason.",
   params: Type.Object({ pool }, closed),
   result: Standing,
   permission: onPool("read"),
@@ -139,12 +139,14 @@ const stateOperations = [balancerGetAll, balancerGetState];
 export const balancerRun = defineOperation({
   name: "balancer.run",
   summary:
-    "Runs the load balancer for a pool now, in any mode, and returns when the run has ended. dryRun: only plans.",
+    "Run the load balancer for a pool now, in any mode. Returns when the run has ended.",
   params: Type.Object(
     {
       pool,
       dryRun: Type.Optional(
-        Type.Boolean({ description: "Plan only: no VM is migrated." }),
+        Type.Boolean({
+          description: "Only plans; migrates no VM. Default: false.",
+        }),
       ),
     },
     closed,
@@ -167,11 +169,16 @@ export const balancerRun = defineOperation({
 
 export const balancerGetHistory = defineOperation({
   name: "balancer.getHistory",
-  summary: "Lists the load balancer runs of a pool, newest first.",
+  summary: "List the load balancer runs of a pool, newest first.",
   params: Type.Object(
     {
       pool,
-      limit: Type.Integer({ minimum: 1, maximum: 200, default: 50 }),
+      limit: Type.Integer({
+        minimum: 1,
+        maximum: 200,
+        default: 50,
+        description: "Maximum number of runs in a page.",
+      }),
       cursor: Type.Optional(
         Type.String({
           maxLength: 256,

@@ -26,12 +26,18 @@ const Params = Type.Object(
       maxLength: 128,
       description: "An operation that changes one object, such as vm.start.",
     }),
-    ids: Type.Optional(Type.Array(id, { minItems: 1, maxItems: MAX_OBJECTS })),
+    ids: Type.Optional(
+      Type.Array(id, {
+        minItems: 1,
+        maxItems: MAX_OBJECTS,
+        description: "Ids of the objects.",
+      }),
+    ),
     filter: Type.Optional(
       Type.String({
         maxLength: 16_384,
         description:
-          "Instead of ids: the objects that match now, such as `tags:test power_state:Halted`.",
+          "Filter expression, instead of ids: selects the objects that match when the call starts, such as `tags:test power_state:Halted`.",
       }),
     ),
     type: Type.Optional(
@@ -48,14 +54,27 @@ const Params = Type.Object(
           "Other parameters of the operation, the same for all objects.",
       }),
     ),
-    concurrency: Type.Integer({ minimum: 1, maximum: 100, default: 10 }),
-    idParameter: Type.String({ minLength: 1, maxLength: 64, default: "id" }),
+    concurrency: Type.Integer({
+      minimum: 1,
+      maximum: 100,
+      default: 10,
+      description: "Maximum number of concurrent calls.",
+    }),
+    idParameter: Type.String({
+      minLength: 1,
+      maxLength: 64,
+      default: "id",
+      description: "The parameter of the operation that names the object.",
+    }),
     stopOnError: Type.Boolean({
       default: false,
-      description: "Starts no further calls after a failure.",
+      description: "Starts no further calls after a failed one.",
     }),
     sync: Type.Optional(
-      Type.Boolean({ description: "Returns when all calls have ended." }),
+      Type.Boolean({
+        description:
+          "Returns when all calls have ended, instead of immediately.",
+      }),
     ),
   },
   { additionalProperties: false },
@@ -64,7 +83,7 @@ const Params = Type.Object(
 export const bulkRun = defineOperation({
   name: "bulk.run",
   summary:
-    "Runs one operation on many objects, several at a time, as one task. Returns {taskId}, or with `sync` the outcome of each.",
+    "Run one operation on many objects, `concurrency` at a time, as one task. Returns {taskId}, or with `sync` the outcome for each object.",
   params: Params,
   result: Type.Union([Type.Object({ taskId: Type.String() }), BulkResult]),
   permission: "user",

@@ -4,11 +4,15 @@ import type { AuthenticatedUser } from "../auth/authenticated-user.js";
 import { defineOperation, type OperationContext } from "./define-operation.js";
 
 const id = Type.String({ minLength: 1, description: "Id of a template." });
-const name = Type.String({ minLength: 1, maxLength: 1024 });
+const name = Type.String({
+  minLength: 1,
+  maxLength: 1024,
+  description: "Name of the template.",
+});
 const template = Type.String({
   minLength: 1,
   description:
-    "For cloud-init; {name} and {index} are replaced by the name and index of the VM.",
+    "Text of the template for cloud-init. {name} and {index} are replaced with the name and the index of the VM.",
 });
 const closed = { additionalProperties: false } as const;
 
@@ -47,7 +51,7 @@ const shared = { permission: "admin", changes: true } as const;
 export const cloudConfigGetAll = defineOperation({
   name: "cloudConfig.getAll",
   summary:
-    "Lists cloud-init templates, for users who can create VMs; others get an empty list.",
+    "List the cloud-init templates. Users who cannot create VMs get an empty list.",
   params: Type.Object({}),
   result: Type.Array(PublicConfig),
   permission: "user",
@@ -57,7 +61,7 @@ export const cloudConfigGetAll = defineOperation({
 export const cloudConfigGetAllNetworkConfigs = defineOperation({
   name: "cloudConfig.getAllNetworkConfigs",
   summary:
-    "Lists templates of network configurations, for users who can create VMs; others get an empty list.",
+    "List the templates of network configurations. Users who cannot create VMs get an empty list.",
   params: Type.Object({}),
   result: Type.Array(PublicConfig),
   permission: "user",
@@ -67,7 +71,8 @@ export const cloudConfigGetAllNetworkConfigs = defineOperation({
 export const cloudConfigUpdate = defineOperation({
   ...shared,
   name: "cloudConfig.update",
-  summary: "Changes a template. Absent properties stay.",
+  summary:
+    "Change a cloud-init or network configuration template. Absent properties are not changed.",
   params: Type.Object(
     { id, name: Type.Optional(name), template: Type.Optional(template) },
     closed,
@@ -82,7 +87,8 @@ export const cloudConfigUpdate = defineOperation({
 export const cloudConfigDelete = defineOperation({
   ...shared,
   name: "cloudConfig.delete",
-  summary: "Deletes a template. VMs created with it stay.",
+  summary:
+    "Delete a cloud-init or network configuration template. VMs created with it are not changed.",
   params: Type.Object({ id }, closed),
   result: Type.Boolean(),
   async handler(params, { services }) {
@@ -101,11 +107,15 @@ export const cloudConfigOperations = [
   cloudConfigGetAllNetworkConfigs,
   ...(
     [
-      ["cloudConfig.create", "user", "Creates a cloud-init template."],
+      [
+        "cloudConfig.create",
+        "user",
+        "Create a cloud-init template and return it.",
+      ],
       [
         "cloudConfig.createNetworkConfig",
         "network",
-        "Creates a template of a network configuration.",
+        "Create a template of a network configuration and return it.",
       ],
     ] as const
   ).map(([operation, kind, summary]) =>

@@ -29,12 +29,16 @@ const server = Type.Object({
   leases: Type.Array(lease),
 });
 
-const name = Type.String({ minLength: 1, maxLength: 255 });
+const name = Type.String({
+  minLength: 1,
+  maxLength: 255,
+  description: "Name of the server.",
+});
 
 export const clusterListServers = defineOperation({
   name: "cluster.listServers",
   summary:
-    "Lists the servers that share the database, with version, last heartbeat and leases. A server without a heartbeat for 30 s is `lost`.",
+    "List the servers that share the database, with version, last heartbeat and leases. A server without a heartbeat for 30 s is `lost`.",
   params: Type.Object({}, { additionalProperties: false }),
   result: Type.Array(server),
   permission: "admin",
@@ -49,7 +53,7 @@ export const clusterListServers = defineOperation({
 export const clusterRemoveServer = defineOperation({
   name: "cluster.removeServer",
   summary:
-    "Removes a lost server from the list. It is added again when it starts.",
+    "Remove a lost server from the list. It is added again when it starts.",
   params: Type.Object({ name }, { additionalProperties: false }),
   result: Type.Boolean(),
   permission: "admin",
@@ -78,12 +82,12 @@ export const clusterRemoveServer = defineOperation({
 export const clusterLeave = defineOperation({
   name: "cluster.leave",
   summary:
-    "Drains a running server: it hands over its leases and takes no others until its next start; its clients and tasks stay. Returns when other servers have taken the leases, or after 10 s.",
+    "Drain a running server: it hands over its leases and acquires no others until its next start. Its clients stay connected and its tasks continue. Returns when other servers have acquired the leases, or after 10 s.",
   params: Type.Object(
     {
       name,
       force: Type.Optional(
-        Type.Boolean({ description: "Even if no other server is running." }),
+        Type.Boolean({ description: "Also if no other server is running." }),
       ),
     },
     { additionalProperties: false },

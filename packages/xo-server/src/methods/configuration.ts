@@ -14,7 +14,7 @@ export const xoExportConfig = defineOperation({
   ...shared,
   name: "xo.exportConfig",
   summary:
-    "Exports the configuration as an encrypted file: servers, users, rights, resource sets. Returns {$getFrom: path}.",
+    "Export the configuration as an encrypted file: servers, users, rights, resource sets. Returns {$getFrom: path}.",
   params: Type.Object(
     {
       passphrase,
@@ -24,7 +24,7 @@ export const xoExportConfig = defineOperation({
       entries: Type.Optional(
         Type.Array(Type.String(), {
           maxItems: 0,
-          description: "Ignored: the export is always complete.",
+          description: "Accepted and ignored: the export is always complete.",
         }),
       ),
     },
@@ -47,7 +47,7 @@ export const xoImportConfig = defineOperation({
   ...shared,
   name: "xo.importConfig",
   summary:
-    "Imports a configuration, replacing the current one. Returns {$sendTo: path}.",
+    "Import a configuration that replaces the current one. Returns {$sendTo: path}.",
   params: Type.Object({ passphrase }, closed),
   result: Type.Object({ $sendTo: Type.String() }),
   handler(input, context) {

@@ -22,11 +22,17 @@ export const PublicJob = Type.Object(
 
 /** Parameters of all types of jobs. */
 export const jobParts = {
-  name: Type.Optional(Type.String({ maxLength: 1024 })),
-  proxy: Type.Optional(Type.Union([Type.String(), Type.Null()])),
-  remotes: open("{id} or {id: {__or: [ids]}} of backup repositories."),
+  name: Type.Optional(
+    Type.String({ maxLength: 1024, description: "Name of the job." }),
+  ),
+  proxy: Type.Optional(
+    Type.Union([Type.String(), Type.Null()], {
+      description: "Proxies are not supported.",
+    }),
+  ),
+  remotes: open("Backup repositories: {id}, or {id: {__or: [ids]}}."),
   settings: open(
-    "Settings by the id of a schedule; those of all schedules have the key ``.",
+    "Settings, by the id of a schedule; the key `` (empty) applies to all schedules.",
   ),
 };
 
@@ -63,11 +69,19 @@ export const runParts = {
 export const vmRunParts = {
   ...runParts,
   settings: open(
-    "Settings that take precedence in this run: by id of a schedule, those of all schedules under ``.",
+    "Settings that take precedence in this run, by the id of a schedule; the key `` (empty) applies to all schedules.",
   ),
-  vm: Type.Optional(Type.String({ maxLength: 128 })),
+  vm: Type.Optional(
+    Type.String({
+      maxLength: 128,
+      description: "Id of a VM: only this VM is backed up.",
+    }),
+  ),
   vms: Type.Optional(
-    Type.Array(Type.String({ maxLength: 128 }), { maxItems: 10_000 }),
+    Type.Array(Type.String({ maxLength: 128 }), {
+      maxItems: 10_000,
+      description: "Ids of VMs: only these VMs are backed up.",
+    }),
   ),
 };
 

@@ -9,11 +9,15 @@ const PREFIX = "XenCenter.CustomFields.";
 
 const named = {
   id: idOf("an object of any type with custom fields"),
-  name: Type.String({ minLength: 1, maxLength: 256 }),
+  name: Type.String({
+    minLength: 1,
+    maxLength: 256,
+    description: "Name of the field.",
+  }),
 };
 const valued = Type.Object({
   ...named,
-  value: Type.String({ maxLength: 4096 }),
+  value: Type.String({ maxLength: 4096, description: "Value of the field." }),
 });
 
 const shared = {
@@ -40,7 +44,7 @@ const write = async (
 export const customFieldAdd = defineOperation({
   ...shared,
   name: "customField.add",
-  summary: "Adds a custom field to an object.",
+  summary: "Add a custom field to an object.",
   params: valued,
   handler: ({ id, name, value }, context) => {
     if (Object.hasOwn(fieldsOf(context.objects.get(id)), PREFIX + name))
@@ -52,7 +56,7 @@ export const customFieldAdd = defineOperation({
 export const customFieldSet = defineOperation({
   ...shared,
   name: "customField.set",
-  summary: "Sets a custom field of an object.",
+  summary: "Set a custom field of an object.",
   params: valued,
   handler: ({ id, name, value }, context) => {
     fieldsOf(context.objects.get(id));
@@ -63,7 +67,7 @@ export const customFieldSet = defineOperation({
 export const customFieldRemove = defineOperation({
   ...shared,
   name: "customField.remove",
-  summary: "Removes a custom field from an object.",
+  summary: "Remove a custom field from an object.",
   params: Type.Object(named),
   handler: ({ id, name }, context) => {
     fieldsOf(context.objects.get(id));

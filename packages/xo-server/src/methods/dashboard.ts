@@ -61,7 +61,8 @@ const route = (path: string, operationId: string) =>
 
 export const xoGetDashboard = defineOperation({
   name: "xo.getDashboard",
-  summary: "Returns an overview of all pools: states and resources.",
+  summary:
+    "Return the dashboard of all pools: numbers of objects by state, and the use of resources.",
   params: Type.Object({}),
   result: Type.Unsafe<object>(fleet),
   permission: "viewer",
@@ -74,7 +75,8 @@ export const xoGetDashboard = defineOperation({
 
 export const poolGetDashboard = defineOperation({
   name: "pool.getDashboard",
-  summary: "Returns an overview of a pool: states and resources.",
+  summary:
+    "Return the dashboard of a pool: numbers of objects by state, and the use of resources.",
   params: Type.Object({ id: idOf("a pool") }),
   result: Type.Unsafe<object>(pool),
   permission: onId("read", "pool"),
@@ -87,7 +89,7 @@ export const poolGetDashboard = defineOperation({
 
 export const vmGetDashboard = defineOperation({
   name: "vm.getDashboard",
-  summary: "Returns an overview of a VM.",
+  summary: "Return the dashboard of a VM.",
   params: Type.Object({ id: idOf("a VM") }),
   result: Type.Unsafe<object>(vm),
   permission: onId("read", "VM"),

@@ -6,7 +6,7 @@ const MAX_SECONDS = 60;
 export const diagnosticsRecordCpuProfile = defineOperation({
   name: "diagnostics.recordCpuProfile",
   summary:
-    "Records a CPU profile of the main thread while it is downloaded, for Chromium's developer tools. Returns {$getFrom: path}.",
+    "Record a CPU profile of the main thread during the download, for Chromium's developer tools. Returns {$getFrom: path}.",
   params: Type.Object(
     {
       seconds: Type.Integer({
@@ -34,7 +34,7 @@ export const diagnosticsRecordCpuProfile = defineOperation({
 export const diagnosticsWriteHeapSnapshot = defineOperation({
   name: "diagnostics.writeHeapSnapshot",
   summary:
-    "Writes a heap snapshot to a file in the data folder of the server. The server does not respond meanwhile: 1 to 4 s for each 50 MB of heap. The file contains secrets.",
+    "Write a heap snapshot to a file in the data folder of the server. The server does not respond during that time: 1 to 4 s for each 50 MB of heap. The file contains secrets.",
   params: Type.Object({}),
   result: Type.Object({
     file: Type.String({ description: "Path on the machine of the server." }),

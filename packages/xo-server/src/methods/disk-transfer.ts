@@ -12,13 +12,15 @@ export const getFrom = Type.Object({ $getFrom: Type.String() });
 /** Path that the contents are sent to. */
 export const sendTo = Type.Object({ $sendTo: Type.String() });
 
-const format = Type.Enum(["raw", "vhd"]);
+const format = Type.Enum(["raw", "vhd"], {
+  description: "Format of the data. Default: vhd.",
+});
 
 /** Requests the checksum of the bytes in a trailer. */
 export const checksum = Type.Optional(
   Type.Enum(["sha256"], {
     description:
-      "Returns the SHA-256 checksum of the data, in the trailer `Repr-Digest` and in the task.",
+      "Computes the SHA-256 checksum of the data and returns it in the trailer `Repr-Digest` and in the task.",
   }),
 );
 
@@ -26,14 +28,16 @@ const types = { raw: "application/octet-stream", vhd: "application/vhd" };
 
 export const diskExportContent = defineOperation({
   name: "disk.exportContent",
-  summary: "Exports the contents of a disk. Returns the path of the download.",
+  summary: "Export the contents of a disk. Returns the path of the download.",
   params: Type.Object({
     id: idOf("a disk"),
     format: Type.Optional(format),
     preferNbd: Type.Optional(
       Type.Boolean({ description: "Accepted and ignored." }),
     ),
-    nbdConcurrency: Type.Optional(Type.Number()),
+    nbdConcurrency: Type.Optional(
+      Type.Number({ description: "Accepted and ignored." }),
+    ),
     checksum,
   }),
   result: getFrom,
@@ -45,14 +49,14 @@ export const diskExportContent = defineOperation({
       path: "/vdis/{id}.{format}",
       operationId: "ExportVdiContent",
       isTransfer: true,
-      summary: "Exports the contents of a disk",
+      summary: "Export the contents of a disk.",
     },
     {
       method: "get",
       path: "/vdi-snapshots/{id}.{format}",
       operationId: "ExportVdiSnapshotContent",
       isTransfer: true,
-      summary: "Exports the contents of a disk snapshot",
+      summary: "Export the contents of a disk snapshot.",
     },
   ],
   handler: ({ id, format = "vhd", checksum }, context) => {
@@ -89,7 +93,7 @@ export const diskExportContent = defineOperation({
 export const diskImportContent = defineOperation({
   name: "disk.importContent",
   summary:
-    "Imports data into a disk, overwriting it. Returns the path of the upload. An interrupted upload leaves the disk partly overwritten.",
+    "Overwrite the contents of a disk with an upload. Returns the path of the upload. If the upload is interrupted, the disk is partly overwritten.",
   params: Type.Object({
     id: idOf("a disk"),
     format: Type.Optional(format),
@@ -107,7 +111,7 @@ export const diskImportContent = defineOperation({
     operationId: "ImportVdiContent",
     isTransfer: true,
     status: 204,
-    summary: "Imports data into a disk, overwriting it",
+    summary: "Overwrite the contents of a disk with the body of the request.",
   },
   handler: ({ id, format = "vhd" }, context) => {
     const vdi = context.objects.get(id, "VDI");
@@ -144,13 +148,15 @@ const action = "administrate:create-vdi";
 
 export const diskImport = defineOperation({
   name: "disk.import",
-  summary: "Imports data as a new disk. Returns the path of the upload.",
+  summary: "Import data as a new disk. Returns the path of the upload.",
   params: Type.Object({
-    name: Type.String({ minLength: 1 }),
-    description: Type.Optional(Type.String()),
+    name: Type.String({ minLength: 1, description: "Name of the new disk." }),
+    description: Type.Optional(
+      Type.String({ description: "Description of the new disk." }),
+    ),
     sr: idOf("the SR of the disk"),
     type: Type.Enum(["raw", "vhd", "iso"], {
-      description: "ISO images are raw.",
+      description: "Format of the data; iso is the same as raw.",
     }),
   }),
   result: sendTo,
@@ -165,14 +171,18 @@ export const diskImport = defineOperation({
 export const srImportVdi = defineOperation({
   name: "sr.importVdi",
   summary:
-    "Imports a dynamic VHD or raw data as a new disk. Returns the path of the upload.",
+    "Import a dynamic VHD or raw data as a new disk. Returns the path of the upload.",
   params: Type.Object({
     id: idOf("the SR of the disk"),
-    name_label: Type.Optional(Type.String()),
-    name_description: Type.Optional(Type.String()),
+    name_label: Type.Optional(
+      Type.String({ description: "Name of the new disk." }),
+    ),
+    name_description: Type.Optional(
+      Type.String({ description: "Description of the new disk." }),
+    ),
     raw: Type.Optional(
       Type.Union([Type.Boolean(), Type.Enum(["true", "false", ""])], {
-        description: "Without a value it means true.",
+        description: "Raw data instead of VHD. Without a value: true.",
       }),
     ),
   }),
@@ -187,7 +197,7 @@ export const srImportVdi = defineOperation({
     isTransfer: true,
     status: 201,
     exposure: "confirm",
-    summary: "Imports a dynamic VHD or raw data as a new disk",
+    summary: "Import a dynamic VHD or raw data as a new disk.",
   },
   handler: ({ id: sr, raw = false, ...names }, context) =>
     offerImport(context, {

@@ -7,18 +7,26 @@ import { withGrowth } from "../vms/set-growth.js";
 import { idOf, idOfMade, NO_REF } from "./on-object.js";
 
 const newDisk = Type.Object({
-  name: Type.String({ minLength: 1 }),
+  name: Type.String({ minLength: 1, description: "Name of the new disk." }),
   size: byteSize,
   sr: idOf("the SR of the disk"),
   // Some clients send an empty text for none.
   vm: Type.Optional(
     Type.String({ description: "Id of a VM to attach the disk to." }),
   ),
-  bootable: Type.Optional(Type.Boolean()),
-  mode: Type.Optional(Type.Enum(["RO", "RW"])),
+  bootable: Type.Optional(
+    Type.Boolean({
+      description: "Whether the VM may boot from the disk. Default: false.",
+    }),
+  ),
+  mode: Type.Optional(
+    Type.Enum(["RO", "RW"], {
+      description: "RO: read-only; RW: read and write. Default: RW.",
+    }),
+  ),
   position: Type.Optional(
     Type.String({
-      description: "Position in the VM. Default: the first free one.",
+      description: "Position in the VM. Default: the first free position.",
     }),
   ),
 });
@@ -26,7 +34,7 @@ const newDisk = Type.Object({
 export const diskCreate = defineOperation({
   name: "disk.create",
   summary:
-    "Creates an empty disk, optionally attached to a VM, and returns its id.",
+    "Create an empty disk, optionally attached to a VM, and return its id.",
   params: newDisk,
   result: Type.String(),
   permission: {

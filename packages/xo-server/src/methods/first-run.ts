@@ -29,7 +29,7 @@ const closed = { additionalProperties: false } as const;
 export const systemGetFirstRun = defineOperation({
   name: "system.getFirstRun",
   summary:
-    "Returns whether the server has pools, and how the caller can add some.",
+    "Return the number of pools, whether the caller may add pools, and the state of the demonstration.",
   params: Type.Object({}, closed),
   result: FirstRun,
   permission: "user",
@@ -50,7 +50,7 @@ export const systemGetFirstRun = defineOperation({
 export const serverOpenDemo = defineOperation({
   name: "server.openDemo",
   summary:
-    "Starts simulated pools for a demonstration and returns their ids. They are removed at a restart.",
+    "Start simulated pools for a demonstration and return their ids. They are removed at a restart.",
   params: Type.Object(
     {
       profiles: Type.Optional(
@@ -59,7 +59,7 @@ export const serverOpenDemo = defineOperation({
           maxItems: 3,
           uniqueItems: true,
           description:
-            "A: 64 hosts, 5,000 VMs; B: 16, 600; C: 3, 60. Default: C.",
+            "A: 64 hosts and 5,000 VMs; B: 16 hosts and 600 VMs; C: 3 hosts and 60 VMs. Default: C.",
         }),
       ),
     },
@@ -75,7 +75,7 @@ export const serverOpenDemo = defineOperation({
 
 export const serverCloseDemo = defineOperation({
   name: "server.closeDemo",
-  summary: "Removes the simulated pools. Returns false if there were none.",
+  summary: "Remove the simulated pools. Returns false if there were none.",
   params: Type.Object({}, closed),
   result: Type.Boolean(),
   permission: "admin",

@@ -15,18 +15,21 @@ import { idOf, onId } from "./on-object.js";
 const path = Type.String({
   minLength: 1,
   maxLength: 1024,
-  description: "Such as `/Production/Web`.",
+  description: "Path of the folder, such as `/Production/Web`.",
 });
 
 export const vmSetFolder = defineOperation({
   name: "vm.setFolder",
   summary:
-    "Moves a VM, template or snapshot to a folder, which XenCenter and XCP-ng Center show too; null: to none. The folder must exist unless `create` is true.",
+    "Move a VM, template or snapshot to a folder; null: out of its folder. XenCenter and XCP-ng Center show the same folders. The folder must exist unless `create` is true.",
   params: Type.Object({
     id: idOf("a VM, template or snapshot"),
     folder: Type.Union([path, Type.Null()]),
     create: Type.Optional(
-      Type.Boolean({ description: "Whether the folder may be new." }),
+      Type.Boolean({
+        description:
+          "Whether the folder is created if it does not exist. Default: false.",
+      }),
     ),
   }),
   result: Type.Boolean(),
@@ -52,7 +55,7 @@ export const vmSetFolder = defineOperation({
 export const folderGetAll = defineOperation({
   name: "folder.getAll",
   summary:
-    "Lists the folders of all VMs and pools that the caller may read, with the number of VMs in each.",
+    "List the folders of all VMs and pools that the caller may read, with the number of VMs in each.",
   params: Type.Object({}),
   result: Type.Array(
     Type.Object({ folder: Type.String(), vms: Type.Integer() }),
@@ -73,7 +76,7 @@ const emptyFolder = {
 export const poolCreateFolder = defineOperation({
   ...emptyFolder,
   name: "pool.createFolder",
-  summary: "Creates a folder that stays while it contains nothing.",
+  summary: "Create a folder in a pool. It exists also while it is empty.",
   handler: async ({ id, folder }, context) => {
     const created = toFolderPath(folder);
     await changeEmptyFolders(id, context, (paths) => [...paths, created]);
@@ -84,8 +87,7 @@ export const poolCreateFolder = defineOperation({
 export const poolDeleteFolder = defineOperation({
   ...emptyFolder,
   name: "pool.deleteFolder",
-  summary:
-    "Deletes a folder of a pool that contains nothing, and the folders in it.",
+  summary: "Delete an empty folder of a pool, with the folders in it.",
   handler: async ({ id, folder }, context) => {
     const deleted = toFolderPath(folder);
     const isIn = (one: string) =>

@@ -4,8 +4,12 @@ import { defineOperation, type OperationContext } from "./define-operation.js";
 import { PublicGroup, toPublicGroup } from "../auth/public-group.js";
 
 const id = Type.String({ minLength: 1, description: "Id of a group." });
-const userId = Type.String({ minLength: 1 });
-const name = Type.String({ minLength: 1, maxLength: 1024 });
+const userId = Type.String({ minLength: 1, description: "Id of a user." });
+const name = Type.String({
+  minLength: 1,
+  maxLength: 1024,
+  description: "Name of the group.",
+});
 const closed = { additionalProperties: false } as const;
 /** Permissions and audit properties of these operations. */
 const change = { permission: "admin", changes: true } as const;
@@ -17,7 +21,7 @@ const toPublic = (
 
 export const groupGetAll = defineOperation({
   name: "group.getAll",
-  summary: "Lists all groups with their users.",
+  summary: "List all groups with their users.",
   params: Type.Object({}),
   result: Type.Array(PublicGroup),
   permission: "admin",
@@ -29,7 +33,7 @@ export const groupGetAll = defineOperation({
 
 export const groupCreate = defineOperation({
   name: "group.create",
-  summary: "Creates a group.",
+  summary: "Create a group and return its id.",
   params: Type.Object({ name }, closed),
   result: Type.String({ description: "Id of the group." }),
   ...change,
@@ -46,7 +50,7 @@ export const groupCreate = defineOperation({
 
 export const groupSet = defineOperation({
   name: "group.set",
-  summary: "Renames a group.",
+  summary: "Rename a group.",
   params: Type.Object({ id, name: Type.Optional(name) }, closed),
   result: Type.Boolean(),
   ...change,
@@ -65,7 +69,7 @@ export const groupSet = defineOperation({
 
 export const groupDelete = defineOperation({
   name: "group.delete",
-  summary: "Deletes a group with its rights. Its users stay.",
+  summary: "Delete a group with its rights. Its users are not deleted.",
   params: Type.Object({ id }, closed),
   result: Type.Boolean(),
   ...change,
@@ -84,7 +88,7 @@ export const groupDelete = defineOperation({
 
 export const groupAddUser = defineOperation({
   name: "group.addUser",
-  summary: "Adds a user to a group.",
+  summary: "Add a user to a group.",
   params: Type.Object({ id, userId }, closed),
   result: Type.Boolean(),
   ...change,
@@ -103,7 +107,7 @@ export const groupAddUser = defineOperation({
 
 export const groupRemoveUser = defineOperation({
   name: "group.removeUser",
-  summary: "Removes a user from a group.",
+  summary: "Remove a user from a group.",
   params: Type.Object({ id, userId }, closed),
   result: Type.Boolean(),
   ...change,
@@ -122,9 +126,15 @@ export const groupRemoveUser = defineOperation({
 
 export const groupSetUsers = defineOperation({
   name: "group.setUsers",
-  summary: "Sets the users of a group.",
+  summary: "Set the users of a group.",
   params: Type.Object(
-    { id, userIds: Type.Array(userId, { maxItems: 100_000 }) },
+    {
+      id,
+      userIds: Type.Array(userId, {
+        maxItems: 100_000,
+        description: "Ids of all users of the group.",
+      }),
+    },
     closed,
   ),
   result: Type.Boolean(),

@@ -16,7 +16,8 @@ interface File {
 const files: readonly File[] = [
   {
     operation: "host.getAuditLog",
-    summary: "Downloads the audit trail of a host, as text.",
+    summary:
+      "Download the audit log of a host, as text. Returns the path of the download.",
     path: "/hosts/{id}/audit.txt",
     operationId: "GetAuditLog",
     handler: "/audit_log",
@@ -24,7 +25,8 @@ const files: readonly File[] = [
   },
   {
     operation: "host.getLogs",
-    summary: "Downloads the logs of a host, as a compressed archive.",
+    summary:
+      "Download the logs of a host, as a tar.gz archive. Returns the path of the download.",
     path: "/hosts/{id}/logs.tgz",
     operationId: "GetHostLogs",
     handler: "/host_logs_download",

@@ -36,7 +36,7 @@ const isSmt = async (context: OperationContext, id: string) =>
 
 export const hostIsHyperThreadingEnabled = defineOperation({
   name: "host.isHyperThreadingEnabled",
-  summary: "Returns whether hyper-threading is enabled on a host.",
+  summary: "Return whether hyper-threading is enabled on a host.",
   params,
   result: Type.Boolean(),
   permission,
@@ -45,7 +45,7 @@ export const hostIsHyperThreadingEnabled = defineOperation({
 
 export const hostGetSmt = defineOperation({
   name: "host.getSmt",
-  summary: "Returns whether hyper-threading is enabled on a host.",
+  summary: "Return whether hyper-threading is enabled on a host.",
   params,
   permission,
   result: Type.Object({ enabled: Type.Boolean() }),
@@ -62,7 +62,7 @@ export const hostGetSmt = defineOperation({
 export const hostGetBiosInfo = defineOperation({
   name: "host.getBiosInfo",
   summary:
-    "Returns the firmware (BIOS) version of a host. Newer versions are not looked up.",
+    "Return the firmware (BIOS) version of a host. Does not check for newer versions.",
   params,
   permission,
   result: Type.Object({}, { additionalProperties: Type.String() }),
@@ -71,10 +71,15 @@ export const hostGetBiosInfo = defineOperation({
 
 export const hostGetSmartctlInformation = defineOperation({
   name: "host.getSmartctlInformation",
-  summary: "Returns the SMART attributes of the disks of a host.",
+  summary: "Return the SMART attributes of the disks of a host.",
   params: Type.Object({
     id,
-    deviceNames: Type.Optional(Type.Array(Type.String(), { maxItems: 1_000 })),
+    deviceNames: Type.Optional(
+      Type.Array(Type.String(), {
+        maxItems: 1_000,
+        description: "Names of block devices, such as sda. Default: all.",
+      }),
+    ),
   }),
   result: pluginResult,
   permission,
@@ -92,7 +97,7 @@ export const hostGetSmartctlInformation = defineOperation({
 export const hostIsHostServerTimeConsistent = defineOperation({
   name: "host.isHostServerTimeConsistent",
   summary:
-    "Returns whether the clock of a host differs by less than two seconds from that of the server.",
+    "Return whether the clock of a host differs from that of the server by less than 2 s.",
   params: Type.Object({ host: id }),
   result: Type.Boolean(),
   permission: { ...permission, id: ({ host }) => host },
@@ -107,7 +112,7 @@ export const hostIsHostServerTimeConsistent = defineOperation({
 
 export const hostIsPubKeyTooShort = defineOperation({
   name: "host.isPubKeyTooShort",
-  summary: "Returns whether the TLS key of a host has fewer than 2,048 bits.",
+  summary: "Return whether the TLS key of a host has fewer than 2,048 bits.",
   params,
   result: Type.Boolean(),
   permission,
@@ -182,15 +187,15 @@ export const hostHealthOperations = [
   hostGetBiosInfo,
   plugin(
     "host.getMdadmHealth",
-    "Returns the state of the software RAID (mdadm) of a host.",
+    "Return the state of the software RAID (mdadm) of a host.",
     ["raid.py", "check_raid_pool"],
   ),
   plugin(
     "host.getSmartctlHealth",
-    "Returns the SMART health of the disks of a host.",
+    "Return the SMART health of the disks of a host.",
     ["smartctl.py", "health"],
   ),
-  plugin("host.getBlockdevices", "Lists the block devices of a host.", [
+  plugin("host.getBlockdevices", "List the block devices of a host.", [
     "lsblk.py",
     "list_block_devices",
   ]),

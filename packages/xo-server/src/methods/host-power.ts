@@ -24,7 +24,7 @@ const id = idOf("a host");
 const flag = (description: string) =>
   Type.Optional(Type.Boolean({ description }));
 const notNeeded = flag("Accepted and ignored.");
-const force = flag("Continues even if not every VM could be migrated.");
+const force = flag("Continues even if some VMs cannot be migrated.");
 const migrateBack = flag(
   "Migrates back the running VMs that were evacuated when the host was disabled.",
 );
@@ -55,13 +55,15 @@ export const hostDisable = defineOperation({
   ...shared,
   name: "host.disable",
   summary:
-    "Disables a host: no new VMs are started on it. With `evacuate`, its VMs are migrated away.",
+    "Disable a host: no VMs are started on it. With `evacuate`, its VMs are migrated to other hosts.",
   params: Type.Object({
     id,
     transient: flag(
       "The host is enabled again at its next start. Default: true.",
     ),
-    evacuate: flag("Evacuates the host: migrates its VMs to other hosts."),
+    evacuate: flag(
+      "Evacuates the host: migrates its VMs to other hosts. Default: false.",
+    ),
     vmsToForceMigrate: Type.Optional(
       Type.Array(Type.String({ minLength: 1 }), {
         maxItems: 1_000,
@@ -96,7 +98,7 @@ export const hostDisable = defineOperation({
 export const hostEnable = defineOperation({
   ...shared,
   name: "host.enable",
-  summary: "Enables a host: VMs can be started on it again.",
+  summary: "Enable a host: VMs can be started on it again.",
   params: Type.Object({ id, migrateBack }),
   permission: may("enable"),
   rest: action("enable", "Enable"),
@@ -114,10 +116,12 @@ export const hostSetMaintenanceMode = defineOperation({
   ...shared,
   name: "host.setMaintenanceMode",
   summary:
-    "Puts a host into maintenance mode (disabled and evacuated), or ends it.",
+    "Enter or exit the maintenance mode of a host, in which it is disabled and evacuated.",
   params: Type.Object({
     id,
-    maintenance: Type.Boolean(),
+    maintenance: Type.Boolean({
+      description: "true: enter maintenance mode; false: exit it.",
+    }),
     vmsToForceMigrate: Type.Optional(
       Type.Array(Type.String({ minLength: 1 }), {
         maxItems: 1_000,
@@ -148,7 +152,7 @@ export const hostSetMaintenanceMode = defineOperation({
 export const hostListVmsPreventingEvacuation = defineOperation({
   name: "host.listVmsPreventingEvacuation",
   summary:
-    "Lists the VMs because of which a host cannot be evacuated, with the reason, without changing anything.",
+    "List the VMs that prevent the evacuation of a host, with the reasons. Changes nothing.",
   params: Type.Object({ id }),
   permission: may("disable"),
   result: Type.Array(
@@ -182,7 +186,7 @@ export const hostListVmsPreventingEvacuation = defineOperation({
 export const hostEvacuate = defineOperation({
   ...shared,
   name: "host.evacuate",
-  summary: "Evacuates a host: migrates its VMs to other hosts.",
+  summary: "Evacuate a host: migrate its VMs to other hosts.",
   params: Type.Object({
     id,
     network: Type.Optional(idOf("the network for the migration traffic")),
@@ -203,12 +207,16 @@ export const hostRestart = defineOperation({
   ...shared,
   name: "host.restart",
   summary:
-    "Reboots a host. Its VMs are migrated to other hosts, or suspended and resumed.",
+    "Reboot a host. Its VMs are migrated to other hosts, or suspended and resumed.",
   params: Type.Object({
     id,
     force,
-    suspendResidentVms: flag("Suspends the VMs, and resumes them afterwards."),
-    bypassBlockedSuspend: flag("Also VMs on which suspend is blocked."),
+    suspendResidentVms: flag(
+      "Suspends the VMs that cannot be migrated, and resumes them afterwards.",
+    ),
+    bypassBlockedSuspend: flag(
+      "Suspends also VMs on which the operation suspend is blocked.",
+    ),
     bypassBackupCheck: notNeeded,
     bypassCurrentVmCheck: notNeeded,
     bypassVersionCheck: notNeeded,
@@ -217,11 +225,11 @@ export const hostRestart = defineOperation({
   rest: [
     action("clean_reboot", "CleanRebootHost", {
       exposure: "deny",
-      summary: "Evacuates a host and reboots it",
+      summary: "Evacuate a host and reboot it.",
     }),
     action("smart_reboot", "SmartRebootHost", {
       exposure: "deny",
-      summary: "Suspends the VMs of a host, reboots it and resumes them",
+      summary: "Suspend the VMs of a host, reboot it and resume them.",
       params: { suspendResidentVms: true },
     }),
   ],
@@ -243,10 +251,12 @@ export const hostRestart = defineOperation({
 export const hostStop = defineOperation({
   ...shared,
   name: "host.stop",
-  summary: "Evacuates a host and shuts it down.",
+  summary: "Evacuate a host and shut it down.",
   params: Type.Object({
     id,
-    bypassEvacuate: flag("Does not evacuate: no VM may run on the host."),
+    bypassEvacuate: flag(
+      "Does not evacuate the host, on which no VM may be running.",
+    ),
     bypassBackupCheck: notNeeded,
   }),
   permission: may("stop"),
@@ -262,7 +272,7 @@ export const hostStop = defineOperation({
 export const hostStart = defineOperation({
   ...shared,
   name: "host.start",
-  summary: "Powers a host on, by its power-on mode.",
+  summary: "Power on a host, using its power-on mode.",
   params: Type.Object({ id }),
   permission: may("start"),
   rest: action("start", "StartHost"),
@@ -277,7 +287,7 @@ export const hostEmergencyShutdownHost = defineOperation({
   ...shared,
   name: "host.emergencyShutdownHost",
   summary:
-    "Emergency shutdown of a host: suspends its VMs, or hard shuts them down, and shuts it down.",
+    "Shut down a host in an emergency: suspend its VMs (hard shutdown if that fails) and shut down the host.",
   params: Type.Object({ host: id }),
   permission: { ...may("stop"), id: ({ host }) => host },
   rest: {
@@ -332,7 +342,7 @@ export const hostPowerOperations = [
     defineOperation({
       ...shared,
       name: `host.${verb}`,
-      summary: "Restarts the toolstack (XAPI) of a host. Its VMs keep running.",
+      summary: "Restart the toolstack (XAPI) of a host. Its VMs keep running.",
       params: Type.Object({ id, bypassBackupCheck: notNeeded }),
       permission: may("restart"),
       ...(index === 0

@@ -30,14 +30,29 @@ const call = async (
 export const hostSet = defineOperation({
   ...shared,
   name: "host.set",
-  summary: "Changes settings of a host.",
+  summary: "Change settings of a host.",
   params: Type.Object({
     id,
-    name_label: Type.Optional(Type.String()),
-    name_description: Type.Optional(Type.String()),
-    iscsiIqn: Type.Optional(Type.String()),
-    multipathing: Type.Optional(Type.Boolean()),
-    tags: Type.Optional(Type.Array(Type.String(), { maxItems: 1_000 })),
+    name_label: Type.Optional(
+      Type.String({ description: "Name of the host." }),
+    ),
+    name_description: Type.Optional(
+      Type.String({ description: "Description of the host." }),
+    ),
+    iscsiIqn: Type.Optional(
+      Type.String({ description: "IQN of the host as an iSCSI initiator." }),
+    ),
+    multipathing: Type.Optional(
+      Type.Boolean({
+        description: "Whether multipathing is enabled for its storage.",
+      }),
+    ),
+    tags: Type.Optional(
+      Type.Array(Type.String(), {
+        maxItems: 1_000,
+        description: "All tags of the host.",
+      }),
+    ),
   }),
   permission: may("set"),
   handler: async ({ id, iscsiIqn, ...fields }, context) => {
@@ -52,7 +67,7 @@ export const hostDetach = defineOperation({
   ...shared,
   name: "host.detach",
   summary:
-    "Ejects a host from its pool. It becomes a pool of its own, and its local storage is erased.",
+    "Eject a host from its pool. It becomes a separate pool, and its local storage is erased.",
   params: idOnly,
   permission: may("detach"),
   rest: denied("detach", "DetachHost"),
@@ -62,7 +77,8 @@ export const hostDetach = defineOperation({
 export const hostForget = defineOperation({
   ...shared,
   name: "host.forget",
-  summary: "Forgets a host that is down permanently.",
+  summary:
+    "Forget a host that is permanently down: remove it from the database of its pool.",
   params: idOnly,
   permission: may("forget"),
   rest: denied("forget", "ForgetHost"),
@@ -75,7 +91,7 @@ export const hostForget = defineOperation({
 export const hostScanPifs = defineOperation({
   ...shared,
   name: "host.scanPifs",
-  summary: "Scans a host for new network interfaces (PIFs).",
+  summary: "Scan a host for new network interfaces (PIFs).",
   params: idOnly,
   permission: may("scan"),
   rest: actionRoute("/hosts/{id}/actions/scan_pifs", "HostScanPifs"),
@@ -85,7 +101,7 @@ export const hostScanPifs = defineOperation({
 export const hostManagementReconfigure = defineOperation({
   ...shared,
   name: "host.managementReconfigure",
-  summary: "Changes the management interface of a host.",
+  summary: "Change the management interface of a host.",
   params: Type.Object({ id, pif: idOf("a PIF of the host") }),
   permission: may("set"),
   rest: actionRoute(
@@ -106,10 +122,13 @@ export const hostManagementReconfigure = defineOperation({
 export const hostSetRemoteSyslogHost = defineOperation({
   ...shared,
   name: "host.setRemoteSyslogHost",
-  summary: "Sets the remote syslog server of a host; null removes it.",
+  summary: "Set the remote syslog server of a host; null removes it.",
   params: Type.Object({
     id,
-    syslogDestination: Type.Union([Type.String({ minLength: 1 }), Type.Null()]),
+    syslogDestination: Type.Union(
+      [Type.String({ minLength: 1 }), Type.Null()],
+      { description: "Host name or address of the syslog server; null: none." },
+    ),
   }),
   permission: may("set"),
   handler: async ({ id, syslogDestination }, context) => {
@@ -127,14 +146,19 @@ export const hostSetPowerOnMode = defineOperation({
   ...shared,
   name: "host.setPowerOnMode",
   summary:
-    "Sets the power-on mode of a host; empty: it cannot be powered on remotely.",
+    "Set the power-on mode of a host; empty: it cannot be powered on remotely.",
   params: Type.Object({
     id,
     powerOnMode: Type.String({
       description:
-        "For example `wake-on-lan`, or the name of a script on the coordinator.",
+        "Power-on mode: `wake-on-lan`, or the name of a script on the coordinator.",
     }),
-    configuration: Type.Optional(Type.Record(Type.String(), Type.String())),
+    configuration: Type.Optional(
+      Type.Record(Type.String(), Type.String(), {
+        description:
+          "Settings of the power-on mode, such as the address of a remote power controller.",
+      }),
+    ),
   }),
   permission: may("set"),
   handler: async ({ id, powerOnMode, configuration = {} }, context) => {
@@ -147,7 +171,7 @@ export const hostSetPowerOnMode = defineOperation({
 
 export const hostGetSchedulerGranularity = defineOperation({
   name: "host.getSchedulerGranularity",
-  summary: "Returns the scheduling granularity of a host: cpu, core or socket.",
+  summary: "Return the scheduling granularity of a host: cpu, core or socket.",
   params: idOnly,
   result: Type.String(),
   permission: onId("read", "host"),
@@ -161,10 +185,12 @@ export const hostSetSchedulerGranularity = defineOperation({
   ...shared,
   name: "host.setSchedulerGranularity",
   summary:
-    "Sets the scheduling granularity of a host. Takes effect at its next start.",
+    "Set the scheduling granularity of a host. Takes effect at its next start.",
   params: Type.Object({
     id,
-    schedulerGranularity: Type.Enum(["cpu", "core", "socket"]),
+    schedulerGranularity: Type.Enum(["cpu", "core", "socket"], {
+      description: "Unit that is assigned to one VM at a time.",
+    }),
   }),
   permission: may("set"),
   handler: async ({ id, schedulerGranularity }, context) => {
@@ -178,7 +204,7 @@ export const hostSetControlDomainMemory = defineOperation({
   ...shared,
   name: "host.setControlDomainMemory",
   summary:
-    "Sets the memory of the control domain (dom0) of a host. Takes effect at its next start; the host must be disabled.",
+    "Set the memory of the control domain (dom0) of a host. Takes effect at its next start; the host must be disabled.",
   params: Type.Object({
     id,
     memory: Type.Integer({
@@ -215,12 +241,20 @@ export const hostSetControlDomainMemory = defineOperation({
 export const hostInstallCertificate = defineOperation({
   ...shared,
   name: "host.installCertificate",
-  summary: "Installs a TLS certificate on a host.",
+  summary: "Install a TLS certificate on a host.",
   params: Type.Object({
     id,
-    certificate: Type.String({ minLength: 1 }),
-    chain: Type.Optional(Type.String()),
-    privateKey: Type.String({ minLength: 1 }),
+    certificate: Type.String({
+      minLength: 1,
+      description: "Certificate, in PEM format.",
+    }),
+    chain: Type.Optional(
+      Type.String({ description: "Intermediate certificates, in PEM format." }),
+    ),
+    privateKey: Type.String({
+      minLength: 1,
+      description: "Private key of the certificate, in PEM format (PKCS #8).",
+    }),
   }),
   permission: may("set"),
   rest: denied("install_certificate", "InstallHostCertificate"),
@@ -236,7 +270,7 @@ export const hostResetCertificate = defineOperation({
   ...shared,
   name: "host.resetCertificate",
   summary:
-    "Replaces the TLS certificate of a host by a new, self-signed one. Clients that trust only the old one, this server included, must trust the new one.",
+    "Replace the TLS certificate of a host with a new self-signed one. Clients that trust only the old one, including this server, must be set to trust the new one.",
   params: idOnly,
   permission: may("set"),
   rest: denied("reset_certificate", "ResetHostCertificate"),
@@ -248,7 +282,7 @@ export const hostRefreshCertificate = defineOperation({
   ...shared,
   name: "host.refreshCertificate",
   summary:
-    "Renews the internal certificate of a host, by which the hosts of its pool trust each other.",
+    "Renew the internal certificate of a host, by which the hosts of its pool trust each other.",
   params: idOnly,
   permission: may("set"),
   rest: actionRoute(

@@ -24,7 +24,11 @@ const parts = {
       "Addresses, ranges (`10.0.0.10-10.0.0.99`) and networks (`10.0.1.0/24`, `fd00::/112`), which must not overlap.",
   }),
 };
-const name = Type.String({ minLength: 1, maxLength: 256 });
+const name = Type.String({
+  minLength: 1,
+  maxLength: 256,
+  description: "Name of the IP pool.",
+});
 const change = { permission: "admin", changes: true } as const;
 
 const PublicPool = Type.Object({
@@ -41,7 +45,7 @@ const PublicPool = Type.Object({
 export const ipPoolGetAll = defineOperation({
   name: "ipPool.getAll",
   summary:
-    "Lists IP pools with their use: for administrators all, for other users those of their resource sets.",
+    "List the IP pools with their usage: for administrators all, for other users those of their resource sets.",
   params: Type.Object({}),
   result: Type.Array(PublicPool),
   permission: "user",
@@ -63,7 +67,7 @@ export const ipPoolCreate = defineOperation({
   ...change,
   name: "ipPool.create",
   summary:
-    "Creates an IP pool. New VIFs of VMs of resource sets with this pool get a free address, and may use no other. Returns its id.",
+    "Create an IP pool and return its id. New VIFs of VMs in a resource set with this pool get a free address of it and may use no other.",
   params: Type.Object(
     {
       name,
@@ -81,7 +85,7 @@ export const ipPoolSet = defineOperation({
   ...change,
   name: "ipPool.set",
   summary:
-    "Changes an IP pool. Absent properties stay; addresses of existing VIFs stay.",
+    "Change an IP pool. Absent properties and the addresses of existing VIFs are not changed.",
   params: Type.Object(
     {
       id,
@@ -101,7 +105,7 @@ export const ipPoolSet = defineOperation({
 export const ipPoolDelete = defineOperation({
   ...change,
   name: "ipPool.delete",
-  summary: "Deletes an IP pool; addresses of existing VIFs stay.",
+  summary: "Delete an IP pool. The addresses of existing VIFs are not changed.",
   params: Type.Object({ id }, closed),
   result: Type.Boolean(),
   async handler(params, { services }) {

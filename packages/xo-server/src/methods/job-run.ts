@@ -21,7 +21,9 @@ const statuses = [
   ...["skipped", "interrupted", "aborted"],
 ] as const;
 const status = Type.Optional(
-  Type.Enum(statuses as readonly JobRun["status"][]),
+  Type.Enum(statuses as readonly JobRun["status"][], {
+    description: "Only runs with this status.",
+  }),
 );
 const closed = { additionalProperties: false } as const;
 /** Runs that a list without pages has. */
@@ -82,9 +84,16 @@ export const jobRunNow = defineOperation({
   ...change,
   name: "job.runNow",
   summary:
-    "Runs a job. Returns when the run has started, or with `wait` when it has ended.",
+    "Run a job. Returns when the run has started, or with `wait` when it has ended.",
   params: Type.Object(
-    { id: jobId, wait: Type.Optional(Type.Boolean()) },
+    {
+      id: jobId,
+      wait: Type.Optional(
+        Type.Boolean({
+          description: "Returns when the run has ended. Default: false.",
+        }),
+      ),
+    },
     closed,
   ),
   result: Started,
@@ -107,9 +116,14 @@ export const jobRunNow = defineOperation({
 export const jobRunSequence = defineOperation({
   ...change,
   name: "job.runSequence",
-  summary: "Runs jobs one after another, until one fails.",
+  summary: "Run jobs one after another, until one fails.",
   params: Type.Object(
-    { idSequence: Type.Array(jobId, { maxItems: 1_000 }) },
+    {
+      idSequence: Type.Array(jobId, {
+        maxItems: 1_000,
+        description: "Ids of the jobs, in order.",
+      }),
+    },
     closed,
   ),
   result: Type.Boolean(),
@@ -125,7 +139,7 @@ export const jobRunSequence = defineOperation({
 export const jobCancel = defineOperation({
   ...change,
   name: "job.cancel",
-  summary: "Cancels a run, or the current runs of a job.",
+  summary: "Cancel a run, or the current runs of a job.",
   params: Type.Object(
     { runId: Type.Optional(runId), id: Type.Optional(jobId) },
     closed,
@@ -155,7 +169,7 @@ const about = { jobId: Type.Optional(jobId), status };
 
 export const jobRunList = defineOperation({
   name: "jobRun.list",
-  summary: "Lists runs of jobs, newest first, in pages.",
+  summary: "List runs of jobs, newest first, in pages.",
   params: Type.Object(
     {
       ...about,
@@ -174,7 +188,12 @@ export const jobRunList = defineOperation({
           description: "`summary`: without calls and VMs; default: all.",
         }),
       ),
-      limit: Type.Integer({ minimum: 1, maximum: 1_000, default: 100 }),
+      limit: Type.Integer({
+        minimum: 1,
+        maximum: 1_000,
+        default: 100,
+        description: "Maximum number of runs in a page.",
+      }),
       cursor: Type.Optional(
         Type.String({
           maxLength: 256,
@@ -206,7 +225,7 @@ export const jobRunList = defineOperation({
 
 export const jobRunGetAll = defineOperation({
   name: "jobRun.getAll",
-  summary: `Lists the newest ${MOST_LISTED} runs of jobs.`,
+  summary: `List the newest ${MOST_LISTED} runs of jobs.`,
   params: Type.Object(about, closed),
   result: Type.Array(PublicRun),
   permission: "admin",
@@ -228,7 +247,7 @@ export const jobRunGetAll = defineOperation({
 
 export const jobRunGet = defineOperation({
   name: "jobRun.get",
-  summary: "Returns a run of a job: its calls and their outcomes.",
+  summary: "Return a run of a job: its calls and their outcomes.",
   params: Type.Object({ id: runId }, closed),
   result: PublicRun,
   permission: "admin",

@@ -37,7 +37,7 @@ const example = {
 
 export const jobGetAll = defineOperation({
   name: "job.getAll",
-  summary: "Lists all jobs. Secrets among their parameters are masked.",
+  summary: "List all jobs. Secrets among their parameters are masked.",
   params: Type.Object({}),
   result: Type.Array(PublicJob),
   permission: "admin",
@@ -54,7 +54,7 @@ export const jobGetAll = defineOperation({
 
 export const jobGet = defineOperation({
   name: "job.get",
-  summary: "Returns a job. Secrets among its parameters are masked.",
+  summary: "Return a job. Secrets among its parameters are masked.",
   params: Type.Object({ id }, closed),
   result: PublicJob,
   permission: "admin",
@@ -71,7 +71,7 @@ export const jobGet = defineOperation({
 export const jobPlan = defineOperation({
   name: "job.plan",
   summary:
-    "Returns what a run would do now: its calls, or the snapshots that it would take and delete.",
+    "Return the plan of a run that would start now: its calls, or the snapshots that it would take and delete.",
   params: Type.Object({ id }, closed),
   result: Type.Unknown(),
   permission: "admin",
@@ -89,7 +89,7 @@ const readOperations = [jobGetAll, jobGet, jobPlan];
 export const jobCreate = defineOperation({
   ...change,
   name: "job.create",
-  summary: "Creates a job. Returns its id.",
+  summary: "Create a job and return its id.",
   params: Type.Object({ job: JobShape }, closed),
   result: Type.String(),
   rest: {
@@ -111,13 +111,13 @@ export const jobSet = defineOperation({
   ...change,
   name: "job.set",
   summary:
-    "Changes a job. Absent properties stay, null removes a property, a masked secret stays as it was.",
+    "Change a job. Absent properties and masked secrets are not changed; null removes a property.",
   params: Type.Object(
     {
       id: Type.Optional(id),
       job: Type.Object(
         { id: Type.Optional(id) },
-        { additionalProperties: true },
+        { additionalProperties: true, description: "Properties to change." },
       ),
     },
     closed,
@@ -144,7 +144,7 @@ export const jobSet = defineOperation({
 export const jobDelete = defineOperation({
   ...change,
   name: "job.delete",
-  summary: "Deletes a job with its schedules. A run in progress continues.",
+  summary: "Delete a job with its schedules. A run in progress continues.",
   params: Type.Object({ id }, closed),
   result: Type.Boolean(),
   rest: {

@@ -4,7 +4,7 @@ import { idOf, onId } from "./on-object.js";
 
 export const messageDelete = defineOperation({
   name: "message.delete",
-  summary: "Deletes a message of a pool.",
+  summary: "Delete a message of a pool.",
   params: Type.Object({ id: idOf("a message") }),
   result: Type.Boolean(),
   permission: onId("administrate:delete", "message"),

@@ -59,7 +59,7 @@ async function listBackups(
 export const metadataBackupGetAll = defineOperation({
   name: "metadataBackup.getAll",
   summary:
-    "Lists the backups of databases of pools and of the configuration, newest first. Answers from the index.",
+    "List the backups of databases of pools and of the configuration of the server, newest first. Reads the index, not the repositories.",
   params: Type.Object(
     {
       "backup-repository": Type.Optional(
@@ -86,7 +86,7 @@ export const metadataBackupGetAll = defineOperation({
 export const metadataBackupList = defineOperation({
   name: "metadataBackup.list",
   summary:
-    "Lists the backups of databases of pools, by repository and pool, and of the configuration, by repository; oldest first.",
+    "List the backups of databases of pools, by repository and pool, and of the configuration of the server, by repository, oldest first.",
   params: Type.Object(
     {
       remotes: Type.Array(Type.String({ maxLength: 128 }), {
@@ -132,7 +132,7 @@ export const metadataBackupDelete = defineOperation({
   ...change,
   name: "metadataBackup.delete",
   summary:
-    "Deletes a backup of the database of a pool or of the configuration.",
+    "Delete a backup of the database of a pool or of the configuration of the server.",
   params: Type.Object({ id: archiveId }, closed),
   result: Type.Boolean(),
   rest: deleteRoute(`${FOLDER}/{id}`, "DeleteMetadataBackup"),
@@ -147,7 +147,7 @@ export const metadataBackupRestore = defineOperation({
   ...change,
   name: "metadataBackup.restore",
   summary:
-    "Restores the database of a pool, whose coordinator then restarts its toolstack; or the configuration of this server, which is replaced.",
+    "Restore a metadata backup: the database of a pool, whose coordinator then restarts its toolstack, or the configuration of this server, which is replaced.",
   params: Type.Object(
     {
       id: archiveId,
@@ -160,7 +160,7 @@ export const metadataBackupRestore = defineOperation({
       dryRun: Type.Optional(
         Type.Boolean({
           description:
-            "Of a database: only lets the pool check whether it can be restored.",
+            "Only checks whether the database can be restored on the pool; changes nothing.",
         }),
       ),
     },

@@ -43,7 +43,7 @@ const jobs = new ContractJobs({
 export const metadataBackupGetAllJobs = defineOperation({
   name: "metadataBackup.getAllJobs",
   summary:
-    "Lists the jobs that back up databases of pools or the configuration of the server. Callers without admin rights get an empty list.",
+    "List the jobs that back up databases of pools or the configuration of the server. Callers without admin rights get an empty list.",
   params: Type.Object({}),
   result: Type.Array(PublicJob),
   permission: "user",
@@ -60,7 +60,7 @@ export const metadataBackupGetAllJobs = defineOperation({
 export const metadataBackupGetJob = defineOperation({
   name: "metadataBackup.getJob",
   summary:
-    "Returns a job that backs up databases of pools or the configuration of the server.",
+    "Return a job that backs up databases of pools or the configuration of the server.",
   params: Type.Object({ id }, closed),
   result: PublicJob,
   permission: "admin",
@@ -76,7 +76,10 @@ export const metadataBackupGetJob = defineOperation({
 
 const pools = Type.Object(
   {},
-  { additionalProperties: true, description: "{id} or {id: {__or: [ids]}}." },
+  {
+    additionalProperties: true,
+    description: "Pools: {id}, or {id: {__or: [ids]}}.",
+  },
 );
 const xoMetadata = Type.Optional(
   Type.Boolean({
@@ -88,14 +91,14 @@ export const metadataBackupCreateJob = defineOperation({
   ...change,
   name: "metadataBackup.createJob",
   summary:
-    "Creates a job that backs up databases of pools or the configuration of the server, with its schedules. Returns its id.",
+    "Create a job that backs up databases of pools or the configuration of the server, with its schedules, and return its id.",
   params: Type.Object(
     {
       ...jobParts,
       pools: Type.Optional(pools),
       schedules: Type.Optional(newSchedules),
       settings: open(
-        "By id of a schedule: retentionPoolMetadata, retentionXoMetadata.",
+        "Settings (retentionPoolMetadata, retentionXoMetadata), by the id of a schedule.",
       ),
       xoMetadata,
     },
@@ -109,7 +112,7 @@ export const metadataBackupEditJob = defineOperation({
   ...change,
   name: "metadataBackup.editJob",
   summary:
-    "Changes a job that backs up databases of pools or the configuration of the server. Absent properties stay.",
+    "Change a job that backs up databases of pools or the configuration of the server. Absent properties are not changed.",
   params: Type.Object(
     {
       ...jobParts,
@@ -126,7 +129,7 @@ export const metadataBackupEditJob = defineOperation({
 export const metadataBackupDeleteJob = defineOperation({
   ...change,
   name: "metadataBackup.deleteJob",
-  summary: "Deletes a job with its schedules; its backups stay.",
+  summary: "Delete a job with its schedules. Its backups are not deleted.",
   params: Type.Object({ id }, closed),
   result: Type.Boolean(),
   handler: ({ id }, { services }) => jobs.delete(services, id),
@@ -136,7 +139,7 @@ export const metadataBackupRunJob = defineOperation({
   ...change,
   name: "metadataBackup.runJob",
   summary:
-    "Runs a metadata backup job for a schedule, and returns when the run has ended.",
+    "Run a metadata backup job with the settings of a schedule. Returns when the run has ended.",
   params: Type.Object(runParts, closed),
   result: Type.Boolean(),
   handler: (input, context) => jobs.run(context, input),

@@ -43,7 +43,7 @@ const jobs = new ContractJobs({
 export const mirrorBackupGetAllJobs = defineOperation({
   name: "mirrorBackup.getAllJobs",
   summary:
-    "Lists the jobs that copy backups of a repository into others. Callers without admin rights get an empty list.",
+    "List the jobs that copy backups of a repository into others. Callers without admin rights get an empty list.",
   params: Type.Object({}),
   result: Type.Array(PublicJob),
   permission: "user",
@@ -59,7 +59,7 @@ export const mirrorBackupGetAllJobs = defineOperation({
 
 export const mirrorBackupGetJob = defineOperation({
   name: "mirrorBackup.getJob",
-  summary: "Returns a job that copies backups of a repository into others.",
+  summary: "Return a job that copies backups of a repository into others.",
   params: Type.Object({ id }, closed),
   result: PublicJob,
   permission: "admin",
@@ -77,7 +77,7 @@ const contractParts = {
   ...jobParts,
   mode: Type.Enum(["full", "delta"], {
     description:
-      "Has no effect: each copy is complete, and only what differs is copied.",
+      "Accepted and ignored: each copy is complete, and only missing data is transferred.",
   }),
   sourceRemote: Type.String({
     minLength: 1,
@@ -88,12 +88,14 @@ const contractParts = {
     {},
     {
       additionalProperties: true,
-      description: "{id} or {id: {__or: [ids]}} of backup repositories.",
+      description: "Backup repositories: {id}, or {id: {__or: [ids]}}.",
     },
   ),
-  filter: open("{id} or {id: {__or: [ids]}} of VMs; default: all backups."),
+  filter: open(
+    "VMs whose backups are copied: {id}, or {id: {__or: [ids]}}. Default: all.",
+  ),
   settings: open(
-    "By id of a schedule: exportRetention, longTermRetention; those of all schedules have the key ``: concurrency, maxExportRate.",
+    "Settings (exportRetention, longTermRetention), by the id of a schedule; the key `` (empty) applies to all schedules: concurrency, maxExportRate.",
   ),
 };
 
@@ -101,7 +103,7 @@ export const mirrorBackupCreateJob = defineOperation({
   ...change,
   name: "mirrorBackup.createJob",
   summary:
-    "Creates a job that copies backups of a repository into others, with its schedules. Returns its id.",
+    "Create a job that copies backups of a repository into others, with its schedules, and return its id.",
   params: Type.Object(
     { ...contractParts, schedules: Type.Optional(newSchedules) },
     closed,
@@ -114,7 +116,7 @@ export const mirrorBackupEditJob = defineOperation({
   ...change,
   name: "mirrorBackup.editJob",
   summary:
-    "Changes a job that copies backups of a repository into others. Absent settings stay.",
+    "Change a job that copies backups of a repository into others. Absent properties are not changed.",
   params: Type.Object({ ...contractParts, id }, closed),
   result: Type.Boolean(),
   handler: (input, { services }) => jobs.edit(services, input),
@@ -123,7 +125,7 @@ export const mirrorBackupEditJob = defineOperation({
 export const mirrorBackupDeleteJob = defineOperation({
   ...change,
   name: "mirrorBackup.deleteJob",
-  summary: "Deletes a job with its schedules; its copies stay.",
+  summary: "Delete a job with its schedules. Its copies are not deleted.",
   params: Type.Object({ id }, closed),
   result: Type.Boolean(),
   handler: ({ id }, { services }) => jobs.delete(services, id),
@@ -133,7 +135,7 @@ export const mirrorBackupRunJob = defineOperation({
   ...change,
   name: "mirrorBackup.runJob",
   summary:
-    "Runs a mirror job for a schedule, and returns when the run has ended.",
+    "Run a mirror job with the settings of a schedule. Returns when the run has ended.",
   params: Type.Object(vmRunParts, closed),
   result: Type.Boolean(),
   handler: (input, context) => jobs.run(context, input),

@@ -19,9 +19,17 @@ import {
 
 const described = {
   pool: idOf("a pool"),
-  name: Type.String({ minLength: 1 }),
-  description: Type.Optional(Type.String()),
-  mtu: Type.Optional(Type.Integer({ minimum: 68, maximum: 65_535 })),
+  name: Type.String({ minLength: 1, description: "Name of the network." }),
+  description: Type.Optional(
+    Type.String({ description: "Description of the network." }),
+  ),
+  mtu: Type.Optional(
+    Type.Integer({
+      minimum: 68,
+      maximum: 65_535,
+      description: "Maximum transmission unit (MTU), in bytes. Default: 1500.",
+    }),
+  ),
   nbd: Type.Optional(
     Type.Boolean({ description: "Enables NBD connections with TLS." }),
   ),
@@ -52,11 +60,13 @@ const make = async (
 export const networkCreate = defineOperation({
   name: "network.create",
   summary:
-    "Creates a network and returns its id: with `pif` a VLAN on all hosts, otherwise a private network of each host.",
+    "Create a network and return its id: with `pif` a VLAN on all hosts, otherwise a private network of each host.",
   params: Type.Object({
     ...described,
     pif: Type.Optional(idOf("a PIF of any host of the pool")),
-    vlan: Type.Optional(Type.Integer({ minimum: 0, maximum: 4094 })),
+    vlan: Type.Optional(
+      Type.Integer({ minimum: 0, maximum: 4094, description: "VLAN tag." }),
+    ),
   }),
   result: Type.String(),
   permission: onPool,
@@ -77,7 +87,7 @@ export const networkCreate = defineOperation({
 export const networkCreateInternal = defineOperation({
   name: "network.createInternal",
   summary:
-    "Creates a private network inside each host, without physical interface, and returns its id.",
+    "Create a private network inside each host, without physical interface, and return its id.",
   params: Type.Object(described),
   result: Type.String(),
   permission: onPool,
@@ -94,7 +104,7 @@ export const networkCreateInternal = defineOperation({
 export const networkCreateBonded = defineOperation({
   name: "network.createBonded",
   summary:
-    "Creates a bonded network: on each host, a bond of the PIFs of the same networks.",
+    "Create a network on bonds: on each host, a bond of the PIFs of the same networks as `pifs`. Returns {id, uuid}.",
   params: Type.Object({
     ...described,
     pifs: Type.Array(Type.String({ minLength: 1 }), {
@@ -102,7 +112,7 @@ export const networkCreateBonded = defineOperation({
       minItems: 1,
       description: "Ids of PIFs of one host.",
     }),
-    bondMode: Type.Enum([...bondModes]),
+    bondMode: Type.Enum([...bondModes], { description: "Mode of the bonds." }),
   }),
   result: Type.Object({ id: Type.String(), uuid: Type.String() }),
   permission: onPool,
@@ -125,7 +135,7 @@ export const networkCreateBonded = defineOperation({
 
 export const networkGetBondModes = defineOperation({
   name: "network.getBondModes",
-  summary: "Lists the modes of bonds.",
+  summary: "List the allowed modes of bonds.",
   params: Type.Object({}),
   result: Type.Array(Type.String()),
   permission: "user",
@@ -134,23 +144,36 @@ export const networkGetBondModes = defineOperation({
 
 export const networkSet = defineOperation({
   name: "network.set",
-  summary: "Changes settings of a network.",
+  summary: "Change settings of a network.",
   params: Type.Object({
     id: idOf("a network"),
-    name_label: Type.Optional(Type.String({ minLength: 1 })),
-    name_description: Type.Optional(Type.String()),
+    name_label: Type.Optional(
+      Type.String({ minLength: 1, description: "Name of the network." }),
+    ),
+    name_description: Type.Optional(
+      Type.String({ description: "Description of the network." }),
+    ),
     automatic: Type.Optional(
       Type.Boolean({
-        description: "New VMs get a network interface on this network.",
+        description: "Whether new VMs get a network interface on this network.",
       }),
     ),
     defaultIsLocked: Type.Optional(
       Type.Boolean({
-        description: "Locks network interfaces: they block all traffic.",
+        description:
+          "Whether network interfaces are locked: they block all traffic.",
       }),
     ),
-    mtu: Type.Optional(Type.Integer({ minimum: 68, maximum: 65_535 })),
-    nbd: Type.Optional(Type.Boolean()),
+    mtu: Type.Optional(
+      Type.Integer({
+        minimum: 68,
+        maximum: 65_535,
+        description: "Maximum transmission unit (MTU), in bytes.",
+      }),
+    ),
+    nbd: Type.Optional(
+      Type.Boolean({ description: "Enables NBD connections with TLS." }),
+    ),
   }),
   result: Type.Boolean(),
   permission: onId("administrate:set", "network"),
@@ -188,7 +211,7 @@ export const networkSet = defineOperation({
 export const networkDelete = defineOperation({
   name: "network.delete",
   summary:
-    "Deletes a network with its VLANs and bonds. Refused while a running VM uses it.",
+    "Delete a network with its VLANs and bonds. Refused while a running VM uses it.",
   params: Type.Object({ id: idOf("a network") }),
   result: Type.Boolean(),
   permission: onId("administrate:delete", "network"),

@@ -13,7 +13,7 @@ const ids = Type.Array(Type.String({ minLength: 1 }), { maxItems: 1_000 });
 export const poolInstallPatches = defineOperation({
   name: "pool.installPatches",
   summary:
-    "Installs updates on hosts, one after another, the coordinator first. What they need afterwards (a reboot) is not done: see pool.rollingUpdate.",
+    "Install updates on hosts, one after another, the coordinator first. Does not reboot hosts or restart toolstacks, which updates may require: see pool.rollingUpdate.",
   params: Type.Object({
     pool: Type.Optional(idOf("a pool: all of its hosts")),
     hosts: Type.Optional({
@@ -23,10 +23,11 @@ export const poolInstallPatches = defineOperation({
     }),
     patches: Type.Optional({
       ...ids,
-      description: "Ids or names; default: all. XenServer 8 installs all.",
+      description:
+        "Ids or names of the updates. Default: all. Hosts with XenServer 8 always install all.",
     }),
     xsHash: Type.Optional(
-      Type.String({ description: "Accepted and ignored: it is known." }),
+      Type.String({ description: "Accepted and ignored." }),
     ),
   }),
   result: Type.Boolean(),
@@ -81,7 +82,7 @@ function coordinatorFirst(
 }
 
 const pack =
-  "Uploads a supplemental pack or an update (raw, ISO) and installs it";
+  "Upload a supplemental pack or an update (raw data or an ISO image) and install it";
 
 export const hostInstallSupplementalPack = defineOperation({
   name: "host.installSupplementalPack",

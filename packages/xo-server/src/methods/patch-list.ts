@@ -33,7 +33,7 @@ const of = ({ services, objects }: Context, id: string) =>
 
 export const poolListMissingPatches = defineOperation({
   name: "pool.listMissingPatches",
-  summary: "Lists the missing patches (updates) of a host.",
+  summary: "List the missing patches (updates) of a host.",
   params: Type.Object({ host: idOf("a host") }),
   result,
   permission: { ...onId("read", "host"), id: ({ host }) => host },
@@ -49,7 +49,7 @@ export const poolListMissingPatches = defineOperation({
 
 export const poolListMissingPatchesOfHosts = defineOperation({
   name: "pool.listMissingPatchesOfHosts",
-  summary: "Lists the missing patches (updates) of the hosts of a pool.",
+  summary: "List the missing patches (updates) of the hosts of a pool.",
   params: Type.Object({ id: idOf("a pool") }),
   result,
   permission: onId("read", "pool"),
@@ -71,7 +71,7 @@ export const poolListMissingPatchesOfHosts = defineOperation({
 export const poolGetPatchesDifference = defineOperation({
   name: "pool.getPatchesDifference",
   summary:
-    "Lists the updates that one host has installed and another host has not.",
+    "List the updates that one host has installed and another host has not.",
   params: Type.Object({
     source: idOf("the host that has the updates"),
     target: idOf("the host that lacks them"),
@@ -106,7 +106,7 @@ const HostState = Type.Object({
 export const poolGetPatchState = defineOperation({
   name: "pool.getPatchState",
   summary:
-    "Returns the number of missing updates and the version of each host of a pool, from the last check. Does not query the hosts.",
+    "Return the number of missing updates and the version of each host of a pool, from the last check. Does not query the hosts.",
   params: Type.Object({ id: idOf("a pool") }),
   result: Type.Object({
     hosts: Type.Array(HostState),

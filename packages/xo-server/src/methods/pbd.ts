@@ -26,14 +26,14 @@ const define = (
 /** What connects hosts to storage. */
 export const pbdOperations = [
   define("connect", "plug", {
-    summary: "Connects a host to an SR (plugs its PBD).",
+    summary: "Connect a host to an SR (plug its PBD).",
     rest: actionRoute("/pbds/{id}/actions/plug", "PlugPbd"),
   }),
   define("disconnect", "unplug", {
-    summary: "Disconnects a host from an SR (unplugs its PBD).",
+    summary: "Disconnect a host from an SR (unplug its PBD).",
     rest: actionRoute("/pbds/{id}/actions/unplug", "UnplugPbd"),
   }),
   define("delete", "destroy", {
-    summary: "Deletes a PBD: the connection of a host to an SR.",
+    summary: "Delete a PBD: the connection of a host to an SR.",
   }),
 ];

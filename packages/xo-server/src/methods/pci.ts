@@ -5,7 +5,7 @@ import { idOf, onId } from "./on-object.js";
 export const pciGetDom0AccessStatus = defineOperation({
   name: "pci.getDom0AccessStatus",
   summary:
-    "Returns whether dom0 can access a PCI device: now, and after the next start of its host.",
+    "Return whether dom0 can access a PCI device: now, and after the next start of its host.",
   params: Type.Object({ id: idOf("a PCI device") }),
   result: Type.String({
     description: "enabled, disabled, enable_on_reboot or disable_on_reboot.",
@@ -20,14 +20,17 @@ export const pciGetDom0AccessStatus = defineOperation({
 export const pciDisableDom0Access = defineOperation({
   name: "pci.disableDom0Access",
   summary:
-    "Enables or disables dom0 access to PCI devices (passthrough to VMs). Takes effect at the next start of the host; the host is not rebooted.",
+    "Enable or disable the access of dom0 to PCI devices; disabled ones can be passed through to VMs. Takes effect at the next start of the host, which is not rebooted.",
   params: Type.Object({
     pcis: Type.Array(Type.String({ minLength: 1 }), {
       maxItems: 1_000,
       minItems: 1,
       description: "Ids of PCI devices.",
     }),
-    disable: Type.Boolean(),
+    disable: Type.Boolean({
+      description:
+        "true: the devices are hidden from dom0; false: dom0 can access them.",
+    }),
     forceReboot: Type.Optional(
       Type.Boolean({ description: "Accepted and ignored: see host.restart." }),
     ),

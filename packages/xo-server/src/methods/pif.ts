@@ -10,15 +10,35 @@ const ipv6Modes = ["None", "DHCP", "Static", "Autoconf"];
 
 const address = Type.Object({
   id: idOf("a PIF"),
-  mode: Type.Optional(Type.Enum(ipv4Modes)),
-  ip: Type.Optional(Type.String()),
-  netmask: Type.Optional(Type.String()),
-  gateway: Type.Optional(Type.String()),
-  dns: Type.Optional(Type.String()),
+  mode: Type.Optional(
+    Type.Enum(ipv4Modes, {
+      description: "Configuration mode of the IPv4 address.",
+    }),
+  ),
+  ip: Type.Optional(
+    Type.String({ description: "IPv4 address, for the mode Static." }),
+  ),
+  netmask: Type.Optional(
+    Type.String({ description: "IPv4 netmask, for the mode Static." }),
+  ),
+  gateway: Type.Optional(
+    Type.String({
+      description: "IPv4 address of the gateway, for the mode Static.",
+    }),
+  ),
+  dns: Type.Optional(
+    Type.String({
+      description: "Addresses of DNS servers, separated by commas.",
+    }),
+  ),
   ipv6: Type.Optional(
     Type.String({ description: "With prefix length: 2001:db8::2/64." }),
   ),
-  ipv6Mode: Type.Optional(Type.Enum(ipv6Modes)),
+  ipv6Mode: Type.Optional(
+    Type.Enum(ipv6Modes, {
+      description: "Configuration mode of the IPv6 address.",
+    }),
+  ),
 });
 
 const on = ({ objects }: Pick<OperationContext, "objects">, id: string) =>
@@ -41,7 +61,7 @@ const call = async (
 const modes = (name: string, values: readonly string[]) =>
   defineOperation({
     name,
-    summary: "Lists the IP configuration modes of physical interfaces.",
+    summary: "List the IP configuration modes of physical interfaces.",
     params: Type.Object({}),
     result: Type.Array(Type.String()),
     permission: "user",
@@ -51,7 +71,7 @@ const modes = (name: string, values: readonly string[]) =>
 export const pifConnect = defineOperation({
   ...shared,
   name: "pif.connect",
-  summary: "Connects (plugs) a physical interface of a host.",
+  summary: "Connect (plug) a physical interface of a host.",
   params: idOnly,
   permission: onId("administrate:connect", "PIF"),
   handler: ({ id }, context) => call(context, "plug", id),
@@ -60,7 +80,7 @@ export const pifConnect = defineOperation({
 export const pifDisconnect = defineOperation({
   ...shared,
   name: "pif.disconnect",
-  summary: "Disconnects (unplugs) a physical interface of a host.",
+  summary: "Disconnect (unplug) a physical interface of a host.",
   params: idOnly,
   permission: onId("administrate:disconnect", "PIF"),
   handler: ({ id }, context) => call(context, "unplug", id),
@@ -69,7 +89,7 @@ export const pifDisconnect = defineOperation({
 export const pifDelete = defineOperation({
   ...shared,
   name: "pif.delete",
-  summary: "Deletes a VLAN or bond of a host, with its PIF.",
+  summary: "Delete a VLAN or bond of a host, with its PIF.",
   params: idOnly,
   permission: onId("administrate:delete", "PIF"),
   handler: async ({ id }, context) => {
@@ -85,13 +105,16 @@ export const pifDelete = defineOperation({
 export const pifEditPif = defineOperation({
   ...shared,
   name: "pif.editPif",
-  summary: "Changes the tag of a VLAN on all hosts.",
+  summary: "Change the VLAN tag of a network on all hosts.",
   params: Type.Object({
     id: idOf("the PIF of a VLAN"),
-    vlan: Type.Union([
-      Type.Integer({ minimum: 0, maximum: 4094 }),
-      Type.String({ pattern: "^\\d{1,4}$" }),
-    ]),
+    vlan: Type.Union(
+      [
+        Type.Integer({ minimum: 0, maximum: 4094 }),
+        Type.String({ pattern: "^\\d{1,4}$" }),
+      ],
+      { description: "New VLAN tag." },
+    ),
   }),
   permission: onId("administrate:set", "PIF"),
   handler: ({ id, vlan }, context) =>
@@ -102,7 +125,7 @@ export const pifReconfigureIp = defineOperation({
   ...shared,
   name: "pif.reconfigureIp",
   summary:
-    "Configures the IP address of a physical interface of a host: static, DHCP or none.",
+    "Configure the IP address of a physical interface of a host: static, DHCP or none.",
   params: address,
   permission: onId("administrate:set", "PIF"),
   handler: ({ id, ...input }, context) => reconfigure(on(context, id), input),

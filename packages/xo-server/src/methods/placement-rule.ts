@@ -11,7 +11,11 @@ import { idOf } from "./on-object.js";
 
 const id = Type.String({ minLength: 1, description: "Id of a rule." });
 const pool = idOf("a pool");
-const name = Type.String({ minLength: 1, maxLength: 256 });
+const name = Type.String({
+  minLength: 1,
+  maxLength: 256,
+  description: "Name of the rule.",
+});
 const kinds = ["affinity", "anti-affinity", "host-affinity"] as const;
 /** Kinds of release 0.1, still accepted. */
 const oldKinds = {
@@ -20,7 +24,7 @@ const oldKinds = {
   location: "host-affinity",
 } as const;
 const kindText =
-  "affinity: all on one host; anti-affinity: no two on one host; host-affinity: only on these hosts, or on none of them (negative score).";
+  "affinity: all VMs on one host; anti-affinity: no two VMs on one host; host-affinity: VMs only on these hosts, or (with a negative score) on none of them.";
 const kind = Type.Enum(kinds, { description: kindText });
 const kindInput = Type.Enum(["together", "apart", "location", ...kinds], {
   description: `${kindText} Deprecated: together, apart, location.`,
@@ -38,23 +42,25 @@ const about = {
     Type.String({
       minLength: 1,
       maxLength: 256,
-      description: "Instead of vms: all VMs with this tag, now or later.",
+      description:
+        "Tag, instead of vms: the rule applies to all VMs that have it, now or later.",
     }),
   ),
-  hosts: Type.Optional(ids("Ids of hosts, of a host affinity.")),
+  hosts: Type.Optional(ids("Ids of the hosts of a host affinity.")),
   score: Type.Optional(
     Type.Number({
       minimum: -1e6,
       maximum: 1e6,
       description:
-        "Of a host affinity: below 0 the hosts are avoided. Default: 1.",
+        "Score of a host affinity; with a negative one the hosts are avoided. Default: 1.",
     }),
   ),
   weight: Type.Optional(
     Type.Number({
       exclusiveMinimum: 0,
       maximum: 1e6,
-      description: "Of a preferred affinity or anti-affinity. Default: 1.",
+      description:
+        "Weight of a preferred affinity or anti-affinity. Default: 1.",
     }),
   ),
 };
@@ -106,7 +112,7 @@ const EXAMPLE = "00000000-0000-4000-8000-000000000004";
 
 export const placementRuleCreate = defineOperation({
   name: "placementRule.create",
-  summary: "Creates a placement rule for VMs of a pool. Returns its id.",
+  summary: "Create a placement rule for VMs of a pool and return its id.",
   params: Type.Object(
     {
       pool,
@@ -146,7 +152,7 @@ export const placementRuleCreate = defineOperation({
 export const placementRuleSet = defineOperation({
   name: "placementRule.set",
   summary:
-    "Changes a placement rule. Absent properties stay; vms replace a tag, a tag replaces vms.",
+    "Change a placement rule. Absent properties are not changed; `vms` replaces a tag, `tag` replaces a list of VMs.",
   params: Type.Object(
     {
       id,
@@ -181,7 +187,7 @@ export const placementRuleSet = defineOperation({
 
 export const placementRuleDelete = defineOperation({
   name: "placementRule.delete",
-  summary: "Deletes a placement rule. No VM is migrated because of it.",
+  summary: "Delete a placement rule. No VM is migrated.",
   params: Type.Object({ id }, closed),
   result: Type.Boolean(),
   permission: onRule,
@@ -197,7 +203,7 @@ export const placementRuleDelete = defineOperation({
 export const placementRuleGetAll = defineOperation({
   name: "placementRule.getAll",
   summary:
-    "Lists the placement rules of one pool, or of all pools that the caller may read, including XAPI's VM groups.",
+    "List the placement rules of one pool, or of all pools that the caller may read, including XAPI's VM groups.",
   params: Type.Object({ pool: Type.Optional(pool) }, closed),
   result: Type.Array(PublicRule),
   permission: "viewer",

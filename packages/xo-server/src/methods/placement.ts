@@ -54,7 +54,7 @@ const EXAMPLE = "00000000-0000-4000-8000-000000000001";
 export const placementPlaceVm = defineOperation({
   name: "placement.placeVm",
   summary:
-    "Evaluates all hosts for a VM: which rules exclude each host, its score, and whether the VM is agile.",
+    "Evaluate all hosts for a VM. Returns, for each host, its score and the reasons that exclude it, and whether the VM is agile.",
   params: Type.Object({ vm }),
   result: schemas.PlacedVm,
   permission: { action: "read", resource: "VM", id: ({ vm }) => vm },
@@ -89,7 +89,7 @@ export const placementPlaceVm = defineOperation({
 export const placementPlanEvacuation = defineOperation({
   name: "placement.planEvacuation",
   summary:
-    "Plans the evacuation of hosts: where their VMs would be migrated to.",
+    "Plan the evacuation of hosts. Returns the migrations, without starting them.",
   params: Type.Object({ hosts }),
   result: schemas.PlanResult,
   permission: {
@@ -109,7 +109,7 @@ export const placementPlanEvacuation = defineOperation({
 export const placementPlanFailover = defineOperation({
   name: "placement.planFailover",
   summary:
-    "Plans a failover: where VMs would restart if hosts failed at the same time.",
+    "Plan a failover. Returns on which hosts VMs would be restarted if the given hosts failed at the same time.",
   params: Type.Object({ pool, hosts }),
   result: schemas.FailoverResult,
   permission: ofPool("read"),
@@ -127,7 +127,7 @@ export const placementPlanFailover = defineOperation({
 export const placementGetSurvival = defineOperation({
   name: "placement.getSurvival",
   summary:
-    "Returns the number of host failures to tolerate: how many hosts of a pool can fail at the same time.",
+    "Return how many hosts of a pool can fail at the same time while all VMs can be restarted.",
   params: Type.Object({
     pool,
     maxFailures: Type.Optional(
@@ -165,11 +165,17 @@ export const placementGetSurvival = defineOperation({
 export const placementWhatIf = defineOperation({
   name: "placement.whatIf",
   summary:
-    "Returns capacity and survivable failures of a pool with hypothetical changes of hosts and VMs.",
+    "Return the capacity of a pool and the number of host failures that it tolerates, after hypothetical changes of hosts and VMs.",
   params: Type.Object({
     pool,
-    changes: Type.Array(schemas.ChangeInput, { maxItems: MAX_CHANGES }),
-    hosts: Type.Optional({ ...hosts, description: "Hosts that are down." }),
+    changes: Type.Array(schemas.ChangeInput, {
+      maxItems: MAX_CHANGES,
+      description: "Hypothetical changes, applied in order.",
+    }),
+    hosts: Type.Optional({
+      ...hosts,
+      description: "Ids of hosts that are assumed to be down.",
+    }),
   }),
   result: schemas.WhatIfResult,
   permission: ofPool("read"),
@@ -226,7 +232,7 @@ const recommend = async (
 export const placementRecommend = defineOperation({
   name: "placement.recommend",
   summary:
-    "Recommends migrations, with reasons: relieve overloaded hosts, consolidate VMs on fewer hosts, or correct rule violations.",
+    "Recommend migrations, with reasons: relieve overloaded hosts, consolidate VMs on fewer hosts, or correct rule violations.",
   params: Type.Object({ pool, goal }),
   result: schemas.Recommendation,
   permission: ofPool("read"),
@@ -245,7 +251,7 @@ export const placementRecommend = defineOperation({
 export const placementExplain = defineOperation({
   name: "placement.explain",
   summary:
-    "Explains a recommendation for a VM: all hosts, evaluated at that step of the plan.",
+    "Explain the recommendation for a VM: return all hosts as they are evaluated at that step of the plan.",
   params: Type.Object({ pool, goal, vm }),
   result: schemas.PlacementResult,
   permission: ofPool("read"),
@@ -267,14 +273,14 @@ export const placementExplain = defineOperation({
 export const placementApply = defineOperation({
   name: "placement.apply",
   summary:
-    "Executes actions of a plan; needs operate:start or operate:migrate on each VM and operate:place on each host too. Each action is checked again before it starts; the first failure ends the execution.",
+    "Execute actions of a plan. Each action is checked again before it starts; the first failure ends the execution. Requires operate:start or operate:migrate on each VM and operate:place on each host.",
   params: Type.Object({
     pool,
     actions: Type.Array(schemas.ActionInput, {
       minItems: 1,
       maxItems: MAX_ACTIONS,
       description:
-        "All or some actions of a plan; `after` are indices in this list.",
+        "Actions of a plan, all or some. `after` contains indices of this list.",
     }),
   }),
   result: schemas.OutcomeResult,

@@ -2,7 +2,10 @@ import { Type, type Static } from "typebox";
 import { defineOperation } from "./define-operation.js";
 import type { Plugins } from "../plugins/plugins.js";
 
-const id = Type.String({ minLength: 1, description: "Such as openmetrics." });
+const id = Type.String({
+  minLength: 1,
+  description: "Id of a plugin, such as openmetrics.",
+});
 const closed = { additionalProperties: false } as const;
 const Params = Type.Object({ id }, closed);
 
@@ -44,7 +47,7 @@ const verb = (
 
 export const pluginGet = defineOperation({
   name: "plugin.get",
-  summary: "Lists the plugins, without their secrets.",
+  summary: "List the plugins, without their secrets.",
   params: Type.Object({}),
   result: Type.Array(PublicPlugin),
   permission: "admin",
@@ -56,8 +59,17 @@ export const pluginConfigure = defineOperation({
   ...change,
   name: "plugin.configure",
   summary:
-    "Configures a plugin; takes effect when it is loaded the next time. Masked secrets stay as they were.",
-  params: Type.Object({ id, configuration: Type.Unknown() }, closed),
+    "Configure a plugin. Takes effect when the plugin is loaded the next time. Masked secrets are not changed.",
+  params: Type.Object(
+    {
+      id,
+      configuration: Type.Unknown({
+        description:
+          "New configuration, as the schema of the plugin describes it.",
+      }),
+    },
+    closed,
+  ),
   async handler(params, { services }) {
     await services.plugins.configure(params.id, params.configuration);
     return true;
@@ -68,25 +80,25 @@ export const pluginConfigure = defineOperation({
 export const pluginOperations = [
   pluginGet,
   pluginConfigure,
-  verb("load", "Loads a plugin.", (plugins, one) => {
+  verb("load", "Load a plugin.", (plugins, one) => {
     plugins.load(one);
   }),
-  verb("unload", "Unloads a plugin.", (plugins, one) => {
+  verb("unload", "Unload a plugin.", (plugins, one) => {
     plugins.unload(one);
   }),
   verb(
     "enableAutoload",
-    "Enables loading of a plugin at each start of the server.",
+    "Enable automatic loading of a plugin at each start of the server.",
     (plugins, one) => plugins.setAutoload(one, true),
   ),
   verb(
     "disableAutoload",
-    "Disables loading of a plugin at the start of the server.",
+    "Disable automatic loading of a plugin at each start of the server.",
     (plugins, one) => plugins.setAutoload(one, false),
   ),
   verb(
     "purgeConfiguration",
-    "Deletes the configuration of a plugin.",
+    "Delete the configuration of a plugin.",
     (plugins, one) => plugins.purge(one),
   ),
 ];

@@ -50,7 +50,7 @@ const shared = {
 export const poolEnableHa = defineOperation({
   ...shared,
   name: "pool.enableHa",
-  summary: "Enables high availability (HA) of a pool.",
+  summary: "Enable high availability (HA) of a pool.",
   params: Type.Object({
     pool,
     heartbeatSrs: Type.Array(Type.String({ minLength: 1 }), {
@@ -60,7 +60,7 @@ export const poolEnableHa = defineOperation({
     }),
     configuration: Type.Optional(
       Type.Record(Type.String(), Type.String(), {
-        description: "For example {timeout: seconds}.",
+        description: "Settings of HA, such as {timeout: seconds}.",
       }),
     ),
   }),
@@ -81,7 +81,7 @@ export const poolEnableHa = defineOperation({
 export const poolDisableHa = defineOperation({
   ...shared,
   name: "pool.disableHa",
-  summary: "Disables high availability (HA) of a pool.",
+  summary: "Disable high availability (HA) of a pool.",
   params: Type.Object({ pool }),
   handler: async ({ pool }, context) => {
     await on(context, pool).xapi.callAsync("pool.disable_ha", []);
@@ -92,10 +92,15 @@ export const poolDisableHa = defineOperation({
 export const poolSetHaHostFailures = defineOperation({
   ...shared,
   name: "pool.setHaHostFailures",
-  summary: "Sets the number of host failures to tolerate (HA).",
+  summary:
+    "Set the number of host failures that high availability (HA) of a pool tolerates.",
   params: Type.Object({
     pool,
-    hostFailuresToTolerate: Type.Integer({ minimum: 0, maximum: 64 }),
+    hostFailuresToTolerate: Type.Integer({
+      minimum: 0,
+      maximum: 64,
+      description: "Number of hosts that may fail at the same time.",
+    }),
   }),
   handler: async ({ pool, hostFailuresToTolerate: asked }, context) => {
     const { xapi, ref } = on(context, pool);
@@ -115,7 +120,7 @@ export const poolSetHaHostFailures = defineOperation({
 export const poolGetHaState = defineOperation({
   name: "pool.getHaState",
   summary:
-    "Returns whether high availability (HA) is enabled, and how many host failures are tolerated.",
+    "Return whether high availability (HA) of a pool is enabled, and the number of host failures to tolerate.",
   params: Type.Object({ pool }),
   result: HaState,
   permission: onPool("read"),

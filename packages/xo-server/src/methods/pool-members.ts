@@ -9,7 +9,7 @@ import { defineOperation, type OperationContext } from "./define-operation.js";
 import { actionRoute, idOf } from "./on-object.js";
 
 const force = Type.Optional(
-  Type.Boolean({ description: "Also if the CPUs of the hosts differ." }),
+  Type.Boolean({ description: "Joins also if the CPUs of the hosts differ." }),
 );
 
 const shared = { result: Type.Boolean(), changes: true };
@@ -17,7 +17,7 @@ const shared = { result: Type.Boolean(), changes: true };
 export const poolSetPoolMaster = defineOperation({
   ...shared,
   name: "pool.setPoolMaster",
-  summary: "Designates a host as the coordinator (master) of its pool.",
+  summary: "Designate a host as the coordinator (master) of its pool.",
   params: Type.Object({ host: idOf("a host of the pool") }),
   permission: {
     action: "administrate:set",
@@ -42,7 +42,7 @@ export const poolMergeInto = defineOperation({
   ...shared,
   name: "pool.mergeInto",
   summary:
-    "Merges pools of one host each into another pool: their hosts join it.",
+    "Merge pools of one host each into another pool, which their hosts join.",
   params: Type.Object({
     source: Type.Optional(idOf("a pool")),
     sources: Type.Optional(
@@ -75,7 +75,7 @@ export const poolMergeInto = defineOperation({
 export const poolAddHost = defineOperation({
   ...shared,
   name: "pool.addHost",
-  summary: "Adds the only host of a pool to another pool (join).",
+  summary: "Join the only host of a pool to another pool.",
   params: Type.Object({
     pool: idOf("a pool"),
     host: idOf("a host that is the only one of its pool"),

@@ -37,7 +37,7 @@ export const poolEmergencyShutdown = defineOperation({
   ...shared,
   name: "pool.emergencyShutdown",
   summary:
-    "Emergency shutdown of a pool: suspends its VMs, or hard shuts them down, and shuts down its hosts.",
+    "Shut down a pool in an emergency: suspend its VMs (hard shutdown if that fails) and shut down its hosts.",
   params: Type.Object({ pool }),
   permission: onPool("administrate:stop"),
   rest: action("emergency_shutdown", "EmergencyShutdown"),
@@ -64,7 +64,7 @@ export const poolEmergencyShutdown = defineOperation({
 export const poolManagementReconfigure = defineOperation({
   ...shared,
   name: "pool.managementReconfigure",
-  summary: "Changes the management network of all hosts of a pool.",
+  summary: "Change the management network of all hosts of a pool.",
   params: Type.Object({ id: pool, network: idOf("a network of the pool") }),
   permission: onId("administrate:set", "pool"),
   rest: {

@@ -14,11 +14,13 @@ import { hostsOf, onPool, options, pool } from "./rolling-parameters.js";
 export const poolPlanRollingUpdate = defineOperation({
   name: "pool.planRollingUpdate",
   summary:
-    "Plans a rolling update (or reboot) of a pool without starting it: order of hosts, migrations, estimated duration, riskiest step, problems that prevent it.",
+    "Plan a rolling update or reboot of a pool without starting it. Returns the order of hosts, the migrations, the estimated duration, the step with the highest risk, and the problems that prevent a start.",
   params: Type.Object({
     pool,
     ...options,
-    kind: Type.Optional(Type.Enum(["update", "reboot"])),
+    kind: Type.Optional(
+      Type.Enum(["update", "reboot"], { description: "Default: update." }),
+    ),
   }),
   result: Type.Unsafe<RawJson>(
     Type.Object(
@@ -106,7 +108,7 @@ const Nothing = Type.Null();
 export const poolGetRollingState = defineOperation({
   name: "pool.getRollingState",
   summary:
-    "Returns the rolling reboot or update of a pool that is in progress or has stopped, and the last one that has ended.",
+    "Return the rolling reboot or update of a pool that is in progress or has stopped, and the last that has ended.",
   params: Type.Object({ pool }),
   result: Type.Object({
     current: Type.Union([Type.Object({}), Nothing]),

@@ -13,7 +13,7 @@ import { flag, hostsOf, onPool, options, pool } from "./rolling-parameters.js";
 
 const resume = (what: string) =>
   flag(
-    `Default: resumes a rolling ${what} that stopped. False: starts a new one. True: also resumes one of a server that has crashed.`,
+    `Default: a rolling ${what} that has stopped is resumed. false: a new one is started. true: one whose server has crashed is resumed too.`,
   );
 
 const ignored = flag("Accepted and ignored.");
@@ -104,7 +104,7 @@ export const poolRollingReboot = defineOperation({
   ...shared,
   name: "pool.rollingReboot",
   summary:
-    "Rolling reboot of a pool: evacuates and reboots its hosts, the coordinator first, then migrates the VMs back. It stops at the first failure; the next call resumes it.",
+    "Start or resume the rolling reboot of a pool: evacuate and reboot its hosts, the coordinator first, then migrate the VMs back. Stops at the first failure; the next call resumes it.",
   params: Type.Object({
     pool,
     ...options,
@@ -125,7 +125,7 @@ export const poolRollingUpdate = defineOperation({
   ...shared,
   name: "pool.rollingUpdate",
   summary:
-    "Rolling update of a pool: evacuates its hosts that lack updates, the coordinator first, installs the updates and reboots them. VMs move to hosts that are updated. It stops at the first failure; the next call resumes it.",
+    "Start or resume the rolling update of a pool: evacuate its hosts that lack updates, the coordinator first, install the updates and reboot the hosts. VMs are migrated to updated hosts. Stops at the first failure; the next call resumes it.",
   params: Type.Object({
     pool,
     ...options,
@@ -167,14 +167,14 @@ const suspension = (
 
 export const poolSuspendRolling = suspension(
   "pool.suspendRolling",
-  "Suspends the rolling update or reboot of a pool after its current step: HA is restored, and no further host is taken down until pool.continueRolling.",
+  "Suspend the rolling update or reboot of a pool after its current step: HA is restored, and no further host is taken down until pool.continueRolling.",
   "suspend_rolling",
   true,
 );
 
 export const poolContinueRolling = suspension(
   "pool.continueRolling",
-  "Continues a rolling update or reboot that was suspended by pool.suspendRolling; maintenance windows still apply.",
+  "Continue a rolling update or reboot that was suspended by pool.suspendRolling; maintenance windows still apply.",
   "continue_rolling",
   false,
 );
@@ -183,11 +183,11 @@ export const poolAbandonRolling = defineOperation({
   ...shared,
   name: "pool.abandonRolling",
   summary:
-    "Ends a rolling update or reboot that has stopped: HA and automatic power-on are restored, VMs that are still shut down are started, and the next call starts from the beginning.",
+    "End a rolling update or reboot that has stopped: restore HA and automatic power-on and start the VMs that are still shut down. The next call starts from the beginning.",
   params: Type.Object({
     pool,
     force: flag(
-      "Also if HA cannot be enabled or a VM cannot be started: they stay as they are. Default: false.",
+      "Ends it also if HA cannot be enabled or a VM cannot be started; they are left as they are. Default: false.",
     ),
   }),
   permission: onPool("administrate:update"),

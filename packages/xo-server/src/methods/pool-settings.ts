@@ -8,8 +8,10 @@ const orNone = (what: string) =>
       description: `Id of ${what}; null: none.`,
     }),
   );
-const text = Type.Optional(Type.String());
-const flag = Type.Optional(Type.Boolean());
+const text = (description: string) =>
+  Type.Optional(Type.String({ description }));
+const flag = (description: string) =>
+  Type.Optional(Type.Boolean({ description }));
 
 const on = ({ objects }: Pick<OperationContext, "objects">, id: string) =>
   objects.get(id, "pool");
@@ -30,15 +32,22 @@ const refOf = (
 export const poolSet = defineOperation({
   ...shared,
   name: "pool.set",
-  summary: "Changes settings of a pool. Null removes one.",
+  summary: "Change settings of a pool. null removes a setting.",
   params: Type.Object({
     id: idOf("a pool"),
-    name_label: text,
-    name_description: text,
-    tags: Type.Optional(Type.Array(Type.String(), { maxItems: 1_000 })),
-    auto_poweron: flag,
-    migrationCompression: flag,
-    haRebootVmOnInternalShutdown: flag,
+    name_label: text("Name of the pool."),
+    name_description: text("Description of the pool."),
+    tags: Type.Optional(
+      Type.Array(Type.String(), {
+        maxItems: 1_000,
+        description: "All tags of the pool.",
+      }),
+    ),
+    auto_poweron: flag("Whether VMs may be started when their host starts."),
+    migrationCompression: flag("Whether migration traffic is compressed."),
+    haRebootVmOnInternalShutdown: flag(
+      "Whether HA starts VMs again that were shut down from within the guest.",
+    ),
     suspendSr: orNone("an SR"),
     crashDumpSr: orNone("an SR"),
     backupNetwork: orNone("a network"),
@@ -80,7 +89,7 @@ export const poolSet = defineOperation({
 export const poolSetDefaultSr = defineOperation({
   ...shared,
   name: "pool.setDefaultSr",
-  summary: "Sets the default SR of a pool.",
+  summary: "Set the default SR of a pool.",
   params: Type.Object({ sr: idOf("an SR of the pool") }),
   permission: {
     ...onId("read", "SR"),
@@ -99,7 +108,7 @@ export const poolSetDefaultSr = defineOperation({
 export const poolGetLicenseState = defineOperation({
   name: "pool.getLicenseState",
   summary:
-    "Returns the license edition of a pool, and when the first of its licenses expires.",
+    "Return the license edition of a pool and the earliest expiry date of its licenses.",
   params: Type.Object({ pool: idOf("a pool") }),
   result: Type.Object({}),
   permission: {

@@ -37,14 +37,14 @@ const MAX_NAMED = 1_000;
 export const poolVerify = defineOperation({
   name: "pool.verify",
   summary:
-    "Compares the server's objects of a pool with those of the pool, and corrects differences.",
+    "Compare the server's mirror of a pool with the records of the pool, and correct differences.",
   params: Type.Object({
     id: idOf("a pool"),
     classes: Type.Optional(
       Type.Array(Type.String({ minLength: 1, maxLength: 100 }), {
         minItems: 1,
         maxItems: 200,
-        description: "Only these XAPI classes, such as VM; default: all.",
+        description: "XAPI classes to compare, such as VM. Default: all.",
       }),
     ),
   }),

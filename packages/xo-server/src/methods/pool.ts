@@ -5,7 +5,7 @@ import { PoolStatus } from "../status/status.js";
 export const poolListStatus = defineOperation({
   name: "pool.listStatus",
   summary:
-    "Lists the pools that the caller may read, with their connection state, number of objects and age of the data.",
+    "List the pools that the caller may read, with their connection state, number of objects and age of the data.",
   params: Type.Object({
     state: Type.Optional(
       Type.String({ description: "Only pools in this state." }),

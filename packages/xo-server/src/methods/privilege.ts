@@ -15,15 +15,18 @@ const id = Type.String({ minLength: 1, description: "Id of a privilege." });
 const closed = { additionalProperties: false } as const;
 const word = { minLength: 1, maxLength: 256 } as const;
 const parts = {
-  effect: Type.Enum(["allow", "deny"] as const),
+  effect: Type.Enum(["allow", "deny"] as const, {
+    description:
+      "Whether the privilege allows or denies the action; a denial takes precedence.",
+  }),
   resource: Type.String({
     ...word,
     description:
-      "An object type, such as VM; `*`: all types of pools. The types user, group, acl-role and acl-privilege must be named.",
+      "Object type, such as VM; `*`: all types of objects of pools. user, group, acl-role and acl-privilege are not included in `*`.",
   }),
   action: Type.String({
     ...word,
-    description: "Such as `read` or `operate:start`; `*`: all.",
+    description: "Action, such as `read` or `operate:start`; `*`: all actions.",
   }),
 };
 const selector = Type.Optional(
@@ -45,9 +48,13 @@ function find(
 
 export const privilegeCreate = defineOperation({
   name: "privilege.create",
-  summary: "Adds a privilege to a role.",
+  summary: "Add a privilege to a role and return its id.",
   params: Type.Object(
-    { roleId: Type.String({ minLength: 1 }), ...parts, selector },
+    {
+      roleId: Type.String({ minLength: 1, description: "Id of a role." }),
+      ...parts,
+      selector,
+    },
     closed,
   ),
   result: Type.String({ description: "Id of the privilege." }),
@@ -68,7 +75,7 @@ export const privilegeCreate = defineOperation({
 
 export const privilegeSet = defineOperation({
   name: "privilege.set",
-  summary: "Changes a privilege.",
+  summary: "Change a privilege.",
   params: Type.Object(
     { id, ...Type.Partial(Type.Object(parts)).properties, selector },
     closed,
@@ -94,7 +101,7 @@ export const privilegeSet = defineOperation({
 
 export const privilegeDelete = defineOperation({
   name: "privilege.delete",
-  summary: "Removes a privilege from its role.",
+  summary: "Remove a privilege from its role.",
   params: Type.Object({ id }, closed),
   result: Type.Boolean(),
   ...change,
@@ -142,7 +149,7 @@ function check({
 
 export const privilegeGetNames = defineOperation({
   name: "privilege.getNames",
-  summary: "Lists the actions and resources that a privilege can name.",
+  summary: "List the actions and resources that a privilege can name.",
   params: Type.Object({}, closed),
   result: Type.Object({
     actions: Type.Array(Type.String()),

@@ -17,21 +17,21 @@ const unsorted = {
   filter: Type.Optional(
     Type.String({
       maxLength: 16_384,
-      description: "Such as `power_state:running tags:(a b) !name_label:/re/`.",
+      description:
+        "Filter expression, such as `power_state:running tags:(a b) !name_label:/re/`.",
     }),
   ),
   ids: Type.Optional(
     Type.Array(Type.String({ minLength: 1, maxLength: 256 }), {
       maxItems: 1_000,
-      description:
-        "Only these ids; looked up directly, independent of the number of objects.",
+      description: "Only objects with these ids, which are looked up directly.",
     }),
   ),
   search: Type.Optional(
     Type.String({
       maxLength: 1024,
       description:
-        "Words; each must occur in a name, description, address, tag...",
+        "Words that must each occur in a name, description, address, tag or other searched property.",
     }),
   ),
 };
@@ -41,19 +41,31 @@ const selection = {
     Type.Array(
       Type.Object(
         {
-          by: Type.String({ minLength: 1, maxLength: 256 }),
-          descending: Type.Optional(Type.Boolean()),
+          by: Type.String({
+            minLength: 1,
+            maxLength: 256,
+            description:
+              "Property to sort by, such as `name_label` or `memory.size`.",
+          }),
+          descending: Type.Optional(
+            Type.Boolean({
+              description: "Whether the order is descending. Default: false.",
+            }),
+          ),
         },
         { additionalProperties: false },
       ),
-      { maxItems: 8, description: "Default: by name_label." },
+      {
+        maxItems: 8,
+        description: "Order of the objects. Default: by name_label.",
+      },
     ),
   ),
 };
 const fields = Type.Optional(
   Type.Array(Type.String({ minLength: 1, maxLength: 256 }), {
     maxItems: 256,
-    description: "Top-level fields; default: the whole object.",
+    description: "Properties (top level) to return. Default: all.",
   }),
 );
 const name = Type.String({
@@ -62,11 +74,18 @@ const name = Type.String({
   description: "Name of the query, chosen by the client.",
 });
 const window = {
-  offset: Type.Integer({ minimum: 0 }),
-  limit: Type.Integer({ minimum: 0, maximum: 10_000 }),
+  offset: Type.Integer({
+    minimum: 0,
+    description: "Index of the first row of the window.",
+  }),
+  limit: Type.Integer({
+    minimum: 0,
+    maximum: 10_000,
+    description: "Maximum number of rows in the window.",
+  }),
 };
 const details = Type.Optional(
-  Type.Boolean({ description: "The result is an object with `complete`." }),
+  Type.Boolean({ description: "Returns an object with `complete`." }),
 );
 const isIncomplete = Type.Optional(Type.Literal(false));
 const groups = Type.Array(
@@ -78,12 +97,17 @@ const closed = { additionalProperties: false } as const;
 export const queryPage = defineOperation({
   name: "query.page",
   summary:
-    "Returns a page of the objects that match, sorted: {total, revision, next?, complete?, rows}. `complete: false`: a pool is still being loaded, there may be more.",
+    "Return a page of the matching objects, sorted: {total, revision, next?, complete?, rows}. With `complete: false` a pool is still being loaded, and more objects may match.",
   params: Type.Object(
     {
       ...selection,
       fields,
-      limit: Type.Integer({ minimum: 0, maximum: 10_000, default: 100 }),
+      limit: Type.Integer({
+        minimum: 0,
+        maximum: 10_000,
+        default: 100,
+        description: "Maximum number of objects in the page.",
+      }),
       after: Type.Optional(
         Type.String({
           maxLength: 8192,
@@ -110,7 +134,7 @@ export const queryPage = defineOperation({
 export const queryCount = defineOperation({
   name: "query.count",
   summary:
-    "Returns the number of objects that match. With `details`: {count, complete?}; `complete: false`: a pool is still being loaded, there may be more.",
+    "Return the number of matching objects; with `details`: {count, complete?}. With `complete: false` a pool is still being loaded, and more objects may match.",
   params: Type.Object({ ...selection, details }, closed),
   result: Type.Union([
     Type.Integer(),
@@ -127,11 +151,15 @@ export const queryCount = defineOperation({
 export const queryGroup = defineOperation({
   name: "query.group",
   summary:
-    "Returns the number of objects that match, for each value of a path: $pool, $container, power_state, tags, ... With `details`: {total, groups, complete?}; an object with several values (tags) is counted in several groups, and once in `total`.",
+    "Return the number of matching objects for each value of a property: $pool, $container, power_state, tags, ... With `details`: {total, groups, complete?}; an object with several values (tags) is counted in several groups, and once in `total`.",
   params: Type.Object(
     {
       ...selection,
-      by: Type.String({ minLength: 1, maxLength: 256 }),
+      by: Type.String({
+        minLength: 1,
+        maxLength: 256,
+        description: "Property whose values are counted.",
+      }),
       details,
     },
     closed,
@@ -154,23 +182,29 @@ export const queryGroup = defineOperation({
 export const queryColumns = defineOperation({
   name: "query.columns",
   summary:
-    "Returns a few properties of many objects as columns, unordered: {revision, total, state, ids?, complete?, columns}. `complete: false`: a pool is still being loaded. A column is {values}, {values, indexes} where the same values are frequent (an object's is `values[index]`), or {step, values} for `now.*`: integer multiples of step; null: missing. With `known` only changes since then are returned.",
+    "Return some properties of many objects as columns, unordered: {revision, total, state, ids?, complete?, columns}. With `complete: false` a pool is still being loaded. A column is {values}; {values, indexes} if values are repeated often (the value of an object is `values[index]`); or {step, values} for `now.*` (integer multiples of step, null if missing). With `known` only changes since that response are returned.",
   params: Type.Object(
     {
       ...unsorted,
       paths: Type.Array(Type.String({ minLength: 1, maxLength: 256 }), {
         maxItems: 8,
         description:
-          "Such as `name_label`, `memory.size` or `memory:size`, `now.cpu`.",
+          "Properties to return, such as `name_label`, `memory.size` or `now.cpu`.",
       }),
       known: Type.Optional(
         Type.String({
           maxLength: 8192,
           description:
-            "`state` of the previous response: ids are omitted if they have not changed, columns if none of their values has.",
+            "`state` of the previous response. The ids are omitted if they have not changed, and a column if none of its values has changed.",
         }),
       ),
-      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200_000 })),
+      limit: Type.Optional(
+        Type.Integer({
+          minimum: 1,
+          maximum: 200_000,
+          description: "Maximum number of objects.",
+        }),
+      ),
     },
     closed,
   ),
@@ -192,7 +226,7 @@ export const queryColumns = defineOperation({
 export const queryOpen = defineOperation({
   name: "query.open",
   summary:
-    "Subscribes to a window of a sorted result. The response contains the whole window; notifications `query` {name, revision, total, offset, splice?, objects, patches, digest, complete?} contain the differences (patches: RFC 7386), with `reset` after a gap. `complete` is false in the response, and after `reset`, while a pool is still being loaded; later it is sent when it changes.",
+    "Subscribe to a window of a sorted result. Returns the whole window; notifications `query` {name, revision, total, offset, splice?, objects, patches, digest, complete?} contain the differences (patches: RFC 7386), with `reset` after a gap. `complete` is false, in the response and after `reset`, while a pool is still being loaded; afterwards it is sent when it changes.",
   params: Type.Object({ name, ...selection, ...window, fields }, closed),
   result: Raw,
   permission: "viewer",
@@ -209,7 +243,7 @@ export const queryOpen = defineOperation({
 export const queryChange = defineOperation({
   name: "query.change",
   summary:
-    "Changes the window, filter or order of a query; a notification contains the difference.",
+    "Change the window, filter or order of a query. The next notification contains the difference.",
   params: Type.Object(
     {
       name,
@@ -231,7 +265,7 @@ export const queryChange = defineOperation({
 export const queryClose = defineOperation({
   name: "query.close",
   summary:
-    "Closes a query: no more notifications are sent. Returns false if it was not open.",
+    "Close a query: no more notifications are sent. Returns false if it was not open.",
   params: Type.Object({ name }, closed),
   result: Type.Boolean(),
   permission: "viewer",

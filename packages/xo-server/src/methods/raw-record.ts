@@ -23,7 +23,7 @@ const example = {
 export const xoGetRawRecord = defineOperation({
   name: "xo.getRawRecord",
   summary:
-    "Returns the XAPI record of an object from the mirror. Secrets are masked.",
+    "Return the XAPI record of an object, from the server's mirror. Secrets are masked.",
   params: Type.Object({
     id: Type.String({
       minLength: 1,

@@ -4,21 +4,29 @@ import { defineOperation, type OperationContext } from "./define-operation.js";
 import type { ResourceSets } from "../resource-sets/resource-sets.js";
 
 const id = Type.String({ minLength: 1, description: "Id of a resource set." });
-const name = Type.String({ minLength: 1, maxLength: 1024 });
-const quantity = Type.Integer({ minimum: 0 });
+const name = Type.String({
+  minLength: 1,
+  maxLength: 1024,
+  description: "Name of the resource set.",
+});
+const quantity = Type.Integer({
+  minimum: 0,
+  description: "Quota, in the unit of `limitId`.",
+});
 const limitId = Type.String({
   pattern: "^[A-Za-z][\\w.:-]{0,127}$",
   description:
-    "`cpus`, `memory` or `disk` (bytes), `vms`, `snapshots`, `ipPool:ID` (addresses of an IP pool).",
+    "Name of the quota: `cpus`, `memory` (bytes), `disk` (bytes), `vms`, `snapshots` or `ipPool:ID` (addresses of an IP pool).",
 });
-const ids = Type.Array(Type.String({ minLength: 1 }), { maxItems: 10_000 });
+const ids = (description: string) =>
+  Type.Array(Type.String({ minLength: 1 }), { maxItems: 10_000, description });
 const Limits = Type.Record(
   Type.String(),
   Type.Union([
     quantity,
     Type.Object({ total: quantity }, { additionalProperties: true }),
   ]),
-  { description: "Quotas by name; absent ones are unlimited." },
+  { description: "Quotas, by name; what has no quota is not limited." },
 );
 const closed = { additionalProperties: false } as const;
 
@@ -62,7 +70,7 @@ const readable = async (setId: string, context: OperationContext) =>
 export const resourceSetGetAll = defineOperation({
   name: "resourceSet.getAll",
   summary:
-    "Lists the resource sets that the caller may use; for administrators all.",
+    "List the resource sets that the caller may use: for administrators all.",
   params: Type.Object({}),
   result: Type.Array(PublicSet),
   permission: "user",
@@ -74,7 +82,7 @@ export const resourceSetGetAll = defineOperation({
 
 export const resourceSetGet = defineOperation({
   name: "resourceSet.get",
-  summary: "Returns a resource set and its usage.",
+  summary: "Return a resource set with its usage.",
   params: Type.Object({ id }, closed),
   result: PublicSet,
   permission: "user",
@@ -84,7 +92,7 @@ export const resourceSetGet = defineOperation({
 export const resourceSetCreate = defineOperation({
   ...change,
   name: "resourceSet.create",
-  summary: "Creates a resource set and returns it.",
+  summary: "Create a resource set and return it.",
   params: Type.Object({ name, ...optionalParts() }, closed),
   result: PublicSet,
   async handler(input, context) {
@@ -99,7 +107,7 @@ export const resourceSetCreate = defineOperation({
 export const resourceSetSet = defineOperation({
   ...change,
   name: "resourceSet.set",
-  summary: "Changes a resource set. Absent properties stay.",
+  summary: "Change a resource set. Absent properties are not changed.",
   params: Type.Object(
     { id, name: Type.Optional(name), ...optionalParts() },
     closed,
@@ -114,7 +122,7 @@ export const resourceSetSet = defineOperation({
 export const resourceSetDelete = defineOperation({
   ...change,
   name: "resourceSet.delete",
-  summary: "Deletes a resource set. Its VMs stay.",
+  summary: "Delete a resource set. Its VMs are not deleted.",
   params: Type.Object({ id }, closed),
   async handler(params, { services }) {
     await services.store.resourceSets.delete(params.id);
@@ -125,14 +133,14 @@ export const resourceSetDelete = defineOperation({
 export const resourceSetRecomputeAllLimits = defineOperation({
   ...change,
   name: "resourceSet.recomputeAllLimits",
-  summary: "Does nothing: usage is always counted from the objects.",
+  summary: "Do nothing: the usage is always computed from the objects.",
   params: Type.Object({}),
   handler: () => true,
 });
 
 const object = Type.String({
   minLength: 1,
-  description: "Id of a template, a network, an SR.",
+  description: "Id of a template, a network or an SR.",
 });
 
 const subject = Type.String({
@@ -151,7 +159,8 @@ const setObjects = (
 export const resourceSetAddObject = defineOperation({
   ...change,
   name: "resourceSet.addObject",
-  summary: "Adds an object to a resource set, for use by its users.",
+  summary:
+    "Add a template, a network or an SR to a resource set, for use by its users.",
   params: Type.Object({ id, object }, closed),
   handler: (input, context) =>
     update(context, input.id, ({ objects }) =>
@@ -162,7 +171,7 @@ export const resourceSetAddObject = defineOperation({
 export const resourceSetRemoveObject = defineOperation({
   ...change,
   name: "resourceSet.removeObject",
-  summary: "Removes an object from a resource set.",
+  summary: "Remove a template, a network or an SR from a resource set.",
   params: Type.Object({ id, object }, closed),
   handler: (input, context) =>
     update(context, input.id, ({ objects }) =>
@@ -176,7 +185,7 @@ export const resourceSetRemoveObject = defineOperation({
 export const resourceSetAddSubject = defineOperation({
   ...change,
   name: "resourceSet.addSubject",
-  summary: "Adds a user or a group to a resource set.",
+  summary: "Add a user or a group to a resource set.",
   params: Type.Object({ id, subject }, closed),
   handler: (input, context) =>
     update(context, input.id, ({ subjects }) => ({
@@ -187,7 +196,7 @@ export const resourceSetAddSubject = defineOperation({
 export const resourceSetRemoveSubject = defineOperation({
   ...change,
   name: "resourceSet.removeSubject",
-  summary: "Removes a user or a group from a resource set.",
+  summary: "Remove a user or a group from a resource set.",
   params: Type.Object({ id, subject }, closed),
   handler: (input, context) =>
     update(context, input.id, ({ subjects }) => ({
@@ -205,7 +214,7 @@ const memberOperations = [
 export const resourceSetAddLimit = defineOperation({
   ...change,
   name: "resourceSet.addLimit",
-  summary: "Sets a quota of a resource set.",
+  summary: "Set a quota of a resource set.",
   params: Type.Object({ id, limitId, quantity }, closed),
   handler: (input, context) =>
     update(context, input.id, ({ limits }) => ({
@@ -216,7 +225,7 @@ export const resourceSetAddLimit = defineOperation({
 export const resourceSetRemoveLimit = defineOperation({
   ...change,
   name: "resourceSet.removeLimit",
-  summary: "Removes a quota of a resource set.",
+  summary: "Remove a quota of a resource set.",
   params: Type.Object({ id, limitId }, closed),
   handler: (input, context) =>
     update(context, input.id, ({ limits }) => ({
@@ -230,13 +239,15 @@ const limitOperations = [resourceSetAddLimit, resourceSetRemoveLimit];
 
 function optionalParts() {
   return {
-    subjects: Type.Optional(ids),
-    objects: Type.Optional(ids),
+    subjects: Type.Optional(ids("Ids of users and groups.")),
+    objects: Type.Optional(ids("Ids of templates, networks and SRs.")),
     limits: Type.Optional(Limits),
-    tags: Type.Optional(ids),
-    ipPools: Type.Optional(ids),
+    tags: Type.Optional(ids("Tags of the resource set.")),
+    ipPools: Type.Optional(ids("Ids of IP pools.")),
     shareByDefault: Type.Optional(
-      Type.Boolean({ description: "VMs belong to all users of the set." }),
+      Type.Boolean({
+        description: "Whether new VMs are shared with all users of the set.",
+      }),
     ),
   };
 }

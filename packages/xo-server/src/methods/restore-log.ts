@@ -92,7 +92,7 @@ const route = (path: string, operationId: string): RestRoute => ({
 
 export const restoreLogGetAll = defineOperation({
   name: "restoreLog.getAll",
-  summary: "Lists the logs of restores, newest first.",
+  summary: "List the logs of restores, newest first.",
   params: Type.Object({}),
   result: Type.Array(PublicLog),
   permission: "user",
@@ -105,9 +105,9 @@ export const restoreLogGetAll = defineOperation({
 
 export const restoreLogGet = defineOperation({
   name: "restoreLog.get",
-  summary: "Returns the log of a restore.",
+  summary: "Return the log of a restore.",
   params: Type.Object(
-    { id: Type.String({ minLength: 1 }) },
+    { id: Type.String({ minLength: 1, description: "Id of the log." }) },
     { additionalProperties: false },
   ),
   result: PublicLog,

@@ -5,8 +5,15 @@ import { defineOperation } from "./define-operation.js";
 import { privilegesOf } from "../auth/public-role.js";
 
 const id = Type.String({ minLength: 1, description: "Id of a role." });
-const name = Type.String({ minLength: 1, maxLength: 1024 });
-const description = Type.String({ maxLength: 1024 });
+const name = Type.String({
+  minLength: 1,
+  maxLength: 1024,
+  description: "Name of the role.",
+});
+const description = Type.String({
+  maxLength: 1024,
+  description: "Description of the role.",
+});
 const closed = { additionalProperties: false } as const;
 const change = { permission: "admin", changes: true } as const;
 
@@ -25,7 +32,7 @@ export function requireOwnRole(roles: Store["roles"], id: string): Role {
 
 export const roleCreate = defineOperation({
   name: "role.create",
-  summary: "Creates a role without privileges.",
+  summary: "Create a role without privileges and return its id.",
   params: Type.Object(
     { name, description: Type.Optional(description) },
     closed,
@@ -45,7 +52,7 @@ export const roleCreate = defineOperation({
 
 export const roleSet = defineOperation({
   name: "role.set",
-  summary: "Changes the name or description of a role.",
+  summary: "Change the name or description of a role.",
   params: Type.Object(
     {
       id,
@@ -72,7 +79,7 @@ export const roleSet = defineOperation({
 
 export const roleDelete = defineOperation({
   name: "role.delete",
-  summary: "Deletes a role and revokes it from all users and groups.",
+  summary: "Delete a role and revoke it from all users and groups.",
   params: Type.Object({ id }, closed),
   result: Type.Boolean(),
   ...change,
@@ -92,7 +99,7 @@ export const roleDelete = defineOperation({
 
 export const roleCopy = defineOperation({
   name: "role.copy",
-  summary: "Copies a role with its privileges.",
+  summary: "Copy a role with its privileges.",
   params: Type.Object(
     {
       id,
@@ -156,7 +163,13 @@ const grantOperations = (["user", "group"] as const).flatMap((type) => {
   const { key, give, take } = places[type];
   const noun = type === "user" ? "User" : "Group";
   const shape = {
-    params: Type.Object({ id, [key]: Type.String({ minLength: 1 }) }, closed),
+    params: Type.Object(
+      {
+        id,
+        [key]: Type.String({ minLength: 1, description: `Id of a ${type}.` }),
+      },
+      closed,
+    ),
     result: Type.Boolean(),
     ...change,
   };
@@ -175,7 +188,7 @@ const grantOperations = (["user", "group"] as const).flatMap((type) => {
   return [
     defineOperation({
       name: `role.addTo${noun}`,
-      summary: `Grants a role to a ${type}.`,
+      summary: `Grant a role to a ${type}.`,
       ...shape,
       rest: { ...rest, method: "put", operationId: give },
       async handler(params, { services }) {
@@ -188,7 +201,7 @@ const grantOperations = (["user", "group"] as const).flatMap((type) => {
     }),
     defineOperation({
       name: `role.removeFrom${noun}`,
-      summary: `Revokes a role from a ${type}.`,
+      summary: `Revoke a role from a ${type}.`,
       ...shape,
       rest: { ...rest, method: "delete", operationId: take },
       async handler(params, { services }) {

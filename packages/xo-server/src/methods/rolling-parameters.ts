@@ -33,7 +33,7 @@ export const options = {
       minimum: 1,
       maximum: 64,
       description:
-        "Maximum number of hosts that are down at the same time; default: a quarter of the pool, at most 16. More than one only where it is proven that all VMs keep running and a further host failure is survived.",
+        "Maximum number of hosts that are down at the same time. Default: a quarter of the pool, at most 16. Several hosts are taken down together only if, according to the plan, all VMs keep running and another host failure is tolerated.",
     }),
   ),
   windows: Type.Optional(WindowsShape),

@@ -21,32 +21,34 @@ const jobId = Type.String({
 const cron = Type.String({
   minLength: 1,
   maxLength: 256,
-  description: "5 fields, or 6 with seconds: `0 2 * * MON-FRI`.",
+  description:
+    "Cron expression of 5 fields, or of 6 with seconds, such as `0 2 * * MON-FRI`.",
 });
 const timezone = Type.String({
   minLength: 1,
   maxLength: 64,
-  description: "Such as Europe/Paris; default: that of the server.",
+  description:
+    "Time zone (IANA name), such as Europe/Paris. Default: that of the server.",
 });
 const how = {
   enabled: Type.Optional(Type.Boolean({ description: "Default: true." })),
   missed: Type.Optional(
     Type.Enum(["skip", "once"], {
       description:
-        "What happens to runs that were missed while no server was running: skip, or once: a single run replaces them. Default: once.",
+        "Handling of runs that were missed while no server was running. skip: they are skipped; once: one run replaces them. Default: once.",
     }),
   ),
   overlap: Type.Optional(
     Type.Enum(["skip", "queue"], {
       description:
-        "What happens at a time when the job is still running: skip, or wait for its end. Default: skip.",
+        "Handling of a scheduled time at which the job is still running. skip: the run is skipped; queue: it starts when the running one ends. Default: skip.",
     }),
   ),
 };
 const missedLimitMs = Type.Integer({
   minimum: 0,
   maximum: 366 * DAY_MS,
-  description: "Runs missed longer ago than this are skipped, in ms.",
+  description: "Maximum age of a missed run, in ms; older ones are skipped.",
 });
 
 const PublicSchedule = Type.Object({
@@ -74,7 +76,7 @@ const example = {
 
 export const scheduleGetAll = defineOperation({
   name: "schedule.getAll",
-  summary: "Lists the schedules of jobs.",
+  summary: "List the schedules of jobs.",
   params: Type.Object({}),
   result: Type.Array(PublicSchedule),
   permission: "admin",
@@ -91,7 +93,7 @@ export const scheduleGetAll = defineOperation({
 
 export const scheduleGet = defineOperation({
   name: "schedule.get",
-  summary: "Returns a schedule.",
+  summary: "Return a schedule.",
   params: Type.Object({ id }, closed),
   result: PublicSchedule,
   permission: "admin",
@@ -111,18 +113,24 @@ const MOST_MS = 4_102_444_800_000;
 
 export const schedulePreview = defineOperation({
   name: "schedule.preview",
-  summary:
-    "Returns the next times of a cron expression, in ms since the epoch.",
+  summary: "Return the next times of a cron expression, in ms since the epoch.",
   params: Type.Object(
     {
       cron,
       timezone: Type.Optional(timezone),
-      count: Type.Optional(Type.Integer({ minimum: 1, maximum: 20 })),
+      count: Type.Optional(
+        Type.Integer({
+          minimum: 1,
+          maximum: 20,
+          description: "Number of times. Default: 5.",
+        }),
+      ),
       from: Type.Optional(
         Type.Integer({
           minimum: 0,
           maximum: MOST_MS,
-          description: "Times after this one, in ms. Default: now.",
+          description:
+            "Only times after this one, in ms since the epoch. Default: now.",
         }),
       ),
     },
@@ -150,13 +158,15 @@ function nextTimes(times: Times, count: number, from: number): number[] {
 export const scheduleCreate = defineOperation({
   ...change,
   name: "schedule.create",
-  summary: "Creates a schedule of a job.",
+  summary: "Create a schedule of a job and return it.",
   params: Type.Object(
     {
       jobId,
       cron,
       ...how,
-      name: Type.Optional(Type.String({ maxLength: 1024 })),
+      name: Type.Optional(
+        Type.String({ maxLength: 1024, description: "Name of the schedule." }),
+      ),
       timezone: Type.Optional(timezone),
       missedLimitMs: Type.Optional(missedLimitMs),
     },
@@ -177,7 +187,7 @@ export const scheduleCreate = defineOperation({
 export const scheduleSet = defineOperation({
   ...change,
   name: "schedule.set",
-  summary: "Changes a schedule. Absent properties stay.",
+  summary: "Change a schedule. Absent properties are not changed.",
   params: Type.Object(
     {
       id,
@@ -216,7 +226,7 @@ export const scheduleSet = defineOperation({
 export const scheduleDelete = defineOperation({
   ...change,
   name: "schedule.delete",
-  summary: "Deletes a schedule. Its job stays.",
+  summary: "Delete a schedule. Its job is not deleted.",
   params: Type.Object({ id }, closed),
   result: Type.Boolean(),
   rest: {
@@ -237,8 +247,7 @@ const changeOperations = [scheduleCreate, scheduleSet, scheduleDelete];
 export const scheduleRun = defineOperation({
   ...change,
   name: "schedule.run",
-  summary:
-    "Runs the job of a schedule now, and returns when the run has ended.",
+  summary: "Run the job of a schedule now. Returns when the run has ended.",
   params: Type.Object({ id }, closed),
   result: Type.Boolean(),
   rest: {
@@ -262,9 +271,14 @@ export const scheduleRun = defineOperation({
 export const scheduleRunSequence = defineOperation({
   ...change,
   name: "schedule.runSequence",
-  summary: "Runs the jobs of schedules one after another, until one fails.",
+  summary: "Run the jobs of schedules one after another, until one fails.",
   params: Type.Object(
-    { schedules: Type.Array(id, { maxItems: 1_000 }) },
+    {
+      schedules: Type.Array(id, {
+        maxItems: 1_000,
+        description: "Ids of the schedules, in order.",
+      }),
+    },
     closed,
   ),
   result: Type.Boolean(),

@@ -58,16 +58,22 @@ const LIMIT_MS = 5_000;
 export const serverProbe = defineOperation({
   name: "server.probe",
   summary:
-    "Checks whether a pool is reachable at an address and returns its certificate, without signing in. Reports nothing about servers that are no XAPI.",
+    "Check whether a pool is reachable at an address, without signing in, and return its certificate. Returns no information about servers other than XAPI.",
   params: Type.Object(
     {
       host: Type.String({
         minLength: 1,
         maxLength: 300,
         pattern: "^[^\\s@]+$",
-        description: "As in server.add.",
+        description: "Host name or address, optionally with :port or http://.",
       }),
-      httpProxy: Type.Optional(Type.String({ pattern: "^https?://" })),
+      httpProxy: Type.Optional(
+        Type.String({
+          pattern: "^https?://",
+          description:
+            "URL of an HTTP proxy through which the pool is connected.",
+        }),
+      ),
     },
     { additionalProperties: false },
   ),

@@ -11,20 +11,32 @@ const host = Type.String({
   pattern: "^[^\\s@]+$",
   description: "Host name or address, optionally with :port or http://.",
 });
-const username = Type.String({ minLength: 1 });
-const password = Type.String({ minLength: 1 });
-const label = Type.String({ maxLength: 200 });
-const httpProxy = Type.String({ pattern: "^https?://" });
+const username = Type.String({
+  minLength: 1,
+  description: "Name of a user of the pool, such as root.",
+});
+const password = Type.String({
+  minLength: 1,
+  description: "Password of that user. Stored encrypted, never returned.",
+});
+const label = Type.String({
+  maxLength: 200,
+  description: "Name of the server in lists.",
+});
+const httpProxy = Type.String({
+  pattern: "^https?://",
+  description: "URL of an HTTP proxy through which the pool is connected.",
+});
 const allowUnauthorized = Type.Boolean({
-  description: "Accept any certificate.",
+  description: "Accepts any certificate of the pool. Default: false.",
 });
 const fingerprint = Type.String({
   pattern: "^([0-9A-Fa-f]{2}:?){31}[0-9A-Fa-f]{2}$",
   description:
-    "SHA-256 fingerprint of the accepted certificate, as returned by server.probe; certificates of other hosts are pinned at the first connection.",
+    "SHA-256 fingerprint of the accepted certificate, as server.probe returns it. Certificates of other hosts of the pool are pinned at the first connection.",
 });
 const readOnly = Type.Boolean({
-  description: "Reject calls that would change the pool.",
+  description: "Rejects operations that would change the pool. Default: false.",
 });
 const closed = { additionalProperties: false } as const;
 
@@ -84,7 +96,7 @@ async function list({
 
 export const serverGetAll = defineOperation({
   name: "server.getAll",
-  summary: "Lists all servers (pool connections) with their status.",
+  summary: "List all servers (pool connections) with their status.",
   params: Type.Object({}),
   result: Type.Array(PublicServer),
   permission: "admin",
@@ -100,7 +112,7 @@ export const serverGetAll = defineOperation({
 
 export const serverGet = defineOperation({
   name: "server.get",
-  summary: "Returns a server (pool connection) with its status.",
+  summary: "Return a server (pool connection) with its status.",
   params: Type.Object({ id }, closed),
   result: PublicServer,
   permission: "admin",
@@ -121,7 +133,7 @@ export const serverGet = defineOperation({
 
 export const serverAdd = defineOperation({
   name: "server.add",
-  summary: "Adds a server (pool connection), connects it and returns its id.",
+  summary: "Add a server (pool connection), connect it and return its id.",
   params: Type.Object(
     {
       host,
@@ -130,7 +142,8 @@ export const serverAdd = defineOperation({
       label: Type.Optional(label),
       autoConnect: Type.Optional(
         Type.Boolean({
-          description: "False: the server is added, but not connected.",
+          description:
+            "Whether the pool is connected, now and at each start of the server. Default: true.",
         }),
       ),
       allowUnauthorized: Type.Optional(allowUnauthorized),
@@ -178,7 +191,7 @@ export const serverAdd = defineOperation({
 export const serverSet = defineOperation({
   name: "server.set",
   summary:
-    "Changes a server (pool connection) and reconnects it. Another host requires the password.",
+    "Change a server (pool connection) and reconnect it. A new `host` requires the password.",
   params: Type.Object(
     {
       id,
@@ -217,7 +230,7 @@ export const serverSet = defineOperation({
 export const serverRemove = defineOperation({
   name: "server.remove",
   summary:
-    "Disconnects and removes a server (pool connection); its objects are removed.",
+    "Disconnect and remove a server (pool connection). The objects of its pool are no longer listed.",
   params: Type.Object({ id }, closed),
   ...change,
   rest: {
@@ -237,7 +250,7 @@ export const serverRemove = defineOperation({
 
 export const serverEnable = defineOperation({
   name: "server.enable",
-  summary: "Connects a pool now, and at each start of the server.",
+  summary: "Connect a pool now, and at each start of the server.",
   params: Type.Object({ id }, closed),
   ...change,
   rest: {
@@ -252,7 +265,8 @@ export const serverEnable = defineOperation({
 
 export const serverDisable = defineOperation({
   name: "server.disable",
-  summary: "Disconnects a pool; its objects are removed.",
+  summary:
+    "Disconnect a pool, and do not connect it at the next start of the server. Its objects are no longer listed.",
   params: Type.Object({ id }, closed),
   ...change,
   rest: {

@@ -21,7 +21,7 @@ export interface SessionTicketParts {
 export const sessionCreateTicket = defineOperation({
   name: "session.createTicket",
   summary:
-    "Creates a single-use ticket that signs in a WebSocket as the current user within 30 s; null for anonymous clients.",
+    "Create a single-use ticket that signs in a WebSocket as the current user within 30 s; null for anonymous clients.",
   params: Type.Object({}),
   result: Type.Object({
     ticket: Type.Union([Type.String(), Type.Null()]),
@@ -43,9 +43,13 @@ export const sessionCreateTicket = defineOperation({
 
 export const sessionSignInWithTicket = defineOperation({
   name: "session.signInWithTicket",
-  summary: "Signs in this connection with a ticket of session.createTicket.",
+  summary: "Sign in this connection with a ticket of session.createTicket.",
   params: Type.Object({
-    ticket: Type.String({ minLength: 1, maxLength: MAX_TICKET_LENGTH }),
+    ticket: Type.String({
+      minLength: 1,
+      maxLength: MAX_TICKET_LENGTH,
+      description: "Ticket returned by session.createTicket.",
+    }),
   }),
   result: PublicUser,
   permission: "none",

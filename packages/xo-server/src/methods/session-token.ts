@@ -6,13 +6,13 @@ import { boundLifetime, personOf } from "./token.js";
 export const sessionCreateToken = defineOperation({
   name: "session.createToken",
   summary:
-    "Creates the token of a browser's session, with the limits of sessions (auth.sessionHours and others); POST /auth/login calls it.",
+    "Create the token of a browser session, with the limits of the configuration (auth.sessionHours and others), and return it. POST /auth/login calls this operation.",
   params: Type.Object(
     {
       remember: Type.Optional(
         Type.Boolean({
           description:
-            "true: no limit of idle time, and auth.rememberedSessionHours. Default: false.",
+            "true: the session has no idle timeout and lasts auth.rememberedSessionHours. Default: false.",
         }),
       ),
     },
@@ -50,7 +50,7 @@ export const sessionCreateToken = defineOperation({
 export const sessionKeepAlive = defineOperation({
   name: "session.keepAlive",
   summary:
-    "Records that the user has used this session, for auth.sessionIdleMinutes. Calls that a page sends without the user do not count.",
+    "Record activity of the user in this session, for the limit auth.sessionIdleMinutes. Calls that the web page sends on its own are no activity.",
   params: Type.Object({}, { additionalProperties: false }),
   result: Type.Boolean(),
   permission: "user",

@@ -14,7 +14,11 @@ export interface SessionMethodsOptions {
   readonly sessions: Pick<Sessions, "begin" | "end">;
 }
 
-const text = Type.String({ minLength: 1, maxLength: 4096 });
+const text = (description: string) =>
+  Type.String({ minLength: 1, maxLength: 4096, description });
+const userName = "Name of the user.";
+const password = text("Password of the user.");
+const token = text("Authentication token.");
 const closed = { additionalProperties: false } as const;
 
 function begin(
@@ -31,20 +35,22 @@ function begin(
 export const sessionSignIn = defineOperation({
   name: "session.signIn",
   summary:
-    "Signs in this connection with {email or username, password, otp?} or {token}.",
+    "Sign in this connection with {email or username, password, otp?} or {token}.",
   // Clients send other things along.
   params: Type.Object(
     {
-      email: Type.Optional(text),
-      username: Type.Optional(text),
-      password: Type.Optional(Type.String({ maxLength: 4096 })),
+      email: Type.Optional(text("Same as username.")),
+      username: Type.Optional(text(userName)),
+      password: Type.Optional(
+        Type.String({ maxLength: 4096, description: "Password of the user." }),
+      ),
       otp: Type.Optional(
         Type.String({
           description:
-            "One-time code, of users with two-factor authentication.",
+            "One-time code, for users with two-factor authentication.",
         }),
       ),
-      token: Type.Optional(text),
+      token: Type.Optional(token),
     },
     { additionalProperties: true },
   ),
@@ -80,8 +86,8 @@ export const sessionSignIn = defineOperation({
 
 export const sessionSignInWithPassword = defineOperation({
   name: "session.signInWithPassword",
-  summary: "Same as session.signIn, for older clients.",
-  params: Type.Object({ email: text, password: text }, closed),
+  summary: "Deprecated: sign in this connection as session.signIn does.",
+  params: Type.Object({ email: text(userName), password }, closed),
   result: PublicUser,
   permission: "none",
   handler: async ({ email, password }, context) =>
@@ -98,8 +104,8 @@ export const sessionSignInWithPassword = defineOperation({
 
 export const sessionSignInWithToken = defineOperation({
   name: "session.signInWithToken",
-  summary: "Same as session.signIn, for older clients.",
-  params: Type.Object({ token: text }, closed),
+  summary: "Deprecated: sign in this connection as session.signIn does.",
+  params: Type.Object({ token }, closed),
   result: PublicUser,
   permission: "none",
   handler: async ({ token }, context) =>
@@ -112,7 +118,7 @@ export const sessionSignInWithToken = defineOperation({
 
 export const sessionGetUser = defineOperation({
   name: "session.getUser",
-  summary: "Returns the current user of this connection.",
+  summary: "Return the current user of this connection.",
   params: Type.Object({}),
   result: PublicUser,
   permission: "none",
@@ -126,7 +132,7 @@ export const sessionGetUser = defineOperation({
 
 export const sessionSignOut = defineOperation({
   name: "session.signOut",
-  summary: "Signs out; the connection stays open.",
+  summary: "Sign out; the connection stays open.",
   params: Type.Object({}),
   result: Type.Boolean(),
   permission: "user",

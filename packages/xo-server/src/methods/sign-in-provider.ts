@@ -17,7 +17,7 @@ const Provider = Type.Object({
 
 export const sessionGetProviders = defineOperation({
   name: "session.getProviders",
-  summary: "Lists the sign-in methods.",
+  summary: "List the sign-in methods.",
   params: Type.Object({}),
   result: Type.Object({ providers: Type.Array(Provider) }),
   permission: "none",
@@ -89,7 +89,9 @@ const OidcSettings = Type.Partial(
 const enabled = Type.Boolean({
   description: "Whether users can sign in with it.",
 });
-const id = Type.Enum(["ldap", "oidc"]);
+const id = Type.Enum(["ldap", "oidc"], {
+  description: "Provider whose configuration is deleted.",
+});
 const change = {
   permission: "admin",
   changes: true,
@@ -111,7 +113,7 @@ const Setting = Type.Object({
 
 export const signInProviderGetAll = defineOperation({
   name: "signInProvider.getAll",
-  summary: "Returns the configuration of LDAP and OpenID Connect.",
+  summary: "Return the configuration of LDAP and OpenID Connect.",
   params: Type.Object({}),
   result: Type.Array(Setting),
   permission: "admin",
@@ -138,7 +140,7 @@ export const signInProviderSetLdap = defineOperation({
   ...change,
   name: "signInProvider.setLdap",
   summary:
-    "Stores the configuration of LDAP, encrypted, and applies it at once.",
+    "Set the configuration of LDAP. It is stored encrypted and takes effect immediately.",
   params: Type.Object({ enabled, configuration: LdapSettings }, closed),
   async handler({ enabled: isEnabled, configuration }, { services }) {
     const input = configuration as LdapInput;
@@ -152,7 +154,7 @@ export const signInProviderSetOidc = defineOperation({
   ...change,
   name: "signInProvider.setOidc",
   summary:
-    "Stores the configuration of OpenID Connect, encrypted, and applies it at once.",
+    "Set the configuration of OpenID Connect. It is stored encrypted and takes effect immediately.",
   params: Type.Object({ enabled, configuration: OidcSettings }, closed),
   async handler({ enabled: isEnabled, configuration }, { services }) {
     const input = configuration as OidcInput;
@@ -166,7 +168,7 @@ export const signInProviderDelete = defineOperation({
   ...change,
   name: "signInProvider.delete",
   summary:
-    "Deletes the stored configuration of LDAP or OpenID Connect. Its users stay, but can no longer sign in with it.",
+    "Delete the stored configuration of LDAP or OpenID Connect. Its users are not deleted, but can no longer sign in with it.",
   params: Type.Object({ id }, closed),
   async handler(params, { services }) {
     await services.providerSettings.delete(params.id);
@@ -179,15 +181,20 @@ export const signInProviderTestLdap = defineOperation({
   ...change,
   name: "signInProvider.testLdap",
   summary:
-    "Tries a configuration of LDAP, which need not be stored, with a user name and a password. No user is created.",
+    "Test a configuration of LDAP, which need not be stored, with a user name and a password. Creates no user.",
   params: Type.Object(
     {
       configuration: Type.Optional(LdapSettings),
-      name: Type.String({ minLength: 1, maxLength: 256 }),
+      name: Type.String({
+        minLength: 1,
+        maxLength: 256,
+        description: "User name to search and sign in with.",
+      }),
       password: Type.Optional(
         Type.String({
           maxLength: 1_024,
-          description: "Absent: only the entry of the user is searched.",
+          description:
+            "Password of the user. Absent: only the entry of the user is searched.",
         }),
       ),
     },
@@ -243,7 +250,7 @@ export const signInProviderTestOidc = defineOperation({
   ...change,
   name: "signInProvider.testOidc",
   summary:
-    "Reads the discovery document of an OpenID Connect provider, whose configuration need not be stored.",
+    "Test a configuration of OpenID Connect, which need not be stored: read the discovery document of the provider.",
   params: Type.Object({ configuration: Type.Optional(OidcSettings) }, closed),
   result: Type.Object({
     issuer: Type.String(),

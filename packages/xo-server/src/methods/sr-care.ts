@@ -45,14 +45,14 @@ export const srEnableMaintenanceMode = defineOperation({
   ...shared,
   name: "sr.enableMaintenanceMode",
   summary:
-    "Puts an SR into maintenance mode: shuts down the VMs that use it and disconnects all hosts.",
+    "Enter the maintenance mode of an SR: shut down the VMs that use it and disconnect all hosts.",
   params: Type.Object({
     id: idOf("an SR"),
     vmsToShutdown: Type.Optional(
       Type.Array(Type.String({ minLength: 1 }), {
         maxItems: 1_000,
         description:
-          "Ids of the VMs to shut down. If other VMs use the SR, the call fails.",
+          "Ids of the VMs to shut down. The operation fails if other running VMs use the SR.",
       }),
     ),
   }),
@@ -71,7 +71,7 @@ export const srDisableMaintenanceMode = defineOperation({
   ...shared,
   name: "sr.disableMaintenanceMode",
   summary:
-    "Ends the maintenance mode of an SR: connects the hosts and starts the VMs that were shut down.",
+    "Exit the maintenance mode of an SR: connect the hosts and start the VMs that were shut down.",
   params: Type.Object({ id: idOf("an SR") }),
   handler: async ({ id }, context) => {
     await exitSrMaintenance(on(context, id), {
@@ -84,7 +84,7 @@ export const srDisableMaintenanceMode = defineOperation({
 
 export const smGetFromSr = defineOperation({
   name: "sm.getFromSr",
-  summary: "Returns the type of an SR.",
+  summary: "Return the type of an SR.",
   params: Type.Object({ sr: idOf("an SR") }),
   result: Type.Object({}),
   permission: {
@@ -111,7 +111,7 @@ export const smGetFromSr = defineOperation({
 
 export const srGetVdiChainsInfo = defineOperation({
   name: "sr.getVdiChainsInfo",
-  summary: "Lists the disks of an SR with images that wait for coalescing.",
+  summary: "List the disks of an SR that have images waiting for coalescing.",
   params: Type.Object({ id: idOf("an SR") }),
   result: ChainReport,
   permission: onId("read", "SR"),
@@ -122,7 +122,7 @@ export const srGetVdiChainsInfo = defineOperation({
 export const srGetAllUnhealthyVdiChainsLength = defineOperation({
   name: "sr.getAllUnhealthyVdiChainsLength",
   summary:
-    "Lists the disks of all SRs with images that wait for coalescing, by id of the SR.",
+    "List the disks of all SRs that have images waiting for coalescing, by the id of the SR.",
   params: Type.Object({}),
   result: Type.Record(Type.String(), ChainReport),
   permission: "admin",

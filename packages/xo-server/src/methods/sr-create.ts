@@ -7,24 +7,36 @@ import { byteSize, toBytes } from "../vms/byte-size.js";
 import { idOf } from "./on-object.js";
 import { createSr, type NewSr } from "./create-new-sr.js";
 
-const text = Type.String({ minLength: 1 });
-const optional = Type.Optional(text);
-const texts = Type.Record(Type.String(), Type.String());
+const text = (description: string) =>
+  Type.String({ minLength: 1, description });
+const optional = (description: string) => Type.Optional(text(description));
 
 const shared = {
   host: idOf("a host; for local storage, the one that has it"),
-  nameLabel: text,
-  nameDescription: Type.Optional(Type.String()),
+  nameLabel: text("Name of the SR."),
+  nameDescription: Type.Optional(
+    Type.String({ description: "Description of the SR." }),
+  ),
 };
 const preferredImageFormat = Type.Optional(
-  Type.Enum(["vhd", "qcow2", "vhd, qcow2", "qcow2, vhd"]),
+  Type.Enum(["vhd", "qcow2", "vhd, qcow2", "qcow2, vhd"], {
+    description:
+      "Formats of disk images, in order of preference. Default: chosen by the host.",
+  }),
 );
 const srUuid = Type.Optional(
   Type.String({
     description: "UUID of an existing SR to reattach instead of creating one.",
   }),
 );
-const nfs = { nfsVersion: optional, nfsOptions: optional };
+const nfs = {
+  nfsVersion: optional("Version of NFS, such as 4.1."),
+  nfsOptions: optional("Mount options of NFS."),
+};
+const scsiId = text("SCSI id of the LUN, as sr.probe operations return it.");
+const device = text(
+  "Device on the host, such as /dev/sdb. Its data is erased.",
+);
 
 const onHost = {
   action: "administrate:create-sr" as const,
@@ -47,8 +59,13 @@ interface Kind {
 const kinds: readonly Kind[] = [
   {
     name: "sr.createNfs",
-    summary: "Creates an NFS SR and returns its id.",
-    params: { server: text, serverPath: text, ...nfs, srUuid },
+    summary: "Create an NFS SR and return its id.",
+    params: {
+      server: text("Host name or address of the NFS server."),
+      serverPath: text("Path of the export."),
+      ...nfs,
+      srUuid,
+    },
     toSr: ({ server, serverPath, nfsVersion, nfsOptions }) => ({
       type: "nfs",
       shared: true,
@@ -62,8 +79,13 @@ const kinds: readonly Kind[] = [
   },
   {
     name: "sr.createSmb",
-    summary: "Creates an SMB SR and returns its id.",
-    params: { server: text, user: optional, password: optional, srUuid },
+    summary: "Create an SMB SR and return its id.",
+    params: {
+      server: text("Share, as \\\\server\\share."),
+      user: optional("User name at the SMB server."),
+      password: optional("Password at the SMB server."),
+      srUuid,
+    },
     toSr: ({ server, user: username, password }) => ({
       type: "smb",
       shared: true,
@@ -72,15 +94,21 @@ const kinds: readonly Kind[] = [
   },
   {
     name: "sr.createIscsi",
-    summary: "Creates an SR on an iSCSI LUN (lvmoiscsi) and returns its id.",
+    summary: "Create an SR on an iSCSI LUN (lvmoiscsi) and return its id.",
     params: {
-      target: text,
-      targetIqn: text,
-      scsiId: text,
+      target: text("Host name or address of the iSCSI target."),
+      targetIqn: text("IQN of the target."),
+      scsiId,
       srUuid,
-      port: Type.Optional(Type.Integer({ minimum: 1, maximum: 65_535 })),
-      chapUser: optional,
-      chapPassword: optional,
+      port: Type.Optional(
+        Type.Integer({
+          minimum: 1,
+          maximum: 65_535,
+          description: "TCP port of the iSCSI target. Default: 3260.",
+        }),
+      ),
+      chapUser: optional("User name for CHAP."),
+      chapPassword: optional("Password for CHAP."),
     },
     toSr: ({ target, port, targetIqn, scsiId, chapUser, chapPassword }) => ({
       type: "lvmoiscsi",
@@ -97,9 +125,8 @@ const kinds: readonly Kind[] = [
   },
   {
     name: "sr.createHba",
-    summary:
-      "Creates an SR on a Fibre Channel LUN (lvmohba) and returns its id.",
-    params: { scsiId: text, srUuid },
+    summary: "Create an SR on a Fibre Channel LUN (lvmohba) and return its id.",
+    params: { scsiId, srUuid },
     toSr: ({ scsiId: SCSIid }) => ({
       type: "lvmohba",
       shared: true,
@@ -108,20 +135,20 @@ const kinds: readonly Kind[] = [
   },
   {
     name: "sr.createLvm",
-    summary: "Creates a local LVM SR on a disk of a host and returns its id.",
-    params: { device: text },
+    summary: "Create a local LVM SR on a disk of a host and return its id.",
+    params: { device },
     toSr: ({ device }) => ({ type: "lvm", shared: false, device: { device } }),
   },
   {
     name: "sr.createExt",
-    summary: "Creates a local ext SR on a disk of a host and returns its id.",
-    params: { device: text },
+    summary: "Create a local ext SR on a disk of a host and return its id.",
+    params: { device },
     toSr: ({ device }) => ({ type: "ext", shared: false, device: { device } }),
   },
   {
     name: "sr.createZfs",
-    summary: "Creates an SR in a ZFS pool of a host and returns its id.",
-    params: { location: text },
+    summary: "Create an SR in a ZFS pool of a host and return its id.",
+    params: { location: text("Name of the ZFS pool on the host.") },
     toSr: ({ location }) => ({
       type: "zfs",
       shared: false,
@@ -167,13 +194,15 @@ const isoTypes = ["local", "nfs", "smb"];
 export const srCreateIso = defineOperation({
   name: "sr.createIso",
   summary:
-    "Creates an ISO SR: `local` (a folder of the host), `nfs` or `smb`. Returns its id.",
+    "Create an ISO SR (`local`: a folder of the host, `nfs` or `smb`) and return its id.",
   params: Type.Object({
     ...shared,
-    path: text,
-    type: Type.Enum(isoTypes),
-    user: optional,
-    password: optional,
+    path: text(
+      "Folder of the host, NFS export (server:/path) or SMB share (\\\\server\\share).",
+    ),
+    type: Type.Enum(isoTypes, { description: "Where the images are stored." }),
+    user: optional("User name at the SMB server."),
+    password: optional("Password at the SMB server."),
     ...nfs,
     srUuid,
   }),
@@ -204,15 +233,27 @@ export const srCreateIso = defineOperation({
 export const srCreate = defineOperation({
   name: "sr.create",
   summary:
-    "Creates an SR of any type that the host has a driver for and returns its id.",
+    "Create an SR of any type for which the host has a driver, and return its id.",
   params: Type.Object({
     host: shared.host,
-    SR_type: text,
-    name_label: text,
-    name_description: Type.Optional(Type.String()),
-    content_type: Type.Optional(Type.String()),
-    device_config: texts,
-    sm_config: Type.Optional(texts),
+    SR_type: text("XAPI's type of the SR, such as nfs."),
+    name_label: text("Name of the SR."),
+    name_description: Type.Optional(
+      Type.String({ description: "Description of the SR." }),
+    ),
+    content_type: Type.Optional(
+      Type.String({
+        description: "Type of the content: `user` (disks) or `iso`.",
+      }),
+    ),
+    device_config: Type.Record(Type.String(), Type.String(), {
+      description: "Parameters of the storage driver (XAPI's device_config).",
+    }),
+    sm_config: Type.Optional(
+      Type.Record(Type.String(), Type.String(), {
+        description: "XAPI's sm_config.",
+      }),
+    ),
     size: Type.Optional(byteSize),
   }),
   result: Type.String(),

@@ -4,9 +4,16 @@ import { defineOperation } from "./define-operation.js";
 import { idOf } from "./on-object.js";
 import { readRows } from "./sr-probe-answer.js";
 
-const text = Type.String({ minLength: 1 });
-const optional = Type.Optional(text);
-const port = Type.Optional(Type.Integer({ minimum: 1, maximum: 65_535 }));
+const text = (description: string) =>
+  Type.String({ minLength: 1, description });
+const optional = (description: string) => Type.Optional(text(description));
+const port = Type.Optional(
+  Type.Integer({
+    minimum: 1,
+    maximum: 65_535,
+    description: "TCP port of the iSCSI target. Default: 3260.",
+  }),
+);
 
 type DeviceInput = Readonly<Record<string, string | number | undefined>>;
 
@@ -24,7 +31,15 @@ interface Probe {
   ];
 }
 
-const chap = { chapUser: optional, chapPassword: optional };
+const chap = {
+  chapUser: optional("User name for CHAP."),
+  chapPassword: optional("Password for CHAP."),
+};
+const server = text("Host name or address of the NFS server.");
+const nfsVersion = optional("Version of NFS, such as 4.1.");
+const target = text("Host name or address of the iSCSI target.");
+const targetIqn = text("IQN of the target.");
+const scsiId = text("SCSI id of the LUN.");
 const uuid = ["SR", { UUID: "uuid" }] as const;
 
 function iscsi(input: DeviceInput): DeviceInput {
@@ -45,32 +60,32 @@ function nfs({ server, serverPath, nfsVersion }: DeviceInput): DeviceInput {
 const probes: readonly Probe[] = [
   {
     name: "sr.probeNfs",
-    summary: "Lists the exports of an NFS server.",
-    params: { server: text, nfsVersion: optional },
+    summary: "List the exports of an NFS server.",
+    params: { server, nfsVersion },
     type: "nfs",
     device: nfs,
     rows: ["Export", { Path: "path", Accesslist: "acl" }],
   },
   {
     name: "sr.probeNfsExists",
-    summary: "Lists the SRs on an NFS export.",
-    params: { server: text, serverPath: text, nfsVersion: optional },
+    summary: "List the SRs on an NFS export.",
+    params: { server, serverPath: text("Path of the export."), nfsVersion },
     type: "nfs",
     device: nfs,
     rows: uuid,
   },
   {
     name: "sr.probeIscsiIqns",
-    summary: "Lists the targets (IQNs) of an iSCSI server.",
-    params: { target: text, port, ...chap },
+    summary: "List the targets (IQNs) of an iSCSI server.",
+    params: { target, port, ...chap },
     type: "lvmoiscsi",
     device: iscsi,
     rows: ["TGT", { TargetIQN: "iqn", IPAddress: "ip" }],
   },
   {
     name: "sr.probeIscsiLuns",
-    summary: "Lists the LUNs of an iSCSI target.",
-    params: { target: text, port, targetIqn: text, ...chap },
+    summary: "List the LUNs of an iSCSI target.",
+    params: { target, port, targetIqn, ...chap },
     type: "lvmoiscsi",
     device: iscsi,
     rows: [
@@ -86,15 +101,15 @@ const probes: readonly Probe[] = [
   },
   {
     name: "sr.probeIscsiExists",
-    summary: "Lists the SRs on an iSCSI LUN.",
-    params: { target: text, port, targetIqn: text, scsiId: text, ...chap },
+    summary: "List the SRs on an iSCSI LUN.",
+    params: { target, port, targetIqn, scsiId, ...chap },
     type: "lvmoiscsi",
     device: iscsi,
     rows: uuid,
   },
   {
     name: "sr.probeHba",
-    summary: "Lists the Fibre Channel LUNs of a host.",
+    summary: "List the Fibre Channel LUNs of a host.",
     params: {},
     type: "lvmohba",
     device: () => ({}),
@@ -111,15 +126,15 @@ const probes: readonly Probe[] = [
   },
   {
     name: "sr.probeHbaExists",
-    summary: "Lists the SRs on a Fibre Channel LUN.",
-    params: { scsiId: text },
+    summary: "List the SRs on a Fibre Channel LUN.",
+    params: { scsiId },
     type: "lvmohba",
     rows: uuid,
     device: ({ scsiId: SCSIid }) => ({ SCSIid }),
   },
   {
     name: "sr.probeZfs",
-    summary: "Lists the SRs in ZFS pools of a host.",
+    summary: "List the SRs in ZFS pools of a host.",
     params: {},
     type: "zfs",
     device: () => ({}),

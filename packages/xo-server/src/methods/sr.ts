@@ -21,11 +21,15 @@ const shared = {
 export const srSet = defineOperation({
   ...shared,
   name: "sr.set",
-  summary: "Changes the name and description of an SR.",
+  summary: "Change the name and description of an SR.",
   params: Type.Object({
     id: idOf("an SR"),
-    name_label: Type.Optional(Type.String({ minLength: 1 })),
-    name_description: Type.Optional(Type.String()),
+    name_label: Type.Optional(
+      Type.String({ minLength: 1, description: "Name of the SR." }),
+    ),
+    name_description: Type.Optional(
+      Type.String({ description: "Description of the SR." }),
+    ),
   }),
   permission: onId("operate:set", "SR"),
   handler: async ({ id, ...names }, context) => {
@@ -38,8 +42,7 @@ export const srSet = defineOperation({
 export const srScan = defineOperation({
   ...shared,
   name: "sr.scan",
-  summary:
-    "Rescans an SR for disks that were added or removed outside of XAPI.",
+  summary: "Rescan an SR for disks that were added or removed outside of XAPI.",
   permission: onId("operate:scan", "SR"),
   rest: actionRoute("/srs/{id}/actions/scan", "ScanSr"),
   handler: async ({ id }, context) => {
@@ -52,7 +55,7 @@ export const srScan = defineOperation({
 export const srConnectAllPbds = defineOperation({
   ...shared,
   name: "sr.connectAllPbds",
-  summary: "Connects all hosts to an SR (plugs its PBDs).",
+  summary: "Connect all hosts to an SR (plug its PBDs).",
   permission: onId("administrate:connect", "SR"),
   handler: async ({ id }, context) =>
     switchPbds(context.objects, on(context, id), true),
@@ -61,7 +64,7 @@ export const srConnectAllPbds = defineOperation({
 export const srDisconnectAllPbds = defineOperation({
   ...shared,
   name: "sr.disconnectAllPbds",
-  summary: "Disconnects all hosts from an SR (unplugs its PBDs).",
+  summary: "Disconnect all hosts from an SR (unplug its PBDs).",
   permission: onId("administrate:disconnect", "SR"),
   handler: async ({ id }, context) =>
     switchPbds(context.objects, on(context, id), false),
@@ -70,7 +73,7 @@ export const srDisconnectAllPbds = defineOperation({
 export const srForget = defineOperation({
   ...shared,
   name: "sr.forget",
-  summary: "Forgets an SR. Its data stays on the storage.",
+  summary: "Forget an SR. Its data stays on the storage.",
   permission: onId("administrate:forget", "SR"),
   rest: actionRoute("/srs/{id}/actions/forget", "ForgetSr"),
   handler: ({ id }, context) => end(context.objects, on(context, id), "forget"),
@@ -79,7 +82,7 @@ export const srForget = defineOperation({
 export const srDestroy = defineOperation({
   ...shared,
   name: "sr.destroy",
-  summary: "Destroys an SR and its data. It must have no disks.",
+  summary: "Destroy an SR and its data. It must have no disks.",
   permission: onId("administrate:delete", "SR"),
   rest: deleteRoute("/srs/{id}", "DeleteSr"),
   handler: ({ id }, context) =>
@@ -89,7 +92,7 @@ export const srDestroy = defineOperation({
 export const srReclaimSpace = defineOperation({
   ...shared,
   name: "sr.reclaimSpace",
-  summary: "Reclaims freed space of an SR (trim).",
+  summary: "Reclaim freed space of an SR (trim).",
   params: Type.Object({
     id: idOf("an SR"),
     bypassBackupCheck: Type.Optional(

@@ -11,13 +11,14 @@ import { granularities } from "../stats/granularity.js";
 const how = {
   granularity: Type.Optional(
     Type.Enum([...granularities], {
-      description: "A point each 5 s (default), minute, hour or day.",
+      description:
+        "Interval between two points: 5 s (default), a minute, an hour or a day.",
     }),
   ),
   start: Type.Optional(
     Type.Integer({
       description:
-        "Only points after this time, in seconds since the epoch: endTimestamp of the previous response.",
+        "Only points after this time, in s since the epoch, such as endTimestamp of the previous response.",
     }),
   ),
 };
@@ -53,7 +54,7 @@ const route = (path: string, operationId: string): RestRoute => ({
 
 export const hostStats = defineOperation({
   name: "host.stats",
-  summary: "Returns statistics of a host.",
+  summary: "Return statistics of a host.",
   params: Type.Object({ host: of("a host"), ...how }),
   result: ofOne,
   permission: { ...read, resource: "host", id: ({ host }) => host },
@@ -64,7 +65,7 @@ export const hostStats = defineOperation({
 
 export const vmStats = defineOperation({
   name: "vm.stats",
-  summary: "Returns statistics of a running VM.",
+  summary: "Return statistics of a running VM.",
   params: Type.Object({ id: of("a VM"), ...how }),
   result: ofOne,
   permission: { ...read, resource: "VM" },
@@ -75,7 +76,7 @@ export const vmStats = defineOperation({
 
 export const poolStats = defineOperation({
   name: "pool.stats",
-  summary: "Returns statistics of the hosts of a pool.",
+  summary: "Return statistics of the hosts of a pool.",
   params: Type.Object({ id: of("a pool"), ...how }),
   result: ofHosts,
   permission: { ...read, resource: "pool" },
@@ -93,7 +94,7 @@ export const poolStats = defineOperation({
 
 export const srStats = defineOperation({
   name: "sr.stats",
-  summary: "Returns I/O statistics of an SR, from each of its hosts.",
+  summary: "Return I/O statistics of an SR, for each of its hosts.",
   params: Type.Object({ id: of("an SR"), ...how }),
   result: ofHosts,
   permission: { ...read, resource: "SR" },

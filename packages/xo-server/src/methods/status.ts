@@ -5,7 +5,7 @@ import { VisibleStatus } from "../status/status.js";
 export const statusSubscribe = defineOperation({
   name: "status.subscribe",
   summary:
-    "Subscribes to the status, as far as the caller may read it. Returns the current status; notifications `status` {revision, base, patch} follow (patch: RFC 7386), or {revision, status} after a gap.",
+    "Subscribe to the status of the server and of the pools that the caller may read. Returns the current status; notifications `status` {revision, base, patch} follow (patch: RFC 7386), or {revision, status} after a gap.",
   params: Type.Object({}),
   result: Type.Object({ revision: Type.Integer(), status: VisibleStatus }),
   permission: "guest",
@@ -15,7 +15,7 @@ export const statusSubscribe = defineOperation({
 export const statusUnsubscribe = defineOperation({
   name: "status.unsubscribe",
   summary:
-    "Unsubscribes from notifications `status`. Returns false without a subscription.",
+    "Unsubscribe from notifications `status`. Returns false without a subscription.",
   params: Type.Object({}),
   result: Type.Boolean(),
   permission: "guest",

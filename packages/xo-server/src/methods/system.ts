@@ -31,7 +31,7 @@ const Performance = Type.Object({
 
 export const systemGetServerVersion = defineOperation({
   name: "system.getServerVersion",
-  summary: "Returns the version of the server.",
+  summary: "Return the version of the server.",
   params: Type.Object({}),
   result: Type.String(),
   permission: "none",
@@ -40,7 +40,7 @@ export const systemGetServerVersion = defineOperation({
 
 export const systemGetVersion = defineOperation({
   name: "system.getVersion",
-  summary: "Returns the version of the API.",
+  summary: "Return the version of the API.",
   params: Type.Object({}),
   result: Type.String(),
   permission: "none",
@@ -49,7 +49,7 @@ export const systemGetVersion = defineOperation({
 
 export const systemGetServerTimezone = defineOperation({
   name: "system.getServerTimezone",
-  summary: "Returns the time zone of the server, such as Europe/Paris.",
+  summary: "Return the time zone of the server, such as Europe/Paris.",
   params: Type.Object({}),
   result: Type.String(),
   permission: "user",
@@ -58,7 +58,7 @@ export const systemGetServerTimezone = defineOperation({
 
 export const systemListMethods = defineOperation({
   name: "system.listMethods",
-  summary: "Lists the names of all methods.",
+  summary: "List the names of all methods.",
   params: Type.Object({}),
   result: Type.Array(Type.String()),
   permission: "none",
@@ -67,8 +67,10 @@ export const systemListMethods = defineOperation({
 
 export const systemMethodSignature = defineOperation({
   name: "system.methodSignature",
-  summary: "Describes a method: its name, summary, permission and parameters.",
-  params: Type.Object({ method: Type.String({ minLength: 1 }) }),
+  summary: "Describe a method: its name, summary, permission and parameters.",
+  params: Type.Object({
+    method: Type.String({ minLength: 1, description: "Name of a method." }),
+  }),
   result: Type.Array(Type.Unknown()),
   permission: "none",
   handler: ({ method: name }, { dispatcher }) => {
@@ -81,7 +83,7 @@ export const systemMethodSignature = defineOperation({
 
 export const systemGetMethodsInfo = defineOperation({
   name: "system.getMethodsInfo",
-  summary: "Describes all methods by name: summary, permission and parameters.",
+  summary: "Describe all methods by name: summary, permission and parameters.",
   params: Type.Object({}),
   result: Type.Record(Type.String(), MethodInfo),
   permission: "none",
@@ -94,7 +96,7 @@ export const systemGetMethodsInfo = defineOperation({
 export const systemGetStatus = defineOperation({
   name: "system.getStatus",
   summary:
-    "Returns the current status of the server and of the pools that the caller may read; anonymous clients get no pools.",
+    "Return the current status of the server and of the pools that the caller may read; anonymous clients get no pools.",
   params: Type.Object({}),
   result: VisibleStatus,
   permission: "guest",
@@ -104,12 +106,13 @@ export const systemGetStatus = defineOperation({
 export const systemGetPerformance = defineOperation({
   name: "system.getPerformance",
   summary:
-    "Returns performance metrics of the server in the last hour, by column. Each value covers the interval that ended at its time.",
+    "Return performance metrics of the server for the last hour, as columns. Each value covers the interval that ends at its time.",
   params: Type.Object(
     {
       since: Type.Optional(
         Type.Number({
-          description: "Ms since the epoch. Earlier samples are left out.",
+          description:
+            "Only samples at or after this time, in ms since the epoch.",
         }),
       ),
     },

@@ -8,7 +8,11 @@ const params = Type.Object({
     minLength: 1,
     description: "Id of an object of any type with tags.",
   }),
-  tag: Type.String({ minLength: 1, maxLength: 1024 }),
+  tag: Type.String({
+    minLength: 1,
+    maxLength: 1024,
+    description: "Name of the tag.",
+  }),
 });
 
 async function changeTags(
@@ -40,20 +44,20 @@ const shared = {
 export const tagAdd = defineOperation({
   ...shared,
   name: "tag.add",
-  summary: "Adds a tag to an object.",
+  summary: "Add a tag to an object.",
   handler: (params, context) => changeTags(context, params, "add_tags"),
 });
 
 export const tagRemove = defineOperation({
   ...shared,
   name: "tag.remove",
-  summary: "Removes a tag from an object.",
+  summary: "Remove a tag from an object.",
   handler: (params, context) => changeTags(context, params, "remove_tags"),
 });
 
 export const tagGetAllConfigured = defineOperation({
   name: "tag.getAllConfigured",
-  summary: "Lists the tags that have a color.",
+  summary: "List the tags with a configured color.",
   params: Type.Object({}),
   result: Type.Array(
     Type.Object({ id: Type.String(), color: Type.Optional(Type.String()) }),
@@ -68,10 +72,19 @@ export const tagGetAllConfigured = defineOperation({
 
 export const tagSet = defineOperation({
   name: "tag.set",
-  summary: "Sets the color of a tag; without `color`, removes it.",
+  summary: "Set the color of a tag; without `color`, remove it.",
   params: Type.Object({
-    id: Type.String({ minLength: 1, maxLength: 512 }),
-    color: Type.Optional(Type.String({ pattern: "^#[0-9a-fA-F]{6}$" })),
+    id: Type.String({
+      minLength: 1,
+      maxLength: 512,
+      description: "Name of the tag.",
+    }),
+    color: Type.Optional(
+      Type.String({
+        pattern: "^#[0-9a-fA-F]{6}$",
+        description: "Color as #RRGGBB.",
+      }),
+    ),
   }),
   result: Type.Boolean(),
   permission: "admin",

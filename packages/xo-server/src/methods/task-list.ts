@@ -5,7 +5,11 @@ import { defineOperation, type OperationContext } from "./define-operation.js";
 import type { TaskReader } from "../tasks/task-changes.js";
 import { toSummary, type TaskView } from "../tasks/task-view.js";
 
-const id = Type.String({ minLength: 1, maxLength: 1024 });
+const id = Type.String({
+  minLength: 1,
+  maxLength: 1024,
+  description: "Id of an object or of a task.",
+});
 
 /** As GET /rest/v0/tasks/{id} has it. */
 const PublicTask = Type.Unsafe<TaskView>(
@@ -32,7 +36,7 @@ const MOST_READ = 5_000;
 export const taskList = defineOperation({
   name: "task.list",
   summary:
-    "Lists tasks of the server, newest first: those of the current user, for administrators all. Tasks of pools are objects.",
+    "List the tasks of the server, newest first: those of the current user, for administrators all. Tasks of pools are objects of the type task.",
   params: Type.Object(
     {
       object: Type.Optional(id),
@@ -40,13 +44,15 @@ export const taskList = defineOperation({
         Type.Boolean({ description: "Only tasks that have not ended." }),
       ),
       status: Type.Optional(
-        Type.Enum(["pending", "success", "failure", "interrupted"]),
+        Type.Enum(["pending", "success", "failure", "interrupted"], {
+          description: "Only tasks with this status.",
+        }),
       ),
       text: Type.Optional(
         Type.String({
           maxLength: 256,
           description:
-            "Part of the name of the task, its operation, its object or its user, or of its error; case is ignored.",
+            "Only tasks with this string in the name, operation, object, user or error; case is ignored.",
         }),
       ),
       user: Type.Optional(
@@ -58,22 +64,29 @@ export const taskList = defineOperation({
       pool: Type.Optional(
         Type.String({
           maxLength: 1024,
-          description: "Id of a pool: tasks whose object is in it.",
+          description: "Id of a pool: only tasks whose object is in the pool.",
         }),
       ),
       since: Type.Optional(
         Type.Integer({
           minimum: 0,
-          description: "Started at or after this time, in ms since the epoch.",
+          description:
+            "Only tasks started at or after this time, in ms since the epoch.",
         }),
       ),
       until: Type.Optional(
         Type.Integer({
           minimum: 0,
-          description: "Started before this time, in ms since the epoch.",
+          description:
+            "Only tasks started before this time, in ms since the epoch.",
         }),
       ),
-      limit: Type.Integer({ minimum: 1, maximum: 500, default: 100 }),
+      limit: Type.Integer({
+        minimum: 1,
+        maximum: 500,
+        default: 100,
+        description: "Maximum number of tasks.",
+      }),
       details,
     },
     { additionalProperties: false },
@@ -125,7 +138,7 @@ export const taskList = defineOperation({
 
 export const taskGet = defineOperation({
   name: "task.get",
-  summary: "Returns a task of the server with its subtasks and notes.",
+  summary: "Return a task of the server with its subtasks and notes.",
   params: Type.Object({ id }),
   result: PublicTask,
   permission: "viewer",
@@ -191,7 +204,7 @@ function createTaskMatch(
 export const taskSubscribe = defineOperation({
   name: "task.subscribe",
   summary:
-    "Subscribes to notifications `task` {update, remove, reset?} about changed tasks; after `reset` list the tasks again.",
+    "Subscribe to notifications `task` {update, remove, reset?} of changed tasks. After `reset` the client must list the tasks again.",
   params: Type.Object({ details }),
   result: Type.Boolean(),
   permission: "viewer",
@@ -204,7 +217,7 @@ export const taskSubscribe = defineOperation({
 export const taskUnsubscribe = defineOperation({
   name: "task.unsubscribe",
   summary:
-    "Unsubscribes from notifications `task`. Returns false without a subscription.",
+    "Unsubscribe from notifications `task`. Returns false without a subscription.",
   params: Type.Object({}),
   result: Type.Boolean(),
   permission: "viewer",

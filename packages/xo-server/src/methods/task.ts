@@ -3,7 +3,11 @@ import type { HandlerContext } from "../operations/operation.js";
 import { defineOperation, type OperationContext } from "./define-operation.js";
 import type { TaskReader } from "../tasks/task-changes.js";
 
-const id = Type.String({ minLength: 1, maxLength: 1024 });
+const id = Type.String({
+  minLength: 1,
+  maxLength: 1024,
+  description: "Id of a task.",
+});
 const Params = Type.Object({ id }, { additionalProperties: false });
 const changed = { result: Type.Boolean(), changes: true } as const;
 
@@ -20,7 +24,7 @@ const callOnTask = async (
 export const taskCancel = defineOperation({
   ...changed,
   name: "task.cancel",
-  summary: "Cancels a task of a pool.",
+  summary: "Cancel a task of a pool.",
   params: Params,
   permission: {
     action: "administrate:cancel",
@@ -33,7 +37,7 @@ export const taskCancel = defineOperation({
 export const taskDestroy = defineOperation({
   ...changed,
   name: "task.destroy",
-  summary: "Destroys a task of a pool.",
+  summary: "Destroy a task of a pool.",
   params: Params,
   permission: {
     action: "administrate:delete",
@@ -46,7 +50,7 @@ export const taskDestroy = defineOperation({
 export const taskAbort = defineOperation({
   ...changed,
   name: "task.abort",
-  summary: "Aborts a task of the server, with its XAPI tasks.",
+  summary: "Abort a task of the server, with its XAPI tasks.",
   params: Params,
   permission: "user",
   rest: {
@@ -65,7 +69,7 @@ export const taskAbort = defineOperation({
 export const taskDelete = defineOperation({
   ...changed,
   name: "task.delete",
-  summary: "Deletes an ended task of the server.",
+  summary: "Delete an ended task of the server.",
   params: Params,
   permission: "user",
   rest: {
@@ -85,7 +89,7 @@ export const taskDeleteAll = defineOperation({
   ...changed,
   name: "task.deleteAll",
   summary:
-    "Deletes all ended tasks of the server: those of the current user, for administrators all.",
+    "Delete all ended tasks of the server: those of the current user, for administrators all.",
   params: Type.Object({}),
   permission: "user",
   rest: {

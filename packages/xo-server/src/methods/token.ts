@@ -8,15 +8,28 @@ import { matchesPattern } from "../auth/matches-pattern.js";
 import type { AuthenticatedUser } from "../auth/authenticated-user.js";
 import { PublicToken, toPublicToken } from "../auth/public-token.js";
 
-const description = Type.String({ maxLength: 1024 });
+const description = Type.String({
+  maxLength: 1024,
+  description: "Description of the token.",
+});
 const requested = {
   description: Type.Optional(description),
   client: Type.Optional(
-    Type.Object({ id: Type.String({ minLength: 1, maxLength: 1024 }) }),
+    Type.Object(
+      {
+        id: Type.String({
+          minLength: 1,
+          maxLength: 1024,
+          description: "Id of the client.",
+        }),
+      },
+      { description: "Client to which the token belongs." },
+    ),
   ),
   expiresIn: Type.Optional(
     Type.Union([Type.Number(), Type.String({ minLength: 1, maxLength: 64 })], {
-      description: "Milliseconds, or such as `1 hour`; default: 30 days.",
+      description:
+        "Lifetime of the token, in ms or with a unit: `1 hour`. Default: 30 days.",
     }),
   ),
 };
@@ -26,7 +39,7 @@ const which = Type.Object(
     tokens: Type.Optional(
       Type.Array(Type.String({ minLength: 1, maxLength: 1024 }), {
         maxItems: 1000,
-        description: "The tokens themselves, or their ids.",
+        description: "The tokens or their ids.",
       }),
     ),
     pattern: Type.Optional(
@@ -113,7 +126,7 @@ function userIdOf(input: string, context: OperationContext): string {
 export const tokenCreate = defineOperation({
   name: "token.create",
   summary:
-    "Creates an authentication token, or renews the existing token of the client. Created with a token, it expires with that one at the latest.",
+    "Create an authentication token, or renew the existing token of the client, and return it. If the caller has signed in with a token, the new one expires no later than that one.",
   params: Wanted,
   result: Type.String({ description: "The token; it is returned only once." }),
   permission: "user",
@@ -124,13 +137,13 @@ export const tokenCreate = defineOperation({
 
 export const tokenSet = defineOperation({
   name: "token.set",
-  summary: "Changes the description of a token of the current user.",
+  summary: "Change the description of a token of the current user.",
   params: Type.Object(
     {
       id: Type.String({
         minLength: 1,
         maxLength: 1024,
-        description: "The token itself, or its id.",
+        description: "The token or its id.",
       }),
       description: Type.Optional(Type.Union([description, Type.Null()])),
     },
@@ -153,7 +166,7 @@ export const tokenSet = defineOperation({
 
 export const tokenDelete = defineOperation({
   name: "token.delete",
-  summary: "Revokes tokens of any user.",
+  summary: "Revoke tokens of any user.",
   params: which,
   result: Type.Boolean(),
   permission: "admin",
@@ -163,7 +176,7 @@ export const tokenDelete = defineOperation({
 
 export const tokenDeleteOwn = defineOperation({
   name: "token.deleteOwn",
-  summary: "Revokes tokens of the current user.",
+  summary: "Revoke tokens of the current user.",
   params: which,
   result: Type.Boolean(),
   permission: "user",
@@ -175,7 +188,7 @@ export const tokenDeleteOwn = defineOperation({
 export const userGetAuthenticationTokens = defineOperation({
   name: "user.getAuthenticationTokens",
   summary:
-    "Lists the tokens of the current user; admins may name another user.",
+    "List the tokens of the current user. Administrators may name another user.",
   params: Type.Object(
     { id: Type.Optional(id) },
     { additionalProperties: false },
@@ -198,7 +211,7 @@ export const userGetAuthenticationTokens = defineOperation({
 export const userCreateAuthenticationToken = defineOperation({
   name: "user.createAuthenticationToken",
   summary:
-    "Creates a token as token.create does, and returns it with its details.",
+    "Create a token as token.create does, and return it with its details.",
   params: Type.Object({ id, ...requested }, { additionalProperties: false }),
   result: Type.Object({ token: PublicToken }),
   permission: "user",
@@ -215,7 +228,8 @@ export const userCreateAuthenticationToken = defineOperation({
       method: "post",
       path: "/users/authentication_tokens",
       operationId: "PostDeprecatedAuthenticationTokens",
-      summary: "Same as /users/me/authentication_tokens, for older clients.",
+      summary:
+        "Deprecated: create a token as /users/me/authentication_tokens does.",
       exposure: "confirm",
       status: 201,
       params: { id: "me" },

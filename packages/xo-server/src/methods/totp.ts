@@ -14,14 +14,22 @@ export interface TotpMethodsOptions {
   readonly enrolments: TotpEnrollments;
 }
 
-const otp = Type.String({ minLength: 6, maxLength: 16 });
-const password = Type.String({ minLength: 1, maxLength: 4096 });
+const otp = Type.String({
+  minLength: 6,
+  maxLength: 16,
+  description: "One-time code of the authenticator app.",
+});
+const password = Type.String({
+  minLength: 1,
+  maxLength: 4096,
+  description: "Password of the current user.",
+});
 const closed = { additionalProperties: false } as const;
 
 export const userEnrolTotp = defineOperation({
   name: "user.enrolTotp",
   summary:
-    "Starts the enrollment of two-factor authentication (TOTP); user.confirmTotp completes it.",
+    "Start the enrollment of two-factor authentication (TOTP) for the current user. user.confirmTotp completes it.",
   params: Type.Object({ password }, closed),
   result: Type.Object({
     secret: Type.String({ description: "Base32." }),
@@ -42,7 +50,8 @@ export const userEnrolTotp = defineOperation({
 
 export const userConfirmTotp = defineOperation({
   name: "user.confirmTotp",
-  summary: "Enables two-factor authentication (TOTP) with a first code.",
+  summary:
+    "Enable two-factor authentication (TOTP) of the current user with a first code.",
   params: Type.Object({ otp }, closed),
   result: Type.Boolean(),
   permission: "user",
@@ -64,10 +73,12 @@ export const userConfirmTotp = defineOperation({
 export const userRemoveTotp = defineOperation({
   name: "user.removeTotp",
   summary:
-    "Removes two-factor authentication (TOTP) of the current user, who confirms with the password; admins may name another user.",
+    "Remove two-factor authentication (TOTP) of the current user, who confirms with the password. Administrators may name another user.",
   params: Type.Object(
     {
-      id: Type.Optional(Type.String({ minLength: 1 })),
+      id: Type.Optional(
+        Type.String({ minLength: 1, description: "Id of a user." }),
+      ),
       password: Type.Optional(password),
     },
     closed,

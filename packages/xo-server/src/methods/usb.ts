@@ -22,7 +22,7 @@ const onVusb = (name: AdministrateVerb, verb: string, summary: string) =>
 export const vusbCreate = defineOperation({
   name: "vusb.create",
   summary:
-    "Attaches a device of a USB group to a halted VM and returns the id of the VUSB.",
+    "Attach a device of a USB group to a halted VM and return the id of the VUSB.",
   params: Type.Object({ vm: idOf("a VM"), usbGroup: idOf("a USB group") }),
   result: Type.String(),
   permission: {
@@ -43,7 +43,7 @@ export const vusbCreate = defineOperation({
 export const pusbScan = defineOperation({
   ...shared,
   name: "pusb.scan",
-  summary: "Scans a host for new USB devices.",
+  summary: "Scan a host for new USB devices.",
   params: Type.Object({ host: idOf("a host") }),
   permission: {
     action: "administrate:scan",
@@ -60,10 +60,12 @@ export const pusbScan = defineOperation({
 export const pusbSet = defineOperation({
   ...shared,
   name: "pusb.set",
-  summary: "Enables or disables passthrough of a USB device of a host.",
+  summary: "Enable or disable passthrough of a USB device of a host.",
   params: Type.Object({
     id: idOf("a PUSB"),
-    enabled: Type.Optional(Type.Boolean()),
+    enabled: Type.Optional(
+      Type.Boolean({ description: "Whether passthrough is enabled." }),
+    ),
   }),
   permission: onId("administrate:set", "PUSB"),
   handler: async ({ id, enabled }, { objects }) => {
@@ -77,8 +79,8 @@ export const pusbSet = defineOperation({
 /** USB devices of hosts, and those that VMs have. */
 export const usbOperations = [
   vusbCreate,
-  onVusb("unplug", "unplug", "Unplugs a USB device from a running VM."),
-  onVusb("destroy", "destroy", "Detaches a USB device from a VM."),
+  onVusb("unplug", "unplug", "Unplug a USB device from a running VM."),
+  onVusb("destroy", "destroy", "Detach a USB device from a VM."),
   pusbScan,
   pusbSet,
 ];

@@ -18,12 +18,23 @@ export interface UserMethodsOptions {
 }
 
 const id = Type.String({ minLength: 1, description: "Id of a user." });
-const name = Type.String({ minLength: 1, maxLength: 1024 });
-const password = Type.String({ minLength: 1, maxLength: 4096 });
-const permission = Type.Enum(["admin", "none"] as const);
+const name = Type.String({
+  minLength: 1,
+  maxLength: 1024,
+  description: "Name of the user, such as an e-mail address.",
+});
+const password = Type.String({
+  minLength: 1,
+  maxLength: 4096,
+  description: "Password of the user.",
+});
+const permission = Type.Enum(["admin", "none"] as const, {
+  description:
+    "admin: administrator; none: only the rights of roles and ACLs. Default of new users: none.",
+});
 const preferences = Type.Record(Type.String(), Type.Unknown(), {
   description:
-    "Merged with the stored ones; null removes one. `sshKeys`: public keys, offered when VMs are created: [{title, key}].",
+    "Preferences of the user, merged with the stored ones; null removes one. `sshKeys` ([{title, key}]): public keys that the web page offers for new VMs.",
 });
 const closed = { additionalProperties: false } as const;
 
@@ -39,7 +50,7 @@ function find(
 
 export const userGetAll = defineOperation({
   name: "user.getAll",
-  summary: "Lists all users.",
+  summary: "List all users.",
   params: Type.Object({}),
   result: Type.Array(PublicUser),
   permission: "admin",
@@ -51,7 +62,7 @@ export const userGetAll = defineOperation({
 
 export const userCreate = defineOperation({
   name: "user.create",
-  summary: "Creates a user with a password.",
+  summary: "Create a user with a password and return the id.",
   params: Type.Object(
     { email: name, password, permission: Type.Optional(permission) },
     closed,
@@ -75,7 +86,7 @@ export const userCreate = defineOperation({
 
 export const userDelete = defineOperation({
   name: "user.delete",
-  summary: "Deletes a user with their tokens and rights.",
+  summary: "Delete a user with their tokens and rights.",
   params: Type.Object({ id }, closed),
   result: Type.Boolean(),
   permission: "admin",
@@ -98,7 +109,7 @@ export const userDelete = defineOperation({
 export const userSet = defineOperation({
   name: "user.set",
   summary:
-    "Changes a user. Users without the permission admin may set their own preferences only. A new password ends the sessions of the user and revokes their tokens.",
+    "Change a user. Users without the permission admin may change only their own preferences. A new password ends the sessions of the user and revokes the tokens.",
   params: Type.Object(
     {
       id,
@@ -144,9 +155,16 @@ export const userSet = defineOperation({
 export const userRemoveAuthProvider = defineOperation({
   name: "user.removeAuthProvider",
   summary:
-    "Unlinks a user from an identity provider; ends their sessions and revokes their tokens.",
+    "Unlink a user from an identity provider, end the sessions and revoke the tokens of the user.",
   params: Type.Object(
-    { id, authProvider: Type.String({ minLength: 1, maxLength: 256 }) },
+    {
+      id,
+      authProvider: Type.String({
+        minLength: 1,
+        maxLength: 256,
+        description: "Identity provider: ldap or oidc.",
+      }),
+    },
     closed,
   ),
   result: Type.Boolean(),
@@ -171,7 +189,7 @@ export const userRemoveAuthProvider = defineOperation({
 export const userChangePassword = defineOperation({
   name: "user.changePassword",
   summary:
-    "Changes the password of the current user. Ends other sessions and revokes all tokens but the one in use.",
+    "Change the password of the current user. Ends other sessions and revokes all tokens except the one in use.",
   params: Type.Object({ oldPassword: password, newPassword: password }, closed),
   result: Type.Boolean(),
   permission: "user",

@@ -22,16 +22,38 @@ const texts = Type.Record(Type.String(), Type.String());
 const newDrive = Type.Object({
   VM: idOf("a VM"),
   VDI: Type.Optional(idOf("a disk; absent: an empty CD drive")),
-  type: Type.Optional(Type.Enum(["CD", "Disk", "Floppy"])),
-  mode: Type.Optional(Type.Enum(["RO", "RW"])),
-  bootable: Type.Optional(Type.Boolean()),
-  empty: Type.Optional(Type.Boolean()),
-  unpluggable: Type.Optional(Type.Boolean()),
+  type: Type.Optional(
+    Type.Enum(["CD", "Disk", "Floppy"], {
+      description: "Type of the drive. Default: Disk, or CD without a disk.",
+    }),
+  ),
+  mode: Type.Optional(
+    Type.Enum(["RO", "RW"], {
+      description: "RO: read-only; RW: read and write. Default: RW.",
+    }),
+  ),
+  bootable: Type.Optional(
+    Type.Boolean({
+      description: "Whether the VM may boot from the disk. Default: false.",
+    }),
+  ),
+  empty: Type.Optional(
+    Type.Boolean({ description: "Whether the drive is empty." }),
+  ),
+  unpluggable: Type.Optional(
+    Type.Boolean({
+      description: "Whether the drive can be unplugged from a running VM.",
+    }),
+  ),
   userdevice: Type.Optional(
-    Type.String({ description: "Default: the first free position." }),
+    Type.String({
+      description: "Position in the VM. Default: the first free position.",
+    }),
   ),
   other_config: Type.Optional(texts),
-  qos_algorithm_type: Type.Optional(Type.String()),
+  qos_algorithm_type: Type.Optional(
+    Type.String({ description: "XAPI's field of the same name." }),
+  ),
   qos_algorithm_params: Type.Optional(texts),
 });
 
@@ -47,7 +69,7 @@ const shared = {
 export const vbdCreate = defineOperation({
   name: "vbd.create",
   summary:
-    "Attaches a disk to a VM and returns the id of the VBD. On a running VM it is plugged where possible (hot-plug).",
+    "Attach a disk to a VM and return the id of the VBD. On a running VM the disk is hot-plugged if possible.",
   params: newDrive,
   result: Type.String(),
   permission: {
@@ -85,7 +107,7 @@ export const vbdCreate = defineOperation({
 export const vbdConnect = defineOperation({
   ...shared,
   name: "vbd.connect",
-  summary: "Plugs a disk into a running VM (hot-plug).",
+  summary: "Plug a disk into a running VM (hot-plug).",
   permission: onId("operate:connect", "VBD"),
   rest: actionRoute("/vbds/{id}/actions/connect", "ConnectVbd"),
   handler: async ({ id }, context) => {
@@ -98,7 +120,7 @@ export const vbdConnect = defineOperation({
 export const vbdDisconnect = defineOperation({
   ...shared,
   name: "vbd.disconnect",
-  summary: "Unplugs a disk from a running VM. It stays attached.",
+  summary: "Unplug a disk from a running VM. It stays attached.",
   permission: onId("operate:disconnect", "VBD"),
   rest: actionRoute("/vbds/{id}/actions/disconnect", "DisconnectVbd"),
   handler: ({ id }, context) => unplug(on(context, id)),
@@ -108,7 +130,7 @@ export const vbdDelete = defineOperation({
   ...shared,
   name: "vbd.delete",
   summary:
-    "Detaches a disk from a VM; a plugged one is unplugged first. The disk is not deleted.",
+    "Detach a disk from a VM; a plugged disk is unplugged first. The disk is not deleted.",
   permission: onId("administrate:delete", "VBD"),
   rest: deleteRoute("/vbds/{id}", "DeleteVbd"),
   handler: async ({ id }, context) => {
@@ -126,11 +148,13 @@ export const vbdDelete = defineOperation({
 export const vbdSet = defineOperation({
   ...shared,
   name: "vbd.set",
-  summary: "Changes the position of a disk of a halted VM.",
+  summary: "Change the position of a disk of a halted VM.",
   params: Type.Object({
     id: idOf("a VBD"),
     position: Type.Optional(
-      Type.Union([Type.String({ minLength: 1 }), Type.Number()]),
+      Type.Union([Type.String({ minLength: 1 }), Type.Number()], {
+        description: "New position in the VM.",
+      }),
     ),
   }),
   permission: onId("administrate:set", "VBD"),
@@ -145,8 +169,13 @@ export const vbdSet = defineOperation({
 export const vbdSetBootable = defineOperation({
   ...shared,
   name: "vbd.setBootable",
-  summary: "Sets whether a VM may boot from a disk.",
-  params: Type.Object({ id: idOf("a VBD"), bootable: Type.Boolean() }),
+  summary: "Set whether a VM may boot from a disk.",
+  params: Type.Object({
+    id: idOf("a VBD"),
+    bootable: Type.Boolean({
+      description: "Whether the VM may boot from the disk.",
+    }),
+  }),
   permission: onId("administrate:set", "VBD"),
   handler: async ({ id, bootable }, context) => {
     const { xapi, ref } = on(context, id);

@@ -20,18 +20,37 @@ const texts = Type.Record(Type.String(), Type.String());
 const newVdi = Type.Object({
   sr: idOf("the SR of the disk"),
   virtual_size: byteSize,
-  name_label: Type.Optional(Type.String()),
-  name_description: Type.Optional(Type.String()),
-  tags: Type.Optional(Type.Array(Type.String(), { maxItems: 1_000 })),
-  type: Type.Optional(
-    Type.Enum([
-      ...["system", "user", "ephemeral", "suspend", "crashdump"],
-      ...["ha_statefile", "metadata", "redo_log", "rrd"],
-      ...["pvs_cache", "cbt_metadata"],
-    ]),
+  name_label: Type.Optional(Type.String({ description: "Name of the disk." })),
+  name_description: Type.Optional(
+    Type.String({ description: "Description of the disk." }),
   ),
-  read_only: Type.Optional(Type.Boolean()),
-  sharable: Type.Optional(Type.Boolean()),
+  tags: Type.Optional(
+    Type.Array(Type.String(), {
+      maxItems: 1_000,
+      description: "Tags of the disk.",
+    }),
+  ),
+  type: Type.Optional(
+    Type.Enum(
+      [
+        ...["system", "user", "ephemeral", "suspend", "crashdump"],
+        ...["ha_statefile", "metadata", "redo_log", "rrd"],
+        ...["pvs_cache", "cbt_metadata"],
+      ],
+      { description: "XAPI's type of the VDI. Default: user." },
+    ),
+  ),
+  read_only: Type.Optional(
+    Type.Boolean({
+      description: "Whether the disk is read-only. Default: false.",
+    }),
+  ),
+  sharable: Type.Optional(
+    Type.Boolean({
+      description:
+        "Whether several VMs may use the disk at the same time. Default: false.",
+    }),
+  ),
   xenstore_data: Type.Optional(texts),
   other_config: Type.Optional(texts),
   sm_config: Type.Optional(texts),
@@ -39,9 +58,16 @@ const newVdi = Type.Object({
 
 const settings = Type.Object({
   id: idOf("a disk"),
-  name_label: Type.Optional(Type.String()),
-  name_description: Type.Optional(Type.String()),
-  tags: Type.Optional(Type.Array(Type.String(), { maxItems: 1_000 })),
+  name_label: Type.Optional(Type.String({ description: "Name of the disk." })),
+  name_description: Type.Optional(
+    Type.String({ description: "Description of the disk." }),
+  ),
+  tags: Type.Optional(
+    Type.Array(Type.String(), {
+      maxItems: 1_000,
+      description: "All tags of the disk.",
+    }),
+  ),
   size: Type.Optional(byteSize),
   cbt: Type.Optional(
     Type.Boolean({ description: "Enables changed block tracking (CBT)." }),
@@ -52,7 +78,7 @@ const DISKS = ["VDI", "VDI-snapshot", "VDI-unmanaged"] as const;
 
 export const vdiCreate = defineOperation({
   name: "vdi.create",
-  summary: "Creates an empty disk and returns its id.",
+  summary: "Create an empty disk and return its id.",
   params: newVdi,
   result: Type.String(),
   permission: {
@@ -83,7 +109,7 @@ export const vdiCreate = defineOperation({
 
 export const vdiSet = defineOperation({
   name: "vdi.set",
-  summary: "Changes settings of a disk. Its size can grow, not shrink.",
+  summary: "Change settings of a disk. Its size can only be increased.",
   params: settings,
   result: Type.Boolean(),
   permission: onId("administrate:set", "*"),
@@ -108,7 +134,7 @@ export const vdiSet = defineOperation({
 
 export const vdiDelete = defineOperation({
   name: "vdi.delete",
-  summary: "Deletes a disk or a disk snapshot.",
+  summary: "Delete a disk or a disk snapshot.",
   params: Type.Object({ id: idOf("a disk") }),
   result: Type.Boolean(),
   permission: onId("administrate:delete", "*"),
@@ -127,11 +153,13 @@ export const vdiDelete = defineOperation({
 export const vdiMigrate = defineOperation({
   name: "vdi.migrate",
   summary:
-    "Migrates a disk to another SR and returns its new id. It stays attached to its VMs.",
+    "Migrate a disk to another SR and return its new id. It stays attached to its VMs.",
   params: Type.Object({
     id: idOf("a disk"),
     sr_id: idOf("the target SR"),
-    resourceSet: Type.Optional(Type.String()),
+    resourceSet: Type.Optional(
+      Type.String({ description: "Accepted and ignored." }),
+    ),
   }),
   result: Type.String(),
   permission: onId("administrate:migrate", "VDI"),

@@ -8,22 +8,50 @@ export const newVif = Type.Object({
   vm: idOf("a VM"),
   network: idOf("a network"),
   device: Type.Optional(
-    Type.String({ description: "Default: the first free position." }),
+    Type.String({
+      description: "Position in the VM. Default: the first free position.",
+    }),
   ),
   MAC: Type.Optional(
-    Type.String({ description: "Default: a random unused address." }),
+    Type.String({
+      description: "MAC address. Default: a random unused address.",
+    }),
   ),
-  MTU: Type.Optional(Type.Integer({ minimum: 68, maximum: 65_535 })),
+  MTU: Type.Optional(
+    Type.Integer({
+      minimum: 68,
+      maximum: 65_535,
+      description:
+        "Maximum transmission unit (MTU), in bytes. Default: that of the network.",
+    }),
+  ),
   currently_attached: Type.Optional(
     Type.Boolean({ description: "Accepted and ignored: see vif.connect." }),
   ),
-  ipv4_allowed: Type.Optional(Type.Array(Type.String(), { maxItems: 256 })),
-  ipv6_allowed: Type.Optional(Type.Array(Type.String(), { maxItems: 256 })),
+  ipv4_allowed: Type.Optional(
+    Type.Array(Type.String(), {
+      maxItems: 256,
+      description:
+        "IPv4 addresses that the VM may use, in the locking mode `locked`.",
+    }),
+  ),
+  ipv6_allowed: Type.Optional(
+    Type.Array(Type.String(), {
+      maxItems: 256,
+      description:
+        "IPv6 addresses that the VM may use, in the locking mode `locked`.",
+    }),
+  ),
   locking_mode: Type.Optional(
-    Type.Enum(["network_default", "locked", "unlocked", "disabled"]),
+    Type.Enum(["network_default", "locked", "unlocked", "disabled"], {
+      description:
+        "Traffic that the interface lets through; network_default: as the network is configured. Default: network_default.",
+    }),
   ),
   other_config: Type.Optional(texts),
-  qos_algorithm_type: Type.Optional(Type.String()),
+  qos_algorithm_type: Type.Optional(
+    Type.String({ description: "XAPI's field of the same name." }),
+  ),
   qos_algorithm_params: Type.Optional(texts),
 });
 

@@ -6,24 +6,44 @@ import { idOf } from "./on-object.js";
 export const vifSettings = Type.Object({
   id: idOf("a VIF"),
   network: Type.Optional(idOf("the new network")),
-  mac: Type.Optional(Type.String({ minLength: 1 })),
+  mac: Type.Optional(
+    Type.String({ minLength: 1, description: "New MAC address." }),
+  ),
   allowedIpv4Addresses: Type.Optional(
-    Type.Array(Type.String(), { maxItems: 256 }),
+    Type.Array(Type.String(), {
+      maxItems: 256,
+      description:
+        "IPv4 addresses that the VM may use, in the locking mode `locked`.",
+    }),
   ),
   allowedIpv6Addresses: Type.Optional(
-    Type.Array(Type.String(), { maxItems: 256 }),
+    Type.Array(Type.String(), {
+      maxItems: 256,
+      description:
+        "IPv6 addresses that the VM may use, in the locking mode `locked`.",
+    }),
   ),
-  attached: Type.Optional(Type.Boolean()),
+  attached: Type.Optional(
+    Type.Boolean({ description: "Whether the interface is plugged." }),
+  ),
   lockingMode: Type.Optional(
-    Type.Enum(["network_default", "locked", "unlocked", "disabled"]),
+    Type.Enum(["network_default", "locked", "unlocked", "disabled"], {
+      description:
+        "Traffic that the interface lets through; network_default: as the network is configured.",
+    }),
   ),
   rateLimit: Type.Optional(
     Type.Union([Type.Number({ minimum: 0 }), Type.Null()], {
-      description: "In kB/s; null or 0: no limit.",
+      description: "Limit of the data rate, in kB/s; null or 0: none.",
     }),
   ),
   resourceSet: Type.Optional(Type.String()),
-  txChecksumming: Type.Optional(Type.Boolean()),
+  txChecksumming: Type.Optional(
+    Type.Boolean({
+      description:
+        "Whether checksums of sent packets are computed by the host (offloading).",
+    }),
+  ),
 });
 
 export interface VifChange extends Omit<

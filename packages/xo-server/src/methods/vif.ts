@@ -22,7 +22,7 @@ const shared = {
 export const vifCreate = defineOperation({
   name: "vif.create",
   summary:
-    "Creates a network interface (VIF) of a VM, not plugged. Returns its id.",
+    "Create a network interface (VIF) of a VM, without plugging it, and return its id.",
   params: newVif,
   result: Type.String(),
   permission: {
@@ -67,7 +67,7 @@ export const vifCreate = defineOperation({
 export const vifConnect = defineOperation({
   ...shared,
   name: "vif.connect",
-  summary: "Plugs a network interface into a running VM (hot-plug).",
+  summary: "Plug a network interface into a running VM (hot-plug).",
   permission: onId("operate:connect", "VIF"),
   rest: actionRoute("/vifs/{id}/actions/connect", "ConnectVif"),
   handler: ({ id }, context) => plug(on(context, id)),
@@ -77,7 +77,7 @@ export const vifDisconnect = defineOperation({
   ...shared,
   name: "vif.disconnect",
   summary:
-    "Unplugs a network interface from a running VM. The VIF is not deleted.",
+    "Unplug a network interface from a running VM. The VIF is not deleted.",
   permission: onId("operate:disconnect", "VIF"),
   rest: actionRoute("/vifs/{id}/actions/disconnect", "DisconnectVif"),
   handler: ({ id }, context) => unplug(on(context, id)),
@@ -87,7 +87,7 @@ export const vifDelete = defineOperation({
   ...shared,
   name: "vif.delete",
   summary:
-    "Deletes a network interface of a VM; a plugged one is unplugged first.",
+    "Delete a network interface (VIF) of a VM; a plugged VIF is unplugged first.",
   permission: onId("administrate:delete", "VIF"),
   rest: deleteRoute("/vifs/{id}", "DestroyVif"),
   handler: async ({ id }, context) => {
@@ -102,7 +102,7 @@ export const vifSet = defineOperation({
   ...shared,
   name: "vif.set",
   summary:
-    "Changes settings of a network interface. A new MAC address creates a new VIF with another id.",
+    "Change settings of a network interface. A new MAC address creates a new VIF with another id.",
   params: vifSettings,
   permission: onId("operate:set", "VIF"),
   rest: {
@@ -128,7 +128,7 @@ export const vifSet = defineOperation({
 
 export const vifGetLockingModeValues = defineOperation({
   name: "vif.getLockingModeValues",
-  summary: "Lists the locking modes of network interfaces.",
+  summary: "List the locking modes of network interfaces.",
   params: Type.Object({}),
   result: Type.Array(Type.String()),
   permission: "user",

@@ -12,7 +12,7 @@ import { idOfMade } from "./on-object.js";
 
 const name = Type.Optional(
   Type.String({
-    description: "Name of the copy. Default: that of the source.",
+    description: "Name of the copy. Default: the name of the source.",
   }),
 );
 const namePattern = Type.Optional(
@@ -20,17 +20,17 @@ const namePattern = Type.Optional(
     minLength: 1,
     maxLength: 1024,
     description:
-      "Instead of name, for several VMs (bulk.run): {name} is replaced by the name of the source.",
+      "Template of the name, instead of `name`, for several VMs (bulk.run): {name} is replaced with the name of the source.",
   }),
 );
 const compress = Type.Optional(
   Type.Union([Type.Boolean(), Type.Enum(["", "gzip", "native", "zstd"])], {
-    description: "Compression of the data sent to another pool.",
+    description: "Compression of the data that is sent to another pool.",
   }),
 );
 const sr = Type.String({
   minLength: 1,
-  description: "Id of an SR, in this pool or in another.",
+  description: "Id of the SR of the disks, in this pool or in another.",
 });
 
 const shared = { result: Type.String(), changes: true };
@@ -41,18 +41,20 @@ const source = ({ objects }: Pick<OperationContext, "objects">, vm: string) =>
 export const vmClone = defineOperation({
   ...shared,
   name: "vm.clone",
-  summary: "Clones a VM and returns the id of the clone.",
+  summary: "Clone a VM and return the id of the clone.",
   params: Type.Object({
     id,
     name,
     namePattern,
     full_copy: Type.Optional(
-      Type.Boolean({ description: "Copies all data (full copy)." }),
+      Type.Boolean({
+        description: "Copies all data (full copy). Default: false.",
+      }),
     ),
     fast: Type.Optional(
       Type.Boolean({
         description:
-          "Shares data with the source where the storage allows (fast clone). Default.",
+          "Shares data with the source if the storage supports it (fast clone). Default: true.",
       }),
     ),
     sr: Type.Optional(sr),
@@ -93,7 +95,7 @@ export const vmCopy = defineOperation({
   ...shared,
   name: "vm.copy",
   summary:
-    "Copies a VM with all its data, in its pool or to another one. Returns the id of the copy.",
+    "Copy a VM with all its data, in its pool or to another pool, and return the id of the copy.",
   params: Type.Object({ vm: id, sr, name, namePattern, compress }),
   permission: {
     action: "administrate:clone",
@@ -114,7 +116,7 @@ export const vmCopy = defineOperation({
 export const vmCopyToTemplate = defineOperation({
   ...shared,
   name: "vm.copyToTemplate",
-  summary: "Creates a template from a copy of a VM and returns its id.",
+  summary: "Create a template from a copy of a VM and return its id.",
   params: Type.Object({ id }),
   permission: {
     action: "administrate:clone",
@@ -134,7 +136,7 @@ export const vmCopyToTemplate = defineOperation({
 
 export const vmConvertFromTemplate = defineOperation({
   name: "vm.convertFromTemplate",
-  summary: "Converts a template to a VM. Default templates are refused.",
+  summary: "Convert a template to a VM. Default templates are rejected.",
   params: Type.Object({ id }),
   result: Type.Boolean(),
   changes: true,
@@ -275,8 +277,8 @@ export const vmCopiesOperations = [
       name,
       summary:
         name === "vm.convert"
-          ? "Former name of vm.convertToTemplate."
-          : "Converts a halted VM to a template.",
+          ? "Deprecated: convert a halted VM to a template, as vm.convertToTemplate does."
+          : "Convert a halted VM to a template.",
       params: Type.Object({ id }),
       result: Type.Boolean(),
       changes: true,

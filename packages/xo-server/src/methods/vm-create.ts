@@ -46,7 +46,7 @@ export interface VmCreateOptions {
 
 export const vmCreate = defineOperation({
   name: "vm.create",
-  summary: "Creates a VM from a template and returns its id.",
+  summary: "Create a VM from a template and return its id.",
   params: createParameters,
   result: Type.String(),
   permission: "user",
@@ -72,7 +72,7 @@ export const vmCreate = defineOperation({
 export const vmCreateMultiple = defineOperation({
   name: "vm.createMultiple",
   summary:
-    "Creates several VMs from a template and returns their ids. Each VM is created completely or not at all.",
+    "Create several VMs from a template and return their ids. A VM that cannot be created completely is deleted.",
   params: createManyParameters,
   result: createdVms,
   permission: "user",

@@ -5,7 +5,13 @@ import type { RestRoute } from "../operations/rest-route.js";
 import { id } from "../vms/vm-parameters.js";
 import { onId } from "./on-object.js";
 
-const name = Type.Optional(Type.String({ minLength: 1, maxLength: 256 }));
+const name = Type.Optional(
+  Type.String({
+    minLength: 1,
+    maxLength: 256,
+    description: "Name of the data source, such as cpu0.",
+  }),
+);
 
 const params = Type.Object({
   id,
@@ -14,7 +20,7 @@ const params = Type.Object({
     Type.String({
       minLength: 1,
       maxLength: 256,
-      description: "Same as `dataSource`, for the path of the REST API.",
+      description: "Same as dataSource, for the path of the REST API.",
     }),
   ),
 });
@@ -43,7 +49,7 @@ async function changeDataSource(
 
 const remove = {
   ...shared,
-  summary: "Stops recording a data source of a VM and deletes its archives.",
+  summary: "Stop recording a data source of a VM and delete its archives.",
   handler: (input: Static<typeof params>, context: OperationContext) =>
     changeDataSource(context, input, "forget_data_source_archives"),
 };
@@ -51,7 +57,7 @@ const remove = {
 export const vmAddDataSource = defineOperation({
   ...shared,
   name: "vm.addDataSource",
-  summary: "Starts recording a data source of a VM.",
+  summary: "Start recording a data source of a VM.",
   rest: route("put", "AddDataSource"),
   handler: (params, context) =>
     changeDataSource(context, params, "record_data_source"),

@@ -14,35 +14,46 @@ const routes: readonly RestRoute[] = [
   {
     ...deleteRoute("/vms/{id}", "DeleteVm"),
     summary:
-      "Deletes a VM with its disks and snapshots; a running VM gets a hard shutdown",
+      "Delete a VM with its disks and snapshots; a running VM gets a hard shutdown.",
   },
   {
     ...deleteRoute("/vm-templates/{id}", "DeleteVmTemplate"),
-    summary: "Deletes a template with its disks",
+    summary: "Delete a template with its disks.",
   },
   {
     ...deleteRoute("/vm-snapshots/{id}", "DeleteVmSnapshot"),
-    summary: "Deletes a snapshot with its disks",
+    summary: "Delete a snapshot with its disks.",
   },
 ];
 
 export const vmDelete = defineOperation({
   name: "vm.delete",
   summary:
-    "Deletes a VM, template or snapshot, with its snapshots and with the disks that no other VM uses.",
+    "Delete a VM, template or snapshot, with its snapshots and with the disks that no other VM uses.",
   params: Type.Object({
     id,
-    deleteDisks: Type.Optional(Type.Boolean({ description: "Default." })),
+    deleteDisks: Type.Optional(
+      Type.Boolean({
+        description: "Whether the disks are deleted too. Default: true.",
+      }),
+    ),
     force: Type.Optional(
       Type.Boolean({
         description:
-          "true sets both of the following options. false refuses a running or paused VM. Default: a running VM gets a hard shutdown, as clients of Xen Orchestra expect.",
+          "true: sets forceBlockedOperation and forceDeleteDefaultTemplate. false: rejects a running or paused VM. Default: a running VM is shut down (hard shutdown), as clients of Xen Orchestra expect.",
       }),
     ),
     forceBlockedOperation: Type.Optional(
-      Type.Boolean({ description: "Also if `destroy` is blocked on the VM." }),
+      Type.Boolean({
+        description:
+          "Deletes the VM also if the operation `destroy` is blocked on it.",
+      }),
     ),
-    forceDeleteDefaultTemplate: Type.Optional(Type.Boolean()),
+    forceDeleteDefaultTemplate: Type.Optional(
+      Type.Boolean({
+        description: "Deletes the template also if it is a default template.",
+      }),
+    ),
   }),
   result: Type.Boolean(),
   permission: onId("administrate:delete", "*"),
@@ -69,9 +80,13 @@ export const vmDelete = defineOperation({
 export const vmGetDeletionSummary = defineOperation({
   name: "vm.getDeletionSummary",
   summary:
-    "Counts what is deleted with VMs, templates or snapshots: disks, snapshots, bytes.",
+    "Return the numbers of disks, snapshots and bytes that would be deleted with VMs, templates or snapshots.",
   params: Type.Object({
-    ids: Type.Array(id, { minItems: 1, maxItems: MAX_OBJECTS }),
+    ids: Type.Array(id, {
+      minItems: 1,
+      maxItems: MAX_OBJECTS,
+      description: "Ids of VMs, templates and snapshots.",
+    }),
   }),
   result: DeletionSummary,
   permission: "user",

@@ -14,9 +14,16 @@ import { id } from "../vms/vm-parameters.js";
 import { isRunning, readRecord } from "../vms/xapi-records.js";
 import { idOf, idOfMade, onId } from "./on-object.js";
 
-const addresses = Type.Optional(Type.Array(Type.String(), { maxItems: 256 }));
+const addresses = Type.Optional(
+  Type.Array(Type.String(), {
+    maxItems: 256,
+    description: "Addresses that the VM may use, in the locking mode `locked`.",
+  }),
+);
 const position = Type.Optional(
-  Type.Union([Type.String({ minLength: 1 }), Type.Integer({ minimum: 0 })]),
+  Type.Union([Type.String({ minLength: 1 }), Type.Integer({ minimum: 0 })], {
+    description: "Position in the VM. Default: the first free position.",
+  }),
 );
 
 const on = ({ objects }: Pick<OperationContext, "objects">, vm: string) =>
@@ -27,12 +34,12 @@ const shared = { result: Type.Boolean(), changes: true };
 export const vmInsertCd = defineOperation({
   ...shared,
   name: "vm.insertCd",
-  summary: "Inserts a CD (an ISO image) into the CD drive of a VM.",
+  summary: "Insert a CD (an ISO image) into the CD drive of a VM.",
   params: Type.Object({
     id,
     cd_id: idOf("an ISO image"),
     force: Type.Optional(
-      Type.Boolean({ description: "Ejects the CD that is in the drive." }),
+      Type.Boolean({ description: "Ejects a CD that is in the drive first." }),
     ),
   }),
   permission: onId("operate:insert-cd", "*"),
@@ -50,7 +57,7 @@ export const vmInsertCd = defineOperation({
 export const vmEjectCd = defineOperation({
   ...shared,
   name: "vm.ejectCd",
-  summary: "Ejects the CD from the CD drive of a VM.",
+  summary: "Eject the CD from the CD drive of a VM.",
   params: Type.Object({ id }),
   permission: onId("operate:eject-cd", "*"),
   handler: async ({ id }, context) => {
@@ -63,14 +70,21 @@ export const vmEjectCd = defineOperation({
 export const vmAttachDisk = defineOperation({
   ...shared,
   name: "vm.attachDisk",
-  summary:
-    "Attaches a disk to a VM. On a running VM it is plugged at once (hot-plug).",
+  summary: "Attach a disk to a VM. On a running VM the disk is hot-plugged.",
   params: Type.Object({
     vm: id,
     vdi: idOf("a disk"),
-    mode: Type.Optional(Type.Enum(["RO", "RW"])),
+    mode: Type.Optional(
+      Type.Enum(["RO", "RW"], {
+        description: "RO: read-only; RW: read and write. Default: RW.",
+      }),
+    ),
     position,
-    bootable: Type.Optional(Type.Boolean()),
+    bootable: Type.Optional(
+      Type.Boolean({
+        description: "Whether the VM may boot from the disk. Default: false.",
+      }),
+    ),
   }),
   permission: {
     action: "administrate:attach-disk",
@@ -100,12 +114,16 @@ export const vmAttachDisk = defineOperation({
 
 export const vmCreateInterface = defineOperation({
   name: "vm.createInterface",
-  summary: "Creates a network interface (VIF) of a VM and returns its id.",
+  summary: "Create a network interface (VIF) of a VM and return its id.",
   params: Type.Object({
     vm: id,
     network: idOf("a network"),
     position,
-    mac: Type.Optional(Type.String()),
+    mac: Type.Optional(
+      Type.String({
+        description: "MAC address. Default: a random unused address.",
+      }),
+    ),
     allowedIpv4Addresses: addresses,
     allowedIpv6Addresses: addresses,
   }),
@@ -149,12 +167,21 @@ export const vmCreateInterface = defineOperation({
 export const vmCreateCloudInitConfigDrive = defineOperation({
   ...shared,
   name: "vm.createCloudInitConfigDrive",
-  summary: "Creates a config drive for cloud-init and attaches it to a VM.",
+  summary: "Create a config drive for cloud-init and attach it to a VM.",
   params: Type.Object({
     vm: id,
     sr: idOf("an SR"),
-    config: Type.String({ minLength: 1, maxLength: 2 ** 22 }),
-    networkConfig: Type.Optional(Type.String({ maxLength: 2 ** 22 })),
+    config: Type.String({
+      minLength: 1,
+      maxLength: 2 ** 22,
+      description: "User data for cloud-init.",
+    }),
+    networkConfig: Type.Optional(
+      Type.String({
+        maxLength: 2 ** 22,
+        description: "Network configuration for cloud-init.",
+      }),
+    ),
   }),
   permission: {
     action: "administrate:attach-disk",

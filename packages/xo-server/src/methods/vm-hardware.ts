@@ -8,7 +8,11 @@ import { id } from "../vms/vm-parameters.js";
 import { readRecord } from "../vms/xapi-records.js";
 import { idOf, onId } from "./on-object.js";
 
-const pcis = Type.Array(Type.String({ minLength: 1 }), { maxItems: 64 });
+const pcis = Type.Array(Type.String({ minLength: 1 }), {
+  maxItems: 64,
+  description:
+    "PCI devices: ids to attach, addresses (0000:04:00.0) to detach.",
+});
 
 const shared = { result: Type.Boolean(), changes: true };
 
@@ -30,7 +34,7 @@ export const vmAttachPcis = defineOperation({
   ...shared,
   name: "vm.attachPcis",
   summary:
-    "Attaches PCI devices of its host to a VM (PCI passthrough). Takes effect at the next start.",
+    "Attach PCI devices of its host to a VM (PCI passthrough). Takes effect at the next start of the VM.",
   params: Type.Object({ id, pcis }),
   permission: onId("administrate:set", "VM"),
   handler: ({ id, pcis }, context) => {
@@ -45,7 +49,7 @@ export const vmAttachPcis = defineOperation({
 export const vmDetachPcis = defineOperation({
   ...shared,
   name: "vm.detachPcis",
-  summary: "Detaches PCI devices, named by their addresses, from a VM.",
+  summary: "Detach PCI devices, named by their addresses, from a VM.",
   params: Type.Object({ id, pciIds: pcis }),
   permission: onId("administrate:set", "VM"),
   handler: ({ id, pciIds }, context) =>
@@ -55,7 +59,7 @@ export const vmDetachPcis = defineOperation({
 export const vmCreateVgpu = defineOperation({
   ...shared,
   name: "vm.createVgpu",
-  summary: "Creates a virtual GPU (vGPU) of a halted VM.",
+  summary: "Create a virtual GPU (vGPU) of a halted VM.",
   params: Type.Object({
     vm: id,
     gpuGroup: idOf("a GPU group"),
@@ -80,7 +84,7 @@ export const vmCreateVgpu = defineOperation({
 export const vmDeleteVgpu = defineOperation({
   ...shared,
   name: "vm.deleteVgpu",
-  summary: "Deletes a virtual GPU (vGPU) of a halted VM.",
+  summary: "Delete a virtual GPU (vGPU) of a halted VM.",
   params: Type.Object({ vgpu: idOf("a vGPU") }),
   permission: {
     action: "administrate:delete",
@@ -98,7 +102,7 @@ export const vmCoalesceLeaf = defineOperation({
   ...shared,
   name: "vm.coalesceLeaf",
   summary:
-    "Coalesces the leaf images of a VM's disks. The VM is suspended meanwhile.",
+    "Coalesce the leaf images of a VM's disks. The VM is suspended during that time.",
   params: Type.Object({ id }),
   permission: onId("administrate:coalesce", "VM"),
   handler: async ({ id }, { objects }) => {
@@ -113,7 +117,7 @@ export const vmCoalesceLeaf = defineOperation({
 
 export const vmGetCloudInitConfig = defineOperation({
   name: "vm.getCloudInitConfig",
-  summary: "Returns the cloud-init configuration of a template.",
+  summary: "Return the cloud-init configuration of a template.",
   params: Type.Object({ template: idOf("a template") }),
   result: Type.String(),
   permission: {
@@ -139,7 +143,8 @@ export const vmGetCloudInitConfig = defineOperation({
 
 export const vmGetSecurebootReadiness = defineOperation({
   name: "vm.getSecurebootReadiness",
-  summary: "Returns whether a VM is ready for Secure Boot, or what is missing.",
+  summary:
+    "Return whether a VM is ready for Secure Boot, or the reason why it is not.",
   params: Type.Object({
     id,
     forceRefresh: Type.Optional(

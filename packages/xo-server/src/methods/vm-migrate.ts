@@ -8,9 +8,12 @@ import { PoolScope } from "../vms/pool-scope.js";
 const optionalId = (description: string) =>
   Type.Optional(Type.String({ minLength: 1, description }));
 
-const ids = Type.Optional(
-  Type.Record(Type.String({ minLength: 1 }), Type.String({ minLength: 1 })),
-);
+const ids = (description: string) =>
+  Type.Optional(
+    Type.Record(Type.String({ minLength: 1 }), Type.String({ minLength: 1 }), {
+      description,
+    }),
+  );
 
 const params = Type.Object({
   vm: Type.String({ minLength: 1, description: "Id of the VM." }),
@@ -18,13 +21,15 @@ const params = Type.Object({
     minLength: 1,
     description: "Id of a host, of this pool or of another.",
   }),
-  sr: optionalId("Id of the SR for its disks."),
-  mapVdisSrs: ids,
-  mapVifsNetworks: ids,
+  sr: optionalId("Id of the SR to which the disks are migrated."),
+  mapVdisSrs: ids("SRs of single disks: id of the SR, by the id of the disk."),
+  mapVifsNetworks: ids(
+    "Networks of single VIFs: id of the network, by the id of the VIF.",
+  ),
   migrationNetwork: optionalId("Id of the network for the migration traffic."),
   force: Type.Optional(
     Type.Boolean({
-      description: "Also if the CPUs of the hosts are incompatible.",
+      description: "Migrates also if the CPUs of the hosts are incompatible.",
     }),
   ),
   bypassAssert: Type.Optional(
@@ -35,7 +40,7 @@ const params = Type.Object({
 export const vmMigrate = defineOperation({
   name: "vm.migrate",
   summary:
-    "Migrates a VM to another host; with its disks (storage migration) where necessary.",
+    "Migrate a VM to another host, with its disks (storage migration) if necessary.",
   params,
   result: Type.Boolean(),
   permission: {

@@ -10,11 +10,13 @@ import type { OperateVerb } from "../rights/actions.js";
 
 const id = Type.String({ minLength: 1, description: "Id of a VM." });
 const force = Type.Optional(
-  Type.Boolean({ description: "Does not wait for the guest." }),
+  Type.Boolean({ description: "Does not wait for the guest. Default: false." }),
 );
 
 const bypassBlockedOperation = Type.Optional(
-  Type.Boolean({ description: "Also if the operation is blocked on the VM." }),
+  Type.Boolean({
+    description: "Executes the operation also if it is blocked on the VM.",
+  }),
 );
 
 const operate = (what: OperateVerb) => ({
@@ -52,22 +54,25 @@ const shared = { result: Type.Boolean(), changes: true };
 export const vmStart = defineOperation({
   ...shared,
   name: "vm.start",
-  summary: "Starts a VM. A paused VM is unpaused, a suspended one is resumed.",
+  summary: "Start a VM. A paused VM is unpaused, a suspended one is resumed.",
   params: Type.Object({
     id,
     force: Type.Optional(
       Type.Boolean({
         description:
-          "Skips XAPI's checks of the VM, and allows hosts that placement rules forbid.",
+          "Skips XAPI's checks of the VM, and allows hosts that placement rules exclude.",
       }),
     ),
     host: Type.Optional(
-      Type.String({ minLength: 1, description: "Id of the host." }),
+      Type.String({
+        minLength: 1,
+        description:
+          "Id of the host on which the VM is started. Default: chosen by XAPI and the placement rules.",
+      }),
     ),
     paused: Type.Optional(
       Type.Boolean({
-        description:
-          "Leaves the VM paused, for a debugger or to see its console from the first moment.",
+        description: "Leaves the VM paused after the start.",
       }),
     ),
     bypassMacAddressesCheck: Type.Optional(
@@ -77,12 +82,12 @@ export const vmStart = defineOperation({
   permission: operate("start"),
   rest: [
     action("start", {
-      summary: "Starts a VM",
+      summary: "Start a VM.",
       from: "Halted",
       body: { hostId: "host" },
     }),
     action("unpause", {
-      summary: "Unpauses a VM",
+      summary: "Unpause a VM.",
       from: "Paused",
       params: { force: false, paused: false },
     }),
@@ -108,7 +113,7 @@ export const vmStop = defineOperation({
   ...shared,
   name: "vm.stop",
   summary:
-    "Shuts down a VM: clean shutdown by its guest, hard shutdown with `force`.",
+    "Shut down a VM: clean shutdown by its guest, or hard shutdown with `force`.",
   params: Type.Object({
     id,
     force,
@@ -118,14 +123,20 @@ export const vmStop = defineOperation({
         minimum: 0,
         maximum: 86_400_000,
         description:
-          "In ms. A VM that has not shut down after this time gets a hard shutdown.",
+          "Timeout of the clean shutdown, in ms, after which the VM is shut down by a hard shutdown.",
       }),
     ),
   }),
   permission: operate("stop"),
   rest: [
-    action("clean_shutdown", { ...CLEAN, summary: "Clean shutdown of a VM" }),
-    action("hard_shutdown", { ...HARD, summary: "Hard shutdown of a VM" }),
+    action("clean_shutdown", {
+      ...CLEAN,
+      summary: "Shut down a VM cleanly, by its guest.",
+    }),
+    action("hard_shutdown", {
+      ...HARD,
+      summary: "Shut down a VM immediately, without its guest (hard shutdown).",
+    }),
   ],
   isOneCall: ({ bypassBlockedOperation, forceShutdownDelay = 0 }) =>
     bypassBlockedOperation !== true && forceShutdownDelay === 0,
@@ -140,12 +151,19 @@ export const vmStop = defineOperation({
 export const vmRestart = defineOperation({
   ...shared,
   name: "vm.restart",
-  summary: "Reboots a VM: clean reboot by its guest, hard reboot with `force`.",
+  summary:
+    "Reboot a VM: clean reboot by its guest, or hard reboot with `force`.",
   params: Type.Object({ id, force, bypassBlockedOperation }),
   permission: operate("restart"),
   rest: [
-    action("clean_reboot", { ...CLEAN, summary: "Clean reboot of a VM" }),
-    action("hard_reboot", { ...HARD, summary: "Hard reboot of a VM" }),
+    action("clean_reboot", {
+      ...CLEAN,
+      summary: "Reboot a VM cleanly, by its guest.",
+    }),
+    action("hard_reboot", {
+      ...HARD,
+      summary: "Reboot a VM immediately, without its guest (hard reboot).",
+    }),
   ],
   isOneCall: ({ bypassBlockedOperation }) => bypassBlockedOperation !== true,
   handler: ({ id, force = false, ...options }, { objects }) =>
@@ -159,7 +177,7 @@ export const vmRestart = defineOperation({
 export const vmPause = defineOperation({
   ...shared,
   name: "vm.pause",
-  summary: "Pauses a VM. vm.start unpauses it.",
+  summary: "Pause a VM. vm.start unpauses it.",
   params: idOnly,
   permission: operate("pause"),
   rest: action("pause"),
@@ -170,7 +188,7 @@ export const vmPause = defineOperation({
 export const vmSuspend = defineOperation({
   ...shared,
   name: "vm.suspend",
-  summary: "Suspends a VM: its memory is written to disk.",
+  summary: "Suspend a VM: write its memory to the suspend SR and stop it.",
   params: idOnly,
   permission: operate("suspend"),
   rest: action("suspend"),
@@ -181,7 +199,7 @@ export const vmSuspend = defineOperation({
 export const vmResume = defineOperation({
   ...shared,
   name: "vm.resume",
-  summary: "Resumes a suspended VM.",
+  summary: "Resume a suspended VM.",
   params: idOnly,
   permission: operate("resume"),
   rest: action("resume"),
@@ -194,7 +212,7 @@ export const vmRecoveryStart = defineOperation({
   ...shared,
   name: "vm.recoveryStart",
   summary:
-    "Starts a halted VM from its CD drive, without changing its boot order.",
+    "Start a halted VM from its CD drive, without changing its boot order.",
   params: idOnly,
   permission: operate("start"),
   handler: async ({ id }, { objects }) => {

@@ -58,7 +58,7 @@ const set = async (
 export const vmSet = defineOperation({
   ...shared,
   name: "vm.set",
-  summary: "Changes settings of a VM. Null removes an entry.",
+  summary: "Change settings of a VM. null removes a setting.",
   params: Type.Object({ id, ...settingParameters }),
   permission: administrate,
   rest: {
@@ -80,7 +80,7 @@ export const vmSet = defineOperation({
 export const vmSetAndRestart = defineOperation({
   ...shared,
   name: "vm.setAndRestart",
-  summary: "Shuts a VM down, changes its settings and starts it again.",
+  summary: "Shut a VM down, change its settings and start it again.",
   params: Type.Object({
     id,
     ...settingParameters,
@@ -98,10 +98,14 @@ export const vmSetAndRestart = defineOperation({
 export const vmSetBootOrder = defineOperation({
   ...shared,
   name: "vm.setBootOrder",
-  summary: "Sets the boot order of a VM: c disk, d CD, n network.",
+  summary:
+    "Set the boot order of a VM: `c` (disk), `d` (CD) and `n` (network).",
   params: Type.Object({
     vm: id,
-    order: Type.String({ pattern: "^[cdn]{0,3}$" }),
+    order: Type.String({
+      pattern: "^[cdn]{0,3}$",
+      description: "Letters of the devices, in order.",
+    }),
   }),
   permission: { ...administrate, resource: "VM", id: ({ vm }) => vm },
   handler: async ({ vm, order }, { objects }) => {
@@ -116,7 +120,7 @@ export const vmSetBootOrder = defineOperation({
 
 export const vmGetHaValues = defineOperation({
   name: "vm.getHaValues",
-  summary: "Lists the values of the setting `high_availability`.",
+  summary: "List the values of the setting `high_availability`.",
   params: Type.Object({}),
   result: Type.Array(Type.String()),
   permission: "user",

@@ -15,23 +15,35 @@ import { id } from "../vms/vm-parameters.js";
 import { actionRoute, idOf, idOfMade, onId } from "./on-object.js";
 
 const snapshotBefore = Type.Optional(
-  Type.Boolean({ description: "Takes a snapshot of the current state first." }),
+  Type.Boolean({
+    description: "Takes a snapshot of the current state first. Default: false.",
+  }),
 );
 
 export const vmSnapshot = defineOperation({
   name: "vm.snapshot",
-  summary: "Takes a snapshot of a VM and returns its id.",
+  summary: "Take a snapshot of a VM and return its id.",
   params: Type.Object({
     id,
-    name: Type.Optional(Type.String({ minLength: 1 })),
-    description: Type.Optional(Type.String()),
+    name: Type.Optional(
+      Type.String({
+        minLength: 1,
+        description:
+          "Name of the snapshot. Default: name of the VM and current date.",
+      }),
+    ),
+    description: Type.Optional(
+      Type.String({ description: "Description of the snapshot." }),
+    ),
     saveMemory: Type.Optional(
-      Type.Boolean({ description: "Includes the memory of the VM." }),
+      Type.Boolean({
+        description: "Includes the memory of the VM. Default: false.",
+      }),
     ),
     quiesce: Type.Optional(
       Type.Boolean({
         description:
-          "Quiesces the guest first where guest and pool support it; otherwise a normal snapshot.",
+          "Quiesces the guest first, if guest and pool support it. Default: false.",
       }),
     ),
   }),
@@ -53,7 +65,7 @@ export const vmSnapshot = defineOperation({
 
 export const vmRevert = defineOperation({
   name: "vm.revert",
-  summary: "Reverts a VM to a snapshot.",
+  summary: "Revert a VM to a snapshot.",
   params: Type.Object({ snapshot: idOf("a snapshot"), snapshotBefore }),
   result: Type.Boolean(),
   permission: {
@@ -72,7 +84,7 @@ export const vmRevert = defineOperation({
 
 export const vmRevertSnapshot = defineOperation({
   name: "vm.revertSnapshot",
-  summary: "Reverts a VM to one of its snapshots.",
+  summary: "Revert a VM to one of its snapshots.",
   params: Type.Object({
     id,
     snapshot: idOf("a snapshot of the VM"),

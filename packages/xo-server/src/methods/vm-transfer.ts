@@ -39,7 +39,7 @@ const folders = {
 export const vmExport = defineOperation({
   name: "vm.export",
   summary:
-    "Exports a VM, snapshot or template with its disks as XVA. Returns the path of the download. A running VM is exported from a temporary snapshot.",
+    "Export a VM, snapshot or template with its disks as XVA. Returns the path of the download. A running VM is exported from a temporary snapshot.",
   params: Type.Object({
     id: idOf("a VM, a snapshot or a template"),
     compress: Type.Optional(
@@ -47,7 +47,9 @@ export const vmExport = defineOperation({
         description: "true: gzip compression.",
       }),
     ),
-    format: Type.Optional(Type.Enum(["xva"])),
+    format: Type.Optional(
+      Type.Enum(["xva"], { description: "Format of the export." }),
+    ),
     checksum,
   }),
   result: getFrom,
@@ -61,7 +63,7 @@ export const vmExport = defineOperation({
     path: `/${folder}/{id}.{format}`,
     operationId,
     isTransfer: true,
-    summary: "Exports it with its disks as XVA",
+    summary: "Export the object with its disks as XVA.",
   })),
   handler: ({ id, compress = false, checksum }, context) => {
     const vm = context.objects.get(id, "VM", "VM-snapshot", "VM-template");
@@ -89,10 +91,12 @@ export const vmExport = defineOperation({
 export const vmImport = defineOperation({
   name: "vm.import",
   summary:
-    "Imports an XVA file as a new VM. Returns the path of the upload. Needs administrate:import-vm on the pool too.",
+    "Import an XVA file as a new VM. Returns the path of the upload. Requires administrate:import-vm on the pool too.",
   params: Type.Object({
     sr: idOf("the SR for its disks"),
-    type: Type.Optional(Type.Enum(["xva"])),
+    type: Type.Optional(
+      Type.Enum(["xva"], { description: "Format of the file." }),
+    ),
     data: Type.Optional(
       Type.Object({}, { description: "Accepted and ignored for XVA." }),
     ),
@@ -116,7 +120,7 @@ export const vmImport = defineOperation({
 
 export const poolImportVm = defineOperation({
   name: "pool.importVm",
-  summary: "Imports an XVA file as a new VM. Returns the path of the upload.",
+  summary: "Import an XVA file as a new VM. Returns the path of the upload.",
   params: Type.Object({
     id: idOf("a pool"),
     sr: Type.Optional(idOf("an SR; default: the default SR of the pool")),
@@ -132,7 +136,7 @@ export const poolImportVm = defineOperation({
     isTransfer: true,
     status: 201,
     exposure: "confirm",
-    summary: "Imports an XVA file as a new VM",
+    summary: "Import an XVA file as a new VM.",
   },
   handler: ({ id, sr }, context) => {
     const pool = context.objects.get(id, "pool");

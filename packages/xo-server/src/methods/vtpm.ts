@@ -4,7 +4,7 @@ import { idOf, idOfMade, onId } from "./on-object.js";
 
 export const vtpmCreate = defineOperation({
   name: "vtpm.create",
-  summary: "Creates a virtual TPM (VTPM) of a halted VM and returns its id.",
+  summary: "Create a virtual TPM (VTPM) of a halted VM and return its id.",
   params: Type.Object({ id: idOf("a VM") }),
   result: Type.String(),
   permission: onId("administrate:create-vtpm", "VM"),
@@ -18,7 +18,7 @@ export const vtpmCreate = defineOperation({
 
 export const vtpmDestroy = defineOperation({
   name: "vtpm.destroy",
-  summary: "Deletes the virtual TPM (VTPM) of a halted VM, with its secrets.",
+  summary: "Delete the virtual TPM (VTPM) of a halted VM, with its secrets.",
   params: Type.Object({ id: idOf("a VTPM") }),
   result: Type.Boolean(),
   permission: onId("administrate:delete", "VTPM"),

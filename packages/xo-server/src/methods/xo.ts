@@ -15,15 +15,17 @@ export interface XoMethodsOptions {
 export const xoGetAllObjects = defineOperation({
   name: "xo.getAllObjects",
   summary:
-    "Returns all objects that match, by id. Afterwards the client gets notifications `all` {type: enter | exit, items}. For parts of a list: query.page, query.open.",
+    "Return all matching objects, by id, and subscribe the client to notifications `all` {type: enter | exit, items}. For parts of a list see query.page and query.open.",
   params: Type.Object({
     filter: Type.Optional(
       Type.Union([Type.String({ maxLength: 16_384 }), Type.Object({})], {
         description:
-          "A filter such as `power_state:running`, or a pattern such as {type: VM}.",
+          "Filter expression such as `power_state:running`, or pattern such as {type: VM}.",
       }),
     ),
-    limit: Type.Optional(Type.Number({ minimum: 0 })),
+    limit: Type.Optional(
+      Type.Number({ minimum: 0, description: "Maximum number of objects." }),
+    ),
     ndjson: Type.Optional(
       Type.Boolean({
         description:
@@ -65,7 +67,7 @@ export const xoGetAllObjects = defineOperation({
 export const allSubscribe = defineOperation({
   name: "all.subscribe",
   summary:
-    "Subscribes to notifications `all` {type: enter | exit, items} of changes of objects. Clients that list all objects (xo.getAllObjects) are subscribed automatically, and those that call nothing within 1 s after they have signed in.",
+    "Subscribe to notifications `all` {type: enter | exit, items} of changed objects. Clients that call xo.getAllObjects, or nothing within 1 s after signing in, are subscribed automatically.",
   params: Type.Object({}),
   result: Type.Boolean(),
   permission: "viewer",
@@ -78,7 +80,7 @@ export const allSubscribe = defineOperation({
 export const allUnsubscribe = defineOperation({
   name: "all.unsubscribe",
   summary:
-    "Unsubscribes from notifications `all`, also after signing in. Returns false if there was no subscription.",
+    "Unsubscribe from notifications `all`, including the automatic subscription. Returns false without a subscription.",
   params: Type.Object({}),
   result: Type.Boolean(),
   permission: "guest",

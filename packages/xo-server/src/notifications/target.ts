@@ -1,7 +1,9 @@
 import { Type, type Static } from "typebox";
 
 const closed = { additionalProperties: false } as const;
-const id = Type.Optional(Type.String({ maxLength: 64 }));
+const id = Type.Optional(
+  Type.String({ maxLength: 64, description: "Id of the target in its rule." }),
+);
 const url = Type.String({ pattern: "^https?://[^\\s@]+$", maxLength: 2_048 });
 const header = Type.String({ maxLength: 2_048, pattern: "^[\\x20-\\x7e]*$" });
 
@@ -11,7 +13,11 @@ const Mail = Type.Object(
     kind: Type.Literal("e-mail"),
     addresses: Type.Array(
       Type.String({ pattern: '^[^\\s@<>,;"]+@[^\\s@<>,;"]+$', maxLength: 254 }),
-      { minItems: 1, maxItems: 50 },
+      {
+        minItems: 1,
+        maxItems: 50,
+        description: "E-mail addresses of the recipients.",
+      },
     ),
   },
   closed,
@@ -40,9 +46,17 @@ export const TargetInput = Type.Union([
         Type.Record(Type.String({ pattern: "^[A-Za-z0-9-]{1,64}$" }), header, {
           maxProperties: 16,
           ...closed,
+          description: "Headers of the request, by name; never returned.",
         }),
       ),
-      secret: Type.Optional(Type.String({ minLength: 1, maxLength: 256 })),
+      secret: Type.Optional(
+        Type.String({
+          minLength: 1,
+          maxLength: 256,
+          description:
+            "Key that signs the messages (HMAC-SHA256); never returned.",
+        }),
+      ),
     },
     closed,
   ),
@@ -64,7 +78,8 @@ export const TargetInput = Type.Union([
                 Type.String({
                   pattern: "^[\\x21-\\x7e]*$",
                   maxLength: 256,
-                  description: "Access token of ntfy; empty: none.",
+                  description:
+                    "Access token of ntfy; an empty string removes it.",
                 }),
               ),
             }

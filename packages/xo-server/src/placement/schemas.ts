@@ -247,7 +247,11 @@ export const ChangeInput = Type.Union([
       restart: optional(
         Type.Object({
           priority: Type.Enum(["restart", "best-effort"]),
-          order: Type.Number({ minimum: 0 }),
+          order: Type.Number({
+            minimum: 0,
+            description:
+              "XAPI's start order of the VM; those with a lower one are started first.",
+          }),
           delay: Type.Number({ minimum: 0 }),
         }),
       ),

@@ -2,7 +2,7 @@ import { Type, type Static } from "typebox";
 
 const timeOfDay = Type.String({
   pattern: "^([01]\\d|2[0-3]):[0-5]\\d$",
-  description: "Such as 22:00.",
+  description: "Time of the day, such as 22:00.",
 });
 
 /** The names of cron, in the order of its numbers. */
@@ -38,21 +38,22 @@ export const WindowsShape = Type.Object(
       {
         maxItems: 32,
         description:
-          "Times of the day; 22:00 to 06:00 spans midnight, equal times mean the whole day. Empty: at any time.",
+          "Times of the day, such as 22:00 to 06:00; equal times mean the whole day. Empty: at any time.",
       },
     ),
     timezone: Type.Optional(
       Type.String({
         minLength: 1,
         maxLength: 64,
-        description: "IANA name; default: that of the server.",
+        description:
+          "Time zone (IANA name), such as Europe/Paris. Default: that of the server.",
       }),
     ),
   },
   {
     additionalProperties: false,
     description:
-      "Maintenance windows: a step that would not end within a window is not started; between windows the run is suspended.",
+      "Maintenance windows. A step that would not end within a window is not started; between windows the run is suspended. Default: at any time.",
   },
 );
 

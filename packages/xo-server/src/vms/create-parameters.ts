@@ -2,43 +2,74 @@ import { Type, type Static } from "typebox";
 import { byteSize as size } from "./byte-size.js";
 import { settingParameters } from "./vm-parameters.js";
 
-const optionalId = Type.Optional(Type.String({ minLength: 1 }));
+const optionalId = (description: string) =>
+  Type.Optional(Type.String({ minLength: 1, description }));
 const open = { additionalProperties: true };
 const position = Type.Optional(
-  Type.Union([
-    Type.String({ minLength: 1, maxLength: 8 }),
-    Type.Integer({ minimum: 0, maximum: 255 }),
-  ]),
+  Type.Union(
+    [
+      Type.String({ minLength: 1, maxLength: 8 }),
+      Type.Integer({ minimum: 0, maximum: 255 }),
+    ],
+    { description: "Position in the VM or template." },
+  ),
 );
 
 const disk = Type.Object(
   {
     userdevice: position,
-    destroy: Type.Optional(Type.Boolean()),
-    name_label: Type.Optional(Type.String()),
-    name_description: Type.Optional(Type.String()),
+    destroy: Type.Optional(
+      Type.Boolean({
+        description: "Whether the disk of the template is removed.",
+      }),
+    ),
+    name_label: Type.Optional(
+      Type.String({ description: "Name of the disk." }),
+    ),
+    name_description: Type.Optional(
+      Type.String({ description: "Description of the disk." }),
+    ),
     size: Type.Optional(size),
-    SR: optionalId,
-    $SR: optionalId,
-    sr: optionalId,
+    SR: optionalId("Id of the SR of the disk."),
+    $SR: optionalId("Same as SR."),
+    sr: optionalId("Same as SR."),
   },
   {
     ...open,
     description:
-      "With `userdevice`, changes the disk of the template at this position: name, SR, size, or (`destroy`) removes it. Without, adds a disk.",
+      "With `userdevice`: changes of the disk of the template at this position (name, SR, size), or its removal (`destroy`). Without: a disk to add.",
   },
 );
 
 const addresses = Type.Optional(
-  Type.Array(Type.String({ maxLength: 64 }), { maxItems: 256 }),
+  Type.Array(Type.String({ maxLength: 64 }), {
+    maxItems: 256,
+    description: "Addresses that the VM may use, in the locking mode `locked`.",
+  }),
 );
 const vif = Type.Object(
   {
-    network: optionalId,
-    mac: Type.Optional(Type.String({ maxLength: 32 })),
+    network: optionalId("Id of the network."),
+    mac: Type.Optional(
+      Type.String({
+        maxLength: 32,
+        description: "MAC address. Default: a random unused address.",
+      }),
+    ),
     device: position,
-    destroy: Type.Optional(Type.Boolean()),
-    mtu: Type.Optional(Type.Integer({ minimum: 68, maximum: 65535 })),
+    destroy: Type.Optional(
+      Type.Boolean({
+        description: "Whether the VIF of the template is removed.",
+      }),
+    ),
+    mtu: Type.Optional(
+      Type.Integer({
+        minimum: 68,
+        maximum: 65535,
+        description:
+          "Maximum transmission unit (MTU), in bytes. Default: that of the network.",
+      }),
+    ),
     allowedIpv4Addresses: addresses,
     allowedIpv6Addresses: addresses,
     ipv4_allowed: addresses,
@@ -48,9 +79,12 @@ const vif = Type.Object(
 );
 export type VifInput = Static<typeof vif>;
 
-const config = Type.Optional(
-  Type.Union([Type.String({ maxLength: 2 ** 22 }), Type.Null()]),
-);
+const config = (description: string) =>
+  Type.Optional(
+    Type.Union([Type.String({ maxLength: 2 ** 22 }), Type.Null()], {
+      description,
+    }),
+  );
 
 /** Unknown parameters are accepted: Terraform, the page and scripts of Xen Orchestra send more than is used. */
 export const createParameters = Type.Object(
@@ -59,7 +93,7 @@ export const createParameters = Type.Object(
     name_label: Type.String({ description: "Name of the new VM." }),
     template: Type.String({
       minLength: 1,
-      description: "Id; of a default template also its uuid.",
+      description: "Id of the template; of a default template also its UUID.",
     }),
     pool: Type.Optional(
       Type.String({ minLength: 1, description: "Id of the template's pool." }),
@@ -67,44 +101,82 @@ export const createParameters = Type.Object(
     clone: Type.Optional(
       Type.Boolean({
         description:
-          "Shares the template's data where the storage can (default), or copies all of it.",
+          "true: fast clone, which shares data with the template if the storage supports it; false: full copy. Default: true.",
       }),
     ),
-    bootAfterCreate: Type.Optional(Type.Boolean()),
-    VDIs: Type.Optional(Type.Array(disk, { maxItems: 255 })),
-    existingDisks: Type.Optional(Type.Record(Type.String(), disk)),
+    bootAfterCreate: Type.Optional(
+      Type.Boolean({
+        description:
+          "Whether the VM is started after it was created. Default: false.",
+      }),
+    ),
+    VDIs: Type.Optional(
+      Type.Array(disk, {
+        maxItems: 255,
+        description: "Disks to add to those of the template, or to change.",
+      }),
+    ),
+    existingDisks: Type.Optional(
+      Type.Record(Type.String(), disk, {
+        description: "Changes of the disks of the template, by their position.",
+      }),
+    ),
     VIFs: Type.Optional(
       Type.Array(vif, {
         maxItems: 64,
-        description: "Replace the VIFs of the template.",
+        description: "VIFs of the VM, which replace those of the template.",
       }),
     ),
     keepVIFs: Type.Optional(
       Type.Boolean({
         description:
-          "VIFs are added to the template's, or replace the one with the same `device`.",
+          "Keeps the VIFs of the template: `VIFs` are added, or replace the one with the same `device`.",
       }),
     ),
     installation: Type.Optional(
-      Type.Object({
-        method: Type.Enum(["cdrom", "cd", "network"]),
-        repository: Type.Optional(
-          Type.String({
-            description: 'Id of an ISO image, a URL, or "pxe".',
+      Type.Object(
+        {
+          method: Type.Enum(["cdrom", "cd", "network"], {
+            description:
+              "cdrom: from an ISO image; network: by PXE or from a URL. cd is the same as cdrom.",
           }),
-        ),
+          repository: Type.Optional(
+            Type.String({
+              description: 'Id of an ISO image, a URL, or "pxe".',
+            }),
+          ),
+        },
+        { description: "Where the guest is installed from." },
+      ),
+    ),
+    cloudConfig: config("User data for cloud-init."),
+    networkConfig: config("Network configuration for cloud-init."),
+    destroyCloudConfigVdiAfterBoot: Type.Optional(
+      Type.Boolean({
+        description:
+          "Whether the config drive is deleted after the first start. Requires bootAfterCreate.",
       }),
     ),
-    cloudConfig: config,
-    networkConfig: config,
-    destroyCloudConfigVdiAfterBoot: Type.Optional(Type.Boolean()),
-    copyHostBiosStrings: Type.Optional(Type.Boolean()),
-    createVtpm: Type.Optional(Type.Boolean()),
-    vgpuType: optionalId,
-    gpuGroup: optionalId,
-    pv_args: Type.Optional(Type.String()),
-    coreOs: Type.Optional(Type.Boolean()),
-    acls: Type.Optional(Type.Array(Type.Object({}, open), { maxItems: 1_000 })),
+    copyHostBiosStrings: Type.Optional(
+      Type.Boolean({
+        description: "Whether the VM gets the BIOS strings of its host.",
+      }),
+    ),
+    createVtpm: Type.Optional(
+      Type.Boolean({ description: "Whether a virtual TPM (VTPM) is created." }),
+    ),
+    vgpuType: optionalId("Id of the type of a vGPU to create."),
+    gpuGroup: optionalId("Id of the GPU group of the vGPU."),
+    pv_args: Type.Optional(Type.String({ description: "Same as PV_args." })),
+    coreOs: Type.Optional(
+      Type.Boolean({ description: "Accepted and ignored." }),
+    ),
+    acls: Type.Optional(
+      Type.Array(Type.Object({}, open), {
+        maxItems: 1_000,
+        description: "Accepted and ignored.",
+      }),
+    ),
   },
   open,
 );

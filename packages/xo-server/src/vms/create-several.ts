@@ -31,9 +31,16 @@ export const createManyParameters = Type.Object(
       Type.Array(Type.String({ minLength: 1 }), {
         minItems: 1,
         maxItems: MOST,
+        description: "Names of the VMs, instead of name_label and count.",
       }),
     ),
-    count: Type.Optional(Type.Integer({ minimum: 1, maximum: MOST })),
+    count: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: MOST,
+        description: "Number of VMs. Default: the number of names.",
+      }),
+    ),
     firstIndex: Type.Optional(
       Type.Integer({ minimum: 0, description: "Default: 1." }),
     ),
@@ -41,7 +48,7 @@ export const createManyParameters = Type.Object(
   {
     additionalProperties: true,
     description:
-      "As of vm.create. `{name}` and `{index}` in configurations, descriptions, names of disks and addresses are replaced by those of each VM.",
+      "Parameters of vm.create. `{name}` and `{index}` in configurations, descriptions, names of disks and addresses are replaced with those of each VM.",
   },
 );
 export type CreateManyParameters = Static<typeof createManyParameters>;

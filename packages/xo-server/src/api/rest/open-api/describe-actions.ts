@@ -57,7 +57,7 @@ function describeTasks(
   const example = { ...task, href: toHref("tasks", exampleTask) };
   return {
     operationId,
-    summary: "List tasks, newest first, with their status and result",
+    summary: "List tasks, newest first, with their status and result.",
     tags: [tag],
     "x-mcp-exposure": "allow",
     parameters: [...parameters, ...listParameters],
@@ -75,7 +75,7 @@ function describeTasksOf(name: string, operationId: string): [string, Json] {
 
 const getTask: Json = {
   operationId: "GetTask",
-  summary: "Get a task by its id",
+  summary: "Return a task.",
   tags: ["tasks"],
   "x-mcp-exposure": "allow",
   parameters: [
@@ -106,8 +106,11 @@ function describeTags({ name, operationIds }: Collection): [string, Json] {
   return [
     `/${name}/{id}/tags/{tag}`,
     {
-      put: describe(`Put${noun}Tag`, "Add a tag"),
-      delete: describe(`Delete${noun}Tag`, "Remove a tag"),
+      put: describe(`Put${noun}Tag`, `Add a tag to one object of ${name}.`),
+      delete: describe(
+        `Delete${noun}Tag`,
+        `Remove a tag from one object of ${name}.`,
+      ),
     },
   ];
 }

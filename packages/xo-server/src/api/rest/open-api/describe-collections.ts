@@ -35,7 +35,7 @@ function describe(collection: Collection): [string, Json][] {
 function describeList({ name, type, operationIds, example }: Collection): Json {
   return {
     operationId: operationIds.list,
-    summary: `List ${type === "message" ? name : `${type} objects`} of all pools`,
+    summary: `List ${type === "message" ? name : `${type} objects`} of all pools.`,
     tags: [name],
     "x-mcp-exposure": "allow",
     parameters: listParameters,
@@ -49,7 +49,7 @@ function describeList({ name, type, operationIds, example }: Collection): Json {
 function describeGet({ name, type, operationIds, example }: Collection): Json {
   return {
     operationId: operationIds.get,
-    summary: `Get one ${name === "alarms" ? "alarm" : type} by its id`,
+    summary: `Return one object of the type ${name === "alarms" ? "alarm" : type}.`,
     tags: [name],
     "x-mcp-exposure": "allow",
     parameters: [pathParameter("id")],
@@ -74,7 +74,7 @@ function describeSub(collection: Collection, sub: SubCollection): Json {
       sub === "messages"
         ? operationIds.messages
         : `${operationIds.get}${subNames[sub]}`,
-    summary: `List the ${sub} of one ${type}`,
+    summary: `List the ${sub} of one ${type}.`,
     tags: [name],
     "x-mcp-exposure": "allow",
     parameters: [pathParameter("id"), ...listParameters],

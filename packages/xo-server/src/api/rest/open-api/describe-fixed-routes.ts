@@ -16,7 +16,7 @@ export function describeFixedRoutes(): ReadonlyMap<string, Json> {
       {
         get: describePublic(
           "Ping",
-          "Check that the server is running",
+          "Check that the server is running.",
           "allow",
           ping,
         ),
@@ -27,7 +27,7 @@ export function describeFixedRoutes(): ReadonlyMap<string, Json> {
       {
         get: describePublic(
           "GetMcpStatus",
-          "Check whether MCP clients are enabled",
+          "Check whether MCP clients are enabled.",
           "deny",
           mcp,
         ),
@@ -38,7 +38,7 @@ export function describeFixedRoutes(): ReadonlyMap<string, Json> {
       {
         get: describePublic(
           "GetGuiRoutes",
-          "Get the paths of the user interfaces",
+          "Return the paths of the user interfaces.",
           "allow",
           pages,
         ),
@@ -49,7 +49,7 @@ export function describeFixedRoutes(): ReadonlyMap<string, Json> {
       {
         get: describePublic(
           "swaggerSpec",
-          "Get this OpenAPI document",
+          "Return this OpenAPI document.",
           "deny",
           {},
         ),
@@ -94,7 +94,7 @@ const text = { type: "string" } as const;
 
 const login: Json = {
   operationId: "Login",
-  summary: "Sign in with a user name and password; sets a token cookie",
+  summary: "Sign in with a user name and password, and set a token cookie.",
   tags: ["server"],
   "x-mcp-exposure": "deny",
   security: [],
@@ -110,7 +110,7 @@ const login: Json = {
 
 const logout: Json = {
   operationId: "Logout",
-  summary: "Sign out: delete the token of the request and its cookie",
+  summary: "Sign out: delete the token of the request and its cookie.",
   tags: ["server"],
   "x-mcp-exposure": "deny",
   responses: { ...success(204), ...failures([400, 401]) },
@@ -118,7 +118,7 @@ const logout: Json = {
 
 const openEvents: Json = {
   operationId: "OpenSseConnection",
-  summary: "Open a stream of changes (server-sent events)",
+  summary: "Open a stream of changes (server-sent events).",
   tags: ["events"],
   // The response does not end: not usable by an MCP client.
   "x-mcp-exposure": "deny",
@@ -130,7 +130,7 @@ const openEvents: Json = {
 
 const addSubscription: Json = {
   operationId: "AddSubscription",
-  summary: "Subscribe an event stream to the objects of one type",
+  summary: "Subscribe an event stream to the objects of one type.",
   tags: ["events"],
   "x-mcp-exposure": "deny",
   parameters: [pathParameter("id")],
@@ -155,7 +155,7 @@ const addSubscription: Json = {
 
 const removeSubscription: Json = {
   operationId: "RemoveSubscription",
-  summary: "Unsubscribe an event stream from the objects of one type",
+  summary: "Unsubscribe an event stream from the objects of one type.",
   tags: ["events"],
   "x-mcp-exposure": "deny",
   parameters: [pathParameter("id"), pathParameter("subscriptionId")],
