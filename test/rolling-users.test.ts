@@ -74,7 +74,7 @@ async function startedBy(t: Test, begin: Begin, phase: Phase) {
 const phaseOf = (name: string) => phases.find((one) => one.name === name)!;
 const EVACUATED = phaseOf("a host is evacuated");
 const REBOOTED = phaseOf("a host is rebooted");
-const DELETED = /it is not continued: its user was deleted/;
+const DELETED = /it is not resumed: its user was deleted/;
 
 const LOSSES: readonly {
   readonly name: string;

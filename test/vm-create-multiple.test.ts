@@ -115,7 +115,7 @@ t.test("several VMs are created at once", async (t) => {
     pools[0]!.failNext("VM.provision", "SR_FULL", ["1", "0"]);
     const names = ["a", "b", "c"];
     const { error } = await api.call("vm.createMultiple", { ...order, names });
-    t.match(error, { message: "making VMs: 2 of 3 failed" });
+    t.match(error, { message: "creating VMs: 2 of 3 failed" });
     const { created, failures } = error!.data as {
       readonly created: readonly { readonly id: string }[];
       readonly failures: readonly object[];

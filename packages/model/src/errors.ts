@@ -158,7 +158,7 @@ export const errorTable = {
     507,
   ),
   BACKUP_REPOSITORY_KEY_WRONG: row(
-    "backup repository {repository} does not open: {reason}",
+    "backup repository {repository} cannot be opened: {reason}",
     422,
   ),
   BACKUP_REPOSITORY_OLDER: row(
@@ -174,7 +174,7 @@ export const errorTable = {
     422,
   ),
   BACKUP_REPOSITORY_CHANGED: row(
-    "backup repository {repository} was changed meanwhile: {reason}",
+    "backup repository {repository} was changed in the meantime: {reason}",
     409,
   ),
   BACKUP_REPOSITORY_DISABLED: row(
@@ -198,7 +198,7 @@ export const errorTable = {
   NO_SESSION: row("authentication required", 401),
   CREDENTIALS_INVALID: row("invalid credentials", 401, 3),
   SIGN_IN_THROTTLED: row(
-    "too many failed sign-in attempts: not verified, try again in {seconds} s",
+    "too many failed sign-in attempts: credentials were not checked, try again in {seconds} s",
     429,
   ),
   PROVIDER_UNAVAILABLE: row(

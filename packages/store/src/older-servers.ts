@@ -42,7 +42,7 @@ export async function checkOlderServers(
   );
   if (before.size > 0)
     logger.info(
-      `before the migration ${migration}: checking whether ${toText([...before.values()])} runs`,
+      `before the migration ${migration}: checking whether these servers are running: ${toText([...before.values()])}`,
     );
   for (;;) {
     const running = await readRunning(db, engine);

@@ -119,7 +119,7 @@ async function migrateStore(
         checkOlderServers(db, engine, { migration, timers, logger }),
       onNewer: (newer) =>
         logger.info(
-          `a newer version has migrated the database to ${newer}; this version works with it`,
+          `a newer version has migrated the database to ${newer}; this version is compatible with it`,
         ),
     }),
   );

@@ -91,7 +91,7 @@ t.test(
     );
     const store = await open();
     t.same(lines, [
-      "a newer version has migrated the database to 900-nicknames; this version works with it",
+      "a newer version has migrated the database to 900-nicknames; this version is compatible with it",
     ]);
     await store.users.create({ name: "ada", password: "p" });
     await store.close();

@@ -62,7 +62,7 @@ export async function callActing(
       throw new XoError("RESULT_UNKNOWN", { method, reason }, error);
     }
     logger.info(
-      `${label}: the answer to ${method} was lost, the pool shows its result`,
+      `${label}: the response to ${method} was lost, its result was found in the pool`,
     );
     return found.value;
   }

@@ -52,7 +52,7 @@ export async function startTask(
     const ref = await search(parts, marks, found);
     if (ref === undefined) throw error;
     parts.logger.info(
-      `${parts.label}: the answer to Async.${method} was lost, its task was found`,
+      `${parts.label}: the response to Async.${method} was lost, its XAPI task was found`,
     );
     return ref;
   } finally {

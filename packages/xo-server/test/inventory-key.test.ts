@@ -47,7 +47,7 @@ t.test("an invalid key is reported without its value, and kept", async (t) => {
   const path = join(t.testdir({ key: "hunter2" }), "key");
   chmodSync(path, 0o600);
   t.equal(await readInventoryKey({ path, env, logger }), undefined);
-  t.match(warnings, [/is not 64 hexadecimal digits: pools are not remembered/]);
+  t.match(warnings, [/is not 64 hexadecimal digits: pools are not persisted/]);
   t.equal(readFileSync(path, "utf8"), "hunter2");
   const input = { XO_INVENTORY_KEY: "hunter2" };
   t.equal(await readInventoryKey({ path, env: input, logger }), undefined);
@@ -59,11 +59,11 @@ t.test("a key that others can read is used, with a warning", async (t) => {
   writeFileSync(path, "ab".repeat(32));
   chmodSync(path, 0o644);
   t.equal((await readInventoryKey({ path, env, logger }))!.length, 32);
-  t.match(warnings, [/can be read by others: chmod 600/]);
+  t.match(warnings, [/can be read by other users: chmod 600/]);
 });
 
 t.test("without a usable key, nothing is cached", async (t) => {
   const path = join(t.testdir({ file: "" }), "file", "key");
   t.equal(await readInventoryKey({ path, env, logger }), undefined);
-  t.match(warnings, [/no key, pools are not remembered: ENOTDIR/]);
+  t.match(warnings, [/no key, pools are not persisted: ENOTDIR/]);
 });

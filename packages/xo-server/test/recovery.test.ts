@@ -287,7 +287,7 @@ t.test(
           ? { status: "success" }
           : {
               status: "interrupted",
-              result: { message: /what it did could not be read/ },
+              result: { message: /its steps could not be read/ },
             },
       );
       t.same(pool.asked, ["VM.start"]);

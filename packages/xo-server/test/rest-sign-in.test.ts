@@ -213,7 +213,7 @@ t.test(
       t.equal(answer.headers.get("www-authenticate"), null);
       t.match(await answer.json(), {
         error:
-          "too many failed sign-in attempts: not verified, try again in 2 s",
+          "too many failed sign-in attempts: credentials were not checked, try again in 2 s",
         data: { seconds: 2, retryAfterMs: 1_500 },
       });
     }

@@ -232,6 +232,6 @@ function callObserver(logger: Pick<Logger, "error">, call: () => void): void {
   try {
     call();
   } catch (error) {
-    logger.error("an observer of the catalog failed", { error });
+    logger.error("a listener of the catalog failed", { error });
   }
 }

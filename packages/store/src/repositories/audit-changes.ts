@@ -78,10 +78,15 @@ export class AuditChanges {
     } catch (error) {
       const { logger } = this.#context;
       if (this.#unwritten.length >= MAX_UNWRITTEN) {
-        logger.error("changed, but not in the audit log", { entry, error });
+        logger.error(
+          "an executed change could not be written to the audit log",
+          { entry, error },
+        );
         return false;
       }
-      logger.warn("an entry of the audit log is written later", { error });
+      logger.warn("an entry of the audit log could not be written yet", {
+        error,
+      });
       this.#unwritten.push({ entry, id });
       this.#retryLater();
       return false;

@@ -68,12 +68,15 @@ export class AuditMark {
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
       if (code !== "ENOENT")
-        logger.warn("the mark of the audit log cannot be read", { file, code });
+        logger.warn("the high-water mark of the audit log cannot be read", {
+          file,
+          code,
+        });
       return undefined;
     }
     const match = LINE.exec(text.trim());
     if (match !== null) return { seq: Number(match[1]), hash: match[2]! };
-    logger.warn("the mark of the audit log is damaged", { file });
+    logger.warn("the high-water mark of the audit log is damaged", { file });
     return undefined;
   }
 
@@ -106,7 +109,10 @@ export class AuditMark {
   warn(error: unknown): void {
     const { file, logger } = this.#options;
     const { code } = error as NodeJS.ErrnoException;
-    logger.warn("the mark of the audit log cannot be written", { file, code });
+    logger.warn("the high-water mark of the audit log cannot be written", {
+      file,
+      code,
+    });
   }
 
   /** Replaces the mark, also by a lower one. @throws errors of the file system */

@@ -95,13 +95,13 @@ export const ruleMembers = {
     minimum: 0,
     maximum: 86_400,
     description:
-      "Seconds that the condition must be met before the alarm is raised. Default of new statistics rules: 60; of others: 0.",
+      "Duration for which the condition must be met before the alarm is raised, in s. Default of new statistics rules: 60; of others: 0.",
   }),
   remindEverySeconds: Type.Integer({
     minimum: 0,
     maximum: 30 * 86_400,
     description:
-      "Interval of reminders for open alarms that are not acknowledged, in seconds; 0: none.",
+      "Interval of reminders of open alarms that are not acknowledged, in s; 0: none.",
   }),
   notifyOnClear: Type.Boolean({
     description: "Whether a notification is sent when an alarm is cleared.",

@@ -62,7 +62,7 @@ export class NoticeSender {
     const { store, logger } = this.#options;
     this.#isOurs = true;
     await store.alarmNotices.releaseInterrupted().catch((error: unknown) => {
-      logger.warn("alarm notices could not be read", { error });
+      logger.warn("alarm notifications could not be read", { error });
     });
     this.wake();
   }
@@ -127,7 +127,7 @@ export class NoticeSender {
       await store.alarmNotices.prune(MAX_QUEUED);
       next = await store.alarmNotices.nextAt();
     } catch (error) {
-      logger.warn("alarm notices could not be read", { error });
+      logger.warn("alarm notifications could not be read", { error });
     }
     this.#sleep(next);
   }
@@ -160,7 +160,7 @@ export class NoticeSender {
     } catch (error) {
       const pause = RETRY_DELAYS_MS[attempts - 1];
       const text = errorText(error);
-      this.#options.logger.warn("an alarm notice could not be sent", {
+      this.#options.logger.warn("an alarm notification could not be sent", {
         rule: rule?.name,
         error: text,
       });

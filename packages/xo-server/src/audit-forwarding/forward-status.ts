@@ -10,11 +10,13 @@ export const ForwardStatus = Type.Object({
   pending: Type.Integer({
     description: "Number of entries that have not been forwarded.",
   }),
-  lagMs: Type.Integer({ description: "Age of the oldest of them, in ms." }),
+  lagMs: Type.Integer({
+    description: "Age of the oldest entry that has not been forwarded, in ms.",
+  }),
   sent: Type.Integer({ description: "Entries forwarded since the start." }),
   failures: Type.Integer({ description: "Failed attempts since the start." }),
   lastSentAt: Type.Optional(
-    Type.Number({ description: "Ms since the epoch." }),
+    Type.Number({ description: "Time, in ms since the epoch." }),
   ),
   error: Type.Optional(
     Type.String({ description: "Reason of the last failed attempt." }),

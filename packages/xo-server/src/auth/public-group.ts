@@ -5,7 +5,9 @@ import { Type, type Static } from "typebox";
 export const PublicGroup = Type.Object({
   id: Type.String(),
   name: Type.String(),
-  users: Type.Array(Type.String(), { description: "Ids." }),
+  users: Type.Array(Type.String(), {
+    description: "Ids of the users of the group.",
+  }),
   provider: Type.Optional(
     Type.String({
       description: "Identity provider that manages its members, such as ldap.",

@@ -5,8 +5,8 @@ import { Type, type Static } from "typebox";
 export const PublicToken = Type.Object({
   id: Type.String(),
   user_id: Type.String(),
-  created_at: Type.Integer({ description: "Milliseconds since the epoch." }),
-  expiration: Type.Integer({ description: "Milliseconds since the epoch." }),
+  created_at: Type.Integer({ description: "Time, in ms since the epoch." }),
+  expiration: Type.Integer({ description: "Time, in ms since the epoch." }),
   description: Type.Optional(Type.String()),
   client: Type.Optional(Type.Object({ id: Type.String() })),
   last_use: Type.Optional(

@@ -9,8 +9,10 @@ export const PublicUser = Type.Object({
   /** Same as `name`: Xen Orchestra has `email` in JSON-RPC and `name` in REST. */
   email: Type.String(),
   name: Type.String(),
-  permission: Type.String({ description: "admin or none" }),
-  groups: Type.Array(Type.String(), { description: "Ids." }),
+  permission: Type.String({ description: "admin or none." }),
+  groups: Type.Array(Type.String(), {
+    description: "Ids of the groups of the user.",
+  }),
   preferences: Type.Record(Type.String(), Type.Unknown()),
   hasPassword: Type.Boolean({
     description: "Whether the user has a local password.",

@@ -17,19 +17,19 @@ export const policyMembers = {
       "performance: relieve overloaded hosts. consolidate: also evacuate hosts that are not needed.",
   }),
   cpuHigh: share(
-    "Share of a host's cores in use. Above it the host is overloaded.",
+    "Share of a host's cores in use above which the host is overloaded.",
   ),
   cpuLow: share(
-    "Share of a host's cores in use. An overloaded host is relieved until it is below; no host is filled beyond it.",
+    "Share of a host's cores in use below which an overloaded host counts as relieved; no VMs are migrated to a host that would exceed it.",
   ),
   memoryHigh: share(
-    "Share of a host's memory in use. Above it the host is overloaded.",
+    "Share of a host's memory in use above which the host is overloaded.",
   ),
   migrationCost: Type.Number({
     minimum: 0,
     maximum: 1,
     description:
-      "Minimum gain of a migration per GiB of the VM's memory. Gain: decrease of the sum of squared shares in use, over all hosts.",
+      "Minimum gain of a migration for each GiB of the VM's memory. The gain is the decrease of the sum, over all hosts, of the squared shares of CPU and memory in use.",
   }),
   maxMigrationsPerRun: Type.Integer({
     minimum: 1,
@@ -41,14 +41,17 @@ export const policyMembers = {
     maximum: 16,
     description: "Maximum number of concurrent migrations.",
   }),
-  intervalSeconds: seconds(10, "Interval between two evaluations of the pool."),
+  intervalSeconds: seconds(
+    10,
+    "Interval between two evaluations of the pool, in s.",
+  ),
   coolDownSeconds: seconds(
     0,
-    "Time during which a migrated VM is not migrated again.",
+    "Time during which a migrated VM is not migrated again, in s.",
   ),
   holdSeconds: seconds(
     0,
-    "Time that an imbalance must last before migrations start.",
+    "Duration of an imbalance after which migrations start, in s.",
   ),
   excludedTags: Type.Array(Type.String({ minLength: 1, maxLength: 1024 }), {
     maxItems: 64,

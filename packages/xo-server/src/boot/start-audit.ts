@@ -17,7 +17,7 @@ export async function startAudit(
     const count = await store.auditChanges.endInterrupted(owner);
     if (count > 0)
       logger.warn(
-        `${count} changes were under way when the server ended; the audit log has them with the outcome "unknown"`,
+        `${count} changes were in progress when the server ended; the audit log records them with the outcome "unknown"`,
       );
   } catch (error) {
     // Their rows stay for the next start.

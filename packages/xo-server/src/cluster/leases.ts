@@ -375,7 +375,7 @@ export class Leases {
     const { lease } = entry;
     if (lease === undefined || entry.mayMove?.() === false) return false;
     this.#lose(entry);
-    logger.info(`${entry.subject} moves to server ${to}`);
+    logger.info(`the lease of ${entry.subject} is handed over to server ${to}`);
     const { instance } = self;
     await store.transfer(lease.fence, { instance, to }, leaseMs);
     return true;

@@ -164,7 +164,7 @@ export class Membership {
     if (all.some(({ name }) => name === self.name)) {
       if (this.#running.length > 0)
         logger.error(
-          `another process of server ${self.name} has started: this one acts no more, stop it`,
+          `another process of server ${self.name} has started: this one has lost all leases; stop it`,
         );
       this.#running = [];
     } else if ((await store.join(self, 0)) === undefined)

@@ -16,7 +16,7 @@ interface Options {
 }
 
 const AFTER_HELP = `
-Nothing is changed; the server may run meanwhile. Exit codes: 0 all is well, 1 errors,
+Nothing is changed; the server may be running. Exit codes: 0 all is well, 1 errors,
 2 warnings only.`;
 
 /** `xo-server doctor` */

@@ -10,7 +10,7 @@ export const AuthConfig = section("Local users, and sessions of all users.", {
     minimum: 1,
     maximum: 256,
     description:
-      "Minimum number of characters of new passwords; existing ones stay valid. Not applied in the demo.",
+      "Minimum number of characters of new passwords; existing passwords remain valid. Not applied in the demo.",
   }),
   requireSecondFactor: Type.Enum(["none", "administrators", "all"] as const, {
     default: "none",
@@ -22,12 +22,12 @@ export const AuthConfig = section("Local users, and sessions of all users.", {
     minimum: 0,
     maximum: 263_520,
     description:
-      "A session ends after this time without use, in minutes, at least 5; 0: no limit. Not applied to tokens of the API, nor where a browser remembers the sign-in.",
+      "A session ends after this time without use, in minutes, at least 5; 0: no limit. Does not apply to tokens of the API or to remembered sessions (Stay signed in).",
   }),
   sessionHours: hours(
     "A session ends after this time even if it is in use, in hours.",
   ),
   rememberedSessionHours: hours(
-    "The same where a browser remembers the sign-in, in hours; it remembers it after it was closed.",
+    "The same for remembered sessions (Stay signed in), which last beyond the end of the browser, in hours.",
   ),
 });

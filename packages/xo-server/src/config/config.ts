@@ -136,7 +136,7 @@ const Inventory = section("Mirror of the objects of all pools.", {
     minimum: 0,
     maximum: 10_000_000,
     description:
-      "Number of recent record changes kept for internal readers, 74 bytes each; 0: 1/1024 of the memory, 1 to 5 MiB.",
+      "Number of recent record changes that are kept for internal readers, 74 bytes each; 0: 1/1024 of the memory, 1 to 5 MiB.",
   }),
   parallelLists: count(
     4,
@@ -149,7 +149,7 @@ const Inventory = section("Mirror of the objects of all pools.", {
   persist: Type.Boolean({
     default: true,
     description:
-      "Keep an encrypted copy of all objects in dataDir, so that they are available at once after a restart.",
+      "Keep an encrypted copy of all objects in dataDir, so that they are available immediately after a restart.",
   }),
   checkpointMs: milliseconds(
     5_000,
@@ -174,7 +174,7 @@ const Stats = section("Metrics of hosts and VMs (RRDs).", {
   follow: Type.Boolean({
     default: true,
     description:
-      "Poll all hosts continuously, so that metrics are available at once and lists can be sorted by them. false: poll on demand.",
+      "Poll all hosts continuously, so that metrics are available immediately and lists can be sorted by them. false: poll on demand.",
   }),
   intervalMs: Type.Integer({
     default: 5_000,
@@ -257,7 +257,7 @@ const Xapi = section("Connections to pools (XAPI).", {
   ),
   probeTimeoutMs: milliseconds(
     DEFAULT_PROBE_TIMEOUT_MS,
-    "Timeout of this check, in ms; without an answer the other hosts of the pool are tried. With the defaults a silent coordinator is noticed after 13 s and given up after 18 s.",
+    "Timeout of this check, in ms; without an answer the other hosts of the pool are tried. With the defaults a silent coordinator is detected after 13 s and replaced after 18 s.",
   ),
   maxConcurrentCalls: count(
     8,

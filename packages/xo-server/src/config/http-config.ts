@@ -57,7 +57,7 @@ export const HttpConfig = section("Web page, API, /health and /metrics.", {
     default: "",
     pattern: "^(https?://[^\\s?#]+)?$",
     description:
-      "URL of the web page as users enter it, such as https://xo.example.net, for links in notices of alarms; empty: derived from oidc.redirectUrl or the name of the machine.",
+      "URL of the web page as users enter it, such as https://xo.example.net, for links in notifications; empty: derived from oidc.redirectUrl or the name of the machine.",
   }),
   trustedProxies: Type.Array(Type.String({ minLength: 2, maxLength: 64 }), {
     default: [],
@@ -88,7 +88,7 @@ export const HttpConfig = section("Web page, API, /health and /metrics.", {
   ),
   drainMs: count(
     3_000,
-    "With several servers (PostgreSQL): time between the signal to stop and the end of connections, in ms. Meanwhile /health answers 404, so that load balancers send clients to other servers; 0: none.",
+    "With several servers (PostgreSQL): time between the signal to stop and the end of connections, in ms. During this time /health responds 404, so that load balancers send clients to other servers. 0: none.",
     0,
   ),
   maxDepth: count(

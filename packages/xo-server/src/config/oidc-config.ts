@@ -30,7 +30,7 @@ export const OidcConfig = section("Sign-in by OpenID Connect.", {
   linkByName: Type.Boolean({
     default: false,
     description:
-      "At the first sign-in, link to an existing user of the same name. false: reject the sign-in.",
+      "At the first sign-in, link the account to an existing user with the same name. false: reject the sign-in.",
   }),
   timeoutMs: milliseconds(
     5_000,

@@ -17,7 +17,7 @@ export const TelemetryConfig = section(
       minimum: 0,
       maximum: 1,
       description:
-        "Part of the traces that are recorded, 0 to 1. A request whose traceparent is not sampled is never recorded.",
+        "Share of the traces that are recorded, from 0 to 1. A request whose traceparent is not sampled is never recorded.",
     }),
   },
 );

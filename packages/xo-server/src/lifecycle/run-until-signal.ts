@@ -51,7 +51,7 @@ export async function runUntilSignal(
     logger.info("Stopped");
     return code;
   }
-  logger.error(`Not stopped within ${limitMs} ms, ending anyway`);
+  logger.error(`Not stopped within ${limitMs} ms: exiting`);
   return ExitCode.stopTimeout;
 }
 

@@ -9,14 +9,14 @@ const id = Type.String({ minLength: 1, maxLength: 1024 });
 const Related = Type.Object({
   id: Type.String(),
   type: Type.String(),
-  name: Type.String({ description: "Name at that time." }),
+  name: Type.String({ description: "Name of the object at that time." }),
 });
 
 const Entry = Type.Object({
   seq: Type.Integer({
     description: "Sequence number, increases with each entry.",
   }),
-  time: Type.Integer({ description: "ms" }),
+  time: Type.Integer({ description: "Time, in ms since the epoch." }),
   kind: Type.Enum(activityKinds),
   objectId: Type.String(),
   type: Type.String(),

@@ -57,7 +57,7 @@ const PublicRule = Type.Object({
   }),
   others: Type.Integer({ description: "Deprecated: see omitted." }),
   problem: Type.Optional(
-    Type.String({ description: "Why the rule is not evaluated." }),
+    Type.String({ description: "Reason for which the rule is not evaluated." }),
   ),
   undelivered: Type.Array(
     Type.Object({
@@ -69,7 +69,7 @@ const PublicRule = Type.Object({
     }),
     {
       description:
-        "Notices that could not be sent; without nextAt no more attempts are made.",
+        "Notifications that could not be sent. Without nextAt no further attempts are made.",
     },
   ),
 });

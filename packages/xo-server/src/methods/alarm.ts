@@ -25,7 +25,7 @@ const PublicAlarm = Type.Object({
   name: Type.String(),
   value: Type.Optional(Type.Number()),
   text: Type.Optional(Type.String()),
-  raisedAt: Type.Integer({ description: "ms since the epoch" }),
+  raisedAt: Type.Integer({ description: "Time, in ms since the epoch." }),
   beganAt: Type.Integer({ description: "Deprecated: see raisedAt." }),
   endedAt: Type.Optional(Type.Integer()),
   acknowledgedAt: Type.Optional(Type.Integer()),

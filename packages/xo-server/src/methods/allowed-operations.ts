@@ -34,7 +34,7 @@ export const operationListAllowed = defineOperation({
     }),
   }),
   result: Type.Record(Type.String(), Type.Array(Type.String()), {
-    description: "Names of allowed operations by the id of the object.",
+    description: "Names of the allowed operations, by the id of the object.",
   }),
   permission: "viewer",
   async handler({ ids, operations }, context) {

@@ -8,7 +8,7 @@ import { defineOperation } from "./define-operation.js";
 const PublicRecord = Type.Object({
   id: Type.String({ description: "The record's hash." }),
   seq: Type.Number(),
-  time: Type.Number({ description: "ms" }),
+  time: Type.Number({ description: "Time, in ms since the epoch." }),
   event: Type.String(),
   subject: Type.Object({
     userId: Type.Optional(Type.String()),
@@ -95,7 +95,7 @@ export const auditCheckIntegrity = defineOperation({
   params: Type.Object({}),
   result: Type.Object({
     nValid: Type.Number(),
-    pruned: Type.Number({ description: "Deleted records." }),
+    pruned: Type.Number({ description: "Number of deleted records." }),
   }),
   permission: "admin",
   async handler(_params, { services }) {

@@ -22,14 +22,14 @@ const PublicArchive = Type.Object({
   id: Type.String(),
   type: Type.Literal("xo-vm-backup"),
   backupRepository: Type.String(),
-  timestamp: Type.Number({ description: "Milliseconds since the epoch." }),
+  timestamp: Type.Number({ description: "Time, in ms since the epoch." }),
   mode: Type.String(),
   jobId: Type.Optional(Type.String()),
   scheduleId: Type.Optional(Type.String()),
   vm: Type.Optional(Type.Object({}, { additionalProperties: true })),
   pool: Type.Optional(Type.Object({}, { additionalProperties: true })),
   disks: Type.Array(Type.Object({}, { additionalProperties: true })),
-  size: Type.Number({ description: "Of all disks, in bytes." }),
+  size: Type.Number({ description: "Size of all disks, in bytes." }),
   read: Type.Optional(
     Type.Number({
       description: "Data read from the pool for this backup, in bytes.",
@@ -47,7 +47,7 @@ const PublicArchive = Type.Object({
     ),
   ),
   allowed: Type.Array(Type.Enum(["restore", "download", "delete"]), {
-    description: "Operations that the caller may run on it.",
+    description: "Operations that the caller may run on the object.",
   }),
 });
 type PublicArchive = Static<typeof PublicArchive>;
@@ -219,7 +219,7 @@ export const backupArchiveGet = defineOperation({
 });
 
 const PublicInterface = Type.Object({
-  device: Type.String({ description: "Device number." }),
+  device: Type.String({ description: "Number of the device in the VM." }),
   mac: Type.String(),
   network: Type.Object(
     { uuid: Type.String(), name: Type.String() },

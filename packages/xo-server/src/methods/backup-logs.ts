@@ -166,10 +166,10 @@ const CoveredVm = Type.Object({
   name: Type.String(),
   jobs: Type.Array(Type.String()),
   lastBackup: Type.Optional(
-    Type.Number({ description: "Milliseconds since the epoch." }),
+    Type.Number({ description: "Time, in ms since the epoch." }),
   ),
   excluded: Type.Optional(
-    Type.String({ description: "Reason, if it is excluded." }),
+    Type.String({ description: "Reason for which the VM is excluded." }),
   ),
 });
 
@@ -186,7 +186,7 @@ export const backupCoverage = defineOperation({
       Type.Object({
         jobId: Type.String(),
         scheduleId: Type.String(),
-        at: Type.Number({ description: "Milliseconds since the epoch." }),
+        at: Type.Number({ description: "Time, in ms since the epoch." }),
       }),
     ),
   }),

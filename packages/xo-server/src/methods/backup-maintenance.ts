@@ -27,9 +27,9 @@ export const backupRepositoryVerify = defineOperation({
   result: Type.Object({
     checked: bytes("Data that was read"),
     backups: Type.Number(),
-    repaired: Type.Number({ description: "Files that were repaired." }),
+    repaired: Type.Number({ description: "Number of repaired files." }),
     findings: Type.Array(Type.Unknown(), {
-      description: "What is damaged and could not be repaired.",
+      description: "Damaged files that could not be repaired.",
     }),
   }),
   permission: "admin",

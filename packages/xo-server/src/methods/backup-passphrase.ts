@@ -63,7 +63,7 @@ export const backupRepositoryGetRecoverySheet = defineOperation({
   result: Type.Object({
     recoverySheet: Type.String({
       description:
-        "Sheet to print: it opens the repository without a passphrase.",
+        "Recovery sheet, to be printed: it opens the repository without a passphrase.",
     }),
   }),
   handler: async ({ id, password }, context) => {

@@ -56,7 +56,7 @@ const PublicRepository = Type.Object({
     Type.Object({
       code: Type.String(),
       message: Type.String(),
-      since: Type.Number({ description: "Milliseconds since the epoch." }),
+      since: Type.Number({ description: "Time, in ms since the epoch." }),
     }),
   ),
   benchmarks: Type.Array(
@@ -228,7 +228,8 @@ export const remoteCreate = defineOperation({
     ...PublicRepository.properties,
     recoverySheet: Type.Optional(
       Type.String({
-        description: "Sheet to print, and to keep in another place.",
+        description:
+          "Recovery sheet, to be printed and stored in another place.",
       }),
     ),
   }),

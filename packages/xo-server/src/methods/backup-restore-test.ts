@@ -51,7 +51,7 @@ export const backupNgCheckBackup = defineOperation({
     method: Type.Optional(
       Type.Enum(["tools", "script"], {
         description:
-          "What reported that the guest has booted: the guest tools, or a script of the guest.",
+          "Source of the report that the guest has booted: the guest tools, or a script of the guest.",
       }),
     ),
     bootMs: Type.Optional(
@@ -111,8 +111,8 @@ export const backupArchiveGetRestorePicture = defineOperation({
     "Return the screenshot of the console from the last restore test of a backup.",
   params: Type.Object({ id: archiveId }, { additionalProperties: false }),
   result: Type.Object({
-    time: Type.Number({ description: "Milliseconds since the epoch." }),
-    png: Type.String({ description: "PNG, base64." }),
+    time: Type.Number({ description: "Time, in ms since the epoch." }),
+    png: Type.String({ description: "PNG image, in Base64." }),
   }),
   permission: "user",
   rest: {

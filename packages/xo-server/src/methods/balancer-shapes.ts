@@ -5,13 +5,16 @@ import {
   policyMembers,
 } from "../balancer/policy.js";
 
-const time = Type.Integer({ description: "Milliseconds since the epoch." });
+const time = Type.Integer({ description: "Time, in ms since the epoch." });
 const optionalTime = Type.Optional(time);
 const count = Type.Optional(Type.Integer());
 
 const Policy = Type.Object({
   pool: Type.String(),
-  isSet: Type.Boolean({ description: "False: these are the defaults." }),
+  isSet: Type.Boolean({
+    description:
+      "Whether a policy is stored; false: the defaults are returned.",
+  }),
   ...policyMembers,
   ...oldPolicyMembers,
 });
@@ -40,7 +43,7 @@ const Overloaded = Type.Object(
   },
   {
     description:
-      "A host that stays overloaded; why its VMs with the highest demand stay.",
+      "A host that remains overloaded, with the reasons for which its VMs with the highest demand are not migrated.",
   },
 );
 
@@ -61,7 +64,7 @@ const Reason = Type.Object(
     ),
     overloaded: Type.Optional(Type.Array(Overloaded)),
   },
-  { description: "Why; docs/balancing.md lists the codes." },
+  { description: "Reason, with one of the codes of docs/balancing.md." },
 );
 
 const Standing = Type.Object({
@@ -76,14 +79,15 @@ const Standing = Type.Object({
   reason: Type.Optional(Reason),
   next: Type.Optional(
     Type.Integer({
-      description: "Time of the next evaluation, ms since the epoch.",
+      description: "Time of the next evaluation, in ms since the epoch.",
     }),
   ),
   elsewhere: Type.Boolean({
-    description: "Another server with the same database balances the pool.",
+    description:
+      "Whether another server with the same database balances the pool.",
   }),
   notice: Type.Optional(
-    Type.String({ description: "An administrator must act: the reason." }),
+    Type.String({ description: "Reason for which an administrator must act." }),
   ),
 });
 
@@ -146,7 +150,7 @@ const Run = Type.Object({
   stopped: Type.Optional(
     Type.String({
       description:
-        "Only of complete and dry runs: balanced, no-beneficial-migration or max-migrations: why the plan has no more migrations.",
+        "Reason for which the plan has no further migrations: balanced, no-beneficial-migration or max-migrations. Only of complete runs and dry runs.",
     }),
   ),
   moves: Type.Array(Move),
@@ -157,7 +161,7 @@ const Run = Type.Object({
   figuresPlanned: Figures,
   figuresAfter: Type.Optional({
     ...Figures,
-    description: "As planned; only of complete and dry runs.",
+    description: "Host figures as planned. Only of complete runs and dry runs.",
   }),
   figuresMeasured: Type.Optional(Figures),
   gain: Type.Optional(
@@ -167,7 +171,7 @@ const Run = Type.Object({
   ),
   gainPlanned: Type.Number({
     description:
-      "Planned decrease of the sum of squared shares in use, over all hosts; plus 1 for each evacuated host.",
+      "Planned decrease of the sum, over all hosts, of the squared shares of CPU and memory in use, plus 1 for each evacuated host.",
   }),
   emptied: Type.Array(Type.String()),
   reason: Failure,

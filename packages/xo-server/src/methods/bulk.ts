@@ -147,7 +147,7 @@ async function resumeBulk(
 ): Promise<BulkResult> {
   const { ids, states } = readBulkLog(interrupted.steps);
   if (ids.length !== kept.total)
-    throw new XoError("INTERRUPTED", { reason: "none had started" });
+    throw new XoError("INTERRUPTED", { reason: "no call had been started" });
   const { call, nameOf } = callerOf(kept, context);
   const run = (id: string, part: TaskContext, isLast = false) => {
     if (kept.hadSecrets)

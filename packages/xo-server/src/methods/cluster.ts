@@ -12,19 +12,22 @@ const lease = Type.Object({
     description: "Subject of the lease, such as a pool.",
   }),
   epoch: Type.Integer({
-    description: "Increases each time the lease is taken.",
+    description:
+      "Epoch of the lease, which increases each time the lease is acquired.",
   }),
-  takenAt: milliseconds("Ms since the epoch."),
-  expiresInMs: milliseconds("Unless it is renewed."),
+  takenAt: milliseconds("Time, in ms since the epoch."),
+  expiresInMs: milliseconds(
+    "Time at which the lease expires unless it is renewed, in ms since the epoch.",
+  ),
 });
 
 const server = Type.Object({
   name: Type.String(),
-  url: Type.String({ description: "Empty: not known." }),
+  url: Type.String({ description: "Empty if unknown." }),
   version: Type.String(),
-  startedAt: milliseconds("Ms since the epoch."),
+  startedAt: milliseconds("Time, in ms since the epoch."),
   seenAt: milliseconds("Last heartbeat, in ms since the epoch."),
-  silentMs: milliseconds("Time since the last heartbeat."),
+  silentMs: milliseconds("Time since the last heartbeat, in ms."),
   state: Type.Enum(["running", "leaving", "lost"]),
   leases: Type.Array(lease),
 });
@@ -100,11 +103,11 @@ export const clusterLeave = defineOperation({
       }),
     ),
     free: Type.Array(Type.String(), {
-      description: "Leases that no server has taken yet.",
+      description: "Leases that no server has acquired yet.",
     }),
     remaining: Type.Array(Type.String(), {
       description:
-        "Subjects whose work cannot be handed over now: they are handed over when it ends, or when the server stops.",
+        "Subjects of leases that cannot be handed over now: they are handed over when their work ends, or when the server stops.",
     }),
   }),
   permission: "admin",

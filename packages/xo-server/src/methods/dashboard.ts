@@ -27,11 +27,11 @@ const fleet = Type.Object({
   ),
   resourcesOverview: Type.Object({
     nCpus: Type.Number(),
-    memorySize: Type.Number({ description: "Bytes." }),
-    srSize: Type.Number({ description: "Bytes." }),
+    memorySize: Type.Number({ description: "In bytes." }),
+    srSize: Type.Number({ description: "In bytes." }),
   }),
   storageRepositories: Type.Object({
-    size: Type.Object({}, { description: "Bytes." }),
+    size: Type.Object({}, { description: "In bytes." }),
   }),
   backupRepositories: nothing,
   backups: nothing,

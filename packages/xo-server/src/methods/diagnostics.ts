@@ -37,10 +37,10 @@ export const diagnosticsWriteHeapSnapshot = defineOperation({
     "Write a heap snapshot to a file in the data folder of the server. The server does not respond during that time: 1 to 4 s for each 50 MB of heap. The file contains secrets.",
   params: Type.Object({}),
   result: Type.Object({
-    file: Type.String({ description: "Path on the machine of the server." }),
+    file: Type.String({ description: "Path of the file on the server." }),
     bytes: Type.Integer(),
     pauseMs: Type.Integer({
-      description: "How long the server did not respond, in ms.",
+      description: "Duration in which the server did not respond, in ms.",
     }),
   }),
   permission: "admin",

@@ -46,10 +46,12 @@ export const healthGetReport = defineOperation({
   ),
   result: Type.Unsafe<object>(
     Type.Object({
-      time: Type.Integer({ description: "Seconds since the epoch." }),
+      time: Type.Integer({ description: "Time, in s since the epoch." }),
       checks: Type.Array(check),
       complete: Type.Optional(
-        Type.Literal(false, { description: "A pool is still being loaded." }),
+        Type.Literal(false, {
+          description: "Whether a pool is still being loaded.",
+        }),
       ),
     }),
   ),

@@ -9,7 +9,7 @@ import { idOf, onId } from "./on-object.js";
 const id = idOf("a host");
 /** The result of a host plugin. */
 const pluginResult = Type.Unknown({
-  description: "As the plugin of the host returns it.",
+  description: "Result of the host's plugin, unchanged.",
 });
 
 const on = ({ objects }: Pick<OperationContext, "objects">, id: string) =>

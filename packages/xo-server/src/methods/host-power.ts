@@ -165,7 +165,7 @@ export const hostListVmsPreventingEvacuation = defineOperation({
       }),
       params: Type.Array(Type.String(), {
         description:
-          "Of XAPI's error; of NO_HOST_FOR_VM the placement rules that refuse, such as memory.",
+          "Parameters of XAPI's error; with NO_HOST_FOR_VM the reasons of the refusals, such as memory.",
       }),
     }),
   ),

@@ -38,7 +38,7 @@ const PublicPool = Type.Object({
   addresses: Type.Array(Type.String()),
   total: Type.Number({ description: "Number of addresses." }),
   used: Type.Number({
-    description: "Number of those that VIFs on the networks may use.",
+    description: "Number of addresses that VIFs on the networks may use.",
   }),
 });
 

@@ -33,8 +33,8 @@ const PublicBackup = Type.Object(
     id: Type.String(),
     type: Type.Enum(["pool", "xo"]),
     backupRepository: Type.String(),
-    timestamp: Type.Number({ description: "Milliseconds since the epoch." }),
-    size: Type.Number({ description: "Bytes." }),
+    timestamp: Type.Number({ description: "Time, in ms since the epoch." }),
+    size: Type.Number({ description: "In bytes." }),
   },
   { additionalProperties: true },
 );

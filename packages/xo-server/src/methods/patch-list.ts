@@ -10,7 +10,7 @@ import { idOf, onId } from "./on-object.js";
 const result = Type.Unsafe<RawJson>(
   Type.Array(Type.Object({}), {
     description:
-      "Updates: id, name, version, release, description, size, changelog, url, license; `after`: what they need afterwards (nothing, restart-toolstack, restart-device-model, reboot-vm, reboot-host); isSecurity, advisories.",
+      "Updates: id, name, version, release, description, size, changelog, url, license; `after`: action required afterwards (nothing, restart-toolstack, restart-device-model, reboot-vm, reboot-host); isSecurity, advisories.",
   }),
 );
 const example = [
@@ -93,13 +93,13 @@ const HostState = Type.Object({
   host: Type.String(),
   version: Type.String({
     description:
-      "Identifies the installed software: equal values, equal software.",
+      "Identifier of the installed software: hosts with equal values have the same.",
   }),
   missing: Type.Optional(Type.Integer()),
   security: Type.Optional(Type.Integer()),
   after: Type.Optional(Type.String()),
   checkedAt: Type.Optional(
-    Type.Integer({ description: "Ms since the epoch." }),
+    Type.Integer({ description: "Time, in ms since the epoch." }),
   ),
 });
 
@@ -110,7 +110,9 @@ export const poolGetPatchState = defineOperation({
   params: Type.Object({ id: idOf("a pool") }),
   result: Type.Object({
     hosts: Type.Array(HostState),
-    differ: Type.Boolean({ description: "Hosts run different versions." }),
+    differ: Type.Boolean({
+      description: "Whether the hosts run different versions.",
+    }),
   }),
   permission: onId("read", "pool"),
   rest: {

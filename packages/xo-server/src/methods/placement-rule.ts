@@ -75,7 +75,9 @@ const PublicRule = Type.Object({
   strict,
   ...about,
   source: Type.Optional(
-    Type.String({ description: "xapi: defined in the pool, changed there." }),
+    Type.String({
+      description: "xapi: defined in the pool, where it can be changed.",
+    }),
   ),
 });
 type PublicRule = Static<typeof PublicRule>;

@@ -15,7 +15,7 @@ const HaState = Type.Object({
   }),
   mostHostFailures: Type.Union([Type.Integer(), Type.Null()], {
     description:
-      "Maximum number of host failures that the pool's memory allows. Null: the pool did not compute it within 5 s.",
+      "Maximum number of host failures that the pool's memory allows; null: the pool did not compute it within 5 s.",
   }),
   planExistsFor: Type.Integer({
     description:

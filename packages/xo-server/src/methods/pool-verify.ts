@@ -23,7 +23,7 @@ const Verification = Type.Object({
     description: "Number of objects that differed, and were read again.",
   }),
   differences: Type.Array(Difference, {
-    description: "The first 1,000 of them.",
+    description: "The first 1,000 differences.",
   }),
   failed: Type.Array(
     Type.Object({ className: Type.String(), error: Type.String() }),

@@ -23,7 +23,7 @@ const Certificate = Type.Object({
   names: Type.String({
     description: "Names and addresses for which it is valid.",
   }),
-  validFrom: Type.Integer({ description: "Ms since the epoch." }),
+  validFrom: Type.Integer({ description: "Time, in ms since the epoch." }),
   validTo: Type.Integer(),
   isSelfSigned: Type.Boolean(),
   isTrusted: Type.Boolean({
@@ -31,7 +31,8 @@ const Certificate = Type.Object({
   }),
   distrust: Type.Optional(
     Type.String({
-      description: "Why it is not trusted, as OpenSSL's error code.",
+      description:
+        "Reason for which the certificate is not trusted, as an error code of OpenSSL.",
     }),
   ),
 });
@@ -41,7 +42,8 @@ const Probe = Type.Object({
   isReachable: Type.Boolean(),
   problem: Type.Optional(
     Type.Enum([...problems], {
-      description: "Why a login would fail; absent: it would succeed.",
+      description:
+        "Reason for which a login would fail; absent: it would succeed.",
     }),
   ),
   coordinator: Type.Optional(

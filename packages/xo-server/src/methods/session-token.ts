@@ -19,9 +19,9 @@ export const sessionCreateToken = defineOperation({
     { additionalProperties: false },
   ),
   result: Type.Object({
-    token: Type.String({ description: "It is returned only once." }),
+    token: Type.String({ description: "The token; it is returned only once." }),
     lifeMs: Type.Number({
-      description: "Time until the token expires at the latest, in ms.",
+      description: "Maximum time until the token expires, in ms.",
     }),
   }),
   permission: "user",

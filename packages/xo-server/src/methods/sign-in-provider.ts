@@ -6,11 +6,13 @@ import { OidcConfig } from "../config/oidc-config.js";
 import { defineOperation } from "./define-operation.js";
 
 const Provider = Type.Object({
-  id: Type.String({ description: "Such as password, ldap or oidc." }),
+  id: Type.String({
+    description: "Id of the sign-in method: password, ldap or oidc.",
+  }),
   name: Type.String({ description: "Label." }),
   kind: Type.String({
     description:
-      "password: sign in with name and password; redirect: open `url` in the browser.",
+      "password: sign-in with name and password; redirect: sign-in in the browser, at `url`.",
   }),
   url: Type.Optional(Type.String()),
 });
@@ -203,14 +205,16 @@ export const signInProviderTestLdap = defineOperation({
   result: Type.Object({
     dn: Type.Optional(
       Type.String({
-        description: "DN of the entry; absent: there is no such user.",
+        description: "DN of the entry; absent: the user was not found.",
       }),
     ),
     accepted: Type.Boolean({ description: "Whether the password is correct." }),
     name: Type.Optional(Type.String()),
     groups: Type.Optional(Type.Array(Type.String())),
     isAdmin: Type.Optional(
-      Type.Boolean({ description: "Member of adminGroup." }),
+      Type.Boolean({
+        description: "Whether the user is a member of adminGroup.",
+      }),
     ),
   }),
   async handler({ configuration, name, password }, { services }) {
@@ -261,7 +265,8 @@ export const signInProviderTestOidc = defineOperation({
         "Configured scopes that the discovery document does not list; empty also if it lists none.",
     }),
     unsupportedClaims: Type.Array(Type.String(), {
-      description: "The same for claims.",
+      description:
+        "Configured claims that the discovery document does not list; empty also if it lists none.",
     }),
   }),
   async handler({ configuration }, { services }) {

@@ -12,7 +12,8 @@ import { idOf, onId } from "./on-object.js";
 
 const ChainReport = Type.Object({
   unhealthyVdis: Type.Record(Type.String(), Type.Integer(), {
-    description: "Images that wait for coalescing, by id of the disk.",
+    description:
+      "Number of images waiting for coalescing, by the id of the disk.",
   }),
   vdisWithUnknownVhdParent: Type.Array(Type.String()),
 });

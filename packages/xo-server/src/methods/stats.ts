@@ -38,11 +38,14 @@ const ofOne = Type.Unsafe<RawJson>(
     interval: Type.Integer({
       description: "Time between two points, in seconds.",
     }),
-    stats: Type.Object({}, { description: "Points, oldest first, or null." }),
+    stats: Type.Object(
+      {},
+      { description: "Values, oldest first; null: missing." },
+    ),
   }),
 );
 const ofHosts = Type.Unsafe<RawJson>(
-  Type.Object({}, { description: "Statistics of each host, by its id." }),
+  Type.Object({}, { description: "Statistics of the hosts, by their ids." }),
 );
 
 const route = (path: string, operationId: string): RestRoute => ({

@@ -21,7 +21,9 @@ const MethodInfo = Type.Object({
 
 const Performance = Type.Object({
   intervalMs: Type.Integer(),
-  times: Type.Array(Type.Number({ description: "Ms since the epoch." })),
+  times: Type.Array(
+    Type.Number({ description: "Time, in ms since the epoch." }),
+  ),
   columns: Type.Object(
     Object.fromEntries(
       performanceColumns.map((name) => [name, Type.Array(Type.Number())]),

@@ -16,9 +16,13 @@ const PublicTask = Type.Unsafe<TaskView>(
   Type.Object({
     id: Type.String(),
     status: Type.Enum(["pending", "success", "failure", "interrupted"]),
-    start: Type.Optional(Type.Integer({ description: "ms" })),
-    end: Type.Optional(Type.Integer({ description: "ms" })),
-    progress: Type.Optional(Type.Integer({ description: "Percent." })),
+    start: Type.Optional(
+      Type.Integer({ description: "Time, in ms since the epoch." }),
+    ),
+    end: Type.Optional(
+      Type.Integer({ description: "Time, in ms since the epoch." }),
+    ),
+    progress: Type.Optional(Type.Integer({ description: "In percent." })),
   }),
 );
 

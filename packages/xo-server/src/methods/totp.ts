@@ -32,8 +32,8 @@ export const userEnrolTotp = defineOperation({
     "Start the enrollment of two-factor authentication (TOTP) for the current user. user.confirmTotp completes it.",
   params: Type.Object({ password }, closed),
   result: Type.Object({
-    secret: Type.String({ description: "Base32." }),
-    uri: Type.String({ description: "For a QR code." }),
+    secret: Type.String({ description: "Secret, in Base32." }),
+    uri: Type.String({ description: "URL for a QR code (otpauth://)." }),
   }),
   permission: "user",
   isForSetUp: true,

@@ -41,7 +41,9 @@ export class CatchUp {
       .then(() => catalog.settled())
       .then(() => true)
       .catch((error: unknown) => {
-        logger.debug(`not caught up: ${(error as Error).message}`);
+        logger.debug(
+          `the mirror has not caught up: ${(error as Error).message}`,
+        );
         return false;
       });
     const isCaughtUp = await Promise.race([caughtUp, tooLong]);

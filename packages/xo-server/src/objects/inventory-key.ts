@@ -34,7 +34,7 @@ export async function readInventoryKey({
     return toKey(text, path, logger);
   } catch (error) {
     const { message } = error as Error;
-    logger.warn(`${path}: no key, pools are not remembered: ${message}`);
+    logger.warn(`${path}: no key, pools are not persisted: ${message}`);
     return undefined;
   }
 }
@@ -45,9 +45,7 @@ function toKey(
   logger: Logger,
 ): Uint8Array | undefined {
   if (KEY_TEXT.test(text.trim())) return Buffer.from(text.trim(), "hex");
-  logger.warn(
-    `${where} is not 64 hexadecimal digits: pools are not remembered`,
-  );
+  logger.warn(`${where} is not 64 hexadecimal digits: pools are not persisted`);
   return undefined;
 }
 
@@ -83,5 +81,5 @@ async function make(path: string): Promise<string> {
 async function warnIfOpen(path: string, logger: Logger): Promise<void> {
   const { mode } = await stat(path);
   if ((mode & 0o077) !== 0 && process.platform !== "win32")
-    logger.warn(`${path} can be read by others: chmod 600 ${path}`);
+    logger.warn(`${path} can be read by other users: chmod 600 ${path}`);
 }

@@ -13,7 +13,7 @@ const Refusal = Type.Object(
   {
     additionalProperties: true,
     description:
-      "rule: state, memory, vcpus, network, sr, device, cpu, host-affinity, group or pinned; other members: its subject.",
+      "rule: what the host does not satisfy (state, memory, vcpus, network, sr, device, cpu, host-affinity, group or pinned). The other members name the object concerned.",
   },
 );
 
@@ -23,7 +23,7 @@ const Conflict = Type.Object({
   ),
   size: Type.String({
     description:
-      "smallest: no conflict with fewer rules exists; irreducible: no rule can be left out.",
+      "smallest: no conflict with fewer rules exists; irreducible: without any one of its rules there is no conflict.",
   }),
 });
 
@@ -43,7 +43,8 @@ const placementMembers = {
   vm: id,
   host: optional(id),
   candidates: Type.Array(Candidate, {
-    description: "All hosts, best first, hosts that refuse the VM last.",
+    description:
+      "All hosts, by descending score; hosts that refuse the VM come last.",
   }),
   conflict: optional(Conflict),
 };

@@ -21,14 +21,14 @@ export const PublicServer = Type.Object({
   ),
   origin: Type.Enum(["api", "config", "demo"], {
     description:
-      "Only servers that were added by the API can be changed by it.",
+      "Where the server is configured; only servers with `api` can be changed by the API.",
   }),
   poolId: Type.Optional(Type.String()),
   poolNameLabel: Type.Optional(Type.String()),
   master: Type.Optional(
     Type.String({ description: "Id of the pool's coordinator." }),
   ),
-  version: Type.Optional(Type.String({ description: "Of the XAPI software." })),
+  version: Type.Optional(Type.String({ description: "Version of XAPI." })),
 });
 export type PublicServer = Static<typeof PublicServer>;
 

@@ -113,7 +113,7 @@ export class Adoption {
       const adopted = await store.adoptions.adopt(from, self.owner, fences);
       const interrupted = tasks.load(adopted.tasks);
       if (interrupted.length > 0)
-        logger.info(`${interrupted.length} tasks of server ${from} go on here`);
+        logger.info(`resuming ${interrupted.length} tasks of server ${from}`);
       await runs.interrupt({ ids: adopted.runs }, runsOf(interrupted));
       void recovery.recover(interrupted);
     } finally {

@@ -51,7 +51,7 @@ const STEPS_MS = 60_000;
 /** A task of the previous run, with all that is known of it. */
 interface LostTask {
   readonly task: RunningTask;
-  /** False: what it did could not be read. */
+  /** False: its steps could not be read. */
   readonly isKnown: boolean;
   readonly xapiTasks: InterruptedXapiTasks;
   readonly operation: Operation | undefined;
@@ -70,7 +70,7 @@ export class Recovery {
   async recover(interrupted: readonly PendingTask[]): Promise<void> {
     if (interrupted.length === 0) return;
     const { watch, logger } = this.#options;
-    logger.info(`${interrupted.length} interrupted tasks go on`);
+    logger.info(`resuming ${interrupted.length} interrupted tasks`);
     const all = await Promise.all(
       interrupted.map(async ({ task, end }) => ({
         task,
@@ -114,7 +114,7 @@ export class Recovery {
         return await steps.read(id);
       } catch (error) {
         if (clock.now() >= until || work.signal.aborted) {
-          logger.warn(`what task ${id} did is not known`, { error });
+          logger.warn(`the steps of task ${id} could not be read`, { error });
           return undefined;
         }
         await pause(clock, POLL_MS, work.signal);
@@ -153,7 +153,9 @@ export class Recovery {
     try {
       return (await giveUp?.(task, error, untilReady)) ?? error;
     } catch (cause) {
-      logger.warn(`what task ${task.id} has begun is not ended`, { cause });
+      logger.warn(`unfinished work of task ${task.id} could not be ended`, {
+        cause,
+      });
       return error;
     }
   }
@@ -163,7 +165,7 @@ export class Recovery {
     // To resume it could repeat what it did.
     if (!isKnown)
       throw new XoError("INTERRUPTED", {
-        reason: "what it did could not be read",
+        reason: "its steps could not be read",
       });
     if (operation?.resume !== undefined && task.persistedState !== undefined)
       return this.#resume(lost, operation);

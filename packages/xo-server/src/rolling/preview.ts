@@ -168,7 +168,7 @@ function windowProblems(
       id: host.id,
       name: nameOf(host),
       code: "WINDOW_TOO_SHORT",
-      reason: `its step takes about ${minutes} minutes: no maintenance window is so long`,
+      reason: `its step takes about ${minutes} minutes: no maintenance window is that long`,
       isFatal: true,
     },
   ];

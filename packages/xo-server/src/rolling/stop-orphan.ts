@@ -38,7 +38,7 @@ export function stopOrphan(
 /** Reason in terms of administrators: the run had the rights of a user. */
 function toCause(error: Error): Error {
   return new XoError("INTERRUPTED", {
-    reason: `it is not continued: ${whyOf(error)}`,
+    reason: `it is not resumed: ${whyOf(error)}`,
   });
 }
 

@@ -119,7 +119,7 @@ export class Follower {
       const startedAt = clock.now();
       const { intervalMs } = pace;
       await this.#round(startedAt, intervalMs).catch((error: unknown) => {
-        logger.error("a round of statistics failed", { error });
+        logger.error("statistics could not be fetched", { error });
       });
       const isIdle = live !== undefined && this.#hosts === 0;
       const longest = isIdle ? Math.min(CHECK_MS, intervalMs) : intervalMs;

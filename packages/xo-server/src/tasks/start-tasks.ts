@@ -37,7 +37,7 @@ export async function startTasks(
       await store.tasks.deleteEndedBefore(clock.now() - KEPT_MS);
       await store.taskSteps.deleteLeftBefore(clock.now() - STEPS_KEPT_MS);
     } catch (error) {
-      logger.warn("old tasks are left as they are", { error });
+      logger.warn("old tasks could not be deleted", { error });
     }
   };
   await sweep();
@@ -78,7 +78,9 @@ async function loadInterrupted(
   try {
     return await tasks.loadInterrupted();
   } catch (error) {
-    logger.warn("tasks of the last run are left as they are", { error });
+    logger.warn("interrupted tasks of the previous run could not be read", {
+      error,
+    });
     return [];
   }
 }

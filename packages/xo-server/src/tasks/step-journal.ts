@@ -127,7 +127,10 @@ export class StepJournal {
     try {
       await this.#options.store.deleteOf(taskId);
     } catch (error) {
-      this.#options.logger.warn("steps of a task are left", { taskId, error });
+      this.#options.logger.warn("steps of a task could not be deleted", {
+        taskId,
+        error,
+      });
     }
   }
 
@@ -207,7 +210,7 @@ export class StepJournal {
     } catch (error) {
       if (error instanceof XoError && error.code === "LEASE_LOST") return false;
       this.#options.logger.warn(
-        "steps of tasks are not persisted: a restart would not find them",
+        "steps of tasks are not persisted: they would be unknown after a restart",
         { steps: steps.length, error },
       );
       return false;

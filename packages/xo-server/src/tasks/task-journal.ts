@@ -86,7 +86,7 @@ export class TaskJournal {
         this.#unwritten.delete(task.id);
         return error;
       }
-      logger.warn(`task ${task.id} is not written down`, { error });
+      logger.warn(`task ${task.id} could not be persisted`, { error });
       if (task.node.status !== "pending") this.#keep(task);
       return error as Error;
     }

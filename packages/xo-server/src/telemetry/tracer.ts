@@ -18,7 +18,7 @@ export interface Tracer {
 
 export interface TracerOptions {
   readonly clock: Pick<WallClock, "now">;
-  /** Part of the traces that are recorded, 0 to 1. */
+  /** Share of the traces that are recorded, from 0 to 1. */
   readonly sampling: number;
   readonly onEnd: (span: EndedSpan) => void;
 }

@@ -180,7 +180,7 @@ function reportCreated(
   if (outcomes.length === 1 && first?.status === "rejected") throw first.reason;
   if (failures.length === 0) return created;
   throw new XoError("SOME_FAILED", {
-    what: "making VMs",
+    what: "creating VMs",
     failed: failures.length,
     total: orders.length,
     reasons: failures

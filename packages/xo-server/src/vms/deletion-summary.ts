@@ -7,14 +7,15 @@ const MAX_LISTED = 100;
 const Disk = Type.Object({
   id: Type.String(),
   name: Type.String(),
-  size: Type.Integer({ description: "Virtual size, bytes." }),
+  size: Type.Integer({ description: "Virtual size, in bytes." }),
 });
 const listed = (description: string) => Type.Array(Disk, { description });
 
 export const DeletionSummary = Type.Object({
   vms: Type.Integer({ description: "Number of VMs that exist." }),
   running: Type.Integer({
-    description: "Number of running VMs, which get a hard shutdown.",
+    description:
+      "Number of running VMs, which are shut down by a hard shutdown.",
   }),
   snapshots: Type.Integer({
     description: "Number of snapshots, which are deleted with their VMs.",

@@ -199,7 +199,7 @@ export class Maintenance {
     if (this.#running.has(key))
       throw new XoError("FORBIDDEN_OPERATION", {
         operation: `${what} of a backup repository`,
-        reason: "it is under way",
+        reason: "maintenance is in progress",
       });
     this.#running.add(key);
     try {

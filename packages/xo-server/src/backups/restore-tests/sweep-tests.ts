@@ -52,8 +52,10 @@ async function sweepOne(
   if (task === undefined || task.status === "pending") return;
   try {
     await removeTest(objects.get(id, "VM", "network").xapi, { token });
-    logger.info(`what the restore test of task ${taskId} left is deleted`);
+    logger.info(`leftovers of the restore test of task ${taskId} were deleted`);
   } catch (error) {
-    logger.warn(`a leftover of a restore test stays: ${id}`, { error });
+    logger.warn(`a leftover of a restore test could not be deleted: ${id}`, {
+      error,
+    });
   }
 }

@@ -59,7 +59,7 @@ export class Leftovers {
     this.#contention ??= this.#options.leases?.compete(LEFTOVERS);
     this.#sweeping = this.#sweepIfOurs()
       .catch((error: unknown) => {
-        logger.warn("leftovers of backups could not be searched", { error });
+        logger.warn("leftovers of backups could not be listed", { error });
       })
       .finally(() => {
         if (this.#isStopped) return;
@@ -129,7 +129,7 @@ export class Leftovers {
     if (run === undefined || !(await this.#isOver(run))) return;
     const { xapi, ref } = this.#options.objects.get(id, "VM");
     await unblockMigration(xapi, ref, (one) => one === run);
-    this.#options.logger.info(`VM ${id} may be migrated again`);
+    this.#options.logger.info(`migration of VM ${id} is unblocked`);
   }
 
   /** Runs of other servers are not known, and not touched. */
@@ -150,9 +150,12 @@ export class Leftovers {
     try {
       await sweep();
     } catch (error) {
-      this.#options.logger.warn(`a leftover of a backup stays: ${id}`, {
-        error,
-      });
+      this.#options.logger.warn(
+        `a leftover of a backup could not be deleted: ${id}`,
+        {
+          error,
+        },
+      );
     }
   }
 
