@@ -98,19 +98,23 @@ t.test(
     await page.goto(`${url}/#/settings/cluster`);
     const row = page.getByRole("row").filter({ hasText: name });
     await row.getByText("running", { exact: true }).waitFor();
-    await row.getByRole("button", { name: /^Hand over what/ }).click();
+    await row.getByRole("button", { name: /^Hand over the leases/ }).click();
     const dialog = page.getByRole("dialog");
-    await dialog.getByText(`Hand over what ${name} owns?`).waitFor();
+    await dialog.getByText(`Hand over the leases of ${name}?`).waitFor();
     await checkViews(t, page, "the question");
     await dialog.getByRole("button", { name: "Cancel" }).click();
     await dialog.waitFor({ state: "detached" });
     t.ok((await ownedBy()).length > 0, "nothing happens after Cancel");
-    await row.getByRole("button", { name: /^Hand over what/ }).click();
+    await row.getByRole("button", { name: /^Hand over the leases/ }).click();
     await dialog.getByRole("button", { name: "Hand over" }).click();
     await page
-      .getByText(new RegExp(`${name} leaves: [1-9]\\d* handed over, 0 follow`))
+      .getByText(
+        new RegExp(
+          `${name} is draining: [1-9]\\d* leases handed over, 0 pending`,
+        ),
+      )
       .waitFor();
-    await row.getByText("leaving", { exact: true }).waitFor();
+    await row.getByText("draining", { exact: true }).waitFor();
     t.equal(await row.getByRole("button").count(), 0, "it leaves once");
     await checkViews(t, page, "the list of servers");
     t.same(await ownedBy(), []);

@@ -39,8 +39,8 @@ t.test("identity providers are set up", { skip, ...LIMIT }, async (t) => {
   const ldap = page.getByRole("region", { name: "LDAP" });
   await ldap.getByLabel("Servers").fill("ldap://127.0.0.1:1");
   await ldap.getByLabel("Base DN of users").fill("dc=example");
-  await ldap.getByLabel("User name to try").fill("ada");
-  await ldap.getByRole("button", { name: "Try" }).click();
+  await ldap.getByLabel("User name for the test").fill("ada");
+  await ldap.getByRole("button", { name: "Test", exact: true }).click();
   await ldap.locator(".note.bad", { hasText: "ECONNREFUSED" }).waitFor();
   await oidc.getByRole("button", { name: "Delete" }).click();
   await page

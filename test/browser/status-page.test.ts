@@ -32,7 +32,7 @@ t.test(
     t.test("pools are loaded and stay live without a reload", async (t) => {
       const { page, server, consoleErrors } = await visit(t, loadingPools());
       await page.getByText("Connecting", { exact: true }).waitFor();
-      const badge = page.getByTitle(/without --data.*not keep/i);
+      const badge = page.getByTitle(/without --data.*lost/i);
       t.equal(await badge.textContent(), "Demo", "what a demo keeps");
       server.show(livePools());
       await page.getByText("63,973").first().waitFor();

@@ -258,7 +258,7 @@ t.test("figures of a run as text", async (t) => {
   t.equal(transferText(run, texts), "1 GiB read, 1 MiB stored, 537 MB/s");
   t.equal(
     sourceText({ source: "nbd-changed" }, texts),
-    "changed blocks, by NBD",
+    "changed blocks, over NBD",
   );
   t.equal(sourceText({ source: "toString" }, texts), "toString");
 });

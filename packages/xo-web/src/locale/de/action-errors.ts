@@ -1,7 +1,6 @@
 /** What the page says when an action fails; codes are mapped in actions/plan/error-message.ts. */
 export const actionErrors = {
-  forbidden:
-    "Keine Berechtigung. Eine Administratorin oder ein Administrator kann das Recht erteilen.",
+  forbidden: "Keine Berechtigung. Ein Administrator kann das Recht erteilen.",
   lost: "Verbindung verloren. Der Vorgang läuft eventuell noch: siehe Aufgaben.",
   gone: "Das Objekt existiert nicht mehr.",
   busy: "Ein anderer Vorgang läuft für dieses Objekt. Danach erneut versuchen.",
@@ -26,5 +25,5 @@ export const actionErrors = {
   noPifAddress:
     "Eine Schnittstelle hat keine IP-Adresse. Zuerst für jeden Host eine konfigurieren.",
   keyMismatch: "Der private Schlüssel gehört nicht zum Zertifikat.",
-  noTools: "Das Gastsystem antwortet nicht. Vielleicht fehlen die Guest Tools.",
+  noTools: "Das Gastsystem antwortet nicht. Eventuell fehlen die Guest Tools.",
 };

@@ -22,7 +22,7 @@ export const actions: Messages["actions"] = {
       Suspended: "Die VM ist suspendiert",
     },
     noTags: "Keine Tags",
-    blocked: "Von der Administration gesperrt",
+    blocked: "Von einem Administrator gesperrt",
     blockedFor: "Gesperrt: {reason}",
     goingOn: "Dieser Vorgang läuft bereits",
     noTools: "Die Guest Tools laufen nicht",
@@ -48,11 +48,11 @@ export const actions: Messages["actions"] = {
   },
   leads: {
     exportSeveral:
-      "Eine Datei je VM, nacheinander: lassen Sie diese Seite offen, und erlauben Sie dem Browser mehrere Downloads.",
+      "Eine Datei je VM, nacheinander. Lassen Sie diese Seite geöffnet, und erlauben Sie im Browser mehrere Downloads.",
     cleanShutdown:
       "Das Gastsystem wird heruntergefahren. Seine Dienste sind nicht erreichbar, bis die VM wieder gestartet wird.",
     cleanReboot:
-      "Das Gastsystem wird neu gestartet. Seine Dienste sind solange nicht erreichbar.",
+      "Das Gastsystem wird neu gestartet. Seine Dienste sind währenddessen nicht erreichbar.",
     suspend:
       "Der Arbeitsspeicher der VMs wird gespeichert. Sie laufen nicht, bis sie fortgesetzt werden.",
     pause: "Die VMs laufen nicht, bis die Pause beendet wird.",
@@ -80,7 +80,7 @@ export const actions: Messages["actions"] = {
     "host.emergencyShutdown":
       "VMs werden suspendiert, wo das möglich ist, sonst ausgeschaltet. Sie werden nicht migriert.",
     "host.detach":
-      "Der Host wird ein eigener Pool. Seine lokalen Festplatten werden gelöscht.",
+      "Der Host bildet danach einen eigenen Pool. Seine lokalen Festplatten werden gelöscht.",
     "host.forget":
       "Der Host wird mit den Festplatten auf seinem lokalen Speicher endgültig aus dem Pool entfernt.",
     enableHa:
@@ -88,7 +88,7 @@ export const actions: Messages["actions"] = {
     disableHa:
       "Fällt ein Host aus, werden seine VMs nicht auf anderen Hosts neu gestartet.",
     addHost:
-      "Ein eigenständiger Host tritt diesem Pool bei. Er muss dieselbe Version und darf keine laufenden VMs haben. Seine eigenen SRs und Netzwerke werden durch die des Pools ersetzt. Nur das Entfernen aus dem Pool macht das rückgängig, und das löscht seine lokalen Festplatten.",
+      "Ein eigenständiger Host tritt diesem Pool bei. Er muss dieselbe Version und darf keine laufenden VMs haben. Seine eigenen SRs und Netzwerke werden durch die des Pools ersetzt. Rückgängig machen lässt sich das nur durch Entfernen aus dem Pool, das seine lokalen Festplatten löscht.",
     poolManagement:
       "Alle Hosts sind ab jetzt über ein anderes Netzwerk erreichbar. Ist dort eine Adresse falsch oder nicht geroutet, ist der Pool für diesen Server nicht mehr erreichbar, bis das an den Konsolen der Hosts behoben ist.",
     hostManagement:
@@ -96,7 +96,7 @@ export const actions: Messages["actions"] = {
     resetCertificate:
       "Das Zertifikat des Hosts wird gelöscht und durch ein neues, selbst signiertes ersetzt. Verbindungen zum Host werden getrennt; dieser Server und andere verbinden sich erst wieder, wenn das neue Zertifikat akzeptiert ist.",
     refreshCertificate:
-      "Das Zertifikat, mit dem die Hosts des Pools einander vertrauen, wird durch ein neues ersetzt. Das Zertifikat für Clients bleibt.",
+      "Das Zertifikat, mit dem die Hosts des Pools einander vertrauen, wird durch ein neues ersetzt. Das Zertifikat für Clients wird nicht geändert.",
     certificate:
       "XAPI verwendet auf dem Host sofort das neue Zertifikat. Verbindungen zum Host werden getrennt; Clients, die nur dem alten vertrauen, müssen angepasst werden, auch dieser Server.",
     createVtpm:
@@ -138,7 +138,8 @@ export const actions: Messages["actions"] = {
     compression: "Kompression",
     format: "Format",
     snapshotBefore: "Zuerst einen Snapshot des aktuellen Zustands erstellen",
-    migrateBack: "VMs zurück migrieren, die der Wartungsmodus verschoben hat",
+    migrateBack:
+      "VMs zurückmigrieren, die für den Wartungsmodus evakuiert wurden",
     forceRestart: "Auch neu starten, wenn eine VM nicht migriert werden kann",
     heartbeatSr: "Heartbeat-SR",
     heartbeatSrHint: "Leer: vom Pool ausgewählt",
@@ -320,7 +321,7 @@ export const actions: Messages["actions"] = {
   tasks: "Aufgaben",
   progress: "{done} von {total}",
   notFetched:
-    "Der Browser hat diesen Download nicht begonnen: erlauben Sie dieser Seite mehrere Downloads.",
+    "Der Browser hat diesen Download nicht gestartet: Erlauben Sie für diese Seite mehrere Downloads.",
   progressFailed: "{done} von {total}, {failed} fehlgeschlagen",
   allDone: { one: "{n} erledigt", other: "Alle {n} erledigt" },
   someFailed: "{succeeded} erledigt, {failed} fehlgeschlagen",

@@ -7,7 +7,7 @@ export const activity: Messages["activity"] = {
   more: "Ältere anzeigen",
   nothing: "Keine Ereignisse",
   nothingLead:
-    "Hier stehen die Ereignisse der Pools: Start und Stopp von VMs, Snapshots, Verbindungen von Hosts. Der Server behält die letzten 24 Stunden seit seinem Start.",
+    "Hier stehen die Ereignisse der Pools: Start und Stopp von VMs, Snapshots, Verbindungen von Hosts. Der Server behält Ereignisse 24 Stunden lang, höchstens bis zu seinem nächsten Neustart.",
   refused: "Ereignisse können nicht geladen werden: {reason}",
   kindsHeading: "Ereignistypen",
   pool: "Pool",

@@ -36,7 +36,7 @@ export const backupJobs: Messages["backup"]["jobs"] = {
     },
     pattern: {
       name: "VMs, auf die ein Muster zutrifft",
-      hint: "Von einem Client von Xen Orchestra; es bleibt, wie es ist.",
+      hint: "Von einem Client von Xen Orchestra gesetzt; hier nicht änderbar.",
     },
   },
   matching: {
@@ -52,7 +52,7 @@ export const backupJobs: Messages["backup"]["jobs"] = {
   matchingFilter: "VMs mit {filter}",
   excluded: "Ausgeschlossene Tags",
   excludedHint:
-    "VMs mit einem dieser Tags werden nicht gesichert. Festplatten mit [NOBAK] im Namen werden ausgelassen.",
+    "VMs mit einem dieser Tags werden nicht gesichert. Festplatten mit [NOBAK] im Namen sind ausgeschlossen.",
   when: "Wann",
   nextRun: "Nächster Lauf: {time}",
   lastRun: "Letzter Lauf",
@@ -72,7 +72,7 @@ export const backupJobs: Messages["backup"]["jobs"] = {
     weekly: "Jeden {weekday} um {time}",
     monthly: "Am {day}. jedes Monats um {time}",
     hourly: "Jede Stunde in Minute {minute}",
-    custom: "Nach {cron}",
+    custom: "Cron: {cron}",
     byHand: "Nur manuell gestartet",
   },
   time: "Uhrzeit",
@@ -123,21 +123,23 @@ export const backupJobs: Messages["backup"]["jobs"] = {
   snapshotHints: {
     normal:
       "Absturzkonsistent wie nach einem Stromausfall: geeignet für Journaling-Dateisysteme und Datenbanken.",
-    memory: "Die VM läuft weiter, wo sie war. Braucht länger und mehr Platz.",
+    memory:
+      "Die VM kann in diesem Zustand fortgesetzt werden. Braucht mehr Zeit und Platz.",
     offline:
       "Die VM wird heruntergefahren und nach dem Snapshot wieder gestartet.",
   },
-  windowFrom: "VMs beginnen ab",
+  windowFrom: "Backups starten ab",
   windowTo: "bis",
-  windowHint: "Außerhalb wird kein Backup einer VM begonnen. Leer: jederzeit.",
+  windowHint:
+    "Backups von VMs starten nur in diesem Zeitfenster. Leer: jederzeit.",
   options: {
-    concurrency: { name: "VMs gleichzeitig", hint: "1 bis 32; leer: 2." },
+    concurrency: { name: "Gleichzeitige VMs", hint: "1 bis 32; leer: 2." },
     concurrencyPerHost: {
-      name: "VMs gleichzeitig pro Host",
+      name: "Gleichzeitige VMs pro Host",
       hint: "Leer: keine Grenze.",
     },
     concurrencyPerSr: {
-      name: "VMs gleichzeitig pro SR",
+      name: "Gleichzeitige VMs pro SR",
       hint: "Leer: keine Grenze.",
     },
     retries: {
@@ -145,12 +147,12 @@ export const backupJobs: Messages["backup"]["jobs"] = {
       hint: "Einer fehlgeschlagenen VM; leer: keine.",
     },
     maxRate: {
-      name: "Tempolimit (MB/s)",
+      name: "Ratenlimit (MB/s)",
       hint: "Für jede VM; leer: keines.",
     },
     fullInterval: {
-      name: "Vollständig lesen nach",
-      hint: "Anzahl der Backups, nach denen alle Daten gelesen und verglichen werden; leer: nur beim ersten.",
+      name: "Intervall für Vollbackups",
+      hint: "Anzahl der Backups, nach denen alle Daten gelesen werden; leer: nur das erste ist ein Vollbackup.",
     },
   },
   flags: {
@@ -160,19 +162,19 @@ export const backupJobs: Messages["backup"]["jobs"] = {
     },
     preferNbd: {
       name: "Über NBD lesen",
-      hint: "Wo ein Netzwerk des Pools es erlaubt.",
+      hint: "Wenn ein Netzwerk des Pools es erlaubt.",
     },
     purgeSnapshotData: {
       name: "Daten der Snapshots löschen",
-      hint: "Spart Platz auf dem SR, wo Changed Block Tracking nur seine eigenen Daten braucht.",
+      hint: "Spart Platz auf dem SR, wenn Changed Block Tracking nur seine eigenen Daten braucht.",
     },
     ignoreLongChains: {
       name: "Auch Festplatten mit langen Ketten sichern",
       hint: "Solche Festplatten warten auf das Zusammenführen; jeder weitere Snapshot verlängert die Kette.",
     },
     isFull: {
-      name: "Immer alles lesen",
-      hint: "Langsam. Gespeichert werden nur die Unterschiede.",
+      name: "Immer Vollbackups",
+      hint: "Liest alle Daten. Langsam; gespeichert werden nur die Unterschiede.",
     },
   },
   inputErrors: {
@@ -191,7 +193,7 @@ export const backupJobs: Messages["backup"]["jobs"] = {
   },
   planned: {
     heading: "Vorschau von {name}",
-    lead: "Was ein Lauf jetzt täte. Nichts wird ausgeführt.",
+    lead: "Das Ergebnis eines Laufs, der jetzt starten würde. Nichts wird ausgeführt.",
     vms: { one: "{n} VM", other: "{n} VMs" },
     sizes: "{full} vollständig gelesen, von {incremental} nur Änderungen",
     problems: {

@@ -45,7 +45,7 @@ export const backupMetadata: Messages["backup"]["metadata"] = {
 export const backupMirror: Messages["backup"]["mirror"] = {
   add: "Spiegel-Job hinzufügen",
   addLead:
-    "Kopiert Backups eines Repositorys in andere, etwa an einem anderen Standort. Geschrieben wird nur, was dem Ziel fehlt; jede Kopie wird beim Lesen geprüft und ist ohne die Quelle vollständig.",
+    "Kopiert Backups eines Repositorys in andere, etwa an einem anderen Standort. Geschrieben werden nur Daten, die dem Ziel fehlen. Jede Kopie wird beim Lesen geprüft und hängt nicht von der Quelle ab.",
   source: "Quelle",
   what: "Backups",
   selections: {

@@ -1,7 +1,7 @@
 import type { Messages } from "../en/messages.js";
 
 export const backupRepositories: Messages["backup"]["repositories"] = {
-  lead: "Wo Backups gespeichert werden. Alle Daten sind verschlüsselt und authentifiziert; jedes Backup kann ohne die anderen wiederhergestellt werden.",
+  lead: "Backups werden in Repositorys gespeichert. Alle Daten sind verschlüsselt und authentifiziert; jedes Backup kann ohne die anderen wiederhergestellt werden.",
   add: "Repository hinzufügen",
   edit: "Repository {name}",
   none: "Keine Repositorys",
@@ -16,7 +16,7 @@ export const backupRepositories: Messages["backup"]["repositories"] = {
     },
     existing: {
       name: "Vorhandenes Repository öffnen",
-      hint: "Dieses oder eines anderen Servers, mit Passphrase oder Wiederherstellungsschlüssel.",
+      hint: "Von diesem oder einem anderen Server, mit Passphrase oder Wiederherstellungsschlüssel.",
     },
   },
   name: "Name",
@@ -40,9 +40,9 @@ export const backupRepositories: Messages["backup"]["repositories"] = {
   recoveryKeyHint: "Vom Wiederherstellungsblatt.",
   options: "Notizen",
   optionsHint: "Optional, zum Beispiel was dort eingehängt ist.",
-  verifyDays: "Tage der Prüfung",
+  verifyDays: "Prüfzeitraum (Tage)",
   verifyDaysHint:
-    "In dieser Zeit wird jedes Byte einmal gelesen und verglichen. 0: nur auf Anforderung.",
+    "In diesem Zeitraum werden alle Daten einmal gelesen und geprüft. 0: nur auf Anforderung.",
   create: "Erstellen",
   open: "Öffnen",
   inputErrors: {
@@ -58,7 +58,7 @@ export const backupRepositories: Messages["backup"]["repositories"] = {
   forget: "Vergessen",
   forgetAsk: "Repository {name} entfernen?",
   forgetLead:
-    "Der Server entfernt das Repository und seine Schlüssel aus seiner Konfiguration. Dateien und Backups bleiben; um es wieder zu öffnen, ist die Passphrase oder der Wiederherstellungsschlüssel nötig. Jobs, die es verwenden, schlagen fehl.",
+    "Der Server entfernt das Repository und seine Schlüssel aus seiner Konfiguration. Dateien und Backups werden nicht gelöscht; um es wieder zu öffnen, ist die Passphrase oder der Wiederherstellungsschlüssel nötig. Jobs, die es verwenden, schlagen fehl.",
   sheetOf: "Wiederherstellungsblatt von {name}",
   sheet: "Wiederherstellungsblatt",
   sheetLead:
@@ -91,7 +91,7 @@ export const backupRepositories: Messages["backup"]["repositories"] = {
     rates: "Benchmark",
   },
   notKnown: "–",
-  ofData: "von {size} Festplatten",
+  ofData: "für {size} an Festplatten",
   freeOf: "{free} frei von {size}",
   fullness: "Belegter Platz des Dateisystems",
   times: "{n}×",

@@ -11,15 +11,15 @@ export const backupTests: Messages["backup"]["tests"] = {
   deleted: "Wiederherstellungstests {name} gelöscht.",
   deleteAsk: "Wiederherstellungstests {name} löschen?",
   deleteLead:
-    "Ihre Zeitpläne werden gelöscht. Die Ergebnisse bleiben bei den Backups.",
+    "Ihre Zeitpläne werden gelöscht. Die Ergebnisse der Tests bleiben bei den Backups erhalten.",
   begun: "Wiederherstellungstests {name} gestartet.",
   maxVms: "VMs je Lauf",
   maxVmsHint:
-    "Die, deren letzter Test am längsten zurückliegt. Leer: jedes Mal alle.",
+    "Die am längsten nicht getesteten VMs. Leer: bei jedem Lauf alle.",
   atATime: { one: "{n} VM je Lauf", other: "{n} VMs je Lauf" },
   bootTimeout: "Zeitlimit in Minuten",
   bootTimeoutHint:
-    "Bis dahin müssen sich nach dem Start die Guest Tools melden, oder in VMs mit dem Tag xo-backup-health-check-xenstore ein Skript.",
+    "Zeit nach dem Start, in der sich die Guest Tools melden müssen oder, in VMs mit dem Tag xo-backup-health-check-xenstore, ein Skript.",
   network: "Netzwerk",
   networks: {
     closed: {
@@ -32,7 +32,7 @@ export const backupTests: Messages["backup"]["tests"] = {
     },
   },
   repositoriesHint:
-    "Das neueste Backup in diesen Repositorys wird getestet; keines gewählt: in allen.",
+    "Das neueste Backup in diesen Repositorys wird getestet; keines ausgewählt: in allen.",
   resultOf: "Wiederherstellungstest von {name}",
   backupOf: "Backup vom {time}",
   backupIn: "Backup vom {time} in {repository}",

@@ -22,15 +22,15 @@ export const backup: Messages["backup"] = {
   reports: {
     when: "Bericht per E-Mail oder Webhook",
     whenHint:
-      "Was gesichert oder ausgelassen wurde und warum, nach jedem Lauf.",
+      "Nach jedem Lauf: was gesichert oder übersprungen wurde, mit Gründen.",
     times: {
       never: "Nie",
-      failure: "Nur von Läufen mit Fehlern",
-      always: "Von jedem Lauf",
+      failure: "Nach Läufen mit Fehlern",
+      always: "Nach jedem Lauf",
     },
     addresses: "E-Mail-Adressen",
     addressesHint:
-      "Durch Kommas getrennt. E-Mails brauchen einen Mailserver in der Konfiguration.",
+      "Durch Kommas getrennt. Erfordert einen Mailserver in der Konfiguration.",
     webHooks: "URLs von Webhooks",
     webHooksHint:
       "Sie erhalten das Protokoll des Laufs als JSON. Durch Leerzeichen getrennt.",
@@ -46,7 +46,7 @@ export const backup: Messages["backup"] = {
     succeeded: { one: "{n} erfolgreich", other: "{n} erfolgreich" },
     failed: { one: "{n} fehlgeschlagen", other: "{n} fehlgeschlagen" },
     skipped: { one: "{n} übersprungen", other: "{n} übersprungen" },
-    notBegun: { one: "{n} nicht begonnen", other: "{n} nicht begonnen" },
+    notBegun: { one: "{n} nicht gestartet", other: "{n} nicht gestartet" },
     transfer: "{read} gelesen, {stored} gespeichert",
     rate: "{rate}/s",
     statuses: {
@@ -185,7 +185,7 @@ export const backup: Messages["backup"] = {
     kinds: {
       new: {
         name: "Als neue VM",
-        hint: "Andere VMs bleiben, wie sie sind.",
+        hint: "Vorhandene VMs werden nicht geändert.",
       },
       over: {
         name: "Über die vorhandene VM",
@@ -197,7 +197,7 @@ export const backup: Messages["backup"] = {
       },
       test: {
         name: "Nur als Test",
-        hint: "Startet die VM in einem eigenen Netzwerk, wartet auf ihre Guest Tools und löscht sie.",
+        hint: "Startet die VM in einem isolierten Netzwerk, wartet auf ihre Guest Tools und löscht sie.",
       },
     },
     name: "Name der neuen VM",
@@ -216,21 +216,21 @@ export const backup: Messages["backup"] = {
       "Die Schnittstellen konnten nicht gelesen werden: Netzwerke mit demselben Namen werden verwendet.",
     macsLabel: "MAC-Adressen",
     macs: {
-      new: "Neue: Die alte VM kann daneben laufen",
-      same: "Wie im Backup: Die alte VM darf nicht laufen",
+      new: "Neue Adressen: Die ursprüngliche VM darf laufen",
+      same: "Wie im Backup: Die ursprüngliche VM darf nicht laufen",
     },
     differential: "Nur Unterschiede schreiben",
     differentialHint:
-      "Beginnt mit Klonen von Snapshots der VM, soweit diese bekannte Backups sind.",
+      "Beginnt mit Klonen derjenigen Snapshots der VM, die bekannte Backups sind.",
     start: "VM danach starten",
     mustHalt: "Fahren Sie die VM zuerst herunter.",
     overWarning:
-      "Der jetzige Inhalt der Festplatten wird gelöscht, wenn die Wiederherstellung gelungen ist.",
+      "Der aktuelle Inhalt der Festplatten wird gelöscht, wenn die Wiederherstellung erfolgreich war.",
     inputErrors: {
       required: "Erforderlich.",
       sr: "Wählen Sie ein SR.",
       disks: "Wählen Sie mindestens eine Festplatte.",
-      typed: "Der Name ist ein anderer.",
+      typed: "Der Name stimmt nicht überein.",
     },
     test: "Test starten",
     testPassed: "Wiederherstellungstest von {name} bestanden.",
@@ -238,7 +238,7 @@ export const backup: Messages["backup"] = {
     testedAt: "Wiederherstellungstest bestanden {age}",
     testFailedAt: "Wiederherstellungstest fehlgeschlagen {age}: {error}",
     begun:
-      "Wiederherstellung von {name} gestartet. Der Fortschritt steht bei den Aufgaben.",
+      "Wiederherstellung von {name} gestartet. Den Fortschritt zeigen die Aufgaben.",
     restored: "{name} wiederhergestellt.",
     failed: "Wiederherstellung von {name} fehlgeschlagen.",
     show: "Anzeigen",

@@ -1,7 +1,7 @@
 import type { Messages } from "../en/messages.js";
 
 export const cloudConfigs: Messages["cloudConfigs"] = {
-  lead: "Vorlagen für cloud-init: Konten, SSH-Schlüssel, Pakete und Netzwerke neuer VMs. Das Formular für neue VMs bietet sie Benutzern an, die VMs erstellen dürfen.",
+  lead: "Vorlagen für cloud-init: Konten, SSH-Schlüssel, Pakete und Netzwerke neuer VMs. Benutzer, die VMs erstellen dürfen, können sie im Formular für neue VMs auswählen.",
   add: "Cloud-Config hinzufügen",
   edit: "Cloud-Config {name}",
   none: "Keine Cloud-Configs",
@@ -9,7 +9,7 @@ export const cloudConfigs: Messages["cloudConfigs"] = {
   saved: "Cloud-Config {name} gespeichert.",
   deleted: "Cloud-Config {name} gelöscht.",
   deleteAsk: "Cloud-Config {name} löschen?",
-  deleteLead: "Damit erstellte VMs bleiben.",
+  deleteLead: "Damit erstellte VMs werden nicht geändert.",
   actions: "Aktionen für {name}",
   copy: "Kopieren…",
   copyOf: "{name} (Kopie)",

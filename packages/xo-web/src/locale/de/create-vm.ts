@@ -93,11 +93,10 @@ export const createVm: Messages["createVm"] = {
     vtpm: "Virtuelles TPM (VTPM)",
     noVtpm: "Von diesem Pool nicht unterstützt.",
     secureBoot: "Secure Boot",
-    secureBootHint: "Erfordert eine Vorlage mit UEFI-Firmware.",
     fullCopy:
       "Vollständige Kopie der Vorlagenfestplatten statt eines schnellen Klons",
     set: "Ressourcen-Set",
-    noSet: "keiner",
+    noSet: "keines",
     starts: "Nach dem Erstellen starten",
   },
   summary: {

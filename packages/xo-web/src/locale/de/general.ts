@@ -4,10 +4,9 @@ import type { Widened } from "../en/messages.js";
 export const general: Widened<typeof words> = {
   product: "xo-server",
   title: "{pools} · xo-server",
-  skipToPools: "Zu den Pools springen",
   demo: "Demo",
   demoHint:
-    "Diese Pools sind simuliert. Ohne --data gestartet, behält der Server Benutzer und Einstellungen nicht über einen Neustart.",
+    "Diese Pools sind simuliert. Ohne --data gehen Benutzer und Einstellungen beim Neustart des Servers verloren.",
   connection: {
     connecting: "Verbindet",
     live: "Live",
@@ -40,7 +39,7 @@ export const general: Widened<typeof words> = {
     cancel: "Abbrechen",
     refused: "Benutzername oder Passwort ist falsch.",
     throttled:
-      "Zu viele Fehlversuche: das Passwort wurde nicht geprüft. In {seconds} s erneut versuchen.",
+      "Zu viele Fehlversuche: Das Passwort wurde nicht geprüft. In {seconds} s erneut versuchen.",
     failed: "Anmeldung fehlgeschlagen: {reason}",
     elsewhere: "Anmelden mit {name}",
     remember: "Angemeldet bleiben",
@@ -222,7 +221,6 @@ export const general: Widened<typeof words> = {
     classFilter: "Klassen filtern",
     classNone: "Keine passenden Klassen.",
     className: "Klasse",
-    classCount: "Objekte",
   },
   problem: {
     whatToDo: "Lösung",
@@ -344,7 +342,7 @@ export const general: Widened<typeof words> = {
     uptime: "Betriebszeit",
   },
   history: "letzte 2 Minuten",
-  licenses: "Lizenzen der Software anderer",
+  licenses: "Lizenzen von Drittanbieter-Software",
   footer: "{product} {version} · Node.js {node}",
   units: {
     ms: "{n} ms",

@@ -38,9 +38,9 @@ export const health: Messages["health"] = {
         "Über 90 % des SR sind belegt. Ist ein SR voll, halten seine VMs mit E/A-Fehlern an, und Snapshots können nicht zusammengeführt werden. Löschen oder verschieben Sie Festplatten, oder erweitern Sie das SR.",
     },
     detachedStorage: {
-      name: "Speicher nicht an Hosts angebunden",
+      name: "Von Hosts getrennte SRs",
       advice:
-        "VMs mit Festplatten auf diesem SR können auf diesen Hosts nicht laufen, und HA kann sie dort nicht neu starten. Prüfen Sie Verkabelung und Speicherserver, und binden Sie das SR auf seiner Registerkarte „Hosts“ wieder an.",
+        "VMs mit Festplatten auf diesem SR können auf diesen Hosts nicht laufen, und HA kann sie dort nicht neu starten. Prüfen Sie Verkabelung und Speicherserver, und verbinden Sie das SR auf seiner Registerkarte „Hosts“ erneut.",
     },
     missingDisks: {
       name: "Auf dem Speicher fehlende Festplatten",
@@ -48,9 +48,9 @@ export const health: Messages["health"] = {
         "XAPI kennt die Festplatte, aber der Speicher hat sie nicht. Lesen Sie das SR neu ein; ist die Festplatte verloren, stellen Sie sie aus einem Backup wieder her.",
     },
     controlDomainDisks: {
-      name: "An Control Domains angehängte Festplatten",
+      name: "An Control Domains angeschlossene Festplatten",
       advice:
-        "Backups und Exporte hängen Festplatten kurz an die Control Domain an. Bleibt eine dort, kann ihre VM weder gestartet noch gelöscht werden. Trennen Sie sie, wenn kein Export und kein Backup läuft.",
+        "Backups und Exporte schließen Festplatten kurzzeitig an die Control Domain an. Bleibt eine dort, kann ihre VM weder gestartet noch gelöscht werden. Trennen Sie sie, wenn kein Export und kein Backup läuft.",
     },
     longChains: {
       name: "Lange Ketten von Images",
@@ -75,7 +75,7 @@ export const health: Messages["health"] = {
     noGuestTools: {
       name: "Laufende VMs ohne Guest Tools",
       advice:
-        "Ohne den Management-Agenten gibt es keine Adressen und Speicherwerte, und Herunterfahren oder Migration können fehlschlagen. Installieren Sie die Guest Tools.",
+        "Ohne den Management-Agenten sind IP-Adressen und Arbeitsspeicherauslastung unbekannt, und Herunterfahren oder Migration können fehlschlagen. Installieren Sie die Guest Tools.",
     },
     oldSnapshots: {
       name: "Snapshots, die älter als 30 Tage sind",
@@ -100,22 +100,22 @@ export const health: Messages["health"] = {
     hostVersions: {
       name: "Hosts verschiedener Versionen",
       advice:
-        "Die Hosts eines Pools sollten dieselbe Version haben, außer während einer Aktualisierung: VMs können nicht auf ältere Hosts migrieren. Aktualisieren Sie die übrigen.",
+        "Die Hosts eines Pools sollten dieselbe Version haben, außer während eines Updates: VMs können nicht auf ältere Hosts migrieren. Aktualisieren Sie die übrigen.",
     },
     restartRequired: {
       name: "Hosts, die einen Neustart brauchen",
       advice:
-        "Aktualisierungen sind installiert, aber erst nach einem Neustart des Hosts aktiv. Starten Sie die Hosts des Pools der Reihe nach neu.",
+        "Updates sind installiert, aber erst nach einem Neustart des Hosts aktiv. Verwenden Sie den rollierenden Neustart des Pools.",
     },
     toolstackRestartRequired: {
       name: "Hosts, deren Toolstack einen Neustart braucht",
       advice:
-        "Aktualisierungen sind installiert, aber erst nach einem Neustart des Toolstacks aktiv. VMs laufen dabei weiter.",
+        "Updates sind installiert, aber erst nach einem Neustart des Toolstacks aktiv. VMs laufen dabei weiter.",
     },
     vmRestartRequired: {
-      name: "VMs, die für Aktualisierungen einen Neustart brauchen",
+      name: "VMs, die für Updates einen Neustart brauchen",
       advice:
-        "Aktualisierungen ihres Hosts sind in diesen VMs noch nicht aktiv. Für ein neues Device Model genügt eine Migration auf einen anderen Host und zurück; sonst starten Sie die VM neu.",
+        "Updates ihres Hosts sind in diesen VMs noch nicht aktiv. Für ein neues Device Model genügt eine Migration auf einen anderen Host und zurück; sonst starten Sie die VM neu.",
     },
   },
 };

@@ -9,7 +9,7 @@ export const ipPools: Messages["ipPools"] = {
   saved: "IP-Pool {name} gespeichert.",
   deleted: "IP-Pool {name} gelöscht.",
   deleteAsk: "IP-Pool {name} löschen?",
-  deleteLead: "Adressen vorhandener Schnittstellen bleiben.",
+  deleteLead: "Adressen vorhandener Schnittstellen werden nicht geändert.",
   actions: "Aktionen für {name}",
   name: "Name",
   addresses: "Adressen",

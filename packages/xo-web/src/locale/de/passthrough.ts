@@ -3,7 +3,7 @@ import type { Messages } from "../en/messages.js";
 export const passthrough: Messages["passthrough"] = {
   heading: "Durchgereichte Geräte",
   none: "Keine PCI- oder USB-Geräte und keine vGPUs.",
-  noDevices: "Im Pool ist kein solches Gerät frei",
+  noDevices: "Im Pool ist kein freies Gerät dieses Typs",
   kind: "Art",
   device: "Gerät",
   attach: "Anschließen",
@@ -17,13 +17,13 @@ export const passthrough: Messages["passthrough"] = {
   detachOf: "{device} trennen",
   leads: {
     attachPci:
-      "Gilt ab dem nächsten Start. Die VM startet dann nur auf dem Host des Geräts und kann nicht migriert, suspendiert oder mit Arbeitsspeicher gesichert werden.",
+      "Gilt ab dem nächsten Start. Die VM startet dann nur auf dem Host des Geräts und kann nicht migriert, suspendiert und es sind keine Snapshots mit Arbeitsspeicher möglich.",
     attachUsb:
-      "Die VM startet dann nur auf dem Host des Geräts. Geräte erscheinen, wenn ihr Durchreichen auf ihrem Host im Reiter Geräte eingeschaltet ist.",
+      "Die VM startet dann nur auf dem Host des Geräts. Geräte erscheinen, wenn das Durchreichen auf ihrem Host (Registerkarte Geräte) aktiviert ist.",
     attachGpu: "Die VM startet dann nur auf Hosts mit einer solchen GPU.",
     detach: {
       pci: "Gilt ab dem nächsten Start der VM.",
-      usb: "Das Gerät bleibt zum Durchreichen freigegeben.",
+      usb: "Das Durchreichen des Geräts bleibt aktiviert.",
       gpu: "Die vGPU wird gelöscht. Der Gast hat diese Grafikkarte ab dem nächsten Start nicht mehr.",
     },
   },

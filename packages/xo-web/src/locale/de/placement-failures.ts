@@ -70,7 +70,7 @@ export const placementFailures: Messages["placementFailures"] = {
     VM_HAS_VUSBS: "USB-Gerät durchgereicht",
     VM_LACKS_FEATURE: "vom Gast nicht unterstützt",
     VM_MISSING_PV_DRIVERS: "Guest Tools fehlen",
-    OPERATION_BLOCKED: "Migration von der Administration gesperrt",
+    OPERATION_BLOCKED: "Migration von einem Administrator gesperrt",
     VM_REQUIRES_SR: "Festplatten auf einem lokalen SR ihres Hosts",
     OTHER_OPERATION_IN_PROGRESS: "ein anderer Vorgang läuft",
     NO_HOSTS_AVAILABLE:
@@ -260,7 +260,7 @@ export const placementFailures: Messages["placementFailures"] = {
   },
   why: {
     heading: "Mögliche Hosts",
-    lead: "Alle Hosts des Pools, der beste zuerst, mit den Gründen dafür und dagegen. Frei ist das knappere von Arbeitsspeicher und CPU.",
+    lead: "Alle Hosts des Pools, der beste zuerst, mit den Gründen dafür und dagegen. Frei: der kleinere Anteil von freiem Arbeitsspeicher und freier CPU.",
     loading: "Hosts werden geprüft…",
     here: "Aktueller Host",
     best: "Bester Host: {host}.",

@@ -92,7 +92,7 @@ export const placement: Messages["placement"] = {
   fewerHosts: "Weniger anzeigen",
   reasons: {
     cpu: "CPU-Auslastung von {host} ist {now}, über {high}",
-    memory: "RAM-Auslastung von {host} ist {now}, über {high}",
+    memory: "Arbeitsspeicherauslastung von {host} ist {now}, über {high}",
     consolidate: "{host} kann geleert werden",
     evacuate: "{host} wird evakuiert",
     makeRoom: "Schafft Platz für {vm}",
@@ -110,7 +110,7 @@ export const placement: Messages["placement"] = {
     impossible: "Keine Lösung",
     impossibleLead: "Die Konflikte sind unten aufgeführt.",
     figures:
-      "Höchste CPU-Auslastung eines Hosts: {cpu} (Schwellwert {cpuHigh}). Höchste RAM-Auslastung: {memory} (Schwellwert {memoryHigh}).",
+      "Höchste CPU-Auslastung eines Hosts: {cpu} (Schwellwert {cpuHigh}). Höchste Arbeitsspeicherauslastung: {memory} (Schwellwert {memoryHigh}).",
     noFigures: "Noch keine Laststatistik verfügbar.",
     notPlanned: "Nicht geplant: Messwerte fehlen",
     unmeasured:
@@ -121,7 +121,7 @@ export const placement: Messages["placement"] = {
     one: "{n} VM kann nicht platziert werden",
     other: "{n} VMs können nicht platziert werden",
   },
-  proven: "Es ist bewiesen, dass es für alle VMs zusammen keine Lösung gibt.",
+  proven: "Für alle VMs zusammen gibt es keine Lösung (bewiesen).",
   fitsAlone: "Hat allein Platz, aber nicht mit allen anderen VMs.",
   refused: "{rule}: {hosts}",
   moreVms: { one: "und {n} weitere", other: "und {n} weitere" },
@@ -201,18 +201,17 @@ export const placement: Messages["placement"] = {
     required: "Erforderlich",
     requiredHints: {
       "anti-affinity":
-        "Eine VM startet nicht, wenn das die Regel verletzt. Administratoren können die Regel übergehen.",
-      affinity:
-        "Eine VM startet nicht auf einem anderen Host als die anderen VMs.",
-      "host-affinity": "Eine VM startet auf keinem anderen Host.",
-      away: "Eine VM startet nicht auf diesen Hosts.",
+        "Eine VM wird nicht gestartet, wenn das die Regel verletzen würde. Administratoren können die Regel übergehen.",
+      affinity: "Eine VM wird nur auf dem Host der anderen VMs gestartet.",
+      "host-affinity": "Eine VM wird auf keinem anderen Host gestartet.",
+      away: "Eine VM wird nicht auf diesen Hosts gestartet.",
     },
     preferredHints: {
       "anti-affinity":
         "Gibt es keinen anderen Host, laufen zwei VMs auf demselben Host.",
-      affinity: "Geht es nicht anders, laufen VMs auf verschiedenen Hosts.",
-      "host-affinity": "Geht es nicht anders, laufen VMs auf anderen Hosts.",
-      away: "Geht es nicht anders, laufen VMs auf diesen Hosts.",
+      affinity: "Ist das nicht möglich, laufen VMs auf verschiedenen Hosts.",
+      "host-affinity": "Ist das nicht möglich, laufen VMs auf anderen Hosts.",
+      away: "Ist das nicht möglich, laufen VMs auf diesen Hosts.",
     },
     weight: "Gewicht",
     weightHint:
@@ -305,7 +304,7 @@ export const placement: Messages["placement"] = {
     enforceRulesHint: "VMs, die eine Regel verletzen, werden migriert.",
     thresholds: "Schwellwerte für Überlast",
     hysteresis:
-      "Über {high} CPU-Auslastung werden VMs von einem Host migriert, bis er unter {low} liegt. Keine Migration bringt einen anderen Host über {low}. Für Arbeitsspeicher gilt dasselbe: über {memoryHigh}, bis unter {memoryLow}. Die Hysterese verhindert ein Hin und Her.",
+      "Über {high} CPU-Auslastung werden VMs von einem Host migriert, bis er unter {low} liegt. Keine Migration bringt einen anderen Host über {low}. Für Arbeitsspeicher gilt dasselbe: über {memoryHigh}, bis unter {memoryLow}. Die Hysterese verhindert ein Schwingen.",
     limits: "Grenzen",
     fields: {
       cpuHigh: {
@@ -317,8 +316,8 @@ export const placement: Messages["placement"] = {
         hint: "CPU-Auslastung eines Hosts, unter der keine VM migriert wird.",
       },
       memoryHigh: {
-        name: "RAM-Schwellwert für Überlast",
-        hint: "RAM-Auslastung eines Hosts, über der VMs migriert werden.",
+        name: "Arbeitsspeicher-Schwellwert für Überlast",
+        hint: "Arbeitsspeicherauslastung eines Hosts, über der VMs migriert werden.",
       },
       maxMigrationsPerRun: {
         name: "Maximale Migrationen pro Lauf",
@@ -359,7 +358,8 @@ export const placement: Messages["placement"] = {
   history: {
     lead: "Läufe der Lastverteilung, auch Probeläufe, mit ihren Migrationen und Gründen.",
     none: "Keine Läufe",
-    noneLead: "Die Lastverteilung wird unter Lastverteilung konfiguriert.",
+    noneLead:
+      "Die Lastverteilung wird auf der Registerkarte Lastverteilung konfiguriert.",
     statuses: {
       pending: "Läuft",
       success: "Erfolgreich",
@@ -381,12 +381,13 @@ export const placement: Messages["placement"] = {
     wasAt: "{host}: CPU {cpu}, RAM {memory}",
     figures: {
       cpu: "Höchste CPU-Auslastung eines Hosts: {before}, geplant {after}.",
-      memory: "Höchste RAM-Auslastung eines Hosts: {before}, geplant {after}.",
+      memory:
+        "Höchste Arbeitsspeicherauslastung eines Hosts: {before}, geplant {after}.",
     },
     measured: {
       cpu: "Höchste CPU-Auslastung eines Hosts: {before}, geplant {after}, gemessen {found}.",
       memory:
-        "Höchste RAM-Auslastung eines Hosts: {before}, geplant {after}, gemessen {found}.",
+        "Höchste Arbeitsspeicherauslastung eines Hosts: {before}, geplant {after}, gemessen {found}.",
     },
     hidden: {
       one: "und {n} Migration einer VM ohne Leseberechtigung",

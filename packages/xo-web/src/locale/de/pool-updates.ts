@@ -22,7 +22,7 @@ export const poolUpdates: Messages["poolUpdates"] = {
     deleted: "Rollierendes Update {name} gelöscht.",
     deleteAsk: "Rollierendes Update {name} löschen?",
     deleteLead:
-      "Seine Zeitpläne werden gelöscht. Ein begonnener Lauf wird zu Ende geführt.",
+      "Seine Zeitpläne werden gelöscht. Ein laufender Job wird fortgesetzt.",
     begun: "Rollierendes Update {name} gestartet.",
     groups: "Gruppen von Pools",
     groupsHint:
@@ -32,9 +32,9 @@ export const poolUpdates: Messages["poolUpdates"] = {
     searchPools: "Pools suchen",
     poolCount: { one: "{n} Pool", other: "{n} Pools" },
     groupCount: { one: "{n} Gruppe", other: "{n} Gruppen" },
-    parallel: "Hosts eines Pools gleichzeitig",
+    parallel: "Gleichzeitige Hosts eines Pools",
     parallelHint: "Höchstens; 1 bis 64. Leer: ein Viertel.",
-    concurrency: "Pools gleichzeitig",
+    concurrency: "Gleichzeitige Pools",
     concurrencyHint: "Höchstens; 1 bis 32. Leer: 4.",
     anyTime: "jederzeit",
     everyDay: "täglich",
@@ -49,7 +49,7 @@ export const poolUpdates: Messages["poolUpdates"] = {
       stopped: "angehalten",
       done: "aktualisiert",
       failed: "fehlgeschlagen",
-      notBegun: "nicht begonnen",
+      notBegun: "nicht gestartet",
     },
     inputErrors: {
       required: "Erforderlich.",

@@ -69,7 +69,7 @@ export const pool: Messages["pool"] = {
     srs: "Heartbeat-SRs",
   },
   rebootLead:
-    "Hosts werden nacheinander neu gestartet. VMs werden vor jedem Neustart migriert und am Ende zurück migriert.",
+    "Hosts werden nacheinander neu gestartet. VMs werden vor jedem Neustart migriert und am Ende zurückmigriert.",
   checks: {
     several: "Mehr als ein Host.",
     reachable: "Alle Hosts laufen.",
@@ -86,7 +86,7 @@ export const pool: Messages["pool"] = {
   serverChecks: "Vor Beginn prüft der Server, ob jede VM migriert werden kann.",
   verify: {
     start: "Vergleichen",
-    lead: "Vergleicht die Objekte, die der Server kennt, mit denen des Pools und korrigiert Abweichungen.",
+    lead: "Vergleicht die Objekte des Servers mit denen des Pools und korrigiert Abweichungen.",
     running: "Objekte werden verglichen …",
     equal:
       "{records} Objekte in {classes} Klassen verglichen, keine Abweichung.",

@@ -2,7 +2,8 @@ import type { Messages } from "../en/messages.js";
 
 export const resourceSets: Messages["resourceSets"] = {
   lead: "Self-Service: Benutzer eines Ressourcen-Sets sehen nur ihre eigenen VMs und erstellen neue innerhalb seiner Grenzen, aus seinen Vorlagen, SRs und Netzwerken.",
-  ownLead: "Woraus Sie VMs erstellen können, und wie viel davon belegt ist.",
+  ownLead:
+    "Ihre Ressourcen-Sets: Vorlagen, SRs und Netzwerke für neue VMs, mit Grenzen und Belegung.",
   ownNone: "Ein Administrator kann Sie zu einem Ressourcen-Set hinzufügen.",
   add: "Ressourcen-Set hinzufügen",
   edit: "Ressourcen-Set {name}",
@@ -12,13 +13,13 @@ export const resourceSets: Messages["resourceSets"] = {
   saved: "Ressourcen-Set {name} gespeichert.",
   deleted: "Ressourcen-Set {name} gelöscht.",
   deleteAsk: "Ressourcen-Set {name} löschen?",
-  deleteLead: "Seine VMs und die Rechte ihrer Besitzer bleiben.",
+  deleteLead: "Seine VMs und die Rechte ihrer Besitzer bleiben erhalten.",
   actions: "Aktionen für {name}",
   name: "Name",
   subjects: "Benutzer und Gruppen",
   group: "Gruppe",
   shareByDefault: "VMs gehören allen Benutzern des Sets",
-  shareHint: "Sonst dem Benutzer, der sie erstellt hat.",
+  shareHint: "Sonst gehören sie dem Benutzer, der sie erstellt hat.",
   shared: "VMs gehören allen Benutzern",
   limits: "Grenzen",
   limitNames: {
@@ -35,7 +36,7 @@ export const resourceSets: Messages["resourceSets"] = {
   unlimited: "Keine Grenzen.",
   kinds: {
     "VM-template": "Vorlagen",
-    SR: "Storage Repositories",
+    SR: "Speicher-Repositorys (SRs)",
     network: "Netzwerke",
   },
   search: "Suchen: {what}",

@@ -9,20 +9,21 @@ export const settingsCluster: Pick<Messages["settings"], "cluster"> = {
     version: "Version",
     since: "Gestartet",
     seen: "Letzter Heartbeat",
-    owns: "Zuständig für",
+    owns: "Leases",
     leases: { one: "{n} Lease", other: "{n} Leases" },
-    states: { running: "läuft", leaving: "scheidet aus", lost: "ausgefallen" },
+    states: { running: "läuft", leaving: "übergibt", lost: "ausgefallen" },
     handOver: "Übergeben",
-    handOverThis: "Übergeben, wofür {name} zuständig ist",
-    handOverAsk: "Übergeben, wofür {name} zuständig ist?",
+    handOverThis: "Leases von {name} übergeben",
+    handOverAsk: "Leases von {name} übergeben?",
     handOverLead:
-      "Andere Server übernehmen Jobs, Lastverteilung und Wartung. Er bedient seine Clients, beendet seine Aufgaben und übernimmt bis zu seinem nächsten Start keine Leases.",
-    handedOver: "{name} übergibt: {moved} übergeben, {remaining} folgen.",
+      "Andere Server übernehmen Jobs, Lastverteilung und Wartung. Der Server bedient weiter seine Clients, führt seine Aufgaben zu Ende und übernimmt bis zu seinem nächsten Start keine Leases.",
+    handedOver:
+      "{name} übergibt: {moved} Leases übergeben, {remaining} ausstehend.",
     remove: "Entfernen",
     removeThis: "{name} entfernen",
     removeAsk: "Diesen Server aus der Liste entfernen?",
     removeLead:
-      "Er antwortet nicht. Sobald er gestartet wird, ist er wieder in der Liste.",
+      "Der Server antwortet nicht. Sobald er gestartet wird, ist er wieder in der Liste.",
     removed: "{name} entfernt.",
   },
 };

@@ -55,7 +55,7 @@ export const settings: Messages["settings"] = {
     QUEUE_FULL: "Zu viele Anfragen. Versuchen Sie es später erneut.",
     CREDENTIALS_INVALID: "Das Passwort ist falsch.",
     SIGN_IN_THROTTLED:
-      "Zu viele falsche Passwörter: dieses wurde nicht geprüft. In {seconds} s erneut versuchen.",
+      "Zu viele falsche Passwörter: Dieses wurde nicht geprüft. In {seconds} s erneut versuchen.",
     FILTER_INVALID: "Ungültiger Filter: {reason}",
     PASSPHRASE_WRONG: "Falsche Passphrase oder beschädigte Datei.",
     LAST_ADMIN:

@@ -74,7 +74,7 @@ export const signInProviders: Messages["signInProviders"] = {
     },
     adminGroup: {
       label: "Gruppe der Administratoren",
-      hint: "Leer: Das Verzeichnis entscheidet nicht.",
+      hint: "Leer: Administratoren werden nicht synchronisiert.",
     },
   },
   oidc: {
@@ -82,7 +82,7 @@ export const signInProviders: Messages["signInProviders"] = {
       label: "Aussteller-URL (Issuer)",
       hint: "Beispiel: https://id.example.org",
     },
-    clientId: { label: "Client-ID", hint: "Wie beim Anbieter eingetragen." },
+    clientId: { label: "Client-ID", hint: "Wie beim Anbieter registriert." },
     redirectUrl: {
       label: "Redirect-URI",
       hint: "Leer: aus der Adresse dieser Seite abgeleitet.",
@@ -102,7 +102,7 @@ export const signInProviders: Messages["signInProviders"] = {
     },
     adminGroup: {
       label: "Gruppe der Administratoren",
-      hint: "Leer: Der Anbieter entscheidet nicht.",
+      hint: "Leer: Administratoren werden nicht synchronisiert.",
     },
   },
   callback: "Diese Redirect-URI beim Anbieter registrieren: {url}",
@@ -124,6 +124,6 @@ export const signInProviders: Messages["signInProviders"] = {
     isNoAdmin: "Der Benutzer wäre kein Administrator.",
     check: "Anbieter prüfen",
     discovered: "Der Anbieter {issuer} wurde gefunden.",
-    unsupported: "Der Anbieter führt nicht auf: {names}",
+    unsupported: "Vom Anbieter nicht aufgeführt: {names}",
   },
 };

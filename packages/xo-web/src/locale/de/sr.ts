@@ -41,7 +41,7 @@ export const sr: Messages["sr"] = {
   acts: {
     connect: "Verbinden",
     disconnect: "Trennen",
-    forget: "Verbindung vergessen (PBD)",
+    forget: "Verbindung löschen (PBD)",
   },
   leads: {
     disconnect:
@@ -63,7 +63,6 @@ export const sr: Messages["sr"] = {
   times: "{n}× die Speichergröße",
   noSize: "Größe unbekannt.",
   noHosts: "Kein Host ist verbunden.",
-  defaultOf: "seines Pools",
   maintenance:
     "Wartungsmodus: Hosts sind getrennt, VMs mit Festplatten auf diesem SR sind heruntergefahren.",
   yes: "ja",

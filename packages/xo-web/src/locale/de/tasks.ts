@@ -8,10 +8,6 @@ export const tasks: Messages["tasks"] = {
   noneFits: "Keine passenden Aufgaben.",
   tray: "Aufgaben",
   trayRunning: { one: "{n} Aufgabe läuft", other: "{n} Aufgaben laufen" },
-  trayFailed: {
-    one: "{n} fehlgeschlagen",
-    other: "{n} fehlgeschlagen",
-  },
   underWay: "Laufend",
   ended: "Kürzlich beendet",
   all: "Alle Aufgaben",

@@ -26,7 +26,7 @@ export const updates: Messages["updates"] = {
   suspending:
     "Läuft, wird nach diesem Schritt ausgesetzt: {done} von {hosts} Hosts abgeschlossen.",
   suspended:
-    "Ausgesetzt: {done} von {hosts} Hosts abgeschlossen. HA ist wie zuvor.",
+    "Ausgesetzt: {done} von {hosts} Hosts abgeschlossen. HA ist wiederhergestellt.",
   waiting:
     "Ausgesetzt bis zum Wartungsfenster {time}: {done} von {hosts} Hosts abgeschlossen.",
   acts: {
@@ -44,7 +44,7 @@ export const updates: Messages["updates"] = {
     to: "Bis",
     timezone: "Zeitzone",
     days: "Tage, an denen es beginnt",
-    daysHint: "Kein Tag gewählt: jeden Tag.",
+    daysHint: "Keiner ausgewählt: jeden Tag.",
     nameOf: "Wartungsfenster {n}",
     add: "Wartungsfenster hinzufügen",
     remove: "Wartungsfenster {n} entfernen",

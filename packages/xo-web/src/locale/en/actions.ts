@@ -49,11 +49,11 @@ export const actions = {
   /** Consequences of an action, shown in its confirmation. */
   leads: {
     exportSeveral:
-      "One file for each VM, one after another: keep this page open, and allow the browser several downloads.",
+      "One file for each VM, one after another. Keep this page open, and allow multiple downloads in the browser.",
     cleanShutdown:
       "The guest is asked to shut down. Its services are unavailable until the VM is started again.",
     cleanReboot:
-      "The guest is asked to reboot. Its services are unavailable meanwhile.",
+      "The guest is asked to reboot. Its services are unavailable during that time.",
     suspend:
       "The memory of the VMs is saved to disk. They do not run until they are resumed.",
     pause: "The VMs do not run until they are unpaused.",
@@ -81,24 +81,24 @@ export const actions = {
     "host.emergencyShutdown":
       "VMs are suspended where possible, otherwise they are powered off. They are not migrated.",
     "host.detach":
-      "The host becomes a pool of its own. Its local disks are erased.",
+      "The host becomes a separate pool. Its local disks are erased.",
     "host.forget":
       "The host is removed from the pool permanently, together with the disks on its local storage.",
     enableHa:
       "When a host fails, its protected VMs are restarted on other hosts.",
     disableHa: "When a host fails, its VMs are not restarted on other hosts.",
     addHost:
-      "A standalone host joins this pool. It must have the same version and no running VMs. Its own SRs and networks are replaced by those of the pool. Only ejecting it removes it from the pool again, and that erases its local disks.",
+      "A standalone host joins this pool. It must have the same version and no running VMs. Its own SRs and networks are replaced by those of the pool. It can be removed from the pool only by ejecting it, which erases its local disks.",
     poolManagement:
-      "All hosts are reached over another network from now on. If an address on it is wrong or not routed, the pool is lost to this server until it is repaired on the consoles of the hosts.",
+      "All hosts are reached over another network from now on. If an address on it is wrong or not routed, this server cannot reach the pool until it is corrected on the consoles of the hosts.",
     hostManagement:
-      "The host is reached over another interface from now on. If its address is wrong or not routed, the host is lost to its pool and to this server until it is repaired on its console.",
+      "The host is reached over another interface from now on. If its address is wrong or not routed, neither its pool nor this server can reach the host until it is corrected on its console.",
     resetCertificate:
-      "The certificate of the host is deleted and replaced by a new, self-signed one. Connections to the host are closed; this server and others connect again only when the new certificate is accepted.",
+      "The certificate of the host is replaced with a new self-signed one. Connections to the host are closed. Clients, including this server, connect again only when they accept the new certificate.",
     refreshCertificate:
-      "The certificate by which the hosts of the pool trust each other is replaced by a new one. The certificate for clients stays.",
+      "The certificate by which the hosts of the pool trust each other is replaced by a new one. The certificate for clients is not changed.",
     certificate:
-      "XAPI of the host uses the new certificate immediately. Connections to the host are closed; clients that trust only the old one must be changed, this server included.",
+      "XAPI of the host uses the new certificate immediately. Connections to the host are closed; clients that trust only the old one, including this server, must be set to trust the new one.",
     createVtpm:
       "The guest gets a virtual TPM 2.0 at its next start, as Windows 11 requires. Its secrets are stored with the VM.",
     destroyVtpm:
@@ -312,7 +312,7 @@ export const actions = {
   tasks: "Tasks",
   progress: "{done} of {total}",
   notFetched:
-    "The browser has not begun this download: allow this page several downloads.",
+    "The browser did not start this download: allow multiple downloads for this page.",
   progressFailed: "{done} of {total}, {failed} failed",
   allDone: { one: "{n} done", other: "All {n} done" },
   someFailed: "{succeeded} done, {failed} failed",

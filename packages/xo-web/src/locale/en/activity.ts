@@ -5,7 +5,7 @@ export const activity = {
   more: "Show older",
   nothing: "No events",
   nothingLead:
-    "Events of the pools are listed here: VMs that start and stop, snapshots, hosts that connect and disconnect. The server keeps the last 24 hours since its start.",
+    "Events of the pools are listed here: VMs that start and stop, snapshots, hosts that connect and disconnect. The server keeps events for 24 hours, at most until its next restart.",
   refused: "Events cannot be loaded: {reason}",
   kindsHeading: "Event types",
   pool: "Pool",

@@ -34,7 +34,7 @@ export const backupJobs = {
     },
     pattern: {
       name: "VMs that match a pattern",
-      hint: "From a client of Xen Orchestra; it stays as it is.",
+      hint: "Set by a client of Xen Orchestra; not editable here.",
     },
   },
   matching: { one: "{n} VM matches now.", other: "{n} VMs match now." },
@@ -47,7 +47,7 @@ export const backupJobs = {
   matchingFilter: "VMs that match {filter}",
   excluded: "Excluded tags",
   excludedHint:
-    "VMs with one of these tags are not backed up. Disks with [NOBAK] in their name are left out.",
+    "VMs with one of these tags are not backed up. Disks with [NOBAK] in their name are excluded.",
   when: "When",
   nextRun: "Next: {time}",
   lastRun: "Last run",
@@ -67,7 +67,7 @@ export const backupJobs = {
     weekly: "Every {weekday} at {time}",
     monthly: "On day {day} of every month at {time}",
     hourly: "Every hour at minute {minute}",
-    custom: "At {cron}",
+    custom: "Cron: {cron}",
     byHand: "Only when started manually",
   },
   time: "Time",
@@ -118,30 +118,31 @@ export const backupJobs = {
   snapshotHints: {
     normal:
       "Crash-consistent, as after a power failure: suits journaling file systems and databases.",
-    memory: "The VM resumes where it was. Takes longer and more space.",
+    memory: "The VM can be resumed in this state. Takes more time and space.",
     offline: "The VM is shut down, and started again after the snapshot.",
   },
-  windowFrom: "Start VMs from",
+  windowFrom: "Start backups from",
   windowTo: "until",
-  windowHint: "Outside of it, no backup of a VM is started. Empty: any time.",
+  windowHint:
+    "Backups of VMs are started only in this window. Empty: at any time.",
   options: {
-    concurrency: { name: "VMs at a time", hint: "1 to 32; empty: 2." },
+    concurrency: { name: "Concurrent VMs", hint: "1 to 32; empty: 2." },
     concurrencyPerHost: {
-      name: "VMs at a time per host",
+      name: "Concurrent VMs per host",
       hint: "Empty: no limit.",
     },
     concurrencyPerSr: {
-      name: "VMs at a time per SR",
+      name: "Concurrent VMs per SR",
       hint: "Empty: no limit.",
     },
     retries: { name: "Retries", hint: "Of a failed VM; empty: none." },
     maxRate: {
-      name: "Speed limit (MB/s)",
+      name: "Rate limit (MB/s)",
       hint: "For each VM; empty: none.",
     },
     fullInterval: {
-      name: "Full read every",
-      hint: "Number of backups after which all data is read and compared; empty: only the first.",
+      name: "Full backup interval",
+      hint: "Number of backups after which all data is read; empty: only the first is a full backup.",
     },
   },
   flags: {
@@ -150,20 +151,20 @@ export const backupJobs = {
       hint: "Enables it on the disks, so that only changed blocks are read.",
     },
     preferNbd: {
-      name: "Read by NBD",
-      hint: "Where a network of the pool permits it.",
+      name: "Read over NBD",
+      hint: "If a network of the pool allows it.",
     },
     purgeSnapshotData: {
       name: "Delete the data of snapshots",
-      hint: "Saves space on the SR where changed block tracking needs only the tracking data.",
+      hint: "Saves space on the SR if changed block tracking needs only its own data.",
     },
     ignoreLongChains: {
       name: "Also back up disks with long chains",
       hint: "Such disks wait for coalescing; each further snapshot makes the chain longer.",
     },
     isFull: {
-      name: "Always read everything",
-      hint: "Slow. Only the differences are stored.",
+      name: "Always full backups",
+      hint: "Reads all data. Slow; only the differences are stored.",
     },
   },
   inputErrors: {
@@ -182,7 +183,7 @@ export const backupJobs = {
   },
   planned: {
     heading: "Preview of {name}",
-    lead: "What a run would do now. Nothing is executed.",
+    lead: "The result of a run that would start now. Nothing is executed.",
     vms: { one: "{n} VM", other: "{n} VMs" },
     sizes: "{full} read in full, of {incremental} only changes",
     problems: {

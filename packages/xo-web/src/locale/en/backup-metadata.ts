@@ -44,7 +44,7 @@ export const backupMetadata = {
 export const backupMirror = {
   add: "Add mirror job",
   addLead:
-    "Copies backups of one repository into others, such as another site. Only what a target lacks is written; each copy is verified while it is read, and is complete without the source.",
+    "Copies backups of one repository into others, such as another site. Only data that the target lacks is written. Each copy is verified while it is read, and does not depend on the source.",
   source: "Source",
   what: "Backups",
   selections: {

@@ -1,5 +1,5 @@
 export const backupRepositories = {
-  lead: "Where backups are stored. All data is encrypted and authenticated; each backup can be restored without any other.",
+  lead: "Backups are stored in repositories. All data is encrypted and authenticated; each backup can be restored without any other.",
   add: "Add repository",
   edit: "Repository {name}",
   none: "No repositories",
@@ -35,9 +35,9 @@ export const backupRepositories = {
   recoveryKeyHint: "From the recovery sheet.",
   options: "Notes",
   optionsHint: "Optional, such as what is mounted there.",
-  verifyDays: "Days of verification",
+  verifyDays: "Verification period (days)",
   verifyDaysHint:
-    "Every byte is read and compared once in this time. 0: only on request.",
+    "All data is read and verified once within this period. 0: only on request.",
   create: "Create",
   open: "Open",
   inputErrors: {
@@ -53,7 +53,7 @@ export const backupRepositories = {
   forget: "Forget",
   forgetAsk: "Remove repository {name}?",
   forgetLead:
-    "The repository and its keys are deleted from the server. Its files and backups stay; to open it again, the passphrase or the recovery key is needed. Jobs that use it fail.",
+    "The repository and its keys are deleted from the server. Its files and backups are not deleted; to open it again, the passphrase or the recovery key is required. Jobs that use it fail.",
   sheetOf: "Recovery sheet of {name}",
   sheet: "Recovery sheet",
   sheetLead:
@@ -85,7 +85,7 @@ export const backupRepositories = {
     rates: "Benchmark",
   },
   notKnown: "–",
-  ofData: "of {size} of disks",
+  ofData: "for {size} of disks",
   freeOf: "{free} free of {size}",
   fullness: "Used space of the file system",
   times: "{n}×",

@@ -8,25 +8,26 @@ export const backupTests = {
   saved: "Restore tests {name} saved.",
   deleted: "Restore tests {name} deleted.",
   deleteAsk: "Delete restore tests {name}?",
-  deleteLead: "Their schedules are deleted. The results stay on the backups.",
+  deleteLead:
+    "Their schedules are deleted. The results of the tests are kept with the backups.",
   begun: "Restore tests {name} started.",
   maxVms: "VMs per run",
   maxVmsHint:
-    "Those whose last test is the longest ago. Empty: all of them each time.",
+    "The VMs that were not tested for the longest time. Empty: all, in each run.",
   atATime: { one: "{n} VM per run", other: "{n} VMs per run" },
   bootTimeout: "Time limit in minutes",
   bootTimeoutHint:
-    "Within it the guest tools must report after the start, or a script in VMs with the tag xo-backup-health-check-xenstore.",
+    "Time after the start within which the guest tools must report, or, in VMs with the tag xo-backup-health-check-xenstore, a script.",
   network: "Network",
   networks: {
     closed: {
-      name: "Closed network",
+      name: "Isolated network",
       hint: "A new network for each test, without a connection to others.",
     },
     none: { name: "No network", hint: "The VM has no interfaces." },
   },
   repositoriesHint:
-    "The newest backup in these repositories is tested; none chosen: in all.",
+    "The newest backup in these repositories is tested; none selected: in all.",
   resultOf: "Restore test of {name}",
   backupOf: "Backup of {time}",
   backupIn: "Backup of {time} in {repository}",

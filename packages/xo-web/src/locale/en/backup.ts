@@ -20,17 +20,19 @@ export const backup = {
   mirror: backupMirror,
   reports: {
     when: "Report by mail or web hook",
-    whenHint: "What was backed up, skipped and why, after each run.",
+    whenHint:
+      "Sent after each run: what was backed up or skipped, with reasons.",
     times: {
       never: "Never",
-      failure: "Only of runs with failures",
-      always: "Of each run",
+      failure: "After runs with failures",
+      always: "After each run",
     },
     addresses: "Mail addresses",
     addressesHint:
-      "Separated by commas. Mail needs a mail server in the configuration.",
+      "Separated by commas. Requires a mail server in the configuration.",
     webHooks: "URLs of web hooks",
-    webHooksHint: "They get the log of the run as JSON. Separated by spaces.",
+    webHooksHint:
+      "They receive the log of the run as JSON. Separated by spaces.",
   },
   runs: {
     lead: "Runs of backup jobs: data read and stored for each VM, disk, pool and copy, with reasons.",
@@ -59,8 +61,8 @@ export const backup = {
       other: "{n} old backups deleted",
     },
     shortened: {
-      one: "The log was too long: details of {n} VM are left out.",
-      other: "The log was too long: details of {n} VMs are left out.",
+      one: "The log was too long: details of {n} VM are omitted.",
+      other: "The log was too long: details of {n} VMs are omitted.",
     },
     readFor: "read together with {name}",
     copied: { one: "{n} backup copied", other: "{n} backups copied" },
@@ -70,10 +72,10 @@ export const backup = {
     stored: "Stored",
     source: "Source",
     sources: {
-      "nbd-changed": "changed blocks, by NBD",
+      "nbd-changed": "changed blocks, over NBD",
       xva: "export of the whole VM (XVA)",
       "vhd-delta": "difference of snapshots (VHD)",
-      nbd: "whole disk, by NBD",
+      nbd: "whole disk, over NBD",
       vhd: "whole disk (VHD)",
       raw: "whole disk (raw)",
     },
@@ -127,7 +129,7 @@ export const backup = {
       "VMs that have backups in the repositories, also those that were deleted.",
     none: "No backups of this VM",
     noneAtAll: "No backups",
-    noneLead: "Backups are made by backup jobs.",
+    noneLead: "Backups are created by backup jobs.",
     count: { one: "{n} backup", other: "{n} backups" },
     ofRepository: "Repository",
     allRepositories: "All repositories",
@@ -176,11 +178,11 @@ export const backup = {
     kinds: {
       new: {
         name: "As a new VM",
-        hint: "Other VMs stay as they are.",
+        hint: "Existing VMs are not changed.",
       },
       over: {
         name: "Over the existing VM",
-        hint: "Replaces its disks by those of the backup.",
+        hint: "Replaces its disks with those of the backup.",
       },
       disk: {
         name: "A single disk",
@@ -188,7 +190,7 @@ export const backup = {
       },
       test: {
         name: "Only as a test",
-        hint: "Starts the VM in a network of its own, waits for its guest tools, and deletes it.",
+        hint: "Starts the VM in an isolated network, waits for its guest tools, and deletes it.",
       },
     },
     name: "Name of the new VM",
@@ -206,28 +208,28 @@ export const backup = {
       "The interfaces could not be read: networks of the same name are used.",
     macsLabel: "MAC addresses",
     macs: {
-      new: "New: the old VM can run beside it",
-      same: "As in the backup: the old VM must not run",
+      new: "New addresses: the original VM may be running",
+      same: "As in the backup: the original VM must not run",
     },
     differential: "Write only the differences",
     differentialHint:
-      "Starts from clones of snapshots of the VM, where these are known backups.",
+      "Starts from clones of those snapshots of the VM that are known backups.",
     start: "Start the VM afterwards",
     mustHalt: "Shut down the VM first.",
     overWarning:
-      "The present contents of the disks are deleted when the restore has succeeded.",
+      "The current contents of the disks are deleted when the restore has succeeded.",
     inputErrors: {
       required: "Required.",
       sr: "Select an SR.",
       disks: "Select at least one disk.",
-      typed: "The name differs.",
+      typed: "The name does not match.",
     },
     test: "Start test",
     testPassed: "Restore test of {name} passed.",
     testFailed: "Restore test of {name} failed.",
     testedAt: "restore test passed {age}",
     testFailedAt: "restore test failed {age}: {error}",
-    begun: "Restore of {name} started. Its progress is among the tasks.",
+    begun: "Restore of {name} started. See Tasks for its progress.",
     restored: "{name} restored.",
     failed: "Restore of {name} failed.",
     show: "Show",

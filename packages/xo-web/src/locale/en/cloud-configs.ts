@@ -1,5 +1,5 @@
 export const cloudConfigs = {
-  lead: "Templates for cloud-init: accounts, SSH keys, packages and networks of new VMs. The form of a new VM offers them to users who may create VMs.",
+  lead: "Templates for cloud-init: accounts, SSH keys, packages and networks of new VMs. Users who may create VMs can select them in the form of a new VM.",
   add: "Add cloud config",
   edit: "Cloud config {name}",
   none: "No cloud configs",
@@ -7,7 +7,7 @@ export const cloudConfigs = {
   saved: "Cloud config {name} saved.",
   deleted: "Cloud config {name} deleted.",
   deleteAsk: "Delete cloud config {name}?",
-  deleteLead: "VMs that were created with it stay.",
+  deleteLead: "VMs that were created with it are not changed.",
   actions: "Actions for {name}",
   copy: "Copy…",
   copyOf: "{name} (copy)",
@@ -17,6 +17,6 @@ export const cloudConfigs = {
   lines: "Lines",
   template: "Template",
   templateHint:
-    "YAML. {name} and {index} are replaced by the name and index of the VM. Stored encrypted.",
+    "YAML. {name} and {index} are replaced with the name and index of the VM. Stored encrypted.",
   noHeader: "User data must begin with #cloud-config or another known header.",
 };

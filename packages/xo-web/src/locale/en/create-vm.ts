@@ -22,7 +22,7 @@ export const createVm = {
     heading: "Name",
     name: "Name",
     pattern:
-      "{index} is replaced by the number, {index:02} by two digits: {names}",
+      "{index} is replaced with the number, {index:02} with two digits: {names}",
     description: "Description",
     tags: "Tags",
     tagsHint: "Separated by commas",
@@ -91,7 +91,6 @@ export const createVm = {
     vtpm: "Virtual TPM (VTPM)",
     noVtpm: "Not supported by this pool.",
     secureBoot: "Secure boot",
-    secureBootHint: "Requires a template with UEFI firmware.",
     fullCopy: "Full copy of the template disks instead of a fast clone",
     set: "Resource set",
     noSet: "none",

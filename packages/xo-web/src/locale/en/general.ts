@@ -5,10 +5,9 @@
 export const general = {
   product: "xo-server",
   title: "{pools} · xo-server",
-  skipToPools: "Skip to pools",
   demo: "Demo",
   demoHint:
-    "These pools are simulated. Started without --data, the server does not keep users and settings when it restarts.",
+    "The pools are simulated. Without --data, users and settings are lost when the server restarts.",
   connection: {
     connecting: "Connecting",
     live: "Live",
@@ -221,7 +220,6 @@ export const general = {
     classFilter: "Filter classes",
     classNone: "No matching classes.",
     className: "Class",
-    classCount: "Objects",
   },
   problem: {
     whatToDo: "Solution",

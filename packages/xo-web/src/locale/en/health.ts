@@ -33,7 +33,7 @@ export const health = {
         "More than 90 % of the SR is in use. When an SR is full, its VMs stop with I/O errors, and snapshots cannot be merged. Delete or move disks, or extend the SR.",
     },
     detachedStorage: {
-      name: "Storage detached from hosts",
+      name: "SRs disconnected from hosts",
       advice:
         "VMs with disks on this SR cannot run on these hosts, and HA cannot restart them there. Check the cabling and the storage server, then connect the SR again on its Hosts tab.",
     },
@@ -55,7 +55,7 @@ export const health = {
     orphanDisks: {
       name: "Disks without VM",
       advice:
-        "No VM, template or snapshot uses these disks. Delete them if their data is no longer needed.",
+        "No VM, template or snapshot uses these disks. Delete them if their data is not needed.",
     },
     orphanDiskSnapshots: {
       name: "Snapshots of deleted disks",
@@ -65,12 +65,12 @@ export const health = {
     duplicateMacs: {
       name: "Duplicate MAC addresses",
       advice:
-        "VMs with the same MAC address on one network lose packets. Give one of them a new VIF. This comes from restoring or copying VMs with their addresses.",
+        "VMs with the same MAC address on one network lose packets. Give one of them a new VIF. The cause is usually a restore or a copy of VMs with their MAC addresses.",
     },
     noGuestTools: {
       name: "Running VMs without guest tools",
       advice:
-        "Without the management agent there are no addresses and no memory figures, and clean shutdown or migration may fail. Install the guest tools.",
+        "Without the management agent, IP addresses and memory usage are unknown, and clean shutdown or migration may fail. Install the guest tools.",
     },
     oldSnapshots: {
       name: "Snapshots older than 30 days",
@@ -105,7 +105,7 @@ export const health = {
     toolstackRestartRequired: {
       name: "Hosts whose toolstack needs a restart",
       advice:
-        "Updates are installed but not active before the toolstack is restarted. VMs continue to run meanwhile.",
+        "Updates are installed but not active before the toolstack is restarted. VMs continue to run.",
     },
     vmRestartRequired: {
       name: "VMs that need a restart for updates",

@@ -7,7 +7,7 @@ export const ipPools = {
   saved: "IP pool {name} saved.",
   deleted: "IP pool {name} deleted.",
   deleteAsk: "Delete IP pool {name}?",
-  deleteLead: "Addresses of existing interfaces stay.",
+  deleteLead: "Addresses of existing interfaces are not changed.",
   actions: "Actions for {name}",
   name: "Name",
   addresses: "Addresses",

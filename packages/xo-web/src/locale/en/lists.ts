@@ -184,7 +184,6 @@ export const lists = {
   sortHint: "Shift: add sort key",
   exportCsv: "CSV",
   exportLabel: "Export list as CSV",
-  exportBusy: "{n} of {total} rows…",
   exported: { one: "{n} row exported", other: "{n} rows exported" },
   orderChanged: "Sort order is outdated: refresh",
   gone: "deleted",
@@ -196,7 +195,7 @@ export const lists = {
   selectionLabel: "Selection",
   selectionFailed: "Some objects could not be selected: {reason}",
   tooManyForActions:
-    "More than {n} selected: narrow the filter, or use bulk.run with it.",
+    "More than {n} selected: narrow the filter, or use the operation bulk.run.",
   peek: "Preview {name}",
   peekLabel: "Preview of {name}",
   openPage: "Open details",
@@ -210,7 +209,7 @@ export const lists = {
   first: {
     VM: "Create a VM, or connect a pool.",
     pool: "Connect the first pool with the address of one of its hosts.",
-    others: "Objects appear when a pool has some.",
+    others: "Objects of connected pools are listed here.",
     newVm: "New VM",
     addPool: "Connect a pool",
   },

@@ -1,8 +1,8 @@
 export const passthrough = {
   heading: "Passthrough devices",
   none: "No PCI or USB devices and no vGPUs.",
-  noDevices: "The pool has no such device that is free",
-  kind: "Kind",
+  noDevices: "The pool has no free device of this type",
+  kind: "Type",
   device: "Device",
   attach: "Attach",
   kinds: { pci: "PCI", usb: "USB", gpu: "vGPU" },

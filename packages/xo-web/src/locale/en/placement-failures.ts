@@ -252,7 +252,7 @@ export const placementFailures = {
   },
   why: {
     heading: "Possible hosts",
-    lead: "All hosts of the pool, best first, with the reasons for and against each. Free is the scarcer of memory and CPU.",
+    lead: "All hosts of the pool, best first, with the reasons for and against each. Free: the lower share of free memory and free CPU.",
     loading: "Checking hosts…",
     here: "Current host",
     best: "Best host: {host}.",

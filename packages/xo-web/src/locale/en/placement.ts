@@ -114,7 +114,7 @@ export const placement = {
     one: "{n} VM cannot be placed",
     other: "{n} VMs cannot be placed",
   },
-  proven: "It is proven that no solution exists for all VMs.",
+  proven: "No solution exists for all VMs (proven).",
   fitsAlone: "Fits alone, but not together with all other VMs.",
   refused: "{rule}: {hosts}",
   moreVms: { one: "and {n} more", other: "and {n} more" },
@@ -190,17 +190,17 @@ export const placement = {
     required: "Required",
     requiredHints: {
       "anti-affinity":
-        "A VM does not start if this violates the rule. Administrators can override the rule.",
-      affinity: "A VM does not start on another host than the other VMs.",
-      "host-affinity": "A VM does not start on any other host.",
-      away: "A VM does not start on these hosts.",
+        "A VM is not started if this would violate the rule. Administrators can override the rule.",
+      affinity: "A VM is started only on the host of the other VMs.",
+      "host-affinity": "A VM is not started on any other host.",
+      away: "A VM is not started on these hosts.",
     },
     preferredHints: {
       "anti-affinity":
         "If there is no other host, two VMs run on the same host.",
-      affinity: "If there is no other way, VMs run on different hosts.",
-      "host-affinity": "If there is no other way, VMs run on other hosts.",
-      away: "If there is no other way, VMs run on these hosts.",
+      affinity: "If this is not possible, VMs run on different hosts.",
+      "host-affinity": "If this is not possible, VMs run on other hosts.",
+      away: "If this is not possible, VMs run on these hosts.",
     },
     weight: "Weight",
     weightHint:
@@ -249,7 +249,7 @@ export const placement = {
       "rolling-reboot": "A rolling reboot is in progress.",
       "host-maintenance": "Evacuating, shutting down or starting: {hosts}.",
       "host-failed":
-        "Failed: {hosts}. Waiting {time} for the restart of its VMs.",
+        "Failed: {hosts}. Waiting {time} for the restart of their VMs.",
       "no-statistics": "No new statistics from {hosts}.",
       "other-migrations": "Other migrations in progress: {moves}.",
       "no-plan": "No plan could be calculated: {message}",
@@ -342,7 +342,7 @@ export const placement = {
   history: {
     lead: "Runs of the load balancer, including dry runs, with their migrations and reasons.",
     none: "No runs",
-    noneLead: "Configure the load balancer under Load balancer.",
+    noneLead: "Configure the load balancer on the tab Load balancer.",
     statuses: {
       pending: "Running",
       success: "Succeeded",

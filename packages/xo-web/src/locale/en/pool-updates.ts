@@ -1,7 +1,7 @@
 export const poolUpdates = {
   pools: "Updates of pools",
   poolsLead:
-    "Missing updates of the host with the most; checked every six hours. The page of a pool lists them and plans its rolling update.",
+    "The number of missing updates is that of the host that lacks most; hosts are checked every six hours. The page of a pool lists them and plans its rolling update.",
   pool: "Pool",
   noPools: "No pools",
   versions: "Version",
@@ -15,7 +15,7 @@ export const poolUpdates = {
       "All hosts of each pool are updated and rebooted while the VMs run. The first failure in a group prevents the next group.",
     none: "No scheduled rolling updates",
     noneLead:
-      "Example: each second Tuesday, the test pool first, then all others.",
+      "Example: every second Tuesday, the test pool first, then all others.",
     saved: "Rolling update {name} saved.",
     deleted: "Rolling update {name} deleted.",
     deleteAsk: "Delete rolling update {name}?",
@@ -29,9 +29,9 @@ export const poolUpdates = {
     searchPools: "Search pools",
     poolCount: { one: "{n} pool", other: "{n} pools" },
     groupCount: { one: "{n} group", other: "{n} groups" },
-    parallel: "Hosts of a pool at a time",
+    parallel: "Concurrent hosts of a pool",
     parallelHint: "Maximum, 1 to 64. Empty: a quarter of them.",
-    concurrency: "Pools at a time",
+    concurrency: "Concurrent pools",
     concurrencyHint: "Maximum, 1 to 32. Empty: 4.",
     anyTime: "at any time",
     everyDay: "every day",
@@ -46,7 +46,7 @@ export const poolUpdates = {
       stopped: "stopped",
       done: "updated",
       failed: "failed",
-      notBegun: "not begun",
+      notBegun: "not started",
     },
     inputErrors: {
       required: "Required.",

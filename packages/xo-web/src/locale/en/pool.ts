@@ -83,11 +83,11 @@ export const pool = {
     "The server checks that every VM can be migrated before the rolling reboot begins.",
   verify: {
     start: "Compare",
-    lead: "Compares the objects of the server with those of the pool, and repairs differences.",
+    lead: "Compares the objects of the server with those of the pool, and corrects differences.",
     running: "Comparing objects…",
     equal: "Compared {records} objects in {classes} classes, no difference.",
     differing:
-      "Compared {records} objects in {classes} classes, {n} differed and were read again:",
+      "Compared {records} objects in {classes} classes, {n} differed and were reloaded:",
     failed: "Not compared, because the pool could not list them: {classes}",
     kinds: {
       missing: "was missing on the server",

@@ -1,6 +1,7 @@
 export const resourceSets = {
   lead: "Self-service: users of a resource set see only their own VMs and create new ones within its limits, from its templates, SRs and networks.",
-  ownLead: "What you may create VMs from, and how much of it is used.",
+  ownLead:
+    "Your resource sets: templates, SRs and networks for new VMs, with limits and usage.",
   ownNone: "An administrator can add you to a resource set.",
   add: "Add resource set",
   edit: "Resource set {name}",
@@ -10,13 +11,13 @@ export const resourceSets = {
   saved: "Resource set {name} saved.",
   deleted: "Resource set {name} deleted.",
   deleteAsk: "Delete resource set {name}?",
-  deleteLead: "Its VMs and the rights of their owners stay.",
+  deleteLead: "Its VMs and the rights of their owners are kept.",
   actions: "Actions for {name}",
   name: "Name",
   subjects: "Users and groups",
   group: "Group",
   shareByDefault: "VMs belong to all users of the set",
-  shareHint: "Otherwise to the user who created them.",
+  shareHint: "Otherwise they belong to the user who created them.",
   shared: "VMs belong to all users",
   limits: "Limits",
   limitNames: {

@@ -7,21 +7,21 @@ export const settingsCluster = {
     version: "Version",
     since: "Started",
     seen: "Last heartbeat",
-    owns: "Owns",
+    owns: "Leases",
     leases: { one: "{n} lease", other: "{n} leases" },
-    states: { running: "running", leaving: "leaving", lost: "lost" },
+    states: { running: "running", leaving: "draining", lost: "lost" },
     handOver: "Hand over",
-    handOverThis: "Hand over what {name} owns",
-    handOverAsk: "Hand over what {name} owns?",
+    handOverThis: "Hand over the leases of {name}",
+    handOverAsk: "Hand over the leases of {name}?",
     handOverLead:
-      "Other servers take over its jobs, load balancers and maintenance. It still serves its clients and finishes its tasks, and takes no leases until it is started again.",
+      "Other servers take over its jobs, load balancers and maintenance. The server still serves its clients, completes its tasks, and acquires no leases until it is restarted.",
     handedOver:
-      "{name} is draining: {moved} handed over, {remaining} to follow.",
+      "{name} is draining: {moved} leases handed over, {remaining} pending.",
     remove: "Remove",
     removeThis: "Remove {name}",
     removeAsk: "Remove this server from the list?",
     removeLead:
-      "It does not answer. It is listed again as soon as it is started.",
+      "The server does not respond. It is listed again when it is started.",
     removed: "{name} removed.",
   },
 };

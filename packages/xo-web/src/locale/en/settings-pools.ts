@@ -127,8 +127,7 @@ export const settingsPools = {
     trust: "Certificate",
     transport: "Transport",
     none: "No pools connected",
-    noneLead:
-      "Connect the first pool with an address, a user name and a password.",
+    noneLead: "Connect the first pool with address, user name and password.",
     origins: { config: "see config.yaml", demo: "simulated" },
     pinned: "accepted: {start}…",
     noCertificate: "none: the password is sent unencrypted",

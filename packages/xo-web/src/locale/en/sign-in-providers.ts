@@ -1,5 +1,5 @@
 export const signInProviders = {
-  lead: "Users of a directory (LDAP) or of an identity provider (OpenID Connect) sign in with their own accounts. Changes are applied at once; local accounts keep working.",
+  lead: "Users of a directory (LDAP) or of an identity provider (OpenID Connect) sign in with their own accounts. Changes take effect immediately; local accounts can still be used.",
   inConfig:
     "Configured in config.yaml, which takes precedence: change it there.",
   notConfigured: "Not configured",
@@ -72,7 +72,7 @@ export const signInProviders = {
     },
     adminGroup: {
       label: "Group of administrators",
-      hint: "Empty: the directory does not decide.",
+      hint: "Empty: administrators are not synchronized.",
     },
   },
   oidc: {
@@ -97,17 +97,17 @@ export const signInProviders = {
     },
     adminGroup: {
       label: "Group of administrators",
-      hint: "Empty: the provider does not decide.",
+      hint: "Empty: administrators are not synchronized.",
     },
   },
   callback: "Register this redirect URI at the provider: {url}",
   test: {
-    heading: "Try LDAP",
+    heading: "Test LDAP",
     ldapLead:
       "With the values above, also unsaved ones. No user is created. Without a password only the entry is searched.",
-    name: "User name to try",
-    password: "Password to try",
-    try: "Try",
+    name: "User name for the test",
+    password: "Password for the test",
+    try: "Test",
     noUser: "No such user, or more than one entry.",
     found: "The user was found.",
     wrongPassword: "The user was found, but the password was rejected.",
@@ -118,6 +118,6 @@ export const signInProviders = {
     isNoAdmin: "The user would not be an administrator.",
     check: "Check provider",
     discovered: "The provider {issuer} was found.",
-    unsupported: "The provider does not list: {names}",
+    unsupported: "Not listed by the provider: {names}",
   },
 };

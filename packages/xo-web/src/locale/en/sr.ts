@@ -39,7 +39,7 @@ export const sr = {
   acts: {
     connect: "Connect",
     disconnect: "Disconnect",
-    forget: "Forget connection (PBD)",
+    forget: "Delete connection (PBD)",
   },
   leads: {
     disconnect:
@@ -61,7 +61,6 @@ export const sr = {
   times: "{n}× the storage size",
   noSize: "Size unknown.",
   noHosts: "No host is connected.",
-  defaultOf: "of its pool",
   maintenance:
     "Maintenance mode: hosts are disconnected, VMs with disks on this SR are shut down.",
   yes: "yes",

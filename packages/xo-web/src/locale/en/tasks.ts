@@ -6,7 +6,6 @@ export const tasks = {
   noneFits: "No matching tasks.",
   tray: "Tasks",
   trayRunning: { one: "{n} task running", other: "{n} tasks running" },
-  trayFailed: { one: "{n} failed", other: "{n} failed" },
   underWay: "Running",
   ended: "Recently ended",
   all: "All tasks",

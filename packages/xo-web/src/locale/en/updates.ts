@@ -8,7 +8,7 @@ export const updates = {
   planning: "Planning…",
   nothing: "All updates are installed.",
   facts: "{hosts} hosts in {waves} steps, {moves} migrations, about {length}.",
-  lead: "Hosts are evacuated, updated and rebooted, the coordinator first. VMs move to hosts that are updated. The first failure stops the rolling update; it can be resumed.",
+  lead: "Hosts are evacuated, updated and rebooted, the coordinator first. VMs are migrated to updated hosts. The first failure stops the rolling update; it can be resumed.",
   rebootLead:
     "Hosts are evacuated and rebooted, the coordinator first. The first failure stops the rolling reboot; it can be resumed.",
   migrateBack: "Migrate VMs back at the end",
@@ -22,7 +22,7 @@ export const updates = {
   running: "In progress: {done} of {hosts} hosts completed.",
   suspending:
     "In progress, will be suspended after this step: {done} of {hosts} hosts completed.",
-  suspended: "Suspended: {done} of {hosts} hosts completed. HA is as before.",
+  suspended: "Suspended: {done} of {hosts} hosts completed. HA is restored.",
   waiting:
     "Suspended until the maintenance window of {time}: {done} of {hosts} hosts completed.",
   acts: {
@@ -40,7 +40,7 @@ export const updates = {
     to: "To",
     timezone: "Time zone",
     days: "Days on which it starts",
-    daysHint: "No day chosen: every day.",
+    daysHint: "None selected: every day.",
     nameOf: "Maintenance window {n}",
     add: "Add maintenance window",
     remove: "Remove maintenance window {n}",
