@@ -18,7 +18,9 @@ export function readVhdSize(footer: Buffer): number {
     footer.readUInt32BE(64) === checksum(footer);
   if (!isVhd) throw invalid("not a valid VHD file");
   if (footer.readUInt32BE(60) !== DYNAMIC)
-    throw invalid("only dynamic VHD is supported, not fixed or differencing VHD");
+    throw invalid(
+      "only dynamic VHD is supported, not fixed or differencing VHD",
+    );
   const size = Number(footer.readBigUInt64BE(48));
   if (!Number.isSafeInteger(size) || size === 0)
     throw invalid("not a valid VHD file: it has no size");
