@@ -64,21 +64,33 @@ async function installOn(
   }
 }
 
-/** @throws XoError INCORRECT_STATE: hosts of several pools */
+/**
+ * Hosts named twice are listed once.
+ * @throws XoError INVALID_PARAMETERS: hosts of several pools, or none
+ */
 function coordinatorFirst(
   ids: readonly string[],
   { objects }: OperationContext,
 ): PoolObject[] {
-  const hosts = ids.map((id) => objects.get(id, "host"));
-  const pools = new Set(hosts.map(({ object }) => String(object["$pool"])));
-  const [pool] = pools;
-  if (pool === undefined || pools.size > 1)
-    throw new XoError("INVALID_PARAMETERS", {
-      reason: "hosts: hosts of one pool are allowed",
-    });
+  const hosts: PoolObject[] = [];
+  let pool: string | undefined;
+  for (const id of new Set(ids)) {
+    const host = objects.get(id, "host");
+    pool ??= String(host.object["$pool"]);
+    // At the first one: a list may name a thousand hosts, and reading each takes a while.
+    if (host.object["$pool"] !== pool) throw hostsOfOnePool();
+    hosts.push(host);
+  }
+  if (pool === undefined) throw hostsOfOnePool();
   const { master } = objects.get(pool, "pool").object;
   const rank = ({ id }: PoolObject) => (id === master ? 0 : 1);
   return hosts.sort((a, b) => rank(a) - rank(b));
+}
+
+function hostsOfOnePool(): XoError {
+  return new XoError("INVALID_PARAMETERS", {
+    reason: "hosts: hosts of one pool are allowed",
+  });
 }
 
 const pack =
