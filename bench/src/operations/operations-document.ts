@@ -15,7 +15,7 @@ export function operationsDocument(report: Report): string {
   return markdownDocument([
     "# Blocks of the event loop by single calls",
     "Written by `npm run bench -- operations`; do not edit.",
-    "All operations of the API are called one after the other at a server with simulated pool A (64 hosts, 5,000 VMs): with the required parameters, with all parameters, and once for each parameter that may be large (lists, objects with any keys, long strings), filled up to its limit or 3 MB. The figure is the longest time that the main thread of the server did nothing else, without waiting for a core; calls above 30 ms are made three times, and the median counts.",
+    "All operations of the API are called one after the other at a server with simulated pool A (64 hosts, 5,000 VMs): with the required parameters, with all parameters, and once for each parameter that may be large (lists, objects with any keys, long strings), filled up to its limit or 1 MB. The figure is the longest time that the main thread of the server did nothing else, without waiting for a core; calls above 30 ms are made three times, and the median counts.",
     measuredOn(report),
     targetTable([
       atMostMs(

@@ -117,7 +117,7 @@ export const HttpConfig = section("Web page, API, /health and /metrics.", {
     "Maximum number of anonymous WebSockets; above, the oldest is closed.",
   ),
   maxMessageBytes: bytes(
-    4 * MIB,
+    MIB,
     "Maximum size of a WebSocket message of a client, in bytes.",
   ),
   maxMessagesPerSecond: count(
