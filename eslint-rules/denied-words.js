@@ -55,7 +55,7 @@ const rule = {
       if (node?.type === "Identifier" || node?.type === "PrivateIdentifier")
         report(node.name, { node });
     };
-    return {
+    const script = {
       Program() {
         for (const comment of context.sourceCode.getAllComments())
           report(comment.value, { loc: comment.loc });
@@ -72,6 +72,22 @@ const rule = {
           if (!node.computed && !node.shorthand) declared(node.key);
         },
     };
+    const { defineTemplateBodyVisitor } = context.sourceCode.parserServices;
+    if (defineTemplateBodyVisitor === undefined) return script;
+    // A component: texts and names in its template, and strings in its expressions.
+    const { Literal, TemplateElement } = script;
+    const template = {
+      Literal,
+      TemplateElement,
+      VText: (node) => report(node.value, { node }),
+      VLiteral: (node) => report(node.value, { node }),
+      VIdentifier: (node) => report(node.rawName, { node }),
+      "VElement[name='template']:exit"(node) {
+        for (const comment of node.comments ?? [])
+          report(comment.value, { loc: comment.loc });
+      },
+    };
+    return defineTemplateBodyVisitor(template, script);
   },
 };
 
