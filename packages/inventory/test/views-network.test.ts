@@ -141,3 +141,35 @@ t.test("a network's fields", async (t) => {
     isBonded: true,
   });
 });
+
+t.test("traffic rules of networks and VIFs", async (t) => {
+  const rule = {
+    allow: true,
+    protocol: "TCP",
+    port: 22,
+    ipRange: "192.0.2.0/24",
+    direction: "to",
+  };
+  const key = "xo:sdn-controller:of-rules";
+  const storing = (value: string) => ({ other_config: { [key]: value } });
+  const stored = JSON.stringify([
+    JSON.stringify(rule),
+    "no JSON",
+    17,
+    JSON.stringify({ ...rule, ipRange: "" }),
+    JSON.stringify({ ...rule, port: undefined, protocol: "IP", allow: "no" }),
+  ]);
+  for (const className of ["network", "VIF"]) {
+    t.same(view(className, 1, storing(stored))["trafficRules"], [
+      rule,
+      {
+        allow: false,
+        protocol: "IP",
+        ipRange: "192.0.2.0/24",
+        direction: "to",
+      },
+    ]);
+    for (const none of ["[]", "{", "null", '"x"'])
+      t.notOk("trafficRules" in view(className, 1, storing(none)), none);
+  }
+});

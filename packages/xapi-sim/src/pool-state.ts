@@ -25,6 +25,20 @@ export interface Run {
   readonly to: number;
 }
 
+/** An entry of the OpenFlow table of a bridge that a plugin has added. */
+export interface Flow {
+  /** MAC address of a VIF; undefined: on each port that the bridge had. */
+  readonly mac: string | undefined;
+  /** Devices of VIFs that the bridge had then (references); of a flow with a MAC address none. */
+  readonly ports: readonly string[];
+  readonly protocol: string;
+  readonly direction: "from" | "to";
+  readonly ipRange: string;
+  readonly port: string | undefined;
+  readonly priority: number;
+  readonly allow: boolean;
+}
+
 /** The connection to a host that has joined from another simulator. */
 export interface HostChannel {
   send(message: Readonly<Record<string, string | boolean>>): void;
@@ -50,6 +64,8 @@ export class PoolState {
   readonly vtpmSecrets = new Map<string, string>();
   /** Base copies that wait to be merged with their only child. */
   readonly mergingDisks = new Set<string>();
+  /** By host and bridge (`ref/xenbr0`): flows of the OpenFlow table, by what they match. */
+  readonly flows = new Map<string, Map<string, Flow>>();
   /** Names of users, by the console that they have open. */
   readonly consoleUsers = new Map<string, string>();
   /** By reference of the host here. */

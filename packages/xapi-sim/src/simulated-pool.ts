@@ -32,6 +32,7 @@ import { Sessions } from "./sessions.js";
 import { Tasks } from "./tasks.js";
 import { FailureProfile } from "./faults/failure-profile.js";
 import { Timers } from "./timers.js";
+import type { Flow } from "./pool-state.js";
 import type { BootFault } from "./updates/host-updates.js";
 import type { UpdatePackage } from "./updates/update-package.js";
 import type { FleetObject } from "./xapi-value.js";
@@ -51,6 +52,8 @@ export interface SimulatedPool {
   readonly guests: GuestWriters;
   /** What disks contain, by their uuids. */
   readonly disks: DiskContents;
+  /** What `sdncontroller.py` has added to the bridge of a host (its reference). */
+  flows(host: string, bridge: string): readonly Flow[];
   readonly faults: Faults;
   /** What waits to go wrong; `failNext` and `slowNext` add to it. */
   readonly injectedErrors: InjectedErrors;
@@ -165,6 +168,9 @@ function assemble(
     password,
     database: db,
     disks: core.state.disks,
+    flows: (host, bridge) => [
+      ...(core.state.flows.get(`${host}/${bridge}`)?.values() ?? []),
+    ],
     guests,
     faults: core.faults,
     injectedErrors: core.injectedErrors,

@@ -5,6 +5,7 @@ import { isFilled, toList, toTextList } from "./values/lists.js";
 import { toMaskedMap } from "./values/maps.js";
 import { hasFlag, toText } from "./values/plain.js";
 import { put } from "./values/put.js";
+import { toTrafficRules } from "./traffic-rules.js";
 
 /** The shape of networks that clients of Xen Orchestra know; property names are part of the API. */
 export const networkView: View = {
@@ -18,6 +19,7 @@ export const networkView: View = {
     name_description: ({ record }) => toText(record.name_description),
     tags: ({ record }) => toTextList(record.tags),
     bridge: ({ record }) => toText(record.bridge),
+    trafficRules: ({ record }) => toTrafficRules(record.other_config),
   },
   searched: ["id", "name_label", "name_description", "tags", "bridge"],
 };
@@ -40,6 +42,7 @@ function build({ record, links }: ViewSource): ViewObject {
     VIFs: links.ids("VIF", record.VIFs),
   };
   put(view, "MTU", toInteger(record.MTU));
+  put(view, "trafficRules", toTrafficRules(record.other_config));
   return view;
 }
 

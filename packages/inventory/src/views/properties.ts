@@ -54,7 +54,7 @@ const byClass: Readonly<Record<string, string>> = {
   network: `
     MTU PIFs VIFs automatic bridge current_operations defaultIsLocked
     insecureNbd isBonded name_description name_label nbd other_config
-    tags
+    tags trafficRules
   `,
   host_patch: `
     $host $host_patches applied description guidance name pool_patch
@@ -113,7 +113,8 @@ const byClass: Readonly<Record<string, string>> = {
   `,
   VIF: `
     $VM $network MAC MTU allowedIpv4Addresses allowedIpv6Addresses
-    attached device lockingMode other_config rateLimit txChecksumming
+    attached device lockingMode other_config rateLimit trafficRules
+    txChecksumming
   `,
   VM: `
     $VBDs $VGPUs $container $snapshot_of CPUs PV_args VGPUs VIFs VTPMs

@@ -5,6 +5,7 @@ import { toTextList } from "./values/lists.js";
 import { toMaskedMap } from "./values/maps.js";
 import { memberOf, toFlag, toText } from "./values/plain.js";
 import { put } from "./values/put.js";
+import { toTrafficRules } from "./traffic-rules.js";
 
 /** The shape of VIFs that clients of Xen Orchestra know; property names are part of the API. */
 export const vifView: View = {
@@ -19,6 +20,7 @@ export const vifView: View = {
     MAC: ({ record }) => toText(record.MAC),
     $network: ({ record, links }) => links.id("network", record.network),
     $VM: ({ record, links }) => links.id("VM", record.VM),
+    trafficRules: ({ record }) => toTrafficRules(record.other_config),
   },
   searched: ["id", "MAC", "allowedIpv4Addresses", "allowedIpv6Addresses"],
 };
@@ -36,6 +38,7 @@ function build({ record, links }: ViewSource): ViewObject {
   };
   put(view, "MTU", toInteger(record.MTU));
   put(view, "rateLimit", toRateLimit(record));
+  put(view, "trafficRules", toTrafficRules(record.other_config));
   put(view, "$network", links.id("network", record.network));
   put(view, "$VM", links.id("VM", record.VM));
   return view;

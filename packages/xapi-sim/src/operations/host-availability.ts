@@ -79,13 +79,15 @@ function notifyOffline(context: CallContext, host: string): void {
  * @returns false: by a fault, it stays offline
  */
 export function bootHost(context: CallContext, host: string): boolean {
-  const { db, clock } = context;
+  const { db, clock, state } = context;
   for (const vm of guestsOn(context, host)) {
     endDomain(context, vm, "Halted");
     refreshVm(db, vm);
   }
   if (!bootUpdates(context, host)) return false;
   bootControlDomain(db, host);
+  for (const key of state.flows.keys())
+    if (key.startsWith(`${host}/`)) state.flows.delete(key);
   const boot_time = `${Math.floor(clock.now() / 1000)}.`;
   setLive(context, host, true);
   db.update("host", host, {

@@ -24,6 +24,7 @@ import {
 } from "./host-availability.js";
 import { createMessage } from "./messages.js";
 import { refreshHost } from "./refresh.js";
+import { callFlowPlugin } from "./flow-plugin.js";
 import { callUpdater } from "./updater-plugin.js";
 import { freeMemory } from "./host-memory.js";
 
@@ -99,6 +100,8 @@ export const hostOperationTable: OperationTable = {
     const [plugin, fn] = [textParam(params, 1), textParam(params, 2)];
     if (plugin === "updater.py" && brand["product_brand"] === "XCP-ng")
       return callUpdater(context, { host, fn, args: mapParam(params, 3) });
+    if (plugin === "sdncontroller.py" && brand["product_brand"] === "XCP-ng")
+      return callFlowPlugin(context, { host, fn, args: mapParam(params, 3) });
     return callPlugin(plugin, fn);
   },
   "host.get_management_interface": ({ db }, params) => {

@@ -23,6 +23,7 @@ import {
 } from "./start-monitoring-services.js";
 import { startPlacementServices } from "./start-placement-services.js";
 import { startRollingJobs } from "./start-rolling-jobs.js";
+import { startTrafficRules } from "./start-traffic-rules.js";
 import { startUsageReports } from "./start-usage-reports.js";
 import { startUpdates, type Updates } from "./start-updates.js";
 import { startStatusServices } from "./start-status-services.js";
@@ -95,7 +96,7 @@ export async function startServices(
     ]),
   });
   const services: Services = {
-    ...toPoolServices(core),
+    ...startPoolServices(core, options, stops),
     cluster: core.cluster,
     ...monitoring,
     ...auth,
@@ -125,11 +126,16 @@ export async function startServices(
 }
 
 /** The database, the pools and their objects. */
-function toPoolServices(core: Core) {
+function startPoolServices(
+  core: Core,
+  options: ServerOptions,
+  stops: StopStack,
+) {
   const { clock, store, inventory, objects, pools } = core;
   const { views, storedPools, demoPools, parser, readForwarding } = core;
   const { servers } = store;
   return {
+    ...startTrafficRules(core, options, stops),
     clock,
     store,
     readForwarding,

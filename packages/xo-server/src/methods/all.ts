@@ -28,6 +28,7 @@ import { diskTransferOperations } from "./disk-transfer.js";
 import { diskOperations } from "./disk.js";
 import { firstRunOperations } from "./first-run.js";
 import { folderOperations } from "./folder.js";
+import { trafficRuleOperations } from "./traffic-rule.js";
 import { groupOperations } from "./group.js";
 import { healthOperations } from "./health.js";
 import { hostFilesOperations } from "./host-files.js";
@@ -136,6 +137,7 @@ export const operations: readonly Operation<Services>[] = [
   ...diskOperations,
   ...firstRunOperations,
   ...folderOperations,
+  ...trafficRuleOperations,
   ...groupOperations,
   ...healthOperations,
   ...hostFilesOperations,

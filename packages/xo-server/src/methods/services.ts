@@ -32,6 +32,7 @@ import type { AnswerCache } from "../dashboard/answer-cache.js";
 import type { HealthSources } from "../health/health-reader.js";
 import type { CpuProfiler } from "../diagnostics/cpu-profiler.js";
 import type { HeapSnapshots } from "../diagnostics/heap-snapshots.js";
+import type { TrafficRuleWatch } from "../networks/traffic-rule-watch.js";
 import type { MissingPatches } from "../updates/missing-patches.js";
 import type { RollingRecords } from "../rolling/rolling-records.js";
 import type { WavePlanner } from "../rolling/wave-planner.js";
@@ -74,6 +75,7 @@ export interface Services {
   /** Objects as clients see them. */
   readonly catalog: Catalog;
   readonly queries: Queries;
+  readonly trafficRules: Pick<TrafficRuleWatch, "begin">;
   readonly completeness: Completeness;
   readonly liveQueries: LiveQuerySubscriptions;
   readonly objectListing: ObjectListing;

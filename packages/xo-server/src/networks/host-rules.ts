@@ -1,0 +1,65 @@
+import type { PoolObject } from "../objects/pool-objects.js";
+import { findBridgeHosts, type BridgeParts } from "./bridge-hosts.js";
+import { addRule, deleteRule, type RuleTarget } from "./openflow-plugin.js";
+import { isSameMatch, type TrafficRule } from "./traffic-rule.js";
+import { ownerOf, targetOf } from "./traffic-rules.js";
+
+/** What is to be on a host for a network or VIF with rules. */
+export interface HostRules {
+  readonly host: PoolObject;
+  /** Of the network or VIF. */
+  readonly ownerId: string;
+  readonly target: RuleTarget;
+  readonly rules: readonly TrafficRule[];
+  /** Changes when the rules have to be added again: another boot, other ports, other rules. */
+  readonly state: string;
+}
+
+/**
+ * What is to be on each host of a network or VIF with rules.
+ * @param id of the network or VIF
+ * @throws XoError NO_SUCH_OBJECT, NOT_CONNECTED
+ */
+export async function hostRulesOf(
+  id: string,
+  parts: BridgeParts,
+): Promise<readonly HostRules[]> {
+  const of = ownerOf(id, parts);
+  const { owner, network } = of;
+  const rules = (owner.object["trafficRules"] ?? []) as TrafficRule[];
+  const target = targetOf(of);
+  const hosts = await findBridgeHosts(network, parts);
+  return hosts.map(({ host, vifs }) => ({
+    host,
+    ownerId: owner.id,
+    target,
+    rules,
+    state: JSON.stringify([
+      host.object["startTime"],
+      target,
+      // Rules without MAC address are those of the ports at that moment.
+      owner.type === "network" ? vifs.toSorted() : [],
+      rules,
+    ]),
+  }));
+}
+
+/**
+ * Removes what is no longer a rule, and adds all that are.
+ * @param before what was added earlier
+ * @throws XoError UNSUPPORTED; XapiError
+ */
+export async function applyRules(
+  { host, target, rules }: HostRules,
+  before: Pick<HostRules, "target" | "rules"> | undefined,
+): Promise<void> {
+  const isMoved =
+    before !== undefined &&
+    JSON.stringify(before.target) !== JSON.stringify(target);
+  for (const rule of before?.rules ?? []) {
+    const now = rules.find((one) => isSameMatch(one, rule));
+    if (isMoved || now?.allow !== rule.allow)
+      await deleteRule(host, before!.target, rule);
+  }
+  for (const rule of rules) await addRule(host, target, rule);
+}

@@ -1,0 +1,165 @@
+import type { WallClock } from "@xo-server/kit";
+import { XoError } from "@xo-server/model";
+import type { Store } from "@xo-server/store";
+import type { Contention, Leases } from "../cluster/leases.js";
+import type { Logger } from "../log/logger.js";
+import type { BridgeParts } from "./bridge-hosts.js";
+import { applyRules, hostRulesOf, type HostRules } from "./host-rules.js";
+
+/** Hosts lose their rules when they boot, and ports that appear later have none. */
+const EVERY_MS = 5_000;
+/** After a failure on a host. */
+const AGAIN_MS = 60_000;
+/** Of several servers with one database, one adds the rules again. */
+const SUBJECT = "traffic-rules";
+
+/** Setting: a rule was added by a server of this database. */
+const USED = "traffic-rules/used";
+
+export interface TrafficRuleWatchParts extends BridgeParts {
+  readonly settings: Pick<Store["settings"], "get" | "add">;
+  readonly leases: Pick<Leases, "compete">;
+  readonly clock: WallClock;
+  readonly logger: Pick<Logger, "warn">;
+}
+
+/** What was added to a host. */
+interface Applied extends HostRules {
+  /** After a failure: when to try again. */
+  readonly retryAt?: number;
+}
+
+/**
+ * Adds the traffic rules of networks and VIFs again where hosts have lost them: after a boot,
+ * for VMs that were started, migrated or copied, and for rules that another client has stored.
+ * It reads no objects before the first rule is added.
+ */
+export class TrafficRuleWatch {
+  readonly #parts: TrafficRuleWatchParts;
+  /** By host and network or VIF. */
+  readonly #applied = new Map<string, Applied>();
+  #contention: Contention | undefined;
+  #timer: unknown;
+  #passing: Promise<void> | undefined;
+  #isStopped = false;
+
+  constructor(parts: TrafficRuleWatchParts) {
+    this.#parts = parts;
+  }
+
+  start(): void {
+    this.#contention = this.#parts.leases.compete(SUBJECT, {
+      // What another server has added meanwhile is not known.
+      onLost: () => {
+        this.#applied.clear();
+      },
+    });
+    this.#sleep();
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    this.#parts.clock.clearTimeout(this.#timer);
+    await this.#passing;
+    await this.#contention?.stop();
+  }
+
+  /** From now on rules are compared, also after a restart. @throws XoError STORE_UNAVAILABLE */
+  async begin(): Promise<void> {
+    await this.#parts.settings.add(USED, true);
+  }
+
+  /** Compares all rules with what was added. */
+  async #pass(): Promise<void> {
+    const { queries, settings } = this.#parts;
+    if (settings.get(USED) !== true) return;
+    const known = new Set<string>();
+    for (const type of ["network", "VIF"]) {
+      const filter = "trafficRules?";
+      const { ids } = await queries.page({ type, filter, fields: ["id"] });
+      for (const id of ids)
+        for (const one of await this.#rulesOf(id)) {
+          if (!this.#mayAct) return;
+          known.add(keyOf(one));
+          await this.#apply(one);
+        }
+    }
+    for (const [key, one] of this.#applied)
+      if (!known.has(key) && this.#mayAct) await this.#remove(key, one);
+  }
+
+  get #mayAct(): boolean {
+    return !this.#isStopped && this.#contention?.lease?.isValid === true;
+  }
+
+  /** Those that are added already, if its pool is not connected. */
+  async #rulesOf(id: string): Promise<readonly HostRules[]> {
+    return hostRulesOf(id, this.#parts).catch((error: unknown) => {
+      if (!(error instanceof XoError)) throw error;
+      if (error.code !== "NOT_CONNECTED") return [];
+      return [...this.#applied.values()].filter(
+        ({ ownerId }) => ownerId === id,
+      );
+    });
+  }
+
+  async #apply(one: HostRules): Promise<void> {
+    const { clock, logger } = this.#parts;
+    const key = keyOf(one);
+    const before = this.#applied.get(key);
+    const isSame = before?.state === one.state;
+    if (
+      isSame &&
+      (before.retryAt === undefined || clock.now() < before.retryAt)
+    )
+      return;
+    const done = this.#contention?.lease?.beginCommand();
+    try {
+      await applyRules(one, before);
+      this.#applied.set(key, one);
+    } catch (error) {
+      if (!isSame)
+        logger.warn("traffic rules were not added", {
+          host: one.host.id,
+          error,
+        });
+      const retryAt = clock.now() + AGAIN_MS;
+      this.#applied.set(key, { ...one, rules: before?.rules ?? [], retryAt });
+    } finally {
+      done?.();
+    }
+  }
+
+  /** The network or VIF has no rules any longer, or the host no bridge. */
+  async #remove(key: string, one: HostRules): Promise<void> {
+    this.#applied.delete(key);
+    const done = this.#contention?.lease?.beginCommand();
+    try {
+      await applyRules({ ...one, rules: [] }, one);
+    } catch {
+      // A host without the bridge, or without a connection, has no such rules.
+    } finally {
+      done?.();
+    }
+  }
+
+  #sleep(): void {
+    const { clock, logger } = this.#parts;
+    if (this.#isStopped) return;
+    this.#timer = clock.setTimeout(() => {
+      this.#passing = this.#pass()
+        .catch((error: unknown) => {
+          // The catalog is being stopped, or the lease was lost.
+          if (!this.#isStopped)
+            logger.warn("traffic rules were not compared", { error });
+        })
+        .then(() => {
+          this.#sleep();
+        });
+    }, EVERY_MS);
+  }
+}
+
+function keyOf({ host, ownerId }: HostRules): string {
+  return `${host.id}/${ownerId}`;
+}
