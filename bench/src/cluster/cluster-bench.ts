@@ -1,44 +1,36 @@
 import type { Bench } from "../bench.js";
+import { readArguments, readRuns } from "../harness/arguments.js";
 import { createReport } from "../harness/create-report.js";
 import { publishRun, reportText } from "../harness/publish.js";
+import { documentsFolder } from "../harness/repository.js";
 import { figureOf, toResult, type Report } from "../harness/result.js";
 import { measureInRounds } from "../harness/rounds.js";
-import { readRunOptions, runUsage } from "../harness/run-options.js";
 import { clusterDocument } from "./cluster-document.js";
-import { measureCluster, type ClusterShape } from "./measure-cluster.js";
+import { measureRow, runsOf, smokeRows, usualRows } from "./cluster-rows.js";
 
-const USUAL: ClusterShape = {
-  servers: 3,
-  pools: 30,
-  vmsPerPool: 20,
-  changes: 20,
-  restMs: 20_000,
-};
-const SMOKE: ClusterShape = {
-  servers: 3,
-  pools: 2,
-  vmsPerPool: 5,
-  changes: 2,
-  restMs: 1_000,
-};
-
-/** Several servers on one PostgreSQL database: how long what one owned has no owner. */
+/** Several servers on one PostgreSQL database: how long what one owned has no owner, and what it costs. */
 export const clusterBench: Bench = {
   summary:
-    "Three servers on one PostgreSQL: hand-over, death of an owner, renewals.",
-  usage: runUsage,
+    "Three servers on one PostgreSQL: hand-over, death of an owner, renewals, changes, memory.",
+  usage:
+    "[--only ROW] [--kills N] [--pools N] [--runs N] [--out DIR] [--smoke]",
   async run(args) {
-    const options = readRunOptions(args, 3);
-    const shape = options.smoke ? SMOKE : USUAL;
-    const measured = await measureInRounds([shape], {
-      runs: options.runs,
-      measure: measureCluster,
-      onRun: () => process.stderr.write("cluster\n"),
+    const options = readOptions(args);
+    const { runs, rows } = options;
+    const measured = await measureInRounds(rows, {
+      runs,
+      runsOf: (row) => runsOf(row, runs),
+      measure: measureRow,
+      onRun: ({ name }, outcome) => {
+        const what =
+          outcome instanceof Error ? outcome.message : JSON.stringify(outcome);
+        process.stderr.write(`${name}: ${what}\n`);
+      },
     });
-    const results = measured.map(({ row, runs, failure }) =>
+    const results = measured.map(({ row, runs: all, failure }) =>
       toResult(
-        { pool: `${row.pools} pools`, mode: "", place: "" },
-        { runs, ...(failure === undefined ? {} : { failure }) },
+        { pool: `${row.shape.pools} pools`, mode: row.name, place: "" },
+        { runs: all, ...(failure === undefined ? {} : { failure }) },
       ),
     );
     const report = createReport(results, ["pg", "ws"]);
@@ -52,14 +44,51 @@ export const clusterBench: Bench = {
   },
 };
 
+/** A part of the rows, or other sizes: printed, not published. @throws UsageError */
+function readOptions(args: readonly string[]) {
+  const { values } = readArguments(args, {
+    only: { type: "string" },
+    kills: { type: "string" },
+    pools: { type: "string" },
+    runs: { type: "string" },
+    out: { type: "string" },
+    smoke: { type: "boolean" },
+  });
+  const { only, smoke = false } = values;
+  const kills = readRuns(values.kills);
+  const pools = readRuns(values.pools);
+  const isWhole = [only, kills, pools].every((one) => one === undefined);
+  const rows = (smoke ? smokeRows : usualRows)
+    .filter(({ name }) => only === undefined || name === only)
+    .map((row) => ({
+      ...row,
+      shape: { ...row.shape, pools: pools ?? row.shape.pools },
+      count: row.name === "kills" ? (kills ?? row.count) : row.count,
+    }));
+  return {
+    rows,
+    smoke,
+    runs: smoke ? 1 : (readRuns(values.runs) ?? 3),
+    out: values.out ?? (smoke || !isWhole ? undefined : documentsFolder),
+  };
+}
+
+const MEASURED = {
+  servers: [
+    ...["handOverMs", "takeOverMs", "liveMs"],
+    ...["ownChangeMs", "changeMs", "poolChangeMs"],
+  ],
+  kills: ["takeOverP99Ms", "liveP99Ms"],
+  churn: ["ownP99Ms", "otherP99Ms"],
+  renewals: ["rowUpdatesPerSecond"],
+  fleet: ["oneBytes", "mostBytes"],
+} as const;
+
 /** @throws Error where something was not measured */
 export function checkShape({ results }: Report): void {
   for (const result of results) {
     if (result.failure !== undefined) throw new Error(result.failure);
-    for (const name of [
-      ...["handOverMs", "takeOverMs", "liveMs"],
-      ...["ownChangeMs", "changeMs", "poolChangeMs"],
-    ])
+    for (const name of MEASURED[result.mode as keyof typeof MEASURED])
       if (!(figureOf(result, name) > 0)) throw new Error(`no ${name}`);
   }
 }

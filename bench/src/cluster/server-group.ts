@@ -16,7 +16,12 @@ export interface GroupShape {
   readonly servers: number;
   readonly pools: number;
   readonly vmsPerPool: number;
+  /** Changes a second of all pools together. Default: 0. */
+  readonly churn?: number;
 }
+
+/** A large fleet on a busy machine is listed within this time, in ms. */
+const LOAD_MS = 900_000;
 
 /** Servers on one PostgreSQL database over the same simulated pools. */
 export class BenchGroup {
@@ -24,6 +29,7 @@ export class BenchGroup {
   readonly servers: ServerProcess[] = [];
   readonly #folder: string;
   readonly #simulator: Simulator;
+  #configs: readonly string[] = [];
 
   private constructor(
     postgres: PostgresCluster,
@@ -52,13 +58,14 @@ export class BenchGroup {
     const simulator = await startSimulator([
       ...["--stamped", `${pools}x${vmsPerPool}`],
       ...["--prepare", "json"],
+      ...["--churn", String(Math.ceil((shape.churn ?? 0) / pools))],
     ]);
     const group = new BenchGroup(postgres, folder, simulator);
     try {
       await postgres.start();
       await postgres.query("postgres", "create database xo");
       // The first one creates the key.
-      for (let i = 0; i < shape.servers; i++) await group.#startServer(i);
+      for (let i = 0; i < shape.servers; i++) await group.addServer();
       return group;
     } catch (error) {
       await group.stop();
@@ -73,7 +80,9 @@ export class BenchGroup {
     await rm(this.#folder, { recursive: true, force: true });
   }
 
-  async #startServer(i: number): Promise<void> {
+  /** Resolves when a further server has all pools. */
+  async addServer(): Promise<ServerProcess> {
+    const i = this.servers.length;
     const data = join(this.#folder, String(i));
     await mkdir(data);
     if (i > 0)
@@ -92,12 +101,19 @@ export class BenchGroup {
       ...["pools:", ...pools, ""],
     ];
     await writeFile(config, lines.join("\n"));
-    const server = new ServerProcess(config, {
+    this.#configs = [...this.#configs, config];
+    return this.restart(i);
+  }
+
+  /** Starts a server that was killed. Resolves when it has all pools. */
+  async restart(i: number): Promise<ServerProcess> {
+    const server = new ServerProcess(this.#configs[i]!, {
       XO_ADMIN_PASSWORD: ADMIN_PASSWORD,
       XO_STORE: this.postgres.url("xo"),
     });
-    this.servers.push(server);
-    await server.untilAtLeast(WATCHING, pools.length);
+    this.servers[i] = server;
+    await server.untilAtLeast(WATCHING, this.pools.length, LOAD_MS);
+    return server;
   }
 }
 

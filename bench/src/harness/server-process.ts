@@ -43,11 +43,15 @@ export class ServerProcess {
   }
 
   /** Waits for a figure of /metrics; resolves with the time since the process was started. */
-  async untilAtLeast(metric: string, least: number): Promise<number> {
-    const deadline = performance.now() + TIMEOUT_MS;
+  async untilAtLeast(
+    metric: string,
+    least: number,
+    timeoutMs = TIMEOUT_MS,
+  ): Promise<number> {
+    const deadline = performance.now() + timeoutMs;
     while ((await this.read(metric)) < least) {
       if (performance.now() > deadline)
-        throw new Error(`no ${metric} ${least} within ${TIMEOUT_MS / 1000} s`);
+        throw new Error(`no ${metric} ${least} within ${timeoutMs / 1000} s`);
       await setTimeout(POLL_MS);
     }
     return performance.now() - this.startedAt;

@@ -53,6 +53,11 @@ export class PostgresCluster {
     });
   }
 
+  /** Of the process that starts the others; undefined: it does not run. */
+  get pid(): number | undefined {
+    return this.#server?.pid;
+  }
+
   url(database: string): string {
     return `postgres://xo:pg-secret@${HOST}:${this.#port}/${database}`;
   }
