@@ -545,6 +545,10 @@ def main():
             return check(repository)
         restore(repository, arguments.backup, arguments.disk, arguments.file)
         return 0
+    except BrokenPipeError:
+        # What read the output has ended, such as head.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
     except Damaged as error:
         print("damaged: %s" % error, file=sys.stderr)
         return 1

@@ -59,8 +59,16 @@ class Site {
   }
 
   /** `xo-cli call METHOD name=value ...` @returns the result */
-  async call<Result = unknown>(method: string, ...values: string[]) {
-    const output = await this.#run(["--json", "call", method, ...values]);
+  call<Result = unknown>(method: string, ...values: string[]) {
+    return this.run<Result>(["call", method, ...values]);
+  }
+
+  /** `xo-cli ...` @returns the result */
+  async run<Result = unknown>(
+    args: readonly string[],
+    env: Readonly<Record<string, string>> = {},
+  ): Promise<Result> {
+    const output = await this.#run(["--json", ...args], env);
     return (output === "" ? undefined : JSON.parse(output)) as Result;
   }
 
@@ -138,13 +146,12 @@ async function loseEverything(t: Test): Promise<Lost> {
   const original = join(folder, "..", "original.raw");
   await site.exportDisk(disk, original);
 
-  const { id: repository, recoverySheet } = await site.call<{
+  const { id: repository, recoverySheet } = await site.run<{
     id: string;
     recoverySheet: string;
-  }>(
-    ...(["remote.create", "name=nightly", `url=file://${folder}`] as const),
-    "passphrase=a long passphrase",
-  );
+  }>(["repository", "add", "nightly", `file://${folder}`], {
+    XO_PASSPHRASE: "a long passphrase",
+  });
   const poolId = (await site.find("pool", "type:pool")).id;
   const shared = { repositories: [repository], retention: { keepDaily: 7 } };
   for (const job of [
@@ -166,9 +173,9 @@ async function loseEverything(t: Test): Promise<Lost> {
       );
     }
     const text = JSON.stringify(job);
-    const id = await site.call<string>("job.create", `job=json:${text}`);
-    const run = await site.call("job.runNow", `id=${id}`, "wait=true");
-    t.match(run, { status: "success" }, job.name);
+    await site.call<string>("job.create", `job=json:${text}`);
+    const task = await site.run(["backup", "run", job.name]);
+    t.match(task, { result: { status: "success" } }, job.name);
   }
   await server.stop("SIGKILL");
   await pool.stop("SIGKILL");
@@ -202,12 +209,13 @@ t.test(
     const key = [...recoverySheet.matchAll(/^ {4}([A-Z2-7-]{34})$/gm)]
       .map(([, half]) => half)
       .join("-");
-    await site.call(
-      ...(["remote.create", "name=nightly", `url=file://${folder}`] as const),
-      `recoveryKey=${key}`,
-    );
-    const list = () => site.call<Thing[]>("backupArchive.getAll");
-    t.match(await list(), [{ vm: { name_label: "db-1" } }]);
+    const add = ["repository", "add", "nightly", `file://${folder}`];
+    await site.run([...add, "--recovery-key"], { XO_RECOVERY_KEY: key });
+    const list = () => site.run<Thing[]>(["backup", "list"]);
+    let [backup] = await list();
+    // Within a minute.
+    while (backup === undefined) [backup] = await list();
+    t.match(backup, { vm: { name_label: "db-1" } });
 
     // 4. Bring back users, rights, jobs and connections to pools.
     const metadata = await site.call<Thing[]>("metadataBackup.getAll");
@@ -221,9 +229,10 @@ t.test(
     );
 
     // 5. Sign in again, with a password of the lost server.
-    await t.rejects(site.call("remote.getAll"), /invalid or has expired/);
+    const listRepositories = ["repository", "list"];
+    await t.rejects(site.run(listRepositories), /invalid or has expired/);
     await site.register(PASSWORD);
-    const [repository] = await site.call<Thing[]>("remote.getAll");
+    const [repository] = await site.run<Thing[]>(listRepositories);
     t.match(repository, { name: "nightly", url: `file://${folder}` });
     t.equal((await site.call<Thing[]>("job.getAll")).length, 2);
 
@@ -232,17 +241,21 @@ t.test(
     const names = [`host=${url}`, `username=${user}`, `password=${password}`];
     await site.call("server.add", ...names);
     const sr = await site.find("SR", "SR_type:nfs");
-    let [backup] = await list();
+    [backup] = await list();
     // At once, but not before the answer.
     while (backup === undefined) [backup] = await list();
     t.match(backup, { vm: { name_label: "db-1" }, id: `${repository!.id}/` });
 
     // 5. Restore the VM.
-    const restored = await site.call<{ id: string }>(
-      ...(["backup.restore", `id=${backup.id}`, `sr=${sr.id}`] as const),
-      "start=true",
-    );
-    const vm = await site.find("VM", `id:${restored.id} power_state:Running`);
+    const { result } = await site.run<{ result: Thing }>([
+      "restore",
+      "vm",
+      "db-1",
+      "--sr",
+      sr.id,
+      "--start",
+    ]);
+    const vm = await site.find("VM", `id:${result.id} power_state:Running`);
     t.equal(vm["name_label"], "db-1");
 
     // 6. Remove the connection to the old pool.

@@ -55,7 +55,7 @@ export function recoverySheet(options: {
     "",
     "With a new server (docs/backup.md, When the server is lost too):",
     "",
-    "    xo-cli call remote.create name=NAME url=URL recoveryKey=KEY",
+    "    xo-cli repository add NAME URL --recovery-key     (prompts for KEY)",
     "",
     "Without any server, with Python 3 and a copy of the repository:",
     "",
