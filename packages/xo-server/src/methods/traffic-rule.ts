@@ -55,7 +55,7 @@ export const networkAddTrafficRule = defineOperation({
   ...ofNetwork,
   name: "network.addTrafficRule",
   summary:
-    "Allows or drops traffic of a network (OpenFlow rule of XCP-ng hosts), or changes the rule of the same traffic.",
+    "Allow or drop traffic of a network (OpenFlow rule of XCP-ng hosts), or change the rule of the same traffic.",
   params: Type.Object({ id: idOf("a network"), ...match, allow }),
   rest: route("networks", "add"),
   handler: ({ id, allow, ...input }, context) =>
@@ -65,7 +65,7 @@ export const networkAddTrafficRule = defineOperation({
 export const networkDeleteTrafficRule = defineOperation({
   ...ofNetwork,
   name: "network.deleteTrafficRule",
-  summary: "Deletes a traffic rule of a network.",
+  summary: "Delete a traffic rule of a network.",
   params: Type.Object({ id: idOf("a network"), ...match }),
   rest: route("networks", "delete"),
   handler: (input, context) => remove(input, context),
@@ -75,7 +75,7 @@ export const vifAddTrafficRule = defineOperation({
   ...ofVif,
   name: "vif.addTrafficRule",
   summary:
-    "Allows or drops traffic of a network interface, before the rules of its network, or changes the rule of the same traffic.",
+    "Allow or drop traffic of a network interface, before the rules of its network, or change the rule of the same traffic.",
   params: Type.Object({ id: idOf("a VIF"), ...match, allow }),
   rest: route("vifs", "add"),
   handler: (input, context) => {
@@ -87,7 +87,7 @@ export const vifAddTrafficRule = defineOperation({
 export const vifDeleteTrafficRule = defineOperation({
   ...ofVif,
   name: "vif.deleteTrafficRule",
-  summary: "Deletes a traffic rule of a network interface.",
+  summary: "Delete a traffic rule of a network interface.",
   params: Type.Object({ id: idOf("a VIF"), ...match }),
   rest: route("vifs", "delete"),
   handler: (input, context) => {
