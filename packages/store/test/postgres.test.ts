@@ -9,6 +9,8 @@ import {
 import { createPostgresHarness } from "./postgres-harness.js";
 import { sqliteHarness } from "./sqlite-harness.js";
 
+// A database for each of its hundred tests, on a busy machine.
+t.comment("timeout=480000");
 const bin = findPostgres();
 const skip = bin === undefined && "Debian's postgresql is not installed";
 
