@@ -150,7 +150,7 @@ t.test("figures of a repository as text", async (t) => {
   };
   const facts = repositoryFacts(repository({ state }), localization);
   t.match(facts, [
-    { id: "backups", value: "3", detail: "of 8 GiB of disks" },
+    { id: "backups", value: "3", detail: "for 8 GiB of disks" },
     { id: "used", value: "1 GiB", detail: "1 GiB free of 4 GiB" },
     { id: "deduplication", value: "8×" },
     {
