@@ -3,6 +3,13 @@ import { RepositoryError } from "../errors.js";
 import { BLOCK_SIZE, REGION_SIZE } from "../format/limits.js";
 import type { DiskPart, DiskReader } from "./disk-reader.js";
 
+/**
+ * Bytes of a write at most. Linux takes memory for the page cache in pieces as large as the write, up to 1 MiB and
+ * more. In a virtual machine that gives free memory back to its host, such pieces have to be fetched from it
+ * again, which costs four times the CPU time of the write (docs/decisions/036).
+ */
+const WRITE_SIZE = 512 * 1024;
+
 export interface RestoreOptions {
   readonly signal?: AbortSignal | undefined;
   readonly onProgress?: ((progress: RestoreProgress) => void) | undefined;
@@ -201,7 +208,7 @@ async function writeFully(
     const { bytesWritten } = await file.write(
       bytes,
       done,
-      bytes.length - done,
+      Math.min(WRITE_SIZE, bytes.length - done),
       offset + done,
     );
     done += bytesWritten;
