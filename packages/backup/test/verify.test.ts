@@ -155,6 +155,30 @@ t.test("a pack in place of a lost one counts as needed", async (t) => {
   ]);
 });
 
+t.test("what a storage changes while it stores is no backup", async (t) => {
+  class Forgetful extends MemoryStorage {
+    override async putIfAbsent(name: string, parts: readonly Uint8Array[]) {
+      const isNew = await super.putIfAbsent(name, parts);
+      if (name.startsWith("packs/")) damage(this, name);
+      return isNew;
+    }
+  }
+  const storage = new Forgetful();
+  const options = { passphrase: "p", scryptN: 16 };
+  const repository = await Repository.create(storage, options);
+  const source = new MemoryDisk(2 * MIB);
+  randomFillSync(source.bytes);
+  const input = { disks: [{ name: "disk", source }] };
+  await t.rejects(writeBackup(repository, input, { readBack: 1 }), {
+    code: "damaged",
+  });
+  t.same(await repository.listBackups(), []);
+  // A random sample: here it is not read again.
+  const sample = { readBack: 0.05, random: () => 0.9 };
+  await writeBackup(repository, input, sample);
+  t.equal((await repository.listBackups()).length, 1);
+});
+
 t.test("an incremental reads what its base has lost", async (t) => {
   const { storage, repository, disk, id, packs } = await newBackup();
   const file = packFile(packs[0]!);
