@@ -33,11 +33,16 @@ export function objectActions(
       await page.goto("about:blank");
       await page.goto(`${url}/#${path}`);
       await page.getByRole("heading", { level: 1, name }).waitFor();
-      await page
-        .getByRole("group", { name: "Actions" })
-        .getByRole("button", { name: "More" })
-        .click();
-      await page.getByRole("menuitem", { name: action }).click();
+      const actions = page.getByRole("group", { name: "Actions" });
+      const more = actions.getByRole("button", { name: "More" });
+      await more.waitFor();
+      // The most used ones are buttons.
+      const button = actions.getByRole("button", { name: action });
+      if ((await button.count()) > 0) await button.click();
+      else {
+        await more.click();
+        await page.getByRole("menuitem", { name: action }).click();
+      }
       await dialog.waitFor();
     },
     async confirm(button, typed) {

@@ -82,8 +82,9 @@ export const anyObjectActions: readonly Action[] = [
     icon: Tags,
     group: "change",
     isForMany: true,
-    refusalOf: ({ tags = [] }, { actions }) =>
-      tags.length === 0 ? actions.reasons.noTags : undefined,
+    // Rows of a list have no tags while it does not show them: the form reads them.
+    refusalOf: ({ tags }, { actions }) =>
+      tags?.length === 0 ? actions.reasons.noTags : undefined,
     formOf: (objects, { text }) => ({
       fields: [
         {

@@ -241,15 +241,19 @@ function unlessHa(isOn: boolean) {
   };
 }
 
+/** Interfaces that can have VLANs. */
+const WITH_VLANS = "|(physical? isBondMaster?)";
+
 /**
  * Any host's PIF will do: the others get theirs at the same network. A PIF of a bond
- * cannot be bonded again or have VLANs (XAPI PIF_ALREADY_BONDED).
+ * cannot be bonded again or have VLANs (XAPI PIF_ALREADY_BONDED); the bond itself can.
+ * @param which filter of those that are meant
  */
-function pifField(pool: ObjectRow | undefined) {
+function pifField(pool: ObjectRow | undefined, which = "physical?") {
   return {
     kind: "object",
     type: "PIF",
-    filter: `$pool:"${pool?.id ?? ""}" $host:"${textOf(pool?.["master"])}" physical? !isBondSlave?`,
+    filter: `$pool:"${pool?.id ?? ""}" $host:"${textOf(pool?.["master"])}" ${which} !isBondSlave?`,
     fields: ["id", "device", "deviceName"],
     more: ({ device, deviceName }: ObjectRow) =>
       [textOf(device), textOf(deviceName)].filter(Boolean).join(" · "),
@@ -311,7 +315,7 @@ function networkFields(
       label: names.description,
     },
     {
-      ...pifField(pool),
+      ...pifField(pool, WITH_VLANS),
       id: "pif",
       isOptional: true,
       label: names.pif,
