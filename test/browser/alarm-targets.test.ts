@@ -55,6 +55,23 @@ t.test(
     await dialog.getByRole("button", { name: "Send test message" }).click();
     await dialog.getByText("Test message sent.").waitFor();
     t.equal(chat.received.length, 2);
+
+    for (const [service, field] of [
+      ["Microsoft Teams", "Webhook URL of Microsoft Teams"],
+      ["Mattermost", "Webhook URL of Mattermost"],
+      ["ntfy", "URL of the topic"],
+    ] as const) {
+      await dialog.getByRole("button", { name: "Cancel" }).click();
+      await page.getByRole("button", { name: "Add rule" }).click();
+      await dialog.getByLabel("Rule", { exact: true }).fill(service);
+      await dialog.getByRole("button", { name: service }).click();
+      await dialog.getByLabel(field).fill(`${chat.url}/topic`);
+      await dialog.getByRole("button", { name: "Send test message" }).click();
+      await dialog.getByText("Test message sent.").waitFor();
+      // Mattermost gets the colon escaped: its text is Markdown.
+      t.match(chat.received.at(-1)?.replaceAll("\\", ""), `TEST: ${service}`);
+    }
+    t.equal(chat.received.length, 5);
     t.same(consoleErrors, []);
   },
 );
