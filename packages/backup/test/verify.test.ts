@@ -10,12 +10,13 @@ import { readBackupDisk } from "./repository-content.js";
 const MIB = 1024 * 1024;
 
 /** A repository with one backup of random bytes in several packs. */
-async function newBackup(parity = false) {
+async function newBackup(parity = false, clock = { now: 0 }) {
   const storage = new MemoryStorage();
   const repository = await Repository.create(storage, {
     passphrase: "p",
     scryptN: 16,
     parity,
+    now: () => clock.now,
   });
   const disk = new MemoryDisk(40 * MIB);
   randomFillSync(disk.bytes);
@@ -51,6 +52,23 @@ t.test("with a budget, each pack has its turn", async (t) => {
   const all = await verifyRepository(repository);
   t.equal(checked, all.checked, "each pack once");
   t.equal(all.next, "");
+});
+
+t.test("packs that only new backups need are read first", async (t) => {
+  const clock = { now: 1_000 };
+  const { repository, disk, disks, packs } = await newBackup(false, clock);
+  disk.write(0, Buffer.alloc(MIB, "new"));
+  clock.now = 2_000;
+  await writeBackup(repository, { disks });
+  const first = { since: 2_000 };
+  const { checked, firstNext, next } = await verifyRepository(repository, {
+    budget: 1,
+    first,
+  });
+  t.equal(firstNext, "", "all of them");
+  t.equal(next, packs.toSorted()[0], "and one of the others");
+  const all = await verifyRepository(repository);
+  t.ok(checked < all.checked);
 });
 
 t.test("a finding names the file and the backups that need it", async (t) => {
