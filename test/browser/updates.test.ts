@@ -95,7 +95,7 @@ t.test(
     t.equal(await line.getByRole("listitem").count(), left);
     await dialog.getByText(new RegExp(`${left} hosts in \\d steps`)).waitFor();
     await dialog.getByLabel("Only in a maintenance window").check();
-    await dialog.getByText(/The first step begins/).waitFor();
+    await dialog.getByText(/The first step starts/).waitFor();
     await dialog
       .getByRole("button", { name: "Add maintenance window" })
       .click();
